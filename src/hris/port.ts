@@ -1,0 +1,81 @@
+import type { ConnectorError } from '../errors.ts';
+
+/** Field values as they are sent to an HRIS. Dates are `YYYY-MM-DD`, instants UTC ISO text, phones E.164, countries ISO 3166-1 alpha-2. */
+export type FieldValue = string | number | boolean | string[] | null;
+
+/** An employee as the mapping made it: canonical field name -> value (see src/mapping/employee-fields.ts). */
+export type EmployeeFields = Record<string, FieldValue>;
+
+/** `id` is the HRIS's immutable internal key; `number` the human employee number, absent until the HRIS assigned it. */
+export interface EmployeeRef {
+  id: string;
+  number?: string;
+}
+
+/** Ways to look a person up, strongest first (identity ladder). */
+export type FindKey =
+  | { by: 'reference'; value: string }
+  | { by: 'number'; value: string }
+  | { by: 'email'; value: string }
+  | { by: 'person'; familyName: string; givenName: string; birthDate: string };
+
+/** `trusted: false` means: an empty answer of this filter proves nothing. */
+export type Found =
+  | { kind: 'none'; trusted: boolean }
+  | { kind: 'one'; ref: EmployeeRef; by: FindKey['by'] }
+  | { kind: 'many'; refs: EmployeeRef[]; by: FindKey['by'] };
+
+/** `pending`: the HRIS accepted the request, a person or a job over there finishes it; ask `resolve(ticket)` later. */
+export type CreateResult = { kind: 'created'; ref: EmployeeRef } | { kind: 'pending'; ticket: string; nextCheckMs: number };
+
+export interface FieldDef {
+  key: string;
+  label: string;
+  type: 'text' | 'number' | 'date' | 'boolean' | 'list';
+  required: boolean;
+  writable: boolean;
+  options?: string[];
+}
+
+/** Static truths about one connection; `probe` may lower them. */
+export interface HrisFacts {
+  /** Which filters' empty answers prove absence. */
+  trustedFilters: ReadonlySet<FindKey['by']>;
+  /** How long after a write a read may still miss it. */
+  readLagMs: number;
+  /** Who assigns the employee number: at once, later by HR, or never (then the id is the number). */
+  numberBy: 'server' | 'later' | 'none';
+  /** Whether our reference is stored in the record itself. */
+  storesReference: boolean;
+}
+
+export interface WriteOptions {
+  signal: AbortSignal;
+  /** Called synchronously and directly before the bytes leave; throws when the intent's deadline has passed. */
+  beforeSend: () => void;
+}
+
+/**
+ * One customer connection to an HR system. It states facts and does what it is told; order, retry and policy are the
+ * caller's. Every refusal is a ConnectorError: `reject` for bad data (details: field -> text), `unknown` when a write left and no
+ * answer came, `retry`/`throttle` when nothing happened, `reauthorize` when the credentials no longer work.
+ */
+export interface HrisAdapter {
+  readonly kind: string;
+  facts(): HrisFacts;
+  /** Checks credentials, fields and filters; read-only. */
+  probe(signal: AbortSignal): Promise<{ ok: true; facts: HrisFacts } | { ok: false; error: ConnectorError }>;
+  /** What may be written; used by the mapping at load. */
+  fields(): readonly FieldDef[];
+  /** Looks a person up by one key. Each hit is checked here again, whatever the server's filter says. */
+  find(key: FindKey, signal: AbortSignal): Promise<Found>;
+  /** Not idempotent: only inside an intent. `reference` is stored in the record where the system has room for it. */
+  create(fields: EmployeeFields, reference: string, options: WriteOptions): Promise<CreateResult>;
+  /** Writes only the fields given. Idempotent. */
+  update(id: string, fields: EmployeeFields, options: WriteOptions): Promise<void>;
+  /** Undefined when there is no such record. */
+  read(id: string, signal: AbortSignal): Promise<{ ref: EmployeeRef; fields: EmployeeFields; reference?: string } | undefined>;
+  /** Asks what became of a pending create. */
+  resolve?(ticket: string, signal: AbortSignal): Promise<CreateResult>;
+  close(): Promise<void>;
+}
