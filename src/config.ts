@@ -1,0 +1,41 @@
+import { z } from 'zod';
+import { ConnectorError } from './errors.ts';
+
+const port = z.coerce.number().int().min(0).max(65_535);
+const flag = z.enum(['1', 'true', 'yes', '0', 'false', 'no', '']).transform((text) => ['1', 'true', 'yes'].includes(text));
+
+/**
+ * The process environment, parsed once. TEMPORAL_* belongs to Temporal's own environment configuration
+ * (src/temporal/connection.ts) and LOG_LEVEL, LOG_FORMAT to src/log.ts, which must work before anything else does.
+ */
+export const Config = z.object({
+  /** Directory of tenant files. */
+  HIREBRIDGE_TENANTS: z.string().min(1).default('tenants'),
+  /** Directory of everything this installation keeps on this machine. */
+  HIREBRIDGE_DATA: z.string().min(1).default('.hirebridge'),
+  /** Postgres URL of a fleet's store; SQLite in the data directory without it. */
+  HIREBRIDGE_STORE_URL: z.string().min(1).optional(),
+  /** Where webhooks arrive. */
+  HIREBRIDGE_HOST: z.string().min(1).default('127.0.0.1'),
+  HIREBRIDGE_PORT: port.default(8787),
+  /** Health and metrics, always on loopback; 0 takes a free port. */
+  HIREBRIDGE_SERVE_HEALTH_PORT: port.default(8788),
+  HIREBRIDGE_WORKER_HEALTH_PORT: port.default(8789),
+  /** Lets a second receiver listen on the same port (Linux), so that a new one takes over without a gap. */
+  HIREBRIDGE_REUSE_PORT: flag.default(false),
+  /** Largest webhook body accepted, bytes. */
+  HIREBRIDGE_MAX_WEBHOOK_BYTES: z.coerce.number().int().min(1024).default(1_000_000),
+});
+export type Config = z.infer<typeof Config>;
+
+/** Reads the environment; an unusable value is refused by the variable's name, without the value. */
+export function readConfig(env: NodeJS.ProcessEnv = process.env): Config {
+  const parsed = Config.safeParse(env);
+  if (parsed.success) return parsed.data;
+  const wrong = parsed.error.issues.map((issue) => `${issue.path.join('.')}: ${issue.message}`).join('; ');
+  throw new ConnectorError({
+    code: 'CONFIG_INVALID',
+    action: 'reject',
+    message: `The environment holds a value that cannot be used (${wrong}). Correct the variable or unset it to take the default.`,
+  });
+}

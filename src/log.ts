@@ -1,0 +1,102 @@
+import pino from 'pino';
+import pretty from 'pino-pretty';
+import { ConnectorError } from './errors.ts';
+
+export type Logger = pino.Logger;
+
+const REDACTED = '[redacted]';
+
+/** Field names, lower case without separators, whose values never reach a log: secrets first, then what names a person. */
+const HIDDEN = new Set(
+  (
+    'key apikey xapikey webhookkey xwebhookkey authorization cookie setcookie password secret token headers body payload rawbody ' +
+    'email emails emailaddress workemail personalemail phone phones phonenumber mobile mobilephone ' +
+    'name names firstname lastname middlename fullname givenname familyname displayname preferredname ' +
+    'birthdate dateofbirth address street postalcode nationalid ssn taxid salary pay iban resume candidate employee person fields values'
+  ).split(' '),
+);
+const BOUND = ['name', 'firstName', 'lastName', 'email', 'phone', 'key', 'apiKey', 'webhookKey', 'authorization', 'secret', 'token', 'body', 'headers'];
+const HIDDEN_ENDING = /(?:password|secret|token|apikey|webhookkey|privatekey|email|phone)$/;
+const DEPTH = 6;
+
+/** Copies a log object with every hidden field masked, whatever its depth. Errors become code, action and message. */
+export function redact(value: unknown, depth = 0): unknown {
+  if (value instanceof Error) return describeError(value);
+  if (typeof value !== 'object' || value === null || value instanceof Date) return value;
+  if (depth >= DEPTH) return '[deep]';
+  if (Array.isArray(value)) return value.map((item) => redact(item, depth + 1));
+  const out: Record<string, unknown> = {};
+  for (const [key, item] of Object.entries(value)) out[key] = isHidden(key) ? REDACTED : redact(item, depth + 1);
+  return out;
+}
+
+function isHidden(key: string): boolean {
+  const plain = key.toLowerCase().replaceAll(/[-_. ]/g, '');
+  return HIDDEN.has(plain) || HIDDEN_ENDING.test(plain);
+}
+
+/**
+ * A ConnectorError's message is safe by its contract. Other errors keep name, code and message but none of their own
+ * properties: pg puts whole rows into `detail`, undici puts headers into its errors. Stacks only where debugging is asked for.
+ */
+function describeError(error: Error, depth = 0): Record<string, unknown> {
+  const own =
+    error instanceof ConnectorError
+      ? { code: error.code, action: error.action, status: error.status, requestId: error.requestId }
+      : { type: error.name, code: (error as { code?: unknown }).code };
+  const cause = error.cause instanceof Error && depth < 4 ? { cause: describeError(error.cause, depth + 1) } : {};
+  const stack = isDebugging() ? { stack: error.stack } : {};
+  return { ...own, message: error.message, ...cause, ...stack };
+}
+
+/** True where stack traces are wanted: LOG_LEVEL is debug or trace. */
+export function isDebugging(): boolean {
+  return ['debug', 'trace'].includes(levelOf(process.env['LOG_LEVEL']));
+}
+
+function levelOf(text: string | undefined): string {
+  const level = text?.toLowerCase() ?? '';
+  return level in pino.levels.values || level === 'silent' ? level : 'info';
+}
+
+/** Pretty lines as a stream in this thread: a worker thread would lose the last lines of a process that is ending. */
+function destination(): pino.DestinationStream {
+  const format = process.env['LOG_FORMAT'] ?? (process.stderr.isTTY ? 'pretty' : 'json');
+  if (format !== 'pretty') return pino.destination({ dest: 2, sync: true });
+  return pretty({
+    destination: 2,
+    sync: true,
+    colorize: process.env['NO_COLOR'] === undefined && (process.stderr.isTTY || process.env['FORCE_COLOR'] !== undefined),
+    translateTime: 'SYS:HH:MM:ss.l',
+    ignore: 'pid,hostname,part',
+    messageFormat: '{if part}{part}: {end}{msg}',
+    singleLine: true,
+  });
+}
+
+/** A logger of its own onto any stream; tests read what it wrote. Logs go to standard error, results to standard output. */
+export function createRootLogger(to: pino.DestinationStream = destination(), level = levelOf(process.env['LOG_LEVEL'])): Logger {
+  return pino(
+    {
+      level,
+      base: { pid: process.pid },
+      timestamp: pino.stdTimeFunctions.isoTime,
+      // Pino runs no formatter over a child logger's bindings, so their hidden names are listed as they are written.
+      redact: { paths: BOUND, censor: REDACTED },
+      serializers: { err: (error: unknown) => redact(error), error: (error: unknown) => redact(error) },
+      formatters: {
+        level: (label) => ({ level: label }),
+        log: (fields) => redact(fields) as Record<string, unknown>,
+      },
+    },
+    to,
+  );
+}
+
+/** The process-wide logger: constant messages plus fields (tenantId, jobCandidateId, requestId, err). */
+export const log: Logger = createRootLogger();
+
+/** The process-wide logger with the part of the program that speaks, for example `receiver`. */
+export function createLogger(part: string): Logger {
+  return log.child({ part });
+}
