@@ -1,0 +1,20 @@
+/** Live requests (a hire's) go before bulk ones, inside one budget. */
+export type Lane = 'live' | 'bulk';
+
+export interface PaceAnswer {
+  /** When the request left, in ms of the keeper's clock (Date.now for requests of this process). */
+  sentAt: number;
+  status: number;
+  retryAfterMs?: number | undefined;
+  headers?: Record<string, unknown> | undefined;
+}
+
+/** One pace per (tenant, upstream). A room that sends asks here first, and tells each answer. */
+export interface PaceKeeper {
+  /** Resolves when one request may leave in this lane; rejects only with the signal's reason. */
+  acquire(lane: Lane, signal?: AbortSignal): Promise<void>;
+  answered(answer: PaceAnswer): void;
+}
+
+/** No pace at all: for tests, and for upstreams without limits. */
+export const unpaced: PaceKeeper = { acquire: () => Promise.resolve(), answered: () => undefined };

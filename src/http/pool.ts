@@ -1,0 +1,73 @@
+import { Pool } from 'undici';
+import { ConnectorError } from '../errors.ts';
+import { assertPublicAddress, publicLookup } from './public-address.ts';
+
+export interface HttpTimeouts {
+  /** To a connected (and, for https, secured) socket. */
+  connectMs: number;
+  /** From the request's last byte to the answer's headers. */
+  headersMs: number;
+  /** Between two pieces of the body. */
+  bodyMs: number;
+  /** Everything together, waiting for a free connection included. A body that drips never meets `bodyMs`. */
+  totalMs: number;
+}
+
+export const defaultTimeouts: HttpTimeouts = { connectMs: 5_000, headersMs: 30_000, bodyMs: 30_000, totalMs: 60_000 };
+
+export interface PoolOptions {
+  /** For a sandbox or an HRIS in the same network: plain http and private addresses. */
+  allowPrivate?: boolean | undefined;
+  connections?: number | undefined;
+  timeouts?: Partial<HttpTimeouts> | undefined;
+}
+
+export interface HttpPool {
+  origin: string;
+  timeouts: HttpTimeouts;
+  dispatcher: Pool;
+  /** Lets running requests end, then closes every connection. */
+  close(): Promise<void>;
+}
+
+/** Keep-alive connections to the origin of one URL. Refuses plain http and private addresses unless allowed. */
+export function openPool(url: string | URL, options: PoolOptions = {}): HttpPool {
+  const parsed = parseUrl(url);
+  const timeouts = { ...defaultTimeouts, ...definedOnly(options.timeouts) };
+  const allowPrivate = options.allowPrivate === true;
+  if (!allowPrivate) assertReachableByTenant(parsed);
+  const dispatcher = new Pool(parsed.origin, {
+    connections: options.connections ?? 32,
+    // One request at a time on a connection: with more, a reset would leave it open which of them were carried out.
+    pipelining: 1,
+    allowH2: false,
+    headersTimeout: timeouts.headersMs,
+    bodyTimeout: timeouts.bodyMs,
+    connect: { timeout: timeouts.connectMs, ...(allowPrivate ? {} : { lookup: publicLookup }) },
+  });
+  return { origin: parsed.origin, timeouts, dispatcher, close: () => dispatcher.close() };
+}
+
+function parseUrl(url: string | URL): URL {
+  const parsed = URL.parse(String(url));
+  if (parsed !== null && /^https?:$/.test(parsed.protocol)) return parsed;
+  throw new ConnectorError({
+    code: 'BAD_URL',
+    action: 'reject',
+    message: 'The address is not an http or https URL. Give one such as https://api.example.com/v1/partner.',
+  });
+}
+
+function assertReachableByTenant(url: URL): void {
+  assertPublicAddress(url);
+  if (url.protocol === 'https:') return;
+  throw new ConnectorError({
+    code: 'HTTPS_REQUIRED',
+    action: 'reject',
+    message: `${url.host} is given with http, which would show the key to the network. Give an https address, or allow private addresses for this tenant.`,
+  });
+}
+
+function definedOnly<T extends object>(values: T | undefined): Partial<T> {
+  return Object.fromEntries(Object.entries(values ?? {}).filter(([, value]) => value !== undefined)) as Partial<T>;
+}
