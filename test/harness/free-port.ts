@@ -1,5 +1,5 @@
-import { createServer } from 'node:net';
 import type { AddressInfo } from 'node:net';
+import { createServer } from 'node:net';
 
 /** A port on 127.0.0.1 that was free a moment ago. */
 export async function freePort(): Promise<number> {

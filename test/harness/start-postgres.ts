@@ -1,5 +1,5 @@
-import { execFile } from 'node:child_process';
 import type { ChildProcess } from 'node:child_process';
+import { execFile } from 'node:child_process';
 import { access, chmod, chown, constants, cp, mkdtemp, readdir, readFile, rm, symlink } from 'node:fs/promises';
 import { createRequire } from 'node:module';
 import { tmpdir } from 'node:os';

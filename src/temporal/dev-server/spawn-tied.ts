@@ -1,5 +1,5 @@
-import { spawn } from 'node:child_process';
 import type { ChildProcess, SpawnOptions, StdioOptions } from 'node:child_process';
+import { spawn } from 'node:child_process';
 
 /**
  * The shell waits for the end of its standard input in a background subshell and then becomes the program itself, so the
