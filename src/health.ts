@@ -1,0 +1,93 @@
+import { createServer, type ServerResponse } from 'node:http';
+import type { AddressInfo } from 'node:net';
+import { collectDefaultMetrics, Registry } from 'prom-client';
+import { ConnectorError } from './errors.ts';
+
+/** One thing a process needs, as `/readyz` shows it. `note` is safe to show: no personal data, no secrets. */
+export interface HealthCheck {
+  ok: boolean;
+  note?: string;
+}
+
+export interface HealthOptions {
+  /** 0 takes a free port. */
+  port: number;
+  registry: Registry;
+  /** Asked at each `/readyz`; a rejection means not ready. */
+  ready: () => Promise<Record<string, HealthCheck>> | Record<string, HealthCheck>;
+}
+
+export interface Health {
+  url: string;
+  close(): Promise<void>;
+}
+
+const READY_MS = 2_000;
+
+/** A registry with the process's own figures (memory, event loop lag, descriptors) under the product's prefix. */
+export function createRegistry(part: string): Registry {
+  const registry = new Registry();
+  registry.setDefaultLabels({ part });
+  collectDefaultMetrics({ register: registry, prefix: 'hirebridge_' });
+  return registry;
+}
+
+/**
+ * Answers `/healthz` (the process turns its loop), `/readyz` (what it needs is there; 503 otherwise) and `/metrics` (Prometheus)
+ * on loopback only: none of it is meant for the internet that reaches the webhook port.
+ */
+export async function startHealth(options: HealthOptions): Promise<Health> {
+  const pages: Record<string, (response: ServerResponse) => Promise<void>> = {
+    '/healthz': async (response) => sendJson(response, 200, { ok: true }),
+    '/readyz': (response) => sendReady(response, options.ready),
+    '/metrics': async (response) => {
+      const text = await options.registry.metrics();
+      response.writeHead(200, { 'content-type': options.registry.contentType }).end(text);
+    },
+  };
+  const server = createServer((request, response) => {
+    const page = pages[(request.url ?? '').split('?', 1)[0] ?? ''];
+    if (page === undefined) return sendJson(response, 404, { error: 'NOT_FOUND', pages: Object.keys(pages) });
+    if (request.method !== 'GET' && request.method !== 'HEAD') return sendJson(response, 405, { error: 'METHOD_NOT_ALLOWED' });
+    page(response).catch(() => sendJson(response, 500, { error: 'INTERNAL' }));
+  });
+  await new Promise<void>((resolve, reject) => {
+    server.once('error', (cause: NodeJS.ErrnoException) => reject(cannotListen(options.port, cause)));
+    server.listen(options.port, '127.0.0.1', resolve);
+  });
+  return {
+    url: `http://127.0.0.1:${(server.address() as AddressInfo).port}`,
+    async close() {
+      const closed = new Promise((resolve) => server.close(resolve));
+      server.closeAllConnections();
+      await closed;
+    },
+  };
+}
+
+async function sendReady(response: ServerResponse, ready: HealthOptions['ready']): Promise<void> {
+  const timer = AbortSignal.timeout(READY_MS);
+  const late = new Promise<never>((_, reject) => timer.addEventListener('abort', () => reject(timer.reason as Error), { once: true }));
+  try {
+    const checks = await Promise.race([Promise.resolve(ready()), late]);
+    const ok = Object.values(checks).every((check) => check.ok);
+    sendJson(response, ok ? 200 : 503, { ok, checks });
+  } catch (error) {
+    const code = error instanceof ConnectorError ? error.code : 'CHECK_FAILED';
+    sendJson(response, 503, { ok: false, checks: {}, error: code });
+  }
+}
+
+function sendJson(response: ServerResponse, status: number, body: unknown): void {
+  if (response.headersSent) return;
+  response.writeHead(status, { 'content-type': 'application/json' }).end(JSON.stringify(body));
+}
+
+function cannotListen(port: number, cause: NodeJS.ErrnoException): ConnectorError {
+  return new ConnectorError({
+    code: 'HEALTH_CANNOT_LISTEN',
+    action: 'retry',
+    message: `The health page cannot listen on 127.0.0.1:${port} (${cause.code ?? 'error'}). Free that port or choose another with --health-port (0 takes a free one).`,
+    cause,
+  });
+}

@@ -1,0 +1,58 @@
+import type { IncomingMessage } from 'node:http';
+import { checkWebhookKey } from '../partner/webhook.ts';
+import { type Delivery, readDelivery } from './envelope.ts';
+import { type BodyLimits, declaresTooMuch, readBody } from './read-body.ts';
+import { refusal } from './refusals.ts';
+
+/** What the receiver knows of a tenant. */
+export interface ReceiverTenant {
+  id: string;
+  /** Keys accepted now: one, or two while a rotation lasts. Empty means refused, unless `keyless`. */
+  webhookKeys: readonly string[];
+  /** The tenant file says in so many words that its partner account has no webhook key. */
+  keyless?: boolean;
+  /** The partner's company id, where the tenant file names it. */
+  company?: string;
+}
+
+export interface Admission {
+  tenants: (id: string) => ReceiverTenant | undefined;
+  limits: BodyLimits;
+  knownEvents: ReadonlySet<string>;
+}
+
+const PATH = /^\/webhooks\/([A-Za-z0-9][A-Za-z0-9._-]{0,99})$/;
+const JSON_TYPE = /^application\/json\s*(?:;|$)/i;
+
+/** The tenant an address names. @throws ConnectorError WEBHOOK_PATH_UNKNOWN */
+export function findTenant(request: IncomingMessage, tenants: Admission['tenants']): ReceiverTenant {
+  const path = (request.url ?? '').split('?', 1)[0] ?? '';
+  const tenant = tenants(PATH.exec(path)?.[1] ?? '');
+  if (tenant === undefined) throw refusal('WEBHOOK_PATH_UNKNOWN');
+  return tenant;
+}
+
+/**
+ * The guards after the address, in a fixed order: method, type, declared size, key, body (counted and timed), envelope. The key
+ * stands in a header, so it is checked before the body is read: who has no key can neither fill memory nor keep a slow body open.
+ */
+export async function admit(request: IncomingMessage, tenant: ReceiverTenant, admission: Admission): Promise<Delivery> {
+  if (request.method !== 'POST') throw refusal('WEBHOOK_METHOD_WRONG');
+  if (!isPlainJson(request)) throw refusal('WEBHOOK_TYPE_WRONG');
+  if (declaresTooMuch(request, admission.limits.maxBytes)) throw refusal('WEBHOOK_TOO_LARGE');
+  if (!holdsKey(request, tenant)) throw refusal('WEBHOOK_KEY_WRONG');
+  const bytes = await readBody(request, admission.limits);
+  const { id, company } = tenant;
+  return readDelivery(bytes, { tenantId: id, company, knownEvents: admission.knownEvents, receivedAt: new Date().toISOString() });
+}
+
+function isPlainJson(request: IncomingMessage): boolean {
+  const encoding = request.headers['content-encoding'] ?? 'identity';
+  return encoding === 'identity' && JSON_TYPE.test(request.headers['content-type'] ?? '');
+}
+
+function holdsKey(request: IncomingMessage, tenant: ReceiverTenant): boolean {
+  if (tenant.webhookKeys.length === 0) return tenant.keyless === true;
+  const given = request.headers['x-webhook-key'];
+  return typeof given === 'string' && checkWebhookKey(given, tenant.webhookKeys);
+}

@@ -1,0 +1,135 @@
+import { setTimeout as pause } from 'node:timers/promises';
+import { isConnectorError } from '../errors.ts';
+import type { Logger } from '../log.ts';
+import type { Delivery } from './envelope.ts';
+import { refusal } from './refusals.ts';
+
+/** The part of the store a receiver needs. */
+export interface DeliveryStore {
+  /** Resolves only after the delivery is durable; `fresh` is false when the same body was stored before. */
+  commit(delivery: Delivery): Promise<{ fresh: boolean }>;
+  close(): Promise<void>;
+}
+
+export interface GateOptions {
+  openStore: () => Promise<DeliveryStore>;
+  log: Logger;
+  /** How long one delivery may wait for the store, milliseconds. */
+  maxWaitMs: number;
+  /** Deliveries and bytes that may wait at the same time; one more is answered 503 at once. */
+  maxHeld: number;
+  maxHeldBytes: number;
+}
+
+export interface CommitGate {
+  commit(delivery: Delivery): Promise<{ fresh: boolean }>;
+  /** Deliveries waiting now. */
+  held(): number;
+  /** The store is open and its last commit worked. */
+  ready(): boolean;
+  /** Ends every wait with a 503; deliveries are no longer held. */
+  abandon(): void;
+  /** Abandons and closes the store. */
+  close(): Promise<void>;
+}
+
+const RETRY_MS = [50, 100, 200, 400, 800, 1_000] as const;
+
+function retryDelay(attempt: number): number {
+  return RETRY_MS[Math.min(attempt, RETRY_MS.length - 1)] ?? 1_000;
+}
+
+/**
+ * Stands between listening and storing: the port is open before the store is (a boot with first migrations is longer than the
+ * sender's 1.4 s of retries), so deliveries wait here, bounded in number, bytes and time, and end in a commit or a 503.
+ */
+export function createCommitGate(options: GateOptions): CommitGate {
+  const closing = new AbortController();
+  const state = { healthy: false };
+  const room = createRoom(options.maxHeld, options.maxHeldBytes);
+  const opened = openUntil(options, closing.signal, state);
+  opened.catch(() => undefined);
+  return {
+    async commit(delivery) {
+      const leave = room.enter(delivery.body.length);
+      const deadline = AbortSignal.any([AbortSignal.timeout(options.maxWaitMs), closing.signal]);
+      try {
+        const store = await abortable(opened, deadline);
+        return await commitUntil(store, delivery, deadline, options.log, state);
+      } catch (error) {
+        throw refusal('STORE_UNAVAILABLE', error);
+      } finally {
+        leave();
+      }
+    },
+    held: () => room.count(),
+    ready: () => state.healthy,
+    abandon: () => closing.abort(),
+    async close() {
+      closing.abort();
+      const store = await opened.catch(() => undefined);
+      await store?.close();
+    },
+  };
+}
+
+/** Counts who waits, and refuses one more than there is room for. */
+function createRoom(maxCount: number, maxBytes: number) {
+  let count = 0;
+  let bytes = 0;
+  return {
+    count: () => count,
+    enter(size: number): () => void {
+      if (count >= maxCount || bytes + size > maxBytes) throw refusal('STORE_UNAVAILABLE');
+      count += 1;
+      bytes += size;
+      return () => {
+        count -= 1;
+        bytes -= size;
+      };
+    },
+  };
+}
+
+async function openUntil({ openStore, log }: GateOptions, stop: AbortSignal, state: { healthy: boolean }): Promise<DeliveryStore> {
+  for (let attempt = 0; ; attempt++) {
+    try {
+      const store = await openStore();
+      state.healthy = true;
+      return store;
+    } catch (err) {
+      if (attempt % 10 === 0) log.error({ err, attempt }, 'store cannot be opened, deliveries wait');
+      await pause(retryDelay(attempt), undefined, { signal: stop });
+    }
+  }
+}
+
+/** A failed commit is tried again until the deadline: the sender's next attempt may come too late or never. */
+async function commitUntil(store: DeliveryStore, delivery: Delivery, deadline: AbortSignal, log: Logger, state: { healthy: boolean }) {
+  for (let attempt = 0; ; attempt++) {
+    try {
+      const result = await abortable(store.commit(delivery), deadline);
+      state.healthy = true;
+      return result;
+    } catch (err) {
+      state.healthy = false;
+      if (deadline.aborted || (isConnectorError(err) && err.action === 'reject')) throw err;
+      if (attempt === 0) log.warn({ err, tenantId: delivery.tenantId }, 'delivery not stored yet, trying again');
+      await pause(retryDelay(attempt), undefined, { signal: deadline });
+    }
+  }
+}
+
+/** Waits for a promise or for the signal, whichever is first; the promise itself goes on. */
+async function abortable<T>(promise: Promise<T>, signal: AbortSignal): Promise<T> {
+  const { promise: aborted, reject } = Promise.withResolvers<never>();
+  const stop = () => reject(signal.reason instanceof Error ? signal.reason : new Error('stopped'));
+  if (signal.aborted) stop();
+  signal.addEventListener('abort', stop, { once: true });
+  promise.catch(() => undefined);
+  try {
+    return await Promise.race([promise, aborted]);
+  } finally {
+    signal.removeEventListener('abort', stop);
+  }
+}

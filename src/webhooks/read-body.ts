@@ -1,0 +1,37 @@
+import type { IncomingMessage } from 'node:http';
+import { refusal } from './refusals.ts';
+
+export interface BodyLimits {
+  maxBytes: number;
+  /** From the end of the headers to the last byte; a drip of bytes does not extend it. */
+  maxMs: number;
+}
+
+/** True when the declared length alone is over the limit, so that not one byte need be read. */
+export function declaresTooMuch(request: IncomingMessage, maxBytes: number): boolean {
+  return Number(request.headers['content-length'] ?? 0) > maxBytes;
+}
+
+/**
+ * Reads the raw body while counting, so that an undeclared (chunked) length is bounded as well.
+ * @throws ConnectorError WEBHOOK_TOO_LARGE, WEBHOOK_TOO_SLOW or WEBHOOK_ABORTED
+ */
+export function readBody(request: IncomingMessage, limits: BodyLimits): Promise<Buffer> {
+  const { promise, resolve, reject } = Promise.withResolvers<Buffer>();
+  const chunks: Buffer[] = [];
+  let size = 0;
+  const timer = setTimeout(() => reject(refusal('WEBHOOK_TOO_SLOW')), limits.maxMs);
+  const take = (chunk: Buffer) => {
+    size += chunk.length;
+    if (size > limits.maxBytes) reject(refusal('WEBHOOK_TOO_LARGE'));
+    else chunks.push(chunk);
+  };
+  request.on('data', take);
+  request.once('end', () => resolve(Buffer.concat(chunks, size)));
+  request.once('error', (error) => reject(refusal('WEBHOOK_ABORTED', error)));
+  request.once('close', () => reject(refusal('WEBHOOK_ABORTED')));
+  return promise.finally(() => {
+    clearTimeout(timer);
+    request.off('data', take);
+  });
+}

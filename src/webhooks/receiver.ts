@@ -1,0 +1,153 @@
+import { createServer, type IncomingMessage, type Server, type ServerResponse } from 'node:http';
+import type { AddressInfo } from 'node:net';
+import { ConnectorError } from '../errors.ts';
+import type { Logger } from '../log.ts';
+import { type Admission, admit, findTenant, type ReceiverTenant } from './admit.ts';
+import { type CommitGate, createCommitGate, type GateOptions } from './commit-gate.ts';
+import type { Delivery } from './envelope.ts';
+import type { ReceiverMetrics } from './receiver-metrics.ts';
+import { refusal } from './refusals.ts';
+
+export interface ReceiverOptions {
+  port: number;
+  host: string;
+  tenants: Admission['tenants'];
+  /** Event names the contract knows (29 of section 6). */
+  knownEvents: ReadonlySet<string>;
+  /** Opened after the port; failures are retried until `close`. */
+  openStore: GateOptions['openStore'];
+  log: Logger;
+  metrics: ReceiverMetrics;
+  /** Largest body, bytes. Default 1,000,000. */
+  maxBytes?: number;
+  /** Time for one body, milliseconds. Default 5,000. */
+  maxBodyMs?: number;
+  /** Time one delivery may wait for the store, milliseconds. Default 10,000. */
+  maxWaitMs?: number;
+  /** Linux only: a second receiver may listen on the same port and take over without a gap. */
+  reusePort?: boolean;
+}
+
+export interface Receiver {
+  /** Base address; a tenant's address is `${url}/webhooks/${tenantId}`. */
+  url: string;
+  /** True when the store is open and the last commit worked. */
+  ready(): boolean;
+  /** Stops listening, lets deliveries in flight end (two seconds), closes the store. */
+  close(): Promise<void>;
+}
+
+const LINGER_MS = 2_000;
+
+/** Receives webhooks: verify, commit, then 200. Listens before it opens the store and holds deliveries until it can commit. */
+export async function startReceiver(options: ReceiverOptions): Promise<Receiver> {
+  const { maxBytes = 1_000_000, maxBodyMs = 5_000, maxWaitMs = 10_000 } = options;
+  const { tenants, knownEvents, log, metrics, openStore } = options;
+  const admission: Admission = { tenants, knownEvents, limits: { maxBytes, maxMs: maxBodyMs } };
+  const server = createServer({ headersTimeout: maxBodyMs, requestTimeout: maxBodyMs * 2, connectionsCheckingInterval: 1_000 });
+  await listen(server, options);
+  const gate = createCommitGate({ openStore, log, maxWaitMs, maxHeld: 1_000, maxHeldBytes: 64_000_000 });
+  server.on('request', (request, response) => void answer({ request, response, admission, gate, log, metrics }));
+  const { address, port, family } = server.address() as AddressInfo;
+  return {
+    url: `http://${family === 'IPv6' ? `[${address}]` : address}:${port}`,
+    ready: () => gate.ready(),
+    close: () => drain(server, gate),
+  };
+}
+
+interface Exchange {
+  request: IncomingMessage;
+  response: ServerResponse;
+  admission: Admission;
+  gate: CommitGate;
+  log: Logger;
+  metrics: ReceiverMetrics;
+}
+
+/** One delivery from address to answer. Never rejects: what is not stored is answered as not stored. */
+async function answer(exchange: Exchange): Promise<void> {
+  const { request, response, admission, gate, log, metrics } = exchange;
+  const stop = metrics.seconds.startTimer();
+  let tenant: ReceiverTenant | undefined;
+  try {
+    tenant = findTenant(request, admission.tenants);
+    const delivery = await admit(request, tenant, admission);
+    metrics.held.set(gate.held() + 1);
+    const { fresh } = await gate.commit(delivery);
+    noteOdd(delivery, fresh, exchange);
+    metrics.deliveries.inc({ tenant: tenant.id, status: 200, code: fresh ? 'STORED' : 'REPEATED' });
+    reply(response, 200, fresh ? 'STORED' : 'REPEATED');
+  } catch (error) {
+    const refused = error instanceof ConnectorError ? error : refusal('STORE_UNAVAILABLE', error);
+    const status = refused.status ?? 503;
+    metrics.deliveries.inc({ tenant: tenant?.id ?? '', status, code: refused.code });
+    log[status === 503 ? 'error' : 'warn']({ tenantId: tenant?.id, status, err: refused }, 'delivery refused');
+    refuse(exchange, status, refused.code);
+  } finally {
+    metrics.held.set(gate.held());
+    stop();
+  }
+}
+
+/** Logs and counts what was stored although nobody acts upon it. Event names are sender's text: clipped. */
+function noteOdd(delivery: Delivery, fresh: boolean, { log, metrics }: Exchange): void {
+  const { tenantId, unknown, foreign } = delivery;
+  const event = delivery.event.replaceAll(/[^\w.:-]/g, '?').slice(0, 80);
+  log.debug({ tenantId, event, fresh }, 'delivery stored');
+  if (unknown) {
+    metrics.unknownEvents.inc({ tenant: tenantId });
+    log.warn({ tenantId, event }, 'unknown event stored, nothing acts upon it');
+  }
+  if (foreign) {
+    metrics.foreignEvents.inc({ tenant: tenantId });
+    log.warn({ tenantId, event }, 'event of another company stored, nothing acts upon it');
+  }
+}
+
+function reply(response: ServerResponse, status: number, code: string, headers: Record<string, string> = {}): void {
+  if (response.headersSent || response.destroyed) return;
+  const body = JSON.stringify(status === 200 ? { status: code } : { error: code });
+  response.writeHead(status, { 'content-type': 'application/json', ...headers }).end(body);
+}
+
+/**
+ * Answers a refusal and reads the rest of the body into nothing for a moment: closing at once would reset the connection, and the
+ * sender would see a broken pipe in place of the status. Whoever is still sending after that is cut off.
+ */
+function refuse({ request, response }: Exchange, status: number, code: string): void {
+  const headers = status === 405 ? { allow: 'POST' } : status === 503 ? { 'retry-after': '1' } : undefined;
+  reply(response, status, code, headers);
+  if (request.complete || request.destroyed) return;
+  request.on('error', () => undefined);
+  request.resume();
+  const timer = setTimeout(() => request.destroy(), LINGER_MS);
+  request.once('close', () => clearTimeout(timer));
+}
+
+function listen(server: Server, { port, host, reusePort = false }: ReceiverOptions): Promise<void> {
+  return new Promise((resolve, reject) => {
+    server.once('error', (cause: NodeJS.ErrnoException) =>
+      reject(
+        new ConnectorError({
+          code: 'RECEIVER_CANNOT_LISTEN',
+          action: 'retry',
+          message: `The receiver cannot listen on ${host}:${port} (${cause.code ?? 'error'}). Free that port or choose another with --port or HIREBRIDGE_PORT.`,
+          cause,
+        }),
+      ),
+    );
+    server.listen({ port, host, reusePort, backlog: 1_024 }, resolve);
+  });
+}
+
+async function drain(server: Server, gate: CommitGate): Promise<void> {
+  const closed = new Promise((resolve) => server.close(resolve));
+  server.closeIdleConnections();
+  const timer = setTimeout(() => server.closeAllConnections(), LINGER_MS);
+  const late = setTimeout(() => gate.abandon(), LINGER_MS / 2);
+  await closed;
+  clearTimeout(timer);
+  clearTimeout(late);
+  await gate.close();
+}

@@ -1,0 +1,22 @@
+import { ConnectorError } from '../errors.ts';
+
+/** Every way a delivery is refused, in the order the guards stand: code -> HTTP status and what the sender's log should say. */
+const REFUSALS = {
+  WEBHOOK_PATH_UNKNOWN: [404, 'No tenant of this installation receives webhooks at this address.'],
+  WEBHOOK_METHOD_WRONG: [405, 'Webhooks arrive by POST.'],
+  WEBHOOK_TYPE_WRONG: [415, 'Webhooks carry application/json without a content encoding.'],
+  WEBHOOK_TOO_LARGE: [413, 'The delivery is larger than this receiver accepts.'],
+  WEBHOOK_KEY_WRONG: [401, 'The webhook key is missing or not one of this tenant.'],
+  WEBHOOK_TOO_SLOW: [408, 'The body did not arrive in time.'],
+  WEBHOOK_ABORTED: [400, 'The connection ended before the body was complete.'],
+  WEBHOOK_MALFORMED: [400, 'The body is not a JSON object with an event name.'],
+  STORE_UNAVAILABLE: [503, 'The delivery could not be stored. Send it again.'],
+} as const satisfies Record<string, readonly [number, string]>;
+
+export type RefusalCode = keyof typeof REFUSALS;
+
+/** A refusal of one delivery; its `status` is the answer's status. Never holds the key or a part of the body. */
+export function refusal(code: RefusalCode, cause?: unknown): ConnectorError {
+  const [status, message] = REFUSALS[code];
+  return new ConnectorError({ code, action: status === 503 ? 'retry' : 'reject', status, message, cause });
+}
