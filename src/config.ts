@@ -2,7 +2,9 @@ import { z } from 'zod';
 import { ConnectorError } from './errors.ts';
 
 const port = z.coerce.number().int().min(0).max(65_535);
-const flag = z.enum(['1', 'true', 'yes', '0', 'false', 'no', '']).transform((text) => ['1', 'true', 'yes'].includes(text));
+const flag = z
+  .enum(['1', 'true', 'yes', '0', 'false', 'no', ''])
+  .transform((text) => ['1', 'true', 'yes'].includes(text));
 
 /**
  * The process environment, parsed once. TEMPORAL_* belongs to Temporal's own environment configuration

@@ -48,7 +48,8 @@ export async function startHealth(options: HealthOptions): Promise<Health> {
   const server = createServer((request, response) => {
     const page = pages[(request.url ?? '').split('?', 1)[0] ?? ''];
     if (page === undefined) return sendJson(response, 404, { error: 'NOT_FOUND', pages: Object.keys(pages) });
-    if (request.method !== 'GET' && request.method !== 'HEAD') return sendJson(response, 405, { error: 'METHOD_NOT_ALLOWED' });
+    if (request.method !== 'GET' && request.method !== 'HEAD')
+      return sendJson(response, 405, { error: 'METHOD_NOT_ALLOWED' });
     page(response).catch(() => sendJson(response, 500, { error: 'INTERNAL' }));
   });
   await new Promise<void>((resolve, reject) => {
@@ -67,7 +68,9 @@ export async function startHealth(options: HealthOptions): Promise<Health> {
 
 async function sendReady(response: ServerResponse, ready: HealthOptions['ready']): Promise<void> {
   const timer = AbortSignal.timeout(READY_MS);
-  const late = new Promise<never>((_, reject) => timer.addEventListener('abort', () => reject(timer.reason as Error), { once: true }));
+  const late = new Promise<never>((_, reject) =>
+    timer.addEventListener('abort', () => reject(timer.reason as Error), { once: true }),
+  );
   try {
     const checks = await Promise.race([Promise.resolve(ready()), late]);
     const ok = Object.values(checks).every((check) => check.ok);

@@ -15,7 +15,21 @@ const HIDDEN = new Set(
     'birthdate dateofbirth address street postalcode nationalid ssn taxid salary pay iban resume candidate employee person fields values'
   ).split(' '),
 );
-const BOUND = ['name', 'firstName', 'lastName', 'email', 'phone', 'key', 'apiKey', 'webhookKey', 'authorization', 'secret', 'token', 'body', 'headers'];
+const BOUND = [
+  'name',
+  'firstName',
+  'lastName',
+  'email',
+  'phone',
+  'key',
+  'apiKey',
+  'webhookKey',
+  'authorization',
+  'secret',
+  'token',
+  'body',
+  'headers',
+];
 const HIDDEN_ENDING = /(?:password|secret|token|apikey|webhookkey|privatekey|email|phone)$/;
 const DEPTH = 6;
 
@@ -66,7 +80,8 @@ function destination(): pino.DestinationStream {
   return pretty({
     destination: 2,
     sync: true,
-    colorize: process.env['NO_COLOR'] === undefined && (process.stderr.isTTY || process.env['FORCE_COLOR'] !== undefined),
+    colorize:
+      process.env['NO_COLOR'] === undefined && (process.stderr.isTTY || process.env['FORCE_COLOR'] !== undefined),
     translateTime: 'SYS:HH:MM:ss.l',
     ignore: 'pid,hostname,part',
     messageFormat: '{if part}{part}: {end}{msg}',
@@ -75,7 +90,10 @@ function destination(): pino.DestinationStream {
 }
 
 /** A logger of its own onto any stream; tests read what it wrote. Logs go to standard error, results to standard output. */
-export function createRootLogger(to: pino.DestinationStream = destination(), level = levelOf(process.env['LOG_LEVEL'])): Logger {
+export function createRootLogger(
+  to: pino.DestinationStream = destination(),
+  level = levelOf(process.env['LOG_LEVEL']),
+): Logger {
   return pino(
     {
       level,

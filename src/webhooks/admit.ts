@@ -1,6 +1,7 @@
 import type { IncomingMessage } from 'node:http';
 import { checkWebhookKey } from '../partner/webhook.ts';
-import { type Delivery, readDelivery } from './envelope.ts';
+import type { Delivery } from '../store/inbox.ts';
+import { type EventClass, readDelivery } from './envelope.ts';
 import { type BodyLimits, declaresTooMuch, readBody } from './read-body.ts';
 import { refusal } from './refusals.ts';
 
@@ -18,7 +19,7 @@ export interface ReceiverTenant {
 export interface Admission {
   tenants: (id: string) => ReceiverTenant | undefined;
   limits: BodyLimits;
-  knownEvents: ReadonlySet<string>;
+  classify: (event: string) => EventClass;
 }
 
 const PATH = /^\/webhooks\/([A-Za-z0-9][A-Za-z0-9._-]{0,99})$/;
@@ -42,8 +43,7 @@ export async function admit(request: IncomingMessage, tenant: ReceiverTenant, ad
   if (declaresTooMuch(request, admission.limits.maxBytes)) throw refusal('WEBHOOK_TOO_LARGE');
   if (!holdsKey(request, tenant)) throw refusal('WEBHOOK_KEY_WRONG');
   const bytes = await readBody(request, admission.limits);
-  const { id, company } = tenant;
-  return readDelivery(bytes, { tenantId: id, company, knownEvents: admission.knownEvents, receivedAt: new Date().toISOString() });
+  return readDelivery(bytes, { tenantId: tenant.id, company: tenant.company, classify: admission.classify });
 }
 
 function isPlainJson(request: IncomingMessage): boolean {

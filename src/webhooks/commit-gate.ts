@@ -1,7 +1,7 @@
 import { setTimeout as pause } from 'node:timers/promises';
 import { isConnectorError } from '../errors.ts';
 import type { Logger } from '../log.ts';
-import type { Delivery } from './envelope.ts';
+import type { Delivery } from '../store/inbox.ts';
 import { refusal } from './refusals.ts';
 
 /** The part of the store a receiver needs. */
@@ -91,7 +91,11 @@ function createRoom(maxCount: number, maxBytes: number) {
   };
 }
 
-async function openUntil({ openStore, log }: GateOptions, stop: AbortSignal, state: { healthy: boolean }): Promise<DeliveryStore> {
+async function openUntil(
+  { openStore, log }: GateOptions,
+  stop: AbortSignal,
+  state: { healthy: boolean },
+): Promise<DeliveryStore> {
   for (let attempt = 0; ; attempt++) {
     try {
       const store = await openStore();
@@ -105,7 +109,13 @@ async function openUntil({ openStore, log }: GateOptions, stop: AbortSignal, sta
 }
 
 /** A failed commit is tried again until the deadline: the sender's next attempt may come too late or never. */
-async function commitUntil(store: DeliveryStore, delivery: Delivery, deadline: AbortSignal, log: Logger, state: { healthy: boolean }) {
+async function commitUntil(
+  store: DeliveryStore,
+  delivery: Delivery,
+  deadline: AbortSignal,
+  log: Logger,
+  state: { healthy: boolean },
+) {
   for (let attempt = 0; ; attempt++) {
     try {
       const result = await abortable(store.commit(delivery), deadline);

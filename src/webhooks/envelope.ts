@@ -1,5 +1,6 @@
 import { createHash } from 'node:crypto';
 import { z } from 'zod';
+import type { Delivery } from '../store/inbox.ts';
 import { refusal } from './refusals.ts';
 
 /** What the receiver needs of a delivery; payloads are read by the relay. Section 6: companyId is a number, a string or left out. */
@@ -9,27 +10,14 @@ const Envelope = z.looseObject({
   data: z.looseObject({}).nullish(),
 });
 
-/** One accepted delivery, as the inbox stores it. */
-export interface Delivery {
-  tenantId: string;
-  /** SHA-256 of the raw bytes, hex: the partner sends no delivery id, so this is what a repeated delivery is known by. */
-  bodyHash: string;
-  event: string;
-  /** The raw body as text. */
-  body: string;
-  /** UTC ISO text. */
-  receivedAt: string;
-  /** The contract does not name this event: stored and answered, read by nobody yet. */
-  unknown: boolean;
-  /** The tenant file names a partner company and the event another one: stored, never acted upon. */
-  foreign: boolean;
-}
+/** What an event's name decides: waiting for the relay, closed (its stream is not built yet) or unknown to the contract. */
+export type EventClass = 'waiting' | 'closed' | 'unknown';
 
 export interface EnvelopeContext {
   tenantId: string;
+  /** The partner company the tenant file names; events of another are stored and never acted upon. */
   company: string | undefined;
-  knownEvents: ReadonlySet<string>;
-  receivedAt: string;
+  classify: (event: string) => EventClass;
 }
 
 const utf8 = new TextDecoder('utf-8', { fatal: true });
@@ -43,14 +31,14 @@ export function readDelivery(bytes: Buffer, context: EnvelopeContext): Delivery 
   const envelope = Envelope.safeParse(parse(body));
   if (!envelope.success) throw refusal('WEBHOOK_MALFORMED');
   const { event, companyId = null } = envelope.data;
+  const foreign = context.company !== undefined && companyId !== null && String(companyId) !== context.company;
   return {
     tenantId: context.tenantId,
+    // The partner sends no delivery id: a repeated delivery is known by its bytes.
     bodyHash: createHash('sha256').update(bytes).digest('hex'),
     event,
     body,
-    receivedAt: context.receivedAt,
-    unknown: !context.knownEvents.has(event),
-    foreign: context.company !== undefined && companyId !== null && String(companyId) !== context.company,
+    state: foreign ? 'foreign' : context.classify(event),
   };
 }
 

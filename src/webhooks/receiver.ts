@@ -2,9 +2,10 @@ import { createServer, type IncomingMessage, type Server, type ServerResponse } 
 import type { AddressInfo } from 'node:net';
 import { ConnectorError } from '../errors.ts';
 import type { Logger } from '../log.ts';
+import type { Delivery } from '../store/inbox.ts';
 import { type Admission, admit, findTenant, type ReceiverTenant } from './admit.ts';
 import { type CommitGate, createCommitGate, type GateOptions } from './commit-gate.ts';
-import type { Delivery } from './envelope.ts';
+import type { EventClass } from './envelope.ts';
 import type { ReceiverMetrics } from './receiver-metrics.ts';
 import { refusal } from './refusals.ts';
 
@@ -12,8 +13,8 @@ export interface ReceiverOptions {
   port: number;
   host: string;
   tenants: Admission['tenants'];
-  /** Event names the contract knows (29 of section 6). */
-  knownEvents: ReadonlySet<string>;
+  /** By event name (section 6): who acts upon it, if anyone. */
+  classify: (event: string) => EventClass;
   /** Opened after the port; failures are retried until `close`. */
   openStore: GateOptions['openStore'];
   log: Logger;
@@ -42,9 +43,13 @@ const LINGER_MS = 2_000;
 /** Receives webhooks: verify, commit, then 200. Listens before it opens the store and holds deliveries until it can commit. */
 export async function startReceiver(options: ReceiverOptions): Promise<Receiver> {
   const { maxBytes = 1_000_000, maxBodyMs = 5_000, maxWaitMs = 10_000 } = options;
-  const { tenants, knownEvents, log, metrics, openStore } = options;
-  const admission: Admission = { tenants, knownEvents, limits: { maxBytes, maxMs: maxBodyMs } };
-  const server = createServer({ headersTimeout: maxBodyMs, requestTimeout: maxBodyMs * 2, connectionsCheckingInterval: 1_000 });
+  const { tenants, classify, log, metrics, openStore } = options;
+  const admission: Admission = { tenants, classify, limits: { maxBytes, maxMs: maxBodyMs } };
+  const server = createServer({
+    headersTimeout: maxBodyMs,
+    requestTimeout: maxBodyMs * 2,
+    connectionsCheckingInterval: 1_000,
+  });
   await listen(server, options);
   const gate = createCommitGate({ openStore, log, maxWaitMs, maxHeld: 1_000, maxHeldBytes: 64_000_000 });
   server.on('request', (request, response) => void answer({ request, response, admission, gate, log, metrics }));
@@ -92,14 +97,14 @@ async function answer(exchange: Exchange): Promise<void> {
 
 /** Logs and counts what was stored although nobody acts upon it. Event names are sender's text: clipped. */
 function noteOdd(delivery: Delivery, fresh: boolean, { log, metrics }: Exchange): void {
-  const { tenantId, unknown, foreign } = delivery;
+  const { tenantId, state } = delivery;
   const event = delivery.event.replaceAll(/[^\w.:-]/g, '?').slice(0, 80);
-  log.debug({ tenantId, event, fresh }, 'delivery stored');
-  if (unknown) {
+  log.debug({ tenantId, event, state, fresh }, 'delivery stored');
+  if (state === 'unknown') {
     metrics.unknownEvents.inc({ tenant: tenantId });
     log.warn({ tenantId, event }, 'unknown event stored, nothing acts upon it');
   }
-  if (foreign) {
+  if (state === 'foreign') {
     metrics.foreignEvents.inc({ tenant: tenantId });
     log.warn({ tenantId, event }, 'event of another company stored, nothing acts upon it');
   }

@@ -1,0 +1,133 @@
+import { type ChildProcess, spawn } from 'node:child_process';
+import { createInterface } from 'node:readline';
+import type { Readable } from 'node:stream';
+import { fileURLToPath } from 'node:url';
+import { styleText } from 'node:util';
+import { createLogger } from '../log.ts';
+import { SUPERVISED } from './until-stopped.ts';
+
+/** One part of the program as a process of its own: `serve`, `worker`, `sandbox`. */
+export interface ChildSpec {
+  /** Shown before each of its lines. */
+  name: string;
+  /** Arguments of the CLI: `['serve', '--port', '0']`. */
+  args: readonly string[];
+  env?: NodeJS.ProcessEnv;
+}
+
+export interface SuperviseOptions {
+  /** Receives each line a child prints; standard error by default. */
+  print?: (line: string) => void;
+  /** From SIGTERM to SIGKILL, milliseconds. Default 10,000. */
+  drainMs?: number;
+  /** Called with each new process. */
+  onStart?: (name: string, child: ChildProcess) => void;
+  /** What a child said over its channel, for example the addresses it listens on. */
+  onMessage?: (name: string, message: unknown) => void;
+}
+
+export interface Supervisor {
+  /** The running process, for a part that is up now. */
+  child(name: string): ChildProcess | undefined;
+  /** Asks every child to drain, kills what is still there after `drainMs`, resolves when none is left. */
+  stop(): Promise<void>;
+  /** Rejects when a child refuses its input (exit 2) or dies five times without ever living ten seconds. */
+  failed: Promise<never>;
+}
+
+const MAIN = fileURLToPath(new URL('./main.ts', import.meta.url));
+const BACKOFF_MS = [0, 500, 1_000, 2_000, 5_000] as const;
+const STEADY_MS = 10_000;
+
+const log = createLogger('supervise');
+
+/** Runs parts of the program as supervised processes: prefixed lines, restart with backoff, drain, and no orphans. */
+export function supervise(specs: readonly ChildSpec[], options: SuperviseOptions = {}): Supervisor {
+  const failure = Promise.withResolvers<never>();
+  failure.promise.catch(() => undefined);
+  const keepers = new Map(specs.map((spec) => [spec.name, keep(spec, options, failure.reject)]));
+  return {
+    child: (name) => keepers.get(name)?.child(),
+    failed: failure.promise,
+    stop: async () => void (await Promise.all([...keepers.values()].map((keeper) => keeper.stop()))),
+  };
+}
+
+/** Keeps one child alive until it is stopped. */
+function keep(spec: ChildSpec, options: SuperviseOptions, fail: (error: Error) => void) {
+  let child: ChildProcess | undefined;
+  let restart: NodeJS.Timeout | undefined;
+  let stopping = false;
+  let early = 0;
+
+  function start(): void {
+    const started = performance.now();
+    const running = launch(spec, options);
+    child = running;
+    options.onStart?.(spec.name, running);
+    running.once('exit', (code, signal) => {
+      child = undefined;
+      if (stopping) return;
+      early = performance.now() - started < STEADY_MS ? early + 1 : 0;
+      const delayMs = BACKOFF_MS[early];
+      if (code === 2 || delayMs === undefined) {
+        fail(
+          new Error(
+            `${spec.name} ended (${signal ?? `exit ${code}`}) and does not stay up; its own lines above say why.`,
+          ),
+        );
+        return;
+      }
+      log.warn({ child: spec.name, code, signal, delayMs }, 'child ended, starting it again');
+      restart = setTimeout(start, delayMs);
+    });
+  }
+  start();
+
+  return {
+    child: () => child,
+    async stop() {
+      stopping = true;
+      clearTimeout(restart);
+      if (child !== undefined) await endChild(child, options.drainMs ?? 10_000);
+    },
+  };
+}
+
+function launch(spec: ChildSpec, options: SuperviseOptions): ChildProcess {
+  const print = options.print ?? ((line) => process.stderr.write(`${line}\n`));
+  const running = spawn(process.execPath, [MAIN, ...spec.args], {
+    // A process group of its own: Ctrl-C of the terminal reaches the parent alone, which then drains in order.
+    detached: true,
+    stdio: ['ignore', 'pipe', 'pipe', 'ipc'],
+    env: { ...process.env, ...childLogEnv(), ...spec.env, [SUPERVISED]: '1' },
+  });
+  const prefix = styleText('dim', `${spec.name.padEnd(7)} |`, { stream: process.stderr });
+  for (const stream of [running.stdout, running.stderr]) forwardLines(stream, (line) => print(`${prefix} ${line}`));
+  running.on('message', (message) => options.onMessage?.(spec.name, message));
+  running.on('error', (err) => log.error({ err, child: spec.name }, 'child cannot be started'));
+  return running;
+}
+
+/** A child writes to a pipe, yet its lines end on this process's terminal: it gets this process's choice of form and colour. */
+function childLogEnv(): NodeJS.ProcessEnv {
+  if (process.env['LOG_FORMAT'] !== undefined || !process.stderr.isTTY) return {};
+  return { LOG_FORMAT: 'pretty', FORCE_COLOR: process.env['FORCE_COLOR'] ?? '1' };
+}
+
+function forwardLines(stream: Readable | null, print: (line: string) => void): void {
+  if (stream !== null) createInterface({ input: stream }).on('line', print);
+}
+
+/** SIGTERM, then SIGKILL when the drain takes too long. Resolves when the process is gone. */
+export function endChild(child: ChildProcess, drainMs: number): Promise<void> {
+  if (child.exitCode !== null || child.signalCode !== null) return Promise.resolve();
+  return new Promise((resolve) => {
+    const timer = setTimeout(() => child.kill('SIGKILL'), drainMs);
+    child.once('exit', () => {
+      clearTimeout(timer);
+      resolve();
+    });
+    child.kill('SIGTERM');
+  });
+}
