@@ -1,0 +1,61 @@
+import { mkdirSync } from 'node:fs';
+import { dirname } from 'node:path';
+import { Kysely, type KyselyPlugin, PostgresDialect, type RawBuilder, sql } from 'kysely';
+import pg from 'pg';
+import { ConnectorError } from '../errors.ts';
+import { NodeSqliteDialect, openSqliteFile } from './sqlite-dialect.ts';
+
+export interface Database<Tables> {
+  kysely: Kysely<Tables>;
+  kind: 'sqlite' | 'postgres';
+  /** The database's own clock, milliseconds since 1970. Decides leases, deadlines and paces; a process's clock never does. */
+  now: RawBuilder<number>;
+  close(): Promise<void>;
+}
+
+export interface OpenOptions {
+  plugins?: KyselyPlugin[];
+  /** Only for tests that own the clock (SQLite): replaces the machine's. */
+  now?: () => number;
+  /** Postgres connections at most. */
+  poolSize?: number;
+}
+
+const INT8 = 20;
+const POSTGRES_NOW = sql<number>`(extract(epoch from clock_timestamp()) * 1000)::bigint`;
+
+/** Opens `sqlite:FILE` (`sqlite::memory:`) or `postgres://...`. Throws DATABASE_URL for anything else. */
+export function openDatabase<Tables>(url: string, options: OpenOptions = {}): Database<Tables> {
+  if (url.startsWith('sqlite:')) return openSqlite(url.slice('sqlite:'.length), options);
+  if (url.startsWith('postgres://') || url.startsWith('postgresql://')) return openPostgres(url, options);
+  throw new ConnectorError({
+    code: 'DATABASE_URL',
+    action: 'reject',
+    message: 'A database address begins with sqlite: or postgres://. Give one of the two.',
+  });
+}
+
+function openSqlite<Tables>(file: string, options: OpenOptions): Database<Tables> {
+  if (file !== ':memory:') mkdirSync(dirname(file), { recursive: true });
+  const database = openSqliteFile(file);
+  const now = options.now ?? Date.now;
+  database.function('hirebridge_now', { directOnly: true }, () => now());
+  const kysely = new Kysely<Tables>({ dialect: new NodeSqliteDialect(database), plugins: options.plugins ?? [] });
+  return { kysely, kind: 'sqlite', now: sql<number>`hirebridge_now()`, close: () => kysely.destroy() };
+}
+
+function openPostgres<Tables>(url: string, options: OpenOptions): Database<Tables> {
+  const pool = new pg.Pool({
+    connectionString: url,
+    max: options.poolSize ?? 10,
+    connectionTimeoutMillis: 5_000,
+    types: {
+      getTypeParser: (oid: number, format?: 'text' | 'binary') =>
+        oid === INT8 && format !== 'binary' ? Number : pg.types.getTypeParser(oid, format),
+    } as pg.CustomTypesConfig,
+  });
+  // An idle connection that the server closes must not end the process; the next query reports it.
+  pool.on('error', () => undefined);
+  const kysely = new Kysely<Tables>({ dialect: new PostgresDialect({ pool }), plugins: options.plugins ?? [] });
+  return { kysely, kind: 'postgres', now: POSTGRES_NOW, close: () => kysely.destroy() };
+}

@@ -1,0 +1,61 @@
+import { sql } from 'kysely';
+import type { Store } from './open-store.ts';
+
+export interface CreditNumbers {
+  required: number | null;
+  available: number | null;
+}
+
+/** After a 402: no enrolment of this tenant leaves any more, apart from one canary a period. Says whether it was open. */
+export async function closeCreditGate(store: Store, tenantId: string, numbers: CreditNumbers): Promise<boolean> {
+  const { credit_gate: before } = await gateOf(store, tenantId);
+  await store.kysely
+    .updateTable('tenants')
+    .set({ credit_gate: JSON.stringify(numbers), canary_at: store.now })
+    .where('tenant_id', '=', tenantId)
+    .execute();
+  return before === null;
+}
+
+/** An enrolment went through: says whether the gate was closed, so that the waiting hires can be woken. */
+export async function openCreditGate(store: Store, tenantId: string): Promise<boolean> {
+  const result = await store.kysely
+    .updateTable('tenants')
+    .set({ credit_gate: null, canary_at: null })
+    .where('tenant_id', '=', tenantId)
+    .where('credit_gate', 'is not', null)
+    .executeTakeFirst();
+  return result.numUpdatedRows > 0n;
+}
+
+/** Lets the next enrolment through at once, as the canary (`retry` of a person). */
+export async function releaseCanary(store: Store, tenantId: string): Promise<void> {
+  await store.kysely.updateTable('tenants').set({ canary_at: 0 }).where('tenant_id', '=', tenantId).execute();
+}
+
+/** May an enrolment leave now? With the gate closed exactly one caller a period may, as the canary. */
+export async function passCreditGate(
+  store: Store,
+  tenantId: string,
+  canaryEveryMs: number,
+): Promise<{ pass: true; canary: boolean } | { pass: false; waitMs: number }> {
+  const gate = await gateOf(store, tenantId);
+  if (gate.credit_gate === null) return { pass: true, canary: false };
+  const taken = await store.kysely
+    .updateTable('tenants')
+    .set({ canary_at: store.now })
+    .where('tenant_id', '=', tenantId)
+    .where('credit_gate', 'is not', null)
+    .where(sql<boolean>`coalesce(canary_at, 0) + ${canaryEveryMs} <= ${store.now}`)
+    .executeTakeFirst();
+  if (taken.numUpdatedRows > 0n) return { pass: true, canary: true };
+  return { pass: false, waitMs: Math.max(1_000, (gate.canary_at ?? 0) + canaryEveryMs - Number(gate.now)) };
+}
+
+async function gateOf(store: Store, tenantId: string) {
+  return store.kysely
+    .selectFrom('tenants')
+    .select(['credit_gate', 'canary_at', store.now.as('now')])
+    .where('tenant_id', '=', tenantId)
+    .executeTakeFirstOrThrow();
+}

@@ -1,0 +1,138 @@
+import type { UpdateObject } from 'kysely';
+import type { Store } from './open-store.ts';
+import type { HireRow, HireState, Tables } from './schema.ts';
+
+export interface HireKey {
+  tenantId: string;
+  jobCandidateId: string;
+  period: number;
+}
+
+/** The newest period of this job candidate. */
+export async function latestHire(store: Store, tenantId: string, jobCandidateId: string): Promise<HireRow | undefined> {
+  return store.kysely
+    .selectFrom('hires')
+    .selectAll()
+    .where('tenant_id', '=', tenantId)
+    .where('job_candidate_id', '=', jobCandidateId)
+    .orderBy('period', 'desc')
+    .limit(1)
+    .executeTakeFirst();
+}
+
+export async function readHireRow(store: Store, key: HireKey): Promise<HireRow> {
+  return store.kysely
+    .selectFrom('hires')
+    .selectAll()
+    .where('tenant_id', '=', key.tenantId)
+    .where('job_candidate_id', '=', key.jobCandidateId)
+    .where('period', '=', key.period)
+    .executeTakeFirstOrThrow();
+}
+
+export interface NewHire extends HireKey {
+  state: Extract<HireState, 'open' | 'before-go-live'>;
+  candidateId?: string | null;
+  jobId?: string | null;
+}
+
+/** Records hires; those already there stay as they are. Returns how many were new. */
+export async function insertHires(store: Store, hires: readonly NewHire[]): Promise<number> {
+  if (hires.length === 0) return 0;
+  const result = await store.kysely
+    .insertInto('hires')
+    .values(
+      hires.map((hire) => ({
+        tenant_id: hire.tenantId,
+        job_candidate_id: hire.jobCandidateId,
+        period: hire.period,
+        candidate_id: hire.candidateId ?? null,
+        job_id: hire.jobId ?? null,
+        state: hire.state,
+        step: hire.state === 'open' ? 'opened' : 'before-go-live',
+        enrolment: 1,
+        opened_at: store.now,
+        updated_at: store.now,
+      })),
+    )
+    .onConflict((c) => c.columns(['tenant_id', 'job_candidate_id', 'period']).doNothing())
+    .executeTakeFirst();
+  return Number(result.numInsertedOrUpdatedRows ?? 0n);
+}
+
+export type HireChange = Pick<
+  UpdateObject<Tables, 'hires'>,
+  | 'candidate_id'
+  | 'job_id'
+  | 'state'
+  | 'step'
+  | 'onboarding_candidate_id'
+  | 'onboarding_reference'
+  | 'enrolment'
+  | 'onboarding_status'
+  | 'employee_id'
+  | 'employee_number'
+>;
+
+export async function updateHire(store: Store, key: HireKey, change: HireChange): Promise<void> {
+  await store.kysely
+    .updateTable('hires')
+    .set({ ...change, updated_at: store.now })
+    .where('tenant_id', '=', key.tenantId)
+    .where('job_candidate_id', '=', key.jobCandidateId)
+    .where('period', '=', key.period)
+    .execute();
+}
+
+/** Ends a hire for good; its period is never worked on again. */
+export async function endHire(store: Store, key: HireKey, state: 'done' | 'cancelled' | 'ended'): Promise<void> {
+  await store.kysely
+    .updateTable('hires')
+    .set({ state, step: state, ended_at: store.now, updated_at: store.now })
+    .where('tenant_id', '=', key.tenantId)
+    .where('job_candidate_id', '=', key.jobCandidateId)
+    .where('period', '=', key.period)
+    .execute();
+}
+
+/** The newest period of each of these job candidates. */
+export async function latestHires(
+  store: Store,
+  tenantId: string,
+  jobCandidateIds: readonly string[],
+): Promise<Map<string, HireRow>> {
+  const latest = new Map<string, HireRow>();
+  for (let from = 0; from < jobCandidateIds.length; from += 500) {
+    const rows = await store.kysely
+      .selectFrom('hires')
+      .selectAll()
+      .where('tenant_id', '=', tenantId)
+      .where('job_candidate_id', 'in', jobCandidateIds.slice(from, from + 500))
+      .orderBy('period')
+      .execute();
+    for (const row of rows) latest.set(row.job_candidate_id, row);
+  }
+  return latest;
+}
+
+export async function hiresInState(store: Store, tenantId: string, state: HireState): Promise<HireRow[]> {
+  return store.kysely
+    .selectFrom('hires')
+    .selectAll()
+    .where('tenant_id', '=', tenantId)
+    .where('state', '=', state)
+    .orderBy('opened_at')
+    .execute();
+}
+
+/** How many hires of this tenant were cancelled in the last `windowMs`. */
+export async function countCancelled(store: Store, tenantId: string, windowMs: number): Promise<number> {
+  const { count } = await store.kysely
+    .selectFrom('hires')
+    .select((eb) => eb.fn.countAll<number>().as('count'))
+    .where('tenant_id', '=', tenantId)
+    .where('state', '=', 'cancelled')
+    .where((eb) => eb('ended_at', '>', eb(store.now, '-', eb.val(windowMs))))
+    .executeTakeFirstOrThrow();
+  return Number(count);
+}

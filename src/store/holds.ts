@@ -1,0 +1,115 @@
+import { randomUUID } from 'node:crypto';
+import type { Store } from './open-store.ts';
+import type { HoldRow } from './schema.ts';
+
+export interface NewHold {
+  tenantId: string;
+  /** Absent for a hold of the whole tenant. */
+  jobCandidateId?: string;
+  period?: number;
+  /** Upper snake case, stable. */
+  code: string;
+  /** What, why and the next step; no personal data. */
+  message: string;
+  answers: readonly string[];
+  /** Ids and field names only. */
+  details?: Record<string, unknown>;
+}
+
+/** Parks a hire (or a tenant's question); an open hold of the same hire and code is returned instead of a second one. */
+export async function openHold(store: Store, hold: NewHold): Promise<{ holdId: string; fresh: boolean }> {
+  return store.kysely.transaction().execute(async (trx) => {
+    const same = await trx
+      .selectFrom('holds')
+      .select('hold_id')
+      .where('tenant_id', '=', hold.tenantId)
+      .where('job_candidate_id', hold.jobCandidateId === undefined ? 'is' : '=', hold.jobCandidateId ?? null)
+      .where('period', hold.period === undefined ? 'is' : '=', hold.period ?? null)
+      .where('code', '=', hold.code)
+      .where('closed_at', 'is', null)
+      .executeTakeFirst();
+    if (same !== undefined) return { holdId: same.hold_id, fresh: false };
+    const holdId = randomUUID().slice(0, 8);
+    await trx
+      .insertInto('holds')
+      .values({
+        hold_id: holdId,
+        tenant_id: hold.tenantId,
+        job_candidate_id: hold.jobCandidateId ?? null,
+        period: hold.period ?? null,
+        code: hold.code,
+        message: hold.message,
+        answers: JSON.stringify(hold.answers),
+        details: JSON.stringify(hold.details ?? {}),
+        opened_at: store.now,
+      })
+      .execute();
+    return { holdId, fresh: true };
+  });
+}
+
+export async function readHold(store: Store, holdId: string): Promise<HoldRow | undefined> {
+  return store.kysely.selectFrom('holds').selectAll().where('hold_id', '=', holdId).executeTakeFirst();
+}
+
+export async function listHolds(
+  store: Store,
+  filter: { tenantId?: string; all?: boolean } = {},
+): Promise<Array<HoldRow & { now: number }>> {
+  let query = store.kysely.selectFrom('holds').selectAll().select(store.now.as('now')).orderBy('opened_at');
+  if (filter.tenantId !== undefined) query = query.where('tenant_id', '=', filter.tenantId);
+  if (filter.all !== true) query = query.where('closed_at', 'is', null);
+  return query.execute();
+}
+
+/** Writes a person's answer. False when the hold is closed or answered already: the first answer stands. */
+export async function answerHold(store: Store, holdId: string, answer: string, args: readonly string[]): Promise<boolean> {
+  const result = await store.kysely
+    .updateTable('holds')
+    .set({ answer, answer_arguments: JSON.stringify(args), answered_at: store.now })
+    .where('hold_id', '=', holdId)
+    .where('closed_at', 'is', null)
+    .where('answered_at', 'is', null)
+    .executeTakeFirst();
+  return result.numUpdatedRows === 1n;
+}
+
+export async function closeHold(store: Store, holdId: string): Promise<void> {
+  await store.kysely
+    .updateTable('holds')
+    .set({ closed_at: store.now })
+    .where('hold_id', '=', holdId)
+    .where('closed_at', 'is', null)
+    .execute();
+}
+
+/** Closes what a hire that ended left open. */
+export async function closeHoldsOf(
+  store: Store,
+  key: { tenantId: string; jobCandidateId: string; period: number },
+): Promise<void> {
+  await store.kysely
+    .updateTable('holds')
+    .set({ closed_at: store.now })
+    .where('tenant_id', '=', key.tenantId)
+    .where('job_candidate_id', '=', key.jobCandidateId)
+    .where('period', '=', key.period)
+    .where('closed_at', 'is', null)
+    .execute();
+}
+
+/** Open holds that nobody was told of yet. */
+export async function unnotifiedHolds(store: Store): Promise<HoldRow[]> {
+  return store.kysely
+    .selectFrom('holds')
+    .selectAll()
+    .where('notified_at', 'is', null)
+    .where('closed_at', 'is', null)
+    .orderBy('opened_at')
+    .limit(100)
+    .execute();
+}
+
+export async function markNotified(store: Store, holdId: string): Promise<void> {
+  await store.kysely.updateTable('holds').set({ notified_at: store.now }).where('hold_id', '=', holdId).execute();
+}

@@ -1,0 +1,120 @@
+import { sql } from 'kysely';
+import type { HireKey } from './hires.ts';
+import type { Store } from './open-store.ts';
+import type { ClaimRow, LinkRow } from './schema.ts';
+
+/** One person in one HRIS, as the partner knows them. */
+export interface Person {
+  /** Name of the HRIS connection; tenants may share one. */
+  connection: string;
+  partnerCompany: string;
+  candidateId: string;
+}
+
+/**
+ * Takes the right to be the only hire that looks up, creates or links this person. Returns the claim in force: the caller's own, or
+ * another hire's.
+ */
+export async function takeClaim(store: Store, person: Person, key: HireKey): Promise<{ mine: boolean; claim: ClaimRow }> {
+  await store.kysely
+    .insertInto('claims')
+    .values({
+      connection: person.connection,
+      partner_company: person.partnerCompany,
+      candidate_id: person.candidateId,
+      tenant_id: key.tenantId,
+      job_candidate_id: key.jobCandidateId,
+      period: key.period,
+      claimed_at: store.now,
+    })
+    .onConflict((c) => c.columns(['connection', 'partner_company', 'candidate_id']).doNothing())
+    .execute();
+  const claim = await store.kysely
+    .selectFrom('claims')
+    .selectAll()
+    .where('connection', '=', person.connection)
+    .where('partner_company', '=', person.partnerCompany)
+    .where('candidate_id', '=', person.candidateId)
+    .executeTakeFirstOrThrow();
+  const mine =
+    claim.tenant_id === key.tenantId &&
+    claim.job_candidate_id === key.jobCandidateId &&
+    claim.period === key.period;
+  return { mine, claim };
+}
+
+/** Gives the person free again: the hire ended without an employee. */
+export async function releaseClaim(store: Store, key: HireKey): Promise<void> {
+  await store.kysely
+    .deleteFrom('claims')
+    .where('tenant_id', '=', key.tenantId)
+    .where('job_candidate_id', '=', key.jobCandidateId)
+    .where('period', '=', key.period)
+    .execute();
+}
+
+/** Hands a person's claim from a hire that is over (its employee is linked) to the hire a person decided on. */
+export async function moveClaim(store: Store, person: Person, key: HireKey): Promise<void> {
+  await store.kysely
+    .updateTable('claims')
+    .set({
+      tenant_id: key.tenantId,
+      job_candidate_id: key.jobCandidateId,
+      period: key.period,
+      claimed_at: store.now,
+    })
+    .where('connection', '=', person.connection)
+    .where('partner_company', '=', person.partnerCompany)
+    .where('candidate_id', '=', person.candidateId)
+    .execute();
+}
+
+/** Every employee this person is linked to, newest first. */
+export async function linksOfPerson(store: Store, person: Person): Promise<LinkRow[]> {
+  return store.kysely
+    .selectFrom('links')
+    .selectAll()
+    .where('connection', '=', person.connection)
+    .where('partner_company', '=', person.partnerCompany)
+    .where('candidate_id', '=', person.candidateId)
+    .orderBy('linked_at', 'desc')
+    .execute();
+}
+
+/** Records that this hire's person is this employee; the employee of another person stays that person's. Says whose it is now. */
+export async function linkEmployee(
+  store: Store,
+  person: Person,
+  key: HireKey,
+  employee: { id: string; number: string | null },
+): Promise<LinkRow> {
+  return store.kysely
+    .insertInto('links')
+    .values({
+      connection: person.connection,
+      employee_id: employee.id,
+      employee_number: employee.number,
+      partner_company: person.partnerCompany,
+      candidate_id: person.candidateId,
+      tenant_id: key.tenantId,
+      job_candidate_id: key.jobCandidateId,
+      period: key.period,
+      linked_at: store.now,
+    })
+    .onConflict((c) =>
+      c
+        .columns(['connection', 'employee_id'])
+        .doUpdateSet({ employee_number: sql`coalesce(excluded.employee_number, links.employee_number)` }),
+    )
+    .returningAll()
+    .executeTakeFirstOrThrow();
+}
+
+export async function linkOfEmployee(store: Store, connection: string, employeeId: string): Promise<LinkRow | undefined> {
+  return store.kysely
+    .selectFrom('links')
+    .selectAll()
+    .where('connection', '=', connection)
+    .where('employee_id', '=', employeeId)
+    .executeTakeFirst();
+}

@@ -1,0 +1,63 @@
+import { sql } from 'kysely';
+import type { Store } from './open-store.ts';
+
+export interface JobSnapshot {
+  jobId: string;
+  /** The jobs list item as it came. */
+  record: Record<string, unknown>;
+  /** JSON of its stage totals when its people were last listed. */
+  listedTotals: string | null;
+}
+
+/** Stores what the jobs list shows now; the totals at the last listing of people stay. */
+export async function saveJobs(store: Store, tenantId: string, jobs: ReadonlyArray<Omit<JobSnapshot, 'listedTotals'>>) {
+  for (let from = 0; from < jobs.length; from += 100) {
+    await store.kysely
+      .insertInto('jobs')
+      .values(
+        jobs.slice(from, from + 100).map((job) => ({
+          tenant_id: tenantId,
+          job_id: job.jobId,
+          record: JSON.stringify(job.record),
+          seen_at: store.now,
+        })),
+      )
+      .onConflict((c) =>
+        c.columns(['tenant_id', 'job_id']).doUpdateSet({ record: sql`excluded.record`, seen_at: sql`excluded.seen_at` }),
+      )
+      .execute();
+  }
+}
+
+export async function readJob(store: Store, tenantId: string, jobId: string): Promise<JobSnapshot | undefined> {
+  const row = await store.kysely
+    .selectFrom('jobs')
+    .selectAll()
+    .where('tenant_id', '=', tenantId)
+    .where('job_id', '=', jobId)
+    .executeTakeFirst();
+  return row === undefined ? undefined : snapshot(row);
+}
+
+export async function readJobs(store: Store, tenantId: string): Promise<JobSnapshot[]> {
+  const rows = await store.kysely.selectFrom('jobs').selectAll().where('tenant_id', '=', tenantId).execute();
+  return rows.map(snapshot);
+}
+
+/** The people of this job were listed while its totals stood so. */
+export async function markListed(store: Store, tenantId: string, jobId: string, totals: string): Promise<void> {
+  await store.kysely
+    .updateTable('jobs')
+    .set({ listed_totals: totals })
+    .where('tenant_id', '=', tenantId)
+    .where('job_id', '=', jobId)
+    .execute();
+}
+
+function snapshot(row: { job_id: string; record: string; listed_totals: string | null }): JobSnapshot {
+  return {
+    jobId: row.job_id,
+    record: JSON.parse(row.record) as Record<string, unknown>,
+    listedTotals: row.listed_totals,
+  };
+}

@@ -1,0 +1,174 @@
+import type { Kysely } from 'kysely';
+
+/** The tables of the hire path. Never edited; a change is a new migration. */
+export async function up(db: Kysely<unknown>): Promise<void> {
+  await db.schema
+    .createTable('installation')
+    .addColumn('id', 'text', (c) => c.primaryKey())
+    .addColumn('created_at', 'bigint', (c) => c.notNull())
+    .execute();
+  await createTenants(db);
+  await createInbox(db);
+  await createHires(db);
+  await createIdentity(db);
+  await createHolds(db);
+  await db.schema
+    .createTable('jobs')
+    .addColumn('tenant_id', 'text', (c) => c.notNull())
+    .addColumn('job_id', 'text', (c) => c.notNull())
+    .addColumn('record', 'text', (c) => c.notNull())
+    .addColumn('listed_totals', 'text')
+    .addColumn('seen_at', 'bigint', (c) => c.notNull())
+    .addPrimaryKeyConstraint('jobs_key', ['tenant_id', 'job_id'])
+    .execute();
+}
+
+async function createTenants(db: Kysely<unknown>): Promise<void> {
+  await db.schema
+    .createTable('tenants')
+    .addColumn('tenant_id', 'text', (c) => c.primaryKey())
+    .addColumn('state', 'text', (c) => c.notNull())
+    .addColumn('paused_code', 'text')
+    .addColumn('paused_message', 'text')
+    .addColumn('paused_at', 'bigint')
+    .addColumn('verified_key', 'text')
+    .addColumn('baseline_started_at', 'bigint')
+    .addColumn('baseline_done_at', 'bigint')
+    .addColumn('swept_at', 'bigint')
+    .addColumn('full_swept_at', 'bigint')
+    .addColumn('credit_gate', 'text')
+    .addColumn('canary_at', 'bigint')
+    .execute();
+}
+
+async function createInbox(db: Kysely<unknown>): Promise<void> {
+  await db.schema
+    .createTable('inbox')
+    .addColumn('tenant_id', 'text', (c) => c.notNull())
+    .addColumn('body_hash', 'text', (c) => c.notNull())
+    .addColumn('event', 'text', (c) => c.notNull())
+    .addColumn('body', 'text', (c) => c.notNull())
+    .addColumn('state', 'text', (c) => c.notNull())
+    .addColumn('received_at', 'bigint', (c) => c.notNull())
+    .addColumn('tries', 'integer', (c) => c.notNull())
+    .addColumn('next_try_at', 'bigint', (c) => c.notNull())
+    .addColumn('leased_until', 'bigint', (c) => c.notNull())
+    .addColumn('last_error', 'text')
+    .addColumn('done_at', 'bigint')
+    .addPrimaryKeyConstraint('inbox_key', ['tenant_id', 'body_hash'])
+    .execute();
+  await db.schema.createIndex('inbox_due').on('inbox').columns(['state', 'next_try_at']).execute();
+  await db.schema
+    .createTable('wakes')
+    .addColumn('tenant_id', 'text', (c) => c.notNull())
+    .addColumn('stream', 'text', (c) => c.notNull())
+    .addColumn('record_id', 'text', (c) => c.notNull())
+    .addColumn('woken_at', 'bigint', (c) => c.notNull())
+    .addPrimaryKeyConstraint('wakes_key', ['tenant_id', 'stream', 'record_id'])
+    .execute();
+}
+
+async function createHires(db: Kysely<unknown>): Promise<void> {
+  await db.schema
+    .createTable('hires')
+    .addColumn('tenant_id', 'text', (c) => c.notNull())
+    .addColumn('job_candidate_id', 'text', (c) => c.notNull())
+    .addColumn('period', 'integer', (c) => c.notNull())
+    .addColumn('candidate_id', 'text')
+    .addColumn('job_id', 'text')
+    .addColumn('state', 'text', (c) => c.notNull())
+    .addColumn('step', 'text', (c) => c.notNull())
+    .addColumn('onboarding_candidate_id', 'text')
+    .addColumn('onboarding_reference', 'text')
+    .addColumn('enrolment', 'integer', (c) => c.notNull())
+    .addColumn('onboarding_status', 'text')
+    .addColumn('employee_id', 'text')
+    .addColumn('employee_number', 'text')
+    .addColumn('opened_at', 'bigint', (c) => c.notNull())
+    .addColumn('updated_at', 'bigint', (c) => c.notNull())
+    .addColumn('ended_at', 'bigint')
+    .addPrimaryKeyConstraint('hires_key', ['tenant_id', 'job_candidate_id', 'period'])
+    .execute();
+  await db.schema.createIndex('hires_by_state').on('hires').columns(['tenant_id', 'state']).execute();
+  await db.schema.createIndex('hires_by_enrolment').on('hires').columns(['tenant_id', 'onboarding_candidate_id']).execute();
+  await db.schema
+    .createTable('intents')
+    .addColumn('tenant_id', 'text', (c) => c.notNull())
+    .addColumn('verb', 'text', (c) => c.notNull())
+    .addColumn('job_candidate_id', 'text', (c) => c.notNull())
+    .addColumn('period', 'integer', (c) => c.notNull())
+    .addColumn('attempt', 'integer', (c) => c.notNull())
+    .addColumn('request_hash', 'text', (c) => c.notNull())
+    .addColumn('pinned', 'text', (c) => c.notNull())
+    .addColumn('sent_at', 'bigint', (c) => c.notNull())
+    .addColumn('give_up_at', 'bigint', (c) => c.notNull())
+    .addColumn('outcome', 'text', (c) => c.notNull())
+    .addColumn('result', 'text')
+    .addColumn('decided_at', 'bigint')
+    .addPrimaryKeyConstraint('intents_key', ['tenant_id', 'verb', 'job_candidate_id', 'period', 'attempt'])
+    .execute();
+}
+
+async function createIdentity(db: Kysely<unknown>): Promise<void> {
+  await db.schema
+    .createTable('claims')
+    .addColumn('connection', 'text', (c) => c.notNull())
+    .addColumn('partner_company', 'text', (c) => c.notNull())
+    .addColumn('candidate_id', 'text', (c) => c.notNull())
+    .addColumn('tenant_id', 'text', (c) => c.notNull())
+    .addColumn('job_candidate_id', 'text', (c) => c.notNull())
+    .addColumn('period', 'integer', (c) => c.notNull())
+    .addColumn('claimed_at', 'bigint', (c) => c.notNull())
+    .addPrimaryKeyConstraint('claims_key', ['connection', 'partner_company', 'candidate_id'])
+    .execute();
+  await db.schema
+    .createTable('links')
+    .addColumn('connection', 'text', (c) => c.notNull())
+    .addColumn('employee_id', 'text', (c) => c.notNull())
+    .addColumn('employee_number', 'text')
+    .addColumn('partner_company', 'text', (c) => c.notNull())
+    .addColumn('candidate_id', 'text', (c) => c.notNull())
+    .addColumn('tenant_id', 'text', (c) => c.notNull())
+    .addColumn('job_candidate_id', 'text', (c) => c.notNull())
+    .addColumn('period', 'integer', (c) => c.notNull())
+    .addColumn('linked_at', 'bigint', (c) => c.notNull())
+    .addPrimaryKeyConstraint('links_key', ['connection', 'employee_id'])
+    .execute();
+  await db.schema
+    .createIndex('links_by_person')
+    .on('links')
+    .columns(['connection', 'partner_company', 'candidate_id'])
+    .execute();
+}
+
+async function createHolds(db: Kysely<unknown>): Promise<void> {
+  await db.schema
+    .createTable('plans')
+    .addColumn('plan_id', 'text', (c) => c.primaryKey())
+    .addColumn('tenant_id', 'text', (c) => c.notNull())
+    .addColumn('job_candidate_id', 'text', (c) => c.notNull())
+    .addColumn('period', 'integer', (c) => c.notNull())
+    .addColumn('sources_hash', 'text', (c) => c.notNull())
+    .addColumn('change', 'text', (c) => c.notNull())
+    .addColumn('planned_at', 'bigint', (c) => c.notNull())
+    .addColumn('applied_at', 'bigint')
+    .execute();
+  await db.schema
+    .createTable('holds')
+    .addColumn('hold_id', 'text', (c) => c.primaryKey())
+    .addColumn('tenant_id', 'text', (c) => c.notNull())
+    .addColumn('job_candidate_id', 'text')
+    .addColumn('period', 'integer')
+    .addColumn('code', 'text', (c) => c.notNull())
+    .addColumn('message', 'text', (c) => c.notNull())
+    .addColumn('answers', 'text', (c) => c.notNull())
+    .addColumn('details', 'text', (c) => c.notNull())
+    .addColumn('opened_at', 'bigint', (c) => c.notNull())
+    .addColumn('answer', 'text')
+    .addColumn('answer_arguments', 'text')
+    .addColumn('answered_at', 'bigint')
+    .addColumn('closed_at', 'bigint')
+    .addColumn('notified_at', 'bigint')
+    .execute();
+  await db.schema.createIndex('holds_open').on('holds').columns(['tenant_id', 'closed_at']).execute();
+}

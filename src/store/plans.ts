@@ -1,0 +1,30 @@
+import { randomUUID } from 'node:crypto';
+import type { HireKey } from './hires.ts';
+import type { Store } from './open-store.ts';
+import type { PlanRow } from './schema.ts';
+
+/** Saves a plan; `change` holds personal data and never leaves the store but to the HRIS. */
+export async function insertPlan(store: Store, key: HireKey, sourcesHash: string, change: unknown): Promise<string> {
+  const planId = randomUUID();
+  await store.kysely
+    .insertInto('plans')
+    .values({
+      plan_id: planId,
+      tenant_id: key.tenantId,
+      job_candidate_id: key.jobCandidateId,
+      period: key.period,
+      sources_hash: sourcesHash,
+      change: JSON.stringify(change),
+      planned_at: store.now,
+    })
+    .execute();
+  return planId;
+}
+
+export async function readPlan(store: Store, planId: string): Promise<PlanRow> {
+  return store.kysely.selectFrom('plans').selectAll().where('plan_id', '=', planId).executeTakeFirstOrThrow();
+}
+
+export async function markApplied(store: Store, planId: string): Promise<void> {
+  await store.kysely.updateTable('plans').set({ applied_at: store.now }).where('plan_id', '=', planId).execute();
+}

@@ -1,0 +1,184 @@
+import type { Insertable, Selectable } from 'kysely';
+
+/** Times are milliseconds since 1970 on the database's clock. Ids of partner and HRIS are text. JSON columns are text. */
+export interface Tables {
+  installation: InstallationTable;
+  tenants: TenantTable;
+  inbox: InboxTable;
+  wakes: WakeTable;
+  hires: HireTable;
+  intents: IntentTable;
+  claims: ClaimTable;
+  links: LinkTable;
+  plans: PlanTable;
+  holds: HoldTable;
+  jobs: JobTable;
+}
+
+interface InstallationTable {
+  /** Born with the store; begins every task queue, workflow id and schedule id. */
+  id: string;
+  created_at: number;
+}
+
+interface TenantTable {
+  tenant_id: string;
+  state: 'active' | 'paused';
+  paused_code: string | null;
+  paused_message: string | null;
+  paused_at: number | null;
+  /** Fingerprint of the partner key that last passed the known-good read. */
+  verified_key: string | null;
+  baseline_started_at: number | null;
+  baseline_done_at: number | null;
+  swept_at: number | null;
+  full_swept_at: number | null;
+  /** Closed by 402: { required, available }. */
+  credit_gate: string | null;
+  /** When the last canary enrolment left. */
+  canary_at: number | null;
+}
+
+interface InboxTable {
+  tenant_id: string;
+  /** SHA-256 of the raw body: the sender gives no delivery id. */
+  body_hash: string;
+  event: string;
+  body: string;
+  state: InboxState;
+  received_at: number;
+  tries: number;
+  next_try_at: number;
+  leased_until: number;
+  last_error: string | null;
+  done_at: number | null;
+}
+
+/**
+ * waiting: to be relayed. relayed: Temporal or `wakes` has it. closed: a stream not built yet. unknown: event name not known.
+ * foreign: names another company. undeliverable: ten tries failed.
+ */
+export type InboxState = 'waiting' | 'relayed' | 'closed' | 'unknown' | 'foreign' | 'undeliverable';
+
+interface WakeTable {
+  tenant_id: string;
+  stream: string;
+  record_id: string;
+  woken_at: number;
+}
+
+interface HireTable {
+  tenant_id: string;
+  job_candidate_id: string;
+  period: number;
+  candidate_id: string | null;
+  job_id: string | null;
+  state: HireState;
+  /** Where an open hire stands, for status and for a workflow that starts anew. */
+  step: string;
+  onboarding_candidate_id: string | null;
+  onboarding_reference: string | null;
+  /** Second and later enrolments of one period. */
+  enrolment: number;
+  onboarding_status: string | null;
+  employee_id: string | null;
+  employee_number: string | null;
+  opened_at: number;
+  updated_at: number;
+  ended_at: number | null;
+}
+
+/** before-go-live: the baseline, never work by itself. open: a workflow follows it. done: verified. cancelled, ended: over without or after work. */
+export type HireState = 'before-go-live' | 'open' | 'done' | 'cancelled' | 'ended';
+
+interface IntentTable {
+  tenant_id: string;
+  verb: string;
+  job_candidate_id: string;
+  period: number;
+  attempt: number;
+  request_hash: string;
+  /** What the request pins (flow, reference): JSON, ids only. */
+  pinned: string;
+  sent_at: number;
+  give_up_at: number;
+  outcome: 'open' | 'done' | 'absent' | 'refused';
+  /** JSON: the foreign ids the call made, or the refusal's code. */
+  result: string | null;
+  decided_at: number | null;
+}
+
+interface ClaimTable {
+  connection: string;
+  partner_company: string;
+  candidate_id: string;
+  tenant_id: string;
+  job_candidate_id: string;
+  period: number;
+  claimed_at: number;
+}
+
+interface LinkTable {
+  connection: string;
+  employee_id: string;
+  employee_number: string | null;
+  partner_company: string;
+  candidate_id: string;
+  tenant_id: string;
+  job_candidate_id: string;
+  period: number;
+  linked_at: number;
+}
+
+interface PlanTable {
+  plan_id: string;
+  tenant_id: string;
+  job_candidate_id: string;
+  period: number;
+  /** Of everything the plan was made from; another hash later means the plan is stale. */
+  sources_hash: string;
+  /** JSON of the change; holds personal data, so it stays here. */
+  change: string;
+  planned_at: number;
+  applied_at: number | null;
+}
+
+interface HoldTable {
+  hold_id: string;
+  tenant_id: string;
+  /** Null for a hold of the whole tenant. */
+  job_candidate_id: string | null;
+  period: number | null;
+  code: string;
+  message: string;
+  /** JSON list of the answers accepted. */
+  answers: string;
+  /** JSON: ids and field names only. */
+  details: string;
+  opened_at: number;
+  answer: string | null;
+  answer_arguments: string | null;
+  answered_at: number | null;
+  closed_at: number | null;
+  notified_at: number | null;
+}
+
+interface JobTable {
+  tenant_id: string;
+  job_id: string;
+  /** The jobs list item as it came. */
+  record: string;
+  /** JSON of its stage totals when its people were last listed; null: never. */
+  listed_totals: string | null;
+  seen_at: number;
+}
+
+export type HireRow = Selectable<HireTable>;
+export type HoldRow = Selectable<HoldTable>;
+export type IntentRow = Selectable<IntentTable>;
+export type InboxRow = Selectable<InboxTable>;
+export type LinkRow = Selectable<LinkTable>;
+export type ClaimRow = Selectable<ClaimTable>;
+export type PlanRow = Selectable<PlanTable>;
+export type TenantRow = Selectable<TenantTable>;
+export type NewInboxRow = Insertable<InboxTable>;

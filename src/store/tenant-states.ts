@@ -1,0 +1,69 @@
+import { sql, type UpdateObject } from 'kysely';
+import type { Store } from './open-store.ts';
+import type { Tables, TenantRow } from './schema.ts';
+
+/** What the store knows of a tenant; made on first sight. */
+export async function readTenantState(store: Store, tenantId: string): Promise<TenantRow> {
+  const known = await store.kysely.selectFrom('tenants').selectAll().where('tenant_id', '=', tenantId).executeTakeFirst();
+  if (known !== undefined) return known;
+  await store.kysely
+    .insertInto('tenants')
+    .values({ tenant_id: tenantId, state: 'active' })
+    .onConflict((c) => c.column('tenant_id').doNothing())
+    .execute();
+  return store.kysely.selectFrom('tenants').selectAll().where('tenant_id', '=', tenantId).executeTakeFirstOrThrow();
+}
+
+/** Stops all work of the tenant until `resumeTenant`. Says whether it was running before. */
+export async function pauseTenant(store: Store, tenantId: string, code: string, message: string): Promise<boolean> {
+  await readTenantState(store, tenantId);
+  const result = await store.kysely
+    .updateTable('tenants')
+    .set({ state: 'paused', paused_code: code, paused_message: message, paused_at: store.now })
+    .where('tenant_id', '=', tenantId)
+    .where('state', '=', 'active')
+    .executeTakeFirst();
+  return result.numUpdatedRows === 1n;
+}
+
+/** Says whether the tenant was paused before. */
+export async function resumeTenant(store: Store, tenantId: string): Promise<boolean> {
+  const result = await store.kysely
+    .updateTable('tenants')
+    .set({ state: 'active', paused_code: null, paused_message: null, paused_at: null })
+    .where('tenant_id', '=', tenantId)
+    .where('state', '=', 'paused')
+    .executeTakeFirst();
+  return result.numUpdatedRows === 1n;
+}
+
+/** Remembers the moment the first sweep began; a second start keeps the first moment. */
+export async function startBaseline(store: Store, tenantId: string): Promise<void> {
+  await store.kysely
+    .updateTable('tenants')
+    .set({ baseline_started_at: sql<number>`coalesce(baseline_started_at, ${store.now})` })
+    .where('tenant_id', '=', tenantId)
+    .execute();
+}
+
+export async function finishBaseline(store: Store, tenantId: string): Promise<void> {
+  await update(store, tenantId, { baseline_done_at: store.now });
+}
+
+export async function recordSweep(store: Store, tenantId: string, full: boolean): Promise<void> {
+  await update(store, tenantId, full ? { swept_at: store.now, full_swept_at: store.now } : { swept_at: store.now });
+}
+
+export async function recordVerifiedKey(store: Store, tenantId: string, fingerprint: string): Promise<void> {
+  await update(store, tenantId, { verified_key: fingerprint });
+}
+
+/** Milliseconds on the database's clock. */
+export async function readClock(store: Store): Promise<number> {
+  const { rows } = await sql<{ now: number }>`select ${store.now} as now`.execute(store.kysely);
+  return Number(rows[0]?.now);
+}
+
+async function update(store: Store, tenantId: string, change: UpdateObject<Tables, 'tenants'>): Promise<void> {
+  await store.kysely.updateTable('tenants').set(change).where('tenant_id', '=', tenantId).execute();
+}
