@@ -5,8 +5,14 @@ import { exchangeError } from './exchange.ts';
 const unpack = promisify<Buffer, { maxOutputLength: number }, Buffer>(unzip);
 
 /** Unpacks a body of Content-Encoding gzip or deflate, and stops at `maxBytes`: a few kilobytes may unpack to gigabytes. */
-export async function decodeBody(body: Buffer, encoding: string | string[] | undefined, maxBytes: number): Promise<Buffer> {
-  const name = String(encoding ?? 'identity').trim().toLowerCase();
+export async function decodeBody(
+  body: Buffer,
+  encoding: string | string[] | undefined,
+  maxBytes: number,
+): Promise<Buffer> {
+  const name = String(encoding ?? 'identity')
+    .trim()
+    .toLowerCase();
   if (name === 'identity' || name === '' || body.length === 0) return body;
   if (name !== 'gzip' && name !== 'x-gzip' && name !== 'deflate') throw exchangeError('UNREADABLE_BODY');
   try {

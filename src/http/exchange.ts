@@ -20,12 +20,20 @@ export interface RawAnswer {
 }
 
 /** An error that ends the exchange, by our own decision. */
-export function exchangeError(code: 'ABORTED' | 'TIMEOUT' | 'ANSWER_TOO_LARGE' | 'SENT_TWICE' | 'UNREADABLE_BODY', cause?: unknown): Error {
+export function exchangeError(
+  code: 'ABORTED' | 'TIMEOUT' | 'ANSWER_TOO_LARGE' | 'SENT_TWICE' | 'UNREADABLE_BODY',
+  cause?: unknown,
+): Error {
   return Object.assign(new Error(code, { cause }), { code });
 }
 
 /** Dispatches one request and collects its answer, keeping `state` true at each moment. */
-export function exchange(pool: HttpPool, request: HttpRequest, maxBodyBytes: number, state: Exchange): Promise<RawAnswer> {
+export function exchange(
+  pool: HttpPool,
+  request: HttpRequest,
+  maxBodyBytes: number,
+  state: Exchange,
+): Promise<RawAnswer> {
   return new Promise((resolve, reject) => {
     const timeouts = { ...pool.timeouts, ...request.timeouts };
     let controller: Dispatcher.DispatchController | undefined;

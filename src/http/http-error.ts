@@ -16,7 +16,11 @@ const byStatus: Record<number, StatusRow> = {
   402: { action: 'reject', code: 'PAYMENT_REQUIRED', hint: 'the account has no credits left: add credits' },
   403: { action: 'reauthorize', code: 'FORBIDDEN', hint: 'the key or account may not do this: check both' },
   404: { action: 'reject', code: 'NOT_FOUND', hint: 'there is no such record, or it is not ours' },
-  405: { action: 'reject', code: 'METHOD_NOT_ALLOWED', hint: 'the address does not know this call: check the base URL' },
+  405: {
+    action: 'reject',
+    code: 'METHOD_NOT_ALLOWED',
+    hint: 'the address does not know this call: check the base URL',
+  },
   408: { action: 'retry', afterWrite: 'unknown', code: 'REQUEST_TIMEOUT', hint: 'the server gave up waiting' },
   409: { action: 'reject', code: 'CONFLICT', hint: 'it is in conflict with what is there' },
   410: { action: 'reject', code: 'GONE', hint: 'the record is gone' },
@@ -35,7 +39,12 @@ const byClass: Record<number, StatusRow> = {
   5: { action: 'retry', afterWrite: 'unknown', code: 'SERVER_ERROR', hint: 'the server failed: it goes on by itself' },
 };
 
-const unexpected: StatusRow = { action: 'retry', afterWrite: 'unknown', code: 'UNEXPECTED_ANSWER', hint: 'this status is not expected' };
+const unexpected: StatusRow = {
+  action: 'retry',
+  afterWrite: 'unknown',
+  code: 'UNEXPECTED_ANSWER',
+  hint: 'this status is not expected',
+};
 
 /** The one table from an HTTP status to what must be done about it. An adapter may replace a row, never write its own. */
 export function statusRow(status: number): StatusRow {
@@ -62,7 +71,12 @@ export function httpError(
   what: string,
   answer: RefusedAnswer,
   idempotent: boolean,
-  known: { code?: string | undefined; action?: ErrorAction | undefined; hint?: string | undefined; details?: Record<string, unknown> | undefined } = {},
+  known: {
+    code?: string | undefined;
+    action?: ErrorAction | undefined;
+    hint?: string | undefined;
+    details?: Record<string, unknown> | undefined;
+  } = {},
 ): ConnectorError {
   const row = statusRow(answer.status);
   const code = known.code ?? row.code;

@@ -1,4 +1,4 @@
-import { lookup, type LookupAddress } from 'node:dns';
+import { type LookupAddress, lookup } from 'node:dns';
 import { isIP, type LookupFunction } from 'node:net';
 import ipaddr from 'ipaddr.js';
 import { ConnectorError } from '../errors.ts';

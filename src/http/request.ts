@@ -2,7 +2,7 @@ import { randomUUID } from 'node:crypto';
 import type { IncomingHttpHeaders } from 'node:http';
 import { ConnectorError, isConnectorError } from '../errors.ts';
 import { decodeBody } from './body.ts';
-import { exchange, type Exchange } from './exchange.ts';
+import { type Exchange, exchange } from './exchange.ts';
 import type { HttpPool, HttpTimeouts } from './pool.ts';
 
 export type HttpMethod = 'GET' | 'POST' | 'PUT' | 'PATCH' | 'DELETE';

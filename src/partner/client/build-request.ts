@@ -1,0 +1,108 @@
+import { z } from 'zod';
+import { ConnectorError } from '../../errors.ts';
+import type { AnyEndpoint } from './types.ts';
+
+/** Input of any endpoint, its types forgotten. */
+export interface LooseInput {
+  params?: unknown;
+  query?: unknown;
+  body?: unknown;
+}
+
+export interface BuiltRequest {
+  /** Relative to the base URL, query included. */
+  path: string;
+  body: string | undefined;
+}
+
+/** Checks the input against the contract and makes path, query and body of it. Error: `INVALID_INPUT`, naming fields, never values. */
+export function buildRequest(endpoint: AnyEndpoint, input: LooseInput): BuiltRequest {
+  const params = check(endpoint, 'params', endpoint.params, input.params ?? {});
+  check(endpoint, 'query', endpoint.query, input.query ?? {});
+  if (endpoint.body !== undefined && !(endpoint.bodyOptional === true && input.body === undefined))
+    check(endpoint, 'body', endpoint.body, input.body ?? {});
+  const search = searchOf(input.query);
+  return {
+    path: fillPath(endpoint, params) + (search === '' ? '' : `?${search}`),
+    // What was given is sent, not what the schema made of it: defaults are the partner's to set.
+    body: endpoint.body === undefined || input.body === undefined ? undefined : JSON.stringify(input.body),
+  };
+}
+
+function check(
+  endpoint: AnyEndpoint,
+  part: 'params' | 'query' | 'body',
+  schema: z.ZodType | undefined,
+  value: unknown,
+): unknown {
+  if (schema === undefined) {
+    if (isEmpty(value)) return {};
+    throw invalidInput(endpoint, `${part}: not taken by this call`);
+  }
+  const parsed = strict(schema).safeParse(value);
+  if (parsed.success) return parsed.data;
+  throw invalidInput(
+    endpoint,
+    parsed.error.issues.map((issue) => `${[part, ...issue.path].join('.')}: ${issueText(issue)}`).join('; '),
+  );
+}
+
+/** A misspelt key would be ignored by the partner and missed by us. */
+function strict(schema: z.ZodType): z.ZodType {
+  return schema instanceof z.ZodObject && schema.def.catchall === undefined ? schema.strict() : schema;
+}
+
+/** What is wrong, in words that hold no value. */
+export function issueText(issue: z.core.$ZodIssue): string {
+  switch (issue.code) {
+    case 'invalid_type':
+      return `expected ${issue.expected}`;
+    case 'too_big':
+      return `at most ${issue.maximum}`;
+    case 'too_small':
+      return `at least ${issue.minimum}`;
+    case 'unrecognized_keys':
+      return `unknown keys ${issue.keys.join(', ')}`;
+    case 'invalid_value':
+      return `expected one of ${issue.values.map(String).join(', ')}`;
+    case 'invalid_format':
+      return `expected the form ${issue.format}`;
+    case 'custom':
+      return issue.message;
+    default:
+      return issue.code;
+  }
+}
+
+export function invalidInput(endpoint: AnyEndpoint, what: string): ConnectorError {
+  return new ConnectorError({
+    code: 'INVALID_INPUT',
+    action: 'reject',
+    message: `${endpoint.id} was not sent, its input is against section ${endpoint.section}: ${what}.`,
+    details: { operation: endpoint.id },
+  });
+}
+
+function fillPath(endpoint: AnyEndpoint, params: unknown): string {
+  const values = params as Record<string, unknown>;
+  return endpoint.path.replace(/:(\w+)/g, (_whole, name: string) => {
+    const text = String(values[name] ?? '');
+    // Such a segment would be taken for a step in the path by whatever stands in front of the partner.
+    if (/^\.{0,2}$/.test(text)) throw invalidInput(endpoint, `params.${name}: not an id`);
+    return encodeURIComponent(text);
+  });
+}
+
+/** Arrays as comma lists, as section 4.3 has them; absent values are left out. */
+function searchOf(query: unknown): string {
+  const search = new URLSearchParams();
+  for (const [key, value] of Object.entries(query ?? {})) {
+    if (value === undefined || value === null) continue;
+    search.append(key, Array.isArray(value) ? value.join(',') : String(value));
+  }
+  return search.toString();
+}
+
+function isEmpty(value: unknown): boolean {
+  return typeof value === 'object' && value !== null && Object.values(value).every((entry) => entry === undefined);
+}

@@ -1,0 +1,127 @@
+import { randomUUID } from 'node:crypto';
+import pLimit from 'p-limit';
+import { ConnectorError, isConnectorError } from '../../errors.ts';
+import { type Lane, type PaceKeeper, unpaced } from '../../http/pace.ts';
+import { type HttpPool, openPool } from '../../http/pool.ts';
+import { type HttpAnswer, sendRequest } from '../../http/request.ts';
+import { readRetryAfter } from '../../http/retry-after.ts';
+import { buildRequest, type LooseInput } from './build-request.ts';
+import { readAnswer } from './read-answer.ts';
+import { isRepeatable } from './repeatable.ts';
+import type { AnyEndpoint, CallOptions, CallReport, PartnerClientOptions } from './types.ts';
+
+/** Calls an endpoint once: the whole success body, or a ConnectorError. */
+export type CallEndpoint = (endpoint: AnyEndpoint, input?: LooseInput, options?: CallOptions) => Promise<unknown>;
+
+const defaultConcurrency = 16;
+
+interface Connection {
+  pool: HttpPool;
+  basePath: string;
+  apiKey: string;
+  pace: PaceKeeper;
+  onCall: ((report: CallReport) => void) | undefined;
+}
+
+/** One partner account: its connections, its lanes, its pace. */
+export function createCaller(options: PartnerClientOptions): { call: CallEndpoint; close: () => Promise<void> } {
+  const concurrency = options.concurrency ?? defaultConcurrency;
+  const pool = openPool(options.baseUrl, {
+    allowPrivate: options.allowPrivate,
+    timeouts: options.timeouts,
+    connections: concurrency * 2,
+  });
+  const basePath = new URL(options.baseUrl).pathname.replace(/\/+$/, '');
+  const connection = { pool, basePath, apiKey: options.apiKey, pace: options.pace ?? unpaced, onCall: options.onCall };
+  // A lane of its own for each, so that a live call never waits behind bulk calls that wait for the pace.
+  const lanes: Record<Lane, ReturnType<typeof pLimit>> = { live: pLimit(concurrency), bulk: pLimit(concurrency) };
+  return {
+    call: (endpoint, input = {}, callOptions = {}) => {
+      const lane = callOptions.lane ?? 'bulk';
+      return reported(connection, endpoint, lane, (requestId) =>
+        lanes[lane](() => callOnce(connection, endpoint, input, callOptions, lane, requestId)),
+      );
+    },
+    close: () => pool.close(),
+  };
+}
+
+async function callOnce(
+  connection: Connection,
+  endpoint: AnyEndpoint,
+  input: LooseInput,
+  options: CallOptions,
+  lane: Lane,
+  requestId: string,
+): Promise<{ status: number; body: unknown }> {
+  const request = buildRequest(endpoint, input);
+  await turn(connection.pace, lane, options.signal, endpoint, requestId);
+  const answer = await sendRequest(connection.pool, {
+    method: endpoint.method,
+    path: connection.basePath + request.path,
+    headers: {
+      authorization: `Bearer ${connection.apiKey}`,
+      accept: 'application/json',
+      ...(request.body === undefined ? {} : { 'content-type': 'application/json' }),
+    },
+    body: request.body,
+    requestId,
+    idempotent: isRepeatable(endpoint),
+    signal: options.signal,
+    beforeSend: options.beforeSend,
+    timeouts: options.timeouts,
+  });
+  tellPace(connection.pace, answer);
+  return { status: answer.status, body: readAnswer(endpoint, answer) };
+}
+
+async function turn(
+  pace: PaceKeeper,
+  lane: Lane,
+  signal: AbortSignal | undefined,
+  endpoint: AnyEndpoint,
+  requestId: string,
+): Promise<void> {
+  try {
+    signal?.throwIfAborted();
+    await pace.acquire(lane, signal);
+  } catch (error) {
+    if (isConnectorError(error) || signal?.aborted !== true) throw error;
+    throw new ConnectorError({
+      code: 'ABORTED',
+      action: 'retry',
+      message: `${endpoint.id} was cancelled by the caller while it waited for its turn. Nothing was sent.`,
+      requestId,
+      cause: error,
+    });
+  }
+}
+
+function tellPace(pace: PaceKeeper, answer: HttpAnswer): void {
+  pace.answered({
+    sentAt: answer.sentAt,
+    status: answer.status,
+    retryAfterMs: readRetryAfter(answer.headers, answer.endedAt),
+    headers: answer.headers,
+  });
+}
+
+async function reported(
+  connection: Connection,
+  endpoint: AnyEndpoint,
+  lane: Lane,
+  run: (requestId: string) => Promise<{ status: number; body: unknown }>,
+): Promise<unknown> {
+  const requestId = randomUUID();
+  const startedAt = performance.now();
+  const report = (facts: Partial<CallReport>): void =>
+    connection.onCall?.({ operation: endpoint.id, requestId, lane, ms: performance.now() - startedAt, ...facts });
+  try {
+    const { status, body } = await run(requestId);
+    report({ status });
+    return body;
+  } catch (error) {
+    report(isConnectorError(error) ? { status: error.status, code: error.code, action: error.action } : {});
+    throw error;
+  }
+}

@@ -1,0 +1,107 @@
+import { ConnectorError } from '../../errors.ts';
+import type { ListShape } from '../contract/endpoint.ts';
+import { valueAt } from '../contract/envelopes.ts';
+import type { LooseInput } from './build-request.ts';
+import { invalidInput } from './build-request.ts';
+import type { CallEndpoint } from './call.ts';
+import { idOf, rawItems, readItems } from './read-items.ts';
+import type { ListEndpoint, Page, PageOptions, ReadItems } from './types.ts';
+
+type Paging = NonNullable<ListShape['paging']>;
+
+/**
+ * Reads a list page by page, in its own way of paging. A list without pages is one page. Ends by what the answers say: the total, the
+ * flag, a short page, and in any case an empty page. A server that ignores the page number is refused instead of read for ever.
+ */
+export async function* readPages(
+  call: CallEndpoint,
+  endpoint: ListEndpoint,
+  input: LooseInput,
+  options: PageOptions,
+): AsyncGenerator<Page<unknown>, void, undefined> {
+  const { paging } = endpoint.list;
+  if (paging === undefined) {
+    yield { page: 0, ...readItems(endpoint.list, rawItems(endpoint.list, await call(endpoint, input, options))) };
+    return;
+  }
+  const size = pageSize(endpoint, paging, options.size);
+  let page = options.from ?? paging.firstPage;
+  let seen = (page - paging.firstPage) * size;
+  let last: string | undefined;
+  for (;;) {
+    const query = { ...(input.query as object | undefined), [paging.pageParam]: page, [paging.sizeParam]: size };
+    const body = await call(endpoint, { ...input, query }, options);
+    const raw = rawItems(endpoint.list, body);
+    if (raw.length === 0 && page > paging.firstPage) return;
+    last = assertNewPage(endpoint, raw, page, last);
+    seen += raw.length;
+    const total = totalOf(paging, body);
+    yield { page, ...(total === undefined ? {} : { total }), ...readItems(endpoint.list, raw) };
+    if (raw.length === 0 || isLast(paging, body, seen, raw.length < size)) return;
+    page += 1;
+  }
+}
+
+/** Every record of a list, all pages. For lists known to be small; a large one is read by pages. */
+export async function readAll(
+  call: CallEndpoint,
+  endpoint: ListEndpoint,
+  input: LooseInput,
+  options: PageOptions,
+): Promise<ReadItems<unknown>> {
+  const all: ReadItems<unknown> = { items: [], unreadable: [] };
+  for await (const page of readPages(call, endpoint, input, options)) {
+    const before = all.items.length + all.unreadable.length;
+    all.items.push(...page.items);
+    all.unreadable.push(...page.unreadable.map((item) => ({ ...item, index: item.index + before })));
+  }
+  return all;
+}
+
+function pageSize(endpoint: ListEndpoint, paging: Paging, wanted: number | undefined): number {
+  const { sizes } = paging;
+  if ('max' in sizes) {
+    if (wanted === undefined || (Number.isInteger(wanted) && wanted >= 1 && wanted <= sizes.max))
+      return wanted ?? sizes.max;
+    throw invalidInput(endpoint, `query.${paging.sizeParam}: from 1 to ${sizes.max}`);
+  }
+  const size = wanted ?? Math.max(...sizes);
+  if (sizes.includes(size)) return size;
+  throw invalidInput(endpoint, `query.${paging.sizeParam}: one of ${sizes.join(', ')}`);
+}
+
+function totalOf(paging: Paging, body: unknown): number | undefined {
+  if (typeof paging.end === 'string' || !('totalAt' in paging.end)) return undefined;
+  const total = valueAt(body, paging.end.totalAt);
+  return typeof total === 'number' ? total : undefined;
+}
+
+/**
+ * By the records seen, not by page times size: a server that shortens pages (G9) or changes while we read would end too soon. Where
+ * the total or the flag is missing, only an empty page ends the list.
+ */
+function isLast(paging: Paging, body: unknown, seen: number, short: boolean): boolean {
+  if (paging.end === 'short-page') return short;
+  if ('hasNextAt' in paging.end) return valueAt(body, paging.end.hasNextAt) === false;
+  const total = totalOf(paging, body);
+  return total !== undefined && seen >= total;
+}
+
+/** The ids of a page as one text; refused when they are those of the page before. */
+function assertNewPage(
+  endpoint: ListEndpoint,
+  raw: readonly unknown[],
+  page: number,
+  last: string | undefined,
+): string | undefined {
+  const ids = raw.map((item) => idOf(endpoint.list, item).id);
+  if (ids.length === 0 || ids.includes(undefined)) return undefined;
+  const text = ids.join(' ');
+  if (text !== last) return text;
+  throw new ConnectorError({
+    code: 'PAGE_REPEATED',
+    action: 'reject',
+    message: `${endpoint.id} gave the same records for page ${page} as for the page before: it does not read "${endpoint.list.paging?.pageParam}". Check the tenant's readings of section ${endpoint.section}.`,
+    details: { operation: endpoint.id, page },
+  });
+}

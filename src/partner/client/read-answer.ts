@@ -1,0 +1,112 @@
+import type { z } from 'zod';
+import { ConnectorError, type ErrorAction } from '../../errors.ts';
+import { actionForStatus, httpError } from '../../http/http-error.ts';
+import type { HttpAnswer } from '../../http/request.ts';
+import { type PartnerError, readErrorBody } from '../contract/errors.ts';
+import { issueText } from './build-request.ts';
+import { isRepeatable } from './repeatable.ts';
+import type { AnyEndpoint } from './types.ts';
+
+/** The whole success body of an endpoint, or a ConnectorError with the partner's code. */
+export function readAnswer(endpoint: AnyEndpoint, answer: HttpAnswer): unknown {
+  const body = parseJson(answer.body);
+  // Any 2xx: which creates answer 201 is left open by section 7 (G1), and a refusal after the fact would hide a success.
+  if (answer.status < 200 || answer.status > 299) throw readRefusal(endpoint, answer, body);
+  if (body === undefined)
+    throw unreadable(endpoint, answer, 'UNEXPECTED_ANSWER', 'its body is not JSON: check the base URL');
+  const parsed = endpoint.response.safeParse(body);
+  if (parsed.success) return parsed.data;
+  throw unreadable(endpoint, answer, 'UNREADABLE_ANSWER', `it does not fit the contract: ${issuesText(parsed.error)}`);
+}
+
+/** Paths and what is wrong with them, at most five; never a value. */
+export function issuesText(error: z.ZodError): string {
+  const texts = error.issues.slice(0, 5).map((issue) => `${issue.path.join('.') || 'body'}: ${issueText(issue)}`);
+  return texts.join('; ') + (error.issues.length > 5 ? `; and ${error.issues.length - 5} more` : '');
+}
+
+/** The error of any refusal, in every form that sections 5 and 7 show, HTML included. */
+export function readRefusal(endpoint: AnyEndpoint, answer: HttpAnswer, body: unknown): ConnectorError {
+  const what = `${endpoint.method} ${endpoint.path}`;
+  const idempotent = isRepeatable(endpoint);
+  const refused = readErrorBody(body);
+  if (refused === undefined) return httpError(what, answer, idempotent, foreignAnswers[answer.status] ?? {});
+  const code = codeOf(refused, answer.status);
+  return httpError(what, answer, idempotent, {
+    code,
+    action: actionOf(code, refused, answer.status),
+    hint: code === undefined ? undefined : hints[code],
+    details: safeDetails(refused.details),
+  });
+}
+
+/** A body that is not the partner's own: something in between answered, which says nothing about a record or a key. */
+const foreignAnswers: Record<number, { code: string; action: ErrorAction; hint: string }> = {
+  403: {
+    code: 'UNEXPECTED_ANSWER',
+    action: 'retry',
+    hint: "the body is not the partner API's, something in between refused",
+  },
+  404: { code: 'UNEXPECTED_ANSWER', action: 'reject', hint: "the body is not the partner API's: check the base URL" },
+};
+
+function codeOf(refused: PartnerError, status: number): string | undefined {
+  if (refused.code !== undefined && /^[A-Z][A-Z0-9_]{1,63}$/.test(refused.code)) return refused.code;
+  // Flat bodies without a code are those of the key (section 5, rule 5).
+  return refused.type === undefined && (status === 401 || status === 403) ? 'INVALID_API_KEY' : undefined;
+}
+
+const actionsByCode: Record<string, ErrorAction> = {
+  ACCOUNT_INACTIVE: 'reauthorize',
+  INVALID_API_KEY: 'reauthorize',
+  REPORT_NOT_READY: 'retry',
+  // Answered on purpose, so not "sent and no answer", though the status is 500.
+  AI_GENERATION_FAILED: 'reject',
+  AI_GENERATION_EMPTY: 'reject',
+};
+
+/** A 403 about one record (PERMISSION_DENIED and its like) must not pause the whole tenant. */
+function actionOf(code: string | undefined, refused: PartnerError, status: number): ErrorAction | undefined {
+  const byCode = code === undefined ? undefined : actionsByCode[code];
+  if (byCode !== undefined) return byCode;
+  const aboutRecord = status === 403 && (code !== undefined || refused.type !== undefined);
+  return aboutRecord ? 'reject' : undefined;
+}
+
+const hints: Record<string, string> = {
+  ACCOUNT_INACTIVE: 'the partner account is inactive: its subscription must be renewed',
+  INVALID_API_KEY: "the key is not accepted: check it, or generate a new one in the partner's dashboard",
+  INSUFFICIENT_CREDITS: "there are not enough credits: add credits in the partner's dashboard",
+  INSUFFICIENT_ONBOARDING_CREDITS: "there are not enough onboarding credits: add credits in the partner's dashboard",
+  PERMISSION_DENIED: 'the record belongs to another company',
+  ACCESS_DENIED: 'the key may not use this assessment',
+};
+
+/** Numbers about credits, and the names of the fields refused. Texts of details may repeat what was sent, so they stay out. */
+function safeDetails(details: Record<string, unknown> | undefined): Record<string, unknown> | undefined {
+  if (details === undefined) return undefined;
+  const entries = Object.entries(details).filter(([key]) => /^[\w.[\]-]{1,80}$/.test(key));
+  const numbers = entries.filter(([key, value]) => /credits$/i.test(key) && typeof value === 'number');
+  const fields = entries.map(([key]) => key).filter((key) => !numbers.some(([name]) => name === key));
+  return { ...Object.fromEntries(numbers), ...(fields.length > 0 ? { fields } : {}) };
+}
+
+function unreadable(endpoint: AnyEndpoint, answer: HttpAnswer, code: string, why: string): ConnectorError {
+  const foreign = code === 'UNEXPECTED_ANSWER';
+  return new ConnectorError({
+    code,
+    // A read that does not fit will not fit the next time; a page of HTML may be gone then; a write may have been carried out.
+    action: isRepeatable(endpoint) ? (foreign ? actionForStatus(500, true) : 'reject') : 'unknown',
+    message: `${endpoint.method} ${endpoint.path} was answered ${answer.status} (request ${answer.requestId}), and ${why}.`,
+    status: answer.status,
+    requestId: answer.requestId,
+  });
+}
+
+function parseJson(body: Buffer): unknown {
+  try {
+    return JSON.parse(body.toString('utf8'));
+  } catch {
+    return undefined;
+  }
+}

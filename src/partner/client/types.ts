@@ -1,0 +1,112 @@
+import type { z } from 'zod';
+import type { ErrorAction } from '../../errors.ts';
+import type { Lane, PaceKeeper } from '../../http/pace.ts';
+import type { HttpTimeouts } from '../../http/pool.ts';
+import type { Endpoint, ListShape } from '../contract/endpoint.ts';
+import type { Readings } from '../contract/readings.ts';
+
+/** Any endpoint of the contract tree. */
+export type AnyEndpoint = Omit<Endpoint, 'list'> & { list?: ListShape | undefined };
+/** An endpoint that gives a list. */
+export type ListEndpoint = Omit<Endpoint, 'list'> & { list: ListShape };
+
+type Nothing = Record<never, never>;
+type Slot<Key extends string, Schema> = [NonNullable<Schema>] extends [z.ZodUndefined]
+  ? Nothing
+  : NonNullable<Schema> extends z.ZodType
+    ? Nothing extends z.input<NonNullable<Schema>>
+      ? { [K in Key]?: z.input<NonNullable<Schema>> }
+      : { [K in Key]: z.input<NonNullable<Schema>> }
+    : Nothing;
+
+/** `{ params, query, body }` of an endpoint, each present only where the contract has it. */
+export type CallInput<E extends AnyEndpoint> = Slot<'params', E['params']> &
+  Slot<'query', E['query']> &
+  Slot<'body', E['body']>;
+
+export interface CallOptions {
+  signal?: AbortSignal | undefined;
+  /** `bulk` by default: a hire's own calls say `live`. */
+  lane?: Lane | undefined;
+  /** Called directly before the bytes leave; if it throws, nothing is sent. */
+  beforeSend?: (() => void) | undefined;
+  /** Bounds of this call alone, for example so that it ends before an intent's deadline. */
+  timeouts?: Partial<HttpTimeouts> | undefined;
+}
+
+type Arguments<E extends AnyEndpoint> =
+  Nothing extends CallInput<E>
+    ? [input?: CallInput<E>, options?: CallOptions]
+    : [input: CallInput<E>, options?: CallOptions];
+
+/** One typed method an endpoint: the whole success body, envelope included. */
+export type Call<E extends AnyEndpoint> = (...args: Arguments<E>) => Promise<z.output<E['response']>>;
+
+/** The contract tree with a method in place of each endpoint. */
+export type Calls<Tree> = { [Key in keyof Tree]: Tree[Key] extends AnyEndpoint ? Call<Tree[Key]> : Calls<Tree[Key]> };
+
+export type ItemOf<E extends ListEndpoint> = z.output<E['list']['item']>;
+
+/** A record that does not fit the contract: kept out of the page, never lost in silence. */
+export interface UnreadableItem {
+  index: number;
+  /** The record's id, where it can be read. */
+  id?: string;
+  /** Field paths and what is wrong with them; never a value. */
+  reason: string;
+}
+
+export interface ReadItems<Item> {
+  items: Item[];
+  unreadable: UnreadableItem[];
+}
+
+export interface Page<Item> extends ReadItems<Item> {
+  /** As the partner counts it: from 0 or 1. */
+  page: number;
+  /** Of all records, where the answer says. */
+  total?: number;
+}
+
+export interface PageOptions extends CallOptions {
+  /** The first page to read, as the partner counts; by default its first. */
+  from?: number;
+  /** Records a page; by default the most allowed. */
+  size?: number;
+}
+
+/** One part of a split call. `from` and `to` (exclusive) count in the array that was given. */
+export type ChunkOutcome<Value> =
+  | { from: number; to: number; ok: true; value: Value }
+  | { from: number; to: number; ok: false; error: Error };
+
+/** A list's records, or for other calls the whole body. */
+export type ChunkValue<E extends AnyEndpoint> = E extends ListEndpoint ? ReadItems<ItemOf<E>> : z.output<E['response']>;
+
+/** What is told about each call, for metrics and logs: ids and codes only. */
+export interface CallReport {
+  operation: string;
+  requestId: string;
+  lane: Lane;
+  /** From asking for a slot to the end, in ms, waiting for the pace included. */
+  ms: number;
+  status?: number | undefined;
+  code?: string | undefined;
+  action?: ErrorAction | undefined;
+}
+
+export interface PartnerClientOptions {
+  /** Ends in /v1/partner. */
+  baseUrl: string;
+  apiKey: string;
+  environment: 'production' | 'sandbox';
+  /** Names that the specification does not show and this tenant's partner has otherwise. */
+  readings?: Partial<Readings> | undefined;
+  /** Plain http and private addresses, for a sandbox on this machine. */
+  allowPrivate?: boolean | undefined;
+  timeouts?: Partial<HttpTimeouts> | undefined;
+  pace?: PaceKeeper | undefined;
+  /** Calls in flight in each lane, 16 by default. */
+  concurrency?: number | undefined;
+  onCall?: ((report: CallReport) => void) | undefined;
+}
