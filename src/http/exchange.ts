@@ -19,11 +19,10 @@ export interface RawAnswer {
   sentAt: number;
 }
 
+type OwnEnd = 'ABORTED' | 'TIMEOUT' | 'ANSWER_TOO_LARGE' | 'SENT_TWICE' | 'UNREADABLE_BODY';
+
 /** An error that ends the exchange, by our own decision. */
-export function exchangeError(
-  code: 'ABORTED' | 'TIMEOUT' | 'ANSWER_TOO_LARGE' | 'SENT_TWICE' | 'UNREADABLE_BODY',
-  cause?: unknown,
-): Error {
+export function exchangeError(code: OwnEnd, cause?: unknown): Error {
   return Object.assign(new Error(code, { cause }), { code });
 }
 
@@ -34,79 +33,101 @@ export function exchange(
   maxBodyBytes: number,
   state: Exchange,
 ): Promise<RawAnswer> {
-  return new Promise((resolve, reject) => {
-    const timeouts = { ...pool.timeouts, ...request.timeouts };
-    let controller: Dispatcher.DispatchController | undefined;
-    let ended: Error | undefined;
-    let headers: IncomingHttpHeaders = {};
-    const chunks: Buffer[] = [];
-    let size = 0;
-
-    const end = (error: Error): void => {
-      ended ??= error;
-      controller?.abort(error);
-      finish();
-      reject(error);
-    };
-    const onAbort = (): void => end(exchangeError('ABORTED', request.signal?.reason));
-    const timer = setTimeout(() => end(exchangeError('TIMEOUT')), timeouts.totalMs);
-    const finish = (): void => {
-      clearTimeout(timer);
-      request.signal?.removeEventListener('abort', onAbort);
-    };
-    const take = (chunk: Buffer): void => {
-      size += chunk.length;
-      if (size > maxBodyBytes) end(exchangeError('ANSWER_TOO_LARGE'));
-      else chunks.push(chunk);
-    };
-
-    if (request.signal?.aborted === true) return onAbort();
-    request.signal?.addEventListener('abort', onAbort, { once: true });
-    pool.dispatcher.dispatch(
-      {
-        method: request.method,
-        path: request.path,
-        headers: request.headers ?? {},
-        body: request.body ?? null,
-        headersTimeout: timeouts.headersMs,
-        bodyTimeout: timeouts.bodyMs,
-      },
-      {
-        // undici calls this from writeH1, synchronously before the first byte is written; what it throws stops the write.
-        onRequestStart(started) {
-          controller = started;
-          start(request, state, ended);
-        },
-        onResponseStart(_controller, status, received) {
-          state.status = status;
-          headers = received;
-          if (Number(received['content-length'] ?? 0) > maxBodyBytes) end(exchangeError('ANSWER_TOO_LARGE'));
-        },
-        onResponseData: (_controller, chunk) => take(chunk),
-        onResponseEnd() {
-          finish();
-          if (ended === undefined && state.sentAt !== undefined && state.status !== undefined)
-            resolve({ status: state.status, headers, body: Buffer.concat(chunks), sentAt: state.sentAt });
-        },
-        onResponseError(_controller, error) {
-          finish();
-          reject(ended ?? error);
-        },
-      },
-    );
+  const timeouts = { ...pool.timeouts, ...request.timeouts };
+  const { promise, resolve, reject } = Promise.withResolvers<RawAnswer>();
+  const reception = new Reception(request, state, maxBodyBytes, resolve, reject);
+  const onAbort = (): void => reception.end(exchangeError('ABORTED', request.signal?.reason));
+  if (request.signal?.aborted === true) {
+    onAbort();
+    return promise;
+  }
+  const timer = setTimeout(() => reception.end(exchangeError('TIMEOUT')), timeouts.totalMs);
+  request.signal?.addEventListener('abort', onAbort, { once: true });
+  pool.dispatcher.dispatch(
+    {
+      method: request.method,
+      path: request.path,
+      headers: request.headers ?? {},
+      body: request.body ?? null,
+      headersTimeout: timeouts.headersMs,
+      bodyTimeout: timeouts.bodyMs,
+    },
+    reception,
+  );
+  return promise.finally(() => {
+    clearTimeout(timer);
+    request.signal?.removeEventListener('abort', onAbort);
   });
 }
 
-/** The last moment at which nothing has happened yet. */
-function start(request: HttpRequest, state: Exchange, ended: Error | undefined): void {
-  if (ended !== undefined) throw ended;
-  // undici may put a request back into its queue when a connection ends; a second start would be a second send.
-  if (state.sentAt !== undefined) throw exchangeError('SENT_TWICE');
-  try {
-    request.beforeSend?.();
-  } catch (error) {
-    state.refusal = { error };
-    throw error;
+/** Takes the answer as undici brings it. Invariant: once ended, nothing is started; once started, nothing is started again. */
+class Reception implements Dispatcher.DispatchHandler {
+  readonly #request: HttpRequest;
+  readonly #state: Exchange;
+  readonly #maxBytes: number;
+  readonly #resolve: (answer: RawAnswer) => void;
+  readonly #reject: (error: Error) => void;
+  #controller: Dispatcher.DispatchController | undefined;
+  #ended: Error | undefined;
+  #headers: IncomingHttpHeaders = {};
+  #chunks: Buffer[] = [];
+  #size = 0;
+
+  constructor(
+    request: HttpRequest,
+    state: Exchange,
+    maxBytes: number,
+    resolve: (answer: RawAnswer) => void,
+    reject: (error: Error) => void,
+  ) {
+    this.#request = request;
+    this.#state = state;
+    this.#maxBytes = maxBytes;
+    this.#resolve = resolve;
+    this.#reject = reject;
   }
-  state.sentAt = Date.now();
+
+  /** Ends it from our side: before the start nothing will be sent, after it the connection is cut. */
+  end(error: Error): void {
+    this.#ended ??= error;
+    this.#reject(this.#ended);
+    this.#controller?.abort(error);
+  }
+
+  /** The last moment at which nothing has happened: undici's writeH1 calls it before the first byte, and a throw stops the write. */
+  onRequestStart(controller: Dispatcher.DispatchController): void {
+    if (this.#ended !== undefined) throw this.#ended;
+    // undici may put a request back into its queue when a connection ends; a second start would be a second send.
+    if (this.#state.sentAt !== undefined) throw exchangeError('SENT_TWICE');
+    try {
+      this.#request.beforeSend?.();
+    } catch (error) {
+      this.#state.refusal = { error };
+      throw error;
+    }
+    this.#controller = controller;
+    this.#state.sentAt = Date.now();
+  }
+
+  onResponseStart(_controller: unknown, status: number, headers: IncomingHttpHeaders): void {
+    this.#state.status = status;
+    this.#headers = headers;
+    if (Number(headers['content-length'] ?? 0) > this.#maxBytes) this.end(exchangeError('ANSWER_TOO_LARGE'));
+  }
+
+  onResponseData(_controller: unknown, chunk: Buffer): void {
+    this.#size += chunk.length;
+    if (this.#size > this.#maxBytes) this.end(exchangeError('ANSWER_TOO_LARGE'));
+    else this.#chunks.push(chunk);
+  }
+
+  onResponseEnd(): void {
+    const { sentAt, status } = this.#state;
+    if (sentAt === undefined || status === undefined) return;
+    this.#resolve({ status, headers: this.#headers, body: Buffer.concat(this.#chunks), sentAt });
+  }
+
+  onResponseError(_controller: unknown, error: Error): void {
+    this.#reject(this.#ended ?? error);
+  }
 }

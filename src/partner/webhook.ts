@@ -63,8 +63,8 @@ export function readWebhookEnvelope(rawBody: string | Uint8Array): WebhookEnvelo
   const data = parsed.data.data ?? {};
   return {
     event,
-    ...(timestamp == null ? {} : { timestamp }),
-    ...(companyId == null ? {} : { companyId }),
+    ...(typeof timestamp === 'string' ? { timestamp } : {}),
+    ...(typeof companyId === 'string' ? { companyId } : {}),
     data,
     ids: readIds(data),
   };

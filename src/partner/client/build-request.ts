@@ -1,5 +1,6 @@
 import { z } from 'zod';
 import { ConnectorError } from '../../errors.ts';
+import { issueText } from './issue-text.ts';
 import type { AnyEndpoint } from './types.ts';
 
 /** Input of any endpoint, its types forgotten. */
@@ -52,28 +53,6 @@ function strict(schema: z.ZodType): z.ZodType {
   return schema instanceof z.ZodObject && schema.def.catchall === undefined ? schema.strict() : schema;
 }
 
-/** What is wrong, in words that hold no value. */
-export function issueText(issue: z.core.$ZodIssue): string {
-  switch (issue.code) {
-    case 'invalid_type':
-      return `expected ${issue.expected}`;
-    case 'too_big':
-      return `at most ${issue.maximum}`;
-    case 'too_small':
-      return `at least ${issue.minimum}`;
-    case 'unrecognized_keys':
-      return `unknown keys ${issue.keys.join(', ')}`;
-    case 'invalid_value':
-      return `expected one of ${issue.values.map(String).join(', ')}`;
-    case 'invalid_format':
-      return `expected the form ${issue.format}`;
-    case 'custom':
-      return issue.message;
-    default:
-      return issue.code;
-  }
-}
-
 export function invalidInput(endpoint: AnyEndpoint, what: string): ConnectorError {
   return new ConnectorError({
     code: 'INVALID_INPUT',
@@ -86,7 +65,8 @@ export function invalidInput(endpoint: AnyEndpoint, what: string): ConnectorErro
 function fillPath(endpoint: AnyEndpoint, params: unknown): string {
   const values = params as Record<string, unknown>;
   return endpoint.path.replace(/:(\w+)/g, (_whole, name: string) => {
-    const text = String(values[name] ?? '');
+    const value = values[name];
+    const text = typeof value === 'number' ? String(value) : typeof value === 'string' ? value : '';
     // Such a segment would be taken for a step in the path by whatever stands in front of the partner.
     if (/^\.{0,2}$/.test(text)) throw invalidInput(endpoint, `params.${name}: not an id`);
     return encodeURIComponent(text);

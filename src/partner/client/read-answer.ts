@@ -1,9 +1,8 @@
-import type { z } from 'zod';
 import { ConnectorError, type ErrorAction } from '../../errors.ts';
 import { actionForStatus, httpError } from '../../http/http-error.ts';
 import type { HttpAnswer } from '../../http/request.ts';
 import { type PartnerError, readErrorBody } from '../contract/errors.ts';
-import { issueText } from './build-request.ts';
+import { issuesText } from './issue-text.ts';
 import { isRepeatable } from './repeatable.ts';
 import type { AnyEndpoint } from './types.ts';
 
@@ -17,12 +16,6 @@ export function readAnswer(endpoint: AnyEndpoint, answer: HttpAnswer): unknown {
   const parsed = endpoint.response.safeParse(body);
   if (parsed.success) return parsed.data;
   throw unreadable(endpoint, answer, 'UNREADABLE_ANSWER', `it does not fit the contract: ${issuesText(parsed.error)}`);
-}
-
-/** Paths and what is wrong with them, at most five; never a value. */
-export function issuesText(error: z.ZodError): string {
-  const texts = error.issues.slice(0, 5).map((issue) => `${issue.path.join('.') || 'body'}: ${issueText(issue)}`);
-  return texts.join('; ') + (error.issues.length > 5 ? `; and ${error.issues.length - 5} more` : '');
 }
 
 /** The error of any refusal, in every form that sections 5 and 7 show, HTML included. */

@@ -1,6 +1,6 @@
 import type { ListShape } from '../contract/endpoint.ts';
 import { valueAt } from '../contract/envelopes.ts';
-import { issuesText } from './read-answer.ts';
+import { issuesText } from './issue-text.ts';
 import type { ReadItems, UnreadableItem } from './types.ts';
 
 /** The raw records of a parsed list body. */
