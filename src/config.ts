@@ -1,3 +1,4 @@
+import { join } from 'node:path';
 import { z } from 'zod';
 import { ConnectorError } from './errors.ts';
 
@@ -40,4 +41,9 @@ export function readConfig(env: NodeJS.ProcessEnv = process.env): Config {
     action: 'reject',
     message: `The environment holds a value that cannot be used (${wrong}). Correct the variable or unset it to take the default.`,
   });
+}
+
+/** Where the store is: the fleet's Postgres, or SQLite in the data directory. */
+export function storeUrl(dataDir: string, config: Config = readConfig()): string {
+  return config.HIREBRIDGE_STORE_URL ?? `sqlite:${join(dataDir, 'store.db')}`;
 }

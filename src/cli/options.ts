@@ -1,0 +1,38 @@
+import { resolve } from 'node:path';
+import { type Command, InvalidArgumentError } from 'commander';
+import { readConfig } from '../config.ts';
+
+/** Where this installation's files are, absolute. */
+export interface Places {
+  tenantsDir: string;
+  dataDir: string;
+}
+
+/** The global options of the command's own program, or the environment's values. */
+export function placesOf(command: Command): Places {
+  const config = readConfig();
+  const { tenants, data } = command.optsWithGlobals<{ tenants?: string; data?: string }>();
+  return {
+    tenantsDir: resolve(tenants ?? config.HIREBRIDGE_TENANTS),
+    dataDir: resolve(data ?? config.HIREBRIDGE_DATA),
+  };
+}
+
+/** A whole number in a range, as commander reads an option. */
+export function integer(min: number, max: number): (text: string) => number {
+  return (text) => {
+    const value = Number(text);
+    if (!Number.isInteger(value) || value < min || value > max) {
+      throw new InvalidArgumentError(`Expected a whole number from ${min} to ${max}.`);
+    }
+    return value;
+  };
+}
+
+/** A port; 0 takes a free one. */
+export const port = integer(0, 65_535);
+
+/** Help text with one line that can be copied, as every command has it. */
+export function example(...lines: string[]): string {
+  return `\nExample${lines.length > 1 ? 's' : ''}:\n${lines.map((line) => `  $ ${line}`).join('\n')}\n`;
+}

@@ -1,0 +1,68 @@
+import type { Command } from 'commander';
+import { age } from './ages.ts';
+import { example, placesOf } from './options.ts';
+import type { Status, TenantStatus } from './status/read-status.ts';
+import { renderTable } from './table.ts';
+import { withStore } from './with-store.ts';
+
+export function addStatus(program: Command): void {
+  program
+    .command('status')
+    .description('Show tenants, hires by state, holds with their reason, inbox and sweep ages.')
+    .option('--json', 'print JSON')
+    .addHelpText('after', example('hirebridge status', 'hirebridge status --json'))
+    .action(runStatus);
+}
+
+async function runStatus(options: { json?: boolean }, command: Command): Promise<void> {
+  const places = placesOf(command);
+  const [{ loadTenants }, { readStatus }] = await Promise.all([
+    import('../tenants/load-tenants.ts'),
+    import('./status/read-status.ts'),
+  ]);
+  const known = (await loadTenants(places.tenantsDir, { secrets: 'skip' })).map((tenant) => tenant.tenant);
+  const status = await withStore(places, (store) => readStatus(store, known));
+  process.stdout.write(options.json === true ? `${JSON.stringify(status, null, 2)}\n` : renderStatus(status));
+}
+
+function renderStatus(status: Status): string {
+  const tenants = renderTable(
+    ['tenant', 'state', 'baseline', 'last sweep', 'hires', 'inbox'],
+    status.tenants.map(tenantRow),
+  );
+  const pauses = status.tenants.flatMap(({ tenantId, paused }) =>
+    paused ? [`${tenantId} is paused: ${paused.message} [${paused.code}]`] : [],
+  );
+  const holds = status.holds.map((hold) => [
+    hold.holdId,
+    hold.tenantId,
+    hold.jobCandidateId ?? '(tenant)',
+    age(hold.ageMs),
+    `${hold.code}: ${hold.message}`,
+  ]);
+  const heldPart =
+    holds.length === 0
+      ? 'No holds.'
+      : `${renderTable(['hold', 'tenant', 'job candidate', 'age', 'reason'], holds)}\n\nAnswer one with: hirebridge hold show ID`;
+  return `${[tenants, ...pauses, heldPart].join('\n\n')}\n`;
+}
+
+function tenantRow(tenant: TenantStatus): string[] {
+  const { counts, oldestWaitingMs } = tenant.inbox;
+  const waiting = oldestWaitingMs === undefined ? '' : `, oldest waiting ${age(oldestWaitingMs)}`;
+  const gate = tenant.creditGateClosed ? ' (no credits)' : '';
+  const sweep = tenant.sweepAgeMs === undefined ? 'never' : `${age(tenant.sweepAgeMs)} ago`;
+  return [
+    tenant.tenantId,
+    tenant.state + gate,
+    tenant.baseline,
+    sweep,
+    countsText(tenant.hires),
+    countsText(counts) + waiting,
+  ];
+}
+
+function countsText(counts: Partial<Record<string, number>>): string {
+  const parts = Object.entries(counts).map(([state, count]) => `${count} ${state}`);
+  return parts.length === 0 ? 'none' : parts.join(', ');
+}
