@@ -44,10 +44,10 @@ export interface Endpoint<
 }
 
 export interface ListShape<Item extends z.ZodType = z.ZodType> {
-  /** Dotted path of the array in the body: `data`, `jobs`, `data.candidates`. */
+  /** Dotted path of the array in the parsed body: `data`, `jobs`, `data.candidates`. */
   itemsAt: string;
   item: Item;
-  /** Key of the record's id in an item, for quarantine messages. */
+  /** Dotted path of the record's id in an item, for quarantine messages. */
   idKey: string;
   /** How pages are asked for; absent where the list has no pages. */
   paging?: {
@@ -56,7 +56,7 @@ export interface ListShape<Item extends z.ZodType = z.ZodType> {
     sizeParam: string;
     /** The sizes allowed, or the maximum. */
     sizes: readonly number[] | { max: number };
-    /** How the end is known: a total at this dotted path, a flag, or a short page. */
+    /** How the end is known: a total at this dotted path, a flag, or a short page. Where that is absent: an empty page. */
     end: { totalAt: string } | { hasNextAt: string } | 'short-page';
   };
 }
@@ -67,6 +67,13 @@ export interface ErrorCase {
   status: 400 | 401 | 402 | 403 | 404 | 409 | 429 | 500;
   /** The condition of section 7, in a few words. */
   when: string;
+  /** The query or body field this code is about: a bad `perPage` is INVALID_PER_PAGE, any other field INVALID_REQUEST. */
+  field?: string;
+  /**
+   * Form of the body where it is not the canonical `{ error: {...} }`: `auth` is `{ message }`, `account` is
+   * `{ code, message }`, `workspace` (users, teams) is `{ statusCode, code, type, errorMessage }`.
+   */
+  shape?: 'auth' | 'account' | 'workspace';
 }
 
 /** Names an endpoint; only there so that the schemas' types are inferred. */

@@ -1,0 +1,28 @@
+/**
+ * Every choice made where the specification leaves a question open. Listed by `doctor` and as `x-assumed` in the
+ * OpenAPI document. Keys are the questions' ids; endpoints name them in `assumed`.
+ */
+import { assessmentsAndBooking } from './assumptions/assessments-and-booking.ts';
+import { candidateReadings } from './assumptions/candidates.ts';
+import { everywhere } from './assumptions/everywhere.ts';
+import { onboardingAndCampaigns } from './assumptions/onboarding-and-campaigns.ts';
+import { pipelinesAndJobs } from './assumptions/pipelines-and-jobs.ts';
+import type { Readings } from './readings.ts';
+
+export interface Assumption {
+  /** Section of the specification. */
+  section: string;
+  choice: string;
+  /** The reading a tenant's configuration may set instead (readings.ts). */
+  override?: keyof Readings;
+}
+
+export const assumptions = {
+  ...everywhere,
+  ...pipelinesAndJobs,
+  ...candidateReadings,
+  ...assessmentsAndBooking,
+  ...onboardingAndCampaigns,
+} as const satisfies Record<string, Assumption>;
+
+export type AssumptionKey = keyof typeof assumptions;

@@ -1,0 +1,246 @@
+/** Section 4.3: candidates. */
+import { z } from 'zod';
+import { Candidate, CandidateInput, CandidateUpdate } from './candidate.ts';
+import { defineEndpoint } from './endpoint.ts';
+import { statusData, statusList, statusPage, successData } from './envelopes.ts';
+import { errorsOf, invalidPerPage, invalidRequest, notFound, refusal } from './errors.ts';
+import {
+  AnyObject,
+  IntegerId,
+  openEnum,
+  pathInteger,
+  pathText,
+  queryBoolean,
+  queryInteger,
+  queryIntegers,
+  queryList,
+  queryPageSize,
+  queryTime,
+  TextId,
+} from './shapes.ts';
+
+/** POST /candidates: flags beside the fields of the candidate; `data.candidate` with flags around it is read too (C2). */
+export const AddedCandidate = z.preprocess(
+  flattenAdded,
+  Candidate.extend({
+    isExisting: z.boolean().nullish(),
+    isAlreadyInJob: z.boolean().nullish(),
+    jobCandidateId: IntegerId.nullish(),
+  }).meta({ id: 'AddedCandidate' }),
+);
+export type AddedCandidate = z.infer<typeof AddedCandidate>;
+
+/** GET /candidates/:candidateId: `jobs` holds the associated jobs (C11). */
+export const CandidateWithJobs = z.preprocess(
+  flattenAdded,
+  Candidate.extend({
+    jobs: z.array(z.looseObject({ jobId: IntegerId.nullish(), jobCandidateId: IntegerId.nullish() })).nullish(),
+  }).meta({ id: 'CandidateWithJobs' }),
+);
+export type CandidateWithJobs = z.infer<typeof CandidateWithJobs>;
+
+/** GET /candidates/list: jobCandidateDetails only on request, object or array (C15). */
+export const ListedCandidate = Candidate.extend({
+  jobCandidateDetails: z.union([z.array(AnyObject), AnyObject]).nullish(),
+}).meta({ id: 'ListedCandidate' });
+export type ListedCandidate = z.infer<typeof ListedCandidate>;
+
+export const ResumeBatch = z.looseObject({ batchId: TextId }).meta({ id: 'ResumeBatch' });
+export type ResumeBatch = z.infer<typeof ResumeBatch>;
+
+/** 1 to 5,000 public URLs (section 8). */
+export const ResumeUrls = z
+  .array(z.url({ protocol: /^https?$/ }))
+  .min(1)
+  .max(5000);
+
+/** 1 to 100 ids, text or numbers (section 8). */
+export const BulkIds = z
+  .array(z.union([z.int(), z.string().min(1)]))
+  .min(1)
+  .max(100);
+
+const candidateParams = z.object({ candidateId: pathInteger() });
+
+const listQuery = z
+  .object({
+    skills: queryList(z.string()).optional(),
+    jobIds: queryIntegers().optional(),
+    stageIds: queryIntegers().optional(),
+    groupIds: queryList(z.string()).optional(),
+    candidateEmail: z.string().optional(),
+    phone: z.string().optional(),
+    currentJobTitle: z.string().optional(),
+    currentCompany: z.string().optional(),
+    searchTerm: z.string().optional(),
+    createdAtMin: queryTime().optional(),
+    createdAtMax: queryTime().optional(),
+    appliedAtMin: queryTime().optional(),
+    appliedAtMax: queryTime().optional(),
+    includeJobApplicationDetails: queryBoolean().default(false),
+    pageNumber: queryInteger({ min: 0 }).default(0),
+    perPage: queryPageSize().default(10),
+  })
+  .refine((query) => inOrder(query.createdAtMin, query.createdAtMax), {
+    path: ['createdAtMin'],
+    error: 'createdAtMin must not be after createdAtMax',
+  })
+  .refine((query) => inOrder(query.appliedAtMin, query.appliedAtMax), {
+    path: ['appliedAtMin'],
+    error: 'appliedAtMin must not be after appliedAtMax',
+  });
+
+function inOrder(min: string | undefined, max: string | undefined): boolean {
+  return min === undefined || max === undefined || Date.parse(min) <= Date.parse(max);
+}
+
+function flattenAdded(data: unknown): unknown {
+  if (typeof data !== 'object' || data === null || !('candidate' in data)) return data;
+  const { candidate, ...flags } = data;
+  return typeof candidate === 'object' && candidate !== null ? { ...candidate, ...flags } : data;
+}
+
+const noCredits = refusal('INSUFFICIENT_CREDITS', 'not enough credits for parsing or scoring');
+
+export const candidates = {
+  add: defineEndpoint({
+    id: 'candidates.add',
+    method: 'POST',
+    path: '/candidates',
+    section: '4.3',
+    summary: 'Add a candidate, optionally to a job',
+    body: CandidateInput,
+    status: 200,
+    envelope: 'status-data',
+    response: statusData(AddedCandidate),
+    errors: errorsOf(
+      invalidRequest,
+      notFound('job'),
+      refusal('CUSTOM_FIELD_NOT_FOUND', 'unknown custom field'),
+      noCredits,
+    ),
+    costsCredit: true,
+    assumed: ['G1', 'C1', 'C2', 'C4', 'C5', 'C6', 'C7', 'C8', 'C9', 'C10', 'C20', 'E3'],
+  }),
+  list: defineEndpoint({
+    id: 'candidates.list',
+    method: 'GET',
+    path: '/candidates/list',
+    section: '4.3',
+    summary: 'List candidates; the first page is 0',
+    query: listQuery,
+    status: 200,
+    envelope: 'status-data',
+    response: statusPage('data.candidates', 'candidates', 'data.data'),
+    list: {
+      itemsAt: 'data',
+      item: ListedCandidate,
+      idKey: 'id',
+      paging: {
+        pageParam: 'pageNumber',
+        firstPage: 0,
+        sizeParam: 'perPage',
+        sizes: [10, 20, 40, 80, 100],
+        end: { totalAt: 'pagination.total' },
+      },
+    },
+    errors: errorsOf(invalidPerPage, refusal('INVALID_REQUEST', 'date range reversed, or a value of the wrong type')),
+    assumed: ['G12', 'C12', 'C13', 'C14', 'C15'],
+  }),
+  get: defineEndpoint({
+    id: 'candidates.get',
+    method: 'GET',
+    path: '/candidates/:candidateId',
+    section: '4.3',
+    summary: 'Get a candidate with the jobs it is in',
+    params: candidateParams,
+    status: 200,
+    envelope: 'status-data',
+    response: statusData(CandidateWithJobs),
+    errors: errorsOf(invalidRequest, notFound('candidate')),
+    assumed: ['G6', 'G7', 'G8', 'C11'],
+  }),
+  update: defineEndpoint({
+    id: 'candidates.update',
+    method: 'PATCH',
+    path: '/candidates/:candidateId',
+    section: '4.3',
+    summary: 'Update a candidate',
+    params: candidateParams,
+    body: CandidateUpdate,
+    status: 200,
+    envelope: 'status-data',
+    response: statusData(z.preprocess(flattenAdded, Candidate)),
+    errors: errorsOf(
+      invalidRequest,
+      notFound('candidate'),
+      refusal('CUSTOM_FIELD_NOT_FOUND', 'unknown custom field'),
+      refusal('EMAIL_CONFLICT', 'e-mail used by another candidate'),
+    ),
+    assumed: ['C3', 'C9', 'C19', 'C20'],
+  }),
+  uploadResumes: defineEndpoint({
+    id: 'candidates.uploadResumes',
+    method: 'POST',
+    path: '/candidates/bulk/resume',
+    section: '4.3',
+    summary: 'Parse many resumes in the background',
+    body: z.object({ resumeURLs: ResumeUrls }),
+    status: 200,
+    envelope: 'success-data',
+    response: successData(ResumeBatch),
+    errors: errorsOf(
+      refusal('INVALID_REQUEST', 'URL list missing, no array, empty, over 5,000 or with an invalid URL'),
+    ),
+    costsCredit: true,
+    assumed: ['G1', 'C17', 'E11'],
+  }),
+  getBatch: defineEndpoint({
+    id: 'candidates.getBatch',
+    method: 'GET',
+    path: '/candidates/batch/:batchId',
+    section: '4.3',
+    summary: 'Candidates parsed so far of a resume batch',
+    params: z.object({ batchId: pathText() }),
+    query: z.object({ page: queryInteger({ min: 1 }).default(1), perPage: queryPageSize().default(10) }),
+    status: 200,
+    envelope: 'success-data',
+    response: successData(
+      z.looseObject({
+        batchId: TextId.nullish(),
+        status: openEnum(['processing', 'completed', 'failed']).nullish(),
+        candidates: z.array(z.unknown()),
+        hasNextPage: z.boolean().nullish(),
+      }),
+    ),
+    list: {
+      itemsAt: 'data.candidates',
+      item: Candidate,
+      idKey: 'id',
+      paging: {
+        pageParam: 'page',
+        firstPage: 1,
+        sizeParam: 'perPage',
+        sizes: [10, 20, 40, 80, 100],
+        end: { hasNextAt: 'data.hasNextPage' },
+      },
+    },
+    errors: errorsOf(invalidPerPage, refusal('INVALID_REQUEST', 'page below 1 or no integer'), notFound('batch')),
+    assumed: ['G6', 'G7', 'G12', 'C16'],
+  }),
+  bulkFetch: defineEndpoint({
+    id: 'candidates.bulkFetch',
+    method: 'POST',
+    path: '/candidates/bulk-fetch',
+    section: '4.3',
+    summary: 'Fetch 1 to 100 candidates by id',
+    body: z.object({ candidateIds: BulkIds }),
+    status: 200,
+    envelope: 'status-data',
+    response: statusList('data.candidates', 'candidates'),
+    list: { itemsAt: 'data', item: Candidate, idKey: 'id' },
+    errors: errorsOf(refusal('INVALID_REQUEST', 'candidateIds missing, empty or over 100')),
+    chunk: { key: 'candidateIds', max: 100 },
+    assumed: ['C18'],
+  }),
+};

@@ -1,0 +1,143 @@
+/** Sections 2.5, 4.5: custom field values, upserted on their full key. */
+import { z } from 'zod';
+import { CustomFieldInput } from './custom-field-input.ts';
+import { entityTypes } from './custom-fields.ts';
+import { defineEndpoint } from './endpoint.ts';
+import { Confirmation, statusData, statusList } from './envelopes.ts';
+import { errorsOf, invalidRequest, notFound, refusal } from './errors.ts';
+import { IntegerId, IsoTime, openEnum, pathInteger, pathText, TextId } from './shapes.ts';
+
+/** Stored form (section 2.5); multi-select is a JSON-stringified array, see `readMultiSelect` (F1). */
+export const CustomFieldValue = z
+  .looseObject({
+    id: IntegerId,
+    customFieldId: TextId,
+    entityType: openEnum(entityTypes),
+    entityId: TextId,
+    parentEntityType: z.string().nullish(),
+    parentEntityId: TextId.nullish(),
+    value: z.unknown(),
+    createdAt: IsoTime.nullish(),
+    updatedAt: IsoTime.nullish(),
+  })
+  .meta({ id: 'CustomFieldValue' });
+export type CustomFieldValue = z.infer<typeof CustomFieldValue>;
+
+const sentId = z.union([z.int(), z.string().min(1)]);
+
+export const CustomFieldValueInput = z
+  .object({
+    customFieldId: z.string().min(1),
+    entityType: z.enum(entityTypes),
+    entityId: sentId,
+    parentEntityType: z.string().min(1).optional(),
+    parentEntityId: sentId.optional(),
+    value: CustomFieldInput,
+  })
+  .meta({ id: 'CustomFieldValueInput' });
+export type CustomFieldValueInput = z.input<typeof CustomFieldValueInput>;
+
+/** The options of a multi-select value in either form: JSON text as stored, or an array (F1). */
+export function readMultiSelect(value: unknown): string[] | undefined {
+  const list = typeof value === 'string' ? parseJson(value) : value;
+  return Array.isArray(list) && list.every((option) => typeof option === 'string') ? list : undefined;
+}
+
+function parseJson(text: string): unknown {
+  try {
+    return JSON.parse(text);
+  } catch {
+    return undefined;
+  }
+}
+
+const params = z.object({ valueId: pathInteger() });
+const badValue = refusal('INVALID_REQUEST', 'a field missing, or the value does not fit its field type or options');
+const unknownField = refusal('CUSTOM_FIELD_NOT_FOUND', 'unknown custom field');
+const foreignField = refusal('PERMISSION_DENIED', 'custom field of another company');
+const parentQuery = { parentEntityType: z.string().optional(), parentEntityId: z.string().optional() };
+
+export const customFieldValues = {
+  list: defineEndpoint({
+    id: 'customFieldValues.list',
+    method: 'GET',
+    path: '/custom-field-values',
+    section: '4.5',
+    summary: 'Values of an entity',
+    query: z.object({ entityType: z.enum(entityTypes), entityId: pathText() }),
+    status: 200,
+    envelope: 'status-data',
+    response: statusList('data.values', 'data.customFieldValues', 'values'),
+    list: { itemsAt: 'data', item: CustomFieldValue, idKey: 'id' },
+    errors: errorsOf(refusal('INVALID_REQUEST', 'entityType or entityId missing, or invalid entityType')),
+    assumed: ['F1', 'F5', 'F13', 'G6'],
+  }),
+  get: defineEndpoint({
+    id: 'customFieldValues.get',
+    method: 'GET',
+    path: '/custom-field-values/:valueId',
+    section: '4.5',
+    summary: 'Get a value',
+    params,
+    status: 200,
+    envelope: 'status-data',
+    response: statusData(CustomFieldValue),
+    errors: errorsOf(invalidRequest, notFound('custom field value')),
+    assumed: ['F1', 'F13', 'G6', 'G7', 'G8'],
+  }),
+  upsert: defineEndpoint({
+    id: 'customFieldValues.upsert',
+    method: 'POST',
+    path: '/custom-field-values',
+    section: '4.5',
+    summary: 'Set a value',
+    body: CustomFieldValueInput,
+    status: 200,
+    envelope: 'status-data',
+    response: statusData(CustomFieldValue),
+    errors: errorsOf(badValue, unknownField, foreignField, notFound('entity')),
+    assumed: ['G1', 'F2', 'F9', 'F11', 'F12', 'F14'],
+  }),
+  upsertBulk: defineEndpoint({
+    id: 'customFieldValues.upsertBulk',
+    method: 'POST',
+    path: '/custom-field-values/bulk',
+    section: '4.5',
+    summary: 'Set many values, all or none',
+    body: z.array(CustomFieldValueInput).min(1),
+    status: 200,
+    envelope: 'status-data',
+    response: statusList('data.values', 'data.customFieldValues', 'values'),
+    list: { itemsAt: 'data', item: CustomFieldValue, idKey: 'id' },
+    errors: errorsOf(badValue, unknownField, foreignField, notFound('entity')),
+    chunk: { key: null, max: 100 },
+    assumed: ['G1', 'F2', 'F3', 'F9', 'F10', 'F12'],
+  }),
+  remove: defineEndpoint({
+    id: 'customFieldValues.remove',
+    method: 'DELETE',
+    path: '/custom-field-values/:valueId',
+    section: '4.5',
+    summary: 'Delete a value',
+    params,
+    status: 200,
+    envelope: 'status-data',
+    response: Confirmation,
+    errors: errorsOf(invalidRequest, notFound('custom field value')),
+    assumed: ['G6', 'G7'],
+  }),
+  removeByEntity: defineEndpoint({
+    id: 'customFieldValues.removeByEntity',
+    method: 'DELETE',
+    path: '/custom-field-values/entity/:entityType/:entityId',
+    section: '4.5',
+    summary: 'Delete the values of an entity',
+    params: z.object({ entityType: z.enum(entityTypes), entityId: pathText() }),
+    query: z.object(parentQuery),
+    status: 200,
+    envelope: 'status-data',
+    response: Confirmation,
+    errors: errorsOf(refusal('INVALID_REQUEST', 'invalid entityType'), notFound('entity')),
+    assumed: ['F6', 'F9'],
+  }),
+};

@@ -1,0 +1,116 @@
+/**
+ * The four families of success bodies (section 1, rule 4). Reading is tolerant where an open question leaves the form
+ * open: a body without its wrapper is wrapped, a list that stands elsewhere is moved to where the contract says.
+ */
+import { z } from 'zod';
+
+/** `{ status: "success", data, message?, pagination? }`. A bare value (B7) is read as if it were wrapped. */
+export function statusData<Data extends z.ZodType>(data: Data) {
+  return z.preprocess(
+    (body: unknown) => wrapBare(body),
+    z.looseObject({ status: z.string(), data, message: z.string().nullish() }),
+  );
+}
+
+/** `{ status: "success", message }`: a confirmation without a record; data is kept where it comes. */
+export const Confirmation = z
+  .looseObject({ status: z.string(), message: z.string().nullish() })
+  .meta({ id: 'Confirmation' });
+export type Confirmation = z.infer<typeof Confirmation>;
+
+/** `{ success: true, data }`: bulk resume upload and batch retrieval. */
+export function successData<Data extends z.ZodType>(data: Data) {
+  return z.looseObject({ success: z.boolean(), data, message: z.string().nullish() });
+}
+
+/** A list as `{ status, data: [...] }`; items stay unread, see `list` of the endpoint. */
+export function statusList(...alsoAt: string[]) {
+  return z.preprocess(
+    (body: unknown) => moveList(wrapBare(body), 'data', alsoAt),
+    z.looseObject({ status: z.string(), data: z.array(z.unknown()) }),
+  );
+}
+
+/** `{ page, perPage, total }` beside `data`: users, flow candidates, and by assumption every listing not shown. */
+export const PerPagePagination = z
+  .looseObject({ page: z.number().nullish(), perPage: z.number().nullish(), total: z.number().nullish() })
+  .meta({ id: 'PerPagePagination' });
+
+/** `{ page, limit, total, totalPages }`: assessments, onboarding, campaigns. */
+export const LimitPagination = z
+  .looseObject({
+    page: z.number().nullish(),
+    limit: z.number().nullish(),
+    total: z.number().nullish(),
+    totalPages: z.number().nullish(),
+  })
+  .meta({ id: 'LimitPagination' });
+
+/** A list as `{ status, data: [...], pagination: { page, perPage, total } }`. */
+export function statusPage(...alsoAt: string[]) {
+  return z.preprocess(
+    (body: unknown) => movePagination(moveList(wrapBare(body), 'data', alsoAt)),
+    z.looseObject({ status: z.string(), data: z.array(z.unknown()), pagination: PerPagePagination.nullish() }),
+  );
+}
+
+/** A list as `{ status, data: { [key]: [...], pagination } }`. */
+export function statusKeyedPage<const Key extends string>(key: Key) {
+  return z.preprocess(
+    (body: unknown) => intoKeyed(body, key),
+    z.looseObject({
+      status: z.string(),
+      data: z.looseObject({ [key]: z.array(z.unknown()), pagination: LimitPagination.nullish() }),
+    }),
+  );
+}
+
+/** A campaign family list `{ [key]: [...], pagination? }`; `{ data: [...] }` and a bare array are read too. */
+export function keyedList<const Key extends string>(key: Key) {
+  return z.preprocess(
+    (body: unknown) => moveList(Array.isArray(body) ? { [key]: body } : body, key, ['data', `data.${key}`]),
+    z.looseObject({ [key]: z.array(z.unknown()), pagination: LimitPagination.nullish() }),
+  );
+}
+
+/** Value at a dotted path of a JSON body; undefined where the way ends. */
+export function valueAt(body: unknown, path: string): unknown {
+  let value = body;
+  for (const key of path.split('.')) {
+    if (!isObject(value)) return undefined;
+    value = value[key];
+  }
+  return value;
+}
+
+function isObject(value: unknown): value is Record<string, unknown> {
+  return typeof value === 'object' && value !== null && !Array.isArray(value);
+}
+
+function wrapBare(body: unknown): unknown {
+  if (Array.isArray(body)) return { status: 'success', data: body };
+  if (!isObject(body) || 'data' in body || 'error' in body || ('status' in body && 'message' in body)) return body;
+  return { status: 'success', data: body };
+}
+
+function moveList(body: unknown, key: string, alsoAt: readonly string[]): unknown {
+  if (!isObject(body) || Array.isArray(body[key])) return body;
+  const found = alsoAt.map((path) => valueAt(body, path)).find((value) => Array.isArray(value));
+  return found === undefined ? body : { ...body, [key]: found, pagination: pagination(body) };
+}
+
+function movePagination(body: unknown): unknown {
+  if (!isObject(body) || isObject(body['pagination'])) return body;
+  const total = body['total'] ?? body['totalCount'] ?? valueAt(body, 'pagination.totalCount');
+  return typeof total === 'number' ? { ...body, pagination: { total } } : body;
+}
+
+function intoKeyed(body: unknown, key: string): unknown {
+  const wrapped = wrapBare(body);
+  if (!isObject(wrapped) || !Array.isArray(wrapped['data'])) return wrapped;
+  return { ...wrapped, data: { [key]: wrapped['data'], pagination: pagination(wrapped) } };
+}
+
+function pagination(body: Record<string, unknown>): unknown {
+  return body['pagination'] ?? valueAt(body, 'data.pagination');
+}

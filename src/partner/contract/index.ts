@@ -1,0 +1,33 @@
+/** The contract tree: the one source of client, sandbox and OpenAPI document. Operation id = path in the tree. */
+import { candidates } from './candidates.ts';
+import { customFieldValues } from './custom-field-values.ts';
+import { customFields } from './custom-fields.ts';
+import type { Endpoint, ListShape } from './endpoint.ts';
+import { jobCandidates } from './job-candidates.ts';
+import { jobs } from './jobs.ts';
+import { onboarding } from './onboarding.ts';
+import { pipelines } from './pipelines.ts';
+
+export const contract = {
+  pipelines,
+  jobs,
+  candidates,
+  jobCandidates,
+  customFields,
+  customFieldValues,
+  onboarding,
+};
+export type Contract = typeof contract;
+
+/** An endpoint as the folds see it, whatever its schemas. */
+export type AnyEndpoint = Omit<Endpoint, 'list'> & { list?: ListShape | undefined };
+
+/** Every endpoint of the tree, in the order of the specification. */
+export function allEndpoints(): AnyEndpoint[] {
+  return Object.values(contract).flatMap((section): AnyEndpoint[] => Object.values(section));
+}
+
+export { type Assumption, type AssumptionKey, assumptions } from './assumptions.ts';
+export { type EventData, EventEnvelope, type EventName, eventNames, events, idsOf, isEventName } from './events.ts';
+export { defaultReadings, Readings } from './readings.ts';
+export { undefinedEndpoints } from './undefined-endpoints.ts';

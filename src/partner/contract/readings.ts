@@ -1,0 +1,34 @@
+/**
+ * The assumed names a tenant's configuration may replace, as data. Schemas in the contract use the default names; the
+ * client renames what it sends and reads by this table, so that no other room knows of a tenant's variant.
+ */
+import { z } from 'zod';
+
+const name = z.string().min(1);
+
+export const Readings = z.strictObject({
+  /** S3, G21: path of the read-only key-status endpoint, relative to the base URL. */
+  keyStatusPath: z.templateLiteral(['/', z.string()]).default('/api-key/status'),
+  /** O2: body keys of PATCH external-status. */
+  externalStatusBody: z
+    .strictObject({ status: name.default('status'), employeeId: name.default('employeeId') })
+    .prefault({}),
+  /** O12: dotted path in the onboarding candidate where the two are given back under the same keys. */
+  externalStatusAt: name.default('externalStatus'),
+  /** O11: body key of the reason of terminate; null sends no body. */
+  terminateReason: name.nullable().default('reason'),
+  /** 2.4: key of the job candidate that names its stage, by id or by type; not shown, so none. */
+  jobCandidateStageField: name.nullable().default(null),
+  /** C3: what an e-mail conflict on candidate update answers; `either` takes 400 and 409 alike. */
+  emailConflict: z.enum(['400', '409', 'either']).default('either'),
+  /** F3: key that wraps the array of the bulk upsert; null sends the bare array. */
+  valuesBulkKey: name.nullable().default(null),
+  /**
+   * Query parameters under another name: operation id to { name in the contract: name on the wire }, for example
+   * `{ 'jobCandidates.listByStageType': { stageType: 'type' } }` (K1, O6, O14).
+   */
+  queryNames: z.record(z.string(), z.record(z.string(), name)).default({}),
+});
+export type Readings = z.infer<typeof Readings>;
+
+export const defaultReadings: Readings = Readings.parse({});

@@ -1,0 +1,126 @@
+/**
+ * The small schemas every section file is made of. Answers are read tolerantly, requests strictly:
+ * - ids that the spec calls integer are numbers for us, and digits in text are accepted; all others are text;
+ * - `null` in an answer is read like an absent key wherever the spec does not forbid it (`.nullish()`);
+ * - an unknown enum value in an answer is kept as text;
+ * - query and path values arrive as text and are coerced.
+ */
+import { z } from 'zod';
+
+/** An integer id of an answer; digits in text are read as a number. */
+export const IntegerId = z.preprocess(integerFromText, z.int());
+
+/** A text id of an answer; a number is read as text. */
+export const TextId = z.preprocess(textFromNumber, z.string().min(1));
+
+/** ISO 8601 text by the spec; an epoch number is accepted. `instantOf` makes one form of both. */
+export const IsoTime = z.union([z.string().min(1), z.number()]).meta({ description: 'ISO 8601 UTC text.' });
+
+/** Epoch milliseconds by the spec; ISO 8601 text is accepted. `instantOf` makes one form of both. */
+export const EpochTime = z.union([z.number(), z.string().min(1)]).meta({ description: 'Epoch milliseconds.' });
+export type Timestamp = number | string;
+
+/** A number of an answer that may be written as text (`"12.50"`). */
+export const LooseNumber = z.preprocess(numberFromText, z.number());
+
+/** An object of the spec whose fields are not shown. */
+export const AnyObject = z.looseObject({});
+
+/** One of the known values, or any other text the partner may add later. */
+export type Open<Known extends string> = Known | (string & {});
+
+/** Enumeration of an answer: an unknown value is kept as text. */
+export function openEnum<const Known extends string>(values: readonly Known[]): z.ZodType<Open<Known>> {
+  return z.string().meta({ examples: [...values], 'x-known-values': [...values] }) as unknown as z.ZodType<Open<Known>>;
+}
+
+/** A path parameter that must be an integer. */
+export function pathInteger() {
+  return z.preprocess((value: number | string) => integerFromText(value), z.int().positive());
+}
+
+/** A path parameter of any text. */
+export function pathText() {
+  return z.preprocess((value: number | string) => textFromNumber(value), z.string().min(1));
+}
+
+/** An integer in the query, within bounds. */
+export function queryInteger(bounds: { min?: number; max?: number } = {}) {
+  const { min = Number.MIN_SAFE_INTEGER, max = Number.MAX_SAFE_INTEGER } = bounds;
+  return z.preprocess((value: number | string) => integerFromText(value), z.int().min(min).max(max));
+}
+
+/** A number in the query, within bounds. */
+export function queryNumber(min: number, max: number) {
+  return z.preprocess((value: number | string) => numberFromText(value), z.number().min(min).max(max));
+}
+
+/** `true` or `false` in the query. */
+export function queryBoolean() {
+  return z.preprocess((value: boolean | string) => booleanFromText(value), z.boolean());
+}
+
+/** One of the page sizes allowed (section 8: 10, 20, 40, 80, 100). */
+export const pageSizes = [10, 20, 40, 80, 100] as const;
+export function queryPageSize() {
+  return z.preprocess((value: number | string) => integerFromText(value), z.literal(pageSizes));
+}
+
+/** A comma list in the query; the client may give an array. */
+export function queryList<Item extends z.ZodType>(item: Item) {
+  return z.preprocess((value: string | readonly (string | number)[]) => listFromText(value), z.array(item));
+}
+
+/** A comma list of integers in the query. */
+export function queryIntegers() {
+  return queryList(z.preprocess(integerFromText, z.int()));
+}
+
+/** An instant or a calendar date in the query. */
+export function queryTime() {
+  return z.union([z.iso.datetime({ offset: true }), z.iso.date()]);
+}
+
+/** A partial body that must carry at least one known field. */
+export function atLeastOne<Shape extends z.ZodObject>(schema: Shape): Shape {
+  return schema.refine((value) => Object.values(value).some((field) => field !== undefined), {
+    error: 'At least one field is required',
+  });
+}
+
+/**
+ * One UTC ISO form of both timestamp forms. Numbers under 100 thousand million are seconds (J5): as milliseconds they
+ * would lie before 1973. Undefined for what is no time at all.
+ */
+export function instantOf(time: Timestamp | null | undefined): string | undefined {
+  if (time === null || time === undefined || time === '') return undefined;
+  const number = typeof time === 'number' ? time : /^\d+$/.test(time) ? Number(time) : Date.parse(time);
+  const date = new Date(
+    typeof time === 'string' && !/^\d+$/.test(time) ? number : number < 1e11 ? number * 1000 : number,
+  );
+  return Number.isNaN(date.getTime()) ? undefined : date.toISOString();
+}
+
+function integerFromText(value: unknown): unknown {
+  return typeof value === 'string' && /^-?\d{1,15}$/.test(value) ? Number(value) : value;
+}
+
+function numberFromText(value: unknown): unknown {
+  return typeof value === 'string' && /^-?\d{1,15}(\.\d+)?$/.test(value) ? Number(value) : value;
+}
+
+function textFromNumber(value: unknown): unknown {
+  return typeof value === 'number' ? String(value) : value;
+}
+
+function booleanFromText(value: unknown): unknown {
+  return value === 'true' ? true : value === 'false' ? false : value;
+}
+
+function listFromText(value: unknown): unknown {
+  if (typeof value !== 'string') return value;
+  return value
+    .split(',')
+    .map((part) => part.trim())
+    .filter((part) => part !== '');
+}
