@@ -5,10 +5,12 @@ import { type Lane, type PaceKeeper, unpaced } from '../../http/pace.ts';
 import { type HttpPool, openPool } from '../../http/pool.ts';
 import { type HttpAnswer, sendRequest } from '../../http/request.ts';
 import { readRetryAfter } from '../../http/retry-after.ts';
+import type { Readings } from '../contract/readings.ts';
 import { buildRequest, type LooseInput } from './build-request.ts';
 import { readAnswer } from './read-answer.ts';
 import { isRepeatable } from './repeatable.ts';
-import type { AnyEndpoint, CallOptions, CallReport, PartnerClientOptions } from './types.ts';
+import type { AnyEndpoint, Around, CallOptions, CallReport, PartnerClientOptions } from './types.ts';
+import { fromWire } from './wire-names.ts';
 
 /** Calls an endpoint once: the whole success body, or a ConnectorError. */
 export type CallEndpoint = (endpoint: AnyEndpoint, input?: LooseInput, options?: CallOptions) => Promise<unknown>;
@@ -19,12 +21,17 @@ interface Connection {
   pool: HttpPool;
   basePath: string;
   apiKey: string;
+  readings: Readings;
   pace: PaceKeeper;
   onCall: ((report: CallReport) => void) | undefined;
+  around: Around;
 }
 
 /** One partner account: its connections, its lanes, its pace. */
-export function createCaller(options: PartnerClientOptions): { call: CallEndpoint; close: () => Promise<void> } {
+export function createCaller(
+  options: PartnerClientOptions,
+  readings: Readings,
+): { call: CallEndpoint; close: () => Promise<void> } {
   const concurrency = options.concurrency ?? defaultConcurrency;
   const pool = openPool(options.baseUrl, {
     allowPrivate: options.allowPrivate,
@@ -32,14 +39,23 @@ export function createCaller(options: PartnerClientOptions): { call: CallEndpoin
     connections: concurrency * 2,
   });
   const basePath = new URL(options.baseUrl).pathname.replace(/\/+$/, '');
-  const connection = { pool, basePath, apiKey: options.apiKey, pace: options.pace ?? unpaced, onCall: options.onCall };
+  const connection: Connection = {
+    pool,
+    basePath,
+    apiKey: options.apiKey,
+    readings,
+    pace: options.pace ?? unpaced,
+    onCall: options.onCall,
+  };
   // A lane of its own for each, so that a live call never waits behind bulk calls that wait for the pace.
   const lanes: Record<Lane, ReturnType<typeof pLimit>> = { live: pLimit(concurrency), bulk: pLimit(concurrency) };
   return {
     call: (endpoint, input = {}, callOptions = {}) => {
       const lane = callOptions.lane ?? 'bulk';
       return reported(connection, endpoint, lane, (requestId) =>
-        lanes[lane](() => callOnce(connection, endpoint, input, callOptions, lane, requestId)),
+        lanes[lane](() =>
+          connection.around(endpoint.id, () => callOnce(connection, endpoint, input, callOptions, lane, requestId)),
+        ),
       );
     },
     close: () => pool.close(),
@@ -54,7 +70,7 @@ async function callOnce(
   lane: Lane,
   requestId: string,
 ): Promise<{ status: number; body: unknown }> {
-  const request = buildRequest(endpoint, input);
+  const request = buildRequest(connection.readings, endpoint, input);
   await turn(connection.pace, lane, options.signal, endpoint, requestId);
   const answer = await sendRequest(connection.pool, {
     method: endpoint.method,
@@ -72,7 +88,10 @@ async function callOnce(
     timeouts: options.timeouts,
   });
   tellPace(connection.pace, answer);
-  return { status: answer.status, body: readAnswer(endpoint, answer) };
+  return {
+    status: answer.status,
+    body: fromWire(connection.readings, endpoint, readAnswer(connection.readings, endpoint, answer)),
+  };
 }
 
 async function turn(

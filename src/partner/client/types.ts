@@ -3,12 +3,13 @@ import type { ErrorAction } from '../../errors.ts';
 import type { Lane, PaceKeeper } from '../../http/pace.ts';
 import type { HttpTimeouts } from '../../http/pool.ts';
 import type { Endpoint, ListShape } from '../contract/endpoint.ts';
+import type { AnyEndpoint } from '../contract/index.ts';
 import type { Readings } from '../contract/readings.ts';
 
-/** Any endpoint of the contract tree. */
-export type AnyEndpoint = Omit<Endpoint, 'list'> & { list?: ListShape | undefined };
 /** An endpoint that gives a list. */
 export type ListEndpoint = Omit<Endpoint, 'list'> & { list: ListShape };
+
+export type { AnyEndpoint };
 
 type Nothing = Record<never, never>;
 type Slot<Key extends string, Schema> = [NonNullable<Schema>] extends [z.ZodUndefined]
@@ -101,7 +102,7 @@ export interface PartnerClientOptions {
   apiKey: string;
   environment: 'production' | 'sandbox';
   /** Names that the specification does not show and this tenant's partner has otherwise. */
-  readings?: Partial<Readings> | undefined;
+  readings?: z.input<typeof Readings> | undefined;
   /** Plain http and private addresses, for a sandbox on this machine. */
   allowPrivate?: boolean | undefined;
   timeouts?: Partial<HttpTimeouts> | undefined;
@@ -109,4 +110,8 @@ export interface PartnerClientOptions {
   /** Calls in flight in each lane, 16 by default. */
   concurrency?: number | undefined;
   onCall?: ((report: CallReport) => void) | undefined;
+  /** Wraps each single call, for example with points where a test may kill the process. */
+  around?: Around | undefined;
 }
+
+export type Around = <T>(operation: string, run: () => Promise<T>) => Promise<T>;
