@@ -53,6 +53,8 @@ export interface WriteOptions {
   signal: AbortSignal;
   /** Called synchronously and directly before the bytes leave; throws when the intent's deadline has passed. */
   beforeSend: () => void;
+  /** Time left until the intent's give-up, in ms; an adapter that can ends the write on the server's side before it. */
+  remainingMs?: () => number;
 }
 
 /**

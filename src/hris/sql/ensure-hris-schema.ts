@@ -1,0 +1,67 @@
+import { type RawBuilder, sql } from 'kysely';
+import { openSqlDatabase, type SqlDatabase } from './database.ts';
+import { directoryView, type SqlOptions, type SqlOptionsInput, sqlOptions } from './options.ts';
+
+/** Creates the demonstration's employees table where it is missing. Never for a customer's database. */
+export async function ensureHrisSchema(url: string, options: Omit<SqlOptionsInput, 'url'> = {}): Promise<void> {
+  const database = openSqlDatabase(url, { create: true });
+  try {
+    await createEmployeesTable(database, sqlOptions.parse({ ...options, url }));
+  } finally {
+    await database.close();
+  }
+}
+
+/** The HRIS owns this table and gives the number: text with leading zeros, from a counter apart from the id. */
+export async function createEmployeesTable({ kysely, dialect }: SqlDatabase, options: SqlOptions): Promise<void> {
+  await kysely.transaction().execute(async (trx) => {
+    // "if not exists" is not safe against another process in Postgres; the lock makes it so.
+    if (dialect === 'postgres') await sql`select pg_advisory_xact_lock(hashtext('hirebridge hris schema'))`.execute(trx);
+    for (const statement of dialect === 'postgres' ? postgresTable(options) : sqliteTable(options)) await statement.execute(trx);
+  });
+}
+
+const POSTGRES_TYPES = { text: 'text', number: 'numeric', date: 'date', boolean: 'boolean', list: 'text' } as const;
+const SQLITE_TYPES = { text: 'text', number: 'numeric', date: 'text', boolean: 'integer', list: 'text' } as const;
+
+function postgresTable(options: SqlOptions): RawBuilder<unknown>[] {
+  const sequence = `${options.table}_number_seq`;
+  const number = sql`default lpad(nextval(${sql.lit(sequence)}::regclass)::text, 6, '0')`;
+  return [
+    sql`create sequence if not exists ${sql.table(sequence)} start 123`,
+    sql`create table if not exists ${sql.table(options.table)} (
+      ${sql.ref(options.idColumn)} bigint generated always as identity primary key,
+      ${sql.ref(options.numberColumn)} text not null unique ${number},
+      ${fieldColumns(options, POSTGRES_TYPES)}
+      ${referenceColumn(options)}
+      created_at timestamptz not null default clock_timestamp(),
+      visible_at timestamptz not null default clock_timestamp() + ${sql.lit(options.readLag)} * interval '1 ms'
+    )`,
+    sql`create or replace view ${sql.table(directoryView(options.table))} as select * from ${sql.table(options.table)} where visible_at <= clock_timestamp()`,
+  ];
+}
+
+function sqliteTable(options: SqlOptions): RawBuilder<unknown>[] {
+  return [
+    sql`create table if not exists ${sql.table(options.table)} (
+      ${sql.ref(options.idColumn)} integer primary key autoincrement,
+      ${sql.ref(options.numberColumn)} text generated always as (printf('%06d', ${sql.ref(options.idColumn)} + 122)) virtual,
+      ${fieldColumns(options, SQLITE_TYPES)}
+      ${referenceColumn(options)}
+      created_at real not null default (unixepoch('subsec')),
+      visible_at real not null default (unixepoch('subsec') + ${sql.lit(options.readLag / 1000)})
+    )`,
+    sql`create view if not exists ${sql.table(directoryView(options.table))} as select * from ${sql.table(options.table)} where visible_at <= unixepoch('subsec')`,
+  ];
+}
+
+function fieldColumns(options: SqlOptions, types: typeof POSTGRES_TYPES | typeof SQLITE_TYPES): RawBuilder<unknown> {
+  return sql.join(
+    Object.values(options.columns).map((column) => sql`${sql.ref(column.column)} ${sql.raw(types[column.type])} ${column.required ? sql`not null` : sql``},`),
+    sql` `,
+  );
+}
+
+function referenceColumn(options: SqlOptions): RawBuilder<unknown> {
+  return options.referenceColumn === undefined ? sql`` : sql`${sql.ref(options.referenceColumn)} text unique,`;
+}

@@ -1,0 +1,67 @@
+import { sql } from 'kysely';
+import type { FindKey, Found } from '../port.ts';
+import type { Row, SqlDatabase } from './database.ts';
+import type { SqlOptions } from './options.ts';
+import { toRef } from './values.ts';
+
+/** More hits than this are "many" all the same. */
+const ENOUGH = 200;
+
+interface Search {
+  /** Column to filter by; undefined where this HRIS has none, and then nothing is proven. */
+  column: string | undefined;
+  value: string;
+  /** Compare without case. */
+  fold?: boolean;
+  /** Whether an empty answer proves absence. */
+  trusted: boolean;
+  /** The hit, checked again: filters differ in case, collation and padding. */
+  fits: (row: Row) => boolean;
+}
+
+/** Looks up by one key in what this HRIS lets us read. */
+export async function findEmployee(database: SqlDatabase, options: SqlOptions, key: FindKey): Promise<Found> {
+  const search = searchFor(key, options);
+  if (search.column === undefined) return { kind: 'none', trusted: false };
+  const column = sql.ref(search.column);
+  const where = search.fold ? sql<boolean>`(lower(${column}) = ${search.value} or ${column} = ${search.value})` : sql<boolean>`${column} = ${search.value}`;
+  const rows = await database.kysely.selectFrom(options.readFrom).selectAll().where(where).limit(ENOUGH + 1).execute();
+  const refs = rows.filter(search.fits).map((row) => toRef(row, options));
+  const [first, ...others] = refs;
+  if (first === undefined) return { kind: 'none', trusted: search.trusted && rows.length <= ENOUGH };
+  return others.length === 0 ? { kind: 'one', ref: first, by: key.by } : { kind: 'many', refs, by: key.by };
+}
+
+function searchFor(key: FindKey, options: SqlOptions): Search {
+  switch (key.by) {
+    case 'reference':
+      return exact(options.referenceColumn, key.value);
+    case 'number':
+      return exact(options.numberColumn, key.value);
+    case 'email':
+      return byEmail(options.columns['email']?.column, key.value);
+    case 'person':
+      return byPerson(options, key);
+  }
+}
+
+function exact(column: string | undefined, value: string): Search {
+  return { column, value, trusted: true, fits: (row) => column !== undefined && String(row[column]) === value };
+}
+
+/** `lower` in SQLite, and in Postgres with the C collation, knows ASCII only: beyond it an empty answer proves nothing. */
+function byEmail(column: string | undefined, value: string): Search {
+  const wanted = folded(value);
+  return { column, value: wanted, fold: true, trusted: /^[ -~]*$/.test(wanted), fits: (row) => column !== undefined && folded(row[column]) === wanted };
+}
+
+/** Filters by the day, compares names here, so that no collation decides who is who. */
+function byPerson(options: SqlOptions, key: Extract<FindKey, { by: 'person' }>): Search {
+  const { givenName, familyName, birthDate } = options.columns;
+  const fits = (row: Row): boolean => givenName !== undefined && familyName !== undefined && folded(row[givenName.column]) === folded(key.givenName) && folded(row[familyName.column]) === folded(key.familyName);
+  return { column: birthDate?.column, value: key.birthDate, trusted: true, fits };
+}
+
+function folded(value: unknown): string {
+  return String(value ?? '').normalize('NFC').trim().replaceAll(/\s+/g, ' ').toLowerCase();
+}

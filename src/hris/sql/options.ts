@@ -1,0 +1,79 @@
+import { z } from 'zod';
+import { duration } from '../duration.ts';
+import type { FieldDef } from '../port.ts';
+
+const name = z.string().regex(/^[A-Za-z_]\w*(\.[A-Za-z_]\w*)?$/, 'expected the name of a table or column');
+
+const field = z.strictObject({
+  column: name,
+  label: z.string().optional(),
+  type: z.enum(['text', 'number', 'date', 'boolean', 'list']).default('text'),
+  required: z.boolean().default(false),
+  options: z.array(z.string()).min(1).optional(),
+});
+
+/** Columns of an employees table as we would write it; a tenant names its own with `fields`. */
+const DEFAULT_FIELDS: Record<string, z.input<typeof field>> = {
+  givenName: { column: 'given_name', label: 'Given name', required: true },
+  familyName: { column: 'family_name', label: 'Family name', required: true },
+  email: { column: 'email', label: 'Personal e-mail', required: true },
+  phone: { column: 'phone', label: 'Phone' },
+  title: { column: 'title', label: 'Job title' },
+  department: { column: 'department', label: 'Department' },
+  location: { column: 'location', label: 'Location' },
+  city: { column: 'city', label: 'City' },
+  country: { column: 'country', label: 'Country' },
+  employmentType: { column: 'employment_type', label: 'Employment type' },
+  startDate: { column: 'start_date', label: 'Start date', type: 'date', required: true },
+  birthDate: { column: 'birth_date', label: 'Birth date', type: 'date' },
+};
+
+/** What stands beside `kind: sql` and `connection` in a tenant file. `url` may be a reference to a secret until the connection is opened. */
+export const sqlOptions = z
+  .strictObject({
+    url: z.string().regex(/^(?:sqlite:.+|postgres(?:ql)?:\/\/.+|env:\w+|file:.+)$/, 'expected sqlite:PATH, postgres://..., env:NAME or file:PATH'),
+    table: name.default('employees'),
+    /** Table or view that reads go to; a replica's or a reporting view's delay is `readLag`. */
+    readFrom: name.optional(),
+    idColumn: name.default('id'),
+    numberColumn: name.default('employee_number'),
+    /** When the HR system fills the number: in the insert itself, or later by a person or a job. */
+    numberBy: z.enum(['server', 'later'], 'expected server or later').default('server'),
+    /** Column that holds our reference, best with a unique index; `none` where the table has no room for it. */
+    referenceColumn: name.default('external_ref'),
+    readLag: duration.default(0),
+    fields: z.record(z.string(), field).default({}),
+    /** Creates the table when it is missing. For demonstrations; a customer's table belongs to the customer. */
+    createTable: z.boolean().default(false),
+  })
+  .transform((options) => ({
+    ...options,
+    referenceColumn: options.referenceColumn === 'none' ? undefined : options.referenceColumn,
+    readFrom: options.readFrom ?? (options.createTable && options.readLag > 0 ? directoryView(options.table) : options.table),
+    columns: { ...parsedDefaults(), ...options.fields },
+  }));
+
+/** `readLag` in ms; `columns` by field key, defaults and the tenant's own together. */
+export type SqlOptions = z.output<typeof sqlOptions>;
+export type SqlOptionsInput = z.input<typeof sqlOptions>;
+export type Column = z.output<typeof field>;
+
+/** The view through which a table made by us is read when reads lag. */
+export function directoryView(table: string): string {
+  return `${table}_directory`;
+}
+
+export function fieldDefs(options: SqlOptions): FieldDef[] {
+  return Object.entries(options.columns).map(([key, column]) => ({
+    key,
+    label: column.label ?? key,
+    type: column.type,
+    required: column.required,
+    writable: true,
+    ...(column.options === undefined ? {} : { options: column.options }),
+  }));
+}
+
+function parsedDefaults(): Record<string, Column> {
+  return z.record(z.string(), field).parse(DEFAULT_FIELDS);
+}

@@ -1,0 +1,85 @@
+import { Kysely, PostgresDialect, sql } from 'kysely';
+import pg from 'pg';
+import { ConnectorError } from '../../errors.ts';
+import type { WriteOptions } from '../port.ts';
+import type { BuildWrite, Row, SqlDatabase, Tables } from './database.ts';
+import { explainSqlError } from './sql-errors.ts';
+
+const READ_MS = 15_000;
+const WRITE_MS = 15_000;
+/** Days and instants stay text: a JavaScript Date would move a day by the process's time zone. */
+const AS_TEXT = new Set([1082, 1114, 1184]);
+
+/** A small pool. A write carries its own end in two ways, see writeOnce. */
+export function openPostgres(url: string): SqlDatabase {
+  const pool = new pg.Pool({
+    connectionString: url,
+    max: 4,
+    application_name: 'hirebridge',
+    connectionTimeoutMillis: 5_000,
+    idleTimeoutMillis: 30_000,
+    keepAlive: true,
+    statement_timeout: READ_MS,
+    query_timeout: READ_MS + 2_000,
+    types: { getTypeParser: (oid: number, format?: 'text' | 'binary') => (AS_TEXT.has(oid) ? String : pg.types.getTypeParser(oid, format as 'text')) } as pg.CustomTypesConfig,
+  });
+  // A connection that dies is also told to the client object; without a listener that would end the process.
+  pool.on('error', () => undefined);
+  pool.on('connect', (client) => client.on('error', () => undefined));
+  const kysely = new Kysely<Tables>({ dialect: new PostgresDialect({ pool }) });
+  return {
+    dialect: 'postgres',
+    kysely,
+    write: (build, options) => writeOnce(pool, kysely, build, options),
+    close: () => kysely.destroy(),
+  };
+}
+
+/**
+ * One statement, committed by itself: there is no second message whose delay could commit late. It must be over before the caller's time is:
+ * half of that time is the latest start, on the server's clock and inside the statement; the other half is its statement_timeout.
+ */
+async function writeOnce(pool: pg.Pool, kysely: Kysely<Tables>, build: BuildWrite, options: WriteOptions): Promise<Row[]> {
+  const client = await connect(pool);
+  let stage: 'before' | 'refused' | 'sent' = 'before';
+  let healthy = false;
+  try {
+    const half = Math.floor(Math.min(options.remainingMs?.() ?? WRITE_MS, WRITE_MS) / 2);
+    if (half < 1) throw new ConnectorError({ code: 'DEADLINE_PASSED', action: 'retry', message: 'The time for this write was over before it was sent; nothing was written.' });
+    const { rows } = await whileOpen(client.query<{ latest: string }>(`select set_config('statement_timeout', $1, false), (clock_timestamp() + $2::int * interval '1 ms')::text as latest`, [String(half), half]), options.signal);
+    const query = build(sql<boolean>`clock_timestamp() < ${rows[0]?.latest}::timestamptz`).compile(kysely);
+    stage = 'refused';
+    options.beforeSend();
+    stage = 'sent';
+    const result = await whileOpen(client.query<Row>({ text: query.sql, values: [...query.parameters], query_timeout: half * 2 } as pg.QueryConfig), options.signal);
+    healthy = true;
+    return result.rows;
+  } catch (error) {
+    if (stage === 'refused') throw error;
+    throw explainSqlError(error, { sent: stage === 'sent' });
+  } finally {
+    if (healthy) client.query('reset statement_timeout').then(() => client.release(), () => client.release(true));
+    else client.release(true);
+  }
+}
+
+async function connect(pool: pg.Pool): Promise<pg.PoolClient> {
+  try {
+    return await pool.connect();
+  } catch (error) {
+    throw explainSqlError(error, { sent: false });
+  }
+}
+
+/** The answer, unless the signal is faster: pg itself cannot be aborted, so the connection is dropped by the caller. */
+export async function whileOpen<T>(answer: Promise<T>, signal: AbortSignal): Promise<T> {
+  signal.throwIfAborted();
+  const { promise, reject } = Promise.withResolvers<never>();
+  const stop = (): void => reject(signal.reason);
+  signal.addEventListener('abort', stop, { once: true });
+  try {
+    return await Promise.race([answer, promise]);
+  } finally {
+    signal.removeEventListener('abort', stop);
+  }
+}

@@ -1,0 +1,50 @@
+import { ConnectorError } from '../../errors.ts';
+import type { EmployeeFields, EmployeeRef, FieldDef, FieldValue } from '../port.ts';
+import type { Row } from './database.ts';
+import type { SqlOptions } from './options.ts';
+
+/** Field values as column values, checked first: what no column can hold is refused by field name. */
+export function toColumns(fields: EmployeeFields, options: SqlOptions): [column: string, value: unknown][] {
+  const problems: Record<string, string> = {};
+  const columns = Object.entries(fields).map(([key, value]): [string, unknown] => {
+    const column = Object.hasOwn(options.columns, key) ? options.columns[key] : undefined;
+    if (!column) problems[key] = 'is not a field of this HRIS';
+    // Postgres refuses a zero character in text; SQLite would cut the text there for most readers.
+    if (typeof value === 'string' && value.includes('\0')) problems[key] = 'holds a zero character';
+    return [column?.column ?? key, Array.isArray(value) ? JSON.stringify(value) : value];
+  });
+  if (Object.keys(problems).length > 0) {
+    throw new ConnectorError({ code: 'INVALID_VALUE', action: 'reject', message: `The HRIS does not accept: ${Object.keys(problems).join(', ')}.`, details: problems });
+  }
+  return columns;
+}
+
+/** A row's columns as field values. */
+export function toFields(row: Row, options: SqlOptions): EmployeeFields {
+  return Object.fromEntries(Object.entries(options.columns).map(([key, column]) => [key, FROM_COLUMN[column.type](row[column.column])]));
+}
+
+export function toRef(row: Row, options: SqlOptions): EmployeeRef {
+  const number = row[options.numberColumn];
+  return { id: String(row[options.idColumn]), ...(number === null || number === undefined || number === '' ? {} : { number: String(number) }) };
+}
+
+/** Names a field instead of its column in the details of a refusal. */
+export function byField(error: ConnectorError, options: SqlOptions): ConnectorError {
+  if (!error.details) return error;
+  const names = new Map(Object.entries(options.columns).map(([key, column]) => [column.column, key]));
+  const details = Object.fromEntries(Object.entries(error.details).map(([column, text]) => [names.get(column) ?? column, text]));
+  return new ConnectorError({ code: error.code, action: error.action, message: error.message, details });
+}
+
+const FROM_COLUMN: Record<FieldDef['type'], (value: unknown) => FieldValue> = {
+  text: (value) => (isNothing(value) ? null : String(value)),
+  number: (value) => (isNothing(value) ? null : Number(value)),
+  date: (value) => (isNothing(value) ? null : String(value).slice(0, 10)),
+  boolean: (value) => (isNothing(value) ? null : Boolean(value)),
+  list: (value) => (isNothing(value) ? null : (JSON.parse(String(value)) as string[])),
+};
+
+function isNothing(value: unknown): value is null | undefined {
+  return value === null || value === undefined;
+}

@@ -1,0 +1,44 @@
+import type { MappingSources } from './evaluate.ts';
+import type { SourcePath } from './source-fields.ts';
+import type { Value } from './transforms.ts';
+
+type Read = { value: Value | undefined } | { code: string; text: string };
+
+/** Reads one path of the partner's records. Empty text is an unset custom field (section 2.2) and reads as undefined. */
+export function readSource(path: SourcePath, sources: MappingSources): Read {
+  const record = sources[path.source];
+  if (record === undefined) return { value: undefined };
+  if ('customField' in path) return readCustomField(path.customField, customFieldsOf(path, sources), path.text);
+  const value = record[path.field];
+  return { value: plain(path.key === undefined ? value : isRecord(value) ? value[path.key] : undefined) };
+}
+
+/** The candidate record of the specification has no custom fields of its own: they come with the job candidate (section 2.4) or were read apart. */
+function customFieldsOf(path: SourcePath, sources: MappingSources): Record<string, unknown> {
+  const own = sources[path.source]?.['customFields'];
+  const beside = path.source === 'candidate' ? sources.jobCandidate['customFields'] : undefined;
+  return { ...(isRecord(beside) ? beside : {}), ...(isRecord(own) ? own : {}) };
+}
+
+function readCustomField(wanted: string, fields: Record<string, unknown>, text: string): Read {
+  const byId = fields[wanted];
+  if (Object.hasOwn(fields, wanted)) return { value: plain(isRecord(byId) ? byId['value'] : byId) };
+  const label = fold(wanted);
+  const hits = Object.values(fields).filter((field) => isRecord(field) && typeof field['label'] === 'string' && fold(field['label']) === label);
+  if (hits.length > 1) return { code: 'AMBIGUOUS_LABEL', text: `${text} fits ${hits.length} custom fields of that label. Write the id of the one you mean into the mapping.` };
+  const [hit] = hits;
+  return { value: isRecord(hit) ? plain(hit['value']) : undefined };
+}
+
+function plain(value: unknown): Value | undefined {
+  if (typeof value === 'string' || typeof value === 'number' || typeof value === 'boolean') return value;
+  return Array.isArray(value) && value.every((item) => typeof item === 'string' || typeof item === 'number') ? value.map(String) : undefined;
+}
+
+function fold(label: string): string {
+  return label.normalize('NFC').trim().toLowerCase();
+}
+
+function isRecord(value: unknown): value is Record<string, unknown> {
+  return typeof value === 'object' && value !== null && !Array.isArray(value);
+}

@@ -1,0 +1,95 @@
+import { readFile } from 'node:fs/promises';
+import { type Document, isMap, isNode, isScalar, LineCounter, type Node, parseDocument } from 'yaml';
+import { ConnectorError } from '../errors.ts';
+
+/** One thing wrong with one place of a file. `text` says what, why and what to do next; never a value of the file that could be a secret. */
+export interface Problem {
+  file: string;
+  line: number;
+  column: number;
+  text: string;
+}
+
+export type Path = readonly (string | number)[];
+
+/** A parsed YAML file that still knows where everything stands. */
+export interface YamlFile {
+  file: string;
+  text: string;
+  doc: Document;
+  lines: LineCounter;
+  /** The plain value; undefined when `problems` is not empty. */
+  value: unknown;
+  problems: Problem[];
+}
+
+/** Reads and parses one YAML 1.2 file. A missing file is a ConnectorError; bad syntax is listed in `problems`. */
+export async function readYamlFile(file: string): Promise<YamlFile> {
+  let text: string;
+  try {
+    text = await readFile(file, 'utf8');
+  } catch (error) {
+    const reason = (error as NodeJS.ErrnoException).code === 'ENOENT' ? 'there is no such file' : `it cannot be read (${(error as NodeJS.ErrnoException).code})`;
+    throw new ConnectorError({ code: 'FILE_UNREADABLE', action: 'reject', message: `${file}: ${reason}. Check the path and its permissions.` });
+  }
+  return parseYaml(file, text);
+}
+
+/** Parses YAML text; `file` is only used in messages. */
+export function parseYaml(file: string, text: string): YamlFile {
+  const lines = new LineCounter();
+  // prettyErrors would quote the source line in the message, and the line may hold a secret.
+  const doc = parseDocument(text, { lineCounter: lines, prettyErrors: false, uniqueKeys: true });
+  const source: YamlFile = { file, text, doc, lines, value: undefined, problems: [] };
+  for (const error of [...doc.errors, ...doc.warnings]) {
+    source.problems.push({ file, ...position(lines, error.pos[0]), text: `is not valid YAML (${error.code.toLowerCase().replaceAll('_', ' ')}). Correct the line.` });
+  }
+  if (source.problems.length > 0) return source;
+  try {
+    source.value = doc.toJS({ maxAliasCount: 20 });
+  } catch {
+    source.problems.push({ file, line: 1, column: 1, text: 'uses aliases that cannot be resolved. Write the values out.' });
+  }
+  return source;
+}
+
+/** Where a path of the parsed value stands. A missing path gives the nearest parent that exists; `key` points at the key itself. */
+export function placeOf(source: YamlFile, path: Path, key?: string): { line: number; column: number } {
+  let node: unknown = source.doc.contents;
+  let start = startOf(node);
+  for (const step of path) {
+    const next: unknown = isNode(node) && 'get' in node ? (node as { get(k: unknown, keep: true): unknown }).get(step, true) : undefined;
+    if (next === undefined || next === null) break;
+    const at = isNode(next) && isMap(next) ? keyStart(node, step) : undefined;
+    node = next;
+    start = at ?? startOf(next) ?? start;
+  }
+  if (key !== undefined) start = keyStart(node, key) ?? start;
+  return position(source.lines, start ?? 0);
+}
+
+/** Makes a problem at a path of the file. */
+export function problemAt(source: YamlFile, path: Path, text: string, key?: string): Problem {
+  return { file: source.file, ...placeOf(source, path, key), text };
+}
+
+/** One refusal for any number of problems, every one of them listed as `file:line:column`. */
+export function refuse(code: string, problems: readonly Problem[]): ConnectorError {
+  const list = problems.map((p) => `${p.file}:${p.line}:${p.column} ${p.text}`);
+  return new ConnectorError({ code, action: 'reject', message: list.join('\n'), details: { problems: [...problems] } });
+}
+
+function keyStart(map: unknown, key: unknown): number | undefined {
+  if (!isMap(map)) return undefined;
+  const pair = map.items.find((item) => isScalar(item.key) && item.key.value === key);
+  return pair ? startOf(pair.key) : undefined;
+}
+
+function startOf(node: unknown): number | undefined {
+  return isNode(node) ? (node as Node).range?.[0] : undefined;
+}
+
+function position(lines: LineCounter, offset: number): { line: number; column: number } {
+  const { line, col } = lines.linePos(offset);
+  return { line: Math.max(line, 1), column: Math.max(col, 1) };
+}

@@ -1,0 +1,106 @@
+import { z } from 'zod';
+import { duration } from '../hris/registry.ts';
+import { type SecretRef, secretRef } from './secrets.ts';
+
+const ONBOARDING_STATUSES = ['not_started', 'in_progress', 'partial_submission', 'under_review', 'final_handoff', 'completed', 'rejected', 'failed', 'terminated'] as const;
+
+const text = z.string('expected text; write a number in quotes').trim().min(1, 'expected text that is not empty');
+/** Stage types in capitals or stage ids; a number is an id. */
+const stage = z.union([text, z.int().positive()], 'expected a stage type such as HIRED, or a stage id').transform((value) => (/^[a-z]+$/i.test(String(value)) ? String(value).toUpperCase() : String(value)));
+const stages = z.array(stage, 'expected a list such as [HIRED]').min(1, 'expected at least one stage type or stage id').default(['HIRED']);
+
+const partner = z
+  .strictObject({
+    baseUrl: z.url({ protocol: /^https?$/, error: 'expected the partner address, https://.../v1/partner' }).transform((url) => url.replace(/\/+$/, '')).refine((url) => url.endsWith('/v1/partner'), 'expected an address that ends in /v1/partner'),
+    environment: z.enum(['production', 'sandbox'], 'expected production or sandbox'),
+    apiKey: secretRef,
+    /** The partner's company id, compared with the companyId of webhooks. */
+    company: text.optional(),
+    webhookKeys: z.array(secretRef, 'expected a list such as [env:ACME_WEBHOOK_KEY]').max(2, 'expected at most two keys: the current one and the one being rotated').default([]),
+    webhooks: z.enum(['on', 'off'], 'expected on or off').default('on'),
+    allowPrivateAddress: z.boolean('expected true or false').default(false),
+    /** Overrides of what the specification leaves open; see src/partner/contract. */
+    readings: z.record(z.string(), z.unknown()).default({}),
+    /** Name of a stage field on the job candidate, where this partner has one. */
+    stageField: text.optional(),
+  })
+  .superRefine((value, context) => {
+    if (value.webhooks === 'on' && value.webhookKeys.length === 0) {
+      context.addIssue({ code: 'custom', path: ['webhookKeys'], message: 'expected one or two webhook keys, because anyone could send webhooks otherwise; or write "webhooks: off" to live by the sweep alone' });
+    }
+    if (value.baseUrl.startsWith('http:') && !value.allowPrivateAddress) {
+      context.addIssue({ code: 'custom', path: ['baseUrl'], message: 'expected https, because the key would travel in clear; write "allowPrivateAddress: true" for a local sandbox' });
+    }
+  });
+
+const onboarding = z.union(
+  [
+    z.literal('skip'),
+    z.strictObject({
+      flow: text,
+      readyAt: z.array(z.enum(ONBOARDING_STATUSES, `expected one of ${ONBOARDING_STATUSES.join(', ')}`)).min(1).default(['final_handoff', 'completed']),
+      deadline: duration.default(30 * 86_400_000),
+    }),
+  ],
+  'expected "skip" or { flow, readyAt, deadline }',
+);
+
+const policies = z.strictObject({
+  enrolAt: stages,
+  createAt: stages,
+  onboarding,
+  sweep: z.strictObject({ every: duration.default(300_000) }).prefault({}),
+  cancel: z.strictObject({ grace: duration.default(3_600_000) }).prefault({}),
+  brakes: z.strictObject({ cancellationsPerHour: z.int().min(0).default(3) }).prefault({}),
+  credits: z.strictObject({ canaryEvery: duration.default(900_000) }).prefault({}),
+});
+
+const writeBack = z
+  .strictObject({
+    employeeId: z.enum(['number', 'id'], 'expected number (the employee number) or id (the internal key)').default('number'),
+    status: text.default('hired'),
+    customField: text.optional(),
+    values: z.array(z.strictObject({ customFieldId: text, field: text })).default([]),
+  })
+  .prefault({});
+
+/** One tenant file. What depends on the HRIS kind stands beside `kind` and `connection` and is checked by the adapter's own schema. */
+export const tenantFile = z
+  .strictObject({
+    tenant: z.string().regex(/^[a-z0-9-]{1,40}$/, 'expected 1 to 40 of a-z, 0-9 and -'),
+    partner,
+    hris: z.looseObject({ kind: text, connection: z.string().regex(/^[a-z0-9-]{1,40}$/, 'expected 1 to 40 of a-z, 0-9 and -') }),
+    mapping: text.optional(),
+    policies,
+    writeBack,
+    notify: z.url({ protocol: /^https?$/, error: 'expected an https address' }).optional(),
+  })
+  .superRefine((value, context) => {
+    if (value.policies.onboarding === 'skip' && value.writeBack.customField === undefined) {
+      context.addIssue({ code: 'custom', path: ['writeBack', 'customField'], message: 'expected the id of a candidate custom field, because without onboarding there is no enrolment that could take the Employee ID' });
+    }
+  });
+
+export type TenantFile = z.output<typeof tenantFile>;
+
+/** Onboarding policy; `deadline` in ms from enrolment. */
+export type OnboardingPolicy = TenantFile['policies']['onboarding'];
+
+/** One customer, as loaded. Durations in ms; secrets still references, see resolveSecret. */
+export interface Tenant extends Omit<TenantFile, 'hris'> {
+  hris: {
+    kind: string;
+    /** Names the HRIS; tenants that share one share claims and links. */
+    connection: string;
+    /** Checked by the adapter; text values may still be references to secrets, see openTenantHris. */
+    options: Record<string, unknown>;
+  };
+  /** Absolute path of the tenant's mapping file; undefined means the adapter's default alone. */
+  mapping?: string;
+  /** The tenant file's path. */
+  file: string;
+  /** SHA-256 over the parsed file and its mapping files; changes when the meaning changes, not with comments. */
+  configHash: string;
+}
+
+export type { SecretRef };
