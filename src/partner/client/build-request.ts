@@ -1,7 +1,10 @@
-import { z } from 'zod';
+import type { z } from 'zod';
 import { ConnectorError } from '../../errors.ts';
+import type { Readings } from '../contract/readings.ts';
 import { issueText } from './issue-text.ts';
+import { strictSchema } from './strict-schema.ts';
 import type { AnyEndpoint } from './types.ts';
+import { toWire } from './wire-names.ts';
 
 /** Input of any endpoint, its types forgotten. */
 export interface LooseInput {
@@ -17,16 +20,17 @@ export interface BuiltRequest {
 }
 
 /** Checks the input against the contract and makes path, query and body of it. Error: `INVALID_INPUT`, naming fields, never values. */
-export function buildRequest(endpoint: AnyEndpoint, input: LooseInput): BuiltRequest {
+export function buildRequest(readings: Readings, endpoint: AnyEndpoint, input: LooseInput): BuiltRequest {
   const params = check(endpoint, 'params', endpoint.params, input.params ?? {});
   check(endpoint, 'query', endpoint.query, input.query ?? {});
   if (endpoint.body !== undefined && !(endpoint.bodyOptional === true && input.body === undefined))
     check(endpoint, 'body', endpoint.body, input.body ?? {});
-  const search = searchOf(input.query);
+  // What was given is sent, not what the schema made of it: defaults are the partner's to set.
+  const { query, body } = toWire(readings, endpoint, input);
+  const search = searchOf(query);
   return {
     path: fillPath(endpoint, params) + (search === '' ? '' : `?${search}`),
-    // What was given is sent, not what the schema made of it: defaults are the partner's to set.
-    body: endpoint.body === undefined || input.body === undefined ? undefined : JSON.stringify(input.body),
+    body: endpoint.body === undefined || body === undefined ? undefined : JSON.stringify(body),
   };
 }
 
@@ -40,17 +44,12 @@ function check(
     if (isEmpty(value)) return {};
     throw invalidInput(endpoint, `${part}: not taken by this call`);
   }
-  const parsed = strict(schema).safeParse(value);
+  const parsed = strictSchema(schema).safeParse(value);
   if (parsed.success) return parsed.data;
   throw invalidInput(
     endpoint,
     parsed.error.issues.map((issue) => `${[part, ...issue.path].join('.')}: ${issueText(issue)}`).join('; '),
   );
-}
-
-/** A misspelt key would be ignored by the partner and missed by us. */
-function strict(schema: z.ZodType): z.ZodType {
-  return schema instanceof z.ZodObject && schema.def.catchall === undefined ? schema.strict() : schema;
 }
 
 export function invalidInput(endpoint: AnyEndpoint, what: string): ConnectorError {

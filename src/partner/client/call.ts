@@ -46,6 +46,7 @@ export function createCaller(
     readings,
     pace: options.pace ?? unpaced,
     onCall: options.onCall,
+    around: options.around ?? ((_operation, run) => run()),
   };
   // A lane of its own for each, so that a live call never waits behind bulk calls that wait for the pace.
   const lanes: Record<Lane, ReturnType<typeof pLimit>> = { live: pLimit(concurrency), bulk: pLimit(concurrency) };

@@ -1,8 +1,12 @@
-import { contract } from '../contract/index.ts';
+import { valueAt } from '../contract/envelopes.ts';
+import { type Contract, contract } from '../contract/index.ts';
+import { Readings } from '../contract/readings.ts';
 import { type CallEndpoint, createCaller } from './call.ts';
 import { callInChunks } from './chunks.ts';
 import { assertKeyFormat } from './key-format.ts';
+import { type KeyStatus, readKeyStatus } from './key-status.ts';
 import { readAll, readPages } from './pages.ts';
+import { type RefusedCalls, withRefusedCalls } from './refused-calls.ts';
 import type {
   AnyEndpoint,
   CallInput,
@@ -18,7 +22,7 @@ import type {
   ReadItems,
 } from './types.ts';
 
-export interface PartnerLists {
+export interface PartnerCalls {
   /** Reads a list page by page; a record that cannot be read is set apart and the page goes on. */
   pages<E extends ListEndpoint>(
     endpoint: E,
@@ -37,12 +41,16 @@ export interface PartnerLists {
     input: CallInput<E>,
     options?: CallOptions,
   ): Promise<ChunkOutcome<ChunkValue<E>>[]>;
+  /** What becomes of the key, without touching any record. */
+  keyStatus(options?: CallOptions): Promise<KeyStatus>;
+  /** Id or type of a job candidate's stage, where this tenant's partner names it (reading `jobCandidateStageField`). */
+  stageOf(jobCandidate: Readonly<Record<string, unknown>>): string | number | undefined;
   /** Lets running calls end, then closes the connections. */
   close(): Promise<void>;
 }
 
 /** The Recruitment Partner API of one company: one typed method an endpoint, named by the contract tree. */
-export type PartnerClient = Calls<typeof contract> & PartnerLists;
+export type PartnerClient = Calls<Contract> & RefusedCalls & PartnerCalls;
 
 /**
  * Opens a client for one company's key. Each call is sent at most once; a refusal, a lost answer and an unreadable one are
@@ -50,27 +58,35 @@ export type PartnerClient = Calls<typeof contract> & PartnerLists;
  */
 export function createPartnerClient(options: PartnerClientOptions): PartnerClient {
   assertKeyFormat(options.apiKey, options.environment);
-  const { call, close } = createCaller(options);
-  // The types are those of the contract; below this line endpoints are data and their types forgotten.
-  const lists = {
+  const readings = Readings.parse(options.readings ?? {});
+  const { call, close } = createCaller(options, readings);
+  // The types are those of the contract; from here on endpoints are data and their types forgotten.
+  const calls = {
     pages: (endpoint: ListEndpoint, input = {}, pageOptions = {}) => readPages(call, endpoint, input, pageOptions),
     readAll: (endpoint: ListEndpoint, input = {}, pageOptions = {}) => readAll(call, endpoint, input, pageOptions),
     inChunks: (endpoint: AnyEndpoint, input: object, callOptions = {}) =>
       callInChunks(call, endpoint, input, callOptions),
+    keyStatus: (callOptions = {}) => readKeyStatus(call, readings, callOptions),
+    stageOf: (jobCandidate: Readonly<Record<string, unknown>>) => stageOf(readings, jobCandidate),
     close,
   };
-  return { ...(fold(contract, call) as Calls<typeof contract>), ...(lists as unknown as PartnerLists) };
+  return { ...withRefusedCalls(fold(call)), ...calls } as unknown as PartnerClient;
 }
 
-function fold(tree: object, call: CallEndpoint): unknown {
-  return Object.fromEntries(
-    Object.entries(tree).map(([name, node]: [string, object]) => [
+/** The contract tree with a call in place of each endpoint. */
+function fold(call: CallEndpoint): Record<string, Record<string, unknown>> {
+  const sections = Object.entries(contract).map(([section, endpoints]) => {
+    const calls = Object.entries(endpoints).map(([name, endpoint]: [string, AnyEndpoint]) => [
       name,
-      isEndpoint(node) ? (input?: object, options?: CallOptions) => call(node, input, options) : fold(node, call),
-    ]),
-  );
+      (input?: object, options?: CallOptions) => call(endpoint, input, options),
+    ]);
+    return [section, Object.fromEntries(calls)];
+  });
+  return Object.fromEntries(sections);
 }
 
-function isEndpoint(node: object): node is AnyEndpoint {
-  return 'method' in node && 'path' in node && 'response' in node;
+function stageOf(readings: Readings, jobCandidate: Readonly<Record<string, unknown>>): string | number | undefined {
+  const field = readings.jobCandidateStageField;
+  const value = field === null ? undefined : valueAt(jobCandidate, field);
+  return typeof value === 'string' || typeof value === 'number' ? value : undefined;
 }

@@ -2,15 +2,16 @@ import { ConnectorError, type ErrorAction } from '../../errors.ts';
 import { actionForStatus, httpError } from '../../http/http-error.ts';
 import type { HttpAnswer } from '../../http/request.ts';
 import { type PartnerError, readErrorBody } from '../contract/errors.ts';
+import type { Readings } from '../contract/readings.ts';
 import { issuesText } from './issue-text.ts';
 import { isRepeatable } from './repeatable.ts';
 import type { AnyEndpoint } from './types.ts';
 
 /** The whole success body of an endpoint, or a ConnectorError with the partner's code. */
-export function readAnswer(endpoint: AnyEndpoint, answer: HttpAnswer): unknown {
+export function readAnswer(readings: Readings, endpoint: AnyEndpoint, answer: HttpAnswer): unknown {
   const body = parseJson(answer.body);
   // Any 2xx: which creates answer 201 is left open by section 7 (G1), and a refusal after the fact would hide a success.
-  if (answer.status < 200 || answer.status > 299) throw readRefusal(endpoint, answer, body);
+  if (answer.status < 200 || answer.status > 299) throw readRefusal(readings, endpoint, answer, body);
   if (body === undefined)
     throw unreadable(endpoint, answer, 'UNEXPECTED_ANSWER', 'its body is not JSON: check the base URL');
   const parsed = endpoint.response.safeParse(body);
@@ -19,12 +20,19 @@ export function readAnswer(endpoint: AnyEndpoint, answer: HttpAnswer): unknown {
 }
 
 /** The error of any refusal, in every form that sections 5 and 7 show, HTML included. */
-export function readRefusal(endpoint: AnyEndpoint, answer: HttpAnswer, body: unknown): ConnectorError {
+export function readRefusal(
+  readings: Readings,
+  endpoint: AnyEndpoint,
+  answer: HttpAnswer,
+  body: unknown,
+): ConnectorError {
   const what = `${endpoint.method} ${endpoint.path}`;
   const idempotent = isRepeatable(endpoint);
   const refused = readErrorBody(body);
   if (refused === undefined) return httpError(what, answer, idempotent, foreignAnswers[answer.status] ?? {});
-  const code = codeOf(refused, answer.status);
+  const code = isEmailConflict(readings, endpoint, refused, answer.status)
+    ? 'EMAIL_CONFLICT'
+    : codeOf(refused, answer.status);
   return httpError(what, answer, idempotent, {
     code,
     action: actionOf(code, refused, answer.status),
@@ -49,6 +57,14 @@ function codeOf(refused: PartnerError, status: number): string | undefined {
   return refused.type === undefined && (status === 401 || status === 403) ? 'INVALID_API_KEY' : undefined;
 }
 
+/** Section 4.3 says conflict, section 7 says 400 (C3). The e-mail's form was checked before it left, so a 400 about it alone is the same. */
+function isEmailConflict(readings: Readings, endpoint: AnyEndpoint, refused: PartnerError, status: number): boolean {
+  if (endpoint.id !== 'candidates.update') return false;
+  if (status === 409) return readings.emailConflict !== '400';
+  const fields = Object.keys(refused.details ?? {});
+  return status === 400 && readings.emailConflict !== '409' && fields.length === 1 && fields[0] === 'email';
+}
+
 const actionsByCode: Record<string, ErrorAction> = {
   ACCOUNT_INACTIVE: 'reauthorize',
   INVALID_API_KEY: 'reauthorize',
@@ -67,6 +83,7 @@ function actionOf(code: string | undefined, refused: PartnerError, status: numbe
 }
 
 const hints: Record<string, string> = {
+  EMAIL_CONFLICT: 'another candidate has this e-mail',
   ACCOUNT_INACTIVE: 'the partner account is inactive: its subscription must be renewed',
   INVALID_API_KEY: "the key is not accepted: check it, or generate a new one in the partner's dashboard",
   INSUFFICIENT_CREDITS: "there are not enough credits: add credits in the partner's dashboard",
