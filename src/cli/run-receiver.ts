@@ -1,13 +1,13 @@
 import { readConfig, storeUrl } from '../config.ts';
 import { createRegistry, startHealth } from '../health.ts';
 import { createLogger } from '../log.ts';
+import { isEventName } from '../partner/contract/events.ts';
 import { insertDelivery } from '../store/inbox.ts';
 import { openStore } from '../store/open-store.ts';
 import { loadTenants } from '../tenants/load-tenants.ts';
 import type { Tenant } from '../tenants/schema.ts';
 import { resolveSecret } from '../tenants/secrets.ts';
 import type { ReceiverTenant } from '../webhooks/admit.ts';
-import { classifyEvent } from '../webhooks/dispatch.ts';
 import { type Receiver, startReceiver } from '../webhooks/receiver.ts';
 import { createReceiverMetrics } from '../webhooks/receiver-metrics.ts';
 import type { Places } from './options.ts';
@@ -37,7 +37,8 @@ export async function runReceiver(options: RunReceiverOptions): Promise<RunningR
     reusePort: options.reusePort ?? config.HIREBRIDGE_REUSE_PORT,
     maxBytes: config.HIREBRIDGE_MAX_WEBHOOK_BYTES,
     tenants: (id) => tenants.get(id),
-    classify: classifyEvent,
+    // A known event of a stream not built yet is closed by the relay, which knows who acts upon what.
+    classify: (event) => (isEventName(event) ? 'waiting' : 'unknown'),
     openStore: () => openDeliveryStore(storeUrl(options.dataDir, config)),
     metrics: createReceiverMetrics(registry),
     log,

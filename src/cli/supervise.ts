@@ -3,7 +3,9 @@ import { createInterface } from 'node:readline';
 import type { Readable } from 'node:stream';
 import { fileURLToPath } from 'node:url';
 import { styleText } from 'node:util';
+import { ConnectorError } from '../errors.ts';
 import { createLogger } from '../log.ts';
+import { EXIT } from './exit-codes.ts';
 import { SUPERVISED } from './until-stopped.ts';
 
 /** One part of the program as a process of its own: `serve`, `worker`, `sandbox`. */
@@ -29,14 +31,18 @@ export interface SuperviseOptions {
 export interface Supervisor {
   /** The running process, for a part that is up now. */
   child(name: string): ChildProcess | undefined;
+  /** Kills a part (SIGKILL, as a crash would) and leaves it down until `resume`. */
+  suspend(name: string): Promise<void>;
+  resume(name: string): void;
   /** Asks every child to drain, kills what is still there after `drainMs`, resolves when none is left. */
   stop(): Promise<void>;
-  /** Rejects when a child refuses its input (exit 2) or dies five times without ever living ten seconds. */
+  /** Rejects when a child refuses its input (exit 2) or dies five times without ever having come up. */
   failed: Promise<never>;
 }
 
 const MAIN = fileURLToPath(new URL('./main.ts', import.meta.url));
 const BACKOFF_MS = [0, 500, 1_000, 2_000, 5_000] as const;
+const GIVE_UP = 4;
 const STEADY_MS = 10_000;
 
 const log = createLogger('supervise');
@@ -48,50 +54,64 @@ export function supervise(specs: readonly ChildSpec[], options: SuperviseOptions
   const keepers = new Map(specs.map((spec) => [spec.name, keep(spec, options, failure.reject)]));
   return {
     child: (name) => keepers.get(name)?.child(),
+    suspend: async (name) => keepers.get(name)?.suspend(),
+    resume: (name) => keepers.get(name)?.resume(),
     failed: failure.promise,
     stop: async () => void (await Promise.all([...keepers.values()].map((keeper) => keeper.stop()))),
   };
 }
 
-/** Keeps one child alive until it is stopped. */
+/** Keeps one child alive until it is stopped. One that never came up is given up; one that once did is started again for ever. */
 function keep(spec: ChildSpec, options: SuperviseOptions, fail: (error: Error) => void) {
   let child: ChildProcess | undefined;
   let restart: NodeJS.Timeout | undefined;
-  let stopping = false;
+  let wanted = true;
+  let cameUp = false;
   let early = 0;
 
   function start(): void {
     const started = performance.now();
     const running = launch(spec, options);
     child = running;
+    running.once('message', () => {
+      cameUp = true;
+    });
     options.onStart?.(spec.name, running);
     running.once('exit', (code, signal) => {
       child = undefined;
-      if (stopping) return;
+      if (!wanted) return;
       early = performance.now() - started < STEADY_MS ? early + 1 : 0;
-      const delayMs = BACKOFF_MS[early];
-      if (code === 2 || delayMs === undefined) {
-        fail(
-          new Error(
-            `${spec.name} ended (${signal ?? `exit ${code}`}) and does not stay up; its own lines above say why.`,
-          ),
-        );
-        return;
-      }
+      if (code === EXIT.refused || (!cameUp && early > GIVE_UP)) return fail(didNotStay(spec.name, code, signal));
+      const delayMs = BACKOFF_MS[Math.min(early, BACKOFF_MS.length - 1)] ?? 0;
       log.warn({ child: spec.name, code, signal, delayMs }, 'child ended, starting it again');
       restart = setTimeout(start, delayMs);
     });
   }
   start();
 
+  async function end(drainMs: number): Promise<void> {
+    wanted = false;
+    clearTimeout(restart);
+    if (child !== undefined) await endChild(child, drainMs);
+  }
   return {
     child: () => child,
-    async stop() {
-      stopping = true;
-      clearTimeout(restart);
-      if (child !== undefined) await endChild(child, options.drainMs ?? 10_000);
+    suspend: () => end(0),
+    stop: () => end(options.drainMs ?? 10_000),
+    resume() {
+      wanted = true;
+      if (child === undefined) start();
     },
   };
+}
+
+/** The child's own lines have said why; this says only that it is over, with the exit code that fits. */
+function didNotStay(name: string, code: number | null, signal: NodeJS.Signals | null): ConnectorError {
+  return new ConnectorError({
+    code: 'PART_ENDED',
+    action: code === EXIT.refused ? 'reject' : 'retry',
+    message: `The part ${name} ended (${signal ?? `exit code ${code}`}) and does not stay up. Its own lines above say why.`,
+  });
 }
 
 function launch(spec: ChildSpec, options: SuperviseOptions): ChildProcess {
@@ -123,11 +143,12 @@ function forwardLines(stream: Readable | null, print: (line: string) => void): v
 export function endChild(child: ChildProcess, drainMs: number): Promise<void> {
   if (child.exitCode !== null || child.signalCode !== null) return Promise.resolve();
   return new Promise((resolve) => {
+    // No time to drain is a crash: a SIGTERM first would let the part say goodbye.
     const timer = setTimeout(() => child.kill('SIGKILL'), drainMs);
     child.once('exit', () => {
       clearTimeout(timer);
       resolve();
     });
-    child.kill('SIGTERM');
+    child.kill(drainMs === 0 ? 'SIGKILL' : 'SIGTERM');
   });
 }

@@ -85,16 +85,20 @@ test('an event of a stream not built yet is stored closed', async () => {
 });
 
 test.each([
-  ['as a number', 77, 'waiting'],
-  ['as text', '77', 'waiting'],
-  ['not at all', undefined, 'waiting'],
-  ['of another company', 78, 'foreign'],
-])('a companyId given %s is understood', async (_how, companyId, state) => {
-  const { receiver, rows, metrics } = await startTestReceiver();
+  ['as a number', 77],
+  ['as text', '77'],
+  ['not at all', undefined],
+])("a companyId given %s is taken for the tenant's own", async (_how, companyId) => {
+  const { receiver, rows } = await startTestReceiver();
   expect((await deliver(receiver.url, hired([1], { companyId }))).status).toBe(200);
-  expect(await rows()).toMatchObject([{ state }]);
-  if (state === 'foreign')
-    expect(await metrics()).toContain('hirebridge_webhook_foreign_company_total{tenant="acme"} 1');
+  expect(await rows()).toMatchObject([{ state: 'waiting' }]);
+});
+
+test('an event of another company is stored as foreign, answered 200 and counted', async () => {
+  const { receiver, rows, metrics } = await startTestReceiver();
+  expect((await deliver(receiver.url, hired([1], { companyId: 78 }))).status).toBe(200);
+  expect(await rows()).toMatchObject([{ state: 'foreign' }]);
+  expect(await metrics()).toContain('hirebridge_webhook_foreign_company_total{tenant="acme"} 1');
 });
 
 test('no key and no word of a body reaches the log, refused or not', async () => {

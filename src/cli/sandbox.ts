@@ -1,0 +1,74 @@
+import type { Command } from 'commander';
+import { announce } from './announce.ts';
+import { example, integer, port } from './options.ts';
+import { stopSignal, whenStopped } from './until-stopped.ts';
+
+interface SandboxFlags {
+  port: number;
+  controlPort: number;
+  key?: string;
+  otherKey?: string;
+  seed?: number;
+  jobs?: number;
+  candidates?: number;
+  webhookUrl?: string;
+  webhookKey?: string;
+  state?: string;
+  limit?: string;
+  faults?: string;
+  clock?: 'real' | 'stepped';
+}
+
+const count = integer(0, 10_000_000);
+
+export function addSandbox(program: Command): void {
+  program
+    .command('sandbox')
+    .description(
+      'Run the partner API as a service of its own, with a control plane for what a person does in the dashboard.',
+    )
+    .option('--port <n>', 'port of the API (default 8800; 0 takes a free one)', port, 8800)
+    .option(
+      '--control-port <n>',
+      'port of the control plane and its page (default 8801; 0 takes a free one)',
+      port,
+      8801,
+    )
+    .option('--key <key>', 'API key of the company (default: a fixed one, printed)')
+    .option('--other-key <key>', 'API key of a second company in the same sandbox')
+    .option('--seed <n>', 'seed of everything made up, ids included', integer(0, 2 ** 31))
+    .option('--jobs <n>', 'jobs to begin with', count)
+    .option('--candidates <n>', 'candidates to begin with', count)
+    .option('--webhook-url <url>', 'where events are delivered')
+    .option('--webhook-key <key>', 'sent as X-Webhook-Key')
+    .option('--state <file>', 'keep the state in this file across restarts')
+    .option(
+      '--limit <kind:rate[:burst]>',
+      'rate limit: fixed, sliding, token or concurrency, requests a second (token:10:20)',
+    )
+    .option('--faults <file>', 'plan of faults, JSON')
+    .option('--clock <kind>', 'real, or stepped by the control plane')
+    .addHelpText(
+      'after',
+      example(
+        'hirebridge sandbox --jobs 3 --candidates 40',
+        'hirebridge sandbox --port 9000 --limit token:10:20 --state ./sandbox.db',
+      ),
+    )
+    .action(runSandbox);
+}
+
+async function runSandbox(flags: SandboxFlags): Promise<void> {
+  const stop = stopSignal();
+  const { startSandbox } = await import('../sandbox/sandbox.ts');
+  const sandbox = await startSandbox(flags);
+  announce({ partner: sandbox.url, control: sandbox.controlUrl });
+  const lines = [
+    `partner API    ${sandbox.url}`,
+    `control plane  ${sandbox.controlUrl}`,
+    `API key        ${sandbox.key}`,
+  ];
+  process.stdout.write(`${lines.join('\n')}\nStays until Ctrl-C.\n`);
+  await whenStopped(stop);
+  await sandbox.close();
+}
