@@ -117,5 +117,5 @@ function reasonOf(error: unknown): string {
   const code = (error as NodeJS.ErrnoException).code;
   if (typeof code === 'string') return code;
   const inner = error instanceof AggregateError ? error.errors[0] : error.cause;
-  return inner === undefined ? 'UNKNOWN' : reasonOf(inner);
+  return inner === undefined ? error.name : reasonOf(inner);
 }
