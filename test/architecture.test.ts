@@ -19,7 +19,7 @@ const rooms: Record<string, { rooms: string[]; packages?: RegExp }> = {
   'src/sandbox': { rooms: [...everyone, 'src/partner/contract', 'src/partner/openapi'] },
   'src/sql': { rooms: everyone },
   'src/store': { rooms: [...everyone, 'src/sql'] },
-  'src/tenants': { rooms: [...everyone, 'src/hris/registry', 'src/mapping'] },
+  'src/tenants': { rooms: [...everyone, 'src/hris/registry', 'src/mapping', 'src/partner/contract'] },
   activities: {
     rooms: [...everyone, 'src/partner', 'src/hris', 'src/mapping', 'src/sync', 'src/store', 'src/tenants'],
   },

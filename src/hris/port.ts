@@ -26,7 +26,9 @@ export type Found =
   | { kind: 'many'; refs: EmployeeRef[]; by: FindKey['by'] };
 
 /** `pending`: the HRIS accepted the request, a person or a job over there finishes it; ask `resolve(ticket)` later. */
-export type CreateResult = { kind: 'created'; ref: EmployeeRef } | { kind: 'pending'; ticket: string; nextCheckMs: number };
+export type CreateResult =
+  | { kind: 'created'; ref: EmployeeRef }
+  | { kind: 'pending'; ticket: string; nextCheckMs: number };
 
 export interface FieldDef {
   key: string;
@@ -76,7 +78,10 @@ export interface HrisAdapter {
   /** Writes only the fields given. Idempotent. */
   update(id: string, fields: EmployeeFields, options: WriteOptions): Promise<void>;
   /** Undefined when there is no such record. */
-  read(id: string, signal: AbortSignal): Promise<{ ref: EmployeeRef; fields: EmployeeFields; reference?: string } | undefined>;
+  read(
+    id: string,
+    signal: AbortSignal,
+  ): Promise<{ ref: EmployeeRef; fields: EmployeeFields; reference?: string } | undefined>;
   /** Asks what became of a pending create. */
   resolve?(ticket: string, signal: AbortSignal): Promise<CreateResult>;
   close(): Promise<void>;

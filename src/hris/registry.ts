@@ -28,13 +28,28 @@ export function findHrisKind(kind: string): HrisKind | undefined {
 }
 
 /** Checks the options and opens a connection. Bad options are a ConnectorError without their values. */
-export async function openHris(kind: string, connectionName: string, options: Record<string, unknown>): Promise<HrisAdapter> {
+export async function openHris(
+  kind: string,
+  connectionName: string,
+  options: Record<string, unknown>,
+): Promise<HrisAdapter> {
   const found = findHrisKind(kind);
-  if (!found) throw new ConnectorError({ code: 'HRIS_KIND_UNKNOWN', action: 'reject', message: `There is no HRIS kind "${kind}". Known: ${hrisKinds().join(', ')}.` });
+  if (!found)
+    throw new ConnectorError({
+      code: 'HRIS_KIND_UNKNOWN',
+      action: 'reject',
+      message: `There is no HRIS kind "${kind}". Known: ${hrisKinds().join(', ')}.`,
+    });
   const parsed = found.optionsSchema.safeParse(options);
   if (!parsed.success) {
-    const where = parsed.error.issues.map((issue) => `${issue.path.join('.') || 'options'}: ${issue.message}`).join('; ');
-    throw new ConnectorError({ code: 'HRIS_OPTIONS_INVALID', action: 'reject', message: `The options of HRIS connection "${connectionName}" are not right: ${where}.` });
+    const where = parsed.error.issues
+      .map((issue) => `${issue.path.join('.') || 'options'}: ${issue.message}`)
+      .join('; ');
+    throw new ConnectorError({
+      code: 'HRIS_OPTIONS_INVALID',
+      action: 'reject',
+      message: `The options of HRIS connection "${connectionName}" are not right: ${where}.`,
+    });
   }
   return found.open(parsed.data, connectionName);
 }

@@ -10,12 +10,28 @@ const PREVIOUS_JOB: Record<string, string> = {
 };
 
 /** Checks rules against both ends. `complete` is the file to blame for required fields that nothing fills; undefined leaves that check out. */
-export function checkRules(rules: readonly PlacedRule[], fields: readonly FieldDef[], complete: YamlFile | undefined): Problem[] {
-  const problems = rules.flatMap((placed) => [...checkTarget(placed, fields), ...checkShape(placed), ...checkSources(placed), ...checkOptions(placed, fields)]);
+export function checkRules(
+  rules: readonly PlacedRule[],
+  fields: readonly FieldDef[],
+  complete: YamlFile | undefined,
+): Problem[] {
+  const problems = rules.flatMap((placed) => [
+    ...checkTarget(placed, fields),
+    ...checkShape(placed),
+    ...checkSources(placed),
+    ...checkOptions(placed, fields),
+  ]);
   if (!complete) return problems;
   for (const field of fields) {
     if (!field.required || rules.some((placed) => placed.target === field.key)) continue;
-    problems.push(problemAt(complete, [], `"${field.key}" (${field.label}) is required by the HR system and nothing fills it. Add a rule with from or constant.`, 'fields'));
+    problems.push(
+      problemAt(
+        complete,
+        [],
+        `"${field.key}" (${field.label}) is required by the HR system and nothing fills it. Add a rule with from or constant.`,
+        'fields',
+      ),
+    );
   }
   return problems;
 }
@@ -23,17 +39,47 @@ export function checkRules(rules: readonly PlacedRule[], fields: readonly FieldD
 function checkTarget({ target, source }: PlacedRule, fields: readonly FieldDef[]): Problem[] {
   const def = fields.find((field) => field.key === target);
   const writable = fields.filter((field) => field.writable).map((field) => field.key);
-  if (!def) return [problemAt(source, ['fields'], `"${target}" is not a field of the HR system. ${didYouMean(target, writable)}`, target)];
-  return def.writable ? [] : [problemAt(source, ['fields'], `"${target}" is filled by the HR system itself and cannot be written. Remove the rule.`, target)];
+  if (!def)
+    return [
+      problemAt(
+        source,
+        ['fields'],
+        `"${target}" is not a field of the HR system. ${didYouMean(target, writable)}`,
+        target,
+      ),
+    ];
+  return def.writable
+    ? []
+    : [
+        problemAt(
+          source,
+          ['fields'],
+          `"${target}" is filled by the HR system itself and cannot be written. Remove the rule.`,
+          target,
+        ),
+      ];
 }
 
 function checkShape({ target, rule, source }: PlacedRule): Problem[] {
   const at = ['fields', target];
   const problems: Problem[] = [];
-  if ((rule.from === undefined) === (rule.constant === undefined)) problems.push(problemAt(source, at, `"${target}" needs either from or constant, and not both.`));
-  if (rule.constant !== undefined && (rule.transform ?? rule.lookup ?? rule.default) !== undefined) problems.push(problemAt(source, at, `"${target}" is a constant; transform, lookup and default do nothing here. Remove them.`));
-  const collects = (rule.transform ?? []).some((one) => one === 'first' || one === 'join' || (typeof one === 'object' && 'join' in one));
-  if (Array.isArray(rule.from) && !collects) problems.push(problemAt(source, [...at, 'from'], `"${target}" reads several sources. Add "first" or "join" to its transform list to say how they become one.`));
+  if ((rule.from === undefined) === (rule.constant === undefined))
+    problems.push(problemAt(source, at, `"${target}" needs either from or constant, and not both.`));
+  if (rule.constant !== undefined && (rule.transform ?? rule.lookup ?? rule.default) !== undefined)
+    problems.push(
+      problemAt(source, at, `"${target}" is a constant; transform, lookup and default do nothing here. Remove them.`),
+    );
+  const collects = (rule.transform ?? []).some(
+    (one) => one === 'first' || one === 'join' || (typeof one === 'object' && 'join' in one),
+  );
+  if (Array.isArray(rule.from) && !collects)
+    problems.push(
+      problemAt(
+        source,
+        [...at, 'from'],
+        `"${target}" reads several sources. Add "first" or "join" to its transform list to say how they become one.`,
+      ),
+    );
   return problems;
 }
 
@@ -42,10 +88,23 @@ function checkSources({ target, rule, source }: PlacedRule): Problem[] {
   return paths.flatMap((path, index) => {
     const at = ['fields', target, 'from', ...(Array.isArray(rule.from) ? [index] : [])];
     const parsed = parseSourcePath(path);
-    if ('wrong' in parsed) return [problemAt(source, at, `${parsed.wrong}. ${parsed.known.length > 0 ? didYouMean(parsed.word, parsed.known) : ''}`.trim())];
+    if ('wrong' in parsed)
+      return [
+        problemAt(
+          source,
+          at,
+          `${parsed.wrong}. ${parsed.known.length > 0 ? didYouMean(parsed.word, parsed.known) : ''}`.trim(),
+        ),
+      ];
     const previous = PREVIOUS_JOB[path];
     if (previous === undefined || rule.iKnow === 'previousJob') return [];
-    return [problemAt(source, at, `${path} is ${previous}. If the previous job is what "${target}" should hold, add "iKnow: previousJob".`)];
+    return [
+      problemAt(
+        source,
+        at,
+        `${path} is ${previous}. If the previous job is what "${target}" should hold, add "iKnow: previousJob".`,
+      ),
+    ];
   });
 }
 
@@ -53,8 +112,17 @@ function checkSources({ target, rule, source }: PlacedRule): Problem[] {
 function checkOptions({ target, rule, source }: PlacedRule, fields: readonly FieldDef[]): Problem[] {
   const options = fields.find((field) => field.key === target)?.options;
   if (!options) return [];
-  const given: [string[], unknown][] = [[['constant'], rule.constant], [['default'], rule.default], ...Object.entries(rule.lookup ?? {}).map(([key, value]): [string[], unknown] => [['lookup', key], value])];
-  return given.flatMap(([path, value]) =>
-    value === undefined || options.includes(String(value)) ? [] : [problemAt(source, ['fields', target, ...path], `"${String(value)}" is not one of the values of "${target}". ${didYouMean(String(value), options)}`)],
-  );
+  type Given = [path: string[], value: string | number | boolean | undefined];
+  const looked = Object.entries(rule.lookup ?? {}).map(([key, value]): Given => [['lookup', key], value]);
+  const given: Given[] = [[['constant'], rule.constant], [['default'], rule.default], ...looked];
+  return given.flatMap(([path, value]) => {
+    if (value === undefined || options.includes(String(value))) return [];
+    return [
+      problemAt(
+        source,
+        ['fields', target, ...path],
+        `"${value}" is not one of the values of "${target}". ${didYouMean(String(value), options)}`,
+      ),
+    ];
+  });
 }

@@ -20,7 +20,10 @@ export interface MappingProblem {
 }
 
 /** Evaluates a mapping over one person's records. Pure. Optional fields without a value are left out; any problem means the hire must wait. */
-export function evaluateMapping(mapping: Mapping, sources: MappingSources): { fields: EmployeeFields; problems: MappingProblem[] } {
+export function evaluateMapping(
+  mapping: Mapping,
+  sources: MappingSources,
+): { fields: EmployeeFields; problems: MappingProblem[] } {
   const fields: EmployeeFields = {};
   const problems: MappingProblem[] = [];
   for (const field of mapping.fields) {
@@ -45,7 +48,10 @@ function evaluateField(field: CompiledField, sources: MappingSources): Result {
   return fit(field.def, looked, where);
 }
 
-function readAll(field: CompiledField, sources: MappingSources): { value: Value | undefined } | { code: string; text: string } {
+function readAll(
+  field: CompiledField,
+  sources: MappingSources,
+): { value: Value | undefined } | { code: string; text: string } {
   const values: Value[] = [];
   for (const path of field.from) {
     const read = readSource(path, sources);
@@ -53,15 +59,26 @@ function readAll(field: CompiledField, sources: MappingSources): { value: Value 
     if (!isEmpty(read.value)) values.push(read.value);
   }
   if (field.from.length <= 1) return { value: values[0] };
-  return { value: values.length === 0 ? undefined : values.flatMap((value) => (Array.isArray(value) ? value : [String(value)])) };
+  return {
+    value:
+      values.length === 0 ? undefined : values.flatMap((value) => (Array.isArray(value) ? value : [String(value)])),
+  };
 }
 
-function transform(field: CompiledField, start: Value | undefined, where: string): { value: Value | undefined } | { code: string; text: string } {
+function transform(
+  field: CompiledField,
+  start: Value | undefined,
+  where: string,
+): { value: Value | undefined } | { code: string; text: string } {
   let value = start;
   for (const { name, option } of field.transforms) {
     if (isEmpty(value)) return { value: undefined };
     const done = (transforms[name] as Transform)(value, option);
-    if ('code' in done) return { code: done.code, text: `${where} ${done.text}. Correct it in the hiring platform, or the rule of "${field.target}" in the mapping.` };
+    if ('code' in done)
+      return {
+        code: done.code,
+        text: `${where} ${done.text}. Correct it in the hiring platform, or the rule of "${field.target}" in the mapping.`,
+      };
     value = done.value;
   }
   return { value };
@@ -74,20 +91,42 @@ function lookUp(field: CompiledField, value: Value | undefined): Value | undefin
 }
 
 function absent(field: CompiledField, before: Value | undefined, where: string): Result {
-  if (!isEmpty(before)) return { code: 'NOT_IN_LOOKUP', text: `${where} has a value that the lookup of "${field.target}" does not know. Add it to the mapping, or correct it in the hiring platform.` };
+  if (!isEmpty(before))
+    return {
+      code: 'NOT_IN_LOOKUP',
+      text: `${where} has a value that the lookup of "${field.target}" does not know. Add it to the mapping, or correct it in the hiring platform.`,
+    };
   if (!field.required) return { value: undefined };
-  return { code: 'MISSING', text: `"${field.target}" is required and ${where} is empty. Fill it in the hiring platform.` };
+  return {
+    code: 'MISSING',
+    text: `"${field.target}" is required and ${where} is empty. Fill it in the hiring platform.`,
+  };
 }
 
 /** The value in the type the HR system wants, or why not. */
 function fit(def: FieldDef, value: Value, where: string): Result {
   const fitted = FIT[def.type](value);
-  if (fitted === undefined) return { code: 'WRONG_TYPE', text: `${where} does not give ${KIND[def.type]} for "${def.key}". Add a transform to the mapping, or correct the value in the hiring platform.` };
+  if (fitted === undefined)
+    return {
+      code: 'WRONG_TYPE',
+      text: `${where} does not give ${KIND[def.type]} for "${def.key}". Add a transform to the mapping, or correct the value in the hiring platform.`,
+    };
   const unknown = def.options && [fitted].flat().some((one) => !def.options?.includes(String(one)));
-  return unknown ? { code: 'NOT_AN_OPTION', text: `${where} gives a value that "${def.key}" does not accept in the HR system. Add a lookup to the mapping.` } : { value: fitted };
+  return unknown
+    ? {
+        code: 'NOT_AN_OPTION',
+        text: `${where} gives a value that "${def.key}" does not accept in the HR system. Add a lookup to the mapping.`,
+      }
+    : { value: fitted };
 }
 
-const KIND = { text: 'text', number: 'a number', date: 'a day as YYYY-MM-DD', boolean: 'true or false', list: 'a list' };
+const KIND = {
+  text: 'text',
+  number: 'a number',
+  date: 'a day as YYYY-MM-DD',
+  boolean: 'true or false',
+  list: 'a list',
+};
 
 const FIT: Record<FieldDef['type'], (value: Value) => FieldValue | undefined> = {
   text: (value) => (Array.isArray(value) ? undefined : String(value)),
@@ -104,5 +143,9 @@ function isDay(text: string): boolean {
 }
 
 function isEmpty(value: Value | undefined): value is undefined {
-  return value === undefined || (typeof value === 'string' && value.trim() === '') || (Array.isArray(value) && value.length === 0);
+  return (
+    value === undefined ||
+    (typeof value === 'string' && value.trim() === '') ||
+    (Array.isArray(value) && value.length === 0)
+  );
 }

@@ -21,7 +21,9 @@ function explain(source: YamlFile, schema: z.ZodType, issue: Issue, prefix: Path
   const name = path.join('.') || 'the file';
   if (issue.code === 'unrecognized_keys') {
     const known = keysAt(schema, inner);
-    return issue.keys.map((key) => problemAt(source, path, `"${[...path, key].join('.')}" is not a known key. ${didYouMean(key, known)}`, key));
+    return issue.keys.map((key) =>
+      problemAt(source, path, `"${[...path, key].join('.')}" is not a known key. ${didYouMean(key, known)}`, key),
+    );
   }
   if (issue.code === 'invalid_union') {
     const branch = nearestBranch(issue.errors);
@@ -33,18 +35,27 @@ function explain(source: YamlFile, schema: z.ZodType, issue: Issue, prefix: Path
 
 /** The branch of a union whose kind fits (a map for a map), so that its own problems are told instead of "invalid input". */
 function nearestBranch(branches: readonly (readonly Issue[])[]): readonly Issue[] | undefined {
-  return branches.find((issues) => issues.length > 0 && issues.every((issue) => issue.path.length > 0 || issue.code === 'unrecognized_keys' || issue.code === 'custom'));
+  return branches.find(
+    (issues) =>
+      issues.length > 0 &&
+      issues.every((issue) => issue.path.length > 0 || issue.code === 'unrecognized_keys' || issue.code === 'custom'),
+  );
 }
 
 function expectation(issue: Issue): string {
-  if (issue.code === 'invalid_union') return issue.message === 'Invalid input' ? 'it has none of the shapes allowed here' : issue.message;
-  return issue.message.replace(/^Invalid (?:input|option|string): /, '').replace(/, received .*$/, '').replace(/\.$/, '');
+  if (issue.code === 'invalid_union')
+    return issue.message === 'Invalid input' ? 'it has none of the shapes allowed here' : issue.message;
+  return issue.message
+    .replace(/^Invalid (?:input|option|string): /, '')
+    .replace(/, received .*$/, '')
+    .replace(/\.$/, '');
 }
 
 /** The keys that objects of the schema accept at this path, unions taken together. */
 function keysAt(schema: z.ZodType, path: Path): string[] {
   let level: z.ZodType[] = [schema];
-  for (const step of path) level = level.flatMap((s) => unwrap(s).map((one) => child(one, step))).filter((s) => s !== undefined);
+  for (const step of path)
+    level = level.flatMap((s) => unwrap(s).map((one) => child(one, step))).filter((s) => s !== undefined);
   return [...new Set(level.flatMap(unwrap).flatMap((s) => Object.keys((s as z.ZodObject).def.shape ?? {})))];
 }
 

@@ -42,7 +42,11 @@ export interface PlacedRule {
  * Loads the default mapping of an HRIS kind and lays the tenant's file over it, field by field. Checks that sources exist in the partner's records, that
  * targets may be written, and that required ones are mapped. Refuses with one ConnectorError listing every problem as file:line:column.
  */
-export async function loadMapping(wanted: { kind: string; file?: string; fields: readonly FieldDef[] }): Promise<Mapping> {
+export async function loadMapping(wanted: {
+  kind: string;
+  file?: string;
+  fields: readonly FieldDef[];
+}): Promise<Mapping> {
   const files = [defaultMappingFile(wanted.kind), ...(wanted.file === undefined ? [] : [wanted.file])];
   const sources = await Promise.all(files.map(readYamlFile));
   return compileMapping(wanted.kind, wanted.fields, sources);
@@ -70,7 +74,9 @@ export function compileMapping(kind: string, fields: readonly FieldDef[], source
     kind,
     fields: compiled,
     needsOnboarding: compiled.some((field) => field.from.some((path) => path.source === 'onboarding')),
-    hash: createHash('sha256').update(JSON.stringify([...rules.values()].map(({ target, rule }) => [target, rule]))).digest('hex'),
+    hash: createHash('sha256')
+      .update(JSON.stringify([...rules.values()].map(({ target, rule }) => [target, rule])))
+      .digest('hex'),
   };
 }
 

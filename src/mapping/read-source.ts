@@ -24,15 +24,23 @@ function readCustomField(wanted: string, fields: Record<string, unknown>, text: 
   const byId = fields[wanted];
   if (Object.hasOwn(fields, wanted)) return { value: plain(isRecord(byId) ? byId['value'] : byId) };
   const label = fold(wanted);
-  const hits = Object.values(fields).filter((field) => isRecord(field) && typeof field['label'] === 'string' && fold(field['label']) === label);
-  if (hits.length > 1) return { code: 'AMBIGUOUS_LABEL', text: `${text} fits ${hits.length} custom fields of that label. Write the id of the one you mean into the mapping.` };
+  const hits = Object.values(fields).filter(
+    (field) => isRecord(field) && typeof field['label'] === 'string' && fold(field['label']) === label,
+  );
+  if (hits.length > 1)
+    return {
+      code: 'AMBIGUOUS_LABEL',
+      text: `${text} fits ${hits.length} custom fields of that label. Write the id of the one you mean into the mapping.`,
+    };
   const [hit] = hits;
   return { value: isRecord(hit) ? plain(hit['value']) : undefined };
 }
 
 function plain(value: unknown): Value | undefined {
   if (typeof value === 'string' || typeof value === 'number' || typeof value === 'boolean') return value;
-  return Array.isArray(value) && value.every((item) => typeof item === 'string' || typeof item === 'number') ? value.map(String) : undefined;
+  return Array.isArray(value) && value.every((item) => typeof item === 'string' || typeof item === 'number')
+    ? value.map(String)
+    : undefined;
 }
 
 function fold(label: string): string {

@@ -6,18 +6,35 @@ const scalar = z.union([z.string(), z.number(), z.boolean()], 'expected text, a 
 const from = z.string().min(1);
 
 const transform = z
-  .union([z.enum(names, `expected one of ${names.join(', ')}`), z.strictObject(transformOptions).partial().refine((one) => Object.keys(one).length === 1, 'expected one transform with its options')], `expected one of ${names.join(', ')}`)
+  .union(
+    [
+      z.enum(names, `expected one of ${names.join(', ')}`),
+      z
+        .strictObject(transformOptions)
+        .partial()
+        .refine((one) => Object.keys(one).length === 1, 'expected one transform with its options'),
+    ],
+    `expected one of ${names.join(', ')}`,
+  )
   .describe('A name, or a name with its options: { date: { formats: [dd.MM.yyyy] } }');
 
 /** How one employee field gets its value. */
 const fieldRule = z.strictObject({
-  from: z.union([from, z.array(from).min(1)], 'expected a path such as candidate.firstName, or a list of them').describe('candidate.FIELD, job.FIELD, jobCandidate.FIELD, onboarding.FIELD, candidate.customFields[LABEL] or job.customFields[LABEL]; a list needs first or join').optional(),
+  from: z
+    .union([from, z.array(from).min(1)], 'expected a path such as candidate.firstName, or a list of them')
+    .describe(
+      'candidate.FIELD, job.FIELD, jobCandidate.FIELD, onboarding.FIELD, candidate.customFields[LABEL] or job.customFields[LABEL]; a list needs first or join',
+    )
+    .optional(),
   constant: scalar.describe('The same value for everyone').optional(),
   transform: z.array(transform).describe('Applied in order').optional(),
   lookup: z.record(z.string(), scalar).describe('Value after the transforms -> what the HR system calls it').optional(),
   default: scalar.describe('Where the source is empty or the lookup does not know the value').optional(),
   required: z.boolean().describe('Empty means the hire waits for a person').optional(),
-  iKnow: z.enum(['previousJob']).describe('candidate.currentJobTitle and currentCompany are the previous job; say that you mean it').optional(),
+  iKnow: z
+    .enum(['previousJob'])
+    .describe('candidate.currentJobTitle and currentCompany are the previous job; say that you mean it')
+    .optional(),
 });
 
 /** One mapping file: employee field -> rule. `null` takes a field of the default mapping away. */

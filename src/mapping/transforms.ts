@@ -1,6 +1,6 @@
 import countries from 'i18n-iso-countries';
 import english from 'i18n-iso-countries/langs/en.json' with { type: 'json' };
-import { type CountryCode, parsePhoneNumberFromString, isSupportedCountry } from 'libphonenumber-js';
+import { type CountryCode, isSupportedCountry, parsePhoneNumberFromString } from 'libphonenumber-js';
 import { DateTime } from 'luxon';
 import { z } from 'zod';
 
@@ -15,8 +15,21 @@ export type Transform = (value: Value, option: unknown) => Transformed;
 
 /** Options by transform name, for the schema of mapping files. A transform that is absent here takes none. */
 export const transformOptions = {
-  date: z.strictObject({ formats: z.array(z.string().min(1)).min(1).describe('Luxon format tokens, for example dd.MM.yyyy; text that fits two of them with different results is refused') }),
-  phone: z.strictObject({ country: z.string().length(2).refine((code) => isSupportedCountry(code), 'expected an ISO 3166-1 alpha-2 country').describe('Country of numbers written without +') }),
+  date: z.strictObject({
+    formats: z
+      .array(z.string().min(1))
+      .min(1)
+      .describe(
+        'Luxon format tokens, for example dd.MM.yyyy; text that fits two of them with different results is refused',
+      ),
+  }),
+  phone: z.strictObject({
+    country: z
+      .string()
+      .length(2)
+      .refine((code) => isSupportedCountry(code), 'expected an ISO 3166-1 alpha-2 country')
+      .describe('Country of numbers written without +'),
+  }),
   join: z.strictObject({ separator: z.string() }),
   split: z.strictObject({ separator: z.string().min(1) }),
 };
@@ -26,15 +39,29 @@ export const transforms = {
   trim: texts((text) => text.trim()),
   lower: texts((text) => text.toLowerCase()),
   upper: texts((text) => text.toUpperCase()),
-  titleCase: texts((text) => text.toLowerCase().replaceAll(/(^|[\s'’-])(\p{L})/gu, (_all, before: string, letter: string) => before + letter.toUpperCase())),
+  titleCase: texts((text) =>
+    text
+      .toLowerCase()
+      .replaceAll(/(^|[\s'’-])(\p{L})/gu, (_all, before: string, letter: string) => before + letter.toUpperCase()),
+  ),
   date: each(toDate),
   phone: each(toPhone),
   country: each(toCountry),
-  number: each((text) => (/^-?\d+(\.\d+)?$/.test(text.trim()) ? { value: Number(text) } : { code: 'NOT_A_NUMBER', text: 'is not a number such as 12 or 12.5' })),
-  boolean: each((text) => BOOLEANS[text.trim().toLowerCase()] ?? { code: 'NOT_A_BOOLEAN', text: 'is neither yes nor no' }),
+  number: each((text) =>
+    /^-?\d+(\.\d+)?$/.test(text.trim())
+      ? { value: Number(text) }
+      : { code: 'NOT_A_NUMBER', text: 'is not a number such as 12 or 12.5' },
+  ),
+  boolean: each(
+    (text) => BOOLEANS[text.trim().toLowerCase()] ?? { code: 'NOT_A_BOOLEAN', text: 'is neither yes nor no' },
+  ),
   first: (value) => ({ value: Array.isArray(value) ? value.find((item) => item.trim() !== '') : value }),
-  join: (value, option) => ({ value: Array.isArray(value) ? value.filter((item) => item.trim() !== '').join(separator(option, ' ')) : value }),
-  split: (value, option) => ({ value: Array.isArray(value) ? value : items(String(value).split(separator(option, ','))) }),
+  join: (value, option) => ({
+    value: Array.isArray(value) ? value.filter((item) => item.trim() !== '').join(separator(option, ' ')) : value,
+  }),
+  split: (value, option) => ({
+    value: Array.isArray(value) ? value : items(String(value).split(separator(option, ','))),
+  }),
   list: (value) => ({ value: Array.isArray(value) ? value : parseList(String(value)) }),
 } satisfies Record<string, Transform>;
 
@@ -71,21 +98,37 @@ function toDate(text: string, option: unknown): Transformed {
     : [DateTime.fromISO(/^\d{4}-\d{2}-\d{2}(?:T.+)?$/.test(trimmed) ? trimmed.slice(0, 10) : '-', { zone: 'utc' })];
   const found = new Set(days.filter((day) => day.isValid).map((day) => day.toISODate()));
   const [day] = found;
-  if (day === undefined || day === null) return { code: 'NOT_A_DATE', text: `is not a day in the form ${formats?.join(' or ') ?? 'YYYY-MM-DD'}` };
-  return found.size === 1 ? { value: day } : { code: 'AMBIGUOUS_DATE', text: `can be read as different days by ${formats?.join(' and ')}` };
+  if (day === undefined || day === null)
+    return { code: 'NOT_A_DATE', text: `is not a day in the form ${formats?.join(' or ') ?? 'YYYY-MM-DD'}` };
+  return found.size === 1
+    ? { value: day }
+    : { code: 'AMBIGUOUS_DATE', text: `can be read as different days by ${formats?.join(' and ')}` };
 }
 
 function toPhone(text: string, option: unknown): Transformed {
   const country = (option as { country?: CountryCode } | undefined)?.country;
   const phone = parsePhoneNumberFromString(text, country);
-  return phone?.isValid() ? { value: phone.number } : { code: 'NOT_A_PHONE', text: country ? `is not a phone number, read as one of ${country}` : 'is not a phone number with its country code (+...)' };
+  return phone?.isValid()
+    ? { value: phone.number }
+    : {
+        code: 'NOT_A_PHONE',
+        text: country
+          ? `is not a phone number, read as one of ${country}`
+          : 'is not a phone number with its country code (+...)',
+      };
 }
 
 function toCountry(text: string): Transformed {
   const trimmed = text.trim();
-  const code = /^[a-z]{2}$/i.test(trimmed) ? trimmed.toUpperCase() : /^[a-z]{3}$/i.test(trimmed) ? countries.alpha3ToAlpha2(trimmed.toUpperCase()) : undefined;
+  const code = /^[a-z]{2}$/i.test(trimmed)
+    ? trimmed.toUpperCase()
+    : /^[a-z]{3}$/i.test(trimmed)
+      ? countries.alpha3ToAlpha2(trimmed.toUpperCase())
+      : undefined;
   const known = code !== undefined && countries.isValid(code) ? code : countries.getAlpha2Code(trimmed, 'en');
-  return known ? { value: known } : { code: 'NOT_A_COUNTRY', text: 'is not a country by its English name or ISO 3166 code' };
+  return known
+    ? { value: known }
+    : { code: 'NOT_A_COUNTRY', text: 'is not a country by its English name or ISO 3166 code' };
 }
 
 function parseList(text: string): string[] {

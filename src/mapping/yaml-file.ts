@@ -29,8 +29,15 @@ export async function readYamlFile(file: string): Promise<YamlFile> {
   try {
     text = await readFile(file, 'utf8');
   } catch (error) {
-    const reason = (error as NodeJS.ErrnoException).code === 'ENOENT' ? 'there is no such file' : `it cannot be read (${(error as NodeJS.ErrnoException).code})`;
-    throw new ConnectorError({ code: 'FILE_UNREADABLE', action: 'reject', message: `${file}: ${reason}. Check the path and its permissions.` });
+    const reason =
+      (error as NodeJS.ErrnoException).code === 'ENOENT'
+        ? 'there is no such file'
+        : `it cannot be read (${(error as NodeJS.ErrnoException).code})`;
+    throw new ConnectorError({
+      code: 'FILE_UNREADABLE',
+      action: 'reject',
+      message: `${file}: ${reason}. Check the path and its permissions.`,
+    });
   }
   return parseYaml(file, text);
 }
@@ -42,13 +49,22 @@ export function parseYaml(file: string, text: string): YamlFile {
   const doc = parseDocument(text, { lineCounter: lines, prettyErrors: false, uniqueKeys: true });
   const source: YamlFile = { file, text, doc, lines, value: undefined, problems: [] };
   for (const error of [...doc.errors, ...doc.warnings]) {
-    source.problems.push({ file, ...position(lines, error.pos[0]), text: `is not valid YAML (${error.code.toLowerCase().replaceAll('_', ' ')}). Correct the line.` });
+    source.problems.push({
+      file,
+      ...position(lines, error.pos[0]),
+      text: `is not valid YAML (${error.code.toLowerCase().replaceAll('_', ' ')}). Correct the line.`,
+    });
   }
   if (source.problems.length > 0) return source;
   try {
     source.value = doc.toJS({ maxAliasCount: 20 });
   } catch {
-    source.problems.push({ file, line: 1, column: 1, text: 'uses aliases that cannot be resolved. Write the values out.' });
+    source.problems.push({
+      file,
+      line: 1,
+      column: 1,
+      text: 'uses aliases that cannot be resolved. Write the values out.',
+    });
   }
   return source;
 }
@@ -58,7 +74,8 @@ export function placeOf(source: YamlFile, path: Path, key?: string): { line: num
   let node: unknown = source.doc.contents;
   let start = startOf(node);
   for (const step of path) {
-    const next: unknown = isNode(node) && 'get' in node ? (node as { get(k: unknown, keep: true): unknown }).get(step, true) : undefined;
+    const next: unknown =
+      isNode(node) && 'get' in node ? (node as { get(k: unknown, keep: true): unknown }).get(step, true) : undefined;
     if (next === undefined || next === null) break;
     const at = isNode(next) && isMap(next) ? keyStart(node, step) : undefined;
     node = next;

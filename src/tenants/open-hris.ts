@@ -13,10 +13,19 @@ export async function openTenantHris(tenant: Tenant): Promise<HrisAdapter> {
 export async function loadTenantMapping(tenant: Tenant): Promise<Mapping> {
   const kind = findHrisKind(tenant.hris.kind);
   const fields = kind ? kind.fields(kind.optionsSchema.parse(tenant.hris.options)) : [];
-  return loadMapping({ kind: tenant.hris.kind, fields, ...(tenant.mapping === undefined ? {} : { file: tenant.mapping }) });
+  return loadMapping({
+    kind: tenant.hris.kind,
+    fields,
+    ...(tenant.mapping === undefined ? {} : { file: tenant.mapping }),
+  });
 }
 
 /** HRIS options with every reference to a secret replaced by the secret. Never log the result. */
 export function resolveOptions(options: Record<string, unknown>): Record<string, unknown> {
-  return Object.fromEntries(Object.entries(options).map(([key, value]) => [key, typeof value === 'string' && isSecretRef(value) ? resolveSecret(value) : value]));
+  return Object.fromEntries(
+    Object.entries(options).map(([key, value]) => [
+      key,
+      typeof value === 'string' && isSecretRef(value) ? resolveSecret(value) : value,
+    ]),
+  );
 }

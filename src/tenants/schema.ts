@@ -1,35 +1,67 @@
 import { z } from 'zod';
 import { duration } from '../hris/registry.ts';
+import { Readings } from '../partner/contract/readings.ts';
 import { type SecretRef, secretRef } from './secrets.ts';
 
-const ONBOARDING_STATUSES = ['not_started', 'in_progress', 'partial_submission', 'under_review', 'final_handoff', 'completed', 'rejected', 'failed', 'terminated'] as const;
+const ONBOARDING_STATUSES = [
+  'not_started',
+  'in_progress',
+  'partial_submission',
+  'under_review',
+  'final_handoff',
+  'completed',
+  'rejected',
+  'failed',
+  'terminated',
+] as const;
 
 const text = z.string('expected text; write a number in quotes').trim().min(1, 'expected text that is not empty');
 /** Stage types in capitals or stage ids; a number is an id. */
-const stage = z.union([text, z.int().positive()], 'expected a stage type such as HIRED, or a stage id').transform((value) => (/^[a-z]+$/i.test(String(value)) ? String(value).toUpperCase() : String(value)));
-const stages = z.array(stage, 'expected a list such as [HIRED]').min(1, 'expected at least one stage type or stage id').default(['HIRED']);
+const stage = z
+  .union([text, z.int().positive()], 'expected a stage type such as HIRED, or a stage id')
+  .transform((value) => (/^[a-z]+$/i.test(String(value)) ? String(value).toUpperCase() : String(value)));
+const stages = z
+  .array(stage, 'expected a list such as [HIRED]')
+  .min(1, 'expected at least one stage type or stage id')
+  .default(['HIRED']);
 
 const partner = z
   .strictObject({
-    baseUrl: z.url({ protocol: /^https?$/, error: 'expected the partner address, https://.../v1/partner' }).transform((url) => url.replace(/\/+$/, '')).refine((url) => url.endsWith('/v1/partner'), 'expected an address that ends in /v1/partner'),
+    baseUrl: z
+      .url({ protocol: /^https?$/, error: 'expected the partner address, https://.../v1/partner' })
+      .transform((url) => url.replace(/\/+$/, ''))
+      .refine((url) => url.endsWith('/v1/partner'), 'expected an address that ends in /v1/partner'),
     environment: z.enum(['production', 'sandbox'], 'expected production or sandbox'),
     apiKey: secretRef,
     /** The partner's company id, compared with the companyId of webhooks. */
     company: text.optional(),
-    webhookKeys: z.array(secretRef, 'expected a list such as [env:ACME_WEBHOOK_KEY]').max(2, 'expected at most two keys: the current one and the one being rotated').default([]),
+    webhookKeys: z
+      .array(secretRef, 'expected a list such as [env:ACME_WEBHOOK_KEY]')
+      .max(2, 'expected at most two keys: the current one and the one being rotated')
+      .default([]),
     webhooks: z.enum(['on', 'off'], 'expected on or off').default('on'),
     allowPrivateAddress: z.boolean('expected true or false').default(false),
-    /** Overrides of what the specification leaves open; see src/partner/contract. */
-    readings: z.record(z.string(), z.unknown()).default({}),
+    /** Overrides of what the specification leaves open; see src/partner/contract/readings.ts. */
+    readings: Readings.partial().default({}),
     /** Name of a stage field on the job candidate, where this partner has one. */
     stageField: text.optional(),
   })
   .superRefine((value, context) => {
     if (value.webhooks === 'on' && value.webhookKeys.length === 0) {
-      context.addIssue({ code: 'custom', path: ['webhookKeys'], message: 'expected one or two webhook keys, because anyone could send webhooks otherwise; or write "webhooks: off" to live by the sweep alone' });
+      context.addIssue({
+        code: 'custom',
+        path: ['webhookKeys'],
+        message:
+          'expected one or two webhook keys, because anyone could send webhooks otherwise; or write "webhooks: off" to live by the sweep alone',
+      });
     }
     if (value.baseUrl.startsWith('http:') && !value.allowPrivateAddress) {
-      context.addIssue({ code: 'custom', path: ['baseUrl'], message: 'expected https, because the key would travel in clear; write "allowPrivateAddress: true" for a local sandbox' });
+      context.addIssue({
+        code: 'custom',
+        path: ['baseUrl'],
+        message:
+          'expected https, because the key would travel in clear; write "allowPrivateAddress: true" for a local sandbox',
+      });
     }
   });
 
@@ -38,7 +70,10 @@ const onboarding = z.union(
     z.literal('skip'),
     z.strictObject({
       flow: text,
-      readyAt: z.array(z.enum(ONBOARDING_STATUSES, `expected one of ${ONBOARDING_STATUSES.join(', ')}`)).min(1).default(['final_handoff', 'completed']),
+      readyAt: z
+        .array(z.enum(ONBOARDING_STATUSES, `expected one of ${ONBOARDING_STATUSES.join(', ')}`))
+        .min(1)
+        .default(['final_handoff', 'completed']),
       deadline: duration.default(30 * 86_400_000),
     }),
   ],
@@ -57,7 +92,9 @@ const policies = z.strictObject({
 
 const writeBack = z
   .strictObject({
-    employeeId: z.enum(['number', 'id'], 'expected number (the employee number) or id (the internal key)').default('number'),
+    employeeId: z
+      .enum(['number', 'id'], 'expected number (the employee number) or id (the internal key)')
+      .default('number'),
     status: text.default('hired'),
     customField: text.optional(),
     values: z.array(z.strictObject({ customFieldId: text, field: text })).default([]),
@@ -69,7 +106,10 @@ export const tenantFile = z
   .strictObject({
     tenant: z.string().regex(/^[a-z0-9-]{1,40}$/, 'expected 1 to 40 of a-z, 0-9 and -'),
     partner,
-    hris: z.looseObject({ kind: text, connection: z.string().regex(/^[a-z0-9-]{1,40}$/, 'expected 1 to 40 of a-z, 0-9 and -') }),
+    hris: z.looseObject({
+      kind: text,
+      connection: z.string().regex(/^[a-z0-9-]{1,40}$/, 'expected 1 to 40 of a-z, 0-9 and -'),
+    }),
     mapping: text.optional(),
     policies,
     writeBack,
@@ -77,7 +117,12 @@ export const tenantFile = z
   })
   .superRefine((value, context) => {
     if (value.policies.onboarding === 'skip' && value.writeBack.customField === undefined) {
-      context.addIssue({ code: 'custom', path: ['writeBack', 'customField'], message: 'expected the id of a candidate custom field, because without onboarding there is no enrolment that could take the Employee ID' });
+      context.addIssue({
+        code: 'custom',
+        path: ['writeBack', 'customField'],
+        message:
+          'expected the id of a candidate custom field, because without onboarding there is no enrolment that could take the Employee ID',
+      });
     }
   });
 

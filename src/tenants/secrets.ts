@@ -11,7 +11,10 @@ export type SecretRef = string;
 /** A literal secret in the file is refused, without repeating it. */
 export const secretRef = z
   .string('expected a reference to a secret: env:NAME or file:/path')
-  .regex(REFERENCE, 'a secret itself must not stand in this file; put it into the environment or a file of its own and write env:NAME or file:/path here');
+  .regex(
+    REFERENCE,
+    'a secret itself must not stand in this file; put it into the environment or a file of its own and write env:NAME or file:/path here',
+  );
 
 export function isSecretRef(text: string): boolean {
   return REFERENCE.test(text);
@@ -24,7 +27,11 @@ export function anchorSecret(ref: SecretRef, file: string): SecretRef {
 
 /** The secret behind a reference, without the line end a file has. A missing or empty one is a ConnectorError naming the reference, never the value. */
 export function resolveSecret(ref: SecretRef, environment: NodeJS.ProcessEnv = process.env): string {
-  const value = ref.startsWith('env:') ? environment[ref.slice('env:'.length)] : ref.startsWith('file:') ? contents(ref) : undefined;
+  const value = ref.startsWith('env:')
+    ? environment[ref.slice('env:'.length)]
+    : ref.startsWith('file:')
+      ? contents(ref)
+      : undefined;
   const trimmed = value?.replace(/\r?\n$/, '');
   if (trimmed === undefined || trimmed === '') throw missing(ref);
   return trimmed;
@@ -43,5 +50,9 @@ function missing(ref: SecretRef): ConnectorError {
   const next = ref.startsWith('env:')
     ? `Set the environment variable ${ref.slice('env:'.length)} for this process.`
     : 'Create the file with the secret as its only line, readable by this process.';
-  return new ConnectorError({ code: 'SECRET_MISSING', action: 'reject', message: `The secret ${named} is missing or empty. ${next}` });
+  return new ConnectorError({
+    code: 'SECRET_MISSING',
+    action: 'reject',
+    message: `The secret ${named} is missing or empty. ${next}`,
+  });
 }

@@ -21,5 +21,7 @@ export interface SqlDatabase {
 
 /** Opens `sqlite:PATH` or `postgres://...`. Connects at the first use. `create` lets SQLite make the file. */
 export function openSqlDatabase(url: string, options: { create?: boolean } = {}): SqlDatabase {
-  return url.startsWith('sqlite:') ? openSqlite(url.slice('sqlite:'.length), options.create ?? false) : openPostgres(url);
+  return url.startsWith('sqlite:')
+    ? openSqlite(url.slice('sqlite:'.length), options.create ?? false)
+    : openPostgres(url);
 }

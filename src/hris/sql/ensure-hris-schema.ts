@@ -16,8 +16,10 @@ export async function ensureHrisSchema(url: string, options: Omit<SqlOptionsInpu
 export async function createEmployeesTable({ kysely, dialect }: SqlDatabase, options: SqlOptions): Promise<void> {
   await kysely.transaction().execute(async (trx) => {
     // "if not exists" is not safe against another process in Postgres; the lock makes it so.
-    if (dialect === 'postgres') await sql`select pg_advisory_xact_lock(hashtext('hirebridge hris schema'))`.execute(trx);
-    for (const statement of dialect === 'postgres' ? postgresTable(options) : sqliteTable(options)) await statement.execute(trx);
+    if (dialect === 'postgres')
+      await sql`select pg_advisory_xact_lock(hashtext('hirebridge hris schema'))`.execute(trx);
+    for (const statement of dialect === 'postgres' ? postgresTable(options) : sqliteTable(options))
+      await statement.execute(trx);
   });
 }
 
@@ -57,7 +59,10 @@ function sqliteTable(options: SqlOptions): RawBuilder<unknown>[] {
 
 function fieldColumns(options: SqlOptions, types: typeof POSTGRES_TYPES | typeof SQLITE_TYPES): RawBuilder<unknown> {
   return sql.join(
-    Object.values(options.columns).map((column) => sql`${sql.ref(column.column)} ${sql.raw(types[column.type])} ${column.required ? sql`not null` : sql``},`),
+    Object.values(options.columns).map(
+      (column) =>
+        sql`${sql.ref(column.column)} ${sql.raw(types[column.type])} ${column.required ? sql`not null` : sql``},`,
+    ),
     sql` `,
   );
 }

@@ -1,11 +1,32 @@
 import { sql } from 'kysely';
-import type { FindKey, Found } from '../port.ts';
+import type { FindKey, Found, HrisAdapter } from '../port.ts';
 import type { Row, SqlDatabase } from './database.ts';
 import type { SqlOptions } from './options.ts';
-import { toRef } from './values.ts';
+import { cellText, toFields, toRef } from './values.ts';
 
 /** More hits than this are "many" all the same. */
 const ENOUGH = 200;
+
+/** One record by its id, as reads show it. */
+export async function readEmployee(
+  database: SqlDatabase,
+  options: SqlOptions,
+  id: string,
+): ReturnType<HrisAdapter['read']> {
+  // Compared as text by the database itself: an id of another HRIS's form is then absent, not an error.
+  const row = await database.kysely
+    .selectFrom(options.readFrom)
+    .selectAll()
+    .where(sql<boolean>`cast(${sql.ref(options.idColumn)} as text) = ${id}`)
+    .executeTakeFirst();
+  if (!row) return undefined;
+  const reference = options.referenceColumn === undefined ? undefined : row[options.referenceColumn];
+  return {
+    ref: toRef(row, options),
+    fields: toFields(row, options),
+    ...(typeof reference === 'string' ? { reference } : {}),
+  };
+}
 
 interface Search {
   /** Column to filter by; undefined where this HRIS has none, and then nothing is proven. */
@@ -24,8 +45,15 @@ export async function findEmployee(database: SqlDatabase, options: SqlOptions, k
   const search = searchFor(key, options);
   if (search.column === undefined) return { kind: 'none', trusted: false };
   const column = sql.ref(search.column);
-  const where = search.fold ? sql<boolean>`(lower(${column}) = ${search.value} or ${column} = ${search.value})` : sql<boolean>`${column} = ${search.value}`;
-  const rows = await database.kysely.selectFrom(options.readFrom).selectAll().where(where).limit(ENOUGH + 1).execute();
+  const where = search.fold
+    ? sql<boolean>`(lower(${column}) = ${search.value} or ${column} = ${search.value})`
+    : sql<boolean>`${column} = ${search.value}`;
+  const rows = await database.kysely
+    .selectFrom(options.readFrom)
+    .selectAll()
+    .where(where)
+    .limit(ENOUGH + 1)
+    .execute();
   const refs = rows.filter(search.fits).map((row) => toRef(row, options));
   const [first, ...others] = refs;
   if (first === undefined) return { kind: 'none', trusted: search.trusted && rows.length <= ENOUGH };
@@ -46,22 +74,32 @@ function searchFor(key: FindKey, options: SqlOptions): Search {
 }
 
 function exact(column: string | undefined, value: string): Search {
-  return { column, value, trusted: true, fits: (row) => column !== undefined && String(row[column]) === value };
+  return { column, value, trusted: true, fits: (row) => column !== undefined && cellText(row[column]) === value };
 }
 
 /** `lower` in SQLite, and in Postgres with the C collation, knows ASCII only: beyond it an empty answer proves nothing. */
 function byEmail(column: string | undefined, value: string): Search {
   const wanted = folded(value);
-  return { column, value: wanted, fold: true, trusted: /^[ -~]*$/.test(wanted), fits: (row) => column !== undefined && folded(row[column]) === wanted };
+  return {
+    column,
+    value: wanted,
+    fold: true,
+    trusted: /^[ -~]*$/.test(wanted),
+    fits: (row) => column !== undefined && folded(row[column]) === wanted,
+  };
 }
 
 /** Filters by the day, compares names here, so that no collation decides who is who. */
 function byPerson(options: SqlOptions, key: Extract<FindKey, { by: 'person' }>): Search {
   const { givenName, familyName, birthDate } = options.columns;
-  const fits = (row: Row): boolean => givenName !== undefined && familyName !== undefined && folded(row[givenName.column]) === folded(key.givenName) && folded(row[familyName.column]) === folded(key.familyName);
+  const fits = (row: Row): boolean =>
+    givenName !== undefined &&
+    familyName !== undefined &&
+    folded(row[givenName.column]) === folded(key.givenName) &&
+    folded(row[familyName.column]) === folded(key.familyName);
   return { column: birthDate?.column, value: key.birthDate, trusted: true, fits };
 }
 
 function folded(value: unknown): string {
-  return String(value ?? '').normalize('NFC').trim().replaceAll(/\s+/g, ' ').toLowerCase();
+  return cellText(value).normalize('NFC').trim().replaceAll(/\s+/g, ' ').toLowerCase();
 }

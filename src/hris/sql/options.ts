@@ -31,7 +31,12 @@ const DEFAULT_FIELDS: Record<string, z.input<typeof field>> = {
 /** What stands beside `kind: sql` and `connection` in a tenant file. `url` may be a reference to a secret until the connection is opened. */
 export const sqlOptions = z
   .strictObject({
-    url: z.string().regex(/^(?:sqlite:.+|postgres(?:ql)?:\/\/.+|env:\w+|file:.+)$/, 'expected sqlite:PATH, postgres://..., env:NAME or file:PATH'),
+    url: z
+      .string()
+      .regex(
+        /^(?:sqlite:.+|postgres(?:ql)?:\/\/.+|env:\w+|file:.+)$/,
+        'expected sqlite:PATH, postgres://..., env:NAME or file:PATH',
+      ),
     table: name.default('employees'),
     /** Table or view that reads go to; a replica's or a reporting view's delay is `readLag`. */
     readFrom: name.optional(),
@@ -49,7 +54,8 @@ export const sqlOptions = z
   .transform((options) => ({
     ...options,
     referenceColumn: options.referenceColumn === 'none' ? undefined : options.referenceColumn,
-    readFrom: options.readFrom ?? (options.createTable && options.readLag > 0 ? directoryView(options.table) : options.table),
+    readFrom:
+      options.readFrom ?? (options.createTable && options.readLag > 0 ? directoryView(options.table) : options.table),
     columns: { ...parsedDefaults(), ...options.fields },
   }));
 

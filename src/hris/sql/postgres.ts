@@ -21,7 +21,10 @@ export function openPostgres(url: string): SqlDatabase {
     keepAlive: true,
     statement_timeout: READ_MS,
     query_timeout: READ_MS + 2_000,
-    types: { getTypeParser: (oid: number, format?: 'text' | 'binary') => (AS_TEXT.has(oid) ? String : pg.types.getTypeParser(oid, format as 'text')) } as pg.CustomTypesConfig,
+    types: {
+      getTypeParser: (oid: number, format?: 'text' | 'binary') =>
+        AS_TEXT.has(oid) ? String : pg.types.getTypeParser(oid, format as 'text'),
+    } as pg.CustomTypesConfig,
   });
   // A connection that dies is also told to the client object; without a listener that would end the process.
   pool.on('error', () => undefined);
@@ -39,26 +42,49 @@ export function openPostgres(url: string): SqlDatabase {
  * One statement, committed by itself: there is no second message whose delay could commit late. It must be over before the caller's time is:
  * half of that time is the latest start, on the server's clock and inside the statement; the other half is its statement_timeout.
  */
-async function writeOnce(pool: pg.Pool, kysely: Kysely<Tables>, build: BuildWrite, options: WriteOptions): Promise<Row[]> {
+async function writeOnce(
+  pool: pg.Pool,
+  kysely: Kysely<Tables>,
+  build: BuildWrite,
+  options: WriteOptions,
+): Promise<Row[]> {
   const client = await connect(pool);
   let stage: 'before' | 'refused' | 'sent' = 'before';
   let healthy = false;
   try {
     const half = Math.floor(Math.min(options.remainingMs?.() ?? WRITE_MS, WRITE_MS) / 2);
-    if (half < 1) throw new ConnectorError({ code: 'DEADLINE_PASSED', action: 'retry', message: 'The time for this write was over before it was sent; nothing was written.' });
-    const { rows } = await whileOpen(client.query<{ latest: string }>(`select set_config('statement_timeout', $1, false), (clock_timestamp() + $2::int * interval '1 ms')::text as latest`, [String(half), half]), options.signal);
+    if (half < 1)
+      throw new ConnectorError({
+        code: 'DEADLINE_PASSED',
+        action: 'retry',
+        message: 'The time for this write was over before it was sent; nothing was written.',
+      });
+    const { rows } = await whileOpen(
+      client.query<{ latest: string }>(
+        `select set_config('statement_timeout', $1, false), (clock_timestamp() + $2::int * interval '1 ms')::text as latest`,
+        [String(half), half],
+      ),
+      options.signal,
+    );
     const query = build(sql<boolean>`clock_timestamp() < ${rows[0]?.latest}::timestamptz`).compile(kysely);
     stage = 'refused';
     options.beforeSend();
     stage = 'sent';
-    const result = await whileOpen(client.query<Row>({ text: query.sql, values: [...query.parameters], query_timeout: half * 2 } as pg.QueryConfig), options.signal);
+    const result = await whileOpen(
+      client.query<Row>({ text: query.sql, values: [...query.parameters], query_timeout: half * 2 } as pg.QueryConfig),
+      options.signal,
+    );
     healthy = true;
     return result.rows;
   } catch (error) {
     if (stage === 'refused') throw error;
     throw explainSqlError(error, { sent: stage === 'sent' });
   } finally {
-    if (healthy) client.query('reset statement_timeout').then(() => client.release(), () => client.release(true));
+    if (healthy)
+      client.query('reset statement_timeout').then(
+        () => client.release(),
+        () => client.release(true),
+      );
     else client.release(true);
   }
 }
@@ -73,6 +99,8 @@ async function connect(pool: pg.Pool): Promise<pg.PoolClient> {
 
 /** The answer, unless the signal is faster: pg itself cannot be aborted, so the connection is dropped by the caller. */
 export async function whileOpen<T>(answer: Promise<T>, signal: AbortSignal): Promise<T> {
+  // Left alone, its failure would end the process.
+  answer.catch(() => undefined);
   signal.throwIfAborted();
   const { promise, reject } = Promise.withResolvers<never>();
   const stop = (): void => reject(signal.reason);

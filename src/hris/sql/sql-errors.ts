@@ -6,13 +6,37 @@ interface Meaning {
   text: string;
 }
 
-const UNREACHABLE: Meaning = { code: 'HRIS_UNREACHABLE', action: 'retry', text: 'The HRIS database cannot be reached. Check that it runs and that hris.url names it' };
-const STOPPED: Meaning = { code: 'STOPPED', action: 'retry', text: 'The call to the HRIS database was stopped by the caller; nothing was written' };
+const UNREACHABLE: Meaning = {
+  code: 'HRIS_UNREACHABLE',
+  action: 'retry',
+  text: 'The HRIS database cannot be reached. Check that it runs and that hris.url names it',
+};
+const STOPPED: Meaning = {
+  code: 'STOPPED',
+  action: 'retry',
+  text: 'The call to the HRIS database was stopped by the caller; nothing was written',
+};
 const BUSY: Meaning = { code: 'HRIS_BUSY', action: 'retry', text: 'The HRIS database was busy; nothing was written' };
-const AUTH: Meaning = { code: 'HRIS_AUTH', action: 'reauthorize', text: 'The HRIS database refuses this user or its password. Check the secret behind hris.url' };
-const FORBIDDEN: Meaning = { code: 'HRIS_FORBIDDEN', action: 'reauthorize', text: 'The HRIS database user may not do this. Grant select and insert on the employees table' };
-const MISCONFIGURED: Meaning = { code: 'HRIS_MISCONFIGURED', action: 'reject', text: 'The HRIS database has no such database, table or column. Compare hris.table, referenceColumn and fields with it' };
-const DUPLICATE: Meaning = { code: 'DUPLICATE_VALUE', action: 'reject', text: 'The HRIS already has a record with a value that must be unique' };
+const AUTH: Meaning = {
+  code: 'HRIS_AUTH',
+  action: 'reauthorize',
+  text: 'The HRIS database refuses this user or its password. Check the secret behind hris.url',
+};
+const FORBIDDEN: Meaning = {
+  code: 'HRIS_FORBIDDEN',
+  action: 'reauthorize',
+  text: 'The HRIS database user may not do this. Grant select and insert on the employees table',
+};
+const MISCONFIGURED: Meaning = {
+  code: 'HRIS_MISCONFIGURED',
+  action: 'reject',
+  text: 'The HRIS database has no such database, table or column. Compare hris.table, referenceColumn and fields with it',
+};
+const DUPLICATE: Meaning = {
+  code: 'DUPLICATE_VALUE',
+  action: 'reject',
+  text: 'The HRIS already has a record with a value that must be unique',
+};
 const REQUIRED: Meaning = { code: 'MISSING_FIELD', action: 'reject', text: 'The HRIS requires a field that is empty' };
 const INVALID: Meaning = { code: 'INVALID_VALUE', action: 'reject', text: 'The HRIS does not accept a value' };
 
@@ -55,12 +79,29 @@ const BY_SQLITE: Record<number, Meaning> = {
  */
 export function explainSqlError(error: unknown, state: { sent: boolean }): ConnectorError {
   if (error instanceof ConnectorError) return error;
-  const facts = (error ?? {}) as { code?: unknown; errcode?: unknown; column?: unknown; detail?: unknown; message?: unknown };
+  const facts = (error ?? {}) as {
+    code?: unknown;
+    errcode?: unknown;
+    column?: unknown;
+    detail?: unknown;
+    message?: unknown;
+  };
   const meaning = meaningOf(facts);
-  if (!meaning && state.sent) return new ConnectorError({ code: 'OUTCOME_UNKNOWN', action: 'unknown', message: 'The write was sent to the HRIS database and no answer came. Look before writing again.' });
-  const { code, action, text } = meaning ?? (error instanceof Error && error.name === 'AbortError' ? STOPPED : UNREACHABLE);
+  if (!meaning && state.sent)
+    return new ConnectorError({
+      code: 'OUTCOME_UNKNOWN',
+      action: 'unknown',
+      message: 'The write was sent to the HRIS database and no answer came. Look before writing again.',
+    });
+  const { code, action, text } =
+    meaning ?? (error instanceof Error && error.name === 'AbortError' ? STOPPED : UNREACHABLE);
   const columns = columnsOf(facts);
-  const source = typeof facts.code === 'string' && facts.code !== 'ERR_SQLITE_ERROR' ? facts.code : typeof facts.errcode === 'number' ? `SQLite ${facts.errcode}` : 'no code';
+  const source =
+    typeof facts.code === 'string' && facts.code !== 'ERR_SQLITE_ERROR'
+      ? facts.code
+      : typeof facts.errcode === 'number'
+        ? `SQLite ${facts.errcode}`
+        : 'no code';
   return new ConnectorError({
     code,
     action,
@@ -79,8 +120,14 @@ function meaningOf(facts: { code?: unknown; errcode?: unknown }): Meaning | unde
 /** Names of the columns to blame: from the column itself, the key's description, or SQLite's `failed: table.column`. */
 function columnsOf(facts: { column?: unknown; detail?: unknown; message?: unknown }): string[] {
   if (typeof facts.column === 'string') return [facts.column];
-  const key = typeof facts.detail === 'string' ? /^Key \((?:lower\()?([\w", ]+?)(?:::text)?\)+=/.exec(facts.detail)?.[1] : undefined;
+  const key =
+    typeof facts.detail === 'string'
+      ? /^Key \((?:lower\()?([\w", ]+?)(?:::text)?\)+=/.exec(facts.detail)?.[1]
+      : undefined;
   if (key !== undefined) return key.split(',').map((name) => name.trim().replaceAll('"', ''));
-  const failed = typeof facts.message === 'string' ? /(?:UNIQUE|NOT NULL) constraint failed: (.+)$/.exec(facts.message)?.[1] : undefined;
+  const failed =
+    typeof facts.message === 'string'
+      ? /(?:UNIQUE|NOT NULL) constraint failed: (.+)$/.exec(facts.message)?.[1]
+      : undefined;
   return failed === undefined ? [] : failed.split(',').map((name) => name.trim().split('.').at(-1) ?? '');
 }

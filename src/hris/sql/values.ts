@@ -14,36 +14,63 @@ export function toColumns(fields: EmployeeFields, options: SqlOptions): [column:
     return [column?.column ?? key, Array.isArray(value) ? JSON.stringify(value) : value];
   });
   if (Object.keys(problems).length > 0) {
-    throw new ConnectorError({ code: 'INVALID_VALUE', action: 'reject', message: `The HRIS does not accept: ${Object.keys(problems).join(', ')}.`, details: problems });
+    throw new ConnectorError({
+      code: 'INVALID_VALUE',
+      action: 'reject',
+      message: `The HRIS does not accept: ${Object.keys(problems).join(', ')}.`,
+      details: problems,
+    });
   }
   return columns;
 }
 
 /** A row's columns as field values. */
 export function toFields(row: Row, options: SqlOptions): EmployeeFields {
-  return Object.fromEntries(Object.entries(options.columns).map(([key, column]) => [key, FROM_COLUMN[column.type](row[column.column])]));
+  return Object.fromEntries(
+    Object.entries(options.columns).map(([key, column]) => [key, FROM_COLUMN[column.type](row[column.column])]),
+  );
 }
 
 export function toRef(row: Row, options: SqlOptions): EmployeeRef {
   const number = row[options.numberColumn];
-  return { id: String(row[options.idColumn]), ...(number === null || number === undefined || number === '' ? {} : { number: String(number) }) };
+  return {
+    id: cellText(row[options.idColumn]),
+    ...(number === null || number === undefined || number === '' ? {} : { number: cellText(number) }),
+  };
 }
 
 /** Names a field instead of its column in the details of a refusal. */
 export function byField(error: ConnectorError, options: SqlOptions): ConnectorError {
   if (!error.details) return error;
   const names = new Map(Object.entries(options.columns).map(([key, column]) => [column.column, key]));
-  const details = Object.fromEntries(Object.entries(error.details).map(([column, text]) => [names.get(column) ?? column, text]));
+  const details = Object.fromEntries(
+    Object.entries(error.details).map(([column, text]) => [names.get(column) ?? column, text]),
+  );
   return new ConnectorError({ code: error.code, action: error.action, message: error.message, details });
 }
 
+/** A cell as text, whatever the driver made of its type. */
+export function cellText(value: unknown): string {
+  if (typeof value === 'string') return value;
+  return isNothing(value)
+    ? ''
+    : JSON.stringify(value, (_key, item: unknown) => (typeof item === 'bigint' ? String(item) : item)).replaceAll(
+        /^"|"$/g,
+        '',
+      );
+}
+
 const FROM_COLUMN: Record<FieldDef['type'], (value: unknown) => FieldValue> = {
-  text: (value) => (isNothing(value) ? null : String(value)),
+  text: (value) => (isNothing(value) ? null : cellText(value)),
   number: (value) => (isNothing(value) ? null : Number(value)),
-  date: (value) => (isNothing(value) ? null : String(value).slice(0, 10)),
+  date: (value) => (isNothing(value) ? null : cellText(value).slice(0, 10)),
   boolean: (value) => (isNothing(value) ? null : Boolean(value)),
-  list: (value) => (isNothing(value) ? null : (JSON.parse(String(value)) as string[])),
+  list: (value) => (isNothing(value) ? null : listOf(typeof value === 'string' ? JSON.parse(value) : value)),
 };
+
+function listOf(value: unknown): string[] {
+  return Array.isArray(value) ? value.map(cellText) : [cellText(value)];
+}
 
 function isNothing(value: unknown): value is null | undefined {
   return value === null || value === undefined;

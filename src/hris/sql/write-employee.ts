@@ -1,0 +1,88 @@
+import { sql } from 'kysely';
+import { ConnectorError, isConnectorError } from '../../errors.ts';
+import type { CreateResult, EmployeeFields, WriteOptions } from '../port.ts';
+import type { SqlDatabase } from './database.ts';
+import { findEmployee, readEmployee } from './find.ts';
+import type { SqlOptions } from './options.ts';
+import { byField, toColumns, toRef } from './values.ts';
+
+/** One insert. ALREADY_EXISTS (ignore, details: the ref) when the reference is taken. */
+export async function createEmployee(
+  database: SqlDatabase,
+  options: SqlOptions,
+  fields: EmployeeFields,
+  reference: string,
+  write: WriteOptions,
+): Promise<CreateResult> {
+  const pairs = toColumns(fields, options);
+  if (options.referenceColumn !== undefined) pairs.push([options.referenceColumn, reference]);
+  const columns = sql.join(pairs.map(([column]) => sql.ref(column)));
+  const values = sql.join(pairs.map(([, value]) => value));
+  const returned = sql.join([sql.ref(options.idColumn), sql.ref(options.numberColumn)]);
+  try {
+    const [row] = await database.write(
+      (guard) =>
+        sql`insert into ${sql.table(options.table)} (${columns}) select ${values} where ${guard} returning ${returned}`,
+      write,
+    );
+    if (!row) throw tooLate();
+    return { kind: 'created', ref: toRef(row, options) };
+  } catch (error) {
+    if (!isConnectorError(error)) throw error;
+    const ofReference =
+      error.code === 'DUPLICATE_VALUE' &&
+      options.referenceColumn !== undefined &&
+      Object.keys(error.details ?? {}).includes(options.referenceColumn);
+    throw ofReference ? await alreadyExists(database, options, reference) : byField(error, options);
+  }
+}
+
+/** The reference is taken, so this employee was created before: not an error to repeat, but the answer. */
+async function alreadyExists(database: SqlDatabase, options: SqlOptions, reference: string): Promise<ConnectorError> {
+  const found = await findEmployee(database, options, { by: 'reference', value: reference }).catch(() => undefined);
+  return new ConnectorError({
+    code: 'ALREADY_EXISTS',
+    action: 'ignore',
+    message: 'The HRIS already has the employee of this reference.',
+    ...(found?.kind === 'one' ? { details: { ...found.ref } } : {}),
+  });
+}
+
+/** One update of the fields given. */
+export async function updateEmployee(
+  database: SqlDatabase,
+  options: SqlOptions,
+  id: string,
+  fields: EmployeeFields,
+  write: WriteOptions,
+): Promise<void> {
+  const pairs = toColumns(fields, options);
+  if (pairs.length === 0) return;
+  const changes = sql.join(pairs.map(([column, value]) => sql`${sql.ref(column)} = ${value}`));
+  const idColumn = sql.ref(options.idColumn);
+  try {
+    const rows = await database.write(
+      (guard) =>
+        sql`update ${sql.table(options.table)} set ${changes} where ${idColumn} = ${id} and ${guard} returning ${idColumn}`,
+      write,
+    );
+    if (rows.length > 0) return;
+    throw (await readEmployee(database, options, id))
+      ? tooLate()
+      : new ConnectorError({
+          code: 'EMPLOYEE_NOT_FOUND',
+          action: 'reject',
+          message: `The HRIS has no employee with the id ${id}.`,
+        });
+  } catch (error) {
+    throw isConnectorError(error) ? byField(error, options) : error;
+  }
+}
+
+function tooLate(): ConnectorError {
+  return new ConnectorError({
+    code: 'DEADLINE_PASSED',
+    action: 'retry',
+    message: 'The write reached the HRIS database after its time was over; nothing was written.',
+  });
+}

@@ -1,0 +1,93 @@
+import type { EmployeeRef, FindKey, Found } from '../hris/port.ts';
+
+export type Rung = FindKey['by'];
+
+/** What the HRIS answered for one key. Rungs that could not be asked (no birth date, no number yet) are left out. */
+export interface Finding {
+  by: Rung;
+  found: Found;
+}
+
+/** Evidence a person can check: which key found which records. */
+export interface Evidence {
+  by: Rung;
+  refs: EmployeeRef[];
+}
+
+export type IdentityDecision =
+  | { kind: 'create' }
+  | { kind: 'link'; ref: EmployeeRef; evidence: Evidence[] }
+  | { kind: 'hold'; reason: IdentityHold; evidence: Evidence[] };
+
+export type IdentityHold =
+  /** One key found several records. */
+  | 'several-records'
+  /** Two keys found different records. */
+  | 'keys-disagree'
+  /** A record was found, but not by evidence that links by itself: e-mail alone never does. */
+  | 'weak-evidence'
+  /** Nothing was found, and that proves nothing. */
+  | 'absence-unproven';
+
+/** `unsettledCreate`: an earlier create of this hire left and its outcome is not known. */
+export interface LadderState {
+  unsettledCreate: boolean;
+}
+
+/**
+ * Decides from all findings what to do about a person. Our own reference links. A number links when the e-mail or the person (name and birth date)
+ * found the same record. With an unsettled create, e-mail and person together link too: the record is the one we sent, or the same human. Everything
+ * else that was found is a hold, and so is nothing found by filters whose empty answer proves nothing.
+ */
+export function climbIdentityLadder(
+  findings: readonly Finding[],
+  state: LadderState = { unsettledCreate: false },
+): IdentityDecision {
+  const evidence = findings.flatMap(({ by, found }): Evidence[] =>
+    found.kind === 'none' ? [] : [{ by, refs: found.kind === 'one' ? [found.ref] : found.refs }],
+  );
+  const byReference = refOf(findings, 'reference');
+  const byNumber = refOf(findings, 'number');
+  if (many(findings, 'reference') || many(findings, 'number')) return hold('several-records', evidence);
+  if (byReference && byNumber && byReference.id !== byNumber.id) return hold('keys-disagree', evidence);
+  // E-mails and names are shared and change; next to our own reference they say nothing against it.
+  if (byReference) return link(byReference, evidence);
+  if (evidence.some(({ refs }) => refs.length > 1)) return hold('several-records', evidence);
+  const [first, ...others] = evidence.flatMap(({ refs }) => refs);
+  if (first === undefined) return absenceIsProven(findings, state) ? { kind: 'create' } : hold('absence-unproven', []);
+  if (others.some((ref) => ref.id !== first.id)) return hold('keys-disagree', evidence);
+  return links(new Set(evidence.map(({ by }) => by)), state) ? link(first, evidence) : hold('weak-evidence', evidence);
+}
+
+function links(rungs: ReadonlySet<Rung>, { unsettledCreate }: LadderState): boolean {
+  if (rungs.has('number')) return rungs.has('email') || rungs.has('person');
+  return unsettledCreate && rungs.has('email') && rungs.has('person');
+}
+
+/**
+ * The reference, where the HRIS holds it, is the only key nobody over there edits, so its trusted "none" is enough. Without it, a first create needs a
+ * trusted "none" by e-mail or person; a create that may have happened needs both, because one of them may have been corrected since.
+ */
+function absenceIsProven(findings: readonly Finding[], { unsettledCreate }: LadderState): boolean {
+  const absent = (by: Rung): boolean =>
+    findings.some((finding) => finding.by === by && finding.found.kind === 'none' && finding.found.trusted);
+  if (absent('reference')) return true;
+  return unsettledCreate ? absent('email') && absent('person') : absent('email') || absent('person');
+}
+
+function refOf(findings: readonly Finding[], by: Rung): EmployeeRef | undefined {
+  const found = findings.find((finding) => finding.by === by)?.found;
+  return found?.kind === 'one' ? found.ref : undefined;
+}
+
+function many(findings: readonly Finding[], by: Rung): boolean {
+  return findings.some((finding) => finding.by === by && finding.found.kind === 'many');
+}
+
+function link(ref: EmployeeRef, evidence: Evidence[]): IdentityDecision {
+  return { kind: 'link', ref, evidence };
+}
+
+function hold(reason: IdentityHold, evidence: Evidence[]): IdentityDecision {
+  return { kind: 'hold', reason, evidence };
+}
