@@ -1,5 +1,6 @@
 #!/usr/bin/env node
 import { Command, CommanderError } from 'commander';
+import packageFile from '../../package.json' with { type: 'json' };
 import { addDemo } from './demo.ts';
 import { EXIT } from './exit-codes.ts';
 import { addHire } from './hire.ts';
@@ -22,6 +23,8 @@ function createProgram(): Command {
     )
     .option('--tenants <dir>', 'directory of tenant files (default "tenants", or HIREBRIDGE_TENANTS)')
     .option('--data <dir>', 'directory of everything kept on this machine (default ".hirebridge", or HIREBRIDGE_DATA)')
+    .version(packageFile.version)
+    .configureHelp({ showGlobalOptions: true })
     .showHelpAfterError('(add --help for what this command takes)')
     .addHelpText(
       'after',
@@ -44,3 +47,5 @@ try {
 } catch (error) {
   process.exitCode = exitOf(error);
 }
+// A command is over when its function returns; a forgotten socket must not keep the process.
+setTimeout(() => process.exit(), 2_000).unref();

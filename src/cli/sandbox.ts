@@ -27,10 +27,10 @@ export function addSandbox(program: Command): void {
     .description(
       'Run the partner API as a service of its own, with a control plane for what a person does in the dashboard.',
     )
-    .option('--port <n>', 'port of the API (default 8800; 0 takes a free one)', port, 8800)
+    .option('--port <n>', 'port of the API, 0 takes a free one', port, 8800)
     .option(
       '--control-port <n>',
-      'port of the control plane and its page (default 8801; 0 takes a free one)',
+      'port of the control plane and its page, 0 takes a free one',
       port,
       8801,
     )

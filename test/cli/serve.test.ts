@@ -1,0 +1,85 @@
+import { join } from 'node:path';
+import { expect, test } from 'vitest';
+import { webhookHeaders } from '../../src/partner/webhook.ts';
+import { openStore } from '../../src/store/open-store.ts';
+import { freePort } from '../harness/free-port.ts';
+import { scratchDir, startCli, tenantDir, WEBHOOK_KEY } from './cli-process.ts';
+
+function body(id: number): string {
+  return JSON.stringify({ event: 'candidate.hired', timestamp: '2026-11-21T10:00:00Z', data: { jobCandidateIds: [id] } });
+}
+
+async function send(url: string, id: number): Promise<number> {
+  const request = { method: 'POST', headers: webhookHeaders('candidate.hired', WEBHOOK_KEY), body: body(id) };
+  return fetch(`${url}/webhooks/acme`, request).then(
+    (answer) => answer.status,
+    () => 0,
+  );
+}
+
+async function storedIds(dataDir: string): Promise<Set<number>> {
+  const store = await openStore(`sqlite:${join(dataDir, 'store.db')}`);
+  const rows = await store.kysely.selectFrom('inbox').select('body').execute();
+  await store.close();
+  return new Set(rows.map((row) => (JSON.parse(row.body) as { data: { jobCandidateIds: [number] } }).data.jobCandidateIds[0]));
+}
+
+test('every delivery that got a 200 is in the inbox when the receiver is killed in mid-burst and started again', async () => {
+  const [tenants, data, port] = await Promise.all([tenantDir(), scratchDir(), freePort()]);
+  const args = ['serve', '--tenants', tenants, '--data', data, '--port', String(port), '--health-port', '0'];
+  const first = startCli(args);
+  const { webhooks: url = '' } = await first.urls();
+  const accepted = new Set<number>();
+  let refused = 0;
+  async function sender(from: number): Promise<void> {
+    for (let id = from; id < from + 60; id++) {
+      const status = await send(url, id);
+      if (status === 200) accepted.add(id);
+      else refused += 1;
+      if (accepted.size === 100) first.child.kill('SIGKILL');
+    }
+  }
+  await Promise.all([0, 100, 200, 300].map(sender));
+  await first.exited;
+  expect(refused).toBeGreaterThan(0);
+
+  const second = startCli(args);
+  const { webhooks: again = '' } = await second.urls();
+  expect(again).toBe(url);
+  for (let id = 300; id < 360; id++) expect(await send(again, id)).toBe(200);
+  for (let id = 300; id < 360; id++) accepted.add(id);
+  const stored = await storedIds(data);
+  for (const id of accepted) expect(stored).toContain(id);
+});
+
+test('a receiver told to stop answers what it holds and ends with 0', async () => {
+  const [tenants, data] = await Promise.all([tenantDir(), scratchDir()]);
+  const serve = startCli(['serve', '--tenants', tenants, '--data', data, '--port', '0', '--health-port', '0']);
+  const { webhooks: url = '' } = await serve.urls();
+  expect(await send(url, 1)).toBe(200);
+  serve.child.kill('SIGTERM');
+  expect((await serve.exited).code).toBe(0);
+});
+
+test('health pages say when the receiver is ready and count without naming anyone', async () => {
+  const [tenants, data] = await Promise.all([tenantDir(), scratchDir()]);
+  const serve = startCli(['serve', '--tenants', tenants, '--data', data, '--port', '0', '--health-port', '0']);
+  const { webhooks: url = '', health = '' } = await serve.urls();
+  expect(await send(url, 1)).toBe(200);
+  expect((await fetch(`${health}/healthz`)).status).toBe(200);
+  expect(await (await fetch(`${health}/readyz`)).json()).toEqual({ ok: true, checks: { store: { ok: true } } });
+  const metrics = await (await fetch(`${health}/metrics`)).text();
+  expect(metrics).toMatch(/hirebridge_webhook_deliveries_total\{tenant="acme",status="200",code="STORED",part="serve"\} 1/);
+  expect((await fetch(`${health}/elsewhere`)).status).toBe(404);
+});
+
+test('no log line holds the webhook key', async () => {
+  const [tenants, data] = await Promise.all([tenantDir(), scratchDir()]);
+  const serve = startCli(['serve', '--tenants', tenants, '--data', data, '--port', '0', '--health-port', '0'], { LOG_LEVEL: 'trace' });
+  const { webhooks: url = '' } = await serve.urls();
+  await send(url, 1);
+  serve.child.kill('SIGTERM');
+  const { stderr, stdout } = await serve.exited;
+  expect(stderr).toContain('receiving webhooks');
+  expect(stderr + stdout).not.toContain(WEBHOOK_KEY);
+});
