@@ -1,4 +1,8 @@
 /** The contract tree: the one source of client, sandbox and OpenAPI document. Operation id = path in the tree. */
+import { assessmentFlows } from './assessment-flows.ts';
+import { assessments } from './assessments.ts';
+import { bookingSchedules, bookings } from './booking-schedules.ts';
+import { campaigns, sites } from './campaigns.ts';
 import { candidates } from './candidates.ts';
 import { customFieldValues } from './custom-field-values.ts';
 import { customFields } from './custom-fields.ts';
@@ -7,6 +11,7 @@ import { jobCandidates } from './job-candidates.ts';
 import { jobs } from './jobs.ts';
 import { onboarding } from './onboarding.ts';
 import { pipelines } from './pipelines.ts';
+import { teams, users } from './users.ts';
 
 export const contract = {
   pipelines,
@@ -15,7 +20,15 @@ export const contract = {
   jobCandidates,
   customFields,
   customFieldValues,
+  assessments,
+  assessmentFlows,
+  bookingSchedules,
+  bookings,
   onboarding,
+  sites,
+  campaigns,
+  users,
+  teams,
 };
 export type Contract = typeof contract;
 

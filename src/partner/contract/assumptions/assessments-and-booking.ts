@@ -23,7 +23,7 @@ export const assessmentsAndBooking = {
   A8: { section: '4.6', choice: 'jobCandidateId wins over names.' },
   A9: {
     section: '4.6',
-    choice: 'question is required, the rest optional; type is SUBJECTIVE or OBJECTIVE, SUBJECTIVE by default.',
+    choice: 'question is required, the rest optional; type is any text, SUBJECTIVE by default.',
   },
   A10: { section: '2.6', choice: "Another company's assessment is 404 to reads and 403 ACCESS_DENIED to changes." },
   A11: { section: '4.6', choice: 'Question texts may repeat and their number is not bounded.' },
@@ -32,7 +32,10 @@ export const assessmentsAndBooking = {
     section: '4.6',
     choice: 'auto-generate: role and duration are optional (duration 20); a title sent is ignored.',
   },
-  A14: { section: '2.6', choice: 'buckets: 1 to 5 when given, names unique; the defaults pass, but Not a Fit fails.' },
+  A14: {
+    section: '2.6',
+    choice: 'buckets: 0 to 5, names unique; an empty list takes the defaults; the defaults pass, but Not a Fit fails.',
+  },
   A15: {
     section: '4.6',
     choice: 'A submission of another assessment is 404; the share link gives REPORT_NOT_READY too.',
@@ -50,6 +53,7 @@ export const assessmentsAndBooking = {
   },
   A23: { section: '4.6', choice: 'A submission carries the name of the invitation.' },
   A24: { section: '4.6', choice: 'Scoring is due at the close that follows the last resume.' },
+  SHARE: { section: '4.6', choice: 'share-link answers data { shareUrl }; data as text is read too.' },
   L1: { section: '4.7', choice: 'Assigning the same e-mail twice answers the same flowCandidateId.' },
   L2: {
     section: '4.7',
@@ -92,7 +96,8 @@ export const assessmentsAndBooking = {
   },
   B8: {
     section: '4.8',
-    choice: "from and to are dates in the schedule's time zone; from must be before to; a past from is allowed.",
+    choice:
+      "from and to are dates in the schedule's time zone, or full timestamps; from must be before to; a past from is allowed.",
   },
   B9: { section: '4.8', choice: 'visibleDaysAhead caps silently.' },
   B10: {

@@ -1,0 +1,192 @@
+/** Sections 2.7, 4.7: multi-step assessment flows. */
+import { z } from 'zod';
+import { defineEndpoint } from './endpoint.ts';
+import { statusData, statusList, statusPage } from './envelopes.ts';
+import { errorsOf, invalidRequest, notFound, refusal } from './errors.ts';
+import { atLeastOne, IntegerId, LooseNumber, openEnum, pathInteger, queryInteger, TextId } from './shapes.ts';
+
+export const flowCandidateStatuses = ['NOT_STARTED', 'IN_PROGRESS', 'COMPLETED', 'FAILED'] as const;
+export const flowStatuses = ['ACTIVE', 'INACTIVE', 'DELETED'] as const;
+
+export const AssessmentFlow = z
+  .looseObject({
+    id: IntegerId,
+    companyId: TextId.nullish(),
+    flowName: z.string().nullish(),
+    description: z.string().nullish(),
+    status: openEnum(flowStatuses).nullish(),
+    candidateCount: LooseNumber.nullish(),
+    steps: z
+      .array(
+        z.looseObject({
+          assessmentId: TextId,
+          passThreshold: LooseNumber.nullish(),
+          assessmentType: z.string().nullish(),
+          type: z.string().nullish(),
+          name: z.string().nullish(),
+          instructions: z.string().nullish(),
+          passAction: z.unknown(),
+          assessmentName: z.string().nullish(),
+          assessmentDuration: LooseNumber.nullish(),
+        }),
+      )
+      .nullish(),
+  })
+  .meta({ id: 'AssessmentFlow' });
+export type AssessmentFlow = z.infer<typeof AssessmentFlow>;
+
+/** An entry of the flow's candidates; its fields are not shown (L5). */
+export const FlowCandidate = z
+  .looseObject({ flowCandidateId: TextId, status: openEnum(flowCandidateStatuses).nullish() })
+  .meta({ id: 'FlowCandidate' });
+export type FlowCandidate = z.infer<typeof FlowCandidate>;
+
+export const FlowStepInput = z
+  .object({
+    assessmentId: z.string().min(1),
+    passThreshold: z.number().min(0).max(100).optional(),
+    assessmentType: z.string().optional(),
+    type: z.string().optional(),
+    name: z.string().optional(),
+    instructions: z.string().optional(),
+    passAction: z.string().optional(),
+  })
+  .meta({ id: 'FlowStepInput' });
+export type FlowStepInput = z.input<typeof FlowStepInput>;
+
+const steps = z.array(FlowStepInput).min(1);
+const flowName = z.string().trim().min(1);
+const params = z.object({ id: pathInteger() });
+const unknownFlow = notFound('assessment flow');
+
+export const assessmentFlows = {
+  list: defineEndpoint({
+    id: 'assessmentFlows.list',
+    method: 'GET',
+    path: '/assessment-flows',
+    section: '4.7',
+    summary: 'List flows that are not deleted',
+    status: 200,
+    envelope: 'status-data',
+    response: statusList('data.flows'),
+    list: { itemsAt: 'data', item: AssessmentFlow, idKey: 'id' },
+    errors: errorsOf(),
+    assumed: ['L3'],
+  }),
+  create: defineEndpoint({
+    id: 'assessmentFlows.create',
+    method: 'POST',
+    path: '/assessment-flows',
+    section: '4.7',
+    summary: 'Create a flow',
+    body: z.object({ flowName, description: z.string().optional(), steps }),
+    status: 200,
+    envelope: 'status-data',
+    response: statusData(AssessmentFlow),
+    errors: errorsOf(invalidRequest, notFound('assessment')),
+    assumed: ['G1', 'L4', 'L8'],
+  }),
+  update: defineEndpoint({
+    id: 'assessmentFlows.update',
+    method: 'PATCH',
+    path: '/assessment-flows/:id',
+    section: '4.7',
+    summary: 'Change thresholds, append steps, rename',
+    params,
+    body: atLeastOne(
+      z.object({
+        flowName: flowName.optional(),
+        description: z.string().optional(),
+        status: z.enum(flowStatuses).optional(),
+        steps: steps.optional(),
+      }),
+    ),
+    status: 200,
+    envelope: 'status-data',
+    response: statusData(AssessmentFlow),
+    errors: errorsOf(
+      refusal('INVALID_REQUEST', 'no field, an existing step changed or removed, threshold outside 0 to 100'),
+      notFound('assessment flow or assessment'),
+    ),
+    assumed: ['L2', 'L3', 'L4', 'L8'],
+  }),
+  get: defineEndpoint({
+    id: 'assessmentFlows.get',
+    method: 'GET',
+    path: '/assessment-flows/:id',
+    section: '4.7',
+    summary: 'Get a flow with its steps',
+    params,
+    status: 200,
+    envelope: 'status-data',
+    response: statusData(AssessmentFlow),
+    errors: errorsOf(invalidRequest, unknownFlow),
+    assumed: ['G8', 'L8'],
+  }),
+  listCandidates: defineEndpoint({
+    id: 'assessmentFlows.listCandidates',
+    method: 'GET',
+    path: '/assessment-flows/:id/candidates',
+    section: '4.7',
+    summary: 'Candidates of a flow',
+    params,
+    query: z.object({
+      page: queryInteger({ min: 1 }).default(1),
+      pageSize: queryInteger({ min: 1, max: 100 }).optional(),
+      perPage: queryInteger({ min: 1, max: 100 }).default(10),
+      search: z.string().optional(),
+      status: z.enum(flowCandidateStatuses).optional(),
+    }),
+    status: 200,
+    envelope: 'status-data',
+    response: statusPage('data.candidates'),
+    list: {
+      itemsAt: 'data',
+      item: FlowCandidate,
+      idKey: 'flowCandidateId',
+      paging: {
+        pageParam: 'page',
+        firstPage: 1,
+        sizeParam: 'perPage',
+        sizes: { max: 100 },
+        end: { totalAt: 'pagination.total' },
+      },
+    },
+    errors: errorsOf(refusal('INVALID_REQUEST', 'page, size or status outside its values'), unknownFlow),
+    assumed: ['G9', 'L5', 'L6'],
+  }),
+  assign: defineEndpoint({
+    id: 'assessmentFlows.assign',
+    method: 'POST',
+    path: '/assessment-flows/:id/assign',
+    section: '4.7',
+    summary: 'Assign a candidate; sends the first invite',
+    params,
+    body: z
+      .object({
+        email: z.email().optional(),
+        firstName: z.string().optional(),
+        lastName: z.string().optional(),
+        jobCandidateId: z.int().positive().optional(),
+        jobId: z.int().positive().optional(),
+        talentId: z.union([z.int(), z.string()]).optional(),
+      })
+      .refine((body) => body.email !== undefined || body.jobCandidateId !== undefined, {
+        path: ['email'],
+        error: 'email is required without jobCandidateId',
+      }),
+    status: 200,
+    envelope: 'status-data',
+    response: statusData(
+      z
+        .looseObject({
+          message: z.string().nullish(),
+          flowCandidateId: TextId,
+          firstStepAssessmentId: TextId.nullish(),
+        })
+        .meta({ id: 'FlowAssignment' }),
+    ),
+    errors: errorsOf(invalidRequest, notFound('assessment flow, job candidate or job')),
+    assumed: ['L1', 'L5', 'L7', 'L9'],
+  }),
+};
