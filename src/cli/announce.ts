@@ -1,3 +1,4 @@
+import { flushCompileCache } from 'node:module';
 import { z } from 'zod';
 
 /** What a supervised part tells its parent once it listens: name of an address -> URL. */
@@ -6,5 +7,7 @@ export type Announcement = z.infer<typeof Announcement>;
 
 /** Tells the supervising parent, where there is one. */
 export function announce(urls: Record<string, string>): void {
+  // Written at exit otherwise, and whoever runs for months or is killed never exits.
+  flushCompileCache();
   process.send?.({ kind: 'listening', urls } satisfies Announcement);
 }

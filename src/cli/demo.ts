@@ -11,7 +11,9 @@ interface DemoOptions {
 export function addDemo(program: Command): void {
   program
     .command('demo')
-    .description('Show it all on this machine: a sandbox partner, a played recruiter, five hires, one HRIS. Stays until Ctrl-C.')
+    .description(
+      'Show it all on this machine: a sandbox partner, a played recruiter, five hires, one HRIS. Stays until Ctrl-C.',
+    )
     .option('--once', 'end after the table: exit code 0 when every hire is verified, 1 otherwise')
     .option('--report <file>', 'write the counts as JSON')
     .option('--seed <n>', 'seed of the people made up', integer(0, 2 ** 31), 7)

@@ -25,6 +25,6 @@ async function runHire(
     process.stdout.write(`${JSON.stringify(hire, null, 2)}\n`);
     return;
   }
-  const lines = Object.entries(hire).map(([name, value]) => `${name.padEnd(22)}${value ?? '-'}`);
+  const lines = Object.entries(hire).map(([name, value]) => `${name.padEnd(22)}${JSON.stringify(value)}`);
   process.stdout.write(`${lines.join('\n')}\n`);
 }

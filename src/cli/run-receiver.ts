@@ -2,11 +2,7 @@ import { readConfig, storeUrl } from '../config.ts';
 import { createRegistry, startHealth } from '../health.ts';
 import { createLogger } from '../log.ts';
 import { isEventName } from '../partner/contract/events.ts';
-import { insertDelivery } from '../store/inbox.ts';
-import { openStore } from '../store/open-store.ts';
-import { loadTenants } from '../tenants/load-tenants.ts';
-import type { Tenant } from '../tenants/schema.ts';
-import { resolveSecret } from '../tenants/secrets.ts';
+import type { Delivery } from '../store/inbox.ts';
 import type { ReceiverTenant } from '../webhooks/admit.ts';
 import { type Receiver, startReceiver } from '../webhooks/receiver.ts';
 import { createReceiverMetrics } from '../webhooks/receiver-metrics.ts';
@@ -25,37 +21,40 @@ export interface RunningReceiver {
   close(): Promise<void>;
 }
 
-/** The receiver as a process: tenant files, store, health pages. Refused tenant files end it before it listens. */
+/**
+ * The receiver as a process. It listens first and brings the rest (tenant files, store, drivers: most of its start-up) while the
+ * first deliveries wait: each 100 ms of a closed port is time the partner's 1.4 s of retries do not come back from.
+ */
 export async function runReceiver(options: RunReceiverOptions): Promise<RunningReceiver> {
   const config = readConfig();
   const log = createLogger('receiver');
-  const tenants = receiverTenants(await loadTenants(options.tenantsDir));
   const registry = createRegistry('serve');
+  const tenants = Promise.withResolvers<ReadonlyMap<string, ReceiverTenant>>();
   const receiver = await startReceiver({
     port: options.port ?? config.HIREBRIDGE_PORT,
     host: options.host ?? config.HIREBRIDGE_HOST,
     reusePort: options.reusePort ?? config.HIREBRIDGE_REUSE_PORT,
     maxBytes: config.HIREBRIDGE_MAX_WEBHOOK_BYTES,
-    tenants: (id) => tenants.get(id),
+    tenants: tenants.promise.then((known) => (id: string) => known.get(id)),
     // A known event of a stream not built yet is closed by the relay, which knows who acts upon what.
     classify: (event) => (isEventName(event) ? 'waiting' : 'unknown'),
     openStore: () => openDeliveryStore(storeUrl(options.dataDir, config)),
     metrics: createReceiverMetrics(registry),
     log,
   });
-  const port = options.healthPort ?? config.HIREBRIDGE_SERVE_HEALTH_PORT;
-  const health = await startHealth({ port, registry, ready: () => readiness(receiver) }).catch(
-    async (error: unknown) => {
-      await receiver.close();
-      throw error;
-    },
-  );
-  log.info({ url: receiver.url, health: health.url, tenants: tenants.size }, 'receiving webhooks');
-  return {
-    url: receiver.url,
-    healthUrl: health.url,
-    close: async () => void (await Promise.all([receiver.close(), health.close()])),
-  };
+  try {
+    const known = await receiverTenants(options.tenantsDir);
+    tenants.resolve(known);
+    const port = options.healthPort ?? config.HIREBRIDGE_SERVE_HEALTH_PORT;
+    const health = await startHealth({ port, registry, ready: () => readiness(receiver) });
+    log.info({ url: receiver.url, health: health.url, tenants: known.size }, 'receiving webhooks');
+    const close = async () => void (await Promise.all([receiver.close(), health.close()]));
+    return { url: receiver.url, healthUrl: health.url, close };
+  } catch (error) {
+    tenants.reject(error);
+    await receiver.close();
+    throw error;
+  }
 }
 
 function readiness(receiver: Receiver) {
@@ -63,8 +62,12 @@ function readiness(receiver: Receiver) {
 }
 
 /** A tenant that lives by the sweep alone has no webhook address at all. */
-function receiverTenants(tenants: readonly Tenant[]): ReadonlyMap<string, ReceiverTenant> {
-  const receiving = tenants.filter((tenant) => tenant.partner.webhooks === 'on');
+async function receiverTenants(tenantsDir: string): Promise<ReadonlyMap<string, ReceiverTenant>> {
+  const [{ loadTenants }, { resolveSecret }] = await Promise.all([
+    import('../tenants/load-tenants.ts'),
+    import('../tenants/secrets.ts'),
+  ]);
+  const receiving = (await loadTenants(tenantsDir)).filter((tenant) => tenant.partner.webhooks === 'on');
   return new Map(
     receiving.map(({ tenant, partner }) => {
       const company = partner.company === undefined ? {} : { company: partner.company };
@@ -74,9 +77,10 @@ function receiverTenants(tenants: readonly Tenant[]): ReadonlyMap<string, Receiv
 }
 
 async function openDeliveryStore(url: string) {
+  const [{ openStore }, { insertDelivery }] = await Promise.all([
+    import('../store/open-store.ts'),
+    import('../store/inbox.ts'),
+  ]);
   const store = await openStore(url);
-  return {
-    commit: (delivery: Parameters<typeof insertDelivery>[1]) => insertDelivery(store, delivery),
-    close: () => store.close(),
-  };
+  return { commit: (delivery: Delivery) => insertDelivery(store, delivery), close: () => store.close() };
 }

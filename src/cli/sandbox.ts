@@ -28,12 +28,7 @@ export function addSandbox(program: Command): void {
       'Run the partner API as a service of its own, with a control plane for what a person does in the dashboard.',
     )
     .option('--port <n>', 'port of the API, 0 takes a free one', port, 8800)
-    .option(
-      '--control-port <n>',
-      'port of the control plane and its page, 0 takes a free one',
-      port,
-      8801,
-    )
+    .option('--control-port <n>', 'port of the control plane and its page, 0 takes a free one', port, 8801)
     .option('--key <key>', 'API key of the company (default: a fixed one, printed)')
     .option('--other-key <key>', 'API key of a second company in the same sandbox')
     .option('--seed <n>', 'seed of everything made up, ids included', integer(0, 2 ** 31))

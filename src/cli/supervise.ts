@@ -41,7 +41,8 @@ export interface Supervisor {
 }
 
 const MAIN = fileURLToPath(new URL('./main.ts', import.meta.url));
-const BACKOFF_MS = [0, 500, 1_000, 2_000, 5_000] as const;
+/** The first restart is at once: the partner's retries end 1.4 s after an event, and a receiver needs some of them to boot. */
+const BACKOFF_MS = [0, 0, 500, 1_000, 2_000, 5_000] as const;
 const GIVE_UP = 4;
 const STEADY_MS = 10_000;
 

@@ -12,7 +12,8 @@ import { refusal } from './refusals.ts';
 export interface ReceiverOptions {
   port: number;
   host: string;
-  tenants: Admission['tenants'];
+  /** May still be loading: requests wait for it unread. */
+  tenants: Admission['tenants'] | Promise<Admission['tenants']>;
   /** By event name (section 6): who acts upon it, if anyone. */
   classify: (event: string) => EventClass;
   /** Opened after the port; failures are retried until `close`. */
@@ -44,7 +45,9 @@ const LINGER_MS = 2_000;
 export async function startReceiver(options: ReceiverOptions): Promise<Receiver> {
   const { maxBytes = 1_000_000, maxBodyMs = 5_000, maxWaitMs = 10_000 } = options;
   const { tenants, classify, log, metrics, openStore } = options;
-  const admission: Admission = { tenants, classify, limits: { maxBytes, maxMs: maxBodyMs } };
+  const limits = { maxBytes, maxMs: maxBodyMs };
+  const admission = Promise.resolve(tenants).then((find): Admission => ({ tenants: find, classify, limits }));
+  admission.catch(() => undefined);
   const server = createServer({
     headersTimeout: maxBodyMs,
     requestTimeout: maxBodyMs * 2,
@@ -64,7 +67,7 @@ export async function startReceiver(options: ReceiverOptions): Promise<Receiver>
 interface Exchange {
   request: IncomingMessage;
   response: ServerResponse;
-  admission: Admission;
+  admission: Promise<Admission>;
   gate: CommitGate;
   log: Logger;
   metrics: ReceiverMetrics;
@@ -76,8 +79,9 @@ async function answer(exchange: Exchange): Promise<void> {
   const stop = metrics.seconds.startTimer();
   let tenant: ReceiverTenant | undefined;
   try {
-    tenant = findTenant(request, admission.tenants);
-    const delivery = await admit(request, tenant, admission);
+    const known = await admission;
+    tenant = findTenant(request, known.tenants);
+    const delivery = await admit(request, tenant, known);
     metrics.held.set(gate.held() + 1);
     const { fresh } = await gate.commit(delivery);
     noteOdd(delivery, fresh, exchange);

@@ -1,0 +1,53 @@
+import { Command, CommanderError } from 'commander';
+import packageFile from '../../package.json' with { type: 'json' };
+import { addDemo } from './demo.ts';
+import { EXIT } from './exit-codes.ts';
+import { addHire } from './hire.ts';
+import { addHold } from './hold.ts';
+import { example } from './options.ts';
+import { exitCodeOf, printError } from './print-error.ts';
+import { addSandbox } from './sandbox.ts';
+import { addServe } from './serve.ts';
+import { addStatus } from './status.ts';
+import { addUp } from './up.ts';
+import { addWorker } from './worker.ts';
+
+/** Every verb, in the order `--help` shows them. Heavy parts are imported by the command that needs them, when it runs. */
+const COMMANDS = [addDemo, addUp, addServe, addWorker, addHire, addHold, addStatus, addSandbox] as const;
+
+function createProgram(): Command {
+  const program = new Command('hirebridge')
+    .description(
+      "Keeps a hiring platform and each customer's HR system in agreement: nothing lost, nothing twice, everything explained.",
+    )
+    .option('--tenants <dir>', 'directory of tenant files (default "tenants", or HIREBRIDGE_TENANTS)')
+    .option('--data <dir>', 'directory of everything kept on this machine (default ".hirebridge", or HIREBRIDGE_DATA)')
+    .version(packageFile.version)
+    .configureHelp({ showGlobalOptions: true })
+    .showHelpAfterError('(add --help for what this command takes)')
+    .addHelpText(
+      'after',
+      `\nExit codes: 0 done, 1 error, 2 refused or differences, 3 partial.\n${example('hirebridge demo --once', 'hirebridge up --tenants ./tenants')}`,
+    )
+    .exitOverride();
+  for (const add of COMMANDS) add(program);
+  return program;
+}
+
+/** A wrong command line is refused input; help and version are no errors. */
+function exitOf(error: unknown): number {
+  if (error instanceof CommanderError) return error.exitCode === 0 ? EXIT.done : EXIT.refused;
+  printError(error);
+  return exitCodeOf(error);
+}
+
+/** Runs the command line of this process and sets its exit code. */
+export async function runProgram(): Promise<void> {
+  try {
+    await createProgram().parseAsync();
+  } catch (error) {
+    process.exitCode = exitOf(error);
+  }
+  // A command is over when its function returns; a forgotten socket must not keep the process.
+  setTimeout(() => process.exit(), 2_000).unref();
+}
