@@ -25,7 +25,7 @@ export const AssessmentFlow = z
           type: z.string().nullish(),
           name: z.string().nullish(),
           instructions: z.string().nullish(),
-          passAction: z.unknown(),
+          passAction: z.unknown().optional(),
           assessmentName: z.string().nullish(),
           assessmentDuration: LooseNumber.nullish(),
         }),

@@ -85,7 +85,7 @@ export const Assessment = z
     assessmentUrl: z.string().nullish(),
     createdAt: EpochTime.nullish(),
     lastUpdatedOn: EpochTime.nullish(),
-    createdBy: z.unknown(),
+    createdBy: z.unknown().optional(),
     postedBy: AnyObject.nullish(),
     submissionCount: LooseNumber.nullish(),
     questions: z.array(AssessmentQuestion).nullish(),

@@ -27,7 +27,7 @@ export const WorkExperience = z
     id: TextId.nullish(),
     title: z.string().nullish(),
     company: z.string().nullish(),
-    duration: z.unknown(),
+    duration: z.unknown().optional(),
   })
   .meta({ id: 'WorkExperience' });
 export type WorkExperience = z.infer<typeof WorkExperience>;

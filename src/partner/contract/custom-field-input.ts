@@ -13,7 +13,7 @@ export type CustomFieldInputs = z.infer<typeof CustomFieldInputs>;
 export const CustomFieldsShown = z
   .record(
     z.string(),
-    z.looseObject({ label: z.string().nullish(), value: z.unknown(), parentSection: z.string().nullish() }),
+    z.looseObject({ label: z.string().nullish(), value: z.unknown().optional(), parentSection: z.string().nullish() }),
   )
   .meta({ id: 'CustomFieldsShown' });
 export type CustomFieldsShown = z.infer<typeof CustomFieldsShown>;

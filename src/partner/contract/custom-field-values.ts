@@ -16,7 +16,7 @@ export const CustomFieldValue = z
     entityId: TextId,
     parentEntityType: z.string().nullish(),
     parentEntityId: TextId.nullish(),
-    value: z.unknown(),
+    value: z.unknown().optional(),
     createdAt: IsoTime.nullish(),
     updatedAt: IsoTime.nullish(),
   })

@@ -38,7 +38,7 @@ const Batch = z.looseObject({
 export const events = {
   'resume.bulk_upload_parse.started': z.looseObject({ batchId: id, fileCount: count, jobId: id }),
   'resume.bulk_upload_parse.completed': Batch,
-  'resume.bulk_upload_parse.failed': z.looseObject({ error: z.unknown() }),
+  'resume.bulk_upload_parse.failed': z.looseObject({ error: z.unknown().optional() }),
   'resume.single_parse.completed': NotShown,
   'resume.single_parse.failed': NotShown,
   'job.created': z.looseObject({ jobId: id, title: text }),
@@ -64,7 +64,7 @@ export const events = {
   }),
   'candidate.applied': NotShown,
   'job.candidate.score.completed': Scored.extend({ score: count }),
-  'job.candidate.score.failed': Scored.extend({ error: z.unknown() }),
+  'job.candidate.score.failed': Scored.extend({ error: z.unknown().optional() }),
   'job.candidates.rescored': z.looseObject({
     jobId: id,
     rescoreId: id,

@@ -67,7 +67,7 @@ export const OnboardingCandidate = z
     stepProgress: z.array(OnboardingStep).nullish(),
     enrolledAt: EpochTime.nullish(),
     metadata: AnyObject.nullish(),
-    externalStatus: z.unknown(),
+    externalStatus: z.unknown().optional(),
   })
   .meta({ id: 'OnboardingCandidate' });
 export type OnboardingCandidate = z.infer<typeof OnboardingCandidate>;
