@@ -1,6 +1,8 @@
 import { createServer } from 'node:http';
 import type { AddressInfo } from 'node:net';
 import type { TestProject } from 'vitest/node';
+import { startDevServer } from '../../src/temporal/dev-server/dev-server.ts';
+import { resolveTemporalCli } from '../../src/temporal/dev-server/resolve-cli.ts';
 import { startPostgres } from './start-postgres.ts';
 
 interface Service {
@@ -12,6 +14,11 @@ const starters: Record<string, () => Promise<Service>> = {
   async postgres() {
     const { url, stop } = await startPostgres();
     return { answer: { url }, stop };
+  },
+  async temporal() {
+    const { path } = await resolveTemporalCli({ onProgress: (line) => process.stderr.write(`${line}\n`) });
+    const { address, uiUrl, stop } = await startDevServer({ cliPath: path });
+    return { answer: { address, uiUrl, cliPath: path }, stop };
   },
 };
 

@@ -1,0 +1,76 @@
+import { randomUUID } from 'node:crypto';
+import { access, chmod, mkdir, readdir, rename, rm } from 'node:fs/promises';
+import path from 'node:path';
+import envPaths from 'env-paths';
+import lockfile from 'proper-lockfile';
+import { pinnedCli } from './cli-version.ts';
+
+/** Where obtained binaries stay: the user's cache directory, or HIREBRIDGE_CACHE_DIR. */
+export function cacheFolder(env: NodeJS.ProcessEnv): string {
+  const base = env['HIREBRIDGE_CACHE_DIR'] ?? envPaths('hirebridge', { suffix: '' }).cache;
+  return path.join(base, `temporal-cli-${pinnedCli}-${process.platform}-${process.arch}`);
+}
+
+/** The cached binary's path, whether it is there or not. */
+export function cachedCli(folder: string): string {
+  return path.join(folder, process.platform === 'win32' ? 'temporal.exe' : 'temporal');
+}
+
+/** Runs `work` while no other process does, in `folder`. `onWait` is called every half second until our turn comes. */
+export async function withCacheLock<Result>(
+  folder: string,
+  onWait: () => void,
+  work: () => Promise<Result>,
+): Promise<Result> {
+  await mkdir(folder, { recursive: true });
+  const release = await acquire(folder, onWait);
+  try {
+    return await work();
+  } finally {
+    await release().catch(() => undefined);
+  }
+}
+
+async function acquire(folder: string, onWait: () => void): Promise<() => Promise<void>> {
+  for (;;) {
+    try {
+      return await lockfile.lock(folder, {
+        stale: 10_000,
+        update: 2_000,
+        // After a suspended laptop wakes another process may have taken over. Both then finish: the rename is atomic.
+        onCompromised: () => undefined,
+      });
+    } catch (error) {
+      if ((error as NodeJS.ErrnoException).code !== 'ELOCKED') throw error;
+      onWait();
+      await new Promise((resolve) => setTimeout(resolve, 500));
+    }
+  }
+}
+
+/**
+ * Lets `write` fill a scratch folder and moves the file it returns into place in one step, so that a reader sees the whole
+ * binary or none. Scratch left behind by a killed process is removed. Only under the lock.
+ */
+export async function placeCli(folder: string, write: (scratch: string) => Promise<string>): Promise<string> {
+  const left = (await readdir(folder)).filter((name) => name.startsWith('partial-'));
+  await Promise.all(left.map((name) => rm(path.join(folder, name), { recursive: true, force: true })));
+  const scratch = path.join(folder, `partial-${randomUUID()}`);
+  await mkdir(scratch);
+  try {
+    const written = await write(scratch);
+    await chmod(written, 0o755);
+    await rename(written, cachedCli(folder));
+    return cachedCli(folder);
+  } finally {
+    await rm(scratch, { recursive: true, force: true });
+  }
+}
+
+/** True when the cache holds a binary. */
+export async function isCached(folder: string): Promise<boolean> {
+  return access(cachedCli(folder)).then(
+    () => true,
+    () => false,
+  );
+}

@@ -1,0 +1,160 @@
+import { access, constants } from 'node:fs/promises';
+import path from 'node:path';
+import { ConnectorError } from '../../errors.ts';
+import { buildCli } from './build-cli.ts';
+import { cachedCli, cacheFolder, isCached, placeCli, withCacheLock } from './cli-cache.ts';
+import { type CliVersion, readCliVersion } from './cli-version.ts';
+import { downloadCli, temporalDownload } from './download-cli.ts';
+
+export type CliSource = 'TEMPORAL_CLI_PATH' | 'PATH' | 'cache' | 'download' | 'build';
+
+export interface ResolvedCli {
+  path: string;
+  source: CliSource;
+  /** The server inside, as `1.31.2`. */
+  server: string;
+  /** How long the search took, download and build included. */
+  seconds: number;
+}
+
+export interface ResolveCliOptions {
+  /** TEMPORAL_CLI_PATH, PATH and HIREBRIDGE_CACHE_DIR are read; Go gets all of it. */
+  env?: NodeJS.ProcessEnv;
+  /** Base address of the download service. */
+  downloadFrom?: string;
+  /** One line for a person, at most every few seconds; nothing when the CLI is at hand. */
+  onProgress?: (line: string) => void;
+}
+
+type Found = Omit<ResolvedCli, 'seconds'>;
+type Search = Required<ResolveCliOptions> & { tried: string[] };
+
+/**
+ * Finds or obtains the Temporal CLI: TEMPORAL_CLI_PATH, PATH, our cache, Temporal's download, a build with Go. Processes
+ * that need it at once share one download or build. Throws NO_TEMPORAL_CLI naming all that was tried.
+ */
+export async function resolveTemporalCli(options: ResolveCliOptions = {}): Promise<ResolvedCli> {
+  const started = performance.now();
+  const search: Search = {
+    env: options.env ?? process.env,
+    downloadFrom: options.downloadFrom ?? temporalDownload,
+    onProgress: options.onProgress ?? (() => undefined),
+    tried: [],
+  };
+  const found = (await fromSetting(search)) ?? (await atHand(search)) ?? (await obtain(search));
+  return { ...found, seconds: Math.round(performance.now() - started) / 1000 };
+}
+
+/** A setting is an order: when it does not work, looking elsewhere would only hide the mistake. */
+async function fromSetting({ env }: Search): Promise<Found | undefined> {
+  const file = env['TEMPORAL_CLI_PATH'];
+  if (file === undefined || file === '') return undefined;
+  const version = await readCliVersion(file).catch((error: unknown) => {
+    throw noCli(`TEMPORAL_CLI_PATH names no Temporal CLI: ${messageOf(error)}. Correct it or unset it.`, error);
+  });
+  if (version.fitness !== 'old') return { path: file, source: 'TEMPORAL_CLI_PATH', server: version.server };
+  throw noCli(`TEMPORAL_CLI_PATH names a CLI with server ${version.server}; 1.29 or newer is needed.`);
+}
+
+/** PATH before the cache, except that a cached newer server beats a merely usable one on PATH. */
+async function atHand(search: Search): Promise<Found | undefined> {
+  const onPath = await fromPath(search);
+  if (onPath?.fitness === 'preferred') return onPath.found;
+  return (await fromCache(search)) ?? onPath?.found;
+}
+
+async function fromPath({ env, tried }: Search): Promise<{ found: Found; fitness: CliVersion['fitness'] } | undefined> {
+  const file = await findOnPath(env);
+  if (file === undefined) {
+    tried.push('PATH: no `temporal` there');
+    return undefined;
+  }
+  try {
+    const { server, fitness } = await readCliVersion(file);
+    if (fitness !== 'old') return { found: { path: file, source: 'PATH', server }, fitness };
+    tried.push(`PATH: ${file} has server ${server}, 1.29 or newer is needed`);
+  } catch (error) {
+    tried.push(`PATH: ${messageOf(error)}`);
+  }
+  return undefined;
+}
+
+async function findOnPath(env: NodeJS.ProcessEnv): Promise<string | undefined> {
+  const name = process.platform === 'win32' ? 'temporal.exe' : 'temporal';
+  for (const folder of (env['PATH'] ?? '').split(path.delimiter).filter((entry) => path.isAbsolute(entry))) {
+    const file = path.join(folder, name);
+    const executable = await access(file, constants.X_OK).then(
+      () => true,
+      () => false,
+    );
+    if (executable) return file;
+  }
+  return undefined;
+}
+
+async function fromCache({ env, tried }: Search): Promise<Found | undefined> {
+  const folder = cacheFolder(env);
+  if (!(await isCached(folder))) {
+    tried.push(`cache: nothing in ${folder}`);
+    return undefined;
+  }
+  try {
+    const { server } = await readCliVersion(cachedCli(folder));
+    return { path: cachedCli(folder), source: 'cache', server };
+  } catch (error) {
+    tried.push(`cache: ${messageOf(error)}`);
+    return undefined;
+  }
+}
+
+async function obtain(search: Search): Promise<Found> {
+  const folder = cacheFolder(search.env);
+  const waiting = every(5_000, () => search.onProgress('Another process is fetching the Temporal CLI; waiting for it'));
+  const locked = withCacheLock(folder, waiting, async () => {
+    // Whoever had the lock before us probably did the work.
+    const byOther = await fromCache({ ...search, tried: [] });
+    return byOther ?? (await obtainInto(folder, search));
+  });
+  return locked.catch((error: unknown) => {
+    if (error instanceof ConnectorError) throw error;
+    throw noCli(`The cache folder ${folder} cannot be used: ${messageOf(error)}. Set HIREBRIDGE_CACHE_DIR.`, error);
+  });
+}
+
+async function obtainInto(folder: string, { env, downloadFrom, onProgress, tried }: Search): Promise<Found> {
+  const ways = {
+    download: (scratch: string) => downloadCli(scratch, downloadFrom, onProgress),
+    build: (scratch: string) => buildCli(scratch, env, onProgress),
+  };
+  for (const source of ['download', 'build'] as const) {
+    try {
+      const file = await placeCli(folder, ways[source]);
+      const { server } = await readCliVersion(file);
+      return { path: file, source, server };
+    } catch (error) {
+      tried.push(`${source}: ${messageOf(error)}`);
+    }
+  }
+  const list = tried.map((line) => `  - ${line}`).join('\n');
+  throw noCli(
+    `No Temporal CLI. Tried:\n${list}\nInstall it (https://docs.temporal.io/cli), install Go, set TEMPORAL_CLI_PATH, ` +
+      'or set TEMPORAL_ADDRESS to use a Temporal cluster.',
+  );
+}
+
+function every(ms: number, say: () => void): () => void {
+  let last = -Infinity;
+  return () => {
+    if (performance.now() - last < ms) return;
+    last = performance.now();
+    say();
+  };
+}
+
+function noCli(message: string, cause?: unknown): ConnectorError {
+  return new ConnectorError({ code: 'NO_TEMPORAL_CLI', action: 'reject', message, cause });
+}
+
+function messageOf(error: unknown): string {
+  return error instanceof Error ? error.message : String(error);
+}
