@@ -23,8 +23,8 @@ export interface BuiltRequest {
 export function buildRequest(readings: Readings, endpoint: AnyEndpoint, input: LooseInput): BuiltRequest {
   const params = check(endpoint, 'params', endpoint.params, input.params ?? {});
   check(endpoint, 'query', endpoint.query, input.query ?? {});
-  if (endpoint.body !== undefined && !(endpoint.bodyOptional === true && input.body === undefined))
-    check(endpoint, 'body', endpoint.body, input.body ?? {});
+  const noBody = endpoint.bodyOptional === true && input.body === undefined;
+  if (!noBody) check(endpoint, 'body', endpoint.body, input.body ?? {});
   // What was given is sent, not what the schema made of it: defaults are the partner's to set.
   const { query, body } = toWire(readings, endpoint, input);
   const search = searchOf(query);

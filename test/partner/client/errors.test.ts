@@ -1,0 +1,146 @@
+import { describe, expect, test } from 'vitest';
+import type { ConnectorError } from '../../../src/errors.ts';
+import { errorOf } from '../../http/servers.ts';
+import { type Script, scriptedPartner } from './scripted-partner.ts';
+
+/** Reads with GET /pipelines and writes with a call that costs a credit. */
+async function read(script: Script): Promise<ConnectorError> {
+  const { partner } = await scriptedPartner(script);
+  return errorOf(partner.pipelines.list());
+}
+async function write(script: Script): Promise<ConnectorError> {
+  const { partner } = await scriptedPartner(script);
+  return errorOf(
+    partner.onboarding.enrol({
+      params: { flowId: 'f' },
+      body: { firstName: 'A', lastName: 'B', email: 'a@example.com' },
+    }),
+  );
+}
+
+const canonical = (code: string, type = 'x', more = {}) => ({
+  error: { code, type, message: 'said by the partner', ...more },
+});
+
+describe('every form of an error body is read', () => {
+  test.each<[string, number, unknown, string, string]>([
+    ['canonical', 404, canonical('PIPELINE_NOT_FOUND'), 'PIPELINE_NOT_FOUND', 'reject'],
+    ['with errorMessage', 404, { error: { code: 'NOT_FOUND', type: 'x', errorMessage: 'no' } }, 'NOT_FOUND', 'reject'],
+    [
+      'flat, with statusCode',
+      404,
+      { statusCode: 404, code: 'NOT_FOUND', type: 'not_found', errorMessage: 'no' },
+      'NOT_FOUND',
+      'reject',
+    ],
+    ['inside, with statusCode beside', 404, { statusCode: 404, ...canonical('NOT_FOUND') }, 'NOT_FOUND', 'reject'],
+    ['flat key, 401', 401, { message: 'Invalid API key' }, 'INVALID_API_KEY', 'reauthorize'],
+    ['flat key, 403', 403, { message: 'Invalid API key' }, 'INVALID_API_KEY', 'reauthorize'],
+    ['flat account', 403, { code: 'ACCOUNT_INACTIVE', message: 'inactive' }, 'ACCOUNT_INACTIVE', 'reauthorize'],
+    ['canonical account', 403, canonical('ACCOUNT_INACTIVE'), 'ACCOUNT_INACTIVE', 'reauthorize'],
+    [
+      "of another company's record",
+      403,
+      canonical('PERMISSION_DENIED', 'authorization_error'),
+      'PERMISSION_DENIED',
+      'reject',
+    ],
+    ['of an assessment', 403, canonical('ACCESS_DENIED'), 'ACCESS_DENIED', 'reject'],
+    [
+      'of a permission whose code is not given',
+      403,
+      canonical('SOMETHING_ELSE', 'authorization_error'),
+      'SOMETHING_ELSE',
+      'reject',
+    ],
+    ['not ready yet', 409, canonical('REPORT_NOT_READY'), 'REPORT_NOT_READY', 'retry'],
+    ['rate limited', 429, canonical('RATE_LIMITED'), 'RATE_LIMITED', 'throttle'],
+    ['of a failure', 500, canonical('INTERNAL_ERROR'), 'INTERNAL_ERROR', 'retry'],
+    ['of a failed generation', 500, canonical('AI_GENERATION_FAILED'), 'AI_GENERATION_FAILED', 'reject'],
+    ['with a code that is no code', 400, canonical('ada@example.com is bad'), 'INVALID_REQUEST', 'reject'],
+  ])('%s', async (_name, status, json, code, action) => {
+    expect(await read(() => ({ status, json }))).toMatchObject({ code, action, status });
+  });
+});
+
+describe("a body that is not the partner's", () => {
+  const html = { text: '<html><body>nginx</body></html>', headers: { 'content-type': 'text/html' } };
+  test.each([
+    [200, 'UNEXPECTED_ANSWER', 'retry', 'unknown'],
+    [204, 'UNEXPECTED_ANSWER', 'retry', 'unknown'],
+    [301, 'UNEXPECTED_REDIRECT', 'reject', 'reject'],
+    [403, 'UNEXPECTED_ANSWER', 'retry', 'retry'],
+    [404, 'UNEXPECTED_ANSWER', 'reject', 'reject'],
+    [429, 'RATE_LIMITED', 'throttle', 'throttle'],
+    [502, 'SERVER_ERROR', 'retry', 'unknown'],
+    [503, 'SERVER_ERROR', 'retry', 'unknown'],
+  ])(
+    'with status %i is %s: %s for a read, %s for a write that costs',
+    async (status, code, readAction, writeAction) => {
+      const script: Script = () => ({ status, ...html });
+      expect(await read(script)).toMatchObject({ code, action: readAction });
+      expect(await write(script)).toMatchObject({ code, action: writeAction });
+    },
+  );
+
+  test('never proves a record absent: a 404 page has not the code of a missing record', async () => {
+    expect((await read(() => ({ status: 404, ...html }))).code).not.toBe('NOT_FOUND');
+  });
+});
+
+describe('a success that does not fit the contract', () => {
+  const script: Script = () => ({ status: 200, json: { status: 'success', data: { secret: 'ada@example.com' } } });
+  test('is a matter for a person when it was a read', async () => {
+    expect(await read(script)).toMatchObject({ code: 'UNREADABLE_ANSWER', action: 'reject' });
+  });
+  test('may have been carried out when it was a write', async () => {
+    const error = await write(script);
+    expect(error).toMatchObject({ code: 'UNREADABLE_ANSWER', action: 'unknown', status: 200 });
+    expect(error.message).toContain('data.onboardingCandidateId');
+  });
+});
+
+test('details keep the numbers about credits and the names of fields, never a value', async () => {
+  const details = {
+    requiredCredits: 5,
+    availableCredits: 2,
+    email: 'ada@example.com is taken',
+    'candidates[3].email': 'x',
+    'ada@example.com': 'y',
+  };
+  const error = await write(() => ({
+    status: 402,
+    json: canonical('INSUFFICIENT_ONBOARDING_CREDITS', 'x', { details }),
+  }));
+  expect(error).toMatchObject({ code: 'INSUFFICIENT_ONBOARDING_CREDITS', action: 'reject' });
+  expect(error.details).toEqual({ requiredCredits: 5, availableCredits: 2, fields: ['email', 'candidates[3].email'] });
+  expect(JSON.stringify(error.details) + error.message).not.toContain('ada@');
+});
+
+test("the partner's own words stay out of the message, which names call, status, code and request", async () => {
+  const error = await read(() => ({
+    status: 400,
+    json: { error: { code: 'INVALID_REQUEST', type: 'x', message: 'Ada Lovelace is unknown' } },
+  }));
+  expect(error.message).not.toContain('Ada');
+  expect(error.message).toContain(`GET /pipelines was answered 400 INVALID_REQUEST (request ${error.requestId})`);
+});
+
+describe('an e-mail conflict on candidate update', () => {
+  const update = async (script: Script, emailConflict: '400' | '409' | 'either'): Promise<ConnectorError> => {
+    const { partner } = await scriptedPartner(script, { readings: { emailConflict } });
+    return errorOf(partner.candidates.update({ params: { candidateId: 1 }, body: { email: 'a@example.com' } }));
+  };
+  const as409: Script = () => ({ status: 409, json: canonical('CONFLICT') });
+  const as400: Script = () => ({
+    status: 400,
+    json: canonical('INVALID_REQUEST', 'validation_error', { details: { email: 'taken' } }),
+  });
+
+  test('is read in either form, and by one reading alone where the tenant says so', async () => {
+    expect(await update(as409, 'either')).toMatchObject({ code: 'EMAIL_CONFLICT', action: 'reject' });
+    expect(await update(as400, 'either')).toMatchObject({ code: 'EMAIL_CONFLICT', action: 'reject' });
+    expect(await update(as400, '409')).toMatchObject({ code: 'INVALID_REQUEST' });
+    expect(await update(as409, '400')).toMatchObject({ code: 'CONFLICT' });
+  });
+});

@@ -1,0 +1,202 @@
+import { describe, expect, test } from 'vitest';
+import type { Page } from '../../../src/partner/client/types.ts';
+import { contract } from '../../../src/partner/contract/index.ts';
+import { errorOf } from '../../http/servers.ts';
+import { type Script, type SeenRequest, scriptedPartner } from './scripted-partner.ts';
+
+const job = (id: number) => ({ id, title: `Job ${id}`, status: 'ACTIVE' });
+const candidate = (id: number) => ({ id, firstName: 'F', lastName: 'L', email: `c${id}@example.com` });
+const range = (from: number, to: number) => Array.from({ length: Math.max(0, to - from) }, (_, index) => from + index);
+
+/** Pages of a list of `total` records with ids from 1, by the number of the first page and the names of page and size. */
+function slice(
+  request: SeenRequest,
+  total: number,
+  first: number,
+  pageName = 'pageNumber',
+  sizeName = 'perPage',
+): number[] {
+  const size = Number(request.query[sizeName]);
+  const start = (Number(request.query[pageName]) - first) * size;
+  return range(1 + start, 1 + Math.min(total, start + size));
+}
+
+describe('each way of paging reads every record once', () => {
+  test('jobs: pageNumber from 1, total beside the list', async () => {
+    const { partner, seen } = await scriptedPartner((r) => ({
+      json: { jobs: slice(r, 25, 1).map(job), totalJobs: 25 },
+    }));
+    const pages: Page<{ id: number }>[] = [];
+    for await (const page of partner.pages(contract.jobs.list, { query: { status: 'ACTIVE' } }, { size: 10 }))
+      pages.push(page);
+    expect(pages.map((page) => [page.page, page.items.length, page.total])).toEqual([
+      [1, 10, 25],
+      [2, 10, 25],
+      [3, 5, 25],
+    ]);
+    expect(pages.flatMap((page) => page.items.map((item) => item.id))).toEqual(range(1, 26));
+    expect(seen.map((request) => request.query)).toContainEqual({ status: 'ACTIVE', pageNumber: '2', perPage: '10' });
+  });
+
+  test('candidates: pageNumber from 0', async () => {
+    const { partner, seen } = await scriptedPartner((r) => ({
+      json: { status: 'success', data: slice(r, 20, 0).map(candidate), pagination: { total: 20 } },
+    }));
+    const { items } = await partner.readAll(contract.candidates.list, {}, { size: 10 });
+    expect(items.map((item) => item.id)).toEqual(range(1, 21));
+    expect(seen.map((request) => request.query['pageNumber'])).toEqual(['0', '1']);
+  });
+
+  test('onboarding: page and limit, total inside data', async () => {
+    const { partner, seen } = await scriptedPartner((r) => ({
+      json: {
+        status: 'success',
+        data: {
+          candidates: slice(r, 150, 1, 'page', 'limit').map((id) => ({ onboardingCandidateId: `oc_${id}` })),
+          pagination: { page: 1, limit: 100, total: 150, totalPages: 2 },
+        },
+      },
+    }));
+    const { items } = await partner.readAll(contract.onboarding.listCandidates, { query: { externalRef: 'ref' } });
+    expect(items).toHaveLength(150);
+    expect(seen.map((request) => request.query)).toEqual([
+      { externalRef: 'ref', page: '1', limit: '100' },
+      { externalRef: 'ref', page: '2', limit: '100' },
+    ]);
+  });
+
+  test('resume batches: hasNextPage', async () => {
+    const { partner, seen } = await scriptedPartner((r) => ({
+      json: {
+        success: true,
+        data: { candidates: slice(r, 25, 1, 'page').map(candidate), hasNextPage: Number(r.query['page']) < 3 },
+      },
+    }));
+    const { items } = await partner.readAll(contract.candidates.getBatch, { params: { batchId: 'b' } }, { size: 10 });
+    expect(items).toHaveLength(25);
+    expect(seen).toHaveLength(3);
+  });
+
+  test('a list without pages is one page', async () => {
+    const { partner, seen } = await scriptedPartner(() => ({
+      json: { status: 'success', data: [{ id: 1, name: 'P', stages: [] }] },
+    }));
+    expect(await partner.readAll(contract.pipelines.list)).toEqual({
+      items: [{ id: 1, name: 'P', stages: [] }],
+      unreadable: [],
+    });
+    expect(seen[0]?.query).toEqual({});
+  });
+
+  test('reading may start at a later page', async () => {
+    const { partner, seen } = await scriptedPartner((r) => ({
+      json: { jobs: slice(r, 30, 1).map(job), totalJobs: 30 },
+    }));
+    const { items } = await partner.readAll(contract.jobs.list, {}, { size: 10, from: 3 });
+    expect(items.map((item) => item.id)).toEqual(range(21, 31));
+    expect(seen).toHaveLength(1);
+  });
+});
+
+describe('the end of a list', () => {
+  const jobs = async (script: Script) => {
+    const scripted = await scriptedPartner(script);
+    const { items } = await scripted.partner.readAll(contract.jobs.list, {}, { size: 10 });
+    return { ids: items.map((item) => item.id), calls: scripted.seen.length };
+  };
+
+  test('is not met too soon when the partner shortens the pages asked for', async () => {
+    const script: Script = (r) => {
+      const start = (Number(r.query['pageNumber']) - 1) * 4;
+      return { json: { jobs: range(1 + start, Math.min(11, 5 + start)).map(job), totalJobs: 10 } };
+    };
+    expect((await jobs(script)).ids).toEqual(range(1, 11));
+  });
+
+  test('is an empty page when records vanish while we read', async () => {
+    const script: Script = (r) => ({ json: { jobs: slice(r, 15, 1).map(job), totalJobs: 99 } });
+    expect(await jobs(script)).toEqual({ ids: range(1, 16), calls: 3 });
+  });
+
+  test('of an empty list is one call', async () => {
+    expect(await jobs(() => ({ json: { jobs: [], totalJobs: 0 } }))).toEqual({ ids: [], calls: 1 });
+  });
+
+  test('is forced when the partner ignores the page number', async () => {
+    const { partner, seen } = await scriptedPartner(() => ({ json: { jobs: range(1, 11).map(job), totalJobs: 99 } }));
+    expect(await errorOf(partner.readAll(contract.jobs.list, {}, { size: 10 }))).toMatchObject({
+      code: 'PAGE_REPEATED',
+      action: 'reject',
+    });
+    expect(seen).toHaveLength(2);
+  });
+
+  test('a size the partner does not allow is refused before the first call', async () => {
+    const { partner, seen } = await scriptedPartner(() => ({ json: {} }));
+    expect(await errorOf(partner.readAll(contract.jobs.list, {}, { size: 50 }))).toMatchObject({
+      code: 'INVALID_INPUT',
+    });
+    expect(await errorOf(partner.readAll(contract.onboarding.listFlows, {}, { size: 101 }))).toMatchObject({
+      code: 'INVALID_INPUT',
+    });
+    expect(seen).toEqual([]);
+  });
+});
+
+test('records that cannot be read are set apart with id and reason, and the page goes on', async () => {
+  const bad = [{ id: 7, title: 5, status: 'ACTIVE' }, 'no record', { title: 'no id', status: 'X' }];
+  const { partner } = await scriptedPartner(() => ({ json: { jobs: [job(1), ...bad, job(2)], totalJobs: 5 } }));
+  const { items, unreadable } = await partner.readAll(contract.jobs.list);
+  expect(items.map((item) => item.id)).toEqual([1, 2]);
+  expect(unreadable).toEqual([
+    { index: 1, id: '7', reason: 'title: expected string' },
+    { index: 2, reason: 'body: expected object' },
+    { index: 3, reason: 'id: expected number' },
+  ]);
+});
+
+describe('a call with too many ids', () => {
+  const echo: Script = (r) => {
+    const ids = (r.body as { jobCandidateIds: number[] }).jobCandidateIds;
+    if (ids.includes(150)) return { status: 500, json: { error: { code: 'INTERNAL_ERROR', message: 'x' } } };
+    return { json: { status: 'success', data: ids.map((id) => ({ id, jobId: 1, candidateId: id })) } };
+  };
+
+  test('is split at 100, with an outcome per chunk in order', async () => {
+    const { partner, seen } = await scriptedPartner(echo);
+    const outcomes = await partner.inChunks(contract.jobCandidates.bulkFetch, {
+      body: { jobCandidateIds: range(0, 250) },
+    });
+    expect(
+      seen.map((r) => (r.body as { jobCandidateIds: number[] }).jobCandidateIds.length).toSorted((a, b) => a - b),
+    ).toEqual([50, 100, 100]);
+    expect(outcomes.map((outcome) => [outcome.from, outcome.to, outcome.ok])).toEqual([
+      [0, 100, true],
+      [100, 200, false],
+      [200, 250, true],
+    ]);
+    expect(outcomes[1]).toMatchObject({ error: { code: 'INTERNAL_ERROR', action: 'retry' } });
+    expect(outcomes[2]).toMatchObject({ value: { items: expect.objectContaining({ length: 50 }), unreadable: [] } });
+  });
+
+  test('is split as a bare array too', async () => {
+    const value = { customFieldId: 'f', entityType: 'candidate' as const, entityId: 1, value: 'x' };
+    const { partner, seen } = await scriptedPartner(() => ({ json: { status: 'success', data: [] } }));
+    await partner.inChunks(contract.customFieldValues.upsertBulk, { body: range(0, 101).map(() => value) });
+    expect(seen.map((request) => (request.body as unknown[]).length).toSorted((a, b) => a - b)).toEqual([1, 100]);
+  });
+
+  test('is refused, never split, when it costs credits', async () => {
+    const { partner, seen } = await scriptedPartner(() => ({ json: {} }));
+    const candidates = range(0, 101).map((id) => ({ firstName: 'A', lastName: 'B', email: `a${id}@example.com` }));
+    const call = partner.inChunks(contract.onboarding.enrolBulk, { params: { flowId: 'f' }, body: { candidates } });
+    expect(await errorOf(call)).toMatchObject({ code: 'INVALID_INPUT' });
+    expect(seen).toEqual([]);
+  });
+
+  test('of no ids at all is no call', async () => {
+    const { partner, seen } = await scriptedPartner(() => ({ json: {} }));
+    expect(await partner.inChunks(contract.jobCandidates.bulkFetch, { body: { jobCandidateIds: [] } })).toEqual([]);
+    expect(seen).toEqual([]);
+  });
+});
