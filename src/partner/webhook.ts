@@ -1,6 +1,7 @@
 import { createHash, timingSafeEqual } from 'node:crypto';
 import { z } from 'zod';
 import { ConnectorError } from '../errors.ts';
+import { idsOf } from './contract/events.ts';
 
 /**
  * True when X-Webhook-Key is one of the tenant's keys (two are valid while a key is rotated). Constant time: digests of one length are
@@ -89,27 +90,20 @@ function malformed(what: string): ConnectorError {
 
 function readIds(data: Record<string, unknown>): WebhookIds {
   const single = {
-    jobId: idOf(data['jobId']),
-    currentStageId: idOf(data['currentStageId']),
-    nextStageId: idOf(data['nextStageId']),
+    jobId: idsOf(data, 'jobId')[0],
+    currentStageId: stageIdOf(data['currentStageId']),
+    nextStageId: stageIdOf(data['nextStageId']),
   };
   return {
-    jobCandidateIds: idsOf(data, 'jobCandidateIds', 'jobCandidateId'),
-    candidateIds: idsOf(data, 'candidateIds', 'candidateId'),
-    onboardingCandidateIds: idsOf(data, 'onboardingCandidateIds', 'onboardingCandidateId'),
+    jobCandidateIds: idsOf(data, 'jobCandidateId'),
+    candidateIds: idsOf(data, 'candidateId'),
+    onboardingCandidateIds: idsOf(data, 'onboardingCandidateId'),
     ...Object.fromEntries(Object.entries(single).filter(([, id]) => id !== undefined)),
   };
 }
 
-function idsOf(data: Record<string, unknown>, many: string, one: string): string[] {
-  const list = Array.isArray(data[many]) ? data[many] : [];
-  const ids = [...list, data[one]].map(idOf).filter((id) => id !== undefined);
-  return [...new Set(ids)];
-}
-
-function idOf(value: unknown): string | undefined {
-  if (typeof value === 'number' && Number.isSafeInteger(value)) return String(value);
-  return typeof value === 'string' && value !== '' && value.length <= 100 ? value : undefined;
+function stageIdOf(value: unknown): string | undefined {
+  return Id.safeParse(value).data;
 }
 
 /** The headers of a delivery (section 6). For tests and the sandbox: whoever signs with this signs as the verifier reads. */
