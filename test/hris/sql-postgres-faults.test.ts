@@ -1,0 +1,158 @@
+import pg from 'pg';
+import { afterEach, beforeEach, describe, expect, test } from 'vitest';
+import type { HrisAdapter } from '../../src/hris/port.ts';
+import { openHris } from '../../src/hris/registry.ts';
+import { ensureHrisSchema } from '../../src/hris/sql/ensure-hris-schema.ts';
+import { freePort } from '../harness/free-port.ts';
+import { createDatabase, type TestDatabase } from '../harness/postgres.ts';
+import { created, employee, refusal, signal, write } from './conformance.ts';
+import { countEmployees } from './start-sql-hris.ts';
+import { startTcpProxy, type TcpProxy } from './tcp-proxy.ts';
+
+let database: TestDatabase;
+let proxy: TcpProxy;
+let adapter: HrisAdapter;
+
+beforeEach(async () => {
+  database = await createDatabase();
+  await ensureHrisSchema(database.url);
+  proxy = await startTcpProxy(database.url);
+  adapter = await openHris('sql', 'test-hr', { url: proxy.url });
+});
+
+afterEach(async () => {
+  await adapter.close();
+  await proxy.close();
+  await database.drop();
+});
+
+/** Runs while another session holds the table, as a careless migration over there would. */
+async function whileTableIsLocked(run: (admin: pg.Client) => Promise<void>): Promise<void> {
+  const admin = new pg.Client({ connectionString: database.url });
+  await admin.connect();
+  try {
+    await admin.query('begin; lock table employees in access exclusive mode');
+    await run(admin);
+  } finally {
+    await admin.end();
+  }
+}
+
+/** The session of ours that waits for the table. */
+async function waitingSession(admin: pg.Client): Promise<number> {
+  const look = async () => {
+    // Inside its transaction a session sees its first look for ever.
+    await admin.query('select pg_stat_clear_snapshot()');
+    return admin.query<{ pid: number }>("select pid from pg_stat_activity where datname = current_database() and wait_event_type = 'Lock'");
+  };
+  await expect.poll(async () => (await look()).rows.length, { interval: 10, timeout: 3_000 }).toBe(1);
+  return (await look()).rows[0]!.pid;
+}
+
+describe('a create whose answer is lost', () => {
+  test('after the commit: unknown, then found by the reference, and never made twice', async () => {
+    const lost = await refusal(adapter.create(employee('lost'), '17:1', { ...write, beforeSend: () => proxy.loseAnswer() }));
+    expect(lost).toMatchObject({ code: 'OUTCOME_UNKNOWN', action: 'unknown' });
+    expect(await countEmployees(database.url)).toBe(1);
+
+    const direct = await openHris('sql', 'test-hr', { url: database.url });
+    const found = await direct.find({ by: 'reference', value: '17:1' }, signal);
+    expect(found).toMatchObject({ kind: 'one', by: 'reference', ref: { number: '000123' } });
+    expect(await refusal(direct.create(employee('lost'), '17:1', write))).toMatchObject({ code: 'ALREADY_EXISTS', details: { number: '000123' } });
+    expect(await countEmployees(database.url)).toBe(1);
+    await direct.close();
+  });
+
+  test('before it arrived: unknown, and nothing is there', async () => {
+    // The bytes are written right after beforeSend; the wire dies under them.
+    const lost = await refusal(adapter.create(employee('gone'), '17:2', { ...write, beforeSend: () => proxy.loseRequest() }));
+    expect(lost).toMatchObject({ code: 'OUTCOME_UNKNOWN', action: 'unknown' });
+    expect(await countEmployees(database.url)).toBe(0);
+  });
+
+  test('executed late: the statement itself refuses to start after its time', async () => {
+    let executed: Promise<void> | undefined;
+    const options = { signal, remainingMs: () => 200, beforeSend: () => void (executed = proxy.delayRequest(400)) };
+    expect(await refusal(adapter.create(employee('late'), '17:3', options))).toMatchObject({ code: 'OUTCOME_UNKNOWN', action: 'unknown' });
+    await executed;
+    expect(await countEmployees(database.url)).toBe(0);
+  });
+
+  test('the session is ended over there: unknown', async () => {
+    await whileTableIsLocked(async (admin) => {
+      const create = refusal(adapter.create(employee('ended'), '17:4', write));
+      await admin.query('select pg_terminate_backend($1)', [await waitingSession(admin)]);
+      expect(await create).toMatchObject({ code: 'OUTCOME_UNKNOWN', action: 'unknown' });
+    });
+    expect(await countEmployees(database.url)).toBe(0);
+  });
+
+  test('stopped by the caller after it was sent: unknown', async () => {
+    await whileTableIsLocked(async (admin) => {
+      const stop = new AbortController();
+      const create = refusal(adapter.create(employee('abandoned'), '17:5', { ...write, signal: stop.signal }));
+      await waitingSession(admin);
+      stop.abort();
+      expect(await create).toMatchObject({ code: 'OUTCOME_UNKNOWN', action: 'unknown' });
+    });
+  });
+});
+
+describe('a create that cannot happen', () => {
+  test('a lock held over there ends the statement before the deadline does, and the pool still works', async () => {
+    await whileTableIsLocked(async () => {
+      const started = performance.now();
+      const blocked = await refusal(adapter.create(employee('blocked'), '17:6', { ...write, remainingMs: () => 600 }));
+      expect(blocked).toMatchObject({ code: 'HRIS_BUSY', action: 'retry' });
+      expect(performance.now() - started).toBeLessThan(600);
+    });
+    expect(await countEmployees(database.url)).toBe(0);
+    expect(created(await adapter.create(employee('blocked'), '17:6', write))).toMatchObject({ id: expect.any(String) });
+    expect(await adapter.find({ by: 'reference', value: '17:6' }, signal)).toMatchObject({ kind: 'one' });
+  });
+
+  test('a time that is already over sends nothing', async () => {
+    const over = adapter.create(employee('over'), '17:7', { ...write, remainingMs: () => 0 });
+    expect(await refusal(over)).toMatchObject({ code: 'DEADLINE_PASSED', action: 'retry' });
+    expect(await countEmployees(database.url)).toBe(0);
+  });
+
+  test('a refused connection is a retry, for reads and writes alike', async () => {
+    const nobody = await openHris('sql', 'test-hr', { url: `postgres://postgres@127.0.0.1:${await freePort()}/hr` });
+    for (const call of [nobody.find({ by: 'number', value: '1' }, signal), nobody.create(employee('x'), '17:8', write)]) {
+      expect(await refusal(call)).toMatchObject({ code: 'HRIS_UNREACHABLE', action: 'retry' });
+    }
+    expect(await nobody.probe(signal)).toMatchObject({ ok: false, error: { code: 'HRIS_UNREACHABLE' } });
+    await nobody.close();
+  });
+});
+
+describe('the probe names what is wrong', () => {
+  const probe = async (options: Record<string, unknown>) => {
+    const one = await openHris('sql', 'test-hr', { url: database.url, ...options });
+    const result = await one.probe(signal);
+    await one.close();
+    return result.ok ? 'ok' : { code: result.error.code, action: result.error.action };
+  };
+
+  test('a missing table, view or column', async () => {
+    const misconfigured = { code: 'HRIS_MISCONFIGURED', action: 'reject' };
+    expect(await probe({})).toBe('ok');
+    expect(await probe({ table: 'staff' })).toEqual(misconfigured);
+    expect(await probe({ readFrom: 'staff_view' })).toEqual(misconfigured);
+    expect(await probe({ referenceColumn: 'our_ref' })).toEqual(misconfigured);
+    expect(await probe({ fields: { costCentre: { column: 'cost_centre' } } })).toEqual(misconfigured);
+  });
+
+  test('a user who is unknown, or may read and not insert', async () => {
+    const admin = new pg.Client({ connectionString: database.url });
+    await admin.connect();
+    const reader = `reader_${process.pid}_${Date.now()}`;
+    await admin.query(`create role ${reader} login; grant select on employees to ${reader}`);
+    const as = (user: string) => Object.assign(new URL(database.url), { username: user }).href;
+    expect(await probe({ url: as('nobody_here') })).toEqual({ code: 'HRIS_AUTH', action: 'reauthorize' });
+    expect(await probe({ url: as(reader) })).toEqual({ code: 'HRIS_FORBIDDEN', action: 'reauthorize' });
+    await admin.query(`drop owned by ${reader}; drop role ${reader}`);
+    await admin.end();
+  });
+});
