@@ -1,0 +1,33 @@
+import type { Context } from './context.ts';
+import { companyById } from './records/companies.ts';
+import { finishParsing } from './records/resumes.ts';
+import { scoreJobCandidate } from './records/scoring.ts';
+import type { SandboxState } from './state.ts';
+
+/**
+ * What the platform does in the background, by name. A family that needs one adds a line here: the function gets a fresh context
+ * and what was scheduled (tasks.ts).
+ */
+const TASKS: Record<string, (ctx: Context, input: never) => void> = {
+  'parse-resume': finishParsing,
+  score: scoreJobCandidate,
+};
+
+/** Runs everything that is due, in order; the answer is how many. */
+export function runDueTasks(state: SandboxState): number {
+  let count = 0;
+  for (;;) {
+    const task = state.one<{ id: number; companyId: number; name: string; input: string }>(
+      'select id, company_id as companyId, name, input from tasks where due_at <= ? order by due_at, id limit 1',
+      state.clock.now(),
+    );
+    if (task === undefined) return count;
+    state.transaction(() => {
+      state.run('delete from tasks where id = ?', task.id);
+      const company = companyById(state, task.companyId);
+      if (company === undefined) return;
+      TASKS[task.name]?.({ state, company, now: state.clock.now(), origin: 'background' }, JSON.parse(task.input) as never);
+    });
+    count += 1;
+  }
+}

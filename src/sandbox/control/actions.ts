@@ -1,0 +1,25 @@
+import { z } from 'zod';
+import { account } from './account.ts';
+import type { Action } from './action.ts';
+import { machinery } from './machinery.ts';
+import { onboarding } from './onboarding.ts';
+import { recruiting } from './recruiting.ts';
+
+/** Every action of the control plane by name. A family adds a file and one line here. */
+export const actions = { ...recruiting, ...onboarding, ...account, ...machinery };
+export type Actions = typeof actions;
+export type ActionName = keyof Actions;
+
+/** Acts outside the usual transaction: time moves, and what is due then commits for itself. */
+export const UNWRAPPED: ReadonlySet<string> = new Set<ActionName>(['advanceClock']);
+
+/** The machine-readable list: name, what it does, and its fields as JSON Schema. */
+export function describeActions(): { name: string; method: 'POST'; path: string; summary: string; input: unknown }[] {
+  return Object.entries(actions as unknown as Record<string, Action>).map(([name, action]) => ({
+    name,
+    method: 'POST',
+    path: `/actions/${name}`,
+    summary: action.summary,
+    input: z.toJSONSchema(action.input, { io: 'input', unrepresentable: 'any' }),
+  }));
+}

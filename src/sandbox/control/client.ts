@@ -1,0 +1,58 @@
+import { request } from 'undici';
+import type { z } from 'zod';
+import { ConnectorError } from '../../errors.ts';
+import type { LedgerFilter, LedgerRow } from '../ledger.ts';
+import type { ActionName, Actions } from './actions.ts';
+
+type Given<Name extends ActionName> = z.input<Actions[Name]['input']> & { companyId?: number };
+type Result<Name extends ActionName> = ReturnType<Actions[Name]['run']>;
+
+/** The control plane of a running sandbox, for demos and tests: what a person does, and what the ledger says. */
+export interface ControlClient {
+  act<Name extends ActionName>(name: Name, input?: Given<Name>): Promise<Result<Name>>;
+  ledger(filter?: LedgerFilter): Promise<LedgerRow[]>;
+  /** By kind, then by name: `counts.effect.enrolment`. */
+  counts(filter?: LedgerFilter): Promise<Record<string, Record<string, number>>>;
+  deliveries(filter?: { event?: string; status?: number; companyId?: number; from?: string; to?: string }): Promise<DeliveryRow[]>;
+  health(): Promise<{ ok: boolean; clock: string; now: number; pendingDeliveries: number }>;
+}
+
+export interface DeliveryRow {
+  at: string;
+  event: string;
+  deliveryId: number;
+  status: number | null;
+  attempt: number;
+  outcome: 'delivered' | 'waiting' | 'dropped';
+  error?: string;
+}
+
+/** A client of the control plane at `controlUrl`. Throws a ConnectorError with the refusal's words. */
+export function createControlClient(controlUrl: string): ControlClient {
+  async function call(method: 'GET' | 'POST', path: string, input?: unknown): Promise<never> {
+    const sent = input === undefined ? {} : { body: JSON.stringify(input), headers: { 'content-type': 'application/json' } };
+    const { statusCode, body } = await request(controlUrl + path, { method, ...sent });
+    const answer = (await body.json()) as { error?: { code?: string; message?: string; details?: Record<string, unknown> } };
+    if (statusCode < 400) return answer as never;
+    throw new ConnectorError({
+      code: answer.error?.code ?? 'SANDBOX_CONTROL',
+      action: 'reject',
+      status: statusCode,
+      message: `sandbox control plane refused ${method} ${path}: ${answer.error?.message ?? String(statusCode)}`,
+      details: answer.error?.details,
+    });
+  }
+
+  return {
+    act: (name, input) => call('POST', `/actions/${name}`, input ?? {}),
+    ledger: async (filter) => ((await call('GET', `/ledger${search(filter)}`)) as { entries: LedgerRow[] }).entries,
+    counts: (filter) => call('GET', `/ledger/counts${search(filter)}`),
+    deliveries: async (filter) => ((await call('GET', `/deliveries${search(filter)}`)) as { deliveries: DeliveryRow[] }).deliveries,
+    health: () => call('GET', '/healthz'),
+  };
+}
+
+function search(filter: object | undefined): string {
+  const used = Object.entries(filter ?? {}).filter(([, value]) => value !== undefined);
+  return used.length === 0 ? '' : `?${new URLSearchParams(used.map(([key, value]): [string, string] => [key, String(value)])).toString()}`;
+}

@@ -1,0 +1,59 @@
+import { z } from 'zod';
+import { Fault, FaultPlan } from '../faults.ts';
+import { bornCompany } from '../prepare.ts';
+import { runDueTasks } from '../background.ts';
+import { seedCompany } from '../seed/seed.ts';
+import { defineAction, NoInput } from './action.ts';
+
+const count = z.int().min(0).max(1_000_000).optional();
+
+export const machinery = {
+  seed: defineAction({
+    summary: 'Add invented jobs, candidates on them, and people hired long ago; no events',
+    input: z.strictObject({ jobs: count, candidates: count, hired: count }),
+    run: (ctx, order) => seedCompany(ctx, order),
+  }),
+
+  createCompany: defineAction({
+    summary: 'Another company with a key of its own',
+    input: z.strictObject({ name: z.string().min(1), key: z.string().optional() }),
+    run: (ctx, { name, key }) => bornCompany(ctx.state, name, key),
+  }),
+
+  setFaults: defineAction({
+    summary: 'Replace the plan of faults; counting starts anew',
+    input: FaultPlan,
+    run(ctx, plan) {
+      ctx.state.faults.set(plan);
+      return { faults: ctx.state.faults.list() };
+    },
+  }),
+
+  addFault: defineAction({
+    summary: 'Add one fault to the plan',
+    input: Fault,
+    run(ctx, fault) {
+      ctx.state.faults.add([fault]);
+      return { faults: ctx.state.faults.list() };
+    },
+  }),
+
+  clearFaults: defineAction({
+    summary: 'Switch all faults off',
+    input: NoInput,
+    run(ctx) {
+      ctx.state.faults.clear();
+      return { faults: [] };
+    },
+  }),
+
+  advanceClock: defineAction({
+    summary: 'Move a stepped clock; what was due on the way happens in order',
+    input: z.strictObject({ ms: z.int().min(0) }),
+    run(ctx, { ms }) {
+      ctx.state.advance(ms);
+      runDueTasks(ctx.state);
+      return { now: ctx.state.clock.now() };
+    },
+  }),
+};

@@ -1,0 +1,82 @@
+import { z } from 'zod';
+import { overallStatuses, stepKeys, stepStatuses } from '../../partner/contract/onboarding-candidate.ts';
+import { enrol, renderEnrolmentInFull, setOverallStatus, setStep, stepsOf } from '../records/onboarding.ts';
+import { createFlow, listFlows, renderFlow, setFlowStatus } from '../records/onboarding-flows.ts';
+import { defineAction, NoInput } from './action.ts';
+
+const enrolment = { onboardingCandidateId: z.string() };
+const step = { ...enrolment, stepKey: z.enum(stepKeys) };
+
+export const onboarding = {
+  createOnboardingFlow: defineAction({
+    summary: 'Create an onboarding flow',
+    input: z.strictObject({
+      name: z.string().min(1),
+      steps: z.array(z.strictObject({ stepKey: z.enum(stepKeys), isActive: z.boolean().optional() })).default([{ stepKey: 'doc_collection' }]),
+      status: z.enum(['ACTIVE', 'INACTIVE']).default('ACTIVE'),
+    }),
+    run: (ctx, input) => renderFlow(createFlow(ctx, input)),
+  }),
+
+  setOnboardingFlowStatus: defineAction({
+    summary: 'Activate or deactivate an onboarding flow',
+    input: z.strictObject({ flowId: z.string(), status: z.enum(['ACTIVE', 'INACTIVE']) }),
+    run: (ctx, { flowId, status }) => renderFlow(setFlowStatus(ctx, flowId, status)),
+  }),
+
+  listOnboardingFlows: defineAction({
+    summary: 'The onboarding flows of the company',
+    input: NoInput,
+    run: (ctx) => ({ flows: listFlows(ctx, undefined).map(renderFlow) }),
+  }),
+
+  enrol: defineAction({
+    summary: 'Enrol somebody by hand in the dashboard; costs a credit as the API does',
+    input: z.strictObject({
+      flowId: z.string(),
+      firstName: z.string(),
+      lastName: z.string(),
+      email: z.email(),
+      externalRef: z.string().max(255).optional(),
+    }),
+    run(ctx, { flowId, ...entry }) {
+      const [enrolled] = enrol(ctx, flowId, [entry]);
+      return enrolled === undefined ? null : renderEnrolmentInFull(ctx, enrolled);
+    },
+  }),
+
+  submitStep: defineAction({
+    summary: 'The candidate works on or submits a step; overallStatus follows',
+    input: z.strictObject({ ...step, status: z.enum(stepStatuses).default('submitted') }),
+    run: (ctx, { onboardingCandidateId, stepKey, status }) => renderEnrolmentInFull(ctx, setStep(ctx, onboardingCandidateId, stepKey, status)),
+  }),
+
+  verifyStep: defineAction({
+    summary: 'A reviewer verifies a step; all verified is final_handoff',
+    input: z.strictObject(step),
+    run: (ctx, { onboardingCandidateId, stepKey }) => renderEnrolmentInFull(ctx, setStep(ctx, onboardingCandidateId, stepKey, 'verified')),
+  }),
+
+  rejectStep: defineAction({
+    summary: 'A reviewer rejects a step',
+    input: z.strictObject({ ...step, reason: z.string().default('Not legible') }),
+    run: (ctx, { onboardingCandidateId, stepKey, reason }) =>
+      renderEnrolmentInFull(ctx, setStep(ctx, onboardingCandidateId, stepKey, 'rejected', reason)),
+  }),
+
+  setOnboardingStatus: defineAction({
+    summary: 'Set any of the nine overall statuses: onboarding.candidate.status_changed, and .completed besides',
+    input: z.strictObject({ ...enrolment, overallStatus: z.enum(overallStatuses) }),
+    run: (ctx, { onboardingCandidateId, overallStatus }) => renderEnrolmentInFull(ctx, setOverallStatus(ctx, onboardingCandidateId, overallStatus)),
+  }),
+
+  finishOnboarding: defineAction({
+    summary: 'Submit and verify every step, which ends in final_handoff, and complete it unless told to stop there',
+    input: z.strictObject({ ...enrolment, as: z.enum(['final_handoff', 'completed']).default('completed') }),
+    run(ctx, { onboardingCandidateId, as }) {
+      for (const { stepKey } of stepsOf(ctx, onboardingCandidateId)) setStep(ctx, onboardingCandidateId, stepKey, 'submitted');
+      for (const { stepKey } of stepsOf(ctx, onboardingCandidateId)) setStep(ctx, onboardingCandidateId, stepKey, 'verified');
+      return renderEnrolmentInFull(ctx, setOverallStatus(ctx, onboardingCandidateId, as));
+    },
+  }),
+};

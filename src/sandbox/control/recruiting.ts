@@ -1,0 +1,178 @@
+import { z } from 'zod';
+import { jobStatuses } from '../../partner/contract/jobs.ts';
+import { stageTypes } from '../../partner/contract/pipelines.ts';
+import type { Context } from '../context.ts';
+import { invalidRequest } from '../errors.ts';
+import { emit } from '../events.ts';
+import { apply } from '../records/applications.ts';
+import { candidateByEmail, createCandidate, deleteCandidates, updateCandidate } from '../records/candidates.ts';
+import { createCustomField, deleteCustomField, listCustomFields } from '../records/custom-fields.ts';
+import { renderValue, upsertValue } from '../records/custom-field-values.ts';
+import type { JobCandidate } from '../records/job-candidates.ts';
+import {
+  addToJob,
+  findJobCandidate,
+  jobCandidateOf,
+  moveToStage,
+  rejectJobCandidates,
+  removeJobCandidates,
+  stageForJobCandidate,
+  stageNow,
+  tellAdded,
+} from '../records/job-candidates.ts';
+import { createJob, findJob, renderJob, setJobStatus, updateJob } from '../records/jobs.ts';
+import type { Stage } from '../records/pipelines.ts';
+import { findStage } from '../records/pipelines.ts';
+import { defineAction, Ids } from './action.ts';
+
+const Profile = z.looseObject({ email: z.email(), firstName: z.string().optional(), lastName: z.string().optional(), phone: z.string().optional() });
+const JobDetails = z.looseObject({ title: z.string().min(1) });
+
+export const recruiting = {
+  apply: defineAction({
+    summary: 'Send in the hosted application page of an ACTIVE job, with or without consent: candidate.applied',
+    input: z.strictObject({
+      jobId: z.int(),
+      candidate: Profile,
+      consent: z.boolean().default(true),
+      /** Application fields of section 2.4: noticePeriod, expectedCTC, screeningQuestionAnswer... */
+      application: z.record(z.string(), z.unknown()).default({}),
+    }),
+    run: (ctx, input) => shown(ctx, apply(ctx, input)),
+  }),
+
+  addCandidate: defineAction({
+    summary: 'A recruiter adds a person, to a job when jobId is given: candidate.added_to_job',
+    input: z.strictObject({ candidate: Profile, jobId: z.int().optional(), stageType: z.enum(stageTypes).default('SOURCED') }),
+    run(ctx, { candidate, jobId, stageType }) {
+      const person = candidateByEmail(ctx, candidate.email) ?? createCandidate(ctx, candidate);
+      if (jobId === undefined) return { candidateId: person.id };
+      const present = jobCandidateOf(ctx, jobId, person.id);
+      if (present !== undefined) return shown(ctx, present);
+      const added = addToJob(ctx, person.id, findJob(ctx, jobId), stageType);
+      tellAdded(ctx, [added]);
+      return shown(ctx, added);
+    },
+  }),
+
+  editCandidate: defineAction({
+    summary: 'Edit a profile: candidate.updated',
+    input: z.strictObject({ candidateId: z.int(), fields: z.record(z.string(), z.unknown()) }),
+    run: (ctx, { candidateId, fields }) => updateCandidate(ctx, candidateId, fields),
+  }),
+
+  move: defineAction({
+    summary: 'Move one or many to a stage, by id or by type: candidate.stage_changed, and candidate.hired besides for HIRED',
+    input: z.strictObject({ jobCandidateIds: Ids, stageId: z.int().optional(), stageType: z.enum(stageTypes).optional() }),
+    run(ctx, { jobCandidateIds, stageId, stageType }) {
+      const targets = Map.groupBy(jobCandidateIds, (id) => targetStage(ctx, id, stageId, stageType).id);
+      return { moved: [...targets].flatMap(([id, ids]) => moveToStage(ctx, ids, findStage(ctx, id))).map((one) => shown(ctx, one)) };
+    },
+  }),
+
+  announceHired: defineAction({
+    summary: 'Send candidate.hired again, as if the platform repeated itself; moves nobody',
+    input: z.strictObject({ jobCandidateIds: Ids }),
+    run(ctx, { jobCandidateIds }) {
+      const byJob = Map.groupBy(jobCandidateIds.map((id) => findJobCandidate(ctx, id)), (one) => one.jobId);
+      for (const [jobId, group] of byJob) {
+        emit(ctx, 'candidate.hired', { jobId, jobCandidateIds: group.map((one) => one.id), candidateIds: group.map((one) => one.candidateId) });
+      }
+      return { events: byJob.size };
+    },
+  }),
+
+  reject: defineAction({
+    summary: 'Reject job candidates: candidate.rejected',
+    input: z.strictObject({ jobCandidateIds: Ids, reason: z.string().nullable().default(null) }),
+    run(ctx, { jobCandidateIds, reason }) {
+      rejectJobCandidates(ctx, jobCandidateIds, reason);
+      return { rejected: jobCandidateIds };
+    },
+  }),
+
+  deleteJobCandidate: defineAction({
+    summary: 'Take people off their jobs, profiles stay: candidate.removed_from_job',
+    input: z.strictObject({ jobCandidateIds: Ids }),
+    run(ctx, { jobCandidateIds }) {
+      removeJobCandidates(ctx, jobCandidateIds);
+      return { removed: jobCandidateIds };
+    },
+  }),
+
+  deleteCandidate: defineAction({
+    summary: 'Delete people from the company: one candidate.removed_from_job a job',
+    input: z.strictObject({ candidateIds: Ids }),
+    run(ctx, { candidateIds }) {
+      deleteCandidates(ctx, candidateIds);
+      return { deleted: candidateIds };
+    },
+  }),
+
+  createJob: defineAction({
+    summary: 'Create a job in the dashboard: job.created',
+    input: z.strictObject({ job: JobDetails }),
+    run: (ctx, { job }) => renderJob(ctx, createJob(ctx, { city: 'Berlin', country: 'Germany', status: 'ACTIVE', ...job })),
+  }),
+
+  editJob: defineAction({
+    summary: "Edit a job's basic details: job.updated",
+    input: z.strictObject({ jobId: z.int(), fields: z.record(z.string(), z.unknown()) }),
+    run: (ctx, { jobId, fields }) => renderJob(ctx, updateJob(ctx, jobId, fields)),
+  }),
+
+  setJobStatus: defineAction({
+    summary: "Change a job's status: job.status_changed",
+    input: z.strictObject({ jobId: z.int(), status: z.enum(jobStatuses), closingStatus: z.string().optional(), closingReason: z.string().optional() }),
+    run: (ctx, { jobId, status, closingStatus, closingReason }) =>
+      renderJob(ctx, setJobStatus(ctx, jobId, status, { status: closingStatus, reason: closingReason })),
+  }),
+
+  createCustomField: defineAction({
+    summary: 'Define a custom field of candidates or jobs',
+    input: z.strictObject({
+      entityType: z.enum(['candidate', 'job']),
+      fieldLabel: z.string().min(1),
+      fieldType: z.enum(['text', 'number', 'date', 'select', 'multi-select', 'checkbox', 'textarea']),
+      options: z.array(z.string()).optional(),
+      parentSection: z.string().optional(),
+    }),
+    run: (ctx, input) => createCustomField(ctx, input),
+  }),
+
+  deleteCustomField: defineAction({
+    summary: 'Delete a definition; values stay',
+    input: z.strictObject({ customFieldId: z.string() }),
+    run(ctx, { customFieldId }) {
+      deleteCustomField(ctx, customFieldId);
+      return { deleted: customFieldId };
+    },
+  }),
+
+  setCustomFieldValue: defineAction({
+    summary: 'Set a value, the field named by id or label',
+    input: z.strictObject({
+      customFieldId: z.string().optional(),
+      fieldLabel: z.string().optional(),
+      entityType: z.enum(['candidate', 'job']),
+      entityId: z.int(),
+      value: z.unknown(),
+    }),
+    run(ctx, { customFieldId, fieldLabel, entityType, entityId, value }) {
+      const id = customFieldId ?? listCustomFields(ctx, entityType).find((field) => field.fieldLabel === fieldLabel)?.id;
+      return renderValue(upsertValue(ctx, { customFieldId: id ?? '', entityType, entityId, value }));
+    },
+  }),
+};
+
+/** The stage of a type is that of the person's own job. */
+function targetStage(ctx: Context, jobCandidateId: number, stageId: number | undefined, stageType: string | undefined): Stage {
+  if (stageId !== undefined) return findStage(ctx, stageId);
+  const stage = stageForJobCandidate(ctx, findJobCandidate(ctx, jobCandidateId), stageType ?? '');
+  if (stage === undefined) throw invalidRequest('stageId, or a stageType that the pipeline has, is required', { stageType: 'missing or not there' });
+  return stage;
+}
+
+function shown(ctx: Context, one: JobCandidate): { jobCandidateId: number; candidateId: number; jobId: number; stageId: number; stageType: string } {
+  return { jobCandidateId: one.id, candidateId: one.candidateId, jobId: one.jobId, stageId: one.stageId, stageType: stageNow(ctx, one)?.type ?? '' };
+}

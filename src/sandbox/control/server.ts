@@ -1,0 +1,114 @@
+import { createServer, type IncomingMessage } from 'node:http';
+import { z } from 'zod';
+import { pendingDeliveries } from '../deliveries.ts';
+import { ApiError, invalidRequest, notFound } from '../errors.ts';
+import { countLedger, type LedgerFilter, readLedger, record } from '../ledger.ts';
+import { contextOf } from '../prepare.ts';
+import type { Company } from '../records/companies.ts';
+import { companyById, listCompanies } from '../records/companies.ts';
+import { listen, readBody } from '../server.ts';
+import type { SandboxState } from '../state.ts';
+import type { Action } from './action.ts';
+import { actions, describeActions, UNWRAPPED } from './actions.ts';
+
+const number = z.coerce.number().int().optional();
+const LedgerQuery = z.strictObject({
+  kind: z.enum(['request', 'effect', 'event', 'delivery', 'fault', 'control']).optional(),
+  name: z.string().optional(),
+  companyId: number,
+  status: number,
+  subject: z.string().optional(),
+  requestId: z.string().optional(),
+  fault: z.string().optional(),
+  origin: z.string().optional(),
+  since: number,
+  until: number,
+  afterSeq: number,
+  limit: number,
+});
+
+const DeliveryQuery = z.strictObject({ event: z.string().optional(), status: number, companyId: number, from: z.iso.datetime().optional(), to: z.iso.datetime().optional() });
+
+type Reply = (state: SandboxState, query: Record<string, string>) => unknown;
+
+/** GET paths. The page for people will stand at `/`. */
+const READS: Record<string, Reply> = {
+  '/healthz': (state) => ({ ok: true, clock: state.clock.kind, now: state.clock.now(), pendingDeliveries: pendingDeliveries(state) }),
+  '/actions': () => ({ actions: describeActions() }),
+  '/companies': (state) => ({ companies: listCompanies(state) }),
+  '/ledger': (state, query) => ({ entries: readLedger(state, ledgerFilter(query)) }),
+  '/ledger/counts': (state, query) => countLedger(state, ledgerFilter(query)),
+  '/deliveries': (state, query) => ({ deliveries: deliveries(state, query) }),
+  '/faults': (state) => ({ faults: state.faults.list() }),
+};
+
+/** The control plane: JSON over loopback, on a port of its own. */
+export async function startControlServer(state: SandboxState, port: number): Promise<{ port: number; close: () => Promise<void> }> {
+  const server = createServer((req, res) => {
+    void reply(state, req).then(({ status, body }) => {
+      res.writeHead(status, { 'content-type': 'application/json; charset=utf-8' });
+      res.end(JSON.stringify(body));
+    });
+  });
+  return listen(server, port);
+}
+
+async function reply(state: SandboxState, req: IncomingMessage): Promise<{ status: number; body: unknown }> {
+  try {
+    const url = new URL(req.url ?? '/', 'http://control');
+    const read = req.method === 'GET' ? READS[url.pathname] : undefined;
+    if (read !== undefined) return { status: 200, body: read(state, Object.fromEntries(url.searchParams)) };
+    const name = /^\/actions\/(\w+)$/.exec(url.pathname)?.[1];
+    if (req.method !== 'POST' || name === undefined) throw notFound('Path; GET /actions lists what there is, it');
+    const text = await readBody(req);
+    return { status: 200, body: act(state, name, text === undefined || text === '' ? {} : JSON.parse(text)) ?? null };
+  } catch (error) {
+    if (error instanceof ApiError) return { status: error.status, body: error };
+    if (error instanceof z.ZodError || error instanceof SyntaxError) return { status: 400, body: invalidRequest(explain(error)) };
+    return { status: 500, body: { error: { code: 'SANDBOX_ERROR', message: error instanceof Error ? error.message : 'unknown' } } };
+  }
+}
+
+/** Runs one action, checked; everything it does commits together. */
+export function act(state: SandboxState, name: string, given: unknown): unknown {
+  if (!Object.hasOwn(actions, name)) throw notFound(`Action ${name}`);
+  const action = (actions as unknown as Record<string, Action>)[name] as Action;
+  const { companyId, ...rest } = z.looseObject({ companyId: z.int().optional() }).parse(given);
+  const input = action.input.parse(rest);
+  const run = (): unknown => {
+    const company = companyOf(state, companyId);
+    record(state, { kind: 'control', name, companyId: company.id, origin: 'dashboard' });
+    return action.run(contextOf(state, company), input);
+  };
+  return UNWRAPPED.has(name) ? run() : state.transaction(run);
+}
+
+function companyOf(state: SandboxState, id: number | undefined): Company {
+  const company = id === undefined ? listCompanies(state)[0] : companyById(state, id);
+  if (company === undefined) throw notFound('Company');
+  return company;
+}
+
+function ledgerFilter(query: Record<string, string>): LedgerFilter {
+  return LedgerQuery.parse(query);
+}
+
+/** Section 6: the delivery log by event type, status code and date range; each row is one attempt. */
+function deliveries(state: SandboxState, query: Record<string, string>): unknown[] {
+  const { event, status, companyId, from, to } = DeliveryQuery.parse(query);
+  const since = from === undefined ? undefined : Date.parse(from);
+  const until = to === undefined ? undefined : Date.parse(to);
+  return readLedger(state, { kind: 'delivery', name: event, status, companyId, since, until }).map(({ seq, at, name, subject, status: answered, detail }) => ({
+    seq,
+    at: new Date(at).toISOString(),
+    event: name,
+    deliveryId: Number(subject),
+    status: answered ?? null,
+    ...detail,
+  }));
+}
+
+function explain(error: Error): string {
+  if (!(error instanceof z.ZodError)) return `The body is not valid JSON: ${error.message}`;
+  return error.issues.map((issue) => `${issue.path.join('.') || 'body'}: ${issue.message}`).join('; ');
+}

@@ -1,0 +1,18 @@
+/** The operation tree: it mirrors the contract's ids. A family's file is added here with one line. */
+import { candidates } from './candidates.ts';
+import { customFieldValues } from './custom-field-values.ts';
+import { customFields } from './custom-fields.ts';
+import { jobCandidates } from './job-candidates.ts';
+import { jobs } from './jobs.ts';
+import { onboarding } from './onboarding.ts';
+import type { Operation, OperationTree } from './operation.ts';
+import { pipelines } from './pipelines.ts';
+
+const tree = { pipelines, jobs, candidates, jobCandidates, customFields, customFieldValues, onboarding } satisfies OperationTree;
+
+/** What the sandbox plays, by operation id. */
+export const operations: ReadonlyMap<string, Operation<unknown>> = new Map(
+  Object.entries(tree).flatMap(([section, family]) =>
+    Object.entries(family).map(([name, operation]) => [`${section}.${name}`, operation as unknown as Operation<unknown>] as const),
+  ),
+);

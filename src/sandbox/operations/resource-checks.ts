@@ -1,0 +1,21 @@
+import type { Context } from '../context.ts';
+import { findCandidate } from '../records/candidates.ts';
+import { findCustomField } from '../records/custom-fields.ts';
+import { findJobCandidate } from '../records/job-candidates.ts';
+import { findEnrolment } from '../records/onboarding.ts';
+import { findFlow } from '../records/onboarding-flows.ts';
+import { findPipeline, findStage } from '../records/pipelines.ts';
+
+/**
+ * A record that is not there, or is another company's, is refused before its body is read (G26, assumed): path parameter to the
+ * function that throws. A family adds the parameters of its own paths.
+ */
+export const resourceChecks: Record<string, (ctx: Context, id: never) => unknown> = {
+  pipelineId: findPipeline,
+  stageId: findStage,
+  candidateId: findCandidate,
+  jobCandidateId: findJobCandidate,
+  customFieldId: findCustomField,
+  flowId: findFlow,
+  onboardingCandidateId: findEnrolment,
+};

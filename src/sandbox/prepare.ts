@@ -1,0 +1,70 @@
+import { ConnectorError } from '../errors.ts';
+import type { Context } from './context.ts';
+import { type Company, companyById, createCompany, listCompanies, updateCompany } from './records/companies.ts';
+import { createFlow } from './records/onboarding-flows.ts';
+import { createPipeline } from './records/pipelines.ts';
+import { type SeedOrder, seedCompany } from './seed/seed.ts';
+import { SandboxState, type StateOptions } from './state.ts';
+
+export interface CompanyOptions extends SeedOrder {
+  key?: string | undefined;
+  otherKey?: string | undefined;
+  webhookUrl?: string | undefined;
+  webhookKey?: string | undefined;
+}
+
+export interface Prepared {
+  key: string;
+  companyId: number;
+  otherKey: string | undefined;
+  otherCompanyId: number | undefined;
+}
+
+/** The platform without sockets: drive it with `handle` and `act`, send its webhooks with takeDueDeliveries and settleDelivery. */
+export function createSandboxState(options: StateOptions & CompanyOptions = {}): Prepared & { state: SandboxState } {
+  const state = new SandboxState(options);
+  return { state, ...prepareCompanies(state, options) };
+}
+
+/** Section 5.2: keys of the sandbox address. */
+const TEST_KEY = /^sk_test_[0-9A-Za-z]{22}$/;
+
+/**
+ * The first company, and the second when it has a key. A state that already has companies keeps them and is not seeded again; given
+ * keys and webhook settings replace the kept ones.
+ */
+function prepareCompanies(state: SandboxState, wanted: CompanyOptions): Prepared {
+  return state.transaction(() => {
+    const before = listCompanies(state);
+    const first = before[0] ?? bornCompany(state, 'Northern Lights Staffing', wanted.key);
+    if (before.length === 0) seedCompany(contextOf(state, first), wanted);
+    const kept = { apiKey: checked('--key', wanted.key), webhookUrl: wanted.webhookUrl, webhookKey: wanted.webhookKey };
+    const given = Object.entries(kept).filter(([, value]) => value !== undefined);
+    const company = updateCompany(state, first.id, Object.fromEntries(given));
+    const other = before[1] ?? (wanted.otherKey === undefined ? undefined : bornCompany(state, 'Southern Cross Group', wanted.otherKey));
+    return { key: company.apiKey ?? '', companyId: company.id, otherKey: wanted.otherKey ?? other?.apiKey ?? undefined, otherCompanyId: other?.id };
+  });
+}
+
+/** Every company is born with a pipeline (P13) and an onboarding flow, so that a hire can begin at once. */
+export function bornCompany(state: SandboxState, name: string, key?: string): Company {
+  const company = createCompany(state, name, checked('--key or --other-key', key));
+  const ctx = { ...contextOf(state, company), origin: 'seed' as const };
+  createPipeline(ctx, 'Default pipeline');
+  createFlow(ctx, { name: 'Standard onboarding', steps: [{ stepKey: 'doc_collection' }, { stepKey: 'background_verification' }] });
+  return company;
+}
+
+/** The dashboard's view of a company, now. */
+export function contextOf(state: SandboxState, company: Company): Context {
+  return { state, company: companyById(state, company.id) ?? company, now: state.clock.now(), origin: 'dashboard' };
+}
+
+function checked(option: string, key: string | undefined): string | undefined {
+  if (key === undefined || TEST_KEY.test(key)) return key;
+  throw new ConnectorError({
+    code: 'INVALID_KEY_FORMAT',
+    action: 'reject',
+    message: `${option} must be sk_test_ and 22 letters or digits (section 5 of the specification); leave it out to have one made`,
+  });
+}

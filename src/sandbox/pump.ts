@@ -1,0 +1,98 @@
+import { Agent, request } from 'undici';
+import { runDueTasks } from './background.ts';
+import type { Delivery, DeliveryOutcome } from './deliveries.ts';
+import { nextDeliveryAt, reviveDeliveries, settleDelivery, takeDueDeliveries } from './deliveries.ts';
+import { companyById } from './records/companies.ts';
+import type { SandboxState } from './state.ts';
+import { nextTaskAt } from './tasks.ts';
+
+/** A receiver that takes longer has failed this attempt. */
+const ATTEMPT_TIMEOUT_MS = 10_000;
+const MAX_IN_FLIGHT = 64;
+
+export interface DeliveryLog {
+  event: string;
+  companyId: number;
+  attempt: number;
+  outcome: 'delivered' | 'waiting' | 'dropped';
+  status?: number | undefined;
+}
+
+/** Runs background tasks and sends webhooks when they are due by the sandbox's clock. */
+export function startPump(state: SandboxState, onDelivery?: (entry: DeliveryLog) => void): { stop: () => Promise<void> } {
+  const agent = new Agent({ connections: MAX_IN_FLIGHT, keepAliveTimeout: 4000 });
+  const inFlight = new Set<Promise<void>>();
+  let cancelTimer: (() => void) | undefined;
+  let planned = false;
+  let stopped = false;
+
+  function wake(): void {
+    if (stopped || planned) return;
+    planned = true;
+    // After the answer of the call that caused it (E11).
+    setImmediate(() => {
+      planned = false;
+      if (!stopped) turn();
+    });
+  }
+
+  function turn(): void {
+    cancelTimer?.();
+    runDueTasks(state);
+    for (const delivery of takeDueDeliveries(state, MAX_IN_FLIGHT - inFlight.size)) {
+      const sending = attempt(delivery).finally(() => {
+        inFlight.delete(sending);
+        wake();
+      });
+      inFlight.add(sending);
+    }
+    const next = Math.min(nextTaskAt(state) ?? Infinity, inFlight.size < MAX_IN_FLIGHT ? (nextDeliveryAt(state) ?? Infinity) : Infinity);
+    cancelTimer = next === Infinity ? undefined : state.clock.at(next, wake);
+  }
+
+  async function attempt(delivery: Delivery): Promise<void> {
+    const outcome = await sendDelivery(state, agent, delivery);
+    // Left as under way: the next start with this state makes the attempt again.
+    if (stopped) return;
+    const became = settleDelivery(state, delivery, outcome);
+    onDelivery?.({ event: delivery.event, companyId: delivery.companyId, attempt: delivery.attempt + 1, outcome: became, status: outcome.status });
+  }
+
+  reviveDeliveries(state);
+  state.onEvents = wake;
+  wake();
+  return {
+    async stop() {
+      stopped = true;
+      state.onEvents = undefined;
+      cancelTimer?.();
+      await agent.destroy();
+      await Promise.all(inFlight);
+    },
+  };
+}
+
+/** One POST as section 6 describes it, to the company's present URL with its present key. */
+async function sendDelivery(state: SandboxState, agent: Agent, delivery: Delivery): Promise<DeliveryOutcome> {
+  const company = companyById(state, delivery.companyId);
+  if (company?.webhookUrl == null) return { error: 'NO_URL' };
+  try {
+    const { statusCode, body } = await request(company.webhookUrl, {
+      method: 'POST',
+      dispatcher: agent,
+      headersTimeout: ATTEMPT_TIMEOUT_MS,
+      bodyTimeout: ATTEMPT_TIMEOUT_MS,
+      headers: {
+        'content-type': 'application/json',
+        'x-webhook-event': delivery.event,
+        'x-webhook-timestamp': delivery.stamp,
+        'x-webhook-key': company.webhookKey ?? '',
+      },
+      body: delivery.body,
+    });
+    await body.dump();
+    return { status: statusCode };
+  } catch (error) {
+    return { error: error instanceof Error && 'code' in error ? String(error.code) : 'FAILED' };
+  }
+}

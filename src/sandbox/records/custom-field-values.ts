@@ -1,0 +1,183 @@
+import type { Context } from '../context.ts';
+import { effect, iso } from '../context.ts';
+import { invalidRequest, notFound } from '../errors.ts';
+import type { CustomField } from './custom-fields.ts';
+import { findCustomField, listCustomFields } from './custom-fields.ts';
+
+export interface ValueInput {
+  customFieldId: string;
+  entityType: string;
+  entityId: string | number;
+  parentEntityType?: string | null | undefined;
+  parentEntityId?: string | number | null | undefined;
+  value: unknown;
+}
+
+export interface CustomFieldValue {
+  id: number;
+  customFieldId: string;
+  entityType: string;
+  entityId: string;
+  /** Empty when the value hangs on the entity itself. */
+  parentEntityType: string;
+  parentEntityId: string;
+  /** JSON text of the stored form. */
+  value: string;
+  createdAt: number;
+  updatedAt: number;
+}
+
+/** What a job or job candidate shows of a value. */
+export type ShownValues = Record<string, { label: string; value: unknown; parentSection: string | null }>;
+
+const VALUE = `select id, custom_field_id as customFieldId, entity_type as entityType, entity_id as entityId, parent_entity_type as parentEntityType,
+  parent_entity_id as parentEntityId, value, created_at as createdAt, updated_at as updatedAt from custom_field_values`;
+
+/** Section 2.5, value storage: what each type accepts, and the form it is kept and answered in (F1, assumed). */
+const STORED: Record<string, (value: unknown, field: CustomField) => unknown> = {
+  text: (value) => asText(value),
+  textarea: (value) => asText(value),
+  select: (value, field) => asOption(value, field),
+  'multi-select': (value, field) => (Array.isArray(value) ? JSON.stringify(value.map((one) => asOption(one, field))) : fail('an array of options')),
+  number: (value) => asNumber(value),
+  date: (value) => (typeof value === 'string' && isDate(value) ? value : fail('a date as YYYY-MM-DD')),
+  checkbox: (value) => (typeof value === 'boolean' ? value : fail('true or false')),
+};
+
+/** Sets a value by its full key. 404 unknown field or entity, 400 when it does not fit the type. */
+export function upsertValue(ctx: Context, input: ValueInput): CustomFieldValue {
+  const field = findCustomField(ctx, input.customFieldId);
+  if (field.entityType !== input.entityType) throw invalidRequest('The custom field is of another entityType', { entityType: `must be ${field.entityType}` });
+  requireEntity(ctx, input.entityType, input.entityId);
+  const { state, company, now } = ctx;
+  const key = [input.entityType, String(input.entityId), field.id, input.parentEntityType ?? '', String(input.parentEntityId ?? '')] as const;
+  state.run(
+    `insert into custom_field_values
+       (id, company_id, entity_type, entity_id, custom_field_id, parent_entity_type, parent_entity_id, value, created_at, updated_at)
+     values (?, ?, ?, ?, ?, ?, ?, ?, ?, ?)
+     on conflict (company_id, entity_type, entity_id, custom_field_id, parent_entity_type, parent_entity_id)
+     do update set value = excluded.value, updated_at = excluded.updated_at`,
+    state.nextId('custom-field-value', 80_001),
+    company.id,
+    ...key,
+    JSON.stringify(storedForm(field, input.value)),
+    now,
+    now,
+  );
+  const saved = state.one<CustomFieldValue>(
+    `${VALUE} where company_id = ? and entity_type = ? and entity_id = ? and custom_field_id = ? and parent_entity_type = ? and parent_entity_id = ?`,
+    company.id,
+    ...key,
+  ) as CustomFieldValue;
+  effect(ctx, 'custom-field-value', saved.id, { customFieldId: field.id, entityType: input.entityType, entityId: String(input.entityId) });
+  return saved;
+}
+
+/** A customFields object of a job or candidate: `{ id: value }` (J12, assumed). */
+export function upsertValuesOf(ctx: Context, entityType: string, entityId: number, values: Record<string, unknown>): void {
+  for (const [customFieldId, value] of Object.entries(values)) upsertValue(ctx, { customFieldId, entityType, entityId, value });
+}
+
+export function valuesOf(ctx: Context, entityType?: string, entityId?: string | number): CustomFieldValue[] {
+  const type = entityType ?? null;
+  const id = entityId === undefined ? null : String(entityId);
+  return ctx.state.all<CustomFieldValue>(
+    `${VALUE} where company_id = ? and (? is null or entity_type = ?) and (? is null or entity_id = ?) order by id`,
+    ctx.company.id,
+    type,
+    type,
+    id,
+    id,
+  );
+}
+
+/** 404 when unknown or another company's. */
+export function findValue(ctx: Context, id: number): CustomFieldValue {
+  const value = ctx.state.one<CustomFieldValue>(`${VALUE} where id = ? and company_id = ?`, id, ctx.company.id);
+  if (value === undefined) throw notFound('Custom field value');
+  return value;
+}
+
+export function removeValues(ctx: Context, values: readonly CustomFieldValue[]): void {
+  for (const { id } of values) {
+    ctx.state.run('delete from custom_field_values where id = ?', id);
+    effect(ctx, 'custom-field-value-removed', id);
+  }
+}
+
+export function renderValue(value: CustomFieldValue): Record<string, unknown> {
+  return {
+    id: value.id,
+    customFieldId: value.customFieldId,
+    entityType: value.entityType,
+    entityId: value.entityId,
+    parentEntityType: value.parentEntityType === '' ? null : value.parentEntityType,
+    parentEntityId: value.parentEntityId === '' ? null : value.parentEntityId,
+    value: JSON.parse(value.value) as unknown,
+    createdAt: iso(value.createdAt),
+    updatedAt: iso(value.updatedAt),
+  };
+}
+
+/** Every job custom field of the company, an empty string where none is set (section 2.2). */
+export function customFieldsOfJob(ctx: Context, jobId: number): ShownValues {
+  const values = ownValues(ctx, 'job', jobId);
+  const fields = listCustomFields(ctx, 'job');
+  return Object.fromEntries(fields.map((field) => [field.id, shown(field, values.get(field.id) ?? '')]));
+}
+
+/** The candidate's values, only those that exist; undefined when none does (K15, assumed). */
+export function customFieldsOfJobCandidate(ctx: Context, jobCandidate: { candidateId: number }): ShownValues | undefined {
+  const values = ownValues(ctx, 'candidate', jobCandidate.candidateId);
+  if (values.size === 0) return undefined;
+  const fields = listCustomFields(ctx, 'candidate').filter((field) => values.has(field.id));
+  return fields.length === 0 ? undefined : Object.fromEntries(fields.map((field) => [field.id, shown(field, values.get(field.id))]));
+}
+
+function ownValues(ctx: Context, entityType: string, entityId: number): Map<string, unknown> {
+  const own = valuesOf(ctx, entityType, entityId).filter((value) => value.parentEntityType === '');
+  const set = own.map((value) => [value.customFieldId, JSON.parse(value.value) as unknown] as const);
+  return new Map(set.filter(([, value]) => value !== null));
+}
+
+function shown(field: CustomField, value: unknown): ShownValues[string] {
+  return { label: field.fieldLabel, value, parentSection: field.parentSection };
+}
+
+/** Null clears a value: it is stored as null (F11, assumed). */
+function storedForm(field: CustomField, value: unknown): unknown {
+  if (value === null || value === undefined) return null;
+  const toStored = STORED[field.fieldType];
+  return toStored === undefined ? value : toStored(value, field);
+}
+
+/** 404 unless the job or candidate exists in the company. */
+export function requireEntity(ctx: Context, entityType: string, entityId: string | number): void {
+  const table = entityType === 'job' ? 'jobs' : 'candidates';
+  const found = ctx.state.one(`select 1 from ${table} where id = ? and company_id = ?`, Number(entityId), ctx.company.id);
+  if (found === undefined) throw notFound(entityType === 'job' ? 'Job' : 'Candidate');
+}
+
+function asText(value: unknown): string {
+  return typeof value === 'string' ? value : fail('a text');
+}
+
+function asNumber(value: unknown): number {
+  const number = typeof value === 'string' && /^-?\d+(\.\d+)?$/.test(value) ? Number(value) : value;
+  return typeof number === 'number' && Number.isFinite(number) ? number : fail('a number');
+}
+
+/** A value outside the options is refused (F2, assumed). */
+function asOption(value: unknown, field: CustomField): string {
+  return typeof value === 'string' && (field.options ?? []).includes(value) ? value : fail(`one of ${(field.options ?? []).join(', ')}`);
+}
+
+function isDate(text: string): boolean {
+  if (!/^\d{4}-\d{2}-\d{2}$/.test(text)) return false;
+  const time = Date.parse(`${text}T00:00:00Z`);
+  return !Number.isNaN(time) && new Date(time).toISOString().startsWith(text);
+}
+
+function fail(expected: string): never {
+  throw invalidRequest('The value does not fit the field type', { value: `must be ${expected}` });
+}

@@ -1,0 +1,127 @@
+import { createServer, type IncomingMessage, type Server, type ServerResponse } from 'node:http';
+import { once } from 'node:events';
+import type { AddressInfo } from 'node:net';
+import { invalidRequest } from './errors.ts';
+import type { ApiResponse } from './handle.ts';
+import { type Outcome, play } from './play.ts';
+import type { RateLimit } from './rate-limit.ts';
+import type { SandboxState } from './state.ts';
+
+/** Larger than the largest body the spec allows: 5,000 invites or URLs. */
+const MAX_BODY_BYTES = 8 * 1024 * 1024;
+
+/** One answered or unanswered request, for a log line; no body, no personal data. */
+export interface RequestLog {
+  method: string;
+  path: string;
+  operation: string;
+  /** Absent when no answer was sent. */
+  status?: number;
+  companyId?: number | undefined;
+  requestId: string;
+  fault?: string | undefined;
+  ms: number;
+}
+
+export interface ApiServerOptions {
+  port: number;
+  limit?: RateLimit | undefined;
+  onRequest?: ((entry: RequestLog) => void) | undefined;
+}
+
+/** The API over node:http, bare on purpose: a page of 100 must cost little more than its bytes. */
+export async function startApiServer(state: SandboxState, options: ApiServerOptions): Promise<{ port: number; close: () => Promise<void> }> {
+  const server = createServer({ requestTimeout: 30_000, headersTimeout: 10_000, keepAliveTimeout: 60_000 }, (req, res) => {
+    answerRequest(state, options, req, res).catch((error: unknown) => {
+      // A client that goes away while sending is no defect.
+      if (req.complete) state.onDefect?.('server', error);
+      res.destroy();
+    });
+  });
+  return listen(server, options.port);
+}
+
+/** Listens on loopback; close ends open connections too. */
+export async function listen(server: Server, port: number): Promise<{ port: number; close: () => Promise<void> }> {
+  server.listen(port, '127.0.0.1');
+  await once(server, 'listening');
+  return {
+    port: (server.address() as AddressInfo).port,
+    async close() {
+      const closed = once(server, 'close');
+      server.close();
+      server.closeAllConnections();
+      await closed;
+    },
+  };
+}
+
+async function answerRequest(state: SandboxState, options: ApiServerOptions, req: IncomingMessage, res: ServerResponse): Promise<void> {
+  const started = performance.now();
+  const body = await readBody(req);
+  if (body === undefined) {
+    refuseTooLarge(req, res);
+    return;
+  }
+  const request = { method: req.method ?? 'GET', url: req.url ?? '/', headers: req.headers, body };
+  const outcome = await play(state, request, options.limit);
+  send(res, outcome);
+  options.onRequest?.(logOf(outcome, started));
+}
+
+/** The whole body as text; undefined when it is too large. */
+export async function readBody(req: IncomingMessage): Promise<string | undefined> {
+  if (Number(req.headers['content-length'] ?? 0) > MAX_BODY_BYTES) return undefined;
+  if (req.method === 'GET') return '';
+  const chunks: Buffer[] = [];
+  let size = 0;
+  for await (const chunk of req as AsyncIterable<Buffer>) {
+    size += chunk.length;
+    if (size > MAX_BODY_BYTES) return undefined;
+    chunks.push(chunk);
+  }
+  return Buffer.concat(chunks).toString('utf8');
+}
+
+function refuseTooLarge(req: IncomingMessage, res: ServerResponse): void {
+  res.writeHead(400, { 'content-type': 'application/json; charset=utf-8', connection: 'close' });
+  res.end(JSON.stringify(invalidRequest('The body is too large')), () => req.destroy());
+}
+
+function send(res: ServerResponse, outcome: Outcome): void {
+  if (outcome.kind === 'reset') {
+    // A reset, not an orderly end: the client must not be able to read a truncated success.
+    res.socket?.resetAndDestroy();
+    return;
+  }
+  if (outcome.kind === 'half') sendHalf(res, outcome.response);
+  else {
+    res.writeHead(outcome.response.status, withLength(outcome.response));
+    res.end(outcome.response.body);
+  }
+}
+
+function sendHalf(res: ServerResponse, response: ApiResponse): void {
+  res.writeHead(response.status, withLength(response));
+  res.write(response.body.slice(0, Math.floor(response.body.length / 2)), () => {
+    res.socket?.destroy();
+  });
+}
+
+function withLength(response: ApiResponse): Record<string, string | number> {
+  return { ...response.headers, 'content-length': Buffer.byteLength(response.body) };
+}
+
+function logOf(outcome: Outcome, started: number): RequestLog {
+  const { call } = outcome;
+  return {
+    method: call.request.method,
+    path: call.request.url.split('?')[0] ?? '',
+    operation: call.operation,
+    companyId: call.company?.id,
+    requestId: call.requestId,
+    fault: outcome.fault,
+    ms: Math.round(performance.now() - started),
+    ...(outcome.kind === 'reset' ? {} : { status: outcome.response.status }),
+  };
+}

@@ -1,0 +1,149 @@
+import { mkdtempSync, rmSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { DatabaseSync, type SQLInputValue, type StatementSync } from 'node:sqlite';
+import { type Clock, createRealClock, createSteppedClock, isStepped } from './clock.ts';
+import { Faults } from './faults.ts';
+import { TABLES } from './schema.ts';
+
+export interface StateOptions {
+  /** A file that survives restarts, `:memory:`, or nothing: a temporary file that keeps large seeds off the heap. */
+  file?: string | undefined;
+  /** Chance, ids and seeded people follow it. */
+  seed?: number | undefined;
+  clock?: 'real' | 'stepped' | undefined;
+  /** Where a stepped clock starts, epoch ms. */
+  startAt?: number | undefined;
+}
+
+/** Where stepped time begins unless told otherwise: a Monday morning. */
+const DEFAULT_START = Date.UTC(2026, 0, 5, 9);
+
+/**
+ * What the platform knows, in one SQLite database, always through here: statements are prepared once, and everything that
+ * belongs together (an effect, its ledger rows, its events) commits together.
+ */
+export class SandboxState {
+  readonly clock: Clock;
+  readonly seed: number;
+  readonly faults = new Faults();
+  /** Set by whoever delivers events; called after a commit that left some. */
+  onEvents: (() => void) | undefined;
+  /** Set by whoever logs; called with what must never happen. */
+  onDefect: ((where: string, error: unknown) => void) | undefined;
+  readonly #db: DatabaseSync;
+  readonly #temporary: string | undefined;
+  readonly #statements = new Map<string, StatementSync>();
+  /** Set when a rollback may have left an index kept beside the database with rows that do not exist. */
+  forgetIndexes = false;
+  #requests = 0;
+  #depth = 0;
+  #eventsLeft = false;
+
+  constructor(options: StateOptions) {
+    this.seed = options.seed ?? 1;
+    this.#temporary = options.file === undefined ? mkdtempSync(join(tmpdir(), 'hirebridge-sandbox-')) : undefined;
+    this.#db = new DatabaseSync(options.file ?? join(this.#temporary ?? '', 'state.db'));
+    // A temporary store need not survive power loss; a named one survives a killed process in WAL mode with synchronous=normal.
+    this.#db.exec(`pragma journal_mode = wal; pragma synchronous = ${options.file === undefined ? 'off' : 'normal'}; pragma cache_size = -16000;`);
+    for (const tables of TABLES) this.#db.exec(tables);
+    this.clock = options.clock === 'stepped' ? createSteppedClock(options.startAt ?? this.#savedTime() ?? DEFAULT_START) : createRealClock();
+  }
+
+  /** The rows of a query. */
+  all<T>(sql: string, ...values: SQLInputValue[]): T[] {
+    return this.#prepare(sql).all(...values) as T[];
+  }
+
+  /** The first row of a query. */
+  one<T>(sql: string, ...values: SQLInputValue[]): T | undefined {
+    return this.#prepare(sql).get(...values) as T | undefined;
+  }
+
+  /** Runs a statement; the answer is the number of rows it changed. */
+  run(sql: string, ...values: SQLInputValue[]): number {
+    return Number(this.#prepare(sql).run(...values).changes);
+  }
+
+  /** The next number of a series; never given twice, also after a deletion. */
+  nextId(series: string, first = 1): number {
+    const row = this.one<{ value: number }>(
+      'insert into counters (name, value) values (?, ?) on conflict (name) do update set value = value + 1 returning value',
+      series,
+      first,
+    );
+    return row?.value ?? first;
+  }
+
+  /** All or nothing. Inside another transaction it is a savepoint: its failure undoes only itself. */
+  transaction<T>(work: () => T): T {
+    const outer = this.#depth === 0;
+    const name = `level${String(this.#depth)}`;
+    this.#db.exec(outer ? 'begin immediate' : `savepoint ${name}`);
+    this.#depth += 1;
+    try {
+      const result = work();
+      this.#db.exec(outer ? 'commit' : `release ${name}`);
+      return result;
+    } catch (error) {
+      this.#db.exec(outer ? 'rollback' : `rollback to ${name}; release ${name}`);
+      this.forgetIndexes = true;
+      throw error;
+    } finally {
+      this.#depth -= 1;
+      if (outer) this.#tellEvents();
+    }
+  }
+
+  /** Says that this transaction leaves events to deliver. */
+  eventsWaiting(): void {
+    this.#eventsLeft = true;
+    if (this.#depth === 0) this.#tellEvents();
+  }
+
+  /** Numbers requests that bring no id of their own, since this start. */
+  nextRequest(): number {
+    this.#requests += 1;
+    return this.#requests;
+  }
+
+  setting(name: string): string | undefined {
+    return this.one<{ value: string }>('select value from settings where name = ?', name)?.value;
+  }
+
+  saveSetting(name: string, value: string): void {
+    this.run('insert into settings (name, value) values (?, ?) on conflict (name) do update set value = excluded.value', name, value);
+  }
+
+  /** Moves a stepped clock and remembers where it stands. */
+  advance(ms: number): void {
+    if (!isStepped(this.clock)) throw new Error('Only a stepped clock is advanced by hand; start the sandbox with --clock stepped');
+    this.clock.advance(ms);
+    this.saveSetting('clock', String(this.clock.now()));
+  }
+
+  close(): void {
+    this.#statements.clear();
+    this.#db.close();
+    if (this.#temporary !== undefined) rmSync(this.#temporary, { recursive: true, force: true });
+  }
+
+  #savedTime(): number | undefined {
+    const saved = this.setting('clock');
+    return saved === undefined ? undefined : Number(saved);
+  }
+
+  #tellEvents(): void {
+    if (!this.#eventsLeft) return;
+    this.#eventsLeft = false;
+    this.onEvents?.();
+  }
+
+  #prepare(sql: string): StatementSync {
+    const known = this.#statements.get(sql);
+    if (known !== undefined) return known;
+    const statement = this.#db.prepare(sql);
+    this.#statements.set(sql, statement);
+    return statement;
+  }
+}
