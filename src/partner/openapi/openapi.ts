@@ -35,6 +35,7 @@ export function openApiDocument(
       description:
         'Operations marked `x-assumed` rest on readings of questions that the specification leaves open; ' +
         'each names the question and the reading chosen. Responses may carry more keys than shown.',
+      contact: { name: 'hirebridge' },
       license: { name: 'MIT', identifier: 'MIT' },
     },
     servers: serversOf(addresses),
