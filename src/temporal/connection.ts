@@ -1,0 +1,135 @@
+import { existsSync } from 'node:fs';
+import { Connection } from '@temporalio/client';
+import { loadClientConnectConfig } from '@temporalio/envconfig';
+import type { NativeConnection, NativeConnectionOptions } from '@temporalio/worker';
+import { ConnectorError } from '../errors.ts';
+import { grpcCode, reasonOf } from './grpc-error.ts';
+
+export interface TemporalSettings {
+  /** Undefined when neither environment nor profile names a server: the embedded one is meant. */
+  address: string | undefined;
+  /** `default` when nothing names one. */
+  namespace: string;
+  options: NativeConnectionOptions;
+}
+
+export interface TemporalConnection {
+  address: string;
+  namespace: string;
+  /** For clients. */
+  connection: Connection;
+  /** For workers; opened with the first call, because it loads the SDK's native core. */
+  nativeConnection(): Promise<NativeConnection>;
+  close(): Promise<void>;
+}
+
+const connectMs = 5_000;
+
+/**
+ * Reads TEMPORAL_ADDRESS, TEMPORAL_NAMESPACE, TEMPORAL_API_KEY, TEMPORAL_TLS_*, TEMPORAL_PROFILE and the profile file
+ * (TEMPORAL_CONFIG_FILE) by Temporal's own rules. Throws TEMPORAL_CONFIG_INVALID.
+ */
+export function temporalSettings(env: NodeJS.ProcessEnv = process.env): TemporalSettings {
+  const file = env['TEMPORAL_CONFIG_FILE'];
+  // Temporal's loader takes a missing file for an empty one, and would connect somewhere else than meant.
+  if (file !== undefined && !existsSync(file))
+    throw invalid(`TEMPORAL_CONFIG_FILE names ${file}, which does not exist`);
+  try {
+    const { connectionOptions, namespace } = loadClientConnectConfig({ overrideEnvVars: withoutUndefined(env) });
+    return { address: connectionOptions.address, namespace: namespace ?? 'default', options: connectionOptions };
+  } catch (error) {
+    throw invalid(reasonOf(error), error);
+  }
+}
+
+/**
+ * Connects to the server that the environment names (localhost:7233 when it names none) and makes sure the namespace is
+ * there. Throws UNREACHABLE within about 5 s, TEMPORAL_REFUSED for a key or certificate that is not taken,
+ * TEMPORAL_NAMESPACE_MISSING, TEMPORAL_CONFIG_INVALID.
+ */
+export async function connectTemporal(env: NodeJS.ProcessEnv = process.env): Promise<TemporalConnection> {
+  const { namespace, options, address = 'localhost:7233' } = temporalSettings(env);
+  const target = { ...options, address };
+  const connection = Connection.lazy({ ...withoutUndefined(target), connectTimeout: connectMs });
+  try {
+    await connection.ensureConnected();
+    await withDeadline(connection, () => connection.workflowService.describeNamespace({ namespace }));
+  } catch (error) {
+    await connection.close();
+    throw failure(error, address, namespace);
+  }
+  let native: Promise<NativeConnection> | undefined;
+  const nativeConnection = () => (native ??= connectNative(target, namespace));
+  return {
+    address,
+    namespace,
+    connection,
+    nativeConnection,
+    async close() {
+      await (await native?.catch(() => undefined))?.close();
+      await connection.close();
+    },
+  };
+}
+
+async function connectNative(target: NativeConnectionOptions & { address: string }, namespace: string) {
+  const worker = await import('@temporalio/worker');
+  try {
+    return await worker.NativeConnection.connect(withoutUndefined(target));
+  } catch (error) {
+    throw failure(error, target.address, namespace);
+  }
+}
+
+function withDeadline<Result>(connection: Connection, call: () => Promise<Result>): Promise<Result> {
+  return connection.withDeadline(Date.now() + connectMs, call);
+}
+
+/** The SDK tells an absent option from one that is undefined, and so does our tsconfig. */
+function withoutUndefined<Value>(record: Record<string, Value | undefined>): Record<string, Value>;
+function withoutUndefined<Options extends object>(record: Options): Options;
+function withoutUndefined(record: object): object {
+  return Object.fromEntries(Object.entries(record).filter(([, value]) => value !== undefined));
+}
+
+function failure(error: unknown, address: string, namespace: string): ConnectorError {
+  const refusal = refusals[grpcCode(error) ?? ''];
+  if (refusal !== undefined) return new ConnectorError({ ...refusal(address, namespace), cause: error });
+  return new ConnectorError({
+    code: 'UNREACHABLE',
+    action: 'retry',
+    message:
+      `Temporal does not answer at ${address} (${reasonOf(error)}). Start it or correct TEMPORAL_ADDRESS; ` +
+      'a server behind TLS needs TEMPORAL_TLS or TEMPORAL_API_KEY too.',
+    cause: error,
+  });
+}
+
+const refused = (address: string, namespace: string) => ({
+  code: 'TEMPORAL_REFUSED',
+  action: 'reject' as const,
+  message:
+    `Temporal at ${address} does not let us into namespace ${namespace}. ` +
+    'Check TEMPORAL_API_KEY or the TEMPORAL_TLS_* certificate, and that they belong to this namespace.',
+});
+
+const refusals: Record<string, typeof refused> = {
+  UNAUTHENTICATED: refused,
+  PERMISSION_DENIED: refused,
+  NOT_FOUND: (address, namespace) => ({
+    code: 'TEMPORAL_NAMESPACE_MISSING',
+    action: 'reject',
+    message:
+      `Temporal at ${address} has no namespace ${namespace}. Correct TEMPORAL_NAMESPACE, or create it: ` +
+      `temporal operator namespace create --address ${address} --namespace ${namespace}`,
+  }),
+};
+
+function invalid(reason: string, cause?: unknown): ConnectorError {
+  return new ConnectorError({
+    code: 'TEMPORAL_CONFIG_INVALID',
+    action: 'reject',
+    message: `Temporal's settings (TEMPORAL_* and its profile file) cannot be used: ${reason}.`,
+    cause,
+  });
+}
