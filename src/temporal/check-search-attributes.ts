@@ -39,9 +39,10 @@ function command({ options: { address } }: Connection, namespace: string, names:
     const pairs = names.map((name) => `--search-attribute ${name}=Keyword`).join(' ');
     return `tcld namespace search-attributes add --namespace ${namespace} ${pairs}`;
   }
-  const flags = names.map((name) => `--name ${name}`).join(' ');
+  // The CLI pairs names with types and silently adds no more names than it has types.
+  const flags = names.map((name) => `--name ${name} --type Keyword`).join(' ');
   const where = `--address ${address} --namespace ${namespace}`;
-  return `temporal operator search-attribute create ${where} ${flags} --type Keyword`;
+  return `temporal operator search-attribute create ${where} ${flags}`;
 }
 
 async function look(connection: Connection, namespace: string): Promise<Verdicts> {

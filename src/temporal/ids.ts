@@ -1,0 +1,59 @@
+import type { WorkflowSignalWithStartOptions } from '@temporalio/client';
+import { defineSearchAttributeKey, SearchAttributeType, TypedSearchAttributes } from '@temporalio/common';
+import type { HireInput, HireTiming, WakeAbout } from '../../workflows/messages.ts';
+import { wakeSignalName } from '../../workflows/signal-names.ts';
+
+const tenantKey = defineSearchAttributeKey('TenantId', SearchAttributeType.KEYWORD);
+const flowKey = defineSearchAttributeKey('Flow', SearchAttributeType.KEYWORD);
+
+/** One queue a store: a worker with another store never receives its tasks. */
+export function taskQueue(installationId: string): string {
+  return `${installationId}/work`;
+}
+
+export function hireWorkflowId(installationId: string, tenantId: string, jobCandidateId: string): string {
+  return `${installationId}/hire/${tenantId}/${jobCandidateId}`;
+}
+
+export function sweepScheduleId(installationId: string, tenantId: string): string {
+  return `${installationId}/sweep/${tenantId}`;
+}
+
+/** Ids come from webhooks, so only forms that can be ids become part of a workflow id. */
+export function isSafeId(id: string): boolean {
+  return /^[A-Za-z0-9_-]{1,64}$/.test(id);
+}
+
+export interface HireStart {
+  tenantId: string;
+  jobCandidateId: string;
+  timing: HireTiming;
+  adopt?: boolean;
+  watch?: boolean;
+}
+
+/** How a hire's workflow is reached: a running one gets the signal, otherwise one starts with it. */
+export function hireStartOptions(
+  installationId: string,
+  hire: HireStart,
+  about: WakeAbout,
+): WorkflowSignalWithStartOptions<[WakeAbout]> & { args: [HireInput]; signal: string } {
+  const { tenantId, jobCandidateId } = hire;
+  return {
+    workflowId: hireWorkflowId(installationId, tenantId, jobCandidateId),
+    taskQueue: taskQueue(installationId),
+    args: [hire],
+    signal: wakeSignalName,
+    signalArgs: [about],
+    typedSearchAttributes: attributes(tenantId, 'hire'),
+    // Tenants share the workers fairly, and hires go before sweeps.
+    priority: { priorityKey: 2, fairnessKey: tenantId },
+  };
+}
+
+export function attributes(tenantId: string, flow: string): TypedSearchAttributes {
+  return new TypedSearchAttributes([
+    { key: tenantKey, value: tenantId },
+    { key: flowKey, value: flow },
+  ]);
+}

@@ -1,0 +1,38 @@
+import { type Client, WorkflowNotFoundError } from '@temporalio/client';
+import type { HireTiming, WakeAbout } from '../../workflows/messages.ts';
+import { wakeSignalName } from '../../workflows/signal-names.ts';
+import { hireStartOptions, hireWorkflowId } from './ids.ts';
+
+export interface HireClient {
+  client: Client;
+  installationId: string;
+  timing: HireTiming;
+}
+
+/**
+ * Sends one hint to a hire. With `start` a workflow begins where none runs; without, `false` says that none runs. Harmless when repeated:
+ * the workflow asks the store what is true.
+ */
+export async function wakeHire(
+  { client, installationId, timing }: HireClient,
+  hire: { tenantId: string; jobCandidateId: string },
+  about: WakeAbout,
+  options: { start: boolean; adopt?: boolean; watch?: boolean },
+): Promise<boolean> {
+  if (options.start) {
+    const { adopt = false, watch = false } = options;
+    await client.workflow.signalWithStart(
+      'hire',
+      hireStartOptions(installationId, { ...hire, timing, adopt, watch }, about),
+    );
+    return true;
+  }
+  const handle = client.workflow.getHandle(hireWorkflowId(installationId, hire.tenantId, hire.jobCandidateId));
+  try {
+    await handle.signal(wakeSignalName, about);
+    return true;
+  } catch (error) {
+    if (error instanceof WorkflowNotFoundError) return false;
+    throw error;
+  }
+}

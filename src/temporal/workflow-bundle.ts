@@ -1,0 +1,39 @@
+import { createHash } from 'node:crypto';
+import { mkdirSync, readdirSync, readFileSync, renameSync, writeFileSync } from 'node:fs';
+import { createRequire } from 'node:module';
+import { join } from 'node:path';
+import { fileURLToPath } from 'node:url';
+import { bundleWorkflowCode } from '@temporalio/worker';
+
+const workflowsDir = fileURLToPath(new URL('../../workflows/', import.meta.url));
+
+/**
+ * The workflows as one file, made once per content and SDK version: bundling takes about two seconds, and every start of a worker
+ * would pay them. `cacheDir` is the installation's own.
+ */
+export async function workflowBundle(cacheDir: string): Promise<{ codePath: string }> {
+  const codePath = join(cacheDir, `workflows-${contentHash()}.js`);
+  try {
+    readFileSync(codePath);
+  } catch {
+    const { code } = await bundleWorkflowCode({ workflowsPath: join(workflowsDir, 'index.ts'), logger: silent });
+    mkdirSync(cacheDir, { recursive: true });
+    // Another worker may do the same; a rename never shows half a file.
+    const temporary = `${codePath}.${process.pid}`;
+    writeFileSync(temporary, code);
+    renameSync(temporary, codePath);
+  }
+  return { codePath };
+}
+
+function contentHash(): string {
+  const hash = createHash('sha256');
+  const { version } = createRequire(import.meta.url)('@temporalio/worker/package.json') as { version: string };
+  hash.update(version);
+  for (const name of readdirSync(workflowsDir).toSorted())
+    hash.update(name).update(readFileSync(join(workflowsDir, name)));
+  return hash.digest('hex').slice(0, 16);
+}
+
+const nothing = (): void => undefined;
+const silent = { log: nothing, trace: nothing, debug: nothing, info: nothing, warn: nothing, error: nothing };
