@@ -2,7 +2,7 @@ import { createServer } from 'node:http';
 import type { AddressInfo } from 'node:net';
 import type { TestProject } from 'vitest/node';
 import { startDevServer } from '../../src/temporal/dev-server/dev-server.ts';
-import { resolveTemporalCli } from '../../src/temporal/dev-server/resolve-cli.ts';
+import { type ResolvedCli, resolveTemporalCli } from '../../src/temporal/dev-server/resolve-cli.ts';
 import { startPostgres } from './start-postgres.ts';
 
 interface Service {
@@ -10,27 +10,41 @@ interface Service {
   stop(): Promise<void>;
 }
 
-const starters: Record<string, () => Promise<Service>> = {
-  async postgres() {
-    const { url, stop } = await startPostgres();
-    return { answer: { url }, stop };
-  },
-  async temporal() {
-    const { path } = await resolveTemporalCli({ onProgress: (line) => process.stderr.write(`${line}\n`) });
-    const { address, uiUrl, stop } = await startDevServer({ cliPath: path });
-    return { answer: { address, uiUrl, cliPath: path }, stop };
-  },
-};
+type Starters = Record<string, () => Promise<Service>>;
+
+function starters(cli: Promise<ResolvedCli>): Starters {
+  return {
+    async postgres() {
+      const { url, stop } = await startPostgres();
+      return { answer: { url }, stop };
+    },
+    async temporal() {
+      const { path } = await cli;
+      const { address, uiUrl, stop } = await startDevServer({ cliPath: path });
+      return { answer: { address, uiUrl, cliPath: path }, stop };
+    },
+  };
+}
 
 /**
  * Serves the servers that test files share. Each starts in this process with the first question, so that a run which
- * needs none pays nothing, and ends with it.
+ * needs none pays nothing, and ends with it. Only the Temporal CLI is found before the first test: where it must be
+ * built, that takes minutes, and no test's time limit has them.
  */
 export async function setup(project: TestProject): Promise<() => Promise<void>> {
+  const cli = resolveTemporalCli({ onProgress: (line) => process.stderr.write(`${line}\n`) });
+  // A run that needs no Temporal goes on without; one that does fails where it asks, with the reason.
+  await cli.catch(() => undefined);
+  const { url, close } = await serveOnDemand(starters(cli));
+  project.provide('harness', url);
+  return close;
+}
+
+async function serveOnDemand(services: Starters): Promise<{ url: string; close(): Promise<void> }> {
   const started = new Map<string, Promise<Service>>();
   const server = createServer((request, response) => {
     const name = request.url?.slice(1) ?? '';
-    const start = starters[name];
+    const start = services[name];
     if (start === undefined) return void response.writeHead(404).end(`unknown service ${name}`);
     const service = started.get(name) ?? start();
     started.set(name, service);
@@ -41,10 +55,12 @@ export async function setup(project: TestProject): Promise<() => Promise<void>> 
   });
   await new Promise<void>((resolve) => server.listen(0, '127.0.0.1', resolve));
   const { port } = server.address() as AddressInfo;
-  project.provide('harness', `http://127.0.0.1:${port}`);
-  return async () => {
-    await Promise.allSettled([...started.values()].map(async (service) => (await service).stop()));
-    server.closeAllConnections();
-    await new Promise((resolve) => server.close(resolve));
+  return {
+    url: `http://127.0.0.1:${port}`,
+    async close() {
+      await Promise.allSettled([...started.values()].map(async (service) => (await service).stop()));
+      server.closeAllConnections();
+      await new Promise((resolve) => server.close(resolve));
+    },
   };
 }
