@@ -44,7 +44,6 @@ export const mappingFile = z.strictObject({
 });
 
 export type FieldRule = z.output<typeof fieldRule>;
-export type MappingFile = z.output<typeof mappingFile>;
 
 /** The JSON Schema for editors, kept as mappings/mapping.schema.json. */
 export function mappingJsonSchema(): string {

@@ -1,42 +1,23 @@
 /** What a mapping may read from, and what each holds (sections 2.2, 2.3, 2.4 and 2.9 of the specification). */
 export type SourceName = 'candidate' | 'job' | 'jobCandidate' | 'onboarding';
 
-type Holds = 'text' | 'number' | 'boolean' | 'list' | 'object';
-
-const texts = (names: string): Record<string, Holds> =>
-  Object.fromEntries(names.split(' ').map((name) => [name, 'text']));
+const words = (text: string): string[] => text.split(' ');
 
 /** Lists of objects (educations, experiences) are left out: no employee field can hold one. */
-export const SOURCE_FIELDS: Record<SourceName, Record<string, Holds>> = {
-  candidate: {
-    id: 'number',
-    skills: 'list',
-    ...texts(
-      'firstName lastName email phone currentJobTitle currentCompany city country resume majors summary languages githubUrl linkedin coverLetter gender dateOfBirth nationality industry category createdAt updatedAt',
-    ),
-  },
-  job: {
-    id: 'number',
-    pipelineId: 'number',
-    createdAt: 'number',
-    salaryRangeFrom: 'number',
-    salaryRangeTo: 'number',
-    ...texts('title description city state country status workMode salaryCurrency'),
-  },
-  jobCandidate: {
-    id: 'number',
-    jobId: 'number',
-    candidateId: 'number',
-    profileMatchScore: 'number',
-    recommendToRecruitingFirm: 'boolean',
-    ...texts('evaluationStatus aiSummary'),
-  },
-  onboarding: {
-    ...texts('onboardingCandidateId flowId overallStatus externalRef'),
-    enrolledAt: 'number',
-    metadata: 'object',
-  },
+export const SOURCE_FIELDS: Record<SourceName, readonly string[]> = {
+  candidate: words(
+    'id firstName lastName email phone currentJobTitle currentCompany city country skills resume majors summary languages ' +
+      'githubUrl linkedin coverLetter gender dateOfBirth nationality industry category createdAt updatedAt',
+  ),
+  job: words(
+    'id title description city state country pipelineId status workMode createdAt salaryRangeFrom salaryRangeTo salaryCurrency',
+  ),
+  jobCandidate: words('id jobId candidateId profileMatchScore evaluationStatus recommendToRecruitingFirm aiSummary'),
+  onboarding: words('onboardingCandidateId flowId overallStatus externalRef enrolledAt metadata'),
 };
+
+/** The one field with keys of its own: what was sent with the enrolment. */
+const WITH_KEYS = 'metadata';
 
 /** Sources with custom fields: `{ customFieldId: { label, value, parentSection } }`. */
 const WITH_CUSTOM_FIELDS: ReadonlySet<SourceName> = new Set(['candidate', 'job']);
@@ -57,14 +38,14 @@ export function parseSourcePath(text: string): SourcePath | { wrong: string; wor
     if (WITH_CUSTOM_FIELDS.has(head)) return { source: head, text, customField: (custom[2] ?? '').trim() };
     return { wrong: `"${head}" has no custom fields`, word: head, known: [...WITH_CUSTOM_FIELDS] };
   }
-  const known = Object.keys(SOURCE_FIELDS[head]);
-  if (!Object.hasOwn(SOURCE_FIELDS[head], field))
+  const known = SOURCE_FIELDS[head];
+  if (!known.includes(field))
     return {
       wrong: `"${field}" is not a field of ${head}`,
       word: field,
       known: [...known, ...(WITH_CUSTOM_FIELDS.has(head) ? ['customFields[LABEL]'] : [])],
     };
-  const isObject = SOURCE_FIELDS[head][field] === 'object';
+  const isObject = field === WITH_KEYS;
   if (rest.length > 0 || isObject !== (key !== undefined)) {
     return {
       wrong: isObject

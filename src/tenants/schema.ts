@@ -1,7 +1,7 @@
 import { z } from 'zod';
 import { duration } from '../hris/registry.ts';
 import { Readings } from '../partner/contract/readings.ts';
-import { type SecretRef, secretRef } from './secrets.ts';
+import { secretRef } from './secrets.ts';
 
 const ONBOARDING_STATUSES = [
   'not_started',
@@ -15,6 +15,9 @@ const ONBOARDING_STATUSES = [
   'terminated',
 ] as const;
 
+const identifier = z
+  .string('expected 1 to 40 of a-z, 0-9 and -')
+  .regex(/^[a-z0-9-]{1,40}$/, 'expected 1 to 40 of a-z, 0-9 and -');
 const text = z.string('expected text; write a number in quotes').trim().min(1, 'expected text that is not empty');
 /** Stage types in capitals or stage ids; a number is an id. */
 const stage = z
@@ -104,11 +107,11 @@ const writeBack = z
 /** One tenant file. What depends on the HRIS kind stands beside `kind` and `connection` and is checked by the adapter's own schema. */
 export const tenantFile = z
   .strictObject({
-    tenant: z.string().regex(/^[a-z0-9-]{1,40}$/, 'expected 1 to 40 of a-z, 0-9 and -'),
+    tenant: identifier,
     partner,
     hris: z.looseObject({
       kind: text,
-      connection: z.string().regex(/^[a-z0-9-]{1,40}$/, 'expected 1 to 40 of a-z, 0-9 and -'),
+      connection: identifier,
     }),
     mapping: text.optional(),
     policies,
@@ -128,9 +131,6 @@ export const tenantFile = z
 
 export type TenantFile = z.output<typeof tenantFile>;
 
-/** Onboarding policy; `deadline` in ms from enrolment. */
-export type OnboardingPolicy = TenantFile['policies']['onboarding'];
-
 /** One customer, as loaded. Durations in ms; secrets still references, see resolveSecret. */
 export interface Tenant extends Omit<TenantFile, 'hris'> {
   hris: {
@@ -147,5 +147,3 @@ export interface Tenant extends Omit<TenantFile, 'hris'> {
   /** SHA-256 over the parsed file and its mapping files; changes when the meaning changes, not with comments. */
   configHash: string;
 }
-
-export type { SecretRef };

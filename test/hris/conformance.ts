@@ -34,7 +34,9 @@ export function created(result: CreateResult): EmployeeRef {
 }
 
 /** What the call was refused with. */
-export async function refusal(call: Promise<unknown>): Promise<{ code: string; action: string; details: Record<string, unknown> | undefined; message: string }> {
+export async function refusal(
+  call: Promise<unknown>,
+): Promise<{ code: string; action: string; details: Record<string, unknown> | undefined; message: string }> {
   const error: unknown = await call.then(
     () => undefined,
     (reason: unknown) => reason,
@@ -52,8 +54,11 @@ export function describeHris(name: string, start: () => Promise<HrisUnderTest>):
     });
     afterAll(() => hris.stop());
 
-    /** Waits for reads to show a write, no longer than the adapter says they may miss it. */
-    const visible = <T>(look: () => Promise<T>) => expect.poll(look, { interval: 20, timeout: hris.adapter.facts().readLagMs + 2_000 });
+    /** Reads show a write no later than the adapter says. */
+    const shown = (): { interval: number; timeout: number } => ({
+      interval: 20,
+      timeout: hris.adapter.facts().readLagMs + 2_000,
+    });
 
     test('the probe finds table, columns and the right to insert', async () => {
       expect(await hris.adapter.probe(signal)).toMatchObject({ ok: true });
@@ -63,21 +68,37 @@ export function describeHris(name: string, start: () => Promise<HrisUnderTest>):
       const sent = employee('readback');
       const ref = created(await hris.adapter.create(sent, '17:1', write));
       expect(ref.number).toMatch(/^0\d{5}$/);
-      await visible(() => hris.adapter.read(ref.id, signal)).toMatchObject({ ref, fields: sent });
+      await expect.poll(() => hris.adapter.read(ref.id, signal), shown()).toMatchObject({ ref, fields: sent });
     });
 
     test('a created employee is found by number, e-mail and person', async () => {
       const sent = employee('found');
       const ref = created(await hris.adapter.create(sent, '17:2', write));
-      await visible(() => hris.adapter.find({ by: 'number', value: ref.number ?? '' }, signal)).toEqual({ kind: 'one', ref, by: 'number' });
-      expect(await hris.adapter.find({ by: 'email', value: 'found@example.org' }, signal)).toEqual({ kind: 'one', ref, by: 'email' });
+      await expect
+        .poll(() => hris.adapter.find({ by: 'number', value: ref.number ?? '' }, signal), shown())
+        .toEqual({
+          kind: 'one',
+          ref,
+          by: 'number',
+        });
+      expect(await hris.adapter.find({ by: 'email', value: 'found@example.org' }, signal)).toEqual({
+        kind: 'one',
+        ref,
+        by: 'email',
+      });
       const person = { by: 'person', givenName: 'ANA', familyName: ' reyes  FOUND ', birthDate: '1990-05-17' } as const;
       expect(await hris.adapter.find(person, signal)).toEqual({ kind: 'one', ref, by: 'person' });
     });
 
     test('an e-mail in other case is the same e-mail', async () => {
       const ref = created(await hris.adapter.create(employee('Mixed.Case'), '17:3', write));
-      await visible(() => hris.adapter.find({ by: 'email', value: 'mixed.CASE@Example.org' }, signal)).toEqual({ kind: 'one', ref, by: 'email' });
+      await expect
+        .poll(() => hris.adapter.find({ by: 'email', value: 'mixed.CASE@Example.org' }, signal), shown())
+        .toEqual({
+          kind: 'one',
+          ref,
+          by: 'email',
+        });
     });
 
     test('who is not there is "none", trusted where the facts say so', async () => {
@@ -95,7 +116,10 @@ export function describeHris(name: string, start: () => Promise<HrisUnderTest>):
     });
 
     test('an e-mail beyond ASCII that is not found proves nothing', async () => {
-      expect(await hris.adapter.find({ by: 'email', value: 'żółć@example.org' }, signal)).toEqual({ kind: 'none', trusted: false });
+      expect(await hris.adapter.find({ by: 'email', value: 'żółć@example.org' }, signal)).toEqual({
+        kind: 'none',
+        trusted: false,
+      });
     });
 
     test.each([
@@ -109,7 +133,9 @@ export function describeHris(name: string, start: () => Promise<HrisUnderTest>):
     ])('%s in a name come back unchanged', async (what, text) => {
       const sent = employee(what.replaceAll(' ', '-'), { familyName: text });
       const ref = created(await hris.adapter.create(sent, `17:hostile:${what}`, write));
-      await visible(async () => (await hris.adapter.read(ref.id, signal))?.fields['familyName']).toBe(text);
+      await expect
+        .poll(async () => (await hris.adapter.read(ref.id, signal))?.fields['familyName'], shown())
+        .toBe(text);
       const person = { by: 'person', givenName: 'Ana', familyName: text, birthDate: '1990-05-17' } as const;
       expect(await hris.adapter.find(person, signal)).toEqual({ kind: 'one', ref, by: 'person' });
     });
@@ -117,12 +143,17 @@ export function describeHris(name: string, start: () => Promise<HrisUnderTest>):
     test('bad values are refused by field, without the value, and nothing is written', async () => {
       const before = await hris.count();
       const missing = await refusal(hris.adapter.create(employee('missing', { startDate: null }), '17:4', write));
-      expect(missing).toMatchObject({ code: 'MISSING_FIELD', action: 'reject', details: { startDate: expect.any(String) } });
+      expect(missing).toMatchObject({
+        code: 'MISSING_FIELD',
+        action: 'reject',
+        details: { startDate: expect.any(String) },
+      });
       const zero = await refusal(hris.adapter.create(employee('zero', { title: 'a\0b' }), '17:4', write));
       expect(zero).toMatchObject({ code: 'INVALID_VALUE', action: 'reject', details: { title: expect.any(String) } });
       const unknown = await refusal(hris.adapter.create(employee('unknown', { shoeSize: '44' }), '17:4', write));
       expect(unknown).toMatchObject({ action: 'reject', details: { shoeSize: expect.any(String) } });
-      for (const one of [missing, zero, unknown]) expect(JSON.stringify(one)).not.toMatch(/Reyes|example\.org|44|a.{1,6}b"/);
+      for (const one of [missing, zero, unknown])
+        expect(JSON.stringify(one)).not.toMatch(/Reyes|example\.org|44|a.{1,6}b"/);
       expect(await hris.count()).toBe(before);
     });
 
@@ -131,17 +162,27 @@ export function describeHris(name: string, start: () => Promise<HrisUnderTest>):
       const ref = created(await hris.adapter.create(sent, '17:5', write));
       await hris.adapter.update(ref.id, { title: 'Chef' }, write);
       await hris.adapter.update(ref.id, { title: 'Chef' }, write);
-      await visible(() => hris.adapter.read(ref.id, signal)).toMatchObject({ ref, fields: { ...sent, title: 'Chef' } });
+      await expect
+        .poll(() => hris.adapter.read(ref.id, signal), shown())
+        .toMatchObject({ ref, fields: { ...sent, title: 'Chef' } });
     });
 
     test('an update of nobody is refused', async () => {
-      expect(await refusal(hris.adapter.update('999999', { title: 'Chef' }, write))).toMatchObject({ code: 'EMPLOYEE_NOT_FOUND', action: 'reject' });
+      expect(await refusal(hris.adapter.update('999999', { title: 'Chef' }, write))).toMatchObject({
+        code: 'EMPLOYEE_NOT_FOUND',
+        action: 'reject',
+      });
     });
 
     test('when beforeSend throws, its own error comes out and nothing is written', async () => {
       const before = await hris.count();
       const late = new Error('the deadline has passed');
-      const stopped = hris.adapter.create(employee('stopped'), '17:6', { ...write, beforeSend: () => { throw late; } });
+      const stopped = hris.adapter.create(employee('stopped'), '17:6', {
+        ...write,
+        beforeSend: () => {
+          throw late;
+        },
+      });
       await expect(stopped).rejects.toBe(late);
       expect(await hris.count()).toBe(before);
     });
@@ -156,7 +197,9 @@ export function describeHris(name: string, start: () => Promise<HrisUnderTest>):
     test('two connections create at once without losing either', async () => {
       const before = await hris.count();
       const refs = await Promise.all(
-        Array.from({ length: 20 }, async (_, i) => created(await (i % 2 ? hris.adapter : hris.second).create(employee(`burst-${i}`), `17:burst:${i}`, write))),
+        Array.from({ length: 20 }, async (_, i) =>
+          created(await (i % 2 ? hris.adapter : hris.second).create(employee(`burst-${i}`), `17:burst:${i}`, write)),
+        ),
       );
       expect(new Set(refs.map((ref) => ref.number)).size).toBe(20);
       expect(await hris.count()).toBe(before + 20);

@@ -3,7 +3,7 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
 import { createDatabase } from '../harness/postgres.ts';
-import { describeHris, employee, type HrisUnderTest, created, refusal, signal, write } from './conformance.ts';
+import { created, describeHris, employee, type HrisUnderTest, refusal, signal, write } from './conformance.ts';
 import { startSqlHris } from './start-sql-hris.ts';
 
 const databases = {
@@ -37,7 +37,11 @@ describe.each(Object.entries(databases))('%s', (name, database) => {
 
     test('a second create of one reference gives back the first employee', async () => {
       const ref = created(await hris.adapter.create(employee('once'), '17:10', write));
-      expect(await hris.adapter.find({ by: 'reference', value: '17:10' }, signal)).toEqual({ kind: 'one', ref, by: 'reference' });
+      expect(await hris.adapter.find({ by: 'reference', value: '17:10' }, signal)).toEqual({
+        kind: 'one',
+        ref,
+        by: 'reference',
+      });
       const again = await refusal(hris.second.create(employee('once'), '17:10', write));
       expect(again).toMatchObject({ code: 'ALREADY_EXISTS', action: 'ignore', details: { ...ref } });
       expect(await hris.count()).toBe(1);
@@ -45,9 +49,15 @@ describe.each(Object.entries(databases))('%s', (name, database) => {
 
     test('of concurrent creates of one reference exactly one happens', async () => {
       const before = await hris.count();
-      const both = await Promise.allSettled([hris.adapter, hris.second, hris.adapter, hris.second].map((one) => one.create(employee('race'), '17:11', write)));
+      const both = await Promise.allSettled(
+        [hris.adapter, hris.second, hris.adapter, hris.second].map((one) =>
+          one.create(employee('race'), '17:11', write),
+        ),
+      );
       expect(both.filter((one) => one.status === 'fulfilled')).toHaveLength(1);
-      expect(both.filter((one) => one.status === 'rejected').map((one) => (one.reason as { code: string }).code)).toEqual(Array(3).fill('ALREADY_EXISTS'));
+      expect(
+        both.filter((one) => one.status === 'rejected').map((one) => (one.reason as { code: string }).code),
+      ).toEqual(Array(3).fill('ALREADY_EXISTS'));
       expect(await hris.count()).toBe(before + 1);
     });
   });
@@ -62,20 +72,32 @@ describe.each(Object.entries(databases))('%s', (name, database) => {
     test('the facts say so, and an empty answer by reference proves nothing', async () => {
       expect(hris.adapter.facts()).toMatchObject({ storesReference: false, readLagMs: 150 });
       expect(hris.adapter.facts().trustedFilters.has('reference')).toBe(false);
-      expect(await hris.adapter.find({ by: 'reference', value: '17:20' }, signal)).toEqual({ kind: 'none', trusted: false });
+      expect(await hris.adapter.find({ by: 'reference', value: '17:20' }, signal)).toEqual({
+        kind: 'none',
+        trusted: false,
+      });
     });
 
     test('a new employee is missed by reads until the lag is over', async () => {
       const ref = created(await hris.adapter.create(employee('lag'), '17:21', write));
       expect(await hris.adapter.read(ref.id, signal)).toBeUndefined();
-      expect(await hris.adapter.find({ by: 'email', value: 'lag@example.org' }, signal)).toMatchObject({ kind: 'none' });
-      await expect.poll(() => hris.adapter.read(ref.id, signal), { interval: 20, timeout: 2_000 }).toMatchObject({ ref });
+      expect(await hris.adapter.find({ by: 'email', value: 'lag@example.org' }, signal)).toMatchObject({
+        kind: 'none',
+      });
+      await expect
+        .poll(() => hris.adapter.read(ref.id, signal), { interval: 20, timeout: 2_000 })
+        .toMatchObject({ ref });
     });
 
     test('the same person twice is accepted, and found as several', async () => {
       await hris.adapter.create(employee('twice'), '17:22', write);
       await hris.adapter.create(employee('twice'), '17:22', write);
-      await expect.poll(() => hris.adapter.find({ by: 'email', value: 'twice@example.org' }, signal), { interval: 20, timeout: 2_000 }).toMatchObject({ kind: 'many', by: 'email', refs: [{}, {}] });
+      await expect
+        .poll(() => hris.adapter.find({ by: 'email', value: 'twice@example.org' }, signal), {
+          interval: 20,
+          timeout: 2_000,
+        })
+        .toMatchObject({ kind: 'many', by: 'email', refs: [{}, {}] });
     });
   });
 });

@@ -43,7 +43,9 @@ async function waitingSession(admin: pg.Client): Promise<number> {
   const look = async () => {
     // Inside its transaction a session sees its first look for ever.
     await admin.query('select pg_stat_clear_snapshot()');
-    return admin.query<{ pid: number }>("select pid from pg_stat_activity where datname = current_database() and wait_event_type = 'Lock'");
+    return admin.query<{ pid: number }>(
+      "select pid from pg_stat_activity where datname = current_database() and wait_event_type = 'Lock'",
+    );
   };
   await expect.poll(async () => (await look()).rows.length, { interval: 10, timeout: 3_000 }).toBe(1);
   return (await look()).rows[0]!.pid;
@@ -51,21 +53,28 @@ async function waitingSession(admin: pg.Client): Promise<number> {
 
 describe('a create whose answer is lost', () => {
   test('after the commit: unknown, then found by the reference, and never made twice', async () => {
-    const lost = await refusal(adapter.create(employee('lost'), '17:1', { ...write, beforeSend: () => proxy.loseAnswer() }));
+    const lost = await refusal(
+      adapter.create(employee('lost'), '17:1', { ...write, beforeSend: () => proxy.loseAnswer() }),
+    );
     expect(lost).toMatchObject({ code: 'OUTCOME_UNKNOWN', action: 'unknown' });
     expect(await countEmployees(database.url)).toBe(1);
 
     const direct = await openHris('sql', 'test-hr', { url: database.url });
     const found = await direct.find({ by: 'reference', value: '17:1' }, signal);
     expect(found).toMatchObject({ kind: 'one', by: 'reference', ref: { number: '000123' } });
-    expect(await refusal(direct.create(employee('lost'), '17:1', write))).toMatchObject({ code: 'ALREADY_EXISTS', details: { number: '000123' } });
+    expect(await refusal(direct.create(employee('lost'), '17:1', write))).toMatchObject({
+      code: 'ALREADY_EXISTS',
+      details: { number: '000123' },
+    });
     expect(await countEmployees(database.url)).toBe(1);
     await direct.close();
   });
 
   test('before it arrived: unknown, and nothing is there', async () => {
     // The bytes are written right after beforeSend; the wire dies under them.
-    const lost = await refusal(adapter.create(employee('gone'), '17:2', { ...write, beforeSend: () => proxy.loseRequest() }));
+    const lost = await refusal(
+      adapter.create(employee('gone'), '17:2', { ...write, beforeSend: () => proxy.loseRequest() }),
+    );
     expect(lost).toMatchObject({ code: 'OUTCOME_UNKNOWN', action: 'unknown' });
     expect(await countEmployees(database.url)).toBe(0);
   });
@@ -73,7 +82,10 @@ describe('a create whose answer is lost', () => {
   test('executed late: the statement itself refuses to start after its time', async () => {
     let executed: Promise<void> | undefined;
     const options = { signal, remainingMs: () => 200, beforeSend: () => void (executed = proxy.delayRequest(400)) };
-    expect(await refusal(adapter.create(employee('late'), '17:3', options))).toMatchObject({ code: 'OUTCOME_UNKNOWN', action: 'unknown' });
+    expect(await refusal(adapter.create(employee('late'), '17:3', options))).toMatchObject({
+      code: 'OUTCOME_UNKNOWN',
+      action: 'unknown',
+    });
     await executed;
     expect(await countEmployees(database.url)).toBe(0);
   });
@@ -119,7 +131,10 @@ describe('a create that cannot happen', () => {
 
   test('a refused connection is a retry, for reads and writes alike', async () => {
     const nobody = await openHris('sql', 'test-hr', { url: `postgres://postgres@127.0.0.1:${await freePort()}/hr` });
-    for (const call of [nobody.find({ by: 'number', value: '1' }, signal), nobody.create(employee('x'), '17:8', write)]) {
+    for (const call of [
+      nobody.find({ by: 'number', value: '1' }, signal),
+      nobody.create(employee('x'), '17:8', write),
+    ]) {
       expect(await refusal(call)).toMatchObject({ code: 'HRIS_UNREACHABLE', action: 'retry' });
     }
     expect(await nobody.probe(signal)).toMatchObject({ ok: false, error: { code: 'HRIS_UNREACHABLE' } });
@@ -154,5 +169,66 @@ describe('the probe names what is wrong', () => {
     expect(await probe({ url: as(reader) })).toEqual({ code: 'HRIS_FORBIDDEN', action: 'reauthorize' });
     await admin.query(`drop owned by ${reader}; drop role ${reader}`);
     await admin.end();
+  });
+});
+
+describe('what the database itself decides', () => {
+  test.each([
+    [
+      'a trigger’s exception is a refusal',
+      "create function no() returns trigger language plpgsql as $$ begin raise exception 'not Reyes'; end $$; create trigger no before insert on employees for each row execute function no()",
+      { code: 'INVALID_VALUE', action: 'reject' },
+    ],
+    [
+      'a check is a refusal',
+      "alter table employees add check (title <> 'Cook') not valid",
+      { code: 'INVALID_VALUE', action: 'reject' },
+    ],
+    [
+      'another unique column is a refusal by field',
+      'alter table employees add unique (title)',
+      { code: 'DUPLICATE_VALUE', action: 'reject', details: { title: expect.any(String) } },
+    ],
+    [
+      'a read-only database is a retry',
+      'alter database current set default_transaction_read_only = on',
+      { code: 'HRIS_BUSY', action: 'retry' },
+    ],
+  ])('%s', async (_what, statement, expected) => {
+    await adapter.create(employee('first'), '17:1', write);
+    const admin = new pg.Client({ connectionString: database.url });
+    await admin.connect();
+    await admin.query(statement.replace('database current', `database ${new URL(database.url).pathname.slice(1)}`));
+    await admin.end();
+    // A new connection, because a session keeps the settings it began with.
+    const later = await openHris('sql', 'test-hr', { url: database.url });
+    const refused = await refusal(later.create(employee('second'), '17:2', write));
+    await later.close();
+    expect(refused).toMatchObject(expected);
+    expect(JSON.stringify(refused)).not.toMatch(/Reyes|Cook|example\.org/);
+    expect(await countEmployees(database.url)).toBe(1);
+  });
+
+  test('a value the column cannot hold is refused without being repeated', async () => {
+    const refused = await refusal(adapter.create(employee('date', { startDate: '2026-13-45' }), '17:3', write));
+    expect(refused).toMatchObject({ code: 'INVALID_VALUE', action: 'reject' });
+    expect(JSON.stringify(refused)).not.toContain('2026-13-45');
+  });
+
+  test('columns of other types keep their values', async () => {
+    const admin = new pg.Client({ connectionString: database.url });
+    await admin.connect();
+    await admin.query('alter table employees add fte numeric, add remote boolean, add tags jsonb, add team_lead text');
+    await admin.end();
+    const fields = {
+      fte: { column: 'fte', type: 'number' },
+      remote: { column: 'remote', type: 'boolean' },
+      tags: { column: 'tags', type: 'list' },
+    };
+    const wide = await openHris('sql', 'test-hr', { url: database.url, fields });
+    const sent = employee('wide', { fte: 0.8, remote: false, tags: ['a', 'b, c'] });
+    const ref = created(await wide.create(sent, '17:4', write));
+    expect((await wide.read(ref.id, signal))?.fields).toMatchObject(sent);
+    await wide.close();
   });
 });

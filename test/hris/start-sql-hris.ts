@@ -6,7 +6,10 @@ import type { SqlOptionsInput } from '../../src/hris/sql/options.ts';
 import type { HrisUnderTest } from './conformance.ts';
 
 /** The demonstration table in a database of its own, two connections, and a look past every read lag. */
-export async function startSqlHris(database: { url: string; drop(): Promise<void> }, options: Omit<SqlOptionsInput, 'url'>): Promise<HrisUnderTest> {
+export async function startSqlHris(
+  database: { url: string; drop(): Promise<void> },
+  options: Omit<SqlOptionsInput, 'url'>,
+): Promise<HrisUnderTest> {
   const { url } = database;
   await ensureHrisSchema(url, options);
   const lagging = options.readLag === undefined ? {} : { readFrom: 'employees_directory' };

@@ -1,6 +1,6 @@
 import { once } from 'node:events';
-import { connect, createServer, type Socket } from 'node:net';
 import type { AddressInfo } from 'node:net';
+import { connect, createServer, type Socket } from 'node:net';
 
 /** A wire between us and a database, with the three ways an answer gets lost. Each is armed for the next bytes we send. */
 export interface TcpProxy {
@@ -15,7 +15,11 @@ export interface TcpProxy {
   close(): Promise<void>;
 }
 
-type Fault = { kind: 'none' } | { kind: 'lose-answer' } | { kind: 'lose-request' } | { kind: 'delay'; ms: number; answered: () => void };
+type Fault =
+  | { kind: 'none' }
+  | { kind: 'lose-answer' }
+  | { kind: 'lose-request' }
+  | { kind: 'delay'; ms: number; answered: () => void };
 
 export async function startTcpProxy(target: string): Promise<TcpProxy> {
   const url = new URL(target);
@@ -35,7 +39,8 @@ export async function startTcpProxy(target: string): Promise<TcpProxy> {
         far.destroy();
         return;
       }
-      if (fault.kind === 'delay' && held === undefined) held = new Promise((resolve) => setTimeout(resolve, (fault as { ms: number }).ms));
+      if (fault.kind === 'delay' && held === undefined)
+        held = new Promise((resolve) => setTimeout(resolve, (fault as { ms: number }).ms));
       if (held) void held.then(() => far.write(bytes));
       else far.write(bytes);
     });

@@ -14,12 +14,15 @@ export async function ensureHrisSchema(url: string, options: Omit<SqlOptionsInpu
 
 /** The HRIS owns this table and gives the number: text with leading zeros, from a counter apart from the id. */
 export async function createEmployeesTable({ kysely, dialect }: SqlDatabase, options: SqlOptions): Promise<void> {
+  if (dialect === 'sqlite') {
+    // Each statement by itself: a transaction open across an await would block this process's other connections for good.
+    for (const statement of sqliteTable(options)) await statement.execute(kysely);
+    return;
+  }
   await kysely.transaction().execute(async (trx) => {
     // "if not exists" is not safe against another process in Postgres; the lock makes it so.
-    if (dialect === 'postgres')
-      await sql`select pg_advisory_xact_lock(hashtext('hirebridge hris schema'))`.execute(trx);
-    for (const statement of dialect === 'postgres' ? postgresTable(options) : sqliteTable(options))
-      await statement.execute(trx);
+    await sql`select pg_advisory_xact_lock(hashtext('hirebridge hris schema'))`.execute(trx);
+    for (const statement of postgresTable(options)) await statement.execute(trx);
   });
 }
 

@@ -32,7 +32,7 @@ const DEFAULT_FIELDS: Record<string, z.input<typeof field>> = {
 export const sqlOptions = z
   .strictObject({
     url: z
-      .string()
+      .string('expected sqlite:PATH, postgres://..., env:NAME or file:PATH')
       .regex(
         /^(?:sqlite:.+|postgres(?:ql)?:\/\/.+|env:\w+|file:.+)$/,
         'expected sqlite:PATH, postgres://..., env:NAME or file:PATH',

@@ -34,7 +34,11 @@ export function openPostgres(url: string): SqlDatabase {
     dialect: 'postgres',
     kysely,
     write: (build, options) => writeOnce(pool, kysely, build, options),
-    close: () => kysely.destroy(),
+    async close() {
+      // Kysely ends the pool only when it was used through kysely.
+      await kysely.destroy();
+      if (!pool.ending) await pool.end();
+    },
   };
 }
 

@@ -47,13 +47,19 @@ const BY_SQLSTATE: readonly (readonly [string, Meaning])[] = [
   ['42501', FORBIDDEN],
   ['3D000', MISCONFIGURED],
   ['57014', BUSY],
-  ['23', INVALID],
+  ['0A', MISCONFIGURED],
   ['22', INVALID],
+  ['23', INVALID],
+  ['25', BUSY],
   ['28', AUTH],
   ['40', BUSY],
   ['42', MISCONFIGURED],
+  ['44', INVALID],
   ['53', BUSY],
+  ['54', INVALID],
   ['55', BUSY],
+  // A trigger over there raised an exception: a verdict like any constraint's.
+  ['P0', INVALID],
 ];
 
 /** By SQLite's primary result code, and the extended one where that says more. */

@@ -1,0 +1,153 @@
+import { describe, expect, test } from 'vitest';
+import type { EmployeeFields, FieldDef } from '../../src/hris/port.ts';
+import { evaluateMapping, type MappingSources } from '../../src/mapping/evaluate.ts';
+import { compileMapping } from '../../src/mapping/load-mapping.ts';
+import { parseYaml } from '../../src/mapping/yaml-file.ts';
+
+const TYPES = ['text', 'number', 'date', 'boolean', 'list'] as const;
+const FIELDS: FieldDef[] = [
+  ...TYPES.map((type): FieldDef => ({ key: type, label: type, type, required: false, writable: true })),
+  { key: 'choice', label: 'choice', type: 'text', required: false, writable: true, options: ['ENG', 'OPS'] },
+];
+
+const custom = (label: string, value: unknown) => ({ label, value, parentSection: 'Personal Details' });
+
+const PERSON: MappingSources = {
+  candidate: {
+    id: 41,
+    firstName: 'Zoë',
+    lastName: 'Secretname',
+    phone: '0917 123 4567',
+    country: 'Philippines',
+    skills: ['Go', 'SQL'],
+    summary: '',
+  },
+  job: {
+    id: 7,
+    title: 'Cook',
+    customFields: {
+      d1: custom('Department', 'Engineering'),
+      d2: custom('Head count', 3),
+      d3: custom('Twice', 'a'),
+      d4: custom('twice', 'b'),
+      d5: custom('Unset', ''),
+    },
+  },
+  jobCandidate: {
+    id: 9,
+    customFields: {
+      s1: custom('Start date', '2026-03-01'),
+      s2: custom('Tags', '["a, b","c"]'),
+      s3: custom('Remote', true),
+    },
+  },
+  onboarding: { onboardingCandidateId: 'oc1', overallStatus: 'completed', metadata: { site: 'MNL' } },
+};
+
+/** Evaluates one rule for the field it names over the person above. */
+function evaluate(rule: string, sources: MappingSources = PERSON): { fields: EmployeeFields; problems: string[] } {
+  const mapping = compileMapping('test', FIELDS, [parseYaml('rule.yaml', `fields:\n  ${rule}\n`)]);
+  const { fields, problems } = evaluateMapping(mapping, sources);
+  for (const problem of problems) expect(problem.text).not.toMatch(/Secretname|Zoë|0917|41|Engineering/);
+  return { fields, problems: problems.map((problem) => `${problem.field} ${problem.code}`) };
+}
+
+describe('a value arrives', () => {
+  test.each<[string, string, EmployeeFields]>([
+    ['from a profile field', 'text: { from: candidate.firstName }', { text: 'Zoë' }],
+    ['from a number, as text', 'text: { from: candidate.id }', { text: '41' }],
+    ['from a number, as a number', 'number: { from: candidate.id }', { number: 41 }],
+    ['from a list', 'list: { from: candidate.skills }', { list: ['Go', 'SQL'] }],
+    ['from the job', 'text: { from: job.title }', { text: 'Cook' }],
+    ['from a job custom field by its label', 'text: { from: "job.customFields[Department]" }', { text: 'Engineering' }],
+    ['from a label in other case', 'text: { from: "job.customFields[ department ]" }', { text: 'Engineering' }],
+    ['from a custom field by its id', 'text: { from: "job.customFields[d1]" }', { text: 'Engineering' }],
+    [
+      'from a candidate custom field that came with the job candidate',
+      'date: { from: "candidate.customFields[Start date]", transform: [date] }',
+      { date: '2026-03-01' },
+    ],
+    ['from a checkbox', 'boolean: { from: "candidate.customFields[Remote]" }', { boolean: true }],
+    [
+      'from a multi-select, stored as JSON text',
+      'list: { from: "candidate.customFields[Tags]", transform: [list] }',
+      { list: ['a, b', 'c'] },
+    ],
+    ['from the onboarding', 'text: { from: onboarding.metadata.site }', { text: 'MNL' }],
+    [
+      'from several sources, joined',
+      'text: { from: [candidate.firstName, candidate.summary, job.title], transform: [join] }',
+      { text: 'Zoë Cook' },
+    ],
+    [
+      'from the first source that has one',
+      'text: { from: [candidate.summary, job.title], transform: [first] }',
+      { text: 'Cook' },
+    ],
+    ['from a constant', 'number: { constant: 40 }', { number: 40 }],
+    [
+      'by a lookup',
+      'choice: { from: "job.customFields[Department]", lookup: { Engineering: ENG } }',
+      { choice: 'ENG' },
+    ],
+    [
+      'by the default, where the lookup does not know the value',
+      'choice: { from: job.title, lookup: { Engineering: ENG }, default: OPS }',
+      { choice: 'OPS' },
+    ],
+    [
+      'by the default, where the source is empty',
+      'text: { from: "job.customFields[Unset]", default: none }',
+      { text: 'none' },
+    ],
+    ['not at all, where an optional source is empty', 'text: { from: "job.customFields[Unset]" }', {}],
+    ['not at all, where there is no such custom field', 'text: { from: "job.customFields[Gone]" }', {}],
+  ])('%s', (_from, rule, fields) => {
+    expect(evaluate(rule)).toEqual({ fields, problems: [] });
+  });
+
+  test('not at all from an onboarding that was skipped', () => {
+    const { onboarding: _skipped, ...sources } = PERSON;
+    expect(evaluate('text: { from: onboarding.metadata.site }', sources)).toEqual({ fields: {}, problems: [] });
+  });
+
+  test('from the candidate’s own custom fields before the job candidate’s', () => {
+    const sources = { ...PERSON, candidate: { customFields: { s1: custom('Start date', '2026-04-01') } } };
+    expect(evaluate('date: { from: "candidate.customFields[Start date]" }', sources).fields).toEqual({
+      date: '2026-04-01',
+    });
+  });
+});
+
+describe('a problem is named by field and code, without the value', () => {
+  test.each<[string, string, string]>([
+    ['a required source is empty', 'text: { from: "job.customFields[Unset]", required: true }', 'text MISSING'],
+    ['two custom fields have the label', 'text: { from: "job.customFields[Twice]" }', 'text AMBIGUOUS_LABEL'],
+    [
+      'the lookup does not know the value',
+      'choice: { from: "job.customFields[Department]", lookup: { Other: ENG } }',
+      'choice NOT_IN_LOOKUP',
+    ],
+    [
+      'the HR system does not know the value',
+      'choice: { from: "job.customFields[Department]" }',
+      'choice NOT_AN_OPTION',
+    ],
+    ['text is not a number', 'number: { from: candidate.lastName, transform: [number] }', 'number NOT_A_NUMBER'],
+    ['text is not a date', 'date: { from: candidate.lastName, transform: [date] }', 'date NOT_A_DATE'],
+    ['text reaches a date field unchecked', 'date: { from: candidate.lastName }', 'date WRONG_TYPE'],
+    ['a list reaches a text field', 'text: { from: candidate.skills }', 'text WRONG_TYPE'],
+    ['a phone number has no country', 'text: { from: candidate.phone, transform: [phone] }', 'text NOT_A_PHONE'],
+  ])('%s', (_what, rule, problem) => {
+    expect(evaluate(rule)).toEqual({ fields: {}, problems: [problem] });
+  });
+});
+
+test('all problems come at once, beside the fields that are well', () => {
+  const rules =
+    'number: { from: candidate.lastName, transform: [number] }\n  choice: { from: job.title }\n  text: { from: job.title }';
+  expect(evaluate(rules)).toEqual({
+    fields: { text: 'Cook' },
+    problems: ['number NOT_A_NUMBER', 'choice NOT_AN_OPTION'],
+  });
+});

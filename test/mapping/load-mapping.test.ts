@@ -1,0 +1,228 @@
+import { mkdtemp, readFile, rm, writeFile } from 'node:fs/promises';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { afterAll, beforeAll, describe, expect, test } from 'vitest';
+import { isConnectorError } from '../../src/errors.ts';
+import type { FieldDef } from '../../src/hris/port.ts';
+import { compileMapping, loadMapping } from '../../src/mapping/load-mapping.ts';
+import { mappingJsonSchema } from '../../src/mapping/schema.ts';
+import { SOURCE_FIELDS } from '../../src/mapping/source-fields.ts';
+import { parseYaml } from '../../src/mapping/yaml-file.ts';
+import { Candidate } from '../../src/partner/contract/candidate.ts';
+import { JobCandidate } from '../../src/partner/contract/job-candidate.ts';
+import { Job } from '../../src/partner/contract/jobs.ts';
+import { OnboardingCandidate } from '../../src/partner/contract/onboarding-candidate.ts';
+
+const text = (key: string, more: Partial<FieldDef> = {}): FieldDef => ({
+  key,
+  label: key,
+  type: 'text',
+  required: false,
+  writable: true,
+  ...more,
+});
+const FIELDS: FieldDef[] = [
+  text('givenName', { required: true }),
+  text('title'),
+  text('department', { options: ['ENG', 'OPS'] }),
+  text('startDate', { type: 'date', required: true }),
+  text('employeeNumber', { writable: false }),
+];
+
+const GOOD = `fields:
+  givenName: { from: candidate.firstName }
+  startDate: { from: "candidate.customFields[Start date]", transform: [date] }
+`;
+
+/** Every problem of one mapping file as `line:column text`. */
+function problemsOf(...files: string[]): string[] {
+  try {
+    compileMapping(
+      'test',
+      FIELDS,
+      files.map((content, i) => parseYaml(`${i}.yaml`, content)),
+    );
+    return [];
+  } catch (error) {
+    if (!isConnectorError(error, 'MAPPING_INVALID') || error.action !== 'reject') throw error;
+    return error.message.split('\n').map((line) => line.replace(/^\d\.yaml:/, ''));
+  }
+}
+
+const rule = (line: string): string => `${GOOD}  ${line}\n`;
+
+describe('a mapping is refused at load', () => {
+  test.each<[string, string, string]>([
+    [
+      'for a source that does not exist',
+      rule('title: { from: job.titel }'),
+      '4:18 "titel" is not a field of job. Did you mean "title"?',
+    ],
+    [
+      'for a record that does not exist',
+      rule('title: { from: jobs.title }'),
+      '4:18 "jobs" is not a record of the hiring platform. Did you mean "job"?',
+    ],
+    [
+      'for custom fields where there are none',
+      rule('title: { from: "onboarding.customFields[X]" }'),
+      '4:18 "onboarding" has no custom fields',
+    ],
+    [
+      'for metadata without a key',
+      rule('title: { from: onboarding.metadata }'),
+      '4:18 "onboarding.metadata" needs one key',
+    ],
+    [
+      'for a path below a plain field',
+      rule('title: { from: candidate.city.name }'),
+      '4:18 "candidate.city" has nothing below it',
+    ],
+    [
+      'for a target that does not exist',
+      rule('titel: { from: job.title }'),
+      '4:3 "titel" is not a field of the HR system. Did you mean "title"?',
+    ],
+    [
+      'for a target the HR system fills itself',
+      rule('employeeNumber: { constant: "1" }'),
+      '4:3 "employeeNumber" is filled by the HR system itself',
+    ],
+    [
+      'for the previous job as the new title',
+      rule('title: { from: candidate.currentJobTitle }'),
+      '4:18 candidate.currentJobTitle is the title of the job the person is leaving',
+    ],
+    ['for neither from nor constant', rule('title: { required: true }'), '4:3 "title" needs either from or constant'],
+    [
+      'for both from and constant',
+      rule('title: { from: job.title, constant: Cook }'),
+      '4:3 "title" needs either from or constant',
+    ],
+    ['for a constant with a lookup', rule('title: { constant: Cook, default: Chef }'), '4:3 "title" is a constant'],
+    [
+      'for several sources that nothing joins',
+      rule('title: { from: [job.title, job.city] }'),
+      '4:18 "title" reads several sources',
+    ],
+    [
+      'for a constant the HR system does not know',
+      rule('department: { constant: ENGG }'),
+      '4:27 "ENGG" is not one of the values of "department". Did you mean "ENG"?',
+    ],
+    [
+      'for a lookup result the HR system does not know',
+      rule('department: { from: job.title, lookup: { Cook: KIT } }'),
+      '4:50 "KIT" is not one of the values of "department"',
+    ],
+    [
+      'for an unknown transform',
+      rule('title: { from: job.title, transform: [tirm] }'),
+      '4:41 "fields.title.transform.0" is not right: expected one of trim, lower',
+    ],
+    [
+      'for an unknown key of a rule',
+      rule('title: { form: job.title }'),
+      '4:12 "fields.title.form" is not a known key. Did you mean "from"?',
+    ],
+    [
+      'for an unknown key of the file',
+      `${GOOD}feilds: {}\n`,
+      '4:1 "feilds" is not a known key. Did you mean "fields"?',
+    ],
+    [
+      'for a country that phone does not know',
+      rule('title: { from: candidate.phone, transform: [phone: { country: XX }] }'),
+      '4:65 "fields.title.transform.0.phone.country" is not right: expected an ISO 3166-1 alpha-2 country',
+    ],
+    [
+      'for a required field that nothing fills',
+      'fields:\n  givenName: { from: candidate.firstName }\n',
+      '1:1 "startDate" (startDate) is required by the HR system and nothing fills it',
+    ],
+    ['for bad YAML', 'fields:\n  givenName: { from: [\n', ' is not valid YAML'],
+    ['for a key given twice', rule('givenName: { constant: Ana }'), '4:3 is not valid YAML (duplicate key)'],
+  ])('%s', (_why, content, expected) => {
+    expect(problemsOf(content)).toEqual(expect.arrayContaining([expect.stringContaining(expected)]));
+  });
+
+  test('with all problems at once, each at its place', () => {
+    const problems = problemsOf(
+      rule('title: { from: job.titel }\n  departmant: { constant: 1 }\n  department: { constant: ENGG }'),
+    );
+    expect(problems.map((line) => line.split(' ')[0])).toEqual(['4:18', '5:3', '6:27']);
+  });
+
+  test('with a file that is not there', async () => {
+    await expect(loadMapping({ kind: 'sql', file: '/nowhere/acme.yaml', fields: FIELDS })).rejects.toMatchObject({
+      code: 'FILE_UNREADABLE',
+      action: 'reject',
+      message: expect.stringContaining('/nowhere/acme.yaml: there is no such file'),
+    });
+  });
+});
+
+describe('a mapping is accepted', () => {
+  test('when it is complete', () => {
+    expect(problemsOf(GOOD)).toEqual([]);
+  });
+
+  test('with the previous job, when the tenant says that it is meant', () => {
+    expect(problemsOf(rule('title: { from: candidate.currentJobTitle, iKnow: previousJob }'))).toEqual([]);
+  });
+
+  test('in layers: a later file replaces single fields and takes others away', () => {
+    const tenant = 'fields:\n  title: null\n  givenName: { constant: Ana }\n';
+    const mapping = compileMapping('test', FIELDS, [
+      parseYaml('a.yaml', rule('title: { from: job.title }')),
+      parseYaml('b.yaml', tenant),
+    ]);
+    expect(mapping.fields.map((field) => [field.target, field.constant])).toEqual([
+      ['givenName', 'Ana'],
+      ['startDate', undefined],
+    ]);
+  });
+
+  test('and its hash changes with its meaning, not with its comments', () => {
+    const hash = (content: string): string => compileMapping('test', FIELDS, [parseYaml('a.yaml', content)]).hash;
+    expect(hash(`# a comment\n${GOOD}`)).toBe(hash(GOOD));
+    expect(hash(rule('title: { from: job.title }'))).not.toBe(hash(GOOD));
+  });
+});
+
+test('the fields a mapping may read are fields of the partner’s records', () => {
+  const records = { candidate: Candidate, job: Job, jobCandidate: JobCandidate, onboarding: OnboardingCandidate };
+  for (const [source, record] of Object.entries(records)) {
+    expect(Object.keys(record.shape)).toEqual(
+      expect.arrayContaining([...SOURCE_FIELDS[source as keyof typeof SOURCE_FIELDS]]),
+    );
+  }
+});
+
+test("the JSON Schema for editors is up to date (write it with: node -e \"import('./src/mapping/schema.ts').then(async (m) => (await import('node:fs')).writeFileSync('mappings/mapping.schema.json', m.mappingJsonSchema()))\")", async () => {
+  const kept = await readFile(new URL('../../mappings/mapping.schema.json', import.meta.url), 'utf8');
+  expect(JSON.parse(kept)).toEqual(JSON.parse(mappingJsonSchema()));
+});
+
+describe('the default mapping of the sql adapter', () => {
+  let folder: string;
+  beforeAll(async () => {
+    folder = await mkdtemp(join(tmpdir(), 'hirebridge-mapping-'));
+  });
+  afterAll(() => rm(folder, { recursive: true }));
+
+  test('loads against the adapter’s own fields, alone and under a tenant’s file', async () => {
+    const { findHrisKind } = await import('../../src/hris/registry.ts');
+    const sql = findHrisKind('sql')!;
+    const fields = sql.fields(sql.optionsSchema.parse({ url: 'sqlite:x' }));
+    const plain = await loadMapping({ kind: 'sql', fields });
+    expect(plain.fields.map((field) => field.target)).toEqual(
+      expect.arrayContaining(['givenName', 'familyName', 'email', 'startDate', 'title']),
+    );
+    const file = join(folder, 'tenant.yaml');
+    await writeFile(file, 'fields:\n  employmentType: { constant: permanent }\n');
+    const layered = await loadMapping({ kind: 'sql', fields, file });
+    expect(layered.fields).toHaveLength(plain.fields.length + 1);
+    expect(layered.hash).not.toBe(plain.hash);
+  });
+});

@@ -1,0 +1,79 @@
+import { describe, expect, test } from 'vitest';
+import { type Transform, type TransformName, transforms, type Value } from '../../src/mapping/transforms.ts';
+
+function run(name: TransformName, value: Value, option?: unknown): Value | undefined {
+  const done = (transforms[name] as Transform)(value, option);
+  return 'code' in done ? done.code : done.value;
+}
+
+const days = (...formats: string[]) => ({ formats });
+
+test.each<[TransformName, Value, Value | undefined, unknown?]>([
+  ['trim', '  a b ', 'a b'],
+  ['trim', [' a ', 'b'], ['a', 'b']],
+  ['lower', 'ÀB', 'àb'],
+  ['upper', 'straße', 'STRASSE'],
+  ['titleCase', 'ANNE-MARIE o’neill van der berg', 'Anne-Marie O’Neill Van Der Berg'],
+  ['number', ' 12.50 ', 12.5],
+  ['number', '1,200', 'NOT_A_NUMBER'],
+  ['number', '1e3', 'NOT_A_NUMBER'],
+  ['boolean', 'Yes', true],
+  ['boolean', '0', false],
+  ['boolean', true, true],
+  ['boolean', 'maybe', 'NOT_A_BOOLEAN'],
+  ['first', ['', 'b', 'c'], 'b'],
+  ['first', [], undefined],
+  ['first', 'a', 'a'],
+  ['join', ['a', '', 'b'], 'a b'],
+  ['join', ['a', 'b'], 'a, b', { separator: ', ' }],
+  ['split', 'a, b,,c', ['a', 'b', 'c']],
+  ['split', 'a;b', ['a', 'b'], { separator: ';' }],
+  ['list', '["a, b","c"]', ['a, b', 'c']],
+  ['list', 'a, b', ['a', 'b']],
+  ['list', '[not json', ['[not json']],
+])('%s of %j is %j', (name, value, expected, option) => {
+  expect(run(name, value, option)).toEqual(expected);
+});
+
+describe('date', () => {
+  test.each<[string, string, { formats: string[] } | undefined]>([
+    ['2026-02-28', '2026-02-28', undefined],
+    ['2026-02-30', 'NOT_A_DATE', undefined],
+    ['2026-2-3', 'NOT_A_DATE', undefined],
+    ['28.02.2026', 'NOT_A_DATE', undefined],
+    // The day as it is written, whatever the zone: a hire at 23:30 in Manila starts on that day.
+    ['2026-02-28T23:30:00+08:00', '2026-02-28', undefined],
+    ['28.02.2026', '2026-02-28', days('dd.MM.yyyy')],
+    ['Feb 28, 2026', '2026-02-28', days('dd.MM.yyyy', 'MMM d, yyyy')],
+    ['31/12/2026', '2026-12-31', days('dd/MM/yyyy', 'MM/dd/yyyy')],
+    ['03/04/2026', 'AMBIGUOUS_DATE', days('dd/MM/yyyy', 'MM/dd/yyyy')],
+    ['04/04/2026', '2026-04-04', days('dd/MM/yyyy', 'MM/dd/yyyy')],
+    ['2026-02-28', 'NOT_A_DATE', days('dd.MM.yyyy')],
+  ])('%s is %s', (text, expected, option) => {
+    expect(run('date', text, option)).toBe(expected);
+  });
+});
+
+describe('phone', () => {
+  test.each<[string, string, string | undefined]>([
+    ['+63 917 123 4567', '+639171234567', undefined],
+    ['0917 123 4567', '+639171234567', 'PH'],
+    ['0917 123 4567', 'NOT_A_PHONE', undefined],
+    ['+63 917 123 4567', '+639171234567', 'DE'],
+    ['12', 'NOT_A_PHONE', 'PH'],
+  ])('%s is %s, read in %s', (text, expected, country) => {
+    expect(run('phone', text, country === undefined ? undefined : { country })).toBe(expected);
+  });
+});
+
+test.each([
+  ['Philippines', 'PH'],
+  ['ph', 'PH'],
+  ['PHL', 'PH'],
+  ['USA', 'US'],
+  ['United Kingdom', 'GB'],
+  ['Atlantis', 'NOT_A_COUNTRY'],
+  ['XX', 'NOT_A_COUNTRY'],
+])('the country %s is %s', (text, expected) => {
+  expect(run('country', text)).toBe(expected);
+});
