@@ -3,6 +3,7 @@ import { z } from 'zod';
 import { ConnectorError } from './errors.ts';
 
 const port = z.coerce.number().int().min(0).max(65_535);
+const milliseconds = z.coerce.number().int().min(1);
 const flag = z
   .enum(['1', 'true', 'yes', '0', 'false', 'no', ''])
   .transform((text) => ['1', 'true', 'yes'].includes(text));
@@ -28,6 +29,24 @@ export const Config = z.object({
   HIREBRIDGE_REUSE_PORT: flag.default(false),
   /** Largest webhook body accepted, bytes. */
   HIREBRIDGE_MAX_WEBHOOK_BYTES: z.coerce.number().int().min(1024).default(1_000_000),
+  /** From an intent to the moment after which its request must not leave, ms. */
+  HIREBRIDGE_GIVE_UP_MS: milliseconds.default(30_000),
+  /** Bound of one request to the partner, ms; well below the give-up time. */
+  HIREBRIDGE_REQUEST_MS: milliseconds.default(10_000),
+  /** How long after the give-up time the partner may still show a write late, ms. */
+  HIREBRIDGE_PARTNER_LAG_MS: milliseconds.default(2_000),
+  /** How long a worker may stand still before its activities move on, ms. */
+  HIREBRIDGE_HEARTBEAT_MS: milliseconds.default(10_000),
+  /** First wait before an activity is tried again, ms. */
+  HIREBRIDGE_RETRY_MS: milliseconds.default(1_000),
+  /** How long a dead worker's cached workflows wait before another takes them, ms. */
+  HIREBRIDGE_STICKY_MS: milliseconds.default(5_000),
+  /** How long a paused tenant waits before its key is tried again, ms. */
+  HIREBRIDGE_PAUSED_MS: milliseconds.default(15_000),
+  /** Only for tests: the process kills itself at this point; see src/kill-point.ts. */
+  HIREBRIDGE_KILL_AT: z.string().optional(),
+  /** Only for tests: every point passed is written to this file. */
+  HIREBRIDGE_KILL_LIST: z.string().optional(),
 });
 export type Config = z.infer<typeof Config>;
 

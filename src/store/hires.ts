@@ -136,3 +136,18 @@ export async function countCancelled(store: Store, tenantId: string, windowMs: n
     .executeTakeFirstOrThrow();
   return Number(count);
 }
+
+/** The hires behind these enrolments. */
+export async function hiresOfEnrolments(
+  store: Store,
+  tenantId: string,
+  onboardingCandidateIds: readonly string[],
+): Promise<HireRow[]> {
+  if (onboardingCandidateIds.length === 0) return [];
+  return store.kysely
+    .selectFrom('hires')
+    .selectAll()
+    .where('tenant_id', '=', tenantId)
+    .where('onboarding_candidate_id', 'in', onboardingCandidateIds.slice(0, 500))
+    .execute();
+}

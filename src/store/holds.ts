@@ -113,3 +113,24 @@ export async function unnotifiedHolds(store: Store): Promise<HoldRow[]> {
 export async function markNotified(store: Store, holdId: string): Promise<void> {
   await store.kysely.updateTable('holds').set({ notified_at: store.now }).where('hold_id', '=', holdId).execute();
 }
+
+/** What people answered about this hire so far, oldest first. */
+export async function answersOf(
+  store: Store,
+  key: { tenantId: string; jobCandidateId: string; period: number },
+): Promise<Array<{ answer: string; arguments: string[]; details: Record<string, unknown> }>> {
+  const rows = await store.kysely
+    .selectFrom('holds')
+    .select(['answer', 'answer_arguments', 'details'])
+    .where('tenant_id', '=', key.tenantId)
+    .where('job_candidate_id', '=', key.jobCandidateId)
+    .where('period', '=', key.period)
+    .where('answered_at', 'is not', null)
+    .orderBy('answered_at')
+    .execute();
+  return rows.map((row) => ({
+    answer: row.answer ?? '',
+    arguments: JSON.parse(row.answer_arguments ?? '[]') as string[],
+    details: JSON.parse(row.details) as Record<string, unknown>,
+  }));
+}

@@ -1,7 +1,6 @@
 import type { WorkflowSignalWithStartOptions } from '@temporalio/client';
 import { defineSearchAttributeKey, SearchAttributeType, TypedSearchAttributes } from '@temporalio/common';
-import type { HireInput, HireTiming, WakeAbout } from '../../workflows/messages.ts';
-import { wakeSignalName } from '../../workflows/signal-names.ts';
+import { type HireInput, type HireTiming, type WakeAbout, wakeSignal } from '../../workflows/messages.ts';
 
 const tenantKey = defineSearchAttributeKey('TenantId', SearchAttributeType.KEYWORD);
 const flowKey = defineSearchAttributeKey('Flow', SearchAttributeType.KEYWORD);
@@ -37,13 +36,13 @@ export function hireStartOptions(
   installationId: string,
   hire: HireStart,
   about: WakeAbout,
-): WorkflowSignalWithStartOptions<[WakeAbout]> & { args: [HireInput]; signal: string } {
+): WorkflowSignalWithStartOptions<[WakeAbout]> & { args: [HireInput] } {
   const { tenantId, jobCandidateId } = hire;
   return {
     workflowId: hireWorkflowId(installationId, tenantId, jobCandidateId),
     taskQueue: taskQueue(installationId),
     args: [hire],
-    signal: wakeSignalName,
+    signal: wakeSignal,
     signalArgs: [about],
     typedSearchAttributes: attributes(tenantId, 'hire'),
     // Tenants share the workers fairly, and hires go before sweeps.

@@ -1,6 +1,5 @@
 import { type Client, WorkflowNotFoundError } from '@temporalio/client';
-import type { HireTiming, WakeAbout } from '../../workflows/messages.ts';
-import { wakeSignalName } from '../../workflows/signal-names.ts';
+import { type HireTiming, type WakeAbout, wakeSignal } from '../../workflows/messages.ts';
 import { hireStartOptions, hireWorkflowId } from './ids.ts';
 
 export interface HireClient {
@@ -29,7 +28,7 @@ export async function wakeHire(
   }
   const handle = client.workflow.getHandle(hireWorkflowId(installationId, hire.tenantId, hire.jobCandidateId));
   try {
-    await handle.signal(wakeSignalName, about);
+    await handle.signal(wakeSignal, about);
     return true;
   } catch (error) {
     if (error instanceof WorkflowNotFoundError) return false;

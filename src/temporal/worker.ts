@@ -12,12 +12,11 @@ export interface WorkerSettings {
   cacheDir: string;
   /** How long a dead worker's cached workflows wait before another takes them, ms. */
   stickyMs: number;
-  log: Logger;
 }
 
 /** The Temporal worker of one store: hires and sweeps on one queue. */
 export async function createWorker(settings: WorkerSettings): Promise<Worker> {
-  const { connection, namespace, installationId, activities, log } = settings;
+  const { connection, namespace, installationId, activities } = settings;
   return Worker.create({
     connection,
     namespace,
@@ -31,7 +30,6 @@ export async function createWorker(settings: WorkerSettings): Promise<Worker> {
     shutdownGraceTime: '8 seconds',
     shutdownForceTime: '9 seconds',
     identity: `${installationId}@${process.pid}`,
-    ...(log.isLevelEnabled('debug') ? {} : { sinks: {} }),
   });
 }
 

@@ -1,0 +1,130 @@
+import { contract } from '../src/partner/contract/index.ts';
+import { insertHires, latestHire, type NewHire, updateHire } from '../src/store/hires.ts';
+import { openHold } from '../src/store/holds.ts';
+import { markListed } from '../src/store/jobs.ts';
+import { finishBaseline, startBaseline } from '../src/store/tenant-states.ts';
+import type { Connection } from './connections.ts';
+import type { ActivityDeps } from './deps.ts';
+import { employeeReference, readEnrolmentReference } from './hire-references.ts';
+import { listStage, type StageMember } from './read-presence.ts';
+import type { ListedJob } from './refresh-jobs.ts';
+import type { SweepCounts } from './sweep-tenant.ts';
+
+/** An enrolment that carries our reference although our store knows nothing of it. */
+interface OwnTrace {
+  period: number;
+  enrolment: number;
+  onboardingCandidateId: string;
+  reference: string;
+}
+
+/**
+ * The first sweep of a tenant. Everyone already hired is recorded as before go-live and none is started. Where the partner or the HRIS
+ * carries references of ours, this store was lost and rebuilt: those hires are opened again and finished, and the others,
+ * of whom nobody can tell whether they were work, are named in one hold.
+ */
+export async function recordBaseline(
+  deps: ActivityDeps,
+  connection: Connection,
+  jobs: readonly ListedJob[],
+  counts: SweepCounts,
+): Promise<void> {
+  const { store, log } = deps;
+  const tenantId = connection.tenant.tenant;
+  await startBaseline(store, tenantId);
+  const traces = await listOwnEnrolments(connection);
+  const hired = await listHired(connection, jobs, counts);
+  const ours = await findOurs(connection, hired, traces);
+  const others = hired.filter((member) => !ours.has(member.jobCandidateId));
+  await insertHires(store, others.map((member) => newHire(tenantId, member, 1, 'before-go-live')));
+  for (const [, { member, trace }] of ours) await reopen(deps, tenantId, member, trace);
+  if (ours.size > 0 && others.length > 0) await askAboutOthers(deps, tenantId, others);
+  for (const job of jobs) await markListed(store, tenantId, job.jobId, job.totals);
+  await finishBaseline(store, tenantId);
+  counts.started += ours.size;
+  log.info({ tenantId, beforeGoLive: others.length, adopted: ours.size }, 'baseline complete');
+}
+
+async function listOwnEnrolments({ partner }: Connection): Promise<Map<string, OwnTrace>> {
+  const traces = new Map<string, OwnTrace>();
+  for await (const { items } of partner.pages(contract.onboarding.listCandidates, {}, { lane: 'bulk' })) {
+    for (const item of items) {
+      const own = readEnrolmentReference(item.externalRef);
+      if (own === undefined) continue;
+      const trace = { ...own, onboardingCandidateId: String(item.onboardingCandidateId), reference: item.externalRef ?? '' };
+      const known = traces.get(own.jobCandidateId);
+      if (known === undefined || isLater(trace, known)) traces.set(own.jobCandidateId, trace);
+    }
+  }
+  return traces;
+}
+
+function isLater(a: OwnTrace, b: OwnTrace): boolean {
+  return a.period > b.period || (a.period === b.period && a.enrolment > b.enrolment);
+}
+
+async function listHired(connection: Connection, jobs: readonly ListedJob[], counts: SweepCounts): Promise<StageMember[]> {
+  const hired = new Map<string, StageMember>();
+  for (const job of jobs) {
+    counts.jobsListed += 1;
+    for (const stage of connection.tenant.policies.enrolAt) {
+      for await (const { members, unreadable } of listStage(connection, job.jobId, stage, 'bulk')) {
+        for (const member of members) hired.set(member.jobCandidateId, member);
+        counts.unreadable += unreadable.length;
+      }
+    }
+  }
+  counts.people += hired.size;
+  return [...hired.values()];
+}
+
+async function findOurs(
+  { hris, tenant }: Connection,
+  hired: readonly StageMember[],
+  traces: ReadonlyMap<string, OwnTrace>,
+): Promise<Map<string, { member: StageMember; trace: OwnTrace | undefined }>> {
+  const ours = new Map<string, { member: StageMember; trace: OwnTrace | undefined }>();
+  const mayHoldReference = hris.facts().storesReference;
+  for (const member of hired) {
+    const trace = traces.get(member.jobCandidateId);
+    if (trace !== undefined || (mayHoldReference && (await isEmployee(hris, employeeReference(tenant, member.candidateId)))))
+      ours.set(member.jobCandidateId, { member, trace });
+  }
+  return ours;
+}
+
+async function isEmployee(hris: Connection['hris'], reference: string): Promise<boolean> {
+  return (await hris.find({ by: 'reference', value: reference }, AbortSignal.timeout(30_000))).kind !== 'none';
+}
+
+async function reopen(
+  { store, wakeHire }: ActivityDeps,
+  tenantId: string,
+  member: StageMember,
+  trace: OwnTrace | undefined,
+): Promise<void> {
+  const hire = newHire(tenantId, member, trace?.period ?? 1, 'open');
+  if ((await latestHire(store, tenantId, member.jobCandidateId)) === undefined) await insertHires(store, [hire]);
+  if (trace !== undefined)
+    await updateHire(store, hire, {
+      enrolment: trace.enrolment,
+      onboarding_candidate_id: trace.onboardingCandidateId,
+      onboarding_reference: trace.reference,
+    });
+  await wakeHire({ tenantId, jobCandidateId: member.jobCandidateId }, 'person', { start: true });
+}
+
+async function askAboutOthers({ store }: ActivityDeps, tenantId: string, others: readonly StageMember[]): Promise<void> {
+  const jobCandidateIds = others.map((member) => member.jobCandidateId);
+  await openHold(store, {
+    tenantId,
+    code: 'REBUILT_BASELINE',
+    message: `The partner or the HR system carries references of ours that this store does not know: it was rebuilt. The hires that carry one were taken up again. ${others.length} other hired people were recorded as before go-live. Answer adopt <jobCandidateId...> for those that were work in progress, or leave.`,
+    answers: ['adopt', 'leave'],
+    details: { jobCandidateIds },
+  });
+}
+
+function newHire(tenantId: string, member: StageMember, period: number, state: NewHire['state']): NewHire {
+  return { tenantId, jobCandidateId: member.jobCandidateId, period, state, candidateId: member.candidateId, jobId: member.jobId };
+}

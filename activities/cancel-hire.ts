@@ -1,0 +1,139 @@
+import { ConnectorError, isConnectorError } from '../src/errors.ts';
+import { countCancelled, endHire, type HireKey, readHireRow, updateHire } from '../src/store/hires.ts';
+import { closeHoldsOf } from '../src/store/holds.ts';
+import { releaseClaim } from '../src/store/identity.ts';
+import { latestIntent } from '../src/store/intents.ts';
+import type { HireRow } from '../src/store/schema.ts';
+import type { HireRef } from '../workflows/messages.ts';
+import { assertKnownCompany } from './assert-known-company.ts';
+import type { Connection } from './connections.ts';
+import type { ActivityDeps } from './deps.ts';
+import { findEnrolments } from './find-enrolment.ts';
+import { guarded } from './guarded.ts';
+import type { HireActivities, HoldRequest } from './hire-activities.ts';
+import { enrolmentReference } from './hire-references.ts';
+import { readPresence } from './read-presence.ts';
+
+const HOUR_MS = 3_600_000;
+
+/** Where the person is at this moment; one reading, which proves nothing about absence. */
+export function readHire(deps: ActivityDeps, ref: HireRef): ReturnType<HireActivities['readHire']> {
+  return guarded(deps, ref.tenantId, async (connection) => {
+    const { verdict } = await readPresence(deps.store, connection, ref.jobCandidateId, stagesOf(connection));
+    return { verdict };
+  });
+}
+
+/** The second reading, and with the same key the reading of something that is known to be there. */
+export function confirmGone(deps: ActivityDeps, ref: HireRef): ReturnType<HireActivities['confirmGone']> {
+  return guarded(deps, ref.tenantId, async (connection) => {
+    const { verdict } = await readPresence(deps.store, connection, ref.jobCandidateId, stagesOf(connection));
+    if (verdict === 'in') return { verdict: 'here' } as const;
+    await assertKnownCompany(deps.store, connection);
+    return { verdict: 'gone' } as const;
+  });
+}
+
+function stagesOf({ tenant }: Connection): string[] {
+  return [...new Set([...tenant.policies.enrolAt, ...tenant.policies.createAt])];
+}
+
+/** A wrong filter or a mass move must not end hires by the dozen: above the tenant's number an hour, a person decides. */
+export function allowCancellation(deps: ActivityDeps, ref: HireRef): ReturnType<HireActivities['allowCancellation']> {
+  return guarded(deps, ref.tenantId, async ({ tenant }) => {
+    const most = tenant.policies.brakes.cancellationsPerHour;
+    if ((await countCancelled(deps.store, ref.tenantId, HOUR_MS)) < most) return { verdict: 'allowed' } as const;
+    const message = `Job candidate ${ref.jobCandidateId} left the hiring stage, and ${most} hires of this tenant were already cancelled within the hour. Check that the move is meant, then answer cancel; or retry if the person is back.`;
+    return { verdict: 'hold', hold: { code: 'TOO_MANY_CANCELLATIONS', message, answers: ['cancel', 'retry'] } } as const;
+  });
+}
+
+/** Ends the enrolment, gives the person free, ends the period. Each part is harmless when repeated. */
+export function cancelHire(deps: ActivityDeps, ref: HireRef): Promise<void> {
+  return guarded(deps, ref.tenantId, async (connection) => {
+    const row = await readHireRow(deps.store, ref);
+    if (row.employee_id !== null) throw hasEmployeeAlready(ref, row.employee_id);
+    await terminateEnrolment(deps, connection, ref, row, 'hire cancelled');
+    await releaseClaim(deps.store, ref);
+    await closeHoldsOf(deps.store, ref);
+    await endHire(deps.store, ref, 'cancelled');
+    deps.log.info({ tenantId: ref.tenantId, jobCandidateId: ref.jobCandidateId, period: ref.period }, 'hire cancelled');
+  });
+}
+
+/** Ends the live enrolment and counts up; a repeat after the count finds the new number and leaves it. */
+export function startNextEnrolment(deps: ActivityDeps, ref: HireRef): Promise<void> {
+  return guarded(deps, ref.tenantId, async (connection) => {
+    const row = await readHireRow(deps.store, ref);
+    if (row.onboarding_candidate_id === null) return;
+    await terminateEnrolment(deps, connection, ref, row, 'enrolled anew');
+    await updateHire(deps.store, ref, {
+      enrolment: row.enrolment + 1,
+      onboarding_candidate_id: null,
+      onboarding_reference: null,
+      onboarding_status: null,
+    });
+  });
+}
+
+async function terminateEnrolment(
+  { store }: ActivityDeps,
+  connection: Connection,
+  ref: HireRef,
+  row: HireRow,
+  reason: string,
+): Promise<void> {
+  for (const id of await enrolmentIds(store, connection, ref, row)) {
+    try {
+      await connection.partner.onboarding.terminate(
+        { params: { onboardingCandidateId: id }, body: { reason } },
+        { lane: 'live' },
+      );
+    } catch (error) {
+      if (!isConnectorError(error)) throw error;
+      if (error.code !== 'ALREADY_TERMINAL' && error.code !== 'NOT_FOUND') throw error;
+    }
+  }
+}
+
+/** The enrolment that we know of, or one whose answer was lost: an open intent is waited for and then looked up. */
+async function enrolmentIds(
+  store: ActivityDeps['store'],
+  connection: Connection,
+  ref: HireKey,
+  row: HireRow,
+): Promise<string[]> {
+  if (row.onboarding_candidate_id !== null) return [row.onboarding_candidate_id];
+  const intent = await latestIntent(store, ref, `enrol:${row.enrolment}`);
+  if (intent === undefined) return [];
+  if (intent.outcome === 'open' && intent.give_up_at > intent.now) throw underWay(ref, intent.give_up_at - intent.now);
+  const hits = await findEnrolments(connection, enrolmentReference(ref, row.enrolment));
+  return hits.map((hit) => hit.onboardingCandidateId);
+}
+
+export async function describeLeftAfterEmployee({ store }: ActivityDeps, ref: HireRef): Promise<HoldRequest> {
+  const { employee_id: id } = await readHireRow(store, ref);
+  return {
+    code: 'LEFT_AFTER_EMPLOYEE',
+    message: `Job candidate ${ref.jobCandidateId} left the hiring stage after employee ${id} was made. Nothing is undone by itself: end the employment in the HR system if it is meant, then answer ended; or keep if the employee stays.`,
+    answers: ['keep', 'ended'],
+    details: { employeeId: id },
+  };
+}
+
+function underWay(ref: HireKey, waitMs: number): ConnectorError {
+  return new ConnectorError({
+    code: 'OUTCOME_UNKNOWN',
+    action: 'unknown',
+    message: `An enrolment of job candidate ${ref.jobCandidateId} may still be under way. The hire is cancelled after its deadline.`,
+    retryAfterMs: waitMs + 50,
+  });
+}
+
+function hasEmployeeAlready(ref: HireKey, employeeId: string): ConnectorError {
+  return new ConnectorError({
+    code: 'EMPLOYEE_EXISTS',
+    action: 'reject',
+    message: `Job candidate ${ref.jobCandidateId} cannot be cancelled: employee ${employeeId} exists. End the employment in the HR system.`,
+  });
+}

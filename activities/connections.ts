@@ -1,0 +1,108 @@
+import { createHash } from 'node:crypto';
+import { ConnectorError } from '../src/errors.ts';
+import type { HrisAdapter } from '../src/hris/port.ts';
+import { withKillPoints } from '../src/kill-point.ts';
+import type { Mapping } from '../src/mapping/load-mapping.ts';
+import type { Readings } from '../src/partner/contract/readings.ts';
+import { createPartnerClient, type PartnerClient } from '../src/partner/client/create-partner-client.ts';
+import type { CallReport } from '../src/partner/client/types.ts';
+import { loadTenantMapping, openTenantHris } from '../src/tenants/open-hris.ts';
+import type { Tenant } from '../src/tenants/schema.ts';
+import { resolveSecret } from '../src/tenants/secrets.ts';
+
+/** A tenant with its two ends open. */
+export interface Connection {
+  tenant: Tenant;
+  partner: PartnerClient;
+  hris: HrisAdapter;
+  mapping: Mapping;
+  /** Names the partner key without showing it. */
+  keyFingerprint: string;
+}
+
+export interface Connections {
+  /** Opens on first use and keeps open. Throws TENANT_UNKNOWN, or what stands in the way of opening. */
+  of(tenantId: string): Promise<Connection>;
+  /** Forgets the tenant's open ends, so that the next use reads its secrets again. */
+  reopen(tenantId: string): Promise<void>;
+  tenants(): readonly Tenant[];
+  close(): Promise<void>;
+}
+
+export interface ConnectionOptions {
+  /** Bound of one partner request, milliseconds. */
+  requestMs: number;
+  onCall?: (tenantId: string, report: CallReport) => void;
+}
+
+/** The tenants of this process, each opened when first needed: one tenant's broken HRIS is no other's trouble. */
+export function createConnections(tenants: readonly Tenant[], options: ConnectionOptions): Connections {
+  const byId = new Map(tenants.map((tenant) => [tenant.tenant, tenant]));
+  const open = new Map<string, Promise<Connection>>();
+
+  function of(tenantId: string): Promise<Connection> {
+    const tenant = byId.get(tenantId);
+    if (tenant === undefined) return Promise.reject(tenantUnknown(tenantId));
+    const known = open.get(tenantId);
+    if (known !== undefined) return known;
+    const opening = openConnection(tenant, options);
+    open.set(tenantId, opening);
+    opening.catch(() => open.delete(tenantId));
+    return opening;
+  }
+
+  async function forget(tenantId: string): Promise<void> {
+    const known = open.get(tenantId);
+    open.delete(tenantId);
+    const connection = await known?.catch(() => undefined);
+    await Promise.allSettled([connection?.partner.close(), connection?.hris.close()]);
+  }
+
+  return {
+    of,
+    reopen: forget,
+    tenants: () => tenants,
+    close: async () => void (await Promise.all([...open.keys()].map(forget))),
+  };
+}
+
+async function openConnection(tenant: Tenant, { requestMs, onCall }: ConnectionOptions): Promise<Connection> {
+  const apiKey = resolveSecret(tenant.partner.apiKey);
+  const mapping = await loadTenantMapping(tenant);
+  const partner = createPartnerClient({
+    baseUrl: tenant.partner.baseUrl,
+    apiKey,
+    environment: tenant.partner.environment,
+    readings: tenant.partner.readings as Partial<Readings>,
+    allowPrivate: tenant.partner.allowPrivateAddress,
+    timeouts: { headersMs: requestMs, bodyMs: requestMs },
+    onCall: (report) => onCall?.(tenant.tenant, report),
+    around: (operation, run) => withKillPoints(`partner.${operation}`, run),
+  });
+  const hris = withPoints(await openTenantHris(tenant));
+  const keyFingerprint = createHash('sha256').update(apiKey).digest('hex').slice(0, 16);
+  return { tenant, partner, hris, mapping, keyFingerprint };
+}
+
+/** The adapter with its kill points: every call of the port is one. */
+function withPoints(adapter: HrisAdapter): HrisAdapter {
+  return new Proxy(adapter, {
+    get(target, name, receiver) {
+      const member: unknown = Reflect.get(target, name, receiver);
+      if (typeof member !== 'function' || !pointed.has(String(name))) return member;
+      return (...args: unknown[]) =>
+        withKillPoints(`hris.${String(name)}`, async () => (member as (...all: unknown[]) => unknown).apply(target, args));
+    },
+  });
+}
+
+const pointed: ReadonlySet<string> = new Set(['probe', 'find', 'create', 'update', 'read', 'resolve']);
+
+function tenantUnknown(tenantId: string): ConnectorError {
+  return new ConnectorError({
+    code: 'TENANT_UNKNOWN',
+    action: 'retry',
+    message: `No tenant file names the tenant "${tenantId}". Its work waits until the file is back and the worker is restarted.`,
+    retryAfterMs: 60_000,
+  });
+}

@@ -1,0 +1,30 @@
+import type { Logger } from '../src/log.ts';
+import type { Store } from '../src/store/open-store.ts';
+import type { WakeAbout } from '../workflows/messages.ts';
+import type { Connections } from './connections.ts';
+
+/** Everything activities need of the world; wired in one place. */
+export interface ActivityDeps {
+  store: Store;
+  connections: Connections;
+  wakeHire: WakeHire;
+  log: Logger;
+  limits: Limits;
+}
+
+/** Reaches a hire's workflow. With `start` one is started where none runs; without, `false` says that none runs. */
+export type WakeHire = (
+  hire: { tenantId: string; jobCandidateId: string },
+  about: WakeAbout,
+  options: { start: boolean; adopt?: boolean; watch?: boolean },
+) => Promise<boolean>;
+
+/** Milliseconds. */
+export interface Limits {
+  /** From an intent to the moment after which its request must not leave. */
+  giveUpMs: number;
+  /** How long after that the partner may still show a write late. */
+  partnerLagMs: number;
+  /** How long a paused tenant's work sleeps before it asks again. */
+  pausedMs: number;
+}

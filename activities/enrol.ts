@@ -1,0 +1,178 @@
+import { ConnectorError, isConnectorError } from '../src/errors.ts';
+import type { Candidate } from '../src/partner/contract/candidate.ts';
+import { closeCreditGate, openCreditGate, passCreditGate } from '../src/store/credit-gate.ts';
+import { type HireKey, hiresInState, readHireRow, updateHire } from '../src/store/hires.ts';
+import type { HireRef } from '../workflows/messages.ts';
+import type { Connection } from './connections.ts';
+import type { ActivityDeps } from './deps.ts';
+import { type Enrolment, enrolmentOf, findEnrolments, lookForEnrolment } from './find-enrolment.ts';
+import { guardedOrHeld } from './guarded.ts';
+import type { HireActivities, Held } from './hire-activities.ts';
+import { enrolmentReference } from './hire-references.ts';
+import { readDecisions } from './read-decisions.ts';
+import { readPresence } from './read-presence.ts';
+import { type Once, type SendGuard, writeOnce } from './write-once.ts';
+
+type Enrolled = Awaited<ReturnType<HireActivities['enrol']>>;
+
+/** What an enrolment request is made of; the first attempt's stays. Kept in the store, never in a history. */
+interface PinnedEnrolment {
+  flowId: string;
+  email: string;
+  firstName: string;
+  lastName: string;
+  reference: string;
+}
+
+/** Enrols the person once per (hire, period, enrolment): looks by our reference, then commits the intent, then spends the credit. */
+export function enrol(deps: ActivityDeps, ref: HireRef): Promise<Enrolled> {
+  return guardedOrHeld(deps, ref.tenantId, async (connection): Promise<Enrolled> => {
+    const decisions = await readDecisions(deps.store, ref);
+    if (decisions.skipOnboarding) return { verdict: 'skip' };
+    if (decisions.adopt !== undefined) return adoptByHand(deps, connection, ref, decisions.adopt);
+    return enrolOnce(deps, connection, ref);
+  });
+}
+
+async function enrolOnce(deps: ActivityDeps, connection: Connection, ref: HireRef): Promise<Enrolled> {
+  const { store, limits } = deps;
+  const { credits, enrolAt, onboarding } = connection.tenant.policies;
+  if (onboarding === 'skip') return { verdict: 'skip' };
+  const row = await readHireRow(store, ref);
+  const reference = enrolmentReference(ref, row.enrolment);
+  await updateHire(store, ref, { step: 'enrolling', onboarding_reference: reference });
+  const gate = await passCreditGate(store, ref.tenantId, credits.canaryEvery);
+  if (!gate.pass) return adoptOrWait(deps, connection, ref, reference, gate.waitMs);
+  const presence = await readPresence(store, connection, ref.jobCandidateId, enrolAt);
+  if (presence.verdict !== 'in') return { verdict: 'left' };
+  await updateHire(store, ref, { candidate_id: presence.candidateId, job_id: presence.jobId });
+  const once = await writeOnce<Enrolment, PinnedEnrolment>({
+    store,
+    key: ref,
+    verb: `enrol:${row.enrolment}`,
+    pinned: () => ({ flowId: onboarding.flow, reference, ...identify(ref, presence.jobCandidate.candidate_details) }),
+    giveUpMs: limits.giveUpMs,
+    readLagMs: limits.partnerLagMs,
+    look: () => lookForEnrolment(connection, reference),
+    send: (request, guard) => send(connection, request, guard),
+  });
+  return settle(deps, connection, ref, reference, once);
+}
+
+/** With the credit gate closed: an enrolment that is there already is ours without a credit; otherwise wait for the canary. */
+async function adoptOrWait(
+  deps: ActivityDeps,
+  connection: Connection,
+  ref: HireRef,
+  reference: string,
+  waitMs: number,
+): Promise<Enrolled> {
+  const [hit, ...others] = await findEnrolments(connection, reference);
+  if (hit !== undefined && others.length === 0) return record(deps, ref, hit, false);
+  return waitForCredits(deps, ref, waitMs);
+}
+
+function identify(ref: HireRef, person: Candidate | null | undefined): { email: string; firstName: string; lastName: string } {
+  const { email, firstName, lastName } = person ?? {};
+  if (email && firstName && lastName) return { email, firstName, lastName };
+  const missing = Object.entries({ email, firstName, lastName }).filter(([, value]) => !value);
+  const fields = missing.map(([name]) => name);
+  throw new ConnectorError({
+    code: 'ENROLMENT_INCOMPLETE',
+    action: 'reject',
+    message: `Job candidate ${ref.jobCandidateId} cannot be enrolled: ${fields.join(', ')} is empty in the hiring platform. Fill it there, then answer retry.`,
+    details: { fields },
+  });
+}
+
+async function send({ partner }: Connection, pinned: PinnedEnrolment, guard: SendGuard): Promise<Enrolment> {
+  const { flowId, reference, ...person } = pinned;
+  const body = { ...person, externalRef: reference, metadata: { reference } };
+  const answer = await partner.onboarding.enrol(
+    { params: { flowId }, body },
+    { lane: 'live', signal: guard.signal, beforeSend: guard.beforeSend },
+  );
+  return enrolmentOf(answer.data);
+}
+
+async function settle(
+  deps: ActivityDeps,
+  connection: Connection,
+  ref: HireRef,
+  reference: string,
+  once: Once<Enrolment>,
+): Promise<Enrolled> {
+  if (once.kind === 'unprovable') return held('ENROLMENT_UNKNOWN', `An enrolment of job candidate ${ref.jobCandidateId} left and whether it worked cannot be read. Look for reference ${reference} in the hiring platform.`, ['adopt', 'retry', 'skip-onboarding', 'cancel']);
+  if (once.kind !== 'refused') return record(deps, ref, once.value, once.kind === 'made');
+  return refusals[once.error.code]?.(deps, connection, ref, reference, once.error) ?? Promise.reject(once.error);
+}
+
+type Refusal = (
+  deps: ActivityDeps,
+  connection: Connection,
+  ref: HireRef,
+  reference: string,
+  error: ConnectorError,
+) => Promise<Enrolled>;
+
+const refusals: Record<string, Refusal> = {
+  async INSUFFICIENT_ONBOARDING_CREDITS(deps, connection, ref, _reference, error) {
+    const required = numberOf(error.details?.['requiredCredits']);
+    const available = numberOf(error.details?.['availableCredits']);
+    const first = await closeCreditGate(deps.store, ref.tenantId, { required, available });
+    if (first) deps.log.error({ tenantId: ref.tenantId, required, available }, 'onboarding credits used up, enrolments wait');
+    return waitForCredits(deps, ref, connection.tenant.policies.credits.canaryEvery);
+  },
+  async DUPLICATE_ENROLLMENT(deps, connection, ref, reference) {
+    const hits = await findEnrolments(connection, reference);
+    if (hits.length === 1 && hits[0] !== undefined) return record(deps, ref, hits[0], false);
+    return held('ENROLLED_ELSEWHERE', `Job candidate ${ref.jobCandidateId} has an active enrolment in this flow that is not ours: enrolled by hand, or another person with the same e-mail. Answer adopt <onboardingCandidateId> only if it is this hire's.`, ['adopt', 'skip-onboarding', 'cancel']);
+  },
+};
+
+/** An enrolment that is there, whoever made it. Only one that we made says anything about credits. */
+async function record(deps: ActivityDeps, ref: HireKey, enrolment: Enrolment, made: boolean): Promise<Enrolled> {
+  await updateHire(deps.store, ref, {
+    step: 'onboarding',
+    onboarding_candidate_id: enrolment.onboardingCandidateId,
+    onboarding_status: enrolment.status,
+  });
+  if (made && (await openCreditGate(deps.store, ref.tenantId))) await wakeWaiting(deps, ref.tenantId);
+  return { verdict: 'enrolled' };
+}
+
+async function wakeWaiting({ store, wakeHire, log }: ActivityDeps, tenantId: string): Promise<void> {
+  const open = await hiresInState(store, tenantId, 'open');
+  const waiting = open.filter((hire) => hire.step === 'waiting-for-credits');
+  log.info({ tenantId, waiting: waiting.length }, 'onboarding credits are back, enrolments go on');
+  for (const hire of waiting) await wakeHire({ tenantId, jobCandidateId: hire.job_candidate_id }, 'credits', { start: false });
+}
+
+async function adoptByHand({ store }: ActivityDeps, { partner }: Connection, ref: HireRef, id: string): Promise<Enrolled> {
+  try {
+    const { data } = await partner.onboarding.getCandidate({ params: { onboardingCandidateId: id } }, { lane: 'live' });
+    await updateHire(store, ref, {
+      step: 'onboarding',
+      onboarding_candidate_id: id,
+      onboarding_reference: data.externalRef ?? null,
+      onboarding_status: String(data.overallStatus),
+    });
+    return { verdict: 'enrolled' };
+  } catch (error) {
+    if (!isConnectorError(error, 'NOT_FOUND')) throw error;
+    return held('ADOPT_NOT_FOUND', `There is no enrolment ${id} in the hiring platform. Answer adopt with the id of the right one.`, ['adopt', 'skip-onboarding', 'cancel']);
+  }
+}
+
+async function waitForCredits({ store }: ActivityDeps, ref: HireRef, waitMs: number): Promise<Enrolled> {
+  await updateHire(store, ref, { step: 'waiting-for-credits' });
+  return { verdict: 'no-credits', waitMs };
+}
+
+function held(code: string, message: string, answers: string[]): Held {
+  return { verdict: 'hold', hold: { code, message, answers } };
+}
+
+function numberOf(value: unknown): number | null {
+  return typeof value === 'number' ? value : null;
+}

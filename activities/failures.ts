@@ -1,0 +1,25 @@
+import { ApplicationFailure, ApplicationFailureCategory } from '@temporalio/common';
+import { ConnectorError, type ErrorAction } from '../src/errors.ts';
+
+/** Expected waits are no alarm: they are logged low and left out of failure counts. */
+const benign: ReadonlySet<ErrorAction> = new Set(['throttle', 'reauthorize', 'unknown']);
+
+/**
+ * Turns an error's action into a Temporal failure: retrying happens there and nowhere else. `reject` ends the activity for good; every
+ * other action comes back, after the error's own delay where it names one. Messages are ConnectorErrors' own or a fixed text: what other
+ * errors say may quote a record.
+ */
+export function toFailure(error: unknown): ApplicationFailure {
+  if (error instanceof ApplicationFailure) return error;
+  if (!(error instanceof ConnectorError)) {
+    const type = error instanceof Error ? error.name : 'Error';
+    return ApplicationFailure.create({ type, message: `Unexpected ${type}; see the worker's log.`, nonRetryable: false });
+  }
+  return ApplicationFailure.create({
+    type: error.code,
+    message: error.message,
+    nonRetryable: error.action === 'reject',
+    ...(error.retryAfterMs === undefined ? {} : { nextRetryDelay: error.retryAfterMs }),
+    ...(benign.has(error.action) ? { category: ApplicationFailureCategory.BENIGN } : {}),
+  });
+}

@@ -1,0 +1,59 @@
+import { ConnectorError, isConnectorError } from '../src/errors.ts';
+import { pauseTenant, readTenantState, recordVerifiedKey } from '../src/store/tenant-states.ts';
+import { assertKnownCompany } from './assert-known-company.ts';
+import type { Connection } from './connections.ts';
+import type { ActivityDeps } from './deps.ts';
+import type { Held } from './hire-activities.ts';
+
+/**
+ * Runs work of one tenant with its two ends open. A paused tenant's work waits; a key that no longer works pauses the tenant once
+ * and everything else of it waits with it; a key never seen is first checked to be the same company's.
+ */
+export async function guarded<T>(deps: ActivityDeps, tenantId: string, work: (connection: Connection) => Promise<T>): Promise<T> {
+  const { store, limits } = deps;
+  const state = await readTenantState(store, tenantId);
+  if (state.state === 'paused') throw tenantPaused(tenantId, state.paused_code ?? 'unknown', limits.pausedMs);
+  try {
+    const connection = await deps.connections.of(tenantId);
+    if (state.verified_key !== connection.keyFingerprint) await verifyKey(deps, connection);
+    return await work(connection);
+  } catch (error) {
+    if (!isConnectorError(error) || error.action !== 'reauthorize') throw error;
+    await pause(deps, tenantId, error);
+    throw tenantPaused(tenantId, error.code, limits.pausedMs);
+  }
+}
+
+/** As `guarded`, and a refusal that only a person can cure becomes a hold instead of a failure. */
+export async function guardedOrHeld<T>(
+  deps: ActivityDeps,
+  tenantId: string,
+  work: (connection: Connection) => Promise<T>,
+): Promise<T | Held> {
+  try {
+    return await guarded(deps, tenantId, work);
+  } catch (error) {
+    if (!isConnectorError(error) || error.action !== 'reject') throw error;
+    const hold = { code: error.code, message: error.message, answers: ['retry', 'cancel'] };
+    return { verdict: 'hold', hold: error.details === undefined ? hold : { ...hold, details: error.details } };
+  }
+}
+
+async function verifyKey({ store }: ActivityDeps, connection: Connection): Promise<void> {
+  await assertKnownCompany(store, connection);
+  await recordVerifiedKey(store, connection.tenant.tenant, connection.keyFingerprint);
+}
+
+async function pause({ store, log }: ActivityDeps, tenantId: string, error: ConnectorError): Promise<void> {
+  const first = await pauseTenant(store, tenantId, error.code, error.message);
+  if (first) log.error({ tenantId, code: error.code, status: error.status }, 'tenant paused');
+}
+
+function tenantPaused(tenantId: string, code: string, pausedMs: number): ConnectorError {
+  return new ConnectorError({
+    code: 'TENANT_PAUSED',
+    action: 'throttle',
+    message: `Tenant ${tenantId} is paused (${code}). Its work goes on by itself once the cause is cured; see hirebridge status.`,
+    retryAfterMs: pausedMs,
+  });
+}

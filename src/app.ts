@@ -1,0 +1,289 @@
+import { join } from 'node:path';
+import { Client } from '@temporalio/client';
+import { Counter, Gauge, Histogram } from 'prom-client';
+import { createConnections } from '../activities/connections.ts';
+import { createActivities } from '../activities/create-activities.ts';
+import type { ActivityDeps } from '../activities/deps.ts';
+import { resumePaused } from '../activities/resume-paused.ts';
+import type { HireTiming } from '../workflows/messages.ts';
+import type { Places } from './cli/options.ts';
+import { type Config, readConfig, storeUrl } from './config.ts';
+import { ConnectorError } from './errors.ts';
+import { createRegistry, startHealth } from './health.ts';
+import { createStageLookup } from './hiring-stages.ts';
+import { armKillPoints, passPoint } from './kill-point.ts';
+import { createLogger, type Logger } from './log.ts';
+import { latestHire } from './store/hires.ts';
+import { answerHold as writeAnswer, closeHold, readHold } from './store/holds.ts';
+import { openStore, type Store } from './store/open-store.ts';
+import { writePoints } from './store/write-points.ts';
+import { checkSearchAttributes } from './temporal/check-search-attributes.ts';
+import { connectTemporal, type TemporalConnection } from './temporal/connection.ts';
+import { hireWorkflowId } from './temporal/ids.ts';
+import { ensureSweepSchedule, triggerSweep } from './temporal/schedules.ts';
+import { type HireClient, wakeHire } from './temporal/wake-hire.ts';
+import { loadTenants } from './tenants/load-tenants.ts';
+import type { Tenant } from './tenants/schema.ts';
+import { notifyHolds } from './webhooks/notify-holds.ts';
+import { startRelay } from './webhooks/relay.ts';
+
+export interface RunningWorker {
+  healthUrl: string;
+  installationId: string;
+  /** Rejects when the worker ends by itself. */
+  failed: Promise<never>;
+  /** Lets running work end, then closes everything. */
+  close(): Promise<void>;
+}
+
+/** The worker as a process: relay, hires, sweeps. Everything it needs is checked before anything starts. */
+export async function runWorker(options: Places & { healthPort?: number }): Promise<RunningWorker> {
+  const config = readConfig();
+  const log = createLogger('worker');
+  armKillPoints({ killAt: config.HIREBRIDGE_KILL_AT, listFile: config.HIREBRIDGE_KILL_LIST });
+  const tenants = await loadTenants(options.tenantsDir);
+  const { createWorker, installRuntime } = await import('./temporal/worker.ts');
+  installRuntime(log);
+  const temporal = await connectTemporal();
+  const store = await openStore(storeUrl(options.dataDir, config), { plugins: [writePoints(passPoint)] });
+  try {
+    await checkSearchAttributes(temporal.connection, temporal.namespace);
+    return await startWorker({ options, config, log, tenants, temporal, store, createWorker });
+  } catch (error) {
+    await Promise.allSettled([store.close(), temporal.close()]);
+    throw error;
+  }
+}
+
+interface WorkerParts {
+  options: Places & { healthPort?: number };
+  config: Config;
+  log: Logger;
+  tenants: Tenant[];
+  temporal: TemporalConnection;
+  store: Store;
+  createWorker: typeof import('./temporal/worker.ts').createWorker;
+}
+
+async function startWorker(parts: WorkerParts): Promise<RunningWorker> {
+  const { options, config, log, tenants, temporal, store } = parts;
+  const { installationId } = store;
+  const registry = createRegistry('worker');
+  const hires = hireClient(temporal, installationId, config);
+  const deps = wireActivities(parts, hires, registry);
+  const worker = await parts.createWorker({
+    connection: await temporal.nativeConnection(),
+    namespace: temporal.namespace,
+    installationId,
+    activities: createActivities(deps),
+    cacheDir: join(options.dataDir, 'cache'),
+    stickyMs: config.HIREBRIDGE_STICKY_MS,
+  });
+  for (const tenant of tenants)
+    await ensureSweepSchedule(hires.client, installationId, { tenantId: tenant.tenant, everyMs: tenant.policies.sweep.every });
+  const run = worker.run();
+  const relay = startRelay({
+    store,
+    log,
+    wakeHire: deps.wakeHire,
+    triggerSweep: (tenantId) => triggerSweep(hires.client, installationId, tenantId),
+    isHiringStage: createStageLookup(deps.connections),
+  });
+  const chores = startChores(deps, tenants, config.HIREBRIDGE_PAUSED_MS);
+  const health = await startHealth({
+    port: options.healthPort ?? config.HIREBRIDGE_WORKER_HEALTH_PORT,
+    registry,
+    ready: () => ({ temporal: { ok: worker.getState() === 'RUNNING', note: worker.getState() } }),
+  });
+  log.info({ installationId, tenants: tenants.length, health: health.url }, 'working');
+  let closing = false;
+  const failed = run.then(
+    () => (closing ? new Promise<never>(() => undefined) : Promise.reject(new Error('The Temporal worker ended by itself'))),
+  );
+  failed.catch(() => undefined);
+  return {
+    healthUrl: health.url,
+    installationId,
+    failed,
+    async close() {
+      closing = true;
+      await relay.close();
+      await chores.close();
+      if (worker.getState() === 'RUNNING') worker.shutdown();
+      await run.catch(() => undefined);
+      await Promise.allSettled([health.close(), deps.connections.close()]);
+      await Promise.allSettled([store.close(), temporal.close()]);
+    },
+  };
+}
+
+function hireClient(temporal: TemporalConnection, installationId: string, config: Config): HireClient {
+  const client = new Client({ connection: temporal.connection, namespace: temporal.namespace });
+  return { client, installationId, timing: timingOf(config) };
+}
+
+function timingOf(config: Config): HireTiming {
+  return {
+    heartbeatMs: config.HIREBRIDGE_HEARTBEAT_MS,
+    attemptMs: config.HIREBRIDGE_GIVE_UP_MS * 2 + 60_000,
+    retryMs: config.HIREBRIDGE_RETRY_MS,
+  };
+}
+
+function wireActivities(
+  { config, log, tenants, store }: WorkerParts,
+  hires: HireClient,
+  registry: ReturnType<typeof createRegistry>,
+): ActivityDeps {
+  const calls = new Counter({
+    name: 'hirebridge_partner_calls_total',
+    help: 'Calls to the partner API by operation and outcome',
+    labelNames: ['tenant', 'operation', 'status', 'code'],
+    registers: [registry],
+  });
+  const seconds = new Histogram({
+    name: 'hirebridge_partner_call_seconds',
+    help: 'Duration of calls to the partner API',
+    labelNames: ['operation'],
+    registers: [registry],
+  });
+  gaugeHires(store, registry);
+  const connections = createConnections(tenants, {
+    requestMs: config.HIREBRIDGE_REQUEST_MS,
+    onCall(tenant, { operation, status, code, ms }) {
+      calls.inc({ tenant, operation, status: status ?? 0, code: code ?? '' });
+      seconds.observe({ operation }, ms / 1000);
+    },
+  });
+  return {
+    store,
+    connections,
+    log,
+    wakeHire: (hire, about, options) => wakeHire(hires, hire, about, options),
+    limits: {
+      giveUpMs: config.HIREBRIDGE_GIVE_UP_MS,
+      partnerLagMs: config.HIREBRIDGE_PARTNER_LAG_MS,
+      pausedMs: config.HIREBRIDGE_PAUSED_MS,
+    },
+  };
+}
+
+/** Hires by state, counted when somebody looks. */
+function gaugeHires(store: Store, registry: ReturnType<typeof createRegistry>): void {
+  const hires = new Gauge({
+    name: 'hirebridge_hires',
+    help: 'Hires by tenant and state',
+    labelNames: ['tenant', 'state'],
+    registers: [registry],
+    async collect() {
+      const rows = await store.kysely
+        .selectFrom('hires')
+        .select((eb) => ['tenant_id', 'state', eb.fn.countAll<number>().as('count')])
+        .groupBy(['tenant_id', 'state'])
+        .execute();
+      this.reset();
+      for (const row of rows) hires.set({ tenant: row.tenant_id, state: row.state }, Number(row.count));
+    },
+  });
+}
+
+/** What happens beside the work: paused tenants are tried again, new holds are told of. */
+function startChores(deps: ActivityDeps, tenants: readonly Tenant[], everyMs: number): { close(): Promise<void> } {
+  const addresses = new Map(tenants.map((tenant) => [tenant.tenant, tenant.notify]));
+  let running: Promise<unknown> = Promise.resolve();
+  const chores = async (): Promise<void> => {
+    await notifyHolds(deps.store, (tenantId) => addresses.get(tenantId), deps.log);
+    for (const tenant of tenants) await resumePaused(deps, tenant.tenant);
+  };
+  const timer = setInterval(() => {
+    running = running.then(chores).catch((error: unknown) => deps.log.error({ err: error }, 'chores failed'));
+  }, everyMs);
+  return {
+    async close() {
+      clearInterval(timer);
+      await running;
+    },
+  };
+}
+
+/** Starts one hire by hand, or tells how one stands. */
+export async function startHire(
+  options: Places & { tenantId: string; jobCandidateId: string; adopt: boolean },
+): Promise<Record<string, unknown>> {
+  const { tenantId, jobCandidateId, adopt } = options;
+  return withClient(options, async ({ store, hires, tenants }) => {
+    if (!tenants.some((tenant) => tenant.tenant === tenantId)) throw unknownTenant(tenantId, options.tenantsDir);
+    const row = await latestHire(store, tenantId, jobCandidateId);
+    const startable = row === undefined || row.state === 'cancelled' || (row.state === 'before-go-live' && adopt);
+    if (startable) await wakeHire(hires, { tenantId, jobCandidateId }, 'person', { start: true, adopt });
+    const { started, ...facts } = { started: startable, ...row };
+    return { workflowId: hireWorkflowId(store.installationId, tenantId, jobCandidateId), started, ...facts };
+  });
+}
+
+/** Writes a person's answer and wakes what waits for it. The answer is in the store first: a lost signal is made up by the sweep. */
+export async function answerHold(
+  options: Places & { holdId: string; answer: string; arguments: string[] },
+): Promise<void> {
+  const { holdId, answer, arguments: args } = options;
+  await withClient(options, async ({ store, hires }) => {
+    const hold = await readHold(store, holdId);
+    if (hold === undefined) throw refused('HOLD_UNKNOWN', `There is no hold ${holdId} in this store. List them with: hirebridge hold list`);
+    const accepted = JSON.parse(hold.answers) as string[];
+    if (!accepted.includes(answer))
+      throw refused('ANSWER_UNKNOWN', `Hold ${holdId} (${hold.code}) takes one of: ${accepted.join(', ')}. "${answer}" is none of them.`);
+    if (needsArgument.has(answer) && args.length === 0)
+      throw refused('ANSWER_INCOMPLETE', `The answer ${answer} needs an id: hirebridge hold answer ${holdId} ${answer} <id>`);
+    if (!(await writeAnswer(store, holdId, answer, args)))
+      throw refused('HOLD_ANSWERED', `Hold ${holdId} is answered already; the first answer stands.`);
+    if (hold.job_candidate_id === null) return answerTenantHold(store, hires, hold.tenant_id, holdId, answer, args);
+    await wakeHire(hires, { tenantId: hold.tenant_id, jobCandidateId: hold.job_candidate_id }, 'answer', { start: true });
+  });
+}
+
+const needsArgument: ReadonlySet<string> = new Set(['adopt', 'link']);
+
+/** A hold of the whole tenant: the hires named are taken up, the others stay as they are. */
+async function answerTenantHold(
+  store: Store,
+  hires: HireClient,
+  tenantId: string,
+  holdId: string,
+  answer: string,
+  args: readonly string[],
+): Promise<void> {
+  if (answer === 'adopt')
+    for (const jobCandidateId of args) await wakeHire(hires, { tenantId, jobCandidateId }, 'person', { start: true, adopt: true });
+  await closeHold(store, holdId);
+}
+
+interface CommandParts {
+  store: Store;
+  hires: HireClient;
+  tenants: Tenant[];
+}
+
+/** Store and Temporal for one command, closed whatever happens. */
+async function withClient<T>(places: Places, use: (parts: CommandParts) => Promise<T>): Promise<T> {
+  const config = readConfig();
+  const tenants = await loadTenants(places.tenantsDir, { secrets: 'skip' });
+  const store = await openStore(storeUrl(places.dataDir, config));
+  try {
+    const temporal = await connectTemporal();
+    try {
+      return await use({ store, hires: hireClient(temporal, store.installationId, config), tenants });
+    } finally {
+      await temporal.close();
+    }
+  } finally {
+    await store.close();
+  }
+}
+
+function unknownTenant(tenantId: string, tenantsDir: string): ConnectorError {
+  return refused('TENANT_UNKNOWN', `No file in ${tenantsDir} names the tenant "${tenantId}". Check the name or --tenants.`);
+}
+
+function refused(code: string, message: string): ConnectorError {
+  return new ConnectorError({ code, action: 'reject', message });
+}

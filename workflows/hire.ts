@@ -1,0 +1,249 @@
+import {
+  allHandlersFinished,
+  condition,
+  continueAsNew,
+  log,
+  proxyActivities,
+  setHandler,
+  workflowInfo,
+} from '@temporalio/workflow';
+import type { HireActivities, HoldRequest } from '../activities/hire-activities.ts';
+import {
+  type HireInput,
+  type HireProgress,
+  type HireRef,
+  type HireResult,
+  type HireStep,
+  type WakeAbout,
+  wakeSignal,
+} from './messages.ts';
+
+/** One step of a hire: does its work or waits, and names the step that follows. */
+type Step = (hire: Hire) => Promise<HireStep>;
+
+const steps: Record<Exclude<HireStep, 'ended'>, Step> = {
+  enrol,
+  're-enrol': reEnrol,
+  onboard,
+  employ,
+  'write-back': writeBack,
+  verify,
+  leave,
+  cancel,
+  'watch-done': watchDone,
+};
+
+/** Where a person's answer leads. `retry` goes back to the step that held. */
+const answerSteps: Record<string, HireStep> = {
+  adopt: 'enrol',
+  're-enrol': 're-enrol',
+  'skip-onboarding': 'employ',
+  'create-anyway': 'employ',
+  'same-employee': 'employ',
+  transfer: 'employ',
+  'new-employment': 'employ',
+  link: 'employ',
+  create: 'employ',
+  cancel: 'cancel',
+  keep: 'ended',
+  ended: 'ended',
+};
+
+/**
+ * Follows one application that reached the hiring stage until its employee exists and the Employee ID stands with the partner.
+ * Carries ids and verdicts; every record stays in the store. What is true is asked before each irreversible step.
+ */
+export async function hire(input: HireInput): Promise<HireResult> {
+  const wakes = listenForWakes();
+  const activities = activitiesFor(input);
+  const progress = input.carried ?? (await open(input, activities));
+  if ('state' in progress) return progress;
+  const ref = { tenantId: input.tenantId, jobCandidateId: input.jobCandidateId, period: progress.period };
+  const current: Hire = { ref, progress, wakes, activities };
+  while (progress.step !== 'ended') {
+    if (workflowInfo().continueAsNewSuggested) {
+      await condition(allHandlersFinished);
+      await continueAsNew<typeof hire>({ ...input, carried: { ...progress, personWoken: wakes.has('person') } });
+    }
+    progress.step = progress.hold === undefined ? await steps[progress.step](current) : await park(current);
+  }
+  const { state } = await activities.readOutcome(ref);
+  return { state, period: ref.period };
+}
+
+interface Hire {
+  ref: HireRef;
+  progress: HireProgress;
+  wakes: Wakes;
+  activities: HireActivities;
+}
+
+async function open(input: HireInput, activities: HireActivities): Promise<HireProgress | HireResult> {
+  const { tenantId, jobCandidateId, adopt = false, watch = false } = input;
+  const opened = await activities.openHire({ tenantId, jobCandidateId, adopt, watch });
+  if (opened.verdict === 'closed') return { state: opened.state, period: opened.period };
+  return { period: opened.period, step: opened.step, policy: opened.policy };
+}
+
+async function enrol(hire: Hire): Promise<HireStep> {
+  const { ref, progress, activities } = hire;
+  if (progress.policy.skipOnboarding) return 'employ';
+  const enrolled = await activities.enrol(ref);
+  if (enrolled.verdict === 'left') return 'leave';
+  if (enrolled.verdict === 'hold') return hold(hire, enrolled.hold);
+  if (enrolled.verdict === 'no-credits') {
+    await hire.wakes.wait(enrolled.waitMs);
+    return 'enrol';
+  }
+  if (enrolled.verdict === 'skip') return 'employ';
+  progress.deadlineAt = Date.now() + progress.policy.onboardingDeadlineMs;
+  return 'onboard';
+}
+
+/** A person asked for another enrolment: the live one ends first, and one more credit is spent. */
+async function reEnrol({ ref, activities }: Hire): Promise<HireStep> {
+  await activities.startNextEnrolment(ref);
+  return 'enrol';
+}
+
+async function onboard(hire: Hire): Promise<HireStep> {
+  const { ref, progress, wakes, activities } = hire;
+  const onboarding = await activities.readOnboarding(ref);
+  if (onboarding.verdict === 'ready') return 'employ';
+  if (onboarding.verdict === 'hold') return hold(hire, onboarding.hold);
+  const remaining = (progress.deadlineAt ?? 0) - Date.now();
+  if (remaining <= 0) return hold(hire, await activities.describeDeadline(ref));
+  const about = await wakes.wait(remaining);
+  if (about.has('person') && !(await isPresent(hire))) return 'leave';
+  return 'onboard';
+}
+
+async function employ(hire: Hire): Promise<HireStep> {
+  const { ref, activities, wakes } = hire;
+  const planned = await activities.planEmployee(ref);
+  if (planned.verdict === 'hold') return hold(hire, planned.hold);
+  if (planned.verdict === 'left') return 'leave';
+  if (planned.verdict === 'not-yet') {
+    await wakes.wait();
+    return 'employ';
+  }
+  const applied = await activities.applyPlan({ ...ref, planId: planned.planId });
+  if (applied.verdict === 'hold') return hold(hire, applied.hold);
+  if (applied.verdict === 'left') return 'leave';
+  if (applied.verdict === 'stale') return 'employ';
+  if (applied.verdict === 'pending') {
+    await wakes.wait(applied.nextCheckMs);
+    return 'employ';
+  }
+  return 'write-back';
+}
+
+async function writeBack(hire: Hire): Promise<HireStep> {
+  const written = await hire.activities.writeBack(hire.ref);
+  return written.verdict === 'hold' ? hold(hire, written.hold) : 'verify';
+}
+
+async function verify(hire: Hire): Promise<HireStep> {
+  const { ref, activities, wakes } = hire;
+  const verified = await activities.verify(ref);
+  if (verified.verdict === 'hold') return hold(hire, verified.hold);
+  await activities.endHire({ ...ref, state: 'done' });
+  return wakes.has('person') ? 'watch-done' : 'ended';
+}
+
+/** The person seems to be out of the hiring stage. One reading proves nothing: grace, a second read and a known-good read decide. */
+async function leave(hire: Hire): Promise<HireStep> {
+  if (!(await isGoneAfterGrace(hire))) return 'enrol';
+  const allowed = await hire.activities.allowCancellation(hire.ref);
+  return allowed.verdict === 'hold' ? hold(hire, allowed.hold) : 'cancel';
+}
+
+async function cancel({ ref, activities }: Hire): Promise<HireStep> {
+  await activities.cancelHire(ref);
+  return 'ended';
+}
+
+/** The employee exists and the ID is written back. Nothing is undone by itself: a person who left now is a question to a person. */
+async function watchDone(hire: Hire): Promise<HireStep> {
+  if (await isPresent(hire)) return 'ended';
+  if (!(await isGoneAfterGrace(hire))) return 'ended';
+  return hold(hire, await hire.activities.describeLeftAfterEmployee(hire.ref));
+}
+
+async function isPresent({ ref, activities, wakes }: Hire): Promise<boolean> {
+  wakes.clear('person');
+  const { verdict } = await activities.readHire(ref);
+  return verdict === 'in';
+}
+
+async function isGoneAfterGrace(hire: Hire): Promise<boolean> {
+  const { ref, progress, wakes, activities } = hire;
+  const graceEndsAt = Date.now() + progress.policy.cancelGraceMs;
+  while (Date.now() < graceEndsAt) {
+    await wakes.wait(graceEndsAt - Date.now());
+    if (await isPresent(hire)) return false;
+  }
+  return (await activities.confirmGone(ref)).verdict === 'gone';
+}
+
+/** Parks the hire; `park` waits in the next turn, so that a long wait can continue as new. */
+async function hold({ ref, progress, activities }: Hire, request: HoldRequest): Promise<HireStep> {
+  const { holdId } = await activities.openHold({ ...ref, hold: request });
+  progress.hold = { holdId, code: request.code, from: progress.step };
+  log.info('hire held', { holdCode: request.code, holdId });
+  return progress.step;
+}
+
+async function park(hire: Hire): Promise<HireStep> {
+  const { ref, progress, wakes, activities } = hire;
+  const held = progress.hold;
+  if (held === undefined) return progress.step;
+  const { answer } = await activities.takeAnswer({ ...ref, holdId: held.holdId });
+  if (answer !== undefined) {
+    delete progress.hold;
+    return answerSteps[answer] ?? held.from;
+  }
+  const about = await wakes.wait();
+  if (!about.has('person') || held.from === 'watch-done') return held.from;
+  if (await isPresent(hire)) return held.from;
+  if (!(await isGoneAfterGrace(hire))) return held.from;
+  if (await activities.hasEmployee(ref)) return held.from;
+  const allowed = await activities.allowCancellation(ref);
+  if (allowed.verdict === 'hold') return held.from;
+  delete progress.hold;
+  return 'cancel';
+}
+
+interface Wakes {
+  /** Waits for the next hint, at most so long; then gives and clears every hint that came. */
+  wait(timeoutMs?: number): Promise<Set<WakeAbout>>;
+  has(about: WakeAbout): boolean;
+  clear(about: WakeAbout): void;
+}
+
+/** Set before the first await, so that no signal of the start is lost. */
+function listenForWakes(): Wakes {
+  const waiting = new Set<WakeAbout>();
+  setHandler(wakeSignal, (about) => {
+    waiting.add(about);
+  });
+  return {
+    async wait(timeoutMs) {
+      if (timeoutMs === undefined) await condition(() => waiting.size > 0);
+      else await condition(() => waiting.size > 0, timeoutMs);
+      const about = new Set(waiting);
+      waiting.clear();
+      return about;
+    },
+    has: (about) => waiting.has(about),
+    clear: (about) => void waiting.delete(about),
+  };
+}
+
+function activitiesFor({ timing }: HireInput): HireActivities {
+  return proxyActivities<HireActivities>({
+    startToCloseTimeout: timing.attemptMs,
+    heartbeatTimeout: timing.heartbeatMs,
+    retry: { initialInterval: timing.retryMs, backoffCoefficient: 2, maximumInterval: 60_000 },
+  });
+}

@@ -1,0 +1,2 @@
+export { hire } from './hire.ts';
+export { reconcileTenant } from './reconcile-tenant.ts';
