@@ -26,7 +26,10 @@ export function runDueTasks(state: SandboxState): number {
       state.run('delete from tasks where id = ?', task.id);
       const company = companyById(state, task.companyId);
       if (company === undefined) return;
-      TASKS[task.name]?.({ state, company, now: state.clock.now(), origin: 'background' }, JSON.parse(task.input) as never);
+      TASKS[task.name]?.(
+        { state, company, now: state.clock.now(), origin: 'background' },
+        JSON.parse(task.input) as never,
+      );
     });
     count += 1;
   }

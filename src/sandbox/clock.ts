@@ -45,7 +45,9 @@ export function createSteppedClock(start: number): SteppedClock {
     advance(ms) {
       const end = time + ms;
       for (;;) {
-        const next = waiting.filter((entry) => entry.time <= end).sort((a, b) => a.time - b.time || a.order - b.order)[0];
+        const next = waiting
+          .filter((entry) => entry.time <= end)
+          .sort((a, b) => a.time - b.time || a.order - b.order)[0];
         if (next === undefined) break;
         waiting = waiting.filter((entry) => entry !== next);
         time = Math.max(time, next.time);

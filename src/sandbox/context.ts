@@ -47,9 +47,22 @@ export type EffectName =
   | (string & {});
 
 /** Writes into the ledger that something was done. */
-export function effect(ctx: Context, name: EffectName, subject: string | number, detail?: Record<string, unknown>): void {
+export function effect(
+  ctx: Context,
+  name: EffectName,
+  subject: string | number,
+  detail?: Record<string, unknown>,
+): void {
   if (ctx.origin === 'seed') return;
-  const entry: LedgerEntry = { kind: 'effect', name, subject, companyId: ctx.company.id, requestId: ctx.requestId, origin: ctx.origin, detail };
+  const entry: LedgerEntry = {
+    kind: 'effect',
+    name,
+    subject,
+    companyId: ctx.company.id,
+    requestId: ctx.requestId,
+    origin: ctx.origin,
+    detail,
+  };
   record(ctx.state, entry);
 }
 

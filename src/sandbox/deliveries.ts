@@ -55,17 +55,29 @@ export function takeDueDeliveries(state: SandboxState, limit = 64): Delivery[] {
 
 /** When the next delivery is due, epoch ms. */
 export function nextDeliveryAt(state: SandboxState): number | undefined {
-  return state.one<{ at: number }>("select next_at as at from deliveries where state = 'waiting' order by next_at limit 1")?.at;
+  return state.one<{ at: number }>(
+    "select next_at as at from deliveries where state = 'waiting' order by next_at limit 1",
+  )?.at;
 }
 
 /** Writes one attempt into the ledger and decides: delivered, again later, or dropped. */
-export function settleDelivery(state: SandboxState, delivery: Delivery, outcome: DeliveryOutcome): 'delivered' | 'waiting' | 'dropped' {
+export function settleDelivery(
+  state: SandboxState,
+  delivery: Delivery,
+  outcome: DeliveryOutcome,
+): 'delivered' | 'waiting' | 'dropped' {
   const attempt = delivery.attempt + 1;
   const delay = RETRY_DELAYS_MS[attempt - 1];
   const delivered = outcome.status !== undefined && outcome.status >= 200 && outcome.status < 300;
   const next = delivered ? 'delivered' : delay === undefined ? 'dropped' : 'waiting';
   state.transaction(() => {
-    state.run('update deliveries set state = ?, attempt = ?, next_at = ? where id = ?', next, attempt, state.clock.now() + (delay ?? 0), delivery.id);
+    state.run(
+      'update deliveries set state = ?, attempt = ?, next_at = ? where id = ?',
+      next,
+      attempt,
+      state.clock.now() + (delay ?? 0),
+      delivery.id,
+    );
     record(state, {
       kind: 'delivery',
       name: delivery.event,

@@ -8,7 +8,14 @@ export class ApiError extends Error {
   readonly details: Record<string, unknown> | undefined;
   readonly headers: Record<string, string>;
 
-  constructor(facts: { status: number; code: string; type: string; message: string; details?: Record<string, unknown>; headers?: Record<string, string> }) {
+  constructor(facts: {
+    status: number;
+    code: string;
+    type: string;
+    message: string;
+    details?: Record<string, unknown>;
+    headers?: Record<string, string>;
+  }) {
     super(facts.message);
     this.status = facts.status;
     this.code = facts.code;
@@ -37,7 +44,11 @@ export class InvalidKeyError extends ApiError {
 /** Section 5.6: flat body with a code. */
 export class AccountInactiveError extends ApiError {
   constructor() {
-    super({ ...codes.ACCOUNT_INACTIVE, code: 'ACCOUNT_INACTIVE', message: 'The subscription of this account is inactive' });
+    super({
+      ...codes.ACCOUNT_INACTIVE,
+      code: 'ACCOUNT_INACTIVE',
+      message: 'The subscription of this account is inactive',
+    });
   }
 
   override toJSON(): unknown {
@@ -84,5 +95,10 @@ export function serverError(): ApiError {
 
 /** 501: the contract has this operation, the sandbox does not play it yet. */
 export function notImplemented(operation: string): ApiError {
-  return new ApiError({ status: 501, code: 'NOT_IMPLEMENTED', type: 'api_error', message: `The sandbox does not play ${operation} yet` });
+  return new ApiError({
+    status: 501,
+    code: 'NOT_IMPLEMENTED',
+    type: 'api_error',
+    message: `The sandbox does not play ${operation} yet`,
+  });
 }

@@ -10,17 +10,26 @@ import { record } from './ledger.ts';
 export function emit(ctx: Context, event: string, data: Record<string, unknown>): void {
   const { state, company } = ctx;
   if (ctx.origin === 'seed') return;
-  record(state, { kind: 'event', name: event, companyId: company.id, requestId: ctx.requestId, origin: ctx.origin, detail: data });
+  record(state, {
+    kind: 'event',
+    name: event,
+    companyId: company.id,
+    requestId: ctx.requestId,
+    origin: ctx.origin,
+    detail: data,
+  });
   if (company.webhookUrl === null) return;
   const stamp = iso(ctx.now);
   const body = JSON.stringify({ event, timestamp: stamp, companyId: company.id, data });
   const chosen = state.faults.forEvent(event, company.id);
-  for (const fault of chosen) record(state, { kind: 'fault', name: fault.kind, subject: event, companyId: company.id, fault: fault.kind });
+  for (const fault of chosen)
+    record(state, { kind: 'fault', name: fault.kind, subject: event, companyId: company.id, fault: fault.kind });
   const kinds = new Set(chosen.map((fault) => fault.kind));
   if (kinds.has('webhook-lost')) return;
   const delay = chosen.reduce((sum, fault) => sum + delayOf(fault.kind, fault.ms, state.faults.random), 0);
   const copies = kinds.has('webhook-duplicated') ? 2 : 1;
-  for (let copy = 0; copy < copies; copy += 1) queueDelivery(state, { companyId: company.id, event, body, stamp, delay });
+  for (let copy = 0; copy < copies; copy += 1)
+    queueDelivery(state, { companyId: company.id, event, body, stamp, delay });
 }
 
 /** Reordering is a delay of chance: in a burst, later events overtake. */

@@ -94,13 +94,20 @@ export class Faults {
 
   /** What strikes this event; several may. */
   forEvent(event: string, companyId: number): Fault[] {
-    return this.#armed.filter((armed) => armed.fault.kind in EVENT_FAULTS && this.#strikes(armed, event, companyId, false)).map((armed) => armed.fault);
+    return this.#armed
+      .filter((armed) => armed.fault.kind in EVENT_FAULTS && this.#strikes(armed, event, companyId, false))
+      .map((armed) => armed.fault);
   }
 
   #strikes(armed: Armed, name: string, companyId: number, onlyCount: boolean): boolean {
     const { fault } = armed;
     if (fault.companyId !== undefined && fault.companyId !== companyId) return false;
-    if (fault.on !== undefined && fault.on !== name && !(fault.on.endsWith('.*') && name.startsWith(fault.on.slice(0, -1)))) return false;
+    if (
+      fault.on !== undefined &&
+      fault.on !== name &&
+      !(fault.on.endsWith('.*') && name.startsWith(fault.on.slice(0, -1)))
+    )
+      return false;
     armed.seen += 1;
     if (onlyCount) return false;
     if (fault.times !== undefined && armed.struck >= fault.times) return false;

@@ -1,5 +1,13 @@
 import type { Context } from './context.ts';
-import { AccountInactiveError, ApiError, InvalidKeyError, invalidRequest, notFound, notImplemented, serverError } from './errors.ts';
+import {
+  AccountInactiveError,
+  ApiError,
+  InvalidKeyError,
+  invalidRequest,
+  notFound,
+  notImplemented,
+  serverError,
+} from './errors.ts';
 import { record } from './ledger.ts';
 import { operations } from './operations/index.ts';
 import type { Answer } from './operations/operation.ts';
@@ -56,7 +64,8 @@ export function prepare(state: SandboxState, request: ApiRequest): Call {
   const company = key === undefined ? undefined : companyByKey(state, key);
   return {
     request,
-    requestId: typeof given === 'string' && /^[\w.:-]{1,128}$/.test(given) ? given : `req-${String(state.nextRequest())}`,
+    requestId:
+      typeof given === 'string' && /^[\w.:-]{1,128}$/.test(given) ? given : `req-${String(state.nextRequest())}`,
     search: cut === -1 ? '' : request.url.slice(cut + 1),
     operation: found?.endpoint.id ?? 'unknown',
     route: found,
@@ -112,12 +121,20 @@ function run(state: SandboxState, call: Call): Answer {
   const { endpoint, params: texts } = call.route;
   const operation = operations.get(endpoint.id);
   if (operation === undefined) throw notImplemented(endpoint.id);
-  const ctx: Context = { state, company: call.company, now: state.clock.now(), origin: 'api', requestId: call.requestId };
+  const ctx: Context = {
+    state,
+    company: call.company,
+    now: state.clock.now(),
+    origin: 'api',
+    requestId: call.requestId,
+  };
   const params = parseWith(endpoint, endpoint.params, texts) as Record<string, never> | undefined;
   const query = parseWith(endpoint, endpoint.query, readQuery(call.search));
-  if (endpoint.body !== undefined) for (const name of Object.keys(params ?? {})) resourceChecks[name]?.(ctx, params?.[name] as never);
+  if (endpoint.body !== undefined)
+    for (const name of Object.keys(params ?? {})) resourceChecks[name]?.(ctx, params?.[name] as never);
   const sent = endpoint.body === undefined ? undefined : readJson(call.request.body);
-  const body = sent === undefined && endpoint.bodyOptional === true ? undefined : parseWith(endpoint, endpoint.body, sent);
+  const body =
+    sent === undefined && endpoint.bodyOptional === true ? undefined : parseWith(endpoint, endpoint.body, sent);
   return operation(ctx, { params, query, body } as never);
 }
 
@@ -130,7 +147,11 @@ function asRefusal(state: SandboxState, call: Call, error: unknown): ApiError {
 }
 
 function render(call: Call, status: number, body: string, headers: Record<string, string> = {}): ApiResponse {
-  return { status, headers: { 'content-type': 'application/json; charset=utf-8', 'x-request-id': call.requestId, ...headers }, body };
+  return {
+    status,
+    headers: { 'content-type': 'application/json; charset=utf-8', 'x-request-id': call.requestId, ...headers },
+    body,
+  };
 }
 
 function note(state: SandboxState, call: Call, status: number | undefined, fault: string | undefined): void {
@@ -138,5 +159,6 @@ function note(state: SandboxState, call: Call, status: number | undefined, fault
   const companyId = call.company?.id;
   const subject = Object.values(call.route?.params ?? {})[0];
   record(state, { kind: 'request', name: operation, companyId, status, subject, requestId, fault, origin: 'api' });
-  if (fault !== undefined) record(state, { kind: 'fault', name: fault, companyId, subject: operation, requestId, fault });
+  if (fault !== undefined)
+    record(state, { kind: 'fault', name: fault, companyId, subject: operation, requestId, fault });
 }

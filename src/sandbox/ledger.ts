@@ -98,7 +98,10 @@ export function readLedger(state: SandboxState, filter: LedgerFilter = {}): Ledg
 export function countLedger(state: SandboxState, filter: LedgerFilter = {}): Record<string, Record<string, number>> {
   const { sql, values } = where(filter);
   const counts: Record<string, Record<string, number>> = {};
-  for (const row of state.all<{ kind: string; name: string; n: number }>(`select kind, name, count(*) as n from ledger ${sql} group by kind, name`, ...values)) {
+  for (const row of state.all<{ kind: string; name: string; n: number }>(
+    `select kind, name, count(*) as n from ledger ${sql} group by kind, name`,
+    ...values,
+  )) {
     (counts[row.kind] ??= {})[row.name] = row.n;
   }
   return counts;

@@ -51,7 +51,8 @@ const FAULTS: Record<string, (state: SandboxState, call: Call, fault: Fault) => 
 export async function play(state: SandboxState, request: ApiRequest, limit: RateLimit | undefined): Promise<Outcome> {
   const call = prepare(state, request);
   const { company } = call;
-  if (company === undefined || call.refusal !== undefined) return { call, kind: 'answer', response: execute(state, call) };
+  if (company === undefined || call.refusal !== undefined)
+    return { call, kind: 'answer', response: execute(state, call) };
   const entered = limit?.enter(company.id, state.clock.now());
   if (entered?.ok === false) {
     const seconds = String(Math.max(1, Math.ceil(entered.retryAfterMs / 1000)));
@@ -60,7 +61,10 @@ export async function play(state: SandboxState, request: ApiRequest, limit: Rate
   try {
     const { latencyMs, fault } = state.faults.forRequest(call.operation, company.id);
     if (latencyMs > 0) await wait(state, latencyMs);
-    const played = fault === undefined ? answer(execute(state, call, latencyMs > 0 ? 'latency' : undefined)) : await FAULTS[fault.kind]?.(state, call, fault);
+    const played =
+      fault === undefined
+        ? answer(execute(state, call, latencyMs > 0 ? 'latency' : undefined))
+        : await FAULTS[fault.kind]?.(state, call, fault);
     return { call, fault: fault?.kind, ...(played ?? { kind: 'reset' }) };
   } finally {
     limit?.leave(company.id);

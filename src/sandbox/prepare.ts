@@ -41,8 +41,15 @@ function prepareCompanies(state: SandboxState, wanted: CompanyOptions): Prepared
     const kept = { apiKey: checked('--key', wanted.key), webhookUrl: wanted.webhookUrl, webhookKey: wanted.webhookKey };
     const given = Object.entries(kept).filter(([, value]) => value !== undefined);
     const company = updateCompany(state, first.id, Object.fromEntries(given));
-    const other = before[1] ?? (wanted.otherKey === undefined ? undefined : bornCompany(state, 'Southern Cross Group', wanted.otherKey));
-    return { key: company.apiKey ?? '', companyId: company.id, otherKey: wanted.otherKey ?? other?.apiKey ?? undefined, otherCompanyId: other?.id };
+    const other =
+      before[1] ??
+      (wanted.otherKey === undefined ? undefined : bornCompany(state, 'Southern Cross Group', wanted.otherKey));
+    return {
+      key: company.apiKey ?? '',
+      companyId: company.id,
+      otherKey: wanted.otherKey ?? other?.apiKey ?? undefined,
+      otherCompanyId: other?.id,
+    };
   });
 }
 
@@ -51,7 +58,10 @@ export function bornCompany(state: SandboxState, name: string, key?: string): Co
   const company = createCompany(state, name, checked('--key or --other-key', key));
   const ctx = { ...contextOf(state, company), origin: 'seed' as const };
   createPipeline(ctx, 'Default pipeline');
-  createFlow(ctx, { name: 'Standard onboarding', steps: [{ stepKey: 'doc_collection' }, { stepKey: 'background_verification' }] });
+  createFlow(ctx, {
+    name: 'Standard onboarding',
+    steps: [{ stepKey: 'doc_collection' }, { stepKey: 'background_verification' }],
+  });
   return company;
 }
 

@@ -19,7 +19,10 @@ export interface DeliveryLog {
 }
 
 /** Runs background tasks and sends webhooks when they are due by the sandbox's clock. */
-export function startPump(state: SandboxState, onDelivery?: (entry: DeliveryLog) => void): { stop: () => Promise<void> } {
+export function startPump(
+  state: SandboxState,
+  onDelivery?: (entry: DeliveryLog) => void,
+): { stop: () => Promise<void> } {
   const agent = new Agent({ connections: MAX_IN_FLIGHT, keepAliveTimeout: 4000 });
   const inFlight = new Set<Promise<void>>();
   let cancelTimer: (() => void) | undefined;
@@ -46,7 +49,10 @@ export function startPump(state: SandboxState, onDelivery?: (entry: DeliveryLog)
       });
       inFlight.add(sending);
     }
-    const next = Math.min(nextTaskAt(state) ?? Infinity, inFlight.size < MAX_IN_FLIGHT ? (nextDeliveryAt(state) ?? Infinity) : Infinity);
+    const next = Math.min(
+      nextTaskAt(state) ?? Infinity,
+      inFlight.size < MAX_IN_FLIGHT ? (nextDeliveryAt(state) ?? Infinity) : Infinity,
+    );
     cancelTimer = next === Infinity ? undefined : state.clock.at(next, wake);
   }
 
@@ -55,7 +61,13 @@ export function startPump(state: SandboxState, onDelivery?: (entry: DeliveryLog)
     // Left as under way: the next start with this state makes the attempt again.
     if (stopped) return;
     const became = settleDelivery(state, delivery, outcome);
-    onDelivery?.({ event: delivery.event, companyId: delivery.companyId, attempt: delivery.attempt + 1, outcome: became, status: outcome.status });
+    onDelivery?.({
+      event: delivery.event,
+      companyId: delivery.companyId,
+      attempt: delivery.attempt + 1,
+      outcome: became,
+      status: outcome.status,
+    });
   }
 
   reviveDeliveries(state);
@@ -75,7 +87,7 @@ export function startPump(state: SandboxState, onDelivery?: (entry: DeliveryLog)
 /** One POST as section 6 describes it, to the company's present URL with its present key. */
 async function sendDelivery(state: SandboxState, agent: Agent, delivery: Delivery): Promise<DeliveryOutcome> {
   const company = companyById(state, delivery.companyId);
-  if (company?.webhookUrl == null) return { error: 'NO_URL' };
+  if (company === undefined || company.webhookUrl === null) return { error: 'NO_URL' };
   try {
     const { statusCode, body } = await request(company.webhookUrl, {
       method: 'POST',

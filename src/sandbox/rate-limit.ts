@@ -46,7 +46,8 @@ function sliding(rate: number): RateLimit {
     enter(companyId, now) {
       const log = (logs.get(companyId) ?? []).filter((at) => at > now - WINDOW_MS);
       logs.set(companyId, log);
-      if (log.length >= rate * (WINDOW_MS / 1000)) return { ok: false, retryAfterMs: (log[0] ?? now) + WINDOW_MS - now };
+      if (log.length >= rate * (WINDOW_MS / 1000))
+        return { ok: false, retryAfterMs: (log[0] ?? now) + WINDOW_MS - now };
       log.push(now);
       return { ok: true };
     },

@@ -1,13 +1,13 @@
 import { readFileSync } from 'node:fs';
-import { startControlServer } from './control/server.ts';
 import { ConnectorError } from '../errors.ts';
+import { startControlServer } from './control/server.ts';
 import type { FaultPlan } from './faults.ts';
 import { FaultPlan as FaultPlanSchema } from './faults.ts';
+import { createSandboxState } from './prepare.ts';
 import { type DeliveryLog, startPump } from './pump.ts';
 import { parseRateLimit, type RateLimit } from './rate-limit.ts';
-import { createSandboxState } from './prepare.ts';
-import { type RequestLog, startApiServer } from './server.ts';
 import { BASE_PATH } from './router.ts';
+import { type RequestLog, startApiServer } from './server.ts';
 
 export interface SandboxOptions {
   /** 0 or nothing takes a free port. */
@@ -87,7 +87,10 @@ function readFaults(given: string | FaultPlan | undefined): FaultPlan | undefine
   const result = FaultPlanSchema.safeParse(parseFile(given));
   if (result.success) return result.data;
   const issue = result.error.issues[0];
-  throw refusedOption('--faults', `${given} is no plan of faults: ${issue?.path.join('.') ?? ''} ${issue?.message ?? ''}`);
+  throw refusedOption(
+    '--faults',
+    `${given} is no plan of faults: ${issue?.path.join('.') ?? ''} ${issue?.message ?? ''}`,
+  );
 }
 
 function parseFile(path: string): unknown {
@@ -103,5 +106,7 @@ function refusedOption(option: string, why: string): ConnectorError {
 }
 
 function reportDefect(where: string, error: unknown): void {
-  process.stderr.write(`sandbox: ${where} failed: ${error instanceof Error ? (error.stack ?? error.message) : 'unknown'}\n`);
+  process.stderr.write(
+    `sandbox: ${where} failed: ${error instanceof Error ? (error.stack ?? error.message) : 'unknown'}\n`,
+  );
 }

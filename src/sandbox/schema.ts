@@ -41,13 +41,14 @@ create index if not exists jobs_of_company on jobs (company_id, id);
 create table if not exists candidates (
   id integer primary key, company_id integer not null, email text not null, created_at integer not null, updated_at integer not null, body text not null
 ) strict;
+create index if not exists candidates_of_company on candidates (company_id);
 create unique index if not exists candidates_by_email on candidates (company_id, email);
 create table if not exists job_candidates (
   id integer primary key, company_id integer not null, job_id integer not null, candidate_id integer not null, stage_id integer not null,
   status text not null default 'IN_PROGRESS', rejected integer not null default 0, added_at integer not null, moved_at integer not null,
   applied_at integer, score real, body text not null, application text, unique (job_id, candidate_id)
 ) strict;
-create index if not exists job_candidates_of_stage on job_candidates (stage_id, job_id);
+create index if not exists job_candidates_of_stage on job_candidates (stage_id, company_id, job_id);
 create index if not exists job_candidates_of_job on job_candidates (job_id, stage_id, rejected);
 create index if not exists job_candidates_of_candidate on job_candidates (candidate_id);
 create table if not exists custom_fields (

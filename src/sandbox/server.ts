@@ -1,5 +1,5 @@
-import { createServer, type IncomingMessage, type Server, type ServerResponse } from 'node:http';
 import { once } from 'node:events';
+import { createServer, type IncomingMessage, type Server, type ServerResponse } from 'node:http';
 import type { AddressInfo } from 'node:net';
 import { invalidRequest } from './errors.ts';
 import type { ApiResponse } from './handle.ts';
@@ -30,14 +30,20 @@ export interface ApiServerOptions {
 }
 
 /** The API over node:http, bare on purpose: a page of 100 must cost little more than its bytes. */
-export async function startApiServer(state: SandboxState, options: ApiServerOptions): Promise<{ port: number; close: () => Promise<void> }> {
-  const server = createServer({ requestTimeout: 30_000, headersTimeout: 10_000, keepAliveTimeout: 60_000 }, (req, res) => {
-    answerRequest(state, options, req, res).catch((error: unknown) => {
-      // A client that goes away while sending is no defect.
-      if (req.complete) state.onDefect?.('server', error);
-      res.destroy();
-    });
-  });
+export async function startApiServer(
+  state: SandboxState,
+  options: ApiServerOptions,
+): Promise<{ port: number; close: () => Promise<void> }> {
+  const server = createServer(
+    { requestTimeout: 30_000, headersTimeout: 10_000, keepAliveTimeout: 60_000 },
+    (req, res) => {
+      answerRequest(state, options, req, res).catch((error: unknown) => {
+        // A client that goes away while sending is no defect.
+        if (req.complete) state.onDefect?.('server', error);
+        res.destroy();
+      });
+    },
+  );
   return listen(server, options.port);
 }
 
@@ -56,7 +62,12 @@ export async function listen(server: Server, port: number): Promise<{ port: numb
   };
 }
 
-async function answerRequest(state: SandboxState, options: ApiServerOptions, req: IncomingMessage, res: ServerResponse): Promise<void> {
+async function answerRequest(
+  state: SandboxState,
+  options: ApiServerOptions,
+  req: IncomingMessage,
+  res: ServerResponse,
+): Promise<void> {
   const started = performance.now();
   const body = await readBody(req);
   if (body === undefined) {

@@ -45,9 +45,14 @@ export class SandboxState {
     this.#temporary = options.file === undefined ? mkdtempSync(join(tmpdir(), 'hirebridge-sandbox-')) : undefined;
     this.#db = new DatabaseSync(options.file ?? join(this.#temporary ?? '', 'state.db'));
     // A temporary store need not survive power loss; a named one survives a killed process in WAL mode with synchronous=normal.
-    this.#db.exec(`pragma journal_mode = wal; pragma synchronous = ${options.file === undefined ? 'off' : 'normal'}; pragma cache_size = -16000;`);
+    this.#db.exec(
+      `pragma journal_mode = wal; pragma synchronous = ${options.file === undefined ? 'off' : 'normal'}; pragma cache_size = -16000;`,
+    );
     for (const tables of TABLES) this.#db.exec(tables);
-    this.clock = options.clock === 'stepped' ? createSteppedClock(options.startAt ?? this.#savedTime() ?? DEFAULT_START) : createRealClock();
+    this.clock =
+      options.clock === 'stepped'
+        ? createSteppedClock(options.startAt ?? this.#savedTime() ?? DEFAULT_START)
+        : createRealClock();
   }
 
   /** The rows of a query. */
@@ -65,14 +70,15 @@ export class SandboxState {
     return Number(this.#prepare(sql).run(...values).changes);
   }
 
-  /** The next number of a series; never given twice, also after a deletion. */
-  nextId(series: string, first = 1): number {
+  /** The next number of a series, or the first of the next `count`; never given twice, also after a deletion. */
+  nextId(series: string, first = 1, count = 1): number {
     const row = this.one<{ value: number }>(
-      'insert into counters (name, value) values (?, ?) on conflict (name) do update set value = value + 1 returning value',
+      'insert into counters (name, value) values (?, ?) on conflict (name) do update set value = value + ? returning value',
       series,
-      first,
+      first + count - 1,
+      count,
     );
-    return row?.value ?? first;
+    return (row?.value ?? first) - count + 1;
   }
 
   /** All or nothing. Inside another transaction it is a savepoint: its failure undoes only itself. */
@@ -112,12 +118,17 @@ export class SandboxState {
   }
 
   saveSetting(name: string, value: string): void {
-    this.run('insert into settings (name, value) values (?, ?) on conflict (name) do update set value = excluded.value', name, value);
+    this.run(
+      'insert into settings (name, value) values (?, ?) on conflict (name) do update set value = excluded.value',
+      name,
+      value,
+    );
   }
 
   /** Moves a stepped clock and remembers where it stands. */
   advance(ms: number): void {
-    if (!isStepped(this.clock)) throw new Error('Only a stepped clock is advanced by hand; start the sandbox with --clock stepped');
+    if (!isStepped(this.clock))
+      throw new Error('Only a stepped clock is advanced by hand; start the sandbox with --clock stepped');
     this.clock.advance(ms);
     this.saveSetting('clock', String(this.clock.now()));
   }

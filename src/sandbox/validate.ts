@@ -16,7 +16,8 @@ export function parseWith(endpoint: AnyEndpoint, schema: z.ZodType | undefined, 
   const named = endpoint.errors.find((error) => error.field !== undefined && error.field === first);
   const message = result.error.issues[0]?.message ?? 'Invalid request';
   // Users and teams refuse in a flat body (G4, assumed).
-  if (endpoint.errors.some((error) => error.shape === 'workspace')) throw new WorkspaceError('INVALID_REQUEST', message);
+  if (endpoint.errors.some((error) => error.shape === 'workspace'))
+    throw new WorkspaceError('INVALID_REQUEST', message);
   if (named === undefined) throw invalidRequest(message, details);
   throw new ApiError({ status: named.status, code: named.code, type: named.type, message, details });
 }

@@ -5,7 +5,11 @@ import { defineAction, NoInput } from './action.ts';
 const credits = z.int().min(0);
 
 export const account = {
-  showCompany: defineAction({ summary: 'Key, webhook settings and credits of the company', input: NoInput, run: (ctx) => ctx.company }),
+  showCompany: defineAction({
+    summary: 'Key, webhook settings and credits of the company',
+    input: NoInput,
+    run: (ctx) => ctx.company,
+  }),
 
   regenerateKey: defineAction({
     summary: 'Make a new API key; the old one is invalid at once',
@@ -39,9 +43,18 @@ export const account = {
 
   setWebhook: defineAction({
     summary: 'Set URL and key of the webhook; null switches it off, an absent field stays',
-    input: z.strictObject({ url: z.url({ protocol: /^https?$/ }).nullable().optional(), key: z.string().nullable().optional() }),
+    input: z.strictObject({
+      url: z
+        .url({ protocol: /^https?$/ })
+        .nullable()
+        .optional(),
+      key: z.string().nullable().optional(),
+    }),
     run(ctx, { url, key }) {
-      const fields = { ...(url === undefined ? {} : { webhookUrl: url }), ...(key === undefined ? {} : { webhookKey: key }) };
+      const fields = {
+        ...(url === undefined ? {} : { webhookUrl: url }),
+        ...(key === undefined ? {} : { webhookKey: key }),
+      };
       return updateCompany(ctx.state, ctx.company.id, fields);
     },
   }),
@@ -50,7 +63,11 @@ export const account = {
     summary: 'Set the balances; an absent one stays',
     input: z.strictObject({ credits: credits.optional(), onboardingCredits: credits.optional() }),
     run(ctx, given) {
-      return updateCompany(ctx.state, ctx.company.id, Object.fromEntries(Object.entries(given).filter(([, value]) => value !== undefined)));
+      return updateCompany(
+        ctx.state,
+        ctx.company.id,
+        Object.fromEntries(Object.entries(given).filter(([, value]) => value !== undefined)),
+      );
     },
   }),
 };

@@ -13,7 +13,13 @@ export interface ControlClient {
   ledger(filter?: LedgerFilter): Promise<LedgerRow[]>;
   /** By kind, then by name: `counts.effect.enrolment`. */
   counts(filter?: LedgerFilter): Promise<Record<string, Record<string, number>>>;
-  deliveries(filter?: { event?: string; status?: number; companyId?: number; from?: string; to?: string }): Promise<DeliveryRow[]>;
+  deliveries(filter?: {
+    event?: string;
+    status?: number;
+    companyId?: number;
+    from?: string;
+    to?: string;
+  }): Promise<DeliveryRow[]>;
   health(): Promise<{ ok: boolean; clock: string; now: number; pendingDeliveries: number }>;
 }
 
@@ -30,9 +36,12 @@ export interface DeliveryRow {
 /** A client of the control plane at `controlUrl`. Throws a ConnectorError with the refusal's words. */
 export function createControlClient(controlUrl: string): ControlClient {
   async function call(method: 'GET' | 'POST', path: string, input?: unknown): Promise<never> {
-    const sent = input === undefined ? {} : { body: JSON.stringify(input), headers: { 'content-type': 'application/json' } };
+    const sent =
+      input === undefined ? {} : { body: JSON.stringify(input), headers: { 'content-type': 'application/json' } };
     const { statusCode, body } = await request(controlUrl + path, { method, ...sent });
-    const answer = (await body.json()) as { error?: { code?: string; message?: string; details?: Record<string, unknown> } };
+    const answer = (await body.json()) as {
+      error?: { code?: string; message?: string; details?: Record<string, unknown> };
+    };
     if (statusCode < 400) return answer as never;
     throw new ConnectorError({
       code: answer.error?.code ?? 'SANDBOX_CONTROL',
@@ -47,12 +56,15 @@ export function createControlClient(controlUrl: string): ControlClient {
     act: (name, input) => call('POST', `/actions/${name}`, input ?? {}),
     ledger: async (filter) => ((await call('GET', `/ledger${search(filter)}`)) as { entries: LedgerRow[] }).entries,
     counts: (filter) => call('GET', `/ledger/counts${search(filter)}`),
-    deliveries: async (filter) => ((await call('GET', `/deliveries${search(filter)}`)) as { deliveries: DeliveryRow[] }).deliveries,
+    deliveries: async (filter) =>
+      ((await call('GET', `/deliveries${search(filter)}`)) as { deliveries: DeliveryRow[] }).deliveries,
     health: () => call('GET', '/healthz'),
   };
 }
 
 function search(filter: object | undefined): string {
   const used = Object.entries(filter ?? {}).filter(([, value]) => value !== undefined);
-  return used.length === 0 ? '' : `?${new URLSearchParams(used.map(([key, value]): [string, string] => [key, String(value)])).toString()}`;
+  return used.length === 0
+    ? ''
+    : `?${new URLSearchParams(used.map(([key, value]): [string, string] => [key, String(value)])).toString()}`;
 }

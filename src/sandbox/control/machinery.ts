@@ -1,7 +1,7 @@
 import { z } from 'zod';
+import { runDueTasks } from '../background.ts';
 import { Fault, FaultPlan } from '../faults.ts';
 import { bornCompany } from '../prepare.ts';
-import { runDueTasks } from '../background.ts';
 import { seedCompany } from '../seed/seed.ts';
 import { defineAction, NoInput } from './action.ts';
 

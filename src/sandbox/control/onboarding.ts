@@ -12,7 +12,9 @@ export const onboarding = {
     summary: 'Create an onboarding flow',
     input: z.strictObject({
       name: z.string().min(1),
-      steps: z.array(z.strictObject({ stepKey: z.enum(stepKeys), isActive: z.boolean().optional() })).default([{ stepKey: 'doc_collection' }]),
+      steps: z
+        .array(z.strictObject({ stepKey: z.enum(stepKeys), isActive: z.boolean().optional() }))
+        .default([{ stepKey: 'doc_collection' }]),
       status: z.enum(['ACTIVE', 'INACTIVE']).default('ACTIVE'),
     }),
     run: (ctx, input) => renderFlow(createFlow(ctx, input)),
@@ -48,13 +50,15 @@ export const onboarding = {
   submitStep: defineAction({
     summary: 'The candidate works on or submits a step; overallStatus follows',
     input: z.strictObject({ ...step, status: z.enum(stepStatuses).default('submitted') }),
-    run: (ctx, { onboardingCandidateId, stepKey, status }) => renderEnrolmentInFull(ctx, setStep(ctx, onboardingCandidateId, stepKey, status)),
+    run: (ctx, { onboardingCandidateId, stepKey, status }) =>
+      renderEnrolmentInFull(ctx, setStep(ctx, onboardingCandidateId, stepKey, status)),
   }),
 
   verifyStep: defineAction({
     summary: 'A reviewer verifies a step; all verified is final_handoff',
     input: z.strictObject(step),
-    run: (ctx, { onboardingCandidateId, stepKey }) => renderEnrolmentInFull(ctx, setStep(ctx, onboardingCandidateId, stepKey, 'verified')),
+    run: (ctx, { onboardingCandidateId, stepKey }) =>
+      renderEnrolmentInFull(ctx, setStep(ctx, onboardingCandidateId, stepKey, 'verified')),
   }),
 
   rejectStep: defineAction({
@@ -67,15 +71,18 @@ export const onboarding = {
   setOnboardingStatus: defineAction({
     summary: 'Set any of the nine overall statuses: onboarding.candidate.status_changed, and .completed besides',
     input: z.strictObject({ ...enrolment, overallStatus: z.enum(overallStatuses) }),
-    run: (ctx, { onboardingCandidateId, overallStatus }) => renderEnrolmentInFull(ctx, setOverallStatus(ctx, onboardingCandidateId, overallStatus)),
+    run: (ctx, { onboardingCandidateId, overallStatus }) =>
+      renderEnrolmentInFull(ctx, setOverallStatus(ctx, onboardingCandidateId, overallStatus)),
   }),
 
   finishOnboarding: defineAction({
     summary: 'Submit and verify every step, which ends in final_handoff, and complete it unless told to stop there',
     input: z.strictObject({ ...enrolment, as: z.enum(['final_handoff', 'completed']).default('completed') }),
     run(ctx, { onboardingCandidateId, as }) {
-      for (const { stepKey } of stepsOf(ctx, onboardingCandidateId)) setStep(ctx, onboardingCandidateId, stepKey, 'submitted');
-      for (const { stepKey } of stepsOf(ctx, onboardingCandidateId)) setStep(ctx, onboardingCandidateId, stepKey, 'verified');
+      for (const { stepKey } of stepsOf(ctx, onboardingCandidateId))
+        setStep(ctx, onboardingCandidateId, stepKey, 'submitted');
+      for (const { stepKey } of stepsOf(ctx, onboardingCandidateId))
+        setStep(ctx, onboardingCandidateId, stepKey, 'verified');
       return renderEnrolmentInFull(ctx, setOverallStatus(ctx, onboardingCandidateId, as));
     },
   }),

@@ -6,8 +6,8 @@ import { invalidRequest } from '../errors.ts';
 import { emit } from '../events.ts';
 import { apply } from '../records/applications.ts';
 import { candidateByEmail, createCandidate, deleteCandidates, updateCandidate } from '../records/candidates.ts';
-import { createCustomField, deleteCustomField, listCustomFields } from '../records/custom-fields.ts';
 import { renderValue, upsertValue } from '../records/custom-field-values.ts';
+import { createCustomField, deleteCustomField, listCustomFields } from '../records/custom-fields.ts';
 import type { JobCandidate } from '../records/job-candidates.ts';
 import {
   addToJob,
@@ -25,7 +25,12 @@ import type { Stage } from '../records/pipelines.ts';
 import { findStage } from '../records/pipelines.ts';
 import { defineAction, Ids } from './action.ts';
 
-const Profile = z.looseObject({ email: z.email(), firstName: z.string().optional(), lastName: z.string().optional(), phone: z.string().optional() });
+const Profile = z.looseObject({
+  email: z.email(),
+  firstName: z.string().optional(),
+  lastName: z.string().optional(),
+  phone: z.string().optional(),
+});
 const JobDetails = z.looseObject({ title: z.string().min(1) });
 
 export const recruiting = {
@@ -43,7 +48,11 @@ export const recruiting = {
 
   addCandidate: defineAction({
     summary: 'A recruiter adds a person, to a job when jobId is given: candidate.added_to_job',
-    input: z.strictObject({ candidate: Profile, jobId: z.int().optional(), stageType: z.enum(stageTypes).default('SOURCED') }),
+    input: z.strictObject({
+      candidate: Profile,
+      jobId: z.int().optional(),
+      stageType: z.enum(stageTypes).default('SOURCED'),
+    }),
     run(ctx, { candidate, jobId, stageType }) {
       const person = candidateByEmail(ctx, candidate.email) ?? createCandidate(ctx, candidate);
       if (jobId === undefined) return { candidateId: person.id };
@@ -62,11 +71,20 @@ export const recruiting = {
   }),
 
   move: defineAction({
-    summary: 'Move one or many to a stage, by id or by type: candidate.stage_changed, and candidate.hired besides for HIRED',
-    input: z.strictObject({ jobCandidateIds: Ids, stageId: z.int().optional(), stageType: z.enum(stageTypes).optional() }),
+    summary:
+      'Move one or many to a stage, by id or by type: candidate.stage_changed, and candidate.hired besides for HIRED',
+    input: z.strictObject({
+      jobCandidateIds: Ids,
+      stageId: z.int().optional(),
+      stageType: z.enum(stageTypes).optional(),
+    }),
     run(ctx, { jobCandidateIds, stageId, stageType }) {
       const targets = Map.groupBy(jobCandidateIds, (id) => targetStage(ctx, id, stageId, stageType).id);
-      return { moved: [...targets].flatMap(([id, ids]) => moveToStage(ctx, ids, findStage(ctx, id))).map((one) => shown(ctx, one)) };
+      return {
+        moved: [...targets]
+          .flatMap(([id, ids]) => moveToStage(ctx, ids, findStage(ctx, id)))
+          .map((one) => shown(ctx, one)),
+      };
     },
   }),
 
@@ -74,9 +92,16 @@ export const recruiting = {
     summary: 'Send candidate.hired again, as if the platform repeated itself; moves nobody',
     input: z.strictObject({ jobCandidateIds: Ids }),
     run(ctx, { jobCandidateIds }) {
-      const byJob = Map.groupBy(jobCandidateIds.map((id) => findJobCandidate(ctx, id)), (one) => one.jobId);
+      const byJob = Map.groupBy(
+        jobCandidateIds.map((id) => findJobCandidate(ctx, id)),
+        (one) => one.jobId,
+      );
       for (const [jobId, group] of byJob) {
-        emit(ctx, 'candidate.hired', { jobId, jobCandidateIds: group.map((one) => one.id), candidateIds: group.map((one) => one.candidateId) });
+        emit(ctx, 'candidate.hired', {
+          jobId,
+          jobCandidateIds: group.map((one) => one.id),
+          candidateIds: group.map((one) => one.candidateId),
+        });
       }
       return { events: byJob.size };
     },
@@ -112,7 +137,8 @@ export const recruiting = {
   createJob: defineAction({
     summary: 'Create a job in the dashboard: job.created',
     input: z.strictObject({ job: JobDetails }),
-    run: (ctx, { job }) => renderJob(ctx, createJob(ctx, { city: 'Berlin', country: 'Germany', status: 'ACTIVE', ...job })),
+    run: (ctx, { job }) =>
+      renderJob(ctx, createJob(ctx, { city: 'Berlin', country: 'Germany', status: 'ACTIVE', ...job })),
   }),
 
   editJob: defineAction({
@@ -123,7 +149,12 @@ export const recruiting = {
 
   setJobStatus: defineAction({
     summary: "Change a job's status: job.status_changed",
-    input: z.strictObject({ jobId: z.int(), status: z.enum(jobStatuses), closingStatus: z.string().optional(), closingReason: z.string().optional() }),
+    input: z.strictObject({
+      jobId: z.int(),
+      status: z.enum(jobStatuses),
+      closingStatus: z.string().optional(),
+      closingReason: z.string().optional(),
+    }),
     run: (ctx, { jobId, status, closingStatus, closingReason }) =>
       renderJob(ctx, setJobStatus(ctx, jobId, status, { status: closingStatus, reason: closingReason })),
   }),
@@ -159,20 +190,38 @@ export const recruiting = {
       value: z.unknown(),
     }),
     run(ctx, { customFieldId, fieldLabel, entityType, entityId, value }) {
-      const id = customFieldId ?? listCustomFields(ctx, entityType).find((field) => field.fieldLabel === fieldLabel)?.id;
+      const id =
+        customFieldId ?? listCustomFields(ctx, entityType).find((field) => field.fieldLabel === fieldLabel)?.id;
       return renderValue(upsertValue(ctx, { customFieldId: id ?? '', entityType, entityId, value }));
     },
   }),
 };
 
 /** The stage of a type is that of the person's own job. */
-function targetStage(ctx: Context, jobCandidateId: number, stageId: number | undefined, stageType: string | undefined): Stage {
+function targetStage(
+  ctx: Context,
+  jobCandidateId: number,
+  stageId: number | undefined,
+  stageType: string | undefined,
+): Stage {
   if (stageId !== undefined) return findStage(ctx, stageId);
   const stage = stageForJobCandidate(ctx, findJobCandidate(ctx, jobCandidateId), stageType ?? '');
-  if (stage === undefined) throw invalidRequest('stageId, or a stageType that the pipeline has, is required', { stageType: 'missing or not there' });
+  if (stage === undefined)
+    throw invalidRequest('stageId, or a stageType that the pipeline has, is required', {
+      stageType: 'missing or not there',
+    });
   return stage;
 }
 
-function shown(ctx: Context, one: JobCandidate): { jobCandidateId: number; candidateId: number; jobId: number; stageId: number; stageType: string } {
-  return { jobCandidateId: one.id, candidateId: one.candidateId, jobId: one.jobId, stageId: one.stageId, stageType: stageNow(ctx, one)?.type ?? '' };
+function shown(
+  ctx: Context,
+  one: JobCandidate,
+): { jobCandidateId: number; candidateId: number; jobId: number; stageId: number; stageType: string } {
+  return {
+    jobCandidateId: one.id,
+    candidateId: one.candidateId,
+    jobId: one.jobId,
+    stageId: one.stageId,
+    stageType: stageNow(ctx, one)?.type ?? '',
+  };
 }

@@ -27,13 +27,24 @@ const LedgerQuery = z.strictObject({
   limit: number,
 });
 
-const DeliveryQuery = z.strictObject({ event: z.string().optional(), status: number, companyId: number, from: z.iso.datetime().optional(), to: z.iso.datetime().optional() });
+const DeliveryQuery = z.strictObject({
+  event: z.string().optional(),
+  status: number,
+  companyId: number,
+  from: z.iso.datetime().optional(),
+  to: z.iso.datetime().optional(),
+});
 
 type Reply = (state: SandboxState, query: Record<string, string>) => unknown;
 
 /** GET paths. The page for people will stand at `/`. */
 const READS: Record<string, Reply> = {
-  '/healthz': (state) => ({ ok: true, clock: state.clock.kind, now: state.clock.now(), pendingDeliveries: pendingDeliveries(state) }),
+  '/healthz': (state) => ({
+    ok: true,
+    clock: state.clock.kind,
+    now: state.clock.now(),
+    pendingDeliveries: pendingDeliveries(state),
+  }),
   '/actions': () => ({ actions: describeActions() }),
   '/companies': (state) => ({ companies: listCompanies(state) }),
   '/ledger': (state, query) => ({ entries: readLedger(state, ledgerFilter(query)) }),
@@ -43,7 +54,10 @@ const READS: Record<string, Reply> = {
 };
 
 /** The control plane: JSON over loopback, on a port of its own. */
-export async function startControlServer(state: SandboxState, port: number): Promise<{ port: number; close: () => Promise<void> }> {
+export async function startControlServer(
+  state: SandboxState,
+  port: number,
+): Promise<{ port: number; close: () => Promise<void> }> {
   const server = createServer((req, res) => {
     void reply(state, req).then(({ status, body }) => {
       res.writeHead(status, { 'content-type': 'application/json; charset=utf-8' });
@@ -64,8 +78,12 @@ async function reply(state: SandboxState, req: IncomingMessage): Promise<{ statu
     return { status: 200, body: act(state, name, text === undefined || text === '' ? {} : JSON.parse(text)) ?? null };
   } catch (error) {
     if (error instanceof ApiError) return { status: error.status, body: error };
-    if (error instanceof z.ZodError || error instanceof SyntaxError) return { status: 400, body: invalidRequest(explain(error)) };
-    return { status: 500, body: { error: { code: 'SANDBOX_ERROR', message: error instanceof Error ? error.message : 'unknown' } } };
+    if (error instanceof z.ZodError || error instanceof SyntaxError)
+      return { status: 400, body: invalidRequest(explain(error)) };
+    return {
+      status: 500,
+      body: { error: { code: 'SANDBOX_ERROR', message: error instanceof Error ? error.message : 'unknown' } },
+    };
   }
 }
 
@@ -98,14 +116,16 @@ function deliveries(state: SandboxState, query: Record<string, string>): unknown
   const { event, status, companyId, from, to } = DeliveryQuery.parse(query);
   const since = from === undefined ? undefined : Date.parse(from);
   const until = to === undefined ? undefined : Date.parse(to);
-  return readLedger(state, { kind: 'delivery', name: event, status, companyId, since, until }).map(({ seq, at, name, subject, status: answered, detail }) => ({
-    seq,
-    at: new Date(at).toISOString(),
-    event: name,
-    deliveryId: Number(subject),
-    status: answered ?? null,
-    ...detail,
-  }));
+  return readLedger(state, { kind: 'delivery', name: event, status, companyId, since, until }).map(
+    ({ seq, at, name, subject, status: answered, detail }) => ({
+      seq,
+      at: new Date(at).toISOString(),
+      event: name,
+      deliveryId: Number(subject),
+      status: answered ?? null,
+      ...detail,
+    }),
+  );
 }
 
 function explain(error: Error): string {

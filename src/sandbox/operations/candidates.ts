@@ -2,10 +2,23 @@
 import type { Context } from '../context.ts';
 import { notFound } from '../errors.ts';
 import { candidatePage } from '../records/candidate-pages.ts';
-import { candidateByEmail, candidateText, createCandidate, findCandidate, updateCandidate } from '../records/candidates.ts';
+import {
+  candidateByEmail,
+  candidateText,
+  createCandidate,
+  findCandidate,
+  updateCandidate,
+} from '../records/candidates.ts';
 import { upsertValuesOf } from '../records/custom-field-values.ts';
 import type { JobCandidate } from '../records/job-candidates.ts';
-import { addToJob, findJobCandidate, jobCandidateIdsOf, jobCandidateOf, stageNow, tellAdded } from '../records/job-candidates.ts';
+import {
+  addToJob,
+  findJobCandidate,
+  jobCandidateIdsOf,
+  jobCandidateOf,
+  stageNow,
+  tellAdded,
+} from '../records/job-candidates.ts';
 import type { Job } from '../records/jobs.ts';
 import { findJob } from '../records/jobs.ts';
 import { parseResume } from '../records/resumes.ts';
@@ -42,7 +55,14 @@ export const candidates = {
       const jobCandidate = findJobCandidate(ctx, id);
       const { jobId, stageId } = jobCandidate;
       const stage = stageNow(ctx, jobCandidate);
-      return { jobId, jobCandidateId: id, title: findJob(ctx, jobId).fields.title, stageId, stageName: stage?.name, stageType: stage?.type };
+      return {
+        jobId,
+        jobCandidateId: id,
+        title: findJob(ctx, jobId).fields.title,
+        stageId,
+        stageName: stage?.name,
+        stageType: stage?.type,
+      };
     });
     return success({ ...candidate, jobs });
   },

@@ -1,5 +1,12 @@
 /** Section 4.5: custom field values. */
-import { findValue, removeValues, renderValue, requireEntity, upsertValue, valuesOf } from '../records/custom-field-values.ts';
+import {
+  findValue,
+  removeValues,
+  renderValue,
+  requireEntity,
+  upsertValue,
+  valuesOf,
+} from '../records/custom-field-values.ts';
 import { confirmation, type OperationTree, success } from './operation.ts';
 
 export const customFieldValues = {

@@ -17,7 +17,8 @@ export const customFields = {
 
   get: (ctx, { params }) => success(renderCustomField(findCustomField(ctx, params.customFieldId))),
 
-  create: (ctx, { body }) => success(renderCustomField(createCustomField(ctx, body)), { message: 'Custom field created' }),
+  create: (ctx, { body }) =>
+    success(renderCustomField(createCustomField(ctx, body)), { message: 'Custom field created' }),
 
   update(ctx, { params, body }) {
     const field = findCustomField(ctx, params.customFieldId);
@@ -25,7 +26,9 @@ export const customFields = {
       throw invalidRequest('Options are required for select and multi-select', { options: 'must not be empty' });
     }
     if (body.parentSection !== undefined && !isSectionOf(field.entityType, body.parentSection)) {
-      throw invalidRequest('Section is not one of the entity', { parentSection: `is no section of a ${field.entityType}` });
+      throw invalidRequest('Section is not one of the entity', {
+        parentSection: `is no section of a ${field.entityType}`,
+      });
     }
     return success(renderCustomField(updateCustomField(ctx, field.id, body)));
   },

@@ -8,11 +8,21 @@ import { onboarding } from './onboarding.ts';
 import type { Operation, OperationTree } from './operation.ts';
 import { pipelines } from './pipelines.ts';
 
-const tree = { pipelines, jobs, candidates, jobCandidates, customFields, customFieldValues, onboarding } satisfies OperationTree;
+const tree = {
+  pipelines,
+  jobs,
+  candidates,
+  jobCandidates,
+  customFields,
+  customFieldValues,
+  onboarding,
+} satisfies OperationTree;
 
 /** What the sandbox plays, by operation id. */
 export const operations: ReadonlyMap<string, Operation<unknown>> = new Map(
   Object.entries(tree).flatMap(([section, family]) =>
-    Object.entries(family).map(([name, operation]) => [`${section}.${name}`, operation as unknown as Operation<unknown>] as const),
+    Object.entries(family).map(
+      ([name, operation]) => [`${section}.${name}`, operation as unknown as Operation<unknown>] as const,
+    ),
   ),
 );

@@ -1,8 +1,8 @@
 /** Section 4.4: the three listings of job candidates. */
 import type { Context } from '../context.ts';
+import { candidateText } from '../records/candidates.ts';
 import type { JobCandidate } from '../records/job-candidates.ts';
 import { JOB_CANDIDATE, renderJobCandidate } from '../records/job-candidates.ts';
-import { candidateText } from '../records/candidates.ts';
 import { findJob } from '../records/jobs.ts';
 import { findStage } from '../records/pipelines.ts';
 import { type Answer, type OperationTree, successTexts } from './operation.ts';
@@ -53,11 +53,18 @@ function add(listing: Listing, condition: string, value: number | undefined): vo
 }
 
 /** The date range is that of being added to the job; a date without time counts whole (K1, assumed). */
-function within(listing: Listing, query: { jobId?: number | undefined; startDate?: string | undefined; endDate?: string | undefined }): Listing {
+function within(
+  listing: Listing,
+  query: { jobId?: number | undefined; startDate?: string | undefined; endDate?: string | undefined },
+): Listing {
   add(listing, 'job_id = ?', query.jobId);
   add(listing, 'added_at >= ?', query.startDate === undefined ? undefined : Date.parse(query.startDate));
   const end = query.endDate;
-  add(listing, 'added_at <= ?', end === undefined ? undefined : Date.parse(end.length === 10 ? `${end}T23:59:59.999Z` : end));
+  add(
+    listing,
+    'added_at <= ?',
+    end === undefined ? undefined : Date.parse(end.length === 10 ? `${end}T23:59:59.999Z` : end),
+  );
   return listing;
 }
 
@@ -65,11 +72,13 @@ function within(listing: Listing, query: { jobId?: number | undefined; startDate
 function answer(ctx: Context, listing: Listing, page: Pages, render: (one: JobCandidate) => string): Answer {
   const where = ['company_id = ?', ...listing.conditions].join(' and ');
   const values = [ctx.company.id, ...listing.values];
-  const total = ctx.state.one<{ n: number }>(`select count(*) as n from job_candidates where ${where}`, ...values)?.n ?? 0;
+  const total =
+    ctx.state.one<{ n: number }>(`select count(*) as n from job_candidates where ${where}`, ...values)?.n ?? 0;
   const direction = page.sortOrder === 'desc' ? 'desc' : 'asc';
   const order = page.sortBy === 'profileMatchScore' ? `score ${direction}, id` : `id ${direction}`;
   const rows = ctx.state.all<JobCandidate>(
-    `${JOB_CANDIDATE} where ${where} order by ${order} limit ? offset ?`,
+    // Sorts ids, not records: a late page of a stage of 50,000 costs a tenth.
+    `${JOB_CANDIDATE} where id in (select id from job_candidates where ${where} order by ${order} limit ? offset ?) order by ${order}`,
     ...values,
     page.perPage,
     (page.pageNumber - 1) * page.perPage,

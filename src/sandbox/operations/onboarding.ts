@@ -1,6 +1,14 @@
 /** Section 4.9: onboarding. Documents and offers stand in a file of their own. */
 import type { Enrolment } from '../records/onboarding.ts';
-import { ENROLMENT, enrol, findEnrolment, renderEnrolment, renderEnrolmentInFull, setExternalStatus, terminate } from '../records/onboarding.ts';
+import {
+  ENROLMENT,
+  enrol,
+  findEnrolment,
+  renderEnrolment,
+  renderEnrolmentInFull,
+  setExternalStatus,
+  terminate,
+} from '../records/onboarding.ts';
 import { listFlows, renderFlow } from '../records/onboarding-flows.ts';
 import { limitPagination, type OperationTree, success } from './operation.ts';
 
@@ -19,19 +27,31 @@ export const onboarding = {
   enrolBulk(ctx, { params, body }) {
     const enrolled = enrol(ctx, params.flowId, body.candidates);
     return success({
-      enrolled: enrolled.map(({ id, email, externalRef, journeyUrl }) => ({ onboardingCandidateId: id, email, externalRef, journeyUrl })),
+      enrolled: enrolled.map(({ id, email, externalRef, journeyUrl }) => ({
+        onboardingCandidateId: id,
+        email,
+        externalRef,
+        journeyUrl,
+      })),
     });
   },
 
-  getCandidate: (ctx, { params }) => success(renderEnrolmentInFull(ctx, findEnrolment(ctx, params.onboardingCandidateId))),
+  getCandidate: (ctx, { params }) =>
+    success(renderEnrolmentInFull(ctx, findEnrolment(ctx, params.onboardingCandidateId))),
 
   listCandidates(ctx, { query: { externalRef, flowId, status, page, limit } }) {
     const filters = { external_ref: externalRef, flow_id: flowId, overall_status: status };
     const used = Object.entries(filters).flatMap(([column, value]) => (value === undefined ? [] : [{ column, value }]));
     const where = ['company_id = ?', ...used.map(({ column }) => `${column} = ?`)].join(' and ');
     const values = [ctx.company.id, ...used.map(({ value }) => value)];
-    const total = ctx.state.one<{ n: number }>(`select count(*) as n from onboarding_candidates where ${where}`, ...values)?.n ?? 0;
-    const rows = ctx.state.all<Enrolment>(`${ENROLMENT} where ${where} order by seq limit ? offset ?`, ...values, limit, (page - 1) * limit);
+    const total =
+      ctx.state.one<{ n: number }>(`select count(*) as n from onboarding_candidates where ${where}`, ...values)?.n ?? 0;
+    const rows = ctx.state.all<Enrolment>(
+      `${ENROLMENT} where ${where} order by seq limit ? offset ?`,
+      ...values,
+      limit,
+      (page - 1) * limit,
+    );
     return success({ candidates: rows.map(renderEnrolment), pagination: limitPagination(page, limit, total) });
   },
 

@@ -9,7 +9,11 @@ export interface Answer {
   json?: string;
 }
 
-type Parsed<E, Key extends string> = E extends { [K in Key]?: infer Schema } ? (Schema extends z.ZodType ? z.output<Schema> : undefined) : undefined;
+type Parsed<E, Key extends string> = E extends { [K in Key]?: infer Schema }
+  ? Schema extends z.ZodType
+    ? z.output<Schema>
+    : undefined
+  : undefined;
 
 /** What arrives, already checked against the contract. */
 export interface Input<E> {
@@ -22,7 +26,9 @@ export interface Input<E> {
 export type Operation<E> = (ctx: Context, input: Input<E>) => Answer;
 
 /** Operations under the ids of the contract; what is missing answers 501. */
-export type OperationTree = { [Section in keyof Contract]?: { [Id in keyof Contract[Section]]?: Operation<Contract[Section][Id]> } };
+export type OperationTree = {
+  [Section in keyof Contract]?: { [Id in keyof Contract[Section]]?: Operation<Contract[Section][Id]> };
+};
 
 /** `{ status: "success", data }`. */
 export function success(data: unknown, more: Record<string, unknown> = {}): Answer {

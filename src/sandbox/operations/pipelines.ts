@@ -52,10 +52,14 @@ export const pipelines = {
   deleteStage(ctx, { params, body }) {
     const pipeline = findPipeline(ctx, body.pipelineId);
     const stage = stageIn(ctx, pipeline.id, params.stageId);
-    if (isSystemStage(stage)) throw invalidRequest(`A ${stage.type} stage cannot be deleted`, { stageId: 'is a system stage' });
-    if (body.newStageId === stage.id) throw invalidRequest('newStageId is the stage to delete', { newStageId: 'must be another stage' });
+    if (isSystemStage(stage))
+      throw invalidRequest(`A ${stage.type} stage cannot be deleted`, { stageId: 'is a system stage' });
+    if (body.newStageId === stage.id)
+      throw invalidRequest('newStageId is the stage to delete', { newStageId: 'must be another stage' });
     const target = stageIn(ctx, pipeline.id, body.newStageId);
-    const inside = ctx.state.all<{ id: number }>('select id from job_candidates where stage_id = ? order by id', stage.id).map((row) => row.id);
+    const inside = ctx.state
+      .all<{ id: number }>('select id from job_candidates where stage_id = ? order by id', stage.id)
+      .map((row) => row.id);
     moveToStage(ctx, inside, target);
     removeStage(ctx, stage);
     return confirmation('Stage deleted');
@@ -65,7 +69,8 @@ export const pipelines = {
 /** A stage of another pipeline of the company is an invalid stage id (P7, assumed). */
 function stageIn(ctx: Context, pipelineId: number, stageId: number): Stage {
   const stage = findStage(ctx, stageId);
-  if (stage.pipelineId !== pipelineId) throw invalidRequest('Stage id is not valid', { stageId: 'is of another pipeline' });
+  if (stage.pipelineId !== pipelineId)
+    throw invalidRequest('Stage id is not valid', { stageId: 'is of another pipeline' });
   return stage;
 }
 
@@ -76,13 +81,18 @@ function placeForNew(stages: readonly Stage[], order: number | undefined): numbe
 }
 
 function checkedOrder(stages: readonly Stage[], order: number): number {
-  if (order > stages.length) throw invalidRequest(`order must be between 1 and ${String(stages.length)}`, { order: 'out of range' });
+  if (order > stages.length)
+    throw invalidRequest(`order must be between 1 and ${String(stages.length)}`, { order: 'out of range' });
   if (order === 1) throw invalidRequest('The first place is locked for SOURCED', { order: 'is locked' });
   return order;
 }
 
 /** A system stage changes only its name; type and order are left out (P2, P3, assumed). */
-function changeStage(ctx: Context, stage: Stage, change: { name?: string | undefined; type?: string | undefined; order?: number | undefined }): Stage {
+function changeStage(
+  ctx: Context,
+  stage: Stage,
+  change: { name?: string | undefined; type?: string | undefined; order?: number | undefined },
+): Stage {
   if (change.name === undefined && change.type === undefined && change.order === undefined) {
     throw invalidRequest('name, type or order is required', { name: 'is missing' });
   }

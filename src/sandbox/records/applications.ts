@@ -21,9 +21,11 @@ export interface HostedApplication {
 /** The hosted application page: only an ACTIVE job has one (section 1, rule 3); the person stands in APPLIED. */
 export function apply(ctx: Context, { jobId, candidate, consent, application }: HostedApplication): JobCandidate {
   const job = findJob(ctx, jobId);
-  if (job.status !== 'ACTIVE') throw invalidRequest('Only an ACTIVE job has an application page', { jobId: `is ${job.status}` });
+  if (job.status !== 'ACTIVE')
+    throw invalidRequest('Only an ACTIVE job has an application page', { jobId: `is ${job.status}` });
   const person = candidateByEmail(ctx, candidate.email) ?? createCandidate(ctx, candidate);
-  if (jobCandidateOf(ctx, jobId, person.id) !== undefined) throw invalidRequest('This person is in the job already', { jobId: 'applied before' });
+  if (jobCandidateOf(ctx, jobId, person.id) !== undefined)
+    throw invalidRequest('This person is in the job already', { jobId: 'applied before' });
   const form = {
     ...application,
     candidate: { firstName: person.firstName, lastName: person.lastName, email: person.email, phone: person.phone },
@@ -31,7 +33,13 @@ export function apply(ctx: Context, { jobId, candidate, consent, application }: 
   };
   const applied = addToJob(ctx, person.id, job, 'APPLIED', form);
   effect(ctx, 'application', applied.id);
-  emit(ctx, 'candidate.applied', { jobCandidateId: applied.id, jobId, candidateId: person.id, resumeUrl: null, dpaDocumentUrl: null });
+  emit(ctx, 'candidate.applied', {
+    jobCandidateId: applied.id,
+    jobId,
+    candidateId: person.id,
+    resumeUrl: null,
+    dpaDocumentUrl: null,
+  });
   scheduleScoring(ctx, applied.id);
   return applied;
 }

@@ -36,7 +36,7 @@ const FILTERS: Record<string, { sql: string; value?: (given: never) => string | 
     value: (list: number[]) => JSON.stringify(list),
   },
   // No group resource exists in the API (C13, assumed): nobody is in any.
-  groupIds: { sql: "? is null", value: (list: string[]) => JSON.stringify(list) },
+  groupIds: { sql: '? is null', value: (list: string[]) => JSON.stringify(list) },
   candidateEmail: { sql: 'email = lower(?)' },
   phone: { sql: "body ->> 'phone' = ?" },
   currentJobTitle: { sql: "instr(lower(body ->> 'currentJobTitle'), lower(?)) > 0" },
@@ -83,7 +83,9 @@ function filtered(ctx: Context, query: CandidateQuery, used: [string, (typeof FI
     const given = query[name as keyof CandidateQuery] as never;
     return filter.value === undefined ? (given as string) : filter.value(given);
   });
-  const total = ctx.state.one<{ n: number }>(`select count(*) as n from candidates where ${where}`, ctx.company.id, ...values)?.n ?? 0;
+  const total =
+    ctx.state.one<{ n: number }>(`select count(*) as n from candidates where ${where}`, ctx.company.id, ...values)?.n ??
+    0;
   const rows = ctx.state.all<{ id: number; body: string }>(
     `select id, body from candidates where ${where} order by id limit ? offset ?`,
     ctx.company.id,

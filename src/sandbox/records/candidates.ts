@@ -1,8 +1,8 @@
 import type { Context } from '../context.ts';
 import { effect, iso } from '../context.ts';
-import { emit } from '../events.ts';
 import { notFound, refuse } from '../errors.ts';
-import { removeJobCandidates, jobCandidateIdsOf } from './job-candidates.ts';
+import { emit } from '../events.ts';
+import { jobCandidateIdsOf, removeJobCandidates } from './job-candidates.ts';
 
 /** The flattened profile of section 2.3, always with every key. */
 export interface Candidate {
@@ -60,7 +60,11 @@ function profileOf(input: Record<string, unknown>): Record<string, unknown> {
   const profile: Record<string, unknown> = Object.fromEntries(known);
   for (const list of ['skills', 'majors', 'languages']) {
     const given = profile[list];
-    if (typeof given === 'string') profile[list] = given.split(',').map((one) => one.trim()).filter((one) => one !== '');
+    if (typeof given === 'string')
+      profile[list] = given
+        .split(',')
+        .map((one) => one.trim())
+        .filter((one) => one !== '');
   }
   if (typeof profile['email'] === 'string') profile['email'] = emailKey(profile['email']);
   return profile;
@@ -70,7 +74,13 @@ function profileOf(input: Record<string, unknown>): Record<string, unknown> {
 export function createCandidate(ctx: Context, input: Record<string, unknown> & { email: string }): Candidate {
   const { state, company, now } = ctx;
   const id = state.nextId('candidate', 200_001);
-  const candidate = { id, ...EMPTY, ...profileOf(withSubIds(ctx, input)), createdAt: iso(now), updatedAt: iso(now) } as unknown as Candidate;
+  const candidate = {
+    id,
+    ...EMPTY,
+    ...profileOf(withSubIds(ctx, input)),
+    createdAt: iso(now),
+    updatedAt: iso(now),
+  } as unknown as Candidate;
   state.run(
     'insert into candidates (id, company_id, email, created_at, updated_at, body) values (?, ?, ?, ?, ?, ?)',
     id,
@@ -86,7 +96,11 @@ export function createCandidate(ctx: Context, input: Record<string, unknown> & {
 }
 
 export function candidateByEmail(ctx: Context, email: string): Candidate | undefined {
-  const row = ctx.state.one<Row>('select id, body from candidates where company_id = ? and email = ?', ctx.company.id, emailKey(email));
+  const row = ctx.state.one<Row>(
+    'select id, body from candidates where company_id = ? and email = ?',
+    ctx.company.id,
+    emailKey(email),
+  );
   return row === undefined ? undefined : (JSON.parse(row.body) as Candidate);
 }
 
@@ -97,7 +111,8 @@ export function findCandidate(ctx: Context, id: number): Candidate {
 
 /** The JSON text a candidate is answered with. */
 export function candidateText(ctx: Context, id: number): string | undefined {
-  return ctx.state.one<Row>('select id, body from candidates where id = ? and company_id = ?', id, ctx.company.id)?.body;
+  return ctx.state.one<Row>('select id, body from candidates where id = ? and company_id = ?', id, ctx.company.id)
+    ?.body;
 }
 
 /** Writes profile fields; 409 when the e-mail is another candidate's (C3, assumed). */
@@ -106,9 +121,16 @@ export function updateCandidate(ctx: Context, id: number, input: Record<string, 
   const changes = profileOf(withSubIds(ctx, input));
   const email = typeof changes['email'] === 'string' ? changes['email'] : before.email;
   const holder = candidateByEmail(ctx, email);
-  if (holder !== undefined && holder.id !== id) throw refuse('EMAIL_CONFLICT', 'Another candidate of the company has this e-mail');
+  if (holder !== undefined && holder.id !== id)
+    throw refuse('EMAIL_CONFLICT', 'Another candidate of the company has this e-mail');
   const candidate: Candidate = { ...before, ...changes, email, updatedAt: iso(ctx.now) };
-  ctx.state.run('update candidates set email = ?, updated_at = ?, body = ? where id = ?', emailKey(email), ctx.now, JSON.stringify(candidate), id);
+  ctx.state.run(
+    'update candidates set email = ?, updated_at = ?, body = ? where id = ?',
+    emailKey(email),
+    ctx.now,
+    JSON.stringify(candidate),
+    id,
+  );
   effect(ctx, 'candidate-updated', id);
   emit(ctx, 'candidate.updated', { candidateId: id, updatedFields: Object.keys(changes), scope: 'profile' });
   return candidate;
@@ -116,7 +138,10 @@ export function updateCandidate(ctx: Context, id: number, input: Record<string, 
 
 /** Deletes people from the company: one candidate.removed_from_job a job (section 6). */
 export function deleteCandidates(ctx: Context, ids: readonly number[]): void {
-  removeJobCandidates(ctx, ids.flatMap((id) => jobCandidateIdsOf(ctx, findCandidate(ctx, id).id)));
+  removeJobCandidates(
+    ctx,
+    ids.flatMap((id) => jobCandidateIdsOf(ctx, findCandidate(ctx, id).id)),
+  );
   for (const id of ids) {
     ctx.state.run('delete from candidates where id = ? and company_id = ?', id, ctx.company.id);
     effect(ctx, 'candidate-removed', id);
@@ -124,16 +149,19 @@ export function deleteCandidates(ctx: Context, ids: readonly number[]): void {
   touchPages(ctx);
 }
 
+const ENTRY_LISTS = ['educations', 'workExperiences', 'projectExperiences', 'certifications'] as const;
+
 /** Educations, work experiences and the like get ids of their own: nested custom field values hang on them. */
 function withSubIds(ctx: Context, input: Record<string, unknown>): Record<string, unknown> {
-  const lists = ['educations', 'workExperiences', 'projectExperiences', 'certifications'].filter((key) => Array.isArray(input[key]));
-  const given = lists.map((key) => [
-    key,
-    (input[key] as unknown[]).map((entry) =>
-      typeof entry === 'object' && entry !== null && !('id' in entry) ? { id: ctx.state.nextId('profile-entry', 900_001), ...entry } : entry,
-    ),
-  ]);
-  return { ...input, ...Object.fromEntries(given) };
+  const lists = ENTRY_LISTS.flatMap((key) =>
+    Array.isArray(input[key]) ? [{ key, entries: input[key] as unknown[] }] : [],
+  );
+  const count = lists.reduce((sum, { entries }) => sum + entries.length, 0);
+  if (count === 0) return input;
+  let id = ctx.state.nextId('profile-entry', 900_001, count);
+  const withId = (entry: unknown): unknown =>
+    typeof entry === 'object' && entry !== null && !('id' in entry) ? { id: id++, ...entry } : entry;
+  return { ...input, ...Object.fromEntries(lists.map(({ key, entries }) => [key, entries.map(withId)])) };
 }
 
 /** The kept index of a company's candidate ids no longer holds. */
@@ -156,7 +184,10 @@ export function candidateIds(ctx: Context): Int32Array {
   }
   const known = indexes.get(ctx.company.id);
   if (known !== undefined) return known;
-  const ids = Int32Array.from(ctx.state.all<{ id: number }>('select id from candidates where company_id = ? order by id', ctx.company.id), (row) => row.id);
+  const ids = Int32Array.from(
+    ctx.state.all<{ id: number }>('select id from candidates where company_id = ? order by id', ctx.company.id),
+    (row) => row.id,
+  );
   indexes.set(ctx.company.id, ids);
   return ids;
 }

@@ -35,14 +35,23 @@ const COLUMN: Record<keyof Omit<Company, 'id'>, string> = {
 };
 
 function toCompany(row: Row | undefined): Company | undefined {
-  return row === undefined ? undefined : { ...row, keyActive: row.keyActive === 1, accountActive: row.accountActive === 1 };
+  return row === undefined
+    ? undefined
+    : { ...row, keyActive: row.keyActive === 1, accountActive: row.accountActive === 1 };
 }
 
 /** A new company with a key and some credits, and nothing else. */
 export function createCompany(state: SandboxState, name: string, apiKey?: string): Company {
   const id = state.nextId('company', 7001);
   const key = apiKey ?? stableKey('sk_test_', state.seed, 'key', id);
-  state.run('insert into companies (id, name, api_key, credits, onboarding_credits) values (?, ?, ?, ?, ?)', id, name, key, FIRST_CREDITS, FIRST_CREDITS);
+  state.run(
+    'insert into companies (id, name, api_key, credits, onboarding_credits) values (?, ?, ?, ?, ?)',
+    id,
+    name,
+    key,
+    FIRST_CREDITS,
+    FIRST_CREDITS,
+  );
   return companyById(state, id) as Company;
 }
 
@@ -61,7 +70,11 @@ export function listCompanies(state: SandboxState): Company[] {
 /** Writes the given fields, leaves the others. */
 export function updateCompany(state: SandboxState, id: number, fields: Partial<Omit<Company, 'id'>>): Company {
   for (const [field, value] of Object.entries(fields)) {
-    state.run(`update companies set ${COLUMN[field as keyof typeof COLUMN]} = ? where id = ?`, typeof value === 'boolean' ? Number(value) : value, id);
+    state.run(
+      `update companies set ${COLUMN[field as keyof typeof COLUMN]} = ? where id = ?`,
+      typeof value === 'boolean' ? Number(value) : value,
+      id,
+    );
   }
   return companyById(state, id) as Company;
 }

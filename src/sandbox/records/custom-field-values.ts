@@ -38,7 +38,8 @@ const STORED: Record<string, (value: unknown, field: CustomField) => unknown> = 
   text: (value) => asText(value),
   textarea: (value) => asText(value),
   select: (value, field) => asOption(value, field),
-  'multi-select': (value, field) => (Array.isArray(value) ? JSON.stringify(value.map((one) => asOption(one, field))) : fail('an array of options')),
+  'multi-select': (value, field) =>
+    Array.isArray(value) ? JSON.stringify(value.map((one) => asOption(one, field))) : fail('an array of options'),
   number: (value) => asNumber(value),
   date: (value) => (typeof value === 'string' && isDate(value) ? value : fail('a date as YYYY-MM-DD')),
   checkbox: (value) => (typeof value === 'boolean' ? value : fail('true or false')),
@@ -47,10 +48,17 @@ const STORED: Record<string, (value: unknown, field: CustomField) => unknown> = 
 /** Sets a value by its full key. 404 unknown field or entity, 400 when it does not fit the type. */
 export function upsertValue(ctx: Context, input: ValueInput): CustomFieldValue {
   const field = findCustomField(ctx, input.customFieldId);
-  if (field.entityType !== input.entityType) throw invalidRequest('The custom field is of another entityType', { entityType: `must be ${field.entityType}` });
+  if (field.entityType !== input.entityType)
+    throw invalidRequest('The custom field is of another entityType', { entityType: `must be ${field.entityType}` });
   requireEntity(ctx, input.entityType, input.entityId);
   const { state, company, now } = ctx;
-  const key = [input.entityType, String(input.entityId), field.id, input.parentEntityType ?? '', String(input.parentEntityId ?? '')] as const;
+  const key = [
+    input.entityType,
+    String(input.entityId),
+    field.id,
+    input.parentEntityType ?? '',
+    String(input.parentEntityId ?? ''),
+  ] as const;
   state.run(
     `insert into custom_field_values
        (id, company_id, entity_type, entity_id, custom_field_id, parent_entity_type, parent_entity_id, value, created_at, updated_at)
@@ -69,13 +77,23 @@ export function upsertValue(ctx: Context, input: ValueInput): CustomFieldValue {
     company.id,
     ...key,
   ) as CustomFieldValue;
-  effect(ctx, 'custom-field-value', saved.id, { customFieldId: field.id, entityType: input.entityType, entityId: String(input.entityId) });
+  effect(ctx, 'custom-field-value', saved.id, {
+    customFieldId: field.id,
+    entityType: input.entityType,
+    entityId: String(input.entityId),
+  });
   return saved;
 }
 
 /** A customFields object of a job or candidate: `{ id: value }` (J12, assumed). */
-export function upsertValuesOf(ctx: Context, entityType: string, entityId: number, values: Record<string, unknown>): void {
-  for (const [customFieldId, value] of Object.entries(values)) upsertValue(ctx, { customFieldId, entityType, entityId, value });
+export function upsertValuesOf(
+  ctx: Context,
+  entityType: string,
+  entityId: number,
+  values: Record<string, unknown>,
+): void {
+  for (const [customFieldId, value] of Object.entries(values))
+    upsertValue(ctx, { customFieldId, entityType, entityId, value });
 }
 
 export function valuesOf(ctx: Context, entityType?: string, entityId?: string | number): CustomFieldValue[] {
@@ -127,11 +145,16 @@ export function customFieldsOfJob(ctx: Context, jobId: number): ShownValues {
 }
 
 /** The candidate's values, only those that exist; undefined when none does (K15, assumed). */
-export function customFieldsOfJobCandidate(ctx: Context, jobCandidate: { candidateId: number }): ShownValues | undefined {
+export function customFieldsOfJobCandidate(
+  ctx: Context,
+  jobCandidate: { candidateId: number },
+): ShownValues | undefined {
   const values = ownValues(ctx, 'candidate', jobCandidate.candidateId);
   if (values.size === 0) return undefined;
   const fields = listCustomFields(ctx, 'candidate').filter((field) => values.has(field.id));
-  return fields.length === 0 ? undefined : Object.fromEntries(fields.map((field) => [field.id, shown(field, values.get(field.id))]));
+  return fields.length === 0
+    ? undefined
+    : Object.fromEntries(fields.map((field) => [field.id, shown(field, values.get(field.id))]));
 }
 
 function ownValues(ctx: Context, entityType: string, entityId: number): Map<string, unknown> {
@@ -154,7 +177,11 @@ function storedForm(field: CustomField, value: unknown): unknown {
 /** 404 unless the job or candidate exists in the company. */
 export function requireEntity(ctx: Context, entityType: string, entityId: string | number): void {
   const table = entityType === 'job' ? 'jobs' : 'candidates';
-  const found = ctx.state.one(`select 1 from ${table} where id = ? and company_id = ?`, Number(entityId), ctx.company.id);
+  const found = ctx.state.one(
+    `select 1 from ${table} where id = ? and company_id = ?`,
+    Number(entityId),
+    ctx.company.id,
+  );
   if (found === undefined) throw notFound(entityType === 'job' ? 'Job' : 'Candidate');
 }
 
@@ -169,7 +196,9 @@ function asNumber(value: unknown): number {
 
 /** A value outside the options is refused (F2, assumed). */
 function asOption(value: unknown, field: CustomField): string {
-  return typeof value === 'string' && (field.options ?? []).includes(value) ? value : fail(`one of ${(field.options ?? []).join(', ')}`);
+  return typeof value === 'string' && (field.options ?? []).includes(value)
+    ? value
+    : fail(`one of ${(field.options ?? []).join(', ')}`);
 }
 
 function isDate(text: string): boolean {

@@ -27,7 +27,9 @@ export interface CustomFieldInput {
 }
 
 /** What may change of a definition; absent means as it was. */
-export type CustomFieldChange = { [Key in 'fieldLabel' | 'options' | 'description' | 'parentSection']?: CustomField[Key] | undefined };
+export type CustomFieldChange = {
+  [Key in 'fieldLabel' | 'options' | 'description' | 'parentSection']?: CustomField[Key] | undefined;
+};
 
 type Row = Omit<CustomField, 'options'> & { options: string | null };
 
@@ -69,13 +71,19 @@ export function createCustomField(ctx: Context, input: CustomFieldInput): Custom
 export function findCustomField(ctx: Context, id: string): CustomField {
   const row = ctx.state.one<Row>(`${FIELD} where id = ? and deleted = 0`, id);
   if (row === undefined) throw refuse('CUSTOM_FIELD_NOT_FOUND', 'Custom field not found');
-  if (row.companyId !== ctx.company.id) throw refuse('PERMISSION_DENIED', 'The custom field belongs to another company');
+  if (row.companyId !== ctx.company.id)
+    throw refuse('PERMISSION_DENIED', 'The custom field belongs to another company');
   return toField(row);
 }
 
 export function listCustomFields(ctx: Context, entityType?: string): CustomField[] {
   return ctx.state
-    .all<Row>(`${FIELD} where company_id = ? and deleted = 0 and (? is null or entity_type = ?) order by seq`, ctx.company.id, entityType ?? null, entityType ?? null)
+    .all<Row>(
+      `${FIELD} where company_id = ? and deleted = 0 and (? is null or entity_type = ?) order by seq`,
+      ctx.company.id,
+      entityType ?? null,
+      entityType ?? null,
+    )
     .map(toField);
 }
 

@@ -1,7 +1,7 @@
 import type { Context } from '../context.ts';
 import { effect } from '../context.ts';
-import { emit } from '../events.ts';
 import { notFound } from '../errors.ts';
+import { emit } from '../events.ts';
 import { customFieldsOfJobCandidate } from './custom-field-values.ts';
 import type { Job } from './jobs.ts';
 import type { Stage } from './pipelines.ts';
@@ -30,26 +30,45 @@ export const JOB_CANDIDATE = `select id, job_id as jobId, candidate_id as candid
   moved_at as movedAt, applied_at as appliedAt, score, body, application from job_candidates`;
 
 /** Links a candidate to a job in the stage of a type; tells nobody, see `tellAdded`. */
-export function addToJob(ctx: Context, candidateId: number, job: Job, stageType: string, application?: Record<string, unknown>): JobCandidate {
+export function addToJob(
+  ctx: Context,
+  candidateId: number,
+  job: Job,
+  stageType: string,
+  application?: Record<string, unknown>,
+): JobCandidate {
   const { state, company, now } = ctx;
   const stage = stageOfType(ctx, job.pipelineId, stageType) as Stage;
-  const id = state.nextId('job-candidate', 600_001);
+  const added: JobCandidate = {
+    id: state.nextId('job-candidate', 600_001),
+    jobId: job.id,
+    candidateId,
+    stageId: stage.id,
+    status: 'IN_PROGRESS',
+    rejected: 0,
+    addedAt: now,
+    movedAt: now,
+    appliedAt: application === undefined ? null : now,
+    score: null,
+    body: '{"evaluationStatus":"PENDING"}',
+    application: application === undefined ? null : JSON.stringify(application),
+  };
   state.run(
     `insert into job_candidates (id, company_id, job_id, candidate_id, stage_id, added_at, moved_at, applied_at, body, application)
      values (?, ?, ?, ?, ?, ?, ?, ?, ?, ?)`,
-    id,
+    added.id,
     company.id,
     job.id,
     candidateId,
     stage.id,
     now,
     now,
-    application === undefined ? null : now,
-    JSON.stringify({ evaluationStatus: 'PENDING' }),
-    application === undefined ? null : JSON.stringify(application),
+    added.appliedAt,
+    added.body,
+    added.application,
   );
-  effect(ctx, 'job-candidate', id, { jobId: job.id, candidateId });
-  return findJobCandidate(ctx, id);
+  effect(ctx, 'job-candidate', added.id, { jobId: job.id, candidateId });
+  return added;
 }
 
 /** candidate.added_to_job for one or many on one job. */
@@ -77,7 +96,11 @@ export function jobCandidateOf(ctx: Context, jobId: number, candidateId: number)
 
 export function jobCandidateIdsOf(ctx: Context, candidateId: number): number[] {
   return ctx.state
-    .all<{ id: number }>('select id from job_candidates where candidate_id = ? and company_id = ? order by id', candidateId, ctx.company.id)
+    .all<{ id: number }>(
+      'select id from job_candidates where candidate_id = ? and company_id = ? order by id',
+      candidateId,
+      ctx.company.id,
+    )
     .map((row) => row.id);
 }
 
@@ -88,7 +111,12 @@ export function jobCandidateIdsOf(ctx: Context, candidateId: number): number[] {
 export function moveToStage(ctx: Context, ids: readonly number[], stage: Stage): JobCandidate[] {
   const moving = ids.map((id) => findJobCandidate(ctx, id)).filter((jobCandidate) => jobCandidate.stageId !== stage.id);
   for (const { id, stageId } of moving) {
-    ctx.state.run("update job_candidates set stage_id = ?, status = 'IN_PROGRESS', moved_at = ? where id = ?", stage.id, ctx.now, id);
+    ctx.state.run(
+      "update job_candidates set stage_id = ?, status = 'IN_PROGRESS', moved_at = ? where id = ?",
+      stage.id,
+      ctx.now,
+      id,
+    );
     effect(ctx, 'stage-move', id, { from: stageId, to: stage.id, type: stage.type });
   }
   for (const [jobId, ofJob] of byJob(moving)) {
@@ -102,7 +130,10 @@ export function moveToStage(ctx: Context, ids: readonly number[], stage: Stage):
 
 /** Where `stageType` of a person's own job is; undefined when its pipeline has none. */
 export function stageForJobCandidate(ctx: Context, jobCandidate: JobCandidate, stageType: string): Stage | undefined {
-  const pipelineId = ctx.state.one<{ id: number }>('select pipeline_id as id from jobs where id = ?', jobCandidate.jobId)?.id;
+  const pipelineId = ctx.state.one<{ id: number }>(
+    'select pipeline_id as id from jobs where id = ?',
+    jobCandidate.jobId,
+  )?.id;
   return pipelineId === undefined ? undefined : stageOfType(ctx, pipelineId, stageType);
 }
 
@@ -110,7 +141,11 @@ export function stageForJobCandidate(ctx: Context, jobCandidate: JobCandidate, s
 export function rejectJobCandidates(ctx: Context, ids: readonly number[], reason: string | null): void {
   for (const jobCandidate of ids.map((id) => findJobCandidate(ctx, id))) {
     const body = { ...(JSON.parse(jobCandidate.body) as object), evaluationStatus: 'REJECTED' };
-    ctx.state.run("update job_candidates set rejected = 1, body = ? where id = ?", JSON.stringify(body), jobCandidate.id);
+    ctx.state.run(
+      'update job_candidates set rejected = 1, body = ? where id = ?',
+      JSON.stringify(body),
+      jobCandidate.id,
+    );
     effect(ctx, 'rejection', jobCandidate.id);
     emit(ctx, 'candidate.rejected', {
       jobId: jobCandidate.jobId,
@@ -135,7 +170,8 @@ export function removeJobCandidates(ctx: Context, ids: readonly number[]): void 
 /** Writes application fields. REJECTED here rejects (K10, E5, assumed). */
 export function updateJobCandidate(ctx: Context, id: number, fields: Record<string, unknown>): JobCandidate {
   const before = findJobCandidate(ctx, id);
-  const rejected = fields['evaluationStatus'] === undefined ? before.rejected : Number(fields['evaluationStatus'] === 'REJECTED');
+  const rejected =
+    fields['evaluationStatus'] === undefined ? before.rejected : Number(fields['evaluationStatus'] === 'REJECTED');
   const body = JSON.stringify({ ...(JSON.parse(before.body) as object), ...fields });
   ctx.state.run('update job_candidates set body = ?, rejected = ? where id = ?', body, rejected, id);
   effect(ctx, 'job-candidate-updated', id);
@@ -152,9 +188,13 @@ export function updateJobCandidate(ctx: Context, id: number, fields: Record<stri
 
 /** The record of section 2.4 as JSON text: it has no stage. A profile given goes in as the text it is stored in. */
 export function renderJobCandidate(ctx: Context, jobCandidate: JobCandidate, profile?: string): string {
-  const { evaluationStatus = 'PENDING', criteriaMatches = null, aiSummary = null, recommendToRecruitingFirm = null, ...application } = JSON.parse(
-    jobCandidate.body,
-  ) as Record<string, unknown>;
+  const {
+    evaluationStatus = 'PENDING',
+    criteriaMatches = null,
+    aiSummary = null,
+    recommendToRecruitingFirm = null,
+    ...application
+  } = JSON.parse(jobCandidate.body) as Record<string, unknown>;
   const own = {
     id: jobCandidate.id,
     jobId: jobCandidate.jobId,

@@ -1,7 +1,7 @@
 import type { Context } from '../context.ts';
 import { effect } from '../context.ts';
-import { emit } from '../events.ts';
 import { notFound } from '../errors.ts';
+import { emit } from '../events.ts';
 import { customFieldsOfJob } from './custom-field-values.ts';
 import { defaultPipeline, stagesOf } from './pipelines.ts';
 
@@ -36,7 +36,8 @@ interface Row extends Omit<Job, 'fields'> {
   body: string;
 }
 
-const JOB = 'select id, company_id as companyId, pipeline_id as pipelineId, status, created_at as createdAt, updated_at as updatedAt, body from jobs';
+const JOB =
+  'select id, company_id as companyId, pipeline_id as pipelineId, status, created_at as createdAt, updated_at as updatedAt, body from jobs';
 
 function toJob({ body, ...row }: Row): Job {
   return { ...row, fields: JSON.parse(body) as JobFields };
@@ -58,7 +59,10 @@ export function createJob(ctx: Context, input: Record<string, unknown> & { title
     salaryCurrency: null,
     ...Object.fromEntries(Object.entries(given).filter(([, value]) => value !== undefined)),
     title: input.title,
-    description: typeof given['description'] === 'string' ? given['description'] : `${input.title}: we are looking for a colleague.`,
+    description:
+      typeof given['description'] === 'string'
+        ? given['description']
+        : `${input.title}: we are looking for a colleague.`,
   };
   state.run(
     'insert into jobs (id, company_id, pipeline_id, status, created_at, updated_at, body) values (?, ?, ?, ?, ?, ?, ?)',
@@ -85,13 +89,23 @@ export function findJob(ctx: Context, id: number): Job {
 /** Edits basic details; the dashboard's edit is an event, status changes are not among them (section 6). */
 export function updateJob(ctx: Context, id: number, fields: Record<string, unknown>): Job {
   const job = findJob(ctx, id);
-  ctx.state.run('update jobs set body = ?, updated_at = ? where id = ?', JSON.stringify({ ...job.fields, ...fields }), ctx.now, id);
+  ctx.state.run(
+    'update jobs set body = ?, updated_at = ? where id = ?',
+    JSON.stringify({ ...job.fields, ...fields }),
+    ctx.now,
+    id,
+  );
   effect(ctx, 'job-updated', id);
   emit(ctx, 'job.updated', { jobId: id, updatedFields: Object.keys(fields) });
   return findJob(ctx, id);
 }
 
-export function setJobStatus(ctx: Context, id: number, status: JobStatus, closing: { status?: string | undefined; reason?: string | undefined } = {}): Job {
+export function setJobStatus(
+  ctx: Context,
+  id: number,
+  status: JobStatus,
+  closing: { status?: string | undefined; reason?: string | undefined } = {},
+): Job {
   const job = findJob(ctx, id);
   ctx.state.run('update jobs set status = ?, updated_at = ? where id = ?', status, ctx.now, id);
   effect(ctx, 'job-updated', id, { status });
@@ -106,9 +120,15 @@ export function setJobStatus(ctx: Context, id: number, status: JobStatus, closin
 }
 
 /** Newest first (J3). SQL conditions of the list's filters; the values bind in order. */
-export function listJobs(ctx: Context, conditions: readonly string[], values: readonly (string | number)[], page: { size: number; number: number }): { jobs: Job[]; total: number } {
+export function listJobs(
+  ctx: Context,
+  conditions: readonly string[],
+  values: readonly (string | number)[],
+  page: { size: number; number: number },
+): { jobs: Job[]; total: number } {
   const where = ['company_id = ?', ...conditions].join(' and ');
-  const total = ctx.state.one<{ n: number }>(`select count(*) as n from jobs where ${where}`, ctx.company.id, ...values)?.n ?? 0;
+  const total =
+    ctx.state.one<{ n: number }>(`select count(*) as n from jobs where ${where}`, ctx.company.id, ...values)?.n ?? 0;
   const rows = ctx.state.all<Row>(
     `${JOB} where ${where} order by id desc limit ? offset ?`,
     ctx.company.id,
@@ -124,10 +144,15 @@ export function renderJob(ctx: Context, job: Job): Record<string, unknown> {
   const { fields } = job;
   const counts = new Map(
     ctx.state
-      .all<{ stageId: number; n: number }>('select stage_id as stageId, count(*) as n from job_candidates where job_id = ? group by stage_id', job.id)
+      .all<{ stageId: number; n: number }>(
+        'select stage_id as stageId, count(*) as n from job_candidates where job_id = ? group by stage_id',
+        job.id,
+      )
       .map((row) => [row.stageId, row.n]),
   );
-  const rejected = ctx.state.one<{ n: number }>('select count(*) as n from job_candidates where job_id = ? and rejected = 1', job.id)?.n ?? 0;
+  const rejected =
+    ctx.state.one<{ n: number }>('select count(*) as n from job_candidates where job_id = ? and rejected = 1', job.id)
+      ?.n ?? 0;
   return {
     id: job.id,
     title: fields.title,
@@ -138,7 +163,11 @@ export function renderJob(ctx: Context, job: Job): Record<string, unknown> {
     pipelineId: job.pipelineId,
     status: job.status,
     workMode: fields.workMode,
-    pipelineStage: stagesOf(ctx, job.pipelineId).map((stage) => ({ name: stage.name, type: stage.type, totalCandidate: counts.get(stage.id) ?? 0 })),
+    pipelineStage: stagesOf(ctx, job.pipelineId).map((stage) => ({
+      name: stage.name,
+      type: stage.type,
+      totalCandidate: counts.get(stage.id) ?? 0,
+    })),
     createdAt: job.createdAt,
     runningRevenue: 0,
     rejectedCandidateCount: rejected,

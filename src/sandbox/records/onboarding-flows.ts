@@ -21,11 +21,18 @@ export interface FlowStep {
 
 const FLOW = 'select id, name, status, steps, created_at as createdAt, updated_at as updatedAt from onboarding_flows';
 
-export function createFlow(ctx: Context, input: { name: string; steps: readonly FlowStep[]; status?: string | undefined }): OnboardingFlow {
+export function createFlow(
+  ctx: Context,
+  input: { name: string; steps: readonly FlowStep[]; status?: string | undefined },
+): OnboardingFlow {
   const { state, company, now } = ctx;
   const seq = state.nextId('onboarding-flow');
   const id = stableUuid(state.seed, 'onboarding-flow', seq);
-  const steps = input.steps.map((step, index) => ({ stepKey: step.stepKey, stepOrder: index + 1, isActive: step.isActive ?? true }));
+  const steps = input.steps.map((step, index) => ({
+    stepKey: step.stepKey,
+    stepOrder: index + 1,
+    isActive: step.isActive ?? true,
+  }));
   state.run(
     'insert into onboarding_flows (id, company_id, seq, name, status, steps, created_at, updated_at) values (?, ?, ?, ?, ?, ?, ?, ?)',
     id,
@@ -50,7 +57,12 @@ export function findFlow(ctx: Context, id: string): OnboardingFlow {
 
 export function listFlows(ctx: Context, status: string | undefined): OnboardingFlow[] {
   const wanted = status ?? null;
-  return ctx.state.all<OnboardingFlow>(`${FLOW} where company_id = ? and (? is null or status = ?) order by seq`, ctx.company.id, wanted, wanted);
+  return ctx.state.all<OnboardingFlow>(
+    `${FLOW} where company_id = ? and (? is null or status = ?) order by seq`,
+    ctx.company.id,
+    wanted,
+    wanted,
+  );
 }
 
 export function setFlowStatus(ctx: Context, id: string, status: string): OnboardingFlow {

@@ -62,7 +62,10 @@ export function enrol(ctx: Context, flowId: string, entries: readonly EnrolmentE
   refuseDuplicates(ctx, flowId, entries);
   const available = ctx.company.onboardingCredits;
   if (available < entries.length) {
-    throw refuse('INSUFFICIENT_ONBOARDING_CREDITS', 'Not enough onboarding credits', { requiredCredits: entries.length, availableCredits: available });
+    throw refuse('INSUFFICIENT_ONBOARDING_CREDITS', 'Not enough onboarding credits', {
+      requiredCredits: entries.length,
+      availableCredits: available,
+    });
   }
   updateCompany(ctx.state, ctx.company.id, { onboardingCredits: available - entries.length });
   return entries.map((entry) => enrolOne(ctx, flowId, entry));
@@ -82,7 +85,8 @@ function refuseDuplicates(ctx: Context, flowId: string, entries: readonly Enrolm
       ref,
       ref,
     );
-    if (twice || active !== undefined) throw refuse('DUPLICATE_ENROLLMENT', 'An active enrollment exists for this email or externalRef in the flow');
+    if (twice || active !== undefined)
+      throw refuse('DUPLICATE_ENROLLMENT', 'An active enrollment exists for this email or externalRef in the flow');
     emails.add(key);
     refs.add(ref);
   }
@@ -143,7 +147,12 @@ export function stepsOf(ctx: Context, enrolmentId: string): Step[] {
 export function setOverallStatus(ctx: Context, id: string, overallStatus: string): Enrolment {
   const before = findEnrolment(ctx, id);
   if (before.overallStatus === overallStatus) return before;
-  ctx.state.run('update onboarding_candidates set overall_status = ?, updated_at = ? where id = ?', overallStatus, ctx.now, id);
+  ctx.state.run(
+    'update onboarding_candidates set overall_status = ?, updated_at = ? where id = ?',
+    overallStatus,
+    ctx.now,
+    id,
+  );
   effect(ctx, 'onboarding-status', id, { from: before.overallStatus, to: overallStatus });
   const after = findEnrolment(ctx, id);
   emit(ctx, 'onboarding.candidate.status_changed', { ...eventFields(after), previousStatus: before.overallStatus });
@@ -153,7 +162,8 @@ export function setOverallStatus(ctx: Context, id: string, overallStatus: string
 
 /** Section 3: any non-terminal enrolment ends; a terminal one answers 409. */
 export function terminate(ctx: Context, id: string, reason: string | null): Enrolment {
-  if (isTerminal(findEnrolment(ctx, id).overallStatus)) throw refuse('ALREADY_TERMINAL', 'The enrollment is already terminal');
+  if (isTerminal(findEnrolment(ctx, id).overallStatus))
+    throw refuse('ALREADY_TERMINAL', 'The enrollment is already terminal');
   effect(ctx, 'termination', id, { reasonGiven: reason !== null });
   return setOverallStatus(ctx, id, 'terminated');
 }
@@ -161,14 +171,29 @@ export function terminate(ctx: Context, id: string, reason: string | null): Enro
 /** What the other system says of this person; kept whatever state the enrolment is in (O2, assumed), given fields replace earlier ones. */
 export function setExternalStatus(ctx: Context, id: string, given: Record<string, unknown>): Enrolment {
   const before = findEnrolment(ctx, id);
-  const external = { ...(before.external === null ? {} : (JSON.parse(before.external) as object)), ...given, updatedAt: ctx.now };
-  ctx.state.run('update onboarding_candidates set external = ?, updated_at = ? where id = ?', JSON.stringify(external), ctx.now, id);
+  const external = {
+    ...(before.external === null ? {} : (JSON.parse(before.external) as object)),
+    ...given,
+    updatedAt: ctx.now,
+  };
+  ctx.state.run(
+    'update onboarding_candidates set external = ?, updated_at = ? where id = ?',
+    JSON.stringify(external),
+    ctx.now,
+    id,
+  );
   effect(ctx, 'external-status', id, given);
   return findEnrolment(ctx, id);
 }
 
 /** A step moves, and overallStatus follows the steps (O17, assumed); a terminal enrolment no longer moves. */
-export function setStep(ctx: Context, id: string, stepKey: string, status: string, reason: string | null = null): Enrolment {
+export function setStep(
+  ctx: Context,
+  id: string,
+  stepKey: string,
+  status: string,
+  reason: string | null = null,
+): Enrolment {
   const enrolment = findEnrolment(ctx, id);
   if (isTerminal(enrolment.overallStatus)) throw refuse('ALREADY_TERMINAL', 'The enrollment is already terminal');
   const changed = ctx.state.run(

@@ -34,7 +34,8 @@ const DEFAULT_STAGES: readonly [type: string, name: string][] = [
 
 const SYSTEM_TYPES: ReadonlySet<string> = new Set(['SOURCED', 'APPLIED', 'HIRED']);
 
-const PIPELINE = 'select id, company_id as companyId, name, created_at as createdAt, updated_at as updatedAt from pipelines';
+const PIPELINE =
+  'select id, company_id as companyId, name, created_at as createdAt, updated_at as updatedAt from pipelines';
 const STAGE = `select id, company_id as companyId, pipeline_id as pipelineId, name, type, position, created_at as createdAt, updated_at as updatedAt from stages`;
 
 /** True for SOURCED, APPLIED and HIRED: only their name may change. */
@@ -46,8 +47,17 @@ export function isSystemStage(stage: Stage): boolean {
 export function createPipeline(ctx: Context, name: string): Pipeline {
   const { state, company, now } = ctx;
   const id = state.nextId('pipeline', 301);
-  state.run('insert into pipelines (id, company_id, name, created_at, updated_at) values (?, ?, ?, ?, ?)', id, company.id, name, now, now);
-  DEFAULT_STAGES.forEach(([type, stageName], index) => insertStage(ctx, { pipelineId: id, name: stageName, type, position: index + 1 }));
+  state.run(
+    'insert into pipelines (id, company_id, name, created_at, updated_at) values (?, ?, ?, ?, ?)',
+    id,
+    company.id,
+    name,
+    now,
+    now,
+  );
+  DEFAULT_STAGES.forEach(([type, stageName], index) =>
+    insertStage(ctx, { pipelineId: id, name: stageName, type, position: index + 1 }),
+  );
   effect(ctx, 'pipeline', id);
   return findPipeline(ctx, id);
 }
@@ -56,7 +66,8 @@ export function createPipeline(ctx: Context, name: string): Pipeline {
 export function findPipeline(ctx: Context, id: number): Pipeline {
   const pipeline = ctx.state.one<Pipeline>(`${PIPELINE} where id = ?`, id);
   if (pipeline === undefined) throw refuse('PIPELINE_NOT_FOUND', 'Pipeline not found');
-  if (pipeline.companyId !== ctx.company.id) throw refuse('PERMISSION_DENIED', 'The pipeline belongs to another company');
+  if (pipeline.companyId !== ctx.company.id)
+    throw refuse('PERMISSION_DENIED', 'The pipeline belongs to another company');
   return pipeline;
 }
 
@@ -94,14 +105,25 @@ export function findStage(ctx: Context, id: number): Stage {
 
 /** The first stage of a type in a pipeline. */
 export function stageOfType(ctx: Context, pipelineId: number, type: string): Stage | undefined {
-  return stagesOf(ctx, pipelineId).find((stage) => stage.type === type);
+  return ctx.state.one<Stage>(
+    `${STAGE} where pipeline_id = ? and type = ? order by position limit 1`,
+    pipelineId,
+    type,
+  );
 }
 
 /** Puts a new stage at `position`; those from there on move up by one. */
-export function insertStage(ctx: Context, stage: { pipelineId: number; name: string; type: string; position: number }): Stage {
+export function insertStage(
+  ctx: Context,
+  stage: { pipelineId: number; name: string; type: string; position: number },
+): Stage {
   const { state, company, now } = ctx;
   const id = state.nextId('stage', 4001);
-  state.run('update stages set position = position + 1 where pipeline_id = ? and position >= ?', stage.pipelineId, stage.position);
+  state.run(
+    'update stages set position = position + 1 where pipeline_id = ? and position >= ?',
+    stage.pipelineId,
+    stage.position,
+  );
   state.run(
     'insert into stages (id, company_id, pipeline_id, name, type, position, created_at, updated_at) values (?, ?, ?, ?, ?, ?, ?, ?)',
     id,
@@ -117,8 +139,18 @@ export function insertStage(ctx: Context, stage: { pipelineId: number; name: str
 }
 
 /** Changes name and type. */
-export function updateStage(ctx: Context, stage: Stage, fields: { name?: string | undefined; type?: string | undefined }): void {
-  ctx.state.run('update stages set name = ?, type = ?, updated_at = ? where id = ?', fields.name ?? stage.name, fields.type ?? stage.type, ctx.now, stage.id);
+export function updateStage(
+  ctx: Context,
+  stage: Stage,
+  fields: { name?: string | undefined; type?: string | undefined },
+): void {
+  ctx.state.run(
+    'update stages set name = ?, type = ?, updated_at = ? where id = ?',
+    fields.name ?? stage.name,
+    fields.type ?? stage.type,
+    ctx.now,
+    stage.id,
+  );
 }
 
 /** Moves a stage to `position`; the others stay sequential. */
@@ -136,7 +168,13 @@ export function removeStage(ctx: Context, stage: Stage): void {
 }
 
 export function renderStage(stage: Stage): Record<string, unknown> {
-  return { id: stage.id, name: stage.name, type: stage.type, createdAt: iso(stage.createdAt), updatedAt: iso(stage.updatedAt) };
+  return {
+    id: stage.id,
+    name: stage.name,
+    type: stage.type,
+    createdAt: iso(stage.createdAt),
+    updatedAt: iso(stage.updatedAt),
+  };
 }
 
 export function renderPipeline(ctx: Context, pipeline: Pipeline): Record<string, unknown> {

@@ -31,8 +31,14 @@ export function scoreJobCandidate(ctx: Context, { jobCandidateId }: { jobCandida
 
 /** The same person and job always get the same score. */
 function writeScore(ctx: Context, id: number, before: string): number {
-  const bytes = createHash('sha256').update(`${String(ctx.state.seed)}/${String(id)}`).digest();
-  const [skills, experience, education] = [bytes[0], bytes[1], bytes[2]].map((byte) => 40 + ((byte ?? 0) % 61)) as [number, number, number];
+  const bytes = createHash('sha256')
+    .update(`${String(ctx.state.seed)}/${String(id)}`)
+    .digest();
+  const [skills, experience, education] = [bytes[0], bytes[1], bytes[2]].map((byte) => 40 + ((byte ?? 0) % 61)) as [
+    number,
+    number,
+    number,
+  ];
   const score = Math.round((skills + experience + education) / 3);
   const body = {
     ...(JSON.parse(before) as object),

@@ -1,5 +1,15 @@
 import { pick, type Random } from '../random.ts';
-import { COMPANIES, DEGREES, FIRST_NAMES, INSTITUTIONS, LANGUAGES, LAST_NAMES, MAIL_DOMAINS, OCCUPATIONS, PLACES } from './words.ts';
+import {
+  COMPANIES,
+  DEGREES,
+  FIRST_NAMES,
+  INSTITUTIONS,
+  LANGUAGES,
+  LAST_NAMES,
+  MAIL_DOMAINS,
+  OCCUPATIONS,
+  PLACES,
+} from './words.ts';
 
 /** The nth invented person of a seed: varied, plausible, with an address that reaches nobody. */
 export function person(random: Random, n: number): Record<string, unknown> & { email: string } {
@@ -38,7 +48,10 @@ export function job(random: Random, n: number): Record<string, unknown> & { titl
   const { city, state, country } = pick(random, PLACES);
   const from = 20_000 + Math.floor(random() * 40) * 1000;
   return {
-    title: n < OCCUPATIONS.length ? occupation.title : `${occupation.title} ${String(Math.floor(n / OCCUPATIONS.length) + 1)}`,
+    title:
+      n < OCCUPATIONS.length
+        ? occupation.title
+        : `${occupation.title} ${String(Math.floor(n / OCCUPATIONS.length) + 1)}`,
     city,
     state,
     country,
@@ -54,11 +67,22 @@ export function job(random: Random, n: number): Record<string, unknown> & { titl
 
 function experiences(random: Random, title: string, employer: string, years: number): Record<string, string>[] {
   const recent = { title, company: employer, duration: `${String(Math.ceil(years / 2))} years` };
-  return years < 4 ? [recent] : [recent, { title: `Junior ${title}`, company: pick(random, COMPANIES), duration: `${String(Math.floor(years / 2))} years` }];
+  return years < 4
+    ? [recent]
+    : [
+        recent,
+        {
+          title: `Junior ${title}`,
+          company: pick(random, COMPANIES),
+          duration: `${String(Math.floor(years / 2))} years`,
+        },
+      ];
 }
 
 function birthday(random: Random): string {
-  return new Date(Date.UTC(1962 + Math.floor(random() * 42), Math.floor(random() * 12), 1 + Math.floor(random() * 28))).toISOString().slice(0, 10);
+  return new Date(Date.UTC(1962 + Math.floor(random() * 42), Math.floor(random() * 12), 1 + Math.floor(random() * 28)))
+    .toISOString()
+    .slice(0, 10);
 }
 
 function ascii(name: string): string {

@@ -37,11 +37,19 @@ export function seedCompany(ctx: Context, order: SeedOrder): Seeded {
   const jobs = jobsOf(quiet);
   for (let n = 0; n < (order.candidates ?? 0); n += 1) {
     const stage = EARLY_STAGES[Math.floor(random() ** 2 * EARLY_STAGES.length)] ?? 'SOURCED';
-    note(result, 'jobCandidateIds', addPerson(quiet, person(random, ctx.state.nextId('person')), jobs, n, stage, result));
+    note(
+      result,
+      'jobCandidateIds',
+      addPerson(quiet, person(random, ctx.state.nextId('person')), jobs, n, stage, result),
+    );
   }
   for (let n = 0; n < (order.hired ?? 0) && jobs.length > 0; n += 1) {
     const longAgo = { ...quiet, now: quiet.now - Math.floor(random() * 700) * DAY_MS };
-    note(result, 'hiredJobCandidateIds', addPerson(longAgo, person(random, ctx.state.nextId('person')), jobs, n, 'HIRED', result));
+    note(
+      result,
+      'hiredJobCandidateIds',
+      addPerson(longAgo, person(random, ctx.state.nextId('person')), jobs, n, 'HIRED', result),
+    );
   }
   return result;
 }
@@ -60,7 +68,11 @@ function addPerson(
   return job === undefined ? undefined : addToJob(ctx, id, job, stageType);
 }
 
-function note(result: Seeded, key: 'jobCandidateIds' | 'hiredJobCandidateIds', jobCandidate: JobCandidate | undefined): void {
+function note(
+  result: Seeded,
+  key: 'jobCandidateIds' | 'hiredJobCandidateIds',
+  jobCandidate: JobCandidate | undefined,
+): void {
   if (jobCandidate !== undefined && result[key].length < SHOWN) result[key].push(jobCandidate.id);
 }
 
