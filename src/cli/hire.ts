@@ -1,5 +1,6 @@
 import type { Command } from 'commander';
 import { example, placesOf } from './options.ts';
+import { useEmbeddedTemporal } from './up/embedded-address.ts';
 
 export function addHire(program: Command): void {
   program
@@ -19,8 +20,10 @@ async function runHire(
   options: { adopt?: boolean; json?: boolean },
   command: Command,
 ): Promise<void> {
+  const places = placesOf(command);
+  await useEmbeddedTemporal(places.dataDir);
   const { startHire } = await import('../app.ts');
-  const hire = await startHire({ ...placesOf(command), tenantId, jobCandidateId, adopt: options.adopt === true });
+  const hire = await startHire({ ...places, tenantId, jobCandidateId, adopt: options.adopt === true });
   if (options.json === true) {
     process.stdout.write(`${JSON.stringify(hire, null, 2)}\n`);
     return;

@@ -4,6 +4,7 @@ import type { HoldRow } from '../store/schema.ts';
 import { age } from './ages.ts';
 import { example, placesOf } from './options.ts';
 import { renderTable } from './table.ts';
+import { useEmbeddedTemporal } from './up/embedded-address.ts';
 import { withStore } from './with-store.ts';
 
 export function addHold(program: Command): void {
@@ -76,8 +77,10 @@ async function runAnswer(
   _options: unknown,
   command: Command,
 ): Promise<void> {
+  const places = placesOf(command);
+  await useEmbeddedTemporal(places.dataDir);
   const { answerHold } = await import('../app.ts');
-  await answerHold({ ...placesOf(command), holdId, answer, arguments: args });
+  await answerHold({ ...places, holdId, answer, arguments: args });
   process.stdout.write(`Answered ${holdId} with ${answer}. Follow it with: hirebridge status\n`);
 }
 

@@ -14,9 +14,19 @@ export function printError(error: unknown): void {
   if (isDebugging() && error instanceof Error) process.stderr.write(`${error.stack ?? ''}\n${causeStack(error)}`);
 }
 
+/** What the machine refuses, in words that say what to do. */
+const SYSTEM_ERRORS: Record<string, string> = {
+  EADDRINUSE: 'Another process listens there. Stop it or choose another port (0 takes a free one).',
+  EACCES: 'This user may not do that. Choose another place, or change its permissions.',
+  ENOSPC: 'The disk is full. Make room and run it again.',
+  EROFS: 'That place is read-only. Choose another with --data.',
+};
+
 function describe(error: unknown): string {
   if (error instanceof ConnectorError) return `${error.message} [${error.code}]`;
   const message = error instanceof Error ? error.message : String(error);
+  const advice = SYSTEM_ERRORS[(error as NodeJS.ErrnoException | undefined)?.code ?? ''];
+  if (advice !== undefined) return `${message}. ${advice}`;
   return `${message} (unexpected; run again with LOG_LEVEL=debug for the whole story)`;
 }
 

@@ -1,4 +1,5 @@
 import type { Command } from 'commander';
+import { createLogger } from '../log.ts';
 import { announce } from './announce.ts';
 import { example, integer, port } from './options.ts';
 import { stopSignal, whenStopped } from './until-stopped.ts';
@@ -11,6 +12,7 @@ interface SandboxFlags {
   seed?: number;
   jobs?: number;
   candidates?: number;
+  hired?: number;
   webhookUrl?: string;
   webhookKey?: string;
   state?: string;
@@ -29,11 +31,12 @@ export function addSandbox(program: Command): void {
     )
     .option('--port <n>', 'port of the API, 0 takes a free one', port, 8800)
     .option('--control-port <n>', 'port of the control plane and its page, 0 takes a free one', port, 8801)
-    .option('--key <key>', 'API key of the company (default: a fixed one, printed)')
+    .option('--key <key>', 'API key of the company (default: made up from the seed, printed)')
     .option('--other-key <key>', 'API key of a second company in the same sandbox')
     .option('--seed <n>', 'seed of everything made up, ids included', integer(0, 2 ** 31))
     .option('--jobs <n>', 'jobs to begin with', count)
     .option('--candidates <n>', 'candidates to begin with', count)
+    .option('--hired <n>', 'people hired long ago', count)
     .option('--webhook-url <url>', 'where events are delivered')
     .option('--webhook-key <key>', 'sent as X-Webhook-Key')
     .option('--state <file>', 'keep the state in this file across restarts')
@@ -42,7 +45,9 @@ export function addSandbox(program: Command): void {
       'rate limit: fixed, sliding, token or concurrency, requests a second (token:10:20)',
     )
     .option('--faults <file>', 'plan of faults, JSON')
-    .option('--clock <kind>', 'real, or stepped by the control plane')
+    .addOption(
+      program.createOption('--clock <kind>', 'stepped: moved by the control plane').choices(['real', 'stepped']),
+    )
     .addHelpText(
       'after',
       example(
@@ -55,15 +60,26 @@ export function addSandbox(program: Command): void {
 
 async function runSandbox(flags: SandboxFlags): Promise<void> {
   const stop = stopSignal();
+  const log = createLogger('sandbox');
   const { startSandbox } = await import('../sandbox/sandbox.ts');
-  const sandbox = await startSandbox(flags);
-  announce({ partner: sandbox.url, control: sandbox.controlUrl });
+  const sandbox = await startSandbox({
+    ...flags,
+    onRequest: (entry) => log.info(entry, 'request'),
+    onDelivery: (entry) => log.info(entry, 'delivery'),
+    onDefect: (where, err) => log.error({ where, err }, 'defect of the sandbox itself'),
+  });
+  announce({ partner: sandbox.url, control: sandbox.controlUrl, company: String(sandbox.companyId) });
+  const keys = [
+    `API key        ${sandbox.key}`,
+    ...(sandbox.otherKey === undefined ? [] : [`other company  ${sandbox.otherKey}`]),
+  ];
   const lines = [
     `partner API    ${sandbox.url}`,
     `control plane  ${sandbox.controlUrl}`,
-    `API key        ${sandbox.key}`,
+    ...keys,
+    'Stays until Ctrl-C.',
   ];
-  process.stdout.write(`${lines.join('\n')}\nStays until Ctrl-C.\n`);
+  process.stdout.write(`${lines.join('\n')}\n`);
   await whenStopped(stop);
   await sandbox.close();
 }

@@ -35,8 +35,8 @@ export function startCli(args: readonly string[], env: NodeJS.ProcessEnv = {}) {
   /** The addresses it announces once it listens; an early end is an error with what it wrote. */
   async function urls(): Promise<Record<string, string>> {
     const ended = exited.then((end) => Promise.reject(new Error(`ended with ${end.code}: ${end.stderr}`)));
-    const [message] = (await Promise.race([once(child, 'message'), ended])) as [{ urls: Record<string, string> }];
-    return message.urls;
+    const [message] = (await Promise.race([once(child, 'message'), ended])) as [{ facts: Record<string, string> }];
+    return message.facts;
   }
   return { child, out, exited, urls };
 }

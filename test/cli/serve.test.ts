@@ -6,7 +6,11 @@ import { freePort } from '../harness/free-port.ts';
 import { scratchDir, startCli, tenantDir, WEBHOOK_KEY } from './cli-process.ts';
 
 function body(id: number): string {
-  return JSON.stringify({ event: 'candidate.hired', timestamp: '2026-11-21T10:00:00Z', data: { jobCandidateIds: [id] } });
+  return JSON.stringify({
+    event: 'candidate.hired',
+    timestamp: '2026-11-21T10:00:00Z',
+    data: { jobCandidateIds: [id] },
+  });
 }
 
 async function send(url: string, id: number): Promise<number> {
@@ -21,7 +25,9 @@ async function storedIds(dataDir: string): Promise<Set<number>> {
   const store = await openStore(`sqlite:${join(dataDir, 'store.db')}`);
   const rows = await store.kysely.selectFrom('inbox').select('body').execute();
   await store.close();
-  return new Set(rows.map((row) => (JSON.parse(row.body) as { data: { jobCandidateIds: [number] } }).data.jobCandidateIds[0]));
+  return new Set(
+    rows.map((row) => (JSON.parse(row.body) as { data: { jobCandidateIds: [number] } }).data.jobCandidateIds[0]),
+  );
 }
 
 test('every delivery that got a 200 is in the inbox when the receiver is killed in mid-burst and started again', async () => {
@@ -69,13 +75,17 @@ test('health pages say when the receiver is ready and count without naming anyon
   expect((await fetch(`${health}/healthz`)).status).toBe(200);
   expect(await (await fetch(`${health}/readyz`)).json()).toEqual({ ok: true, checks: { store: { ok: true } } });
   const metrics = await (await fetch(`${health}/metrics`)).text();
-  expect(metrics).toMatch(/hirebridge_webhook_deliveries_total\{tenant="acme",status="200",code="STORED",part="serve"\} 1/);
+  expect(metrics).toMatch(
+    /hirebridge_webhook_deliveries_total\{tenant="acme",status="200",code="STORED",part="serve"\} 1/,
+  );
   expect((await fetch(`${health}/elsewhere`)).status).toBe(404);
 });
 
 test('no log line holds the webhook key', async () => {
   const [tenants, data] = await Promise.all([tenantDir(), scratchDir()]);
-  const serve = startCli(['serve', '--tenants', tenants, '--data', data, '--port', '0', '--health-port', '0'], { LOG_LEVEL: 'trace' });
+  const serve = startCli(['serve', '--tenants', tenants, '--data', data, '--port', '0', '--health-port', '0'], {
+    LOG_LEVEL: 'trace',
+  });
   const { webhooks: url = '' } = await serve.urls();
   await send(url, 1);
   serve.child.kill('SIGTERM');

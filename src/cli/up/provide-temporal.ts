@@ -1,9 +1,11 @@
 import { join } from 'node:path';
 import { setTimeout as pause } from 'node:timers/promises';
-import { loadClientConfigProfile } from '@temporalio/envconfig';
 import { createLogger } from '../../log.ts';
+import { checkSearchAttributes } from '../../temporal/check-search-attributes.ts';
+import { connectTemporal, temporalSettings } from '../../temporal/connection.ts';
 import { type DevServer, startDevServer } from '../../temporal/dev-server/dev-server.ts';
 import { resolveTemporalCli } from '../../temporal/dev-server/resolve-cli.ts';
+import { forgetTemporal, rememberTemporal } from './embedded-address.ts';
 
 export interface ProvidedTemporal {
   address: string;
@@ -26,13 +28,22 @@ const log = createLogger('temporal');
 
 /** The Temporal that environment or profile name, or a dev server of our own whose data stays in the data directory. */
 export async function provideTemporal(options: TemporalOptions): Promise<ProvidedTemporal> {
-  const configured = loadClientConfigProfile().address;
-  if (configured !== undefined && configured !== '') {
-    return { address: configured, uiUrl: undefined, env: {}, cliSeconds: 0, close: async () => undefined };
-  }
+  if (temporalSettings().address !== undefined) return useConfigured();
   const cli = await resolveTemporalCli({ onProgress: options.onProgress });
   const server = await keepDevServer(options, cli.path);
+  await rememberTemporal(options.dataDir, server.address);
   return { ...server, env: { TEMPORAL_ADDRESS: server.address }, cliSeconds: cli.seconds };
+}
+
+/** Asks the named server before anything starts: an address that is wrong is one error here, not a child that keeps failing. */
+async function useConfigured(): Promise<ProvidedTemporal> {
+  const temporal = await connectTemporal();
+  try {
+    await checkSearchAttributes(temporal.connection, temporal.namespace);
+  } finally {
+    await temporal.close();
+  }
+  return { address: temporal.address, uiUrl: undefined, env: {}, cliSeconds: 0, close: async () => undefined };
 }
 
 /** Runs the dev server and starts it again, at the same address, when it ends unasked. */
@@ -72,6 +83,7 @@ async function keepDevServer({ dataDir, uiPort }: TemporalOptions, cliPath: stri
       await current?.stop();
       await watching;
       await current?.stop();
+      await forgetTemporal(dataDir);
     },
   };
 }

@@ -85,7 +85,7 @@ function childrenOf(options: UpOptions, env: NodeJS.ProcessEnv): ChildSpec[] {
 
 function noteUrls(urls: Map<string, string>, name: string, message: unknown): void {
   const told = Announcement.safeParse(message);
-  for (const [what, url] of Object.entries(told.data?.urls ?? {})) urls.set(`${name}.${what}`, url);
+  for (const [what, url] of Object.entries(told.data?.facts ?? {})) urls.set(`${name}.${what}`, url);
 }
 
 /** Asks the health pages until both are ready. Polling, because readiness is what a load balancer would see. */

@@ -1,0 +1,53 @@
+import { mkdir, writeFile } from 'node:fs/promises';
+import { join } from 'node:path';
+
+export interface DemoFacts {
+  partnerUrl: string;
+  apiKey: string;
+  webhookKey: string;
+  companyId: string;
+  flowId: string;
+  hrisFile: string;
+}
+
+/** Writes the demo's tenant: a tenant file, its mapping, and its secrets in files only this user can read. */
+export async function writeDemoFiles(tenantsDir: string, facts: DemoFacts): Promise<void> {
+  const secrets = join(tenantsDir, 'secrets');
+  await mkdir(secrets, { recursive: true });
+  await Promise.all([
+    writeFile(join(secrets, 'partner.key'), `${facts.apiKey}\n`, { mode: 0o600 }),
+    writeFile(join(secrets, 'webhook.key'), `${facts.webhookKey}\n`, { mode: 0o600 }),
+    writeFile(join(tenantsDir, 'demo.yaml'), tenantFile(facts)),
+    writeFile(join(tenantsDir, 'demo-mapping.yaml'), MAPPING_FILE),
+  ]);
+}
+
+function tenantFile({ partnerUrl, companyId, flowId, hrisFile }: DemoFacts): string {
+  return `# One customer: its key at the hiring platform, its HR system, and what is done when. Secrets stand in files of their own.
+tenant: demo
+partner:
+  baseUrl: ${partnerUrl}
+  environment: sandbox
+  apiKey: file:secrets/partner.key
+  company: "${companyId}"
+  webhookKeys: [file:secrets/webhook.key]
+  allowPrivateAddress: true # the sandbox listens on this machine
+hris:
+  kind: sql
+  connection: demo-hr
+  url: ${JSON.stringify(`sqlite:${hrisFile}`)}
+  createTable: true # for demonstrations; a customer's table belongs to the customer
+mapping: demo-mapping.yaml
+policies:
+  onboarding: { flow: ${flowId}, readyAt: [final_handoff, completed], deadline: 1d }
+  sweep: { every: 15s }
+writeBack: { employeeId: number, status: hired }
+`;
+}
+
+const MAPPING_FILE = `# What this customer does differently from the mapping that comes with the sql adapter.
+fields:
+  # The partner has no department: everybody starts in one.
+  department: { constant: People }
+  startDate: { from: "candidate.customFields[Start date]", transform: [date], required: true }
+`;

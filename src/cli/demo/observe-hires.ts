@@ -1,0 +1,82 @@
+import type { LedgerRow } from '../../sandbox/ledger.ts';
+import type { EmployeeRow } from './read-employees.ts';
+
+/** How far one hire is, by what the partner's ledger and the HRIS's table show. */
+export interface HireView {
+  jobCandidateId: string;
+  /** Epoch ms on the sandbox's clock. */
+  hiredAt: number;
+  enrolmentIds: string[];
+  /** Onboarding steps that were verified. */
+  stepsVerified: number;
+  onboardingDone: boolean;
+  employees: EmployeeRow[];
+  /** The Employee ID that stands with the partner. */
+  writtenBack?: string;
+  /** When it was written. */
+  writtenAt?: number;
+  /** The connector has read the enrolment again after it wrote the ID. */
+  readBack: boolean;
+  /** One employee, the partner holds exactly its number, and that was read back. */
+  verified: boolean;
+}
+
+/** Whom the hire is about, as the partner's API says: job candidate id -> candidate id. */
+export type People = ReadonlyMap<string, string>;
+
+const READY: ReadonlySet<unknown> = new Set(['final_handoff', 'completed']);
+
+/**
+ * Puts together what both ends show about every hire: people moved into a hiring stage (those hired long ago never moved), their
+ * enrolments by our reference, and the employees by theirs. Reads nothing of the connector's own store.
+ */
+export function observeHires(
+  ledger: readonly LedgerRow[],
+  employees: readonly EmployeeRow[],
+  people: People,
+  company: string,
+): HireView[] {
+  const hiredAt = new Map<string, number>();
+  for (const row of effects(ledger, 'stage-move').filter(({ detail }) => detail['type'] === 'HIRED')) {
+    const id = text(row.subject);
+    if (!hiredAt.has(id)) hiredAt.set(id, row.at);
+  }
+  return [...hiredAt].map(([jobCandidateId, at]) => {
+    const reference = `${company}:${people.get(jobCandidateId) ?? ''}`;
+    const mine = employees.filter((employee) => employee.reference === reference);
+    const onboarding = observeOnboarding(ledger, jobCandidateId);
+    const verified = mine.length === 1 && onboarding.readBack && mine[0]?.number === onboarding.writtenBack;
+    return { jobCandidateId, hiredAt: at, employees: mine, ...onboarding, verified };
+  });
+}
+
+function observeOnboarding(ledger: readonly LedgerRow[], jobCandidateId: string) {
+  const enrolmentIds = effects(ledger, 'enrolment').flatMap((row) =>
+    isFor(row, jobCandidateId) ? [text(row.subject)] : [],
+  );
+  const mine = ledger.filter((row) => enrolmentIds.includes(text(row.subject)));
+  const written = effects(mine, 'external-status').findLast((row) => row.detail['employeeId'] !== undefined);
+  const readBack =
+    written !== undefined && mine.some((row) => row.name === 'onboarding.getCandidate' && row.seq > written.seq);
+  const verifiedSteps = effects(mine, 'onboarding-step').filter((row) => row.detail['status'] === 'verified');
+  return {
+    enrolmentIds,
+    stepsVerified: new Set(verifiedSteps.map((row) => row.detail['stepKey'])).size,
+    onboardingDone: effects(mine, 'onboarding-status').some((row) => READY.has(row.detail['to'])),
+    readBack,
+    ...(written === undefined ? {} : { writtenBack: text(written.detail['employeeId']), writtenAt: written.at }),
+  };
+}
+
+function effects(ledger: readonly LedgerRow[], name: string): LedgerRow[] {
+  return ledger.filter((row) => row.kind === 'effect' && row.name === name);
+}
+
+/** Our enrolments carry `hirebridge:<jobCandidateId>:<period>` as externalRef. */
+function isFor(row: LedgerRow, jobCandidateId: string): boolean {
+  return text(row.detail['externalRef']).split(':')[1] === jobCandidateId;
+}
+
+function text(value: unknown): string {
+  return typeof value === 'string' || typeof value === 'number' ? String(value) : '';
+}

@@ -1,0 +1,130 @@
+import { spawn } from 'node:child_process';
+import { setTimeout as pause } from 'node:timers/promises';
+import { fileURLToPath } from 'node:url';
+import type { LedgerRow } from '../../sandbox/ledger.ts';
+import { listHolds } from '../../store/holds.ts';
+import type { Store } from '../../store/open-store.ts';
+import type { Places } from '../options.ts';
+import type { Supervisor } from '../supervise.ts';
+import { type HireView, observeHires } from './observe-hires.ts';
+import { type EmployeeRow, readEmployees } from './read-employees.ts';
+import { type Cast, hire, playOnboarding, setStartDate } from './recruiter.ts';
+import type { Screen } from './screen.ts';
+import type { Stage } from './stage.ts';
+
+export interface Play extends Places {
+  stage: Stage;
+  cast: Cast;
+  supervisor: Supervisor;
+  /** Only to see who waits for a person; nothing is counted from it. */
+  store: Store;
+  screen: Screen;
+  stop: AbortSignal;
+}
+
+export interface Seen {
+  ledger: LedgerRow[];
+  employees: EmployeeRow[];
+  views: HireView[];
+}
+
+const TURN_MS = 250;
+const PATIENCE_MS = 180_000;
+const MAIN = fileURLToPath(new URL('../main.ts', import.meta.url));
+
+/** Hires the five, plays their onboarding, answers the one that waits, and returns when all are verified or patience ends. */
+export async function playHires(play: Play): Promise<Seen> {
+  const { stage, stop } = play;
+  const script = hireThem(play);
+  script.catch(() => undefined);
+  let holdAnswered: Promise<void> | undefined;
+  const until = performance.now() + PATIENCE_MS;
+  for (;;) {
+    const seen = await look(play);
+    const held = await heldHires(play.store);
+    play.screen.show(seen.views, new Set(held.keys()));
+    const holdId = held.get(String(play.cast.noStartDate.jobCandidateId));
+    if (holdId !== undefined) holdAnswered ??= answerParked(play, holdId);
+    if (isOver(seen, play) || stop.aborted || performance.now() > until) {
+      await Promise.all([script, holdAnswered]);
+      return seen;
+    }
+    await playOnboarding(stage.control, stage.partner, seen.views);
+    await Promise.race([
+      pause(TURN_MS, undefined, { signal: stop }).catch(() => undefined),
+      failureOf(script),
+      failureOf(holdAnswered),
+    ]);
+  }
+}
+
+/** What both ends show now. */
+export async function look({ stage, cast }: Pick<Play, 'stage' | 'cast'>): Promise<Seen> {
+  const ledger = await stage.control.ledger({});
+  const employees = readEmployees(stage.hrisFile);
+  const people = new Map(Object.values(cast).map((one) => [String(one.jobCandidateId), String(one.candidateId)]));
+  return { ledger, employees, views: observeHires(ledger, employees, people, stage.company) };
+}
+
+function isOver({ views }: Seen, { cast }: Play): boolean {
+  return views.length === Object.keys(cast).length && views.every((view) => view.verified);
+}
+
+/** The recruiter's five hires, one of them while no worker lives. */
+async function hireThem({ stage, cast, supervisor, screen }: Play): Promise<void> {
+  const { control } = stage;
+  await hire(control, [cast.plain, cast.together]);
+  await hire(control, [cast.twice]);
+  for (let again = 0; again < 2; again += 1)
+    await control.act('announceHired', { jobCandidateIds: [cast.twice.jobCandidateId] });
+  await hire(control, [cast.noStartDate]);
+  await untilLedger(
+    stage,
+    (ledger) => ledger.filter((row) => row.kind === 'effect' && row.name === 'enrolment').length >= 2,
+  );
+  await supervisor.suspend('worker');
+  screen.say('The worker is killed (SIGKILL), and one more person is hired.');
+  const before = (await delivered(stage)).length;
+  await hire(control, [cast.workerDead]);
+  await untilLedger(stage, async () => (await delivered(stage)).length > before);
+  screen.say('The receiver stored that event without it. The worker starts again.');
+  supervisor.resume('worker');
+}
+
+async function delivered({ control }: Stage): Promise<LedgerRow[]> {
+  return control.ledger({ kind: 'delivery', name: 'candidate.hired', status: 200 });
+}
+
+async function untilLedger(
+  { control }: Stage,
+  met: (ledger: LedgerRow[]) => boolean | Promise<boolean>,
+): Promise<void> {
+  for (const until = performance.now() + 60_000; performance.now() < until; await pause(100)) {
+    if (await met(await control.ledger({}))) return;
+  }
+}
+
+/** Open holds by job candidate. */
+async function heldHires(store: Store): Promise<Map<string, string>> {
+  const holds = await listHolds(store);
+  return new Map(
+    holds.filter((hold) => hold.answered_at === null).map((hold) => [hold.job_candidate_id ?? '', hold.hold_id]),
+  );
+}
+
+/** Fills in the missing start date where it is missing, in the partner, and answers with the verb an operator would use. */
+async function answerParked({ stage, cast, screen, tenantsDir, dataDir }: Play, holdId: string): Promise<void> {
+  screen.say(`Hire ${cast.noStartDate.jobCandidateId} is parked: it has no start date. The recruiter fills it in.`);
+  await setStartDate(stage.partner, cast.noStartDate);
+  screen.say(`$ hirebridge hold answer ${holdId} retry`);
+  const args = ['hold', 'answer', holdId, 'retry', '--tenants', tenantsDir, '--data', dataDir];
+  const child = spawn(process.execPath, [MAIN, ...args], { stdio: ['ignore', 'pipe', 'pipe'] });
+  for (const stream of [child.stdout, child.stderr]) stream.on('data', (chunk) => stage.print(String(chunk).trimEnd()));
+  const code = await new Promise((resolve) => child.once('exit', resolve));
+  if (code !== 0) throw new Error(`"hirebridge hold answer ${holdId} retry" ended with exit code ${String(code)}.`);
+}
+
+/** Never resolves for work that is well: only its failure ends a wait. */
+function failureOf(work: Promise<void> | undefined): Promise<never> {
+  return new Promise((_resolve, reject) => void work?.catch(reject));
+}

@@ -1,0 +1,157 @@
+import { writeFile } from 'node:fs/promises';
+import { join } from 'node:path';
+import { setTimeout as pause } from 'node:timers/promises';
+import { storeUrl } from '../../config.ts';
+import { openStore, type Store } from '../../store/open-store.ts';
+import { EXIT, type ExitCode } from '../exit-codes.ts';
+import { readStatus } from '../status/read-status.ts';
+import { renderTable } from '../table.ts';
+import { startUp, type Up } from '../up/start-up.ts';
+import { type Play, playHires, type Seen } from './play.ts';
+import { type Cast, castHires } from './recruiter.ts';
+import { countReport, type DemoReport, isAsPlayed } from './report.ts';
+import { createScreen } from './screen.ts';
+import { buildStage, type Stage } from './stage.ts';
+
+export interface DemoOptions {
+  dataDir: string;
+  once?: boolean;
+  report?: string;
+  seed: number;
+}
+
+const BASELINE_MS = 60_000;
+
+/** Plays the demo; the exit code says whether every hire ended as exactly one employee, written back and verified. */
+export async function runDemo(options: DemoOptions, stop: AbortSignal): Promise<ExitCode> {
+  // The demo's store is its own, whatever store this environment serves.
+  delete process.env['HIREBRIDGE_STORE_URL'];
+  const ends: (() => Promise<void>)[] = [];
+  try {
+    return await play(options, stop, ends);
+  } finally {
+    for (const end of ends.reverse()) await end();
+  }
+}
+
+async function play(options: DemoOptions, stop: AbortSignal, ends: (() => Promise<void>)[]): Promise<ExitCode> {
+  const started = performance.now();
+  const stage = await buildStage(options.dataDir, options.seed);
+  ends.push(stage.close);
+  try {
+    say('A hiring platform with 3 jobs, 40 candidates and 10 people hired long ago is running.');
+    const cast = await castHires(stage.partner);
+    const places = { tenantsDir: stage.tenantsDir, dataDir: join(stage.dir, 'data') };
+    const up = await startUp({ ...places, port: stage.webhookPort, print: stage.print, onProgress: say }, stop);
+    ends.push(up.close);
+    await up.ready;
+    const store = await openStore(storeUrl(places.dataDir));
+    ends.push(store.close);
+    await untilBaseline(store, up, stop);
+    const { cliSeconds } = up.temporal;
+    const ready = round(secondsSince(started) - cliSeconds);
+    say('Temporal, receiver and worker are ready. The ten people hired long ago are recorded and stay untouched.');
+    const hiring = performance.now();
+    const seen = await show({ ...places, stage, cast, store, stop, supervisor: up.supervisor });
+    const report = countReport(seen.ledger, seen.employees, seen.views, {
+      temporalCli: cliSeconds,
+      ready,
+      hires: secondsSince(hiring),
+    });
+    return await conclude(options, stage, cast, up, seen, report);
+  } catch (error) {
+    await tellFailure(stage);
+    throw error;
+  }
+}
+
+async function show(play: Omit<Play, 'screen'>): Promise<Seen> {
+  const stories = Object.values(play.cast).map((one): [string, string] => [String(one.jobCandidateId), one.story]);
+  const screen = createScreen(new Map(stories));
+  try {
+    return await playHires({ ...play, screen });
+  } finally {
+    screen.stop();
+  }
+}
+
+/** The table, the report, the addresses; then the demo stays, unless it was asked to end. */
+async function conclude(
+  options: DemoOptions,
+  stage: Stage,
+  cast: Cast,
+  up: Up,
+  seen: Seen,
+  report: DemoReport,
+): Promise<ExitCode> {
+  say(`\n${describeHires(cast, seen)}\n`);
+  if (options.report !== undefined) await writeFile(options.report, `${JSON.stringify(report, null, 2)}\n`);
+  const played = Object.keys(cast).length;
+  const good = isAsPlayed(report, played);
+  const { hires, enrolments, employees, writeBacksVerified } = report;
+  say(
+    `${hires} hires, ${enrolments} enrolments, ${employees} employees, ${writeBacksVerified} written back and verified in ${report.seconds.hires} s.`,
+  );
+  if (!good) await tellFailure(stage);
+  if (options.once === true) return good ? EXIT.done : EXIT.error;
+  say(`\n${describePlaces(stage, up)}`);
+  await up.untilStopped;
+  return good ? EXIT.done : EXIT.error;
+}
+
+function describeHires(cast: Cast, { views }: Seen): string {
+  const rows = Object.values(cast).map((one) => {
+    const view = views.find(({ jobCandidateId }) => jobCandidateId === String(one.jobCandidateId));
+    const spent = view?.writtenAt === undefined ? '-' : ((view.writtenAt - view.hiredAt) / 1000).toFixed(1);
+    const enrolment = view?.enrolmentIds.map((id) => id.slice(0, 8)).join(', ') ?? '';
+    const number = view?.employees.map((employee) => employee.number).join(', ') ?? '';
+    return [
+      `${one.jobCandidateId} ${one.story}`,
+      enrolment || '-',
+      number || '-',
+      view?.verified === true ? 'yes' : 'no',
+      spent,
+    ];
+  });
+  return renderTable(['hire', 'enrolment', 'employee number', 'written back and verified', 'seconds'], rows);
+}
+
+function describePlaces(stage: Stage, up: Up): string {
+  return [
+    `Temporal         ${up.temporal.uiUrl ?? up.temporal.address}`,
+    `sandbox control  ${stage.controlUrl}`,
+    `receiver health  ${up.urls.get('serve.health') ?? ''}/readyz`,
+    `worker health    ${up.urls.get('worker.health') ?? ''}/readyz`,
+    `tenant file      ${join(stage.tenantsDir, 'demo.yaml')}`,
+    `log of its parts ${join(stage.dir, 'demo.log')}`,
+    'Stays until Ctrl-C.',
+  ].join('\n');
+}
+
+/** The first sweep records who was hired before; no hire starts earlier. */
+async function untilBaseline(store: Store, up: Up, stop: AbortSignal): Promise<void> {
+  const until = performance.now() + BASELINE_MS;
+  for (;;) {
+    const [tenant] = (await readStatus(store, ['demo'])).tenants;
+    if (tenant?.baseline === 'done') return;
+    if (stop.aborted || performance.now() > until) throw new Error('The baseline was not finished in time.');
+    await Promise.race([pause(100), up.supervisor.failed]);
+  }
+}
+
+async function tellFailure(stage: Stage): Promise<void> {
+  const lines = await stage.lastLines();
+  process.stderr.write(`\nThe last lines of its parts (all of them: ${join(stage.dir, 'demo.log')}):\n${lines}\n`);
+}
+
+function say(line: string): void {
+  process.stdout.write(`${line}\n`);
+}
+
+function secondsSince(start: number): number {
+  return round((performance.now() - start) / 1000);
+}
+
+function round(value: number): number {
+  return Math.round(value * 10) / 10;
+}

@@ -1,0 +1,93 @@
+import { randomBytes } from 'node:crypto';
+import { createWriteStream } from 'node:fs';
+import { mkdir, mkdtemp, readFile } from 'node:fs/promises';
+import { join } from 'node:path';
+import type { PartnerClient } from '../../partner/client/create-partner-client.ts';
+import { contract } from '../../partner/contract/index.ts';
+import { type ControlClient, createControlClient } from '../../sandbox/control/client.ts';
+import { Announcement } from '../announce.ts';
+import { type Supervisor, supervise } from '../supervise.ts';
+import { freePort } from '../up/free-port.ts';
+import { writeDemoFiles } from './demo-files.ts';
+import { openPartner } from './recruiter.ts';
+
+/** Where the demo plays: a fresh directory, a sandbox with people in it, and a tenant file that fits. */
+export interface Stage {
+  dir: string;
+  tenantsDir: string;
+  hrisFile: string;
+  /** Port the receiver must take: the sandbox delivers there. */
+  webhookPort: number;
+  /** The partner company's id. */
+  company: string;
+  control: ControlClient;
+  controlUrl: string;
+  partner: PartnerClient;
+  sandbox: Supervisor;
+  /** Children's lines go here, not between the bars. */
+  print: (line: string) => void;
+  /** The end of what the children wrote, for a failure. */
+  lastLines(): Promise<string>;
+  close(): Promise<void>;
+}
+
+/** Builds the stage under the data directory; nothing of an earlier run is used. */
+export async function buildStage(dataDir: string, seed: number): Promise<Stage> {
+  await mkdir(dataDir, { recursive: true });
+  const dir = await mkdtemp(join(dataDir, 'demo-'));
+  const [tenantsDir, hrisFile, logFile] = [join(dir, 'tenants'), join(dir, 'hris.db'), join(dir, 'demo.log')];
+  const out = createWriteStream(logFile);
+  const print = (line: string) => void out.write(`${line}\n`);
+  const webhookPort = await freePort();
+  const apiKey = `sk_test_${randomBytes(11).toString('hex')}`;
+  const webhookKey = `whk_${randomBytes(16).toString('hex')}`;
+  const url = `http://127.0.0.1:${webhookPort}/webhooks/demo`;
+  const people = ['--seed', String(seed), '--jobs', '3', '--candidates', '40', '--hired', '10'];
+  const ports = ['--port', '0', '--control-port', '0', '--state', join(dir, 'sandbox.db')];
+  const args = ['sandbox', ...ports, ...people, '--key', apiKey, '--webhook-url', url, '--webhook-key', webhookKey];
+  const { sandbox, facts } = await startSandboxChild(args, print);
+  const { partner: partnerUrl = '', control: controlUrl = '', company = '' } = facts;
+  const partner = openPartner(partnerUrl, apiKey);
+  const { items: flows } = await partner.readAll(contract.onboarding.listFlows);
+  await writeDemoFiles(tenantsDir, {
+    partnerUrl,
+    apiKey,
+    webhookKey,
+    companyId: company,
+    flowId: flows[0]?.flowId ?? '',
+    hrisFile,
+  });
+  return {
+    dir,
+    tenantsDir,
+    hrisFile,
+    webhookPort,
+    company,
+    controlUrl,
+    partner,
+    sandbox,
+    print,
+    control: createControlClient(controlUrl),
+    lastLines: async () => (await readFile(logFile, 'utf8')).split('\n').slice(-25).join('\n'),
+    async close() {
+      await partner.close();
+      await sandbox.stop();
+      await new Promise((resolve) => out.end(resolve));
+    },
+  };
+}
+
+/** A state file on a fixed port would let it restart; here its addresses are free ones, so its end ends the demo. */
+async function startSandboxChild(args: string[], print: (line: string) => void) {
+  const told = Promise.withResolvers<Record<string, string>>();
+  const sandbox = supervise([{ name: 'sandbox', args }], {
+    print,
+    onMessage: (_name, message) => told.resolve(Announcement.parse(message).facts),
+  });
+  try {
+    return { sandbox, facts: await Promise.race([told.promise, sandbox.failed]) };
+  } catch (error) {
+    await sandbox.stop();
+    throw error;
+  }
+}
