@@ -1,0 +1,208 @@
+import { execFile, spawn } from 'node:child_process';
+import { chmod, mkdir, mkdtemp, readdir, readFile, writeFile } from 'node:fs/promises';
+import { createServer, type RequestListener } from 'node:http';
+import type { AddressInfo } from 'node:net';
+import { tmpdir } from 'node:os';
+import path from 'node:path';
+import { promisify } from 'node:util';
+import { beforeEach, expect, onTestFinished, test } from 'vitest';
+import { pinnedCli } from '../../src/temporal/dev-server/cli-version.ts';
+import { resolveTemporalCli } from '../../src/temporal/dev-server/resolve-cli.ts';
+
+const run = promisify(execFile);
+/** Refused at once, like a closed network. */
+const nowhere = 'http://127.0.0.1:1';
+
+let folder: string;
+let env: NodeJS.ProcessEnv;
+
+beforeEach(async () => {
+  folder = await mkdtemp(path.join(tmpdir(), 'hirebridge-cli-'));
+  await mkdir(path.join(folder, 'bin'));
+  env = { PATH: `${folder}/bin:/usr/bin:/bin`, HIREBRIDGE_CACHE_DIR: path.join(folder, 'cache'), HOME: folder };
+  await fakeGo('echo no modules here >&2; exit 1');
+});
+
+async function executable(file: string, body: string): Promise<string> {
+  await mkdir(path.dirname(file), { recursive: true });
+  await writeFile(file, `#!/bin/sh\n${body}\n`);
+  await chmod(file, 0o755);
+  return file;
+}
+
+const cliBody = (server: string) => `echo "temporal version 1.2.3 (Server ${server}, UI 2.0.0)"`;
+const fakeCli = (file: string, server: string) => executable(path.join(folder, file), cliBody(server));
+
+/** A `go` that notes each run, does `before`, and builds a CLI whose server is 1.31.9. */
+async function fakeGo(before: string): Promise<void> {
+  const find = 'while [ $# -gt 0 ]; do [ "$1" = -o ] && out=$2; shift; done';
+  const write = `printf '#!/bin/sh\\n%s\\n' '${cliBody('1.31.9')}' > "$out"`;
+  const log = `echo "$$" >> ${folder}/go-runs`;
+  await executable(path.join(folder, 'bin/go'), [log, find, before, write].join('\n'));
+}
+
+async function goRuns(): Promise<string[]> {
+  const text = await readFile(path.join(folder, 'go-runs'), 'utf8').catch(() => '');
+  return text.split('\n').filter((line) => line !== '');
+}
+
+async function cacheContents(): Promise<string[]> {
+  const [one = ''] = await readdir(path.join(folder, 'cache'));
+  return readdir(path.join(folder, 'cache', one));
+}
+
+async function listen(handler: RequestListener): Promise<string> {
+  const server = createServer(handler);
+  await new Promise<void>((resolve) => server.listen(0, '127.0.0.1', resolve));
+  onTestFinished(() => void server.close());
+  return `http://127.0.0.1:${(server.address() as AddressInfo).port}`;
+}
+
+/** Temporal's download service: describes the release, then serves its archive. */
+async function downloadService(archive: Buffer): Promise<{ url: string; asked: string[] }> {
+  const asked: string[] = [];
+  const url = await listen((request, response) => {
+    asked.push(request.url ?? '');
+    if (request.url === '/archive') return void response.end(archive);
+    response.end(JSON.stringify({ archiveUrl: `${url}/archive`, fileToExtract: 'temporal' }));
+  });
+  return { url, asked };
+}
+
+async function archiveOf(server: string): Promise<Buffer> {
+  await fakeCli('release/temporal', server);
+  await run('tar', ['-czf', 'release.tgz', '-C', 'release', 'temporal'], { cwd: folder });
+  return readFile(path.join(folder, 'release.tgz'));
+}
+
+function resolveInProcess() {
+  const script = path.join(import.meta.dirname, 'in-a-process.ts');
+  const child = spawn(process.execPath, [script, 'resolve', nowhere], { env });
+  const printed = { out: '', err: '' };
+  child.stdout.on('data', (chunk: Buffer) => (printed.out += chunk.toString()));
+  child.stderr.on('data', (chunk: Buffer) => (printed.err += chunk.toString()));
+  const ended = new Promise<typeof printed>((resolve) => child.once('close', () => resolve(printed)));
+  return { child, ended };
+}
+
+test('takes the CLI that TEMPORAL_CLI_PATH names before the one on PATH', async () => {
+  await fakeCli('bin/temporal', '1.31.0');
+  const chosen = await fakeCli('mine/temporal', '1.30.1');
+  const found = await resolveTemporalCli({ env: { ...env, TEMPORAL_CLI_PATH: chosen }, downloadFrom: nowhere });
+  expect(found).toMatchObject({ path: chosen, source: 'TEMPORAL_CLI_PATH', server: '1.30.1' });
+});
+
+test.each([
+  ['is not there', '/nowhere/temporal', /ENOENT/],
+  ['is no Temporal CLI', '/bin/echo', /does not name a Temporal server/],
+])('refuses a TEMPORAL_CLI_PATH that %s rather than looking elsewhere', async (_what, file, reason) => {
+  await fakeCli('bin/temporal', '1.31.0');
+  await expect(resolveTemporalCli({ env: { ...env, TEMPORAL_CLI_PATH: file } })).rejects.toMatchObject({
+    code: 'NO_TEMPORAL_CLI',
+    message: expect.stringMatching(reason),
+  });
+});
+
+test('takes the CLI on PATH when its server has fairness', async () => {
+  const onPath = await fakeCli('bin/temporal', '1.31.0');
+  const found = await resolveTemporalCli({ env, downloadFrom: nowhere });
+  expect(found).toMatchObject({ path: onPath, source: 'PATH' });
+  expect(await goRuns()).toEqual([]);
+});
+
+test('passes over a CLI on PATH whose server is too old, and says so when nothing else works', async () => {
+  await fakeCli('bin/temporal', '1.28.4');
+  const failure = resolveTemporalCli({ env, downloadFrom: nowhere });
+  await expect(failure).rejects.toMatchObject({ message: expect.stringMatching(/has server 1\.28\.4/) });
+});
+
+test('prefers a cached newer server to a merely usable one on PATH', async () => {
+  await fakeGo('');
+  await resolveTemporalCli({ env, downloadFrom: nowhere });
+  await fakeCli('bin/temporal', '1.29.1');
+  expect(await resolveTemporalCli({ env, downloadFrom: nowhere })).toMatchObject({ source: 'cache', server: '1.31.9' });
+});
+
+test('downloads the pinned release once, then finds it in the cache', async () => {
+  const { url, asked } = await downloadService(await archiveOf('1.31.2'));
+  const found = await resolveTemporalCli({ env, downloadFrom: url });
+  expect(found).toMatchObject({ source: 'download', server: '1.31.2' });
+  expect(asked).toEqual([expect.stringContaining(`/cli/v${pinnedCli}?arch=`), '/archive']);
+  expect(await cacheContents()).toEqual(['temporal']);
+
+  expect(await resolveTemporalCli({ env, downloadFrom: url })).toMatchObject({ source: 'cache', path: found.path });
+  expect(asked).toHaveLength(2);
+});
+
+test('builds with Go when the network is closed, which costs well under a second', async () => {
+  await fakeGo('');
+  const lines: string[] = [];
+  const found = await resolveTemporalCli({ env, downloadFrom: nowhere, onProgress: (line) => lines.push(line) });
+  expect(found).toMatchObject({ source: 'build', server: '1.31.9' });
+  expect(found.seconds).toBeLessThan(2);
+  expect(lines).toEqual([expect.stringMatching(/Building the Temporal CLI .* 0 s/)]);
+  expect(await cacheContents()).toEqual(['temporal']);
+});
+
+test('builds with Go when the downloaded archive is damaged', async () => {
+  await fakeGo('');
+  const whole = await archiveOf('1.31.2');
+  const { url } = await downloadService(whole.subarray(0, whole.length / 2));
+  expect(await resolveTemporalCli({ env, downloadFrom: url })).toMatchObject({ source: 'build' });
+});
+
+test('refuses an archive member outside the archive', async () => {
+  const url = await listen((_request, response) => {
+    response.end(JSON.stringify({ archiveUrl: `${url}/archive`, fileToExtract: '../../temporal' }));
+  });
+  const failure = resolveTemporalCli({ env, downloadFrom: url });
+  await expect(failure).rejects.toMatchObject({ message: expect.stringMatching(/outside itself/) });
+});
+
+test('names everything it tried, and what to do, when nothing works', async () => {
+  const refusing = await listen((_request, response) => void response.writeHead(404).end());
+  const error: unknown = await resolveTemporalCli({ env, downloadFrom: refusing }).catch((thrown: unknown) => thrown);
+  const { message } = error as Error;
+  for (const part of ['PATH: no', 'cache: nothing', 'download: HTTP 404', 'build: go build ended with 1: no modules']) {
+    expect(message).toContain(part);
+  }
+  expect(message).toMatch(/install Go.*TEMPORAL_CLI_PATH.*TEMPORAL_ADDRESS/);
+  expect(await cacheContents()).toEqual([]);
+});
+
+test('two processes that need the CLI at once share one build', async () => {
+  await fakeGo('sleep 2');
+  const both = await Promise.all([resolveInProcess().ended, resolveInProcess().ended]);
+  const sources = both.map(({ out }) => (JSON.parse(out) as { source: string }).source);
+  expect(sources.toSorted()).toEqual(['build', 'cache']);
+  expect(both.map(({ err }) => err).join('')).toMatch(/Another process is fetching/);
+  expect(await goRuns()).toHaveLength(1);
+});
+
+test('a killed builder takes its Go along and leaves no half binary; the next process builds', async () => {
+  await fakeGo('printf half > "$out"; sleep 60');
+  const first = resolveInProcess();
+  await expect.poll(goRuns, { timeout: 10_000 }).toHaveLength(1);
+  const [go = ''] = await goRuns();
+  first.child.kill('SIGKILL');
+  await expect.poll(() => isAlive(Number(go)), { timeout: 10_000 }).toBe(false);
+  expect(await cacheContents()).not.toContain('temporal');
+
+  await fakeGo('');
+  const found = await resolveTemporalCli({ env, downloadFrom: nowhere });
+  expect(found).toMatchObject({ source: 'build', server: '1.31.9' });
+  expect(await cacheContents()).toEqual(['temporal']);
+}, 40_000);
+
+test('the pinned version is the one in the Go module', async () => {
+  const goMod = path.join(import.meta.dirname, '../../src/temporal/dev-server/cli/go.mod');
+  expect(await readFile(goMod, 'utf8')).toContain(`github.com/temporalio/cli v${pinnedCli} `);
+});
+
+function isAlive(pid: number): boolean {
+  try {
+    return process.kill(pid, 0);
+  } catch {
+    return false;
+  }
+}
