@@ -69,6 +69,15 @@ function checkShape({ target, rule, source }: PlacedRule): Problem[] {
     problems.push(
       problemAt(source, at, `"${target}" is a constant; transform, lookup and default do nothing here. Remove them.`),
     );
+  if (typeof rule.constant === 'string' && rule.constant.trim() === '') {
+    problems.push(
+      problemAt(
+        source,
+        [...at, 'constant'],
+        `"${target}" is an empty constant. Write a value, or null instead of the rule.`,
+      ),
+    );
+  }
   const collects = (rule.transform ?? []).some(
     (one) => one === 'first' || one === 'join' || (typeof one === 'object' && 'join' in one),
   );

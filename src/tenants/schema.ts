@@ -1,28 +1,31 @@
 import { z } from 'zod';
 import { duration } from '../hris/registry.ts';
+import { stageTypes } from '../partner/contract/pipelines.ts';
 import { Readings } from '../partner/contract/readings.ts';
 import { secretRef } from './secrets.ts';
 
-const ONBOARDING_STATUSES = [
+/** States a hire may be waited for. Rejected, failed and terminated are never a reason to create an employee. */
+const READY_STATUSES = [
   'not_started',
   'in_progress',
   'partial_submission',
   'under_review',
   'final_handoff',
   'completed',
-  'rejected',
-  'failed',
-  'terminated',
 ] as const;
 
 const identifier = z
   .string('expected 1 to 40 of a-z, 0-9 and -')
   .regex(/^[a-z0-9-]{1,40}$/, 'expected 1 to 40 of a-z, 0-9 and -');
 const text = z.string('expected text; write a number in quotes').trim().min(1, 'expected text that is not empty');
-/** Stage types in capitals or stage ids; a number is an id. */
+/** Stage types in capitals or stage ids; a number is an id. A mistyped stage would match nobody, and no hire would ever start. */
 const stage = z
   .union([text, z.int().positive()], 'expected a stage type such as HIRED, or a stage id')
-  .transform((value) => (/^[a-z]+$/i.test(String(value)) ? String(value).toUpperCase() : String(value)));
+  .transform((value) => String(value).toUpperCase())
+  .refine(
+    (value) => /^\d+$/.test(value) || stageTypes.some((type) => type === value),
+    `expected a stage id or one of ${stageTypes.join(', ')}`,
+  );
 const stages = z
   .array(stage, 'expected a list such as [HIRED]')
   .min(1, 'expected at least one stage type or stage id')
@@ -74,7 +77,7 @@ const onboarding = z.union(
     z.strictObject({
       flow: text,
       readyAt: z
-        .array(z.enum(ONBOARDING_STATUSES, `expected one of ${ONBOARDING_STATUSES.join(', ')}`))
+        .array(z.enum(READY_STATUSES, `expected one of ${READY_STATUSES.join(', ')}`))
         .min(1)
         .default(['final_handoff', 'completed']),
       deadline: duration.default(30 * 86_400_000),
@@ -83,14 +86,17 @@ const onboarding = z.union(
   'expected "skip" or { flow, readyAt, deadline }',
 );
 
+/** How often something is done; zero would be without pause. */
+const interval = duration.refine((ms) => ms > 0, 'expected a duration above zero');
+
 const policies = z.strictObject({
   enrolAt: stages,
   createAt: stages,
   onboarding,
-  sweep: z.strictObject({ every: duration.default(300_000) }).prefault({}),
+  sweep: z.strictObject({ every: interval.default(300_000) }).prefault({}),
   cancel: z.strictObject({ grace: duration.default(3_600_000) }).prefault({}),
   brakes: z.strictObject({ cancellationsPerHour: z.int().min(0).default(3) }).prefault({}),
-  credits: z.strictObject({ canaryEvery: duration.default(900_000) }).prefault({}),
+  credits: z.strictObject({ canaryEvery: interval.default(900_000) }).prefault({}),
 });
 
 const writeBack = z

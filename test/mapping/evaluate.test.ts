@@ -1,7 +1,9 @@
+import fc from 'fast-check';
 import { describe, expect, test } from 'vitest';
 import type { EmployeeFields, FieldDef } from '../../src/hris/port.ts';
 import { evaluateMapping, type MappingSources } from '../../src/mapping/evaluate.ts';
 import { compileMapping } from '../../src/mapping/load-mapping.ts';
+import { transforms } from '../../src/mapping/transforms.ts';
 import { parseYaml } from '../../src/mapping/yaml-file.ts';
 
 const TYPES = ['text', 'number', 'date', 'boolean', 'list'] as const;
@@ -150,4 +152,32 @@ test('all problems come at once, beside the fields that are well', () => {
     fields: { text: 'Cook' },
     problems: ['number NOT_A_NUMBER', 'choice NOT_AN_OPTION'],
   });
+});
+
+test('whatever a custom field holds, evaluation ends with a value of the right type or a problem that does not repeat it', () => {
+  const chains = [...Object.keys(transforms), 'split, first', 'list, join', 'trim, date'];
+  const rules = TYPES.flatMap((type) =>
+    chains.map((chain) => `${type}: { from: "job.customFields[c]", transform: [${chain}] }`),
+  );
+  const mappings = rules.map((rule) =>
+    compileMapping('test', FIELDS, [parseYaml('rule.yaml', `fields:\n  ${rule}\n`)]),
+  );
+  const right = { text: 'string', number: 'number', date: 'string', boolean: 'boolean', list: 'object' };
+  const marked = fc.string({ unit: 'binary' }).map((text) => `${text}§mark`);
+  const value = fc.oneof(
+    fc.jsonValue(),
+    marked,
+    fc.array(marked),
+    fc.double(),
+    fc.date({ noInvalidDate: true }).map((day) => day.toISOString()),
+  );
+  fc.assert(
+    fc.property(value, fc.constantFrom(...mappings), (held, mapping) => {
+      const job = { customFields: { c: custom('c', held) } };
+      const { fields, problems } = evaluateMapping(mapping, { candidate: {}, job, jobCandidate: {} });
+      for (const [key, given] of Object.entries(fields)) expect(typeof given).toBe(right[key as keyof typeof right]);
+      expect(JSON.stringify(problems)).not.toContain('§mark');
+    }),
+    { numRuns: 2_000 },
+  );
 });

@@ -99,6 +99,7 @@ describe('a mapping is refused at load', () => {
       rule('title: { from: job.title, constant: Cook }'),
       '4:3 "title" needs either from or constant',
     ],
+    ['for an empty constant', rule('title: { constant: " " }'), '4:22 "title" is an empty constant'],
     ['for a constant with a lookup', rule('title: { constant: Cook, default: Chef }'), '4:3 "title" is a constant'],
     [
       'for several sources that nothing joins',
