@@ -48,6 +48,8 @@ export async function runProgram(): Promise<void> {
   } catch (error) {
     process.exitCode = exitOf(error);
   }
+  // Listening for the parent's end keeps the channel, and with it the process, alive.
+  if (process.connected) process.disconnect();
   // A command is over when its function returns; a forgotten socket must not keep the process.
   setTimeout(() => process.exit(), 2_000).unref();
 }

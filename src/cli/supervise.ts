@@ -93,7 +93,9 @@ function keep(spec: ChildSpec, options: SuperviseOptions, fail: (error: Error) =
   async function end(drainMs: number): Promise<void> {
     wanted = false;
     clearTimeout(restart);
+    const started = performance.now();
     if (child !== undefined) await endChild(child, drainMs);
+    log.debug({ child: spec.name, ms: Math.round(performance.now() - started) }, 'child ended as asked');
   }
   return {
     child: () => child,

@@ -47,16 +47,19 @@ export async function castHires(partner: PartnerClient): Promise<Cast> {
   return cast;
 }
 
+/** People not hired yet, those of one job first: two of them are hired in one event, and an event is about one job. */
 async function findPeople(partner: PartnerClient, wanted: number): Promise<Omit<Recruit, 'story'>[]> {
-  const found: Omit<Recruit, 'story'>[] = [];
+  const found: (Omit<Recruit, 'story'> & { jobId: number })[] = [];
   for (const stageType of STAGES) {
     const { items } = await partner.readAll(contract.jobCandidates.listByStageType, { query: { stageType } });
     for (const { jobCandidateDetails, candidate_details: candidate } of items) {
-      found.push({ jobCandidateId: jobCandidateDetails.id, candidateId: candidate.id });
+      const { id: jobCandidateId, jobId } = jobCandidateDetails;
+      found.push({ jobCandidateId, candidateId: candidate.id, jobId: jobId ?? 0 });
     }
-    if (found.length >= wanted) return found.slice(0, wanted);
   }
-  throw new Error(`The sandbox has only ${found.length} people to hire; the demo needs ${wanted}.`);
+  if (found.length < wanted)
+    throw new Error(`The sandbox has only ${found.length} people to hire; the demo needs ${wanted}.`);
+  return found.sort((a, b) => a.jobId - b.jobId || a.jobCandidateId - b.jobCandidateId).slice(0, wanted);
 }
 
 /** The first of a month, two months on: a day that is a start date whenever the demo runs. */
