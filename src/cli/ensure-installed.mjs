@@ -42,7 +42,7 @@ function isFresh() {
   return installed !== undefined && stamped !== undefined && stamped >= installed && read(stamp) === wanted();
 }
 
-/** A hand-run `npm ci` or `npm install` left what the lockfile says: only our stamp is missing. */
+/** An install by hand left what the lockfile says: only our stamp is missing. */
 function matchesLockfile() {
   const record = read(join(modules, '.package-lock.json'));
   if (record === undefined) return false;
@@ -55,11 +55,13 @@ function matchesLockfile() {
   });
 }
 
-function npmCi() {
+function npmInstall() {
+  // Not `npm ci`: it refuses a lockfile that lacks some other platform's optional binary, which is what a registry that
+  // serves fewer platforms leaves behind. `--no-save` keeps to the lockfile and does not write it.
   // `--ignore-scripts`: nothing that is installed needs one, and none should run on a customer's machine unasked.
-  const args = ['ci', '--ignore-scripts', '--no-audit', '--no-fund', '--loglevel=error'];
+  const args = ['install', '--no-save', '--ignore-scripts', '--no-audit', '--no-fund', '--loglevel=error'];
   const npm = process.env.npm_execpath;
-  // The Node that runs npm, never the one inside node_modules, which `npm ci` is about to remove.
+  // The Node that runs npm, never the one inside node_modules, which npm may be about to replace.
   const node = process.env.npm_node_execpath ?? process.execPath;
   const fromNpm = npm !== undefined && /\.c?js$/.test(npm);
   const [command, first] = fromNpm ? [node, [npm]] : ['npm', []];
@@ -102,7 +104,7 @@ async function install() {
     const progress = setInterval(() => {
       process.stderr.write(`hirebridge: still installing dependencies, ${seconds()} s\n`);
     }, 5_000);
-    const code = await npmCi().finally(() => clearInterval(progress));
+    const code = await npmInstall().finally(() => clearInterval(progress));
     if (code !== 0) return code;
     process.stderr.write(`hirebridge: dependencies installed in ${seconds()} s\n`);
   }
