@@ -1,0 +1,32 @@
+import { describe, expect, test } from 'vitest';
+import { isRepeatable } from '../../../src/partner/client/repeatable.ts';
+import { allEndpoints } from '../../../src/partner/contract/index.ts';
+
+const repeatable = allEndpoints().filter(isRepeatable);
+
+describe('a lost answer may be repeated', () => {
+  test('for no call that costs a credit', () => {
+    expect(repeatable.filter((endpoint) => endpoint.costsCredit)).toEqual([]);
+  });
+
+  test('for every read', () => {
+    const reads = allEndpoints().filter((endpoint) => endpoint.method === 'GET');
+    expect(reads.filter((endpoint) => !isRepeatable(endpoint))).toEqual([]);
+  });
+
+  test('for these POSTs and no other', () => {
+    expect(repeatable.filter((endpoint) => endpoint.method === 'POST').map((endpoint) => endpoint.id)).toEqual([
+      'candidates.bulkFetch',
+      'jobCandidates.bulkFetch',
+      'customFieldValues.upsert',
+      'customFieldValues.upsertBulk',
+    ]);
+  });
+
+  test('for every PUT, PATCH and DELETE but the one that may append', () => {
+    const sets = allEndpoints().filter((endpoint) => ['PUT', 'PATCH', 'DELETE'].includes(endpoint.method));
+    expect(sets.filter((endpoint) => !isRepeatable(endpoint)).map((endpoint) => endpoint.id)).toEqual([
+      'assessmentFlows.update',
+    ]);
+  });
+});
