@@ -76,7 +76,7 @@ async function startWorker(parts: WorkerParts): Promise<RunningWorker> {
     namespace: temporal.namespace,
     installationId,
     activities: createActivities(deps),
-    cacheDir: join(options.dataDir, 'cache'),
+    cacheDir: config.HIREBRIDGE_BUNDLE_DIR ?? join(options.dataDir, 'cache'),
     stickyMs: config.HIREBRIDGE_STICKY_MS,
   });
   for (const tenant of tenants)

@@ -43,6 +43,8 @@ export const Config = z.object({
   HIREBRIDGE_STICKY_MS: milliseconds.default(5_000),
   /** How long a paused tenant waits before its key is tried again, ms. */
   HIREBRIDGE_PAUSED_MS: milliseconds.default(15_000),
+  /** Where the workflows' bundle is kept, by content, so that several data directories may share it; "cache" in the data directory without it. */
+  HIREBRIDGE_BUNDLE_DIR: z.string().min(1).optional(),
   /** Only for tests: the process kills itself at this point; see src/kill-point.ts. */
   HIREBRIDGE_KILL_AT: z.string().optional(),
   /** Only for tests: every point passed is written to this file. */

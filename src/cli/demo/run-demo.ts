@@ -26,11 +26,13 @@ const BASELINE_MS = 60_000;
 export async function runDemo(options: DemoOptions, stop: AbortSignal): Promise<ExitCode> {
   // The demo's store is its own, whatever store this environment serves.
   delete process.env['HIREBRIDGE_STORE_URL'];
+  // Its data directory is new each time; what was bundled once need not be bundled again.
+  process.env['HIREBRIDGE_BUNDLE_DIR'] = join(options.dataDir, 'cache');
   const ends: (() => Promise<void>)[] = [];
   try {
     return await play(options, stop, ends);
   } finally {
-    for (const end of ends.reverse()) await end();
+    for (const end of ends.toReversed()) await end();
   }
 }
 
@@ -93,9 +95,11 @@ async function conclude(
     `${hires} hires, ${enrolments} enrolments, ${employees} employees, ${writeBacksVerified} written back and verified in ${report.seconds.hires} s.`,
   );
   if (!good) await tellFailure(stage);
-  if (options.once === true) return good ? EXIT.done : EXIT.error;
-  say(`\n${describePlaces(stage, up)}`);
-  await up.untilStopped;
+  if (options.once !== true) {
+    say(`\n${describePlaces(stage, up)}`);
+    await up.untilStopped;
+  }
+  if (good) stage.forget();
   return good ? EXIT.done : EXIT.error;
 }
 

@@ -1,6 +1,6 @@
 import { randomBytes } from 'node:crypto';
 import { createWriteStream } from 'node:fs';
-import { mkdir, mkdtemp, readFile } from 'node:fs/promises';
+import { mkdir, mkdtemp, readFile, rm } from 'node:fs/promises';
 import { join } from 'node:path';
 import type { PartnerClient } from '../../partner/client/create-partner-client.ts';
 import { contract } from '../../partner/contract/index.ts';
@@ -28,6 +28,8 @@ export interface Stage {
   print: (line: string) => void;
   /** The end of what the children wrote, for a failure. */
   lastLines(): Promise<string>;
+  /** Removes the directory when the stage is closed; what went wrong is kept to be looked at. */
+  forget(): void;
   close(): Promise<void>;
 }
 
@@ -57,6 +59,7 @@ export async function buildStage(dataDir: string, seed: number): Promise<Stage> 
     flowId: flows[0]?.flowId ?? '',
     hrisFile,
   });
+  let forgotten = false;
   return {
     dir,
     tenantsDir,
@@ -69,10 +72,14 @@ export async function buildStage(dataDir: string, seed: number): Promise<Stage> 
     print,
     control: createControlClient(controlUrl),
     lastLines: async () => (await readFile(logFile, 'utf8')).split('\n').slice(-25).join('\n'),
+    forget() {
+      forgotten = true;
+    },
     async close() {
       await partner.close();
       await sandbox.stop();
       await new Promise((resolve) => out.end(resolve));
+      if (forgotten) await rm(dir, { recursive: true, force: true });
     },
   };
 }
