@@ -102,10 +102,15 @@ async function look(
   const unsettledCreate = latest?.outcome === 'open';
   // A first attempt was looked for by planEmployee a moment ago, and nothing of ours has left since.
   if (!unsettledCreate && latest === undefined && decisions.createUnproven) return { kind: 'absent' };
-  const identity = await lookForEmployee(connection, reference, fields, { unsettledCreate, notThese: decisions.notThese });
+  const identity = await lookForEmployee(connection, reference, fields, {
+    unsettledCreate,
+    notThese: decisions.notThese,
+  });
   if (identity.kind === 'link') return { kind: 'found', value: { kind: 'created', ref: identity.ref } };
   if (identity.kind === 'create') return { kind: 'absent' };
-  return latest !== undefined && decisions.neverHappened.has(latest.attempt) ? { kind: 'absent' } : { kind: 'unprovable' };
+  return latest !== undefined && decisions.neverHappened.has(latest.attempt)
+    ? { kind: 'absent' }
+    : { kind: 'unprovable' };
 }
 
 async function finish(
@@ -115,7 +120,8 @@ async function finish(
   candidateId: string,
   created: CreateResult,
 ): Promise<Applied> {
-  const result = created.kind === 'pending' ? await hris.resolve?.(created.ticket, AbortSignal.timeout(READ_MS)) : created;
+  const result =
+    created.kind === 'pending' ? await hris.resolve?.(created.ticket, AbortSignal.timeout(READ_MS)) : created;
   if (result === undefined || result.kind === 'pending')
     return { verdict: 'pending', nextCheckMs: result?.nextCheckMs ?? 60_000 };
   const employee = await withNumber(hris, result.ref);

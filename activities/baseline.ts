@@ -36,7 +36,10 @@ export async function recordBaseline(
   const hired = await listHired(connection, jobs, counts);
   const ours = await findOurs(connection, hired, traces);
   const others = hired.filter((member) => !ours.has(member.jobCandidateId));
-  await insertHires(store, others.map((member) => newHire(tenantId, member, 1, 'before-go-live')));
+  await insertHires(
+    store,
+    others.map((member) => newHire(tenantId, member, 1, 'before-go-live')),
+  );
   for (const [, { member, trace }] of ours) await reopen(deps, tenantId, member, trace);
   if (ours.size > 0 && others.length > 0) await askAboutOthers(deps, tenantId, others);
   for (const job of jobs) await markListed(store, tenantId, job.jobId, job.totals);
@@ -51,7 +54,11 @@ async function listOwnEnrolments({ partner }: Connection): Promise<Map<string, O
     for (const item of items) {
       const own = readEnrolmentReference(item.externalRef);
       if (own === undefined) continue;
-      const trace = { ...own, onboardingCandidateId: String(item.onboardingCandidateId), reference: item.externalRef ?? '' };
+      const trace = {
+        ...own,
+        onboardingCandidateId: String(item.onboardingCandidateId),
+        reference: item.externalRef ?? '',
+      };
       const known = traces.get(own.jobCandidateId);
       if (known === undefined || isLater(trace, known)) traces.set(own.jobCandidateId, trace);
     }
@@ -63,7 +70,11 @@ function isLater(a: OwnTrace, b: OwnTrace): boolean {
   return a.period > b.period || (a.period === b.period && a.enrolment > b.enrolment);
 }
 
-async function listHired(connection: Connection, jobs: readonly ListedJob[], counts: SweepCounts): Promise<StageMember[]> {
+async function listHired(
+  connection: Connection,
+  jobs: readonly ListedJob[],
+  counts: SweepCounts,
+): Promise<StageMember[]> {
   const hired = new Map<string, StageMember>();
   for (const job of jobs) {
     counts.jobsListed += 1;
@@ -87,7 +98,10 @@ async function findOurs(
   const mayHoldReference = hris.facts().storesReference;
   for (const member of hired) {
     const trace = traces.get(member.jobCandidateId);
-    if (trace !== undefined || (mayHoldReference && (await isEmployee(hris, employeeReference(tenant, member.candidateId)))))
+    if (
+      trace !== undefined ||
+      (mayHoldReference && (await isEmployee(hris, employeeReference(tenant, member.candidateId))))
+    )
       ours.set(member.jobCandidateId, { member, trace });
   }
   return ours;
@@ -114,7 +128,11 @@ async function reopen(
   await wakeHire({ tenantId, jobCandidateId: member.jobCandidateId }, 'person', { start: true });
 }
 
-async function askAboutOthers({ store }: ActivityDeps, tenantId: string, others: readonly StageMember[]): Promise<void> {
+async function askAboutOthers(
+  { store }: ActivityDeps,
+  tenantId: string,
+  others: readonly StageMember[],
+): Promise<void> {
   const jobCandidateIds = others.map((member) => member.jobCandidateId);
   await openHold(store, {
     tenantId,
@@ -126,5 +144,12 @@ async function askAboutOthers({ store }: ActivityDeps, tenantId: string, others:
 }
 
 function newHire(tenantId: string, member: StageMember, period: number, state: NewHire['state']): NewHire {
-  return { tenantId, jobCandidateId: member.jobCandidateId, period, state, candidateId: member.candidateId, jobId: member.jobId };
+  return {
+    tenantId,
+    jobCandidateId: member.jobCandidateId,
+    period,
+    state,
+    candidateId: member.candidateId,
+    jobId: member.jobId,
+  };
 }

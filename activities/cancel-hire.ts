@@ -44,7 +44,10 @@ export function allowCancellation(deps: ActivityDeps, ref: HireRef): ReturnType<
     const most = tenant.policies.brakes.cancellationsPerHour;
     if ((await countCancelled(deps.store, ref.tenantId, HOUR_MS)) < most) return { verdict: 'allowed' } as const;
     const message = `Job candidate ${ref.jobCandidateId} left the hiring stage, and ${most} hires of this tenant were already cancelled within the hour. Check that the move is meant, then answer cancel; or retry if the person is back.`;
-    return { verdict: 'hold', hold: { code: 'TOO_MANY_CANCELLATIONS', message, answers: ['cancel', 'retry'] } } as const;
+    return {
+      verdict: 'hold',
+      hold: { code: 'TOO_MANY_CANCELLATIONS', message, answers: ['cancel', 'retry'] },
+    } as const;
   });
 }
 

@@ -27,9 +27,21 @@ export async function claimPerson(
   if (mine && before === undefined) return { verdict: 'claimed', before: undefined };
   const other = before ?? claim;
   if (decisions.person === undefined)
-    return held(ref, other, 'PERSON_HIRED_BEFORE', `The person of job candidate ${ref.jobCandidateId} is already hired as job candidate ${other.job_candidate_id} of tenant ${other.tenant_id}. Answer same-employee (nothing new is made), transfer (the employee takes the new job), or new-employment (a second employee record).`, ['same-employee', 'transfer', 'new-employment', 'cancel']);
+    return held(
+      ref,
+      other,
+      'PERSON_HIRED_BEFORE',
+      `The person of job candidate ${ref.jobCandidateId} is already hired as job candidate ${other.job_candidate_id} of tenant ${other.tenant_id}. Answer same-employee (nothing new is made), transfer (the employee takes the new job), or new-employment (a second employee record).`,
+      ['same-employee', 'transfer', 'new-employment', 'cancel'],
+    );
   if (before === undefined)
-    return held(ref, other, 'PERSON_BEING_HIRED', `Job candidate ${claim.job_candidate_id} of tenant ${claim.tenant_id} is the same person and has no employee yet. Finish or cancel that hire, then answer retry.`, ['retry', 'cancel']);
+    return held(
+      ref,
+      other,
+      'PERSON_BEING_HIRED',
+      `Job candidate ${claim.job_candidate_id} of tenant ${claim.tenant_id} is the same person and has no employee yet. Finish or cancel that hire, then answer retry.`,
+      ['retry', 'cancel'],
+    );
   if (!mine) await moveClaim(store, person, ref);
   return { verdict: 'claimed', before };
 }

@@ -3,9 +3,9 @@ import { ConnectorError } from '../src/errors.ts';
 import type { HrisAdapter } from '../src/hris/port.ts';
 import { withKillPoints } from '../src/kill-point.ts';
 import type { Mapping } from '../src/mapping/load-mapping.ts';
-import type { Readings } from '../src/partner/contract/readings.ts';
 import { createPartnerClient, type PartnerClient } from '../src/partner/client/create-partner-client.ts';
 import type { CallReport } from '../src/partner/client/types.ts';
+import { Readings } from '../src/partner/contract/readings.ts';
 import { loadTenantMapping, openTenantHris } from '../src/tenants/open-hris.ts';
 import type { Tenant } from '../src/tenants/schema.ts';
 import { resolveSecret } from '../src/tenants/secrets.ts';
@@ -16,6 +16,8 @@ export interface Connection {
   partner: PartnerClient;
   hris: HrisAdapter;
   mapping: Mapping;
+  /** What the specification leaves open, as this tenant's partner has it. */
+  readings: Readings;
   /** Names the partner key without showing it. */
   keyFingerprint: string;
 }
@@ -69,11 +71,12 @@ export function createConnections(tenants: readonly Tenant[], options: Connectio
 async function openConnection(tenant: Tenant, { requestMs, onCall }: ConnectionOptions): Promise<Connection> {
   const apiKey = resolveSecret(tenant.partner.apiKey);
   const mapping = await loadTenantMapping(tenant);
+  const readings = Readings.parse(tenant.partner.readings);
   const partner = createPartnerClient({
     baseUrl: tenant.partner.baseUrl,
     apiKey,
     environment: tenant.partner.environment,
-    readings: tenant.partner.readings as Partial<Readings>,
+    readings,
     allowPrivate: tenant.partner.allowPrivateAddress,
     timeouts: { headersMs: requestMs, bodyMs: requestMs },
     onCall: (report) => onCall?.(tenant.tenant, report),
@@ -81,7 +84,7 @@ async function openConnection(tenant: Tenant, { requestMs, onCall }: ConnectionO
   });
   const hris = withPoints(await openTenantHris(tenant));
   const keyFingerprint = createHash('sha256').update(apiKey).digest('hex').slice(0, 16);
-  return { tenant, partner, hris, mapping, keyFingerprint };
+  return { tenant, partner, hris, mapping, readings, keyFingerprint };
 }
 
 /** The adapter with its kill points: every call of the port is one. */
@@ -91,7 +94,9 @@ function withPoints(adapter: HrisAdapter): HrisAdapter {
       const member: unknown = Reflect.get(target, name, receiver);
       if (typeof member !== 'function' || !pointed.has(String(name))) return member;
       return (...args: unknown[]) =>
-        withKillPoints(`hris.${String(name)}`, async () => (member as (...all: unknown[]) => unknown).apply(target, args));
+        withKillPoints(`hris.${String(name)}`, async () =>
+          (member as (...all: unknown[]) => unknown).apply(target, args),
+        );
     },
   });
 }

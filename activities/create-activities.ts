@@ -53,7 +53,9 @@ export function bindActivities(deps: ActivityDeps): Activities {
 /** The same for Temporal: heartbeats while one runs, and errors as failures that say when to come back. */
 export function createActivities(deps: ActivityDeps): Activities {
   const bound = Object.entries(bindActivities(deps)) as Array<[string, (input: unknown) => Promise<unknown>]>;
-  return Object.fromEntries(bound.map(([name, run]) => [name, asTemporalActivity(deps, name, run)])) as unknown as Activities;
+  return Object.fromEntries(
+    bound.map(([name, run]) => [name, asTemporalActivity(deps, name, run)]),
+  ) as unknown as Activities;
 }
 
 function asTemporalActivity(

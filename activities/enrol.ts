@@ -7,7 +7,7 @@ import type { Connection } from './connections.ts';
 import type { ActivityDeps } from './deps.ts';
 import { type Enrolment, enrolmentOf, findEnrolments, lookForEnrolment } from './find-enrolment.ts';
 import { guardedOrHeld } from './guarded.ts';
-import type { HireActivities, Held } from './hire-activities.ts';
+import type { Held, HireActivities } from './hire-activities.ts';
 import { enrolmentReference } from './hire-references.ts';
 import { readDecisions } from './read-decisions.ts';
 import { readPresence } from './read-presence.ts';
@@ -72,7 +72,10 @@ async function adoptOrWait(
   return waitForCredits(deps, ref, waitMs);
 }
 
-function identify(ref: HireRef, person: Candidate | null | undefined): { email: string; firstName: string; lastName: string } {
+function identify(
+  ref: HireRef,
+  person: Candidate | null | undefined,
+): { email: string; firstName: string; lastName: string } {
   const { email, firstName, lastName } = person ?? {};
   if (email && firstName && lastName) return { email, firstName, lastName };
   const missing = Object.entries({ email, firstName, lastName }).filter(([, value]) => !value);
@@ -102,7 +105,12 @@ async function settle(
   reference: string,
   once: Once<Enrolment>,
 ): Promise<Enrolled> {
-  if (once.kind === 'unprovable') return held('ENROLMENT_UNKNOWN', `An enrolment of job candidate ${ref.jobCandidateId} left and whether it worked cannot be read. Look for reference ${reference} in the hiring platform.`, ['adopt', 'retry', 'skip-onboarding', 'cancel']);
+  if (once.kind === 'unprovable')
+    return held(
+      'ENROLMENT_UNKNOWN',
+      `An enrolment of job candidate ${ref.jobCandidateId} left and whether it worked cannot be read. Look for reference ${reference} in the hiring platform.`,
+      ['adopt', 'retry', 'skip-onboarding', 'cancel'],
+    );
   if (once.kind !== 'refused') return record(deps, ref, once.value, once.kind === 'made');
   return refusals[once.error.code]?.(deps, connection, ref, reference, once.error) ?? Promise.reject(once.error);
 }
@@ -120,13 +128,18 @@ const refusals: Record<string, Refusal> = {
     const required = numberOf(error.details?.['requiredCredits']);
     const available = numberOf(error.details?.['availableCredits']);
     const first = await closeCreditGate(deps.store, ref.tenantId, { required, available });
-    if (first) deps.log.error({ tenantId: ref.tenantId, required, available }, 'onboarding credits used up, enrolments wait');
+    if (first)
+      deps.log.error({ tenantId: ref.tenantId, required, available }, 'onboarding credits used up, enrolments wait');
     return waitForCredits(deps, ref, connection.tenant.policies.credits.canaryEvery);
   },
   async DUPLICATE_ENROLLMENT(deps, connection, ref, reference) {
     const hits = await findEnrolments(connection, reference);
     if (hits.length === 1 && hits[0] !== undefined) return record(deps, ref, hits[0], false);
-    return held('ENROLLED_ELSEWHERE', `Job candidate ${ref.jobCandidateId} has an active enrolment in this flow that is not ours: enrolled by hand, or another person with the same e-mail. Answer adopt <onboardingCandidateId> only if it is this hire's.`, ['adopt', 'skip-onboarding', 'cancel']);
+    return held(
+      'ENROLLED_ELSEWHERE',
+      `Job candidate ${ref.jobCandidateId} has an active enrolment in this flow that is not ours: enrolled by hand, or another person with the same e-mail. Answer adopt <onboardingCandidateId> only if it is this hire's.`,
+      ['adopt', 'skip-onboarding', 'cancel'],
+    );
   },
 };
 
@@ -145,10 +158,16 @@ async function wakeWaiting({ store, wakeHire, log }: ActivityDeps, tenantId: str
   const open = await hiresInState(store, tenantId, 'open');
   const waiting = open.filter((hire) => hire.step === 'waiting-for-credits');
   log.info({ tenantId, waiting: waiting.length }, 'onboarding credits are back, enrolments go on');
-  for (const hire of waiting) await wakeHire({ tenantId, jobCandidateId: hire.job_candidate_id }, 'credits', { start: false });
+  for (const hire of waiting)
+    await wakeHire({ tenantId, jobCandidateId: hire.job_candidate_id }, 'credits', { start: false });
 }
 
-async function adoptByHand({ store }: ActivityDeps, { partner }: Connection, ref: HireRef, id: string): Promise<Enrolled> {
+async function adoptByHand(
+  { store }: ActivityDeps,
+  { partner }: Connection,
+  ref: HireRef,
+  id: string,
+): Promise<Enrolled> {
   try {
     const { data } = await partner.onboarding.getCandidate({ params: { onboardingCandidateId: id } }, { lane: 'live' });
     await updateHire(store, ref, {
@@ -160,7 +179,11 @@ async function adoptByHand({ store }: ActivityDeps, { partner }: Connection, ref
     return { verdict: 'enrolled' };
   } catch (error) {
     if (!isConnectorError(error, 'NOT_FOUND')) throw error;
-    return held('ADOPT_NOT_FOUND', `There is no enrolment ${id} in the hiring platform. Answer adopt with the id of the right one.`, ['adopt', 'skip-onboarding', 'cancel']);
+    return held(
+      'ADOPT_NOT_FOUND',
+      `There is no enrolment ${id} in the hiring platform. Answer adopt with the id of the right one.`,
+      ['adopt', 'skip-onboarding', 'cancel'],
+    );
   }
 }
 

@@ -13,7 +13,11 @@ export function toFailure(error: unknown): ApplicationFailure {
   if (error instanceof ApplicationFailure) return error;
   if (!(error instanceof ConnectorError)) {
     const type = error instanceof Error ? error.name : 'Error';
-    return ApplicationFailure.create({ type, message: `Unexpected ${type}; see the worker's log.`, nonRetryable: false });
+    return ApplicationFailure.create({
+      type,
+      message: `Unexpected ${type}; see the worker's log.`,
+      nonRetryable: false,
+    });
   }
   return ApplicationFailure.create({
     type: error.code,

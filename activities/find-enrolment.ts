@@ -51,7 +51,9 @@ async function isFilterTrusted(connection: Connection): Promise<boolean> {
 
 async function anyReference({ partner }: Connection): Promise<string | undefined> {
   for await (const { items } of partner.pages(contract.onboarding.listCandidates, {}, { lane: 'live' })) {
-    const example = items.find((item) => item.externalRef !== null && item.externalRef !== undefined && item.externalRef !== '');
+    const example = items.find(
+      (item) => item.externalRef !== null && item.externalRef !== undefined && item.externalRef !== '',
+    );
     if (example?.externalRef) return example.externalRef;
   }
   return undefined;

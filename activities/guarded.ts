@@ -9,7 +9,11 @@ import type { Held } from './hire-activities.ts';
  * Runs work of one tenant with its two ends open. A paused tenant's work waits; a key that no longer works pauses the tenant once
  * and everything else of it waits with it; a key never seen is first checked to be the same company's.
  */
-export async function guarded<T>(deps: ActivityDeps, tenantId: string, work: (connection: Connection) => Promise<T>): Promise<T> {
+export async function guarded<T>(
+  deps: ActivityDeps,
+  tenantId: string,
+  work: (connection: Connection) => Promise<T>,
+): Promise<T> {
   const { store, limits } = deps;
   const state = await readTenantState(store, tenantId);
   if (state.state === 'paused') throw tenantPaused(tenantId, state.paused_code ?? 'unknown', limits.pausedMs);

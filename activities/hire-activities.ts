@@ -23,7 +23,13 @@ export interface HireActivities {
   /** By the reference of this enrolment: found is adopted, never sent twice. Costs one credit. */
   enrol(
     input: HireRef,
-  ): Promise<{ verdict: 'enrolled' } | { verdict: 'skip' } | { verdict: 'left' } | { verdict: 'no-credits'; waitMs: number } | Held>;
+  ): Promise<
+    | { verdict: 'enrolled' }
+    | { verdict: 'skip' }
+    | { verdict: 'left' }
+    | { verdict: 'no-credits'; waitMs: number }
+    | Held
+  >;
   /** By the enrolment's number in `hires`: ends the live enrolment and counts up once per answered hold. */
   startNextEnrolment(input: HireRef): Promise<void>;
   readOnboarding(input: HireRef): Promise<{ verdict: 'ready' } | { verdict: 'waiting' } | Held>;
@@ -36,7 +42,11 @@ export interface HireActivities {
   applyPlan(
     input: HireRef & { planId: string },
   ): Promise<
-    { verdict: 'employee' } | { verdict: 'stale' } | { verdict: 'left' } | { verdict: 'pending'; nextCheckMs: number } | Held
+    | { verdict: 'employee' }
+    | { verdict: 'stale' }
+    | { verdict: 'left' }
+    | { verdict: 'pending'; nextCheckMs: number }
+    | Held
   >;
   /** Idempotent: writes the same values again. */
   writeBack(input: HireRef): Promise<{ verdict: 'written' } | Held>;

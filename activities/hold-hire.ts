@@ -26,6 +26,9 @@ export async function takeAnswer(
   await closeHold(store, holdId);
   if (hold.answer === 'ended') await endHire(store, ref, 'ended');
   if (hold.answer === 'keep') await endHire(store, ref, 'done');
-  log.info({ tenantId: ref.tenantId, jobCandidateId: ref.jobCandidateId, holdId, answer: hold.answer }, 'hold answered');
+  log.info(
+    { tenantId: ref.tenantId, jobCandidateId: ref.jobCandidateId, holdId, answer: hold.answer },
+    'hold answered',
+  );
   return { answer: hold.answer };
 }

@@ -22,8 +22,7 @@ export function openHire(deps: ActivityDeps, input: Input): Promise<Opened> {
     if (tenant.baseline_done_at === null) throw baselinePending(input.tenantId);
     const latest = await latestHire(store, input.tenantId, input.jobCandidateId);
     if (latest?.state === 'open') return resume(connection, latest);
-    if (latest?.state === 'done')
-      return input.watch ? opened(connection, latest.period, 'watch-done') : closed(latest);
+    if (latest?.state === 'done') return input.watch ? opened(connection, latest.period, 'watch-done') : closed(latest);
     if (latest?.state === 'before-go-live') return input.adopt ? adopt(deps, connection, latest) : closed(latest);
     return openPeriod(deps, connection, input, latest);
   });
@@ -78,7 +77,10 @@ function notHired(): Opened {
 }
 
 /** The ID stands with the partner and was read back. */
-export async function finishHire({ store, log }: ActivityDeps, { state, ...ref }: HireRef & { state: 'done' }): Promise<void> {
+export async function finishHire(
+  { store, log }: ActivityDeps,
+  { state, ...ref }: HireRef & { state: 'done' },
+): Promise<void> {
   await endHire(store, ref, state);
   log.info({ tenantId: ref.tenantId, jobCandidateId: ref.jobCandidateId, period: ref.period }, 'hire done');
 }

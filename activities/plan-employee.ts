@@ -26,7 +26,14 @@ export type Change =
 type Planned = Awaited<ReturnType<HireActivities['planEmployee']>>;
 
 /** What a transfer changes: the job, not the person. */
-const jobFields: ReadonlySet<string> = new Set(['title', 'department', 'location', 'employmentType', 'startDate', 'manager']);
+const jobFields: ReadonlySet<string> = new Set([
+  'title',
+  'department',
+  'location',
+  'employmentType',
+  'startDate',
+  'manager',
+]);
 
 /** Reads the person anew, takes the claim, looks along the identity ladder, and saves what should be written and why. */
 export function planEmployee(deps: ActivityDeps, ref: HireRef): Promise<Planned> {
@@ -69,7 +76,8 @@ async function decideChange(
   const identity = await lookForEmployee(connection, reference, fields, { unsettledCreate, notThese });
   if (identity.kind === 'create') return { kind: 'create', fields, reference };
   // A create that already left is settled by applyPlan, which knows its deadline.
-  if (identity.kind === 'hold' && (unsettledCreate || decisions.createUnproven)) return { kind: 'create', fields, reference };
+  if (identity.kind === 'hold' && (unsettledCreate || decisions.createUnproven))
+    return { kind: 'create', fields, reference };
   if (identity.kind === 'hold') return ambiguous(ref, identity);
   return linkFound({ store }, connection, ref, candidateId, identity.ref);
 }
@@ -85,26 +93,48 @@ async function linkFound(
   const person = personOf(tenant, candidateId);
   if (link === undefined || (link.partner_company === person.partnerCompany && link.candidate_id === candidateId))
     return { kind: 'link', employee };
-  return held('EMPLOYEE_OF_ANOTHER', `Employee ${employee.id} fits job candidate ${ref.jobCandidateId} and is linked to another person (job candidate ${link.job_candidate_id}). Correct the record in the HR system, then answer retry.`, ['retry', 'create', 'cancel'], { employeeIds: [employee.id] });
+  return held(
+    'EMPLOYEE_OF_ANOTHER',
+    `Employee ${employee.id} fits job candidate ${ref.jobCandidateId} and is linked to another person (job candidate ${link.job_candidate_id}). Correct the record in the HR system, then answer retry.`,
+    ['retry', 'create', 'cancel'],
+    { employeeIds: [employee.id] },
+  );
 }
 
 async function linkByHand({ hris }: Connection, ref: HireRef, id: string): Promise<Change | Held> {
   const record = await hris.read(id, AbortSignal.timeout(30_000));
   if (record !== undefined) return { kind: 'link', employee: record.ref };
-  return held('LINK_NOT_FOUND', `There is no employee ${id} in the HR system for job candidate ${ref.jobCandidateId}. Answer link with the id of the right one.`, ['link', 'create', 'cancel']);
+  return held(
+    'LINK_NOT_FOUND',
+    `There is no employee ${id} in the HR system for job candidate ${ref.jobCandidateId}. Answer link with the id of the right one.`,
+    ['link', 'create', 'cancel'],
+  );
 }
 
 function ambiguous(ref: HireRef, identity: Extract<IdentityDecision, { kind: 'hold' }>): Held {
   const employeeIds = [...new Set(identity.evidence.flatMap(({ refs }) => refs.map(({ id }) => id)))];
   const by = identity.evidence.map((evidence) => evidence.by).join(', ');
-  const what = employeeIds.length === 0 ? 'the HR system cannot prove that there is none' : `found by ${by}: ${employeeIds.join(', ')}`;
-  return held('IDENTITY_AMBIGUOUS', `Whether job candidate ${ref.jobCandidateId} is an employee already is not certain (${identity.reason}; ${what}). Answer link <employeeId> if one of them is this person, or create if none is.`, ['link', 'create', 'cancel'], { reason: identity.reason, employeeIds });
+  const what =
+    employeeIds.length === 0
+      ? 'the HR system cannot prove that there is none'
+      : `found by ${by}: ${employeeIds.join(', ')}`;
+  return held(
+    'IDENTITY_AMBIGUOUS',
+    `Whether job candidate ${ref.jobCandidateId} is an employee already is not certain (${identity.reason}; ${what}). Answer link <employeeId> if one of them is this person, or create if none is.`,
+    ['link', 'create', 'cancel'],
+    { reason: identity.reason, employeeIds },
+  );
 }
 
 function incomplete(ref: HireRef, problems: readonly MappingProblem[]): Held {
   const text = problems.map((problem) => problem.text).join(' ');
   const fields = Object.fromEntries(problems.map(({ field, code }) => [field, code]));
-  return held('MAPPING_INCOMPLETE', `Job candidate ${ref.jobCandidateId} lacks what the HR system needs. ${text} Then answer retry.`, ['retry', 'cancel'], { fields });
+  return held(
+    'MAPPING_INCOMPLETE',
+    `Job candidate ${ref.jobCandidateId} lacks what the HR system needs. ${text} Then answer retry.`,
+    ['retry', 'cancel'],
+    { fields },
+  );
 }
 
 function held(code: string, message: string, answers: string[], details: Record<string, unknown> = {}): Held {

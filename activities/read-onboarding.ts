@@ -4,7 +4,7 @@ import { readHireRow, updateHire } from '../src/store/hires.ts';
 import type { HireRef } from '../workflows/messages.ts';
 import type { ActivityDeps } from './deps.ts';
 import { guardedOrHeld } from './guarded.ts';
-import type { HireActivities, Held, HoldRequest } from './hire-activities.ts';
+import type { Held, HireActivities, HoldRequest } from './hire-activities.ts';
 import { readDecisions } from './read-decisions.ts';
 
 /** What each of the nine states means for a hire, unless the tenant's `readyAt` names it. */
@@ -31,7 +31,10 @@ export function readOnboarding(deps: ActivityDeps, ref: HireRef): ReturnType<Hir
     const row = await readHireRow(store, ref);
     const id = row.onboarding_candidate_id ?? '';
     try {
-      const { data } = await partner.onboarding.getCandidate({ params: { onboardingCandidateId: id } }, { lane: 'live' });
+      const { data } = await partner.onboarding.getCandidate(
+        { params: { onboardingCandidateId: id } },
+        { lane: 'live' },
+      );
       const status = String(data.overallStatus);
       if (status !== row.onboarding_status) await updateHire(store, ref, { onboarding_status: status });
       return judge(ref, status, tenant.policies.onboarding);
@@ -50,13 +53,27 @@ function judge(
   if (policy === 'skip' || policy.readyAt.includes(status)) return { verdict: 'ready' };
   const outcome = (outcomes as Record<string, 'waiting' | 'hold'>)[status];
   if (outcome === 'waiting') return { verdict: 'waiting' };
-  if (outcome === undefined) return held(ref, 'ONBOARDING_STATUS_UNKNOWN', `The onboarding of job candidate ${ref.jobCandidateId} shows a state that is not known.`);
-  return held(ref, `ONBOARDING_${status.toUpperCase()}`, `The onboarding of job candidate ${ref.jobCandidateId} is ${status}.`);
+  if (outcome === undefined)
+    return held(
+      ref,
+      'ONBOARDING_STATUS_UNKNOWN',
+      `The onboarding of job candidate ${ref.jobCandidateId} shows a state that is not known.`,
+    );
+  return held(
+    ref,
+    `ONBOARDING_${status.toUpperCase()}`,
+    `The onboarding of job candidate ${ref.jobCandidateId} is ${status}.`,
+  );
 }
 
 /** The tenant's deadline for onboarding passed. */
 export async function describeDeadline(ref: HireRef): Promise<HoldRequest> {
-  return held(ref, 'ONBOARDING_DEADLINE', `The onboarding of job candidate ${ref.jobCandidateId} was not ready before the tenant's deadline.`, ['retry', ...answers]).hold;
+  return held(
+    ref,
+    'ONBOARDING_DEADLINE',
+    `The onboarding of job candidate ${ref.jobCandidateId} was not ready before the tenant's deadline.`,
+    ['retry', ...answers],
+  ).hold;
 }
 
 function held(_ref: HireRef, code: string, what: string, accepted: string[] = answers): Held {

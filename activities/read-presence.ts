@@ -45,10 +45,14 @@ async function fetchJobCandidate({ partner }: Connection, jobCandidateId: string
   return found;
 }
 
-async function isInStages(connection: Connection, jobCandidate: JobCandidate, stages: readonly string[]): Promise<boolean> {
-  const field = connection.tenant.partner.stageField;
-  const named = field === undefined ? undefined : jobCandidate[field];
-  if (named !== undefined && named !== null) return stages.includes(String(named).toUpperCase());
+async function isInStages(
+  connection: Connection,
+  jobCandidate: JobCandidate,
+  stages: readonly string[],
+): Promise<boolean> {
+  const field = connection.readings.jobCandidateStageField;
+  const named = field === null ? undefined : jobCandidate[field];
+  if (typeof named === 'string' || typeof named === 'number') return stages.includes(String(named).toUpperCase());
   for (const stage of stages) {
     if (await isListed(connection, jobCandidate, stage)) return true;
   }

@@ -1,6 +1,6 @@
 import { createHash } from 'node:crypto';
-import { evaluateMapping, type MappingProblem, type MappingSources } from '../src/mapping/evaluate.ts';
 import type { EmployeeFields } from '../src/hris/port.ts';
+import { evaluateMapping, type MappingProblem, type MappingSources } from '../src/mapping/evaluate.ts';
 import { readHireRow, updateHire } from '../src/store/hires.ts';
 import { readJob } from '../src/store/jobs.ts';
 import type { HireRef } from '../workflows/messages.ts';
@@ -39,7 +39,9 @@ export async function readSources(
   await updateHire(store, ref, { candidate_id: candidateId, job_id: jobId });
   const records = await readRecords(store, connection, ref, presence);
   const { fields, problems } = evaluateMapping(connection.mapping, records);
-  const hash = createHash('sha256').update(JSON.stringify([candidateId, jobId, fields])).digest('hex');
+  const hash = createHash('sha256')
+    .update(JSON.stringify([candidateId, jobId, fields]))
+    .digest('hex');
   return { verdict: 'read', sources: { candidateId, jobId, fields, problems, hash } };
 }
 

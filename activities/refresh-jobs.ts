@@ -19,7 +19,8 @@ export interface ListedJob {
 export async function refreshJobs(store: Store, { tenant, partner }: Connection): Promise<ListedJob[]> {
   const known = new Map((await readJobs(store, tenant.tenant)).map((job) => [job.jobId, job]));
   const { items } = await partner.readAll(contract.jobs.list, {}, { lane: 'live' });
-  if (known.size > 0 && !items.some((job) => isSame(job, known.get(String(job.id))))) throw companyMismatch(tenant.tenant);
+  if (known.size > 0 && !items.some((job) => isSame(job, known.get(String(job.id)))))
+    throw companyMismatch(tenant.tenant);
   await saveJobs(
     store,
     tenant.tenant,

@@ -51,7 +51,9 @@ export function sweepTenant(deps: ActivityDeps, { tenantId }: { tenantId: string
     counts.jobs = jobs.length;
     const first = state.baseline_done_at === null;
     if (first) await recordBaseline(deps, connection, jobs, counts);
-    else for (const job of jobs.filter((one) => full || hasChanged(one) || hinted.includes(one.jobId))) await sweepJob(sweep, job);
+    else
+      for (const job of jobs.filter((one) => full || hasChanged(one) || hinted.includes(one.jobId)))
+        await sweepJob(sweep, job);
     await wakeMovedOnboardings(sweep);
     if (full || first) await wakeOpenHires(sweep);
     await recordSweep(deps.store, tenantId, full || first);
@@ -108,10 +110,16 @@ async function wakeAbsent(sweep: Sweep, job: ListedJob, present: ReadonlyMap<str
 async function wakeMovedOnboardings(sweep: Sweep): Promise<void> {
   const { deps, connection, tenantId, counts } = sweep;
   const open = await hiresInState(deps.store, tenantId, 'open');
-  const waiting = new Map(open.filter((hire) => hire.employee_id === null).map((hire) => [hire.onboarding_candidate_id, hire]));
+  const waiting = new Map(
+    open.filter((hire) => hire.employee_id === null).map((hire) => [hire.onboarding_candidate_id, hire]),
+  );
   waiting.delete(null);
   if (waiting.size === 0) return;
-  for await (const { items, unreadable } of connection.partner.pages(contract.onboarding.listCandidates, {}, { lane: 'bulk' })) {
+  for await (const { items, unreadable } of connection.partner.pages(
+    contract.onboarding.listCandidates,
+    {},
+    { lane: 'bulk' },
+  )) {
     counts.unreadable += unreadable.length;
     for (const item of items) {
       const hire = waiting.get(String(item.onboardingCandidateId));

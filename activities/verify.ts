@@ -6,7 +6,7 @@ import type { HireRef } from '../workflows/messages.ts';
 import type { Connection } from './connections.ts';
 import type { ActivityDeps } from './deps.ts';
 import { guardedOrHeld } from './guarded.ts';
-import type { HireActivities, Held } from './hire-activities.ts';
+import type { Held, HireActivities } from './hire-activities.ts';
 import { employeeIdOf, mappedValues } from './write-back.ts';
 
 /** Reads every target of the write-back again: a 200 alone has been wrong before. */

@@ -6,7 +6,7 @@ import type { HireRef } from '../workflows/messages.ts';
 import type { Connection } from './connections.ts';
 import type { ActivityDeps } from './deps.ts';
 import { guardedOrHeld } from './guarded.ts';
-import type { HireActivities, Held } from './hire-activities.ts';
+import type { Held, HireActivities } from './hire-activities.ts';
 
 interface CustomValue {
   customFieldId: string;
@@ -84,11 +84,17 @@ async function upsert({ partner }: Connection, values: CustomValue[]): Promise<v
 }
 
 function noTarget(row: HireRow): Held {
-  return held('WRITE_BACK_TARGET_MISSING', `Job candidate ${row.job_candidate_id} has no enrolment, and the tenant names no custom field for the Employee ID. Set writeBack.customField in the tenant file, restart the worker, then answer retry.`);
+  return held(
+    'WRITE_BACK_TARGET_MISSING',
+    `Job candidate ${row.job_candidate_id} has no enrolment, and the tenant names no custom field for the Employee ID. Set writeBack.customField in the tenant file, restart the worker, then answer retry.`,
+  );
 }
 
 function refused(row: HireRow, error: ConnectorError): Held {
-  return held('WRITE_BACK_REFUSED', `The hiring platform refuses the Employee ID on enrolment ${row.onboarding_candidate_id} (${error.code}, ${row.onboarding_status}). Set writeBack.customField in the tenant file as the place for it, restart the worker, then answer retry.`);
+  return held(
+    'WRITE_BACK_REFUSED',
+    `The hiring platform refuses the Employee ID on enrolment ${row.onboarding_candidate_id} (${error.code}, ${row.onboarding_status}). Set writeBack.customField in the tenant file as the place for it, restart the worker, then answer retry.`,
+  );
 }
 
 function held(code: string, message: string): Held {

@@ -94,10 +94,16 @@ async function attempt<T, Pinned>(options: OnceOptions<T, Pinned>, latest: OpenI
   }
 }
 
-async function settle<T, Pinned>({ store, verb }: OnceOptions<T, Pinned>, intent: OpenIntent, error: unknown): Promise<Once<T>> {
+async function settle<T, Pinned>(
+  { store, verb }: OnceOptions<T, Pinned>,
+  intent: OpenIntent,
+  error: unknown,
+): Promise<Once<T>> {
   if (!(error instanceof ConnectorError)) throw error;
   if (error.action === 'unknown') throw outcomeUnknown(verb, intent.give_up_at - intent.now, error);
-  await decideIntent(store, intent, error.action === 'reject' || error.action === 'ignore' ? 'refused' : 'absent', { code: error.code });
+  await decideIntent(store, intent, error.action === 'reject' || error.action === 'ignore' ? 'refused' : 'absent', {
+    code: error.code,
+  });
   if (error.action !== 'reject' && error.action !== 'ignore') throw error;
   return { kind: 'refused', error };
 }

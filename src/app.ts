@@ -4,17 +4,17 @@ import { Counter, Gauge, Histogram } from 'prom-client';
 import { createConnections } from '../activities/connections.ts';
 import { createActivities } from '../activities/create-activities.ts';
 import type { ActivityDeps } from '../activities/deps.ts';
+import { createStageLookup } from '../activities/hiring-stages.ts';
 import { resumePaused } from '../activities/resume-paused.ts';
 import type { HireTiming } from '../workflows/messages.ts';
 import type { Places } from './cli/options.ts';
 import { type Config, readConfig, storeUrl } from './config.ts';
 import { ConnectorError } from './errors.ts';
 import { createRegistry, startHealth } from './health.ts';
-import { createStageLookup } from './hiring-stages.ts';
 import { armKillPoints, passPoint } from './kill-point.ts';
 import { createLogger, type Logger } from './log.ts';
 import { latestHire } from './store/hires.ts';
-import { answerHold as writeAnswer, closeHold, readHold } from './store/holds.ts';
+import { closeHold, readHold, answerHold as writeAnswer } from './store/holds.ts';
 import { openStore, type Store } from './store/open-store.ts';
 import { writePoints } from './store/write-points.ts';
 import { checkSearchAttributes } from './temporal/check-search-attributes.ts';
@@ -22,6 +22,7 @@ import { connectTemporal, type TemporalConnection } from './temporal/connection.
 import { hireWorkflowId } from './temporal/ids.ts';
 import { ensureSweepSchedule, triggerSweep } from './temporal/schedules.ts';
 import { type HireClient, wakeHire } from './temporal/wake-hire.ts';
+import { createWorker, installRuntime } from './temporal/worker.ts';
 import { loadTenants } from './tenants/load-tenants.ts';
 import type { Tenant } from './tenants/schema.ts';
 import { notifyHolds } from './webhooks/notify-holds.ts';
@@ -42,13 +43,12 @@ export async function runWorker(options: Places & { healthPort?: number }): Prom
   const log = createLogger('worker');
   armKillPoints({ killAt: config.HIREBRIDGE_KILL_AT, listFile: config.HIREBRIDGE_KILL_LIST });
   const tenants = await loadTenants(options.tenantsDir);
-  const { createWorker, installRuntime } = await import('./temporal/worker.ts');
   installRuntime(log);
   const temporal = await connectTemporal();
   const store = await openStore(storeUrl(options.dataDir, config), { plugins: [writePoints(passPoint)] });
   try {
     await checkSearchAttributes(temporal.connection, temporal.namespace);
-    return await startWorker({ options, config, log, tenants, temporal, store, createWorker });
+    return await startWorker({ options, config, log, tenants, temporal, store });
   } catch (error) {
     await Promise.allSettled([store.close(), temporal.close()]);
     throw error;
@@ -62,7 +62,6 @@ interface WorkerParts {
   tenants: Tenant[];
   temporal: TemporalConnection;
   store: Store;
-  createWorker: typeof import('./temporal/worker.ts').createWorker;
 }
 
 async function startWorker(parts: WorkerParts): Promise<RunningWorker> {
@@ -71,7 +70,7 @@ async function startWorker(parts: WorkerParts): Promise<RunningWorker> {
   const registry = createRegistry('worker');
   const hires = hireClient(temporal, installationId, config);
   const deps = wireActivities(parts, hires, registry);
-  const worker = await parts.createWorker({
+  const worker = await createWorker({
     connection: await temporal.nativeConnection(),
     namespace: temporal.namespace,
     installationId,
@@ -80,7 +79,10 @@ async function startWorker(parts: WorkerParts): Promise<RunningWorker> {
     stickyMs: config.HIREBRIDGE_STICKY_MS,
   });
   for (const tenant of tenants)
-    await ensureSweepSchedule(hires.client, installationId, { tenantId: tenant.tenant, everyMs: tenant.policies.sweep.every });
+    await ensureSweepSchedule(hires.client, installationId, {
+      tenantId: tenant.tenant,
+      everyMs: tenant.policies.sweep.every,
+    });
   const run = worker.run();
   const relay = startRelay({
     store,
@@ -97,8 +99,8 @@ async function startWorker(parts: WorkerParts): Promise<RunningWorker> {
   });
   log.info({ installationId, tenants: tenants.length, health: health.url }, 'working');
   let closing = false;
-  const failed = run.then(
-    () => (closing ? new Promise<never>(() => undefined) : Promise.reject(new Error('The Temporal worker ended by itself'))),
+  const failed = run.then(() =>
+    closing ? new Promise<never>(() => undefined) : Promise.reject(new Error('The Temporal worker ended by itself')),
   );
   failed.catch(() => undefined);
   return {
@@ -228,16 +230,25 @@ export async function answerHold(
   const { holdId, answer, arguments: args } = options;
   await withClient(options, async ({ store, hires }) => {
     const hold = await readHold(store, holdId);
-    if (hold === undefined) throw refused('HOLD_UNKNOWN', `There is no hold ${holdId} in this store. List them with: hirebridge hold list`);
+    if (hold === undefined)
+      throw refused('HOLD_UNKNOWN', `There is no hold ${holdId} in this store. List them with: hirebridge hold list`);
     const accepted = JSON.parse(hold.answers) as string[];
     if (!accepted.includes(answer))
-      throw refused('ANSWER_UNKNOWN', `Hold ${holdId} (${hold.code}) takes one of: ${accepted.join(', ')}. "${answer}" is none of them.`);
+      throw refused(
+        'ANSWER_UNKNOWN',
+        `Hold ${holdId} (${hold.code}) takes one of: ${accepted.join(', ')}. "${answer}" is none of them.`,
+      );
     if (needsArgument.has(answer) && args.length === 0)
-      throw refused('ANSWER_INCOMPLETE', `The answer ${answer} needs an id: hirebridge hold answer ${holdId} ${answer} <id>`);
+      throw refused(
+        'ANSWER_INCOMPLETE',
+        `The answer ${answer} needs an id: hirebridge hold answer ${holdId} ${answer} <id>`,
+      );
     if (!(await writeAnswer(store, holdId, answer, args)))
       throw refused('HOLD_ANSWERED', `Hold ${holdId} is answered already; the first answer stands.`);
     if (hold.job_candidate_id === null) return answerTenantHold(store, hires, hold.tenant_id, holdId, answer, args);
-    await wakeHire(hires, { tenantId: hold.tenant_id, jobCandidateId: hold.job_candidate_id }, 'answer', { start: true });
+    await wakeHire(hires, { tenantId: hold.tenant_id, jobCandidateId: hold.job_candidate_id }, 'answer', {
+      start: true,
+    });
   });
 }
 
@@ -253,7 +264,8 @@ async function answerTenantHold(
   args: readonly string[],
 ): Promise<void> {
   if (answer === 'adopt')
-    for (const jobCandidateId of args) await wakeHire(hires, { tenantId, jobCandidateId }, 'person', { start: true, adopt: true });
+    for (const jobCandidateId of args)
+      await wakeHire(hires, { tenantId, jobCandidateId }, 'person', { start: true, adopt: true });
   await closeHold(store, holdId);
 }
 
@@ -281,7 +293,10 @@ async function withClient<T>(places: Places, use: (parts: CommandParts) => Promi
 }
 
 function unknownTenant(tenantId: string, tenantsDir: string): ConnectorError {
-  return refused('TENANT_UNKNOWN', `No file in ${tenantsDir} names the tenant "${tenantId}". Check the name or --tenants.`);
+  return refused(
+    'TENANT_UNKNOWN',
+    `No file in ${tenantsDir} names the tenant "${tenantId}". Check the name or --tenants.`,
+  );
 }
 
 function refused(code: string, message: string): ConnectorError {

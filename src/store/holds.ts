@@ -63,7 +63,12 @@ export async function listHolds(
 }
 
 /** Writes a person's answer. False when the hold is closed or answered already: the first answer stands. */
-export async function answerHold(store: Store, holdId: string, answer: string, args: readonly string[]): Promise<boolean> {
+export async function answerHold(
+  store: Store,
+  holdId: string,
+  answer: string,
+  args: readonly string[],
+): Promise<boolean> {
   const result = await store.kysely
     .updateTable('holds')
     .set({ answer, answer_arguments: JSON.stringify(args), answered_at: store.now })

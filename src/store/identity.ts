@@ -15,7 +15,11 @@ export interface Person {
  * Takes the right to be the only hire that looks up, creates or links this person. Returns the claim in force: the caller's own, or
  * another hire's.
  */
-export async function takeClaim(store: Store, person: Person, key: HireKey): Promise<{ mine: boolean; claim: ClaimRow }> {
+export async function takeClaim(
+  store: Store,
+  person: Person,
+  key: HireKey,
+): Promise<{ mine: boolean; claim: ClaimRow }> {
   await store.kysely
     .insertInto('claims')
     .values({
@@ -37,9 +41,7 @@ export async function takeClaim(store: Store, person: Person, key: HireKey): Pro
     .where('candidate_id', '=', person.candidateId)
     .executeTakeFirstOrThrow();
   const mine =
-    claim.tenant_id === key.tenantId &&
-    claim.job_candidate_id === key.jobCandidateId &&
-    claim.period === key.period;
+    claim.tenant_id === key.tenantId && claim.job_candidate_id === key.jobCandidateId && claim.period === key.period;
   return { mine, claim };
 }
 
@@ -110,7 +112,11 @@ export async function linkEmployee(
     .executeTakeFirstOrThrow();
 }
 
-export async function linkOfEmployee(store: Store, connection: string, employeeId: string): Promise<LinkRow | undefined> {
+export async function linkOfEmployee(
+  store: Store,
+  connection: string,
+  employeeId: string,
+): Promise<LinkRow | undefined> {
   return store.kysely
     .selectFrom('links')
     .selectAll()

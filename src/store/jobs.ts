@@ -23,7 +23,9 @@ export async function saveJobs(store: Store, tenantId: string, jobs: ReadonlyArr
         })),
       )
       .onConflict((c) =>
-        c.columns(['tenant_id', 'job_id']).doUpdateSet({ record: sql`excluded.record`, seen_at: sql`excluded.seen_at` }),
+        c
+          .columns(['tenant_id', 'job_id'])
+          .doUpdateSet({ record: sql`excluded.record`, seen_at: sql`excluded.seen_at` }),
       )
       .execute();
   }

@@ -1,7 +1,7 @@
 import { randomBytes } from 'node:crypto';
 import { type KyselyPlugin, type Migration, Migrator, sql } from 'kysely';
 import { ConnectorError } from '../errors.ts';
-import { type Database, openDatabase, type OpenOptions } from '../sql/open-database.ts';
+import { type Database, type OpenOptions, openDatabase } from '../sql/open-database.ts';
 import * as hire from './migrations/0001-hire.ts';
 import type { Tables } from './schema.ts';
 

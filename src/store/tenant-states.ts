@@ -4,7 +4,11 @@ import type { Tables, TenantRow } from './schema.ts';
 
 /** What the store knows of a tenant; made on first sight. */
 export async function readTenantState(store: Store, tenantId: string): Promise<TenantRow> {
-  const known = await store.kysely.selectFrom('tenants').selectAll().where('tenant_id', '=', tenantId).executeTakeFirst();
+  const known = await store.kysely
+    .selectFrom('tenants')
+    .selectAll()
+    .where('tenant_id', '=', tenantId)
+    .executeTakeFirst();
   if (known !== undefined) return known;
   await store.kysely
     .insertInto('tenants')

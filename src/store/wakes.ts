@@ -1,7 +1,12 @@
 import type { Store } from './open-store.ts';
 
 /** Writes down that these records should be read again; one that waits already stays one. */
-export async function addWakes(store: Store, tenantId: string, stream: string, recordIds: readonly string[]): Promise<void> {
+export async function addWakes(
+  store: Store,
+  tenantId: string,
+  stream: string,
+  recordIds: readonly string[],
+): Promise<void> {
   if (recordIds.length === 0) return;
   await store.kysely
     .insertInto('wakes')

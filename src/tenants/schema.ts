@@ -49,8 +49,6 @@ const partner = z
     allowPrivateAddress: z.boolean('expected true or false').default(false),
     /** Overrides of what the specification leaves open; see src/partner/contract/readings.ts. */
     readings: Readings.partial().default({}),
-    /** Name of a stage field on the job candidate, where this partner has one. */
-    stageField: text.optional(),
   })
   .superRefine((value, context) => {
     if (value.webhooks === 'on' && value.webhookKeys.length === 0) {

@@ -92,7 +92,10 @@ export interface World {
   /** Listens on the world's webhook port, where the sandbox delivers. */
   startReceiver(env?: NodeJS.ProcessEnv): Promise<Process>;
   /** Runs one command of the CLI to its end. */
-  cli(args: readonly string[], env?: NodeJS.ProcessEnv): Promise<{ code: number | null; stdout: string; stderr: string }>;
+  cli(
+    args: readonly string[],
+    env?: NodeJS.ProcessEnv,
+  ): Promise<{ code: number | null; stdout: string; stderr: string }>;
   employees(): Promise<Employee[]>;
   effects(name: string): Promise<LedgerRow[]>;
   /** Finishes every onboarding that is under way in the sandbox. */
@@ -121,9 +124,36 @@ export async function startWorld(options: WorldOptions): Promise<World> {
     HIREBRIDGE_STORE_URL: storeUrl,
     ...options.env,
   };
-  const numbers = ['--seed', '7', '--jobs', `${options.jobs ?? 2}`, '--candidates', `${options.candidates ?? 12}`, '--hired', `${options.hired ?? 0}`];
-  const addresses = ['--port', '0', '--control-port', '0', '--state', join(dir, 'sandbox.db'), '--webhook-url', webhookUrl];
-  const args = ['sandbox', ...numbers, ...addresses, '--webhook-key', webhookKey, '--key', apiKey, ...(options.sandbox ?? [])];
+  const numbers = [
+    '--seed',
+    '7',
+    '--jobs',
+    `${options.jobs ?? 2}`,
+    '--candidates',
+    `${options.candidates ?? 12}`,
+    '--hired',
+    `${options.hired ?? 0}`,
+  ];
+  const addresses = [
+    '--port',
+    '0',
+    '--control-port',
+    '0',
+    '--state',
+    join(dir, 'sandbox.db'),
+    '--webhook-url',
+    webhookUrl,
+  ];
+  const args = [
+    'sandbox',
+    ...numbers,
+    ...addresses,
+    '--webhook-key',
+    webhookKey,
+    '--key',
+    apiKey,
+    ...(options.sandbox ?? []),
+  ];
   const processes: Process[] = [];
   const start = async (cliArgs: string[], more: NodeJS.ProcessEnv = {}): Promise<Process> => {
     const started = await startProcess(cliArgs, { ...env, ...more }, out);
@@ -192,7 +222,9 @@ export async function until<T>(
 
 /** The latest Employee ID on each enrolment of ours, by job candidate: what the ledger says was written back. */
 export async function writtenBack(world: World): Promise<Map<string, string>> {
-  const enrolments = new Map((await world.effects('enrolment')).map((row) => [String(row.subject), String(row.detail['externalRef'])]));
+  const enrolments = new Map(
+    (await world.effects('enrolment')).map((row) => [String(row.subject), String(row.detail['externalRef'])]),
+  );
   const written = new Map<string, string>();
   for (const row of await world.effects('external-status')) {
     const jobCandidateId = enrolments.get(String(row.subject))?.split(':')[1];
@@ -225,7 +257,10 @@ async function startProcess(args: string[], env: NodeJS.ProcessEnv, out: WriteSt
 }
 
 async function runCli(args: string[], env: NodeJS.ProcessEnv) {
-  const child = spawn(process.execPath, [MAIN, ...args], { env: { ...process.env, ...env }, stdio: ['ignore', 'pipe', 'pipe'] });
+  const child = spawn(process.execPath, [MAIN, ...args], {
+    env: { ...process.env, ...env },
+    stdio: ['ignore', 'pipe', 'pipe'],
+  });
   const output = { stdout: '', stderr: '' };
   child.stdout.on('data', (chunk) => (output.stdout += String(chunk)));
   child.stderr.on('data', (chunk) => (output.stderr += String(chunk)));

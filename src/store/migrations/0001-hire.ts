@@ -90,7 +90,11 @@ async function createHires(db: Kysely<unknown>): Promise<void> {
     .addPrimaryKeyConstraint('hires_key', ['tenant_id', 'job_candidate_id', 'period'])
     .execute();
   await db.schema.createIndex('hires_by_state').on('hires').columns(['tenant_id', 'state']).execute();
-  await db.schema.createIndex('hires_by_enrolment').on('hires').columns(['tenant_id', 'onboarding_candidate_id']).execute();
+  await db.schema
+    .createIndex('hires_by_enrolment')
+    .on('hires')
+    .columns(['tenant_id', 'onboarding_candidate_id'])
+    .execute();
   await db.schema
     .createTable('intents')
     .addColumn('tenant_id', 'text', (c) => c.notNull())

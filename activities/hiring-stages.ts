@@ -1,5 +1,5 @@
-import type { Connections } from '../activities/connections.ts';
-import { contract } from './partner/contract/index.ts';
+import { contract } from '../src/partner/contract/index.ts';
+import type { Connections } from './connections.ts';
 
 const FRESH_MS = 600_000;
 
@@ -24,5 +24,7 @@ export function createStageLookup(connections: Connections): (tenantId: string, 
 async function readStageTypes(connections: Connections, tenantId: string): Promise<Map<string, string>> {
   const { partner } = await connections.of(tenantId);
   const { items } = await partner.readAll(contract.pipelines.list, {}, { lane: 'live' });
-  return new Map(items.flatMap((pipeline) => pipeline.stages ?? []).map((stage) => [String(stage.id), String(stage.type)]));
+  return new Map(
+    items.flatMap((pipeline) => pipeline.stages ?? []).map((stage) => [String(stage.id), String(stage.type)]),
+  );
 }
