@@ -94,11 +94,13 @@ export function readLedger(state: SandboxState, filter: LedgerFilter = {}): Ledg
   });
 }
 
+export type LedgerCounts = Partial<Record<LedgerKind, Record<string, number>>>;
+
 /** How often each kind and name happened: `{ effect: { enrolment: 5 }, request: { 'onboarding.enrol': 6 } }`. */
-export function countLedger(state: SandboxState, filter: LedgerFilter = {}): Record<string, Record<string, number>> {
+export function countLedger(state: SandboxState, filter: LedgerFilter = {}): LedgerCounts {
   const { sql, values } = where(filter);
-  const counts: Record<string, Record<string, number>> = {};
-  for (const row of state.all<{ kind: string; name: string; n: number }>(
+  const counts: LedgerCounts = {};
+  for (const row of state.all<{ kind: LedgerKind; name: string; n: number }>(
     `select kind, name, count(*) as n from ledger ${sql} group by kind, name`,
     ...values,
   )) {

@@ -1,10 +1,13 @@
 import { request } from 'undici';
 import type { z } from 'zod';
 import { ConnectorError } from '../../errors.ts';
-import type { LedgerFilter, LedgerRow } from '../ledger.ts';
+import type { LedgerCounts, LedgerFilter, LedgerRow } from '../ledger.ts';
 import type { ActionName, Actions } from './actions.ts';
 
-type Given<Name extends ActionName> = z.input<Actions[Name]['input']> & { companyId?: number };
+type Fields<Name extends ActionName> = z.input<Actions[Name]['input']>;
+type Given<Name extends ActionName> = (Fields<Name> extends Record<string, never> ? unknown : Fields<Name>) & {
+  companyId?: number;
+};
 type Result<Name extends ActionName> = ReturnType<Actions[Name]['run']>;
 
 /** The control plane of a running sandbox, for demos and tests: what a person does, and what the ledger says. */
@@ -12,7 +15,7 @@ export interface ControlClient {
   act<Name extends ActionName>(name: Name, input?: Given<Name>): Promise<Result<Name>>;
   ledger(filter?: LedgerFilter): Promise<LedgerRow[]>;
   /** By kind, then by name: `counts.effect.enrolment`. */
-  counts(filter?: LedgerFilter): Promise<Record<string, Record<string, number>>>;
+  counts(filter?: LedgerFilter): Promise<LedgerCounts>;
   deliveries(filter?: {
     event?: string;
     status?: number;

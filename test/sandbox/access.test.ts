@@ -1,0 +1,223 @@
+import { once } from 'node:events';
+import { connect } from 'node:net';
+import { describe, expect, test } from 'vitest';
+import { allEndpoints } from '../../src/partner/contract/index.ts';
+import { openSandbox } from './open-sandbox.ts';
+
+const otherKey = 'sk_test_OtherCompany0123456789';
+
+describe('key and account', () => {
+  test.each([
+    ['missing', {}],
+    ['of the wrong scheme', { authorization: 'Basic abc' }],
+    ['unknown', { authorization: 'Bearer sk_test_0000000000000000000000' }],
+    ['of production', { authorization: 'Bearer sk_live_0000000000000000000000' }],
+  ])('a key that is %s is 401 with the flat body', async (_name, headers) => {
+    await using sandbox = await openSandbox();
+    const response = await fetch(`${sandbox.url}/jobs`, { headers });
+    expect([response.status, await response.json()]).toEqual([401, { message: 'Invalid API key' }]);
+  });
+
+  test('is checked before the path, the query and the body', async () => {
+    await using sandbox = await openSandbox();
+    for (const [method, path] of [
+      ['GET', '/nowhere'],
+      ['GET', '/jobs?perPage=7'],
+      ['POST', '/jobs'],
+      ['GET', '/pipelines/x'],
+    ] as const) {
+      const { status } = await sandbox.api(method, path, undefined, {
+        key: 'wrong',
+        ...(method === 'POST' ? { raw: '{' } : {}),
+      });
+      expect(`${method} ${path} ${status}`).toBe(`${method} ${path} 401`);
+    }
+  });
+
+  test('a regenerated key invalidates the old one at once, a deactivated one is refused until activated', async () => {
+    await using sandbox = await openSandbox();
+    const { key } = await sandbox.control.act('regenerateKey');
+    expect(key).toMatch(/^sk_test_[0-9A-Za-z]{22}$/);
+    expect((await sandbox.api('GET', '/jobs')).status).toBe(401);
+    expect((await sandbox.api('GET', '/jobs', undefined, { key: key ?? '' })).status).toBe(200);
+    await sandbox.control.act('deactivateKey');
+    expect((await sandbox.api('GET', '/jobs', undefined, { key: key ?? '' })).status).toBe(401);
+    await sandbox.control.act('activateKey');
+    expect((await sandbox.api('GET', '/jobs', undefined, { key: key ?? '' })).status).toBe(200);
+  });
+
+  test('an inactive account is 403 ACCOUNT_INACTIVE, flat, until reactivated', async () => {
+    await using sandbox = await openSandbox();
+    await sandbox.control.act('deactivateAccount');
+    const { status, body } = await sandbox.api('GET', '/nowhere');
+    expect([status, body.code, typeof body.message, body.error]).toEqual([
+      403,
+      'ACCOUNT_INACTIVE',
+      'string',
+      undefined,
+    ]);
+    await sandbox.control.act('reactivateAccount');
+    expect((await sandbox.api('GET', '/jobs')).status).toBe(200);
+  });
+
+  test('a key that is no test key is refused at the start, with what to do', async () => {
+    await expect(openSandbox({ key: 'secret' })).rejects.toMatchObject({ code: 'INVALID_KEY_FORMAT' });
+  });
+});
+
+describe('two companies in one process', () => {
+  test('each sees only its own, and another company’s record is 403 or 404 as the contract says', async () => {
+    await using sandbox = await openSandbox({ otherKey, jobs: 2, candidates: 6 });
+    const other = (method: string, path: string, body?: unknown) => sandbox.api(method, path, body, { key: otherKey });
+    const { control, companyId } = sandbox;
+    const job = (await sandbox.api('GET', '/jobs')).body.jobs[0];
+    const listed = (await sandbox.api('GET', `/job-candidates/job/${job.id}/candidates`)).body.data[0];
+    const stages = (await sandbox.api('GET', `/pipelines/${job.pipelineId}`)).body.data.stages;
+    const field = await control.act('createCustomField', {
+      companyId,
+      entityType: 'candidate',
+      fieldLabel: 'Start date',
+      fieldType: 'date',
+    });
+    const value = await control.act('setCustomFieldValue', {
+      companyId,
+      customFieldId: field.id,
+      entityType: 'candidate',
+      entityId: listed.candidateId,
+      value: '2026-03-01',
+    });
+    const { flows } = await control.act('listOnboardingFlows', { companyId });
+    const flowId = String(flows[0]?.['flowId']);
+    const enrolled = await control.act('enrol', {
+      companyId,
+      flowId,
+      firstName: 'Ada',
+      lastName: 'L',
+      email: 'ada@example.com',
+    });
+    const theirs = (await other('GET', '/pipelines')).body.data[0];
+
+    expect((await other('GET', '/jobs')).body).toEqual({ jobs: [], totalJobs: 0 });
+    expect((await other('GET', '/candidates/list')).body.data).toEqual([]);
+    expect((await other('GET', '/job-candidates/stage?stageType=SOURCED')).body.data).toEqual([]);
+    expect((await other('GET', '/custom-fields')).body.data).toEqual([]);
+    expect((await other('GET', '/onboarding/candidates')).body.data.candidates).toEqual([]);
+    expect((await other('POST', '/candidates/bulk-fetch', { candidateIds: [listed.candidateId] })).body.data).toEqual(
+      [],
+    );
+    expect((await other('POST', '/job-candidates/bulk-fetch', { jobCandidateIds: [listed.id] })).body.data).toEqual([]);
+
+    const refused: [number, string, string, unknown?][] = [
+      [403, 'GET', `/pipelines/${job.pipelineId}`],
+      [403, 'PUT', `/pipelines/${job.pipelineId}`, { name: 'Mine' }],
+      [403, 'POST', '/pipelines/stages', { pipelineId: job.pipelineId, name: 'X', type: 'SCREEN' }],
+      [403, 'DELETE', `/pipelines/stages/${stages[3].id}`, { pipelineId: theirs.id, newStageId: theirs.stages[1].id }],
+      [403, 'GET', `/job-candidates/stage/${stages[0].id}/candidates`],
+      [403, 'GET', `/custom-fields/${field.id}`],
+      [403, 'PUT', `/custom-fields/${field.id}`, { fieldLabel: 'Mine' }],
+      [403, 'DELETE', `/custom-fields/${field.id}`],
+      [
+        403,
+        'POST',
+        '/custom-field-values',
+        { customFieldId: field.id, entityType: 'candidate', entityId: 1, value: '2026-01-01' },
+      ],
+      [404, 'GET', `/candidates/${listed.candidateId}`],
+      [404, 'PATCH', `/candidates/${listed.candidateId}`, { city: 'Oslo' }],
+      [404, 'GET', `/job-candidates/job/${job.id}/candidates`],
+      [404, 'PATCH', `/job-candidates/${listed.id}`, { evaluationStatus: 'APPROVED' }],
+      [404, 'PUT', `/job-candidates/${listed.id}/stage`, { stageId: theirs.stages[0].id }],
+      [404, 'DELETE', `/job-candidates/${listed.id}`],
+      [404, 'GET', `/custom-field-values/${String(value['id'])}`],
+      [404, 'DELETE', `/custom-field-values/${String(value['id'])}`],
+      [404, 'DELETE', `/custom-field-values/entity/candidate/${listed.candidateId}`],
+      [
+        404,
+        'POST',
+        `/onboarding/flows/${flowId}/candidates`,
+        { firstName: 'A', lastName: 'B', email: 'a@example.com' },
+      ],
+      [404, 'GET', `/onboarding/candidates/${String(enrolled?.['onboardingCandidateId'])}`],
+      [
+        404,
+        'PATCH',
+        `/onboarding/candidates/${String(enrolled?.['onboardingCandidateId'])}/external-status`,
+        { status: 'x' },
+      ],
+      [404, 'POST', `/onboarding/candidates/${String(enrolled?.['onboardingCandidateId'])}/terminate`],
+    ];
+    for (const [status, method, path, body] of refused) {
+      expect(`${method} ${path} ${(await other(method, path, body)).status}`).toBe(`${method} ${path} ${status}`);
+    }
+    expect(await control.counts({ companyId: sandbox.otherCompanyId, kind: 'effect' })).toEqual({});
+  });
+});
+
+describe('what is not there or malformed', () => {
+  test('an unknown path and a job by id are 404 NOT_FOUND in the canonical body', async () => {
+    await using sandbox = await openSandbox({ jobs: 1 });
+    for (const path of ['/nowhere', '/jobs/50001', '/', '/pipelines/1/2/3']) {
+      const { status, body } = await sandbox.api('GET', path);
+      expect([status, body.error.code]).toEqual([404, 'NOT_FOUND']);
+    }
+  });
+
+  test.each([
+    ['broken JSON', '{"name":'],
+    ['an array', '[]'],
+    ['null', 'null'],
+    ['a text', '"x"'],
+    ['nothing', ''],
+    ['nested 100,000 deep', `{"name":${'['.repeat(100_000)}${']'.repeat(100_000)}}`],
+  ])('a body that is %s is 400 INVALID_REQUEST', async (_name, raw) => {
+    await using sandbox = await openSandbox();
+    const { status, body } = await sandbox.api('POST', '/pipelines', undefined, { raw });
+    expect([status, body.error.code, body.error.type]).toEqual([400, 'INVALID_REQUEST', 'validation_error']);
+  });
+
+  test('details name the field by its dotted path', async () => {
+    await using sandbox = await openSandbox();
+    const { flows } = await sandbox.control.act('listOnboardingFlows');
+    const good = { firstName: 'A', lastName: 'B', email: 'a@example.com' };
+    const { status, body } = await sandbox.api(
+      'POST',
+      `/onboarding/flows/${String(flows[0]?.['flowId'])}/candidates/bulk`,
+      { candidates: [good, { ...good, email: 'x' }] },
+    );
+    expect([status, Object.keys(body.error.details)]).toEqual([400, ['candidates[1].email']]);
+  });
+
+  test('a body of 100 MB is refused and others are served meanwhile', async () => {
+    await using sandbox = await openSandbox();
+    const { port } = new URL(sandbox.url);
+    const socket = connect(Number(port), '127.0.0.1');
+    socket.on('error', () => undefined);
+    socket.write(
+      `POST /v1/partner/jobs HTTP/1.1\r\nhost: x\r\nauthorization: Bearer ${sandbox.key}\r\ncontent-length: 100000000\r\n\r\n{"title":"`,
+    );
+    const [answer] = (await once(socket, 'data')) as [Buffer];
+    expect(answer.toString()).toContain('HTTP/1.1 400');
+    expect((await sandbox.api('GET', '/jobs')).status).toBe(200);
+    socket.destroy();
+  });
+
+  test('a client that sends its headers one byte at a time does not stop others', async () => {
+    await using sandbox = await openSandbox();
+    const slow = Array.from({ length: 50 }, () =>
+      connect(Number(new URL(sandbox.url).port), '127.0.0.1').on('error', () => undefined),
+    );
+    for (const socket of slow) socket.write('GET /v1/partner/jobs HTTP/1.1\r\nhos');
+    expect((await sandbox.api('GET', '/jobs')).status).toBe(200);
+    for (const socket of slow) socket.destroy();
+  });
+
+  test('an operation of the contract that is not played yet is 501, never 404', async () => {
+    await using sandbox = await openSandbox();
+    const { operations } = await import('../../src/sandbox/operations/index.ts');
+    for (const endpoint of allEndpoints().filter((one) => !operations.has(one.id))) {
+      const path = endpoint.path.replaceAll(/:\w+/g, '1');
+      const { status, body } = await sandbox.api(endpoint.method, path, endpoint.body === undefined ? undefined : {});
+      expect(`${endpoint.id} ${status} ${body.error.code}`).toBe(`${endpoint.id} 501 NOT_IMPLEMENTED`);
+    }
+  });
+});
