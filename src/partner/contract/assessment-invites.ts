@@ -2,7 +2,7 @@
 import { z } from 'zod';
 import { AssessmentSubmission, BulkInviteEntry, InviteBatch, InviteInput, InviteResult } from './assessment.ts';
 import { defineEndpoint } from './endpoint.ts';
-import { statusData, statusPage } from './envelopes.ts';
+import { statusData, statusPage, writeOutcome } from './envelopes.ts';
 import { errorsOf, invalidPerPage, notFound, refusal } from './errors.ts';
 import { LooseNumber, pathText, queryInteger, queryPageSize, TextId } from './shapes.ts';
 
@@ -25,7 +25,7 @@ export const assessmentInvites = {
     body: InviteInput,
     status: 200,
     envelope: 'status-data',
-    response: statusData(InviteResult),
+    response: writeOutcome(InviteResult),
     errors: errorsOf(
       refusal('INVALID_REQUEST', 'neither jobCandidateId nor all of firstName, lastName and emailAddress'),
       refusal('DUPLICATE_INVITE', 'candidate already invited'),

@@ -2,7 +2,7 @@
 import { z } from 'zod';
 import { Candidate, CandidateInput, CandidateUpdate } from './candidate.ts';
 import { defineEndpoint } from './endpoint.ts';
-import { statusData, statusList, statusPage, successData } from './envelopes.ts';
+import { statusData, statusList, statusPage, successData, valueAt } from './envelopes.ts';
 import { errorsOf, invalidPerPage, invalidRequest, notFound, refusal } from './errors.ts';
 import {
   AnyObject,
@@ -47,6 +47,23 @@ export type ListedCandidate = z.infer<typeof ListedCandidate>;
 
 export const ResumeBatch = z.looseObject({ batchId: TextId }).meta({ id: 'ResumeBatch' });
 export type ResumeBatch = z.infer<typeof ResumeBatch>;
+
+/** A batch's page; a bare list and a flag inside `pagination` are read too (C16). */
+const ParsedBatch = z.preprocess(
+  (data: unknown) => batchPage(data),
+  z.looseObject({
+    batchId: TextId.nullish(),
+    status: openEnum(['processing', 'completed', 'failed']).nullish(),
+    candidates: z.array(z.unknown()),
+    hasNextPage: z.boolean().nullish(),
+  }),
+);
+
+function batchPage(data: unknown): unknown {
+  if (Array.isArray(data)) return { candidates: data };
+  const nested = valueAt(data, 'pagination.hasNextPage');
+  return typeof nested === 'boolean' && typeof data === 'object' ? { hasNextPage: nested, ...data } : data;
+}
 
 /** 1 to 5,000 public URLs (section 8). */
 export const ResumeUrls = z
@@ -205,14 +222,7 @@ export const candidates = {
     query: z.object({ page: queryInteger({ min: 1 }).default(1), perPage: queryPageSize().default(10) }),
     status: 200,
     envelope: 'success-data',
-    response: successData(
-      z.looseObject({
-        batchId: TextId.nullish(),
-        status: openEnum(['processing', 'completed', 'failed']).nullish(),
-        candidates: z.array(z.unknown()),
-        hasNextPage: z.boolean().nullish(),
-      }),
-    ),
+    response: successData(ParsedBatch),
     list: {
       itemsAt: 'data.candidates',
       item: Candidate,

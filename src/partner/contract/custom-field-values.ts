@@ -3,7 +3,7 @@ import { z } from 'zod';
 import { CustomFieldInput } from './custom-field-input.ts';
 import { entityTypes } from './custom-fields.ts';
 import { defineEndpoint } from './endpoint.ts';
-import { Confirmation, statusData, statusList } from './envelopes.ts';
+import { Confirmation, statusData, statusList, writeOutcome, writtenList } from './envelopes.ts';
 import { errorsOf, invalidRequest, notFound, refusal } from './errors.ts';
 import { IntegerId, IsoTime, openEnum, pathInteger, pathText, TextId } from './shapes.ts';
 
@@ -94,7 +94,7 @@ export const customFieldValues = {
     body: CustomFieldValueInput,
     status: 200,
     envelope: 'status-data',
-    response: statusData(CustomFieldValue),
+    response: writeOutcome(CustomFieldValue),
     errors: errorsOf(badValue, unknownField, foreignField, notFound('entity')),
     assumed: ['G1', 'F2', 'F9', 'F11', 'F12', 'F14'],
   }),
@@ -107,8 +107,8 @@ export const customFieldValues = {
     body: z.array(CustomFieldValueInput).min(1),
     status: 200,
     envelope: 'status-data',
-    response: statusList('data.values', 'data.customFieldValues', 'values'),
-    list: { itemsAt: 'data', item: CustomFieldValue, idKey: 'id' },
+    response: writtenList('data.values', 'data.customFieldValues', 'values'),
+    list: { itemsAt: 'data', item: CustomFieldValue.partial(), idKey: 'id' },
     errors: errorsOf(badValue, unknownField, foreignField, notFound('entity')),
     chunk: { key: null, max: 100 },
     assumed: ['G1', 'F2', 'F3', 'F9', 'F10', 'F12'],

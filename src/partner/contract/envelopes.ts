@@ -13,10 +13,26 @@ export function statusData<Data extends z.ZodType>(data: Data) {
 }
 
 /** `{ status: "success", message }`: a confirmation without a record; data is kept where it comes. */
-export const Confirmation = z
-  .looseObject({ status: z.string(), message: z.string().nullish() })
-  .meta({ id: 'Confirmation' });
+export const Confirmation = z.preprocess(
+  (body: unknown) => withStatus(body),
+  z.looseObject({ status: z.string(), message: z.string().nullish() }).meta({ id: 'Confirmation' }),
+);
 export type Confirmation = z.infer<typeof Confirmation>;
+
+/**
+ * Answer of a write whose record is not fully shown: it may be missing, a list of one, or only an id (F12, K2, O2). The
+ * write has happened, so an answer in another form must not look like a failure.
+ */
+export function writeOutcome<Shape extends z.ZodRawShape>(record: z.ZodObject<Shape, z.core.$loose>) {
+  return z.preprocess(
+    (body: unknown) => wrapBare(withStatus(body)),
+    z.looseObject({
+      status: z.string(),
+      data: z.preprocess(oneRecord, record.partial()),
+      message: z.string().nullish(),
+    }),
+  );
+}
 
 /** `{ success: true, data }`: bulk resume upload and batch retrieval. */
 export function successData<Data extends z.ZodType>(data: Data) {
@@ -28,6 +44,14 @@ export function statusList(...alsoAt: string[]) {
   return z.preprocess(
     (body: unknown) => moveList(wrapBare(body), 'data', alsoAt),
     z.looseObject({ status: z.string(), data: z.array(z.unknown()) }),
+  );
+}
+
+/** The list a bulk write answers with; empty where it answers with something else (F12). */
+export function writtenList(...alsoAt: string[]) {
+  return z.preprocess(
+    (body: unknown) => orEmpty(moveList(wrapBare(withStatus(body)), 'data', alsoAt)),
+    z.looseObject({ status: z.string(), data: z.array(z.unknown()), message: z.string().nullish() }),
   );
 }
 
@@ -55,9 +79,9 @@ export function statusPage(...alsoAt: string[]) {
 }
 
 /** A list as `{ status, data: { [key]: [...], pagination } }`. */
-export function statusKeyedPage<const Key extends string>(key: Key) {
+export function statusKeyedPage<const Key extends string>(key: Key, ...alsoAs: string[]) {
   return z.preprocess(
-    (body: unknown) => intoKeyed(body, key),
+    (body: unknown) => intoKeyed(body, key, alsoAs),
     z.looseObject({
       status: z.string(),
       data: z.looseObject({ [key]: z.array(z.unknown()), pagination: LimitPagination.nullish() }),
@@ -105,12 +129,31 @@ function movePagination(body: unknown): unknown {
   return typeof total === 'number' ? { ...body, pagination: { total } } : body;
 }
 
-function intoKeyed(body: unknown, key: string): unknown {
+function intoKeyed(body: unknown, key: string, alsoAs: readonly string[]): unknown {
   const wrapped = wrapBare(body);
-  if (!isObject(wrapped) || !Array.isArray(wrapped['data'])) return wrapped;
-  return { ...wrapped, data: { [key]: wrapped['data'], pagination: pagination(wrapped) } };
+  if (!isObject(wrapped)) return wrapped;
+  const { data } = wrapped;
+  if (Array.isArray(data)) return { ...wrapped, data: { [key]: data, pagination: pagination(wrapped) } };
+  if (!isObject(data) || Array.isArray(data[key])) return wrapped;
+  const other = alsoAs.map((name) => data[name]).find((value) => Array.isArray(value));
+  return other === undefined ? wrapped : { ...wrapped, data: { ...data, [key]: other } };
 }
 
 function pagination(body: Record<string, unknown>): unknown {
   return body['pagination'] ?? valueAt(body, 'data.pagination');
+}
+
+function withStatus(body: unknown): unknown {
+  if (body === undefined || body === null || body === '') return { status: 'success', message: null };
+  return isObject(body) && body['success'] === true && !('status' in body) ? { status: 'success', ...body } : body;
+}
+
+function oneRecord(data: unknown): unknown {
+  if (data === undefined || data === null) return {};
+  if (Array.isArray(data)) return data[0] ?? {};
+  return typeof data === 'number' || typeof data === 'string' ? { id: data } : data;
+}
+
+function orEmpty(body: unknown): unknown {
+  return isObject(body) && !Array.isArray(body['data']) ? { ...body, data: [] } : body;
 }

@@ -74,7 +74,9 @@ export const Application = z
     gender: z.string().nullish(),
     dateOfBirth: z.string().nullish(),
     nationality: z.string().nullish(),
-    screeningQuestionAnswer: z.array(z.looseObject({ question: z.string().nullish(), answer: z.unknown().optional() })).nullish(),
+    screeningQuestionAnswer: z
+      .array(z.looseObject({ question: z.string().nullish(), answer: z.unknown().optional() }))
+      .nullish(),
     otherFiles: z.array(z.looseObject({ name: z.string().nullish(), url: z.string().nullish() })).nullish(),
     consent: z
       .looseObject({

@@ -2,7 +2,7 @@
 import { z } from 'zod';
 import { BulkIds, ResumeBatch, ResumeUrls } from './candidates.ts';
 import { defineEndpoint } from './endpoint.ts';
-import { Confirmation, statusData, statusList, successData } from './envelopes.ts';
+import { Confirmation, statusData, statusList, successData, writeOutcome } from './envelopes.ts';
 import { errorsOf, invalidRequest, notFound, refusal } from './errors.ts';
 import { Application, ConsentDocument, JobCandidate, JobCandidateUpdate, StageMove } from './job-candidate.ts';
 import { jobCandidateLists } from './job-candidate-lists.ts';
@@ -57,7 +57,7 @@ export const jobCandidates = {
     body: JobCandidateUpdate,
     status: 200,
     envelope: 'status-data',
-    response: statusData(JobCandidate),
+    response: writeOutcome(JobCandidate),
     errors: errorsOf(invalidRequest, notFound('job candidate')),
     assumed: ['K10', 'E5'],
   }),
@@ -84,7 +84,7 @@ export const jobCandidates = {
     body: z.object({ stageId: z.int() }),
     status: 200,
     envelope: 'status-data',
-    response: statusData(StageMove),
+    response: writeOutcome(StageMove),
     errors: errorsOf(
       invalidRequest,
       refusal('PERMISSION_DENIED', 'stage of another company'),

@@ -1,7 +1,7 @@
 /** Section 4.9: agentic onboarding. */
 import { z } from 'zod';
 import { defineEndpoint, type ListShape } from './endpoint.ts';
-import { statusData, statusKeyedPage } from './envelopes.ts';
+import { statusData, statusKeyedPage, writeOutcome } from './envelopes.ts';
 import { errorsOf, invalidRequest, notFound, refusal } from './errors.ts';
 import {
   EnrolledCandidate,
@@ -75,7 +75,7 @@ export const onboarding = {
     body: z.object({ candidates: z.array(EnrolmentInput).min(1).max(100) }),
     status: 201,
     envelope: 'status-data',
-    response: statusKeyedPage('enrolled'),
+    response: statusKeyedPage('enrolled', 'candidates'),
     list: { itemsAt: 'data.enrolled', item: EnrolledCandidate, idKey: 'onboardingCandidateId' },
     errors: enrolErrors,
     costsCredit: true,
@@ -108,7 +108,7 @@ export const onboarding = {
     }),
     status: 200,
     envelope: 'status-data',
-    response: statusKeyedPage('candidates'),
+    response: statusKeyedPage('candidates', 'onboardingCandidates'),
     list: { itemsAt: 'data.candidates', item: OnboardingCandidate, idKey: 'onboardingCandidateId', paging },
     errors: errorsOf(badQuery),
     assumed: ['G9', 'G12', 'O6'],
@@ -155,7 +155,7 @@ export const onboarding = {
     ),
     status: 200,
     envelope: 'status-data',
-    response: statusData(OnboardingCandidate),
+    response: writeOutcome(OnboardingCandidate),
     errors: errorsOf(invalidRequest, unknownCandidate),
     assumed: ['O2', 'O12'],
   }),
@@ -170,7 +170,7 @@ export const onboarding = {
     bodyOptional: true,
     status: 200,
     envelope: 'status-data',
-    response: statusData(OnboardingCandidate),
+    response: writeOutcome(OnboardingCandidate),
     errors: errorsOf(invalidRequest, unknownCandidate, refusal('ALREADY_TERMINAL', 'enrollment is terminal')),
     assumed: ['O11', 'O16'],
   }),
@@ -189,7 +189,7 @@ export const onboarding = {
     }),
     status: 200,
     envelope: 'status-data',
-    response: statusKeyedPage('offers'),
+    response: statusKeyedPage('offers', 'offerDocuments'),
     list: { itemsAt: 'data.offers', item: Offer, idKey: 'offerId', paging },
     errors: errorsOf(badQuery),
     assumed: ['G9', 'G12', 'O14'],

@@ -21,19 +21,28 @@ export const RescoreAccepted = z
 export type RescoreAccepted = z.infer<typeof RescoreAccepted>;
 
 /** Status and summary of a run; the counters carry the names of event job.candidates.rescored (K9). */
-export const RescoreRun = z
-  .looseObject({
-    rescoreId: TextId.nullish(),
-    jobId: IntegerId.nullish(),
-    status: openEnum(rescoreStatuses).nullish(),
-    totalEligible: LooseNumber.nullish(),
-    totalRequested: LooseNumber.nullish(),
-    totalProcessed: LooseNumber.nullish(),
-    totalFailed: LooseNumber.nullish(),
-    cappedByCredits: z.boolean().nullish(),
-  })
-  .meta({ id: 'RescoreRun' });
+export const RescoreRun = z.preprocess(
+  (data: unknown) => flattenSummary(data),
+  z
+    .looseObject({
+      rescoreId: TextId.nullish(),
+      jobId: IntegerId.nullish(),
+      status: openEnum(rescoreStatuses).nullish(),
+      totalEligible: LooseNumber.nullish(),
+      totalRequested: LooseNumber.nullish(),
+      totalProcessed: LooseNumber.nullish(),
+      totalFailed: LooseNumber.nullish(),
+      cappedByCredits: z.boolean().nullish(),
+    })
+    .meta({ id: 'RescoreRun' }),
+);
 export type RescoreRun = z.infer<typeof RescoreRun>;
+
+/** The counters may stand in `summary`, beside the status. */
+function flattenSummary(data: unknown): unknown {
+  if (typeof data !== 'object' || data === null || !('summary' in data)) return data;
+  return typeof data.summary === 'object' && data.summary !== null ? { ...data.summary, ...data } : data;
+}
 
 const params = z.object({ rescoreId: pathText() });
 
