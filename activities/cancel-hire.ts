@@ -1,6 +1,6 @@
 import { ConnectorError, isConnectorError } from '../src/errors.ts';
 import { countCancelled, endHire, type HireKey, readHireRow, updateHire } from '../src/store/hires.ts';
-import { closeHoldsOf } from '../src/store/holds.ts';
+import { answersOf, closeHoldsOf } from '../src/store/holds.ts';
 import { releaseClaim } from '../src/store/identity.ts';
 import { latestIntent } from '../src/store/intents.ts';
 import type { HireRow } from '../src/store/schema.ts';
@@ -59,7 +59,9 @@ export function cancelHire(deps: ActivityDeps, ref: HireRef): Promise<void> {
     await terminateEnrolment(deps, connection, ref, row, 'hire cancelled');
     await releaseClaim(deps.store, ref);
     await closeHoldsOf(deps.store, ref);
-    await endHire(deps.store, ref, 'cancelled');
+    // By a person's word they may still stand in the stage: that must not start the hire again.
+    const byPerson = (await answersOf(deps.store, ref)).at(-1)?.answer === 'cancel';
+    await endHire(deps.store, ref, byPerson ? 'ended' : 'cancelled');
     deps.log.info({ tenantId: ref.tenantId, jobCandidateId: ref.jobCandidateId, period: ref.period }, 'hire cancelled');
   });
 }

@@ -2,6 +2,7 @@ import { ConnectorError, isConnectorError } from '../src/errors.ts';
 import type { Candidate } from '../src/partner/contract/candidate.ts';
 import { closeCreditGate, openCreditGate, passCreditGate } from '../src/store/credit-gate.ts';
 import { type HireKey, hiresInState, readHireRow, updateHire } from '../src/store/hires.ts';
+import { closeTenantHolds, type NewHold, openHold } from '../src/store/holds.ts';
 import type { HireRef } from '../workflows/messages.ts';
 import type { Connection } from './connections.ts';
 import type { ActivityDeps } from './deps.ts';
@@ -130,6 +131,7 @@ const refusals: Record<string, Refusal> = {
     const first = await closeCreditGate(deps.store, ref.tenantId, { required, available });
     if (first)
       deps.log.error({ tenantId: ref.tenantId, required, available }, 'onboarding credits used up, enrolments wait');
+    await openHold(deps.store, creditsUsedUp(ref.tenantId, required, available));
     return waitForCredits(deps, ref, connection.tenant.policies.credits.canaryEvery);
   },
   async DUPLICATE_ENROLLMENT(deps, connection, ref, reference) {
@@ -158,6 +160,7 @@ async function wakeWaiting({ store, wakeHire, log }: ActivityDeps, tenantId: str
   const open = await hiresInState(store, tenantId, 'open');
   const waiting = open.filter((hire) => hire.step === 'waiting-for-credits');
   log.info({ tenantId, waiting: waiting.length }, 'onboarding credits are back, enrolments go on');
+  await closeTenantHolds(store, tenantId, 'CREDITS_USED_UP');
   for (const hire of waiting)
     await wakeHire({ tenantId, jobCandidateId: hire.job_candidate_id }, 'credits', { start: false });
 }
@@ -190,6 +193,16 @@ async function adoptByHand(
 async function waitForCredits({ store }: ActivityDeps, ref: HireRef, waitMs: number): Promise<Enrolled> {
   await updateHire(store, ref, { step: 'waiting-for-credits' });
   return { verdict: 'no-credits', waitMs };
+}
+
+function creditsUsedUp(tenantId: string, required: number | null, available: number | null): NewHold {
+  return {
+    tenantId,
+    code: 'CREDITS_USED_UP',
+    message: `The hiring platform has ${available ?? 'too few'} onboarding credits left and an enrolment needs ${required ?? 'more'}. Top them up in its dashboard: one enrolment is tried again by itself from time to time, or at once with the answer retry; the others follow.`,
+    answers: ['retry'],
+    details: { required, available },
+  };
 }
 
 function held(code: string, message: string, answers: string[]): Held {

@@ -33,12 +33,13 @@ export async function guardedOrHeld<T>(
   deps: ActivityDeps,
   tenantId: string,
   work: (connection: Connection) => Promise<T>,
+  answers: readonly string[] = ['retry', 'cancel'],
 ): Promise<T | Held> {
   try {
     return await guarded(deps, tenantId, work);
   } catch (error) {
     if (!isConnectorError(error) || error.action !== 'reject') throw error;
-    const hold = { code: error.code, message: error.message, answers: ['retry', 'cancel'] };
+    const hold = { code: error.code, message: error.message, answers: [...answers] };
     return { verdict: 'hold', hold: error.details === undefined ? hold : { ...hold, details: error.details } };
   }
 }

@@ -51,7 +51,7 @@ export interface HireActivities {
   /** Idempotent: writes the same values again. */
   writeBack(input: HireRef): Promise<{ verdict: 'written' } | Held>;
   /** Reads every target of the write-back again. */
-  verify(input: HireRef): Promise<{ verdict: 'verified' } | Held>;
+  verify(input: HireRef): Promise<{ verdict: 'verified' } | { verdict: 'differs'; hold: HoldRequest } | Held>;
   endHire(input: HireRef & { state: 'done' }): Promise<void>;
   /** The second reading and the known-good reading. `here` as long as absence is not proven. */
   confirmGone(input: HireRef): Promise<{ verdict: 'gone' | 'here' }>;

@@ -16,6 +16,9 @@ export async function openHold(
   return { holdId };
 }
 
+/** Answers that end a hire by themselves: `keep` while the person may still stand in the stage, `ended` after they left it. */
+const overBy: Record<string, 'ended' | 'cancelled'> = { keep: 'ended', ended: 'cancelled' };
+
 /** A person's answer, taken once: the hold closes with it. What it decides is read from the store by the step that follows. */
 export async function takeAnswer(
   { store, log }: ActivityDeps,
@@ -24,8 +27,8 @@ export async function takeAnswer(
   const hold = await readHold(store, holdId);
   if (hold === undefined || hold.answered_at === null || hold.answer === null) return {};
   await closeHold(store, holdId);
-  if (hold.answer === 'ended') await endHire(store, ref, 'ended');
-  if (hold.answer === 'keep') await endHire(store, ref, 'done');
+  const over = overBy[hold.answer];
+  if (over !== undefined) await endHire(store, ref, over);
   log.info(
     { tenantId: ref.tenantId, jobCandidateId: ref.jobCandidateId, holdId, answer: hold.answer },
     'hold answered',

@@ -23,7 +23,8 @@ export function openHire(deps: ActivityDeps, input: Input): Promise<Opened> {
     const latest = await latestHire(store, input.tenantId, input.jobCandidateId);
     if (latest?.state === 'open') return resume(connection, latest);
     if (latest?.state === 'done') return input.watch ? opened(connection, latest.period, 'watch-done') : closed(latest);
-    if (latest?.state === 'before-go-live') return input.adopt ? adopt(deps, connection, latest) : closed(latest);
+    if (latest?.state === 'before-go-live' || latest?.state === 'ended')
+      return input.adopt ? adopt(deps, connection, latest) : closed(latest);
     return openPeriod(deps, connection, input, latest);
   });
 }
@@ -43,7 +44,7 @@ async function openPeriod(
   return opened(connection, period, 'enrol');
 }
 
-/** A person asked for a hire of before go-live. */
+/** A person asked for a hire of before go-live, or for one that was ended by somebody's word. */
 async function adopt({ store }: ActivityDeps, connection: Connection, row: HireRow): Promise<Opened> {
   const key = { tenantId: row.tenant_id, jobCandidateId: row.job_candidate_id, period: row.period };
   await updateHire(store, key, { state: 'open', step: 'opened' });

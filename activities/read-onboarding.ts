@@ -2,7 +2,9 @@ import { isConnectorError } from '../src/errors.ts';
 import type { OverallStatus } from '../src/partner/contract/onboarding-candidate.ts';
 import { readHireRow, updateHire } from '../src/store/hires.ts';
 import type { HireRef } from '../workflows/messages.ts';
+import { assertKnownCompany } from './assert-known-company.ts';
 import type { ActivityDeps } from './deps.ts';
+import { findEnrolments } from './find-enrolment.ts';
 import { guardedOrHeld } from './guarded.ts';
 import type { Held, HireActivities, HoldRequest } from './hire-activities.ts';
 import { readDecisions } from './read-decisions.ts';
@@ -24,8 +26,9 @@ const answers = ['re-enrol', 'create-anyway', 'cancel'];
 
 /** Where the onboarding stands now. The states of the steps do not matter: the partner sums them up in overallStatus. */
 export function readOnboarding(deps: ActivityDeps, ref: HireRef): ReturnType<HireActivities['readOnboarding']> {
-  return guardedOrHeld(deps, ref.tenantId, async ({ partner, tenant }) => {
+  return guardedOrHeld(deps, ref.tenantId, async (connection) => {
     const { store } = deps;
+    const { partner, tenant } = connection;
     const decisions = await readDecisions(store, ref);
     if (decisions.createAnyway || decisions.skipOnboarding) return { verdict: 'ready' } as const;
     const row = await readHireRow(store, ref);
@@ -40,6 +43,10 @@ export function readOnboarding(deps: ActivityDeps, ref: HireRef): ReturnType<Hir
       return judge(ref, status, tenant.policies.onboarding);
     } catch (error) {
       if (!isConnectorError(error, 'NOT_FOUND')) throw error;
+      // One 404 proves nothing: the list is asked, and something that is known to be there with the same key.
+      const [hit] = await findEnrolments(connection, row.onboarding_reference ?? '');
+      if (hit !== undefined) return judge(ref, hit.status, tenant.policies.onboarding);
+      await assertKnownCompany(store, connection);
       return held(ref, 'ENROLMENT_GONE', `Enrolment ${id} is not shown any more.`);
     }
   });

@@ -1,4 +1,4 @@
-import { ConnectorError } from '../src/errors.ts';
+import { ConnectorError, isConnectorError } from '../src/errors.ts';
 import type { UnreadableItem } from '../src/partner/client/types.ts';
 import { contract } from '../src/partner/contract/index.ts';
 import type { JobCandidate } from '../src/partner/contract/job-candidate.ts';
@@ -34,16 +34,22 @@ export async function readPresence(
   return { verdict: inside ? 'in' : 'out', jobCandidate, candidateId, jobId };
 }
 
+/** Undefined when the partner does not show it: left out, answered 404, or refused as another company's. None of them proves anything. */
 async function fetchJobCandidate({ partner }: Connection, jobCandidateId: string): Promise<JobCandidate | undefined> {
-  const { items, unreadable } = await partner.readAll(
-    contract.jobCandidates.bulkFetch,
-    { body: { jobCandidateIds: [jobCandidateId] } },
-    { lane: 'live' },
-  );
-  const found = items.find((item) => String(item.id) === jobCandidateId);
-  if (found === undefined && unreadable.length > 0) throw unreadableRecord(jobCandidateId, unreadable[0]?.reason ?? '');
-  return found;
+  try {
+    const body = { jobCandidateIds: [jobCandidateId] };
+    const { items, unreadable } = await partner.readAll(contract.jobCandidates.bulkFetch, { body }, { lane: 'live' });
+    const found = items.find((item) => String(item.id) === jobCandidateId);
+    if (found === undefined && unreadable.length > 0)
+      throw unreadableRecord(jobCandidateId, unreadable[0]?.reason ?? '');
+    return found;
+  } catch (error) {
+    if (isConnectorError(error) && notShown.has(error.code)) return undefined;
+    throw error;
+  }
 }
+
+const notShown: ReadonlySet<string> = new Set(['NOT_FOUND', 'PERMISSION_DENIED', 'ACCESS_DENIED']);
 
 async function isInStages(
   connection: Connection,

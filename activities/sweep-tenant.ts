@@ -1,5 +1,5 @@
 import { contract } from '../src/partner/contract/index.ts';
-import { hiresInState, latestHires } from '../src/store/hires.ts';
+import { hiresInState, latestHires, updateHire } from '../src/store/hires.ts';
 import { markListed } from '../src/store/jobs.ts';
 import type { HireRow } from '../src/store/schema.ts';
 import { readClock, readTenantState, recordSweep, recordVerifiedKey } from '../src/store/tenant-states.ts';
@@ -8,7 +8,7 @@ import { recordBaseline } from './baseline.ts';
 import type { Connection } from './connections.ts';
 import type { ActivityDeps } from './deps.ts';
 import { guarded } from './guarded.ts';
-import { listStage, type StageMember } from './read-presence.ts';
+import { listStage, readPresence, type StageMember } from './read-presence.ts';
 import { type ListedJob, refreshJobs } from './refresh-jobs.ts';
 
 /** What one pass saw and did. */
@@ -84,13 +84,14 @@ async function sweepJob(sweep: Sweep, job: ListedJob): Promise<void> {
     if (startsNow(known.get(id))) await start(sweep, id);
   }
   await wakeAbsent(sweep, job, present);
+  await noteLeft(sweep, job, present);
   // With a record unreadable the job is listed again next time, or its person would be missed for a day.
   if (counts.unreadable === before) await markListed(deps.store, tenantId, job.jobId, job.totals);
 }
 
-/** No hire yet, or one that ended before work was done: a person in the stage now is a new period. */
+/** No hire yet, or one that is over and whose person had left: being in the stage now is a new period. */
 function startsNow(hire: HireRow | undefined): boolean {
-  return hire === undefined || hire.state === 'cancelled' || hire.state === 'ended';
+  return hire === undefined || hire.state === 'cancelled';
 }
 
 /** Hires of this job whose person is not in the list: a hint to read, no proof of anything. */
@@ -103,6 +104,25 @@ async function wakeAbsent(sweep: Sweep, job: ListedJob, present: ReadonlyMap<str
       await deps.wakeHire(ref, 'person', { start: true, watch: state === 'done' });
       counts.woken += 1;
     }
+  }
+}
+
+/** At most so many second readings a sweep; the rest waits for the next. */
+const MOST_SECOND_READINGS = 50;
+
+/** Hires that nobody follows and whose person is gone by a second reading too: when they come back, that is a new period. */
+async function noteLeft(sweep: Sweep, job: ListedJob, present: ReadonlyMap<string, StageMember>): Promise<void> {
+  const { deps, connection, tenantId } = sweep;
+  const over = [
+    ...(await hiresInState(deps.store, tenantId, 'before-go-live')),
+    ...(await hiresInState(deps.store, tenantId, 'ended')),
+  ];
+  const absent = over.filter((hire) => hire.job_id === job.jobId && !present.has(hire.job_candidate_id));
+  for (const hire of absent.slice(0, MOST_SECOND_READINGS)) {
+    const { enrolAt } = connection.tenant.policies;
+    const { verdict } = await readPresence(deps.store, connection, hire.job_candidate_id, enrolAt);
+    const key = { tenantId, jobCandidateId: hire.job_candidate_id, period: hire.period };
+    if (verdict !== 'in') await updateHire(deps.store, key, { state: 'cancelled', step: 'left' });
   }
 }
 

@@ -1,4 +1,3 @@
-import { ConnectorError } from '../src/errors.ts';
 import { contract } from '../src/partner/contract/index.ts';
 import { readHireRow, updateHire } from '../src/store/hires.ts';
 import type { HireRow } from '../src/store/schema.ts';
@@ -6,22 +5,31 @@ import type { HireRef } from '../workflows/messages.ts';
 import type { Connection } from './connections.ts';
 import type { ActivityDeps } from './deps.ts';
 import { guardedOrHeld } from './guarded.ts';
-import type { Held, HireActivities } from './hire-activities.ts';
+import type { HireActivities, HoldRequest } from './hire-activities.ts';
 import { employeeIdOf, mappedValues } from './write-back.ts';
+
+type Verified = Awaited<ReturnType<HireActivities['verify']>>;
 
 /** Reads every target of the write-back again: a 200 alone has been wrong before. */
 export function verify(deps: ActivityDeps, ref: HireRef): ReturnType<HireActivities['verify']> {
-  return guardedOrHeld(deps, ref.tenantId, async (connection): Promise<{ verdict: 'verified' } | Held> => {
-    const row = await readHireRow(deps.store, ref);
-    await updateHire(deps.store, ref, { step: 'verifying' });
-    const employeeId = employeeIdOf(connection, row);
-    const onEnrolment = await isOnEnrolment(connection, row, employeeId);
-    const expected = new Map((await mappedValues(connection, row)).map((value) => [value.customFieldId, value.value]));
-    if (!onEnrolment) expected.set(connection.tenant.writeBack.customField ?? '', employeeId);
-    const missing = expected.size === 0 ? [] : await missingValues(connection, row, expected);
-    if (missing.length === 0) return { verdict: 'verified' };
-    throw notVerified(row, missing);
-  });
+  return guardedOrHeld(
+    deps,
+    ref.tenantId,
+    async (connection): Promise<Verified> => {
+      const row = await readHireRow(deps.store, ref);
+      await updateHire(deps.store, ref, { step: 'verifying' });
+      const employeeId = employeeIdOf(connection, row);
+      const onEnrolment = await isOnEnrolment(connection, row, employeeId);
+      const expected = new Map(
+        (await mappedValues(connection, row)).map((value) => [value.customFieldId, value.value]),
+      );
+      if (!onEnrolment) expected.set(connection.tenant.writeBack.customField ?? '', employeeId);
+      const missing = expected.size === 0 ? [] : await missingValues(connection, row, expected);
+      if (missing.length === 0) return { verdict: 'verified' };
+      return { verdict: 'differs', hold: notVerified(row, missing) };
+    },
+    ['retry', 'keep'],
+  );
 }
 
 async function isOnEnrolment({ tenant, partner }: Connection, row: HireRow, employeeId: string): Promise<boolean> {
@@ -50,11 +58,12 @@ function isSameValue(shown: unknown, sent: unknown): boolean {
   return String(shown) === String(sent);
 }
 
-/** Tried again: a partner may show a write late. Only what stays different for the activity's whole life would be seen by a person. */
-function notVerified(row: HireRow, fields: readonly string[]): ConnectorError {
-  return new ConnectorError({
+/** A partner may show a write late, so the workflow writes and reads some times more before a person is asked. */
+function notVerified(row: HireRow, fields: readonly string[]): HoldRequest {
+  const where = fields.filter((field) => field !== '').join(', ') || 'external status';
+  return {
     code: 'WRITE_BACK_NOT_VERIFIED',
-    action: 'retry',
-    message: `The hiring platform does not show what was written back for job candidate ${row.job_candidate_id} (${fields.filter((field) => field !== '').join(', ') || 'external status'}).`,
-  });
+    message: `The hiring platform accepted what was written back for job candidate ${row.job_candidate_id} and does not show it (${where}). Look there, then answer retry; or keep to end the hire as it is.`,
+    answers: ['retry', 'keep'],
+  };
 }

@@ -17,17 +17,22 @@ interface CustomValue {
 
 /** Writes status and Employee ID to the partner, and the mapped custom field values. The same values again are harmless. */
 export function writeBack(deps: ActivityDeps, ref: HireRef): ReturnType<HireActivities['writeBack']> {
-  return guardedOrHeld(deps, ref.tenantId, async (connection): Promise<{ verdict: 'written' } | Held> => {
-    const row = await readHireRow(deps.store, ref);
-    await updateHire(deps.store, ref, { step: 'writing-back' });
-    const employeeId = employeeIdOf(connection, row);
-    const written = await writeToEnrolment(connection, row, employeeId);
-    if (written.verdict === 'hold') return written;
-    const values = await mappedValues(connection, row);
-    if (written.verdict === 'elsewhere') values.push(idValue(written.customField, row, employeeId));
-    if (values.length > 0) await upsert(connection, values);
-    return { verdict: 'written' };
-  });
+  return guardedOrHeld(
+    deps,
+    ref.tenantId,
+    async (connection): Promise<{ verdict: 'written' } | Held> => {
+      const row = await readHireRow(deps.store, ref);
+      await updateHire(deps.store, ref, { step: 'writing-back' });
+      const employeeId = employeeIdOf(connection, row);
+      const written = await writeToEnrolment(connection, row, employeeId);
+      if (written.verdict === 'hold') return written;
+      const values = await mappedValues(connection, row);
+      if (written.verdict === 'elsewhere') values.push(idValue(written.customField, row, employeeId));
+      if (values.length > 0) await upsert(connection, values);
+      return { verdict: 'written' };
+    },
+    ['retry', 'keep'],
+  );
 }
 
 /** What the tenant calls the Employee ID: the human number or the internal key. */

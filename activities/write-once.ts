@@ -74,7 +74,9 @@ export async function settleEarlier<T>(
 
 async function attempt<T, Pinned>(options: OnceOptions<T, Pinned>, latest: OpenIntent | undefined): Promise<Once<T>> {
   const { store, key, verb, giveUpMs } = options;
-  const pinned = latest === undefined ? options.pinned() : (JSON.parse(latest.pinned) as Pinned);
+  // What was refused may have been corrected since; what may have left keeps its form, so that it can be recognised.
+  const pinned =
+    latest === undefined || latest.outcome === 'refused' ? options.pinned() : (JSON.parse(latest.pinned) as Pinned);
   const clock = startClock();
   const intent = await openIntent(store, {
     ...key,

@@ -13,7 +13,8 @@ import { ConnectorError } from './errors.ts';
 import { createRegistry, startHealth } from './health.ts';
 import { armKillPoints, passPoint } from './kill-point.ts';
 import { createLogger, type Logger } from './log.ts';
-import { latestHire } from './store/hires.ts';
+import { releaseCanary } from './store/credit-gate.ts';
+import { hiresInState, latestHire } from './store/hires.ts';
 import { closeHold, readHold, answerHold as writeAnswer } from './store/holds.ts';
 import { openStore, type Store } from './store/open-store.ts';
 import { writePoints } from './store/write-points.ts';
@@ -216,7 +217,10 @@ export async function startHire(
   return withClient(options, async ({ store, hires, tenants }) => {
     if (!tenants.some((tenant) => tenant.tenant === tenantId)) throw unknownTenant(tenantId, options.tenantsDir);
     const row = await latestHire(store, tenantId, jobCandidateId);
-    const startable = row === undefined || row.state === 'cancelled' || (row.state === 'before-go-live' && adopt);
+    const startable =
+      row === undefined ||
+      row.state === 'cancelled' ||
+      (adopt && (row.state === 'before-go-live' || row.state === 'ended'));
     if (startable) await wakeHire(hires, { tenantId, jobCandidateId }, 'person', { start: true, adopt });
     const { started, ...facts } = { started: startable, ...row };
     return { workflowId: hireWorkflowId(store.installationId, tenantId, jobCandidateId), started, ...facts };
@@ -263,10 +267,19 @@ async function answerTenantHold(
   answer: string,
   args: readonly string[],
 ): Promise<void> {
+  if (answer === 'retry') await retryEnrolments(store, hires, tenantId);
   if (answer === 'adopt')
     for (const jobCandidateId of args)
       await wakeHire(hires, { tenantId, jobCandidateId }, 'person', { start: true, adopt: true });
   await closeHold(store, holdId);
+}
+
+/** Lets the next enrolment through as the canary, and wakes those that wait. */
+async function retryEnrolments(store: Store, hires: HireClient, tenantId: string): Promise<void> {
+  await releaseCanary(store, tenantId);
+  const open = await hiresInState(store, tenantId, 'open');
+  for (const hire of open.filter((one) => one.step === 'waiting-for-credits'))
+    await wakeHire(hires, { tenantId, jobCandidateId: hire.job_candidate_id }, 'credits', { start: true });
 }
 
 interface CommandParts {

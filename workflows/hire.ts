@@ -5,6 +5,7 @@ import {
   log,
   proxyActivities,
   setHandler,
+  sleep,
   workflowInfo,
 } from '@temporalio/workflow';
 import type { HireActivities, HoldRequest } from '../activities/hire-activities.ts';
@@ -17,6 +18,8 @@ import {
   type WakeAbout,
   wakeSignal,
 } from './messages.ts';
+
+const MOST_VERIFY_TRIES = 5;
 
 /** One step of a hire: does its work or waits, and names the step that follows. */
 type Step = (hire: Hire) => Promise<HireStep>;
@@ -96,12 +99,12 @@ async function enrol(hire: Hire): Promise<HireStep> {
     return 'enrol';
   }
   if (enrolled.verdict === 'skip') return 'employ';
-  progress.deadlineAt = Date.now() + progress.policy.onboardingDeadlineMs;
   return 'onboard';
 }
 
 /** A person asked for another enrolment: the live one ends first, and one more credit is spent. */
-async function reEnrol({ ref, activities }: Hire): Promise<HireStep> {
+async function reEnrol({ ref, progress, activities }: Hire): Promise<HireStep> {
+  delete progress.deadlineAt;
   await activities.startNextEnrolment(ref);
   return 'enrol';
 }
@@ -111,7 +114,8 @@ async function onboard(hire: Hire): Promise<HireStep> {
   const onboarding = await activities.readOnboarding(ref);
   if (onboarding.verdict === 'ready') return 'employ';
   if (onboarding.verdict === 'hold') return hold(hire, onboarding.hold);
-  const remaining = (progress.deadlineAt ?? 0) - Date.now();
+  progress.deadlineAt ??= Date.now() + progress.policy.onboardingDeadlineMs;
+  const remaining = progress.deadlineAt - Date.now();
   if (remaining <= 0) return hold(hire, await activities.describeDeadline(ref));
   const about = await wakes.wait(remaining);
   if (about.has('person') && !(await isPresent(hire))) return 'leave';
@@ -147,8 +151,17 @@ async function verify(hire: Hire): Promise<HireStep> {
   const { ref, activities, wakes } = hire;
   const verified = await activities.verify(ref);
   if (verified.verdict === 'hold') return hold(hire, verified.hold);
+  if (verified.verdict === 'differs') return writeAgain(hire, verified.hold);
   await activities.endHire({ ...ref, state: 'done' });
   return wakes.has('person') ? 'watch-done' : 'ended';
+}
+
+async function writeAgain({ progress, wakes, ...hire }: Hire, asked: HoldRequest): Promise<HireStep> {
+  const tries = (progress.verifyTries ?? 0) + 1;
+  progress.verifyTries = tries % MOST_VERIFY_TRIES;
+  if (progress.verifyTries === 0) return hold({ progress, wakes, ...hire }, asked);
+  await sleep(1_000 * 2 ** tries);
+  return 'write-back';
 }
 
 /** The person seems to be out of the hiring stage. One reading proves nothing: grace, a second read and a known-good read decide. */
@@ -201,6 +214,7 @@ async function park(hire: Hire): Promise<HireStep> {
   const { answer } = await activities.takeAnswer({ ...ref, holdId: held.holdId });
   if (answer !== undefined) {
     delete progress.hold;
+    if (held.code === 'ONBOARDING_DEADLINE') delete progress.deadlineAt;
     return answerSteps[answer] ?? held.from;
   }
   const about = await wakes.wait();

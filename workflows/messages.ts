@@ -58,6 +58,8 @@ export interface HireProgress {
   policy: HirePolicy;
   /** End of the wait for onboarding, workflow time. */
   deadlineAt?: number;
+  /** How often the write-back was not shown in a row. */
+  verifyTries?: number;
   /** The hold this hire waits in, and the step it came from. */
   hold?: { holdId: string; code: string; from: HireStep };
   /** A hint about the person came while an irreversible step was under way. */

@@ -103,6 +103,18 @@ export async function closeHoldsOf(
     .execute();
 }
 
+/** Closes a tenant's question that answered itself. */
+export async function closeTenantHolds(store: Store, tenantId: string, code: string): Promise<void> {
+  await store.kysely
+    .updateTable('holds')
+    .set({ closed_at: store.now })
+    .where('tenant_id', '=', tenantId)
+    .where('code', '=', code)
+    .where('job_candidate_id', 'is', null)
+    .where('closed_at', 'is', null)
+    .execute();
+}
+
 /** Open holds that nobody was told of yet. */
 export async function unnotifiedHolds(store: Store): Promise<HoldRow[]> {
   return store.kysely

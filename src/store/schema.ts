@@ -88,7 +88,10 @@ interface HireTable {
   ended_at: number | null;
 }
 
-/** before-go-live: the baseline, never work by itself. open: a workflow follows it. done: verified. cancelled, ended: over without or after work. */
+/**
+ * before-go-live: the baseline, never work by itself. open: a workflow follows it. done: verified. cancelled: over, and the person had
+ * left the stage, so that coming back is a new period. ended: over by somebody's word while the person may still stand there.
+ */
 export type HireState = 'before-go-live' | 'open' | 'done' | 'cancelled' | 'ended';
 
 interface IntentTable {
