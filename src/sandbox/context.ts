@@ -70,8 +70,3 @@ export function effect(
 export function iso(epoch: number): string {
   return new Date(epoch).toISOString();
 }
-
-/** Null for an absent value: how SQLite and the answers both spell it. */
-export function orNull<T>(value: T | undefined | null): T | null {
-  return value ?? null;
-}

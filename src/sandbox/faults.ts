@@ -1,5 +1,6 @@
 import { z } from 'zod';
 import { createRandom, type Random } from './random.ts';
+import { surpriseNames } from './surprises.ts';
 
 /** What can go wrong with a call, and what the sandbox does then. */
 export const REQUEST_FAULTS = {
@@ -12,6 +13,8 @@ export const REQUEST_FAULTS = {
   'executed-late': 'executed after ms, also when the client has given up',
   'truncated-body': 'executed, the answer breaks off in the middle of the body',
   'html-body': 'executed, a page of HTML answered in place of the body',
+  'schema-surprise': 'executed, the first `items` records answered otherwise than the spec shows, see `surprise`',
+  'page-drift': 'before a list is read somebody creates a job (jobs) or deletes the first candidate (all others)',
   'revoked-key': '401 without executing',
   'inactive-account': '403 ACCOUNT_INACTIVE without executing',
 } as const;
@@ -40,6 +43,8 @@ export const Fault = z.strictObject({
   times: z.int().min(1).optional(),
   ms: z.int().min(0).max(3_600_000).optional(),
   retryAfter: z.union([z.string(), z.int()]).optional(),
+  surprise: z.enum(surpriseNames).optional(),
+  items: z.int().min(1).optional(),
 });
 export type Fault = z.infer<typeof Fault>;
 

@@ -1,9 +1,11 @@
+import { drift } from './drift.ts';
 import { AccountInactiveError, InvalidKeyError, serverError, tooManyRequests } from './errors.ts';
 import type { Fault } from './faults.ts';
 import type { ApiRequest, ApiResponse, Call } from './handle.ts';
 import { execute, noteUnanswered, prepare, refuseCall } from './handle.ts';
 import type { RateLimit } from './rate-limit.ts';
 import type { SandboxState } from './state.ts';
+import { surprised } from './surprises.ts';
 
 /** What goes back over the socket: an answer, the first half of one, or nothing. */
 export type Outcome = { call: Call; fault?: string | undefined } & (
@@ -41,6 +43,14 @@ const FAULTS: Record<string, (state: SandboxState, call: Call, fault: Fault) => 
     return answer(execute(state, prepare(state, call.request), kind));
   },
   'truncated-body': (state, call, { kind }) => ({ kind: 'half', response: execute(state, call, kind) }),
+  'schema-surprise': (state, call, { kind, surprise = 'unknown-key', items = 1 }) => {
+    const response = execute(state, call, kind);
+    return answer({ ...response, body: surprised(response.body, call.route?.endpoint.list?.itemsAt, surprise, items) });
+  },
+  'page-drift': (state, call, { kind }) => {
+    drift(state, call);
+    return answer(execute(state, call, kind));
+  },
   'html-body': (state, call, { kind }) => {
     const { status, headers } = execute(state, call, kind);
     return answer({ status, headers: { ...headers, 'content-type': 'text/html' }, body: HTML });

