@@ -1,0 +1,139 @@
+import { describe, expect, it } from 'vitest';
+import { valueAt } from '../../src/partner/contract/envelopes.ts';
+import { contract } from '../../src/partner/contract/index.ts';
+import { instantOf } from '../../src/partner/contract/shapes.ts';
+
+const field = { id: 'cf_1', entityType: 'job', fieldLabel: 'Level', fieldType: 'text' };
+const person = { id: 501, email: 'ada@example.org' };
+const campaign = { id: 3, title: 'Call' };
+
+/** Question, endpoint, body in another reading than the one chosen, path in the parsed body and what must be there. */
+const readings: [string, { response: { parse(body: unknown): unknown } }, unknown, string, unknown][] = [
+  ['B7 a bare list', contract.bookingSchedules.listLocations, [{ id: 1 }], 'data', [{ id: 1 }]],
+  ['B7 a wrapped list', contract.bookingSchedules.listQuestions, { status: 'success', data: [] }, 'data', []],
+  [
+    'C2 flags around the candidate',
+    contract.candidates.add,
+    { status: 'success', data: { candidate: person, isExisting: true } },
+    'data.id',
+    501,
+  ],
+  [
+    'C2 flags around the candidate',
+    contract.candidates.add,
+    { status: 'success', data: { candidate: person, isExisting: true } },
+    'data.isExisting',
+    true,
+  ],
+  [
+    'C16 a flag inside pagination',
+    contract.candidates.getBatch,
+    { success: true, data: { candidates: [], pagination: { hasNextPage: true } } },
+    'data.hasNextPage',
+    true,
+  ],
+  ['F12 a list of one', contract.customFieldValues.upsert, { status: 'success', data: [{ id: 4 }] }, 'data.id', 4],
+  ['F12 an id', contract.customFieldValues.upsert, { status: 'success', data: 4 }, 'data.id', 4],
+  ['F12 only a message', contract.customFieldValues.upsertBulk, { status: 'success', message: 'Saved' }, 'data', []],
+  [
+    'G12 a list inside data',
+    contract.candidates.list,
+    { status: 'success', data: { candidates: [person], pagination: { total: 1 } } },
+    'pagination.total',
+    1,
+  ],
+  [
+    'G12 a list inside data',
+    contract.candidates.list,
+    { status: 'success', data: { candidates: [person] } },
+    'data',
+    [person],
+  ],
+  [
+    'G12 a total at the top',
+    contract.candidates.list,
+    { status: 'success', data: [person], total: 1 },
+    'pagination.total',
+    1,
+  ],
+  [
+    'J5 text for createdAt',
+    contract.jobs.create,
+    { id: '7', title: 'Nurse', status: 'NEW', createdAt: '2026-01-01' },
+    'id',
+    7,
+  ],
+  ['K2 a move without a record', contract.jobCandidates.move, { status: 'success', message: 'Moved' }, 'data', {}],
+  [
+    'K9 counters in a summary',
+    contract.jobCandidates.getRescore,
+    { status: 'success', data: { status: 'completed', summary: { totalFailed: 1 } } },
+    'data.totalFailed',
+    1,
+  ],
+  ['M10 a bare campaign', contract.campaigns.create, campaign, 'campaign.id', 3],
+  ['M10 a wrapped campaign', contract.campaigns.create, { status: 'success', data: campaign }, 'campaign.id', 3],
+  ['O2 a write without an answer', contract.onboarding.setExternalStatus, undefined, 'data', {}],
+  [
+    'O5 enrolled people as data',
+    contract.onboarding.enrolBulk,
+    { status: 'success', data: [{ onboardingCandidateId: 'o' }] },
+    'data.enrolled',
+    [{ onboardingCandidateId: 'o' }],
+  ],
+  [
+    'O5 enrolled people as candidates',
+    contract.onboarding.enrolBulk,
+    { status: 'success', data: { candidates: [] } },
+    'data.enrolled',
+    [],
+  ],
+  ['O14 offers as data', contract.onboarding.listOffers, { status: 'success', data: [] }, 'data.offers', []],
+  ['SITES a wrapped list', contract.sites.list, { status: 'success', data: [{ id: 1 }] }, 'sites', [{ id: 1 }]],
+  ['§1 a definition without its wrapper', contract.customFields.get, field, 'data.id', 'cf_1'],
+  [
+    'a confirmation in the other family',
+    contract.customFields.remove,
+    { success: true, message: 'Deleted' },
+    'status',
+    'success',
+  ],
+  ['a confirmation without a body', contract.customFields.remove, undefined, 'status', 'success'],
+];
+
+describe('an answer that the specification leaves open', () => {
+  it.each(readings)('is read in the form %s', (_reading, endpoint, body, path, value) => {
+    expect(valueAt(endpoint.response.parse(body), path)).toEqual(value);
+  });
+
+  it('keeps unknown keys and unknown enum values, and reads null as absent', () => {
+    const item = contract.jobs.list.list.item.parse({
+      id: 1,
+      title: 'Nurse',
+      status: 'PAUSED',
+      salaryCurrency: null,
+      shift: 'night',
+    });
+    expect(item).toMatchObject({ status: 'PAUSED', shift: 'night', salaryCurrency: null });
+  });
+
+  it('is refused when what it is about is not there', () => {
+    expect(contract.onboarding.enrol.response.safeParse({ status: 'success', data: {} }).success).toBe(false);
+    expect(contract.pipelines.get.response.safeParse({ error: { code: 'X' } }).success).toBe(false);
+    expect(contract.pipelines.list.response.safeParse({ status: 'success', data: 'none' }).success).toBe(false);
+  });
+});
+
+describe('instantOf', () => {
+  it.each([
+    ['2026-01-05T08:00:00+08:00', '2026-01-05T00:00:00.000Z'],
+    [1767571200000, '2026-01-05T00:00:00.000Z'],
+    [1767571200, '2026-01-05T00:00:00.000Z'],
+    ['1767571200000', '2026-01-05T00:00:00.000Z'],
+    ['soon', undefined],
+    [null, undefined],
+    ['', undefined],
+  ])('reads %s as %s', (time, instant) => {
+    expect(instantOf(time)).toBe(instant);
+  });
+});
