@@ -33,6 +33,10 @@ const firstRate = 10;
 const lowestRate = 0.2;
 /** Answers at one rate that make a judgement; twice as many where noise blurs it. */
 const epochSize = 50;
+/** One 429 among the answers of an epoch proves nothing. */
+const oneOfAnEpoch = 1 / epochSize;
+/** A window still holds what was sent at the rate before; judged at once, a sliding limit would look like noise. */
+const settleMs = 10_000;
 /** More than this share of 429s is no noise. */
 const mostNoise = 0.25;
 const backoffMs = { first: 500, most: 15_000 };
@@ -70,6 +74,7 @@ class LearnedPace {
   #cutFrom = 0;
   #measuring: { first?: { rate: number; share: number } } | undefined;
   #limitedInRow = 0;
+  #settledAt = Number.NEGATIVE_INFINITY;
   #cleanEpochs = 0;
   #backoff = backoffMs.first;
 
@@ -92,10 +97,15 @@ class LearnedPace {
     this.#limitedInRow = limited ? this.#limitedInRow + 1 : 0;
     this.#answersSinceCut += 1;
     this.#answersEver += 1;
-    this.#epoch.answers += 1;
-    if (limited) this.#epoch.limited += 1;
+    this.#count(answer.sentAt, limited);
     if (limited) this.#onLimited(answer, now, wasCanary);
     if (this.#epoch.answers >= this.#epochSize()) this.#endEpoch(now);
+  }
+
+  #count(sentAt: number, limited: boolean): void {
+    if (sentAt < this.#settledAt) return;
+    this.#epoch.answers += 1;
+    if (limited) this.#epoch.limited += 1;
   }
 
   #epochSize(): number {
@@ -161,6 +171,7 @@ class LearnedPace {
   }
 
   #measureBelow(share: number): void {
+    this.#settledAt = this.#clock.now() + settleMs;
     this.#measuring = { first: { rate: this.learned.rate, share } };
     this.learned.rate *= 0.8;
   }
@@ -169,14 +180,14 @@ class LearnedPace {
     this.#measuring = undefined;
     if (first === undefined) {
       if (share > mostNoise) this.learned.rate = Math.max(this.learned.rate * (1 - share), lowestRate);
-      else if (share > 0.02) this.#measureBelow(share);
+      else if (share > 2 * oneOfAnEpoch) this.#measureBelow(share);
       return;
     }
     this.#cutFrom = 0;
     this.#cutsInRow = 0;
     // What a limit would leave at 80 % of the rate; noise would leave the share as it was.
     const ofLimit = Math.max(0, 1 - (1 - first.share) / 0.8);
-    if (share <= ofLimit + 0.3 * (first.share - ofLimit)) {
+    if (share <= Math.max(ofLimit + 0.3 * (first.share - ofLimit), oneOfAnEpoch)) {
       this.learned.best = this.learned.rate;
       return;
     }

@@ -5,7 +5,7 @@ import { readRateLimit } from '../../src/http/rate-limit-headers.ts';
 import { fixedWindow, type Limit, simulate, slidingWindow, tokenBucket } from './limited-server.ts';
 import { errorOf } from './servers.ts';
 
-const seeds = [1, 2, 3];
+const seeds = [1, 2, 11];
 const bank: [string, number, () => Limit][] = [10, 20, 50].flatMap((rate): [string, number, () => Limit][] => [
   [`fixed window of ${rate}/s`, rate, () => fixedWindow(rate)],
   [`sliding window of ${rate}/s`, rate, () => slidingWindow(rate)],
@@ -18,19 +18,16 @@ describe('a saturated backlog, three minutes after one of learning', () => {
     for (const seed of seeds) {
       const { perSecond, share } = simulate({ limit: limit(), seconds: 240, from: 60, seed });
       expect(share).toBeLessThan(0.03);
-      expect(perSecond / rate).toBeGreaterThan(0.8);
+      expect(perSecond / rate).toBeGreaterThan(0.85);
     }
   });
 
-  test.each(bank.filter(([, rate]) => rate <= 20))(
-    'on a %s is not halved by 10 %% of random 429s',
-    (_name, rate, limit) => {
-      for (const seed of seeds) {
-        const { perSecond } = simulate({ limit: limit(), seconds: 240, from: 60, seed, noise: 0.1 });
-        expect(perSecond / rate).toBeGreaterThan(0.5);
-      }
-    },
-  );
+  test.each(bank)('on a %s is not halved by 10 %% of random 429s', (_name, rate, limit) => {
+    for (const seed of seeds) {
+      const { perSecond } = simulate({ limit: limit(), seconds: 240, from: 60, seed, noise: 0.1 });
+      expect(perSecond / rate).toBeGreaterThan(0.5);
+    }
+  });
 
   test('goes without Retry-After too', () => {
     const { perSecond, share } = simulate({ limit: fixedWindow(20), seconds: 240, from: 60, retryAfter: false });
