@@ -9,18 +9,13 @@ import { resumePaused } from '../activities/resume-paused.ts';
 import type { HireTiming } from '../workflows/messages.ts';
 import type { Places } from './cli/options.ts';
 import { type Config, readConfig, storeUrl } from './config.ts';
-import { ConnectorError } from './errors.ts';
 import { createRegistry, startHealth } from './health.ts';
 import { armKillPoints, passPoint } from './kill-point.ts';
 import { createLogger, type Logger } from './log.ts';
-import { releaseCanary } from './store/credit-gate.ts';
-import { hiresInState, latestHire } from './store/hires.ts';
-import { closeHold, readHold, answerHold as writeAnswer } from './store/holds.ts';
 import { openStore, type Store } from './store/open-store.ts';
 import { writePoints } from './store/write-points.ts';
 import { checkSearchAttributes } from './temporal/check-search-attributes.ts';
 import { connectTemporal, type TemporalConnection } from './temporal/connection.ts';
-import { hireWorkflowId } from './temporal/ids.ts';
 import { ensureSweepSchedule, triggerSweep } from './temporal/schedules.ts';
 import { type HireClient, wakeHire } from './temporal/wake-hire.ts';
 import { createWorker, installRuntime } from './temporal/worker.ts';
@@ -120,7 +115,8 @@ async function startWorker(parts: WorkerParts): Promise<RunningWorker> {
   };
 }
 
-function hireClient(temporal: TemporalConnection, installationId: string, config: Config): HireClient {
+/** How hires are reached, by workers and by single commands alike. */
+export function hireClient(temporal: TemporalConnection, installationId: string, config: Config): HireClient {
   const client = new Client({ connection: temporal.connection, namespace: temporal.namespace });
   return { client, installationId, timing: timingOf(config) };
 }
@@ -207,111 +203,4 @@ function startChores(deps: ActivityDeps, tenants: readonly Tenant[], everyMs: nu
       await running;
     },
   };
-}
-
-/** Starts one hire by hand, or tells how one stands. */
-export async function startHire(
-  options: Places & { tenantId: string; jobCandidateId: string; adopt: boolean },
-): Promise<Record<string, unknown>> {
-  const { tenantId, jobCandidateId, adopt } = options;
-  return withClient(options, async ({ store, hires, tenants }) => {
-    if (!tenants.some((tenant) => tenant.tenant === tenantId)) throw unknownTenant(tenantId, options.tenantsDir);
-    const row = await latestHire(store, tenantId, jobCandidateId);
-    const startable =
-      row === undefined ||
-      row.state === 'cancelled' ||
-      (adopt && (row.state === 'before-go-live' || row.state === 'ended'));
-    if (startable) await wakeHire(hires, { tenantId, jobCandidateId }, 'person', { start: true, adopt });
-    const { started, ...facts } = { started: startable, ...row };
-    return { workflowId: hireWorkflowId(store.installationId, tenantId, jobCandidateId), started, ...facts };
-  });
-}
-
-/** Writes a person's answer and wakes what waits for it. The answer is in the store first: a lost signal is made up by the sweep. */
-export async function answerHold(
-  options: Places & { holdId: string; answer: string; arguments: string[] },
-): Promise<void> {
-  const { holdId, answer, arguments: args } = options;
-  await withClient(options, async ({ store, hires }) => {
-    const hold = await readHold(store, holdId);
-    if (hold === undefined)
-      throw refused('HOLD_UNKNOWN', `There is no hold ${holdId} in this store. List them with: hirebridge hold list`);
-    const accepted = JSON.parse(hold.answers) as string[];
-    if (!accepted.includes(answer))
-      throw refused(
-        'ANSWER_UNKNOWN',
-        `Hold ${holdId} (${hold.code}) takes one of: ${accepted.join(', ')}. "${answer}" is none of them.`,
-      );
-    if (needsArgument.has(answer) && args.length === 0)
-      throw refused(
-        'ANSWER_INCOMPLETE',
-        `The answer ${answer} needs an id: hirebridge hold answer ${holdId} ${answer} <id>`,
-      );
-    if (!(await writeAnswer(store, holdId, answer, args)))
-      throw refused('HOLD_ANSWERED', `Hold ${holdId} is answered already; the first answer stands.`);
-    if (hold.job_candidate_id === null) return answerTenantHold(store, hires, hold.tenant_id, holdId, answer, args);
-    await wakeHire(hires, { tenantId: hold.tenant_id, jobCandidateId: hold.job_candidate_id }, 'answer', {
-      start: true,
-    });
-  });
-}
-
-const needsArgument: ReadonlySet<string> = new Set(['adopt', 'link']);
-
-/** A hold of the whole tenant: the hires named are taken up, the others stay as they are. */
-async function answerTenantHold(
-  store: Store,
-  hires: HireClient,
-  tenantId: string,
-  holdId: string,
-  answer: string,
-  args: readonly string[],
-): Promise<void> {
-  if (answer === 'retry') await retryEnrolments(store, hires, tenantId);
-  if (answer === 'adopt')
-    for (const jobCandidateId of args)
-      await wakeHire(hires, { tenantId, jobCandidateId }, 'person', { start: true, adopt: true });
-  await closeHold(store, holdId);
-}
-
-/** Lets the next enrolment through as the canary, and wakes those that wait. */
-async function retryEnrolments(store: Store, hires: HireClient, tenantId: string): Promise<void> {
-  await releaseCanary(store, tenantId);
-  const open = await hiresInState(store, tenantId, 'open');
-  for (const hire of open.filter((one) => one.step === 'waiting-for-credits'))
-    await wakeHire(hires, { tenantId, jobCandidateId: hire.job_candidate_id }, 'credits', { start: true });
-}
-
-interface CommandParts {
-  store: Store;
-  hires: HireClient;
-  tenants: Tenant[];
-}
-
-/** Store and Temporal for one command, closed whatever happens. */
-async function withClient<T>(places: Places, use: (parts: CommandParts) => Promise<T>): Promise<T> {
-  const config = readConfig();
-  const tenants = await loadTenants(places.tenantsDir, { secrets: 'skip' });
-  const store = await openStore(storeUrl(places.dataDir, config));
-  try {
-    const temporal = await connectTemporal();
-    try {
-      return await use({ store, hires: hireClient(temporal, store.installationId, config), tenants });
-    } finally {
-      await temporal.close();
-    }
-  } finally {
-    await store.close();
-  }
-}
-
-function unknownTenant(tenantId: string, tenantsDir: string): ConnectorError {
-  return refused(
-    'TENANT_UNKNOWN',
-    `No file in ${tenantsDir} names the tenant "${tenantId}". Check the name or --tenants.`,
-  );
-}
-
-function refused(code: string, message: string): ConnectorError {
-  return new ConnectorError({ code, action: 'reject', message });
 }

@@ -22,7 +22,7 @@ async function runHire(
 ): Promise<void> {
   const places = placesOf(command);
   await useEmbeddedTemporal(places.dataDir);
-  const { startHire } = await import('../app.ts');
+  const { startHire } = await import('./start-hire.ts');
   const hire = await startHire({ ...places, tenantId, jobCandidateId, adopt: options.adopt === true });
   if (options.json === true) {
     process.stdout.write(`${JSON.stringify(hire, null, 2)}\n`);

@@ -79,7 +79,7 @@ async function runAnswer(
 ): Promise<void> {
   const places = placesOf(command);
   await useEmbeddedTemporal(places.dataDir);
-  const { answerHold } = await import('../app.ts');
+  const { answerHold } = await import('./answer-hold.ts');
   await answerHold({ ...places, holdId, answer, arguments: args });
   process.stdout.write(`Answered ${holdId} with ${answer}. Follow it with: hirebridge status\n`);
 }

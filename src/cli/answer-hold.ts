@@ -1,0 +1,67 @@
+import { ConnectorError } from '../errors.ts';
+import { releaseCanary } from '../store/credit-gate.ts';
+import { hiresInState } from '../store/hires.ts';
+import { closeHold, readHold, answerHold as writeAnswer } from '../store/holds.ts';
+import type { Store } from '../store/open-store.ts';
+import { type HireClient, wakeHire } from '../temporal/wake-hire.ts';
+import type { Places } from './options.ts';
+import { withClient } from './with-client.ts';
+
+/** Writes a person's answer and wakes what waits for it. The answer is in the store first: a lost signal is made up by the sweep. */
+export async function answerHold(
+  options: Places & { holdId: string; answer: string; arguments: string[] },
+): Promise<void> {
+  const { holdId, answer, arguments: args } = options;
+  await withClient(options, async ({ store, hires }) => {
+    const hold = await readHold(store, holdId);
+    if (hold === undefined)
+      throw refused('HOLD_UNKNOWN', `There is no hold ${holdId} in this store. List them with: hirebridge hold list`);
+    const accepted = JSON.parse(hold.answers) as string[];
+    if (!accepted.includes(answer))
+      throw refused(
+        'ANSWER_UNKNOWN',
+        `Hold ${holdId} (${hold.code}) takes one of: ${accepted.join(', ')}. "${answer}" is none of them.`,
+      );
+    if (needsArgument.has(answer) && args.length === 0)
+      throw refused(
+        'ANSWER_INCOMPLETE',
+        `The answer ${answer} needs an id: hirebridge hold answer ${holdId} ${answer} <id>`,
+      );
+    if (!(await writeAnswer(store, holdId, answer, args)))
+      throw refused('HOLD_ANSWERED', `Hold ${holdId} is answered already; the first answer stands.`);
+    if (hold.job_candidate_id === null) return answerTenantHold(store, hires, hold.tenant_id, holdId, answer, args);
+    await wakeHire(hires, { tenantId: hold.tenant_id, jobCandidateId: hold.job_candidate_id }, 'answer', {
+      start: true,
+    });
+  });
+}
+
+const needsArgument: ReadonlySet<string> = new Set(['adopt', 'link']);
+
+/** A hold of the whole tenant: the hires named are taken up, the others stay as they are. */
+async function answerTenantHold(
+  store: Store,
+  hires: HireClient,
+  tenantId: string,
+  holdId: string,
+  answer: string,
+  args: readonly string[],
+): Promise<void> {
+  if (answer === 'retry') await retryEnrolments(store, hires, tenantId);
+  if (answer === 'adopt')
+    for (const jobCandidateId of args)
+      await wakeHire(hires, { tenantId, jobCandidateId }, 'person', { start: true, adopt: true });
+  await closeHold(store, holdId);
+}
+
+/** Lets the next enrolment through as the canary, and wakes those that wait. */
+async function retryEnrolments(store: Store, hires: HireClient, tenantId: string): Promise<void> {
+  await releaseCanary(store, tenantId);
+  const open = await hiresInState(store, tenantId, 'open');
+  for (const hire of open.filter((one) => one.step === 'waiting-for-credits'))
+    await wakeHire(hires, { tenantId, jobCandidateId: hire.job_candidate_id }, 'credits', { start: true });
+}
+
+function refused(code: string, message: string): ConnectorError {
+  return new ConnectorError({ code, action: 'reject', message });
+}
