@@ -1,8 +1,8 @@
 import { spawn } from 'node:child_process';
-import { mkdir, mkdtemp, readFile, utimes, writeFile } from 'node:fs/promises';
-import { tmpdir } from 'node:os';
+import { mkdir, readFile, utimes, writeFile } from 'node:fs/promises';
 import path from 'node:path';
 import { beforeEach, expect, test } from 'vitest';
+import { scratchFolder } from '../harness/scratch-folder.ts';
 
 const script = path.join(import.meta.dirname, '../../src/cli/ensure-installed.mjs');
 
@@ -21,7 +21,7 @@ let root: string;
 const lockfile = (version: string) => JSON.stringify({ packages: { '': {}, 'node_modules/a': { version } } });
 
 beforeEach(async () => {
-  root = await mkdtemp(path.join(tmpdir(), 'hirebridge-install-'));
+  root = await scratchFolder();
   await writeFile(path.join(root, 'package.json'), '{ "type": "module" }');
   await writeFile(path.join(root, 'npm.js'), fakeNpm);
   await writeFile(path.join(root, 'package-lock.json'), lockfile('1.0.0'));

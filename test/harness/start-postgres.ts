@@ -30,7 +30,7 @@ export async function startPostgres(): Promise<TestPostgres> {
   const account = process.getuid?.() === 0 ? await unprivilegedAccount() : undefined;
   if (account !== undefined) await chown(folder, account.uid, account.gid);
   await chmod(folder, 0o700);
-  const bin = await findBinaries(account);
+  const bin = await findBinaries(account, folder);
   const cluster = path.join(folder, 'cluster');
   const identity = account ?? {};
   const locale = ['--locale=C', '--encoding=UTF8'];
@@ -89,9 +89,9 @@ function untilReady(child: ChildProcess): Promise<string | undefined> {
   });
 }
 
-async function findBinaries(account: Account | undefined): Promise<string> {
+async function findBinaries(account: Account | undefined, folder: string): Promise<string> {
   const packaged = await packagedBinaries();
-  if (packaged !== undefined) return (await reachable(packaged, account)) ? packaged : copyForEveryone(packaged);
+  if (packaged !== undefined) return (await reachable(packaged, account)) ? packaged : copyInto(folder, packaged);
   for (const candidate of await systemFolders()) {
     if (await exists(path.join(candidate, 'initdb'))) return candidate;
   }
@@ -155,11 +155,10 @@ async function reachable(bin: string, account: Account | undefined): Promise<boo
   );
 }
 
-async function copyForEveryone(bin: string): Promise<string> {
-  const folder = await mkdtemp(path.join(tmpdir(), 'hirebridge-postgres-bin-'));
-  await chmod(folder, 0o755);
-  await cp(path.dirname(bin), folder, { recursive: true, verbatimSymlinks: true });
-  return path.join(folder, 'bin');
+async function copyInto(folder: string, bin: string): Promise<string> {
+  const copy = path.join(folder, 'binaries');
+  await cp(path.dirname(bin), copy, { recursive: true, verbatimSymlinks: true });
+  return path.join(copy, 'bin');
 }
 
 function exists(file: string): Promise<boolean> {

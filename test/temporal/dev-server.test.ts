@@ -1,7 +1,6 @@
 import { spawn } from 'node:child_process';
-import { chmod, mkdtemp, readFile, writeFile } from 'node:fs/promises';
+import { chmod, readFile, writeFile } from 'node:fs/promises';
 import { createServer } from 'node:net';
-import { tmpdir } from 'node:os';
 import path from 'node:path';
 import { Client, Connection } from '@temporalio/client';
 import { defineSearchAttributeKey, TypedSearchAttributes } from '@temporalio/common';
@@ -9,6 +8,7 @@ import { beforeEach, expect, onTestFinished, test } from 'vitest';
 import { type DevServer, type DevServerOptions, startDevServer } from '../../src/temporal/dev-server/dev-server.ts';
 import { searchAttributes } from '../../src/temporal/dev-server/search-attributes.ts';
 import { freePort } from '../harness/free-port.ts';
+import { scratchFolder } from '../harness/scratch-folder.ts';
 import { temporalForTests } from '../harness/temporal.ts';
 
 let cliPath: string;
@@ -16,7 +16,7 @@ let folder: string;
 
 beforeEach(async () => {
   ({ cliPath } = await temporalForTests());
-  folder = await mkdtemp(path.join(tmpdir(), 'hirebridge-dev-server-'));
+  folder = await scratchFolder();
 });
 
 async function start(options: Partial<DevServerOptions> = {}): Promise<DevServer> {
