@@ -11,10 +11,7 @@ export function checkWebhookKey(headerValue: string | string[] | undefined, keys
   if (typeof headerValue !== 'string' || headerValue === '') return false;
   const given = digest(headerValue);
   let right = false;
-  for (const key of keys) {
-    const same = timingSafeEqual(given, digest(key));
-    right = (same && key !== '') || right;
-  }
+  for (const key of keys) right = timingSafeEqual(given, digest(key)) || right;
   return right;
 }
 

@@ -104,6 +104,7 @@ test('details keep the numbers about credits and the names of fields, never a va
   const details = {
     requiredCredits: 5,
     availableCredits: 2,
+    usedCredits: 'by ada@example.com',
     email: 'ada@example.com is taken',
     'candidates[3].email': 'x',
     'ada@example.com': 'y',
@@ -113,7 +114,11 @@ test('details keep the numbers about credits and the names of fields, never a va
     json: canonical('INSUFFICIENT_ONBOARDING_CREDITS', 'x', { details }),
   }));
   expect(error).toMatchObject({ code: 'INSUFFICIENT_ONBOARDING_CREDITS', action: 'reject' });
-  expect(error.details).toEqual({ requiredCredits: 5, availableCredits: 2, fields: ['email', 'candidates[3].email'] });
+  expect(error.details).toEqual({
+    requiredCredits: 5,
+    availableCredits: 2,
+    fields: ['usedCredits', 'email', 'candidates[3].email'],
+  });
   expect(JSON.stringify(error.details) + error.message).not.toContain('ada@');
 });
 

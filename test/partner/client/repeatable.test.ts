@@ -7,6 +7,7 @@ const repeatable = allEndpoints().filter(isRepeatable);
 describe('a lost answer may be repeated', () => {
   test('for no call that costs a credit', () => {
     expect(repeatable.filter((endpoint) => endpoint.costsCredit)).toEqual([]);
+    expect(allEndpoints().filter((endpoint) => endpoint.costsCredit && endpoint.chunk !== undefined)).toEqual([]);
   });
 
   test('for every read', () => {
