@@ -28,6 +28,13 @@ async function runHire(
     process.stdout.write(`${JSON.stringify(hire, null, 2)}\n`);
     return;
   }
-  const lines = Object.entries(hire).map(([name, value]) => `${name.padEnd(22)}${JSON.stringify(value)}`);
+  const lines = Object.entries(hire).map(([name, value]) => `${name.padEnd(26)}${readable(name, value)}`);
   process.stdout.write(`${lines.join('\n')}\n`);
+}
+
+/** Columns that end in _at are milliseconds on the database's clock. */
+function readable(name: string, value: unknown): string {
+  if (value === null) return '-';
+  if (name.endsWith('_at')) return new Date(Number(value)).toISOString();
+  return typeof value === 'string' ? value : JSON.stringify(value);
 }

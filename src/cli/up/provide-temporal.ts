@@ -5,7 +5,7 @@ import { checkSearchAttributes } from '../../temporal/check-search-attributes.ts
 import { connectTemporal, temporalSettings } from '../../temporal/connection.ts';
 import { type DevServer, startDevServer } from '../../temporal/dev-server/dev-server.ts';
 import { resolveTemporalCli } from '../../temporal/dev-server/resolve-cli.ts';
-import { forgetTemporal, rememberTemporal } from './embedded-address.ts';
+import { assertNoOtherTemporal, forgetTemporal, rememberTemporal } from './embedded-address.ts';
 
 export interface ProvidedTemporal {
   address: string;
@@ -29,6 +29,7 @@ const log = createLogger('temporal');
 /** The Temporal that environment or profile name, or a dev server of our own whose data stays in the data directory. */
 export async function provideTemporal(options: TemporalOptions): Promise<ProvidedTemporal> {
   if (temporalSettings().address !== undefined) return useConfigured();
+  await assertNoOtherTemporal(options.dataDir);
   const cli = await resolveTemporalCli({ onProgress: options.onProgress });
   const server = await keepDevServer(options, cli.path);
   await rememberTemporal(options.dataDir, server.address);
