@@ -20,6 +20,8 @@ export function createRealClock(): Clock {
     now: Date.now,
     at(time, run) {
       const timer = setTimeout(run, Math.min(Math.max(0, time - Date.now()), 2 ** 31 - 1));
+      // The servers keep the process up, not what is still to happen.
+      timer.unref();
       return () => {
         clearTimeout(timer);
       };

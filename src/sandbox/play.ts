@@ -87,6 +87,8 @@ function answer(response: ApiResponse): Played {
 
 async function wait(state: SandboxState, ms: number): Promise<void> {
   await new Promise<void>((resolve) => {
-    state.clock.at(state.clock.now() + ms, resolve);
+    state.clock.at(state.clock.now() + ms, () => {
+      if (!state.closed) resolve();
+    });
   });
 }

@@ -27,6 +27,8 @@ export class SandboxState {
   readonly clock: Clock;
   readonly seed: number;
   readonly faults = new Faults();
+  /** True once closed: what was still waiting for its time no longer happens. */
+  closed = false;
   /** Set by whoever delivers events; called after a commit that left some. */
   onEvents: (() => void) | undefined;
   /** Set by whoever logs; called with what must never happen. */
@@ -136,6 +138,7 @@ export class SandboxState {
   }
 
   close(): void {
+    this.closed = true;
     this.#statements.clear();
     this.#db.close();
     if (this.#temporary !== undefined) rmSync(this.#temporary, { recursive: true, force: true });

@@ -194,3 +194,12 @@ test('page drift shifts what the next page begins with', async () => {
   const next = await ids('/candidates/list?pageNumber=1', 'data');
   expect(next[0]).toBe(people.at(-1) + 2);
 });
+
+test('what was to be executed later no longer happens once the sandbox is closed', async () => {
+  await using sandbox = await openSandbox();
+  await sandbox.control.act('setFaults', { faults: [{ kind: 'executed-late', ms: 200 }] });
+  expect((await post(sandbox, { signal: AbortSignal.timeout(20) })).status).toBe('no answer');
+  await sandbox.close();
+  // Defects are checked when the sandbox is disposed of, after the call's time has come.
+  await new Promise((resolve) => setTimeout(resolve, 250));
+});

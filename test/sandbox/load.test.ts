@@ -1,6 +1,5 @@
 import { type ChildProcess, fork } from 'node:child_process';
 import { once } from 'node:events';
-import { join } from 'node:path';
 import { afterAll, expect, test } from 'vitest';
 
 interface Started {
@@ -19,7 +18,7 @@ async function start(input: {
   jobs?: number;
   bytes?: string;
 }): Promise<Started & { rssNow: () => Promise<number> }> {
-  const child = fork(join(import.meta.dirname, 'load-process.ts'), {
+  const child = fork(new URL('./load-process.ts', import.meta.url), {
     execArgv: ['--expose-gc'],
     serialization: 'advanced',
   });
