@@ -1,0 +1,131 @@
+import { execFile } from 'node:child_process';
+import { promisify } from 'node:util';
+import { describe, expect, test } from 'vitest';
+import { closeCreditGate, openCreditGate, passCreditGate, releaseCanary } from '../../src/store/credit-gate.ts';
+import { insertHires, latestHire } from '../../src/store/hires.ts';
+import { answerHold, closeHold, listHolds, openHold } from '../../src/store/holds.ts';
+import { linkEmployee, linksOfPerson, moveClaim, releaseClaim, takeClaim } from '../../src/store/identity.ts';
+import { decideIntent, latestIntent, openIntent } from '../../src/store/intents.ts';
+import { openStore } from '../../src/store/open-store.ts';
+import { pauseTenant, readTenantState, resumeTenant } from '../../src/store/tenant-states.ts';
+import { addWakes, takeWakes } from '../../src/store/wakes.ts';
+import { freshStore, freshStoreUrl, kinds } from './stores.ts';
+
+const key = { tenantId: 'acme', jobCandidateId: '5012', period: 1 };
+const person = { connection: 'acme-hr', partnerCompany: '17', candidateId: '900' };
+const intent = {
+  ...key,
+  verb: 'create-employee',
+  attempt: 1,
+  requestHash: 'h',
+  pinned: { reference: '17:900' },
+  budgetMs: 5_000,
+};
+
+const run = promisify(execFile);
+
+async function installationIdByProcess(url: string): Promise<string> {
+  const module = new URL('../../src/store/open-store.ts', import.meta.url).href;
+  const code = `const { openStore } = await import(${JSON.stringify(module)}); const s = await openStore(${JSON.stringify(url)}); console.log(s.installationId); await s.close();`;
+  return (await run(process.execPath, ['--input-type=module', '-e', code])).stdout.trim();
+}
+
+describe.each(kinds)('the store on %s', (kind) => {
+  test('processes that open a new store at once agree on one installation', async () => {
+    const url = await freshStoreUrl(kind);
+    const ids = await Promise.all(Array.from({ length: 4 }, () => installationIdByProcess(url)));
+    expect(new Set(ids).size).toBe(1);
+    expect(ids[0]).toMatch(/^hb[0-9a-f]{10}$/);
+  });
+
+  test('a hire is one row a period, whoever records it', async () => {
+    const { store, other } = await freshStore(kind);
+    const counts = await Promise.all([
+      insertHires(store, [{ ...key, state: 'open' }]),
+      insertHires(other, [{ ...key, state: 'open' }]),
+    ]);
+    expect(counts.toSorted()).toEqual([0, 1]);
+    await insertHires(store, [{ ...key, period: 2, state: 'open' }]);
+    expect((await latestHire(other, 'acme', '5012'))?.period).toBe(2);
+  });
+
+  test('one of two executions makes the intent, and a decided intent keeps its outcome', async () => {
+    const { store, other } = await freshStore(kind);
+    const made = (await Promise.all([openIntent(store, intent), openIntent(other, intent)])).filter(
+      (row) => row !== undefined,
+    );
+    expect(made).toHaveLength(1);
+    const [row] = made;
+    if (row === undefined) throw new Error('no intent');
+    expect(row.give_up_at - row.sent_at).toBe(5_000);
+    await decideIntent(store, row, 'done', { id: '7' });
+    await decideIntent(other, row, 'absent', null);
+    expect(await latestIntent(other, key, 'create-employee')).toMatchObject({ outcome: 'done', result: '{"id":"7"}' });
+  });
+
+  test('a person is claimed by one hire until it is given free or handed over', async () => {
+    const { store, other } = await freshStore(kind);
+    const second = { ...key, jobCandidateId: '5013' };
+    const claims = await Promise.all([takeClaim(store, person, key), takeClaim(other, person, second)]);
+    expect(claims.filter((claim) => claim.mine)).toHaveLength(1);
+    await releaseClaim(store, key);
+    await releaseClaim(store, second);
+    expect((await takeClaim(store, person, second)).mine).toBe(true);
+    await moveClaim(store, person, key);
+    expect((await takeClaim(other, person, key)).mine).toBe(true);
+  });
+
+  test('an employee stays with the person it was linked to first', async () => {
+    const { store } = await freshStore(kind);
+    await linkEmployee(store, person, key, { id: '7', number: null });
+    const link = await linkEmployee(
+      store,
+      { ...person, candidateId: '901' },
+      { ...key, jobCandidateId: '5013' },
+      { id: '7', number: '000123' },
+    );
+    expect(link).toMatchObject({ candidate_id: '900', job_candidate_id: '5012', employee_number: '000123' });
+    expect(await linksOfPerson(store, person)).toHaveLength(1);
+  });
+
+  test('with the credit gate closed one caller a period passes', async () => {
+    const { store, other } = await freshStore(kind);
+    await readTenantState(store, 'acme');
+    expect(await passCreditGate(store, 'acme', 60_000)).toEqual({ pass: true, canary: false });
+    expect(await closeCreditGate(store, 'acme', { required: 1, available: 0 })).toBe(true);
+    expect(await passCreditGate(store, 'acme', 60_000)).toMatchObject({ pass: false });
+    await releaseCanary(store, 'acme');
+    const tries = await Promise.all([store, other, store, other].map((one) => passCreditGate(one, 'acme', 60_000)));
+    expect(tries.filter((one) => one.pass)).toEqual([{ pass: true, canary: true }]);
+    expect(await openCreditGate(store, 'acme')).toBe(true);
+    expect(await openCreditGate(store, 'acme')).toBe(false);
+  });
+
+  test('an open hold is not opened twice, and its first answer stands', async () => {
+    const { store, other } = await freshStore(kind);
+    const hold = { ...key, code: 'MAPPING_INCOMPLETE', message: 'm', answers: ['retry'] };
+    const first = await openHold(store, hold);
+    expect(await openHold(other, hold)).toEqual({ holdId: first.holdId, fresh: false });
+    expect(await answerHold(store, first.holdId, 'retry', [])).toBe(true);
+    expect(await answerHold(other, first.holdId, 'cancel', [])).toBe(false);
+    await closeHold(store, first.holdId);
+    expect(await listHolds(store)).toEqual([]);
+    expect((await openHold(store, hold)).holdId).not.toBe(first.holdId);
+  });
+
+  test('a tenant is paused once and resumed once', async () => {
+    const { store, other } = await freshStore(kind);
+    expect(await pauseTenant(store, 'acme', 'KEY', 'no')).toBe(true);
+    expect(await pauseTenant(other, 'acme', 'KEY', 'no')).toBe(false);
+    expect(await resumeTenant(store, 'acme')).toBe(true);
+    expect(await resumeTenant(store, 'acme')).toBe(false);
+  });
+
+  test('a wake is one row however often it comes, and is taken once', async () => {
+    const { store, other } = await freshStore(kind);
+    await addWakes(store, 'acme', 'people', ['1', '2']);
+    await addWakes(other, 'acme', 'people', ['2', '3']);
+    expect((await takeWakes(store, 'acme', 'people')).toSorted()).toEqual(['1', '2', '3']);
+    expect(await takeWakes(other, 'acme', 'people')).toEqual([]);
+  });
+});

@@ -1,0 +1,82 @@
+import { describe, expect, test } from 'vitest';
+import {
+  type Delivery,
+  deferDelivery,
+  failDelivery,
+  finishDelivery,
+  insertDelivery,
+  leaseDeliveries,
+} from '../../src/store/inbox.ts';
+import type { Store } from '../../src/store/open-store.ts';
+import { freshStore, kinds } from './stores.ts';
+
+function delivery(bodyHash: string): Delivery {
+  return { tenantId: 'acme', bodyHash, event: 'candidate.hired', body: '{}', state: 'waiting' };
+}
+
+async function makeDue(store: Store): Promise<void> {
+  await store.kysely.updateTable('inbox').set({ next_try_at: 0, leased_until: 0 }).execute();
+}
+
+async function stateOf(store: Store, bodyHash: string) {
+  return store.kysely.selectFrom('inbox').selectAll().where('body_hash', '=', bodyHash).executeTakeFirstOrThrow();
+}
+
+describe.each(kinds)('the inbox on %s', (kind) => {
+  test('keeps a repeated delivery once and says so', async () => {
+    const { store, other } = await freshStore(kind);
+    expect(await insertDelivery(store, delivery('a'))).toEqual({ fresh: true });
+    expect(await insertDelivery(other, delivery('a'))).toEqual({ fresh: false });
+  });
+
+  test('gives each row to one relay, oldest first', async () => {
+    const { store, other } = await freshStore(kind);
+    for (let n = 0; n < 40; n += 1) await insertDelivery(store, delivery(`d${n}`));
+    const leased = await Promise.all([leaseDeliveries(store, 25), leaseDeliveries(other, 25)]);
+    const hashes = leased.flat().map((row) => row.body_hash);
+    expect(new Set(hashes).size).toBe(hashes.length);
+    expect(hashes).toHaveLength(40);
+    expect(await leaseDeliveries(store, 25)).toEqual([]);
+  });
+
+  test('gives a failed row again later, and after ten tries to a person only', async () => {
+    const { store } = await freshStore(kind);
+    await insertDelivery(store, delivery('bad'));
+    for (let tries = 1; tries <= 10; tries += 1) {
+      const [row] = await leaseDeliveries(store, 1);
+      expect(row?.tries).toBe(tries);
+      if (row !== undefined) await failDelivery(store, row, 'BROKEN');
+      if (tries < 10) {
+        expect(await leaseDeliveries(store, 1)).toEqual([]);
+        await makeDue(store);
+      }
+    }
+    expect(await stateOf(store, 'bad')).toMatchObject({ state: 'undeliverable', last_error: 'BROKEN', tries: 10 });
+  });
+
+  test('a row that fails does not hold up the next', async () => {
+    const { store } = await freshStore(kind);
+    await insertDelivery(store, delivery('bad'));
+    await insertDelivery(store, delivery('good'));
+    const [bad] = await leaseDeliveries(store, 1);
+    if (bad !== undefined) await failDelivery(store, bad, 'BROKEN');
+    expect((await leaseDeliveries(store, 5)).map((row) => row.body_hash)).toEqual(['good']);
+  });
+
+  test('a deferred row has spent no try', async () => {
+    const { store } = await freshStore(kind);
+    await insertDelivery(store, delivery('early'));
+    const [row] = await leaseDeliveries(store, 1);
+    if (row !== undefined) await deferDelivery(store, row, 60_000);
+    expect(await stateOf(store, 'early')).toMatchObject({ state: 'waiting', tries: 0 });
+  });
+
+  test('a relayed row is never leased again', async () => {
+    const { store } = await freshStore(kind);
+    await insertDelivery(store, delivery('done'));
+    const [row] = await leaseDeliveries(store, 1);
+    if (row !== undefined) await finishDelivery(store, row, 'relayed');
+    await makeDue(store);
+    expect(await leaseDeliveries(store, 5)).toEqual([]);
+  });
+});
