@@ -22,7 +22,7 @@ export function requestCollection(): Json {
     event: [script('prerequest', prepare)],
     item: [
       ...folders.map(([name, own]) => ({ name, item: own.map(requestOf) })),
-      { name: 'removals', item: endpoints.filter(isRemoval).reverse().map(requestOf) },
+      { name: 'removals', item: endpoints.filter(isRemoval).map(requestOf) },
     ],
   };
 }
@@ -126,7 +126,7 @@ function variablesOf(endpoint: AnyEndpoint, example: Example): string[] {
  */
 function testOf(endpoint: AnyEndpoint, example: Example): string[] {
   const ok = endpoint.okStatuses ?? [endpoint.status];
-  const documented = [...new Set(endpoint.errors.map((error) => error.status))].filter((status) => status !== 401);
+  const documented = [...new Set(endpoint.errors.map((error) => error.status))].filter(isExplained);
   const byState = documented.filter((status) => status === 402 || status === 409);
   const remembered = Object.entries(example.remember ?? {});
   return [
@@ -138,6 +138,11 @@ function testOf(endpoint: AnyEndpoint, example: Example): string[] {
     ...remembered.map(([name, path]) => `  ${rememberLine(name, path)}`),
     ...(remembered.length === 0 ? [] : ['}']),
   ];
+}
+
+/** Refusals that an id nobody filled in explains; the key, the account, the rate and a failure do not. */
+function isExplained(status: number): boolean {
+  return [400, 402, 404, 409].includes(status);
 }
 
 function rememberLine(name: string, path: string): string {
