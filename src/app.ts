@@ -117,7 +117,12 @@ async function startWorker(parts: WorkerParts): Promise<RunningWorker> {
 
 /** How hires are reached, by workers and by single commands alike. */
 export function hireClient(temporal: TemporalConnection, installationId: string, config: Config): HireClient {
-  const client = new Client({ connection: temporal.connection, namespace: temporal.namespace });
+  // By default the identity is the machine's name, and histories keep it.
+  const client = new Client({
+    connection: temporal.connection,
+    namespace: temporal.namespace,
+    identity: `${installationId}@${process.pid}`,
+  });
   return { client, installationId, timing: timingOf(config) };
 }
 

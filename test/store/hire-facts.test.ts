@@ -6,7 +6,6 @@ import { insertHires, latestHire } from '../../src/store/hires.ts';
 import { answerHold, closeHold, listHolds, openHold } from '../../src/store/holds.ts';
 import { linkEmployee, linksOfPerson, moveClaim, releaseClaim, takeClaim } from '../../src/store/identity.ts';
 import { decideIntent, latestIntent, openIntent } from '../../src/store/intents.ts';
-import { openStore } from '../../src/store/open-store.ts';
 import { pauseTenant, readTenantState, resumeTenant } from '../../src/store/tenant-states.ts';
 import { addWakes, takeWakes } from '../../src/store/wakes.ts';
 import { freshStore, freshStoreUrl, kinds } from './stores.ts';
