@@ -51,7 +51,7 @@ async function verifyKey({ store }: ActivityDeps, connection: Connection): Promi
 
 async function pause({ store, log }: ActivityDeps, tenantId: string, error: ConnectorError): Promise<void> {
   const first = await pauseTenant(store, tenantId, error.code, error.message);
-  if (first) log.error({ tenantId, code: error.code, status: error.status }, 'tenant paused');
+  if (first) log.error({ tenantId, code: error.code, status: error.status, reason: error.message }, 'tenant paused');
 }
 
 function tenantPaused(tenantId: string, code: string, pausedMs: number): ConnectorError {

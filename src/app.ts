@@ -1,6 +1,7 @@
 import { join } from 'node:path';
 import { Client } from '@temporalio/client';
 import { Counter, Gauge, Histogram } from 'prom-client';
+import { checkHris } from '../activities/check-hris.ts';
 import { createConnections } from '../activities/connections.ts';
 import { createActivities } from '../activities/create-activities.ts';
 import type { ActivityDeps } from '../activities/deps.ts';
@@ -197,11 +198,16 @@ function startChores(deps: ActivityDeps, tenants: readonly Tenant[], everyMs: nu
   let running: Promise<unknown> = Promise.resolve();
   const chores = async (): Promise<void> => {
     await notifyHolds(deps.store, (tenantId) => addresses.get(tenantId), deps.log);
-    for (const tenant of tenants) await resumePaused(deps, tenant.tenant);
+    for (const tenant of tenants) {
+      await resumePaused(deps, tenant.tenant);
+      await checkHris(deps, tenant.tenant);
+    }
   };
-  const timer = setInterval(() => {
+  const turn = (): void => {
     running = running.then(chores).catch((error: unknown) => deps.log.error({ err: error }, 'chores failed'));
-  }, everyMs);
+  };
+  turn();
+  const timer = setInterval(turn, everyMs);
   return {
     async close() {
       clearInterval(timer);

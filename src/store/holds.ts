@@ -104,12 +104,17 @@ export async function closeHoldsOf(
 }
 
 /** Closes a tenant's question that answered itself. */
-export async function closeTenantHolds(store: Store, tenantId: string, code: string): Promise<void> {
+export function closeTenantHolds(store: Store, tenantId: string, code: string): Promise<void> {
+  return closeTenantHoldsLike(store, tenantId, code);
+}
+
+/** The same for all codes of a pattern, `HRIS_%`. */
+export async function closeTenantHoldsLike(store: Store, tenantId: string, pattern: string): Promise<void> {
   await store.kysely
     .updateTable('holds')
     .set({ closed_at: store.now })
     .where('tenant_id', '=', tenantId)
-    .where('code', '=', code)
+    .where('code', 'like', pattern)
     .where('job_candidate_id', 'is', null)
     .where('closed_at', 'is', null)
     .execute();
