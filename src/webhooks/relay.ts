@@ -1,5 +1,6 @@
 import { isGrpcServiceError } from '@temporalio/client';
 import pLimit from 'p-limit';
+import type { WakeAbout } from '../../workflows/messages.ts';
 import type { Logger } from '../log.ts';
 import { type EventName, isEventName } from '../partner/contract/events.ts';
 import { readWebhookEnvelope, type WebhookEnvelope } from '../partner/webhook.ts';
@@ -10,7 +11,6 @@ import type { InboxRow, TenantRow } from '../store/schema.ts';
 import { readTenantState } from '../store/tenant-states.ts';
 import { addWakes } from '../store/wakes.ts';
 import { isSafeId } from '../temporal/ids.ts';
-import type { WakeAbout } from '../../workflows/messages.ts';
 import { dispatch, type Wake } from './dispatch.ts';
 
 export interface RelayOptions {

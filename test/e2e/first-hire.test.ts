@@ -13,7 +13,9 @@ afterAll(() => world?.close());
 
 test('one hired event becomes one enrolment, one employee and one verified Employee ID; people hired before go-live stay untouched', async () => {
   await Promise.all([world.startReceiver(), world.startWorker()]);
-  await until('the baseline is complete', async () => (await world.cli(['status'])).stdout.includes('3 before-go-live'));
+  await until('the baseline is complete', async () =>
+    (await world.cli(['status'])).stdout.includes('3 before-go-live'),
+  );
   const [applicant] = await world.applicants();
   if (applicant === undefined) throw new Error('the sandbox has nobody to hire');
   await world.control.act('move', { jobCandidateIds: [applicant.jobCandidateId], stageType: 'HIRED' });
