@@ -1,4 +1,4 @@
-import { Pool } from 'undici';
+import { type Dispatcher, Pool } from 'undici';
 import { ConnectorError } from '../errors.ts';
 import { assertPublicAddress, publicLookup } from './public-address.ts';
 
@@ -20,12 +20,17 @@ export interface PoolOptions {
   allowPrivate?: boolean | undefined;
   connections?: number | undefined;
   timeouts?: Partial<HttpTimeouts> | undefined;
+  /** Stands in for the sockets: a simulation carries requests in memory. */
+  dispatcher?: RequestCarrier | undefined;
 }
+
+/** What takes a request to the other side and brings its answer, piece by piece. */
+export type RequestCarrier = Pick<Dispatcher, 'dispatch' | 'destroy'>;
 
 export interface HttpPool {
   origin: string;
   timeouts: HttpTimeouts;
-  dispatcher: Pool;
+  dispatcher: RequestCarrier;
   /** Lets running requests end, then closes every connection. */
   close(): Promise<void>;
 }
@@ -36,6 +41,8 @@ export function openPool(url: string | URL, options: PoolOptions = {}): HttpPool
   const timeouts = { ...defaultTimeouts, ...definedOnly(options.timeouts) };
   const allowPrivate = options.allowPrivate === true;
   if (!allowPrivate) assertReachableByTenant(parsed);
+  if (options.dispatcher !== undefined)
+    return { origin: parsed.origin, timeouts, dispatcher: options.dispatcher, close: async () => undefined };
   const dispatcher = new Pool(parsed.origin, {
     connections: options.connections ?? 32,
     // One request at a time on a connection: with more, a reset would leave it open which of them were carried out.

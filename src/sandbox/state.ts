@@ -11,7 +11,8 @@ export interface StateOptions {
   file?: string | undefined;
   /** Chance, ids and seeded people follow it. */
   seed?: number | undefined;
-  clock?: 'real' | 'stepped' | undefined;
+  /** A clock of the caller's own drives several parts of one simulation. */
+  clock?: 'real' | 'stepped' | Clock | undefined;
   /** Where a stepped clock starts, epoch ms. */
   startAt?: number | undefined;
 }
@@ -51,10 +52,7 @@ export class SandboxState {
       `pragma journal_mode = wal; pragma synchronous = ${options.file === undefined ? 'off' : 'normal'}; pragma cache_size = -16000;`,
     );
     for (const tables of TABLES) this.#db.exec(tables);
-    this.clock =
-      options.clock === 'stepped'
-        ? createSteppedClock(options.startAt ?? this.#savedTime() ?? DEFAULT_START)
-        : createRealClock();
+    this.clock = this.#clockFrom(options);
   }
 
   /** The rows of a query. */
@@ -142,6 +140,11 @@ export class SandboxState {
     this.#statements.clear();
     this.#db.close();
     if (this.#temporary !== undefined) rmSync(this.#temporary, { recursive: true, force: true });
+  }
+
+  #clockFrom({ clock, startAt }: StateOptions): Clock {
+    if (typeof clock === 'object') return clock;
+    return clock === 'stepped' ? createSteppedClock(startAt ?? this.#savedTime() ?? DEFAULT_START) : createRealClock();
   }
 
   #savedTime(): number | undefined {

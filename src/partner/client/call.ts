@@ -37,6 +37,7 @@ export function createCaller(
     allowPrivate: options.allowPrivate,
     timeouts: options.timeouts,
     connections: concurrency * 2,
+    dispatcher: options.dispatcher,
   });
   const basePath = new URL(options.baseUrl).pathname.replace(/\/+$/, '');
   const connection: Connection = {

@@ -1,7 +1,7 @@
 import type { z } from 'zod';
 import type { ErrorAction } from '../../errors.ts';
 import type { Lane, PaceKeeper } from '../../http/pace.ts';
-import type { HttpTimeouts } from '../../http/pool.ts';
+import type { HttpTimeouts, RequestCarrier } from '../../http/pool.ts';
 import type { Endpoint, ListShape } from '../contract/endpoint.ts';
 import type { AnyEndpoint } from '../contract/index.ts';
 import type { Readings } from '../contract/readings.ts';
@@ -112,6 +112,8 @@ export interface PartnerClientOptions {
   onCall?: ((report: CallReport) => void) | undefined;
   /** Wraps each single call, for example with points where a test may kill the process. */
   around?: Around | undefined;
+  /** Stands in for the sockets: a simulation carries requests in memory. */
+  dispatcher?: RequestCarrier | undefined;
 }
 
 export type Around = <T>(operation: string, run: () => Promise<T>) => Promise<T>;
