@@ -170,6 +170,7 @@ export async function startWorld(options: WorldOptions): Promise<World> {
   const startDateField = await defineStartDate(partner, options.startDates !== false);
   await writeTenant(tenantsDir, { ...options, partnerUrl, apiKey, webhookKey, company, flowId, hrisUrl });
   const places = ['--tenants', tenantsDir, '--data', dataDir];
+  let closed = false;
   const world: World = {
     dir,
     tenantsDir,
@@ -195,6 +196,8 @@ export async function startWorld(options: WorldOptions): Promise<World> {
     finishOnboardings: () => finishOnboardings(control, partner),
     logs: () => readFile(logFile, 'utf8'),
     async close() {
+      if (closed) return;
+      closed = true;
       await Promise.allSettled(processes.map((running) => running.stop()));
       await partner.close();
       await sandbox.kill();
