@@ -1,5 +1,6 @@
 import { createHash } from 'node:crypto';
 import { ConnectorError } from '../src/errors.ts';
+import { passPoint } from '../src/kill-point.ts';
 import type { HireKey } from '../src/store/hires.ts';
 import { decideIntent, latestIntent, type OpenIntent, openIntent } from '../src/store/intents.ts';
 import type { Store } from '../src/store/open-store.ts';
@@ -126,7 +127,8 @@ function guardFor(verb: string, giveUpMs: number, elapsed: () => number): SendGu
     signal: AbortSignal.timeout(giveUpMs),
     remainingMs,
     beforeSend() {
-      if (remainingMs() > 0) return;
+      passPoint('deadline/before');
+      if (remainingMs() > 0) return passPoint('deadline/after');
       throw new ConnectorError({
         code: 'DEADLINE_PASSED',
         action: 'retry',

@@ -11,7 +11,7 @@ import type { HireTiming } from '../workflows/messages.ts';
 import type { Places } from './cli/options.ts';
 import { type Config, readConfig, storeUrl } from './config.ts';
 import { createRegistry, startHealth } from './health.ts';
-import { armKillPoints, passPoint } from './kill-point.ts';
+import { armKillPoints, passPoint, withKillPoints } from './kill-point.ts';
 import { createLogger, type Logger } from './log.ts';
 import { openStore, type Store } from './store/open-store.ts';
 import { writePoints } from './store/write-points.ts';
@@ -38,7 +38,11 @@ export interface RunningWorker {
 export async function runWorker(options: Places & { healthPort?: number }): Promise<RunningWorker> {
   const config = readConfig();
   const log = createLogger('worker');
-  armKillPoints({ killAt: config.HIREBRIDGE_KILL_AT, listFile: config.HIREBRIDGE_KILL_LIST });
+  armKillPoints({
+    killAt: config.HIREBRIDGE_KILL_AT,
+    stopAt: config.HIREBRIDGE_STOP_AT,
+    listFile: config.HIREBRIDGE_KILL_LIST,
+  });
   const tenants = await loadTenants(options.tenantsDir);
   installRuntime(log);
   const temporal = await connectTemporal();
@@ -85,7 +89,8 @@ async function startWorker(parts: WorkerParts): Promise<RunningWorker> {
     store,
     log,
     wakeHire: deps.wakeHire,
-    triggerSweep: (tenantId) => triggerSweep(hires.client, installationId, tenantId),
+    triggerSweep: (tenantId) =>
+      withKillPoints('temporal.triggerSweep', () => triggerSweep(hires.client, installationId, tenantId)),
     isHiringStage: createStageLookup(deps.connections),
   });
   const chores = startChores(deps, tenants, config.HIREBRIDGE_PAUSED_MS);
@@ -164,7 +169,8 @@ function wireActivities(
     store,
     connections,
     log,
-    wakeHire: (hire, about, options) => wakeHire(hires, hire, about, options),
+    wakeHire: (hire, about, options) =>
+      withKillPoints('temporal.wakeHire', () => wakeHire(hires, hire, about, options)),
     limits: {
       giveUpMs: config.HIREBRIDGE_GIVE_UP_MS,
       partnerLagMs: config.HIREBRIDGE_PARTNER_LAG_MS,

@@ -47,6 +47,8 @@ export const Config = z.object({
   HIREBRIDGE_BUNDLE_DIR: z.string().min(1).optional(),
   /** Only for tests: the process kills itself at this point; see src/kill-point.ts. */
   HIREBRIDGE_KILL_AT: z.string().optional(),
+  /** Only for tests: the process stops itself at this point, until SIGCONT. */
+  HIREBRIDGE_STOP_AT: z.string().optional(),
   /** Only for tests: every point passed is written to this file. */
   HIREBRIDGE_KILL_LIST: z.string().optional(),
 });

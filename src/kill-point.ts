@@ -2,12 +2,14 @@ import { AsyncLocalStorage } from 'node:async_hooks';
 import { appendFileSync } from 'node:fs';
 
 /**
- * Places where a test may kill this process: directly before and after each foreign call and each write to the store. Nothing
+ * Places where a test may kill or stop this process: directly before and after each foreign call and each write to the store. Nothing
  * happens unless a test armed one; the list of points is recorded from a real run, never written by hand.
  */
 interface Arming {
-  /** `ACTIVITY/CALL/before|after`, optionally `#N` for the Nth time it is passed. */
+  /** `ACTIVITY/CALL/before|after`, optionally `#N` for the Nth time it is passed: the process dies there by SIGKILL. */
   killAt?: string | undefined;
+  /** The same form: the process stands still there, by SIGSTOP, until somebody sends SIGCONT. */
+  stopAt?: string | undefined;
   /** Each point passed is appended to this file. */
   listFile?: string | undefined;
 }
@@ -25,20 +27,28 @@ export function inActivity<T>(name: string, run: () => Promise<T>): Promise<T> {
   return activity.run(name, run);
 }
 
-/** Runs a foreign call or a write with its two points around it. */
+/** Runs a foreign call or a write with its two points around it, whether it succeeds or fails. */
 export async function withKillPoints<T>(call: string, run: () => Promise<T>): Promise<T> {
   passPoint(`${call}/before`);
-  const result = await run();
-  passPoint(`${call}/after`);
-  return result;
+  try {
+    return await run();
+  } finally {
+    passPoint(`${call}/after`);
+  }
 }
 
 export function passPoint(name: string): void {
-  if (arming.killAt === undefined && arming.listFile === undefined) return;
+  const { killAt, stopAt, listFile } = arming;
+  if (killAt === undefined && stopAt === undefined && listFile === undefined) return;
   const point = `${activity.getStore() ?? 'loop'}/${name}`;
   const times = (passed.get(point) ?? 0) + 1;
   passed.set(point, times);
-  if (arming.listFile !== undefined) appendFileSync(arming.listFile, `${point}\n`);
-  const [wanted, nth = '1'] = (arming.killAt ?? '').split('#');
-  if (wanted === point && times === Number(nth)) process.kill(process.pid, 'SIGKILL');
+  if (listFile !== undefined) appendFileSync(listFile, `${point}\n`);
+  if (isNow(killAt, point, times)) process.kill(process.pid, 'SIGKILL');
+  if (isNow(stopAt, point, times)) process.kill(process.pid, 'SIGSTOP');
+}
+
+function isNow(armed: string | undefined, point: string, times: number): boolean {
+  const [wanted, nth = '1'] = (armed ?? '').split('#');
+  return wanted === point && times === Number(nth);
 }

@@ -6,6 +6,7 @@ import {
   type PluginTransformResultArgs,
   type QueryId,
   type QueryResult,
+  RawNode,
   type RootOperationNode,
   type UnknownRow,
   UpdateQueryNode,
@@ -35,7 +36,14 @@ function nameOf(node: RootOperationNode): string | undefined {
   if (InsertQueryNode.is(node)) return `store.insert.${tableOf(node.into)}`;
   if (UpdateQueryNode.is(node)) return `store.update.${tableOf(node.table)}`;
   if (DeleteQueryNode.is(node)) return `store.delete.${tableOf(node.from)}`;
+  if (RawNode.is(node)) return nameOfText(node.sqlFragments.join(' '));
   return undefined;
+}
+
+/** A write that was spelt out instead of built. */
+function nameOfText(text: string): string | undefined {
+  const [, verb, table] = /^\s*(insert|update|delete)\b(?:\s+(?:into|from))?\s*"?(\w*)/i.exec(text) ?? [];
+  return verb === undefined ? undefined : `store.${verb.toLowerCase()}.${table || 'unknown'}`;
 }
 
 /** Digs the table's name out of the node that holds it. */
