@@ -2,7 +2,7 @@ import { type ChildProcess, spawn } from 'node:child_process';
 import { randomBytes } from 'node:crypto';
 import { once } from 'node:events';
 import { createWriteStream, type WriteStream } from 'node:fs';
-import { mkdir, mkdtemp, readFile, rm, writeFile } from 'node:fs/promises';
+import { mkdir, mkdtemp, readFile, rm } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { setTimeout as pause } from 'node:timers/promises';
@@ -13,7 +13,8 @@ import { createPartnerClient, type PartnerClient } from '../../src/partner/clien
 import { contract } from '../../src/partner/contract/index.ts';
 import { type ControlClient, createControlClient } from '../../src/sandbox/control/client.ts';
 import type { LedgerRow } from '../../src/sandbox/ledger.ts';
-import { openDatabase } from '../../src/sql/open-database.ts';
+import { defineStartDate, finishOnboardings, listApplicants, readEmployees } from './world-people.ts';
+import { TENANT, writeTenant } from './world-tenant.ts';
 
 const MAIN = fileURLToPath(new URL('../../src/cli/main.ts', import.meta.url));
 
@@ -104,8 +105,6 @@ export interface World {
   logs(): Promise<string>;
   close(): Promise<void>;
 }
-
-export const TENANT = 'acme';
 
 export async function startWorld(options: WorldOptions): Promise<World> {
   const dir = await mkdtemp(join(tmpdir(), 'hirebridge-world-'));
@@ -269,98 +268,4 @@ async function runCli(args: string[], env: NodeJS.ProcessEnv) {
   child.stderr.on('data', (chunk) => (output.stderr += String(chunk)));
   const [code] = (await once(child, 'close')) as [number | null];
   return { code, ...output };
-}
-
-async function defineStartDate(partner: PartnerClient, fill: boolean): Promise<string> {
-  const answer = await partner.customFields.create({
-    body: { entityType: 'candidate', fieldLabel: 'Start date', fieldType: 'date', parentSection: 'Miscellaneous' },
-  });
-  const id = String(answer.data.id);
-  if (!fill) return id;
-  const { items } = await partner.readAll(contract.candidates.list);
-  const values = items.map((person) => ({
-    customFieldId: id,
-    entityType: 'candidate' as const,
-    entityId: String(person.id),
-    value: '2027-01-11',
-  }));
-  await partner.inChunks(contract.customFieldValues.upsertBulk, { body: values });
-  return id;
-}
-
-async function listApplicants(partner: PartnerClient): Promise<Applicant[]> {
-  const { items: jobs } = await partner.readAll(contract.jobs.list);
-  const people = new Map<number, Applicant>();
-  for (const job of jobs) {
-    const jobId = Number(job.id);
-    for (const stageType of ['SOURCED', 'APPLIED', 'ASSESSMENT', 'SCREEN', 'SHORTLISTED'] as const) {
-      const { items } = await partner.readAll(contract.jobCandidates.listByStageType, { query: { stageType, jobId } });
-      for (const { jobCandidateDetails: details } of items)
-        people.set(Number(details.id), {
-          jobCandidateId: Number(details.id),
-          candidateId: Number(details.candidateId),
-          jobId,
-        });
-    }
-  }
-  return [...people.values()].toSorted((a, b) => a.jobCandidateId - b.jobCandidateId);
-}
-
-async function finishOnboardings(control: ControlClient, partner: PartnerClient): Promise<void> {
-  const live = new Set(['not_started', 'in_progress', 'partial_submission', 'under_review']);
-  const { items } = await partner.readAll(contract.onboarding.listCandidates);
-  for (const item of items.filter((one) => live.has(String(one.overallStatus))))
-    await control.act('finishOnboarding', { onboardingCandidateId: String(item.onboardingCandidateId) });
-}
-
-async function readEmployees(url: string): Promise<Employee[]> {
-  const { kysely, close } = openDatabase<{
-    employees: { id: number; employee_number: string; external_ref?: string; email: string | null };
-  }>(url);
-  try {
-    const rows = await kysely.selectFrom('employees').selectAll().orderBy('id').execute();
-    return rows.map((row) => ({
-      id: String(row.id),
-      number: row.employee_number,
-      reference: row.external_ref ?? null,
-      email: row.email,
-    }));
-  } finally {
-    await close();
-  }
-}
-
-interface TenantFacts extends WorldOptions {
-  partnerUrl: string;
-  apiKey: string;
-  webhookKey: string;
-  company: string;
-  flowId: string;
-  hrisUrl: string;
-}
-
-async function writeTenant(tenantsDir: string, facts: TenantFacts): Promise<void> {
-  const secrets = join(tenantsDir, 'secrets');
-  await mkdir(secrets);
-  await writeFile(join(secrets, 'partner.key'), `${facts.apiKey}\n`);
-  await writeFile(join(secrets, 'webhook.key'), `${facts.webhookKey}\n`);
-  const policies = facts.policies ?? 'onboarding: { flow: "{flow}" }\n  sweep: { every: 1h }\n  cancel: { grace: 2s }';
-  await writeFile(
-    join(tenantsDir, `${TENANT}.yaml`),
-    `tenant: ${TENANT}
-partner:
-  baseUrl: ${facts.partnerUrl}
-  environment: sandbox
-  apiKey: file:secrets/partner.key
-  company: "${facts.company}"
-  webhookKeys: [file:secrets/webhook.key]
-  allowPrivateAddress: true
-hris:
-  kind: sql
-  connection: acme-hr
-  url: ${JSON.stringify(facts.hrisUrl)}
-${facts.hris === undefined ? '' : `  ${facts.hris}\n`}policies:
-  ${policies.replaceAll('{flow}', facts.flowId)}
-${facts.writeBack === undefined ? '' : `writeBack:\n  ${facts.writeBack}\n`}`,
-  );
 }

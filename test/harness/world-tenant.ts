@@ -1,0 +1,42 @@
+import { mkdir, writeFile } from 'node:fs/promises';
+import { join } from 'node:path';
+import type { WorldOptions } from './world.ts';
+
+/** The one tenant of a world. */
+export const TENANT = 'acme';
+
+export interface TenantFacts extends WorldOptions {
+  partnerUrl: string;
+  apiKey: string;
+  webhookKey: string;
+  company: string;
+  flowId: string;
+  hrisUrl: string;
+}
+
+/** Writes the world's tenant: its file and its secrets. */
+export async function writeTenant(tenantsDir: string, facts: TenantFacts): Promise<void> {
+  const secrets = join(tenantsDir, 'secrets');
+  await mkdir(secrets);
+  await writeFile(join(secrets, 'partner.key'), `${facts.apiKey}\n`);
+  await writeFile(join(secrets, 'webhook.key'), `${facts.webhookKey}\n`);
+  const policies = facts.policies ?? 'onboarding: { flow: "{flow}" }\n  sweep: { every: 1h }\n  cancel: { grace: 2s }';
+  await writeFile(
+    join(tenantsDir, `${TENANT}.yaml`),
+    `tenant: ${TENANT}
+partner:
+  baseUrl: ${facts.partnerUrl}
+  environment: sandbox
+  apiKey: file:secrets/partner.key
+  company: "${facts.company}"
+  webhookKeys: [file:secrets/webhook.key]
+  allowPrivateAddress: true
+hris:
+  kind: sql
+  connection: acme-hr
+  url: ${JSON.stringify(facts.hrisUrl)}
+${facts.hris === undefined ? '' : `  ${facts.hris}\n`}policies:
+  ${policies.replaceAll('{flow}', facts.flowId)}
+${facts.writeBack === undefined ? '' : `writeBack:\n  ${facts.writeBack}\n`}`,
+  );
+}
