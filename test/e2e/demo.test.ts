@@ -27,7 +27,9 @@ function personalWords(sandboxFile: string): string[] {
 }
 
 function mentioned(words: readonly string[], text: string): string[] {
-  return words.filter((word) => new RegExp(`(?<!\\p{L})${RegExp.escape(word)}(?!\\p{L})`, 'u').test(text));
+  return words.filter((word) =>
+    new RegExp(`(?<!\\p{L})${word.replaceAll(/[.*+?^${}()|[\]\\]/g, String.raw`\$&`)}(?!\\p{L})`, 'u').test(text),
+  );
 }
 
 test('the demo ends with one employee a hire, names nobody anywhere, and leaves nothing running', async () => {
@@ -48,6 +50,8 @@ test('the demo ends with one employee a hire, names nobody anywhere, and leaves 
   expect(metrics).toHaveLength(2);
   const log = await readFile(join(dir, 'demo.log'), 'utf8');
   const history = await readFile(join(dir, 'data', 'temporal.db'), 'latin1');
+  // Proves that ids can be read there in clear, so that names could.
+  expect(history).toContain('/hire/demo/');
   for (const text of [log, history, demo.out.stdout, ...metrics]) expect(mentioned(words, text)).toEqual([]);
   expect(mentioned(['hire done'], log)).toHaveLength(1);
 
