@@ -8,7 +8,12 @@ const PEOPLE = new Map([['600001', '42']]);
 const SECONDS = { temporalCli: 0, ready: 1, hires: 2 };
 
 function ledger(...entries: LedgerEntry[]): LedgerRow[] {
-  return entries.map((entry, index) => ({ ...entry, detail: entry.detail ?? {}, seq: index + 1, at: 1_000 * (index + 1) }));
+  return entries.map((entry, index) => ({
+    ...entry,
+    detail: entry.detail ?? {},
+    seq: index + 1,
+    at: 1_000 * (index + 1),
+  }));
 }
 
 const moved: LedgerEntry = { kind: 'effect', name: 'stage-move', subject: '600001', detail: { type: 'HIRED' } };
