@@ -40,7 +40,5 @@ export function allEndpoints(): AnyEndpoint[] {
   return Object.values(contract).flatMap((section): AnyEndpoint[] => Object.values(section));
 }
 
-export { type Assumption, type AssumptionKey, assumptions } from './assumptions.ts';
-export { type EventData, EventEnvelope, type EventName, eventNames, events, idsOf, isEventName } from './events.ts';
 export { defaultReadings, Readings } from './readings.ts';
 export { undefinedEndpoints } from './undefined-endpoints.ts';
