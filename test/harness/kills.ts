@@ -1,7 +1,7 @@
 import { readFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { setTimeout as pause } from 'node:timers/promises';
-import { takeApplicants } from './exactly-hired.ts';
+import { takeApplicants } from './hiring.ts';
 import { type Applicant, type Process, until, type World } from './world.ts';
 
 /** Every wait of the product shortened, so that a killed worker's work goes on within seconds. */

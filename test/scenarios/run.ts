@@ -1,0 +1,54 @@
+import { styleText } from 'node:util';
+import pLimit from 'p-limit';
+import { renderTable } from '../../src/cli/table.ts';
+import { startDevServer } from '../../src/temporal/dev-server/dev-server.ts';
+import { resolveTemporalCli } from '../../src/temporal/dev-server/resolve-cli.ts';
+import { changingMinds, graceScenario } from './minds.ts';
+import { onboarding } from './onboarding.ts';
+import { people } from './people.ts';
+import { type Counts, isAsExpected, type Outcome, play } from './scenario.ts';
+import { stores } from './stores.ts';
+
+const scenarios = [...people, ...changingMinds, graceScenario, ...onboarding, ...stores];
+const columns = ['enrolments', 'credits', 'employees', 'holds', 'verified'] as const;
+
+/** Plays every scenario (or those whose name holds `--only TEXT`), two at a time, and prints the table. */
+async function main(): Promise<void> {
+  const only = process.argv[process.argv.indexOf('--only') + 1];
+  const chosen = process.argv.includes('--only') ? scenarios.filter((one) => one.name.includes(only ?? '')) : scenarios;
+  const { path } = await resolveTemporalCli({ onProgress: (line) => process.stderr.write(`${line}\n`) });
+  const temporal = await startDevServer({ cliPath: path });
+  const limit = pLimit(2);
+  let finished = 0;
+  const outcomes = await Promise.all(
+    chosen.map((scenario) =>
+      limit(async () => {
+        const outcome = await play(scenario, temporal.address);
+        finished += 1;
+        const verdict = isAsExpected(outcome) ? 'ok' : `NOT AS EXPECTED ${outcome.error ?? ''}`;
+        process.stderr.write(
+          `${finished}/${chosen.length} ${outcome.name}: ${verdict} (${outcome.seconds.toFixed(1)} s)\n`,
+        );
+        return outcome;
+      }),
+    ),
+  );
+  await temporal.stop();
+  process.stdout.write(`${renderTable(['scenario', ...columns, 'as expected'], outcomes.map(row))}\n`);
+  const wrong = outcomes.filter((outcome) => !isAsExpected(outcome));
+  for (const { name, error } of wrong) process.stdout.write(`${name}: ${error ?? 'other counts than expected'}\n`);
+  process.stdout.write(`${outcomes.length - wrong.length} of ${outcomes.length} as expected\n`);
+  process.exitCode = wrong.length === 0 ? 0 : 1;
+}
+
+function row(outcome: Outcome): string[] {
+  const cells = columns.map((name) => cell(outcome.expected, outcome.seen, name));
+  return [outcome.name, ...cells, isAsExpected(outcome) ? 'yes' : styleText('red', 'NO')];
+}
+
+function cell(expected: Counts, seen: Counts | undefined, name: keyof Counts): string {
+  if (seen === undefined) return `? (${expected[name]})`;
+  return seen[name] === expected[name] ? String(seen[name]) : `${seen[name]} (${expected[name]})`;
+}
+
+await main();
