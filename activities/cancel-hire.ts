@@ -4,6 +4,7 @@ import { answersOf, closeHoldsOf } from '../src/store/holds.ts';
 import { releaseClaim } from '../src/store/identity.ts';
 import { latestIntent } from '../src/store/intents.ts';
 import type { HireRow } from '../src/store/schema.ts';
+import { addWakes } from '../src/store/wakes.ts';
 import type { HireRef } from '../workflows/messages.ts';
 import { assertKnownCompany } from './assert-known-company.ts';
 import type { Connection } from './connections.ts';
@@ -52,17 +53,25 @@ export function allowCancellation(deps: ActivityDeps, ref: HireRef): ReturnType<
 }
 
 /** Ends the enrolment, gives the person free, ends the period. Each part is harmless when repeated. */
-export function cancelHire(deps: ActivityDeps, ref: HireRef): Promise<void> {
+export function cancelHire(deps: ActivityDeps, ref: HireRef): ReturnType<HireActivities['cancelHire']> {
   return guarded(deps, ref.tenantId, async (connection) => {
-    const row = await readHireRow(deps.store, ref);
+    const { store, log } = deps;
+    const row = await readHireRow(store, ref);
     if (row.employee_id !== null) throw hasEmployeeAlready(ref, row.employee_id);
+    const byPerson = (await answersOf(store, ref)).at(-1)?.answer === 'cancel';
+    if (!byPerson && row.state === 'open') {
+      const { verdict } = await readPresence(store, connection, ref.jobCandidateId, stagesOf(connection));
+      if (verdict === 'in') return { verdict: 'back' } as const;
+    }
     await terminateEnrolment(deps, connection, ref, row, 'hire cancelled');
-    await releaseClaim(deps.store, ref);
-    await closeHoldsOf(deps.store, ref);
+    await releaseClaim(store, ref);
+    await closeHoldsOf(store, ref);
     // By a person's word they may still stand in the stage: that must not start the hire again.
-    const byPerson = (await answersOf(deps.store, ref)).at(-1)?.answer === 'cancel';
-    await endHire(deps.store, ref, byPerson ? 'ended' : 'cancelled');
-    deps.log.info({ tenantId: ref.tenantId, jobCandidateId: ref.jobCandidateId, period: ref.period }, 'hire cancelled');
+    await endHire(store, ref, byPerson ? 'ended' : 'cancelled');
+    // A sweep that listed them back while this was under way took the hire for open: their job is listed again.
+    if (row.job_id !== null) await addWakes(store, ref.tenantId, 'people', [row.job_id]);
+    log.info({ tenantId: ref.tenantId, jobCandidateId: ref.jobCandidateId, period: ref.period }, 'hire cancelled');
+    return { verdict: 'cancelled' } as const;
   });
 }
 

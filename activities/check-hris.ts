@@ -12,7 +12,12 @@ export async function checkHris({ store, connections, log }: ActivityDeps, tenan
   const trouble = await probe(connections, tenantId);
   if (trouble === undefined) return closeTenantHoldsLike(store, tenantId, 'HRIS_%');
   const code = trouble.code.startsWith('HRIS_') ? trouble.code : `HRIS_${trouble.code}`;
-  const { fresh } = await openHold(store, { tenantId, code, message: `${trouble.message} Hires wait where they need it and go on by themselves once it answers.`, answers: [] });
+  const { fresh } = await openHold(store, {
+    tenantId,
+    code,
+    message: `${trouble.message} Hires wait where they need it and go on by themselves once it answers.`,
+    answers: [],
+  });
   if (fresh) log.error({ tenantId, code, reason: trouble.message }, 'HR system does not work');
 }
 

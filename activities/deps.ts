@@ -10,6 +10,8 @@ export interface ActivityDeps {
   wakeHire: WakeHire;
   log: Logger;
   limits: Limits;
+  /** Tenants whose credit gate this process saw close: enrolments on their way to the socket turn back there. */
+  closedGates: Set<string>;
 }
 
 /** Reaches a hire's workflow. With `start` one is started where none runs; without, `false` says that none runs. */

@@ -43,6 +43,7 @@ async function enrolOnce(deps: ActivityDeps, connection: Connection, ref: HireRe
   const reference = enrolmentReference(ref, row.enrolment);
   await updateHire(store, ref, { step: 'enrolling', onboarding_reference: reference });
   const gate = await passCreditGate(store, ref.tenantId, credits.canaryEvery);
+  if (gate.pass && !gate.canary) deps.closedGates.delete(ref.tenantId);
   if (!gate.pass) return adoptOrWait(deps, connection, ref, reference, gate.waitMs);
   const presence = await readPresence(store, connection, ref.jobCandidateId, enrolAt);
   if (presence.verdict !== 'in') return { verdict: 'left' };
@@ -55,7 +56,7 @@ async function enrolOnce(deps: ActivityDeps, connection: Connection, ref: HireRe
     giveUpMs: limits.giveUpMs,
     readLagMs: limits.partnerLagMs,
     look: () => lookForEnrolment(connection, reference),
-    send: (request, guard) => send(connection, request, guard),
+    send: (request, guard) => send(connection, request, turnBackAtGate(deps, ref, gate.canary, guard)),
   });
   return settle(deps, connection, ref, reference, once);
 }
@@ -87,6 +88,22 @@ function identify(
     message: `Job candidate ${ref.jobCandidateId} cannot be enrolled: ${fields.join(', ')} is empty in the hiring platform. Fill it there, then answer retry.`,
     details: { fields },
   });
+}
+
+/** Many enrolments may have passed the gate before the first 402 closed it; nothing is gained by having each refused. */
+function turnBackAtGate({ closedGates }: ActivityDeps, ref: HireRef, canary: boolean, guard: SendGuard): SendGuard {
+  return {
+    ...guard,
+    beforeSend() {
+      guard.beforeSend();
+      if (canary || !closedGates.has(ref.tenantId)) return;
+      throw new ConnectorError({
+        code: 'CREDIT_GATE_CLOSED',
+        action: 'retry',
+        message: `The enrolment of job candidate ${ref.jobCandidateId} was not sent: tenant ${ref.tenantId} has no onboarding credits.`,
+      });
+    },
+  };
 }
 
 async function send({ partner }: Connection, pinned: PinnedEnrolment, guard: SendGuard): Promise<Enrolment> {
@@ -128,6 +145,7 @@ const refusals: Record<string, Refusal> = {
   async INSUFFICIENT_ONBOARDING_CREDITS(deps, connection, ref, _reference, error) {
     const required = numberOf(error.details?.['requiredCredits']);
     const available = numberOf(error.details?.['availableCredits']);
+    deps.closedGates.add(ref.tenantId);
     const first = await closeCreditGate(deps.store, ref.tenantId, { required, available });
     if (first)
       deps.log.error({ tenantId: ref.tenantId, required, available }, 'onboarding credits used up, enrolments wait');
@@ -152,6 +170,7 @@ async function record(deps: ActivityDeps, ref: HireKey, enrolment: Enrolment, ma
     onboarding_candidate_id: enrolment.onboardingCandidateId,
     onboarding_status: enrolment.status,
   });
+  if (made) deps.closedGates.delete(ref.tenantId);
   if (made && (await openCreditGate(deps.store, ref.tenantId))) await wakeWaiting(deps, ref.tenantId);
   return { verdict: 'enrolled' };
 }

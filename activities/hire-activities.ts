@@ -57,8 +57,8 @@ export interface HireActivities {
   confirmGone(input: HireRef): Promise<{ verdict: 'gone' | 'here' }>;
   /** Brake: more cancellations in an hour than the tenant allows hold the rest. */
   allowCancellation(input: HireRef): Promise<{ verdict: 'allowed' } | Held>;
-  /** Terminates the enrolment, gives the claim free, ends the period. */
-  cancelHire(input: HireRef): Promise<void>;
+  /** Terminates the enrolment, gives the claim free, ends the period; `back` when the person stands in the stage again. */
+  cancelHire(input: HireRef): Promise<{ verdict: 'cancelled' | 'back' }>;
   describeLeftAfterEmployee(input: HireRef): Promise<HoldRequest>;
   hasEmployee(input: HireRef): Promise<boolean>;
   /** By (hire, code): an open hold is not opened twice. */

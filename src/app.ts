@@ -171,6 +171,7 @@ function wireActivities(
     log,
     wakeHire: (hire, about, options) =>
       withKillPoints('temporal.wakeHire', () => wakeHire(hires, hire, about, options)),
+    closedGates: new Set(),
     limits: {
       giveUpMs: config.HIREBRIDGE_GIVE_UP_MS,
       partnerLagMs: config.HIREBRIDGE_PARTNER_LAG_MS,

@@ -58,9 +58,11 @@ const answerSteps: Record<string, HireStep> = {
  */
 export async function hire(input: HireInput): Promise<HireResult> {
   const wakes = listenForWakes();
+  // What the start itself was told of is read by the first step anyway.
+  wakes.clear();
   const activities = activitiesFor(input);
   const progress = input.carried ?? (await open(input, activities));
-  if ('state' in progress) return progress;
+  if ('state' in progress) return wakes.has('person') ? startAnew(input) : progress;
   const ref = { tenantId: input.tenantId, jobCandidateId: input.jobCandidateId, period: progress.period };
   const current: Hire = { ref, progress, wakes, activities };
   while (progress.step !== 'ended') {
@@ -71,7 +73,14 @@ export async function hire(input: HireInput): Promise<HireResult> {
     progress.step = progress.hold === undefined ? await steps[progress.step](current) : await park(current);
   }
   const { state } = await activities.readOutcome(ref);
+  // Whoever moved while the end was under way is read again: no other workflow will hear of it.
+  if (wakes.has('person')) return startAnew(input, state === 'done');
   return { state, period: ref.period };
+}
+
+async function startAnew({ tenantId, jobCandidateId, timing }: HireInput, watch = false): Promise<never> {
+  await condition(allHandlersFinished);
+  return continueAsNew<typeof hire>({ tenantId, jobCandidateId, timing, watch });
 }
 
 interface Hire {
@@ -171,9 +180,10 @@ async function leave(hire: Hire): Promise<HireStep> {
   return allowed.verdict === 'hold' ? hold(hire, allowed.hold) : 'cancel';
 }
 
-async function cancel({ ref, activities }: Hire): Promise<HireStep> {
-  await activities.cancelHire(ref);
-  return 'ended';
+async function cancel({ ref, wakes, activities }: Hire): Promise<HireStep> {
+  wakes.clear('person');
+  const { verdict } = await activities.cancelHire(ref);
+  return verdict === 'back' ? 'enrol' : 'ended';
 }
 
 /** The employee exists and the ID is written back. Nothing is undone by itself: a person who left now is a question to a person. */
@@ -232,7 +242,8 @@ interface Wakes {
   /** Waits for the next hint, at most so long; then gives and clears every hint that came. */
   wait(timeoutMs?: number): Promise<Set<WakeAbout>>;
   has(about: WakeAbout): boolean;
-  clear(about: WakeAbout): void;
+  /** All of them where none is named. */
+  clear(about?: WakeAbout): void;
 }
 
 /** Set before the first await, so that no signal of the start is lost. */
@@ -250,7 +261,10 @@ function listenForWakes(): Wakes {
       return about;
     },
     has: (about) => waiting.has(about),
-    clear: (about) => void waiting.delete(about),
+    clear(about) {
+      if (about === undefined) waiting.clear();
+      else waiting.delete(about);
+    },
   };
 }
 
