@@ -2,21 +2,27 @@ import { contract } from '../src/partner/contract/index.ts';
 import type { Connections } from './connections.ts';
 
 const FRESH_MS = 600_000;
+const UNKNOWN_MS = 5_000;
 
 /**
- * Whether a stage starts hires, by id. A pipeline's stages change rarely, so they are kept for ten minutes and read again for an id
- * that is not known. A stage nobody knows counts as one: the hire asks the partner anyway.
+ * Whether a stage starts hires, by id. A pipeline's stages change rarely, so they are kept for ten minutes, and for five seconds where an
+ * id is not among them. A burst of events shares one reading. A stage nobody knows counts as one: the hire asks the partner anyway.
  */
 export function createStageLookup(connections: Connections): (tenantId: string, stageId: string) => Promise<boolean> {
-  const known = new Map<string, { types: Map<string, string>; readAt: number }>();
+  const readings = new Map<string, { types: Promise<Map<string, string>>; readAt: number }>();
+  const stagesOf = (tenantId: string, maxAgeMs: number): Promise<Map<string, string>> => {
+    const known = readings.get(tenantId);
+    if (known !== undefined && performance.now() - known.readAt <= maxAgeMs) return known.types;
+    const reading = { types: readStageTypes(connections, tenantId), readAt: performance.now() };
+    readings.set(tenantId, reading);
+    reading.types.catch(() => readings.get(tenantId) === reading && readings.delete(tenantId));
+    return reading.types;
+  };
   return async (tenantId, stageId) => {
-    let stages = known.get(tenantId);
-    if (stages === undefined || !stages.types.has(stageId) || performance.now() - stages.readAt > FRESH_MS) {
-      stages = { types: await readStageTypes(connections, tenantId), readAt: performance.now() };
-      known.set(tenantId, stages);
-    }
+    const kept = await stagesOf(tenantId, FRESH_MS);
+    const types = kept.has(stageId) ? kept : await stagesOf(tenantId, UNKNOWN_MS);
     const { enrolAt } = (await connections.of(tenantId)).tenant.policies;
-    const type = stages.types.get(stageId);
+    const type = types.get(stageId);
     return type === undefined || enrolAt.includes(stageId) || enrolAt.includes(type);
   };
 }

@@ -1,6 +1,7 @@
 import { isGrpcServiceError } from '@temporalio/client';
 import pLimit from 'p-limit';
 import type { WakeAbout } from '../../workflows/messages.ts';
+import { isConnectorError } from '../errors.ts';
 import type { Logger } from '../log.ts';
 import { type EventName, isEventName } from '../partner/contract/events.ts';
 import { readWebhookEnvelope, type WebhookEnvelope } from '../partner/webhook.ts';
@@ -27,13 +28,13 @@ export interface RelayOptions {
   isHiringStage: (tenantId: string, stageId: string) => Promise<boolean>;
   /** How long an empty inbox waits before it is looked at again, ms. */
   idleMs?: number;
+  /** At most one sweep is asked for per tenant in this time, however many events ask, ms. */
+  sweepGapMs?: number;
 }
 
 const BATCH = 50;
 const IN_FLIGHT = 16;
 const DEFER_MS = 1_000;
-/** At most one sweep is asked for per tenant in this time, however many events ask. */
-const SWEEP_GAP_MS = 2_000;
 
 /** Moves stored deliveries on to Temporal. Several may run on one store: each row is leased by one. */
 export function startRelay(options: RelayOptions): { close(): Promise<void> } {
@@ -48,23 +49,30 @@ export function startRelay(options: RelayOptions): { close(): Promise<void> } {
 }
 
 async function relayUntil(stop: AbortSignal, options: RelayOptions): Promise<void> {
-  const { store, log, idleMs = 200 } = options;
-  const relay = { ...options, sweptAt: new Map<string, number>() };
+  const { store, log, idleMs = 200, sweepGapMs = 2_000 } = options;
+  const relay = { ...options, sweepGapMs, sweptAt: new Map<string, number>(), sweepsOwed: new Set<string>() };
   const limit = pLimit(IN_FLIGHT);
   while (!stop.aborted) {
     try {
       const rows = await leaseDeliveries(store, BATCH);
       await Promise.all(rows.map((row) => limit(() => relayRow(relay, row))));
+      await paySweeps(relay);
       if (rows.length < BATCH) await pause(idleMs, stop);
     } catch (error) {
       log.error({ err: error }, 'inbox cannot be read');
       await pause(DEFER_MS, stop);
     }
   }
+  await paySweeps(relay, true).catch((error: unknown) =>
+    log.warn({ err: error }, 'a sweep asked for is left to its schedule'),
+  );
 }
 
 interface Relay extends RelayOptions {
+  sweepGapMs: number;
   sweptAt: Map<string, number>;
+  /** Tenants whose last ask came within the gap: the sweep before it may have looked too early. */
+  sweepsOwed: Set<string>;
 }
 
 async function relayRow(relay: Relay, row: InboxRow): Promise<void> {
@@ -78,8 +86,8 @@ async function relayRow(relay: Relay, row: InboxRow): Promise<void> {
     await wakes[wake](relay, row, envelope, tenant);
     await finishDelivery(store, row, wake === 'closed' ? 'closed' : 'relayed');
   } catch (error) {
-    // Temporal being away says nothing about the row: it is not counted, or an outage would throw deliveries away.
-    if (isUnavailable(error)) return deferDelivery(store, row, DEFER_MS);
+    // Temporal or the partner being away says nothing about the row: not counted, or an outage would throw deliveries away.
+    if (isUnavailable(error) || isPartnerAway(error)) return deferDelivery(store, row, DEFER_MS);
     const reason = error instanceof Error ? error.name : 'unknown';
     log.warn({ tenantId: row.tenant_id, event: row.event, tries: row.tries, reason }, 'delivery not relayed');
     await failDelivery(store, row, reason);
@@ -125,17 +133,32 @@ async function wakeOnboardings(relay: Relay, row: InboxRow, { ids }: WebhookEnve
   const tenantId = row.tenant_id;
   const byEnrolment = await hiresOfEnrolments(relay.store, tenantId, ids.onboardingCandidateIds);
   const byApplication = await latestHires(relay.store, tenantId, ids.jobCandidateIds.filter(isSafeId));
-  const hires = [...byEnrolment, ...byApplication.values()].filter((hire) => hire.state === 'open');
-  for (const hire of hires)
+  const known = [...byEnrolment, ...byApplication.values()];
+  for (const hire of known.filter((one) => one.state === 'open'))
     await relay.wakeHire({ tenantId, jobCandidateId: hire.job_candidate_id }, 'onboarding', { start: true });
-  if (hires.length === 0) await askForSweep(relay, tenantId);
+  // Nearly every hire ends with an event about an enrolment that is done: nobody waits for it, and a sweep would find nothing.
+  if (known.length === 0) await askForSweep(relay, tenantId);
 }
 
-async function askForSweep({ sweptAt, triggerSweep }: Relay, tenantId: string): Promise<void> {
-  const now = performance.now();
-  if (now - (sweptAt.get(tenantId) ?? Number.NEGATIVE_INFINITY) < SWEEP_GAP_MS) return;
-  sweptAt.set(tenantId, now);
+async function askForSweep(relay: Relay, tenantId: string): Promise<void> {
+  if (sweepWaitMs(relay, tenantId) > 0) relay.sweepsOwed.add(tenantId);
+  else await sweepNow(relay, tenantId);
+}
+
+/** Asks for the sweeps that came too close after another one, as soon as they may; at the end all of them. */
+async function paySweeps(relay: Relay, all = false): Promise<void> {
+  for (const tenantId of relay.sweepsOwed)
+    if (all || sweepWaitMs(relay, tenantId) <= 0) await sweepNow(relay, tenantId);
+}
+
+async function sweepNow({ sweptAt, sweepsOwed, triggerSweep }: Relay, tenantId: string): Promise<void> {
+  sweptAt.set(tenantId, performance.now());
   await triggerSweep(tenantId);
+  sweepsOwed.delete(tenantId);
+}
+
+function sweepWaitMs({ sweptAt, sweepGapMs }: Relay, tenantId: string): number {
+  return (sweptAt.get(tenantId) ?? Number.NEGATIVE_INFINITY) + sweepGapMs - performance.now();
 }
 
 const UNAVAILABLE = 14;
@@ -144,6 +167,11 @@ const DEADLINE_EXCEEDED = 4;
 function isUnavailable(error: unknown): boolean {
   const cause = error instanceof Error && isGrpcServiceError(error.cause) ? error.cause : error;
   return isGrpcServiceError(cause) && (cause.code === UNAVAILABLE || cause.code === DEADLINE_EXCEEDED);
+}
+
+/** Asking the partner for its stages may fail as any call may; only a refusal is about the event itself. */
+function isPartnerAway(error: unknown): boolean {
+  return isConnectorError(error) && error.action !== 'reject';
 }
 
 function pause(ms: number, stop: AbortSignal): Promise<void> {
