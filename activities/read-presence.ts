@@ -56,6 +56,7 @@ async function isInStages(
   jobCandidate: JobCandidate,
   stages: readonly string[],
 ): Promise<boolean> {
+  if (isRejected(jobCandidate)) return false;
   const field = connection.readings.jobCandidateStageField;
   const named = field === null ? undefined : jobCandidate[field];
   if (typeof named === 'string' || typeof named === 'number') return stages.includes(String(named).toUpperCase());
@@ -63,6 +64,11 @@ async function isInStages(
     if (await isListed(connection, jobCandidate, stage)) return true;
   }
   return false;
+}
+
+/** Whoever is rejected stays in the stage they stood in (K10), and is hired no longer. */
+function isRejected({ evaluationStatus }: JobCandidate): boolean {
+  return String(evaluationStatus).toUpperCase() === 'REJECTED';
 }
 
 async function isListed(connection: Connection, jobCandidate: JobCandidate, stage: string): Promise<boolean> {
@@ -81,6 +87,7 @@ export interface StageMember {
   jobCandidateId: string;
   candidateId: string;
   jobId: string;
+  rejected: boolean;
 }
 
 export interface StagePage {
@@ -104,6 +111,7 @@ export async function* listStage(
       jobCandidateId: String(details.id),
       candidateId: String(details.candidateId),
       jobId: String(details.jobId),
+      rejected: isRejected(details),
     }));
     yield { members, unreadable };
   }

@@ -74,7 +74,7 @@ async function sweepJob(sweep: Sweep, job: ListedJob): Promise<void> {
   const before = counts.unreadable;
   for (const stage of connection.tenant.policies.enrolAt) {
     for await (const { members, unreadable } of listStage(connection, job.jobId, stage, 'bulk')) {
-      for (const member of members) present.set(member.jobCandidateId, member);
+      for (const member of members) if (!member.rejected) present.set(member.jobCandidateId, member);
       counts.unreadable += unreadable.length;
     }
   }
