@@ -1,5 +1,5 @@
 import { contract } from '../src/partner/contract/index.ts';
-import { insertHires, latestHire, type NewHire, updateHire } from '../src/store/hires.ts';
+import { insertBaseline, insertHires, latestHire, type NewHire, updateHire } from '../src/store/hires.ts';
 import { openHold } from '../src/store/holds.ts';
 import { markListed } from '../src/store/jobs.ts';
 import { finishBaseline, startBaseline } from '../src/store/tenant-states.ts';
@@ -36,10 +36,8 @@ export async function recordBaseline(
   const hired = await listHired(connection, jobs, counts);
   const ours = await findOurs(connection, hired, traces);
   const others = hired.filter((member) => !ours.has(member.jobCandidateId));
-  await insertHires(
-    store,
-    others.map((member) => newHire(tenantId, member, 1, 'before-go-live')),
-  );
+  const before = others.map((member) => newHire(tenantId, member, 1, 'before-go-live'));
+  if (!(await insertBaseline(store, tenantId, before))) return;
   for (const [, { member, trace }] of ours) await reopen(deps, tenantId, member, trace);
   if (ours.size > 0 && others.length > 0) await askAboutOthers(deps, tenantId, others);
   for (const job of jobs) await markListed(store, tenantId, job.jobId, job.totals);

@@ -36,9 +36,18 @@ export interface NewHire extends HireKey {
   jobId?: string | null;
 }
 
+/** So many rows a statement: databases bound the number of its parameters. */
+const MOST_ROWS = 500;
+
 /** Records hires; those already there stay as they are. Returns how many were new. */
 export async function insertHires(store: Store, hires: readonly NewHire[]): Promise<number> {
-  if (hires.length === 0) return 0;
+  let count = 0;
+  for (let from = 0; from < hires.length; from += MOST_ROWS)
+    count += await insertRows(store, hires.slice(from, from + MOST_ROWS));
+  return count;
+}
+
+async function insertRows(store: Store, hires: readonly NewHire[]): Promise<number> {
   const result = await store.kysely
     .insertInto('hires')
     .values(
@@ -58,6 +67,20 @@ export async function insertHires(store: Store, hires: readonly NewHire[]): Prom
     .onConflict((c) => c.columns(['tenant_id', 'job_candidate_id', 'period']).doNothing())
     .executeTakeFirst();
   return Number(result.numInsertedOrUpdatedRows ?? 0n);
+}
+
+/**
+ * Records who was hired before go-live, unless the baseline is complete by now: a pass that stood still must not take somebody hired
+ * since for an old one. Says whether it recorded them.
+ */
+export async function insertBaseline(store: Store, tenantId: string, hires: readonly NewHire[]): Promise<boolean> {
+  return store.kysely.transaction().execute(async (trx) => {
+    const tenant = trx.selectFrom('tenants').select('baseline_done_at').where('tenant_id', '=', tenantId);
+    const locked = store.kind === 'postgres' ? tenant.forUpdate() : tenant;
+    if ((await locked.executeTakeFirstOrThrow()).baseline_done_at !== null) return false;
+    await insertHires({ ...store, kysely: trx }, hires);
+    return true;
+  });
 }
 
 export type HireChange = Pick<
