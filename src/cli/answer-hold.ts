@@ -7,32 +7,37 @@ import { type HireClient, wakeHire } from '../temporal/wake-hire.ts';
 import type { Places } from './options.ts';
 import { withClient } from './with-client.ts';
 
-/** Writes a person's answer and wakes what waits for it. The answer is in the store first: a lost signal is made up by the sweep. */
+/** Writes a person's answer and wakes what waits for it, with a store and a client of its own. */
 export async function answerHold(
   options: Places & { holdId: string; answer: string; arguments: string[] },
 ): Promise<void> {
-  const { holdId, answer, arguments: args } = options;
-  await withClient(options, async ({ store, hires }) => {
-    const hold = await readHold(store, holdId);
-    if (hold === undefined)
-      throw refused('HOLD_UNKNOWN', `There is no hold ${holdId} in this store. List them with: hirebridge hold list`);
-    const accepted = JSON.parse(hold.answers) as string[];
-    if (!accepted.includes(answer))
-      throw refused(
-        'ANSWER_UNKNOWN',
-        `Hold ${holdId} (${hold.code}) takes one of: ${accepted.join(', ')}. "${answer}" is none of them.`,
-      );
-    if (needsArgument.has(answer) && args.length === 0)
-      throw refused(
-        'ANSWER_INCOMPLETE',
-        `The answer ${answer} needs an id: hirebridge hold answer ${holdId} ${answer} <id>`,
-      );
-    if (!(await writeAnswer(store, holdId, answer, args)))
-      throw refused('HOLD_ANSWERED', `Hold ${holdId} is answered already; the first answer stands.`);
-    if (hold.job_candidate_id === null) return answerTenantHold(store, hires, hold.tenant_id, holdId, answer, args);
-    await wakeHire(hires, { tenantId: hold.tenant_id, jobCandidateId: hold.job_candidate_id }, 'answer', {
-      start: true,
-    });
+  await withClient(options, (parts) => answerIn(parts, options));
+}
+
+/** The same over an open store and client. The answer is in the store first: a lost signal is made up by the sweep. */
+export async function answerIn(
+  { store, hires }: { store: Store; hires: HireClient },
+  { holdId, answer, arguments: args }: { holdId: string; answer: string; arguments: string[] },
+): Promise<void> {
+  const hold = await readHold(store, holdId);
+  if (hold === undefined)
+    throw refused('HOLD_UNKNOWN', `There is no hold ${holdId} in this store. List them with: hirebridge hold list`);
+  const accepted = JSON.parse(hold.answers) as string[];
+  if (!accepted.includes(answer))
+    throw refused(
+      'ANSWER_UNKNOWN',
+      `Hold ${holdId} (${hold.code}) takes one of: ${accepted.join(', ')}. "${answer}" is none of them.`,
+    );
+  if (needsArgument.has(answer) && args.length === 0)
+    throw refused(
+      'ANSWER_INCOMPLETE',
+      `The answer ${answer} needs an id: hirebridge hold answer ${holdId} ${answer} <id>`,
+    );
+  if (!(await writeAnswer(store, holdId, answer, args)))
+    throw refused('HOLD_ANSWERED', `Hold ${holdId} is answered already; the first answer stands.`);
+  if (hold.job_candidate_id === null) return answerTenantHold(store, hires, hold.tenant_id, holdId, answer, args);
+  await wakeHire(hires, { tenantId: hold.tenant_id, jobCandidateId: hold.job_candidate_id }, 'answer', {
+    start: true,
   });
 }
 
