@@ -83,6 +83,7 @@ async function startWorker(parts: WorkerParts): Promise<RunningWorker> {
     await ensureSweepSchedule(hires.client, installationId, {
       tenantId: tenant.tenant,
       everyMs: tenant.policies.sweep.every,
+      timing: hires.timing,
     });
   const run = worker.run();
   const relay = startRelay({

@@ -1,17 +1,19 @@
 import { proxyActivities } from '@temporalio/workflow';
 import type { SweepActivities, SweepCounts } from '../activities/sweep-tenant.ts';
+import type { HireTiming } from './messages.ts';
 
 export interface ReconcileInput {
   tenantId: string;
+  /** Absent in schedules made before it was sent along. */
+  timing?: HireTiming;
 }
 
-const { sweepTenant } = proxyActivities<SweepActivities>({
-  startToCloseTimeout: '1 hour',
-  heartbeatTimeout: '1 minute',
-  retry: { initialInterval: '5 seconds', maximumInterval: '1 minute', maximumAttempts: 5 },
-});
-
 /** One pass over a tenant: finds what webhooks missed. Every finding is a wake; the hire's own workflow decides. */
-export async function reconcileTenant(input: ReconcileInput): Promise<SweepCounts> {
-  return sweepTenant(input);
+export async function reconcileTenant({ tenantId, timing }: ReconcileInput): Promise<SweepCounts> {
+  const { sweepTenant } = proxyActivities<SweepActivities>({
+    startToCloseTimeout: '1 hour',
+    heartbeatTimeout: timing?.heartbeatMs ?? '1 minute',
+    retry: { initialInterval: timing?.retryMs ?? '5 seconds', maximumInterval: '1 minute', maximumAttempts: 10 },
+  });
+  return sweepTenant({ tenantId });
 }
