@@ -11,7 +11,14 @@ export interface HoldRequest {
 export type Held = { verdict: 'hold'; hold: HoldRequest };
 
 export type Opened =
-  | { verdict: 'open'; period: number; step: HireStep; policy: HirePolicy }
+  | {
+      verdict: 'open';
+      period: number;
+      step: HireStep;
+      policy: HirePolicy;
+      /** Answered, and not yet acted upon. */
+      hold?: { holdId: string; code: string };
+    }
   | { verdict: 'closed'; period: number; state: 'done' | 'cancelled' | 'ended' | 'before-go-live' | 'not-hired' };
 
 /** What the hire workflow may ask of the world. Every one can run twice; each says by which key that is harmless. */

@@ -1,5 +1,6 @@
 import { ConnectorError } from '../src/errors.ts';
-import { endHire, insertHires, latestHire, readHireRow, updateHire } from '../src/store/hires.ts';
+import { endHire, type HireKey, insertHires, latestHire, readHireRow, updateHire } from '../src/store/hires.ts';
+import { closeHoldsOf, lastAnswered } from '../src/store/holds.ts';
 import type { HireRow } from '../src/store/schema.ts';
 import { readTenantState } from '../src/store/tenant-states.ts';
 import type { HirePolicy, HireRef } from '../workflows/messages.ts';
@@ -21,8 +22,8 @@ export function openHire(deps: ActivityDeps, input: Input): Promise<Opened> {
     const tenant = await readTenantState(store, input.tenantId);
     if (tenant.baseline_done_at === null) throw baselinePending(input.tenantId);
     const latest = await latestHire(store, input.tenantId, input.jobCandidateId);
-    if (latest?.state === 'open') return resume(connection, latest);
-    if (latest?.state === 'done') return input.watch ? opened(connection, latest.period, 'watch-done') : closed(latest);
+    if (latest?.state === 'open') return resume(deps, connection, latest);
+    if (latest?.state === 'done') return resumeDone(deps, connection, latest, input.watch);
     if (latest?.state === 'before-go-live' || latest?.state === 'ended')
       return input.adopt ? adopt(deps, connection, latest) : closed(latest);
     return openPeriod(deps, connection, input, latest);
@@ -46,17 +47,42 @@ async function openPeriod(
 
 /** A person asked for a hire of before go-live, or for one that was ended by somebody's word. */
 async function adopt({ store }: ActivityDeps, connection: Connection, row: HireRow): Promise<Opened> {
-  const key = { tenantId: row.tenant_id, jobCandidateId: row.job_candidate_id, period: row.period };
-  await updateHire(store, key, { state: 'open', step: 'opened' });
+  await updateHire(store, keyOf(row), { state: 'open', step: 'opened' });
   return opened(connection, row.period, 'enrol');
 }
 
-/** Every step looks before it writes, so a workflow that starts anew may begin at the last one that is certain. */
-function resume(connection: Connection, row: HireRow): Opened {
-  return opened(connection, row.period, row.employee_id === null ? 'enrol' : 'write-back');
+/**
+ * Every step looks before it writes, so a workflow that starts anew may begin at the last one that is certain. What a person answered
+ * and the lost workflow did not come to do is done first: their word must not be lost with it.
+ */
+async function resume({ store }: ActivityDeps, connection: Connection, row: HireRow): Promise<Opened> {
+  const step = row.employee_id === null ? 'enrol' : 'write-back';
+  const last = await lastAnswered(store, keyOf(row));
+  if (last?.closed_at === null)
+    return { ...opened(connection, row.period, step), hold: { holdId: last.hold_id, code: last.code } };
+  return opened(connection, row.period, last?.answer === 'cancel' && row.employee_id === null ? 'cancel' : step);
 }
 
-function opened(connection: Connection, period: number, step: 'enrol' | 'write-back' | 'watch-done'): Opened {
+/** The employee is there; what is left is a person who may have gone since, or an answer about that. */
+async function resumeDone(
+  { store }: ActivityDeps,
+  connection: Connection,
+  row: HireRow,
+  watch: boolean,
+): Promise<Opened> {
+  const last = await lastAnswered(store, keyOf(row));
+  const watching = opened(connection, row.period, 'watch-done');
+  if (last?.closed_at === null) return { ...watching, hold: { holdId: last.hold_id, code: last.code } };
+  return watch ? watching : closed(row);
+}
+
+function keyOf(row: HireRow): HireKey {
+  return { tenantId: row.tenant_id, jobCandidateId: row.job_candidate_id, period: row.period };
+}
+
+type FirstStep = 'enrol' | 'write-back' | 'watch-done' | 'cancel';
+
+function opened(connection: Connection, period: number, step: FirstStep): Extract<Opened, { verdict: 'open' }> {
   return { verdict: 'open', period, step, policy: policyOf(connection) };
 }
 
@@ -82,6 +108,7 @@ export async function finishHire(
   { store, log }: ActivityDeps,
   { state, ...ref }: HireRef & { state: 'done' },
 ): Promise<void> {
+  await closeHoldsOf(store, ref);
   await endHire(store, ref, state);
   log.info({ tenantId: ref.tenantId, jobCandidateId: ref.jobCandidateId, period: ref.period }, 'hire done');
 }

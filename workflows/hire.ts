@@ -94,7 +94,8 @@ async function open(input: HireInput, activities: HireActivities): Promise<HireP
   const { tenantId, jobCandidateId, adopt = false, watch = false } = input;
   const opened = await activities.openHire({ tenantId, jobCandidateId, adopt, watch });
   if (opened.verdict === 'closed') return { state: opened.state, period: opened.period };
-  return { period: opened.period, step: opened.step, policy: opened.policy };
+  const { period, step, policy, hold: answered } = opened;
+  return { period, step, policy, ...(answered === undefined ? {} : { hold: { ...answered, from: step } }) };
 }
 
 async function enrol(hire: Hire): Promise<HireStep> {

@@ -136,6 +136,23 @@ export async function markNotified(store: Store, holdId: string): Promise<void> 
   await store.kysely.updateTable('holds').set({ notified_at: store.now }).where('hold_id', '=', holdId).execute();
 }
 
+/** The hold of this hire that was answered last, closed or not. */
+export async function lastAnswered(
+  store: Store,
+  key: { tenantId: string; jobCandidateId: string; period: number },
+): Promise<HoldRow | undefined> {
+  return store.kysely
+    .selectFrom('holds')
+    .selectAll()
+    .where('tenant_id', '=', key.tenantId)
+    .where('job_candidate_id', '=', key.jobCandidateId)
+    .where('period', '=', key.period)
+    .where('answered_at', 'is not', null)
+    .orderBy('answered_at', 'desc')
+    .limit(1)
+    .executeTakeFirst();
+}
+
 /** What people answered about this hire so far, oldest first. */
 export async function answersOf(
   store: Store,
