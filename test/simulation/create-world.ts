@@ -1,0 +1,214 @@
+import { isEventName } from '../../src/partner/contract/events.ts';
+import { act } from '../../src/sandbox/control/server.ts';
+import { nextDeliveryAt, settleDelivery, takeDueDeliveries } from '../../src/sandbox/deliveries.ts';
+import { createSandboxState } from '../../src/sandbox/prepare.ts';
+import { createRandom, type Random } from '../../src/sandbox/random.ts';
+import { insertDelivery } from '../../src/store/inbox.ts';
+import type { Tenant } from '../../src/tenants/schema.ts';
+import { readDelivery } from '../../src/webhooks/envelope.ts';
+import * as workflows from '../../workflows/index.ts';
+import { createHrisDouble } from './hris-double.ts';
+import { ownTime } from './own-time.ts';
+import { createProcess, currentProcess, kill, type Process, stop } from './processes.ts';
+import type { Scenario } from './scenario.ts';
+import { createStoreDouble } from './store-double.ts';
+import { createTemporalDouble } from './temporal-double.ts';
+import { policies, simulatedTenant } from './tenants.ts';
+import { createTimeline } from './timeline.ts';
+import { watchListings } from './watch-listings.ts';
+import { startWorker } from './worker.ts';
+
+import { type Customer, served, sweep, type World } from './world.ts';
+
+/** Where the clock of every seed begins: a Monday morning. */
+const START = Date.UTC(2026, 0, 5, 9);
+const RESTART_MS = 3_000;
+
+/** Sets the seed's world up and starts the product in it. */
+export async function createWorld(scenario: Scenario): Promise<World> {
+  const random = createRandom(scenario.seed * 7_919 + 1);
+  const timeline = createTimeline(START, random);
+  ownTime(timeline, random);
+  const { state, ...companies } = createSandboxState({
+    file: ':memory:',
+    clock: timeline,
+    seed: scenario.seed,
+    key: keyOf('A', scenario.seed),
+    otherKey: keyOf('B', scenario.seed),
+  });
+  const store = await createStoreDouble(timeline.now);
+  const world: World = {
+    scenario,
+    timeline,
+    random,
+    whims: createRandom(scenario.seed * 104_729 + 3),
+    state,
+    customers: [],
+    store,
+    outside: store.connect(() => undefined),
+    temporal: createTemporalDouble({ timeline, random, workflows, longHistories: scenario.longHistories }),
+    wire: [],
+    acknowledged: [],
+    workers: [],
+    calm: false,
+    pumping: false,
+    points: 0,
+    killAt: drawPoints(random, scenario.kills),
+    stopAt: drawPoints(random, scenario.stops),
+    storeLost: false,
+    untraced: new Set(),
+    people: new Map(),
+    hiredBefore: new Set(),
+    given: [],
+    onStored: new Map(),
+    onEnrolled: [],
+    violations: [],
+    pause: (process, point) => pass(world, process, point),
+    act: (name, customer, input) => act(state, name, { companyId: customer.companyId, ...input }),
+  };
+  for (const companyId of [companies.companyId, companies.otherCompanyId ?? 0]) addCustomer(world, companyId);
+  rememberPeople(world);
+  watchListings(world);
+  state.onEvents = () => pump(world);
+  for (const count of ['one', 'two']) launch(world, `worker-${count}`);
+  scheduleSweeps(world);
+  return world;
+}
+
+/** The second company is a tenant in some seeds, and in all of them the one whose key turns up by mistake. */
+function addCustomer(world: World, companyId: number): void {
+  const { scenario, state } = world;
+  const first = world.customers.length === 0;
+  const { api_key: key } = state.one<{ api_key: string }>('select api_key from companies where id = ?', companyId)!;
+  const id = first ? 'acme' : 'bolt';
+  const shared = !first && scenario.sharedHris;
+  const hrisWorld = { timeline: world.timeline, random: world.random, pause: world.pause };
+  const customer: Customer = {
+    tenant: {} as Tenant,
+    companyId,
+    key,
+    secret: key,
+    flowId: state.one<{ id: string }>('select id from onboarding_flows where company_id = ?', companyId)!.id,
+    startDateField: '',
+    idField: '',
+    hris: shared ? world.customers[0]!.hris : createHrisDouble(scenario.profile, hrisWorld),
+  };
+  world.customers.push(customer);
+  world.act('seed', customer, { jobs: 2, candidates: scenario.hires, hired: scenario.hiredBefore });
+  const define = (fieldLabel: string, fieldType: string): string =>
+    (world.act('createCustomField', customer, { entityType: 'candidate', fieldLabel, fieldType }) as { id: string }).id;
+  customer.startDateField = define('Start date', 'date');
+  customer.idField = define('Employee ID', 'text');
+  for (const { id: entityId } of state.all<{ id: number }>('select id from candidates where company_id = ?', companyId))
+    world.act('setCustomFieldValue', customer, {
+      customFieldId: customer.startDateField,
+      entityType: 'candidate',
+      entityId,
+      value: '2026-03-02',
+    });
+  world.act('setWebhook', customer, { url: `http://receiver/webhooks/${id}`, key: 'whk' });
+  if (scenario.credits !== undefined) world.act('setCredits', customer, { onboardingCredits: scenario.credits });
+  customer.tenant = simulatedTenant({
+    id,
+    companyId,
+    flowId: customer.flowId,
+    idField: customer.idField,
+    connection: shared ? 'acme-hr' : `${id}-hr`,
+    skipOnboarding: scenario.skipOnboarding,
+  });
+}
+
+function rememberPeople({ state, people, hiredBefore }: World): void {
+  const rows = state.all<{ id: number; candidateId: number; type: string }>(
+    'select j.id, j.candidate_id as candidateId, s.type from job_candidates j join stages s on s.id = j.stage_id',
+  );
+  for (const { id, candidateId, type } of rows) {
+    people.set(String(id), String(candidateId));
+    if (type === 'HIRED') hiredBefore.add(String(id));
+  }
+}
+
+function keyOf(letter: string, seed: number): string {
+  return `sk_test_${letter.repeat(12)}${String(seed).padStart(10, '0').slice(-10)}`;
+}
+
+function drawPoints(random: Random, count: number): Set<number> {
+  return new Set(Array.from({ length: count }, () => Math.floor(random() ** 1.5 * 1_800)));
+}
+
+/** A place between two steps: here a process may die, be stopped, or let others go first. */
+function pass(world: World, process: Process, _point: string): Promise<void> | undefined {
+  const { timeline, random } = world;
+  if (!process.alive) return new Promise(() => undefined);
+  world.points += 1;
+  if (!world.calm && world.killAt.delete(world.points)) {
+    killWorker(world, process);
+    return new Promise(() => undefined);
+  }
+  if (!world.calm && world.stopAt.delete(world.points))
+    stop(process, timeline.now() + (random() < 0.5 ? 5_000 + random() * 25_000 : 30_000 + random() * 150_000));
+  if (process.stoppedUntil <= timeline.now() && random() > 0.1) return undefined;
+  return new Promise((resolve) => process.later(random() * 3, resolve));
+}
+
+/** SIGKILL; another takes its place. */
+export function killWorker(world: World, process: Process): void {
+  kill(process);
+  world.temporal.workers = world.temporal.workers.filter((worker) => worker.process !== process);
+  world.workers = world.workers.filter((worker) => worker !== process);
+  world.timeline.at(world.timeline.now() + world.random() * RESTART_MS, () => launch(world, process.name));
+}
+
+function launch(world: World, name: string): void {
+  const process = createProcess(name, world.timeline, world.random);
+  world.workers.push(process);
+  currentProcess.run(process, () => startWorker(world, process));
+}
+
+/** Sends webhooks when they are due, to a receiver that stores before it answers. */
+function pump(world: World): void {
+  const { timeline, state } = world;
+  if (world.pumping) return;
+  world.pumping = true;
+  timeline.at(timeline.now() + 1, () => {
+    world.pumping = false;
+    for (const delivery of takeDueDeliveries(state)) {
+      void receive(world, delivery.companyId, delivery.body).then((status) => {
+        settleDelivery(state, delivery, status === undefined ? { error: 'ECONNREFUSED' } : { status });
+        wakePump(world);
+      });
+    }
+    wakePump(world);
+  });
+}
+
+function wakePump(world: World): void {
+  const next = nextDeliveryAt(world.state);
+  if (next !== undefined) world.timeline.at(next, () => pump(world));
+}
+
+async function receive(world: World, companyId: number, body: string): Promise<number | undefined> {
+  const customer = served(world).find((one) => one.companyId === companyId);
+  if (customer === undefined) return 404;
+  const tenantId = customer.tenant.tenant;
+  if (!world.calm && world.random() < world.scenario.faultRate) return undefined;
+  const delivery = readDelivery(Buffer.from(body), {
+    tenantId,
+    company: String(companyId),
+    classify: (event) => (isEventName(event) ? 'waiting' : 'unknown'),
+  });
+  await insertDelivery(world.outside, delivery);
+  for (const heard of world.onStored.values()) heard();
+  world.acknowledged.push({ tenantId, bodyHash: delivery.bodyHash });
+  return !world.calm && world.random() < world.scenario.faultRate ? undefined : 200;
+}
+
+function scheduleSweeps(world: World): void {
+  for (const { tenant } of served(world)) {
+    const turn = (): void => {
+      sweep(world, tenant.tenant);
+      world.timeline.at(world.timeline.now() + policies.sweepMs, turn);
+    };
+    world.timeline.at(world.timeline.now() + 200, turn);
+  }
+}

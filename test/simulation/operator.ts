@@ -1,0 +1,137 @@
+import { answerIn } from '../../src/cli/answer-hold.ts';
+import { listHolds } from '../../src/store/holds.ts';
+import type { HoldRow } from '../../src/store/schema.ts';
+import type { HireClient } from '../../src/temporal/wake-hire.ts';
+import { drawOne } from './scenario.ts';
+import { policies } from './tenants.ts';
+import { type Customer, served, type World } from './world.ts';
+
+/** One answer somebody gave: what it allows is taken into account by the oracle. */
+export interface Given {
+  tenantId: string;
+  jobCandidateId: string | null;
+  period: number | null;
+  code: string;
+  answer: string;
+  human: string;
+}
+
+/**
+ * Somebody who looks before they answer: who is an employee is read from the HRIS itself. Answers every open hold, or while the
+ * storm is on only those that are a minute old. Says how many.
+ */
+export async function answerHolds(world: World): Promise<number> {
+  const { given } = world;
+  let count = 0;
+  for (const hold of await listHolds(world.outside)) {
+    const accepted = JSON.parse(hold.answers) as string[];
+    if (hold.answered_at !== null || accepted.length === 0) continue;
+    if (!world.calm && world.timeline.now() - hold.opened_at < 60_000) continue;
+    const customer = served(world).find(({ tenant }) => tenant.tenant === hold.tenant_id)!;
+    const [answer, args] = decide(world, customer, hold, accepted);
+    given.push({
+      tenantId: hold.tenant_id,
+      jobCandidateId: hold.job_candidate_id,
+      period: hold.period,
+      code: hold.code,
+      answer,
+      human: humanOf(world, customer, hold),
+    });
+    for (const id of answer === 'adopt' && hold.job_candidate_id === null ? args : [])
+      given.push({
+        tenantId: hold.tenant_id,
+        jobCandidateId: id,
+        period: 1,
+        code: hold.code,
+        answer: 'adopt',
+        human: '',
+      });
+    await answerIn(
+      { store: world.outside, hires: hireClient(world) },
+      { holdId: hold.hold_id, answer, arguments: args },
+    );
+    count += 1;
+  }
+  return count;
+}
+
+type Choice = [answer: string, args: string[]];
+
+function decide(world: World, customer: Customer, hold: HoldRow, accepted: string[]): Choice {
+  const wish = byCode[hold.code] ?? (accepted.includes('link') ? linkOrCreate : undefined);
+  const choice = wish?.(world, customer, hold) ?? [accepted.includes('retry') ? 'retry' : accepted[0]!, []];
+  if (accepted.includes(choice[0])) return choice;
+  return [accepted[0]!, []];
+}
+
+type Wish = (world: World, customer: Customer, hold: HoldRow) => Choice;
+
+function linkOrCreate(world: World, customer: Customer, hold: HoldRow): Choice {
+  const human = humanOf(world, customer, hold);
+  const employee = customer.hris.employees.find((one) => one.human === human);
+  return employee === undefined ? ['create', []] : ['link', [employee.id]];
+}
+
+const onboarding: Wish = ({ whims }) => [drawOne(whims, ['re-enrol', 'create-anyway', 'cancel']), []];
+
+const byCode: Record<string, Wish> = {
+  ONBOARDING_REJECTED: onboarding,
+  ONBOARDING_FAILED: onboarding,
+  ONBOARDING_TERMINATED: onboarding,
+  ONBOARDING_DEADLINE: onboarding,
+  PERSON_HIRED_BEFORE: ({ whims }) => [drawOne(whims, ['same-employee', 'transfer', 'new-employment']), []],
+  ENROLLED_ELSEWHERE(world, customer, hold) {
+    const [own] = world.state.all<{ id: string }>(
+      `select o.id from onboarding_candidates o join candidates c on c.email = o.email join job_candidates j on j.candidate_id = c.id
+       where j.id = ? and o.company_id = ? and o.external_ref is null order by o.seq desc`,
+      Number(hold.job_candidate_id),
+      customer.companyId,
+    );
+    return own === undefined ? ['skip-onboarding', []] : ['adopt', [own.id]];
+  },
+  TOO_MANY_CANCELLATIONS: (world, _customer, hold) => [isHired(world, hold.job_candidate_id) ? 'retry' : 'cancel', []],
+  NOT_FOUND: (world, _customer, hold) => [isHired(world, hold.job_candidate_id) ? 'retry' : 'ended', []],
+  LEFT_AFTER_EMPLOYEE: (world, _customer, hold) => [isHired(world, hold.job_candidate_id) ? 'keep' : 'ended', []],
+  CREDITS_USED_UP(world, customer) {
+    world.act('setCredits', customer, { onboardingCredits: 100 });
+    return ['retry', []];
+  },
+  EMPLOYEE_OF_ANOTHER: () => ['create', []],
+  REBUILT_BASELINE(world, customer, hold) {
+    const { jobCandidateIds } = JSON.parse(hold.details) as { jobCandidateIds: string[] };
+    const meant = jobCandidateIds.filter((id) => isHired(world, id) && !world.hiredBefore.has(id));
+    void customer;
+    return meant.length === 0 ? ['leave', []] : ['adopt', meant];
+  },
+};
+
+/** In a hiring stage now, by the sandbox's own tables. */
+export function isHired(world: World, jobCandidateId: string | null): boolean {
+  return (
+    world.state.one(
+      "select 1 from job_candidates j join stages s on s.id = j.stage_id where j.id = ? and s.type = 'HIRED' and j.rejected = 0",
+      Number(jobCandidateId),
+    ) !== undefined
+  );
+}
+
+function humanOf(world: World, customer: Customer, hold: HoldRow): string {
+  const row = world.people.get(String(hold.job_candidate_id));
+  return row === undefined ? '' : `${customer.companyId}:${row}`;
+}
+
+function hireClient(world: World): HireClient {
+  const { temporal } = world;
+  const client = {
+    workflow: {
+      signalWithStart: async (type: string, options: { workflowId: string; args: unknown[]; signalArgs: unknown[] }) =>
+        temporal.signalWithStart(options.workflowId, type, options.args[0], { name: 'wake', args: options.signalArgs }),
+    },
+  };
+  const timing = {
+    heartbeatMs: policies.heartbeatMs,
+    attemptMs: policies.giveUpMs * 2 + 60_000,
+    retryMs: policies.retryMs,
+  };
+  return { client, installationId: 'hbsimulation', timing } as unknown as HireClient;
+}

@@ -1,0 +1,92 @@
+import type { World } from '../world.ts';
+import { type Facts, type HireFact, idFieldOf } from './facts.ts';
+
+/** Answers by which a person took a hire out of our hands. */
+const OVER = new Set(['cancel', 'keep', 'ended']);
+
+/** I1: who is hired and not held is one employee, and the Employee ID stands with the partner. */
+export function checkFinished(world: World, facts: Facts): string[] {
+  return facts.hires
+    .filter((hire) => isDue(world, hire))
+    .flatMap((hire) => {
+      const records = facts.employees.get(hire.human) ?? [];
+      if (records.length === 0) return [`I1 job candidate ${hire.jobCandidateId} is hired and no employee`];
+      const numbers = new Set(records.map((one) => one.number));
+      const shown = (facts.enrolments.get(hire.customer.companyId) ?? []).some(
+        (one) =>
+          one.candidateId === hire.candidateId &&
+          one.external.status === 'hired' &&
+          numbers.has(one.external.employeeId ?? ''),
+      );
+      if (shown || numbers.has(idFieldOf(world, hire) ?? '')) return [];
+      return [`I1 the Employee ID of job candidate ${hire.jobCandidateId} is not shown to the partner`];
+    });
+}
+
+function isDue(world: World, hire: HireFact): boolean {
+  if (!hire.hiredNow || hire.openHolds.length > 0) return false;
+  if (hire.answers.some((answer) => OVER.has(answer))) return false;
+  if (world.hiredBefore.has(hire.jobCandidateId) && !hire.answers.includes('adopt')) return false;
+  if (world.storeLost && (wasLeft(world, hire) || isForgotten(world, hire))) return false;
+  return true;
+}
+
+/** Neither partner nor HRIS knew that they were work in progress when the store was lost. */
+function isForgotten(world: World, { tenantId, jobCandidateId }: HireFact): boolean {
+  return (
+    world.untraced.has(tenantId) &&
+    world.store.all(
+      "select 1 from hires where tenant_id = ? and job_candidate_id = ? and state = 'before-go-live'",
+      tenantId,
+      jobCandidateId,
+    ).length > 0
+  );
+}
+
+/** After a rebuilt baseline somebody said that the others are none of ours. */
+function wasLeft(world: World, { tenantId, answers }: HireFact): boolean {
+  return (
+    !answers.includes('adopt') &&
+    world.given.some((one) => one.code === 'REBUILT_BASELINE' && one.tenantId === tenantId)
+  );
+}
+
+/** I8: with nothing broken any more, everything is done, over or asked. */
+export function checkQuiet(world: World, { hires }: Facts): string[] {
+  const held = new Set(hires.filter((hire) => hire.openHolds.length > 0).map((hire) => hire.jobCandidateId));
+  const open = world.store.all<{ tenant_id: string; job_candidate_id: string; period: number; step: string }>(
+    "select tenant_id, job_candidate_id, period, step from hires where state = 'open'",
+  );
+  const waiting = world.store.all<{ event: string }>(
+    "select event from inbox where state in ('waiting', 'undeliverable')",
+  );
+  const paused = world.store.all<{ tenant_id: string; paused_code: string }>(
+    "select tenant_id, paused_code from tenants where state = 'paused'",
+  );
+  return [
+    ...open
+      .filter((row) => !held.has(row.job_candidate_id))
+      .map((row) => `I8 hire ${row.job_candidate_id} period ${row.period} stays ${row.step} and asks nobody`),
+    ...waiting.map(({ event }) => `I8 a delivery (${event}) is left in the inbox`),
+    ...paused.map((row) => `I8 tenant ${row.tenant_id} stays paused (${row.paused_code})`),
+    ...world.temporal.pending().map((what) => `I8 ${what} is still tried`),
+  ];
+}
+
+/** I10: each hold says why and takes answers; answered as a person would, it ends. */
+export function checkHolds(world: World, when: 'calm' | 'answered'): string[] {
+  const holds = world.store.all<{
+    hold_id: string;
+    job_candidate_id: string | null;
+    code: string;
+    answers: string;
+    message: string;
+  }>('select hold_id, job_candidate_id, code, answers, message from holds where closed_at is null');
+  if (when === 'answered')
+    return holds.map(
+      (hold) => `I10 hold ${hold.code} of ${hold.job_candidate_id ?? 'the tenant'} does not end by answers`,
+    );
+  return holds
+    .filter((hold) => hold.message === '' || (JSON.parse(hold.answers) as string[]).length === 0)
+    .map((hold) => `I10 hold ${hold.code} of ${hold.job_candidate_id ?? 'the tenant'} says nothing or takes no answer`);
+}

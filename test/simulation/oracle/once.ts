@@ -1,0 +1,73 @@
+import { policies } from '../tenants.ts';
+import type { World } from '../world.ts';
+import type { Facts } from './facts.ts';
+import { membershipOf, wasHired } from './memberships.ts';
+
+/** A request may be carried out so long after its sender last looked. */
+const SLACK_MS = 60_000;
+
+/** I2: one employee a person, and one more for each new employment somebody asked for; nobody gets another's number. */
+export function checkEmployees(world: World, { employees, hires, enrolments }: Facts): string[] {
+  const broken: string[] = [];
+  for (const [human, records] of employees) {
+    const made = records.filter((one) => one.reference !== undefined).length;
+    const asked = world.given.filter((one) => one.human === human && one.answer === 'new-employment').length;
+    if (made > 1 + asked) broken.push(`I2 ${made} employees were made for ${human}, ${1 + asked} are right`);
+  }
+  const owners = new Map([...employees].flatMap(([human, records]) => records.map((one) => [one.number, human])));
+  for (const { customer } of new Map(hires.map((hire) => [hire.customer.companyId, hire])).values())
+    for (const { id, external, candidateId } of enrolments.get(customer.companyId) ?? []) {
+      if (external.employeeId === undefined) continue;
+      const owner = owners.get(external.employeeId);
+      // Two connections give the same numbers; the owner is then any of theirs.
+      const right = customer.hris.employees.some(
+        (one) => one.number === external.employeeId && one.human === `${customer.companyId}:${candidateId}`,
+      );
+      if (!right) broken.push(`I2 enrolment ${id} of ${candidateId} shows the Employee ID of ${owner ?? 'nobody'}`);
+    }
+  return broken;
+}
+
+/** I3: one credit an enrolment, one enrolment a reference, and as many references as there were reasons. */
+export function checkEnrolments(world: World, { effects, hires }: Facts): string[] {
+  const broken: string[] = [];
+  const enrolled = effects.filter((row) => row.name === 'enrolment');
+  const credits = effects.filter((row) => row.name === 'onboarding-credit').length;
+  if (credits !== enrolled.length) broken.push(`I3 ${credits} credits for ${enrolled.length} enrolments`);
+  const ours = enrolled.filter((row) => row.origin === 'api');
+  const byReference = Map.groupBy(ours, (row) => String(row.detail['externalRef']));
+  for (const [reference, rows] of byReference)
+    if (rows.length > 1) broken.push(`I3 ${rows.length} enrolments with the reference ${reference}`);
+  const known = new Map(hires.map((hire) => [hire.jobCandidateId, hire]));
+  for (const [id, rows] of Map.groupBy(ours, (row) => String(row.detail['externalRef']).split(':')[1] ?? '')) {
+    const memberships = membershipOf(world, id);
+    const again = known.get(id)?.answers.filter((answer) => answer === 're-enrol').length ?? 0;
+    if (rows.length > memberships.length + again)
+      broken.push(
+        `I3 ${rows.length} credits for job candidate ${id}, hired ${memberships.length} times and enrolled anew ${again} times`,
+      );
+    if (world.hiredBefore.has(id) && !known.get(id)?.answers.includes('adopt'))
+      broken.push(`I3 job candidate ${id} was hired before go-live and was enrolled`);
+    for (const row of rows)
+      if (!wasHired(memberships, row.at - SLACK_MS, row.at))
+        broken.push(`I3 job candidate ${id} was enrolled although not hired for a minute`);
+  }
+  return broken;
+}
+
+/** Nothing is cancelled on a guess: who is terminated by us has been out for the grace, or somebody asked for it. */
+export function checkTerminations(world: World, { effects, enrolments, hires }: Facts): string[] {
+  const all = [...enrolments.values()].flat();
+  const known = new Map(hires.map((hire) => [hire.jobCandidateId, hire]));
+  return effects
+    .filter((row) => row.name === 'termination' && row.origin === 'api')
+    .flatMap((row) => {
+      const enrolment = all.find((one) => one.id === row.subject);
+      const id = enrolment?.ref?.split(':')[1] ?? '';
+      const answers = known.get(id)?.answers ?? [];
+      if (enrolment?.ref === null || answers.includes('re-enrol') || answers.includes('cancel')) return [];
+      const memberships = membershipOf(world, id);
+      const inAll = wasHired(memberships, row.at - policies.graceMs + 2_000, row.at - 20_000);
+      return inAll ? [`I1 the enrolment of ${id} was terminated although hired within the grace`] : [];
+    });
+}

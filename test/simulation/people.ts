@@ -1,0 +1,173 @@
+import { ApiError } from '../../src/sandbox/errors.ts';
+import { drawOne } from './scenario.ts';
+import { type Customer, served, type World } from './world.ts';
+
+/** Somebody on a job, as the sandbox holds them. */
+export interface Applicant {
+  id: number;
+  candidateId: number;
+  jobId: number;
+  email: string;
+}
+
+const TERMINAL = new Set(['completed', 'rejected', 'failed', 'terminated', 'final_handoff']);
+
+/** Recruiters and new colleagues of every tenant, from the moment its baseline is taken. */
+export function sendPeople(world: World): void {
+  for (const customer of served(world)) {
+    const plan = planOf(world, customer);
+    const wait = (): void => {
+      const [row] = world.store.all<{ done: number | null }>(
+        'select baseline_done_at as done from tenants where tenant_id = ?',
+        customer.tenant.tenant,
+      );
+      if (row?.done === null || row === undefined) world.timeline.at(world.timeline.now() + 1_000, wait);
+      else for (const { at, what } of plan) world.timeline.at(world.timeline.now() + at, () => attempt(what));
+    };
+    wait();
+    workOnOnboardings(world, customer);
+  }
+}
+
+interface Deed {
+  at: number;
+  what: () => void;
+}
+
+/** Drawn at once and before anything happens, so that a day without faults sees the same people do the same. */
+function planOf(world: World, customer: Customer): Deed[] {
+  const { scenario, whims: random } = world;
+  const deeds: Deed[] = [];
+  const everyone = applicants(world, customer);
+  for (const person of everyone) {
+    const hiredAt = 2_000 + random() * 200_000;
+    const move = (id: number, stageType: string) => world.act('move', customer, { jobCandidateIds: [id], stageType });
+    outcomes(world).set(person.email, drawOutcome(world));
+    if (scenario.enrolledByHand && random() < 0.5) deeds.push(byHand(world, customer, person, hiredAt - 1_500));
+    if (scenario.sameEmail && random() < 0.5)
+      customer.hris.add('stranger', { email: person.email, givenName: 'Sam', familyName: 'Stranger' });
+    const second =
+      scenario.doubleApplications && random() < 0.7 ? secondApplication(world, customer, person) : undefined;
+    deeds.push({ at: hiredAt, what: () => move(person.id, 'HIRED') });
+    if (second !== undefined) deeds.push({ at: hiredAt + random() * 1_000, what: () => move(second, 'HIRED') });
+    if (random() < 0.3)
+      deeds.push({
+        at: hiredAt + random() * 200_000,
+        what: () => world.act('announceHired', customer, { jobCandidateIds: [person.id] }),
+      });
+    if (scenario.changesOfMind && random() < 0.6) deeds.push(...changeMind(world, customer, person, hiredAt));
+  }
+  return deeds;
+}
+
+function applicants(world: World, customer: Customer): Applicant[] {
+  return world.state.all<Applicant>(
+    `select j.id, j.candidate_id as candidateId, j.job_id as jobId, c.email from job_candidates j join candidates c on c.id = j.candidate_id
+     join stages s on s.id = j.stage_id where j.company_id = ? and s.type <> 'HIRED' order by j.id`,
+    customer.companyId,
+  );
+}
+
+function secondApplication(world: World, customer: Customer, person: Applicant): number | undefined {
+  const other = world.state.one<{ id: number }>(
+    'select id from jobs where company_id = ? and id <> ?',
+    customer.companyId,
+    person.jobId,
+  );
+  if (other === undefined) return undefined;
+  const added = world.act('addCandidate', customer, { candidate: { email: person.email }, jobId: other.id });
+  const { jobCandidateId } = added as { jobCandidateId: number };
+  world.people.set(String(jobCandidateId), String(person.candidateId));
+  return jobCandidateId;
+}
+
+function byHand(world: World, customer: Customer, person: Applicant, at: number): Deed {
+  const { flowId } = customer;
+  return {
+    at,
+    what: () => world.act('enrol', customer, { flowId, firstName: 'By', lastName: 'Hand', email: person.email }),
+  };
+}
+
+/** Out, out and back, rejected, removed or deleted, at any moment. */
+function changeMind(
+  { whims: random, ...world }: World,
+  customer: Customer,
+  person: Applicant,
+  hiredAt: number,
+): Deed[] {
+  const at = hiredAt + random() ** 2 * 260_000;
+  const act = (name: string, input: object) => (): void => void world.act(name, customer, input);
+  const ids = { jobCandidateIds: [person.id] };
+  const kinds: Record<string, () => Deed[]> = {
+    out: () => [{ at, what: act('move', { ...ids, stageType: 'SHORTLISTED' }) }],
+    back: () => [
+      { at, what: act('move', { ...ids, stageType: 'SHORTLISTED' }) },
+      { at: at + random() ** 2 * 150_000, what: act('move', { ...ids, stageType: 'HIRED' }) },
+    ],
+    stale: () => [
+      { at, what: act('move', { ...ids, stageType: 'SHORTLISTED' }) },
+      { at: at + 40_000 + random() * 60_000, what: act('announceHired', ids) },
+    ],
+    rejected: () => [{ at, what: act('reject', ids) }],
+    removed: () => [{ at, what: act('deleteJobCandidate', ids) }],
+    deleted: () => [{ at, what: act('deleteCandidate', { candidateIds: [person.candidateId] }) }],
+  };
+  return kinds[drawOne(random, Object.keys(kinds))]?.() ?? [];
+}
+
+/** How a person's onboarding goes, by e-mail: outcome and how long it takes. */
+const planned = new WeakMap<World['state'], Map<string, { outcome: string; takesMs: number }>>();
+
+function outcomes(world: World): Map<string, { outcome: string; takesMs: number }> {
+  const known = planned.get(world.state) ?? new Map<string, { outcome: string; takesMs: number }>();
+  planned.set(world.state, known);
+  return known;
+}
+
+function drawOutcome({ whims: random, scenario }: World): { outcome: string; takesMs: number } {
+  const good = drawOne(random, ['completed', 'completed', 'final_handoff']);
+  const bad = drawOne(random, ['rejected', 'failed', 'terminated', 'under_review']);
+  const takesMs = 3_000 + random() ** 2 * 120_000;
+  return { outcome: scenario.changesOfMind && random() < 0.2 ? bad : good, takesMs };
+}
+
+/** New colleagues fill in their forms; a second enrolment always goes well. */
+function workOnOnboardings(world: World, customer: Customer): void {
+  let seen = 0;
+  const counts = new Map<string, number>();
+  world.onEnrolled.push(() => {
+    const rows = world.state.all<{ id: string; email: string; seq: number }>(
+      'select id, email, seq from onboarding_candidates where company_id = ? and seq > ? order by seq',
+      customer.companyId,
+      seen,
+    );
+    for (const { id, email, seq } of rows) {
+      seen = seq;
+      const nth = (counts.get(email) ?? 0) + 1;
+      counts.set(email, nth);
+      const { outcome, takesMs } = outcomes(world).get(email) ?? { outcome: 'completed', takesMs: 5_000 };
+      world.timeline.at(world.timeline.now() + takesMs, () =>
+        finish(world, customer, id, nth > 1 ? 'completed' : outcome),
+      );
+    }
+  });
+}
+
+function finish(world: World, customer: Customer, onboardingCandidateId: string, overallStatus: string): void {
+  const row = world.state.one<{ status: string }>(
+    'select overall_status as status from onboarding_candidates where id = ?',
+    onboardingCandidateId,
+  );
+  if (row === undefined || TERMINAL.has(row.status)) return;
+  attempt(() => world.act('setOnboardingStatus', customer, { onboardingCandidateId, overallStatus }));
+}
+
+/** What the sandbox refuses a person is no defect: they come too late. */
+function attempt(what: () => unknown): void {
+  try {
+    what();
+  } catch (error) {
+    if (!(error instanceof ApiError)) throw error;
+  }
+}

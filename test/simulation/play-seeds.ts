@@ -1,0 +1,80 @@
+import { check } from './oracle/check.ts';
+import { takeOverTime } from './own-time.ts';
+import { closeWorld, prepareSeeds, runSeed } from './run-seed.ts';
+import { drawScenario } from './scenario.ts';
+
+/** What one seed ended with, as a line on stdout. */
+export interface SeedLine {
+  seed: number;
+  ms: number;
+  violations: string[];
+  holds: Record<string, number>;
+  hires: number;
+}
+
+/** Plays the seeds from, to (exclusive), and every step-th between, and prints one line of JSON each. */
+export async function playSeeds([from = '1', to = '2', step = '1']: string[]): Promise<void> {
+  const clock = process.hrtime.bigint;
+  await prepareSeeds();
+  takeOverTime();
+  for (let seed = Number(from); seed < Number(to); seed += Number(step)) {
+    const began = clock();
+    const line = await playSeed(seed);
+    line.ms = Number(clock() - began) / 1e6;
+    process.stdout.write(`${JSON.stringify(line)}\n`);
+  }
+  process.exit(0);
+}
+
+async function playSeed(seed: number): Promise<SeedLine> {
+  const violations: string[] = [];
+  const line: SeedLine = { seed, ms: 0, violations, holds: {}, hires: 0 };
+  try {
+    const world = await runSeed(drawScenario(seed), (at, when) => {
+      if (violations.length === 0) violations.push(...check(at, when).map((text) => `${text} (${when})`));
+    });
+    for (const { code } of world.store.all<{ code: string }>('select code from holds'))
+      line.holds[code] = (line.holds[code] ?? 0) + 1;
+    line.hires = world.store.all('select 1 from hires').length;
+    if (process.env['SIMULATION_TRACE'] !== undefined) trace(world);
+    closeWorld(world);
+  } catch (error) {
+    violations.push(`the simulation itself failed: ${error instanceof Error ? error.stack : String(error)}`);
+  }
+  return line;
+}
+
+function trace(world: Awaited<ReturnType<typeof runSeed>>): void {
+  const start = Date.UTC(2026, 0, 5, 9);
+  const print = (at: number, text: string): void =>
+    void process.stderr.write(`${((at - start) / 1000).toFixed(2).padStart(9)} ${text}\n`);
+  const ledger = world.state.all<{
+    at: number;
+    kind: string;
+    name: string;
+    status: number;
+    subject: string;
+    detail: string;
+    fault: string;
+  }>(
+    "select at, kind, name, status, subject, detail, fault from ledger where kind in ('effect', 'request', 'control') order by seq",
+  );
+  const lines: Array<[number, string]> = [
+    ...ledger.map((row): [number, string] => [
+      row.at,
+      `${row.kind} ${row.name} ${row.status ?? ''} ${row.subject ?? ''} ${row.fault ?? ''} ${row.detail}`,
+    ]),
+    ...world.temporal.attempts.map((one): [number, string] => [
+      one.at,
+      `ACTIVITY ${one.name} #${one.attempt} ${JSON.stringify(one.input)} -> ${one.error === undefined ? JSON.stringify(one.value) : `ERROR ${String((one.error as Error).message)}`}`,
+    ]),
+    ...world.given.map((one): [number, string] => [start, `ANSWER ${JSON.stringify(one)}`]),
+  ];
+  for (const [at, text] of lines.sort((a, b) => a[0] - b[0])) print(at, text);
+  for (const row of world.store.all('select * from hires')) print(world.timeline.now(), `HIRE ${JSON.stringify(row)}`);
+  for (const row of world.store.all('select * from intents'))
+    print(world.timeline.now(), `INTENT ${JSON.stringify(row)}`);
+  for (const row of world.store.all('select hold_id, job_candidate_id, period, code, answer, closed_at from holds'))
+    print(world.timeline.now(), `HOLD ${JSON.stringify(row)}`);
+  print(world.timeline.now(), JSON.stringify(world.scenario));
+}

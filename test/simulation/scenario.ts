@@ -1,0 +1,85 @@
+import { createRandom, type Random } from '../../src/sandbox/random.ts';
+import type { HrisProfile } from './hris-double.ts';
+
+/** What happens in one seed: who is hired, what people do, and what breaks. Everything is drawn from the seed. */
+export interface Scenario {
+  seed: number;
+  tenants: number;
+  /** Tenants that share one HRIS. */
+  sharedHris: boolean;
+  profile: HrisProfile;
+  skipOnboarding: boolean;
+  /** People hired before go-live. */
+  hiredBefore: number;
+  hires: number;
+  changesOfMind: boolean;
+  /** Some people stand on two jobs. */
+  doubleApplications: boolean;
+  enrolledByHand: boolean;
+  /** The HRIS has somebody else with a candidate's e-mail. */
+  sameEmail: boolean;
+  credits: number | undefined;
+  webhooks: 'all' | 'some' | 'none';
+  /** Chance of a fault for each request. */
+  faultRate: number;
+  kills: number;
+  stops: number;
+  /** Temporal's store is deleted in the middle. */
+  loseTemporal: boolean;
+  /** Our own store is deleted too. */
+  loseStore: boolean;
+  badKey: 'no' | 'deactivated' | 'inactive-account' | 'other-company' | 'regenerated';
+  longHistories: number;
+  /** Whether somebody answers holds while the storm is on. */
+  answersEarly: boolean;
+}
+
+export function drawScenario(seed: number): Scenario {
+  const random = createRandom(Math.imul(seed, 2_654_435_761));
+  const chance = (probability: number): boolean => random() < probability;
+  const stormy = chance(0.85);
+  const tenants = chance(0.25) ? 2 : 1;
+  const loseStore = stormy && chance(0.04);
+  return {
+    seed,
+    tenants,
+    sharedHris: tenants === 2 && chance(0.5),
+    profile: chance(0.7) ? 'strict' : 'careless',
+    skipOnboarding: chance(0.15),
+    hiredBefore: chance(0.4) ? 1 + Math.floor(random() * 2) : 0,
+    hires: 1 + Math.floor(random() * 3),
+    changesOfMind: chance(0.55),
+    doubleApplications: chance(0.15),
+    enrolledByHand: chance(0.1),
+    sameEmail: chance(0.1),
+    credits: chance(0.12) ? Math.floor(random() * 2) : undefined,
+    webhooks: drawOne(random, ['all', 'all', 'all', 'some', 'none']),
+    faultRate: stormy ? drawOne(random, [0, 0.03, 0.08, 0.2]) : 0,
+    kills: stormy ? drawOne(random, [0, 0, 1, 2, 4]) : 0,
+    stops: stormy ? drawOne(random, [0, 0, 1, 2]) : 0,
+    loseTemporal: loseStore || (stormy && chance(0.08)),
+    loseStore,
+    badKey: chance(0.12) ? drawOne(random, ['deactivated', 'inactive-account', 'other-company', 'regenerated']) : 'no',
+    longHistories: chance(0.3) ? 0.1 : 0,
+    answersEarly: chance(0.5),
+  };
+}
+
+export function drawOne<T>(random: Random, list: readonly T[]): T {
+  return list[Math.floor(random() * list.length)] as T;
+}
+
+/** The same people and tenants on a day when nothing breaks. */
+export function withoutFaults(scenario: Scenario): Scenario {
+  return {
+    ...scenario,
+    webhooks: 'all',
+    faultRate: 0,
+    kills: 0,
+    stops: 0,
+    loseTemporal: false,
+    loseStore: false,
+    badKey: 'no',
+    longHistories: 0,
+  };
+}

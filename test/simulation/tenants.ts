@@ -1,0 +1,53 @@
+import type { Tenant } from '../../src/tenants/schema.ts';
+import { tenantFile } from '../../src/tenants/schema.ts';
+
+/** The policies of every simulated tenant, milliseconds: short, so that a seed lasts minutes and not days. */
+export const policies = {
+  sweepMs: 60_000,
+  graceMs: 30_000,
+  canaryMs: 45_000,
+  deadlineMs: 600_000,
+  giveUpMs: 30_000,
+  partnerLagMs: 2_000,
+  pausedMs: 15_000,
+  heartbeatMs: 10_000,
+  retryMs: 1_000,
+  requestMs: 10_000,
+} as const;
+
+/** A tenant as its file would make it, checked by the product's own schema. */
+export function simulatedTenant(facts: {
+  id: string;
+  companyId: number;
+  flowId: string;
+  idField: string;
+  connection: string;
+  skipOnboarding: boolean;
+}): Tenant {
+  const parsed = tenantFile.parse({
+    tenant: facts.id,
+    partner: {
+      baseUrl: 'http://partner.simulated/v1/partner',
+      environment: 'sandbox',
+      apiKey: 'env:SIMULATED_KEY',
+      company: String(facts.companyId),
+      webhookKeys: ['env:SIMULATED_WEBHOOK_KEY'],
+      allowPrivateAddress: true,
+    },
+    hris: { kind: 'sql', connection: facts.connection },
+    policies: {
+      onboarding: facts.skipOnboarding ? 'skip' : { flow: facts.flowId, deadline: '10m' },
+      sweep: { every: '1m' },
+      cancel: { grace: '30s' },
+      credits: { canaryEvery: '45s' },
+    },
+    writeBack: { customField: facts.idField },
+  });
+  const { mapping: _mapping, hris, ...rest } = parsed;
+  return {
+    ...rest,
+    hris: { kind: 'sql', connection: hris.connection, options: { url: 'sqlite::memory:' } },
+    file: 'simulated.yaml',
+    configHash: '',
+  };
+}

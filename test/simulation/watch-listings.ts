@@ -1,0 +1,36 @@
+import { membershipOf } from './oracle/memberships.ts';
+import { currentAttempt } from './temporal-double.ts';
+import type { World } from './world.ts';
+
+/**
+ * I7, at the moment it would break: a job's snapshot is committed only after everybody who was hired on it before this sweep began
+ * has a row or was handed to Temporal.
+ */
+export function watchListings(world: World): void {
+  const { database } = world.store;
+  database.function('simulation_listed', (tenantId, jobId) => {
+    const began = currentAttempt.getStore()?.at ?? world.timeline.now();
+    const { temporal, state } = world;
+    const hired = state.all<{ id: number }>(
+      "select j.id from job_candidates j join stages s on s.id = j.stage_id where s.type = 'HIRED' and j.rejected = 0 and j.job_id = ?",
+      Number(jobId),
+    );
+    for (const { id } of hired) {
+      const since = membershipOf(world, String(id)).at(-1)?.from ?? 0;
+      if (since >= began) continue;
+      if (temporal.accepted.has(`hbsimulation/hire/${String(tenantId)}/${id}`)) continue;
+      if (isKnown(world, String(tenantId), String(id))) continue;
+      world.violations.push(
+        `I7 job ${String(jobId)} counts as listed although ${id}, hired before the sweep, was neither recorded nor started`,
+      );
+    }
+    return 1;
+  });
+  database.exec(
+    'create trigger listed after update of listed_totals on jobs begin select simulation_listed(new.tenant_id, new.job_id); end',
+  );
+}
+
+function isKnown(world: World, tenantId: string, id: string): boolean {
+  return world.store.all('select 1 from hires where tenant_id = ? and job_candidate_id = ?', tenantId, id).length > 0;
+}

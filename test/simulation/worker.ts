@@ -1,0 +1,169 @@
+import { createHash } from 'node:crypto';
+import pino from 'pino';
+import type { Connection, Connections } from '../../activities/connections.ts';
+import { bindActivities } from '../../activities/create-activities.ts';
+import type { ActivityDeps } from '../../activities/deps.ts';
+import { createStageLookup } from '../../activities/hiring-stages.ts';
+import { resumePaused } from '../../activities/resume-paused.ts';
+import type { Mapping } from '../../src/mapping/load-mapping.ts';
+import { createPartnerClient } from '../../src/partner/client/create-partner-client.ts';
+import { Readings } from '../../src/partner/contract/readings.ts';
+import { type HireClient, wakeHire } from '../../src/temporal/wake-hire.ts';
+import { loadTenantMapping } from '../../src/tenants/open-hris.ts';
+import { startRelay } from '../../src/webhooks/relay.ts';
+import { createCarrier } from './network.ts';
+import type { Process } from './processes.ts';
+import { policies } from './tenants.ts';
+import { served, sweep, type World } from './world.ts';
+
+const log = pino({ level: 'silent' });
+let mapping: Mapping | undefined;
+
+/** The mapping is read from its file once, before any clock is taken over. */
+export async function prepareMapping(tenant: Connection['tenant']): Promise<void> {
+  mapping ??= await loadTenantMapping(tenant);
+}
+
+/** One worker process: activities, relay and chores over the doubles, wired as src/app.ts wires them. */
+export function startWorker(world: World, process: Process): void {
+  const { store, temporal } = world;
+  const deps: ActivityDeps = {
+    store: store.connect((point) => world.pause(process, point)),
+    connections: createConnections(world, process),
+    log,
+    wakeHire: wakeHireOver(world, process),
+    closedGates: new Set(),
+    limits: { giveUpMs: policies.giveUpMs, partnerLagMs: policies.partnerLagMs, pausedMs: policies.pausedMs },
+  };
+  temporal.workers.push({ process, activities: bindActivities(deps) });
+  relayWhenStored(world, process, deps);
+  const chores = (): void => {
+    void runChores(world, deps).finally(() => process.later(policies.pausedMs, chores));
+  };
+  process.later(policies.pausedMs, chores);
+}
+
+async function runChores(world: World, deps: ActivityDeps): Promise<void> {
+  for (const { tenant } of served(world)) await resumePaused(deps, tenant.tenant).catch(() => false);
+}
+
+/** A pass of the product's relay whenever a delivery was stored, and again as long as one waits. */
+function relayWhenStored(world: World, process: Process, deps: ActivityDeps): void {
+  const isHiringStage = createStageLookup(deps.connections);
+  let planned = false;
+  const plan = (ms: number): void => {
+    if (planned) return;
+    planned = true;
+    process.later(ms + world.random() * 300, pass);
+  };
+  const pass = (): void => {
+    planned = false;
+    if (world.store.all("select 1 from inbox where state = 'waiting' limit 1").length === 0) return;
+    const relay = startRelay({
+      store: deps.store,
+      log,
+      wakeHire: deps.wakeHire,
+      triggerSweep: async (tenantId) => {
+        await world.pause(process, 'temporal.triggerSweep/before');
+        sweep(world, tenantId);
+      },
+      isHiringStage,
+      idleMs: 1,
+    });
+    void relay.close().then(() => plan(1_000));
+  };
+  world.onStored.set(process.name, () => plan(200));
+  plan(200);
+}
+
+/** The product's own wakeHire over a client whose calls may fail before or after Temporal took them. */
+function wakeHireOver(world: World, process: Process): ActivityDeps['wakeHire'] {
+  const { temporal, random, scenario } = world;
+  const call = async (take: () => void): Promise<void> => {
+    await world.pause(process, 'temporal/before');
+    const faulty = world.calm ? 0 : scenario.faultRate / 4;
+    if (temporal.away || random() < faulty) throw unavailable();
+    take();
+    if (random() < faulty) throw unavailable();
+    await world.pause(process, 'temporal/after');
+  };
+  const client = {
+    workflow: {
+      signalWithStart: (type: string, options: StartOptions) =>
+        call(() =>
+          temporal.signalWithStart(options.workflowId, type, options.args[0], {
+            name: 'wake',
+            args: options.signalArgs,
+          }),
+        ),
+      getHandle: (id: string) => ({
+        signal: (signal: { name: string }, ...args: unknown[]) => call(() => temporal.signal(id, signal.name, args)),
+      }),
+    },
+  };
+  const timing = {
+    heartbeatMs: policies.heartbeatMs,
+    attemptMs: policies.giveUpMs * 2 + 60_000,
+    retryMs: policies.retryMs,
+  };
+  const hires = { client, installationId: 'hbsimulation', timing } as unknown as HireClient;
+  return (hire, about, options) => wakeHire(hires, hire, about, options);
+}
+
+interface StartOptions {
+  workflowId: string;
+  args: unknown[];
+  signalArgs: unknown[];
+}
+
+/** As the Temporal client says it: code 14. */
+function unavailable(): Error {
+  return Object.assign(new Error('14 UNAVAILABLE'), { code: 14, details: 'unavailable', metadata: {} });
+}
+
+function createConnections(world: World, process: Process): Connections {
+  const open = new Map<string, Promise<Connection>>();
+  const tenants = served(world).map(({ tenant }) => tenant);
+  return {
+    of(tenantId) {
+      const known = open.get(tenantId) ?? openConnection(world, process, tenantId);
+      open.set(tenantId, known);
+      return known;
+    },
+    reopen: async (tenantId) => void open.delete(tenantId),
+    tenants: () => tenants,
+    close: async () => undefined,
+  };
+}
+
+async function openConnection(world: World, process: Process, tenantId: string): Promise<Connection> {
+  const customer = served(world).find(({ tenant }) => tenant.tenant === tenantId)!;
+  const { tenant, secret, hris } = customer;
+  const wires = {
+    timeline: world.timeline,
+    random: world.random,
+    state: world.state,
+    log: world.wire,
+    carriedOut: () => {
+      for (const heard of world.onEnrolled) heard();
+    },
+    pause: world.pause,
+  };
+  const partner = createPartnerClient({
+    baseUrl: tenant.partner.baseUrl,
+    apiKey: secret,
+    environment: 'sandbox',
+    allowPrivate: true,
+    timeouts: { headersMs: policies.requestMs, bodyMs: policies.requestMs },
+    dispatcher: createCarrier(wires, process, tenantId),
+  });
+  const keyFingerprint = createHash('sha256').update(secret).digest('hex').slice(0, 16);
+  return {
+    tenant,
+    partner,
+    hris: hris.connect(process),
+    mapping: mapping!,
+    readings: Readings.parse({}),
+    keyFingerprint,
+  };
+}

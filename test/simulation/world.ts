@@ -1,0 +1,86 @@
+import type { Random } from '../../src/sandbox/random.ts';
+import type { SandboxState } from '../../src/sandbox/state.ts';
+import type { Store } from '../../src/store/open-store.ts';
+import type { Tenant } from '../../src/tenants/schema.ts';
+import type { HrisDouble } from './hris-double.ts';
+import type { WireRequest } from './network.ts';
+import type { Given } from './operator.ts';
+import type { Process } from './processes.ts';
+import type { Scenario } from './scenario.ts';
+import type { StoreDouble } from './store-double.ts';
+import type { TemporalDouble } from './temporal-double.ts';
+import type { Timeline } from './timeline.ts';
+
+/** One customer of the seed: its company with the partner, its key, its HRIS. */
+export interface Customer {
+  tenant: Tenant;
+  companyId: number;
+  /** Its right key. */
+  key: string;
+  /** What the secret holds now. */
+  secret: string;
+  flowId: string;
+  startDateField: string;
+  idField: string;
+  hris: HrisDouble;
+}
+
+/** The partner, the HRIS, the store, Temporal and the product's processes of one seed, all in memory. */
+export interface World {
+  scenario: Scenario;
+  timeline: Timeline;
+  /** Decides what breaks and how long things take. */
+  random: Random;
+  /** Decides what people do, the same on a day when nothing breaks. */
+  whims: Random;
+  state: SandboxState;
+  customers: Customer[];
+  store: StoreDouble;
+  /** For the oracle and for people; never for the product. */
+  outside: Store;
+  temporal: TemporalDouble;
+  wire: WireRequest[];
+  /** Deliveries answered 2xx: tenant and body hash. */
+  acknowledged: Array<{ tenantId: string; bodyHash: string }>;
+  workers: Process[];
+  calm: boolean;
+  /** A turn of the webhook sender is planned. */
+  pumping: boolean;
+  /** Points passed so far; kills and stops are drawn among them. */
+  points: number;
+  killAt: Set<number>;
+  stopAt: Set<number>;
+  storeLost: boolean;
+  /** Tenants of whose work nobody but the lost store knew. */
+  untraced: Set<string>;
+  /** Job candidate to candidate, also of those who are deleted later. */
+  people: Map<string, string>;
+  /** Job candidates hired before go-live. */
+  hiredBefore: Set<string>;
+  /** Every answer somebody gave. */
+  given: Given[];
+  /** Each worker's relay hears of stored deliveries, as its short poll would. */
+  onStored: Map<string, () => void>;
+  /** New colleagues hear of their enrolment. */
+  onEnrolled: Array<() => void>;
+  /** What was wrong the moment it happened. */
+  violations: string[];
+  pause(process: Process, point: string): Promise<void> | undefined;
+  act(name: string, customer: Customer, input: object): unknown;
+}
+
+/** The tenants this installation serves; the second company may be nobody's. */
+export function served(world: World): Customer[] {
+  return world.customers.slice(0, world.scenario.tenants);
+}
+
+/** Starts a sweep unless one runs. */
+export function sweep(world: World, tenantId: string): void {
+  const id = sweepId(tenantId);
+  if (world.temporal.running().includes(id)) return;
+  world.temporal.signalWithStart(id, 'reconcileTenant', { tenantId });
+}
+
+export function sweepId(tenantId: string): string {
+  return `hbsimulation/sweep/${tenantId}`;
+}
