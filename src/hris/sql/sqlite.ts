@@ -51,11 +51,16 @@ function openFile(path: string, create: boolean): Handle {
   }
 }
 
+/**
+ * The statement carries its own end and reads the clock after it has the file's write lock: a process that stood still between the caller's
+ * check and the write finds its time over, and one that stands still later keeps everybody else from writing.
+ */
 function writeOnce({ file, kysely }: Handle, build: BuildWrite, options: WriteOptions): Row[] {
   if (options.signal.aborted) throw explainSqlError(options.signal.reason, { sent: false });
-  const query = build(sql<boolean>`1 = 1`).compile(kysely);
-  const statement = prepare(file, query.sql);
   const remaining = options.remainingMs?.() ?? BUSY_MS;
+  const latest = options.remainingMs === undefined ? Number.MAX_SAFE_INTEGER : Date.now() + remaining;
+  const query = build(sql<boolean>`unixepoch('subsec') * 1000 < ${latest}`).compile(kysely);
+  const statement = prepare(file, query.sql);
   // A lock is waited for inside the statement: the wait must end before the caller's deadline does.
   file.exec(`pragma busy_timeout = ${Math.max(0, Math.min(BUSY_MS, Math.floor(remaining)))}`);
   try {
