@@ -18,7 +18,14 @@ async function build(options: Omit<WorldOptions, 'temporalAddress'>): Promise<Wo
   return world;
 }
 
-const quick = { HIREBRIDGE_HEARTBEAT_MS: '2000', HIREBRIDGE_STICKY_MS: '500', HIREBRIDGE_RETRY_MS: '200' };
+/** A write that was under way in a killed worker is looked for when its time is over, by default after half a minute. */
+const quick = {
+  HIREBRIDGE_HEARTBEAT_MS: '2000',
+  HIREBRIDGE_STICKY_MS: '500',
+  HIREBRIDGE_RETRY_MS: '200',
+  HIREBRIDGE_REQUEST_MS: '4000',
+  HIREBRIDGE_GIVE_UP_MS: '6000',
+};
 
 test('two workers on one Postgres store make 50 employees of 50 hires, one of them killed in the middle', async () => {
   const { url } = await createDatabase();

@@ -23,7 +23,14 @@ let world: World;
 
 afterEach(() => world?.close());
 
-const quick = { HIREBRIDGE_HEARTBEAT_MS: '1500', HIREBRIDGE_STICKY_MS: '500', HIREBRIDGE_RETRY_MS: '200' };
+/** A write that was under way in a killed worker is looked for when its time is over, by default after half a minute. */
+const quick = {
+  HIREBRIDGE_HEARTBEAT_MS: '1500',
+  HIREBRIDGE_STICKY_MS: '500',
+  HIREBRIDGE_RETRY_MS: '200',
+  HIREBRIDGE_REQUEST_MS: '4000',
+  HIREBRIDGE_GIVE_UP_MS: '6000',
+};
 
 async function build(temporalAddress: string): Promise<void> {
   world = await startWorld({ temporalAddress, candidates: 60, env: quick });
