@@ -18,7 +18,11 @@ export interface Traffic {
 const EVERY_MS = 150;
 
 /** The partner's side is played by the ledger alone, without one call to the partner API: the ledger's requests are the product's own. */
-export function startTraffic(world: World, people: readonly Applicant[]): Traffic {
+export function startTraffic(
+  world: World,
+  people: readonly Applicant[],
+  { mayFinish = () => true }: { /** Whether onboardings end now. */ mayFinish?: () => boolean } = {},
+): Traffic {
   const pool = [...people];
   const hired: Applicant[] = [];
   const ledger = readEffects(world);
@@ -38,7 +42,7 @@ export function startTraffic(world: World, people: readonly Applicant[]): Traffi
     hired.push(...next);
     const ids = next.map((one) => one.jobCandidateId);
     if (ids.length > 0) await world.control.act('move', { jobCandidateIds: ids, stageType: 'HIRED' });
-    for (const onboardingCandidateId of ledger.enrolled.splice(0))
+    for (const onboardingCandidateId of mayFinish() ? ledger.enrolled.splice(0) : [])
       await world.control.act('finishOnboarding', { onboardingCandidateId });
   }
 
