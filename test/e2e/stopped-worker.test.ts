@@ -3,9 +3,9 @@ import { join } from 'node:path';
 import { afterAll, describe, expect, test } from 'vitest';
 import { expectExactlyHired, readStatus, takeApplicants, untilBaseline } from '../harness/exactly-hired.ts';
 import { startTraffic } from '../harness/hire-traffic.ts';
-import { killEnv } from '../harness/kills.ts';
 import { createDatabase } from '../harness/postgres.ts';
 import { readPoints } from '../harness/recorded-points.ts';
+import { shortWaits } from '../harness/short-waits.ts';
 import { temporalForTests } from '../harness/temporal.ts';
 import { type Applicant, type Process, startWorld, until, type World, type WorldOptions } from '../harness/world.ts';
 
@@ -20,7 +20,7 @@ afterAll(async () => {
 
 async function build(options: Partial<WorldOptions> = {}): Promise<World> {
   const { address } = await temporalForTests();
-  const world = await startWorld({ temporalAddress: address, candidates: 12, env: killEnv, ...options });
+  const world = await startWorld({ temporalAddress: address, candidates: 12, env: shortWaits, ...options });
   worlds.push(world);
   await world.startReceiver();
   const first = await world.startWorker();

@@ -25,6 +25,7 @@ export function startTraffic(
 ): Traffic {
   const pool = [...people];
   const hired: Applicant[] = [];
+  const own = new Set<string>();
   const ledger = readEffects(world);
   let wanted = 0;
   let closed = false;
@@ -40,10 +41,11 @@ export function startTraffic(
     const missing = Math.max(0, wanted - (await inFlight()).length);
     const next = pool.splice(0, missing);
     hired.push(...next);
+    for (const one of next) own.add(String(one.jobCandidateId));
     const ids = next.map((one) => one.jobCandidateId);
     if (ids.length > 0) await world.control.act('move', { jobCandidateIds: ids, stageType: 'HIRED' });
-    for (const onboardingCandidateId of mayFinish() ? ledger.enrolled.splice(0) : [])
-      await world.control.act('finishOnboarding', { onboardingCandidateId });
+    for (const [onboardingCandidateId, jobCandidateId] of mayFinish() ? ledger.enrolled.splice(0) : [])
+      if (own.has(jobCandidateId)) await world.control.act('finishOnboarding', { onboardingCandidateId });
   }
 
   async function play(): Promise<void> {
@@ -70,9 +72,9 @@ export function startTraffic(
 }
 
 /** Follows the ledger: enrolments not acted upon yet, and job candidates whose Employee ID came back. */
-function readEffects(world: World): { enrolled: string[]; written: Set<string>; read(): Promise<void> } {
+function readEffects(world: World): { enrolled: [string, string][]; written: Set<string>; read(): Promise<void> } {
   const jobCandidates = new Map<string, string>();
-  const enrolled: string[] = [];
+  const enrolled: [string, string][] = [];
   const written = new Set<string>();
   let afterSeq = 0;
   let reading = Promise.resolve();
@@ -83,8 +85,9 @@ function readEffects(world: World): { enrolled: string[]; written: Set<string>; 
       afterSeq = Math.max(afterSeq, seq);
       const id = String(subject);
       if (name === 'enrolment') {
-        jobCandidates.set(id, String(detail['externalRef']).split(':')[1] ?? '');
-        enrolled.push(id);
+        const jobCandidateId = String(detail['externalRef']).split(':')[1] ?? '';
+        jobCandidates.set(id, jobCandidateId);
+        enrolled.push([id, jobCandidateId]);
       }
       if (name === 'external-status' && detail['employeeId'] !== undefined) written.add(jobCandidates.get(id) ?? '');
     }

@@ -4,8 +4,8 @@ import { startTraffic, type Traffic } from '../harness/hire-traffic.ts';
 import { readStatus, takeApplicants, untilBaseline } from '../harness/hiring.ts';
 import { type Evidence, gatherEvidence } from '../harness/judge-hires.ts';
 import { type Kill, killWorkerAt } from '../harness/kill-worker.ts';
-import { killEnv } from '../harness/kills.ts';
 import { distinct, recordPoints } from '../harness/recorded-points.ts';
+import { shortWaits } from '../harness/short-waits.ts';
 import { type Applicant, startWorld, until, type World } from '../harness/world.ts';
 import type { KillRow } from './kill-rows.ts';
 
@@ -28,7 +28,7 @@ function openWorld({ temporalAddress }: Settings, people: number, hired = 0): Pr
     hired,
     // Sweeps as often as that are under way at most kills, and their own points come up.
     policies: 'onboarding: { flow: "{flow}" }\n  sweep: { every: 2s }\n  cancel: { grace: 2s }',
-    env: { ...killEnv, HIREBRIDGE_BUNDLE_DIR: join(tmpdir(), 'hirebridge-marathon-bundle') },
+    env: { ...shortWaits, HIREBRIDGE_BUNDLE_DIR: join(tmpdir(), 'hirebridge-marathon-bundle') },
   });
 }
 
@@ -91,12 +91,15 @@ async function killTimes(
   { times, inFlight }: Settings,
 ): Promise<Killed> {
   const kills: Kill[] = [];
+  let deepest = 3;
   // A kill with fewer hires under way than asked for does not count and is done again.
   for (let tries = 0; kills.length < times && tries < times + 3; tries += 1) {
-    const nth = (kills.length % 3) + 1;
-    const kill = await killWorkerAt(world, traffic, `${point}#${tries < times ? nth : 1}`, { inFlight });
+    const nth = (kills.length % deepest) + 1;
+    const kill = await killWorkerAt(world, traffic, `${point}#${nth}`, { inFlight });
     if (kill.died && kill.inFlight.length >= inFlight) kills.push(kill);
     else process.stderr.write(`${point}#${nth}: died ${kill.died}, ${kill.inFlight.length} under way, again\n`);
+    // Some points are passed once in a worker's life.
+    if (!kill.died) deepest = 1;
   }
   return { point, kills };
 }

@@ -55,10 +55,12 @@ export async function createWorld(scenario: Scenario): Promise<World> {
     points: 0,
     killAt: drawPoints(random, scenario.kills),
     stopAt: drawPoints(random, scenario.stops),
+    stopSends: scenario.stops > 0 ? 1 : 0,
     storeLost: false,
     untraced: new Set(),
     people: new Map(),
     hiredBefore: new Set(),
+    names: new Map(),
     given: [],
     onStored: new Map(),
     onEnrolled: [],
@@ -136,8 +138,11 @@ function drawPoints(random: Random, count: number): Set<number> {
   return new Set(Array.from({ length: count }, () => Math.floor(random() ** 1.5 * 1_800)));
 }
 
+/** Directly before a write that must not be made twice. */
+const SENDS = /^(?:hris\.write|partner POST .*\/onboarding\/flows\/.*)\/before$/;
+
 /** A place between two steps: here a process may die, be stopped, or let others go first. */
-function pass(world: World, process: Process, _point: string): Promise<void> | undefined {
+function pass(world: World, process: Process, point: string): Promise<void> | undefined {
   const { timeline, random } = world;
   if (!process.alive) return new Promise(() => undefined);
   world.points += 1;
@@ -147,6 +152,10 @@ function pass(world: World, process: Process, _point: string): Promise<void> | u
   }
   if (!world.calm && world.stopAt.delete(world.points))
     stop(process, timeline.now() + (random() < 0.5 ? 5_000 + random() * 25_000 : 30_000 + random() * 150_000));
+  if (SENDS.test(point) && !world.calm && world.stopSends > 0 && random() < 0.2) {
+    world.stopSends -= 1;
+    stop(process, timeline.now() + 33_000 + random() * 150_000);
+  }
   if (process.stoppedUntil <= timeline.now() && random() > 0.1) return undefined;
   return new Promise((resolve) => process.later(random() * 3, resolve));
 }

@@ -24,6 +24,8 @@ export interface Employee {
   reference: string | undefined;
   /** Who really stands behind the record. */
   human: string;
+  /** The family name at its creation. */
+  madeAs: string;
   createdAt: number;
 }
 
@@ -78,6 +80,7 @@ function insert(
     fields: { ...fields },
     reference,
     human,
+    madeAs: String(fields['familyName']),
     createdAt: timeline.now(),
   };
   hris.employees.push(employee);

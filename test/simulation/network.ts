@@ -24,6 +24,8 @@ export interface Wires {
   random: Random;
   state: SandboxState;
   log: WireRequest[];
+  /** Chance that a write-back is answered and not kept. */
+  ignoredWrites: () => number;
   /** Told when a request was carried out. */
   carriedOut: () => void;
   /** Passed before the bytes leave and after the answer came; a dead process's never comes back. */
@@ -49,7 +51,7 @@ async function carry(
   handler: Dispatcher.DispatchHandler,
 ): Promise<void> {
   const { timeline, random, state, log } = wires;
-  await wires.pause(process, 'partner/before');
+  await wires.pause(process, `partner ${options.method} ${String(options.path).split('?')[0]}/before`);
   const exchange = openExchange(handler);
   if (!start(exchange, handler)) return;
   const headers = options.headers as Record<string, string>;
@@ -66,25 +68,29 @@ async function carry(
     fail(exchange, handler, 'UND_ERR_HEADERS_TIMEOUT'),
   );
   timeline.at(timeline.now() + latency(random), () => {
-    void play(state, { method: entry.method, url: entry.url, headers, body: entry.body }, undefined).then((outcome) => {
-      wires.carriedOut();
-      entry.fault = outcome.fault;
-      if (outcome.kind !== 'reset') entry.status = outcome.response.status;
-      process.later(latency(random), () => {
-        cancelTimeout();
-        if (exchange.ended) return;
-        if (outcome.kind === 'reset') return fail(exchange, handler, 'ECONNRESET');
-        const body = Buffer.from(outcome.response.body);
-        handler.onResponseStart?.(exchange.controller, outcome.response.status, outcome.response.headers);
-        if (outcome.kind === 'half') {
-          handler.onResponseData?.(exchange.controller, body.subarray(0, body.length >> 1));
-          return fail(exchange, handler, 'UND_ERR_SOCKET');
-        }
-        handler.onResponseData?.(exchange.controller, body);
-        exchange.ended = true;
-        handler.onResponseEnd?.(exchange.controller, {});
-      });
-    });
+    const ignored = isIgnored(wires, entry);
+    const url = ignored ? entry.url.replace('/external-status', '') : entry.url;
+    void play(state, { method: ignored ? 'GET' : entry.method, url, headers, body: entry.body }, undefined).then(
+      (outcome) => {
+        wires.carriedOut();
+        entry.fault = outcome.fault;
+        if (outcome.kind !== 'reset') entry.status = outcome.response.status;
+        process.later(latency(random), () => {
+          cancelTimeout();
+          if (exchange.ended) return;
+          if (outcome.kind === 'reset') return fail(exchange, handler, 'ECONNRESET');
+          const body = Buffer.from(outcome.response.body);
+          handler.onResponseStart?.(exchange.controller, outcome.response.status, outcome.response.headers);
+          if (outcome.kind === 'half') {
+            handler.onResponseData?.(exchange.controller, body.subarray(0, body.length >> 1));
+            return fail(exchange, handler, 'UND_ERR_SOCKET');
+          }
+          handler.onResponseData?.(exchange.controller, body);
+          exchange.ended = true;
+          handler.onResponseEnd?.(exchange.controller, {});
+        });
+      },
+    );
   });
 }
 
@@ -123,6 +129,11 @@ function fail(exchange: Exchange, handler: Dispatcher.DispatchHandler, code: str
   if (exchange.ended) return;
   exchange.ended = true;
   handler.onResponseError?.(exchange.controller, Object.assign(new Error(code), { code }));
+}
+
+/** Now and then the partner answers 200 to a write-back and keeps nothing of it. */
+function isIgnored({ random, ignoredWrites }: Wires, { method, url }: WireRequest): boolean {
+  return method === 'PATCH' && url.endsWith('/external-status') && random() < ignoredWrites();
 }
 
 /** Mostly milliseconds, now and then a second. */

@@ -2,6 +2,7 @@ import { answerIn } from '../../src/cli/answer-hold.ts';
 import { listHolds } from '../../src/store/holds.ts';
 import type { HoldRow } from '../../src/store/schema.ts';
 import type { HireClient } from '../../src/temporal/wake-hire.ts';
+import { rename } from './people.ts';
 import { drawOne } from './scenario.ts';
 import { policies } from './tenants.ts';
 import { type Customer, served, type World } from './world.ts';
@@ -28,6 +29,8 @@ export async function answerHolds(world: World): Promise<number> {
     if (hold.answered_at !== null || accepted.length === 0) continue;
     if (!world.calm && world.timeline.now() - hold.opened_at < 60_000) continue;
     const customer = served(world).find(({ tenant }) => tenant.tenant === hold.tenant_id)!;
+    const candidate = Number(world.people.get(String(hold.job_candidate_id)));
+    if (world.scenario.edits && candidate > 0 && world.whims() < 0.4) rename(world, customer, candidate);
     const [answer, args] = decide(world, customer, hold, accepted);
     given.push({
       tenantId: hold.tenant_id,
@@ -90,7 +93,7 @@ const byCode: Record<string, Wish> = {
     return own === undefined ? ['skip-onboarding', []] : ['adopt', [own.id]];
   },
   TOO_MANY_CANCELLATIONS: (world, _customer, hold) => [isHired(world, hold.job_candidate_id) ? 'retry' : 'cancel', []],
-  NOT_FOUND: (world, _customer, hold) => [isHired(world, hold.job_candidate_id) ? 'retry' : 'ended', []],
+  NOT_FOUND: (world, _customer, hold) => [isHired(world, hold.job_candidate_id) ? 'retry' : 'keep', []],
   LEFT_AFTER_EMPLOYEE: (world, _customer, hold) => [isHired(world, hold.job_candidate_id) ? 'keep' : 'ended', []],
   CREDITS_USED_UP(world, customer) {
     world.act('setCredits', customer, { onboardingCredits: 100 });

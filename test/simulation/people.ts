@@ -55,6 +55,8 @@ function planOf(world: World, customer: Customer): Deed[] {
         at: hiredAt + random() * 200_000,
         what: () => world.act('announceHired', customer, { jobCandidateIds: [person.id] }),
       });
+    if (scenario.edits && random() < 0.5)
+      deeds.push({ at: hiredAt + random() * 250_000, what: () => rename(world, customer, person.candidateId) });
     if (scenario.changesOfMind && random() < 0.6) deeds.push(...changeMind(world, customer, person, hiredAt));
   }
   return deeds;
@@ -114,6 +116,17 @@ function changeMind(
     deleted: () => [{ at, what: act('deleteCandidate', { candidateIds: [person.candidateId] }) }],
   };
   return kinds[drawOne(random, Object.keys(kinds))]?.() ?? [];
+}
+
+/** A recruiter corrects somebody's name. */
+export function rename(world: World, customer: Customer, candidateId: number): void {
+  const id = String(candidateId);
+  const names = world.names.get(id) ?? [];
+  const familyName = `Corrected ${'I'.repeat(names.length + 1)}`;
+  attempt(() => {
+    world.act('editCandidate', customer, { candidateId, fields: { lastName: familyName } });
+    world.names.set(id, [...names, { at: world.timeline.now(), familyName }]);
+  });
 }
 
 /** How a person's onboarding goes, by e-mail: outcome and how long it takes. */

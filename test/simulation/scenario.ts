@@ -18,6 +18,8 @@ export interface Scenario {
   enrolledByHand: boolean;
   /** The HRIS has somebody else with a candidate's e-mail. */
   sameEmail: boolean;
+  /** Recruiters correct names, also while a hire is held. */
+  edits: boolean;
   credits: number | undefined;
   webhooks: 'all' | 'some' | 'none';
   /** Chance of a fault for each request. */
@@ -62,24 +64,10 @@ export function drawScenario(seed: number): Scenario {
     badKey: chance(0.12) ? drawOne(random, ['deactivated', 'inactive-account', 'other-company', 'regenerated']) : 'no',
     longHistories: chance(0.3) ? 0.1 : 0,
     answersEarly: chance(0.5),
+    edits: chance(0.35),
   };
 }
 
 export function drawOne<T>(random: Random, list: readonly T[]): T {
   return list[Math.floor(random() * list.length)] as T;
-}
-
-/** The same people and tenants on a day when nothing breaks. */
-export function withoutFaults(scenario: Scenario): Scenario {
-  return {
-    ...scenario,
-    webhooks: 'all',
-    faultRate: 0,
-    kills: 0,
-    stops: 0,
-    loseTemporal: false,
-    loseStore: false,
-    badKey: 'no',
-    longHistories: 0,
-  };
 }

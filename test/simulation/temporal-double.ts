@@ -2,7 +2,6 @@ import { AsyncLocalStorage } from 'node:async_hooks';
 import { WorkflowNotFoundError } from '@temporalio/client';
 import type { Activities } from '../../activities/create-activities.ts';
 import { toFailure } from '../../activities/failures.ts';
-import { ConnectorError } from '../../src/errors.ts';
 import type { Random } from '../../src/sandbox/random.ts';
 import { currentProcess, type Process } from './processes.ts';
 import type { Timeline } from './timeline.ts';
@@ -295,10 +294,4 @@ function milliseconds(duration: number | string | undefined): number | undefined
   if (duration === undefined || typeof duration === 'number') return duration;
   const [amount = '0', unit = ''] = duration.split(' ');
   return Number(amount) * (units[unit.replace(/s$/, '')] ?? 1);
-}
-
-/** True for an answer that must not simply be asked for again: I9. */
-export function isFinalRefusal(error: unknown): boolean {
-  if (!(error instanceof ConnectorError) || error.status === undefined) return false;
-  return error.status >= 400 && error.status < 500 && ![408, 409, 425, 429].includes(error.status);
 }

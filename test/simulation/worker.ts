@@ -31,6 +31,7 @@ export function startWorker(world: World, process: Process): void {
     store: store.connect((point) => world.pause(process, point)),
     connections: createConnections(world, process),
     log,
+    closedGates: new Set(),
     wakeHire: wakeHireOver(world, process),
     closedGates: new Set(),
     limits: { giveUpMs: policies.giveUpMs, partnerLagMs: policies.partnerLagMs, pausedMs: policies.pausedMs },
@@ -144,6 +145,7 @@ async function openConnection(world: World, process: Process, tenantId: string):
     random: world.random,
     state: world.state,
     log: world.wire,
+    ignoredWrites: () => (world.calm ? 0 : world.scenario.faultRate * 2),
     carriedOut: () => {
       for (const heard of world.onEnrolled) heard();
     },

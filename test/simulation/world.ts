@@ -50,6 +50,8 @@ export interface World {
   points: number;
   killAt: Set<number>;
   stopAt: Set<number>;
+  /** So many stops strike between an intent and its request. */
+  stopSends: number;
   storeLost: boolean;
   /** Tenants of whose work nobody but the lost store knew. */
   untraced: Set<string>;
@@ -57,6 +59,8 @@ export interface World {
   people: Map<string, string>;
   /** Job candidates hired before go-live. */
   hiredBefore: Set<string>;
+  /** Family names by candidate, as they were given. */
+  names: Map<string, Array<{ at: number; familyName: string }>>;
   /** Every answer somebody gave. */
   given: Given[];
   /** Each worker's relay hears of stored deliveries, as its short poll would. */

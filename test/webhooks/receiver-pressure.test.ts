@@ -20,7 +20,7 @@ async function openSlowly(url: string, declared: number | 'chunked', start: stri
 }
 
 test('a burst of 200 shuffled deliveries of 20 hires leaves 20 rows and refuses what is wrong', async () => {
-  const { receiver, rows } = await startTestReceiver({ maxWaitMs: 10_000 });
+  const { receiver, rows } = await startTestReceiver({ maxWaitMs: 10_000, maxBodyMs: 10_000 });
   const sends = Array.from({ length: 200 }, (_, n) => ({
     hire: (n * 7 + Math.floor(n / 20)) % 20,
     key: n % 10 === 9 ? 'whk_wrong' : KEY,

@@ -1,5 +1,5 @@
+import { ConnectorError } from '../../../src/errors.ts';
 import { readLedger } from '../../../src/sandbox/ledger.ts';
-import { isFinalRefusal } from '../temporal-double.ts';
 import { policies } from '../tenants.ts';
 import { served, type World } from '../world.ts';
 
@@ -33,10 +33,20 @@ function checkRetries(world: World): string[] {
 /** I9: with the credits gone, one canary a period. */
 function checkCanaries(world: World): string[] {
   const refused = world.wire.filter((request) => request.status === 402 && request.fault === undefined);
-  return refused.flatMap((request, index) => {
+  const early = refused.filter((request, index) => {
     const before = refused.slice(0, index).findLast((one) => one.tenantId === request.tenantId);
-    if (before === undefined) return [];
-    const gap = request.at - before.at;
-    return gap > 12_000 && gap < policies.canaryMs - 2_000 ? [`I9 ${gap} ms between two canaries`] : [];
+    const gap = request.at - (before?.at ?? 0);
+    return gap > 12_000 && gap < policies.canaryMs - 2_000;
   });
+  // A worker that dies with the refusal in its hands has told nobody.
+  const { kills, stops } = world.scenario;
+  return early.length > kills * 2 + stops
+    ? [`I9 ${early.length} enrolments were refused before the next canary was due`]
+    : [];
+}
+
+/** True for an answer that must not simply be asked for again: I9. */
+function isFinalRefusal(error: unknown): boolean {
+  if (!(error instanceof ConnectorError) || error.status === undefined) return false;
+  return error.status >= 400 && error.status < 500 && ![408, 409, 425, 429].includes(error.status);
 }

@@ -1,5 +1,6 @@
 import type { World } from '../world.ts';
 import { checkAccess } from './access.ts';
+import { checkAsked } from './asked.ts';
 import { gatherFacts } from './facts.ts';
 import { checkFinished, checkHolds, checkQuiet } from './finished.ts';
 import { checkEmployees, checkEnrolments, checkTerminations } from './once.ts';
@@ -13,6 +14,7 @@ export function check(world: World, when: 'calm' | 'answered'): string[] {
     ...checkEmployees(world, facts),
     ...checkEnrolments(world, facts),
     ...checkTerminations(world, facts),
+    ...checkAsked(world, facts),
     ...checkAccess(world),
     ...checkInbox(world),
     ...checkQuiet(world, facts),

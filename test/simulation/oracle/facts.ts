@@ -5,6 +5,7 @@ import { type Customer, served, type World } from '../world.ts';
 
 /** One enrolment as the sandbox holds it. */
 export interface EnrolmentFact {
+  /** The sandbox's id. */
   id: string;
   seq: number;
   email: string;

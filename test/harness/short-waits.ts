@@ -1,0 +1,11 @@
+/** Every wait of the product shortened, so that a killed worker's work goes on within seconds. */
+export const shortWaits: NodeJS.ProcessEnv = {
+  HIREBRIDGE_HEARTBEAT_MS: '1500',
+  HIREBRIDGE_GIVE_UP_MS: '3000',
+  HIREBRIDGE_REQUEST_MS: '1000',
+  HIREBRIDGE_PARTNER_LAG_MS: '200',
+  HIREBRIDGE_STICKY_MS: '500',
+  HIREBRIDGE_RETRY_MS: '200',
+  HIREBRIDGE_PAUSED_MS: '1000',
+  LOG_LEVEL: 'warn',
+};

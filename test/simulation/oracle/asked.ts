@@ -1,0 +1,95 @@
+import type { World } from '../world.ts';
+import type { Facts } from './facts.ts';
+import { membershipOf, wasHired } from './memberships.ts';
+
+/** An employee may be made so long after its person was last seen in the stage. */
+const SLACK_MS = 90_000;
+
+/** What only a person may decide was decided by a person, and what is ours to decide was not asked. */
+export function checkAsked(world: World, facts: Facts): string[] {
+  return [
+    ...checkStale(world, facts),
+    ...checkNames(world, facts),
+    ...checkAdopted(facts),
+    ...checkSamePerson(world, facts),
+    ...checkOwnEndings(world, facts),
+  ];
+}
+
+/** Nobody becomes an employee who was not hired at that time. */
+function checkStale(world: World, { employees, hires }: Facts): string[] {
+  return [...employees.values()].flat().flatMap(({ reference, human, createdAt }) => {
+    if (reference === undefined) return [];
+    const own = hires.filter((hire) => hire.human === human);
+    const hired = own.some((hire) =>
+      wasHired(membershipOf(world, hire.jobCandidateId), createdAt - SLACK_MS, createdAt),
+    );
+    return hired ? [] : [`I2 ${human} was made an employee although not hired any more`];
+  });
+}
+
+/** An employee is made of what the partner holds now, not of what it held when somebody was asked. */
+function checkNames(world: World, { employees }: Facts): string[] {
+  return [...employees.values()].flat().flatMap(({ reference, human, createdAt, madeAs }) => {
+    const names = world.names.get(human.split(':')[1] ?? '') ?? [];
+    const settled = names.findLast((one) => one.at <= createdAt - SLACK_MS);
+    if (reference === undefined || settled === undefined) return [];
+    const later = names.filter((one) => one.at >= settled.at).map((one) => one.familyName);
+    return later.includes(madeAs) ? [] : [`I2 ${human} was made an employee with an old name`];
+  });
+}
+
+/** An enrolment made by hand is taken only by somebody's word. */
+function checkAdopted({ enrolments, hires }: Facts): string[] {
+  return [...enrolments.values()].flat().flatMap(({ id, ref, external, candidateId }) => {
+    if (ref !== null || external.employeeId === undefined) return [];
+    const asked = hires.some((hire) => hire.candidateId === candidateId && hire.answers.includes('adopt'));
+    return asked ? [] : [`I2 enrolment ${id}, made by hand, was taken without asking`];
+  });
+}
+
+const PERSON = new Set(['same-employee', 'transfer', 'new-employment']);
+
+/** Two applications of one person are one question. */
+function checkSamePerson(world: World, { hires }: Facts): string[] {
+  const done = new Set(
+    world.store
+      .all<{ job_candidate_id: string }>("select job_candidate_id from hires where state = 'done'")
+      .map((row) => row.job_candidate_id),
+  );
+  return [
+    ...Map.groupBy(
+      hires.filter((hire) => done.has(hire.jobCandidateId)),
+      (hire) => hire.human,
+    ),
+  ].flatMap(([human, own]) =>
+    own.length < 2 || own.some((hire) => hire.answers.some((answer) => PERSON.has(answer)))
+      ? []
+      : [`I2 ${human} was hired on ${own.length} jobs and nobody was asked`],
+  );
+}
+
+/** Back after a cancellation is a new period with a new enrolment, not a question about the one we ended. */
+function checkOwnEndings(world: World, { effects, hires, enrolments }: Facts): string[] {
+  const all = [...enrolments.values()].flat();
+  const held = new Set(
+    world.store
+      .all<{ id: string }>("select job_candidate_id as id from holds where code = 'ONBOARDING_TERMINATED'")
+      .map(({ id }) => id),
+  );
+  return hires
+    .filter((hire) => held.has(hire.jobCandidateId))
+    .flatMap((hire) => {
+      const own = new Set(all.filter((one) => one.candidateId === hire.candidateId).map((one) => one.id));
+      const byOthers = effects.some(
+        (row) =>
+          row.name === 'onboarding-status' &&
+          row.origin === 'dashboard' &&
+          own.has(String(row.subject)) &&
+          row.detail['to'] === 'terminated',
+      );
+      return byOthers
+        ? []
+        : [`I10 job candidate ${hire.jobCandidateId} is held for an enrolment that we ended ourselves`];
+    });
+}
