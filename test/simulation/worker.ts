@@ -33,7 +33,6 @@ export function startWorker(world: World, process: Process): void {
     log,
     closedGates: new Set(),
     wakeHire: wakeHireOver(world, process),
-    closedGates: new Set(),
     limits: { giveUpMs: policies.giveUpMs, partnerLagMs: policies.partnerLagMs, pausedMs: policies.pausedMs },
   };
   temporal.workers.push({ process, activities: bindActivities(deps) });
