@@ -114,7 +114,9 @@ describe('a create that cannot happen', () => {
   test('a lock held over there ends the statement before the deadline does, and the pool still works', async () => {
     await whileTableIsLocked(async () => {
       const started = performance.now();
-      const blocked = await refusal(adapter.create(employee('blocked'), '17:6', { ...write, remainingMs: () => 3_000 }));
+      const blocked = await refusal(
+        adapter.create(employee('blocked'), '17:6', { ...write, remainingMs: () => 3_000 }),
+      );
       expect(blocked).toMatchObject({ code: 'HRIS_BUSY', action: 'retry' });
       expect(performance.now() - started).toBeLessThan(3_000);
     });
