@@ -1,0 +1,21 @@
+import { type PlantedBug, simulation } from '../planted-bug.ts';
+
+export const bug: PlantedBug = {
+  name: 'adopt by e-mail',
+  patches: [
+    {
+      file: 'activities/enrol.ts',
+      find: `  async DUPLICATE_ENROLLMENT(deps, connection, ref, reference) {
+    const hits = await findEnrolments(connection, reference);
+`,
+      replace: `  async DUPLICATE_ENROLLMENT(deps, connection, ref) {
+    const { contract } = await import('../src/partner/contract/index.ts');
+    const presence = await readPresence(deps.store, connection, ref.jobCandidateId, connection.tenant.policies.enrolAt);
+    const email = presence.verdict === 'missing' ? '' : presence.jobCandidate.candidate_details?.email;
+    const { items } = await connection.partner.readAll(contract.onboarding.listCandidates, {}, { lane: 'live' });
+    const hits = items.filter((item) => item.email === email).map(enrolmentOf).slice(0, 1);
+`,
+    },
+  ],
+  caughtBy: simulation(/made by hand, was taken without asking/),
+};

@@ -1,0 +1,26 @@
+import { type PlantedBug, simulation } from '../planted-bug.ts';
+
+export const bug: PlantedBug = {
+  name: 'hold answered without re-reading',
+  patches: [
+    {
+      file: 'activities/plan-employee.ts',
+      find: '    const read = await readSources(deps, connection, ref, { anyStage: unsettled });\n',
+      replace: `    const name = JSON.stringify([(await store.kysely.selectFrom('hires').select('opened_at').where('job_candidate_id', '=', ref.jobCandidateId).executeTakeFirst())?.opened_at, ref]);
+    const read = readBefore.get(name) ?? (await readSources(deps, connection, ref, { anyStage: unsettled }));
+    readBefore.set(name, read);
+`,
+    },
+    {
+      file: 'activities/plan-employee.ts',
+      find: 'type Planned =',
+      replace: 'const readBefore = new Map<string, Awaited<ReturnType<typeof readSources>>>();\n\ntype Planned =',
+    },
+    {
+      file: 'activities/apply-plan.ts',
+      find: 'read.sources.hash !== plan.sources_hash',
+      replace: "read.sources.hash === ''",
+    },
+  ],
+  caughtBy: simulation(/was made an employee with an old name/, 1_000),
+};

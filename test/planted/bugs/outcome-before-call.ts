@@ -1,0 +1,14 @@
+import { type PlantedBug, simulation } from '../planted-bug.ts';
+
+export const bug: PlantedBug = {
+  name: 'outcome recorded before the call',
+  patches: [
+    {
+      file: 'activities/write-once.ts',
+      find: '    const value = await options.send(pinned, guardFor(verb, giveUpMs, clock));\n',
+      replace:
+        "    await decideIntent(store, intent, 'done', null);\n    const value = await options.send(pinned, guardFor(verb, giveUpMs, clock));\n",
+    },
+  ],
+  caughtBy: simulation(/I[18] /),
+};

@@ -1,0 +1,13 @@
+import { type PlantedBug, simulation } from '../planted-bug.ts';
+
+export const bug: PlantedBug = {
+  name: 'write-back not verified',
+  patches: [
+    {
+      file: 'activities/verify.ts',
+      find: "      if (missing.length === 0) return { verdict: 'verified' };\n",
+      replace: "      if (missing.length >= 0) return { verdict: 'verified' };\n",
+    },
+  ],
+  caughtBy: simulation(/is not shown to the partner/),
+};

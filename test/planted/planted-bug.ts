@@ -1,0 +1,24 @@
+/** One fault put into the sources on purpose, to prove that somebody would notice it. */
+export interface PlantedBug {
+  /** As issue 4 calls it. */
+  name: string;
+  /** Each `find` stands exactly once in its file. */
+  patches: ReadonlyArray<{ file: string; find: string; replace: string }>;
+  caughtBy: Check;
+}
+
+/** A command of the copy that must fail there, with these words, and passes without the patch. */
+export interface Check {
+  command: readonly string[];
+  says: RegExp;
+}
+
+/** The simulation, at most so many seeds; it ends at the first violation. */
+export function simulation(says: RegExp, seeds = 600): Check {
+  return { command: ['node', 'test/simulation/simulate.ts', '--seeds', String(seeds), '--bail'], says };
+}
+
+/** Test files of the unit project. */
+export function tests(says: RegExp, ...files: string[]): Check {
+  return { command: ['vitest', 'run', '--config', 'test/vitest.config.ts', '--project', 'unit', ...files], says };
+}
