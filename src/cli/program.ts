@@ -1,9 +1,12 @@
 import { Command, CommanderError } from 'commander';
 import packageFile from '../../package.json' with { type: 'json' };
+import { addCollection } from './collection.ts';
 import { addDemo } from './demo.ts';
+import { addDoctor } from './doctor.ts';
 import { EXIT } from './exit-codes.ts';
 import { addHire } from './hire.ts';
 import { addHold } from './hold.ts';
+import { addOpenApi } from './openapi.ts';
 import { example } from './options.ts';
 import { exitCodeOf, printError } from './print-error.ts';
 import { addSandbox } from './sandbox.ts';
@@ -13,7 +16,19 @@ import { addUp } from './up.ts';
 import { addWorker } from './worker.ts';
 
 /** Every verb, in the order `--help` shows them. Heavy parts are imported by the command that needs them, when it runs. */
-const COMMANDS = [addDemo, addUp, addServe, addWorker, addHire, addHold, addStatus, addSandbox] as const;
+const COMMANDS = [
+  addDemo,
+  addUp,
+  addServe,
+  addWorker,
+  addHire,
+  addHold,
+  addStatus,
+  addDoctor,
+  addSandbox,
+  addOpenApi,
+  addCollection,
+] as const;
 
 function createProgram(): Command {
   const program = new Command('hirebridge')

@@ -35,6 +35,9 @@ test.each([
   ['hold', 'Commands:'],
   ['status', 'hirebridge status'],
   ['sandbox', 'hirebridge sandbox --jobs 3'],
+  ['doctor', 'hirebridge doctor --json'],
+  ['openapi', 'hirebridge openapi --yaml'],
+  ['collection', 'hirebridge collection --environment sandbox'],
 ])('%s --help shows an example', async (verb, expected) => {
   const { code, stdout } = await runCli([verb, '--help']);
   expect(code).toBe(0);

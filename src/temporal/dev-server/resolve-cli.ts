@@ -45,6 +45,12 @@ export async function resolveTemporalCli(options: ResolveCliOptions = {}): Promi
   return { ...found, seconds: Math.round(performance.now() - started) / 1000 };
 }
 
+/** The CLI as far as it is on this machine already; nothing is downloaded or built. */
+export async function findTemporalCli(env: NodeJS.ProcessEnv = process.env): Promise<Found | undefined> {
+  const search: Search = { env, downloadFrom: temporalDownload, onProgress: () => undefined, tried: [] };
+  return (await fromSetting(search)) ?? (await atHand(search));
+}
+
 /** A setting is an order: when it does not work, looking elsewhere would only hide the mistake. */
 async function fromSetting({ env }: Search): Promise<Found | undefined> {
   const file = env['TEMPORAL_CLI_PATH'];

@@ -1,0 +1,50 @@
+import { styleText } from 'node:util';
+import type { Command } from 'commander';
+import type { AssumptionRow } from './doctor/assumption-rows.ts';
+import type { Finding } from './doctor/findings.ts';
+import { EXIT } from './exit-codes.ts';
+import { example, placesOf } from './options.ts';
+
+export function addDoctor(program: Command): void {
+  program
+    .command('doctor')
+    .description('Check this installation, and list every reading assumed where the specification is silent.')
+    .option('--json', 'print JSON')
+    .addHelpText('after', example('hirebridge doctor', 'hirebridge doctor --json'))
+    .action(runDoctor);
+}
+
+async function runDoctor(options: { json?: boolean }, command: Command): Promise<void> {
+  const [{ examine }, { assumptionRows }] = await Promise.all([
+    import('./doctor/findings.ts'),
+    import('./doctor/assumption-rows.ts'),
+  ]);
+  const { findings, tenants } = await examine(placesOf(command));
+  const assumptions = assumptionRows(tenants);
+  process.stdout.write(
+    options.json === true
+      ? `${JSON.stringify({ checks: findings, assumptions }, null, 2)}\n`
+      : renderDoctor(findings, assumptions),
+  );
+  if (findings.some(({ state }) => state === 'wrong')) process.exitCode = EXIT.refused;
+}
+
+const COLOURS = { good: 'green', open: 'yellow', wrong: 'red' } as const;
+
+function renderDoctor(findings: readonly Finding[], assumptions: readonly AssumptionRow[]): string {
+  const checks = findings.map(
+    ({ check, state, message }) => `${styleText(COLOURS[state], state.padEnd(5))}  ${check.padEnd(13)}  ${message}`,
+  );
+  const readings = assumptions.map(({ key, section, choice, override, setBy }) => {
+    const set = Object.entries(setBy).map(([tenant, value]) => `; ${tenant} has ${JSON.stringify(value)}`);
+    const overridden = override === null ? '' : ` [${override}${set.join('')}]`;
+    return `${key.padEnd(4)} ${section.padEnd(5)} ${choice}${overridden}`;
+  });
+  return [
+    ...checks,
+    '',
+    `${assumptions.length} readings assumed where the specification is silent (question, section, reading [key of a tenant file that overrides it]):`,
+    ...readings,
+    '',
+  ].join('\n');
+}

@@ -1,0 +1,28 @@
+import { type Assumption, assumptions } from '../../partner/contract/assumptions.ts';
+import type { Tenant } from '../../tenants/schema.ts';
+
+export interface AssumptionRow {
+  key: string;
+  section: string;
+  choice: string;
+  /** Key of the tenant file that sets another reading; null where there is one reading for all. */
+  override: string | null;
+  /** What tenants have set there. */
+  setBy: Record<string, unknown>;
+}
+
+/** Every assumption with what overrides it, and which of these tenants do. */
+export function assumptionRows(tenants: readonly Tenant[]): AssumptionRow[] {
+  return Object.entries<Assumption>(assumptions).map(([key, { section, choice, override }]) => {
+    const set = tenants.flatMap(({ tenant, partner }) =>
+      override === undefined || partner.readings[override] === undefined ? [] : [[tenant, partner.readings[override]]],
+    );
+    return {
+      key,
+      section,
+      choice,
+      override: override === undefined ? null : `partner.readings.${override}`,
+      setBy: Object.fromEntries(set) as Record<string, unknown>,
+    };
+  });
+}

@@ -1,0 +1,76 @@
+import { existsSync } from 'node:fs';
+import packageFile from '../../../package.json' with { type: 'json' };
+import { storeUrl } from '../../config.ts';
+import { isConnectorError } from '../../errors.ts';
+import { openStore } from '../../store/open-store.ts';
+import { connectTemporal, temporalSettings } from '../../temporal/connection.ts';
+import { findTemporalCli } from '../../temporal/dev-server/resolve-cli.ts';
+import { loadTenants } from '../../tenants/load-tenants.ts';
+import type { Tenant } from '../../tenants/schema.ts';
+import type { Places } from '../options.ts';
+
+export interface Finding {
+  check: 'node' | 'temporal' | 'tenants' | 'store';
+  /** `open`: nothing wrong, and nothing there yet. */
+  state: 'good' | 'open' | 'wrong';
+  message: string;
+}
+
+type Found = Omit<Finding, 'check'>;
+
+/** What can be known while nothing is downloaded, built or created: no partner and no HRIS is called. */
+export async function examine(places: Places): Promise<{ findings: Finding[]; tenants: Tenant[] }> {
+  const tenants: Tenant[] = [];
+  const checks: Record<Finding['check'], () => Found | Promise<Found>> = {
+    node: checkNode,
+    temporal: checkTemporal,
+    tenants: async () => {
+      tenants.push(...(await loadTenants(places.tenantsDir)));
+      return { state: 'good', message: `${places.tenantsDir}: ${tenants.map(({ tenant }) => tenant).join(', ')}` };
+    },
+    store: () => checkStore(places.dataDir),
+  };
+  const findings: Finding[] = [];
+  for (const [check, look] of Object.entries(checks) as [Finding['check'], () => Found][])
+    findings.push({ check, ...(await attempted(look)) });
+  return { findings, tenants };
+}
+
+/** Nothing to load is where everybody begins; everything else that is refused is wrong. */
+async function attempted(look: () => Found | Promise<Found>): Promise<Found> {
+  try {
+    return await look();
+  } catch (error) {
+    const code = isConnectorError(error) ? error.code : undefined;
+    const none = code === 'TENANTS_UNREADABLE' || code === 'TENANTS_MISSING';
+    return { state: none ? 'open' : 'wrong', message: error instanceof Error ? error.message : String(error) };
+  }
+}
+
+function checkNode(): Found {
+  const [needed = 0] = /\d+/.exec(packageFile.engines.node)?.map(Number) ?? [];
+  const good = Number(process.versions.node.split('.')[0]) >= needed;
+  return { state: good ? 'good' : 'wrong', message: `${process.version}; ${packageFile.engines.node} is needed` };
+}
+
+/** A server that is named must answer; without one a CLI is needed, which `up` can still obtain. */
+async function checkTemporal(): Promise<Found> {
+  if (temporalSettings().address !== undefined) {
+    const connected = await connectTemporal();
+    await connected.close();
+    return { state: 'good', message: `namespace ${connected.namespace} at ${connected.address} answers` };
+  }
+  const cli = await findTemporalCli();
+  if (cli === undefined) return { state: 'open', message: 'no CLI here yet; `up` and `demo` download or build it' };
+  return { state: 'good', message: `CLI with server ${cli.server} at ${cli.path} (${cli.source})` };
+}
+
+/** Opening makes the tables, so a store that is not there yet is left alone. */
+async function checkStore(dataDir: string): Promise<Found> {
+  const url = storeUrl(dataDir);
+  const file = url.startsWith('sqlite:') ? url.slice('sqlite:'.length) : undefined;
+  if (file !== undefined && !existsSync(file)) return { state: 'open', message: `${file} is not there yet` };
+  const store = await openStore(url);
+  await store.close();
+  return { state: 'good', message: `${store.kind}, installation ${store.installationId}` };
+}

@@ -1,0 +1,56 @@
+import { writeFile } from 'node:fs/promises';
+import { join } from 'node:path';
+import { expect, test } from 'vitest';
+import { parse } from 'yaml';
+import { assumptions } from '../../src/partner/contract/assumptions.ts';
+import { runCli, scratchDir, TENANT, tenantDir } from './cli-process.ts';
+
+test('openapi writes the same document as JSON and as YAML, with the addresses given', async () => {
+  const given = ['--sandbox', 'http://127.0.0.1:8800/v1/partner'];
+  const [json, yaml] = await Promise.all([
+    runCli(['openapi', '--json', ...given]),
+    runCli(['openapi', '--yaml', ...given]),
+  ]);
+  const document = JSON.parse(json.stdout);
+  expect(document.openapi).toBe('3.1.0');
+  expect(document.servers[1].url).toBe('http://127.0.0.1:8800/v1/partner');
+  expect(parse(yaml.stdout)).toEqual(document);
+});
+
+test('collection writes the collection, and each of its environments', async () => {
+  const [collection, production, sandbox] = await Promise.all([
+    runCli(['collection']),
+    runCli(['collection', '--environment', 'production']),
+    runCli(['collection', '--environment', 'sandbox', '--sandbox', 'http://127.0.0.1:1/v1/partner']),
+  ]);
+  expect(JSON.parse(collection.stdout).info.schema).toContain('/v2.1.0/');
+  expect(production.stdout).toContain('sk_live_');
+  expect(sandbox.stdout).toContain('http://127.0.0.1:1/v1/partner');
+});
+
+test('doctor lists every assumption with what overrides it, and what a tenant has set there', async () => {
+  const [tenants, data] = await Promise.all([tenantDir(), scratchDir()]);
+  const overridden = TENANT.replace(
+    'environment: sandbox',
+    'environment: sandbox\n  readings: { emailConflict: "409" }',
+  );
+  await writeFile(join(tenants, 'acme.yaml'), overridden);
+  const { code, stdout } = await runCli(['doctor', '--json', '--tenants', tenants, '--data', data]);
+  const { assumptions: listed, checks } = JSON.parse(stdout);
+  expect(code).toBe(0);
+  expect(listed.map((one: { key: string }) => one.key)).toEqual(Object.keys(assumptions));
+  expect(listed.find((one: { key: string }) => one.key === 'C3')).toMatchObject({
+    override: 'partner.readings.emailConflict',
+    setBy: { acme: '409' },
+  });
+  expect(checks).toContainEqual(expect.objectContaining({ check: 'tenants', state: 'good' }));
+});
+
+test('doctor ends with 2 and names the line when a tenant file cannot be meant', async () => {
+  const [tenants, data] = await Promise.all([tenantDir(), scratchDir()]);
+  await writeFile(join(tenants, 'acme.yaml'), TENANT.replace('environment: sandbox', 'environment: moon'));
+  const { code, stdout } = await runCli(['doctor', '--tenants', tenants, '--data', data]);
+  expect(code).toBe(2);
+  expect(stdout).toMatch(/wrong +tenants +.*acme\.yaml:4:\d+/);
+  expect(stdout).toContain('partner.readings.keyStatusPath');
+});
