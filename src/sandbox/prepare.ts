@@ -4,6 +4,7 @@ import { type Company, companyById, createCompany, listCompanies, updateCompany 
 import { createFlow } from './records/onboarding-flows.ts';
 import { createPipeline } from './records/pipelines.ts';
 import { type SeedOrder, seedCompany } from './seed/seed.ts';
+import { seedWorkspace } from './seed/workspace.ts';
 import { SandboxState, type StateOptions } from './state.ts';
 
 export interface CompanyOptions extends SeedOrder {
@@ -62,6 +63,7 @@ export function bornCompany(state: SandboxState, name: string, key?: string): Co
     name: 'Standard onboarding',
     steps: [{ stepKey: 'doc_collection' }, { stepKey: 'background_verification' }],
   });
+  seedWorkspace(ctx);
   return company;
 }
 

@@ -1,3 +1,5 @@
+import { WORKSPACE } from './records/workspace-tables.ts';
+
 /**
  * Every table of the sandbox, created when missing. Each holds one family's records; large records are kept as the JSON text
  * they are answered with, so that a page is put together without parsing (measured: parsing costs more than SQLite does).
@@ -83,4 +85,4 @@ create table if not exists onboarding_steps (
 `;
 
 /** All tables, in order of creation. */
-export const TABLES: readonly string[] = [CORE, RECRUITING, ONBOARDING];
+export const TABLES: readonly string[] = [CORE, RECRUITING, ONBOARDING, WORKSPACE];

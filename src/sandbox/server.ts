@@ -2,6 +2,7 @@ import { once } from 'node:events';
 import { createServer, type IncomingMessage, type Server, type ServerResponse } from 'node:http';
 import type { AddressInfo } from 'node:net';
 import { invalidRequest } from './errors.ts';
+import { openFile } from './files.ts';
 import type { ApiResponse } from './handle.ts';
 import { type Outcome, play } from './play.ts';
 import type { RateLimit } from './rate-limit.ts';
@@ -69,6 +70,12 @@ async function answerRequest(
   res: ServerResponse,
 ): Promise<void> {
   const started = performance.now();
+  const file = openFile(state, req.method, req.url ?? '/');
+  if (file !== undefined) {
+    res.writeHead(file.status, withLength(file));
+    res.end(file.body);
+    return;
+  }
   const body = await readBody(req);
   if (body === undefined) {
     refuseTooLarge(req, res);

@@ -28,6 +28,8 @@ export class SandboxState {
   readonly clock: Clock;
   readonly seed: number;
   readonly faults = new Faults();
+  /** Where documents are downloaded from: the API's own port once it listens. */
+  publicUrl = 'http://sandbox.invalid';
   /** True once closed: what was still waiting for its time no longer happens. */
   closed = false;
   /** Set by whoever delivers events; called after a commit that left some. */

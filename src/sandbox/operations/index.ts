@@ -1,4 +1,5 @@
 /** The operation tree: it mirrors the contract's ids. A family's file is added here with one line. */
+import { sites } from './campaigns.ts';
 import { candidates } from './candidates.ts';
 import { customFieldValues } from './custom-field-values.ts';
 import { customFields } from './custom-fields.ts';
@@ -7,6 +8,7 @@ import { jobs } from './jobs.ts';
 import { onboarding } from './onboarding.ts';
 import type { Operation, OperationTree } from './operation.ts';
 import { pipelines } from './pipelines.ts';
+import { teams, users } from './workspace.ts';
 
 const tree = {
   pipelines,
@@ -16,6 +18,9 @@ const tree = {
   customFields,
   customFieldValues,
   onboarding,
+  sites,
+  users,
+  teams,
 } satisfies OperationTree;
 
 /** What the sandbox plays, by operation id. */

@@ -1,7 +1,7 @@
 /** Section 4.2: jobs. */
-import { refuse } from '../errors.ts';
 import { upsertValuesOf } from '../records/custom-field-values.ts';
 import { createJob, findJob, listJobs, renderJob } from '../records/jobs.ts';
+import { requireTeam } from '../records/teams.ts';
 import type { OperationTree } from './operation.ts';
 
 /** Text filters match a part, whatever the case (J2, assumed). */
@@ -32,8 +32,7 @@ export const jobs = {
   },
 
   create(ctx, { body }) {
-    // Teams come with a later family; until one exists every team is unknown (J9).
-    if (body.teamId !== undefined) throw refuse('NOT_FOUND', 'Team not found');
+    if (body.teamId !== undefined) requireTeam(ctx, body.teamId);
     const job = createJob(ctx, body);
     upsertValuesOf(ctx, 'job', job.id, body.customFields ?? {});
     return { body: renderJob(ctx, findJob(ctx, job.id)) };

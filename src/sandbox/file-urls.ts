@@ -1,0 +1,45 @@
+import { createHmac, timingSafeEqual } from 'node:crypto';
+import type { Context } from './context.ts';
+import type { SandboxState } from './state.ts';
+
+/** Section 8: URLs of documents are time-limited; the lifetime is not shown (G24, assumed). */
+export const FILE_URL_MS = 15 * 60_000;
+
+/** A document that can be downloaded: what it is, whose, and of which record. */
+export interface FileName {
+  kind: string;
+  companyId: number;
+  /** Id of the record: letters, digits, `_`, `.` and `-`. */
+  subject: string;
+}
+
+/** A new URL on each read, good for 15 minutes without a key (G24, assumed). files.ts knows how each kind is drawn. */
+export function fileUrl(ctx: Context, kind: string, subject: string | number): string {
+  const { state, company, now } = ctx;
+  const file = { kind, companyId: company.id, subject: String(subject) };
+  const expires = now + FILE_URL_MS;
+  const nonce = state.nextId('file-url');
+  const path = `/files/${kind}/${String(company.id)}/${file.subject}.pdf`;
+  const signature = sign(state, file, expires, nonce);
+  return `${state.publicUrl}${path}?expires=${String(expires)}&nonce=${String(nonce)}&signature=${signature}`;
+}
+
+/** Whose file a URL is for; `expired` also for a signature that is not ours, undefined for what is no URL of a file. */
+export function readFileUrl(state: SandboxState, url: string): FileName | 'expired' | undefined {
+  const [path = '', search] = url.split('?');
+  const searchParams = new URLSearchParams(search);
+  const [, kind, companyId, subject] = /^\/files\/([a-z-]+)\/(\d{1,15})\/([\w.-]+)\.pdf$/.exec(path) ?? [];
+  if (kind === undefined || subject === undefined) return undefined;
+  const file = { kind, companyId: Number(companyId), subject };
+  const expires = Number(searchParams.get('expires'));
+  const expected = Buffer.from(sign(state, file, expires, Number(searchParams.get('nonce'))));
+  const given = Buffer.from(searchParams.get('signature') ?? '');
+  const genuine = given.length === expected.length && timingSafeEqual(given, expected);
+  return genuine && state.clock.now() < expires ? file : 'expired';
+}
+
+function sign(state: SandboxState, file: FileName, expires: number, nonce: number): string {
+  return createHmac('sha256', `files of seed ${String(state.seed)}`)
+    .update([file.kind, file.companyId, file.subject, expires, nonce].join('\n'))
+    .digest('hex');
+}
