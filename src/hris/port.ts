@@ -59,6 +59,30 @@ export interface WriteOptions {
   remainingMs?: () => number;
 }
 
+/** Streams whose records land in the HRIS as they are, without an employee behind them. */
+export type StreamName = 'jobs' | 'candidates';
+
+/** One partner record, mapped; `hash` is over `fields`. */
+export interface LandingRow {
+  id: string;
+  hash: string;
+  fields: EmployeeFields;
+}
+
+export interface LandOptions {
+  /** Whose records they are: tenants that share an HRIS do not share ids. */
+  tenant: string;
+  /** Writes every row, whatever its hash says. */
+  force?: boolean;
+  signal: AbortSignal;
+}
+
+export interface Landed {
+  unchanged: number;
+  created: number;
+  updated: number;
+}
+
 /**
  * One customer connection to an HR system. It states facts and does what it is told; order, retry and policy are the
  * caller's. Every refusal is a ConnectorError: `reject` for bad data (details: field -> text), `unknown` when a write left and no
@@ -84,5 +108,7 @@ export interface HrisAdapter {
   ): Promise<{ ref: EmployeeRef; fields: EmployeeFields; reference?: string } | undefined>;
   /** Asks what became of a pending create. */
   resolve?(ticket: string, signal: AbortSignal): Promise<CreateResult>;
+  /** Writes the rows of one page whose hash is not the stored one, whole or not at all. Idempotent. Only where the HRIS has room for them. */
+  land?(stream: StreamName, rows: readonly LandingRow[], options: LandOptions): Promise<Landed>;
   close(): Promise<void>;
 }

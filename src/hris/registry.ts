@@ -1,6 +1,6 @@
 import type { z } from 'zod';
 import { ConnectorError } from '../errors.ts';
-import type { FieldDef, HrisAdapter } from './port.ts';
+import type { FieldDef, HrisAdapter, StreamName } from './port.ts';
 import { sql } from './sql/sql.ts';
 
 export { duration } from './duration.ts';
@@ -11,9 +11,14 @@ export interface HrisKind<Options = unknown> {
   optionsSchema: z.ZodType<Options>;
   /** What the mapping may write, without a connection. */
   fields(options: Options): readonly FieldDef[];
+  /** What a stream's mapping may write; absent where nothing lands. */
+  landingFields?(options: Options, stream: StreamName): readonly FieldDef[];
   /** Opens one connection; every reference is resolved by now. Nothing is sent before the first call. */
   open(options: Options, connectionName: string): Promise<HrisAdapter>;
 }
+
+/** Every stream that may land in an HRIS. */
+export const streamNames = ['jobs', 'candidates'] as const satisfies readonly StreamName[];
 
 const KINDS: Record<string, HrisKind> = { sql: sql as HrisKind };
 

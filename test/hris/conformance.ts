@@ -125,6 +125,7 @@ export function describeHris(name: string, start: () => Promise<HrisUnderTest>):
     test.each([
       ['quotes', `O'Brien "Bob" \\ \`tick\``],
       ['SQL', `'); drop table employees; --`],
+      ['places of parameters', `$1 \\' $2`],
       ['line breaks', 'first\r\nsecond\tthird'],
       ['a formula', '=1+1'],
       ['right to left', 'مرحبا \u202Eabc'],

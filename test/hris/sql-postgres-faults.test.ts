@@ -51,12 +51,14 @@ async function waitingSession(admin: pg.Client): Promise<number> {
   return (await look()).rows[0]!.pid;
 }
 
+const insert = { holding: ['insert into'] };
+
 describe('a create whose answer is lost', () => {
   test('after the commit: unknown, then found by the reference, and never made twice', async () => {
-    const lost = await refusal(
-      adapter.create(employee('lost'), '17:1', { ...write, beforeSend: () => proxy.loseAnswer() }),
-    );
+    const struck = proxy.strike({ kind: 'answer-lost', ...insert });
+    const lost = await refusal(adapter.create(employee('lost'), '17:1', write));
     expect(lost).toMatchObject({ code: 'OUTCOME_UNKNOWN', action: 'unknown' });
+    expect(await struck).toBe('INSERT 0 1');
     expect(await countEmployees(database.url)).toBe(1);
 
     const direct = await openHris('sql', 'test-hr', { url: database.url });
@@ -71,22 +73,23 @@ describe('a create whose answer is lost', () => {
   });
 
   test('before it arrived: unknown, and nothing is there', async () => {
-    // The bytes are written right after beforeSend; the wire dies under them.
-    const lost = await refusal(
-      adapter.create(employee('gone'), '17:2', { ...write, beforeSend: () => proxy.loseRequest() }),
-    );
+    const struck = proxy.strike({ kind: 'reset-before', ...insert });
+    const lost = await refusal(adapter.create(employee('gone'), '17:2', write));
     expect(lost).toMatchObject({ code: 'OUTCOME_UNKNOWN', action: 'unknown' });
+    expect(await struck).toBe('nothing');
     expect(await countEmployees(database.url)).toBe(0);
   });
 
-  test('executed late: the statement itself refuses to start after its time', async () => {
-    let executed: Promise<void> | undefined;
-    const options = { signal, remainingMs: () => 200, beforeSend: () => void (executed = proxy.delayRequest(400)) };
-    expect(await refusal(adapter.create(employee('late'), '17:3', options))).toMatchObject({
-      code: 'OUTCOME_UNKNOWN',
-      action: 'unknown',
-    });
-    await executed;
+  // In the extended protocol the last five bytes are Sync, and the commit waits for them without any timeout.
+  test.each([
+    ['executed late', {}],
+    ['its last five bytes late', { lastBytes: 5 }],
+  ])('%s: the statement itself refuses to start after its time', async (_what, late) => {
+    const struck = proxy.strike({ kind: 'executed-late', ms: 400, ...late, ...insert });
+    expect(
+      await refusal(adapter.create(employee('late'), '17:3', { ...write, signal, remainingMs: () => 200 })),
+    ).toMatchObject({ code: 'OUTCOME_UNKNOWN', action: 'unknown' });
+    expect(await struck).toBe('INSERT 0 0');
     expect(await countEmployees(database.url)).toBe(0);
   });
 

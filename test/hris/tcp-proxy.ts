@@ -2,74 +2,113 @@ import { once } from 'node:events';
 import type { AddressInfo } from 'node:net';
 import { connect, createServer, type Socket } from 'node:net';
 
-/** A wire between us and a database, with the three ways an answer gets lost. Each is armed for the next bytes we send. */
+/** One way an answer gets lost, for the first bytes of ours that hold all of `holding`, and for those alone. */
+export interface WireFault {
+  /**
+   * `reset-before`: the connection dies and the bytes never arrive. `answer-lost`: they are executed and committed, and the connection
+   * dies when the answer has come. `executed-late`: they arrive so much later, whatever became of our side.
+   */
+  kind: 'reset-before' | 'answer-lost' | 'executed-late';
+  holding: readonly string[];
+  /** How late. */
+  ms?: number;
+  /** Only so many bytes at the end are late, all before them arrive in time: a message of its own there may be what commits. */
+  lastBytes?: number;
+}
+
+/** A wire between us and a Postgres. */
 export interface TcpProxy {
   /** The database's URL through this proxy. */
   url: string;
-  /** The bytes go through and are executed; the connection dies when the answer starts to come. */
-  loseAnswer(): void;
-  /** The connection dies and the bytes never arrive. */
-  loseRequest(): void;
-  /** The bytes arrive so much later, whatever became of our side; resolves when the server has answered them. */
-  delayRequest(ms: number): Promise<void>;
+  /** Arms a fault once. Resolves when it struck, with the server's word on it: `INSERT 0 1`, an SQLSTATE, or `nothing`. */
+  strike(fault: WireFault): Promise<string>;
   close(): Promise<void>;
 }
 
-type Fault =
-  | { kind: 'none' }
-  | { kind: 'lose-answer' }
-  | { kind: 'lose-request' }
-  | { kind: 'delay'; ms: number; answered: () => void };
+/** The beginning of ReadyForQuery; one byte with the transaction's state follows. */
+const READY = 'Z\0\0\0\u0005';
+
+interface Armed {
+  fault: WireFault;
+  struck: (verdict: string) => void;
+}
 
 export async function startTcpProxy(target: string): Promise<TcpProxy> {
   const url = new URL(target);
   const sockets = new Set<Socket>();
-  let fault: Fault = { kind: 'none' };
+  const armed: Armed[] = [];
 
+  const take = (bytes: Buffer): Armed | undefined => {
+    const index = armed.findIndex(({ fault }) => fault.holding.every((text) => bytes.includes(text)));
+    return index === -1 ? undefined : armed.splice(index, 1)[0];
+  };
   const server = createServer((near) => {
     const far = connect({ host: url.hostname, port: Number(url.port), allowHalfOpen: true });
-    let held: Promise<void> | undefined;
     for (const socket of [near, far]) {
       sockets.add(socket.setNoDelay());
       socket.on('error', () => undefined);
+      socket.on('close', () => sockets.delete(socket));
     }
-    near.on('data', (bytes) => {
-      if (fault.kind === 'lose-request') {
-        near.destroy();
-        far.destroy();
-        return;
-      }
-      if (fault.kind === 'delay' && held === undefined)
-        held = new Promise((resolve) => setTimeout(resolve, (fault as { ms: number }).ms));
-      if (held) void held.then(() => far.write(bytes));
-      else far.write(bytes);
-    });
-    far.on('data', (bytes) => {
-      if (fault.kind === 'lose-answer') {
-        near.destroy();
-        far.destroy();
-      } else if (!near.destroyed) near.write(bytes);
-      if (fault.kind === 'delay' && held !== undefined) fault.answered();
-    });
-    near.on('close', () => (held ? void held.then(() => far.end()) : far.end()));
-    far.on('close', () => near.destroy());
+    bridge(near, far, take);
   });
   server.listen(0, '127.0.0.1');
   await once(server, 'listening');
 
   return {
     url: Object.assign(new URL(target), { port: String((server.address() as AddressInfo).port) }).href,
-    loseAnswer: () => (fault = { kind: 'lose-answer' }),
-    loseRequest: () => (fault = { kind: 'lose-request' }),
-    delayRequest(ms) {
-      const { promise, resolve } = Promise.withResolvers<void>();
-      fault = { kind: 'delay', ms, answered: resolve };
-      return promise;
-    },
+    strike: (fault) => new Promise((struck) => armed.push({ fault, struck })),
     async close() {
       for (const socket of sockets) socket.destroy();
       server.close();
       await once(server, 'close');
     },
   };
+}
+
+/** Passes bytes both ways, in order, until a fault strikes this connection. */
+function bridge(near: Socket, far: Socket, take: (bytes: Buffer) => Armed | undefined): void {
+  let open = Promise.resolve();
+  let waiting: Armed | undefined;
+  let answer = '';
+
+  const end = (verdict: string): void => {
+    waiting?.struck(verdict);
+    waiting = undefined;
+    far.end();
+  };
+  near.on('data', (bytes) => {
+    const hit = take(bytes);
+    if (hit?.fault.kind === 'reset-before') {
+      near.resetAndDestroy();
+      far.destroy();
+      hit.struck('nothing');
+      return;
+    }
+    waiting ??= hit;
+    const { kind, ms = 10_000, lastBytes = bytes.length } = hit?.fault ?? {};
+    const early = kind === 'executed-late' ? bytes.length - lastBytes : bytes.length;
+    if (early > 0) void open.then(() => far.write(bytes.subarray(0, early)));
+    if (early === bytes.length) return;
+    open = open.then(() => new Promise((resolve) => setTimeout(resolve, ms)));
+    void open.then(() => far.write(bytes.subarray(early)));
+  });
+  far.on('data', (bytes) => {
+    if (waiting === undefined) return void (near.destroyed || near.write(bytes));
+    answer += bytes.toString('latin1');
+    // The statement is over, and so is its transaction.
+    if (!answer.slice(0, -1).endsWith(READY)) return;
+    near.resetAndDestroy();
+    end(verdictOf(answer));
+  });
+  // What is on its way when our side goes still arrives, as it does in a network.
+  near.on('close', () => void (waiting ?? open.then(() => far.end())));
+  far.on('close', () => {
+    near.destroy();
+    end('connection ended');
+  });
+}
+
+/** The command's tag, or the code of the server's refusal. */
+function verdictOf(answer: string): string {
+  return /(?:INSERT 0|UPDATE) \d+/.exec(answer)?.[0] ?? /\0C([0-9A-Z]{5})\0/.exec(answer)?.[1] ?? 'no verdict';
 }

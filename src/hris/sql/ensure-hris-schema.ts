@@ -1,28 +1,32 @@
 import { type RawBuilder, sql } from 'kysely';
 import { openSqlDatabase, type SqlDatabase } from './database.ts';
+import type { Column } from './field-options.ts';
+import { landingKeys as key } from './landing-options.ts';
 import { directoryView, type SqlOptions, type SqlOptionsInput, sqlOptions } from './options.ts';
 
-/** Creates the demonstration's employees table where it is missing. Never for a customer's database. */
+/** Creates the demonstration's tables where they are missing. Never for a customer's database. */
 export async function ensureHrisSchema(url: string, options: Omit<SqlOptionsInput, 'url'> = {}): Promise<void> {
   const database = openSqlDatabase(url, { create: true });
   try {
-    await createEmployeesTable(database, sqlOptions.parse({ ...options, url }));
+    await createHrisTables(database, sqlOptions.parse({ ...options, url }));
   } finally {
     await database.close();
   }
 }
 
-/** The HRIS owns this table and gives the number: text with leading zeros, from a counter apart from the id. */
-export async function createEmployeesTable({ kysely, dialect }: SqlDatabase, options: SqlOptions): Promise<void> {
+/** The employees table, which numbers the employees itself: text with leading zeros, from a counter apart from the id; and the landing tables. */
+export async function createHrisTables({ kysely, dialect }: SqlDatabase, options: SqlOptions): Promise<void> {
   if (dialect === 'sqlite') {
     // Each statement by itself: a transaction open across an await would block this process's other connections for good.
-    for (const statement of sqliteTable(options)) await statement.execute(kysely);
+    for (const statement of [...sqliteTable(options), ...landingTables(options, SQLITE_TYPES)])
+      await statement.execute(kysely);
     return;
   }
   await kysely.transaction().execute(async (trx) => {
     // "if not exists" is not safe against another process in Postgres; the lock makes it so.
     await sql`select pg_advisory_xact_lock(hashtext('hirebridge hris schema'))`.execute(trx);
-    for (const statement of postgresTable(options)) await statement.execute(trx);
+    for (const statement of [...postgresTable(options), ...landingTables(options, POSTGRES_TYPES)])
+      await statement.execute(trx);
   });
 }
 
@@ -60,7 +64,23 @@ function sqliteTable(options: SqlOptions): RawBuilder<unknown>[] {
   ];
 }
 
-function fieldColumns(options: SqlOptions, types: typeof POSTGRES_TYPES | typeof SQLITE_TYPES): RawBuilder<unknown> {
+function landingTables(options: SqlOptions, types: typeof POSTGRES_TYPES | typeof SQLITE_TYPES): RawBuilder<unknown>[] {
+  return Object.values(options.landing).map(
+    (landing) => sql`create table if not exists ${sql.table(landing.table)} (
+      ${sql.ref(key.tenant)} text not null,
+      ${sql.ref(key.id)} text not null,
+      ${fieldColumns(landing, types)}
+      ${sql.ref(key.hash)} text not null,
+      ${sql.ref(key.at)} timestamp not null default current_timestamp,
+      primary key (${sql.ref(key.tenant)}, ${sql.ref(key.id)})
+    )`,
+  );
+}
+
+function fieldColumns(
+  options: { columns: Record<string, Column> },
+  types: typeof POSTGRES_TYPES | typeof SQLITE_TYPES,
+): RawBuilder<unknown> {
   return sql.join(
     Object.values(options.columns).map(
       (column) =>

@@ -1,19 +1,11 @@
 import { z } from 'zod';
 import { duration } from '../duration.ts';
 import type { FieldDef } from '../port.ts';
-
-const name = z.string().regex(/^[A-Za-z_]\w*(\.[A-Za-z_]\w*)?$/, 'expected the name of a table or column');
-
-const field = z.strictObject({
-  column: name,
-  label: z.string().optional(),
-  type: z.enum(['text', 'number', 'date', 'boolean', 'list']).default('text'),
-  required: z.boolean().default(false),
-  options: z.array(z.string()).min(1).optional(),
-});
+import { type Column, type FieldInput, field, columnName as name } from './field-options.ts';
+import { landingOptions } from './landing-options.ts';
 
 /** Columns of an employees table as we would write it; a tenant names its own with `fields`. */
-const DEFAULT_FIELDS: Record<string, z.input<typeof field>> = {
+const DEFAULT_FIELDS: Record<string, FieldInput> = {
   givenName: { column: 'given_name', label: 'Given name', required: true },
   familyName: { column: 'family_name', label: 'Family name', required: true },
   email: { column: 'email', label: 'Personal e-mail', required: true },
@@ -48,7 +40,9 @@ export const sqlOptions = z
     referenceColumn: name.default('external_ref'),
     readLag: duration.default(0),
     fields: z.record(z.string(), field).default({}),
-    /** Creates the table when it is missing. For demonstrations; a customer's table belongs to the customer. */
+    /** Where the streams of jobs and candidates land. */
+    landing: landingOptions,
+    /** Creates the tables when they are missing. For demonstrations; a customer's table belongs to the customer. */
     createTable: z.boolean().default(false),
   })
   .transform((options) => ({
@@ -62,7 +56,6 @@ export const sqlOptions = z
 /** `readLag` in ms; `columns` by field key, defaults and the tenant's own together. */
 export type SqlOptions = z.output<typeof sqlOptions>;
 export type SqlOptionsInput = z.input<typeof sqlOptions>;
-export type Column = z.output<typeof field>;
 
 /** The view through which a table made by us is read when reads lag. */
 export function directoryView(table: string): string {

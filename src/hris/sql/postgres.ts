@@ -1,4 +1,4 @@
-import { Kysely, PostgresDialect, sql } from 'kysely';
+import { type CompiledQuery, Kysely, PostgresDialect, sql } from 'kysely';
 import pg from 'pg';
 import { ConnectorError } from '../../errors.ts';
 import type { WriteOptions } from '../port.ts';
@@ -43,8 +43,9 @@ export function openPostgres(url: string): SqlDatabase {
 }
 
 /**
- * One statement, committed by itself: there is no second message whose delay could commit late. It must be over before the caller's time is:
- * half of that time is the latest start, on the server's clock and inside the statement; the other half is its statement_timeout.
+ * One statement, committed by itself, in one message: with parameters it would be several, the last of which commits and has no timeout,
+ * so that one lost packet could commit it long after everybody gave up. It must be over before the caller's time is: half of that
+ * time is the latest start, on the server's clock and inside the statement; the other half is its statement_timeout.
  */
 async function writeOnce(
   pool: pg.Pool,
@@ -75,7 +76,7 @@ async function writeOnce(
     options.beforeSend();
     stage = 'sent';
     const result = await whileOpen(
-      client.query<Row>({ text: query.sql, values: [...query.parameters], query_timeout: half * 2 } as pg.QueryConfig),
+      client.query<Row>({ text: withLiterals(query), query_timeout: half * 2 } as pg.QueryConfig),
       options.signal,
     );
     healthy = true;
@@ -91,6 +92,16 @@ async function writeOnce(
       );
     else client.release(true);
   }
+}
+
+/** The values in the text: quoted, so that they take the type of their column as parameters would. No name of a table or column holds a `$`. */
+function withLiterals({ sql: text, parameters }: CompiledQuery): string {
+  return text.replaceAll(/\$(\d+)/g, (_all, place: string) => {
+    const value = parameters[Number(place) - 1];
+    return value === null || value === undefined
+      ? 'null'
+      : pg.escapeLiteral(String(value as string | number | boolean));
+  });
 }
 
 async function connect(pool: pg.Pool): Promise<pg.PoolClient> {

@@ -1,8 +1,10 @@
 import type { FindKey, HrisAdapter, HrisFacts } from '../port.ts';
 import type { HrisKind } from '../registry.ts';
 import { openSqlDatabase, type SqlDatabase } from './database.ts';
-import { createEmployeesTable } from './ensure-hris-schema.ts';
+import { createHrisTables } from './ensure-hris-schema.ts';
 import { findEmployee, readEmployee } from './find.ts';
+import { landRows } from './land.ts';
+import { landingFields } from './landing-options.ts';
 import { fieldDefs, type SqlOptions, sqlOptions } from './options.ts';
 import { whileOpen } from './postgres.ts';
 import { probeEmployees } from './probe.ts';
@@ -13,6 +15,7 @@ import { createEmployee, updateEmployee } from './write-employee.ts';
 export const sql: HrisKind<SqlOptions> = {
   optionsSchema: sqlOptions as HrisKind<SqlOptions>['optionsSchema'],
   fields: fieldDefs,
+  landingFields: (options, stream) => landingFields(options.landing[stream]),
   open: async (options) => openSqlAdapter(options),
 };
 
@@ -21,7 +24,7 @@ export function openSqlAdapter(options: SqlOptions): HrisAdapter {
   const database = openSqlDatabase(options.url, { create: options.createTable });
   let created: Promise<void> | undefined;
   const ready = async (): Promise<SqlDatabase> => {
-    created ??= options.createTable ? createEmployeesTable(database, options) : Promise.resolve();
+    created ??= options.createTable ? createHrisTables(database, options) : Promise.resolve();
     await created.catch((error: unknown) => {
       created = undefined;
       throw error;
@@ -54,6 +57,8 @@ export function openSqlAdapter(options: SqlOptions): HrisAdapter {
     update: async (id, fields, write) =>
       updateEmployee(await reading(write.signal, async (open) => open), options, id, fields, write),
     read: (id, signal) => reading(signal, (open) => readEmployee(open, options, id)),
+    land: (stream, rows, { signal, ...how }) =>
+      reading(signal, (open) => landRows(open, options.landing[stream], rows, how)),
     close: () => database.close(),
   };
 }

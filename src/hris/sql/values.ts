@@ -1,10 +1,14 @@
 import { ConnectorError } from '../../errors.ts';
 import type { EmployeeFields, EmployeeRef, FieldDef, FieldValue } from '../port.ts';
 import type { Row } from './database.ts';
+import type { Column } from './field-options.ts';
 import type { SqlOptions } from './options.ts';
 
 /** Field values as column values, checked first: what no column can hold is refused by field name. */
-export function toColumns(fields: EmployeeFields, options: SqlOptions): [column: string, value: unknown][] {
+export function toColumns(
+  fields: EmployeeFields,
+  options: { columns: Record<string, Column> },
+): [column: string, value: unknown][] {
   const problems: Record<string, string> = {};
   const columns = Object.entries(fields).map(([key, value]): [string, unknown] => {
     const column = Object.hasOwn(options.columns, key) ? options.columns[key] : undefined;

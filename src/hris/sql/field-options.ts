@@ -1,0 +1,16 @@
+import { z } from 'zod';
+
+/** A table or column, with its schema where it has one. */
+export const columnName = z.string().regex(/^[A-Za-z_]\w*(\.[A-Za-z_]\w*)?$/, 'expected the name of a table or column');
+
+/** A field and the column that holds it. */
+export const field = z.strictObject({
+  column: columnName,
+  label: z.string().optional(),
+  type: z.enum(['text', 'number', 'date', 'boolean', 'list']).default('text'),
+  required: z.boolean().default(false),
+  options: z.array(z.string()).min(1).optional(),
+});
+
+export type FieldInput = z.input<typeof field>;
+export type Column = z.output<typeof field>;

@@ -1,0 +1,56 @@
+import { sql } from 'kysely';
+import type { Landed, LandingRow, LandOptions } from '../port.ts';
+import type { SqlDatabase } from './database.ts';
+import { landingKeys as key, type LandingTable } from './landing-options.ts';
+import { toColumns } from './values.ts';
+
+/**
+ * Lands one page: one query compares its hashes, one statement writes the rows that differ. No intent and no deadline are needed, because the
+ * same page may land twice. Every column is written, so that a value taken away leaves its row.
+ */
+export async function landRows(
+  { kysely }: SqlDatabase,
+  table: LandingTable,
+  rows: readonly LandingRow[],
+  { tenant, force = false }: Omit<LandOptions, 'signal'>,
+): Promise<Landed> {
+  if (rows.length === 0) return { unchanged: 0, created: 0, updated: 0 };
+  const stored = await readHashes(kysely, table, tenant, rows);
+  const changed = rows.filter((row) => force || stored.get(row.id) !== row.hash);
+  if (changed.length > 0) await upsert(kysely, table, tenant, changed);
+  const created = changed.filter((row) => !stored.has(row.id)).length;
+  return { unchanged: rows.length - changed.length, created, updated: changed.length - created };
+}
+
+async function readHashes(
+  kysely: SqlDatabase['kysely'],
+  table: LandingTable,
+  tenant: string,
+  rows: readonly LandingRow[],
+): Promise<Map<string, string>> {
+  const ids = sql.join(rows.map((row) => row.id));
+  const { rows: stored } = await sql<{ id: string; hash: string }>`
+    select ${sql.ref(key.id)} as id, ${sql.ref(key.hash)} as hash from ${sql.table(table.table)}
+    where ${sql.ref(key.tenant)} = ${tenant} and ${sql.ref(key.id)} in (${ids})`.execute(kysely);
+  return new Map(stored.map((row) => [row.id, row.hash]));
+}
+
+async function upsert(
+  kysely: SqlDatabase['kysely'],
+  table: LandingTable,
+  tenant: string,
+  rows: readonly LandingRow[],
+): Promise<void> {
+  const fields = Object.keys(table.columns);
+  const columns = [...fields.map((name) => table.columns[name]?.column ?? name), key.hash];
+  const all = sql.join([key.tenant, key.id, ...columns].map((column) => sql.ref(column)));
+  const values = rows.map((row) => {
+    const cells = toColumns({ ...Object.fromEntries(fields.map((name) => [name, null])), ...row.fields }, table);
+    return sql`(${sql.join([tenant, row.id, ...cells.map(([, value]) => value), row.hash])})`;
+  });
+  const set = columns.map((column) => sql`${sql.ref(column)} = excluded.${sql.ref(column)}`);
+  const statement = sql`insert into ${sql.table(table.table)} (${all}) values ${sql.join(values)}
+    on conflict (${sql.ref(key.tenant)}, ${sql.ref(key.id)}) do update
+    set ${sql.join([...set, sql`${sql.ref(key.at)} = current_timestamp`])}`;
+  await statement.execute(kysely);
+}
