@@ -1,19 +1,16 @@
-import { ConnectorError, isConnectorError } from '../src/errors.ts';
+import { ConnectorError } from '../src/errors.ts';
 import { countCancelled, endHire, type HireKey, readHireRow, updateHire } from '../src/store/hires.ts';
 import { answersOf, closeHoldsOf } from '../src/store/holds.ts';
 import { releaseClaim } from '../src/store/identity.ts';
-import { latestIntent } from '../src/store/intents.ts';
-import type { HireRow } from '../src/store/schema.ts';
 import { addWakes } from '../src/store/wakes.ts';
 import type { HireRef } from '../workflows/messages.ts';
 import { assertKnownCompany } from './assert-known-company.ts';
 import type { Connection } from './connections.ts';
 import type { ActivityDeps } from './deps.ts';
-import { findEnrolments } from './find-enrolment.ts';
 import { guarded } from './guarded.ts';
 import type { HireActivities, HoldRequest } from './hire-activities.ts';
-import { enrolmentReference } from './hire-references.ts';
 import { readPresence } from './read-presence.ts';
+import { isTerminatedByUs, terminateEnrolment } from './terminate-enrolment.ts';
 
 const HOUR_MS = 3_600_000;
 
@@ -61,7 +58,8 @@ export function cancelHire(deps: ActivityDeps, ref: HireRef): ReturnType<HireAct
     const byPerson = (await answersOf(store, ref)).at(-1)?.answer === 'cancel';
     if (!byPerson && row.state === 'open') {
       const { verdict } = await readPresence(store, connection, ref.jobCandidateId, stagesOf(connection));
-      if (verdict === 'in') return { verdict: 'back' } as const;
+      if (verdict === 'in' && !(await isTerminatedByUs(deps, connection, ref, row)))
+        return { verdict: 'back' } as const;
     }
     await terminateEnrolment(deps, connection, ref, row, 'hire cancelled');
     await releaseClaim(store, ref);
@@ -90,41 +88,6 @@ export function startNextEnrolment(deps: ActivityDeps, ref: HireRef): Promise<vo
   });
 }
 
-async function terminateEnrolment(
-  { store }: ActivityDeps,
-  connection: Connection,
-  ref: HireRef,
-  row: HireRow,
-  reason: string,
-): Promise<void> {
-  for (const id of await enrolmentIds(store, connection, ref, row)) {
-    try {
-      await connection.partner.onboarding.terminate(
-        { params: { onboardingCandidateId: id }, body: { reason } },
-        { lane: 'live' },
-      );
-    } catch (error) {
-      if (!isConnectorError(error)) throw error;
-      if (error.code !== 'ALREADY_TERMINAL' && error.code !== 'NOT_FOUND') throw error;
-    }
-  }
-}
-
-/** The enrolment that we know of, or one whose answer was lost: an open intent is waited for and then looked up. */
-async function enrolmentIds(
-  store: ActivityDeps['store'],
-  connection: Connection,
-  ref: HireKey,
-  row: HireRow,
-): Promise<string[]> {
-  if (row.onboarding_candidate_id !== null) return [row.onboarding_candidate_id];
-  const intent = await latestIntent(store, ref, `enrol:${row.enrolment}`);
-  if (intent === undefined) return [];
-  if (intent.outcome === 'open' && intent.give_up_at > intent.now) throw underWay(ref, intent.give_up_at - intent.now);
-  const hits = await findEnrolments(connection, enrolmentReference(ref, row.enrolment));
-  return hits.map((hit) => hit.onboardingCandidateId);
-}
-
 export async function describeLeftAfterEmployee({ store }: ActivityDeps, ref: HireRef): Promise<HoldRequest> {
   const { employee_id: id } = await readHireRow(store, ref);
   return {
@@ -133,15 +96,6 @@ export async function describeLeftAfterEmployee({ store }: ActivityDeps, ref: Hi
     answers: ['keep', 'ended'],
     details: { employeeId: id },
   };
-}
-
-function underWay(ref: HireKey, waitMs: number): ConnectorError {
-  return new ConnectorError({
-    code: 'OUTCOME_UNKNOWN',
-    action: 'unknown',
-    message: `An enrolment of job candidate ${ref.jobCandidateId} may still be under way. The hire is cancelled after its deadline.`,
-    retryAfterMs: waitMs + 50,
-  });
 }
 
 function hasEmployeeAlready(ref: HireKey, employeeId: string): ConnectorError {
