@@ -36,6 +36,8 @@ export const Fault = z.strictObject({
   /** Operation id (`onboarding.enrol`), a family (`onboarding.*`), or an event name for webhook faults; all when absent. */
   on: z.string().min(1).optional(),
   companyId: z.int().optional(),
+  /** Only calls whose path, query or body holds this text: the id of one record, say. No webhook holds any. */
+  holding: z.string().min(1).optional(),
   /** Only the nth matching call (1-based) since the fault was set, or each of several. */
   nth: z.union([z.int().min(1), z.array(z.int().min(1)).min(1)]).optional(),
   probability: z.number().min(0).max(1).optional(),
@@ -51,6 +53,12 @@ export type Fault = z.infer<typeof Fault>;
 /** A plan of faults; the same seed and the same calls give the same faults. */
 export const FaultPlan = z.strictObject({ seed: z.int().optional(), faults: z.array(Fault) });
 export type FaultPlan = z.infer<typeof FaultPlan>;
+
+/** Of a call, what `holding` looks at. */
+interface Sent {
+  url: string;
+  body?: string | undefined;
+}
 
 interface Armed {
   fault: Fault;
@@ -84,13 +92,13 @@ export class Faults {
   }
 
   /** What strikes this call: its latency, and at most one other fault (the first that fires). */
-  forRequest(operation: string, companyId: number): { latencyMs: number; fault: Fault | undefined } {
+  forRequest(operation: string, companyId: number, request: Sent): { latencyMs: number; fault: Fault | undefined } {
     let latencyMs = 0;
     let chosen: Fault | undefined;
     for (const armed of this.#armed) {
       if (!(armed.fault.kind in REQUEST_FAULTS)) continue;
       const slows = armed.fault.kind === 'latency';
-      if (!this.#strikes(armed, operation, companyId, !slows && chosen !== undefined)) continue;
+      if (!this.#strikes(armed, operation, companyId, request, !slows && chosen !== undefined)) continue;
       if (slows) latencyMs += armed.fault.ms ?? 100;
       else chosen = armed.fault;
     }
@@ -100,11 +108,11 @@ export class Faults {
   /** What strikes this event; several may. */
   forEvent(event: string, companyId: number): Fault[] {
     return this.#armed
-      .filter((armed) => armed.fault.kind in EVENT_FAULTS && this.#strikes(armed, event, companyId, false))
+      .filter((armed) => armed.fault.kind in EVENT_FAULTS && this.#strikes(armed, event, companyId, { url: '' }, false))
       .map((armed) => armed.fault);
   }
 
-  #strikes(armed: Armed, name: string, companyId: number, onlyCount: boolean): boolean {
+  #strikes(armed: Armed, name: string, companyId: number, { url, body }: Sent, onlyCount: boolean): boolean {
     const { fault } = armed;
     if (fault.companyId !== undefined && fault.companyId !== companyId) return false;
     if (
@@ -113,6 +121,7 @@ export class Faults {
       !(fault.on.endsWith('.*') && name.startsWith(fault.on.slice(0, -1)))
     )
       return false;
+    if (fault.holding !== undefined && !url.includes(fault.holding) && !body?.includes(fault.holding)) return false;
     armed.seen += 1;
     if (onlyCount) return false;
     if (fault.times !== undefined && armed.struck >= fault.times) return false;

@@ -69,7 +69,7 @@ export async function play(state: SandboxState, request: ApiRequest, limit: Rate
     return { call, kind: 'answer', response: refuseCall(state, call, tooManyRequests(seconds)) };
   }
   try {
-    const { latencyMs, fault } = state.faults.forRequest(call.operation, company.id);
+    const { latencyMs, fault } = state.faults.forRequest(call.operation, company.id, request);
     if (latencyMs > 0) await wait(state, latencyMs);
     const played =
       fault === undefined

@@ -100,6 +100,19 @@ test('a fault strikes only the operation, company and call it names', async () =
   expect((await sandbox.api('GET', '/jobs')).status).toBe(200);
 });
 
+test('a fault strikes only the record it names, in the path or in the body', async () => {
+  await using sandbox = await openSandbox();
+  const faults = [
+    { kind: 'server-error' as const, on: 'pipelines.create', holding: '"Slow track"' },
+    { kind: 'server-error' as const, holding: '/jobs/7' },
+  ];
+  await sandbox.control.act('setFaults', { faults });
+  expect((await post(sandbox)).status).toBe(200);
+  expect((await post(sandbox, { body: JSON.stringify({ name: 'Slow track' }) })).status).toBe(500);
+  expect((await sandbox.api('GET', '/jobs')).status).toBe(200);
+  expect((await sandbox.api('GET', '/jobs/7')).status).toBe(500);
+});
+
 test('chance follows the seed of the plan', async () => {
   const run = async (seed: number) => {
     await using sandbox = await openSandbox({ faults: { seed, faults: [{ kind: 'server-error', probability: 0.5 }] } });
