@@ -41,6 +41,8 @@ export interface LedgerFilter {
   /** Rows after this one. */
   afterSeq?: number | undefined;
   limit?: number | undefined;
+  /** Only the last so many. */
+  last?: number | undefined;
 }
 
 /** Appends one entry. Called inside the transaction of what it tells, so neither is ever without the other. */
@@ -84,10 +86,11 @@ function where(filter: LedgerFilter): { sql: string; values: SQLInputValue[] } {
 export function readLedger(state: SandboxState, filter: LedgerFilter = {}): LedgerRow[] {
   const { sql, values } = where(filter);
   const rows = state.all<Record<string, unknown> & { detail: string }>(
-    `select seq, at, company_id as companyId, kind, name, status, subject, request_id as requestId, fault, origin, detail from ledger ${sql} order by seq limit ?`,
+    `select seq, at, company_id as companyId, kind, name, status, subject, request_id as requestId, fault, origin, detail from ledger ${sql} order by seq ${filter.last === undefined ? '' : 'desc'} limit ?`,
     ...values,
-    filter.limit ?? 100_000,
+    filter.last ?? filter.limit ?? 100_000,
   );
+  if (filter.last !== undefined) rows.reverse();
   return rows.map((row) => {
     const present = Object.fromEntries(Object.entries(row).filter(([, value]) => value !== null));
     return { ...present, detail: JSON.parse(row.detail) as Record<string, unknown> } as unknown as LedgerRow;

@@ -1,4 +1,6 @@
+import { request } from 'undici';
 import { expect, test } from 'vitest';
+import { parse } from 'yaml';
 import { openSandbox } from './open-sandbox.ts';
 
 test('the actions are listed with their fields, and health is told', async () => {
@@ -62,4 +64,40 @@ test('a company created later works at once, with a pipeline and an onboarding f
   const seeded = await sandbox.control.act('seed', { companyId: company.id, jobs: 1, candidates: 3, hired: 1 });
   expect([seeded.jobIds.length, seeded.jobCandidateIds.length, seeded.hiredJobCandidateIds.length]).toEqual([1, 3, 1]);
   expect((await sandbox.api('GET', '/jobs')).body.totalJobs).toBe(0);
+});
+
+test('the page is one document without foreign parts, and only its own script may run', async () => {
+  await using sandbox = await openSandbox({ jobs: 1, candidates: 2 });
+  const response = await fetch(`${sandbox.controlUrl}/`);
+  const page = await response.text();
+  expect(response.headers.get('content-type')).toBe('text/html; charset=utf-8');
+  expect(response.headers.get('content-security-policy')).toMatch(/default-src 'none'.*script-src 'sha256-/);
+  expect(page).not.toMatch(/innerHTML|insertAdjacentHTML|document\.write|\ssrc=|https?:\/\//);
+});
+
+test('the document, the collection and an environment with the key are served', async () => {
+  await using sandbox = await openSandbox();
+  const get = async (path: string) => (await fetch(sandbox.controlUrl + path)).text();
+  const document = JSON.parse(await get('/openapi.json'));
+  expect(document.servers[1].url).toBe(sandbox.url);
+  expect(parse(await get('/openapi.yaml'))).toEqual(document);
+  expect(JSON.parse(await get('/collection.json')).item.length).toBeGreaterThan(10);
+  expect(await get('/environment.json')).toContain(sandbox.key);
+});
+
+test('the last requests are read without the first', async () => {
+  await using sandbox = await openSandbox();
+  for (const path of ['/jobs', '/pipelines', '/custom-fields']) await sandbox.api('GET', path);
+  const last = await sandbox.control.ledger({ kind: 'request', last: 2 });
+  expect(last.map((row) => row.name)).toEqual(['pipelines.list', 'customFields.list']);
+});
+
+test.each([
+  ['a page of another origin', { origin: 'https://evil.example' }],
+  ['a foreign name that leads to this machine', { host: 'evil.example' }],
+])('%s is refused by the control plane', async (_what, headers) => {
+  await using sandbox = await openSandbox();
+  const answered = await request(`${sandbox.controlUrl}/environment.json`, { headers });
+  expect(answered.statusCode).toBe(403);
+  expect(await answered.body.text()).not.toContain(sandbox.key);
 });

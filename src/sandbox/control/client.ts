@@ -22,8 +22,9 @@ export interface ControlClient {
     companyId?: number;
     from?: string;
     to?: string;
+    last?: number;
   }): Promise<DeliveryRow[]>;
-  health(): Promise<{ ok: boolean; clock: string; now: number; pendingDeliveries: number }>;
+  health(): Promise<{ ok: boolean; baseUrl: string; clock: string; now: number; pendingDeliveries: number }>;
 }
 
 export interface DeliveryRow {

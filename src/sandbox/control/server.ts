@@ -1,7 +1,7 @@
 import { createServer, type IncomingMessage } from 'node:http';
 import { z } from 'zod';
 import { pendingDeliveries } from '../deliveries.ts';
-import { ApiError, invalidRequest, notFound } from '../errors.ts';
+import { ApiError, invalidRequest, notFound, refuse } from '../errors.ts';
 import { countLedger, type LedgerFilter, readLedger, record } from '../ledger.ts';
 import { contextOf } from '../prepare.ts';
 import type { Company } from '../records/companies.ts';
@@ -10,6 +10,7 @@ import { listen, readBody } from '../server.ts';
 import type { SandboxState } from '../state.ts';
 import type { Action } from './action.ts';
 import { actions, describeActions, UNWRAPPED } from './actions.ts';
+import { baseUrl, DOCUMENTS, type Document } from './documents.ts';
 
 const number = z.coerce.number().int().optional();
 const LedgerQuery = z.strictObject({
@@ -25,6 +26,7 @@ const LedgerQuery = z.strictObject({
   until: number,
   afterSeq: number,
   limit: number,
+  last: number,
 });
 
 const DeliveryQuery = z.strictObject({
@@ -33,14 +35,16 @@ const DeliveryQuery = z.strictObject({
   companyId: number,
   from: z.iso.datetime().optional(),
   to: z.iso.datetime().optional(),
+  last: number,
 });
 
 type Reply = (state: SandboxState, query: Record<string, string>) => unknown;
 
-/** GET paths. The page for people will stand at `/`. */
+/** GET paths that answer JSON; whole documents and the page for people are in documents.ts. */
 const READS: Record<string, Reply> = {
   '/healthz': (state) => ({
     ok: true,
+    baseUrl: baseUrl(state),
     clock: state.clock.kind,
     now: state.clock.now(),
     pendingDeliveries: pendingDeliveries(state),
@@ -53,38 +57,54 @@ const READS: Record<string, Reply> = {
   '/faults': (state) => ({ faults: state.faults.list() }),
 };
 
+const HEADERS = { 'cache-control': 'no-store', 'x-content-type-options': 'nosniff' };
+
 /** The control plane: JSON over loopback, on a port of its own. */
 export async function startControlServer(
   state: SandboxState,
   port: number,
 ): Promise<{ port: number; close: () => Promise<void> }> {
   const server = createServer((req, res) => {
-    void reply(state, req).then(({ status, body }) => {
-      res.writeHead(status, { 'content-type': 'application/json; charset=utf-8' });
-      res.end(JSON.stringify(body));
+    void reply(state, req).then(({ status, type, text, headers }) => {
+      res.writeHead(status, { ...HEADERS, ...headers, 'content-type': `${type}; charset=utf-8` }).end(text);
     });
   });
   return listen(server, port);
 }
 
-async function reply(state: SandboxState, req: IncomingMessage): Promise<{ status: number; body: unknown }> {
+async function reply(state: SandboxState, req: IncomingMessage): Promise<Document & { status: number }> {
   try {
+    refuseForeignPages(req);
     const url = new URL(req.url ?? '/', 'http://control');
-    const read = req.method === 'GET' ? READS[url.pathname] : undefined;
-    if (read !== undefined) return { status: 200, body: read(state, Object.fromEntries(url.searchParams)) };
-    const name = /^\/actions\/(\w+)$/.exec(url.pathname)?.[1];
-    if (req.method !== 'POST' || name === undefined) throw notFound('Path; GET /actions lists what there is, it');
-    const text = await readBody(req);
-    return { status: 200, body: act(state, name, text === undefined || text === '' ? {} : JSON.parse(text)) ?? null };
+    const document = req.method === 'GET' ? DOCUMENTS[url.pathname] : undefined;
+    if (document !== undefined) return { status: 200, ...document(state) };
+    return asJson(200, await answer(state, req, url));
   } catch (error) {
-    if (error instanceof ApiError) return { status: error.status, body: error };
-    if (error instanceof z.ZodError || error instanceof SyntaxError)
-      return { status: 400, body: invalidRequest(explain(error)) };
-    return {
-      status: 500,
-      body: { error: { code: 'SANDBOX_ERROR', message: error instanceof Error ? error.message : 'unknown' } },
-    };
+    if (error instanceof ApiError) return asJson(error.status, error);
+    if (error instanceof z.ZodError || error instanceof SyntaxError) return asJson(400, invalidRequest(explain(error)));
+    const message = error instanceof Error ? error.message : 'unknown';
+    return asJson(500, { error: { code: 'SANDBOX_ERROR', message } });
   }
+}
+
+async function answer(state: SandboxState, req: IncomingMessage, url: URL): Promise<unknown> {
+  const read = req.method === 'GET' ? READS[url.pathname] : undefined;
+  if (read !== undefined) return read(state, Object.fromEntries(url.searchParams));
+  const name = /^\/actions\/(\w+)$/.exec(url.pathname)?.[1];
+  if (req.method !== 'POST' || name === undefined) throw notFound('Path; GET /actions lists what there is, it');
+  const text = await readBody(req);
+  return act(state, name, text === undefined || text === '' ? {} : JSON.parse(text)) ?? null;
+}
+
+function asJson(status: number, body: unknown): Document & { status: number } {
+  return { status, type: 'application/json', text: JSON.stringify(body) };
+}
+
+/** A page of another origin, open in a browser on this machine, must neither act nor read (also by a name that leads here). */
+function refuseForeignPages({ headers: { host = '', origin } }: IncomingMessage): void {
+  const here = /^(127\.0\.0\.1|localhost|\[::1\])(:\d+)?$/.test(host);
+  if (!here || (origin !== undefined && origin !== `http://${host}`))
+    throw refuse('PERMISSION_DENIED', 'The control plane answers only this machine and its own page');
 }
 
 /** Runs one action, checked; everything it does commits together. */
@@ -113,10 +133,10 @@ function ledgerFilter(query: Record<string, string>): LedgerFilter {
 
 /** Section 6: the delivery log by event type, status code and date range; each row is one attempt. */
 function deliveries(state: SandboxState, query: Record<string, string>): unknown[] {
-  const { event, status, companyId, from, to } = DeliveryQuery.parse(query);
+  const { event, status, companyId, from, to, last } = DeliveryQuery.parse(query);
   const since = from === undefined ? undefined : Date.parse(from);
   const until = to === undefined ? undefined : Date.parse(to);
-  return readLedger(state, { kind: 'delivery', name: event, status, companyId, since, until }).map(
+  return readLedger(state, { kind: 'delivery', name: event, status, companyId, since, until, last }).map(
     ({ seq, at, name, subject, status: answered, detail }) => ({
       seq,
       at: new Date(at).toISOString(),
