@@ -2,6 +2,7 @@ import { once } from 'node:events';
 import { createServer } from 'node:http';
 import type { AddressInfo } from 'node:net';
 import { expect } from 'vitest';
+import { createPartnerClient, type PartnerClient } from '../../src/partner/client/create-partner-client.ts';
 import { valueAt } from '../../src/partner/contract/envelopes.ts';
 import { ErrorBody } from '../../src/partner/contract/errors.ts';
 import { allEndpoints } from '../../src/partner/contract/index.ts';
@@ -27,6 +28,8 @@ export type Api = (
 export interface OpenSandbox extends Sandbox, AsyncDisposable {
   api: Api;
   control: ControlClient;
+  /** The typed client of the first company. */
+  partner: PartnerClient;
 }
 
 /** A sandbox of its own over real HTTP. Every answer is checked against the contract; a defect inside fails the test. */
@@ -50,11 +53,19 @@ export async function openSandbox(options: SandboxOptions = {}): Promise<OpenSan
     checkAgainstContract(method, path, answered);
     return answered;
   };
+  const partner = createPartnerClient({
+    baseUrl: sandbox.url,
+    apiKey: sandbox.key,
+    environment: 'sandbox',
+    allowPrivate: true,
+  });
   return {
     ...sandbox,
     api,
+    partner,
     control: createControlClient(sandbox.controlUrl),
     async [Symbol.asyncDispose]() {
+      await partner.close();
       await sandbox.close();
       expect(defects).toEqual([]);
     },
