@@ -31,7 +31,7 @@ export function applyPlan(deps: ActivityDeps, ref: HireRef & { planId: string })
     const candidateId = (await readHireRow(store, ref)).candidate_id ?? '';
     if (change.kind === 'create' && (await latestIntent(store, ref, verb)) !== undefined) {
       const settled = await settleEarlier(onceOptions(deps, connection, ref, change));
-      if (settled.kind === 'unprovable') return createUnknown(deps, ref);
+      if (settled.kind === 'unprovable') return createUnknown(deps, ref, settled.hits);
       if (settled.kind === 'adopted') return finish(deps, connection, ref, candidateId, settled.value);
     }
     const read = await readSources(deps, connection, ref, { anyStage: false });
@@ -67,7 +67,7 @@ async function create(
   change: Creation,
 ): Promise<Applied> {
   const once = await writeOnce(onceOptions(deps, connection, ref, change));
-  if (once.kind === 'unprovable') return createUnknown(deps, ref);
+  if (once.kind === 'unprovable') return createUnknown(deps, ref, once.hits);
   if (once.kind === 'refused') throw once.error;
   return finish(deps, connection, ref, candidateId, once.value);
 }
@@ -90,7 +90,10 @@ function onceOptions(
   };
 }
 
-/** Did an earlier attempt make the employee? Only evidence, or a person's word on that very attempt, settles it. */
+/**
+ * Did an earlier attempt make the employee? Only evidence, or a person's word on that very attempt, settles it; and the word only while
+ * nothing is found that the person was not shown: an employee may have come to light since.
+ */
 async function look(
   store: ActivityDeps['store'],
   connection: Connection,
@@ -108,9 +111,9 @@ async function look(
   });
   if (identity.kind === 'link') return { kind: 'found', value: { kind: 'created', ref: identity.ref } };
   if (identity.kind === 'create') return { kind: 'absent' };
-  return latest !== undefined && decisions.neverHappened.has(latest.attempt)
-    ? { kind: 'absent' }
-    : { kind: 'unprovable' };
+  const hits = [...new Set(identity.evidence.flatMap(({ refs }) => refs.map(({ id }) => id)))];
+  const denied = latest !== undefined && decisions.neverHappened.has(latest.attempt);
+  return denied && hits.length === 0 ? { kind: 'absent' } : { kind: 'unprovable', hits };
 }
 
 async function finish(
@@ -138,15 +141,16 @@ async function withNumber(hris: Connection['hris'], employee: EmployeeRef): Prom
   return (await hris.read(employee.id, AbortSignal.timeout(READ_MS)))?.ref ?? employee;
 }
 
-async function createUnknown({ store }: ActivityDeps, ref: HireRef): Promise<Applied> {
+async function createUnknown({ store }: ActivityDeps, ref: HireRef, hits: string[] = []): Promise<Applied> {
   const attempt = (await latestIntent(store, ref, verb))?.attempt ?? 0;
+  const found = hits.length === 0 ? '' : ` It shows ${hits.join(', ')}, by the e-mail or the name.`;
   return {
     verdict: 'hold',
     hold: {
       code: 'CREATE_UNKNOWN',
-      message: `A create for job candidate ${ref.jobCandidateId} left, no answer came, and the HR system cannot show whether it worked. Look there: answer link <employeeId> if the employee exists, create if not.`,
+      message: `A create for job candidate ${ref.jobCandidateId} left, no answer came, and the HR system cannot show whether it worked.${found} Look there: answer link <employeeId> if the employee exists, create if not.`,
       answers: ['link', 'create', 'retry', 'cancel'],
-      details: { attempt },
+      details: { attempt, employeeIds: hits },
     },
   };
 }

@@ -6,7 +6,13 @@ import { decideIntent, latestIntent, type OpenIntent, openIntent } from '../src/
 import type { Store } from '../src/store/open-store.ts';
 
 /** What a look at the foreign system says about this write. */
-export type Seen<T> = { kind: 'found'; value: T } | { kind: 'absent' } | { kind: 'unprovable' };
+export type Seen<T> = { kind: 'found'; value: T } | { kind: 'absent' } | Unprovable;
+
+/** Only a person can say. `hits`: ids of records that may be what was written. */
+export interface Unprovable {
+  kind: 'unprovable';
+  hits?: string[];
+}
 
 /** Bounds of one request that must not be made twice. */
 export interface SendGuard {
@@ -34,14 +40,11 @@ export interface OnceOptions<T, Pinned> {
 export type Once<T> =
   | { kind: 'made' | 'adopted'; value: T }
   | { kind: 'refused'; error: ConnectorError }
-  /** An earlier request left, and whether it worked cannot be known: only a person can say. */
-  | { kind: 'unprovable' };
+  /** An earlier request left, and whether it worked cannot be known. */
+  | Unprovable;
 
 /** What became of earlier attempts: known, unknowable, or clear for a next one. */
-export type Settled<T> =
-  | { kind: 'adopted'; value: T }
-  | { kind: 'unprovable' }
-  | { kind: 'clear'; latest: OpenIntent | undefined };
+export type Settled<T> = { kind: 'adopted'; value: T } | Unprovable | { kind: 'clear'; latest: OpenIntent | undefined };
 
 /**
  * Makes one foreign write at most once: look first, then commit the intent, then call, then commit the outcome. While an earlier
@@ -67,7 +70,7 @@ export async function settleEarlier<T>(
   if (latest?.outcome === 'open') {
     const waitMs = latest.give_up_at + options.readLagMs - latest.now;
     if (waitMs > 0) throw outcomeUnknown(verb, waitMs);
-    if (seen.kind === 'unprovable') return { kind: 'unprovable' };
+    if (seen.kind === 'unprovable') return seen;
     await decideIntent(store, latest, 'absent', null);
   }
   return { kind: 'clear', latest };
