@@ -21,7 +21,7 @@ export function verify(deps: ActivityDeps, ref: HireRef): ReturnType<HireActivit
       const employeeId = employeeIdOf(connection, row);
       const onEnrolment = await isOnEnrolment(connection, row, employeeId);
       const expected = new Map(
-        (await mappedValues(connection, row)).map((value) => [value.customFieldId, value.value]),
+        (await mappedValues(deps.store, connection, row)).map((value) => [value.customFieldId, value.value]),
       );
       if (!onEnrolment) expected.set(connection.tenant.writeBack.customField ?? '', employeeId);
       const missing = expected.size === 0 ? [] : await missingValues(connection, row, expected);

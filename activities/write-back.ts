@@ -1,6 +1,7 @@
 import { ConnectorError, isConnectorError } from '../src/errors.ts';
 import { contract } from '../src/partner/contract/index.ts';
 import { readHireRow, updateHire } from '../src/store/hires.ts';
+import { latestIntent } from '../src/store/intents.ts';
 import type { HireRow } from '../src/store/schema.ts';
 import type { HireRef } from '../workflows/messages.ts';
 import type { Connection } from './connections.ts';
@@ -26,7 +27,7 @@ export function writeBack(deps: ActivityDeps, ref: HireRef): ReturnType<HireActi
       const employeeId = employeeIdOf(connection, row);
       const written = await writeToEnrolment(connection, row, employeeId);
       if (written.verdict === 'hold') return written;
-      const values = await mappedValues(connection, row);
+      const values = await mappedValues(deps.store, connection, row);
       if (written.verdict === 'elsewhere') values.push(idValue(written.customField, row, employeeId));
       if (values.length > 0) await upsert(connection, values);
       return { verdict: 'written' };
@@ -68,13 +69,37 @@ async function writeToEnrolment(
 }
 
 /** The values that the tenant's file writes back beside the ID, as the HR system holds them now. */
-export async function mappedValues({ tenant, hris }: Connection, row: HireRow): Promise<CustomValue[]> {
+export async function mappedValues(
+  store: ActivityDeps['store'],
+  { tenant, hris }: Connection,
+  row: HireRow,
+): Promise<CustomValue[]> {
   if (tenant.writeBack.values.length === 0) return [];
   const record = await hris.read(row.employee_id ?? '', AbortSignal.timeout(30_000));
+  if (record === undefined) throw await notShown(store, row, hris.facts().readLagMs);
   return tenant.writeBack.values.flatMap(({ customFieldId, field }) => {
-    const value = record?.fields[field];
+    const value = record.fields[field];
     if (value === undefined || value === null) return [];
     return [{ customFieldId, entityType: 'candidate' as const, entityId: row.candidate_id ?? '', value }];
+  });
+}
+
+/** An employee made a moment ago may not be readable yet; one that is gone later is a question to a person. */
+async function notShown(store: ActivityDeps['store'], row: HireRow, readLagMs: number): Promise<ConnectorError> {
+  const { tenant_id: tenantId, job_candidate_id: jobCandidateId, period, employee_id: employeeId } = row;
+  const made = await latestIntent(store, { tenantId, jobCandidateId, period }, 'create-employee');
+  const waitMs = made === undefined ? 0 : (made.decided_at ?? made.now) + readLagMs - made.now;
+  if (waitMs > 0)
+    return new ConnectorError({
+      code: 'EMPLOYEE_NOT_SHOWN_YET',
+      action: 'retry',
+      message: `The HR system does not show employee ${employeeId} yet.`,
+      retryAfterMs: waitMs + 50,
+    });
+  return new ConnectorError({
+    code: 'EMPLOYEE_NOT_FOUND',
+    action: 'reject',
+    message: `The HR system shows no employee ${employeeId}, so the values to be written back for job candidate ${jobCandidateId} cannot be read. Look there, then answer retry; or keep to end the hire as it is.`,
   });
 }
 
