@@ -82,7 +82,7 @@ test('a Temporal address where nothing listens ends the worker with exit code 1 
 });
 
 test('an HR system that cannot be reached is one hold of the tenant, and hires finish once it answers', async () => {
-  const built = await build({ hris: 'createTable: true' });
+  const built = await build({ hris: { createTable: true } });
   const file = join(built.tenantsDir, 'acme.yaml');
   const good = await readFile(file, 'utf8');
   await edit(file, (text) => text.replace(/url: "sqlite.*"/, 'url: postgres://nobody@127.0.0.1:1/none'));

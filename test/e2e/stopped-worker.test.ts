@@ -108,14 +108,14 @@ describe.concurrent('a worker stopped between intent and send, woken when anothe
   }, 240_000);
 
   test('stopped even after its last look at the clock, creates nobody twice in SQLite without any unique key', async () => {
-    const world = await build({ hris: 'referenceColumn: none' });
+    const world = await build({ hris: { referenceColumn: 'none' } });
     await stopAndWake(world, 'create', 'after');
     expect((await world.employees()).length).toBeLessThanOrEqual(1);
   }, 240_000);
 
   test('stopped even after its last look at the clock, creates nobody twice in Postgres without any unique key', async () => {
     const [store, hris] = await Promise.all([createDatabase(), createDatabase()]);
-    const world = await build({ storeUrl: store.url, hrisUrl: hris.url, hris: 'referenceColumn: none' });
+    const world = await build({ storeUrl: store.url, hrisUrl: hris.url, hris: { referenceColumn: 'none' } });
     await stopAndWake(world, 'create', 'after');
     expect((await world.employees()).length).toBeLessThanOrEqual(1);
   }, 240_000);

@@ -20,6 +20,7 @@ export async function writeTenant(tenantsDir: string, facts: TenantFacts): Promi
   await mkdir(secrets);
   await writeFile(join(secrets, 'partner.key'), `${facts.apiKey}\n`);
   await writeFile(join(secrets, 'webhook.key'), `${facts.webhookKey}\n`);
+  const hris = Object.entries(facts.hris ?? {}).map(([name, value]) => `  ${name}: ${JSON.stringify(value)}\n`);
   const policies = facts.policies ?? 'onboarding: { flow: "{flow}" }\n  sweep: { every: 1h }\n  cancel: { grace: 2s }';
   await writeFile(
     join(tenantsDir, `${TENANT}.yaml`),
@@ -35,7 +36,7 @@ hris:
   kind: sql
   connection: acme-hr
   url: ${JSON.stringify(facts.hrisUrl)}
-${facts.hris === undefined ? '' : `  ${facts.hris}\n`}policies:
+${hris.join('')}policies:
   ${policies.replaceAll('{flow}', facts.flowId)}
 ${facts.writeBack === undefined ? '' : `writeBack:\n  ${facts.writeBack}\n`}`,
   );

@@ -9,6 +9,7 @@ import { setTimeout as pause } from 'node:timers/promises';
 import { fileURLToPath } from 'node:url';
 import { freePort } from '../../src/cli/up/free-port.ts';
 import { ensureHrisSchema } from '../../src/hris/sql/ensure-hris-schema.ts';
+import type { SqlOptionsInput } from '../../src/hris/sql/options.ts';
 import { createPartnerClient, type PartnerClient } from '../../src/partner/client/create-partner-client.ts';
 import { contract } from '../../src/partner/contract/index.ts';
 import { type ControlClient, createControlClient } from '../../src/sandbox/control/client.ts';
@@ -42,10 +43,12 @@ export interface WorldOptions {
   policies?: string;
   /** YAML of the tenant file under `writeBack:`. */
   writeBack?: string;
-  /** More lines of the tenant file's `hris:`. */
-  hris?: string;
-  /** Default: SQLite in the world's directory. */
+  /** What the SQL HRIS is like: in the tenant file, and for the table that is made. */
+  hris?: Omit<SqlOptionsInput, 'url'>;
+  /** The HRIS's database as the judge reads it. Default: SQLite in the world's directory. */
   hrisUrl?: string;
+  /** The same database as the tenant file names it, when something stands in between. */
+  hrisProxyUrl?: string;
   /** Default: SQLite in the world's data directory. */
   storeUrl?: string;
   /** Environment of every process of the product. */
@@ -165,9 +168,18 @@ export async function startWorld(options: WorldOptions): Promise<World> {
   const partner = createPartnerClient({ baseUrl: partnerUrl, apiKey, environment: 'sandbox', allowPrivate: true });
   const { items: flows } = await partner.readAll(contract.onboarding.listFlows);
   const flowId = flows[0]?.flowId ?? '';
-  if (hrisUrl.startsWith('sqlite:') || options.hris?.includes('createTable') !== true) await ensureHrisSchema(hrisUrl);
+  if (hrisUrl.startsWith('sqlite:') || options.hris?.createTable !== true)
+    await ensureHrisSchema(hrisUrl, options.hris);
   const startDateField = await defineStartDate(partner, options.startDates !== false);
-  await writeTenant(tenantsDir, { ...options, partnerUrl, apiKey, webhookKey, company, flowId, hrisUrl });
+  await writeTenant(tenantsDir, {
+    ...options,
+    partnerUrl,
+    apiKey,
+    webhookKey,
+    company,
+    flowId,
+    hrisUrl: options.hrisProxyUrl ?? hrisUrl,
+  });
   const places = ['--tenants', tenantsDir, '--data', dataDir];
   let closed = false;
   const world: World = {
