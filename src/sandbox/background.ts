@@ -1,5 +1,8 @@
 import type { Context } from './context.ts';
 import { companyById } from './records/companies.ts';
+import { scoreInterview } from './records/interviews.ts';
+import { finishBatch } from './records/invite-batches.ts';
+import { generateQuestions } from './records/question-generator.ts';
 import { finishParsing } from './records/resumes.ts';
 import { scoreJobCandidate } from './records/scoring.ts';
 import type { SandboxState } from './state.ts';
@@ -11,6 +14,9 @@ import type { SandboxState } from './state.ts';
 const TASKS: Record<string, (ctx: Context, input: never) => void> = {
   'parse-resume': finishParsing,
   score: scoreJobCandidate,
+  'generate-questions': generateQuestions,
+  'invite-batch': finishBatch,
+  'score-interview': scoreInterview,
 };
 
 /** Runs everything that is due, in order; the answer is how many. */

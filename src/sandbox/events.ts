@@ -20,7 +20,7 @@ export function emit(ctx: Context, event: string, data: Record<string, unknown>)
   });
   if (company.webhookUrl === null) return;
   const stamp = iso(ctx.now);
-  const body = JSON.stringify({ event, timestamp: stamp, companyId: company.id, data });
+  const body = JSON.stringify({ event, timestamp: stamp, companyId: companyIdOf(ctx, event), data });
   const chosen = state.faults.forEvent(event, company.id);
   for (const fault of chosen)
     record(state, { kind: 'fault', name: fault.kind, subject: event, companyId: company.id, fault: fault.kind });
@@ -30,6 +30,11 @@ export function emit(ctx: Context, event: string, data: Record<string, unknown>)
   const copies = kinds.has('webhook-duplicated') ? 2 : 1;
   for (let copy = 0; copy < copies; copy += 1)
     queueDelivery(state, { companyId: company.id, event, body, stamp, delay });
+}
+
+/** A string in the interview examples of section 6, a number everywhere else. */
+function companyIdOf({ company }: Context, event: string): number | string {
+  return event.startsWith('interview.') ? String(company.id) : company.id;
 }
 
 /** Reordering is a delay of chance: in a burst, later events overtake. */

@@ -6,6 +6,7 @@ import { openFile } from './files.ts';
 import type { ApiResponse } from './handle.ts';
 import { type Outcome, play } from './play.ts';
 import type { RateLimit } from './rate-limit.ts';
+import { openSharePage } from './share-page.ts';
 import type { SandboxState } from './state.ts';
 
 /** Larger than the largest body the spec allows: 5,000 invites or URLs. */
@@ -70,7 +71,7 @@ async function answerRequest(
   res: ServerResponse,
 ): Promise<void> {
   const started = performance.now();
-  const file = openFile(state, req.method, req.url ?? '/');
+  const file = openFile(state, req.method, req.url ?? '/') ?? openSharePage(state, req.method, req.url ?? '/');
   if (file !== undefined) {
     res.writeHead(file.status, withLength(file));
     res.end(file.body);

@@ -1,0 +1,58 @@
+import { createHmac } from 'node:crypto';
+import type { ApiResponse } from './handle.ts';
+import { record } from './ledger.ts';
+import { contextOf } from './prepare.ts';
+import { findAssessment } from './records/assessments.ts';
+import { companyById } from './records/companies.ts';
+import { findSubmission, inviteOfSubmission, resultOf } from './records/submissions.ts';
+import type { SandboxState } from './state.ts';
+
+/** Section 4.6: the public result page of a submission. It does not expire, and whoever has the URL may read it. */
+export function sharePageUrl(state: SandboxState, submissionId: string): string {
+  return `${state.publicUrl}/results/${submissionId}/${tokenOf(state, submissionId)}`;
+}
+
+/** The page, or 404 for a URL that nobody was given. Undefined for other paths. */
+export function openSharePage(state: SandboxState, method: string | undefined, url: string): ApiResponse | undefined {
+  if (method !== 'GET' || !url.startsWith('/results/')) return undefined;
+  return state.transaction(() => {
+    const [, id, token] = /^\/results\/([0-9a-f-]{36})\/([0-9a-f]{32})$/.exec(url) ?? [];
+    const known = id !== undefined && token === tokenOf(state, id);
+    const companyId = known
+      ? state.one<{ id: number }>('select company_id as id from submissions where id = ?', id)?.id
+      : undefined;
+    const company = companyId === undefined ? undefined : companyById(state, companyId);
+    const status = company === undefined ? 404 : 200;
+    record(state, { kind: 'request', name: 'share-page', status, subject: known ? id : undefined, companyId });
+    if (company === undefined || id === undefined) return page(404, 'There is no such result', []);
+    const ctx = contextOf(state, company);
+    const submission = findSubmission(ctx, id);
+    const { firstName, lastName } = inviteOfSubmission(ctx, submission);
+    const { score, bucket } = resultOf(findAssessment(ctx, submission.assessmentId), submission);
+    return page(200, 'Interview result', [
+      [firstName, lastName].join(' '),
+      `Score ${String(score)} of 100`,
+      bucket ?? '',
+    ]);
+  });
+}
+
+function page(status: number, title: string, lines: readonly string[]): ApiResponse {
+  const text = lines.map((line) => `<p>${escaped(line)}</p>`).join('');
+  return {
+    status,
+    headers: { 'content-type': 'text/html; charset=utf-8' },
+    body: `<!doctype html><html lang="en"><meta charset="utf-8"><title>${title}</title><h1>${title}</h1>${text}</html>`,
+  };
+}
+
+function escaped(text: string): string {
+  return text.replaceAll('&', '&amp;').replaceAll('<', '&lt;').replaceAll('>', '&gt;');
+}
+
+function tokenOf(state: SandboxState, submissionId: string): string {
+  return createHmac('sha256', `results of seed ${String(state.seed)}`)
+    .update(submissionId)
+    .digest('hex')
+    .slice(0, 32);
+}
