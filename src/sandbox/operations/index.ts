@@ -1,4 +1,6 @@
 /** The operation tree: it mirrors the contract's ids. A family's file is added here with one line. */
+import { assessmentFlows } from './assessment-flows.ts';
+import { assessments } from './assessments.ts';
 import { sites } from './campaigns.ts';
 import { candidates } from './candidates.ts';
 import { customFieldValues } from './custom-field-values.ts';
@@ -17,6 +19,8 @@ const tree = {
   jobCandidates,
   customFields,
   customFieldValues,
+  assessments,
+  assessmentFlows,
   onboarding,
   sites,
   users,

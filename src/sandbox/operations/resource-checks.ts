@@ -1,4 +1,7 @@
 import type { Context } from '../context.ts';
+import { findAssessmentFlow } from '../records/assessment-flows.ts';
+import { requireQuestion } from '../records/assessment-questions.ts';
+import { findAssessmentToChange } from '../records/assessments.ts';
 import { findCandidate } from '../records/candidates.ts';
 import { findCustomField } from '../records/custom-fields.ts';
 import { findJobCandidate } from '../records/job-candidates.ts';
@@ -18,4 +21,9 @@ export const resourceChecks: Record<string, (ctx: Context, id: never) => unknown
   customFieldId: findCustomField,
   flowId: findFlow,
   onboardingCandidateId: findEnrolment,
+  // Whatever has a body changes the assessment (A10).
+  assessmentId: findAssessmentToChange,
+  questionId: requireQuestion,
+  // Only assessment flows call their path parameter so.
+  id: findAssessmentFlow,
 };
