@@ -1,12 +1,13 @@
 import { createHash } from 'node:crypto';
 import { ConnectorError } from '../src/errors.ts';
-import type { HrisAdapter } from '../src/hris/port.ts';
+import type { HrisAdapter, StreamName } from '../src/hris/port.ts';
+import { streamNames } from '../src/hris/registry.ts';
 import { withKillPoints } from '../src/kill-point.ts';
 import type { Mapping } from '../src/mapping/load-mapping.ts';
 import { createPartnerClient, type PartnerClient } from '../src/partner/client/create-partner-client.ts';
 import type { CallReport } from '../src/partner/client/types.ts';
 import { Readings } from '../src/partner/contract/readings.ts';
-import { loadTenantMapping, openTenantHris } from '../src/tenants/open-hris.ts';
+import { loadStreamMapping, loadTenantMapping, openTenantHris } from '../src/tenants/open-hris.ts';
 import type { Tenant } from '../src/tenants/schema.ts';
 import { resolveSecret } from '../src/tenants/secrets.ts';
 
@@ -16,6 +17,8 @@ export interface Connection {
   partner: PartnerClient;
   hris: HrisAdapter;
   mapping: Mapping;
+  /** Of each stream that may land in this HRIS. */
+  landings: Partial<Record<StreamName, Mapping>>;
   /** What the specification leaves open, as this tenant's partner has it. */
   readings: Readings;
   /** Names the partner key without showing it. */
@@ -71,6 +74,7 @@ export function createConnections(tenants: readonly Tenant[], options: Connectio
 async function openConnection(tenant: Tenant, { requestMs, onCall }: ConnectionOptions): Promise<Connection> {
   const apiKey = resolveSecret(tenant.partner.apiKey);
   const mapping = await loadTenantMapping(tenant);
+  const landings = await loadLandings(tenant);
   const readings = Readings.parse(tenant.partner.readings);
   const partner = createPartnerClient({
     baseUrl: tenant.partner.baseUrl,
@@ -84,7 +88,12 @@ async function openConnection(tenant: Tenant, { requestMs, onCall }: ConnectionO
   });
   const hris = withPoints(await openTenantHris(tenant));
   const keyFingerprint = createHash('sha256').update(apiKey).digest('hex').slice(0, 16);
-  return { tenant, partner, hris, mapping, readings, keyFingerprint };
+  return { tenant, partner, hris, mapping, landings, readings, keyFingerprint };
+}
+
+async function loadLandings(tenant: Tenant): Promise<Connection['landings']> {
+  const loaded = await Promise.all(streamNames.map(async (name) => [name, await loadStreamMapping(tenant, name)]));
+  return Object.fromEntries(loaded.filter(([, mapping]) => mapping !== undefined)) as Connection['landings'];
 }
 
 /** What an adapter answers from memory; anything else it can do is a call of the HRIS. */

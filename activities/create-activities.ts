@@ -18,14 +18,23 @@ import { openHold, takeAnswer } from './hold-hire.ts';
 import { finishHire, hasEmployee, openHire, readOutcome } from './open-hire.ts';
 import { planEmployee } from './plan-employee.ts';
 import { describeDeadline, readOnboarding } from './read-onboarding.ts';
+import type { StreamActivities, StreamInput, StreamStep } from './stream-activities.ts';
 import { type SweepActivities, sweepTenant } from './sweep-tenant.ts';
+import { syncPages } from './sync-pages.ts';
 import { verify } from './verify.ts';
 import { writeBack } from './write-back.ts';
 
-export type Activities = HireActivities & SweepActivities;
+export type Activities = HireActivities & SweepActivities & StreamActivities;
+
+/** Tells Temporal how far an activity is; seen there, and carried by every later beat. */
+type Beat = (details: unknown) => void;
+
+interface BoundActivities extends Activities {
+  syncPages(input: StreamInput, beat?: Beat): Promise<StreamStep>;
+}
 
 /** Every activity bound to what it needs, as plain functions. */
-export function bindActivities(deps: ActivityDeps): Activities {
+export function bindActivities(deps: ActivityDeps): BoundActivities {
   return {
     openHire: (input) => openHire(deps, input),
     readHire: (input) => readHire(deps, input),
@@ -47,38 +56,46 @@ export function bindActivities(deps: ActivityDeps): Activities {
     takeAnswer: (input) => takeAnswer(deps, input),
     readOutcome: (input) => readOutcome(deps, input),
     sweepTenant: (input) => sweepTenant(deps, input),
+    syncPages: (input, beat) => syncPages(deps, input, beat),
   };
 }
 
 /** The same for Temporal: heartbeats while one runs, and errors as failures that say when to come back. */
 export function createActivities(deps: ActivityDeps): Activities {
-  const bound = Object.entries(bindActivities(deps)) as Array<[string, (input: unknown) => Promise<unknown>]>;
+  const bound = Object.entries(bindActivities(deps)) as unknown as Array<[string, RunWithBeat]>;
   return Object.fromEntries(
     bound.map(([name, run]) => [name, asTemporalActivity(deps, name, run)]),
   ) as unknown as Activities;
 }
 
-function asTemporalActivity(
-  { log }: ActivityDeps,
-  name: string,
-  run: (input: unknown) => Promise<unknown>,
-): (input: unknown) => Promise<unknown> {
+function asTemporalActivity({ log }: ActivityDeps, name: string, run: RunWithBeat): Run {
   return async (input) => {
-    const beating = startHeartbeat();
+    const { beat, stop } = startHeartbeat();
     try {
-      return await inActivity(name, () => run(input));
+      return await inActivity(name, () => run(input, beat));
     } catch (error) {
       if (!(error instanceof ConnectorError)) log.error({ activity: name, err: error }, 'activity failed unexpectedly');
       throw toFailure(error);
     } finally {
-      clearInterval(beating);
+      stop();
     }
   };
 }
 
+type Run = (input: unknown) => Promise<unknown>;
+type RunWithBeat = (input: unknown, beat: Beat) => Promise<unknown>;
+
 /** A worker that stands still stops beating, and its work moves on after the heartbeat timeout. */
-function startHeartbeat(): NodeJS.Timeout {
+function startHeartbeat(): { beat: Beat; stop: () => void } {
   const context = Context.current();
   const { heartbeatTimeoutMs = 0 } = context.info;
-  return setInterval(() => context.heartbeat(), Math.max(200, heartbeatTimeoutMs / 3));
+  let latest: unknown;
+  const timer = setInterval(() => context.heartbeat(latest), Math.max(200, heartbeatTimeoutMs / 3));
+  return {
+    beat: (details) => {
+      latest = details;
+      context.heartbeat(details);
+    },
+    stop: () => clearInterval(timer),
+  };
 }

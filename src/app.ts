@@ -11,13 +11,14 @@ import type { HireTiming } from '../workflows/messages.ts';
 import type { Places } from './cli/options.ts';
 import { type Config, readConfig, storeUrl } from './config.ts';
 import { createRegistry, startHealth } from './health.ts';
+import { streamNames } from './hris/registry.ts';
 import { armKillPoints, passPoint, withKillPoints } from './kill-point.ts';
 import { createLogger, type Logger } from './log.ts';
 import { openStore, type Store } from './store/open-store.ts';
 import { writePoints } from './store/write-points.ts';
 import { checkSearchAttributes } from './temporal/check-search-attributes.ts';
 import { connectTemporal, type TemporalConnection } from './temporal/connection.ts';
-import { ensureSweepSchedule, triggerSweep } from './temporal/schedules.ts';
+import { ensureStreamSchedule, ensureSweepSchedule, triggerSweep } from './temporal/schedules.ts';
 import { type HireClient, wakeHire } from './temporal/wake-hire.ts';
 import { createWorker, installRuntime } from './temporal/worker.ts';
 import { loadTenants } from './tenants/load-tenants.ts';
@@ -79,12 +80,7 @@ async function startWorker(parts: WorkerParts): Promise<RunningWorker> {
     cacheDir: config.HIREBRIDGE_BUNDLE_DIR ?? join(options.dataDir, 'cache'),
     stickyMs: config.HIREBRIDGE_STICKY_MS,
   });
-  for (const tenant of tenants)
-    await ensureSweepSchedule(hires.client, installationId, {
-      tenantId: tenant.tenant,
-      everyMs: tenant.policies.sweep.every,
-      timing: hires.timing,
-    });
+  for (const tenant of tenants) await ensureSchedules(hires, tenant);
   const run = worker.run();
   const relay = startRelay({
     store,
@@ -120,6 +116,18 @@ async function startWorker(parts: WorkerParts): Promise<RunningWorker> {
       await Promise.allSettled([store.close(), temporal.close()]);
     },
   };
+}
+
+async function ensureSchedules({ client, installationId, timing }: HireClient, tenant: Tenant): Promise<void> {
+  const tenantId = tenant.tenant;
+  await ensureSweepSchedule(client, installationId, { tenantId, everyMs: tenant.policies.sweep.every, timing });
+  for (const stream of streamNames)
+    await ensureStreamSchedule(client, installationId, {
+      tenantId,
+      stream,
+      everyMs: tenant.streams[stream].every,
+      timing,
+    });
 }
 
 /** How hires are reached, by workers and by single commands alike. */

@@ -12,6 +12,7 @@ import { exitCodeOf, printError } from './print-error.ts';
 import { addSandbox } from './sandbox.ts';
 import { addServe } from './serve.ts';
 import { addStatus } from './status.ts';
+import { addSync } from './sync.ts';
 import { addUp } from './up.ts';
 import { addWorker } from './worker.ts';
 
@@ -23,6 +24,7 @@ const COMMANDS = [
   addWorker,
   addHire,
   addHold,
+  addSync,
   addStatus,
   addDoctor,
   addSandbox,

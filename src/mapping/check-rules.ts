@@ -1,7 +1,7 @@
 import type { FieldDef } from '../hris/port.ts';
 import { didYouMean } from './explain-issues.ts';
 import type { PlacedRule } from './load-mapping.ts';
-import { parseSourcePath } from './source-fields.ts';
+import { parseSourcePath, type SourceName } from './source-fields.ts';
 import { type Problem, problemAt, type YamlFile } from './yaml-file.ts';
 
 const PREVIOUS_JOB: Record<string, string> = {
@@ -12,13 +12,13 @@ const PREVIOUS_JOB: Record<string, string> = {
 /** Checks rules against both ends. `complete` is the file to blame for required fields that nothing fills; undefined leaves that check out. */
 export function checkRules(
   rules: readonly PlacedRule[],
-  fields: readonly FieldDef[],
+  { fields, reads }: { fields: readonly FieldDef[]; reads: readonly SourceName[] },
   complete: YamlFile | undefined,
 ): Problem[] {
   const problems = rules.flatMap((placed) => [
     ...checkTarget(placed, fields),
     ...checkShape(placed),
-    ...checkSources(placed),
+    ...checkSources(placed, reads),
     ...checkOptions(placed, fields),
   ]);
   if (!complete) return problems;
@@ -92,7 +92,7 @@ function checkShape({ target, rule, source }: PlacedRule): Problem[] {
   return problems;
 }
 
-function checkSources({ target, rule, source }: PlacedRule): Problem[] {
+function checkSources({ target, rule, source }: PlacedRule, reads: readonly SourceName[]): Problem[] {
   const paths = rule.from === undefined ? [] : [rule.from].flat();
   return paths.flatMap((path, index) => {
     const at = ['fields', target, 'from', ...(Array.isArray(rule.from) ? [index] : [])];
@@ -104,6 +104,10 @@ function checkSources({ target, rule, source }: PlacedRule): Problem[] {
           at,
           `${parsed.wrong}. ${parsed.known.length > 0 ? didYouMean(parsed.word, parsed.known) : ''}`.trim(),
         ),
+      ];
+    if (!reads.includes(parsed.source))
+      return [
+        problemAt(source, at, `${path} is not at hand here: this mapping reads ${reads.join(', ')}. Remove the rule.`),
       ];
     const previous = PREVIOUS_JOB[path];
     if (previous === undefined || rule.iKnow === 'previousJob') return [];

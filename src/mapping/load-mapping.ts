@@ -4,7 +4,7 @@ import type { FieldDef } from '../hris/port.ts';
 import { checkRules } from './check-rules.ts';
 import { explainIssues } from './explain-issues.ts';
 import { type FieldRule, mappingFile } from './schema.ts';
-import { parseSourcePath, type SourcePath } from './source-fields.ts';
+import { parseSourcePath, type SourceName, type SourcePath } from './source-fields.ts';
 import type { TransformName } from './transforms.ts';
 import { readYamlFile, refuse, type YamlFile } from './yaml-file.ts';
 
@@ -44,16 +44,33 @@ export interface PlacedRule {
  */
 export async function loadMapping(wanted: {
   kind: string;
+  /** Whose mapping; an employee's by default. */
+  of?: MappingName;
   file?: string;
   fields: readonly FieldDef[];
 }): Promise<Mapping> {
-  const files = [defaultMappingFile(wanted.kind), ...(wanted.file === undefined ? [] : [wanted.file])];
+  const name = wanted.of ?? 'employee';
+  const files = [defaultMappingFile(wanted.kind, name), ...(wanted.file === undefined ? [] : [wanted.file])];
   const sources = await Promise.all(files.map(readYamlFile));
-  return compileMapping(wanted.kind, wanted.fields, sources);
+  return compileMapping(wanted.kind, wanted.fields, sources, readsOf[name]);
 }
 
+/** What each default mapping file is named after, and the records it may read: a stream sees one record at a time. */
+const readsOf = {
+  employee: ['candidate', 'job', 'jobCandidate', 'onboarding'],
+  jobs: ['job'],
+  candidates: ['candidate'],
+} as const satisfies Record<string, readonly SourceName[]>;
+
+export type MappingName = keyof typeof readsOf;
+
 /** Compiles parsed mapping files, later ones over earlier ones. */
-export function compileMapping(kind: string, fields: readonly FieldDef[], sources: readonly YamlFile[]): Mapping {
+export function compileMapping(
+  kind: string,
+  fields: readonly FieldDef[],
+  sources: readonly YamlFile[],
+  reads: readonly SourceName[] = readsOf.employee,
+): Mapping {
   const problems = sources.flatMap((source) => source.problems);
   const rules = new Map<string, PlacedRule>();
   for (const source of sources) {
@@ -67,7 +84,8 @@ export function compileMapping(kind: string, fields: readonly FieldDef[], source
   }
   const top = sources.at(-1);
   // Unmapped fields are only worth naming when every file could be read.
-  if (top) problems.push(...checkRules([...rules.values()], fields, problems.length === 0 ? top : undefined));
+  if (top)
+    problems.push(...checkRules([...rules.values()], { fields, reads }, problems.length === 0 ? top : undefined));
   if (problems.length > 0) throw refuse('MAPPING_INVALID', problems);
   const compiled = [...rules.values()].flatMap((placed) => compileRule(placed, fields));
   return {
@@ -80,8 +98,8 @@ export function compileMapping(kind: string, fields: readonly FieldDef[], source
   };
 }
 
-function defaultMappingFile(kind: string): string {
-  return fileURLToPath(new URL(`../../mappings/${kind}/employee.yaml`, import.meta.url));
+function defaultMappingFile(kind: string, name: MappingName): string {
+  return fileURLToPath(new URL(`../../mappings/${kind}/${name}.yaml`, import.meta.url));
 }
 
 function compileRule({ target, rule }: PlacedRule, fields: readonly FieldDef[]): CompiledField[] {

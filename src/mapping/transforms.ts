@@ -3,6 +3,7 @@ import english from 'i18n-iso-countries/langs/en.json' with { type: 'json' };
 import { type CountryCode, isSupportedCountry, parsePhoneNumberFromString } from 'libphonenumber-js';
 import { DateTime } from 'luxon';
 import { z } from 'zod';
+import { instantOf } from '../partner/contract/shapes.ts';
 
 countries.registerLocale(english);
 
@@ -45,6 +46,7 @@ export const transforms = {
       .replaceAll(/(^|[\s'’-])(\p{L})/gu, (_all, before: string, letter: string) => before + letter.toUpperCase()),
   ),
   date: each(toDate),
+  instant: each(toInstant),
   phone: each(toPhone),
   country: each(toCountry),
   number: each((text) =>
@@ -103,6 +105,14 @@ function toDate(text: string, option: unknown): Transformed {
   return found.size === 1
     ? { value: day }
     : { code: 'AMBIGUOUS_DATE', text: `can be read as different days by ${formats?.join(' and ')}` };
+}
+
+/** UTC ISO text; numbers are epoch seconds or milliseconds (J5, assumed). */
+function toInstant(text: string): Transformed {
+  const instant = instantOf(text.trim());
+  return instant === undefined
+    ? { code: 'NOT_AN_INSTANT', text: 'is no time, neither ISO 8601 nor an epoch' }
+    : { value: instant };
 }
 
 function toPhone(text: string, option: unknown): Transformed {

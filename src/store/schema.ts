@@ -13,6 +13,8 @@ export interface Tables {
   plans: PlanTable;
   holds: HoldTable;
   jobs: JobTable;
+  streams: StreamTable;
+  quarantine: QuarantineTable;
 }
 
 interface InstallationTable {
@@ -176,6 +178,46 @@ interface JobTable {
   seen_at: number;
 }
 
+/** running: under way, or its workflow died. partial: ended, and skipped what stands in quarantine. refused: ended before its end. */
+export type StreamState = 'running' | 'done' | 'partial' | 'refused';
+
+/** The latest run of one stream, with its cursor and counts. */
+interface StreamTable {
+  tenant_id: string;
+  stream: string;
+  run_id: string;
+  state: StreamState;
+  /** 1: writes every row again, whatever its hash says. */
+  is_full: number;
+  /** The next page to be read, as the partner counts. */
+  page: number;
+  /** Records read so far. */
+  seen: number;
+  /** Of all records, where the partner says. */
+  total: number | null;
+  unchanged: number;
+  created: number;
+  updated: number;
+  quarantined: number;
+  refused_code: string | null;
+  refused_message: string | null;
+  started_at: number;
+  updated_at: number;
+  ended_at: number | null;
+}
+
+interface QuarantineTable {
+  tenant_id: string;
+  stream: string;
+  /** The record's id, or its place (`page 3, record 17`) where no id can be read. */
+  record_key: string;
+  /** Where it was seen last. */
+  page: number;
+  /** Field names and codes, never a value. */
+  reason: string;
+  since: number;
+}
+
 export type HireRow = Selectable<HireTable>;
 export type HoldRow = Selectable<HoldTable>;
 export type IntentRow = Selectable<IntentTable>;
@@ -185,3 +227,5 @@ export type ClaimRow = Selectable<ClaimTable>;
 export type PlanRow = Selectable<PlanTable>;
 export type TenantRow = Selectable<TenantTable>;
 export type NewInboxRow = Insertable<InboxTable>;
+export type StreamRow = Selectable<StreamTable>;
+export type QuarantineRow = Selectable<QuarantineTable>;

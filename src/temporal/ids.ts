@@ -18,6 +18,10 @@ export function sweepScheduleId(installationId: string, tenantId: string): strin
   return `${installationId}/sweep/${tenantId}`;
 }
 
+export function streamScheduleId(installationId: string, tenantId: string, stream: string): string {
+  return `${installationId}/sync/${tenantId}/${stream}`;
+}
+
 /** Ids come from webhooks, so only forms that can be ids become part of a workflow id. */
 export function isSafeId(id: string): boolean {
   return /^[A-Za-z0-9_-]{1,64}$/.test(id);

@@ -3,7 +3,8 @@ import { isDeepStrictEqual } from 'node:util';
 import { type Client, ScheduleNotFoundError, type ScheduleOptions, ScheduleOverlapPolicy } from '@temporalio/client';
 import type { HireTiming } from '../../workflows/messages.ts';
 import type { ReconcileInput } from '../../workflows/reconcile-tenant.ts';
-import { attributes, sweepScheduleId, taskQueue } from './ids.ts';
+import type { SyncInput } from '../../workflows/sync-stream.ts';
+import { attributes, streamScheduleId, sweepScheduleId, taskQueue } from './ids.ts';
 
 export interface SweepSchedule {
   tenantId: string;
@@ -12,24 +13,36 @@ export interface SweepSchedule {
   timing: HireTiming;
 }
 
-/**
- * Makes the tenant's sweep schedule be as its file says; a new one sweeps at once. The store's tenants are the truth, so a changed period or
- * timing is written over whatever stands there.
- */
+export interface StreamSchedule extends Omit<SweepSchedule, 'everyMs'> {
+  stream: SyncInput['stream'];
+  /** Never by itself where absent. */
+  everyMs: number | undefined;
+}
+
+/** Makes the tenant's sweep schedule be as its file says; a new one sweeps at once. */
 export async function ensureSweepSchedule(client: Client, installationId: string, sweep: SweepSchedule): Promise<void> {
-  const scheduleId = sweepScheduleId(installationId, sweep.tenantId);
-  const options = sweepOptions(installationId, sweep);
-  const handle = client.schedule.getHandle(scheduleId);
-  try {
-    const { spec, action } = await handle.describe();
-    const [input] = action.args as [ReconcileInput?];
-    const isSame = isDeepStrictEqual(input, inputOf(sweep));
-    if (spec.intervals?.[0]?.every === sweep.everyMs && isSame) return;
-    await handle.update((known) => ({ ...known, spec: options.spec, action: options.action }));
-  } catch (error) {
-    if (!(error instanceof ScheduleNotFoundError)) throw error;
-    await client.schedule.create({ ...options, scheduleId }).catch(ignoreRace);
-  }
+  const { tenantId, everyMs, timing } = sweep;
+  const input: ReconcileInput = { tenantId, timing };
+  const scheduleId = sweepScheduleId(installationId, tenantId);
+  await ensureSchedule(client, installationId, {
+    scheduleId,
+    workflow: 'reconcileTenant',
+    flow: 'sweep',
+    everyMs,
+    input,
+  });
+}
+
+/** The same for one of its streams; a stream that its file no longer times is no longer begun. */
+export async function ensureStreamSchedule(
+  client: Client,
+  installationId: string,
+  { tenantId, stream, everyMs, timing }: StreamSchedule,
+): Promise<void> {
+  const scheduleId = streamScheduleId(installationId, tenantId, stream);
+  if (everyMs === undefined) return removeSchedule(client, scheduleId);
+  const input: SyncInput = { tenantId, stream, timing };
+  await ensureSchedule(client, installationId, { scheduleId, workflow: 'syncStream', flow: stream, everyMs, input });
 }
 
 /** Asks for a sweep soon; one that runs is followed by one more, never by many. */
@@ -37,23 +50,52 @@ export async function triggerSweep(client: Client, installationId: string, tenan
   await client.schedule.getHandle(sweepScheduleId(installationId, tenantId)).trigger(ScheduleOverlapPolicy.BUFFER_ONE);
 }
 
-function inputOf({ tenantId, timing }: SweepSchedule): ReconcileInput {
-  return { tenantId, timing };
+interface Timed {
+  scheduleId: string;
+  workflow: 'reconcileTenant' | 'syncStream';
+  flow: string;
+  everyMs: number;
+  input: ReconcileInput | SyncInput;
 }
 
-function sweepOptions(installationId: string, sweep: SweepSchedule): Omit<ScheduleOptions, 'scheduleId'> {
-  const { tenantId, everyMs } = sweep;
-  // Tenants are spread over the period, so that a fleet does not sweep all at once.
-  const offset = createHash('sha256').update(tenantId).digest().readUInt32BE() % everyMs;
+/** The tenant's file is the truth, so a changed period or input is written over whatever stands there. */
+async function ensureSchedule(client: Client, installationId: string, timed: Timed): Promise<void> {
+  const options = optionsOf(installationId, timed);
+  const handle = client.schedule.getHandle(timed.scheduleId);
+  try {
+    const { spec, action } = await handle.describe();
+    const isSame = isDeepStrictEqual(action.args?.[0], timed.input);
+    if (spec.intervals?.[0]?.every === timed.everyMs && isSame) return;
+    await handle.update((known) => ({ ...known, spec: options.spec, action: options.action }));
+  } catch (error) {
+    if (!(error instanceof ScheduleNotFoundError)) throw error;
+    await client.schedule.create({ ...options, scheduleId: timed.scheduleId }).catch(ignoreRace);
+  }
+}
+
+async function removeSchedule(client: Client, scheduleId: string): Promise<void> {
+  await client.schedule
+    .getHandle(scheduleId)
+    .delete()
+    .catch((error: unknown) => {
+      if (!(error instanceof ScheduleNotFoundError)) throw error;
+    });
+}
+
+function optionsOf(installationId: string, timed: Timed): Omit<ScheduleOptions, 'scheduleId'> {
+  const { scheduleId, workflow, flow, everyMs, input } = timed;
+  // Tenants and their streams are spread over the period, so that a fleet does not do it all at once.
+  const seed = workflow === 'reconcileTenant' ? input.tenantId : `${input.tenantId}/${flow}`;
+  const offset = createHash('sha256').update(seed).digest().readUInt32BE() % everyMs;
   return {
     spec: { intervals: [{ every: everyMs, offset }] },
     action: {
       type: 'startWorkflow',
-      workflowType: 'reconcileTenant',
-      workflowId: sweepScheduleId(installationId, tenantId),
+      workflowType: workflow,
+      workflowId: scheduleId,
       taskQueue: taskQueue(installationId),
-      args: [inputOf(sweep)],
-      typedSearchAttributes: attributes(tenantId, 'sweep'),
+      args: [input],
+      typedSearchAttributes: attributes(input.tenantId, flow),
     },
     policies: { overlap: ScheduleOverlapPolicy.SKIP, catchupWindow: '1 minute' },
     state: { triggerImmediately: true },

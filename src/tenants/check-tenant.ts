@@ -1,9 +1,10 @@
 import { dirname, resolve } from 'node:path';
 import { isConnectorError } from '../errors.ts';
-import { findHrisKind, hrisKinds } from '../hris/registry.ts';
+import { findHrisKind, hrisKinds, streamNames } from '../hris/registry.ts';
 import { didYouMean, explainIssues } from '../mapping/explain-issues.ts';
 import { loadMapping } from '../mapping/load-mapping.ts';
 import { type Path, type Problem, problemAt, type YamlFile } from '../mapping/yaml-file.ts';
+import { loadStreamMapping } from './open-hris.ts';
 import type { Tenant } from './schema.ts';
 import { anchorSecret, isSecretRef, resolveSecret } from './secrets.ts';
 
@@ -89,8 +90,26 @@ export async function checkMapping(source: YamlFile, tenant: Tenant): Promise<{ 
     );
     return { hash: mapping.hash, problems: unmapped };
   } catch (error) {
-    if (!isConnectorError(error)) throw error;
-    const listed = error.details?.['problems'] as Problem[] | undefined;
-    return { hash: '', problems: listed ?? [problemAt(source, ['mapping'], error.message)] };
+    return { hash: '', problems: problemsOf(error, source, ['mapping']) };
   }
+}
+
+/** The same for the mappings of its streams. */
+export async function checkStreams(source: YamlFile, tenant: Tenant): Promise<{ hash: string; problems: Problem[] }> {
+  const checked = await Promise.all(
+    streamNames.map(async (stream) => {
+      try {
+        return { hash: (await loadStreamMapping(tenant, stream))?.hash ?? '', problems: [] };
+      } catch (error) {
+        return { hash: '', problems: problemsOf(error, source, ['streams', stream, 'mapping']) };
+      }
+    }),
+  );
+  return { hash: checked.map((one) => one.hash).join(), problems: checked.flatMap((one) => one.problems) };
+}
+
+function problemsOf(error: unknown, source: YamlFile, path: Path): Problem[] {
+  if (!isConnectorError(error)) throw error;
+  const listed = error.details?.['problems'] as Problem[] | undefined;
+  return listed ?? [problemAt(source, path, error.message)];
 }

@@ -4,7 +4,7 @@ import { dirname, join, resolve } from 'node:path';
 import { ConnectorError } from '../errors.ts';
 import { explainIssues } from '../mapping/explain-issues.ts';
 import { readYamlFile, refuse } from '../mapping/yaml-file.ts';
-import { anchorUrl, checkHris, checkMapping, missingSecrets } from './check-tenant.ts';
+import { anchorUrl, checkHris, checkMapping, checkStreams, missingSecrets } from './check-tenant.ts';
 import { clashes, type Loaded } from './clashes.ts';
 import { type Tenant, type TenantFile, tenantFile } from './schema.ts';
 import { anchorSecret } from './secrets.ts';
@@ -56,9 +56,10 @@ async function loadFile(file: string, secrets: 'check' | 'skip'): Promise<Loaded
   const tenant = build(file, parsed.data, hris.options);
   if (secrets === 'check') problems.push(...missingSecrets(source, tenant));
   const mapping = await checkMapping(source, tenant);
-  problems.push(...mapping.problems);
+  const streams = await checkStreams(source, tenant);
+  problems.push(...mapping.problems, ...streams.problems);
   tenant.configHash = createHash('sha256')
-    .update(JSON.stringify([parsed.data, mapping.hash]))
+    .update(JSON.stringify([parsed.data, mapping.hash, streams.hash]))
     .digest('hex');
   return { source, tenant, problems };
 }
@@ -70,7 +71,8 @@ function isMappingFile(value: unknown): boolean {
 
 /** Paths in the file become absolute here, so that a tenant means the same to every process. */
 function build(file: string, parsed: TenantFile, options: Record<string, unknown>): Tenant {
-  const { mapping, hris, partner, ...rest } = parsed;
+  const { mapping, hris, partner, streams, ...rest } = parsed;
+  const anchored = (path: string): string => resolve(dirname(file), path);
   const url = options['url'];
   return {
     ...rest,
@@ -84,8 +86,16 @@ function build(file: string, parsed: TenantFile, options: Record<string, unknown
       connection: hris.connection,
       options: typeof url === 'string' ? { ...options, url: anchorUrl(url, file) } : options,
     },
-    ...(mapping === undefined ? {} : { mapping: resolve(dirname(file), mapping) }),
+    streams: { jobs: withPath(streams.jobs, anchored), candidates: withPath(streams.candidates, anchored) },
+    ...(mapping === undefined ? {} : { mapping: anchored(mapping) }),
     file,
     configHash: '',
   };
+}
+
+function withPath(
+  stream: TenantFile['streams']['jobs'],
+  anchored: (path: string) => string,
+): TenantFile['streams']['jobs'] {
+  return stream.mapping === undefined ? stream : { ...stream, mapping: anchored(stream.mapping) };
 }

@@ -1,4 +1,4 @@
-import type { HrisAdapter } from '../hris/port.ts';
+import type { HrisAdapter, StreamName } from '../hris/port.ts';
 import { findHrisKind, openHris } from '../hris/registry.ts';
 import { loadMapping, type Mapping } from '../mapping/load-mapping.ts';
 import type { Tenant } from './schema.ts';
@@ -18,6 +18,15 @@ export async function loadTenantMapping(tenant: Tenant): Promise<Mapping> {
     fields,
     ...(tenant.mapping === undefined ? {} : { file: tenant.mapping }),
   });
+}
+
+/** The tenant's compiled mapping of a stream; undefined where its HRIS has no room for it. */
+export async function loadStreamMapping(tenant: Tenant, stream: StreamName): Promise<Mapping | undefined> {
+  const kind = findHrisKind(tenant.hris.kind);
+  if (kind?.landingFields === undefined) return undefined;
+  const fields = kind.landingFields(kind.optionsSchema.parse(tenant.hris.options), stream);
+  const file = tenant.streams[stream].mapping;
+  return loadMapping({ kind: tenant.hris.kind, of: stream, fields, ...(file === undefined ? {} : { file }) });
 }
 
 /** HRIS options with every reference to a secret replaced by the secret. Never log the result. */

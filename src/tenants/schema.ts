@@ -97,6 +97,9 @@ const policies = z.strictObject({
   credits: z.strictObject({ canaryEvery: interval.default(900_000) }).prefault({}),
 });
 
+/** A stream of records into the HRIS's landing tables: how often by itself (never, where `every` is absent), and what differs from the default mapping. */
+const stream = z.strictObject({ every: interval.optional(), mapping: text.optional() }).prefault({});
+
 const writeBack = z
   .strictObject({
     employeeId: z
@@ -119,6 +122,7 @@ export const tenantFile = z
     }),
     mapping: text.optional(),
     policies,
+    streams: z.strictObject({ jobs: stream, candidates: stream }).prefault({}),
     writeBack,
     notify: z.url({ protocol: /^https?$/, error: 'expected an https address' }).optional(),
   })
@@ -144,6 +148,8 @@ export interface Tenant extends Omit<TenantFile, 'hris'> {
     /** Checked by the adapter; text values may still be references to secrets, see openTenantHris. */
     options: Record<string, unknown>;
   };
+  /** Paths of mapping files are absolute. */
+  streams: TenantFile['streams'];
   /** Absolute path of the tenant's mapping file; undefined means the adapter's default alone. */
   mapping?: string;
   /** The tenant file's path. */

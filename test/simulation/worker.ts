@@ -164,6 +164,7 @@ async function openConnection(world: World, process: Process, tenantId: string):
     partner,
     hris: hris.connect(process),
     mapping: mapping!,
+    landings: {},
     readings: Readings.parse({}),
     keyFingerprint,
   };

@@ -51,6 +51,7 @@ describe('a good file', () => {
           brakes: { cancellationsPerHour: 3 },
           credits: { canaryEvery: 900_000 },
         },
+        streams: { jobs: {}, candidates: {} },
         writeBack: { employeeId: 'number', status: 'hired', values: [] },
         file: join(dir, 'acme.yaml'),
         configHash: expect.stringMatching(/^[0-9a-f]{64}$/),

@@ -1,0 +1,104 @@
+import { setTimeout as pause } from 'node:timers/promises';
+import type { StreamStep } from '../../../activities/stream-activities.ts';
+import { ConnectorError } from '../../errors.ts';
+import type { StreamName } from '../../hris/port.ts';
+import { readQuarantine } from '../../store/quarantine.ts';
+import type { StreamRow } from '../../store/schema.ts';
+import { readStream } from '../../store/streams.ts';
+import { startSync } from '../../temporal/start-sync.ts';
+import { EXIT, type ExitCode } from '../exit-codes.ts';
+import type { Places } from '../options.ts';
+import { renderTable } from '../table.ts';
+import { type CommandParts, withClient } from '../with-client.ts';
+import { createProgress } from './progress.ts';
+
+export interface SyncOptions extends Places {
+  tenantId: string;
+  stream: StreamName;
+  full: boolean;
+  json: boolean;
+}
+
+const LOOK_MS = 500;
+const PATIENCE_MS = 10_000;
+/** At most so many of what was left out are listed. */
+const MOST_LISTED = 20;
+
+/** Begins a pass, shows how far it is, and prints its counts. */
+export async function followSync(options: SyncOptions): Promise<ExitCode> {
+  const { tenantId, tenantsDir } = options;
+  return withClient(options, async (parts) => {
+    if (!parts.tenants.some((tenant) => tenant.tenant === tenantId))
+      throw refusal('TENANT_UNKNOWN', `No file in ${tenantsDir} names the tenant "${tenantId}". Check the name.`);
+    const handle = await startSync(parts.hires, options);
+    const step = await watch(parts, options, handle);
+    return conclude(parts, options, step);
+  });
+}
+
+async function watch(
+  { store }: CommandParts,
+  { tenantId, stream }: SyncOptions,
+  handle: { firstExecutionRunId?: string; result(): Promise<StreamStep> },
+): Promise<StreamStep> {
+  const progress = createProgress(`${tenantId} ${stream}`);
+  const warnAt = performance.now() + PATIENCE_MS;
+  let warned = false;
+  const ended = handle.result();
+  ended.catch(() => undefined);
+  try {
+    for (;;) {
+      const step = await Promise.race([ended, pause(LOOK_MS, undefined)]);
+      const row = await readStream(store, { tenantId, stream });
+      if (row?.state === 'running') progress.show(row);
+      else if (!warned && performance.now() > warnAt) {
+        warned = true;
+        process.stderr.write('No worker has taken it yet. Start one: hirebridge up, or hirebridge worker.\n');
+      }
+      if (step !== undefined) return step;
+    }
+  } finally {
+    progress.stop();
+  }
+}
+
+async function conclude(
+  { store }: CommandParts,
+  { tenantId, stream, json }: SyncOptions,
+  step: StreamStep,
+): Promise<ExitCode> {
+  const key = { tenantId, stream };
+  const row = await readStream(store, key);
+  if (step.state === 'busy' || step.state === 'superseded')
+    throw new ConnectorError({
+      code: 'SYNC_BUSY',
+      action: 'retry',
+      message: `Another run of ${tenantId} ${stream} is under way. Start this one when it is over.`,
+    });
+  if (step.state === 'refused')
+    throw refusal(step.code ?? 'SYNC_REFUSED', row?.refused_message ?? 'The run was refused.');
+  const quarantined = await readQuarantine(store, key);
+  if (json) process.stdout.write(`${JSON.stringify({ state: step.state, ...step.counts }, null, 2)}\n`);
+  else process.stdout.write(`${describe(step, row)}\n`);
+  if (quarantined.length > 0 && !json) process.stdout.write(`\n${listed(quarantined)}\n`);
+  return step.state === 'partial' ? EXIT.partial : EXIT.done;
+}
+
+function describe({ state, counts }: StreamStep, row: StreamRow | undefined): string {
+  const numbers = Object.entries(counts ?? {}).map(([name, count]) => `${count} ${name}`);
+  const seconds =
+    row === undefined || row.ended_at === null ? '' : ` in ${((row.ended_at - row.started_at) / 1000).toFixed(1)} s`;
+  return `${state}: ${numbers.join(', ')}${seconds}`;
+}
+
+function listed(rows: Awaited<ReturnType<typeof readQuarantine>>): string {
+  const shown = rows
+    .slice(0, MOST_LISTED)
+    .map((row) => [row.record_key, new Date(row.since).toISOString(), row.reason]);
+  const more = rows.length > MOST_LISTED ? `\n... and ${rows.length - MOST_LISTED} more` : '';
+  return `${renderTable(['left out', 'since', 'reason'], shown)}${more}`;
+}
+
+function refusal(code: string, message: string): ConnectorError {
+  return new ConnectorError({ code, action: 'reject', message });
+}

@@ -1,0 +1,63 @@
+import { sql } from 'kysely';
+import type { Store } from './open-store.ts';
+import type { QuarantineRow } from './schema.ts';
+import type { StreamKey } from './streams.ts';
+
+/** A record that was left out of its page. */
+export interface Quarantined {
+  /** Its id, or its place where no id can be read. */
+  key: string;
+  /** Field names and codes, never a value. */
+  reason: string;
+}
+
+export async function readQuarantine(store: Store, key: StreamKey): Promise<QuarantineRow[]> {
+  return store.kysely
+    .selectFrom('quarantine')
+    .selectAll()
+    .where('tenant_id', '=', key.tenantId)
+    .where('stream', '=', key.stream)
+    .orderBy('page')
+    .orderBy('record_key')
+    .execute();
+}
+
+/** Writes down what was left out; one known already only moves to its new page. */
+export async function addToQuarantine(
+  store: Store,
+  key: StreamKey,
+  page: number,
+  records: readonly Quarantined[],
+): Promise<void> {
+  if (records.length === 0) return;
+  await store.kysely
+    .insertInto('quarantine')
+    .values(
+      records.map((record) => ({
+        tenant_id: key.tenantId,
+        stream: key.stream,
+        record_key: record.key,
+        page,
+        reason: record.reason,
+        since: store.now,
+      })),
+    )
+    .onConflict((c) =>
+      c
+        .columns(['tenant_id', 'stream', 'record_key'])
+        .doUpdateSet({ page: sql`excluded.page`, reason: sql`excluded.reason` }),
+    )
+    .execute();
+}
+
+/** These are readable now, or gone. */
+export async function release(store: Store, key: StreamKey, recordKeys: readonly string[]): Promise<void> {
+  for (let from = 0; from < recordKeys.length; from += 500) {
+    await store.kysely
+      .deleteFrom('quarantine')
+      .where('tenant_id', '=', key.tenantId)
+      .where('stream', '=', key.stream)
+      .where('record_key', 'in', recordKeys.slice(from, from + 500))
+      .execute();
+  }
+}

@@ -1,0 +1,122 @@
+import type { Store } from './open-store.ts';
+import type { StreamRow } from './schema.ts';
+
+export interface StreamKey {
+  tenantId: string;
+  stream: string;
+}
+
+/** What one page added to a run. */
+export interface PageCounts {
+  unchanged: number;
+  created: number;
+  updated: number;
+  quarantined: number;
+}
+
+/** A run that wrote nothing for so long is taken for dead; if it lives, its next page finds that it was taken over. */
+const STALE_MS = 120_000;
+
+export async function readStream(store: Store, key: StreamKey): Promise<StreamRow | undefined> {
+  return store.kysely
+    .selectFrom('streams')
+    .selectAll()
+    .where('tenant_id', '=', key.tenantId)
+    .where('stream', '=', key.stream)
+    .executeTakeFirst();
+}
+
+/**
+ * The run with this id, begun where it is new. Takes up the cursor of a run that died, unless `full` begins at the first page. Undefined while
+ * another run of this stream is under way.
+ */
+export async function beginRun(
+  store: Store,
+  key: StreamKey,
+  run: { runId: string; full: boolean; firstPage: number },
+): Promise<StreamRow | undefined> {
+  const known = await readStream(store, key);
+  if (known?.run_id === run.runId) return known;
+  return store.kysely.transaction().execute(async (trx) => {
+    const own = trx.selectFrom('streams').selectAll().select(store.now.as('now'));
+    const query = own.where('tenant_id', '=', key.tenantId).where('stream', '=', key.stream);
+    const row = await (store.kind === 'postgres' ? query.forUpdate() : query).executeTakeFirst();
+    const open = row?.state === 'running';
+    if (open && row.updated_at + STALE_MS > Number(row.now)) return undefined;
+    const again =
+      open && !run.full ? { run_id: run.runId, updated_at: store.now } : { ...fresh(run), ...times(store.now) };
+    return trx
+      .insertInto('streams')
+      .values({ tenant_id: key.tenantId, stream: key.stream, ...fresh(run), ...times(store.now) })
+      .onConflict((c) => c.columns(['tenant_id', 'stream']).doUpdateSet(again))
+      .returningAll()
+      .executeTakeFirstOrThrow();
+  });
+}
+
+/** Moves a run's cursor past one page, whose rows are written by now. False when another run took over. */
+export async function commitPage(
+  store: Store,
+  key: StreamKey,
+  runId: string,
+  page: { next: number; records: number; total: number | undefined; counts: PageCounts; state: StreamRow['state'] },
+): Promise<boolean> {
+  const { counts, state } = page;
+  const result = await store.kysely
+    .updateTable('streams')
+    .set((eb) => ({
+      page: page.next,
+      seen: eb('seen', '+', page.records),
+      ...(page.total === undefined ? {} : { total: page.total }),
+      unchanged: eb('unchanged', '+', counts.unchanged),
+      created: eb('created', '+', counts.created),
+      updated: eb('updated', '+', counts.updated),
+      quarantined: eb('quarantined', '+', counts.quarantined),
+      updated_at: store.now,
+      state,
+      ...(state === 'running' ? {} : { ended_at: store.now }),
+    }))
+    .where('tenant_id', '=', key.tenantId)
+    .where('stream', '=', key.stream)
+    .where('run_id', '=', runId)
+    .where('state', '=', 'running')
+    .executeTakeFirst();
+  return result.numUpdatedRows === 1n;
+}
+
+/** Ends a run that cannot go on until a person cures the cause. */
+export async function refuseRun(
+  store: Store,
+  key: StreamKey,
+  runId: string,
+  why: { code: string; message: string },
+): Promise<void> {
+  await store.kysely
+    .updateTable('streams')
+    .set({ state: 'refused', refused_code: why.code, refused_message: why.message, ended_at: store.now })
+    .where('tenant_id', '=', key.tenantId)
+    .where('stream', '=', key.stream)
+    .where('run_id', '=', runId)
+    .execute();
+}
+
+function fresh({ runId, full, firstPage }: { runId: string; full: boolean; firstPage: number }) {
+  return {
+    run_id: runId,
+    state: 'running' as const,
+    is_full: full ? 1 : 0,
+    page: firstPage,
+    seen: 0,
+    total: null,
+    unchanged: 0,
+    created: 0,
+    updated: 0,
+    quarantined: 0,
+    refused_code: null,
+    refused_message: null,
+  };
+}
+
+function times(now: Store['now']) {
+  return { started_at: now, updated_at: now, ended_at: null };
+}

@@ -1,0 +1,31 @@
+import { continueAsNew, proxyActivities, workflowInfo } from '@temporalio/workflow';
+import type { StreamActivities, StreamStep } from '../activities/stream-activities.ts';
+import type { HireTiming } from './messages.ts';
+
+export interface SyncInput {
+  tenantId: string;
+  stream: 'jobs' | 'candidates';
+  timing: HireTiming;
+  /** Begins at the first page and writes every row again. */
+  full?: boolean;
+  /** The run before this one, when it continues it. */
+  begun?: boolean;
+}
+
+/** One pass over one stream, some pages an activity. Cursor, counts and records are the store's; histories hold counts alone. */
+export async function syncStream(input: SyncInput): Promise<StreamStep> {
+  const { tenantId, stream, timing, full = false } = input;
+  const { syncPages } = proxyActivities<StreamActivities>({
+    startToCloseTimeout: '1 hour',
+    heartbeatTimeout: timing.heartbeatMs,
+    retry: { initialInterval: timing.retryMs, backoffCoefficient: 2, maximumInterval: 60_000 },
+    // Streams wait behind hires for a worker's slots, and tenants share them fairly.
+    priority: { priorityKey: 4, fairnessKey: tenantId },
+  });
+  const runId = workflowInfo().firstExecutionRunId;
+  for (let begun = input.begun ?? false; ; begun = true) {
+    const step = await syncPages({ tenantId, stream, runId, full, begun });
+    if (step.state !== 'running') return step;
+    if (workflowInfo().continueAsNewSuggested) await continueAsNew<typeof syncStream>({ ...input, begun: true });
+  }
+}
