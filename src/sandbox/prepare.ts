@@ -3,6 +3,7 @@ import type { Context } from './context.ts';
 import { type Company, companyById, createCompany, listCompanies, updateCompany } from './records/companies.ts';
 import { createFlow } from './records/onboarding-flows.ts';
 import { createPipeline } from './records/pipelines.ts';
+import { seedBooking } from './seed/booking.ts';
 import { type SeedOrder, seedCompany } from './seed/seed.ts';
 import { seedWorkspace } from './seed/workspace.ts';
 import { SandboxState, type StateOptions } from './state.ts';
@@ -64,6 +65,7 @@ export function bornCompany(state: SandboxState, name: string, key?: string): Co
     steps: [{ stepKey: 'doc_collection' }, { stepKey: 'background_verification' }],
   });
   seedWorkspace(ctx);
+  seedBooking(ctx);
   return company;
 }
 

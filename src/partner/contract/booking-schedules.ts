@@ -131,9 +131,9 @@ export const bookingSchedules = {
     errors: errorsOf(
       refusal('INVALID_REQUEST', 'missing or invalid field, format, location or required answer'),
       notFound('booking schedule or entity'),
-      refusal('SLOT_UNAVAILABLE', 'slot no longer free'),
+      refusal('SLOT_UNAVAILABLE', 'slot no longer free, or the entity has a booking in the schedule'),
     ),
-    assumed: ['G1', 'B2', 'B3', 'B4', 'B5', 'B15', 'B18'],
+    assumed: ['G1', 'B2', 'B3', 'B4', 'B5', 'B15', 'B18', 'BOOKING'],
   }),
 };
 
@@ -150,6 +150,6 @@ export const bookings = {
     response: statusList('data.bookings', 'bookings'),
     list: { itemsAt: 'data', item: Booking, idKey: 'id' },
     errors: errorsOf(refusal('INVALID_REQUEST', 'entityType outside its values')),
-    assumed: ['B14', 'G12'],
+    assumed: ['B14', 'BOOKING', 'G12'],
   }),
 };

@@ -1,14 +1,21 @@
 import { z } from 'zod';
 import { account } from './account.ts';
 import type { Action } from './action.ts';
-import { assessments } from './assessments.ts';
+import { booking } from './booking.ts';
 import { machinery } from './machinery.ts';
 import { onboarding } from './onboarding.ts';
 import { recruiting } from './recruiting.ts';
 import { workspace } from './workspace.ts';
 
 /** Every action of the control plane by name. A family adds a file and one line here. */
-export const actions = { ...recruiting, ...onboarding, ...workspace, ...assessments, ...account, ...machinery };
+export const actions = {
+  ...recruiting,
+  ...onboarding,
+  ...workspace,
+  ...booking,
+  ...account,
+  ...machinery,
+};
 export type Actions = typeof actions;
 export type ActionName = keyof Actions;
 

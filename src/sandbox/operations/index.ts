@@ -1,6 +1,5 @@
 /** The operation tree: it mirrors the contract's ids. A family's file is added here with one line. */
-import { assessmentFlows } from './assessment-flows.ts';
-import { assessments } from './assessments.ts';
+import { bookingSchedules, bookings } from './booking.ts';
 import { sites } from './campaigns.ts';
 import { candidates } from './candidates.ts';
 import { customFieldValues } from './custom-field-values.ts';
@@ -19,9 +18,9 @@ const tree = {
   jobCandidates,
   customFields,
   customFieldValues,
-  assessments,
-  assessmentFlows,
   onboarding,
+  bookingSchedules,
+  bookings,
   sites,
   users,
   teams,

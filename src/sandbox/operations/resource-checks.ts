@@ -2,6 +2,7 @@ import type { Context } from '../context.ts';
 import { findAssessmentFlow } from '../records/assessment-flows.ts';
 import { requireQuestion } from '../records/assessment-questions.ts';
 import { findAssessmentToChange } from '../records/assessments.ts';
+import { findSchedule } from '../records/booking-schedules.ts';
 import { findCandidate } from '../records/candidates.ts';
 import { findCustomField } from '../records/custom-fields.ts';
 import { findJobCandidate } from '../records/job-candidates.ts';
@@ -21,6 +22,7 @@ export const resourceChecks: Record<string, (ctx: Context, id: never) => unknown
   customFieldId: findCustomField,
   flowId: findFlow,
   onboardingCandidateId: findEnrolment,
+  bookingScheduleId: findSchedule,
   // Whatever has a body changes the assessment (A10).
   assessmentId: findAssessmentToChange,
   questionId: requireQuestion,

@@ -87,7 +87,15 @@ export const assessmentsAndBooking = {
     choice:
       'A booking needs no link; an ACTIVE link of the same entity and schedule is locked and named in bookingLinkId, else null.',
   },
-  B4: { section: '4.8', choice: 'A taken slot is 409 SLOT_UNAVAILABLE; an entity may hold one booking in a schedule.' },
+  B4: {
+    section: '4.8',
+    choice: 'A taken slot is 409 SLOT_UNAVAILABLE, and so is a second booking of an entity in a schedule.',
+  },
+  BOOKING: {
+    section: '4.8',
+    choice:
+      'A booking is { id, bookingScheduleId, bookingLinkId, entityType, entityId, scheduledStartAt, scheduledEndAt, selectedFormat, selectedLocationId, bookingAnswers, createdAt }; a cancelled one frees its slot and is listed no longer.',
+  },
   B5: { section: '4.8', choice: 'selectedFormat (ONLINE, ONSITE) on a schedule that is not BOTH is 400.' },
   B6: { section: '4.8', choice: 'A link for an EVENT schedule is 400 INVALID_REQUEST.' },
   B7: {
