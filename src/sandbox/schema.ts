@@ -1,3 +1,4 @@
+import { ASSESSMENTS } from './records/assessment-tables.ts';
 import { BOOKING } from './records/booking-tables.ts';
 import { WORKSPACE } from './records/workspace-tables.ts';
 
@@ -86,4 +87,4 @@ create table if not exists onboarding_steps (
 `;
 
 /** All tables, in order of creation. */
-export const TABLES: readonly string[] = [CORE, RECRUITING, ONBOARDING, WORKSPACE, BOOKING];
+export const TABLES: readonly string[] = [CORE, RECRUITING, ONBOARDING, WORKSPACE, BOOKING, ASSESSMENTS];

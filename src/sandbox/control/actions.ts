@@ -1,6 +1,7 @@
 import { z } from 'zod';
 import { account } from './account.ts';
 import type { Action } from './action.ts';
+import { assessments } from './assessments.ts';
 import { booking } from './booking.ts';
 import { machinery } from './machinery.ts';
 import { onboarding } from './onboarding.ts';
@@ -13,6 +14,7 @@ export const actions = {
   ...onboarding,
   ...workspace,
   ...booking,
+  ...assessments,
   ...account,
   ...machinery,
 };

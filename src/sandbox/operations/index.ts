@@ -1,4 +1,6 @@
 /** The operation tree: it mirrors the contract's ids. A family's file is added here with one line. */
+import { assessmentFlows } from './assessment-flows.ts';
+import { assessments } from './assessments.ts';
 import { bookingSchedules, bookings } from './booking.ts';
 import { sites } from './campaigns.ts';
 import { candidates } from './candidates.ts';
@@ -18,6 +20,8 @@ const tree = {
   jobCandidates,
   customFields,
   customFieldValues,
+  assessments,
+  assessmentFlows,
   onboarding,
   bookingSchedules,
   bookings,
