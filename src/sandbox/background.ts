@@ -3,6 +3,8 @@ import { companyById } from './records/companies.ts';
 import { scoreInterview } from './records/interviews.ts';
 import { finishBatch } from './records/invite-batches.ts';
 import { generateQuestions } from './records/question-generator.ts';
+import { finishRescore } from './records/rescoring.ts';
+import { parseResumes } from './records/resume-batches.ts';
 import { finishParsing } from './records/resumes.ts';
 import { scoreJobCandidate } from './records/scoring.ts';
 import type { SandboxState } from './state.ts';
@@ -13,7 +15,9 @@ import type { SandboxState } from './state.ts';
  */
 const TASKS: Record<string, (ctx: Context, input: never) => void> = {
   'parse-resume': finishParsing,
+  'parse-resumes': parseResumes,
   score: scoreJobCandidate,
+  rescore: finishRescore,
   'generate-questions': generateQuestions,
   'invite-batch': finishBatch,
   'score-interview': scoreInterview,

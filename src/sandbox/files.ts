@@ -4,6 +4,7 @@ import { readFileUrl } from './file-urls.ts';
 import type { ApiResponse } from './handle.ts';
 import { record } from './ledger.ts';
 import { pdfOf } from './pdf.ts';
+import { applicationFile, consentFile, resumeFile } from './records/application-record.ts';
 import { interviewReport } from './records/assessment-files.ts';
 import { companyById } from './records/companies.ts';
 import type { SandboxState } from './state.ts';
@@ -17,6 +18,9 @@ export interface FileText {
 /** Draws each kind of document from its record, by the kind given to `fileUrl`; undefined where the record is gone. A family adds a line. */
 const KINDS: Record<string, (ctx: Context, subject: string) => FileText | undefined> = {
   'interview-report': interviewReport,
+  resume: resumeFile,
+  consent: consentFile,
+  'application-file': applicationFile,
 };
 
 /** The answer to a URL of a document: the PDF, 403 once expired (G24, assumed), 404 without its record. Undefined for other paths. */

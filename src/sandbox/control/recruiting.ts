@@ -40,7 +40,10 @@ export const recruiting = {
       jobId: z.int(),
       candidate: Profile,
       consent: z.boolean().default(true),
-      /** Application fields of section 2.4: noticePeriod, expectedCTC, screeningQuestionAnswer... */
+      policyVersion: z.string().min(1).optional(),
+      /** Attached to the form; what it says stands in the application record. */
+      resume: z.boolean().default(true),
+      /** Application fields of section 2.4: noticePeriod, expectedCTC, screeningQuestionAnswer, otherFiles... */
       application: z.record(z.string(), z.unknown()).default({}),
     }),
     run: (ctx, input) => shown(ctx, apply(ctx, input)),

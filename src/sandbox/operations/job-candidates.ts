@@ -1,5 +1,6 @@
-/** Section 4.4: job candidates. Rescoring, resumes and the application record stand in files of their own. */
+/** Section 4.4: job candidates. Rescoring and resumes stand in files of their own. */
 import type { Context } from '../context.ts';
+import { renderApplication, renderConsentDocument } from '../records/application-record.ts';
 import { candidateText } from '../records/candidates.ts';
 import type { JobCandidate } from '../records/job-candidates.ts';
 import {
@@ -13,9 +14,13 @@ import {
 import { findStage } from '../records/pipelines.ts';
 import { jobCandidateLists } from './job-candidate-lists.ts';
 import { confirmation, numericIds, type OperationTree, success, successTexts } from './operation.ts';
+import { rescoring } from './rescoring.ts';
+import { jobCandidateResumes } from './resumes.ts';
 
 export const jobCandidates = {
   ...jobCandidateLists,
+  ...jobCandidateResumes,
+  ...rescoring,
 
   /** Unknown ids are left out, in the order asked for (C18, K12, assumed). */
   bulkFetch(ctx, { body }) {
@@ -47,6 +52,10 @@ export const jobCandidates = {
       status: moved?.status,
     });
   },
+
+  getApplication: (ctx, { params }) => success(renderApplication(ctx, params.jobCandidateId)),
+
+  getConsentDocument: (ctx, { params }) => success(renderConsentDocument(ctx, params.jobCandidateId)),
 } satisfies OperationTree['jobCandidates'];
 
 function inFull(ctx: Context, jobCandidate: JobCandidate): string {

@@ -1,9 +1,8 @@
 import { createHash } from 'node:crypto';
 import type { Context } from '../context.ts';
-import { effect } from '../context.ts';
 import { emit } from '../events.ts';
 import { schedule } from '../tasks.ts';
-import { updateCompany } from './companies.ts';
+import { creditsOf, takeCredit } from './credits.ts';
 import { jobCandidateById } from './job-candidates.ts';
 
 /** How long the platform thinks about one candidate. */
@@ -14,25 +13,27 @@ export function scheduleScoring(ctx: Context, jobCandidateId: number): void {
   schedule(ctx, 'score', SCORING_MS, { jobCandidateId });
 }
 
-/** One scoring costs one credit; without one it fails, and the candidate stays unscored. */
+/** Without a credit it fails, and the candidate stays unscored. Whoever was removed meanwhile is not told of. */
 export function scoreJobCandidate(ctx: Context, { jobCandidateId }: { jobCandidateId: number }): void {
   const jobCandidate = jobCandidateById(ctx, jobCandidateId);
   if (jobCandidate === undefined) return;
   const ids = { jobId: jobCandidate.jobId, jobCandidateId, candidateId: jobCandidate.candidateId };
-  if (ctx.company.credits < 1) {
-    emit(ctx, 'job.candidate.score.failed', { ...ids, error: 'INSUFFICIENT_CREDITS' });
-    return;
-  }
-  updateCompany(ctx.state, ctx.company.id, { credits: ctx.company.credits - 1 });
-  effect(ctx, 'credit', jobCandidateId, { for: 'scoring' });
-  const score = writeScore(ctx, jobCandidateId, jobCandidate.body);
-  emit(ctx, 'job.candidate.score.completed', { ...ids, score });
+  const score = scoreNow(ctx, jobCandidateId, '');
+  if (typeof score === 'number') emit(ctx, 'job.candidate.score.completed', { ...ids, score });
+  else emit(ctx, 'job.candidate.score.failed', { ...ids, error: score });
 }
 
-/** The same person and job always get the same score. */
-function writeScore(ctx: Context, id: number, before: string): number {
+/**
+ * One scoring costs one credit. The score, or why there is none. The same person gets the same score in the same `round` of scoring
+ * (the first, or the id of a rescore run).
+ */
+export function scoreNow(ctx: Context, id: number, round: string): number | 'NOT_FOUND' | 'INSUFFICIENT_CREDITS' {
+  const jobCandidate = jobCandidateById(ctx, id);
+  if (jobCandidate === undefined) return 'NOT_FOUND';
+  if (creditsOf(ctx) < 1) return 'INSUFFICIENT_CREDITS';
+  takeCredit(ctx, id, 'scoring');
   const bytes = createHash('sha256')
-    .update(`${String(ctx.state.seed)}/${String(id)}`)
+    .update(`${String(ctx.state.seed)}/${String(id)}${round}`)
     .digest();
   const [skills, experience, education] = [bytes[0], bytes[1], bytes[2]].map((byte) => 40 + ((byte ?? 0) % 61)) as [
     number,
@@ -41,7 +42,7 @@ function writeScore(ctx: Context, id: number, before: string): number {
   ];
   const score = Math.round((skills + experience + education) / 3);
   const body = {
-    ...(JSON.parse(before) as object),
+    ...(JSON.parse(jobCandidate.body) as object),
     criteriaMatches: { skills, experience, education },
     recommendToRecruitingFirm: score >= 75,
     aiSummary: `Matches ${String(score)} % of the job's criteria.`,
