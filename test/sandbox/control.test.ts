@@ -101,3 +101,10 @@ test.each([
   expect(answered.statusCode).toBe(403);
   expect(await answered.body.text()).not.toContain(sandbox.key);
 });
+
+test('a fault added for one company strikes only that one', async () => {
+  await using sandbox = await openSandbox({ otherKey: `sk_test_${'o'.repeat(22)}` });
+  await sandbox.control.act('addFault', { kind: 'throttle', companyId: sandbox.otherCompanyId ?? 0 });
+  expect((await sandbox.api('GET', '/jobs')).status).toBe(200);
+  expect((await sandbox.api('GET', '/jobs', undefined, { key: sandbox.otherKey ?? '' })).status).toBe(429);
+});

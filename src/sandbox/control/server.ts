@@ -112,7 +112,9 @@ export function act(state: SandboxState, name: string, given: unknown): unknown 
   if (!Object.hasOwn(actions, name)) throw notFound(`Action ${name}`);
   const action = (actions as unknown as Record<string, Action>)[name] as Action;
   const { companyId, ...rest } = z.looseObject({ companyId: z.int().optional() }).parse(given);
-  const input = action.input.parse(rest);
+  // A fault names the company it strikes; for every other action it is only the company that acts.
+  const ownCompany = action.input instanceof z.ZodObject && 'companyId' in action.input.shape;
+  const input = action.input.parse(ownCompany ? given : rest);
   const run = (): unknown => {
     const company = companyOf(state, companyId);
     record(state, { kind: 'control', name, companyId: company.id, origin: 'dashboard' });

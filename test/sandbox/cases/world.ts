@@ -1,0 +1,154 @@
+import { type ChildProcess, spawn } from 'node:child_process';
+import { once } from 'node:events';
+import { fileURLToPath } from 'node:url';
+import { isConnectorError } from '../../../src/errors.ts';
+import { createPartnerClient, type PartnerClient } from '../../../src/partner/client/create-partner-client.ts';
+import { readErrorBody } from '../../../src/partner/contract/errors.ts';
+import type { AnyEndpoint } from '../../../src/partner/contract/index.ts';
+import { type ControlClient, createControlClient } from '../../../src/sandbox/control/client.ts';
+import { type Json, openReceiver, type ReceivedWebhook } from '../open-sandbox.ts';
+import type { Loose } from './case.ts';
+
+const MAIN = fileURLToPath(new URL('../../../src/cli/main.ts', import.meta.url));
+const LETTERS = { own: 'a', other: 'o', stranger: 'z', inactive: 'i', throttled: 't', failing: 'f' } as const;
+type Who = keyof typeof LETTERS;
+
+/** How a call ended, whoever sent it. */
+export interface Ending {
+  by: 'client' | 'raw request';
+  status: number;
+  /** Undefined for a success. */
+  code: string | undefined;
+  body: Json;
+}
+
+/** One sandbox process, its companies, and a receiver of the first company's events; the tests are a process apart. */
+export interface World extends AsyncDisposable {
+  partner: PartnerClient;
+  other: PartnerClient;
+  control: ControlClient;
+  companyId: number;
+  otherCompanyId: number;
+  received: readonly ReceivedWebhook[];
+  /** A number that was never given before. */
+  next(): number;
+  /** By the typed client where it lets the request out, otherwise as a raw request. */
+  send(endpoint: AnyEndpoint, input: Loose, as?: Who): Promise<Ending>;
+  raw(method: string, path: string, body?: unknown, as?: Who): Promise<Ending>;
+}
+
+export async function openWorld(): Promise<World> {
+  const receiver = await openReceiver();
+  const flags = { port: 0, 'control-port': 0, key: keyOf('own'), 'other-key': keyOf('other'), seed: 3 };
+  const { child, facts } = await startSandboxProcess({
+    ...flags,
+    jobs: 2,
+    candidates: 12,
+    'webhook-url': receiver.url,
+  });
+  const control = createControlClient(facts['control'] ?? '');
+  const baseUrl = facts['partner'] ?? '';
+  const clients = Object.fromEntries(
+    Object.keys(LETTERS).map((who) => [who, clientOf(baseUrl, keyOf(who as Who))]),
+  ) as Record<Who, PartnerClient>;
+  const otherCompanyId = await prepareCompanies(control, Number(facts['company']));
+  let counter = 0;
+  const raw: World['raw'] = (method, path, body, as = 'own') => sendRaw(baseUrl + path, method, body, keyOf(as));
+  return {
+    partner: clients.own,
+    other: clients.other,
+    control,
+    companyId: Number(facts['company']),
+    otherCompanyId,
+    received: receiver.received,
+    next: () => (counter += 1),
+    raw,
+    async send(endpoint, input, as = 'own') {
+      const byClient = await sendTyped(clients[as], endpoint, input);
+      if (byClient !== undefined) return byClient;
+      return raw(endpoint.method, pathOf(endpoint, input), endpoint.body === undefined ? undefined : input.body, as);
+    },
+    async [Symbol.asyncDispose]() {
+      await Promise.all(Object.values(clients).map((client) => client.close()));
+      child.kill('SIGKILL');
+      await receiver[Symbol.asyncDispose]();
+    },
+  };
+}
+
+/** The sandbox as anybody starts it, its addresses read from what it announces. */
+export async function startSandboxProcess(
+  flags: Record<string, string | number>,
+): Promise<{ child: ChildProcess; facts: Record<string, string> }> {
+  const args = Object.entries(flags).flatMap(([name, value]) => [`--${name}`, String(value)]);
+  const child = spawn(process.execPath, [MAIN, 'sandbox', ...args], {
+    env: { ...process.env, LOG_LEVEL: 'error' },
+    stdio: ['ignore', 'ignore', 'inherit', 'ipc'],
+  });
+  const ended = once(child, 'exit').then(([code]) =>
+    Promise.reject(new Error(`the sandbox ended with ${String(code)}`)),
+  );
+  const [message] = (await Promise.race([once(child, 'message'), ended])) as [{ facts: Record<string, string> }];
+  ended.catch(() => undefined);
+  return { child, facts: message.facts };
+}
+
+function keyOf(who: Who): string {
+  return `sk_test_${LETTERS[who].repeat(22)}`;
+}
+
+function clientOf(baseUrl: string, apiKey: string): PartnerClient {
+  return createPartnerClient({ baseUrl, apiKey, environment: 'sandbox', allowPrivate: true });
+}
+
+/** Plenty of credits for the first; one company for each refusal that comes before everything else. */
+async function prepareCompanies(control: ControlClient, companyId: number): Promise<number> {
+  await control.act('setCredits', { credits: 1_000_000, onboardingCredits: 1_000_000 });
+  const inactive = await control.act('createCompany', { name: 'Inactive', key: keyOf('inactive') });
+  await control.act('deactivateAccount', { companyId: inactive.id });
+  for (const [who, kind] of [
+    ['throttled', 'throttle'],
+    ['failing', 'server-error'],
+  ] as const) {
+    const company = await control.act('createCompany', { name: who, key: keyOf(who) });
+    await control.act('addFault', { kind, companyId: company.id });
+  }
+  // Made directly after the first by --other-key.
+  return companyId + 1;
+}
+
+/** Undefined when the client refuses to send it. */
+async function sendTyped(client: PartnerClient, endpoint: AnyEndpoint, input: Loose): Promise<Ending | undefined> {
+  const [section = '', name = ''] = endpoint.id.split('.');
+  const tree = client as unknown as Record<string, Record<string, (input: Loose) => Promise<unknown>>>;
+  try {
+    const body = await tree[section]?.[name]?.(input);
+    return { by: 'client', status: endpoint.status, code: undefined, body };
+  } catch (error) {
+    if (!isConnectorError(error)) throw error;
+    if (error.code === 'INVALID_INPUT') return undefined;
+    if (error.status === undefined) throw error;
+    return { by: 'client', status: error.status, code: error.code, body: undefined };
+  }
+}
+
+async function sendRaw(url: string, method: string, body: unknown, key: string): Promise<Ending> {
+  const response = await fetch(url, {
+    method,
+    headers: { authorization: `Bearer ${key}`, 'content-type': 'application/json' },
+    ...(body === undefined ? {} : { body: typeof body === 'string' ? body : JSON.stringify(body) }),
+  });
+  const answered: Json = await response.json();
+  const code = response.ok ? undefined : readErrorBody(answered)?.code;
+  return { by: 'raw request', status: response.status, code, body: answered };
+}
+
+function pathOf(endpoint: AnyEndpoint, input: Loose): string {
+  const path = endpoint.path.replaceAll(/:(\w+)/g, (_all, name: string) =>
+    encodeURIComponent(String(input.params?.[name] ?? '')),
+  );
+  const query = new URLSearchParams(
+    Object.entries(input.query ?? {}).map(([name, value]): [string, string] => [name, String(value)]),
+  );
+  return `${path}${query.size === 0 ? '' : `?${query.toString()}`}`;
+}
