@@ -75,8 +75,8 @@ export async function mappedValues(
   row: HireRow,
 ): Promise<CustomValue[]> {
   if (tenant.writeBack.values.length === 0) return [];
-  const record = await hris.read(row.employee_id ?? '', AbortSignal.timeout(30_000));
-  if (record === undefined) throw await notShown(store, row, hris.facts().readLagMs);
+  const read = (): ReturnType<typeof hris.read> => hris.read(row.employee_id ?? '', AbortSignal.timeout(30_000));
+  const record = (await read()) ?? (await readLate(store, row, hris.facts().readLagMs, read));
   return tenant.writeBack.values.flatMap(({ customFieldId, field }) => {
     const value = record.fields[field];
     if (value === undefined || value === null) return [];
@@ -84,19 +84,27 @@ export async function mappedValues(
   });
 }
 
-/** An employee made a moment ago may not be readable yet; one that is gone later is a question to a person. */
-async function notShown(store: ActivityDeps['store'], row: HireRow, readLagMs: number): Promise<ConnectorError> {
+/** An employee made a moment ago may not be readable yet; one that is still not there after the lag is a question to a person. */
+async function readLate<T>(
+  store: ActivityDeps['store'],
+  row: HireRow,
+  readLagMs: number,
+  read: () => Promise<T | undefined>,
+): Promise<T> {
   const { tenant_id: tenantId, job_candidate_id: jobCandidateId, period, employee_id: employeeId } = row;
   const made = await latestIntent(store, { tenantId, jobCandidateId, period }, 'create-employee');
   const waitMs = made === undefined ? 0 : (made.decided_at ?? made.now) + readLagMs - made.now;
   if (waitMs > 0)
-    return new ConnectorError({
+    throw new ConnectorError({
       code: 'EMPLOYEE_NOT_SHOWN_YET',
       action: 'retry',
       message: `The HR system does not show employee ${employeeId} yet.`,
       retryAfterMs: waitMs + 50,
     });
-  return new ConnectorError({
+  // The first read may have been before that time, however little.
+  const record = await read();
+  if (record !== undefined) return record;
+  throw new ConnectorError({
     code: 'EMPLOYEE_NOT_FOUND',
     action: 'reject',
     message: `The HR system shows no employee ${employeeId}, so the values to be written back for job candidate ${jobCandidateId} cannot be read. Look there, then answer retry; or keep to end the hire as it is.`,
