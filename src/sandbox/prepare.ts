@@ -3,6 +3,7 @@ import type { Context } from './context.ts';
 import { type Company, companyById, createCompany, listCompanies, updateCompany } from './records/companies.ts';
 import { createFlow } from './records/onboarding-flows.ts';
 import { createPipeline } from './records/pipelines.ts';
+import { seedAssessments } from './seed/assessments.ts';
 import { seedBooking } from './seed/booking.ts';
 import { type SeedOrder, seedCompany } from './seed/seed.ts';
 import { seedWorkspace } from './seed/workspace.ts';
@@ -66,6 +67,7 @@ export function bornCompany(state: SandboxState, name: string, key?: string): Co
   });
   seedWorkspace(ctx);
   seedBooking(ctx);
+  seedAssessments(ctx);
   return company;
 }
 

@@ -69,7 +69,7 @@ export const assessments = {
       noCredits,
     ),
     costsCredit: true,
-    assumed: ['A12', 'A14', 'A16', 'A21'],
+    assumed: ['A12', 'A14', 'A16', 'A17', 'A21', 'POSTED'],
   }),
   get: defineEndpoint({
     id: 'assessments.get',
@@ -156,7 +156,7 @@ export const assessments = {
       ...generation,
     ),
     costsCredit: true,
-    assumed: ['A2', 'A13', 'A21', 'A22'],
+    assumed: ['A2', 'A13', 'A17', 'A21', 'A22'],
   }),
   generateQuestions: defineEndpoint({
     id: 'assessments.generateQuestions',
@@ -173,7 +173,7 @@ export const assessments = {
     response: Confirmation,
     errors: errorsOf(invalidRequest, notFound('assessment'), mayNotChange, noCredits, ...generation),
     costsCredit: true,
-    assumed: ['G2', 'A3', 'A10', 'A22'],
+    assumed: ['G2', 'A3', 'A10', 'A17', 'A22'],
   }),
   ...assessmentInvites,
 };

@@ -60,8 +60,23 @@ export function apply(ctx: Context, hosted: HostedApplication): JobCandidate {
   return applied;
 }
 
+/** Makes somebody who stands in a job already one who came through the page, before anybody was watching. */
+export function attachApplication(
+  ctx: Context,
+  jobCandidateId: number,
+  person: Candidate,
+  given: Parameters<typeof formOf>[2],
+): void {
+  ctx.state.run(
+    'update job_candidates set applied_at = ?, application = ? where id = ?',
+    ctx.now,
+    JSON.stringify(formOf(ctx, person, given)),
+    jobCandidateId,
+  );
+}
+
 /** What the page keeps of an application. */
-export function formOf(
+function formOf(
   ctx: Context,
   person: Candidate,
   given: Pick<HostedApplication, 'consent' | 'policyVersion' | 'resume' | 'application'>,

@@ -5,6 +5,7 @@ import type { JobCandidate } from '../records/job-candidates.ts';
 import { addToJob } from '../records/job-candidates.ts';
 import type { Job } from '../records/jobs.ts';
 import { createJob, listJobs } from '../records/jobs.ts';
+import { seedOutcomes } from './assessments.ts';
 import { job, person } from './people.ts';
 
 export interface SeedOrder {
@@ -51,6 +52,7 @@ export function seedCompany(ctx: Context, order: SeedOrder): Seeded {
       addPerson(longAgo, person(random, ctx.state.nextId('person')), jobs, n, 'HIRED', result),
     );
   }
+  if (nth === 1) seedOutcomes(quiet, { jobs, jobCandidateIds: result.jobCandidateIds });
   return result;
 }
 

@@ -41,7 +41,10 @@ export const assessmentsAndBooking = {
     choice: 'A submission of another assessment is 404; the share link gives REPORT_NOT_READY too.',
   },
   A16: { section: '4.6', choice: 'jobId is sent as an integer and answered as text, empty when there is none.' },
-  A17: { section: '4.6', choice: 'Invitations cost no credit.' },
+  A17: {
+    section: '4.6',
+    choice: 'Creating, auto-generating and generating questions cost one credit each; invitations cost none.',
+  },
   A18: { section: '4.6', choice: 'Assessment candidates: pageNumber from 1 and perPage of the set.' },
   A19: { section: '2.6', choice: 'companyId is given as a number; text is read too.' },
   A20: { section: '4.6', choice: 'A PUT without any changeable key is 400.' },
@@ -53,6 +56,12 @@ export const assessmentsAndBooking = {
   },
   A23: { section: '4.6', choice: 'A submission carries the name of the invitation.' },
   A24: { section: '4.6', choice: 'Scoring is due at the close that follows the last resume.' },
+  POSTED: { section: '2.6', choice: "createdBy and postedBy are the key's user, clientId the company's id as text." },
+  SUBMISSION: {
+    section: '2.6',
+    choice:
+      'interviewStatus is IN_PROGRESS, PAUSED, COMPLETED or TIMED_OUT; an entry is { submissionId, interviewStatus, firstName, lastName, email, jobCandidateId, externalRef, score, bucket, bucketStatus, cefrLevel, startedAt, endedAt, scoredAt }, scores null until scored.',
+  },
   SHARE: { section: '4.6', choice: 'share-link answers data { shareUrl }; data as text is read too.' },
   L1: { section: '4.7', choice: 'Assigning the same e-mail twice answers the same flowCandidateId.' },
   L2: {
@@ -60,15 +69,20 @@ export const assessmentsAndBooking = {
     choice:
       'PATCH steps is the full list, existing ones first; a removal or change of them is 400; passThreshold may change.',
   },
-  L3: { section: '4.7', choice: 'status may be ACTIVE, INACTIVE or DELETED; DELETED ones are not listed.' },
+  L3: {
+    section: '4.7',
+    choice:
+      'status may be ACTIVE, INACTIVE or DELETED; DELETED ones are not listed and 404 from then on; nobody new is assigned to an INACTIVE one (400).',
+  },
   L4: {
     section: '2.7',
-    choice: "A step needs assessmentId; passThreshold is 0 by default; assessments must be the company's.",
+    choice:
+      "A step needs assessmentId; passThreshold is 0 by default; assessments must be the company's, and stand in a flow once (400).",
   },
   L5: {
     section: '4.7',
     choice:
-      'After assign a candidate is NOT_STARTED; an entry is { flowCandidateId, email, firstName, lastName, status, currentStep }.',
+      'After assign a candidate is NOT_STARTED; an entry is { flowCandidateId, email, firstName, lastName, status, jobCandidateId, currentStep from 1 }; it is IN_PROGRESS once an interview begins, and below a threshold FAILED.',
   },
   L6: { section: '4.7', choice: 'pageSize wins over perPage.' },
   L7: { section: '4.7', choice: 'jobCandidateId of another company is 404; talentId is kept as given.' },

@@ -85,7 +85,8 @@ export const candidateReadings = {
   },
   K9: {
     section: '4.4',
-    choice: 'GET rescore: data.status queued, completed or failed, with the counters of the event.',
+    choice:
+      'GET rescore: data.status queued, completed or failed, with the counters of the event; failed when nobody of the run could be scored; totalRequested counts the ids sent, or the eligible where none were; no job.candidate.score events besides.',
   },
   K10: {
     section: '4.4',
@@ -94,6 +95,10 @@ export const candidateReadings = {
   K11: { section: '4.4', choice: 'The consent document before any application is NO_APPLICATION.' },
   K12: { section: '4.4', choice: 'A removed job candidate is left out of bulk fetches.' },
   K13: { section: '4.4', choice: 'appliedAt, acceptedAt and expiresAt are epoch milliseconds; ISO text is read too.' },
+  APPLIED: {
+    section: '6',
+    choice: 'candidate.applied carries { jobCandidateId, jobId, candidateId, appliedAt, resumeUrl, dpaDocumentUrl }.',
+  },
   K14: { section: '2.4', choice: 'criteriaMatches, recommendToRecruitingFirm and aiSummary are null before scoring.' },
   K15: { section: '2.4', choice: "customFields are the candidate's values, absent when there are none." },
   K16: { section: '4.4', choice: 'onboardingFormDetails is null or an object; nothing is read from it.' },
