@@ -1,5 +1,6 @@
 import { ASSESSMENTS } from './records/assessment-tables.ts';
 import { BOOKING } from './records/booking-tables.ts';
+import { RESUMES } from './records/resume-tables.ts';
 import { WORKSPACE } from './records/workspace-tables.ts';
 
 /**
@@ -87,4 +88,4 @@ create table if not exists onboarding_steps (
 `;
 
 /** All tables, in order of creation. */
-export const TABLES: readonly string[] = [CORE, RECRUITING, ONBOARDING, WORKSPACE, BOOKING, ASSESSMENTS];
+export const TABLES: readonly string[] = [CORE, RECRUITING, ONBOARDING, WORKSPACE, BOOKING, RESUMES, ASSESSMENTS];

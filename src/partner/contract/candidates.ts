@@ -210,7 +210,7 @@ export const candidates = {
       refusal('INVALID_REQUEST', 'URL list missing, no array, empty, over 5,000 or with an invalid URL'),
     ),
     costsCredit: true,
-    assumed: ['G1', 'C17', 'E11'],
+    assumed: ['G1', 'C17', 'E11', 'RESUMES'],
   }),
   getBatch: defineEndpoint({
     id: 'candidates.getBatch',

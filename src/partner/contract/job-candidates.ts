@@ -44,7 +44,7 @@ export const jobCandidates = {
       notFound('job'),
     ),
     costsCredit: true,
-    assumed: ['G1', 'C17'],
+    assumed: ['G1', 'C17', 'RESUMES'],
   }),
   ...jobCandidateLists,
   update: defineEndpoint({

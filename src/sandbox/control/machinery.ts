@@ -3,6 +3,7 @@ import { runDueTasks } from '../background.ts';
 import { Fault, FaultPlan } from '../faults.ts';
 import { bornCompany } from '../prepare.ts';
 import { seedCompany } from '../seed/seed.ts';
+import { nextTaskAt } from '../tasks.ts';
 import { defineAction, NoInput } from './action.ts';
 
 const count = z.int().min(0).max(1_000_000).optional();
@@ -50,10 +51,15 @@ export const machinery = {
   advanceClock: defineAction({
     summary: 'Move a stepped clock; what was due on the way happens in order',
     input: z.strictObject({ ms: z.int().min(0) }),
-    run(ctx, { ms }) {
-      ctx.state.advance(ms);
-      runDueTasks(ctx.state);
-      return { now: ctx.state.clock.now() };
+    run({ state }, { ms }) {
+      const end = state.clock.now() + ms;
+      // Task by task: one that leads to another has it happen at its own time.
+      for (let next = nextTaskAt(state); next !== undefined && next <= end; next = nextTaskAt(state)) {
+        state.advance(Math.max(0, next - state.clock.now()));
+        runDueTasks(state);
+      }
+      state.advance(end - state.clock.now());
+      return { now: state.clock.now() };
     },
   }),
 };

@@ -1,6 +1,5 @@
-/** Section 4.3: candidates. Resume upload and batches stand in a file of their own. */
+/** Section 4.3: candidates. Resumes in bulk stand in a file of their own. */
 import type { Context } from '../context.ts';
-import { notFound } from '../errors.ts';
 import { candidatePage } from '../records/candidate-pages.ts';
 import {
   candidateByEmail,
@@ -20,12 +19,15 @@ import {
   tellAdded,
 } from '../records/job-candidates.ts';
 import type { Job } from '../records/jobs.ts';
-import { findJob } from '../records/jobs.ts';
+import { findJob, openJob } from '../records/jobs.ts';
 import { parseResume } from '../records/resumes.ts';
 import { scheduleScoring } from '../records/scoring.ts';
 import { numericIds, type OperationTree, success, successTexts } from './operation.ts';
+import { candidateResumes } from './resumes.ts';
 
 export const candidates = {
+  ...candidateResumes,
+
   /** The other fields sent for an existing candidate are ignored (C4); a new link starts in SOURCED (C8); both assumed. */
   add(ctx, { body }) {
     const { jobId, shouldParseResume, customFields = {}, ...profile } = body;
@@ -33,7 +35,8 @@ export const candidates = {
     const existing = candidateByEmail(ctx, body.email);
     const candidate = existing ?? createCandidate(ctx, profile);
     if (existing === undefined) upsertValuesOf(ctx, 'candidate', candidate.id, customFields);
-    if (existing === undefined && shouldParseResume && profile.resume !== undefined) parseResume(ctx, candidate.id);
+    if (existing === undefined && shouldParseResume && profile.resume !== undefined)
+      parseResume(ctx, candidate.id, profile.resume);
     const present = job === undefined ? undefined : jobCandidateOf(ctx, job.id, candidate.id);
     const linked = present ?? (job === undefined ? undefined : link(ctx, candidate.id, job));
     return success({
@@ -80,13 +83,6 @@ export const candidates = {
     return successTexts(texts.filter((text) => text !== undefined));
   },
 } satisfies OperationTree['candidates'];
-
-/** A DELETED job is not there (C7, assumed). */
-function openJob(ctx: Context, jobId: number): Job {
-  const job = findJob(ctx, jobId);
-  if (job.status === 'DELETED') throw notFound('Job');
-  return job;
-}
 
 function link(ctx: Context, candidateId: number, job: Job): JobCandidate {
   const added = addToJob(ctx, candidateId, job, 'SOURCED');

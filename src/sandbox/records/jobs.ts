@@ -86,6 +86,13 @@ export function findJob(ctx: Context, id: number): Job {
   return toJob(row);
 }
 
+/** A DELETED job takes nobody in (C7, assumed). */
+export function openJob(ctx: Context, id: number): Job {
+  const job = findJob(ctx, id);
+  if (job.status === 'DELETED') throw notFound('Job');
+  return job;
+}
+
 /** Edits basic details; the dashboard's edit is an event, status changes are not among them (section 6). */
 export function updateJob(ctx: Context, id: number, fields: Record<string, unknown>): Job {
   const job = findJob(ctx, id);

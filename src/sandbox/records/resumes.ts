@@ -1,23 +1,22 @@
 import type { Context } from '../context.ts';
-import { effect } from '../context.ts';
-import { refuse } from '../errors.ts';
 import { emit } from '../events.ts';
 import { schedule } from '../tasks.ts';
-import { companyById, updateCompany } from './companies.ts';
+import { candidateText } from './candidates.ts';
+import { takeCredit } from './credits.ts';
+import { isReadable } from './resume-reader.ts';
 
 /** How long reading one resume takes. */
 const PARSING_MS = 400;
 
-/** Has an added candidate's resume parsed: costs a credit (C5, assumed); resume.single_parse.completed follows. */
-export function parseResume(ctx: Context, candidateId: number): void {
-  const credits = companyById(ctx.state, ctx.company.id)?.credits ?? 0;
-  if (credits < 1) throw refuse('INSUFFICIENT_CREDITS', 'Not enough credits to parse the resume');
-  updateCompany(ctx.state, ctx.company.id, { credits: credits - 1 });
-  effect(ctx, 'credit', candidateId, { for: 'parsing' });
-  schedule(ctx, 'parse-resume', PARSING_MS, { candidateId });
+/** Has an added candidate's resume parsed, which costs a credit (C5, assumed); resume.single_parse.completed or .failed follows. */
+export function parseResume(ctx: Context, candidateId: number, url: string): void {
+  if (isReadable(url)) takeCredit(ctx, candidateId, 'parsing');
+  schedule(ctx, 'parse-resume', PARSING_MS, { candidateId, url });
 }
 
-/** The sandbox reads no documents: the profile stays as it was sent. */
-export function finishParsing(ctx: Context, { candidateId }: { candidateId: number }): void {
-  emit(ctx, 'resume.single_parse.completed', { candidateId });
+/** The profile stays as it was sent; a file that is no document cannot be read (RESUMES, assumed). */
+export function finishParsing(ctx: Context, { candidateId, url }: { candidateId: number; url: string }): void {
+  if (candidateText(ctx, candidateId) === undefined) return;
+  if (isReadable(url)) emit(ctx, 'resume.single_parse.completed', { candidateId });
+  else emit(ctx, 'resume.single_parse.failed', { candidateId, error: 'UNSUPPORTED_FILE_TYPE' });
 }

@@ -44,6 +44,11 @@ export const candidateReadings = {
     choice:
       'http and https URLs; repeats allowed; one invalid URL refuses the whole request; credits are checked in the batch.',
   },
+  RESUMES: {
+    section: '4.3',
+    choice:
+      'The sandbox opens no document: the ending of a URL tells a document (pdf, doc, docx, rtf, odt, txt or none) from what cannot be parsed, its file name the person; a parsed file costs a credit, a known e-mail is taken as it is; single_parse events carry { candidateId, error }.',
+  },
   C18: {
     section: '4.3',
     choice:
