@@ -1,8 +1,8 @@
-import { execFileSync } from 'node:child_process';
 import { join } from 'node:path';
 import { afterAll, describe, expect, test } from 'vitest';
 import { expectExactlyHired, readStatus, takeApplicants, untilBaseline } from '../harness/exactly-hired.ts';
 import { startTraffic } from '../harness/hire-traffic.ts';
+import { isStopped } from '../harness/is-stopped.ts';
 import { createDatabase } from '../harness/postgres.ts';
 import { readPoints } from '../harness/recorded-points.ts';
 import { shortWaits } from '../harness/short-waits.ts';
@@ -66,11 +66,6 @@ async function stopAndWake(world: World, write: keyof typeof writes, side: 'befo
   });
   await traffic.close();
   return people;
-}
-
-/** As the operating system sees it. */
-function isStopped({ child }: Process): boolean {
-  return execFileSync('ps', ['-o', 'state=', '-p', String(child.pid)], { encoding: 'utf8' }).startsWith('T');
 }
 
 async function isDone(world: World): Promise<boolean> {

@@ -1,8 +1,7 @@
-import { join } from 'node:path';
-import { DatabaseSync } from 'node:sqlite';
 import { setTimeout as pause } from 'node:timers/promises';
 import { takeApplicants } from '../harness/hiring.ts';
-import { type Applicant, type World } from '../harness/world.ts';
+import { isStopped } from '../harness/is-stopped.ts';
+import { type Applicant, until, type World } from '../harness/world.ts';
 import { type Scenario, startProduct, untilEffects, untilHeld, untilHires } from './scenario.ts';
 
 type Moment = 'before enrolment' | 'while onboarding' | 'during the create call' | 'after done';
@@ -49,16 +48,18 @@ const leaveAt: Record<Moment, (world: World, away: Away, sweepOnly: boolean) => 
     return person;
   },
   async 'during the create call'(world, away, sweepOnly) {
-    await startProduct(world, sweepOnly);
+    // The worker stands still with the call under way: the deadline is checked, and the insert is what it does next.
+    const worker = await startProduct(world, sweepOnly, { HIREBRIDGE_STOP_AT: 'applyPlan/deadline/after' });
     const person = await one(world);
-    await move(world, person, 'HIRED');
-    await untilEffects(world, 'enrolment', 1);
-    const unlock = lockHris(world);
-    await world.finishOnboardings();
-    await pause(sweepOnly ? 4_000 : 1_500);
-    await away(world, person);
-    await pause(500);
-    unlock();
+    try {
+      await move(world, person, 'HIRED');
+      await untilEffects(world, 'enrolment', 1);
+      await world.finishOnboardings();
+      await until('the create to be under way', async () => isStopped(worker));
+      await away(world, person);
+    } finally {
+      worker.child.kill('SIGCONT');
+    }
     await untilEffects(world, 'external-status', 1);
     await untilHeld(world, 'LEFT_AFTER_EMPLOYEE');
     return person;
@@ -75,16 +76,6 @@ const leaveAt: Record<Moment, (world: World, away: Away, sweepOnly: boolean) => 
     return person;
   },
 };
-
-/** Holds the HRIS's write lock, as a long transaction over there would: the create waits in the middle of its call. */
-function lockHris(world: World): () => void {
-  const database = new DatabaseSync(join(world.dir, 'hris.db'));
-  database.exec('begin immediate');
-  return () => {
-    database.exec('rollback');
-    database.close();
-  };
-}
 
 async function finishAll(world: World, employees: number): Promise<void> {
   for (let turn = 0; turn < 60 && (await world.employees()).length < employees; turn += 1) {

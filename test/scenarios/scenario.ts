@@ -1,5 +1,5 @@
 import { type TenantStatus, untilBaseline } from '../harness/hiring.ts';
-import { startWorld, until, type World, type WorldOptions } from '../harness/world.ts';
+import { type Process, startWorld, until, type World, type WorldOptions } from '../harness/world.ts';
 
 /** What the partner's ledger and the HRIS's table say in the end; holds as the product lists them, closed ones too. */
 export interface Counts {
@@ -71,9 +71,11 @@ export async function play(scenario: Scenario, temporalAddress: string): Promise
   return { name, expected, seen, error, seconds: (performance.now() - started) / 1000 };
 }
 
-export async function startProduct(world: World, sweepOnly = false): Promise<void> {
-  await Promise.all([sweepOnly ? undefined : world.startReceiver(), world.startWorker()]);
+/** Receiver and worker, with go-live behind; gives the worker. */
+export async function startProduct(world: World, sweepOnly = false, more?: NodeJS.ProcessEnv): Promise<Process> {
+  const [worker] = await Promise.all([world.startWorker(more), sweepOnly ? undefined : world.startReceiver()]);
   await untilBaseline(world);
+  return worker;
 }
 
 export function isAsExpected({ expected, seen, error }: Outcome): boolean {
