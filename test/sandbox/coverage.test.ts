@@ -1,10 +1,14 @@
+import { isDeepStrictEqual } from 'node:util';
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
 import { renderTable } from '../../src/cli/table.ts';
 import { valueAt } from '../../src/partner/contract/envelopes.ts';
 import { commonErrors } from '../../src/partner/contract/errors.ts';
+import { EventEnvelope, eventNames, events } from '../../src/partner/contract/events.ts';
 import { type AnyEndpoint, allEndpoints } from '../../src/partner/contract/index.ts';
 import { cases } from './cases/cases.ts';
+import { happenings } from './cases/events.ts';
 import { type Ending, openWorld, type World } from './cases/world.ts';
+import { eventually, type Json, type ReceivedWebhook } from './open-sandbox.ts';
 
 /** What was reached over HTTP, from the contract's list of what there is: operation id to success and codes. */
 interface Reached {
@@ -15,6 +19,7 @@ interface Reached {
 }
 
 const endpoints = allEndpoints();
+const delivered = new Set<string>();
 const reached = new Map<string, Reached>();
 const common = new Set(commonErrors.map((error) => error.code));
 let world: World;
@@ -95,6 +100,27 @@ async function mend(): Promise<void> {
   await world.control.act('setQuestionGenerator', { state: 'works' });
 }
 
+describe('an event of section 6 is delivered as its schema says', () => {
+  test.each(eventNames)('%s', async (name) => {
+    try {
+      const expected = await happenings[name](world);
+      const { body } = (await eventually(
+        () => world.received.find((one) => one.event === name && holds(one.body.data, expected)),
+        (found) => found !== undefined,
+      )) as ReceivedWebhook;
+      expect(EventEnvelope.parse(body)).toMatchObject({ event: name, companyId: String(world.companyId) });
+      expect(events[name].safeParse(body.data).error).toBeUndefined();
+      delivered.add(name);
+    } finally {
+      await mend();
+    }
+  });
+});
+
+function holds(data: Json, expected: Record<string, unknown>): boolean {
+  return Object.entries(expected).every(([key, value]) => isDeepStrictEqual(data[key], value));
+}
+
 test('every endpoint of the contract was reached, with every error it lists', () => {
   const missing = endpoints.flatMap((endpoint) => {
     const seen = reachedBy(endpoint);
@@ -125,5 +151,6 @@ function report(): string {
   return [
     renderTable(['operation', 'success', 'errors reached', 'of these raw', 'its own'], rows),
     `${String(successes)} of ${String(endpoints.length)} endpoints with a success by the typed client, ${String(errors)} of ${String(listed)} listed errors reached over HTTP`,
+    `${String(delivered.size)} of ${String(eventNames.length)} events delivered`,
   ].join('\n');
 }

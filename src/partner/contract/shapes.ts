@@ -10,8 +10,14 @@ import { z } from 'zod';
 /** An integer id of an answer; digits in text are read as a number. */
 export const IntegerId = z.preprocess(integerFromText, z.int());
 
-/** A text id of an answer; a number is read as text. */
-export const TextId = z.preprocess(textFromNumber, z.string().min(1));
+/** A text id of an answer; a number is read as text, and the document says so: it describes what arrives. */
+export const TextId = z.preprocess(
+  textFromNumber,
+  z
+    .string()
+    .min(1)
+    .meta({ type: ['string', 'integer'] }),
+);
 
 /** ISO 8601 text by the spec; an epoch number is accepted. `instantOf` makes one form of both. */
 export const IsoTime = z.union([z.string().min(1), z.number()]).meta({ description: 'ISO 8601 UTC text.' });

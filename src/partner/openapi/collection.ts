@@ -21,10 +21,28 @@ export function requestCollection(): Json {
     auth: { type: 'bearer', bearer: [{ key: 'token', value: '{{apiKey}}', type: 'string' }] },
     event: [script('prerequest', prepare)],
     item: [
-      ...folders.map(([name, own]) => ({ name, item: own.map(requestOf) })),
+      ...folders.map(([name, own]) => ({ name, item: inWorkingOrder(own).map(requestOf) })),
       { name: 'removals', item: endpoints.filter(isRemoval).map(requestOf) },
     ],
   };
+}
+
+/** As the contract has them, but after the request that remembers what they need (a record is made before it is read). */
+function inWorkingOrder(endpoints: readonly AnyEndpoint[]): AnyEndpoint[] {
+  const ordered: AnyEndpoint[] = [];
+  const left = [...endpoints];
+  while (left.length > 0) {
+    const coming = new Set(left.flatMap(({ id }) => Object.keys(collectionExamples[id]?.remember ?? {})));
+    const ready = left.findIndex((one) => neededBy(one).every((name) => !coming.has(name)));
+    ordered.push(...left.splice(Math.max(ready, 0), 1));
+  }
+  return ordered;
+}
+
+/** The variables a request uses and does not fill itself. */
+function neededBy(endpoint: AnyEndpoint): string[] {
+  const example = collectionExamples[endpoint.id] ?? {};
+  return variablesOf(endpoint, example).filter((name) => !Object.hasOwn(example.remember ?? {}, name));
 }
 
 /** One environment a server, importable beside the collection. */

@@ -44,17 +44,32 @@ function parametersOf(endpoint: AnyEndpoint, components: Components): Json {
     const schema = place === 'path' ? endpoint.params : endpoint.query;
     if (!(schema instanceof z.ZodObject)) return [];
     return Object.entries(schema.shape).map(([name, field]) =>
-      parameterOf(place, name, field as z.ZodType, components),
+      parameterOf(endpoint, place, name, field as z.ZodType, components),
     );
   });
   return parameters.length === 0 ? {} : { parameters };
 }
 
-function parameterOf(place: 'path' | 'query', name: string, field: z.ZodType, components: Components): Json {
+function parameterOf(
+  endpoint: AnyEndpoint,
+  place: 'path' | 'query',
+  name: string,
+  field: z.ZodType,
+  components: Components,
+): Json {
   const schema = jsonSchemaOf(field, 'output', components);
   const required = place === 'path' || !field.safeParse(undefined).success;
   const list = schema['type'] === 'array' ? { style: 'form', explode: false } : {};
-  return { name, in: place, required, schema, ...list };
+  return { name, in: place, description: parameterText(endpoint, place, name), required, schema, ...list };
+}
+
+/** What is known of a parameter: how the pages are counted, or its words. */
+function parameterText(endpoint: AnyEndpoint, place: 'path' | 'query', name: string): string {
+  const { paging } = endpoint.list ?? {};
+  if (name === paging?.pageParam) return `Page, counted from ${String(paging.firstPage)}.`;
+  if (name === paging?.sizeParam) return 'Records a page.';
+  const words = name.replaceAll(/(?<=[a-z])[A-Z]/g, (letter) => ` ${letter.toLowerCase()}`);
+  return place === 'path' ? `Path: ${words}.` : `Query: ${words}.`;
 }
 
 function requestBodyOf(endpoint: AnyEndpoint, components: Components): Json {

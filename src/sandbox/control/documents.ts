@@ -3,7 +3,9 @@ import { readFileSync } from 'node:fs';
 import { stringify } from 'yaml';
 import { collectionEnvironments, requestCollection } from '../../partner/openapi/collection.ts';
 import { openApiDocument } from '../../partner/openapi/openapi.ts';
+import { contextOf } from '../prepare.ts';
 import { listCompanies } from '../records/companies.ts';
+import { verifiedNumbers } from '../records/sites.ts';
 import { BASE_PATH } from '../router.ts';
 import type { SandboxState } from '../state.ts';
 
@@ -30,13 +32,16 @@ export function baseUrl(state: SandboxState): string {
   return state.publicUrl + BASE_PATH;
 }
 
-/** The collection's environment with the key of the first company in it, ready to run. */
+/** The collection's environment with the key and a verified number of the first company in it, ready to run. */
 function environment(state: SandboxState): unknown {
   const { sandbox } = collectionEnvironments({ sandbox: baseUrl(state) });
-  const values = (sandbox['values'] as { key: string; value: string }[]).map((one) =>
-    one.key === 'apiKey' ? { ...one, value: listCompanies(state)[0]?.apiKey ?? one.value } : one,
-  );
-  return { ...sandbox, values };
+  const [company] = listCompanies(state);
+  if (company === undefined) return sandbox;
+  const [verifiedPhone] = verifiedNumbers(contextOf(state, company));
+  const known = { apiKey: company.apiKey, verifiedPhone };
+  const values = (sandbox['values'] as { key: string }[]).filter(({ key }) => key !== 'apiKey');
+  const filled = Object.entries(known).filter(([, value]) => typeof value === 'string');
+  return { ...sandbox, values: [...values, ...filled.map(([key, value]) => ({ key, value, enabled: true }))] };
 }
 
 function json(value: unknown): Document {

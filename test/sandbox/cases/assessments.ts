@@ -132,7 +132,7 @@ export const assessmentCases: Cases<'assessments'> = {
     refusals: { NOT_FOUND: async (world) => ({ params: { ...(await own(world)).params, batchId: SOMEBODY_ELSE } }) },
   },
   listCandidates: {
-    success: async (world) => ({ params: { assessmentId: (await submission(world, true)).assessmentId } }),
+    success: async (world) => ({ params: { assessmentId: (await interviewOf(world, true)).assessmentId } }),
     refusals: {
       INVALID_PER_PAGE: async (world) => ({ ...(await own(world)), query: { perPage: 7 } }),
       INVALID_REQUEST: async (world) => ({ ...(await own(world)), query: { pageNumber: 0 } }),
@@ -145,16 +145,16 @@ export const assessmentCases: Cases<'assessments'> = {
 
 function results() {
   return {
-    success: async (world: World) => ({ params: await submission(world, true) }),
+    success: async (world: World) => ({ params: await interviewOf(world, true) }),
     refusals: {
       NOT_FOUND: async (world: World) => ({ params: { ...(await own(world)).params, submissionId: SOMEBODY_ELSE } }),
-      REPORT_NOT_READY: async (world: World) => ({ params: await submission(world, false) }),
+      REPORT_NOT_READY: async (world: World) => ({ params: await interviewOf(world, false) }),
     },
   };
 }
 
 /** An interview taken to its end. */
-export async function submission(
+export async function interviewOf(
   world: World,
   scored: boolean,
 ): Promise<{ assessmentId: string; submissionId: string }> {

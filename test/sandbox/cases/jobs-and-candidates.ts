@@ -1,3 +1,4 @@
+import { eventually } from '../open-sandbox.ts';
 import type { Cases } from './case.ts';
 import { NOBODY, newCandidate, newEmail, newJob, newJobCandidate, profile, SOMEBODY_ELSE } from './records.ts';
 import type { World } from './world.ts';
@@ -94,5 +95,10 @@ export const candidateCases: Cases<'candidates'> = {
 
 /** A batch whose first candidate is there. */
 async function newBatch({ partner }: World): Promise<string> {
-  return String((await partner.candidates.uploadResumes({ body: { resumeURLs } })).data.batchId);
+  const params = { batchId: String((await partner.candidates.uploadResumes({ body: { resumeURLs } })).data.batchId) };
+  await eventually(
+    () => partner.candidates.getBatch({ params }),
+    ({ data }) => data.candidates.length > 0,
+  );
+  return params.batchId;
 }
