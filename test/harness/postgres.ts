@@ -1,5 +1,4 @@
-import { randomUUID } from 'node:crypto';
-import pg from 'pg';
+import { asAdmin, newDatabase } from './new-database.ts';
 import { fromHarness } from './services.ts';
 
 export interface TestDatabase {
@@ -11,21 +10,8 @@ export interface TestDatabase {
 
 /** A new empty database on the run's own Postgres, which starts with the first call of a run (about 2 s). */
 export async function createDatabase(): Promise<TestDatabase> {
-  const { url } = await fromHarness('postgres');
-  const name = `test_${randomUUID().replaceAll('-', '')}`;
-  await asAdmin(url, `create database ${name}`);
-  return {
-    url: Object.assign(new URL(url), { pathname: `/${name}` }).href,
-    drop: () => asAdmin(url, `drop database if exists ${name} with (force)`),
-  };
-}
-
-async function asAdmin(url: string, statement: string): Promise<void> {
-  const client = new pg.Client({ connectionString: url });
-  await client.connect();
-  try {
-    await client.query(statement);
-  } finally {
-    await client.end();
-  }
+  const server = await fromHarness('postgres');
+  const url = await newDatabase(server.url);
+  const name = new URL(url).pathname.slice(1);
+  return { url, drop: () => asAdmin(server.url, `drop database if exists ${name} with (force)`) };
 }
