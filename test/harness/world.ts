@@ -123,6 +123,8 @@ export async function startWorld(options: WorldOptions): Promise<World> {
   const env: NodeJS.ProcessEnv = {
     LOG_FORMAT: 'json',
     TEMPORAL_ADDRESS: options.temporalAddress,
+    // By content, so that worlds may share it: bundling costs every world's first worker seconds.
+    HIREBRIDGE_BUNDLE_DIR: join(tmpdir(), 'hirebridge-test-bundles'),
     HIREBRIDGE_STORE_URL: storeUrl,
     ...options.env,
   };
