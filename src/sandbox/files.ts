@@ -7,6 +7,8 @@ import { pdfOf } from './pdf.ts';
 import { applicationFile, consentFile, resumeFile } from './records/application-record.ts';
 import { interviewReport } from './records/assessment-files.ts';
 import { companyById } from './records/companies.ts';
+import { certificateText, offerText } from './records/offer-files.ts';
+import { documentText } from './records/onboarding-documents.ts';
 import type { SandboxState } from './state.ts';
 
 /** What a document says. */
@@ -18,6 +20,9 @@ export interface FileText {
 /** Draws each kind of document from its record, by the kind given to `fileUrl`; undefined where the record is gone. A family adds a line. */
 const KINDS: Record<string, (ctx: Context, subject: string) => FileText | undefined> = {
   'interview-report': interviewReport,
+  'onboarding-document': documentText,
+  offer: offerText,
+  'offer-certificate': certificateText,
   resume: resumeFile,
   consent: consentFile,
   'application-file': applicationFile,

@@ -1,5 +1,6 @@
 import { ASSESSMENTS } from './records/assessment-tables.ts';
 import { BOOKING } from './records/booking-tables.ts';
+import { ONBOARDING_DOCUMENTS } from './records/onboarding-document-tables.ts';
 import { RESUMES } from './records/resume-tables.ts';
 import { WORKSPACE } from './records/workspace-tables.ts';
 
@@ -88,4 +89,13 @@ create table if not exists onboarding_steps (
 `;
 
 /** All tables, in order of creation. */
-export const TABLES: readonly string[] = [CORE, RECRUITING, ONBOARDING, WORKSPACE, BOOKING, RESUMES, ASSESSMENTS];
+export const TABLES: readonly string[] = [
+  CORE,
+  RECRUITING,
+  ONBOARDING,
+  WORKSPACE,
+  BOOKING,
+  RESUMES,
+  ONBOARDING_DOCUMENTS,
+  ASSESSMENTS,
+];

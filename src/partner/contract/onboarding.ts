@@ -126,7 +126,7 @@ export const onboarding = {
     response: statusKeyedPage('documents'),
     list: { itemsAt: 'data.documents', item: OnboardingDocument, idKey: 'documentId' },
     errors: errorsOf(unknownCandidate),
-    assumed: ['G12', 'G24'],
+    assumed: ['DOCUMENTS', 'G12', 'G24'],
   }),
   getDocument: defineEndpoint({
     id: 'onboarding.getDocument',
@@ -139,7 +139,7 @@ export const onboarding = {
     envelope: 'status-data',
     response: statusData(OnboardingDocument),
     errors: errorsOf(notFound('onboarding candidate or document')),
-    assumed: ['G24'],
+    assumed: ['DOCUMENTS', 'G24'],
   }),
   setExternalStatus: defineEndpoint({
     id: 'onboarding.setExternalStatus',
@@ -192,7 +192,7 @@ export const onboarding = {
     response: statusKeyedPage('offers', 'offerDocuments'),
     list: { itemsAt: 'data.offers', item: Offer, idKey: 'offerId', paging },
     errors: errorsOf(badQuery),
-    assumed: ['G9', 'G12', 'O14'],
+    assumed: ['G9', 'G12', 'O14', 'OFFERS'],
   }),
   getOffer: defineEndpoint({
     id: 'onboarding.getOffer',
@@ -205,6 +205,6 @@ export const onboarding = {
     envelope: 'status-data',
     response: statusData(Offer),
     errors: errorsOf(notFound('offer')),
-    assumed: ['G24', 'O14'],
+    assumed: ['G24', 'O14', 'OFFERS'],
   }),
 };

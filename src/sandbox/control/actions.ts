@@ -4,6 +4,7 @@ import type { Action } from './action.ts';
 import { assessments } from './assessments.ts';
 import { booking } from './booking.ts';
 import { machinery } from './machinery.ts';
+import { offers } from './offers.ts';
 import { onboarding } from './onboarding.ts';
 import { recruiting } from './recruiting.ts';
 import { workspace } from './workspace.ts';
@@ -12,6 +13,7 @@ import { workspace } from './workspace.ts';
 export const actions = {
   ...recruiting,
   ...onboarding,
+  ...offers,
   ...workspace,
   ...booking,
   ...assessments,

@@ -1,6 +1,14 @@
 import { z } from 'zod';
 import { overallStatuses, stepKeys, stepStatuses } from '../../partner/contract/onboarding-candidate.ts';
-import { enrol, renderEnrolmentInFull, setOverallStatus, setStep, stepsOf } from '../records/onboarding.ts';
+import {
+  enrol,
+  openJourney,
+  renderEnrolmentInFull,
+  setOverallStatus,
+  setStep,
+  stepsOf,
+} from '../records/onboarding.ts';
+import { renderDocument, uploadDocuments } from '../records/onboarding-documents.ts';
 import { createFlow, listFlows, renderFlow, setFlowStatus } from '../records/onboarding-flows.ts';
 import { defineAction, NoInput } from './action.ts';
 
@@ -44,6 +52,25 @@ export const onboarding = {
     run(ctx, { flowId, ...entry }) {
       const [enrolled] = enrol(ctx, flowId, [entry]);
       return enrolled === undefined ? null : renderEnrolmentInFull(ctx, enrolled);
+    },
+  }),
+
+  openJourney: defineAction({
+    summary: 'The candidate opens the journey link, which no longer resolves once terminated, rejected or failed',
+    input: z.strictObject(enrolment),
+    run: (ctx, { onboardingCandidateId }) => renderEnrolmentInFull(ctx, openJourney(ctx, onboardingCandidateId)),
+  }),
+
+  uploadDocuments: defineAction({
+    summary: 'The candidate uploads files through the journey link: at most 30 at once, each at most 10 MB',
+    input: z.strictObject({
+      ...enrolment,
+      files: z.array(z.strictObject({ name: z.string().min(1), bytes: z.int().min(1).default(1000) })).min(1),
+    }),
+    run(ctx, { onboardingCandidateId, files }) {
+      const documents = uploadDocuments(ctx, openJourney(ctx, onboardingCandidateId), files);
+      setStep(ctx, onboardingCandidateId, 'doc_collection', 'in_progress');
+      return { documents: documents.map((one) => renderDocument(ctx, one)) };
     },
   }),
 

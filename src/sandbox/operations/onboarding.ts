@@ -10,9 +10,12 @@ import {
   terminate,
 } from '../records/onboarding.ts';
 import { listFlows, renderFlow } from '../records/onboarding-flows.ts';
+import { onboardingDocuments } from './onboarding-documents.ts';
 import { limitPagination, type OperationTree, success } from './operation.ts';
 
 export const onboarding = {
+  ...onboardingDocuments,
+
   listFlows(ctx, { query: { status, page, limit } }) {
     const flows = listFlows(ctx, status);
     const shown = flows.slice((page - 1) * limit, page * limit).map(renderFlow);

@@ -6,6 +6,7 @@ import { emit } from '../events.ts';
 import { stableUuid } from '../random.ts';
 import { emailKey } from './candidates.ts';
 import { updateCompany } from './companies.ts';
+import { followStep } from './onboarding-documents.ts';
 import { findFlow } from './onboarding-flows.ts';
 
 export interface Enrolment {
@@ -160,6 +161,13 @@ export function setOverallStatus(ctx: Context, id: string, overallStatus: string
   return after;
 }
 
+/** The journey link, as long as it resolves: not once terminated, rejected or failed (section 2.9). */
+export function openJourney(ctx: Context, id: string): Enrolment {
+  const enrolment = findEnrolment(ctx, id);
+  if (isTerminal(enrolment.overallStatus) && enrolment.overallStatus !== 'completed') throw notFound('Journey');
+  return enrolment;
+}
+
 /** Section 3: any non-terminal enrolment ends; a terminal one answers 409. */
 export function terminate(ctx: Context, id: string, reason: string | null): Enrolment {
   if (isTerminal(findEnrolment(ctx, id).overallStatus))
@@ -196,6 +204,7 @@ export function setStep(
 ): Enrolment {
   const enrolment = findEnrolment(ctx, id);
   if (isTerminal(enrolment.overallStatus)) throw refuse('ALREADY_TERMINAL', 'The enrollment is already terminal');
+  const before = stepsOf(ctx, id).find((step) => step.stepKey === stepKey)?.status;
   const changed = ctx.state.run(
     'update onboarding_steps set status = ?, rejection_reason = ?, verified_at = ? where onboarding_id = ? and step_key = ?',
     status,
@@ -206,6 +215,7 @@ export function setStep(
   );
   if (changed === 0) throw invalidRequest('The enrollment has no such step', { stepKey: 'unknown' });
   effect(ctx, 'onboarding-step', id, { stepKey, status });
+  if (before !== status) followStep(ctx, enrolment, stepKey, status);
   return setOverallStatus(ctx, id, overallOf(stepsOf(ctx, id).map((step) => step.status)));
 }
 

@@ -49,6 +49,16 @@ export const onboardingAndCampaigns = {
     choice:
       'Any step in work: in_progress; some submitted: partial_submission; all submitted: under_review; all verified: final_handoff; completed only by a person.',
   },
+  DOCUMENTS: {
+    section: '4.9',
+    choice:
+      'A document is { documentId, onboardingCandidateId, stepKey, type (document, report), name, status (uploaded, verified, rejected), createdAt, verifiedAt, pdfUrl }, the filter type; onboarding.documents.verified follows the verification of doc_collection, onboarding.report.ready that of another step.',
+  },
+  OFFERS: {
+    section: '4.9',
+    choice:
+      'An offer is { offerId, name, status, candidateId, jobCandidateId, jobId, signers: [{ name, email, status, openedAt, signedAt, signingOrder }], createdAt, sentAt, completedAt, signedPdfUrl, certificateUrl }, the URLs null until completed; signers sign one after the other; a cancelled offer is gone.',
+  },
   M1: {
     section: '4.10',
     choice:
