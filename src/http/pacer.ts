@@ -1,7 +1,7 @@
 import type { Lane, PaceAnswer } from './pace.ts';
-import { createTurns, type Turns } from './pacer-turns.ts';
+import { createTurns, freshTurns, type SavedTurns, type Turns } from './pacer-turns.ts';
 import { readRateLimit } from './rate-limit-headers.ts';
-import { createSuccessWindow, type SuccessWindow } from './success-window.ts';
+import { createSuccessWindow, type SavedSuccesses, type SuccessWindow } from './success-window.ts';
 
 /** What is learned, for the store: a restart must not learn again. */
 export interface SavedPace {
@@ -13,6 +13,27 @@ export interface SavedPace {
   noise: number;
   /** Whether a limit has been met at all; until then the rate grows fast. */
   limitSeen: boolean;
+  /** What is under way. Absent, or of a clock that went back since: begun anew, with what was learned. */
+  underWay?: UnderWay;
+}
+
+/** Plain data; times are of the pacer's clock. */
+interface UnderWay {
+  savedAt: number;
+  turns: SavedTurns;
+  successes: SavedSuccesses;
+  epoch: { answers: number; limited: number };
+  decidedAt: number;
+  answersSinceCut: number;
+  answersEver: number;
+  cutsInRow: number;
+  /** The highest rate cut from lately: a 429 well below it is suspected to be noise. */
+  cutFrom: number;
+  measuring: { first?: { rate: number; share: number } } | null;
+  limitedInRow: number;
+  settledAt: number;
+  cleanEpochs: number;
+  backoff: number;
 }
 
 export interface Pacer {
@@ -20,6 +41,8 @@ export interface Pacer {
   ask(lane: Lane): number;
   /** Learns from an answer. `sentAt` is of the same clock as `now`. */
   answered(answer: PaceAnswer): void;
+  /** So many requests were let go and will not leave. */
+  giveBack(turns: number): void;
   save(): SavedPace;
 }
 
@@ -27,6 +50,8 @@ export interface PacerClock {
   now: () => number;
   /** From 0 to 1. */
   random: () => number;
+  /** How long others that share the pace may still act on a leave given before a pause, ms. */
+  leaseMs?: number;
 }
 
 const firstRate = 10;
@@ -40,6 +65,8 @@ const settleMs = 10_000;
 /** More than this share of 429s is no noise. */
 const mostNoise = 0.25;
 const backoffMs = { first: 500, most: 15_000 };
+/** As good as for ever, and a number in JSON. */
+const manyAnswers = 1e9;
 
 /**
  * The decision core of a pace: learns the rate of an unknown limit from 429s. Pure: no timers, no I/O.
@@ -55,35 +82,52 @@ export function createPacer(clock: PacerClock, saved?: SavedPace): Pacer {
   return {
     ask: (lane) => pace.turns.ask(lane, pace.learned.rate),
     answered: (answer) => pace.answered(answer),
-    save: () => ({ ...pace.learned }),
+    giveBack: (turns) => pace.turns.giveBack(turns, pace.learned.rate),
+    save: () => pace.save(),
+  };
+}
+
+function begin(now: number, limitSeen: boolean): UnderWay {
+  return {
+    savedAt: now,
+    turns: { ...freshTurns },
+    successes: { startedAt: now, first: 0, counts: [] },
+    epoch: { answers: 0, limited: 0 },
+    decidedAt: -1,
+    answersSinceCut: manyAnswers,
+    answersEver: limitSeen ? manyAnswers : 0,
+    cutsInRow: 0,
+    cutFrom: 0,
+    measuring: null,
+    limitedInRow: 0,
+    settledAt: -1,
+    cleanEpochs: 0,
+    backoff: backoffMs.first,
   };
 }
 
 /** Invariant: a decision is taken only from answers to requests that were sent after the last one. */
 class LearnedPace {
-  readonly learned: SavedPace;
+  readonly learned: Omit<SavedPace, 'underWay'>;
   readonly turns: Turns;
   readonly #clock: PacerClock;
   readonly #successes: SuccessWindow;
-  #epoch = { answers: 0, limited: 0 };
-  #decidedAt = Number.NEGATIVE_INFINITY;
-  #answersSinceCut = Number.POSITIVE_INFINITY;
-  #answersEver: number;
-  #cutsInRow = 0;
-  /** The highest rate cut from lately: a 429 well below it is suspected to be noise. */
-  #cutFrom = 0;
-  #measuring: { first?: { rate: number; share: number } } | undefined;
-  #limitedInRow = 0;
-  #settledAt = Number.NEGATIVE_INFINITY;
-  #cleanEpochs = 0;
-  #backoff = backoffMs.first;
+  readonly #now: UnderWay;
 
-  constructor(clock: PacerClock, learned: SavedPace) {
+  constructor(clock: PacerClock, { underWay, ...learned }: SavedPace) {
+    const now = clock.now();
     this.#clock = clock;
-    this.learned = { ...learned };
-    this.turns = createTurns(clock.now);
-    this.#successes = createSuccessWindow(clock.now());
-    this.#answersEver = learned.limitSeen ? Number.POSITIVE_INFINITY : 0;
+    this.learned = learned;
+    this.#now =
+      underWay !== undefined && underWay.savedAt <= now + 1000
+        ? structuredClone(underWay)
+        : begin(now, learned.limitSeen);
+    this.turns = createTurns(clock.now, this.#now.turns);
+    this.#successes = createSuccessWindow(this.#now.successes);
+  }
+
+  save(): SavedPace {
+    return { ...this.learned, underWay: structuredClone({ ...this.#now, savedAt: this.#clock.now() }) };
   }
 
   answered(answer: PaceAnswer): void {
@@ -91,21 +135,21 @@ class LearnedPace {
     const limited = answer.status === 429 || (answer.status === 503 && answer.retryAfterMs !== undefined);
     if (answer.status < 500 && !limited) this.#successes.add(now);
     this.#obeyHeaders(answer, now);
-    if (answer.sentAt < this.#decidedAt) return;
+    if (answer.sentAt < this.#now.decidedAt) return;
     const wasCanary = this.turns.canaryAnswered(!limited);
-    if (!limited && wasCanary) this.#backoff = backoffMs.first;
-    this.#limitedInRow = limited ? this.#limitedInRow + 1 : 0;
-    this.#answersSinceCut += 1;
-    this.#answersEver += 1;
+    if (!limited && wasCanary) this.#now.backoff = backoffMs.first;
+    this.#now.limitedInRow = limited ? this.#now.limitedInRow + 1 : 0;
+    this.#now.answersSinceCut += 1;
+    this.#now.answersEver += 1;
     this.#count(answer.sentAt, limited);
     if (limited) this.#onLimited(answer, now, wasCanary);
-    if (this.#epoch.answers >= this.#epochSize()) this.#endEpoch(now);
+    if (this.#now.epoch.answers >= this.#epochSize()) this.#endEpoch(now);
   }
 
   #count(sentAt: number, limited: boolean): void {
-    if (sentAt < this.#settledAt) return;
-    this.#epoch.answers += 1;
-    if (limited) this.#epoch.limited += 1;
+    if (sentAt < this.#now.settledAt) return;
+    this.#now.epoch.answers += 1;
+    if (limited) this.#now.epoch.limited += 1;
   }
 
   #epochSize(): number {
@@ -115,40 +159,40 @@ class LearnedPace {
   #onLimited(answer: PaceAnswer, now: number, wasCanary: boolean): void {
     if (wasCanary) return this.#pause(answer, now);
     // With known noise one 429 is no news, and only its own request waits; four in a row are a limit.
-    const maybeNoise = this.learned.noise > 0 || this.#measuring !== undefined;
-    if (maybeNoise && this.#limitedInRow < 4) return;
-    const wellBelow = this.#answersSinceCut < epochSize * 2 && this.learned.rate <= 0.9 * this.#cutFrom;
+    const maybeNoise = this.learned.noise > 0 || this.#now.measuring !== null;
+    if (maybeNoise && this.#now.limitedInRow < 4) return;
+    const wellBelow = this.#now.answersSinceCut < epochSize * 2 && this.learned.rate <= 0.9 * this.#now.cutFrom;
     if (maybeNoise || !wellBelow) return this.#cut(answer, now);
-    this.#measuring = {};
-    this.#epoch = { answers: 0, limited: 0 };
+    this.#now.measuring = {};
+    this.#now.epoch = { answers: 0, limited: 0 };
     this.turns.waitUntil(now + (answer.retryAfterMs ?? 0));
   }
 
   #cut(answer: PaceAnswer, now: number): void {
     const { rate, noise } = this.learned;
-    this.#cutsInRow += 1;
+    this.#now.cutsInRow += 1;
     const spans = [8_000, 20_000, 60_000];
     const average = Math.max(...spans.map((span) => this.#successes.rate(now, span))) / (1 - noise);
     // Cut again and again: the limit itself has fallen, and the averages speak of the one before.
-    const succeeded = this.#cutsInRow > 2 ? Math.min(average, 0.87 * rate) : average;
-    this.#cutFrom = this.#answersSinceCut < epochSize * 2 ? Math.max(this.#cutFrom, rate) : rate;
+    const succeeded = this.#now.cutsInRow > 2 ? Math.min(average, 0.87 * rate) : average;
+    this.#now.cutFrom = this.#now.answersSinceCut < epochSize * 2 ? Math.max(this.#now.cutFrom, rate) : rate;
     this.learned.best = Math.min(rate, succeeded);
     this.learned.rate = Math.max(0.97 * this.learned.best, 0.5 * rate, lowestRate);
     this.learned.limitSeen = true;
-    this.#answersSinceCut = 0;
-    this.#cleanEpochs = 0;
-    this.#measuring = undefined;
+    this.#now.answersSinceCut = 0;
+    this.#now.cleanEpochs = 0;
+    this.#now.measuring = null;
     this.#pause(answer, now);
   }
 
   #pause(answer: PaceAnswer, now: number): void {
     // Jitter, so that processes that were stopped together do not come back together.
-    const own = this.#backoff * (0.9 + 0.2 * this.#clock.random());
-    this.#backoff = Math.min(this.#backoff * 2, backoffMs.most);
+    const own = this.#now.backoff * (0.9 + 0.2 * this.#clock.random());
+    this.#now.backoff = Math.min(this.#now.backoff * 2, backoffMs.most);
     this.turns.pauseUntil(now + Math.max(answer.retryAfterMs ?? 0, own));
-    this.#decidedAt = now;
-    this.#limitedInRow = 0;
-    this.#epoch = { answers: 0, limited: 0 };
+    this.#now.decidedAt = now + (this.#clock.leaseMs ?? 0);
+    this.#now.limitedInRow = 0;
+    this.#now.epoch = { answers: 0, limited: 0 };
   }
 
   #obeyHeaders(answer: PaceAnswer, now: number): void {
@@ -158,33 +202,33 @@ class LearnedPace {
 
   #endEpoch(now: number): void {
     const { rate, noise, limitSeen } = this.learned;
-    const share = this.#epoch.limited / this.#epoch.answers;
-    this.#epoch = { answers: 0, limited: 0 };
-    if (this.#measuring !== undefined) return this.#judge(this.#measuring, share);
+    const share = this.#now.epoch.limited / this.#now.epoch.answers;
+    this.#now.epoch = { answers: 0, limited: 0 };
+    if (this.#now.measuring !== null) return this.#judge(this.#now.measuring, share);
     if (noise > 0 && share > noise + 0.08) return this.#measureBelow(share);
     if (share > noise + (limitSeen ? 0.02 : 0.06)) return;
     // Downwards only: upwards it would take the limit itself for noise, step by step.
     if (share < noise) this.learned.noise = noise < 0.01 ? 0 : noise * 0.9 + share * 0.1;
-    this.#cutsInRow = 0;
+    this.#now.cutsInRow = 0;
     // A rate that nobody used up says nothing: an idle tenant must not climb.
     if (this.#successes.rate(now, 8_000) >= 0.6 * rate * (1 - noise)) this.#raise();
   }
 
   #measureBelow(share: number): void {
-    this.#settledAt = this.#clock.now() + settleMs;
-    this.#measuring = { first: { rate: this.learned.rate, share } };
+    this.#now.settledAt = this.#clock.now() + settleMs;
+    this.#now.measuring = { first: { rate: this.learned.rate, share } };
     this.learned.rate *= 0.8;
   }
 
   #judge({ first }: { first?: { rate: number; share: number } }, share: number): void {
-    this.#measuring = undefined;
+    this.#now.measuring = null;
     if (first === undefined) {
       if (share > mostNoise) this.learned.rate = Math.max(this.learned.rate * (1 - share), lowestRate);
       else if (share > 2 * oneOfAnEpoch) this.#measureBelow(share);
       return;
     }
-    this.#cutFrom = 0;
-    this.#cutsInRow = 0;
+    this.#now.cutFrom = 0;
+    this.#now.cutsInRow = 0;
     // What a limit would leave at 80 % of the rate; noise would leave the share as it was.
     const ofLimit = Math.max(0, 1 - (1 - first.share) / 0.8);
     if (share <= Math.max(ofLimit + 0.3 * (first.share - ofLimit), oneOfAnEpoch)) {
@@ -194,12 +238,12 @@ class LearnedPace {
     this.learned.noise = Math.min((first.share + share) / 2, mostNoise);
     this.learned.rate = Math.max(first.rate, this.learned.best);
     // The limits seen so far may all have been noise.
-    if (this.#answersEver < 20 * epochSize) this.learned.limitSeen = false;
+    if (this.#now.answersEver < 20 * epochSize) this.learned.limitSeen = false;
   }
 
   /** Small steps: 1.2 % after 300 clean answers; larger ones at first, below what is known to succeed, and after three clean steps (a raised limit). */
   #raise(): void {
-    this.#cleanEpochs += 1;
+    this.#now.cleanEpochs += 1;
     this.learned.rate *= this.#step();
     this.learned.best = Math.max(this.learned.best, this.learned.rate / 1.05);
   }
@@ -208,8 +252,8 @@ class LearnedPace {
     const { rate, best, limitSeen } = this.learned;
     if (!limitSeen) return 1.5;
     if (rate < 0.9 * best) return 1.1;
-    if (this.#cleanEpochs > 18) return Math.min(1.04 + 0.02 * (this.#cleanEpochs - 19), 1.16);
-    if (this.#answersEver < 30 * epochSize) return this.#cleanEpochs % 2 === 0 ? 1.04 : 1;
-    return this.#cleanEpochs % 6 === 0 ? 1.012 : 1;
+    if (this.#now.cleanEpochs > 18) return Math.min(1.04 + 0.02 * (this.#now.cleanEpochs - 19), 1.16);
+    if (this.#now.answersEver < 30 * epochSize) return this.#now.cleanEpochs % 2 === 0 ? 1.04 : 1;
+    return this.#now.cleanEpochs % 6 === 0 ? 1.012 : 1;
   }
 }

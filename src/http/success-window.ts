@@ -5,24 +5,34 @@ export interface SuccessWindow {
   rate(now: number, spanMs: number): number;
 }
 
-const bucketMs = 250;
-const keptMs = 60_000;
+/** Plain data: counts of consecutive spans of 250 ms. */
+export interface SavedSuccesses {
+  startedAt: number;
+  /** Number of the first span since 1970. */
+  first: number;
+  counts: number[];
+}
 
-/** Counts in buckets of 250 ms, one minute long: bounded memory at any rate. */
-export function createSuccessWindow(startedAt: number): SuccessWindow {
-  const buckets: { at: number; count: number }[] = [];
+const bucketMs = 250;
+const kept = 60_000 / bucketMs;
+
+/** Counts in buckets of 250 ms, one minute long: bounded memory at any rate. Changes `saved` in place. */
+export function createSuccessWindow(saved: SavedSuccesses): SuccessWindow {
   return {
     add(at) {
-      const start = Math.floor(at / bucketMs) * bucketMs;
-      const last = buckets.at(-1);
-      if (last !== undefined && last.at >= start) last.count += 1;
-      else buckets.push({ at: start, count: 1 });
-      while (buckets[0] !== undefined && buckets[0].at < at - keptMs) buckets.shift();
+      const bucket = Math.floor(at / bucketMs);
+      const { counts } = saved;
+      if (counts.length === 0 || bucket - saved.first > 2 * kept) [saved.first, counts.length] = [bucket, 0];
+      while (counts.length <= bucket - saved.first) counts.push(0);
+      // What is told late counts as of now.
+      counts[counts.length - 1] = (counts.at(-1) ?? 0) + 1;
+      saved.first += counts.splice(0, counts.length - kept - 1).length;
     },
     rate(now, spanMs) {
       // Under half a second one success would look like a high rate.
-      const known = Math.min(spanMs, Math.max(now - startedAt, 500));
-      const count = buckets.reduce((sum, bucket) => (bucket.at >= now - known ? sum + bucket.count : sum), 0);
+      const known = Math.min(spanMs, Math.max(now - saved.startedAt, 500));
+      const from = Math.max(0, Math.ceil((now - known) / bucketMs) - saved.first);
+      const count = saved.counts.slice(from).reduce((sum, one) => sum + one, 0);
       return (count * 1000) / known;
     },
   };

@@ -1,4 +1,4 @@
-import { DatabaseSync, type SQLInputValue } from 'node:sqlite';
+import { DatabaseSync, type SQLInputValue, type StatementSync } from 'node:sqlite';
 import { SqliteAdapter, SqliteDialect } from 'kysely';
 
 /** Waits this long for another process's short transaction before SQLITE_BUSY. */
@@ -32,12 +32,25 @@ export function openSqliteFile(file: string): DatabaseSync {
   return database;
 }
 
+/** Statements kept prepared. V8 does not see what SQLite holds for one: without this a page of 100 rows costs a megabyte until some later collection. */
+const KEPT_STATEMENTS = 100;
+
 function asKyselyDatabase(database: DatabaseSync) {
+  const kept = new Map<string, StatementSync>();
+  function prepared(sql: string): StatementSync {
+    const known = kept.get(sql);
+    // A deferred transaction that upgrades to a write fails at once when another process wrote meanwhile; `immediate` queues.
+    const statement = known ?? database.prepare(sql === 'begin' ? 'begin immediate' : sql);
+    kept.delete(sql);
+    kept.set(sql, statement);
+    const [oldest] = kept.keys();
+    if (kept.size > KEPT_STATEMENTS && oldest !== undefined) kept.delete(oldest);
+    return statement;
+  }
   return {
     close: () => database.close(),
     prepare(sql: string) {
-      // A deferred transaction that upgrades to a write fails at once when another process wrote meanwhile; `immediate` queues.
-      const statement = database.prepare(sql === 'begin' ? 'begin immediate' : sql);
+      const statement = prepared(sql);
       return {
         reader: statement.columns().length > 0,
         all: (parameters: readonly unknown[]) => statement.all(...parameters.map(toSqlite)),
