@@ -12,6 +12,7 @@ const FIVE = {
   employees: 5,
   distinctEmployeeNumbers: 5,
   writeBacksVerified: 5,
+  pulled: { jobs: { partner: 3, hris: 3 }, candidates: { partner: 50, hris: 50 } },
 };
 
 /** Every name part, e-mail and phone of the sandbox's people that is long enough to be looked for. */

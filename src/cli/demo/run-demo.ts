@@ -8,6 +8,7 @@ import { readStatus } from '../status/read-status.ts';
 import { renderTable } from '../table.ts';
 import { startUp, type Up } from '../up/start-up.ts';
 import { type Play, playHires, type Seen } from './play.ts';
+import { isPulled, type Pulled, untilPulled } from './pulled.ts';
 import { type Cast, castHires } from './recruiter.ts';
 import { countReport, type DemoReport, isAsPlayed } from './report.ts';
 import { createScreen } from './screen.ts';
@@ -55,11 +56,9 @@ async function play(options: DemoOptions, stop: AbortSignal, ends: (() => Promis
     say('Temporal, receiver and worker are ready. The ten people hired long ago are recorded and stay untouched.');
     const hiring = performance.now();
     const seen = await show({ ...places, stage, cast, store, stop, supervisor: up.supervisor });
-    const report = countReport(seen.ledger, seen.employees, seen.views, {
-      temporalCli: cliSeconds,
-      ready,
-      hires: secondsSince(hiring),
-    });
+    const seconds = { temporalCli: cliSeconds, ready, hires: secondsSince(hiring) };
+    const pulled = await untilPulled(stage, stop);
+    const report = { ...countReport(seen.ledger, seen.employees, seen.views, seconds), pulled };
     return await conclude(options, stage, cast, up, seen, report);
   } catch (error) {
     await tellFailure(stage);
@@ -84,15 +83,19 @@ async function conclude(
   cast: Cast,
   up: Up,
   seen: Seen,
-  report: DemoReport,
+  report: DemoReport & { pulled: Pulled },
 ): Promise<ExitCode> {
   say(`\n${describeHires(cast, seen)}\n`);
   if (options.report !== undefined) await writeFile(options.report, `${JSON.stringify(report, null, 2)}\n`);
   const played = Object.keys(cast).length;
-  const good = isAsPlayed(report, played);
+  const { pulled, ...counts } = report;
+  const good = isAsPlayed(counts, played) && isPulled(pulled);
   const { hires, enrolments, employees, writeBacksVerified } = report;
   say(
     `${hires} hires, ${enrolments} enrolments, ${employees} employees, ${writeBacksVerified} written back and verified in ${report.seconds.hires} s.`,
+  );
+  say(
+    `${pulled.jobs.hris} of ${pulled.jobs.partner} jobs and ${pulled.candidates.hris} of ${pulled.candidates.partner} candidates pulled into the HR system's tables.`,
   );
   if (!good) await tellFailure(stage);
   if (options.once !== true) {
