@@ -1,0 +1,360 @@
+import { expect, test } from 'vitest';
+import { defaultBuckets } from '../../src/partner/contract/assessment.ts';
+import { contract } from '../../src/partner/contract/index.ts';
+import { errorOf } from '../http/servers.ts';
+import { openPartner, outcome } from './open-partner.ts';
+
+const interview = {
+  title: 'Ward interview',
+  hiringForRole: 'Nurse',
+  purposeOfInterview: 'Find out who works well on a ward',
+};
+const text = (length: number) => 'x'.repeat(length);
+const bucket = (name: string) => ({ name, status: 'pass' as const });
+
+test('an audio interview is created with every default, costs one credit and asks nothing yet', async () => {
+  await using sandbox = await openPartner();
+  const before = await sandbox.credits();
+  const { status, body } = await sandbox.api('POST', '/assessment/audio-interviews', interview);
+  expect([status, body.status, typeof body.message]).toEqual([201, 'success', 'string']);
+  expect(body.data).toMatchObject({
+    testName: 'Ward interview',
+    companyId: sandbox.companyId,
+    jobId: '',
+    status: 'ACTIVE',
+    assessmentType: 'AI_AUDIO_INTERVIEW',
+    questionCount: 0,
+    duration: 20,
+    aiLanguage: 'english',
+    skills: [],
+    resumeAllowed: false,
+    maxResumeCount: null,
+    isEmailVerificationRequired: true,
+    shouldEvaluateCEFR: false,
+    submissionCount: 0,
+    questions: [],
+    createdAt: expect.any(Number),
+    lastUpdatedOn: expect.any(Number),
+    postedBy: { firstName: 'Olivia', clientId: String(sandbox.companyId) },
+  });
+  expect(body.data.buckets.map((one: { name: string; status: string }) => [one.name, one.status])).toEqual(
+    defaultBuckets.map((name) => [name, name === 'Not a Fit' ? 'fail' : 'pass']),
+  );
+  expect(await sandbox.credits()).toBe(before - 1);
+  const read = await sandbox.partner.assessments.get({ params: { assessmentId: body.data.assessmentId } });
+  expect(read.data).toEqual({ ...body.data, companyId: String(sandbox.companyId) });
+});
+
+test('what is given is answered as given, jobId as text', async () => {
+  await using sandbox = await openPartner({ jobs: 1 });
+  const buckets = [
+    { name: 'Yes', description: 'Invite', status: 'pass' as const },
+    { name: 'No', status: 'fail' as const },
+  ];
+  const settings = {
+    duration: 120,
+    aiLanguage: 'tagalog',
+    skills: ['care'],
+    resumeAllowed: true,
+    maxResumeCount: 5,
+  } as const;
+  const flags = { isEmailVerificationRequired: false, shouldEvaluateCEFR: true, status: 'INACTIVE' } as const;
+  const { data } = await sandbox.partner.assessments.createAudioInterview({
+    body: { ...interview, ...settings, ...flags, buckets, jobId: 50_001 },
+  });
+  expect(data).toMatchObject({ ...settings, ...flags, buckets, jobId: '50001', hiringForRole: 'Nurse' });
+  const plain = await sandbox.partner.assessments.createAudioInterview({
+    body: { ...interview, buckets: [], resumeAllowed: false, maxResumeCount: 3 },
+  });
+  expect([plain.data.buckets?.length, plain.data.maxResumeCount]).toEqual([4, null]);
+});
+
+test('every limit of section 8 holds on both sides, and a refused creation costs nothing', async () => {
+  await using sandbox = await openPartner();
+  const before = await sandbox.credits();
+  const refused: Record<string, unknown>[] = [
+    { title: ' ' },
+    { title: text(1001) },
+    { hiringForRole: '' },
+    { hiringForRole: text(501) },
+    { purposeOfInterview: text(9) },
+    { purposeOfInterview: text(5001) },
+    { duration: 0 },
+    { duration: 121 },
+    { duration: '20' },
+    { aiLanguage: 'latin' },
+    { status: 'DRAFT' },
+    { skills: Array.from({ length: 21 }, (_, n) => `s${n}`) },
+    { buckets: Array.from({ length: 6 }, (_, n) => bucket(`b${n}`)) },
+    { buckets: [bucket('Same'), bucket('Same')] },
+    { buckets: [{ name: 'Odd', status: 'perhaps' }] },
+    { resumeAllowed: true },
+    { resumeAllowed: true, maxResumeCount: 0 },
+    { resumeAllowed: true, maxResumeCount: 6 },
+    { title: undefined },
+    { hiringForRole: undefined },
+    { purposeOfInterview: undefined },
+  ];
+  for (const wrong of refused) {
+    const answered = await sandbox.api('POST', '/assessment/audio-interviews', { ...interview, ...wrong });
+    expect([wrong, ...outcome(answered)]).toEqual([wrong, 400, 'INVALID_REQUEST']);
+  }
+  expect(await sandbox.credits()).toBe(before);
+  const accepted: Record<string, unknown>[] = [
+    { title: text(1000), hiringForRole: text(500), purposeOfInterview: text(5000), duration: 120 },
+    { title: 'x', hiringForRole: 'y', purposeOfInterview: text(10), duration: 1 },
+    { skills: Array.from({ length: 20 }, (_, n) => `s${n}`), buckets: ['a', 'b', 'c', 'd', 'e'].map(bucket) },
+  ];
+  for (const right of accepted)
+    expect((await sandbox.api('POST', '/assessment/audio-interviews', { ...interview, ...right })).status).toBe(201);
+});
+
+test("an unknown, a deleted and another company's job are 404, and nothing is created", async () => {
+  await using sandbox = await openPartner({ jobs: 2 });
+  await sandbox.control.act('setJobStatus', { jobId: 50_002, status: 'DELETED' });
+  const foreign = await sandbox.control.act('createJob', {
+    companyId: sandbox.otherCompanyId,
+    job: { title: 'Theirs' },
+  });
+  const before = await sandbox.credits();
+  for (const jobId of [999, 50_002, Number(foreign['id'])]) {
+    for (const call of [
+      sandbox.partner.assessments.createAudioInterview({ body: { ...interview, jobId } }),
+      sandbox.partner.assessments.autoGenerate({ body: { jobId } }),
+    ])
+      expect(await errorOf(call)).toMatchObject({ status: 404, code: 'NOT_FOUND' });
+  }
+  expect(await sandbox.credits()).toBe(before);
+  expect((await sandbox.control.counts({ kind: 'effect' })).effect).not.toHaveProperty('assessment');
+});
+
+test('without credits, or with a generator that fails or is empty, nothing is made and nothing taken', async () => {
+  await using sandbox = await openPartner();
+  const { data } = await sandbox.partner.assessments.createAudioInterview({ body: interview });
+  const params = { assessmentId: data.assessmentId };
+  const generating = () => [
+    sandbox.partner.assessments.autoGenerate({ body: { purpose: 'Find a nurse for the ward' } }),
+    sandbox.partner.assessments.generateQuestions({ params, body: { skills: ['care'] } }),
+  ];
+  await sandbox.control.act('setCredits', { credits: 0 });
+  for (const call of [sandbox.partner.assessments.createAudioInterview({ body: interview }), ...generating()])
+    expect(await errorOf(call)).toMatchObject({ status: 402, code: 'INSUFFICIENT_CREDITS' });
+  await sandbox.control.act('setCredits', { credits: 5 });
+  for (const [state, code] of [
+    ['fails', 'AI_GENERATION_FAILED'],
+    ['empty', 'AI_GENERATION_EMPTY'],
+  ] as const) {
+    await sandbox.control.act('setQuestionGenerator', { state });
+    for (const call of generating()) expect(await errorOf(call)).toMatchObject({ status: 500, code });
+  }
+  await sandbox.later();
+  expect([await sandbox.credits(), await sandbox.told('assessment.ready')]).toEqual([5, []]);
+  expect((await sandbox.control.counts({ kind: 'effect' })).effect).toEqual({ assessment: 1, credit: 1 });
+  await sandbox.control.act('setQuestionGenerator', { state: 'works' });
+  await Promise.all(generating());
+  expect(await sandbox.credits()).toBe(3);
+});
+
+test('the list is paged, newest first, without the questions', async () => {
+  await using sandbox = await openPartner();
+  for (let n = 1; n <= 11; n += 1)
+    await sandbox.partner.assessments.createAudioInterview({ body: { ...interview, title: `No ${n}` } });
+  const first = (await sandbox.api('GET', '/assessment')).body.data;
+  expect(first.pagination).toEqual({ page: 1, limit: 10, total: 13, totalPages: 2 });
+  expect(first.assessments.map((one: { testName: string }) => one.testName).slice(0, 2)).toEqual(['No 11', 'No 10']);
+  expect('questions' in first.assessments[0]).toBe(false);
+  const second = (await sandbox.api('GET', '/assessment?pageNumber=2&perPage=10')).body.data;
+  expect(second.assessments).toHaveLength(3);
+  expect((await sandbox.api('GET', '/assessment?pageNumber=9')).body.data.assessments).toEqual([]);
+  expect((await sandbox.partner.readAll(contract.assessments.list)).items).toHaveLength(13);
+  expect((await sandbox.other.readAll(contract.assessments.list)).items).toHaveLength(2);
+  for (const [query, code] of [
+    ['perPage=50', 'INVALID_PER_PAGE'],
+    ['pageNumber=0', 'INVALID_REQUEST'],
+    ['pageNumber=x', 'INVALID_REQUEST'],
+  ])
+    expect(outcome(await sandbox.api('GET', `/assessment?${query}`))).toEqual([400, code]);
+});
+
+test('an update changes what is named, and nothing else may be named alone', async () => {
+  await using sandbox = await openPartner();
+  const { data } = await sandbox.partner.assessments.createAudioInterview({ body: interview });
+  const params = { assessmentId: data.assessmentId };
+  await sandbox.later();
+  const changes = {
+    duration: 45,
+    aiLanguage: 'german',
+    skills: ['calm'],
+    purposeOfInterview: 'Find out who stays calm',
+  } as const;
+  const updated = await sandbox.partner.assessments.update({ params, body: { title: 'Second try', ...changes } });
+  expect(updated.data).toMatchObject({ testName: 'Second try', ...changes, hiringForRole: 'Nurse' });
+  expect(Number(updated.data.lastUpdatedOn)).toBeGreaterThan(Number(updated.data.createdAt));
+  for (const body of [{}, { status: 'INACTIVE' }, { title: text(1001) }, { duration: 121 }, { aiLanguage: 'latin' }])
+    expect(outcome(await sandbox.api('PUT', `/assessment/${data.assessmentId}`, body))).toEqual([
+      400,
+      'INVALID_REQUEST',
+    ]);
+});
+
+test('questions are added at the end, changed in part, deleted, and counted', async () => {
+  await using sandbox = await openPartner();
+  const { assessmentId } = (await sandbox.partner.assessments.createAudioInterview({ body: interview })).data;
+  const params = { assessmentId };
+  const first = (await sandbox.partner.assessments.addQuestion({ params, body: { question: ' Why? ' } })).data;
+  expect(first).toMatchObject({
+    question: 'Why?',
+    type: 'SUBJECTIVE',
+    contextForAI: null,
+    idealAnswer: null,
+    createdByCompanyId: String(sandbox.companyId),
+  });
+  const second = (
+    await sandbox.partner.assessments.addQuestion({
+      params,
+      body: { question: 'How?', type: 'OBJECTIVE', systemInstruction: 'Listen', idealAnswer: 'Slowly' },
+    })
+  ).data;
+  expect(second).toMatchObject({ type: 'OBJECTIVE', contextForAI: 'Listen', idealAnswer: 'Slowly' });
+  const changed = await sandbox.partner.assessments.updateQuestion({
+    params: { assessmentId, questionId: second.id },
+    body: { systemInstruction: 'Listen twice' },
+  });
+  expect(changed.data).toMatchObject({ question: 'How?', contextForAI: 'Listen twice', idealAnswer: 'Slowly' });
+  const read = (await sandbox.partner.assessments.get({ params })).data;
+  expect([read.questionCount, read.questions?.map(({ question }) => question)]).toEqual([2, ['Why?', 'How?']]);
+  await sandbox.partner.assessments.removeQuestion({ params: { assessmentId, questionId: first.id } });
+  expect((await sandbox.partner.assessments.get({ params })).data.questions?.map(({ id }) => id)).toEqual([second.id]);
+  for (const body of [{}, { question: ' ' }, { type: '' }])
+    expect((await sandbox.api('PUT', `/assessment/${assessmentId}/questions/${second.id}`, body)).status).toBe(400);
+  expect((await sandbox.api('POST', `/assessment/${assessmentId}/questions`, {})).status).toBe(400);
+});
+
+test('a question that is gone, or of another assessment, is 404', async () => {
+  await using sandbox = await openPartner();
+  const [one, two] = (await sandbox.partner.readAll(contract.assessments.list)).items.map((item) => item.assessmentId);
+  const { data } = await sandbox.partner.assessments.addQuestion({
+    params: { assessmentId: one ?? '' },
+    body: { question: 'Why?' },
+  });
+  for (const [assessmentId, questionId] of [
+    [one ?? '', 'gone'],
+    [two ?? '', data.id],
+  ] as const) {
+    const params = { assessmentId, questionId };
+    for (const call of [
+      sandbox.partner.assessments.updateQuestion({ params, body: { question: 'What?' } }),
+      sandbox.partner.assessments.removeQuestion({ params }),
+    ])
+      expect(await errorOf(call)).toMatchObject({ status: 404, code: 'NOT_FOUND' });
+  }
+});
+
+test('auto-generated questions come in the background: round(duration / 3 or 5), at least one', async () => {
+  await using sandbox = await openPartner();
+  for (const [role, duration, count] of [
+    ['Nurse', 20, 7],
+    ['Nurse', 5, 2],
+    ['Nurse', 60, 20],
+    ['Head of nursing', 20, 4],
+    ['Senior nurse', 5, 1],
+    ['VP Care', 6, 1],
+    ['Leadership trainer', 60, 20],
+  ] as const) {
+    const body = { role, duration, purpose: 'Find somebody for the ward' };
+    const { data } = await sandbox.partner.assessments.autoGenerate({ body });
+    expect(data).toMatchObject({ questionCount: 0, duration, hiringForRole: role });
+    const { assessmentId } = data;
+    await sandbox.later();
+    const ready = { assessmentId, message: expect.any(String), questionCount: count };
+    expect((await sandbox.told('assessment.ready')).at(-1)).toEqual(ready);
+    const read = (await sandbox.partner.assessments.get({ params: { assessmentId } })).data;
+    expect([role, read.questionCount, read.questions?.length]).toEqual([role, count, count]);
+  }
+});
+
+test('auto-generation derives the rest from role, purpose and job, and takes no title', async () => {
+  await using sandbox = await openPartner({ jobs: 1 });
+  const [job] = (await sandbox.api('GET', '/jobs')).body.jobs;
+  const ofJob = (await sandbox.partner.assessments.autoGenerate({ body: { jobId: job.id } })).data;
+  expect(ofJob).toMatchObject({ hiringForRole: job.title, jobId: String(job.id), duration: 20, aiLanguage: 'english' });
+  expect([ofJob.assessmentType, ofJob.buckets?.length]).toEqual(['AI_AUDIO_INTERVIEW', 4]);
+  const { body } = await sandbox.api('POST', '/assessment/auto-generate', {
+    purpose: 'Interviews in Spanish for the ward',
+    role: 'Nurse',
+    title: 'Mine',
+  });
+  expect(body.data).toMatchObject({ aiLanguage: 'spanish', shouldEvaluateCEFR: true });
+  expect(body.data.testName).not.toBe('Mine');
+  for (const wrong of [
+    {},
+    { role: 'Nurse' },
+    { jobId: job.id, duration: 4 },
+    { jobId: job.id, duration: 61 },
+    { purpose: 'short' },
+  ])
+    expect(outcome(await sandbox.api('POST', '/assessment/auto-generate', wrong))).toEqual([400, 'INVALID_REQUEST']);
+});
+
+test('generated questions are appended for one credit, and told with the new count', async () => {
+  await using sandbox = await openPartner();
+  const { assessmentId } = (
+    await sandbox.partner.assessments.createAudioInterview({ body: { ...interview, duration: 9 } })
+  ).data;
+  await sandbox.partner.assessments.addQuestion({ params: { assessmentId }, body: { question: 'Mine first?' } });
+  const before = await sandbox.credits();
+  const answered = await sandbox.api('POST', `/assessment/${assessmentId}/generate-questions`, {
+    jobDescription: 'Ward',
+  });
+  expect([answered.status, answered.body.status, await sandbox.credits()]).toEqual([200, 'success', before - 1]);
+  await sandbox.later();
+  expect(await sandbox.told('assessment.ready')).toMatchObject([{ assessmentId, questionCount: 4 }]);
+  const { questions } = (await sandbox.partner.assessments.get({ params: { assessmentId } })).data;
+  expect(questions?.[0]?.question).toBe('Mine first?');
+  for (const body of [{}, { skills: [] }, { jobDescription: ' ' }])
+    expect((await sandbox.api('POST', `/assessment/${assessmentId}/generate-questions`, body)).status).toBe(400);
+});
+
+test("another company's assessment is 404 to reads and 403 to changes, an unknown one 404 to both", async () => {
+  await using sandbox = await openPartner();
+  const [theirs] = (await sandbox.other.readAll(contract.assessments.list)).items;
+  const question = (await sandbox.other.assessments.get({ params: { assessmentId: theirs?.assessmentId ?? '' } })).data
+    .questions?.[0];
+  const person = { firstName: 'A', lastName: 'B', emailAddress: 'a@example.com' };
+  const at = (id: string, questionId: string): [method: string, path: string, body?: unknown][] => [
+    ['PUT', `/assessment/${id}`, { title: 'Mine now' }],
+    ['POST', `/assessment/${id}/questions`, { question: 'Why?' }],
+    ['PUT', `/assessment/${id}/questions/${questionId}`, { question: 'Why?' }],
+    ['DELETE', `/assessment/${id}/questions/${questionId}`],
+    ['POST', `/assessment/${id}/generate-questions`, { skills: ['care'] }],
+    ['POST', `/assessment/${id}/invite`, person],
+    ['POST', `/assessment/${id}/invite/bulk`, { candidates: [person] }],
+  ];
+  for (const [method, path, body] of at(theirs?.assessmentId ?? '', question?.id ?? ''))
+    expect([path, ...outcome(await sandbox.api(method, path, body))]).toEqual([path, 403, 'ACCESS_DENIED']);
+  for (const [method, path, body] of at('unknown', 'unknown'))
+    expect([path, ...outcome(await sandbox.api(method, path, body))]).toEqual([path, 404, 'NOT_FOUND']);
+  for (const id of [theirs?.assessmentId ?? '', 'unknown'])
+    for (const rest of ['', '/candidates', '/invite/bulk/x', '/submissions/x/report', '/submissions/x/share-link'])
+      expect(outcome(await sandbox.api('GET', `/assessment/${id}${rest}`))).toEqual([404, 'NOT_FOUND']);
+  expect((await sandbox.control.counts({ kind: 'effect' })).effect).toBeUndefined();
+});
+
+test('the dashboard makes a video interview with questions, and deactivates it', async () => {
+  await using sandbox = await openPartner();
+  const made = await sandbox.control.act('createAssessment', {
+    title: 'On camera',
+    questions: ['Who?'],
+    maxResumeCount: 1,
+  });
+  const params = { assessmentId: String(made['assessmentId']) };
+  expect((await sandbox.partner.assessments.get({ params })).data).toMatchObject({
+    assessmentType: 'AI_VIDEO_INTERVIEW',
+    questionCount: 1,
+    resumeAllowed: true,
+    maxResumeCount: 1,
+  });
+  await sandbox.control.act('setAssessmentStatus', { ...params, status: 'INACTIVE' });
+  expect((await sandbox.partner.assessments.get({ params })).data.status).toBe('INACTIVE');
+  expect(await sandbox.credits()).toBe(1000);
+});
