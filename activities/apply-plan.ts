@@ -13,7 +13,7 @@ import { lookForEmployee } from './look-for-employee.ts';
 import type { Change } from './plan-employee.ts';
 import { readDecisions } from './read-decisions.ts';
 import { readSources } from './read-sources.ts';
-import { type OnceOptions, type Seen, settleEarlier, writeOnce } from './write-once.ts';
+import { type Elapsed, type OnceOptions, type Seen, settleEarlier, startClock, writeOnce } from './write-once.ts';
 
 type Applied = Awaited<ReturnType<HireActivities['applyPlan']>>;
 type Creation = Extract<Change, { kind: 'create' }>;
@@ -30,14 +30,15 @@ export function applyPlan(deps: ActivityDeps, ref: HireRef & { planId: string })
     await updateHire(store, ref, { step: 'applying' });
     const candidateId = (await readHireRow(store, ref)).candidate_id ?? '';
     if (change.kind === 'create' && (await latestIntent(store, ref, verb)) !== undefined) {
-      const settled = await settleEarlier(onceOptions(deps, connection, ref, change));
+      const settled = await settleEarlier(onceOptions(deps, connection, ref, change, startClock()));
       if (settled.kind === 'unprovable') return createUnknown(deps, ref, settled.hits);
       if (settled.kind === 'adopted') return finish(deps, connection, ref, candidateId, settled.value);
     }
+    const sinceRead = startClock();
     const read = await readSources(deps, connection, ref, { anyStage: false });
     if (read.verdict !== 'read') return { verdict: read.verdict === 'left' ? 'left' : 'stale' };
     if (read.sources.hash !== plan.sources_hash) return { verdict: 'stale' };
-    const applied = await apply(deps, connection, ref, candidateId, change);
+    const applied = await apply(deps, connection, ref, candidateId, change, sinceRead);
     if (applied.verdict === 'employee') await markApplied(store, ref.planId);
     return applied;
   });
@@ -49,8 +50,9 @@ async function apply(
   ref: HireRef,
   candidateId: string,
   change: Change,
+  sinceRead: Elapsed,
 ): Promise<Applied> {
-  if (change.kind === 'create') return create(deps, connection, ref, candidateId, change);
+  if (change.kind === 'create') return create(deps, connection, ref, candidateId, change, sinceRead);
   if (change.kind === 'update')
     await connection.hris.update(change.employee.id, change.fields, {
       signal: AbortSignal.timeout(READ_MS),
@@ -65,8 +67,9 @@ async function create(
   ref: HireRef,
   candidateId: string,
   change: Creation,
+  sinceRead: Elapsed,
 ): Promise<Applied> {
-  const once = await writeOnce(onceOptions(deps, connection, ref, change));
+  const once = await writeOnce(onceOptions(deps, connection, ref, change, sinceRead));
   if (once.kind === 'unprovable') return createUnknown(deps, ref, once.hits);
   if (once.kind === 'refused') throw once.error;
   return finish(deps, connection, ref, candidateId, once.value);
@@ -77,6 +80,7 @@ function onceOptions(
   connection: Connection,
   ref: HireRef,
   { fields, reference }: Creation,
+  sinceRead: Elapsed,
 ): OnceOptions<CreateResult, { reference: string }> {
   return {
     store,
@@ -86,6 +90,7 @@ function onceOptions(
     giveUpMs: limits.giveUpMs,
     readLagMs: connection.hris.facts().readLagMs,
     look: () => look(store, connection, ref, { kind: 'create', fields, reference }),
+    sinceRead,
     send: (pinned, guard) => connection.hris.create(fields, pinned.reference, guard),
   };
 }

@@ -1,7 +1,9 @@
 import { ConnectorError } from '../src/errors.ts';
-import { countCancelled, endHire, type HireKey, readHireRow, updateHire } from '../src/store/hires.ts';
+import { countCancelled, endHire, type HireKey, readHireRow, updateHire, whileOpen } from '../src/store/hires.ts';
 import { answersOf, closeHoldsOf } from '../src/store/holds.ts';
 import { releaseClaim } from '../src/store/identity.ts';
+import { requestUnderWay } from '../src/store/intents.ts';
+import { readClock } from '../src/store/tenant-states.ts';
 import { addWakes } from '../src/store/wakes.ts';
 import type { HireRef } from '../workflows/messages.ts';
 import { assertKnownCompany } from './assert-known-company.ts';
@@ -10,7 +12,8 @@ import type { ActivityDeps } from './deps.ts';
 import { guarded } from './guarded.ts';
 import type { HireActivities, HoldRequest } from './hire-activities.ts';
 import { readPresence } from './read-presence.ts';
-import { isTerminatedByUs, terminateEnrolment } from './terminate-enrolment.ts';
+import { isTerminatedByUs, terminateEnrolment, underWay } from './terminate-enrolment.ts';
+import { startClock } from './write-once.ts';
 
 const HOUR_MS = 3_600_000;
 
@@ -52,7 +55,9 @@ export function allowCancellation(deps: ActivityDeps, ref: HireRef): ReturnType<
 /** Ends the enrolment, gives the person free, ends the period. Each part is harmless when repeated. */
 export function cancelHire(deps: ActivityDeps, ref: HireRef): ReturnType<HireActivities['cancelHire']> {
   return guarded(deps, ref.tenantId, async (connection) => {
-    const { store, log } = deps;
+    const { store, log, limits } = deps;
+    const lookedAt = await readClock(store);
+    const sinceRead = startClock();
     const row = await readHireRow(store, ref);
     if (row.employee_id !== null) throw hasEmployeeAlready(ref, row.employee_id);
     const byPerson = (await answersOf(store, ref)).at(-1)?.answer === 'cancel';
@@ -61,11 +66,17 @@ export function cancelHire(deps: ActivityDeps, ref: HireRef): ReturnType<HireAct
       if (verdict === 'in' && !(await isTerminatedByUs(deps, connection, ref, row)))
         return { verdict: 'back' } as const;
     }
-    await terminateEnrolment(deps, connection, ref, row, 'hire cancelled');
-    await releaseClaim(store, ref);
-    await closeHoldsOf(store, ref);
-    // By a person's word they may still stand in the stage: that must not start the hire again.
-    await endHire(store, ref, byPerson ? 'ended' : 'cancelled');
+    await terminateEnrolment(deps, connection, ref, row, 'hire cancelled', sinceRead);
+    await whileOpen(store, ref, async (open) => {
+      const waitMs = await requestUnderWay(open, ref, lookedAt);
+      if (waitMs !== undefined) throw underWay(ref, waitMs);
+      // A worker that stood still must not end on an old reading a hire that goes on by now.
+      if ((await readClock(open)) - lookedAt > 2 * limits.giveUpMs) throw underWay(ref, 0);
+      await releaseClaim(open, ref);
+      await closeHoldsOf(open, ref);
+      // By a person's word they may still stand in the stage: that must not start the hire again.
+      await endHire(open, ref, byPerson ? 'ended' : 'cancelled');
+    });
     // A sweep that listed them back while this was under way took the hire for open: their job is listed again.
     if (row.job_id !== null) await addWakes(store, ref.tenantId, 'people', [row.job_id]);
     log.info({ tenantId: ref.tenantId, jobCandidateId: ref.jobCandidateId, period: ref.period }, 'hire cancelled');
@@ -78,7 +89,7 @@ export function startNextEnrolment(deps: ActivityDeps, ref: HireRef): Promise<vo
   return guarded(deps, ref.tenantId, async (connection) => {
     const row = await readHireRow(deps.store, ref);
     if (row.onboarding_candidate_id === null) return;
-    await terminateEnrolment(deps, connection, ref, row, 'enrolled anew');
+    await terminateEnrolment(deps, connection, ref, row, 'enrolled anew', startClock());
     await updateHire(deps.store, ref, {
       enrolment: row.enrolment + 1,
       onboarding_candidate_id: null,

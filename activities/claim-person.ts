@@ -1,3 +1,4 @@
+import { ConnectorError } from '../src/errors.ts';
 import { linksOfPerson, moveClaim, takeClaim } from '../src/store/identity.ts';
 import type { LinkRow } from '../src/store/schema.ts';
 import type { HireRef } from '../workflows/messages.ts';
@@ -21,7 +22,9 @@ export async function claimPerson(
   decisions: Decisions,
 ): Promise<Claimed> {
   const person = personOf(tenant, candidateId);
-  const { mine, claim } = await takeClaim(store, person, ref);
+  const taken = await takeClaim(store, person, ref);
+  if (taken === undefined) throw isOver(ref);
+  const { mine, claim } = taken;
   const links = await linksOfPerson(store, person);
   const before = links.find((link) => !isOwn(link, ref));
   if (mine && before === undefined) return { verdict: 'claimed', before: undefined };
@@ -44,6 +47,15 @@ export async function claimPerson(
     );
   if (!mine) await moveClaim(store, person, ref);
   return { verdict: 'claimed', before };
+}
+
+/** Said by a worker that stood still; nobody waits for its word. */
+function isOver(ref: HireRef): ConnectorError {
+  return new ConnectorError({
+    code: 'HIRE_OVER',
+    action: 'retry',
+    message: `The hire of job candidate ${ref.jobCandidateId} ended while this worker stood still.`,
+  });
 }
 
 function isOwn(link: LinkRow, ref: HireRef): boolean {

@@ -1,7 +1,8 @@
 import { ConnectorError, isConnectorError } from '../src/errors.ts';
 import type { Candidate } from '../src/partner/contract/candidate.ts';
 import { closeCreditGate, openCreditGate, passCreditGate } from '../src/store/credit-gate.ts';
-import { type HireKey, hiresInState, readHireRow, updateHire } from '../src/store/hires.ts';
+import { recordEnrolment } from '../src/store/enrolments.ts';
+import { hiresInState, readHireRow, updateHire } from '../src/store/hires.ts';
 import { closeTenantHolds, type NewHold, openHold } from '../src/store/holds.ts';
 import type { HireRef } from '../workflows/messages.ts';
 import type { Connection } from './connections.ts';
@@ -12,7 +13,7 @@ import type { Held, HireActivities } from './hire-activities.ts';
 import { enrolmentReference } from './hire-references.ts';
 import { readDecisions } from './read-decisions.ts';
 import { readPresence } from './read-presence.ts';
-import { type Once, type SendGuard, writeOnce } from './write-once.ts';
+import { type Once, type SendGuard, startClock, writeOnce } from './write-once.ts';
 
 type Enrolled = Awaited<ReturnType<HireActivities['enrol']>>;
 
@@ -24,6 +25,9 @@ interface PinnedEnrolment {
   lastName: string;
   reference: string;
 }
+
+/** The hire's nth enrolment in this period, by its reference. */
+type Attempt = HireRef & { nth: number; reference: string };
 
 /** Enrols the person once per (hire, period, enrolment): looks by our reference, then commits the intent, then spends the credit. */
 export function enrol(deps: ActivityDeps, ref: HireRef): Promise<Enrolled> {
@@ -41,10 +45,12 @@ async function enrolOnce(deps: ActivityDeps, connection: Connection, ref: HireRe
   if (onboarding === 'skip') return { verdict: 'skip' };
   const row = await readHireRow(store, ref);
   const reference = enrolmentReference(ref, row.enrolment);
+  const attempt = { ...ref, nth: row.enrolment, reference };
   await updateHire(store, ref, { step: 'enrolling', onboarding_reference: reference });
   const gate = await passCreditGate(store, ref.tenantId, credits.canaryEvery);
   if (gate.pass && !gate.canary) deps.closedGates.delete(ref.tenantId);
-  if (!gate.pass) return adoptOrWait(deps, connection, ref, reference, gate.waitMs);
+  if (!gate.pass) return adoptOrWait(deps, connection, attempt, gate.waitMs);
+  const sinceRead = startClock();
   const presence = await readPresence(store, connection, ref.jobCandidateId, enrolAt);
   if (presence.verdict !== 'in') return { verdict: 'left' };
   await updateHire(store, ref, { candidate_id: presence.candidateId, job_id: presence.jobId });
@@ -56,22 +62,22 @@ async function enrolOnce(deps: ActivityDeps, connection: Connection, ref: HireRe
     giveUpMs: limits.giveUpMs,
     readLagMs: limits.partnerLagMs,
     look: () => lookForEnrolment(connection, reference),
+    sinceRead,
     send: (request, guard) => send(connection, request, turnBackAtGate(deps, ref, gate.canary, guard)),
   });
-  return settle(deps, connection, ref, reference, once);
+  return settle(deps, connection, attempt, once);
 }
 
 /** With the credit gate closed: an enrolment that is there already is ours without a credit; otherwise wait for the canary. */
 async function adoptOrWait(
   deps: ActivityDeps,
   connection: Connection,
-  ref: HireRef,
-  reference: string,
+  attempt: Attempt,
   waitMs: number,
 ): Promise<Enrolled> {
-  const [hit, ...others] = await findEnrolments(connection, reference);
-  if (hit !== undefined && others.length === 0) return record(deps, ref, hit, false);
-  return waitForCredits(deps, ref, waitMs);
+  const [hit, ...others] = await findEnrolments(connection, attempt.reference);
+  if (hit !== undefined && others.length === 0) return record(deps, attempt, hit, false);
+  return waitForCredits(deps, attempt, waitMs);
 }
 
 function identify(
@@ -119,30 +125,28 @@ async function send({ partner }: Connection, pinned: PinnedEnrolment, guard: Sen
 async function settle(
   deps: ActivityDeps,
   connection: Connection,
-  ref: HireRef,
-  reference: string,
+  attempt: Attempt,
   once: Once<Enrolment>,
 ): Promise<Enrolled> {
   if (once.kind === 'unprovable')
     return held(
       'ENROLMENT_UNKNOWN',
-      `An enrolment of job candidate ${ref.jobCandidateId} left and whether it worked cannot be read. Look for reference ${reference} in the hiring platform.`,
+      `An enrolment of job candidate ${attempt.jobCandidateId} left and whether it worked cannot be read. Look for reference ${attempt.reference} in the hiring platform.`,
       ['adopt', 'retry', 'skip-onboarding', 'cancel'],
     );
-  if (once.kind !== 'refused') return record(deps, ref, once.value, once.kind === 'made');
-  return refusals[once.error.code]?.(deps, connection, ref, reference, once.error) ?? Promise.reject(once.error);
+  if (once.kind !== 'refused') return record(deps, attempt, once.value, once.kind === 'made');
+  return refusals[once.error.code]?.(deps, connection, attempt, once.error) ?? Promise.reject(once.error);
 }
 
 type Refusal = (
   deps: ActivityDeps,
   connection: Connection,
-  ref: HireRef,
-  reference: string,
+  attempt: Attempt,
   error: ConnectorError,
 ) => Promise<Enrolled>;
 
 const refusals: Record<string, Refusal> = {
-  async INSUFFICIENT_ONBOARDING_CREDITS(deps, connection, ref, _reference, error) {
+  async INSUFFICIENT_ONBOARDING_CREDITS(deps, connection, ref, error) {
     const required = numberOf(error.details?.['requiredCredits']);
     const available = numberOf(error.details?.['availableCredits']);
     deps.closedGates.add(ref.tenantId);
@@ -152,24 +156,22 @@ const refusals: Record<string, Refusal> = {
     await openHold(deps.store, creditsUsedUp(ref.tenantId, required, available));
     return waitForCredits(deps, ref, connection.tenant.policies.credits.canaryEvery);
   },
-  async DUPLICATE_ENROLLMENT(deps, connection, ref, reference) {
-    const hits = await findEnrolments(connection, reference);
-    if (hits.length === 1 && hits[0] !== undefined) return record(deps, ref, hits[0], false);
+  async DUPLICATE_ENROLLMENT(deps, connection, attempt) {
+    const hits = await findEnrolments(connection, attempt.reference);
+    if (hits.length === 1 && hits[0] !== undefined) return record(deps, attempt, hits[0], false);
     return held(
       'ENROLLED_ELSEWHERE',
-      `Job candidate ${ref.jobCandidateId} has an active enrolment in this flow that is not ours: enrolled by hand, or another person with the same e-mail. Answer adopt <onboardingCandidateId> only if it is this hire's.`,
+      `Job candidate ${attempt.jobCandidateId} has an active enrolment in this flow that is not ours: enrolled by hand, or another person with the same e-mail. Answer adopt <onboardingCandidateId> only if it is this hire's.`,
       ['adopt', 'skip-onboarding', 'cancel'],
     );
   },
 };
 
 /** An enrolment that is there, whoever made it. Only one that we made says anything about credits. */
-async function record(deps: ActivityDeps, ref: HireKey, enrolment: Enrolment, made: boolean): Promise<Enrolled> {
-  await updateHire(deps.store, ref, {
-    step: 'onboarding',
-    onboarding_candidate_id: enrolment.onboardingCandidateId,
-    onboarding_status: enrolment.status,
-  });
+async function record(deps: ActivityDeps, attempt: Attempt, enrolment: Enrolment, made: boolean): Promise<Enrolled> {
+  const { nth, ...ref } = attempt;
+  const { onboardingCandidateId: id, status } = enrolment;
+  await recordEnrolment(deps.store, ref, nth, { id, status });
   if (made) deps.closedGates.delete(ref.tenantId);
   if (made && (await openCreditGate(deps.store, ref.tenantId))) await wakeWaiting(deps, ref.tenantId);
   return { verdict: 'enrolled' };

@@ -8,7 +8,7 @@ import type { Connection } from './connections.ts';
 import type { ActivityDeps } from './deps.ts';
 import { findEnrolments } from './find-enrolment.ts';
 import { enrolmentReference } from './hire-references.ts';
-import { type OnceOptions, type Seen, settleEarlier, writeOnce } from './write-once.ts';
+import { type Elapsed, type OnceOptions, type Seen, settleEarlier, startClock, writeOnce } from './write-once.ts';
 
 type Termination = OnceOptions<null, { reason: string }>;
 
@@ -19,10 +19,11 @@ export async function terminateEnrolment(
   ref: HireRef,
   row: HireRow,
   reason: string,
+  sinceRead: Elapsed,
 ): Promise<void> {
   const ids = await enrolmentIds(deps, connection, ref, row);
   if (ids.length === 0) return;
-  const once = await writeOnce(terminationOf(deps, connection, ref, row, ids, reason));
+  const once = await writeOnce(terminationOf(deps, connection, ref, row, { ids, reason, sinceRead }));
   if (once.kind === 'refused') throw once.error;
 }
 
@@ -39,7 +40,9 @@ export async function isTerminatedByUs(
   const latest = await latestIntent(deps.store, ref, verbOf(row));
   if (latest === undefined || latest.outcome === 'absent' || latest.outcome === 'refused') return false;
   const ids = await enrolmentIds(deps, connection, ref, row);
-  const settled = await settleEarlier(terminationOf(deps, connection, ref, row, ids, ''));
+  const settled = await settleEarlier(
+    terminationOf(deps, connection, ref, row, { ids, reason: '', sinceRead: startClock() }),
+  );
   return settled.kind === 'adopted';
 }
 
@@ -52,8 +55,7 @@ function terminationOf(
   connection: Connection,
   key: HireKey,
   row: HireRow,
-  ids: readonly string[],
-  reason: string,
+  { ids, reason, sinceRead }: { ids: readonly string[]; reason: string; sinceRead: Elapsed },
 ): Termination {
   return {
     store,
@@ -63,6 +65,7 @@ function terminationOf(
     giveUpMs: limits.giveUpMs,
     readLagMs: limits.partnerLagMs,
     look: () => lookForEnd(connection, ids),
+    sinceRead,
     async send(body, { signal, beforeSend }) {
       for (const onboardingCandidateId of ids) {
         const request = { params: { onboardingCandidateId }, body };
@@ -110,11 +113,11 @@ async function enrolmentIds(
   return hits.map((hit) => hit.onboardingCandidateId);
 }
 
-function underWay(ref: HireKey, waitMs: number): ConnectorError {
+export function underWay(ref: HireKey, waitMs: number): ConnectorError {
   return new ConnectorError({
     code: 'OUTCOME_UNKNOWN',
     action: 'unknown',
-    message: `An enrolment of job candidate ${ref.jobCandidateId} may still be under way. The hire is cancelled after its deadline.`,
+    message: `A request for job candidate ${ref.jobCandidateId} may still be under way. The hire is cancelled after its deadline.`,
     retryAfterMs: waitMs + 50,
   });
 }

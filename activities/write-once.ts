@@ -34,8 +34,12 @@ export interface OnceOptions<T, Pinned> {
   /** After that, how much longer a write may stay invisible. */
   readLagMs: number;
   look: () => Promise<Seen<T>>;
+  /** Time since the reading by which this write is right. */
+  sinceRead: Elapsed;
   send: (pinned: Pinned, guard: SendGuard) => Promise<T>;
 }
+
+export type Elapsed = () => number;
 
 export type Once<T> =
   | { kind: 'made' | 'adopted'; value: T }
@@ -77,7 +81,7 @@ export async function settleEarlier<T>(
 }
 
 async function attempt<T, Pinned>(options: OnceOptions<T, Pinned>, latest: OpenIntent | undefined): Promise<Once<T>> {
-  const { store, key, verb, giveUpMs } = options;
+  const { store, key, verb, giveUpMs, sinceRead } = options;
   // What was refused may have been corrected since; what may have left keeps its form, so that it can be recognised.
   const pinned =
     latest === undefined || latest.outcome === 'refused' ? options.pinned() : (JSON.parse(latest.pinned) as Pinned);
@@ -92,7 +96,7 @@ async function attempt<T, Pinned>(options: OnceOptions<T, Pinned>, latest: OpenI
   });
   if (intent === undefined) throw outcomeUnknown(verb, giveUpMs);
   try {
-    const value = await options.send(pinned, guardFor(verb, giveUpMs, clock));
+    const value = await options.send(pinned, guardFor(verb, giveUpMs, clock, sinceRead));
     await decideIntent(store, intent, 'done', value);
     return { kind: 'made', value };
   } catch (error) {
@@ -115,17 +119,18 @@ async function settle<T, Pinned>(
 }
 
 /**
- * Time since the intent was asked for. The larger of two clocks counts: the steady one stands still while a machine is suspended,
+ * Time since this was called. The larger of two clocks counts: the steady one stands still while a machine is suspended,
  * the other may be set back.
  */
-function startClock(): () => number {
+export function startClock(): Elapsed {
   const wall = Date.now();
   const steady = performance.now();
   return () => Math.max(Date.now() - wall, performance.now() - steady);
 }
 
-function guardFor(verb: string, giveUpMs: number, elapsed: () => number): SendGuard {
-  const remainingMs = (): number => giveUpMs - elapsed();
+/** What was read holds for twice the deadline: a worker may stand still before it commits the intent, too. */
+function guardFor(verb: string, giveUpMs: number, elapsed: Elapsed, sinceRead: Elapsed): SendGuard {
+  const remainingMs = (): number => Math.min(giveUpMs - elapsed(), 2 * giveUpMs - sinceRead());
   return {
     signal: AbortSignal.timeout(giveUpMs),
     remainingMs,

@@ -97,14 +97,37 @@ export type HireChange = Pick<
   | 'employee_number'
 >;
 
+/** Notes where an open hire stands. One that is over stays as it ended, whatever a worker that stood still meanwhile has to tell. */
 export async function updateHire(store: Store, key: HireKey, change: HireChange): Promise<void> {
-  await store.kysely
+  const update = store.kysely
     .updateTable('hires')
     .set({ ...change, updated_at: store.now })
     .where('tenant_id', '=', key.tenantId)
     .where('job_candidate_id', '=', key.jobCandidateId)
-    .where('period', '=', key.period)
-    .execute();
+    .where('period', '=', key.period);
+  await (change.state === undefined ? update.where('state', '=', 'open') : update).execute();
+}
+
+/** The row of a hire while it is open; on Postgres it stays so until the statement's transaction ends. */
+export function openHire(store: Store, key: HireKey) {
+  const row = store.kysely
+    .selectFrom('hires')
+    .where('hires.tenant_id', '=', key.tenantId)
+    .where('hires.job_candidate_id', '=', key.jobCandidateId)
+    .where('hires.period', '=', key.period)
+    .where('hires.state', '=', 'open');
+  return store.kind === 'postgres' ? row.forUpdate() : row;
+}
+
+/**
+ * What is only right while the hire is open, with the hire kept open meanwhile. When it is over, nothing: a worker that stood still is
+ * late.
+ */
+export async function whileOpen(store: Store, key: HireKey, work: (store: Store) => Promise<void>): Promise<void> {
+  await store.kysely.transaction().execute(async (trx) => {
+    const open = { ...store, kysely: trx };
+    if ((await openHire(open, key).select('hires.state').executeTakeFirst()) !== undefined) await work(open);
+  });
 }
 
 /** Ends a hire for good; its period is never worked on again. */

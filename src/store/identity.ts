@@ -1,5 +1,5 @@
 import { sql } from 'kysely';
-import type { HireKey } from './hires.ts';
+import { type HireKey, openHire } from './hires.ts';
 import type { Store } from './open-store.ts';
 import type { ClaimRow, LinkRow } from './schema.ts';
 
@@ -13,24 +13,27 @@ export interface Person {
 
 /**
  * Takes the right to be the only hire that looks up, creates or links this person. Returns the claim in force: the caller's own, or
- * another hire's.
+ * another hire's. Undefined when there is none: a hire that is over takes none, nobody would release it.
  */
 export async function takeClaim(
   store: Store,
   person: Person,
   key: HireKey,
-): Promise<{ mine: boolean; claim: ClaimRow }> {
+): Promise<{ mine: boolean; claim: ClaimRow } | undefined> {
   await store.kysely
     .insertInto('claims')
-    .values({
-      connection: person.connection,
-      partner_company: person.partnerCompany,
-      candidate_id: person.candidateId,
-      tenant_id: key.tenantId,
-      job_candidate_id: key.jobCandidateId,
-      period: key.period,
-      claimed_at: store.now,
-    })
+    .columns(['connection', 'partner_company', 'candidate_id', 'tenant_id', 'job_candidate_id', 'period', 'claimed_at'])
+    .expression(
+      openHire(store, key).select((eb) => [
+        eb.val(person.connection).as('connection'),
+        eb.val(person.partnerCompany).as('partner_company'),
+        eb.val(person.candidateId).as('candidate_id'),
+        'hires.tenant_id',
+        'hires.job_candidate_id',
+        'hires.period',
+        store.now.as('claimed_at'),
+      ]),
+    )
     .onConflict((c) => c.columns(['connection', 'partner_company', 'candidate_id']).doNothing())
     .execute();
   const claim = await store.kysely
@@ -39,7 +42,8 @@ export async function takeClaim(
     .where('connection', '=', person.connection)
     .where('partner_company', '=', person.partnerCompany)
     .where('candidate_id', '=', person.candidateId)
-    .executeTakeFirstOrThrow();
+    .executeTakeFirst();
+  if (claim === undefined) return undefined;
   const mine =
     claim.tenant_id === key.tenantId && claim.job_candidate_id === key.jobCandidateId && claim.period === key.period;
   return { mine, claim };

@@ -1,5 +1,5 @@
 import { sql } from 'kysely';
-import type { HireKey } from './hires.ts';
+import { type HireKey, openHire } from './hires.ts';
 import type { Store } from './open-store.ts';
 import type { IntentRow } from './schema.ts';
 
@@ -20,28 +20,62 @@ export interface OpenIntent extends IntentRow {
 }
 
 /**
- * Commits that one foreign write is about to be made. Undefined when another execution made this attempt first: it may be
- * under way, so the caller must wait for its deadline and look.
+ * Commits that one foreign write is about to be made. Undefined when the hire is over, or when another execution made this attempt
+ * first: it may be under way, so the caller must wait for its deadline and look.
  */
 export async function openIntent(store: Store, intent: NewIntent): Promise<OpenIntent | undefined> {
   const row = await store.kysely
     .insertInto('intents')
-    .values({
-      tenant_id: intent.tenantId,
-      verb: intent.verb,
-      job_candidate_id: intent.jobCandidateId,
-      period: intent.period,
-      attempt: intent.attempt,
-      request_hash: intent.requestHash,
-      pinned: JSON.stringify(intent.pinned),
-      sent_at: store.now,
-      give_up_at: sql<number>`${store.now} + ${intent.budgetMs}`,
-      outcome: 'open',
-    })
+    .columns([
+      'tenant_id',
+      'verb',
+      'job_candidate_id',
+      'period',
+      'attempt',
+      'request_hash',
+      'pinned',
+      'sent_at',
+      'give_up_at',
+      'outcome',
+    ])
+    .expression(
+      openHire(store, intent).select((eb) => [
+        'hires.tenant_id',
+        eb.val(intent.verb).as('verb'),
+        'hires.job_candidate_id',
+        'hires.period',
+        eb.val(intent.attempt).as('attempt'),
+        eb.val(intent.requestHash).as('request_hash'),
+        eb.val(JSON.stringify(intent.pinned)).as('pinned'),
+        store.now.as('sent_at'),
+        sql<number>`${store.now} + ${intent.budgetMs}`.as('give_up_at'),
+        sql.lit('open').as('outcome'),
+      ]),
+    )
     .onConflict((c) => c.columns(['tenant_id', 'verb', 'job_candidate_id', 'period', 'attempt']).doNothing())
     .returningAll()
     .executeTakeFirst();
   return row === undefined ? undefined : { ...row, now: row.sent_at };
+}
+
+/**
+ * Time until the deadline of a request for this hire that may be under way, milliseconds; also of one that began after `lookedAt`.
+ * Undefined when there is none.
+ */
+export async function requestUnderWay(store: Store, key: HireKey, lookedAt: number): Promise<number | undefined> {
+  const late = await store.kysely
+    .selectFrom('intents')
+    .select('give_up_at')
+    .select(store.now.as('now'))
+    .where('tenant_id', '=', key.tenantId)
+    .where('job_candidate_id', '=', key.jobCandidateId)
+    .where('period', '=', key.period)
+    .where('outcome', '=', 'open')
+    .where((eb) => eb.or([eb('give_up_at', '>', store.now), eb('sent_at', '>=', lookedAt)]))
+    .orderBy('give_up_at', 'desc')
+    .limit(1)
+    .executeTakeFirst();
+  return late === undefined ? undefined : Math.max(0, late.give_up_at - late.now);
 }
 
 /** The newest attempt at this write, with the database's clock now. */

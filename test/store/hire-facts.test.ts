@@ -2,11 +2,11 @@ import { execFile } from 'node:child_process';
 import { promisify } from 'node:util';
 import { describe, expect, test } from 'vitest';
 import { closeCreditGate, openCreditGate, passCreditGate, releaseCanary } from '../../src/store/credit-gate.ts';
-import { insertHires, latestHire } from '../../src/store/hires.ts';
+import { endHire, insertHires, latestHire, updateHire } from '../../src/store/hires.ts';
 import { answerHold, closeHold, listHolds, openHold } from '../../src/store/holds.ts';
 import { linkEmployee, linksOfPerson, moveClaim, releaseClaim, takeClaim } from '../../src/store/identity.ts';
-import { decideIntent, latestIntent, openIntent } from '../../src/store/intents.ts';
-import { pauseTenant, readTenantState, resumeTenant } from '../../src/store/tenant-states.ts';
+import { decideIntent, latestIntent, openIntent, requestUnderWay } from '../../src/store/intents.ts';
+import { pauseTenant, readClock, readTenantState, resumeTenant } from '../../src/store/tenant-states.ts';
 import { addWakes, takeWakes } from '../../src/store/wakes.ts';
 import { freshStore, freshStoreUrl, kinds } from './stores.ts';
 
@@ -50,6 +50,7 @@ describe.each(kinds)('the store on %s', (kind) => {
 
   test('one of two executions makes the intent, and a decided intent keeps its outcome', async () => {
     const { store, other } = await freshStore(kind);
+    await insertHires(store, [{ ...key, state: 'open' }]);
     const made = (await Promise.all([openIntent(store, intent), openIntent(other, intent)])).filter(
       (row) => row !== undefined,
     );
@@ -65,13 +66,47 @@ describe.each(kinds)('the store on %s', (kind) => {
   test('a person is claimed by one hire until it is given free or handed over', async () => {
     const { store, other } = await freshStore(kind);
     const second = { ...key, jobCandidateId: '5013' };
+    await insertHires(
+      store,
+      [key, second].map((hire) => ({ ...hire, state: 'open' as const })),
+    );
     const claims = await Promise.all([takeClaim(store, person, key), takeClaim(other, person, second)]);
-    expect(claims.filter((claim) => claim.mine)).toHaveLength(1);
+    expect(claims.filter((claim) => claim?.mine)).toHaveLength(1);
     await releaseClaim(store, key);
     await releaseClaim(store, second);
-    expect((await takeClaim(store, person, second)).mine).toBe(true);
+    expect((await takeClaim(store, person, second))?.mine).toBe(true);
     await moveClaim(store, person, key);
-    expect((await takeClaim(other, person, key)).mine).toBe(true);
+    expect((await takeClaim(other, person, key))?.mine).toBe(true);
+  });
+
+  test('once a hire is over, a worker that stood still intends, claims and notes nothing more', async () => {
+    const { store, other } = await freshStore(kind);
+    await insertHires(store, [{ ...key, state: 'open' }]);
+    await endHire(store, key, 'cancelled');
+    expect(await openIntent(other, intent)).toBeUndefined();
+    expect(await takeClaim(other, person, key)).toBeUndefined();
+    await updateHire(other, key, { step: 'onboarding', onboarding_candidate_id: 'late' });
+    expect(await latestHire(store, 'acme', '5012')).toMatchObject({
+      state: 'cancelled',
+      step: 'cancelled',
+      onboarding_candidate_id: null,
+    });
+    await updateHire(other, key, { state: 'open', step: 'opened' });
+    expect(await openIntent(other, intent)).toBeDefined();
+  });
+
+  test('a request that may be under way is seen until its deadline, and one that began after the look for longer', async () => {
+    const { store, other } = await freshStore(kind);
+    await insertHires(store, [{ ...key, state: 'open' }]);
+    const before = await readClock(store);
+    expect(await requestUnderWay(store, key, before)).toBeUndefined();
+    const first = await openIntent(other, { ...intent, budgetMs: 0 });
+    expect(await requestUnderWay(store, key, before)).toBe(0);
+    expect(await requestUnderWay(store, key, (first?.now ?? 0) + 1)).toBeUndefined();
+    const second = await openIntent(other, { ...intent, attempt: 2 });
+    expect(await requestUnderWay(store, key, (second?.now ?? 0) + 1)).toBeGreaterThan(4_000);
+    if (second !== undefined) await decideIntent(store, second, 'absent', null);
+    expect(await requestUnderWay(store, key, (second?.now ?? 0) + 1)).toBeUndefined();
   });
 
   test('an employee stays with the person it was linked to first', async () => {

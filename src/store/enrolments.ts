@@ -1,0 +1,33 @@
+import type { HireKey } from './hires.ts';
+import type { Store } from './open-store.ts';
+
+/**
+ * Notes the enrolment that this hire's person has. A worker that stood still brings no news: of an enrolment known already its status
+ * has been read since, and one of an earlier attempt is not the hire's any more.
+ */
+export async function recordEnrolment(
+  store: Store,
+  key: HireKey,
+  nth: number,
+  { id, status }: { id: string; status: string },
+): Promise<void> {
+  await store.kysely
+    .updateTable('hires')
+    .set((eb) => ({
+      step: 'onboarding',
+      onboarding_candidate_id: id,
+      onboarding_status: eb
+        .case()
+        .when('onboarding_candidate_id', '=', id)
+        .then(eb.ref('onboarding_status'))
+        .else(status)
+        .end(),
+      updated_at: store.now,
+    }))
+    .where('tenant_id', '=', key.tenantId)
+    .where('job_candidate_id', '=', key.jobCandidateId)
+    .where('period', '=', key.period)
+    .where('state', '=', 'open')
+    .where('enrolment', '=', nth)
+    .execute();
+}
