@@ -51,6 +51,7 @@ export async function createWorld(scenario: Scenario): Promise<World> {
     acknowledged: [],
     workers: [],
     calm: false,
+    lastDeedAt: START,
     pumping: false,
     points: 0,
     killAt: drawPoints(random, scenario.kills),
@@ -59,6 +60,7 @@ export async function createWorld(scenario: Scenario): Promise<World> {
     storeLost: false,
     untraced: new Set(),
     people: new Map(),
+    emails: new Map(),
     hiredBefore: new Set(),
     names: new Map(),
     given: [],
@@ -120,7 +122,11 @@ function addCustomer(world: World, companyId: number): void {
   });
 }
 
-function rememberPeople({ state, people, hiredBefore }: World): void {
+function rememberPeople({ state, people, emails, hiredBefore }: World): void {
+  for (const { id, companyId, email } of state.all<{ id: number; companyId: number; email: string }>(
+    'select id, company_id as companyId, email from candidates',
+  ))
+    emails.set(`${companyId} ${email}`, String(id));
   const rows = state.all<{ id: number; candidateId: number; type: string }>(
     'select j.id, j.candidate_id as candidateId, s.type from job_candidates j join stages s on s.id = j.stage_id',
   );

@@ -22,7 +22,7 @@ export function sendPeople(world: World): void {
         customer.tenant.tenant,
       );
       if (row?.done === null || row === undefined) world.timeline.at(world.timeline.now() + 1_000, wait);
-      else for (const { at, what } of plan) world.timeline.at(world.timeline.now() + at, () => attempt(what));
+      else for (const { at, what } of plan) willDo(world, at, what);
     };
     wait();
     workOnOnboardings(world, customer);
@@ -160,9 +160,7 @@ function workOnOnboardings(world: World, customer: Customer): void {
       const nth = (counts.get(email) ?? 0) + 1;
       counts.set(email, nth);
       const { outcome, takesMs } = outcomes(world).get(email) ?? { outcome: 'completed', takesMs: 5_000 };
-      world.timeline.at(world.timeline.now() + takesMs, () =>
-        finish(world, customer, id, nth > 1 ? 'completed' : outcome),
-      );
+      willDo(world, takesMs, () => finish(world, customer, id, nth > 1 ? 'completed' : outcome));
     }
   });
 }
@@ -174,6 +172,12 @@ function finish(world: World, customer: Customer, onboardingCandidateId: string,
   );
   if (row === undefined || TERMINAL.has(row.status)) return;
   attempt(() => world.act('setOnboardingStatus', customer, { onboardingCandidateId, overallStatus }));
+}
+
+function willDo(world: World, ms: number, what: () => void): void {
+  const at = world.timeline.now() + ms;
+  world.lastDeedAt = Math.max(world.lastDeedAt, at);
+  world.timeline.at(at, () => attempt(what));
 }
 
 /** What the sandbox refuses a person is no defect: they come too late. */

@@ -1,7 +1,9 @@
 import { check } from './oracle/check.ts';
+import { compareEnds, type Ends, gatherEnds } from './oracle/same-end.ts';
 import { takeOverTime } from './own-time.ts';
 import { closeWorld, prepareSeeds, runSeed } from './run-seed.ts';
-import { drawScenario } from './scenario.ts';
+import { drawScenario, type Scenario, withoutFaults } from './scenario.ts';
+import type { World } from './world.ts';
 
 /** What one seed ended with, as a line on stdout. */
 export interface SeedLine {
@@ -10,6 +12,8 @@ export interface SeedLine {
   violations: string[];
   holds: Record<string, number>;
   hires: number;
+  /** Applications whose end was compared with that of a day without faults: I5. */
+  compared: number;
 }
 
 /** Plays the seeds from, to (exclusive), and every step-th between, and prints one line of JSON each. */
@@ -28,11 +32,23 @@ export async function playSeeds([from = '1', to = '2', step = '1']: string[]): P
 
 async function playSeed(seed: number): Promise<SeedLine> {
   const violations: string[] = [];
-  const line: SeedLine = { seed, ms: 0, violations, holds: {}, hires: 0 };
+  const line: SeedLine = { seed, ms: 0, violations, holds: {}, hires: 0, compared: 0 };
   try {
-    const world = await runSeed(drawScenario(seed), (at, when) => {
-      if (violations.length === 0) violations.push(...check(at, when).map((text) => `${text} (${when})`));
+    const scenario = drawScenario(seed);
+    let ends: Ends | undefined;
+    const world = await runSeed(scenario, {
+      isQuiet,
+      check(at, when) {
+        if (violations.length === 0) violations.push(...check(at, when).map((text) => `${text} (${when})`));
+        if (when === 'calm' && !scenario.changesOfMind) ends = gatherEnds(at);
+        return undefined;
+      },
     });
+    if (ends !== undefined) {
+      const { compared, violations: differences } = compareEnds(ends, await endWithoutFaults(scenario));
+      line.compared = compared;
+      violations.push(...differences);
+    }
     for (const { code } of world.store.all<{ code: string }>('select code from holds'))
       line.holds[code] = (line.holds[code] ?? 0) + 1;
     line.hires = world.store.all('select 1 from hires').length;
@@ -44,7 +60,26 @@ async function playSeed(seed: number): Promise<SeedLine> {
   return line;
 }
 
-function trace(world: Awaited<ReturnType<typeof runSeed>>): void {
+function isQuiet(world: World): boolean {
+  return check(world, 'soon').length === 0;
+}
+
+/** The same people and nothing that breaks. */
+async function endWithoutFaults(scenario: Scenario): Promise<Ends> {
+  let ends: Ends | undefined;
+  const world = await runSeed(withoutFaults(scenario), {
+    isQuiet,
+    check(at, when) {
+      if (when !== 'calm') return undefined;
+      ends = gatherEnds(at);
+      return 'enough';
+    },
+  });
+  closeWorld(world);
+  return ends!;
+}
+
+function trace(world: World): void {
   const start = Date.UTC(2026, 0, 5, 9);
   const print = (at: number, text: string): void =>
     void process.stderr.write(`${((at - start) / 1000).toFixed(2).padStart(9)} ${text}\n`);

@@ -3,12 +3,17 @@ import { answerHolds } from './operator.ts';
 import { sendPeople } from './people.ts';
 import type { Scenario } from './scenario.ts';
 import { beginStorm, endStorm } from './storm.ts';
-import { simulatedTenant } from './tenants.ts';
+import { policies, simulatedTenant } from './tenants.ts';
 import { prepareMapping } from './worker.ts';
 import type { World } from './world.ts';
 
 const STORM_MS = 480_000;
-const CALM_MS = 200_000;
+/**
+ * Twice what a hire needs on a day without faults: a sweep (60 s), an onboarding of two minutes, and the steps around them. After the
+ * storm and the last thing people did, everything is quiet within this time (I8).
+ */
+const CALM_MS = 400_000;
+const TURN_MS = 30_000;
 const DAY_MS = 25 * 3_600_000;
 const DEADLINE_MS = 700_000;
 const AFTER_NIGHT_MS = 130_000;
@@ -21,11 +26,17 @@ export async function prepareSeeds(): Promise<void> {
   );
 }
 
+/** While it comes to rest after the storm, after a night, and after everything that was asked was answered. */
+export type Moment = 'soon' | 'calm' | 'answered';
+
+export interface Judge {
+  isQuiet(world: World): boolean;
+  /** Ends the seed by answering `enough` after the night. */
+  check(world: World, when: Moment): 'enough' | undefined;
+}
+
 /** Plays one seed: a storm, a calm, a night, and then somebody who answers what was asked. */
-export async function runSeed(
-  scenario: Scenario,
-  check: (world: World, when: 'calm' | 'answered') => void,
-): Promise<World> {
+export async function runSeed(scenario: Scenario, { isQuiet, check }: Judge): Promise<World> {
   const world = await createWorld(scenario);
   const { timeline } = world;
   const start = timeline.now();
@@ -34,13 +45,16 @@ export async function runSeed(
   if (scenario.answersEarly) answerEarly(world);
   await timeline.runUntil(start + STORM_MS);
   endStorm(world);
-  await timeline.runUntil(start + STORM_MS + CALM_MS);
+  const restAt = (): number => Math.max(start + STORM_MS, world.lastDeedAt);
+  await timeline.runUntil(restAt() + policies.sweepMs);
+  while (!isQuiet(world) && timeline.now() < restAt() + CALM_MS) await timeline.runUntil(timeline.now() + TURN_MS);
+  check(world, 'soon');
   timeline.sleepUntil(timeline.now() + DAY_MS);
   await timeline.runUntil(timeline.now() + AFTER_NIGHT_MS);
   // A deadline that began anew with a lost workflow passes too.
   timeline.sleepUntil(timeline.now() + DEADLINE_MS);
   await timeline.runUntil(timeline.now() + AFTER_NIGHT_MS);
-  check(world, 'calm');
+  if (check(world, 'calm') === 'enough') return world;
   for (let round = 0; round < ROUNDS; round += 1) {
     if ((await answerHolds(world)) === 0) break;
     await timeline.runUntil(timeline.now() + AFTER_NIGHT_MS);

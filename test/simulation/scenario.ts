@@ -42,7 +42,7 @@ export function drawScenario(seed: number): Scenario {
   const stormy = chance(0.85);
   const tenants = chance(0.25) ? 2 : 1;
   const loseStore = stormy && chance(0.04);
-  return {
+  const scenario: Scenario = {
     seed,
     tenants,
     sharedHris: tenants === 2 && chance(0.5),
@@ -65,6 +65,23 @@ export function drawScenario(seed: number): Scenario {
     longHistories: chance(0.3) ? 0.1 : 0,
     answersEarly: chance(0.5),
     edits: chance(0.35),
+  };
+  // With nothing known of the tenant any more, nothing can tell another company's key from the right one.
+  return loseStore && scenario.badKey === 'other-company' ? { ...scenario, badKey: 'no' } : scenario;
+}
+
+/** The same people on a day when nothing breaks. */
+export function withoutFaults(scenario: Scenario): Scenario {
+  return {
+    ...scenario,
+    webhooks: 'all',
+    faultRate: 0,
+    kills: 0,
+    stops: 0,
+    loseTemporal: false,
+    loseStore: false,
+    badKey: 'no',
+    longHistories: 0,
   };
 }
 

@@ -1,9 +1,7 @@
 /** Plays seeds of the hire path: `npm run simulate -- --seeds 10000`, or one again with `--seed N --trace`. */
-import { spawn } from 'node:child_process';
 import { availableParallelism } from 'node:os';
-import { createInterface } from 'node:readline';
-import { fileURLToPath } from 'node:url';
 import { parseArgs } from 'node:util';
+import { again, playInProcesses } from './play-in-processes.ts';
 import type { SeedLine } from './play-seeds.ts';
 
 const { values } = parseArgs({
@@ -19,51 +17,39 @@ const { values } = parseArgs({
     bail: { type: 'boolean', default: false },
   },
 });
-const PLAYER = fileURLToPath(new URL('./seed-process.ts', import.meta.url));
 
 const from = Number(values.seed ?? values.from);
 const count = values.seed === undefined ? Number(values.seeds) : 1;
 const processes = Math.max(1, Math.min(count, Number(values.processes)));
 const began = performance.now();
-const totals = { played: 0, hires: 0, failed: [] as SeedLine[], holds: new Map<string, number>() };
+const totals = { played: 0, hires: 0, compared: 0, failed: 0, holds: new Map<string, number>() };
 
-const children = Array.from({ length: processes }, (_, nth) =>
-  spawn(process.execPath, [PLAYER, String(from + nth), String(from + count), String(processes)], {
-    stdio: ['ignore', 'pipe', 'inherit'],
-    env: { ...process.env, ...(values.trace ? { SIMULATION_TRACE: '1' } : {}) },
-  }),
-);
-
-await Promise.all(
-  children.map(async (child) => {
-    const ended = new Promise((resolve) => child.once('close', resolve));
-    for await (const line of createInterface({ input: child.stdout })) note(JSON.parse(line) as SeedLine);
-    await ended;
-  }),
-);
+const env: Record<string, string> = values.trace ? { SIMULATION_TRACE: '1' } : {};
+const isEnough = (line: SeedLine): boolean => values.bail && line.violations.length > 0;
+await playInProcesses({ from, count, processes, env, isEnough }, note);
 report();
 
 function note(line: SeedLine): void {
   totals.played += 1;
   totals.hires += line.hires;
+  totals.compared += line.compared;
   for (const [code, times] of Object.entries(line.holds)) totals.holds.set(code, (totals.holds.get(code) ?? 0) + times);
   if (line.violations.length > 0) {
-    totals.failed.push(line);
+    totals.failed += 1;
     console.log(`seed ${line.seed}: ${line.violations.join('\n  ')}`);
-    console.log(`  again: npm run simulate -- --seed ${line.seed} --trace`);
-    if (values.bail) for (const child of children) child.kill();
+    console.log(`  again: ${again(line.seed)}`);
   }
   if (totals.played % 500 === 0) console.log(`${totals.played} of ${count} seeds`);
 }
 
 function report(): void {
   const seconds = (performance.now() - began) / 1000;
-  const { played, hires, failed, holds } = totals;
+  const { played, hires, compared, failed, holds } = totals;
   const held = [...holds].sort((a, b) => b[1] - a[1]).map(([code, times]) => `${code} ${times}`);
   console.log(
-    `${played} seeds from ${from}, ${hires} hires, ${failed.length} with violations, ${seconds.toFixed(1)} s`,
+    `${played} seeds from ${from}, ${hires} hires, ${compared} compared with a day without faults, ${failed} with violations, ${seconds.toFixed(1)} s`,
   );
   if (held.length > 0) console.log(`holds: ${held.join(', ')}`);
   if (played < count && !values.bail) console.log(`only ${played} of ${count} seeds were played`);
-  process.exitCode = failed.length > 0 || played < count ? 1 : 0;
+  process.exitCode = failed > 0 || played < count ? 1 : 0;
 }

@@ -44,6 +44,8 @@ export interface World {
   acknowledged: Array<{ tenantId: string; bodyHash: string }>;
   workers: Process[];
   calm: boolean;
+  /** When the last of what people have in mind is done. */
+  lastDeedAt: number;
   /** A turn of the webhook sender is planned. */
   pumping: boolean;
   /** Points passed so far; kills and stops are drawn among them. */
@@ -57,6 +59,8 @@ export interface World {
   untraced: Set<string>;
   /** Job candidate to candidate, also of those who are deleted later. */
   people: Map<string, string>;
+  /** E-mail to candidate within a company, `<company> <e-mail>`; also of those who are deleted later. */
+  emails: Map<string, string>;
   /** Job candidates hired before go-live. */
   hiredBefore: Set<string>;
   /** Family names by candidate, as they were given. */

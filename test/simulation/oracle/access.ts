@@ -8,7 +8,7 @@ const PROBES = new Set(['pipelines.list', 'jobs.list']);
 
 /** I4 and I9, by the requests the sandbox wrote down. */
 export function checkAccess(world: World): string[] {
-  return [...checkKeys(world), ...checkRetries(world), ...checkCanaries(world)];
+  return [...checkKeys(world), ...checkRetries(world), ...checkRepeats(world), ...checkCanaries(world)];
 }
 
 /** I4: nothing of a tenant is asked or done with another company's key. */
@@ -28,6 +28,28 @@ function checkRetries(world: World): string[] {
   return world.temporal.attempts
     .filter(({ error }) => isFinalRefusal(error))
     .map(({ name, error }) => `I9 ${name} is tried again after ${String((error as Error).message).slice(0, 90)}`);
+}
+
+/** A repeat so soon after its refusal is a retry, and not somebody's answer or the next sweep. */
+const RETRY_MS = 10_000;
+
+/** I9, on the wire: a write is not sent again unchanged soon after it was refused; 402 is the canary's, 401 and 403 the paused tenant's. */
+function checkRepeats({ wire }: World): string[] {
+  const writes = wire.filter(({ method, url }) => method !== 'GET' && !url.includes('bulk-fetch'));
+  return [
+    ...Map.groupBy(writes, ({ tenantId, method, url, body }) => `${tenantId} ${method} ${url} ${body}`).values(),
+  ].flatMap((same) =>
+    same
+      .filter(
+        ({ at, status, fault }, nth) =>
+          isRefused(status) && fault === undefined && (same[nth + 1]?.at ?? Infinity) - at < RETRY_MS,
+      )
+      .map(({ method, url, status }) => `I9 ${method} ${url} is sent again after ${status}`),
+  );
+}
+
+function isRefused(status: number | undefined): boolean {
+  return status !== undefined && status >= 400 && status < 500 && ![401, 402, 403, 408, 409, 425, 429].includes(status);
 }
 
 /** I9: with the credits gone, one canary a period. */

@@ -121,12 +121,7 @@ function enrolmentsOf(world: World, { companyId }: Customer): EnrolmentFact[] {
 function candidateOf(world: World, companyId: number, row: { ref: string | null; email: string }): string {
   const jobCandidateId = row.ref?.split(':')[1];
   if (jobCandidateId !== undefined) return world.people.get(jobCandidateId) ?? '';
-  const found = world.state.one<{ id: number }>(
-    'select id from candidates where company_id = ? and email = ?',
-    companyId,
-    row.email,
-  );
-  return String(found?.id ?? '');
+  return world.emails.get(`${companyId} ${row.email}`) ?? '';
 }
 
 /** The value of the Employee ID field of a candidate, as the sandbox holds it. */

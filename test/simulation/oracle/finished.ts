@@ -27,8 +27,12 @@ function isDue(world: World, hire: HireFact): boolean {
   if (!hire.hiredNow || hire.openHolds.length > 0) return false;
   if (hire.answers.some((answer) => OVER.has(answer))) return false;
   if (world.hiredBefore.has(hire.jobCandidateId) && !hire.answers.includes('adopt')) return false;
-  if (world.storeLost && (wasLeft(world, hire) || isForgotten(world, hire))) return false;
-  return true;
+  return !isExcusedByLoss(world, hire);
+}
+
+/** After our store was lost, the hires that nobody knew of any more, and those a person said are none of ours. */
+export function isExcusedByLoss(world: World, hire: HireFact): boolean {
+  return world.storeLost && (wasLeft(world, hire) || isForgotten(world, hire));
 }
 
 /** Neither partner nor HRIS knew that they were work in progress when the store was lost. */
@@ -52,7 +56,7 @@ function wasLeft(world: World, { tenantId, answers }: HireFact): boolean {
 }
 
 /** I8: with nothing broken any more, everything is done, over or asked. */
-export function checkQuiet(world: World, { hires }: Facts): string[] {
+export function checkQuiet(world: World, { hires }: Facts, idle: ReadonlySet<string> = new Set()): string[] {
   const held = new Set(hires.filter((hire) => hire.openHolds.length > 0).map((hire) => hire.jobCandidateId));
   const open = world.store.all<{ tenant_id: string; job_candidate_id: string; period: number; step: string }>(
     "select tenant_id, job_candidate_id, period, step from hires where state = 'open'",
@@ -65,13 +69,28 @@ export function checkQuiet(world: World, { hires }: Facts): string[] {
   );
   return [
     ...open
-      .filter((row) => !held.has(row.job_candidate_id))
+      .filter((row) => !held.has(row.job_candidate_id) && !idle.has(row.job_candidate_id))
       .map((row) => `I8 hire ${row.job_candidate_id} period ${row.period} stays ${row.step} and asks nobody`),
     ...waiting.map(({ event }) => `I8 a delivery (${event}) is left in the inbox`),
     ...paused.map((row) => `I8 tenant ${row.tenant_id} stays paused (${row.paused_code})`),
     ...world.temporal.pending().map((what) => `I8 ${what} is still tried`),
   ];
 }
+
+/**
+ * I8: so soon after the last fault and the last deed, only a hire whose onboarding is not ready waits, for its new colleague. Where
+ * Temporal's own store was deleted, the fault lasts until the daily sweep has started the lost workflows anew (`checkQuiet`, after a night).
+ */
+export function checkSoonQuiet(world: World, facts: Facts): string[] {
+  if (world.scenario.loseTemporal) return [];
+  const waiting = new Set(
+    [...facts.enrolments.values()].flat().flatMap((one) => (UNREADY.has(one.status) ? [one.candidateId] : [])),
+  );
+  const idle = new Set(facts.hires.filter((hire) => waiting.has(hire.candidateId)).map((hire) => hire.jobCandidateId));
+  return checkQuiet(world, facts, idle);
+}
+
+const UNREADY = new Set(['not_started', 'in_progress', 'partial_submission', 'under_review']);
 
 /** I10: each hold says why and takes answers; answered as a person would, it ends. */
 export function checkHolds(world: World, when: 'calm' | 'answered'): string[] {

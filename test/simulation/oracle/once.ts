@@ -28,6 +28,17 @@ export function checkEmployees(world: World, { employees, hires, enrolments }: F
   return broken;
 }
 
+/** A claim belongs to a hire that works or made its employee: one that nobody releases would hold the person for ever. */
+export function checkClaims({ store }: World): string[] {
+  return store
+    .all<{ id: string; state: string }>(
+      `select c.job_candidate_id as id, h.state from claims c left join hires h on h.tenant_id = c.tenant_id
+       and h.job_candidate_id = c.job_candidate_id and h.period = c.period
+       where h.state is null or (h.state in ('cancelled', 'ended', 'before-go-live') and h.employee_id is null)`,
+    )
+    .map(({ id, state }) => `I10 job candidate ${id} is ${state} without an employee and still claims the person`);
+}
+
 /** I3: one credit an enrolment, one enrolment a reference, and as many references as there were reasons. */
 export function checkEnrolments(world: World, { effects, hires }: Facts): string[] {
   const broken: string[] = [];
