@@ -53,11 +53,11 @@ test('what is given is answered as given, jobId as text', async () => {
   ];
   const settings = {
     duration: 120,
-    aiLanguage: 'tagalog',
+    aiLanguage: 'tagalog' as const,
     skills: ['care'],
     resumeAllowed: true,
     maxResumeCount: 5,
-  } as const;
+  };
   const flags = { isEmailVerificationRequired: false, shouldEvaluateCEFR: true, status: 'INACTIVE' } as const;
   const { data } = await sandbox.partner.assessments.createAudioInterview({
     body: { ...interview, ...settings, ...flags, buckets, jobId: 50_001 },
@@ -128,33 +128,6 @@ test("an unknown, a deleted and another company's job are 404, and nothing is cr
   expect((await sandbox.control.counts({ kind: 'effect' })).effect).not.toHaveProperty('assessment');
 });
 
-test('without credits, or with a generator that fails or is empty, nothing is made and nothing taken', async () => {
-  await using sandbox = await openPartner();
-  const { data } = await sandbox.partner.assessments.createAudioInterview({ body: interview });
-  const params = { assessmentId: data.assessmentId };
-  const generating = () => [
-    sandbox.partner.assessments.autoGenerate({ body: { purpose: 'Find a nurse for the ward' } }),
-    sandbox.partner.assessments.generateQuestions({ params, body: { skills: ['care'] } }),
-  ];
-  await sandbox.control.act('setCredits', { credits: 0 });
-  for (const call of [sandbox.partner.assessments.createAudioInterview({ body: interview }), ...generating()])
-    expect(await errorOf(call)).toMatchObject({ status: 402, code: 'INSUFFICIENT_CREDITS' });
-  await sandbox.control.act('setCredits', { credits: 5 });
-  for (const [state, code] of [
-    ['fails', 'AI_GENERATION_FAILED'],
-    ['empty', 'AI_GENERATION_EMPTY'],
-  ] as const) {
-    await sandbox.control.act('setQuestionGenerator', { state });
-    for (const call of generating()) expect(await errorOf(call)).toMatchObject({ status: 500, code });
-  }
-  await sandbox.later();
-  expect([await sandbox.credits(), await sandbox.told('assessment.ready')]).toEqual([5, []]);
-  expect((await sandbox.control.counts({ kind: 'effect' })).effect).toEqual({ assessment: 1, credit: 1 });
-  await sandbox.control.act('setQuestionGenerator', { state: 'works' });
-  await Promise.all(generating());
-  expect(await sandbox.credits()).toBe(3);
-});
-
 test('the list is paged, newest first, without the questions', async () => {
   await using sandbox = await openPartner();
   for (let n = 1; n <= 11; n += 1)
@@ -183,10 +156,10 @@ test('an update changes what is named, and nothing else may be named alone', asy
   await sandbox.later();
   const changes = {
     duration: 45,
-    aiLanguage: 'german',
+    aiLanguage: 'german' as const,
     skills: ['calm'],
     purposeOfInterview: 'Find out who stays calm',
-  } as const;
+  };
   const updated = await sandbox.partner.assessments.update({ params, body: { title: 'Second try', ...changes } });
   expect(updated.data).toMatchObject({ testName: 'Second try', ...changes, hiringForRole: 'Nurse' });
   expect(Number(updated.data.lastUpdatedOn)).toBeGreaterThan(Number(updated.data.createdAt));
@@ -248,71 +221,6 @@ test('a question that is gone, or of another assessment, is 404', async () => {
     ])
       expect(await errorOf(call)).toMatchObject({ status: 404, code: 'NOT_FOUND' });
   }
-});
-
-test('auto-generated questions come in the background: round(duration / 3 or 5), at least one', async () => {
-  await using sandbox = await openPartner();
-  for (const [role, duration, count] of [
-    ['Nurse', 20, 7],
-    ['Nurse', 5, 2],
-    ['Nurse', 60, 20],
-    ['Head of nursing', 20, 4],
-    ['Senior nurse', 5, 1],
-    ['VP Care', 6, 1],
-    ['Leadership trainer', 60, 20],
-  ] as const) {
-    const body = { role, duration, purpose: 'Find somebody for the ward' };
-    const { data } = await sandbox.partner.assessments.autoGenerate({ body });
-    expect(data).toMatchObject({ questionCount: 0, duration, hiringForRole: role });
-    const { assessmentId } = data;
-    await sandbox.later();
-    const ready = { assessmentId, message: expect.any(String), questionCount: count };
-    expect((await sandbox.told('assessment.ready')).at(-1)).toEqual(ready);
-    const read = (await sandbox.partner.assessments.get({ params: { assessmentId } })).data;
-    expect([role, read.questionCount, read.questions?.length]).toEqual([role, count, count]);
-  }
-});
-
-test('auto-generation derives the rest from role, purpose and job, and takes no title', async () => {
-  await using sandbox = await openPartner({ jobs: 1 });
-  const [job] = (await sandbox.api('GET', '/jobs')).body.jobs;
-  const ofJob = (await sandbox.partner.assessments.autoGenerate({ body: { jobId: job.id } })).data;
-  expect(ofJob).toMatchObject({ hiringForRole: job.title, jobId: String(job.id), duration: 20, aiLanguage: 'english' });
-  expect([ofJob.assessmentType, ofJob.buckets?.length]).toEqual(['AI_AUDIO_INTERVIEW', 4]);
-  const { body } = await sandbox.api('POST', '/assessment/auto-generate', {
-    purpose: 'Interviews in Spanish for the ward',
-    role: 'Nurse',
-    title: 'Mine',
-  });
-  expect(body.data).toMatchObject({ aiLanguage: 'spanish', shouldEvaluateCEFR: true });
-  expect(body.data.testName).not.toBe('Mine');
-  for (const wrong of [
-    {},
-    { role: 'Nurse' },
-    { jobId: job.id, duration: 4 },
-    { jobId: job.id, duration: 61 },
-    { purpose: 'short' },
-  ])
-    expect(outcome(await sandbox.api('POST', '/assessment/auto-generate', wrong))).toEqual([400, 'INVALID_REQUEST']);
-});
-
-test('generated questions are appended for one credit, and told with the new count', async () => {
-  await using sandbox = await openPartner();
-  const { assessmentId } = (
-    await sandbox.partner.assessments.createAudioInterview({ body: { ...interview, duration: 9 } })
-  ).data;
-  await sandbox.partner.assessments.addQuestion({ params: { assessmentId }, body: { question: 'Mine first?' } });
-  const before = await sandbox.credits();
-  const answered = await sandbox.api('POST', `/assessment/${assessmentId}/generate-questions`, {
-    jobDescription: 'Ward',
-  });
-  expect([answered.status, answered.body.status, await sandbox.credits()]).toEqual([200, 'success', before - 1]);
-  await sandbox.later();
-  expect(await sandbox.told('assessment.ready')).toMatchObject([{ assessmentId, questionCount: 4 }]);
-  const { questions } = (await sandbox.partner.assessments.get({ params: { assessmentId } })).data;
-  expect(questions?.[0]?.question).toBe('Mine first?');
-  for (const body of [{}, { skills: [] }, { jobDescription: ' ' }])
-    expect((await sandbox.api('POST', `/assessment/${assessmentId}/generate-questions`, body)).status).toBe(400);
 });
 
 test("another company's assessment is 404 to reads and 403 to changes, an unknown one 404 to both", async () => {
