@@ -4,6 +4,7 @@ import { closeCreditGate, openCreditGate, passCreditGate } from '../src/store/cr
 import { recordEnrolment } from '../src/store/enrolments.ts';
 import { hiresInState, readHireRow, updateHire } from '../src/store/hires.ts';
 import { closeTenantHolds, type NewHold, openHold } from '../src/store/holds.ts';
+import { decideIntent, latestIntent } from '../src/store/intents.ts';
 import type { HireRef } from '../workflows/messages.ts';
 import type { Connection } from './connections.ts';
 import type { ActivityDeps } from './deps.ts';
@@ -76,8 +77,10 @@ async function adoptOrWait(
   waitMs: number,
 ): Promise<Enrolled> {
   const [hit, ...others] = await findEnrolments(connection, attempt.reference);
-  if (hit !== undefined && others.length === 0) return record(deps, attempt, hit, false);
-  return waitForCredits(deps, attempt, waitMs);
+  if (hit === undefined || others.length > 0) return waitForCredits(deps, attempt, waitMs);
+  const latest = await latestIntent(deps.store, attempt, `enrol:${attempt.nth}`);
+  if (latest !== undefined) await decideIntent(deps.store, latest, 'done', hit);
+  return record(deps, attempt, hit, false);
 }
 
 function identify(

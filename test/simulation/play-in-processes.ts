@@ -7,54 +7,63 @@ import type { SeedLine } from './play-seeds.ts';
 /** The command that plays one seed again. */
 export const again = (seed: number): string => `npm run simulate -- --seed ${seed} --trace`;
 
-export interface SeedRange {
-  from: number;
-  count: number;
+/** So many seeds, the first of them `from`. */
+export function seedsFrom(from: number, count: number): string[] {
+  return Array.from({ length: count }, (_, nth) => String(from + nth));
+}
+
+export interface Plays {
+  /** What to play: a seed, or `<seed>:<plant>` (plants.ts). */
+  plays: readonly string[];
   processes: number;
   /** More for the environment of each process. */
   env?: Record<string, string>;
-  /** The module that plays the seeds; a test brings another. */
+  /** The module that plays; a test brings another. */
   player?: string;
   /** Ends all processes when it says true. */
   isEnough?: (line: SeedLine) => boolean;
 }
 
 const PLAYER = fileURLToPath(new URL('./seed-process.ts', import.meta.url));
-/** No seed takes a second; one that takes this long does not end. */
-const SEED_MS = 120_000;
+/** No seed takes a second of a machine of its own; one that takes this long does not end. */
+const PLAY_MS = 240_000;
 
-/** Plays the seeds in processes of their own. A process that dies or hangs is a failed seed, and another goes on after it. */
-export async function playInProcesses(range: SeedRange, note: (line: SeedLine) => void): Promise<void> {
-  const { from, count, processes } = range;
+/** Plays seeds in processes of their own. A process that dies or hangs is a failed seed, and another goes on after it. */
+export async function playInProcesses(options: Plays, note: (line: SeedLine) => void): Promise<void> {
+  const { plays, processes } = options;
   const running = new Set<ChildProcess>();
   let enough = false;
   const hear = (line: SeedLine): void => {
     if (enough) return;
     note(line);
-    enough = range.isEnough?.(line) ?? false;
+    enough = options.isEnough?.(line) ?? false;
     if (enough) for (const child of running) child.kill();
   };
-  const playLane = async (first: number): Promise<void> => {
-    let seed = first;
-    while (seed < from + count && !enough) {
-      const played = await playUntilDeath(range, seed, running, hear);
-      seed += played.count * processes;
-      if (seed >= from + count || enough) return;
-      hear({ seed, ms: 0, holds: {}, hires: 0, compared: 0, violations: [`its process ${played.ending}`] });
-      seed += processes;
+  const playLane = async (lane: string[]): Promise<void> => {
+    let left = lane;
+    while (left.length > 0 && !enough) {
+      const { played, ending } = await playUntilDeath(options, left, running, hear);
+      const lost = left[played];
+      left = left.slice(played + 1);
+      if (lost !== undefined && !enough) hear(lostLine(lost, ending));
     }
   };
-  await Promise.all(Array.from({ length: processes }, (_, nth) => playLane(from + nth)));
+  const lanes = Array.from({ length: processes }, (_, nth) => plays.filter((_one, at) => at % processes === nth));
+  await Promise.all(lanes.map(playLane));
 }
 
-/** One process, from this seed to the last of its lane or to its death. */
+function lostLine(play: string, ending: string): SeedLine {
+  return { play, seed: Number.parseInt(play, 10), ms: 0, holds: {}, hires: 0, compared: 0, violations: [ending] };
+}
+
+/** One process, until it has played everything or dies. */
 async function playUntilDeath(
-  { from, count, processes, player = PLAYER, env = {} }: SeedRange,
-  seed: number,
+  { player = PLAYER, env = {} }: Plays,
+  plays: readonly string[],
   running: Set<ChildProcess>,
   hear: (line: SeedLine) => void,
-): Promise<{ count: number; ending: string }> {
-  const child = spawn(process.execPath, [player, String(seed), String(from + count), String(processes)], {
+): Promise<{ played: number; ending: string }> {
+  const child = spawn(process.execPath, [player, ...plays], {
     stdio: ['ignore', 'pipe', 'inherit'],
     env: { ...process.env, ...env },
   });
@@ -65,8 +74,8 @@ async function playUntilDeath(
   const watch = setTimeout(() => {
     hangs = true;
     child.kill('SIGKILL');
-  }, SEED_MS);
-  for await (const line of createInterface({ input: child.stdout! })) {
+  }, PLAY_MS);
+  for await (const line of createInterface({ input: child.stdout })) {
     watch.refresh();
     played += 1;
     hear(JSON.parse(line) as SeedLine);
@@ -75,5 +84,8 @@ async function playUntilDeath(
   clearTimeout(watch);
   running.delete(child);
   const how = signal === null ? `ended with code ${code}` : `was ended by ${signal}`;
-  return { count: played, ending: hangs ? `did not end it within ${SEED_MS / 1000} s` : `${how} in its course` };
+  return {
+    played,
+    ending: hangs ? `its process did not end it within ${PLAY_MS / 1000} s` : `its process ${how} in its course`,
+  };
 }

@@ -1,12 +1,14 @@
 import { check } from './oracle/check.ts';
 import { compareEnds, type Ends, gatherEnds } from './oracle/same-end.ts';
 import { takeOverTime } from './own-time.ts';
+import { plants } from './plants.ts';
 import { closeWorld, prepareSeeds, runSeed } from './run-seed.ts';
 import { drawScenario, type Scenario, withoutFaults } from './scenario.ts';
 import type { World } from './world.ts';
 
 /** What one seed ended with, as a line on stdout. */
 export interface SeedLine {
+  play: string;
   seed: number;
   ms: number;
   violations: string[];
@@ -16,29 +18,32 @@ export interface SeedLine {
   compared: number;
 }
 
-/** Plays the seeds from, to (exclusive), and every step-th between, and prints one line of JSON each. */
-export async function playSeeds([from = '1', to = '2', step = '1']: string[]): Promise<void> {
+/** Plays these, each a seed or `<seed>:<plant>`, and prints one line of JSON each. */
+export async function playSeeds(plays: readonly string[]): Promise<void> {
   const clock = process.hrtime.bigint;
   await prepareSeeds();
   takeOverTime();
-  for (let seed = Number(from); seed < Number(to); seed += Number(step)) {
+  for (const play of plays) {
     const began = clock();
-    const line = await playSeed(seed);
+    const line = await playSeed(play);
     line.ms = Number(clock() - began) / 1e6;
     process.stdout.write(`${JSON.stringify(line)}\n`);
   }
   process.exit(0);
 }
 
-async function playSeed(seed: number): Promise<SeedLine> {
+async function playSeed(play: string): Promise<SeedLine> {
+  const seed = Number.parseInt(play, 10);
+  const plant = plants[play.split(':')[1] ?? ''];
   const violations: string[] = [];
-  const line: SeedLine = { seed, ms: 0, violations, holds: {}, hires: 0, compared: 0 };
+  const line: SeedLine = { play, seed, ms: 0, violations, holds: {}, hires: 0, compared: 0 };
   try {
     const scenario = drawScenario(seed);
     let ends: Ends | undefined;
     const world = await runSeed(scenario, {
       isQuiet,
       check(at, when) {
+        if (when === 'calm') plant?.(at);
         if (violations.length === 0) violations.push(...check(at, when).map((text) => `${text} (${when})`));
         if (when === 'calm' && !scenario.changesOfMind) ends = gatherEnds(at);
         return undefined;

@@ -1,7 +1,7 @@
 /** Plays seeds of the hire path: `npm run simulate -- --seeds 10000`, or one again with `--seed N --trace`. */
 import { availableParallelism } from 'node:os';
 import { parseArgs } from 'node:util';
-import { again, playInProcesses } from './play-in-processes.ts';
+import { again, playInProcesses, seedsFrom } from './play-in-processes.ts';
 import type { SeedLine } from './play-seeds.ts';
 
 const { values } = parseArgs({
@@ -26,7 +26,7 @@ const totals = { played: 0, hires: 0, compared: 0, failed: 0, holds: new Map<str
 
 const env: Record<string, string> = values.trace ? { SIMULATION_TRACE: '1' } : {};
 const isEnough = (line: SeedLine): boolean => values.bail && line.violations.length > 0;
-await playInProcesses({ from, count, processes, env, isEnough }, note);
+await playInProcesses({ plays: seedsFrom(from, count), processes, env, isEnough }, note);
 report();
 
 function note(line: SeedLine): void {
