@@ -1,5 +1,6 @@
 import { ASSESSMENTS } from './records/assessment-tables.ts';
 import { BOOKING } from './records/booking-tables.ts';
+import { CAMPAIGNS } from './records/campaign-tables.ts';
 import { ONBOARDING_DOCUMENTS } from './records/onboarding-document-tables.ts';
 import { RESUMES } from './records/resume-tables.ts';
 import { WORKSPACE } from './records/workspace-tables.ts';
@@ -97,5 +98,6 @@ export const TABLES: readonly string[] = [
   BOOKING,
   RESUMES,
   ONBOARDING_DOCUMENTS,
+  CAMPAIGNS,
   ASSESSMENTS,
 ];

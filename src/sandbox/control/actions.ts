@@ -3,6 +3,7 @@ import { account } from './account.ts';
 import type { Action } from './action.ts';
 import { assessments } from './assessments.ts';
 import { booking } from './booking.ts';
+import { campaigns } from './campaigns.ts';
 import { machinery } from './machinery.ts';
 import { offers } from './offers.ts';
 import { onboarding } from './onboarding.ts';
@@ -16,6 +17,7 @@ export const actions = {
   ...offers,
   ...workspace,
   ...booking,
+  ...campaigns,
   ...assessments,
   ...account,
   ...machinery,

@@ -2,7 +2,7 @@
 import { assessmentFlows } from './assessment-flows.ts';
 import { assessments } from './assessments.ts';
 import { bookingSchedules, bookings } from './booking.ts';
-import { sites } from './campaigns.ts';
+import { campaigns, sites } from './campaigns.ts';
 import { candidates } from './candidates.ts';
 import { customFieldValues } from './custom-field-values.ts';
 import { customFields } from './custom-fields.ts';
@@ -26,6 +26,7 @@ const tree = {
   bookingSchedules,
   bookings,
   sites,
+  campaigns,
   users,
   teams,
 } satisfies OperationTree;

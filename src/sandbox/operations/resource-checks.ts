@@ -3,6 +3,7 @@ import { findAssessmentFlow } from '../records/assessment-flows.ts';
 import { requireQuestion } from '../records/assessment-questions.ts';
 import { findAssessmentToChange } from '../records/assessments.ts';
 import { findSchedule } from '../records/booking-schedules.ts';
+import { findCampaign } from '../records/campaigns.ts';
 import { findCandidate } from '../records/candidates.ts';
 import { findCustomField } from '../records/custom-fields.ts';
 import { findJobCandidate } from '../records/job-candidates.ts';
@@ -23,6 +24,7 @@ export const resourceChecks: Record<string, (ctx: Context, id: never) => unknown
   flowId: findFlow,
   onboardingCandidateId: findEnrolment,
   bookingScheduleId: findSchedule,
+  campaignId: findCampaign,
   // Whatever has a body changes the assessment (A10).
   assessmentId: findAssessmentToChange,
   questionId: requireQuestion,

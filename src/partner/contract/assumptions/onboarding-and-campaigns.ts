@@ -62,7 +62,7 @@ export const onboardingAndCampaigns = {
   M1: {
     section: '4.10',
     choice:
-      'POST leads takes { leads: [{ firstName, lastName, phone, email }] } and answers { leads: [{ leadId }] }; GET gives { leads: [{ leadId, status, statusLabel }] }.',
+      'POST leads takes { leads: [{ firstName, lastName, phone, email }] } and answers { leads: [{ leadId }] }; GET gives { leads: [{ leadId, status, statusLabel }] }; status is PENDING, CALLED, NO_ANSWER or COMPLETED.',
   },
   M2: { section: '4.10', choice: 'A purpose the workspace has not enabled is 400 INVALID_REQUEST.' },
   M3: {
@@ -72,12 +72,12 @@ export const onboardingAndCampaigns = {
   M4: {
     section: '4.10',
     choice:
-      "callTime is HH:mm in the campaign's time zone; callStartTimeUtc wins; a start outside 09:00 to 21:00 moves to the next 09:00.",
+      "callTime is HH:mm in the campaign's time zone; callStartTimeUtc wins; a start outside 09:00 to 21:00 moves to the next 09:00; schedule answers timeBasis LOCAL or UTC, startTimeLocal as HH:mm, startTimeUtc as ISO text.",
   },
   M5: {
     section: '4.10',
     choice:
-      'A slot at exactly 21:00 is allowed; the next counts from the moved slot; delayDays counts from the first call.',
+      'A slot at exactly 21:00 is allowed; the next counts from the moved slot; delayDays counts from the first call; retries given outside the hours move as well, an empty list means none.',
   },
   M6: { section: '4.10', choice: 'Interview slots stand in jobDetails.interviewSlots: [{ date, start, end }].' },
   M7: { section: '4.10', choice: 'status on create: RUNNING (default) or DRAFT.' },
