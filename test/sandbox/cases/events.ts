@@ -129,7 +129,7 @@ export const happenings: Record<EventName, Happening> = {
   'onboarding.report.ready': finished,
   'onboarding.offer.completed': async (world) => {
     const offerId = await newOffer(world);
-    await world.control.act('completeOffer' as never, { offerId } as never);
+    await world.control.act('completeOffer', { offerId });
     return { offerId };
   },
   'onboarding.candidate.completed': finished,

@@ -108,6 +108,5 @@ async function documentOf(world: World): Promise<{ onboardingCandidateId: string
 /** An offer of somebody in a job, as a draft. */
 export async function newOffer(world: World): Promise<string> {
   const { jobCandidateId } = await newJobCandidate(world);
-  const made = (await world.control.act('createOffer' as never, { jobCandidateId } as never)) as { offerId: string };
-  return made.offerId;
+  return (await world.control.act('createOffer', { jobCandidateId })).offerId;
 }

@@ -34,10 +34,12 @@ export interface World extends AsyncDisposable {
   next(): number;
   /** By the typed client where it lets the request out, otherwise as a raw request. */
   send(endpoint: AnyEndpoint, input: Loose, as?: Who): Promise<Ending>;
-  raw(method: string, path: string, body?: unknown, as?: Who): Promise<Ending>;
+  /** As it stands, whatever the client would say. */
+  sendRaw(endpoint: AnyEndpoint, input: Loose, as?: Who): Promise<Ending>;
 }
 
-export async function openWorld(): Promise<World> {
+/** `more` are further flags of `hirebridge sandbox`. */
+export async function openWorld(more: Record<string, string> = {}): Promise<World> {
   const receiver = await openReceiver();
   const flags = { port: 0, 'control-port': 0, key: keyOf('own'), 'other-key': keyOf('other'), seed: 3 };
   const { child, facts } = await startSandboxProcess({
@@ -45,6 +47,7 @@ export async function openWorld(): Promise<World> {
     jobs: 2,
     candidates: 12,
     'webhook-url': receiver.url,
+    ...more,
   });
   const control = createControlClient(facts['control'] ?? '');
   const baseUrl = facts['partner'] ?? '';
@@ -53,7 +56,7 @@ export async function openWorld(): Promise<World> {
   ) as Record<Who, PartnerClient>;
   const otherCompanyId = await prepareCompanies(control, Number(facts['company']));
   let counter = 0;
-  const raw: World['raw'] = (method, path, body, as = 'own') => sendRaw(baseUrl + path, method, body, keyOf(as));
+  const raw: World['sendRaw'] = (endpoint, input, as = 'own') => sendRaw(baseUrl, endpoint, input, keyOf(as));
   return {
     partner: clients.own,
     other: clients.other,
@@ -62,11 +65,9 @@ export async function openWorld(): Promise<World> {
     otherCompanyId,
     received: receiver.received,
     next: () => (counter += 1),
-    raw,
+    sendRaw: raw,
     async send(endpoint, input, as = 'own') {
-      const byClient = await sendTyped(clients[as], endpoint, input);
-      if (byClient !== undefined) return byClient;
-      return raw(endpoint.method, pathOf(endpoint, input), endpoint.body === undefined ? undefined : input.body, as);
+      return (await sendTyped(clients[as], endpoint, input)) ?? raw(endpoint, input, as);
     },
     async [Symbol.asyncDispose]() {
       await Promise.all(Object.values(clients).map((client) => client.close()));
@@ -132,9 +133,10 @@ async function sendTyped(client: PartnerClient, endpoint: AnyEndpoint, input: Lo
   }
 }
 
-async function sendRaw(url: string, method: string, body: unknown, key: string): Promise<Ending> {
-  const response = await fetch(url, {
-    method,
+async function sendRaw(baseUrl: string, endpoint: AnyEndpoint, input: Loose, key: string): Promise<Ending> {
+  const body = endpoint.body === undefined ? undefined : input.body;
+  const response = await fetch(baseUrl + pathOf(endpoint, input), {
+    method: endpoint.method,
     headers: { authorization: `Bearer ${key}`, 'content-type': 'application/json' },
     ...(body === undefined ? {} : { body: typeof body === 'string' ? body : JSON.stringify(body) }),
   });
