@@ -1,4 +1,5 @@
 import { expect, test } from 'vitest';
+import { isEventName } from '../../src/partner/contract/events.ts';
 import { contract } from '../../src/partner/contract/index.ts';
 import { errorOf } from '../http/servers.ts';
 import { ada, begun, openWithAssessment } from './open-assessment.ts';
@@ -171,6 +172,24 @@ test('without resumes scoring runs as soon as the interview closes, and an invit
   await expect(
     sandbox.control.act('takeInterview', { ...who, emailAddress: 'uninvited@example.com' }),
   ).rejects.toMatchObject({ code: 'NOT_FOUND' });
+});
+
+test('an interview that breaks off tells an event without a name in the specification, and may be resumed', async () => {
+  await using receiver = await openReceiver();
+  await using sandbox = await openWithAssessment({ webhookUrl: receiver.url }, { maxResumeCount: 1 });
+  const submissionId = await begun(sandbox);
+  expect(await sandbox.control.act('breakInterview', { submissionId })).toMatchObject({ interviewStatus: 'PAUSED' });
+  const received = await eventually(
+    () => receiver.received,
+    (seen) => seen.length === 2,
+  );
+  const unnamed = received.filter(({ event }) => !isEventName(event));
+  expect(unnamed.map(({ body }) => [body.companyId, body.data.submissionId])).toEqual([
+    [String(sandbox.companyId), submissionId],
+  ]);
+  await sandbox.control.act('resumeInterview', { submissionId });
+  await sandbox.control.act('breakInterview', { submissionId });
+  expect(await sandbox.told('interview.ended')).toHaveLength(1);
 });
 
 test('an interview that is not scored stays so until somebody does it', async () => {

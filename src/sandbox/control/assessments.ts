@@ -6,6 +6,7 @@ import { addQuestion } from '../records/assessment-questions.ts';
 import { bucketsOf, createAssessment, renderAssessmentInFull, updateAssessment } from '../records/assessments.ts';
 import { currentInvite, findFlowCandidate, renderFlowCandidate } from '../records/flow-progress.ts';
 import {
+  breakInterview,
   finishInterview,
   leaveInterview,
   resumeInterview,
@@ -101,6 +102,12 @@ export const assessments = {
     summary: 'Close an interview unfinished: paused while resumes are left, otherwise timed out and ended',
     input: z.strictObject({ ...submission, ...scoring }),
     run: (ctx, { submissionId, ...how }) => renderSubmission(ctx, leaveInterview(ctx, submissionId, how)),
+  }),
+
+  breakInterview: defineAction({
+    summary: 'An interview breaks off: interview.error, which the specification does not name, then as leaveInterview',
+    input: z.strictObject({ ...submission, ...scoring }),
+    run: (ctx, { submissionId, ...how }) => renderSubmission(ctx, breakInterview(ctx, submissionId, how)),
   }),
 
   resumeInterview: defineAction({

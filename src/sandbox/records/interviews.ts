@@ -52,6 +52,14 @@ export function leaveInterview(ctx: Context, id: string, scoring: Scoring): Subm
   return mayResume ? setStatus(ctx, id, 'PAUSED') : end(ctx, id, 'TIMED_OUT', scoring);
 }
 
+/** The interview breaks off by itself: an event that section 6 does not name (INTERVIEW_ERROR, assumed), then as if it had been left. */
+export function breakInterview(ctx: Context, id: string, scoring: Scoring): Submission {
+  const submission = inProgress(ctx, id);
+  const told = toldOf(inviteOfSubmission(ctx, submission), submission);
+  emit(ctx, 'interview.error', { assessmentId: submission.assessmentId, ...told, error: 'CONNECTION_LOST' });
+  return leaveInterview(ctx, id, scoring);
+}
+
 /** The candidate comes back, at most maxResumeCount times. */
 export function resumeInterview(ctx: Context, id: string): Submission {
   if (findSubmission(ctx, id).status !== 'PAUSED') throw invalidRequest('Only a paused interview can be resumed');

@@ -62,6 +62,11 @@ export const assessmentsAndBooking = {
     choice:
       'interviewStatus is IN_PROGRESS, PAUSED, COMPLETED or TIMED_OUT; an entry is { submissionId, interviewStatus, firstName, lastName, email, jobCandidateId, externalRef, score, bucket, bucketStatus, cefrLevel, startedAt, endedAt, scoredAt }, scores null until scored.',
   },
+  INTERVIEW_ERROR: {
+    section: '6',
+    choice:
+      'The unnamed interview error event is interview.error in the sandbox; the connector takes any name as unknown.',
+  },
   SHARE: { section: '4.6', choice: 'share-link answers data { shareUrl }; data as text is read too.' },
   L1: { section: '4.7', choice: 'Assigning the same e-mail twice answers the same flowCandidateId.' },
   L2: {
