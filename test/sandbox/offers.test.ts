@@ -6,7 +6,9 @@ import { textOfPdf } from './read-pdf.ts';
 const otherKey = `sk_test_${'f'.repeat(22)}`;
 
 async function open(webhookUrl?: string) {
-  const sandbox = await openSandbox({ jobs: 2, candidates: 4, clock: 'stepped', otherKey, webhookUrl });
+  const sandbox = await openSandbox({ jobs: 2, clock: 'stepped', otherKey, webhookUrl });
+  // People who are added later have no offers.
+  await sandbox.control.act('seed', { candidates: 4 });
   const { jobs } = (await sandbox.api('GET', '/jobs')).body;
   const lists = await Promise.all(
     jobs.map((job: Json) => sandbox.api('GET', `/job-candidates/job/${job.id}/candidates`)),
@@ -123,4 +125,13 @@ test("an unknown offer and another company's are 404", async () => {
   }
   const { data } = (await sandbox.api('GET', '/onboarding/offers', undefined, { key: otherKey })).body;
   expect(data.offers).toEqual([]);
+});
+
+test('a fresh sandbox with people has an offer in each status', async () => {
+  await using sandbox = await openSandbox({ jobs: 1, candidates: 5, clock: 'stepped' });
+  const { items } = await sandbox.partner.readAll(contract.onboarding.listOffers);
+  expect(items.map((one) => one.status)).toEqual(['completed', 'in_progress', 'draft']);
+  const [signed] = items;
+  expect((await fetch(signed?.signedPdfUrl ?? '')).status).toBe(200);
+  expect(await sandbox.control.counts({ kind: 'event' })).toEqual({});
 });

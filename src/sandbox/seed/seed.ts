@@ -6,6 +6,7 @@ import { addToJob } from '../records/job-candidates.ts';
 import type { Job } from '../records/jobs.ts';
 import { createJob, listJobs } from '../records/jobs.ts';
 import { seedOutcomes } from './assessments.ts';
+import { seedOffers } from './offers.ts';
 import { job, person } from './people.ts';
 
 export interface SeedOrder {
@@ -53,6 +54,7 @@ export function seedCompany(ctx: Context, order: SeedOrder): Seeded {
     );
   }
   if (nth === 1) seedOutcomes(quiet, { jobs, jobCandidateIds: result.jobCandidateIds });
+  if (nth === 1) seedOffers(quiet, result.jobCandidateIds);
   return result;
 }
 
