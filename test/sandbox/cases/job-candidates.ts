@@ -126,12 +126,17 @@ async function newRescore(world: World): Promise<{ rescoreId: string }> {
 }
 
 /** Somebody who came through the hosted page. */
-export async function applied(world: World, consent: boolean): Promise<{ jobCandidateId: number }> {
+export async function applied(
+  world: World,
+  consent: boolean,
+  application: Record<string, unknown> = {},
+): Promise<{ jobCandidateId: number }> {
   const job = await newJob(world.partner);
   const { jobCandidateId } = await world.control.act('apply', {
     jobId: Number(job.id),
     candidate: { email: newEmail(world), firstName: 'Ada', lastName: 'Lovelace' },
     consent,
+    application,
   });
   return { jobCandidateId };
 }

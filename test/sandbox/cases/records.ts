@@ -52,8 +52,11 @@ export async function stageOfJobs(client: PartnerClient, type: string): Promise<
   return data.stages.find((one) => one.type === type)?.id ?? 0;
 }
 
-export async function newField(client: PartnerClient, fieldType: 'text' | 'multi-select' | 'number' = 'text') {
-  const options = fieldType === 'multi-select' ? { options: ['a', 'b'] } : {};
+export async function newField(
+  client: PartnerClient,
+  fieldType: 'text' | 'multi-select' | 'number' | 'checkbox' = 'text',
+) {
+  const options = fieldType === 'multi-select' ? { options: ['A', 'B'] } : {};
   const made = await client.customFields.create({
     body: { entityType: 'candidate', fieldLabel: 'Label', fieldType, ...options },
   });
