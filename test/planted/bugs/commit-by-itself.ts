@@ -9,5 +9,5 @@ export const bug: PlantedBug = {
       replace: '{ text: query.sql, values: [...query.parameters], query_timeout',
     },
   ],
-  caughtBy: tests(/× its last five bytes late/, 'test/hris/sql-postgres-faults.test.ts'),
+  caughtBy: tests(/FAIL.*its last five bytes late/, 'test/hris/sql-postgres-faults.test.ts'),
 };
