@@ -72,16 +72,16 @@ test('a batch is answered at once, parsed in the background, and told when it st
 
 test('pages of a batch begin at 1 and say whether there is another', async () => {
   await using sandbox = await open();
-  const id = await sandbox.upload(Array.from({ length: 270 }, (_, n) => resume(`${n}.pdf`)));
+  const id = await sandbox.upload(Array.from({ length: 300 }, (_, n) => resume(`${n}.pdf`)));
   await sandbox.wait();
   const pages = await Promise.all([1, 2, 3].map((page) => sandbox.batch(id, `?perPage=100&page=${page}`)));
   expect(pages.map((page) => [page.page, page.candidates.length, page.hasNextPage])).toEqual([
     [1, 100, true],
     [2, 100, true],
-    [3, 70, false],
+    [3, 100, false],
   ]);
   const all = await sandbox.partner.readAll(contract.candidates.getBatch, { params: { batchId: id } });
-  expect(new Set(all.items.map((one) => one.id)).size).toBe(270);
+  expect(new Set(all.items.map((one) => one.id)).size).toBe(300);
   for (const [query, code] of [
     ['perPage=50', 'INVALID_PER_PAGE'],
     ['page=0', 'INVALID_REQUEST'],
@@ -167,7 +167,8 @@ test('a batch for a job puts its people into SOURCED, tells once, and has them s
 });
 
 test('a batch whose job or subscription ends before it begins has failed', async () => {
-  await using sandbox = await open();
+  await using receiver = await openReceiver();
+  await using sandbox = await open({ webhookUrl: receiver.url });
   const { jobId } = sandbox;
   const body = { jobId, resumeURLs: [resume('ada-lovelace.pdf')] };
   const { batchId } = (await sandbox.api('POST', '/job-candidates/bulk/resume', body)).body.data;
@@ -181,6 +182,10 @@ test('a batch whose job or subscription ends before it begins has failed', async
     ['failed', { batchId: other, error: expect.any(String) }],
   ]);
   expect(await sandbox.batch(batchId)).toMatchObject({ status: 'failed', candidates: [] });
+  await eventually(
+    () => receiver.received.filter((one) => one.event === 'resume.bulk_upload_parse.failed'),
+    (seen) => seen.length === 2,
+  );
   for (const id of [jobId, 999])
     expect((await sandbox.api('POST', '/job-candidates/bulk/resume', { ...body, jobId: id })).body.error.code).toBe(
       'NOT_FOUND',
