@@ -1,6 +1,7 @@
 import { once } from 'node:events';
 import { createServer, type IncomingMessage, type Server, type ServerResponse } from 'node:http';
 import type { AddressInfo } from 'node:net';
+import type { Duplex } from 'node:stream';
 import { invalidRequest } from './errors.ts';
 import { openFile } from './files.ts';
 import type { ApiResponse } from './handle.ts';
@@ -46,7 +47,19 @@ export async function startApiServer(
       });
     },
   );
+  server.on('clientError', refuseNonsense);
   return listen(server, options.port);
+}
+
+/** What is no HTTP, too long in its headers, or too slow to arrive is refused in the body of section 7 as well. */
+function refuseNonsense(error: Error & { code?: string }, socket: Duplex): void {
+  if (error.code === 'ECONNRESET' || !socket.writable) {
+    socket.destroy();
+    return;
+  }
+  const body = JSON.stringify(invalidRequest('The request is not valid HTTP, too large, or did not arrive in time'));
+  const head = `HTTP/1.1 400 Bad Request\r\nconnection: close\r\ncontent-type: application/json; charset=utf-8`;
+  socket.end(`${head}\r\ncontent-length: ${String(Buffer.byteLength(body))}\r\n\r\n${body}`);
 }
 
 /** Listens on loopback; close ends open connections too. */
@@ -94,7 +107,8 @@ export async function readBody(req: IncomingMessage): Promise<string | undefined
   if (req.method === 'GET') return '';
   const chunks: Buffer[] = [];
   let size = 0;
-  for await (const chunk of req as AsyncIterable<Buffer>) {
+  // Leaving the loop must not close the connection: the refusal still goes out on it.
+  for await (const chunk of req.iterator({ destroyOnReturn: false }) as AsyncIterable<Buffer>) {
     size += chunk.length;
     if (size > MAX_BODY_BYTES) return undefined;
     chunks.push(chunk);
@@ -102,9 +116,16 @@ export async function readBody(req: IncomingMessage): Promise<string | undefined
   return Buffer.concat(chunks).toString('utf8');
 }
 
+/** How long the rest of a body that is too large is read and thrown away: closing at once would reset the answer too. */
+const LINGER_MS = 5000;
+
 function refuseTooLarge(req: IncomingMessage, res: ServerResponse): void {
-  res.writeHead(400, { 'content-type': 'application/json; charset=utf-8', connection: 'close' });
-  res.end(JSON.stringify(invalidRequest('The body is too large')), () => req.destroy());
+  const body = JSON.stringify(invalidRequest('The body is too large'));
+  res.writeHead(400, { 'content-type': 'application/json; charset=utf-8', 'content-length': Buffer.byteLength(body) });
+  res.end(body);
+  req.resume();
+  const timer = setTimeout(() => req.destroy(), LINGER_MS).unref();
+  req.once('close', () => clearTimeout(timer));
 }
 
 function send(res: ServerResponse, outcome: Outcome): void {
