@@ -75,7 +75,7 @@ async function runSandbox(flags: SandboxFlags): Promise<void> {
   ];
   const lines = [
     `partner API    ${sandbox.url}`,
-    `control plane  ${sandbox.controlUrl}`,
+    `control plane  ${sandbox.controlUrl}  (open it in a browser)`,
     ...keys,
     'Stays until Ctrl-C.',
   ];

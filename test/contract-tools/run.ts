@@ -5,10 +5,10 @@
 import { mkdtemp, rm, writeFile } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
-import { startSandboxProcess } from '../sandbox/cases/world.ts';
+import { openWorld } from '../sandbox/cases/world.ts';
 import { runNewman } from './newman.ts';
 import { runSchemathesis } from './schemathesis.ts';
-import { seedForTools } from './seed-for-tools.ts';
+import { knownIds, seedForTools } from './seed-for-tools.ts';
 import { runSpectral } from './spectral.ts';
 import type { Judged, Tool, ToolInput } from './tool.ts';
 
@@ -18,30 +18,22 @@ const unknown = wanted.filter((name) => !Object.hasOwn(TOOLS, name));
 if (unknown.length > 0) throw new Error(`No tool is called ${unknown.join(' or ')}: ${Object.keys(TOOLS).join(', ')}.`);
 
 const folder = await mkdtemp(join(tmpdir(), 'hirebridge-contract-tools-'));
-const key = `sk_test_${'c'.repeat(22)}`;
-const { child, facts } = await startSandboxProcess({
-  port: 0,
-  'control-port': 0,
-  key,
-  seed: 17,
-  jobs: 3,
-  candidates: 40,
-});
+await using world = await openWorld();
 try {
-  const input = await prepare(facts['partner'] ?? '', facts['control'] ?? '');
+  const input = await prepare();
   const names = Object.keys(TOOLS).filter((name) => wanted.length === 0 || wanted.includes(name));
   for (const name of names) tell(name, await judged(TOOLS[name] as Tool, input));
 } finally {
-  child.kill('SIGKILL');
   await rm(folder, { recursive: true, force: true });
 }
 
 /** The files as anybody gets them: from the control port of the running sandbox. */
-async function prepare(baseUrl: string, controlUrl: string): Promise<ToolInput> {
-  await seedForTools(controlUrl);
+async function prepare(): Promise<ToolInput> {
+  await seedForTools(world.control);
   const files = ['openapi.json', 'collection.json', 'environment.json'];
-  for (const file of files) await writeFile(join(folder, file), await (await fetch(`${controlUrl}/${file}`)).text());
-  return { folder, baseUrl, key };
+  for (const file of files)
+    await writeFile(join(folder, file), await (await fetch(`${world.controlUrl}/${file}`)).text());
+  return { folder, baseUrl: world.baseUrl, key: world.key, known: await knownIds(world) };
 }
 
 /** A tool that cannot be installed or run has judged nothing, which is no success. */

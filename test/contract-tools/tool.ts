@@ -5,6 +5,8 @@ export interface ToolInput {
   folder: string;
   baseUrl: string;
   key: string;
+  /** Operation id to path parameters that name a record. */
+  known: ReadonlyMap<string, Record<string, unknown>>;
 }
 
 export interface Judged {

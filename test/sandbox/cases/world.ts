@@ -27,6 +27,10 @@ export interface World extends AsyncDisposable {
   partner: PartnerClient;
   other: PartnerClient;
   control: ControlClient;
+  /** Addresses and the first company's key, for tools of their own. */
+  baseUrl: string;
+  controlUrl: string;
+  key: string;
   companyId: number;
   otherCompanyId: number;
   received: readonly ReceivedWebhook[];
@@ -61,6 +65,9 @@ export async function openWorld(more: Record<string, string> = {}): Promise<Worl
     partner: clients.own,
     other: clients.other,
     control,
+    baseUrl,
+    controlUrl: facts['control'] ?? '',
+    key: keyOf('own'),
     companyId: Number(facts['company']),
     otherCompanyId,
     received: receiver.received,
