@@ -2,6 +2,7 @@ import { createHash } from 'node:crypto';
 import { ConnectorError } from '../src/errors.ts';
 import type { HrisAdapter, StreamName } from '../src/hris/port.ts';
 import { streamNames } from '../src/hris/registry.ts';
+import type { SharedPace } from '../src/http/shared-pace.ts';
 import { withKillPoints } from '../src/kill-point.ts';
 import type { Mapping } from '../src/mapping/load-mapping.ts';
 import { createPartnerClient, type PartnerClient } from '../src/partner/client/create-partner-client.ts';
@@ -23,6 +24,8 @@ export interface Connection {
   readings: Readings;
   /** Names the partner key without showing it. */
   keyFingerprint: string;
+  /** What every process of the fleet may ask of this partner, and when. */
+  pace?: SharedPace;
 }
 
 export interface Connections {
@@ -37,6 +40,8 @@ export interface Connections {
 export interface ConnectionOptions {
   /** Bound of one partner request, milliseconds. */
   requestMs: number;
+  /** The shared pace of a tenant at its partner. */
+  paceOf: (tenantId: string) => SharedPace;
   onCall?: (tenantId: string, report: CallReport) => void;
 }
 
@@ -61,6 +66,7 @@ export function createConnections(tenants: readonly Tenant[], options: Connectio
     open.delete(tenantId);
     const connection = await known?.catch(() => undefined);
     await Promise.allSettled([connection?.partner.close(), connection?.hris.close()]);
+    await connection?.pace?.close();
   }
 
   return {
@@ -71,11 +77,12 @@ export function createConnections(tenants: readonly Tenant[], options: Connectio
   };
 }
 
-async function openConnection(tenant: Tenant, { requestMs, onCall }: ConnectionOptions): Promise<Connection> {
+async function openConnection(tenant: Tenant, { requestMs, paceOf, onCall }: ConnectionOptions): Promise<Connection> {
   const apiKey = resolveSecret(tenant.partner.apiKey);
   const mapping = await loadTenantMapping(tenant);
   const landings = await loadLandings(tenant);
   const readings = Readings.parse(tenant.partner.readings);
+  const pace = paceOf(tenant.tenant);
   const partner = createPartnerClient({
     baseUrl: tenant.partner.baseUrl,
     apiKey,
@@ -83,12 +90,13 @@ async function openConnection(tenant: Tenant, { requestMs, onCall }: ConnectionO
     readings,
     allowPrivate: tenant.partner.allowPrivateAddress,
     timeouts: { headersMs: requestMs, bodyMs: requestMs },
+    pace,
     onCall: (report) => onCall?.(tenant.tenant, report),
     around: (operation, run) => withKillPoints(`partner.${operation}`, run),
   });
   const hris = withPoints(await openTenantHris(tenant));
   const keyFingerprint = createHash('sha256').update(apiKey).digest('hex').slice(0, 16);
-  return { tenant, partner, hris, mapping, landings, readings, keyFingerprint };
+  return { tenant, partner, hris, mapping, landings, readings, keyFingerprint, pace };
 }
 
 async function loadLandings(tenant: Tenant): Promise<Connection['landings']> {

@@ -12,9 +12,12 @@ import type { Places } from './cli/options.ts';
 import { type Config, readConfig, storeUrl } from './config.ts';
 import { createRegistry, startHealth } from './health.ts';
 import { streamNames } from './hris/registry.ts';
+import type { SavedPace } from './http/pacer.ts';
+import { createSharedPace, type SharedPace } from './http/shared-pace.ts';
 import { armKillPoints, passPoint, withKillPoints } from './kill-point.ts';
 import { createLogger, type Logger } from './log.ts';
 import { openStore, type Store } from './store/open-store.ts';
+import { changePace } from './store/paces.ts';
 import { writePoints } from './store/write-points.ts';
 import { checkSearchAttributes } from './temporal/check-search-attributes.ts';
 import { connectTemporal, type TemporalConnection } from './temporal/connection.ts';
@@ -48,11 +51,13 @@ export async function runWorker(options: Places & { healthPort?: number }): Prom
   installRuntime(log);
   const temporal = await connectTemporal();
   const store = await openStore(storeUrl(options.dataDir, config), { plugins: [writePoints(passPoint)] });
+  // A connection of its own: no turn waits for a transaction, and none for the disk.
+  const paces = await openStore(storeUrl(options.dataDir, config), { relaxed: true, poolSize: 2 });
   try {
     await checkSearchAttributes(temporal.connection, temporal.namespace);
-    return await startWorker({ options, config, log, tenants, temporal, store });
+    return await startWorker({ options, config, log, tenants, temporal, store, paces });
   } catch (error) {
-    await Promise.allSettled([store.close(), temporal.close()]);
+    await Promise.allSettled([store.close(), paces.close(), temporal.close()]);
     throw error;
   }
 }
@@ -64,10 +69,12 @@ interface WorkerParts {
   tenants: Tenant[];
   temporal: TemporalConnection;
   store: Store;
+  /** The same store, for the paces alone. */
+  paces: Store;
 }
 
 async function startWorker(parts: WorkerParts): Promise<RunningWorker> {
-  const { options, config, log, tenants, temporal, store } = parts;
+  const { options, config, log, tenants, temporal, store, paces } = parts;
   const { installationId } = store;
   const registry = createRegistry('worker');
   const hires = hireClient(temporal, installationId, config);
@@ -113,7 +120,7 @@ async function startWorker(parts: WorkerParts): Promise<RunningWorker> {
       if (worker.getState() === 'RUNNING') worker.shutdown();
       await run.catch(() => undefined);
       await Promise.allSettled([health.close(), deps.connections.close()]);
-      await Promise.allSettled([store.close(), temporal.close()]);
+      await Promise.allSettled([store.close(), paces.close(), temporal.close()]);
     },
   };
 }
@@ -150,7 +157,7 @@ function timingOf(config: Config): HireTiming {
 }
 
 function wireActivities(
-  { config, log, tenants, store }: WorkerParts,
+  { config, log, tenants, store, paces }: WorkerParts,
   hires: HireClient,
   registry: ReturnType<typeof createRegistry>,
 ): ActivityDeps {
@@ -169,6 +176,7 @@ function wireActivities(
   gaugeHires(store, registry);
   const connections = createConnections(tenants, {
     requestMs: config.HIREBRIDGE_REQUEST_MS,
+    paceOf: (tenantId) => openPace(paces, tenantId),
     onCall(tenant, { operation, status, code, ms }) {
       calls.inc({ tenant, operation, status: status ?? 0, code: code ?? '' });
       seconds.observe({ operation }, ms / 1000);
@@ -187,6 +195,13 @@ function wireActivities(
       pausedMs: config.HIREBRIDGE_PAUSED_MS,
     },
   };
+}
+
+/** One pace for a tenant's partner, shared by every worker of this store. */
+function openPace(store: Store, tenantId: string): SharedPace {
+  return createSharedPace((change) =>
+    changePace(store, { tenantId, upstream: 'partner' }, (saved, now) => change(saved as SavedPace | undefined, now)),
+  );
 }
 
 /** Hires by state, counted when somebody looks. */

@@ -4,6 +4,7 @@ import type { Lane } from './pace.ts';
 export interface Turns {
   /** 0 to go, else ms to wait. `rate` is in requests a second. */
   ask(lane: Lane, rate: number): number;
+  pausedMs(): number;
   /** So many turns were taken and not used. */
   giveBack(turns: number, rate: number): void;
   /** Nobody goes before; afterwards as before. */
@@ -65,8 +66,11 @@ export function createTurns(now: () => number, saved: SavedTurns): Turns {
 
   return {
     ask,
+    pausedMs: () => Math.max(0, saved.pausedUntil - now()),
     giveBack: (turns, rate) => {
       saved.tat -= (turns * 1000) / rate;
+      // The one that was to try first may be among them.
+      if (typeof saved.canary === 'object') saved.canary = 'due';
     },
     waitUntil: (at) => {
       saved.pausedUntil = Math.max(saved.pausedUntil, at);

@@ -41,6 +41,8 @@ export interface Pacer {
   ask(lane: Lane): number;
   /** Learns from an answer. `sentAt` is of the same clock as `now`. */
   answered(answer: PaceAnswer): void;
+  /** So long nobody may go, whatever the rate. */
+  pausedMs(): number;
   /** So many requests were let go and will not leave. */
   giveBack(turns: number): void;
   save(): SavedPace;
@@ -82,6 +84,7 @@ export function createPacer(clock: PacerClock, saved?: SavedPace): Pacer {
   return {
     ask: (lane) => pace.turns.ask(lane, pace.learned.rate),
     answered: (answer) => pace.answered(answer),
+    pausedMs: () => pace.turns.pausedMs(),
     giveBack: (turns) => pace.turns.giveBack(turns, pace.learned.rate),
     save: () => pace.save(),
   };

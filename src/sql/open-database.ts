@@ -17,6 +17,8 @@ export interface OpenOptions {
   plugins?: KyselyPlugin[];
   /** Only for tests that own the clock (SQLite): replaces the machine's. */
   now?: () => number;
+  /** SQLite: a commit survives this process, and not always the machine's end; it waits for no disk. */
+  relaxed?: boolean;
   /** Postgres connections at most. */
   poolSize?: number;
 }
@@ -38,6 +40,7 @@ export function openDatabase<Tables>(url: string, options: OpenOptions = {}): Da
 function openSqlite<Tables>(file: string, options: OpenOptions): Database<Tables> {
   if (file !== ':memory:') mkdirSync(dirname(file), { recursive: true });
   const database = openSqliteFile(file);
+  if (options.relaxed === true) database.exec('pragma synchronous = normal');
   const now = options.now ?? Date.now;
   database.function('hirebridge_now', { directOnly: true }, () => now());
   const kysely = new Kysely<Tables>({ dialect: new NodeSqliteDialect(database), plugins: options.plugins ?? [] });

@@ -15,6 +15,7 @@ export interface Tables {
   jobs: JobTable;
   streams: StreamTable;
   quarantine: QuarantineTable;
+  paces: PaceTable;
 }
 
 interface InstallationTable {
@@ -216,6 +217,16 @@ interface QuarantineTable {
   /** Field names and codes, never a value. */
   reason: string;
   since: number;
+}
+
+/** The learned request budget of one (tenant, upstream), shared by every process. */
+interface PaceTable {
+  tenant_id: string;
+  upstream: string;
+  /** Counts changes: a change is written only over what it was made from. */
+  version: number;
+  /** The pacer's saved state, JSON; times are of the database's clock. */
+  pace: string;
 }
 
 export type HireRow = Selectable<HireTable>;

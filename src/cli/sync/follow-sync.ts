@@ -2,6 +2,9 @@ import { setTimeout as pause } from 'node:timers/promises';
 import type { StreamStep } from '../../../activities/stream-activities.ts';
 import { ConnectorError } from '../../errors.ts';
 import type { StreamName } from '../../hris/port.ts';
+import type { SavedPace } from '../../http/pacer.ts';
+import type { Store } from '../../store/open-store.ts';
+import { readPace } from '../../store/paces.ts';
 import { readQuarantine } from '../../store/quarantine.ts';
 import type { StreamRow } from '../../store/schema.ts';
 import { readStream } from '../../store/streams.ts';
@@ -50,7 +53,7 @@ async function watch(
     for (;;) {
       const step = await Promise.race([ended, pause(LOOK_MS, undefined)]);
       const row = await readStream(store, { tenantId, stream });
-      if (row?.state === 'running') progress.show(row);
+      if (row?.state === 'running') progress.show(row, await paceOf(store, tenantId));
       else if (!warned && performance.now() > warnAt) {
         warned = true;
         process.stderr.write('No worker has taken it yet. Start one: hirebridge up, or hirebridge worker.\n');
@@ -60,6 +63,11 @@ async function watch(
   } finally {
     progress.stop();
   }
+}
+
+/** Calls a second that the fleet may make of this partner, as learned so far. */
+async function paceOf(store: Store, tenantId: string): Promise<number | undefined> {
+  return ((await readPace(store, { tenantId, upstream: 'partner' })) as SavedPace | undefined)?.rate;
 }
 
 async function conclude(
