@@ -45,15 +45,21 @@ export async function runSeed(scenario: Scenario, { isQuiet, check }: Judge): Pr
   if (scenario.answersEarly) answerEarly(world);
   await timeline.runUntil(start + STORM_MS);
   endStorm(world);
+  const comeToRest = async (from: () => number): Promise<void> => {
+    while (!isQuiet(world) && timeline.now() < from() + CALM_MS) await timeline.runUntil(timeline.now() + TURN_MS);
+  };
   const restAt = (): number => Math.max(start + STORM_MS, world.lastDeedAt);
   await timeline.runUntil(restAt() + policies.sweepMs);
-  while (!isQuiet(world) && timeline.now() < restAt() + CALM_MS) await timeline.runUntil(timeline.now() + TURN_MS);
+  await comeToRest(restAt);
   check(world, 'soon');
   timeline.sleepUntil(timeline.now() + DAY_MS);
   await timeline.runUntil(timeline.now() + AFTER_NIGHT_MS);
   // A deadline that began anew with a lost workflow passes too.
   timeline.sleepUntil(timeline.now() + DEADLINE_MS);
   await timeline.runUntil(timeline.now() + AFTER_NIGHT_MS);
+  // A worker that had nothing to do with a tenant since its key was replaced learns it only now, and pauses the tenant for a moment.
+  const morning = timeline.now();
+  await comeToRest(() => morning);
   if (check(world, 'calm') === 'enough') return world;
   for (let round = 0; round < ROUNDS; round += 1) {
     if ((await answerHolds(world)) === 0) break;
