@@ -129,7 +129,7 @@ export function begin(company: Company, foreign: Company): Bookings {
   const [theirs] = foreign.api('GET', '/booking-schedules').body.data;
   return {
     schedules,
-    people: ['ada@example.org', 'bo@example.org', 'cy@example.org'].map((email) => person(company, jobId, email)),
+    people: ['ada@example.org', 'bo@example.org'].map((email) => person(company, jobId, email)),
     links: [],
     bookings: [],
     foreign: { scheduleId: theirs.id, jobCandidateId: person(foreign, newJob(foreign), 'x@example.org').id },

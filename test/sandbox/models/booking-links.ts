@@ -23,7 +23,7 @@ const createLink = step(
     person: pick,
     asNumber: fc.nat(9),
     type: fc.nat(9),
-    hours: fc.constantFrom(undefined, undefined, 1, 30, 0, 8_761),
+    hours: fc.constantFrom(undefined, undefined, 1, 1, 1, 30, 0, 8_761),
   }),
   (model: Bookings, company, drawn) => {
     const schedule = there(model, drawn.schedule);
@@ -148,7 +148,7 @@ const deleteSchedule = step(
 export const bookingLinks: Family<Bookings> = {
   name: 'booking links',
   begin,
-  steps: [createLink, createLink, createLink, book, bookThroughLink, cancel, revoke, wait, deleteSchedule] as Array<
+  steps: [createLink, createLink, createLink, book, bookThroughLink, cancel, revoke, wait, wait, deleteSchedule] as Array<
     fc.Arbitrary<Step<Bookings>>
   >,
   compare,

@@ -41,7 +41,7 @@ export interface RunResult {
   seed: number;
 }
 
-const MOST_STEPS = 30;
+const MOST_STEPS = 40;
 
 /** Runs that many sequences of steps; throws the shortest one found after which sandbox and model differ. */
 export function checkFamily<Model>(family: Family<Model>, { runs, seed, spoil = same }: RunOptions): RunResult {
