@@ -12,7 +12,7 @@ import type { Places } from './cli/options.ts';
 import { type Config, readConfig, storeUrl } from './config.ts';
 import { createRegistry, startHealth } from './health.ts';
 import { streamNames } from './hris/registry.ts';
-import type { SavedPace } from './http/pacer.ts';
+import type { SharedState } from './http/pace-lease.ts';
 import { createSharedPace, type SharedPace } from './http/shared-pace.ts';
 import { armKillPoints, passPoint, withKillPoints } from './kill-point.ts';
 import { createLogger, type Logger } from './log.ts';
@@ -200,7 +200,9 @@ function wireActivities(
 /** One pace for a tenant's partner, shared by every worker of this store. */
 function openPace(store: Store, tenantId: string): SharedPace {
   return createSharedPace((change) =>
-    changePace(store, { tenantId, upstream: 'partner' }, (saved, now) => change(saved as SavedPace | undefined, now)),
+    changePace(store, { tenantId, upstream: 'partner' }, (saved, now) =>
+      change((saved ?? {}) as Partial<SharedState>, now),
+    ),
   );
 }
 

@@ -1,5 +1,5 @@
 import type { Lane, PaceAnswer } from './pace.ts';
-import { createPacer, type SavedPace } from './pacer.ts';
+import { createPacer, type Pacer, type SavedPace } from './pacer.ts';
 
 /** What one process wants of the shared pace, and what it has to tell. */
 export interface Asked {
@@ -8,11 +8,15 @@ export interface Asked {
   bulk: number;
   /** Turns leased before and not used yet, the process's clock. */
   own: readonly number[];
-  /** Turns that nobody waits for any more. */
+  /** Turns that will not be used any more. */
   unused: number;
   /** Their `sentAt` is of the process's clock. */
   answers: readonly PaceAnswer[];
   localNow: number;
+  /** Names the process among those that share the pace. */
+  sharer: string;
+  /** Its requests under way. */
+  inFlight: number;
 }
 
 export interface Granted {
@@ -22,10 +26,24 @@ export interface Granted {
   standsFrom: number;
   /** Nothing more is to be had for so long. */
   askInMs: number;
+  /** Requests that this process may have under way; undefined: as many as it has turns. */
+  mostInFlight: number | undefined;
+  /** Under way in the other processes, as they told last. */
+  othersInFlight: number;
+}
+
+/** When each process was here last, and what it had under way then. */
+type Sharers = Record<string, { at: number; inFlight: number }>;
+
+/** A pace and the processes that share it. */
+export interface SharedState extends SavedPace {
+  sharers?: Sharers;
 }
 
 /** A process leases the turns of so many ms, or one. */
 export const shareMs = 250;
+/** Who was not here for so long shares no more. */
+const sharerMs = 2_000;
 
 /**
  * One exchange with the shared pace, pure: tells the answers, gives back what is not used, and leases the turns that fall into the next 250 ms, live
@@ -33,39 +51,67 @@ export const shareMs = 250;
  */
 export function leaseTurns(
   asked: Asked & { random: () => number },
-  saved: SavedPace | undefined,
+  { sharers: known = {}, ...saved }: Partial<SharedState>,
   now: number,
-): { pace?: SavedPace; result: Granted } {
-  let at = now;
-  const pacer = createPacer({ now: () => at, random: asked.random, leaseMs: shareMs }, saved);
+): { pace?: SharedState; result: Granted } {
+  const clock = { at: now };
+  const pacer = createPacer({ now: () => clock.at, random: asked.random, leaseMs: shareMs }, begun(saved));
   const offset = now - asked.localNow;
   for (const answer of asked.answers) pacer.answered({ ...answer, sentAt: answer.sentAt + offset });
-  if (asked.unused > 0) pacer.giveBack(asked.unused);
-  const standsFrom = asked.localNow + pacer.pausedMs();
-  const standing = pacer.pausedMs() > 0 ? asked.own.filter((turn) => turn >= standsFrom - 1) : asked.own;
-  const revoked = asked.own.length - standing.length;
-  if (revoked > 0) pacer.giveBack(revoked);
+  const standsFrom = pacer.pausedMs() > 0 ? asked.localNow + pacer.pausedMs() - 1 : 0;
+  const standing = asked.own.filter((turn) => turn >= standsFrom).length;
+  const back = asked.unused + asked.own.length - standing;
+  if (back > 0) pacer.giveBack(back);
+  const { turns, askInMs } = grant(pacer, clock, asked, standing);
+  const sharers = sharersNow(known, asked, now);
+  const most = pacer.mostInFlight();
+  // A share of the gate is kept by being seen.
+  const isDue = most !== undefined && now - (known[asked.sharer]?.at ?? 0) > sharerMs / 4;
+  const result = {
+    turns: turns.map((turn) => turn - offset),
+    standsFrom,
+    askInMs,
+    mostInFlight: most === undefined ? undefined : shareOf(most, Object.keys(sharers), asked.sharer),
+    othersInFlight: Object.entries(sharers).reduce((n, [id, one]) => (id === asked.sharer ? n : n + one.inFlight), 0),
+  };
+  const changed = turns.length + asked.answers.length + back > 0 || isDue;
+  return changed ? { pace: { ...pacer.save(), sharers }, result } : { result };
+}
+
+function begun(saved: Partial<SavedPace>): SavedPace | undefined {
+  return saved.rate === undefined ? undefined : (saved as SavedPace);
+}
+
+/** Turns for those that wait and have none, as far as the next 250 ms reach. */
+function grant(
+  pacer: Pacer,
+  clock: { at: number },
+  { live, bulk }: Asked,
+  standing: number,
+): { turns: number[]; askInMs: number } {
+  const now = clock.at;
   const turns: number[] = [];
-  let askInMs = 0;
-  const missing = asked.live + asked.bulk - standing.length;
-  const lanes: Lane[] = Array.from({ length: Math.max(0, missing) }, (_, n) => (n < asked.live ? 'live' : 'bulk'));
+  const missing = Math.max(0, live + bulk - standing);
+  const lanes: Lane[] = Array.from({ length: missing }, (_, n) => (n < live ? 'live' : 'bulk'));
   for (const lane of lanes) {
     let wait = pacer.ask(lane);
-    while (wait > 0 && at + wait <= now + shareMs) {
-      at += wait;
+    while (wait > 0 && clock.at + wait <= now + shareMs) {
+      clock.at += wait;
       wait = pacer.ask(lane);
     }
-    if (wait > 0) {
-      askInMs = at + wait - now;
-      break;
-    }
-    turns.push(at - offset);
+    if (wait > 0) return { turns, askInMs: Math.min(Math.max(clock.at + wait - now - shareMs, 0), 60_000) };
+    turns.push(clock.at);
   }
-  const changed = turns.length + asked.answers.length + asked.unused + revoked > 0;
-  const result = {
-    turns,
-    standsFrom: revoked > 0 ? standsFrom - 1 : 0,
-    askInMs: Math.min(Math.max(askInMs - shareMs, 0), 60_000),
-  };
-  return changed ? { pace: pacer.save(), result } : { result };
+  return { turns, askInMs: 0 };
+}
+
+function sharersNow(known: Sharers, { sharer, inFlight }: Asked, now: number): Sharers {
+  const others = Object.entries(known).filter(([id, one]) => id !== sharer && one.at > now - sharerMs);
+  return { ...Object.fromEntries(others), [sharer]: { at: now, inFlight } };
+}
+
+/** The gate is divided evenly, so that no process needs to ask before each request; nobody is left without. */
+function shareOf(most: number, ids: readonly string[], own: string): number {
+  const place = ids.toSorted().indexOf(own);
+  return Math.max(1, Math.floor(most / ids.length) + (place < most % ids.length ? 1 : 0));
 }

@@ -4,7 +4,10 @@ export type Lane = 'live' | 'bulk';
 export interface PaceAnswer {
   /** When the request left, in ms of the keeper's clock (Date.now for requests of this process). */
   sentAt: number;
+  /** 0 where no answer came. */
   status: number;
+  /** Requests under way at that moment, this one among them, of everybody who shares the pace. */
+  inFlight?: number;
   retryAfterMs?: number | undefined;
   headers?: Record<string, unknown> | undefined;
 }
@@ -13,6 +16,7 @@ export interface PaceAnswer {
 export interface PaceKeeper {
   /** Resolves when one request may leave in this lane; rejects only with the signal's reason. */
   acquire(lane: Lane, signal?: AbortSignal): Promise<void>;
+  /** Once for each request that was let go, whatever became of it. */
   answered(answer: PaceAnswer): void;
 }
 

@@ -1,4 +1,5 @@
 import type { Lane, PaceAnswer } from './pace.ts';
+import { freshGate, narrowGate, noteClean, type SavedGate } from './pacer-gate.ts';
 import { createTurns, freshTurns, type SavedTurns, type Turns } from './pacer-turns.ts';
 import { readRateLimit } from './rate-limit-headers.ts';
 import { createSuccessWindow, type SavedSuccesses, type SuccessWindow } from './success-window.ts';
@@ -21,6 +22,7 @@ export interface SavedPace {
 interface UnderWay {
   savedAt: number;
   turns: SavedTurns;
+  gate: SavedGate;
   successes: SavedSuccesses;
   epoch: { answers: number; limited: number };
   decidedAt: number;
@@ -41,6 +43,8 @@ export interface Pacer {
   ask(lane: Lane): number;
   /** Learns from an answer. `sentAt` is of the same clock as `now`. */
   answered(answer: PaceAnswer): void;
+  /** Requests that may be under way at once; undefined: as many as the rate lets go. */
+  mostInFlight(): number | undefined;
   /** So long nobody may go, whatever the rate. */
   pausedMs(): number;
   /** So many requests were let go and will not leave. */
@@ -84,6 +88,7 @@ export function createPacer(clock: PacerClock, saved?: SavedPace): Pacer {
   return {
     ask: (lane) => pace.turns.ask(lane, pace.learned.rate),
     answered: (answer) => pace.answered(answer),
+    mostInFlight: () => pace.mostInFlight(),
     pausedMs: () => pace.turns.pausedMs(),
     giveBack: (turns) => pace.turns.giveBack(turns, pace.learned.rate),
     save: () => pace.save(),
@@ -94,6 +99,7 @@ function begin(now: number, limitSeen: boolean): UnderWay {
   return {
     savedAt: now,
     turns: { ...freshTurns },
+    gate: { ...freshGate },
     successes: { startedAt: now, first: 0, counts: [] },
     epoch: { answers: 0, limited: 0 },
     decidedAt: -1,
@@ -133,8 +139,17 @@ class LearnedPace {
     return { ...this.learned, underWay: structuredClone({ ...this.#now, savedAt: this.#clock.now() }) };
   }
 
+  mostInFlight(): number | undefined {
+    return this.#now.gate.most ?? undefined;
+  }
+
   answered(answer: PaceAnswer): void {
     const now = this.#clock.now();
+    // Lost on its way: it says nothing about a limit, and the next one tries.
+    if (answer.status === 0) {
+      if (answer.sentAt >= this.#now.decidedAt) this.turns.canaryAnswered(false);
+      return;
+    }
     const limited = answer.status === 429 || (answer.status === 503 && answer.retryAfterMs !== undefined);
     if (answer.status < 500 && !limited) this.#successes.add(now);
     this.#obeyHeaders(answer, now);
@@ -145,6 +160,7 @@ class LearnedPace {
     this.#now.answersSinceCut += 1;
     this.#now.answersEver += 1;
     this.#count(answer.sentAt, limited);
+    if (!limited) noteClean(this.#now.gate, answer.inFlight ?? 0, now);
     if (limited) this.#onLimited(answer, now, wasCanary);
     if (this.#now.epoch.answers >= this.#epochSize()) this.#endEpoch(now);
   }
@@ -172,6 +188,7 @@ class LearnedPace {
   }
 
   #cut(answer: PaceAnswer, now: number): void {
+    if (narrowGate(this.#now.gate, answer.inFlight ?? 0, now)) return this.#pause(answer, now);
     const { rate, noise } = this.learned;
     this.#now.cutsInRow += 1;
     const spans = [8_000, 20_000, 60_000];

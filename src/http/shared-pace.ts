@@ -1,10 +1,10 @@
+import { randomUUID } from 'node:crypto';
 import type { Lane, PaceAnswer, PaceKeeper } from './pace.ts';
-import { type Asked, type Granted, leaseTurns, shareMs } from './pace-lease.ts';
-import type { SavedPace } from './pacer.ts';
+import { type Asked, type Granted, leaseTurns, type SharedState, shareMs } from './pace-lease.ts';
 
 /** Changes the shared pace as if nobody else did meanwhile; `change` may run several times. `now` is the clock that all sharers have. */
 export type ChangePace = <T>(
-  change: (saved: SavedPace | undefined, now: number) => { pace?: SavedPace; result: T },
+  change: (saved: Partial<SharedState>, now: number) => { pace?: SharedState; result: T },
 ) => Promise<T>;
 
 export interface SharedPace extends PaceKeeper {
@@ -35,11 +35,15 @@ export function createSharedPace(changePace: ChangePace, random: () => number = 
 class LeasedPace implements SharedPace {
   readonly #changePace: ChangePace;
   readonly #random: () => number;
+  readonly #sharer = randomUUID().slice(0, 8);
   readonly #queues: Record<Lane, Waiter[]> = { live: [], bulk: [] };
   /** When each leased turn may be used, this process's clock, in order. */
   #turns: number[] = [];
   #answers: PaceAnswer[] = [];
   #liveInRow = 0;
+  #inFlight = 0;
+  #mostInFlight = Number.POSITIVE_INFINITY;
+  #othersInFlight = 0;
   #syncing: Promise<void> | undefined;
   #syncedAt = Number.NEGATIVE_INFINITY;
   /** Nothing is to be had before. */
@@ -78,7 +82,8 @@ class LeasedPace implements SharedPace {
   }
 
   answered(answer: PaceAnswer): void {
-    this.#answers.push(answer);
+    this.#answers.push({ ...answer, inFlight: this.#inFlight + this.#othersInFlight });
+    this.#inFlight = Math.max(0, this.#inFlight - 1);
     const now = Date.now();
     this.#tellAt = Math.min(this.#tellAt, answer.status === 429 || answer.status === 503 ? now : now + tellMs);
     this.#next();
@@ -105,7 +110,8 @@ class LeasedPace implements SharedPace {
       });
       return;
     }
-    const turnAt = this.#waiting() > 0 ? (this.#turns[0] ?? Number.POSITIVE_INFINITY) : Number.POSITIVE_INFINITY;
+    const mayGo = this.#waiting() > 0 && this.#inFlight < this.#mostInFlight;
+    const turnAt = mayGo ? (this.#turns[0] ?? Number.POSITIVE_INFINITY) : Number.POSITIVE_INFINITY;
     const at = Math.min(turnAt, this.#syncing === undefined ? syncAt : Number.POSITIVE_INFINITY);
     if (Number.isFinite(at)) this.#timer = setTimeout(() => this.#next(), Math.max(0, Math.ceil(at - now)));
   }
@@ -115,12 +121,15 @@ class LeasedPace implements SharedPace {
   }
 
   #letGo(): boolean {
+    if (this.#inFlight >= this.#mostInFlight) return false;
     const { live, bulk } = this.#queues;
     const bulksTurn = live.length === 0 || (this.#liveInRow >= liveInRow && bulk.length > 0);
     const waiter = bulksTurn ? bulk.shift() : live.shift();
     this.#liveInRow = bulksTurn ? 0 : this.#liveInRow + 1;
-    waiter?.go();
-    return waiter !== undefined;
+    if (waiter === undefined) return false;
+    this.#inFlight += 1;
+    waiter.go();
+    return true;
   }
 
   /** When the shared pace is to be asked: for more turns, to tell answers, or to hear whether leased turns still stand. */
@@ -133,7 +142,7 @@ class LeasedPace implements SharedPace {
   async #sync(): Promise<void> {
     const answers = this.#answers.splice(0);
     this.#tellAt = Number.POSITIVE_INFINITY;
-    const unused = this.#waiting() === 0 ? this.#turns.splice(0).length : 0;
+    const unused = this.#dropUnused();
     const asked: Asked = {
       live: this.#queues.live.length,
       bulk: this.#queues.bulk.length,
@@ -141,6 +150,8 @@ class LeasedPace implements SharedPace {
       unused,
       answers,
       localNow: Date.now(),
+      sharer: this.#sharer,
+      inFlight: this.#inFlight,
     };
     try {
       const granted = await this.#changePace((saved, now) =>
@@ -155,7 +166,18 @@ class LeasedPace implements SharedPace {
     this.#syncedAt = Date.now();
   }
 
-  #take({ turns, standsFrom, askInMs }: Granted): void {
+  /** Turns that nobody waits for, or that the gate let pass: others may have them. */
+  #dropUnused(): number {
+    const latest = this.#waiting() === 0 ? Number.POSITIVE_INFINITY : Date.now() - shareMs;
+    const kept = this.#turns.filter((turn) => turn > latest);
+    const dropped = this.#turns.length - kept.length;
+    this.#turns = kept;
+    return dropped;
+  }
+
+  #take({ turns, standsFrom, askInMs, mostInFlight, othersInFlight }: Granted): void {
+    this.#mostInFlight = mostInFlight ?? Number.POSITIVE_INFINITY;
+    this.#othersInFlight = othersInFlight;
     this.#turns = this.#turns.filter((turn) => turn >= standsFrom);
     this.#turns.push(...turns);
     this.#turns.sort((a, b) => a - b);

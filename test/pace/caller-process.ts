@@ -1,6 +1,6 @@
 import { once } from 'node:events';
 import { setTimeout as pause } from 'node:timers/promises';
-import type { SavedPace } from '../../src/http/pacer.ts';
+import type { SharedState } from '../../src/http/pace-lease.ts';
 import { createSharedPace } from '../../src/http/shared-pace.ts';
 import { createPartnerClient, type PartnerClient } from '../../src/partner/client/create-partner-client.ts';
 import { openStore } from '../../src/store/open-store.ts';
@@ -23,6 +23,8 @@ export interface CallSeen {
   sentAt: number;
   endedAt: number;
   limited: boolean;
+  /** What a 429 asked for. */
+  retryAfterMs: number;
 }
 
 /** One client process with a saturated bulk lane. Ends with the message that it shall, and tells what it saw. */
@@ -31,7 +33,7 @@ async function main(): Promise<void> {
   const store = await openStore(order.storeUrl, { relaxed: true });
   const pace = createSharedPace((change) =>
     changePace(store, { tenantId: 'acme', upstream: 'partner' }, (saved, now) =>
-      change(saved as SavedPace | undefined, now),
+      change((saved ?? {}) as Partial<SharedState>, now),
     ),
   );
   const { baseUrl, apiKey, backlog } = order;
@@ -74,13 +76,15 @@ async function callNowAndThen(partner: PartnerClient, everyMs: number, seen: Cal
 async function callOnce(partner: PartnerClient, lane: CallSeen['lane'], seen: CallSeen[], signal: AbortSignal) {
   const askedAt = Date.now();
   let sentAt = Number.NaN;
-  const status = await partner.jobs
+  const refused = await partner.jobs
     .list({ query: { perPage: 10 } }, { lane, signal, beforeSend: () => void (sentAt = Date.now()) })
     .then(
-      () => 200,
-      (error: { status?: number }) => error.status,
+      () => undefined,
+      (error: { status?: number; retryAfterMs?: number }) => error,
     );
-  if (!Number.isNaN(sentAt)) seen.push({ lane, askedAt, sentAt, endedAt: Date.now(), limited: status === 429 });
+  if (Number.isNaN(sentAt)) return;
+  const limited = refused?.status === 429;
+  seen.push({ lane, askedAt, sentAt, endedAt: Date.now(), limited, retryAfterMs: refused?.retryAfterMs ?? 0 });
 }
 
 await main();

@@ -103,11 +103,11 @@ function within(seen: CallSeen[][], since: number, until: number): CallSeen[][] 
 
 function conclude(trial: PaceTrial, answered: number, limited: number, ms: number, seen: CallSeen[][]): PaceResult {
   const everyone = seen.flat();
-  const refused = everyone.filter((call) => call.limited).map((call) => call.endedAt);
+  const refused = everyone.filter((call) => call.limited);
   const waits: number[] = [];
   let apart = 0;
   for (const call of everyone.filter((one) => one.lane === 'live')) {
-    if (refused.some((at) => isPausedBy(at, call))) apart += 1;
+    if (refused.some((one) => isPausedBy(one, call))) apart += 1;
     else waits.push(call.sentAt - call.askedAt);
   }
   waits.sort((a, b) => a - b);
@@ -121,12 +121,14 @@ function conclude(trial: PaceTrial, answered: number, limited: number, ms: numbe
   };
 }
 
-/** A 429 stops everybody for as long as its Retry-After says, ten seconds at most here, and lets one try first. */
-const LONGEST_PAUSE_MS = 11_000;
+/** A 429 stops everybody for as long as its Retry-After says (or for the pace's own wait), and then one tries first. */
+const OWN_WAIT_MS = 1_000;
+const TRY_MS = 1_000;
 
 /** Whether the wait of a live call overlaps the pause after a 429. */
-function isPausedBy(refusedAt: number, call: CallSeen): boolean {
-  return refusedAt <= call.sentAt && refusedAt + LONGEST_PAUSE_MS >= call.askedAt && call.sentAt - call.askedAt > 0;
+function isPausedBy(refused: CallSeen, call: CallSeen): boolean {
+  const endsAt = refused.endedAt + Math.max(refused.retryAfterMs, OWN_WAIT_MS) + TRY_MS;
+  return refused.sentAt <= call.sentAt && endsAt >= call.askedAt;
 }
 
 function sum(counts: Record<string, number> | undefined): number {

@@ -3,7 +3,7 @@ import pLimit from 'p-limit';
 import { ConnectorError, isConnectorError } from '../../errors.ts';
 import { type Lane, type PaceKeeper, unpaced } from '../../http/pace.ts';
 import { type HttpPool, openPool } from '../../http/pool.ts';
-import { type HttpAnswer, sendRequest } from '../../http/request.ts';
+import { type HttpAnswer, type HttpRequest, sendRequest } from '../../http/request.ts';
 import { readRetryAfter } from '../../http/retry-after.ts';
 import type { Readings } from '../contract/readings.ts';
 import { buildRequest, type LooseInput } from './build-request.ts';
@@ -74,7 +74,7 @@ async function callOnce(
 ): Promise<{ status: number; body: unknown }> {
   const request = buildRequest(connection.readings, endpoint, input);
   await turn(connection.pace, lane, options.signal, endpoint, requestId);
-  const answer = await sendRequest(connection.pool, {
+  const answer = await send(connection, {
     method: endpoint.method,
     path: connection.basePath + request.path,
     headers: {
@@ -94,6 +94,16 @@ async function callOnce(
     status: answer.status,
     body: fromWire(connection.readings, endpoint, readAnswer(connection.readings, endpoint, answer)),
   };
+}
+
+/** A turn that was taken is always given back: where no answer comes, too. */
+async function send({ pool, pace }: Connection, request: HttpRequest): Promise<HttpAnswer> {
+  try {
+    return await sendRequest(pool, request);
+  } catch (error) {
+    pace.answered({ sentAt: Date.now(), status: 0 });
+    throw error;
+  }
 }
 
 async function turn(
