@@ -3,7 +3,7 @@ import { createPacer, type Pacer, type SavedPace } from './pacer.ts';
 
 /** What one process wants of the shared pace, and what it has to tell. */
 export interface Asked {
-  /** Requests that wait in each lane. */
+  /** Requests that wait in each lane, and those expected within a share. */
   live: number;
   bulk: number;
   /** Turns leased before and not used yet, the process's clock. */
@@ -24,8 +24,8 @@ export interface Granted {
   turns: number[];
   /** A pause began: turns leased for before this moment of the process's clock do not stand. */
   standsFrom: number;
-  /** Nothing more is to be had for so long. */
-  askInMs: number;
+  /** Nothing more is to be had for so long; undefined: all that was asked for is there. */
+  askInMs: number | undefined;
   /** Requests that this process may have under way; undefined: as many as it has turns. */
   mostInFlight: number | undefined;
   /** Under way in the other processes, as they told last. */
@@ -88,7 +88,7 @@ function grant(
   clock: { at: number },
   { live, bulk }: Asked,
   standing: number,
-): { turns: number[]; askInMs: number } {
+): Pick<Granted, 'turns' | 'askInMs'> {
   const now = clock.at;
   const turns: number[] = [];
   const missing = Math.max(0, live + bulk - standing);
@@ -102,7 +102,7 @@ function grant(
     if (wait > 0) return { turns, askInMs: Math.min(Math.max(clock.at + wait - now - shareMs, 0), 60_000) };
     turns.push(clock.at);
   }
-  return { turns, askInMs: 0 };
+  return { turns, askInMs: undefined };
 }
 
 function sharersNow(known: Sharers, { sharer, inFlight }: Asked, now: number): Sharers {

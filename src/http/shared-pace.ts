@@ -41,6 +41,8 @@ class LeasedPace implements SharedPace {
   #turns: number[] = [];
   #answers: PaceAnswer[] = [];
   #liveInRow = 0;
+  /** Turns used since the last exchange: as many are expected again. */
+  #used = 0;
   #inFlight = 0;
   #mostInFlight = Number.POSITIVE_INFINITY;
   #othersInFlight = 0;
@@ -128,6 +130,7 @@ class LeasedPace implements SharedPace {
     this.#liveInRow = bulksTurn ? 0 : this.#liveInRow + 1;
     if (waiter === undefined) return false;
     this.#inFlight += 1;
+    this.#used += 1;
     waiter.go();
     return true;
   }
@@ -145,7 +148,7 @@ class LeasedPace implements SharedPace {
     const unused = this.#dropUnused();
     const asked: Asked = {
       live: this.#queues.live.length,
-      bulk: this.#queues.bulk.length,
+      bulk: Math.max(this.#queues.bulk.length, this.#expected() - this.#queues.live.length),
       own: [...this.#turns],
       unused,
       answers,
@@ -153,6 +156,7 @@ class LeasedPace implements SharedPace {
       sharer: this.#sharer,
       inFlight: this.#inFlight,
     };
+    this.#used = 0;
     try {
       const granted = await this.#changePace((saved, now) =>
         leaseTurns({ ...asked, random: this.#random }, saved, now),
@@ -166,9 +170,16 @@ class LeasedPace implements SharedPace {
     this.#syncedAt = Date.now();
   }
 
+  /** Requests within the next share, as lately: whoever sends one after the other has none waiting when turns are leased. */
+  #expected(): number {
+    const elapsed = Date.now() - this.#syncedAt;
+    return elapsed > 2 * shareMs ? 0 : Math.ceil((this.#used * shareMs) / Math.max(elapsed, leastMs));
+  }
+
   /** Turns that nobody waits for, or that the gate let pass: others may have them. */
   #dropUnused(): number {
-    const latest = this.#waiting() === 0 ? Number.POSITIVE_INFINITY : Date.now() - shareMs;
+    const isIdle = this.#waiting() === 0 && this.#used === 0;
+    const latest = isIdle ? Number.POSITIVE_INFINITY : Date.now() - shareMs;
     const kept = this.#turns.filter((turn) => turn > latest);
     const dropped = this.#turns.length - kept.length;
     this.#turns = kept;
@@ -182,6 +193,7 @@ class LeasedPace implements SharedPace {
     this.#turns.push(...turns);
     this.#turns.sort((a, b) => a - b);
     // A share lasts 250 ms; asking a little earlier, and never in step with the others, leaves no gap.
-    this.#askAt = Date.now() + Math.max(askInMs, shareMs * (0.75 + 0.25 * this.#random()));
+    const share = shareMs * (0.75 + 0.25 * this.#random());
+    this.#askAt = askInMs === undefined ? 0 : Date.now() + Math.max(askInMs, share);
   }
 }

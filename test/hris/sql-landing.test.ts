@@ -1,0 +1,84 @@
+import { mkdtemp, rm } from 'node:fs/promises';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { sql } from 'kysely';
+import { afterAll, beforeAll, describe, expect, test } from 'vitest';
+import type { HrisAdapter, LandingRow } from '../../src/hris/port.ts';
+import { openSqlDatabase } from '../../src/hris/sql/database.ts';
+import { createDatabase } from '../harness/postgres.ts';
+import { refusal } from './conformance.ts';
+import { startSqlHris } from './start-sql-hris.ts';
+
+const databases = {
+  async SQLite() {
+    const folder = await mkdtemp(join(tmpdir(), 'hirebridge-hris-'));
+    return { url: `sqlite:${join(folder, 'hr.sqlite')}`, drop: () => rm(folder, { recursive: true, force: true }) };
+  },
+  Postgres: createDatabase,
+};
+
+function rows(from: number, to: number, change: Partial<LandingRow> = {}): LandingRow[] {
+  return Array.from({ length: to - from }, (_, n) => {
+    const fields = { givenName: `Given ${from + n}`, email: `p${from + n}@example.org`, skills: ['a', 'b'] };
+    return { id: String(from + n), hash: `h${from + n}`, fields, ...change };
+  });
+}
+
+describe.each(Object.entries(databases))('landing tables in %s', (_name, database) => {
+  let hris: Awaited<ReturnType<typeof startSqlHris>>;
+  let url: string;
+  beforeAll(async () => {
+    const made = await database();
+    url = made.url;
+    hris = await startSqlHris(made, {});
+  });
+  afterAll(() => hris.stop());
+
+  const land = (some: LandingRow[], more: { tenant?: string; force?: boolean; by?: HrisAdapter } = {}) => {
+    const { by = hris.adapter, ...options } = more;
+    return by.land?.('candidates', some, { tenant: 'acme', signal: AbortSignal.timeout(5_000), ...options });
+  };
+  const stored = async (id: string): Promise<Record<string, unknown> | undefined> => {
+    const direct = openSqlDatabase(url);
+    const query = sql<
+      Record<string, unknown>
+    >`select * from partner_candidates where tenant = 'acme' and partner_id = ${id}`;
+    const { rows: found } = await query.execute(direct.kysely);
+    await direct.close();
+    return found[0];
+  };
+
+  test('a page lands once; the same page again writes nothing', async () => {
+    expect(await land(rows(0, 100))).toEqual({ unchanged: 0, created: 100, updated: 0 });
+    const before = await stored('7');
+    expect(await land(rows(0, 100), { by: hris.second })).toEqual({ unchanged: 100, created: 0, updated: 0 });
+    expect(await stored('7')).toEqual(before);
+  });
+
+  test('of a page with new and changed records only those are written, and a value taken away leaves its row', async () => {
+    const changed = { id: '3', hash: 'other', fields: { givenName: 'Renamed' } };
+    const page = [...rows(0, 3), changed, ...rows(4, 100), ...rows(100, 105)];
+    expect(await land(page)).toEqual({ unchanged: 99, created: 5, updated: 1 });
+    expect(await stored('3')).toMatchObject({ given_name: 'Renamed', email: null, skills: null });
+    expect(await stored('4')).toMatchObject({ given_name: 'Given 4', skills: '["a","b"]' });
+  });
+
+  test('force writes every row again', async () => {
+    expect(await land(rows(50, 60), { force: true })).toEqual({ unchanged: 0, created: 0, updated: 10 });
+  });
+
+  test('another tenant of the same HRIS has rows of its own', async () => {
+    expect(await land(rows(0, 10), { tenant: 'other' })).toEqual({ unchanged: 0, created: 10, updated: 0 });
+  });
+
+  test('a value that no column can hold refuses the page whole, by the name of its field', async () => {
+    const page = [...rows(200, 203), { id: '203', hash: 'x', fields: { givenName: 'a\0b' } }];
+    const error = await refusal(land(page) ?? Promise.resolve());
+    expect(error).toMatchObject({ code: 'INVALID_VALUE', action: 'reject' });
+    expect(await stored('200')).toBeUndefined();
+  });
+
+  test('an empty page is no write', async () => {
+    expect(await land([])).toEqual({ unchanged: 0, created: 0, updated: 0 });
+  });
+});

@@ -1,0 +1,70 @@
+import { describe, expect, test } from 'vitest';
+import { addToQuarantine, readQuarantine, release } from '../../src/store/quarantine.ts';
+import { beginRun, commitPage, readStream, refuseRun } from '../../src/store/streams.ts';
+import { freshStore, kinds } from './stores.ts';
+
+const KEY = { tenantId: 'acme', stream: 'candidates' };
+const counts = { unchanged: 90, created: 7, updated: 2, quarantined: 1 };
+const run = (runId: string, full = false) => ({ runId, full, firstPage: 0 });
+
+describe.each(kinds)('a stream in %s', (kind) => {
+  test('goes on where its run stopped, and counts', async () => {
+    const { store, other } = await freshStore(kind);
+    expect(await beginRun(store, KEY, run('r1'))).toMatchObject({ page: 0, seen: 0, total: null, state: 'running' });
+    const page = { next: 1, records: 100, total: 250, counts, state: 'running' } as const;
+    expect(await commitPage(store, KEY, 'r1', page)).toBe(true);
+    expect(await beginRun(other, KEY, run('r1'))).toMatchObject({ page: 1, seen: 100, total: 250, ...counts });
+  });
+
+  test('has one run at a time, and the next one after its end', async () => {
+    const { store, other } = await freshStore(kind);
+    await beginRun(store, KEY, run('r1'));
+    expect(await beginRun(other, KEY, run('r2'))).toBeUndefined();
+    expect(await beginRun(other, { ...KEY, stream: 'jobs' }, run('r2'))).toBeDefined();
+    await commitPage(store, KEY, 'r1', { next: 1, records: 100, total: 100, counts, state: 'partial' });
+    expect(await readStream(store, KEY)).toMatchObject({ state: 'partial', ended_at: expect.any(Number) as number });
+    expect(await beginRun(other, KEY, run('r2'))).toMatchObject({ page: 0, seen: 0, created: 0, ended_at: null });
+  });
+
+  test('a run that died is taken up by the next, unless that begins anew; the dead one writes no more', async () => {
+    const { store } = await freshStore(kind);
+    for (const [runId, full, page] of [
+      ['r2', false, 1],
+      ['r3', true, 0],
+    ] as const) {
+      await store.kysely.deleteFrom('streams').execute();
+      await beginRun(store, KEY, run('r1'));
+      await commitPage(store, KEY, 'r1', { next: 1, records: 100, total: 900, counts, state: 'running' });
+      await store.kysely.updateTable('streams').set({ updated_at: 1 }).execute();
+      expect(await beginRun(store, KEY, run(runId, full))).toMatchObject({ run_id: runId, page });
+      const late = { next: 2, records: 100, total: 900, counts, state: 'running' } as const;
+      expect(await commitPage(store, KEY, 'r1', late)).toBe(false);
+    }
+  });
+
+  test('a refused run keeps its reason until the next begins', async () => {
+    const { store } = await freshStore(kind);
+    await beginRun(store, KEY, run('r1'));
+    await refuseRun(store, KEY, 'r1', { code: 'NO_LANDING', message: 'nowhere' });
+    expect(await readStream(store, KEY)).toMatchObject({ state: 'refused', refused_code: 'NO_LANDING' });
+    expect(await beginRun(store, KEY, run('r2'))).toMatchObject({ state: 'running', refused_code: null });
+  });
+
+  test('keeps what was left out with its reason since when, and lets it go', async () => {
+    const { store } = await freshStore(kind);
+    await addToQuarantine(store, KEY, 3, [
+      { key: '17', reason: 'email: expected text' },
+      { key: 'page 3, record 4', reason: 'id: expected number' },
+    ]);
+    const [first] = await readQuarantine(store, KEY);
+    await addToQuarantine(store, KEY, 4, [{ key: '17', reason: 'email: expected text' }]);
+    const rows = await readQuarantine(store, KEY);
+    expect(rows.map((row) => [row.record_key, row.page])).toEqual([
+      ['page 3, record 4', 3],
+      ['17', 4],
+    ]);
+    expect(rows[1]?.since).toBe(first?.since);
+    await release(store, KEY, ['17', 'page 3, record 4', 'unknown']);
+    expect(await readQuarantine(store, KEY)).toEqual([]);
+  });
+});
