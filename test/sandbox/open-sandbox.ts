@@ -7,7 +7,8 @@ import { valueAt } from '../../src/partner/contract/envelopes.ts';
 import { ErrorBody } from '../../src/partner/contract/errors.ts';
 import { allEndpoints } from '../../src/partner/contract/index.ts';
 import { type ControlClient, createControlClient } from '../../src/sandbox/control/client.ts';
-import { type Sandbox, type SandboxOptions, startSandbox } from '../../src/sandbox/sandbox.ts';
+import type { SandboxOptions } from '../../src/sandbox/sandbox.ts';
+import { type HostedSandbox, hostSandbox } from './hosted-sandbox.ts';
 
 /** Bodies of every shape, looked into freely by tests. */
 export type Json = ReturnType<typeof JSON.parse>;
@@ -25,17 +26,16 @@ export type Api = (
   init?: { key?: string; raw?: string; headers?: Record<string, string> },
 ) => Promise<Answered>;
 
-export interface OpenSandbox extends Sandbox, AsyncDisposable {
+export interface OpenSandbox extends HostedSandbox, AsyncDisposable {
   api: Api;
   control: ControlClient;
   /** The typed client of the first company. */
   partner: PartnerClient;
 }
 
-/** A sandbox of its own over real HTTP. Every answer is checked against the contract; a defect inside fails the test. */
+/** A sandbox of its own over real HTTP, in another process. Every answer is checked against the contract; a defect inside fails the test. */
 export async function openSandbox(options: SandboxOptions = {}): Promise<OpenSandbox> {
-  const defects: unknown[] = [];
-  const sandbox = await startSandbox({ seed: 11, onDefect: (_where, error) => defects.push(error), ...options });
+  const sandbox = await hostSandbox({ seed: 11, ...options });
   const api: Api = async (method, path, body, init = {}) => {
     const headers = {
       authorization: `Bearer ${init.key ?? sandbox.key}`,
@@ -66,8 +66,7 @@ export async function openSandbox(options: SandboxOptions = {}): Promise<OpenSan
     control: createControlClient(sandbox.controlUrl),
     async [Symbol.asyncDispose]() {
       await partner.close();
-      await sandbox.close();
-      expect(defects).toEqual([]);
+      expect(await sandbox.close()).toEqual([]);
     },
   };
 }

@@ -2,16 +2,16 @@ import { afterAll, beforeAll, beforeEach, describe, expect, test } from 'vitest'
 import { createPartnerClient, type PartnerClient } from '../../../src/partner/client/create-partner-client.ts';
 import { contract } from '../../../src/partner/contract/index.ts';
 import { type ControlClient, createControlClient } from '../../../src/sandbox/control/client.ts';
-import { type Sandbox, startSandbox } from '../../../src/sandbox/sandbox.ts';
 import { errorOf } from '../../http/servers.ts';
+import { type HostedSandbox, hostSandbox } from '../../sandbox/hosted-sandbox.ts';
 
 /** Client and sandbox meet on the wire; what happened is read from the sandbox's ledger over its control plane. */
-let sandbox: Sandbox;
+let sandbox: HostedSandbox;
 let control: ControlClient;
 let partner: PartnerClient;
 
 beforeAll(async () => {
-  sandbox = await startSandbox({ seed: 5, jobs: 3, candidates: 230, otherKey: `sk_test_${'o'.repeat(22)}` });
+  sandbox = await hostSandbox({ seed: 5, jobs: 3, candidates: 230, otherKey: `sk_test_${'o'.repeat(22)}` });
   control = createControlClient(sandbox.controlUrl);
   partner = clientWith(sandbox.key);
 });
