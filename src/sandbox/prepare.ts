@@ -37,28 +37,37 @@ const TEST_KEY = /^sk_test_[0-9A-Za-z]{22}$/;
  * keys and webhook settings replace the kept ones.
  */
 function prepareCompanies(state: SandboxState, wanted: CompanyOptions): Prepared {
+  checkOptions(wanted);
   return state.transaction(() => {
     const before = listCompanies(state);
     const first = before[0] ?? bornCompany(state, 'Northern Lights Staffing', wanted.key);
     if (before.length === 0) seedCompany(contextOf(state, first), wanted);
-    const kept = { apiKey: checked('--key', wanted.key), webhookUrl: wanted.webhookUrl, webhookKey: wanted.webhookKey };
-    const given = Object.entries(kept).filter(([, value]) => value !== undefined);
-    const company = updateCompany(state, first.id, Object.fromEntries(given));
-    const other =
-      before[1] ??
-      (wanted.otherKey === undefined ? undefined : bornCompany(state, 'Southern Cross Group', wanted.otherKey));
+    const { key, otherKey, webhookUrl, webhookKey } = wanted;
+    const company = replaceKept(state, first, { apiKey: key, webhookUrl, webhookKey });
+    const second =
+      before[1] ?? (otherKey === undefined ? undefined : bornCompany(state, 'Southern Cross Group', otherKey));
+    const other = second === undefined ? undefined : replaceKept(state, second, { apiKey: otherKey });
     return {
       key: company.apiKey ?? '',
       companyId: company.id,
-      otherKey: wanted.otherKey ?? other?.apiKey ?? undefined,
+      otherKey: other?.apiKey ?? undefined,
       otherCompanyId: other?.id,
     };
   });
 }
 
+function replaceKept(
+  state: SandboxState,
+  company: Company,
+  wanted: Partial<Record<'apiKey' | 'webhookUrl' | 'webhookKey', string | undefined>>,
+): Company {
+  const given = Object.entries(wanted).filter(([, value]) => value !== undefined);
+  return updateCompany(state, company.id, Object.fromEntries(given));
+}
+
 /** Every company is born with a pipeline (P13) and an onboarding flow, so that a hire can begin at once. */
 export function bornCompany(state: SandboxState, name: string, key?: string): Company {
-  const company = createCompany(state, name, checked('--key or --other-key', key));
+  const company = createCompany(state, name, checkedKey('key', key));
   const ctx = { ...contextOf(state, company), origin: 'seed' as const };
   createPipeline(ctx, 'Default pipeline');
   createFlow(ctx, {
@@ -76,11 +85,25 @@ export function contextOf(state: SandboxState, company: Company): Context {
   return { state, company: companyById(state, company.id) ?? company, now: state.clock.now(), origin: 'dashboard' };
 }
 
-function checked(option: string, key: string | undefined): string | undefined {
+function checkOptions({ key, otherKey, webhookUrl }: CompanyOptions): void {
+  checkedKey('--key', key);
+  checkedKey('--other-key', otherKey);
+  if (key !== undefined && key === otherKey)
+    throw refusedOption('--other-key', 'is the key of the first company: a key belongs to one company');
+  if (webhookUrl !== undefined && !/^https?:$/.test(URL.parse(webhookUrl)?.protocol ?? ''))
+    throw refusedOption('--webhook-url', 'is no http or https URL');
+}
+
+function checkedKey(option: string, key: string | undefined): string | undefined {
   if (key === undefined || TEST_KEY.test(key)) return key;
   throw new ConnectorError({
     code: 'INVALID_KEY_FORMAT',
     action: 'reject',
     message: `${option} must be sk_test_ and 22 letters or digits (section 5 of the specification); leave it out to have one made`,
   });
+}
+
+/** What was given on the command line cannot be used. */
+export function refusedOption(option: string, why: string): ConnectorError {
+  return new ConnectorError({ code: 'INVALID_OPTION', action: 'reject', message: `${option} ${why}` });
 }

@@ -15,11 +15,11 @@ const KINDS: Record<string, Kind> = { fixed, sliding, token, concurrency };
 
 /** Reads `fixed|sliding|token|concurrency:RATE[:BURST]`; undefined when it is none of these. */
 export function parseRateLimit(text: string): RateLimit | undefined {
-  const [kind = '', rateText = '', burstText] = text.split(':');
+  const [kind = '', rateText = '', burstText, ...more] = text.split(':');
   const rate = Number(rateText);
   const burst = burstText === undefined ? rate : Number(burstText);
   const make = KINDS[kind];
-  if (make === undefined || !(rate > 0) || !(burst > 0)) return undefined;
+  if (make === undefined || !(rate > 0) || !(burst > 0) || more.length > 0) return undefined;
   return make(rate, burst);
 }
 

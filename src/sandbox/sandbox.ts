@@ -1,9 +1,8 @@
 import { readFileSync } from 'node:fs';
-import { ConnectorError } from '../errors.ts';
 import { startControlServer } from './control/server.ts';
 import type { FaultPlan } from './faults.ts';
 import { FaultPlan as FaultPlanSchema } from './faults.ts';
-import { createSandboxState } from './prepare.ts';
+import { createSandboxState, refusedOption } from './prepare.ts';
 import { type DeliveryLog, startPump } from './pump.ts';
 import { parseRateLimit, type RateLimit } from './rate-limit.ts';
 import { BASE_PATH } from './router.ts';
@@ -100,10 +99,6 @@ function parseFile(path: string): unknown {
   } catch (error) {
     throw refusedOption('--faults', `${path} cannot be read as JSON: ${error instanceof Error ? error.message : ''}`);
   }
-}
-
-function refusedOption(option: string, why: string): ConnectorError {
-  return new ConnectorError({ code: 'INVALID_OPTION', action: 'reject', message: `${option} ${why}` });
 }
 
 function reportDefect(where: string, error: unknown): void {

@@ -65,7 +65,7 @@ test('over the limit is 429 in the canonical body with Retry-After, per company,
   expect((await sandbox.control.counts()).effect).toEqual({ pipeline: 2 });
 });
 
-test.each(['fast:10', 'token', 'token:0', 'token:x', 'token:1:-1'])(
+test.each(['fast:10', 'token', 'token:0', 'token:x', 'token:1:-1', 'token:1:2:3'])(
   '--limit %s is refused with how to write it',
   async (limit) => {
     await expect(openSandbox({ limit })).rejects.toMatchObject({

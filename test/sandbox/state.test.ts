@@ -122,3 +122,27 @@ test('without sockets: calls, dashboard, deliveries and time, all in memory', ()
   expect(countLedger(state).delivery).toEqual({ 'candidate.stage_changed': 1, 'candidate.hired': 1 });
   state.close();
 });
+
+const keys = ['A', 'B', 'C'].map((last) => `sk_test_000000000000000000000${last}`);
+
+test('keys given at a restart replace the kept ones, that of the second company too', () => {
+  const file = join(mkdtempSync(join(tmpdir(), 'sandbox-')), 'state.db');
+  const [key, otherKey, newOtherKey] = keys;
+  createSandboxState({ file, key, otherKey }).state.close();
+  const { state, ...again } = createSandboxState({ file, otherKey: newOtherKey });
+  const status = (sent = '') =>
+    handle(state, { method: 'GET', url: '/v1/partner/teams', headers: { authorization: `Bearer ${sent}` } }).status;
+  expect([again.key, again.otherKey]).toEqual([key, newOtherKey]);
+  expect([key, otherKey, newOtherKey].map(status)).toEqual([200, 401, 200]);
+  state.close();
+});
+
+test.each([
+  ['--other-key', { key: keys[0], otherKey: keys[0] }],
+  ['--webhook-url', { webhookUrl: 'ftp://hooks.example' }],
+  ['--webhook-url', { webhookUrl: 'hooks' }],
+])('%s of %j is refused', (option, options) => {
+  expect(() => createSandboxState(options)).toThrow(
+    expect.objectContaining({ code: 'INVALID_OPTION', message: expect.stringContaining(option) }),
+  );
+});
