@@ -17,6 +17,9 @@ export const jobCandidateCases: Cases<'jobCandidates'> = {
     success: async (world) => ({ body: { jobId: (await newJobCandidate(world)).jobId } }),
     refusals: {
       INVALID_REQUEST: () => ({ body: { jobId: 'one' } }),
+      PERMISSION_DENIED: async (world) => ({
+        body: { jobId: (await newJob(world.partner)).id, stageId: (await newPipeline(world.other)).stage('HIRED') },
+      }),
       NOT_FOUND: () => ({ body: { jobId: NOBODY } }),
       INSUFFICIENT_CREDITS: async (world) => {
         const { jobId } = await newJobCandidate(world);

@@ -3,8 +3,8 @@ import { once } from 'node:events';
 import { fileURLToPath } from 'node:url';
 import { isConnectorError } from '../../../src/errors.ts';
 import { createPartnerClient, type PartnerClient } from '../../../src/partner/client/create-partner-client.ts';
-import { readErrorBody } from '../../../src/partner/contract/errors.ts';
-import type { AnyEndpoint } from '../../../src/partner/contract/index.ts';
+import { readRefusal } from '../../../src/partner/client/read-answer.ts';
+import { type AnyEndpoint, defaultReadings } from '../../../src/partner/contract/index.ts';
 import { type ControlClient, createControlClient } from '../../../src/sandbox/control/client.ts';
 import { type Json, openReceiver, type ReceivedWebhook } from '../open-sandbox.ts';
 import type { Loose } from './case.ts';
@@ -105,8 +105,18 @@ function keyOf(who: Who): string {
   return `sk_test_${LETTERS[who].repeat(22)}`;
 }
 
+/** The status of each client's last call, as its report has it: a call gives back only the body. */
+const statusSeen = new WeakMap<PartnerClient, number | undefined>();
+
 function clientOf(baseUrl: string, apiKey: string): PartnerClient {
-  return createPartnerClient({ baseUrl, apiKey, environment: 'sandbox', allowPrivate: true });
+  const client: PartnerClient = createPartnerClient({
+    baseUrl,
+    apiKey,
+    environment: 'sandbox',
+    allowPrivate: true,
+    onCall: ({ status }) => statusSeen.set(client, status),
+  });
+  return client;
 }
 
 /** Plenty of credits for the first; one company for each refusal that comes before everything else. */
@@ -131,7 +141,7 @@ async function sendTyped(client: PartnerClient, endpoint: AnyEndpoint, input: Lo
   const tree = client as unknown as Record<string, Record<string, (input: Loose) => Promise<unknown>>>;
   try {
     const body = await tree[section]?.[name]?.(input);
-    return { by: 'client', status: endpoint.status, code: undefined, body };
+    return { by: 'client', status: statusSeen.get(client) ?? 0, code: undefined, body };
   } catch (error) {
     if (!isConnectorError(error)) throw error;
     if (error.code === 'INVALID_INPUT') return undefined;
@@ -147,9 +157,13 @@ async function sendRaw(baseUrl: string, endpoint: AnyEndpoint, input: Loose, key
     headers: { authorization: `Bearer ${key}`, 'content-type': 'application/json' },
     ...(body === undefined ? {} : { body: typeof body === 'string' ? body : JSON.stringify(body) }),
   });
-  const answered: Json = await response.json();
-  const code = response.ok ? undefined : readErrorBody(answered)?.code;
-  return { by: 'raw request', status: response.status, code, body: answered };
+  const text = await response.text();
+  const answered: Json = JSON.parse(text);
+  const { status } = response;
+  const times = { sentAt: 0, endedAt: 0, requestId: 'raw' };
+  const answer = { status, headers: Object.fromEntries(response.headers), body: Buffer.from(text), ...times };
+  const code = response.ok ? undefined : readRefusal(defaultReadings, endpoint, answer, answered).code;
+  return { by: 'raw request', status, code, body: answered };
 }
 
 function pathOf(endpoint: AnyEndpoint, input: Loose): string {
