@@ -1,9 +1,10 @@
 import fc from 'fast-check';
 import { expect, test } from 'vitest';
-import { ErrorBody } from '../../src/partner/contract/errors.ts';
+
 import { handle } from '../../src/sandbox/handle.ts';
 import { createSandboxState } from '../../src/sandbox/prepare.ts';
 import { fuzzOverHttp } from './fuzz/over-http.ts';
+import { RefusalBody } from './fuzz/refusal-body.ts';
 import { request, urlOf } from './fuzz/requests.ts';
 
 test('whatever is sent is answered or refused in a body of section 7, and nothing inside breaks', () => {
@@ -21,7 +22,7 @@ test('whatever is sent is answered or refused in a body of section 7, and nothin
       });
       expect(defects).toEqual([]);
       const parsed = JSON.parse(response.body);
-      const promised = response.status >= 400 ? ErrorBody : endpoint.response;
+      const promised = response.status >= 400 ? RefusalBody : endpoint.response;
       expect(promised.safeParse(parsed).error).toBeUndefined();
       expect(response.status === 501 || response.status < 500).toBe(true);
       expect(response.body).not.toMatch(/SQLITE|at .*\.ts:\d/);

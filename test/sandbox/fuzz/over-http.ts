@@ -1,9 +1,10 @@
 import { connect } from 'node:net';
 import fc from 'fast-check';
 import { request as send } from 'undici';
-import { ErrorBody } from '../../../src/partner/contract/errors.ts';
+
 import { createControlClient } from '../../../src/sandbox/control/client.ts';
 import { startSandboxProcess } from '../cases/world.ts';
+import { RefusalBody } from './refusal-body.ts';
 import { type FuzzedRequest, request, urlOf } from './requests.ts';
 
 const KEY = `sk_test_${'f'.repeat(22)}`;
@@ -100,7 +101,7 @@ async function answered(baseUrl: string, item: One): Promise<{ status: number; p
     headers: { ...item.headers, authorization: item.authorization },
     ...(endpoint.method === 'GET' ? {} : { body: sent ?? '' }),
   });
-  const promised = response.statusCode < 400 ? endpoint.response : ErrorBody;
+  const promised = response.statusCode < 400 ? endpoint.response : RefusalBody;
   return { status: response.statusCode, ...problemOf(response.statusCode, await response.body.text(), promised) };
 }
 
@@ -131,5 +132,5 @@ async function answeredGarbage({ hostname, port }: URL, bytes: string): Promise<
   });
   const status = Number(/^HTTP\/1\.1 (\d{3})/.exec(text)?.[1] ?? 0);
   if (status === 0) return { status: 400, ...(text === '' ? {} : { problem: text.slice(0, 500) }) };
-  return { status, ...problemOf(status, text.slice(text.indexOf('\r\n\r\n') + 4), ErrorBody) };
+  return { status, ...problemOf(status, text.slice(text.indexOf('\r\n\r\n') + 4), RefusalBody) };
 }
