@@ -159,6 +159,10 @@ function note(state: SandboxState, call: Call, status: number | undefined, fault
   const companyId = call.company?.id;
   const subject = Object.values(call.route?.params ?? {})[0];
   record(state, { kind: 'request', name: operation, companyId, status, subject, requestId, fault, origin: 'api' });
-  if (fault !== undefined)
-    record(state, { kind: 'fault', name: fault, companyId, subject: operation, requestId, fault });
+  if (fault !== undefined) noteFault(state, call, fault);
+}
+
+/** Counts one fault; a call's own row names only the last that struck it. */
+export function noteFault(state: SandboxState, { operation, requestId, company }: Call, fault: string): void {
+  record(state, { kind: 'fault', name: fault, companyId: company?.id, subject: operation, requestId, fault });
 }

@@ -2,7 +2,7 @@ import { drift } from './drift.ts';
 import { AccountInactiveError, InvalidKeyError, serverError, tooManyRequests } from './errors.ts';
 import type { Fault } from './faults.ts';
 import type { ApiRequest, ApiResponse, Call } from './handle.ts';
-import { execute, noteUnanswered, prepare, refuseCall } from './handle.ts';
+import { execute, noteFault, noteUnanswered, prepare, refuseCall } from './handle.ts';
 import type { RateLimit } from './rate-limit.ts';
 import type { SandboxState } from './state.ts';
 import { surprised } from './surprises.ts';
@@ -71,6 +71,7 @@ export async function play(state: SandboxState, request: ApiRequest, limit: Rate
   try {
     const { latencyMs, fault } = state.faults.forRequest(call.operation, company.id, request);
     if (latencyMs > 0) await wait(state, latencyMs);
+    if (latencyMs > 0 && fault !== undefined) noteFault(state, call, 'latency');
     const played =
       fault === undefined
         ? answer(execute(state, call, latencyMs > 0 ? 'latency' : undefined))

@@ -51,6 +51,14 @@ test.each([
   expect(await sandbox.control.ledger({ kind: 'request', fault: kind })).toHaveLength(1);
 });
 
+test('latency is counted besides the fault that it comes with', async () => {
+  await using sandbox = await openSandbox();
+  await sandbox.control.act('setFaults', { faults: [{ kind: 'latency', ms: 20 }, { kind: 'throttle' }] });
+  expect((await post(sandbox)).status).toBe(429);
+  const counts = await sandbox.control.counts();
+  expect([counts.fault, counts.request]).toEqual([{ latency: 1, throttle: 1 }, { 'pipelines.create': 1 }]);
+});
+
 test('an executed-late call acts after the client has given up', async () => {
   await using sandbox = await openSandbox();
   await sandbox.control.act('setFaults', { faults: [{ kind: 'executed-late', ms: 300 }] });
