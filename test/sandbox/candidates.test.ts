@@ -43,19 +43,19 @@ test('adding to a job links once, in SOURCED, tells once, and scores in the back
   expect((await sandbox.control.counts()).event?.['job.candidate.score.completed']).toBe(1);
 });
 
-test('without credits scoring fails and tells so, and a resume to parse is 402', async () => {
+test('without credits a resume to parse and a link to score are 402, and scoring that finds none any more fails and tells so', async () => {
   await using sandbox = await openSandbox({ jobs: 1, clock: 'stepped' });
   const [{ id: jobId }] = (await sandbox.api('GET', '/jobs')).body.jobs;
-  await sandbox.control.act('setCredits', { credits: 0 });
   await sandbox.api('POST', '/candidates', { ...ada, jobId });
+  await sandbox.control.act('setCredits', { credits: 0 });
   await sandbox.control.act('advanceClock', { ms: 1000 });
   expect((await sandbox.control.counts()).event?.['job.candidate.score.failed']).toBe(1);
-  const refused = await sandbox.api('POST', '/candidates', {
-    email: 'b@example.com',
-    resume: 'https://files.example.com/cv.pdf',
-  });
-  expect([refused.status, refused.body.error.code]).toEqual([402, 'INSUFFICIENT_CREDITS']);
+  for (const asked of [{ resume: 'https://files.example.com/cv.pdf' }, { jobId }]) {
+    const refused = await sandbox.api('POST', '/candidates', { email: 'b@example.com', ...asked });
+    expect([refused.status, refused.body.error.code]).toEqual([402, 'INSUFFICIENT_CREDITS']);
+  }
   expect((await sandbox.api('GET', '/candidates/list?candidateEmail=b@example.com')).body.data).toEqual([]);
+  expect((await sandbox.api('POST', '/candidates', { ...ada, jobId })).body.data.isAlreadyInJob).toBe(true);
 });
 
 test('an unknown or deleted job is 404 and no candidate is created', async () => {

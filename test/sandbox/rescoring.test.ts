@@ -157,7 +157,7 @@ test('who is gone when it runs has failed; a run that scores nobody has failed',
   );
 });
 
-test("jobs, stages and runs that are unknown or another company's are 404, a stage of another pipeline 400", async () => {
+test("jobs and runs that are unknown or another company's are 404, a stage 404, 403, or 400 of another pipeline", async () => {
   await using sandbox = await openWithPeople(1);
   const theirs = await sandbox.control.act('createJob', {
     companyId: sandbox.otherCompanyId,
@@ -170,7 +170,7 @@ test("jobs, stages and runs that are unknown or another company's are 404, a sta
     [{ jobId: 999 }, 404, 'NOT_FOUND'],
     [{ jobId: theirs['id'] }, 404, 'NOT_FOUND'],
     [{ jobId: JOB, stageId: 999 }, 404, 'NOT_FOUND'],
-    [{ jobId: JOB, stageId: foreign?.stages?.[0]?.id }, 404, 'NOT_FOUND'],
+    [{ jobId: JOB, stageId: foreign?.stages?.[0]?.id }, 403, 'PERMISSION_DENIED'],
     [{ jobId: JOB, stageId: another.stages?.[0]?.id }, 400, 'INVALID_REQUEST'],
     [{}, 400, 'INVALID_REQUEST'],
     [{ jobId: String(JOB) }, 400, 'INVALID_REQUEST'],

@@ -63,6 +63,7 @@ export const rescoring = {
     response: statusData(RescoreAccepted),
     errors: errorsOf(
       invalidRequest,
+      refusal('PERMISSION_DENIED', 'stage of another company'),
       notFound('job or stage'),
       refusal('INSUFFICIENT_CREDITS', 'no scoring credits left'),
     ),

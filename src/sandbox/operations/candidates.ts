@@ -1,5 +1,6 @@
 /** Section 4.3: candidates. Resumes in bulk stand in a file of their own. */
 import type { Context } from '../context.ts';
+import { refuse } from '../errors.ts';
 import { candidatePage } from '../records/candidate-pages.ts';
 import {
   candidateByEmail,
@@ -8,6 +9,7 @@ import {
   findCandidate,
   updateCandidate,
 } from '../records/candidates.ts';
+import { creditsOf } from '../records/credits.ts';
 import { upsertValuesOf } from '../records/custom-field-values.ts';
 import type { JobCandidate } from '../records/job-candidates.ts';
 import {
@@ -84,7 +86,9 @@ export const candidates = {
   },
 } satisfies OperationTree['candidates'];
 
+/** Scoring is enabled for whoever is linked; without a credit for it the call is refused (section 7, C5). */
 function link(ctx: Context, candidateId: number, job: Job): JobCandidate {
+  if (creditsOf(ctx) < 1) throw refuse('INSUFFICIENT_CREDITS', 'Not enough credits for scoring');
   const added = addToJob(ctx, candidateId, job, 'SOURCED');
   tellAdded(ctx, [added]);
   scheduleScoring(ctx, added.id);

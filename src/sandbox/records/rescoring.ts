@@ -6,7 +6,7 @@ import { stableUuid } from '../random.ts';
 import { schedule } from '../tasks.ts';
 import { creditsOf } from './credits.ts';
 import { findJob } from './jobs.ts';
-import { stageById } from './pipelines.ts';
+import { findStage } from './pipelines.ts';
 import { scoreNow } from './scoring.ts';
 
 /** How long a run takes, whatever its size. */
@@ -73,10 +73,9 @@ export function startRescore(
   return { run: findRescore(ctx, id), creditsAvailable: capped ? credits : undefined };
 }
 
-/** 404 when unknown or another company's, 400 outside the job's pipeline (K7, assumed). */
+/** 404 when unknown, 403 when another company's (section 7), 400 outside the job's pipeline (K7, assumed). */
 function requireStage(ctx: Context, stageId: number, pipelineId: number): void {
-  const stage = stageById(ctx, stageId);
-  if (stage?.companyId !== ctx.company.id) throw notFound('Stage');
+  const stage = findStage(ctx, stageId);
   if (stage.pipelineId !== pipelineId)
     throw invalidRequest("The stage is not in the job's pipeline", { stageId: "not of the job's pipeline" });
 }

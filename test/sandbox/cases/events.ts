@@ -2,7 +2,16 @@ import type { EventName } from '../../../src/partner/contract/events.ts';
 import { interviewOf } from './assessments.ts';
 import { applied } from './job-candidates.ts';
 import { newOffer } from './onboarding.ts';
-import { invitee, newAssessment, newCandidate, newEnrolment, newJob, newJobCandidate, profile } from './records.ts';
+import {
+  invitee,
+  newAssessment,
+  newCandidate,
+  newEmail,
+  newEnrolment,
+  newJob,
+  newJobCandidate,
+  profile,
+} from './records.ts';
 import type { World } from './world.ts';
 
 /** Makes one event happen; the answer is what its data must hold, so that no other of that name is taken for it. */
@@ -92,8 +101,10 @@ export const happenings: Record<EventName, Happening> = {
     return { jobId, jobCandidateId };
   },
   'job.candidate.score.failed': async (world) => {
+    const { id: jobId } = await newJob(world.partner);
     await world.control.act('setCredits', { credits: 0 });
-    return { jobCandidateId: (await newJobCandidate(world)).jobCandidateId };
+    const { jobCandidateId } = await world.control.act('apply', { jobId, candidate: { email: newEmail(world) } });
+    return { jobCandidateId };
   },
   'job.candidates.rescored': async (world) => {
     const { jobId } = await newJobCandidate(world);

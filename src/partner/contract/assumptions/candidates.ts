@@ -12,7 +12,8 @@ export const candidateReadings = {
   C4: { section: '4.3', choice: 'The other fields sent for an existing candidate are ignored.' },
   C5: {
     section: '4.3',
-    choice: 'No resume with shouldParseResume true is stored as sent; only a resume that is parsed costs a credit.',
+    choice:
+      'No resume with shouldParseResume true is stored as sent and costs nothing; a parsed resume costs a credit, and so does the scoring in a job, taken when it runs: without one left the call is 402, and one that is gone by then is job.candidate.score.failed.',
   },
   C6: { section: '4.3', choice: 'The four fields may be empty arrays, and are asked for existing candidates too.' },
   C7: { section: '4.3', choice: 'A candidate may be added to a DRAFT, ACTIVE or INACTIVE job; a DELETED one is 404.' },
@@ -83,7 +84,10 @@ export const candidateReadings = {
       "Eligible are the job's candidates that are not rejected; unknown, foreign and other jobs' ids are left out; [] means all.",
   },
   K6: { section: '4.4', choice: 'Without ids the first 250 are taken; a second run may be queued.' },
-  K7: { section: '4.4', choice: "stageId outside the job's pipeline is 400; unknown 404." },
+  K7: {
+    section: '4.4',
+    choice: "stageId outside the job's pipeline is 400, unknown 404, of another company 403 PERMISSION_DENIED.",
+  },
   K8: {
     section: '4.4',
     choice: '402 only at zero credits; otherwise the run is cut to the credits and creditsAvailable is given.',
