@@ -11,7 +11,7 @@ export function parseWith(endpoint: AnyEndpoint, schema: z.ZodType | undefined, 
   const result = schema.safeParse(value);
   if (result.success) return result.data;
   const details: Record<string, string> = {};
-  for (const issue of result.error.issues) details[dotted(issue.path)] ??= issue.message;
+  for (const issue of result.error.issues) for (const path of pathsOf(issue)) details[dotted(path)] ??= issue.message;
   const [first = ''] = Object.keys(details);
   const named = endpoint.errors.find((error) => error.field !== undefined && error.field === first);
   const message = result.error.issues[0]?.message ?? 'Invalid request';
@@ -20,6 +20,12 @@ export function parseWith(endpoint: AnyEndpoint, schema: z.ZodType | undefined, 
     throw new WorkspaceError('INVALID_REQUEST', message);
   if (named === undefined) throw invalidRequest(message, details);
   throw new ApiError({ status: named.status, code: named.code, type: named.type, message, details });
+}
+
+/** What an issue is about: each unknown key by its own name, and the body itself where it is no field. */
+function pathsOf(issue: z.core.$ZodIssue): PropertyKey[][] {
+  if (issue.code === 'unrecognized_keys') return issue.keys.map((key) => [...issue.path, key]);
+  return [issue.path.length === 0 ? ['body'] : issue.path];
 }
 
 /** `candidates[3].email`. */

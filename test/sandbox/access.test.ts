@@ -187,6 +187,15 @@ describe('what is not there or malformed', () => {
     expect([status, Object.keys(body.error.details)]).toEqual([400, ['candidates[1].email']]);
   });
 
+  test.each([
+    ['an unknown key', { foo: 1, timezone: 3 }, ['foo', 'timezone']],
+    ['the body, where it is no field,', undefined, ['body']],
+  ])('details name %s as well', async (_what, sent, names) => {
+    await using sandbox = await openSandbox();
+    const { body } = await sandbox.api('POST', '/campaigns', sent);
+    expect(Object.keys(body.error.details)).toEqual(expect.arrayContaining(names));
+  });
+
   test('a body of 100 MB is refused and others are served meanwhile', async () => {
     await using sandbox = await openSandbox();
     const { port } = new URL(sandbox.url);
