@@ -39,7 +39,8 @@ export async function recordBaseline(
   const before = others.map((member) => newHire(tenantId, member, 1, 'before-go-live'));
   if (!(await insertBaseline(store, tenantId, before))) return;
   for (const [, { member, trace }] of ours) await reopen(deps, tenantId, member, trace);
-  if (ours.size > 0 && others.length > 0) await askAboutOthers(deps, tenantId, others);
+  // Also a reference of somebody who has left since tells that this store was rebuilt.
+  if (ours.size + traces.size > 0 && others.length > 0) await askAboutOthers(deps, tenantId, others);
   for (const job of jobs) await markListed(store, tenantId, job.jobId, job.totals);
   await finishBaseline(store, tenantId);
   counts.started += ours.size;
