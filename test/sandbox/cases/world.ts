@@ -166,7 +166,8 @@ async function sendRaw(baseUrl: string, endpoint: AnyEndpoint, input: Loose, key
   return { by: 'raw request', status, code, body: answered };
 }
 
-function pathOf(endpoint: AnyEndpoint, input: Loose): string {
+/** Path and query of a call, whatever stands in them. */
+export function pathOf(endpoint: AnyEndpoint, input: Loose): string {
   const path = endpoint.path.replaceAll(/:(\w+)/g, (_all, name: string) =>
     encodeURIComponent(String(input.params?.[name] ?? '')),
   );

@@ -1,13 +1,12 @@
 import { connect } from 'node:net';
 import fc from 'fast-check';
 import { request as send } from 'undici';
-
-import { createControlClient } from '../../../src/sandbox/control/client.ts';
-import { startSandboxProcess } from '../cases/world.ts';
+import type { AnyEndpoint } from '../../../src/partner/contract/index.ts';
+import { openWorld, pathOf } from '../cases/world.ts';
+import { goodRequests, type Mutated, mutatedRequests } from './mutated.ts';
 import { RefusalBody } from './refusal-body.ts';
-import { type FuzzedRequest, request, urlOf } from './requests.ts';
+import { type FuzzedRequest, json, request, urlOf } from './requests.ts';
 
-const KEY = `sk_test_${'f'.repeat(22)}`;
 /** Sent together, as clients do. */
 const BATCH = 20;
 
@@ -31,14 +30,12 @@ const headers = fc.dictionary(
   { maxKeys: 4 },
 );
 /** Mostly the right key, as otherwise nothing but 401 is ever seen. */
-const authorization = fc.oneof(
-  { weight: 12, arbitrary: fc.constant(`Bearer ${KEY}`) },
-  { weight: 1, arbitrary: value },
-  {
-    weight: 1,
-    arbitrary: fc.constantFrom('', 'Bearer', `bearer  ${KEY}`, `Basic ${KEY}`, 'Bearer sk_live_0123456789012345678901'),
-  },
-);
+const authorization = (key: string) =>
+  fc.oneof(
+    { weight: 20, arbitrary: fc.constant(`Bearer ${key}`) },
+    { weight: 1, arbitrary: value },
+    { weight: 1, arbitrary: fc.constantFrom('', 'Bearer', `bearer  ${key}`, `Basic ${key}`, `Bearer sk_live_${key}`) },
+  );
 /** Bytes on a socket that are no request, or hardly one. */
 const garbage = fc.oneof(
   value.map((text) => `${text}\r\n\r\n`),
@@ -52,11 +49,23 @@ const garbage = fc.oneof(
     'POST /v1/partner/jobs HTTP/1.1\r\nhost: x\r\ncontent-length: 2\r\ncontent-length: 3\r\n\r\n{}',
   ),
 );
-const one = fc.oneof(
-  { weight: 30, arbitrary: fc.record({ sent: request, headers, authorization }) },
-  { weight: 1, arbitrary: fc.record({ garbage }) },
-);
-type One = { sent: FuzzedRequest; headers: Record<string, string>; authorization: string } | { garbage: string };
+type Sent = { endpoint: AnyEndpoint; url: string; body: string };
+type One = { sent: Sent; headers: Record<string, string>; authorization: string } | { garbage: string };
+
+/** Nonsense from scratch, good requests with one value spoilt, and sockets that speak no HTTP. */
+function anything(key: string, good: readonly Mutated[]): fc.Arbitrary<One> {
+  const invented = request.map((one: FuzzedRequest): Sent => {
+    return { endpoint: one.endpoint, url: urlOf(one), body: one.raw ?? JSON.stringify(one.body) ?? '' };
+  });
+  const spoilt = mutatedRequests(good, json).map(({ endpoint, input }): Sent => {
+    return { endpoint, url: pathOf(endpoint, input), body: JSON.stringify(input.body) ?? '' };
+  });
+  return fc.oneof(
+    { weight: 15, arbitrary: fc.record({ sent: invented, headers, authorization: authorization(key) }) },
+    { weight: 15, arbitrary: fc.record({ sent: spoilt, headers, authorization: authorization(key) }) },
+    { weight: 1, arbitrary: fc.record({ garbage }) },
+  );
+}
 
 export interface Fuzzed {
   runs: number;
@@ -70,36 +79,28 @@ export interface Fuzzed {
  * not know, a refusal in no body of sections 5 and 7, a stack trace, or a sandbox that has ended.
  */
 export async function fuzzOverHttp(runs: number, seed = Date.now() & 0x7fffffff): Promise<Fuzzed> {
-  const flags = { port: 0, 'control-port': 0, key: KEY, seed: 9, jobs: 1, candidates: 3 };
-  const { child, facts } = await startSandboxProcess(flags);
+  await using world = await openWorld();
+  const one = anything(world.key, await goodRequests(world));
   const statuses: Record<string, number> = {};
-  try {
-    const check = async (batch: One[]): Promise<void> => {
-      for (const { status, problem } of await Promise.all(
-        batch.map((item) => answered(facts['partner'] ?? '', item)),
-      )) {
-        if (problem !== undefined) throw new Error(problem);
-        statuses[status] = (statuses[status] ?? 0) + 1;
-      }
-      if (child.exitCode !== null) throw new Error(`the sandbox ended with ${String(child.exitCode)}`);
-    };
-    const batches = fc.asyncProperty(fc.array(one, { minLength: BATCH, maxLength: BATCH, size: 'max' }), check);
-    await fc.assert(batches, { numRuns: Math.ceil(runs / BATCH), seed, endOnFailure: true });
-    await createControlClient(facts['control'] ?? '').health();
-    return { runs: Math.ceil(runs / BATCH) * BATCH, seed, statuses };
-  } finally {
-    child.kill('SIGKILL');
-  }
+  const check = async (batch: One[]): Promise<void> => {
+    for (const { status, problem } of await Promise.all(batch.map((item) => answered(world.baseUrl, item)))) {
+      if (problem !== undefined) throw new Error(problem);
+      statuses[status] = (statuses[status] ?? 0) + 1;
+    }
+  };
+  const batches = fc.asyncProperty(fc.array(one, { minLength: BATCH, maxLength: BATCH, size: 'max' }), check);
+  await fc.assert(batches, { numRuns: Math.ceil(runs / BATCH), seed, endOnFailure: true });
+  await world.control.health();
+  return { runs: Math.ceil(runs / BATCH) * BATCH, seed, statuses };
 }
 
 async function answered(baseUrl: string, item: One): Promise<{ status: number; problem?: string }> {
   if ('garbage' in item) return answeredGarbage(new URL(baseUrl), item.garbage);
-  const { endpoint, raw, body } = item.sent;
-  const sent = raw ?? JSON.stringify(body);
-  const response = await send(baseUrl + urlOf(item.sent), {
+  const { endpoint, url, body } = item.sent;
+  const response = await send(baseUrl + url, {
     method: endpoint.method,
     headers: { ...item.headers, authorization: item.authorization },
-    ...(endpoint.method === 'GET' ? {} : { body: sent ?? '' }),
+    ...(endpoint.method === 'GET' ? {} : { body }),
   });
   const promised = response.statusCode < 400 ? endpoint.response : RefusalBody;
   return { status: response.statusCode, ...problemOf(response.statusCode, await response.body.text(), promised) };

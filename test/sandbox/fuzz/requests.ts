@@ -19,7 +19,8 @@ const text = fc.oneof(
     '../..',
   ),
 );
-const json = fc.oneof(
+/** Any JSON, and values that break careless code. */
+export const json = fc.oneof(
   fc.jsonValue({ maxDepth: 3 }),
   fc.constantFrom(null, 0, -1, 2 ** 53, 1e308, '', [], {}, '\u0000', '\ud800', '9'.repeat(400)),
 );
