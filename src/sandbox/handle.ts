@@ -1,3 +1,4 @@
+import { defaultReadings } from '../partner/contract/readings.ts';
 import type { Context } from './context.ts';
 import {
   AccountInactiveError,
@@ -38,7 +39,7 @@ export interface Call {
   request: ApiRequest;
   requestId: string;
   search: string;
-  /** Operation id, or `unknown`. */
+  /** Operation id, `keyStatus` or `unknown`. */
   operation: string;
   route: Route | undefined;
   company: Company | undefined;
@@ -47,6 +48,7 @@ export interface Call {
 }
 
 const route = createRouter();
+const KEY_STATUS = 'keyStatus';
 const KEY = /^bearer ([!-~]+)$/i;
 
 /** Carries out one API call at once, without sockets, faults or limits: what a simulation drives. */
@@ -67,11 +69,16 @@ export function prepare(state: SandboxState, request: ApiRequest): Call {
     requestId:
       typeof given === 'string' && /^[\w.:-]{1,128}$/.test(given) ? given : `req-${String(state.nextRequest())}`,
     search: cut === -1 ? '' : request.url.slice(cut + 1),
-    operation: found?.endpoint.id ?? 'unknown',
+    operation: found?.endpoint.id ?? (isKeyStatus(request.method, path) ? KEY_STATUS : 'unknown'),
     route: found,
     company,
     refusal: refusalOf(company),
   };
+}
+
+/** Section 5.4, whose path and success are not shown (G21, assumed): outside the contract's 89, as its other side is the client's own. */
+function isKeyStatus(method: string, path: string): boolean {
+  return method === 'GET' && path === BASE_PATH + defaultReadings.keyStatusPath;
 }
 
 function refusalOf(company: Company | undefined): ApiError | undefined {
@@ -117,6 +124,7 @@ function attempt(state: SandboxState, call: Call): ApiResponse {
 /** Order of checks: key, account, path and query, resource, body, state, credits (G26, assumed). */
 function run(state: SandboxState, call: Call): Answer {
   if (call.refusal !== undefined) throw call.refusal;
+  if (call.operation === KEY_STATUS) return { body: { message: 'API key found', isApiKeyExists: true } };
   if (call.route === undefined || call.company === undefined) throw notFound('Path');
   const { endpoint, params: texts } = call.route;
   const operation = operations.get(endpoint.id);

@@ -46,6 +46,15 @@ describe('key and account', () => {
     expect((await sandbox.api('GET', '/jobs', undefined, { key: key ?? '' })).status).toBe(200);
   });
 
+  test('the client reads the status of a key where it is assumed to stand', async () => {
+    await using sandbox = await openSandbox();
+    const { control, partner } = sandbox;
+    expect(await partner.keyStatus()).toBe('active');
+    await control.act('deactivateKey');
+    expect(await partner.keyStatus()).toBe('refused');
+    expect((await control.counts({ kind: 'request' })).request).toEqual({ keyStatus: 2 });
+  });
+
   test('an inactive account is 403 ACCOUNT_INACTIVE, flat, until reactivated', async () => {
     await using sandbox = await openSandbox();
     await sandbox.control.act('deactivateAccount');

@@ -1,6 +1,7 @@
 import { ConnectorError, type ErrorAction } from '../../errors.ts';
 import { actionForStatus, httpError } from '../../http/http-error.ts';
 import type { HttpAnswer } from '../../http/request.ts';
+import { valueAt } from '../contract/envelopes.ts';
 import { type PartnerError, readErrorBody } from '../contract/errors.ts';
 import type { Readings } from '../contract/readings.ts';
 import { issuesText } from './issue-text.ts';
@@ -30,9 +31,11 @@ export function readRefusal(
   const idempotent = isRepeatable(endpoint);
   const refused = readErrorBody(body);
   if (refused === undefined) return httpError(what, answer, idempotent, foreignAnswers[answer.status] ?? {});
-  const code = isEmailConflict(readings, endpoint, refused, answer.status)
-    ? 'EMAIL_CONFLICT'
-    : codeOf(refused, answer.status);
+  const code = isKeyMissing(body)
+    ? 'INVALID_API_KEY'
+    : isEmailConflict(readings, endpoint, refused, answer.status)
+      ? 'EMAIL_CONFLICT'
+      : codeOf(refused, answer.status);
   return httpError(what, answer, idempotent, {
     code,
     action: actionOf(code, refused, answer.status),
@@ -55,6 +58,11 @@ function codeOf(refused: PartnerError, status: number): string | undefined {
   if (refused.code !== undefined && /^[A-Z][A-Z0-9_]{1,63}$/.test(refused.code)) return refused.code;
   // Flat bodies without a code are those of the key (section 5, rule 5).
   return refused.type === undefined && (status === 401 || status === 403) ? 'INVALID_API_KEY' : undefined;
+}
+
+/** Section 5.4, whose status is not shown: `{ message: "API key not found", isApiKeyExists: false }`. */
+function isKeyMissing(body: unknown): boolean {
+  return valueAt(body, 'isApiKeyExists') === false;
 }
 
 /** Section 4.3 says conflict, section 7 says 400 (C3). The e-mail's form was checked before it left, so a 400 about it alone is the same. */

@@ -72,6 +72,7 @@ test.each([
   ['active', 200, { isApiKeyExists: true }],
   ['active', 200, { anything: 1 }],
   ['refused', 200, { message: 'API key not found', isApiKeyExists: false }],
+  ['refused', 404, { message: 'API key not found', isApiKeyExists: false }],
   ['refused', 401, { message: 'Invalid API key' }],
   ['unknown', 404, { error: { code: 'NOT_FOUND', message: 'x' } }],
 ])('the key is %s when its status answers %i %j', async (expected, status, json) => {
