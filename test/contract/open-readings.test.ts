@@ -1,5 +1,6 @@
 import { describe, expect, it } from 'vitest';
 import { valueAt } from '../../src/partner/contract/envelopes.ts';
+import { readErrorBody } from '../../src/partner/contract/errors.ts';
 import { contract } from '../../src/partner/contract/index.ts';
 import { instantOf } from '../../src/partner/contract/shapes.ts';
 
@@ -31,6 +32,21 @@ const readings: [string, { response: { parse(body: unknown): unknown } }, unknow
     { success: true, data: { candidates: [], pagination: { hasNextPage: true } } },
     'data.hasNextPage',
     true,
+  ],
+  [
+    'C2 flags beside data',
+    contract.candidates.add,
+    { status: 'success', data: person, isExisting: true, jobCandidateId: '7' },
+    'data.jobCandidateId',
+    7,
+  ],
+  ['C11 ids of jobs', contract.candidates.get, { status: 'success', data: { ...person, jobs: [3] } }, 'data.jobs', [3]],
+  [
+    'A4 outcomes under another name',
+    contract.assessments.getInviteBatch,
+    { status: 'success', data: { batchId: 'b', outcomes: [{ status: 'skipped', reason: { code: 'X' } }] } },
+    'data.results',
+    [{ status: 'skipped', reason: { code: 'X' } }],
   ],
   ['F12 a list of one', contract.customFieldValues.upsert, { status: 'success', data: [{ id: 4 }] }, 'data.id', 4],
   ['F12 an id', contract.customFieldValues.upsert, { status: 'success', data: 4 }, 'data.id', 4],
@@ -70,6 +86,20 @@ const readings: [string, { response: { parse(body: unknown): unknown } }, unknow
     { status: 'success', data: { status: 'completed', summary: { totalFailed: 1 } } },
     'data.totalFailed',
     1,
+  ],
+  [
+    'K9 the status in the envelope',
+    contract.jobCandidates.getRescore,
+    { status: 'completed', data: { totalFailed: 0 } },
+    'data.status',
+    'completed',
+  ],
+  [
+    'G12 a total as text',
+    contract.candidates.list,
+    { status: 'success', data: [], pagination: { total: '12' } },
+    'pagination.total',
+    12,
   ],
   ['M10 a bare campaign', contract.campaigns.create, campaign, 'campaign.id', 3],
   ['M10 a wrapped campaign', contract.campaigns.create, { status: 'success', data: campaign }, 'campaign.id', 3],
@@ -122,6 +152,47 @@ describe('an answer that the specification leaves open', () => {
     expect(contract.pipelines.get.response.safeParse({ error: { code: 'X' } }).success).toBe(false);
     expect(contract.pipelines.list.response.safeParse({ status: 'success', data: 'none' }).success).toBe(false);
   });
+});
+
+/** Question, endpoint, an item in another reading than the one chosen, and what of it must be read. */
+const items: [string, { list: { item: { parse(item: unknown): unknown } } }, object, object][] = [
+  ['C20 a date of birth as a number', contract.candidates.list, { ...person, dateOfBirth: 631152000000 }, person],
+  ['C20 a category as an object', contract.candidates.list, { ...person, category: { id: 1 } }, person],
+  [
+    'J14 revenue with its unit',
+    contract.jobs.list,
+    { id: 7, title: 'Nurse', status: 'X', runningRevenue: 'USD 1,250' },
+    { id: 7 },
+  ],
+  [
+    'K16 form details as a list',
+    contract.jobCandidates.listByStage,
+    {
+      candidate_details: person,
+      jobCandidateDetails: { id: 1, jobId: 2, candidateId: 501 },
+      onboardingFormDetails: [1],
+    },
+    { candidate_details: person },
+  ],
+  ['L5 a bare id', contract.assessmentFlows.listCandidates, { id: 9, status: 'FAILED' }, { flowCandidateId: '9' }],
+  ['SITES an id as text', contract.sites.list, { id: 'site-1' }, { id: 'site-1' }],
+  ['M10 a site as text', contract.campaigns.list, { id: 3, companySiteId: 'site-1' }, { companySiteId: 'site-1' }],
+];
+
+describe('a record that the specification leaves open', () => {
+  it.each(items)('is read with %s', (_reading, endpoint, item, read) => {
+    expect(endpoint.list.item.parse(item)).toMatchObject(read);
+  });
+});
+
+describe('a refusal that the specification leaves open', () => {
+  it.each([[['email']], ['email: taken'], [{ email: 'taken' }], [null]])(
+    'keeps its code beside details %j (G15)',
+    (details) => {
+      const body = { error: { code: 'NOT_FOUND', message: 'x', details }, statusCode: '404' };
+      expect(readErrorBody(body)?.code).toBe('NOT_FOUND');
+    },
+  );
 });
 
 describe('instantOf', () => {

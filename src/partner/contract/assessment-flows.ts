@@ -35,11 +35,19 @@ export const AssessmentFlow = z
   .meta({ id: 'AssessmentFlow' });
 export type AssessmentFlow = z.infer<typeof AssessmentFlow>;
 
-/** An entry of the flow's candidates; its fields are not shown (L5). */
-export const FlowCandidate = z
-  .looseObject({ flowCandidateId: TextId, status: openEnum(flowCandidateStatuses).nullish() })
-  .meta({ id: 'FlowCandidate' });
+/** An entry of the flow's candidates; its fields are not shown, so the id may be called `id` (L5). */
+export const FlowCandidate = z.preprocess(
+  withFlowCandidateId,
+  z
+    .looseObject({ flowCandidateId: TextId, status: openEnum(flowCandidateStatuses).nullish() })
+    .meta({ id: 'FlowCandidate' }),
+);
 export type FlowCandidate = z.infer<typeof FlowCandidate>;
+
+function withFlowCandidateId(entry: unknown): unknown {
+  if (typeof entry !== 'object' || entry === null || 'flowCandidateId' in entry || !('id' in entry)) return entry;
+  return { ...entry, flowCandidateId: entry.id };
+}
 
 export const FlowStepInput = z
   .object({

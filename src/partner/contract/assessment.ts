@@ -1,5 +1,6 @@
 /** Section 2.6: assessments (AI interviews), their questions, invitations and results. */
 import { z } from 'zod';
+import { valueAt } from './envelopes.ts';
 import { AnyObject, atLeastOne, EpochTime, IntegerId, LooseNumber, openEnum, TextId } from './shapes.ts';
 
 export const assessmentStatuses = ['ACTIVE', 'INACTIVE'] as const;
@@ -212,26 +213,37 @@ export const InviteResult = z
   .meta({ id: 'InviteResult' });
 export type InviteResult = z.infer<typeof InviteResult>;
 
-/** Per-entry outcomes in request order (A4). */
-export const InviteBatch = z
-  .looseObject({
-    batchId: TextId,
-    status: openEnum(['processing', 'completed']).nullish(),
-    totalCount: LooseNumber.nullish(),
-    successCount: LooseNumber.nullish(),
-    failedCount: LooseNumber.nullish(),
-    skippedCount: LooseNumber.nullish(),
-    results: z
-      .array(
-        z.looseObject({
-          status: openEnum(['invited', 'skipped', 'failed']).nullish(),
-          jobCandidateId: IntegerId.nullish(),
-          emailAddress: z.string().nullish(),
-          externalRef: z.string().nullish(),
-          reason: z.string().nullish(),
-        }),
-      )
-      .nullish(),
-  })
-  .meta({ id: 'InviteBatch' });
+/** Per-entry outcomes in request order; the name of their list is not shown (A4). */
+export const InviteBatch = z.preprocess(
+  (batch: unknown) => withResults(batch),
+  z
+    .looseObject({
+      batchId: TextId,
+      status: openEnum(['processing', 'completed']).nullish(),
+      totalCount: LooseNumber.nullish(),
+      successCount: LooseNumber.nullish(),
+      failedCount: LooseNumber.nullish(),
+      skippedCount: LooseNumber.nullish(),
+      results: z
+        .array(
+          z.looseObject({
+            status: openEnum(['invited', 'skipped', 'failed']).nullish(),
+            jobCandidateId: IntegerId.nullish(),
+            emailAddress: z.string().nullish(),
+            externalRef: z.string().nullish(),
+            reason: z.unknown().optional(),
+          }),
+        )
+        .nullish(),
+    })
+    .meta({ id: 'InviteBatch' }),
+);
 export type InviteBatch = z.infer<typeof InviteBatch>;
+
+function withResults(batch: unknown): unknown {
+  if (typeof batch !== 'object' || batch === null || 'results' in batch) return batch;
+  const found = ['outcomes', 'entries', 'candidates', 'invites']
+    .map((name) => valueAt(batch, name))
+    .find(Array.isArray);
+  return found === undefined ? batch : { ...batch, results: found };
+}

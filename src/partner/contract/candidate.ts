@@ -3,7 +3,7 @@ import { z } from 'zod';
 import { CustomFieldInputs, CustomFieldsShown } from './custom-field-input.ts';
 import { AnyObject, atLeastOne, IntegerId, IsoTime, TextId } from './shapes.ts';
 
-/** Elements may be text or objects (C20). */
+/** Elements may be text or objects (C20), as the types of dateOfBirth and category are not shown. */
 const Items = z.preprocess(
   (value: unknown) => (typeof value === 'string' ? splitCommas(value) : value),
   z.array(z.union([z.string(), AnyObject])),
@@ -56,10 +56,10 @@ export const Candidate = z
     linkedin: z.string().nullish(),
     coverLetter: z.string().nullish(),
     gender: z.string().nullish(),
-    dateOfBirth: z.string().nullish(),
+    dateOfBirth: z.union([z.string(), z.number()]).nullish(),
     nationality: z.string().nullish(),
     industry: z.string().nullish(),
-    category: z.string().nullish(),
+    category: z.union([z.string(), AnyObject, z.array(z.unknown())]).nullish(),
     customFields: CustomFieldsShown.nullish(),
     createdAt: IsoTime.nullish(),
     updatedAt: IsoTime.nullish(),

@@ -19,7 +19,7 @@ import {
   TextId,
 } from './shapes.ts';
 
-/** POST /candidates: flags beside the fields of the candidate; `data.candidate` with flags around it is read too (C2). */
+/** POST /candidates: flags beside the fields of the candidate; `data.candidate` with flags around it, and flags beside `data`, are read too (C2). */
 export const AddedCandidate = z.preprocess(
   flattenAdded,
   Candidate.extend({
@@ -30,11 +30,13 @@ export const AddedCandidate = z.preprocess(
 );
 export type AddedCandidate = z.infer<typeof AddedCandidate>;
 
-/** GET /candidates/:candidateId: `jobs` holds the associated jobs (C11). */
+/** GET /candidates/:candidateId: `jobs` holds the associated jobs, or only their ids (C11). */
 export const CandidateWithJobs = z.preprocess(
   flattenAdded,
   Candidate.extend({
-    jobs: z.array(z.looseObject({ jobId: IntegerId.nullish(), jobCandidateId: IntegerId.nullish() })).nullish(),
+    jobs: z
+      .array(z.union([z.looseObject({ jobId: IntegerId.nullish(), jobCandidateId: IntegerId.nullish() }), IntegerId]))
+      .nullish(),
   }).meta({ id: 'CandidateWithJobs' }),
 );
 export type CandidateWithJobs = z.infer<typeof CandidateWithJobs>;
@@ -111,6 +113,15 @@ function inOrder(min: string | undefined, max: string | undefined): boolean {
   return min === undefined || max === undefined || Date.parse(min) <= Date.parse(max);
 }
 
+function flagsIntoData(body: unknown): unknown {
+  const data = valueAt(body, 'data');
+  if (typeof body !== 'object' || body === null || typeof data !== 'object' || data === null) return body;
+  const flags = Object.entries(body).filter(([key]) =>
+    ['isExisting', 'isAlreadyInJob', 'jobCandidateId'].includes(key),
+  );
+  return flags.length === 0 ? body : { ...body, data: { ...Object.fromEntries(flags), ...data } };
+}
+
 function flattenAdded(data: unknown): unknown {
   if (typeof data !== 'object' || data === null || !('candidate' in data)) return data;
   const { candidate, ...flags } = data;
@@ -129,7 +140,7 @@ export const candidates = {
     body: CandidateInput,
     status: 200,
     envelope: 'status-data',
-    response: statusData(AddedCandidate),
+    response: z.preprocess(flagsIntoData, statusData(AddedCandidate)),
     errors: errorsOf(
       invalidRequest,
       notFound('job'),

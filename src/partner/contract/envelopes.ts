@@ -3,6 +3,7 @@
  * open: a body without its wrapper is wrapped, a list that stands elsewhere is moved to where the contract says.
  */
 import { z } from 'zod';
+import { LooseNumber } from './shapes.ts';
 
 /** `{ status: "success", data, message?, pagination? }`. A bare value (B7) is read as if it were wrapped. */
 export function statusData<Data extends z.ZodType>(data: Data) {
@@ -57,16 +58,16 @@ export function writtenList(...alsoAt: string[]) {
 
 /** `{ page, perPage, total }` beside `data`: users, flow candidates, and by assumption every listing not shown. */
 export const PerPagePagination = z
-  .looseObject({ page: z.number().nullish(), perPage: z.number().nullish(), total: z.number().nullish() })
+  .looseObject({ page: LooseNumber.nullish(), perPage: LooseNumber.nullish(), total: LooseNumber.nullish() })
   .meta({ id: 'PerPagePagination' });
 
 /** `{ page, limit, total, totalPages }`: assessments, onboarding, campaigns. */
 export const LimitPagination = z
   .looseObject({
-    page: z.number().nullish(),
-    limit: z.number().nullish(),
-    total: z.number().nullish(),
-    totalPages: z.number().nullish(),
+    page: LooseNumber.nullish(),
+    limit: LooseNumber.nullish(),
+    total: LooseNumber.nullish(),
+    totalPages: LooseNumber.nullish(),
   })
   .meta({ id: 'LimitPagination' });
 

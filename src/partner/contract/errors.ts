@@ -1,6 +1,7 @@
 /** Section 7: every code with its type and status, and the bodies they come in. */
 import { z } from 'zod';
 import type { ErrorCase } from './endpoint.ts';
+import { LooseNumber } from './shapes.ts';
 
 interface CodeFacts {
   type: string;
@@ -70,6 +71,12 @@ export function notFound(what: string): ErrorCase {
   return refusal('NOT_FOUND', `unknown or other company's ${what}`);
 }
 
+/** For which errors, and in which form, is not shown (G15); what is no object must not hide the code beside it. */
+const Details = z.preprocess(
+  (details: unknown) => (typeof details === 'object' && !Array.isArray(details) ? details : undefined),
+  z.record(z.string(), z.unknown()).nullish(),
+);
+
 /**
  * Any error body: canonical, canonical with errorMessage or a top-level statusCode, flat with a code (users, teams,
  * ACCOUNT_INACTIVE), or only a message (key). `readErrorBody` makes one form of them.
@@ -82,15 +89,15 @@ export const ErrorBody = z
         type: z.string().nullish(),
         message: z.string().nullish(),
         errorMessage: z.string().nullish(),
-        details: z.record(z.string(), z.unknown()).nullish(),
+        details: Details,
       })
       .nullish(),
-    statusCode: z.number().nullish(),
+    statusCode: LooseNumber.nullish(),
     code: z.string().nullish(),
     type: z.string().nullish(),
     message: z.string().nullish(),
     errorMessage: z.string().nullish(),
-    details: z.record(z.string(), z.unknown()).nullish(),
+    details: Details,
   })
   .meta({ id: 'ErrorBody' });
 export type ErrorBody = z.infer<typeof ErrorBody>;

@@ -28,7 +28,7 @@ export const StageCandidate = z
   .looseObject({
     candidate_details: Candidate,
     jobCandidateDetails: JobCandidate,
-    onboardingFormDetails: AnyObject.nullish(),
+    onboardingFormDetails: z.unknown().optional(),
   })
   .meta({ id: 'StageCandidate' });
 export type StageCandidate = z.infer<typeof StageCandidate>;

@@ -3,7 +3,7 @@ import { z } from 'zod';
 import { CustomFieldInputs, CustomFieldsShown } from './custom-field-input.ts';
 import { defineEndpoint } from './endpoint.ts';
 import { errorsOf, invalidPerPage, invalidRequest, notFound, refusal } from './errors.ts';
-import { EpochTime, IntegerId, LooseNumber, openEnum, queryInteger, queryPageSize } from './shapes.ts';
+import { AnyObject, EpochTime, IntegerId, LooseNumber, openEnum, queryInteger, queryPageSize } from './shapes.ts';
 
 export const jobStatuses = ['DRAFT', 'ACTIVE', 'INACTIVE', 'DELETED'] as const;
 export const workModes = ['ONSITE', 'REMOTE', 'HYBRID'] as const;
@@ -56,7 +56,8 @@ export const Job = z
       .array(z.looseObject({ name: z.string().nullish(), type: z.string(), totalCandidate: LooseNumber }))
       .nullish(),
     createdAt: EpochTime.nullish(),
-    runningRevenue: LooseNumber.nullish(),
+    /** Type and unit are not shown (J14): nothing is read from it. */
+    runningRevenue: z.union([LooseNumber, z.string(), AnyObject]).nullish(),
     rejectedCandidateCount: LooseNumber.nullish(),
     salaryRangeFrom: LooseNumber.nullish(),
     salaryRangeTo: LooseNumber.nullish(),

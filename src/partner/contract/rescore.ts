@@ -44,6 +44,14 @@ function flattenSummary(data: unknown): unknown {
   return typeof data.summary === 'object' && data.summary !== null ? { ...data.summary, ...data } : data;
 }
 
+/** The run's status may stand in the envelope, in place of `success` (K9). */
+function statusIntoData(body: unknown): unknown {
+  if (typeof body !== 'object' || body === null || !('data' in body) || !('status' in body)) return body;
+  const { status, data } = body;
+  if (typeof data !== 'object' || data === null || !rescoreStatuses.some((known) => known === status)) return body;
+  return { ...body, data: { status, ...data } };
+}
+
 const params = z.object({ rescoreId: pathText() });
 
 export const rescoring = {
@@ -79,7 +87,7 @@ export const rescoring = {
     params,
     status: 200,
     envelope: 'status-data',
-    response: statusData(RescoreRun),
+    response: z.preprocess(statusIntoData, statusData(RescoreRun)),
     errors: errorsOf(notFound('rescore run')),
     assumed: ['G6', 'G7', 'K9'],
   }),

@@ -19,6 +19,9 @@ export const TextId = z.preprocess(
     .meta({ type: ['string', 'integer'] }),
 );
 
+/** An id that may be either; digits in text are read as a number. */
+export const EitherId = z.preprocess(integerFromText, z.union([z.int(), z.string().min(1)]));
+
 /** ISO 8601 text by the spec; an epoch number is accepted. `instantOf` makes one form of both. */
 export const IsoTime = z.union([z.string().min(1), z.number()]).meta({ description: 'ISO 8601 UTC text.' });
 
