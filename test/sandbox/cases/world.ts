@@ -172,7 +172,13 @@ export function pathOf(endpoint: AnyEndpoint, input: Loose): string {
     encodeURIComponent(String(input.params?.[name] ?? '')),
   );
   const query = new URLSearchParams(
-    Object.entries(input.query ?? {}).map(([name, value]): [string, string] => [name, String(value)]),
+    Object.entries(input.query ?? {}).map(([name, value]): [string, string] => [name, asText(value)]),
   );
   return `${path}${query.size === 0 ? '' : `?${query.toString()}`}`;
+}
+
+/** Lists as comma lists, as section 4.3 has them; objects only fuzzing puts there. */
+function asText(value: unknown): string {
+  if (Array.isArray(value)) return value.map(asText).join(',');
+  return typeof value === 'object' ? JSON.stringify(value) : String(value);
 }
