@@ -1,6 +1,9 @@
+import { mkdir, writeFile } from 'node:fs/promises';
+import { join } from 'node:path';
 import { DatabaseSync } from 'node:sqlite';
 import { Client, Connection } from '@temporalio/client';
 import { readStatus } from '../harness/hiring.ts';
+import { readWorkflows } from '../harness/histories.ts';
 import { shortWaits } from '../harness/short-waits.ts';
 import { type Process, startWorld, until, type World } from '../harness/world.ts';
 import { countWrites } from './count-writes.ts';
@@ -152,6 +155,18 @@ async function listCalls(world: World): Promise<number> {
   return (await world.control.counts({ kind: 'request', name: 'candidates.list' })).request?.['candidates.list'] ?? 0;
 }
 
+/**
+ * With HIREBRIDGE_RECORD_HISTORIES=DIR the first pass's history is written there: that is how the replay tests' fixture was made.
+ */
+async function record(address: string, installationId: string): Promise<void> {
+  const dir = process.env['HIREBRIDGE_RECORD_HISTORIES'];
+  if (dir === undefined) return;
+  const found = (await readWorkflows(address, installationId)).find((one) => one.type === 'syncStream');
+  if (found === undefined) throw new Error('no pass to record');
+  await mkdir(dir, { recursive: true });
+  await writeFile(join(dir, 'sync-stream.json'), found.history);
+}
+
 async function historyBytes(address: string, world: World): Promise<number> {
   const connection = await Connection.connect({ address });
   try {
@@ -163,6 +178,7 @@ async function historyBytes(address: string, world: World): Promise<number> {
       for await (const run of client.workflow.list({ query })) found.push(run);
       return found.length > 0 ? found : undefined;
     });
+    await record(address, String(id));
     const sizes = runs.map(
       async (run) => (await client.workflow.getHandle(run.workflowId, run.runId).describe()).historySize,
     );

@@ -5,7 +5,7 @@ import { historyFromJSON } from '@temporalio/common/lib/proto-utils.js';
 import { bundleWorkflowCode, Worker } from '@temporalio/worker';
 import { beforeAll, expect, onTestFinished, test } from 'vitest';
 
-/** Recorded once, when the hire path first passed whole; a later change adds a file and never records these again. */
+/** Each recorded once, when its path first passed whole; a later change adds a file and never records these again. */
 const histories = fileURLToPath(new URL('./histories/', import.meta.url));
 const root = fileURLToPath(new URL('../../', import.meta.url));
 
@@ -41,9 +41,15 @@ async function bundleChanged(file: string, changes: Array<[find: string, replace
   return bundle(join(dir, 'workflows', 'index.ts'));
 }
 
-test('there are histories of a plain, a held and a cancelled hire, and of a sweep', () => {
+test('there are histories of a plain, a held and a cancelled hire, of a sweep and of a stream', () => {
   expect(recorded).toEqual(
-    expect.arrayContaining(['hire-plain.json', 'hire-held.json', 'hire-cancelled.json', 'reconcile-tenant.json']),
+    expect.arrayContaining([
+      'hire-plain.json',
+      'hire-held.json',
+      'hire-cancelled.json',
+      'reconcile-tenant.json',
+      'sync-stream.json',
+    ]),
   );
 });
 
