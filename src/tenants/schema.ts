@@ -1,6 +1,7 @@
 import { z } from 'zod';
 import { duration } from '../hris/registry.ts';
 import { stageTypes } from '../partner/contract/pipelines.ts';
+import { queryNamesOf } from '../partner/contract/query-names.ts';
 import { Readings } from '../partner/contract/readings.ts';
 import { secretRef } from './secrets.ts';
 
@@ -67,7 +68,23 @@ const partner = z
           'expected https, because the key would travel in clear; write "allowPrivateAddress: true" for a local sandbox',
       });
     }
+    for (const issue of unknownQueryNames(value.readings.queryNames ?? {})) context.addIssue(issue);
   });
+
+/** A name that no operation has would be renamed nowhere, and nobody would notice. */
+function unknownQueryNames(renamed: Readings['queryNames']): { code: 'custom'; path: string[]; message: string }[] {
+  const at = (path: string[], message: string) => ({
+    code: 'custom' as const,
+    path: ['readings', 'queryNames', ...path],
+    message,
+  });
+  return Object.entries(renamed).flatMap(([operation, names]) => {
+    const known = queryNamesOf(operation);
+    if (known === undefined) return [at([operation], 'expected an operation that has a query: `openapi` lists them')];
+    const unknown = Object.keys(names).filter((name) => !known.includes(name));
+    return unknown.map((name) => at([operation, name], `expected one of ${known.join(', ')}`));
+  });
+}
 
 const onboarding = z.union(
   [

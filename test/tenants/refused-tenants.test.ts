@@ -54,6 +54,19 @@ describe('a file is refused', () => {
       'acme.yaml:6:15 "partner.readings.valueBulkKey" is not a known key. Did you mean "valuesBulkKey"?',
     ],
     [
+      'for a query name of no operation',
+      change('  company:', '  readings: { queryNames: { jobCandidates.byStage: { jobId: job } } }\n  company:'),
+      'acme.yaml:6:29 "partner.readings.queryNames.jobCandidates.byStage" is not right: expected an operation that has a query',
+    ],
+    [
+      'for a query name that its operation has not',
+      change(
+        '  company:',
+        '  readings: { queryNames: { jobCandidates.listByStageType: { stagetype: type } } }\n  company:',
+      ),
+      'acme.yaml:6:73 "partner.readings.queryNames.jobCandidates.listByStageType.stagetype" is not right: expected one of stageType, jobId',
+    ],
+    [
       'for a missing key',
       change('  environment: sandbox\n', ''),
       'acme.yaml:2:1 "partner.environment" is missing: expected production or sandbox. Add it.',

@@ -1,4 +1,6 @@
+import { isDeepStrictEqual } from 'node:util';
 import { type Assumption, assumptions } from '../../partner/contract/assumptions.ts';
+import { defaultReadings } from '../../partner/contract/readings.ts';
 import type { Tenant } from '../../tenants/schema.ts';
 
 export interface AssumptionRow {
@@ -14,9 +16,12 @@ export interface AssumptionRow {
 /** Every assumption with what overrides it, and which of these tenants do. */
 export function assumptionRows(tenants: readonly Tenant[]): AssumptionRow[] {
   return Object.entries<Assumption>(assumptions).map(([key, { section, choice, override }]) => {
-    const set = tenants.flatMap(({ tenant, partner }) =>
-      override === undefined || partner.readings[override] === undefined ? [] : [[tenant, partner.readings[override]]],
-    );
+    const set = tenants.flatMap(({ tenant, partner }) => {
+      const reading = override === undefined ? undefined : partner.readings[override];
+      // A tenant that sets one reading has the defaults of all others filled in.
+      const isDefault = override === undefined || isDeepStrictEqual(reading, defaultReadings[override]);
+      return reading === undefined || isDefault ? [] : [[tenant, reading]];
+    });
     return {
       key,
       section,
