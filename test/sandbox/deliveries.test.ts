@@ -120,6 +120,13 @@ test('the log is read by event, status and date range', async () => {
     (rows) => rows.length === 3,
   );
   expect(await sandbox.control.deliveries({ status: 500 })).toHaveLength(1);
+  const at = Date.parse((await sandbox.control.deliveries())[0]?.at ?? '');
+  const [day, dayBefore] = [at, at - 86_400_000].map((time) => new Date(time).toISOString().slice(0, 10)) as [
+    string,
+    string,
+  ];
+  expect(await sandbox.control.deliveries({ from: day, to: day })).toHaveLength(3);
+  expect(await sandbox.control.deliveries({ to: dayBefore })).toEqual([]);
   expect(await sandbox.control.deliveries({ event: 'job.status_changed' })).toHaveLength(1);
   expect(await sandbox.control.deliveries({ to: '2020-01-01T00:00:00Z' })).toEqual([]);
   expect(await sandbox.control.deliveries({ from: '2020-01-01T00:00:00Z' })).toHaveLength(3);

@@ -29,12 +29,20 @@ const LedgerQuery = z.strictObject({
   last: number,
 });
 
+/** An instant, or a whole day in UTC: of two dates the last day counts as well. */
+function date(ofDay: string) {
+  return z
+    .union([z.iso.datetime({ offset: true }), z.iso.date()])
+    .transform((text) => Date.parse(text.length === 10 ? text + ofDay : text))
+    .optional();
+}
+
 const DeliveryQuery = z.strictObject({
   event: z.string().optional(),
   status: number,
   companyId: number,
-  from: z.iso.datetime().optional(),
-  to: z.iso.datetime().optional(),
+  from: date('T00:00:00.000Z'),
+  to: date('T23:59:59.999Z'),
   last: number,
 });
 
@@ -135,9 +143,7 @@ function ledgerFilter(query: Record<string, string>): LedgerFilter {
 
 /** Section 6: the delivery log by event type, status code and date range; each row is one attempt. */
 function deliveries(state: SandboxState, query: Record<string, string>): unknown[] {
-  const { event, status, companyId, from, to, last } = DeliveryQuery.parse(query);
-  const since = from === undefined ? undefined : Date.parse(from);
-  const until = to === undefined ? undefined : Date.parse(to);
+  const { event, status, companyId, from: since, to: until, last } = DeliveryQuery.parse(query);
   return readLedger(state, { kind: 'delivery', name: event, status, companyId, since, until, last }).map(
     ({ seq, at, name, subject, status: answered, detail }) => ({
       seq,
