@@ -1,5 +1,6 @@
 import type { Lane, PaceAnswer } from './pace.ts';
-import { createPacer, type Pacer, type SavedPace } from './pacer.ts';
+import { createPacer, type Pacer } from './pacer.ts';
+import type { SavedPace } from './pacer-state.ts';
 
 /** What one process wants of the shared pace, and what it has to tell. */
 export interface Asked {

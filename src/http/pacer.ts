@@ -1,42 +1,9 @@
 import type { Lane, PaceAnswer } from './pace.ts';
-import { freshGate, narrowGate, noteClean, type SavedGate } from './pacer-gate.ts';
-import { createTurns, freshTurns, type SavedTurns, type Turns } from './pacer-turns.ts';
+import { narrowGate, noteClean } from './pacer-gate.ts';
+import { backoffMs, begin, type SavedPace, type UnderWay } from './pacer-state.ts';
+import { createTurns, type Turns } from './pacer-turns.ts';
 import { readRateLimit } from './rate-limit-headers.ts';
-import { createSuccessWindow, type SavedSuccesses, type SuccessWindow } from './success-window.ts';
-
-/** What is learned, for the store: a restart must not learn again. */
-export interface SavedPace {
-  /** Requests a second. */
-  rate: number;
-  /** The rate that last succeeded. */
-  best: number;
-  /** Share of 429s that come at any rate. */
-  noise: number;
-  /** Whether a limit has been met at all; until then the rate grows fast. */
-  limitSeen: boolean;
-  /** What is under way. Absent, or of a clock that went back since: begun anew, with what was learned. */
-  underWay?: UnderWay;
-}
-
-/** Plain data; times are of the pacer's clock. */
-interface UnderWay {
-  savedAt: number;
-  turns: SavedTurns;
-  gate: SavedGate;
-  successes: SavedSuccesses;
-  epoch: { answers: number; limited: number };
-  decidedAt: number;
-  answersSinceCut: number;
-  answersEver: number;
-  cutsInRow: number;
-  /** The highest rate cut from lately: a 429 well below it is suspected to be noise. */
-  cutFrom: number;
-  measuring: { first?: { rate: number; share: number } } | null;
-  limitedInRow: number;
-  settledAt: number;
-  cleanEpochs: number;
-  backoff: number;
-}
+import { createSuccessWindow, type SuccessWindow } from './success-window.ts';
 
 export interface Pacer {
   /** 0: one request may leave now, and is counted. Otherwise: ask again after so many ms. */
@@ -70,9 +37,6 @@ const oneOfAnEpoch = 1 / epochSize;
 const settleMs = 10_000;
 /** More than this share of 429s is no noise. */
 const mostNoise = 0.25;
-const backoffMs = { first: 500, most: 15_000 };
-/** As good as for ever, and a number in JSON. */
-const manyAnswers = 1e9;
 
 /**
  * The decision core of a pace: learns the rate of an unknown limit from 429s. Pure: no timers, no I/O.
@@ -92,26 +56,6 @@ export function createPacer(clock: PacerClock, saved?: SavedPace): Pacer {
     pausedMs: () => pace.turns.pausedMs(),
     giveBack: (turns) => pace.turns.giveBack(turns, pace.learned.rate),
     save: () => pace.save(),
-  };
-}
-
-function begin(now: number, limitSeen: boolean): UnderWay {
-  return {
-    savedAt: now,
-    turns: { ...freshTurns },
-    gate: { ...freshGate },
-    successes: { startedAt: now, first: 0, counts: [] },
-    epoch: { answers: 0, limited: 0 },
-    decidedAt: -1,
-    answersSinceCut: manyAnswers,
-    answersEver: limitSeen ? manyAnswers : 0,
-    cutsInRow: 0,
-    cutFrom: 0,
-    measuring: null,
-    limitedInRow: 0,
-    settledAt: -1,
-    cleanEpochs: 0,
-    backoff: backoffMs.first,
   };
 }
 

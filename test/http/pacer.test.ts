@@ -1,6 +1,7 @@
 import { describe, expect, test } from 'vitest';
 import { createLocalPace } from '../../src/http/local-pace.ts';
-import { createPacer, type SavedPace } from '../../src/http/pacer.ts';
+import { createPacer } from '../../src/http/pacer.ts';
+import type { SavedPace } from '../../src/http/pacer-state.ts';
 import { readRateLimit } from '../../src/http/rate-limit-headers.ts';
 import { fixedWindow, type Limit, simulate, slidingWindow, tokenBucket } from './limited-server.ts';
 import { errorOf } from './servers.ts';

@@ -2,7 +2,7 @@ import { setTimeout as pause } from 'node:timers/promises';
 import type { StreamStep } from '../../../activities/stream-activities.ts';
 import { ConnectorError } from '../../errors.ts';
 import type { StreamName } from '../../hris/port.ts';
-import type { SavedPace } from '../../http/pacer.ts';
+import type { SavedPace } from '../../http/pacer-state.ts';
 import type { Store } from '../../store/open-store.ts';
 import { readPace } from '../../store/paces.ts';
 import { readQuarantine } from '../../store/quarantine.ts';
