@@ -226,4 +226,21 @@ describe('the default mapping of the sql adapter', () => {
     expect(layered.fields).toHaveLength(plain.fields.length + 1);
     expect(layered.hash).not.toBe(plain.hash);
   });
+
+  test.each(['jobs', 'candidates'] as const)(
+    'the default of %s fits its landing table, and reads one record alone',
+    async (of) => {
+      const { findHrisKind } = await import('../../src/hris/registry.ts');
+      const sql = findHrisKind('sql')!;
+      const fields = sql.landingFields!(sql.optionsSchema.parse({ url: 'sqlite:x' }), of);
+      const plain = await loadMapping({ kind: 'sql', of, fields });
+      expect(plain.fields.map((field) => field.target).toSorted()).toEqual(fields.map((field) => field.key).toSorted());
+      const file = join(folder, `${of}.yaml`);
+      await writeFile(file, 'fields:\n  city: { from: jobCandidate.aiSummary }\n');
+      await expect(loadMapping({ kind: 'sql', of, fields, file })).rejects.toMatchObject({
+        code: 'MAPPING_INVALID',
+        message: expect.stringContaining(`${of}.yaml:2:17 jobCandidate.aiSummary is not at hand here`) as string,
+      });
+    },
+  );
 });
