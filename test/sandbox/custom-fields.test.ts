@@ -135,7 +135,10 @@ describe('values', () => {
       entry,
       { ...entry, entityId: sandbox.two, value: 'x' },
     ]);
-    expect(refused.status).toBe(400);
+    expect([refused.status, refused.body.error.details]).toEqual([400, { '[1].value': 'must be a number' }]);
+    const person = { email: 'new@example.com', customFields: { [id]: 'x' } };
+    const { details } = (await sandbox.api('POST', '/candidates', person)).body.error;
+    expect(details).toEqual({ [`customFields.${id}`]: 'must be a number' });
     expect(await sandbox.values()).toEqual([]);
     expect((await sandbox.control.counts()).effect?.['custom-field-value']).toBeUndefined();
     const done = await sandbox.api('POST', '/custom-field-values/bulk', [

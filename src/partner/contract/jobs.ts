@@ -172,6 +172,7 @@ export const jobs = {
       invalidRequest,
       notFound('team or company'),
       refusal('CUSTOM_FIELD_NOT_FOUND', 'unknown custom field'),
+      refusal('PERMISSION_DENIED', 'custom field of another company'),
     ),
     assumed: ['G1', 'J1', 'J7', 'J8', 'J9', 'J10', 'J11', 'J12', 'J15', 'J16'],
   }),

@@ -5,6 +5,7 @@ import {
   renderValue,
   requireEntity,
   upsertValue,
+  upsertValues,
   valuesOf,
 } from '../records/custom-field-values.ts';
 import { confirmation, type OperationTree, success } from './operation.ts';
@@ -17,7 +18,7 @@ export const customFieldValues = {
   upsert: (ctx, { body }) => success(renderValue(upsertValue(ctx, body))),
 
   /** One bad entry refuses all (F3, assumed): the transaction around the operation undoes the others. */
-  upsertBulk: (ctx, { body }) => success(body.map((entry) => renderValue(upsertValue(ctx, entry)))),
+  upsertBulk: (ctx, { body }) => success(upsertValues(ctx, body).map(renderValue)),
 
   remove(ctx, { params }) {
     removeValues(ctx, [findValue(ctx, params.valueId)]);

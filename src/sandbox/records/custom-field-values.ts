@@ -1,6 +1,6 @@
 import type { Context } from '../context.ts';
 import { effect, iso } from '../context.ts';
-import { invalidRequest, notFound } from '../errors.ts';
+import { ApiError, invalidRequest, notFound } from '../errors.ts';
 import type { CustomField } from './custom-fields.ts';
 import { findCustomField, listCustomFields } from './custom-fields.ts';
 
@@ -93,7 +93,23 @@ export function upsertValuesOf(
   values: Record<string, unknown>,
 ): void {
   for (const [customFieldId, value] of Object.entries(values))
-    upsertValue(ctx, { customFieldId, entityType, entityId, value });
+    named(`customFields.${customFieldId}`, () => upsertValue(ctx, { customFieldId, entityType, entityId, value }));
+}
+
+/** Sets many in order; a refusal names the entry. */
+export function upsertValues(ctx: Context, entries: readonly Parameters<typeof upsertValue>[1][]): CustomFieldValue[] {
+  return entries.map((entry, index) => named(`[${String(index)}].value`, () => upsertValue(ctx, entry)));
+}
+
+/** Details name the field by its whole path (G15, assumed): `value` alone would leave open whose. */
+function named<T>(path: string, upsert: () => T): T {
+  try {
+    return upsert();
+  } catch (error) {
+    const value = error instanceof ApiError ? error.details?.['value'] : undefined;
+    if (value === undefined || !(error instanceof ApiError)) throw error;
+    throw invalidRequest(error.message, { [path]: value });
+  }
 }
 
 export function valuesOf(ctx: Context, entityType?: string, entityId?: string | number): CustomFieldValue[] {

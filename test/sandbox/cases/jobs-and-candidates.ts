@@ -1,11 +1,21 @@
 import { eventually } from '../open-sandbox.ts';
 import type { Cases } from './case.ts';
-import { NOBODY, newCandidate, newEmail, newJob, newJobCandidate, profile, SOMEBODY_ELSE } from './records.ts';
+import {
+  NOBODY,
+  newCandidate,
+  newEmail,
+  newField,
+  newJob,
+  newJobCandidate,
+  profile,
+  SOMEBODY_ELSE,
+} from './records.ts';
 import type { World } from './world.ts';
 
 /** Sections 2.2, 2.3, 4.2, 4.3. */
 const place = { title: 'Nurse', city: 'Oslo', state: '', country: 'Norway' };
 const unknownField = { customFields: { [SOMEBODY_ELSE]: 'x' } };
+const foreignField = async ({ other }: World) => ({ customFields: { [await newField(other)]: 'x' } });
 const resumeURLs = ['https://files.example.com/ada.pdf'];
 
 export const jobCases: Cases<'jobs'> = {
@@ -25,6 +35,7 @@ export const jobCases: Cases<'jobs'> = {
       INVALID_REQUEST: () => ({ body: { ...place, title: 'RN' } }),
       NOT_FOUND: () => ({ body: { ...place, teamId: SOMEBODY_ELSE } }),
       CUSTOM_FIELD_NOT_FOUND: () => ({ body: { ...place, ...unknownField } }),
+      PERMISSION_DENIED: async (world) => ({ body: { ...place, ...(await foreignField(world)) } }),
     },
   },
 };
@@ -36,6 +47,7 @@ export const candidateCases: Cases<'candidates'> = {
       INVALID_REQUEST: () => ({ body: { email: 'nobody' } }),
       NOT_FOUND: (world) => ({ body: { ...profile(world), jobId: NOBODY } }),
       CUSTOM_FIELD_NOT_FOUND: (world) => ({ body: { ...profile(world), ...unknownField } }),
+      PERMISSION_DENIED: async (world) => ({ body: { ...profile(world), ...(await foreignField(world)) } }),
       INSUFFICIENT_CREDITS: async (world) => {
         await world.control.act('setCredits', { credits: 0 });
         return { body: { ...profile(world), shouldParseResume: true, resume: resumeURLs[0] } };
@@ -67,6 +79,10 @@ export const candidateCases: Cases<'candidates'> = {
       CUSTOM_FIELD_NOT_FOUND: async (world) => ({
         params: { candidateId: await newCandidate(world) },
         body: unknownField,
+      }),
+      PERMISSION_DENIED: async (world) => ({
+        params: { candidateId: await newCandidate(world) },
+        body: await foreignField(world),
       }),
       EMAIL_CONFLICT: async (world) => {
         const email = newEmail(world);

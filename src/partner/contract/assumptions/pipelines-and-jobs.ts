@@ -47,7 +47,8 @@ export const pipelinesAndJobs = {
   J11: { section: '2.2', choice: 'screeningQuestion may be an empty array; null is invalid; extra keys are ignored.' },
   J12: {
     section: '2.2',
-    choice: 'customFields on create and update is { id: value }; an unknown id is 404 CUSTOM_FIELD_NOT_FOUND.',
+    choice:
+      "customFields on create and update is { id: value }; an unknown id is 404 CUSTOM_FIELD_NOT_FOUND, another company's 403 PERMISSION_DENIED.",
   },
   J13: { section: '2.2', choice: 'customFields show the stored form of a value.' },
   J14: {
