@@ -127,6 +127,13 @@ describe('values', () => {
     expect(await sandbox.values()).toEqual([]);
   });
 
+  test.each(['2e5', '0200001', '200001.0', ' 200001'])('hang on nobody when the id is written %j', async (entityId) => {
+    await using sandbox = await openWithFields();
+    const entry = { customFieldId: await sandbox.define('number'), entityType: 'candidate', entityId, value: 1 };
+    const refused = await sandbox.api('POST', '/custom-field-values', entry);
+    expect([refused.status, refused.body.error.code]).toEqual([404, 'NOT_FOUND']);
+  });
+
   test('one bad entry of a bulk refuses all, and the ledger shows none', async () => {
     await using sandbox = await openWithFields();
     const id = await sandbox.define('number');

@@ -1,6 +1,7 @@
 import type { Context } from '../context.ts';
 import { effect, iso } from '../context.ts';
-import { ApiError, invalidRequest, notFound } from '../errors.ts';
+import { invalidRequest, notFound } from '../errors.ts';
+import { named, storedForm } from './custom-field-forms.ts';
 import type { CustomField } from './custom-fields.ts';
 import { findCustomField, listCustomFields } from './custom-fields.ts';
 
@@ -32,18 +33,6 @@ export type ShownValues = Record<string, { label: string; value: unknown; parent
 
 const VALUE = `select id, custom_field_id as customFieldId, entity_type as entityType, entity_id as entityId, parent_entity_type as parentEntityType,
   parent_entity_id as parentEntityId, value, created_at as createdAt, updated_at as updatedAt from custom_field_values`;
-
-/** Section 2.5, value storage: what each type accepts, and the form it is kept and answered in (F1, assumed). */
-const STORED: Record<string, (value: unknown, field: CustomField) => unknown> = {
-  text: (value) => asText(value),
-  textarea: (value) => asText(value),
-  select: (value, field) => asOption(value, field),
-  'multi-select': (value, field) =>
-    Array.isArray(value) ? JSON.stringify(value.map((one) => asOption(one, field))) : fail('an array of options'),
-  number: (value) => asNumber(value),
-  date: (value) => (typeof value === 'string' && isDate(value) ? value : fail('a date as YYYY-MM-DD')),
-  checkbox: (value) => (typeof value === 'boolean' ? value : fail('true or false')),
-};
 
 /** Sets a value by its full key. 404 unknown field or entity, 400 when it does not fit the type. */
 export function upsertValue(ctx: Context, input: ValueInput): CustomFieldValue {
@@ -99,17 +88,6 @@ export function upsertValuesOf(
 /** Sets many in order; a refusal names the entry. */
 export function upsertValues(ctx: Context, entries: readonly Parameters<typeof upsertValue>[1][]): CustomFieldValue[] {
   return entries.map((entry, index) => named(`[${String(index)}].value`, () => upsertValue(ctx, entry)));
-}
-
-/** Details name the field by its whole path (G15, assumed): `value` alone would leave open whose. */
-function named<T>(path: string, upsert: () => T): T {
-  try {
-    return upsert();
-  } catch (error) {
-    const value = error instanceof ApiError ? error.details?.['value'] : undefined;
-    if (value === undefined || !(error instanceof ApiError)) throw error;
-    throw invalidRequest(error.message, { [path]: value });
-  }
 }
 
 export function valuesOf(ctx: Context, entityType?: string, entityId?: string | number): CustomFieldValue[] {
@@ -183,46 +161,12 @@ function shown(field: CustomField, value: unknown): ShownValues[string] {
   return { label: field.fieldLabel, value, parentSection: field.parentSection };
 }
 
-/** Null clears a value: it is stored as null (F11, assumed). */
-function storedForm(field: CustomField, value: unknown): unknown {
-  if (value === null || value === undefined) return null;
-  const toStored = STORED[field.fieldType];
-  return toStored === undefined ? value : toStored(value, field);
-}
-
 /** 404 unless the job or candidate exists in the company. */
 export function requireEntity(ctx: Context, entityType: string, entityId: string | number): void {
   const table = entityType === 'job' ? 'jobs' : 'candidates';
-  const found = ctx.state.one(
-    `select 1 from ${table} where id = ? and company_id = ?`,
-    Number(entityId),
-    ctx.company.id,
-  );
-  if (found === undefined) throw notFound(entityType === 'job' ? 'Job' : 'Candidate');
-}
-
-function asText(value: unknown): string {
-  return typeof value === 'string' ? value : fail('a text');
-}
-
-function asNumber(value: unknown): number {
-  const number = typeof value === 'string' && /^-?\d+(\.\d+)?$/.test(value) ? Number(value) : value;
-  return typeof number === 'number' && Number.isFinite(number) ? number : fail('a number');
-}
-
-/** A value outside the options is refused (F2, assumed). */
-function asOption(value: unknown, field: CustomField): string {
-  return typeof value === 'string' && (field.options ?? []).includes(value)
-    ? value
-    : fail(`one of ${(field.options ?? []).join(', ')}`);
-}
-
-function isDate(text: string): boolean {
-  if (!/^\d{4}-\d{2}-\d{2}$/.test(text)) return false;
-  const time = Date.parse(`${text}T00:00:00Z`);
-  return !Number.isNaN(time) && new Date(time).toISOString().startsWith(text);
-}
-
-function fail(expected: string): never {
-  throw invalidRequest('The value does not fit the field type', { value: `must be ${expected}` });
+  // Only as an id is written: "1e3" and "01" would be kept under a key that nobody asks for.
+  const found =
+    /^[1-9]\d{0,14}$/.test(String(entityId)) &&
+    ctx.state.one(`select 1 from ${table} where id = ? and company_id = ?`, Number(entityId), ctx.company.id);
+  if (found === undefined || found === false) throw notFound(entityType === 'job' ? 'Job' : 'Candidate');
 }
