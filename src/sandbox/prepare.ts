@@ -1,6 +1,13 @@
 import { ConnectorError } from '../errors.ts';
 import type { Context } from './context.ts';
-import { type Company, companyById, createCompany, listCompanies, updateCompany } from './records/companies.ts';
+import {
+  type Company,
+  companyById,
+  companyByKey,
+  createCompany,
+  listCompanies,
+  updateCompany,
+} from './records/companies.ts';
 import { createFlow } from './records/onboarding-flows.ts';
 import { createPipeline } from './records/pipelines.ts';
 import { seedAssessments } from './seed/assessments.ts';
@@ -30,7 +37,7 @@ export function createSandboxState(options: StateOptions & CompanyOptions = {}):
 }
 
 /** Section 5.2: keys of the sandbox address. */
-const TEST_KEY = /^sk_test_[0-9A-Za-z]{22}$/;
+export const TEST_KEY = /^sk_test_[0-9A-Za-z]{22}$/;
 
 /**
  * The first company, and the second when it has a key. A state that already has companies keeps them and is not seeded again; given
@@ -43,7 +50,9 @@ function prepareCompanies(state: SandboxState, wanted: CompanyOptions): Prepared
     const first = before[0] ?? bornCompany(state, 'Northern Lights Staffing', wanted.key);
     if (before.length === 0) seedCompany(contextOf(state, first), wanted);
     const { key, otherKey, webhookUrl, webhookKey } = wanted;
+    checkFree(state, '--key', key, first);
     const company = replaceKept(state, first, { apiKey: key, webhookUrl, webhookKey });
+    checkFree(state, '--other-key', otherKey, before[1]);
     const second =
       before[1] ?? (otherKey === undefined ? undefined : bornCompany(state, 'Southern Cross Group', otherKey));
     const other = second === undefined ? undefined : replaceKept(state, second, { apiKey: otherKey });
@@ -54,6 +63,12 @@ function prepareCompanies(state: SandboxState, wanted: CompanyOptions): Prepared
       otherCompanyId: other?.id,
     };
   });
+}
+
+/** A key says whose call it is, so it belongs to one company. */
+function checkFree(state: SandboxState, option: string, key: string | undefined, own: Company | undefined): void {
+  const holder = key === undefined ? undefined : companyByKey(state, key);
+  if (holder !== undefined && holder.id !== own?.id) throw refusedOption(option, 'is the key of another company');
 }
 
 function replaceKept(
@@ -88,8 +103,6 @@ export function contextOf(state: SandboxState, company: Company): Context {
 function checkOptions({ key, otherKey, webhookUrl }: CompanyOptions): void {
   checkedKey('--key', key);
   checkedKey('--other-key', otherKey);
-  if (key !== undefined && key === otherKey)
-    throw refusedOption('--other-key', 'is the key of the first company: a key belongs to one company');
   if (webhookUrl !== undefined && !/^https?:$/.test(URL.parse(webhookUrl)?.protocol ?? ''))
     throw refusedOption('--webhook-url', 'is no http or https URL');
 }

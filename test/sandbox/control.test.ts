@@ -57,6 +57,8 @@ test('only a stepped clock can be advanced', async () => {
 
 test('a company created later works at once, with a pipeline and an onboarding flow', async () => {
   await using sandbox = await openSandbox();
+  for (const key of [sandbox.key, 'secret'])
+    await expect(sandbox.control.act('createCompany', { name: 'Twin', key })).rejects.toMatchObject({ status: 400 });
   const company = await sandbox.control.act('createCompany', { name: 'Late & Co' });
   const key = company.apiKey ?? '';
   expect((await sandbox.api('GET', '/pipelines', undefined, { key })).body.data).toHaveLength(1);

@@ -135,6 +135,7 @@ test('keys given at a restart replace the kept ones, that of the second company 
   expect([again.key, again.otherKey]).toEqual([key, newOtherKey]);
   expect([key, otherKey, newOtherKey].map(status)).toEqual([200, 401, 200]);
   state.close();
+  expect(() => createSandboxState({ file, key: newOtherKey })).toThrow(/--key is the key of another company/);
 });
 
 test.each([

@@ -1,7 +1,9 @@
 import { z } from 'zod';
 import { runDueTasks } from '../background.ts';
+import { invalidRequest } from '../errors.ts';
 import { Fault, FaultPlan } from '../faults.ts';
-import { bornCompany } from '../prepare.ts';
+import { bornCompany, TEST_KEY } from '../prepare.ts';
+import { companyByKey } from '../records/companies.ts';
 import { seedCompany } from '../seed/seed.ts';
 import { nextTaskAt } from '../tasks.ts';
 import { defineAction, NoInput } from './action.ts';
@@ -17,8 +19,12 @@ export const machinery = {
 
   createCompany: defineAction({
     summary: 'Another company with a key of its own',
-    input: z.strictObject({ name: z.string().min(1), key: z.string().optional() }),
-    run: (ctx, { name, key }) => bornCompany(ctx.state, name, key),
+    input: z.strictObject({ name: z.string().min(1), key: z.string().regex(TEST_KEY).optional() }),
+    run(ctx, { name, key }) {
+      if (key !== undefined && companyByKey(ctx.state, key) !== undefined)
+        throw invalidRequest('The key is that of another company', { key: 'taken' });
+      return bornCompany(ctx.state, name, key);
+    },
   }),
 
   setFaults: defineAction({
