@@ -62,7 +62,7 @@ export const onboardingAndCampaigns = {
   M1: {
     section: '4.10',
     choice:
-      'POST leads takes { leads: [{ firstName, lastName, phone, email }] } and answers { leads: [{ leadId }] }; GET gives { leads: [{ leadId, status, statusLabel }] }; status is PENDING, CALLED, NO_ANSWER or COMPLETED.',
+      'POST leads takes { leads: [{ firstName, lastName, phone, email, externalRef }] } and answers { leads: [{ leadId }] }; GET gives { leads: [{ leadId, status, statusLabel }] }; status is PENDING, CALLED, NO_ANSWER or COMPLETED.',
   },
   M2: { section: '4.10', choice: 'A purpose the workspace has not enabled is 400 INVALID_REQUEST.' },
   M3: {

@@ -6,7 +6,7 @@ export const pipelinesAndJobs = {
   P2: {
     section: '2.1',
     choice:
-      'APPLIED and HIRED keep their order; nothing stands after HIRED: order = count for another stage is placed before HIRED.',
+      'APPLIED and HIRED are never moved, though others may be placed before them; nothing stands after HIRED: order = count for another stage is placed before HIRED.',
   },
   P3: { section: '4.1', choice: 'type and order are left out of an update of a system stage, answered 200.' },
   P4: { section: '7', choice: 'order on create may be 1 to the stage count before the insert.' },
