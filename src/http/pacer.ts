@@ -31,6 +31,8 @@ const firstRate = 10;
 const lowestRate = 0.2;
 /** Answers at one rate that make a judgement; twice as many where noise blurs it. */
 const epochSize = 50;
+/** Before any 429 the steps come sooner: finding the limit costs one request, crawling below it costs everybody. */
+const firstEpochSize = 10;
 /** One 429 among the answers of an epoch proves nothing. */
 const oneOfAnEpoch = 1 / epochSize;
 /** A window still holds what was sent at the rate before; judged at once, a sliding limit would look like noise. */
@@ -116,7 +118,13 @@ class LearnedPace {
   }
 
   #epochSize(): number {
+    if (this.#isUnlimited()) return firstEpochSize;
     return this.learned.noise > 0 && this.learned.limitSeen ? epochSize * 2 : epochSize;
+  }
+
+  /** Nothing but successes so far. */
+  #isUnlimited(): boolean {
+    return !this.learned.limitSeen && this.learned.noise === 0 && this.#now.measuring === null;
   }
 
   #onLimited(answer: PaceAnswer, now: number, wasCanary: boolean): void {
@@ -175,7 +183,8 @@ class LearnedPace {
     if (share < noise) this.learned.noise = noise < 0.01 ? 0 : noise * 0.9 + share * 0.1;
     this.#now.cutsInRow = 0;
     // A rate that nobody used up says nothing: an idle tenant must not climb.
-    if (this.#successes.rate(now, 8_000) >= 0.6 * rate * (1 - noise)) this.#raise();
+    const span = this.#isUnlimited() ? 2_000 : 8_000;
+    if (this.#successes.rate(now, span) >= 0.6 * rate * (1 - noise)) this.#raise();
   }
 
   #measureBelow(share: number): void {

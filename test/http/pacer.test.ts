@@ -50,6 +50,11 @@ describe('a saturated backlog, three minutes after one of learning', () => {
   });
 });
 
+test('a partner without a limit is not kept waiting at the first rate', () => {
+  const { perSecond } = simulate({ limit: () => ({ ok: true, retryAfterMs: 0 }), seconds: 15, from: 5 });
+  expect(perSecond).toBeGreaterThan(50);
+});
+
 test('what was learned is not learned again after a restart', () => {
   const first = simulate({ limit: fixedWindow(20), seconds: 240, from: 60 });
   const again = simulate({ limit: fixedWindow(20), seconds: 60, from: 0, saved: first.pace });
