@@ -43,7 +43,7 @@ test('a campaign is created with its defaults, and shown in full', async () => {
 });
 
 test.each([
-  ['an unknown key', { colour: 'red' }, ''],
+  ['an unknown key', { colour: 'red' }, 'colour'],
   ['a title of 501', { title: 'x'.repeat(501) }, 'title'],
   ['a blank title', { title: ' ' }, 'title'],
   ['no time zone', { timezone: 'Mars/Olympus' }, 'timezone'],
