@@ -1,9 +1,11 @@
+import { randomUUID } from 'node:crypto';
 import { mkdtemp, rm } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { sql } from 'kysely';
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
 import type { HrisAdapter, LandingRow } from '../../src/hris/port.ts';
+import { openHris } from '../../src/hris/registry.ts';
 import { openSqlDatabase } from '../../src/hris/sql/database.ts';
 import { createDatabase } from '../harness/postgres.ts';
 import { refusal } from './conformance.ts';
@@ -78,7 +80,43 @@ describe.each(Object.entries(databases))('landing tables in %s', (_name, databas
     expect(await stored('200')).toBeUndefined();
   });
 
+  test('a landing table that is not there is named with what it needs, and pauses nobody', async () => {
+    const direct = openSqlDatabase(url);
+    await sql`alter table partner_candidates rename to elsewhere`.execute(direct.kysely);
+    const error = await refusal(land(rows(0, 1)) ?? Promise.resolve());
+    await sql`alter table elsewhere rename to partner_candidates`.execute(direct.kysely);
+    await direct.close();
+    expect(error).toMatchObject({ code: 'LANDING_UNUSABLE', action: 'reject' });
+    expect((error as Error).message).toMatch(/partner_candidates.*partner_id.*given_name.*hris\.landing/);
+  });
+
   test('an empty page is no write', async () => {
     expect(await land([])).toEqual({ unchanged: 0, created: 0, updated: 0 });
   });
+});
+
+test('a landing table that the user may not write refuses the stream, never the tenant', async () => {
+  const { url, drop } = await createDatabase();
+  const hris = await startSqlHris({ url, drop }, {});
+  const direct = openSqlDatabase(url);
+  const role = `reader_${randomUUID().slice(0, 8)}`;
+  try {
+    await sql.raw(`create role ${role} login password 'reader'`).execute(direct.kysely);
+    await sql.raw(`grant select on partner_candidates to ${role}`).execute(direct.kysely);
+    const reader = new URL(url);
+    Object.assign(reader, { username: role, password: 'reader' });
+    const adapter = await openHris('sql', 'reader', { url: reader.href });
+    const signal = AbortSignal.timeout(5_000);
+    const error = await refusal(
+      adapter.land?.('candidates', rows(0, 1), { tenant: 'acme', signal }) ?? Promise.resolve(),
+    );
+    await adapter.close();
+    expect(error).toMatchObject({ code: 'LANDING_UNUSABLE', action: 'reject' });
+    expect((error as Error).message).toContain('Grant select, insert and update');
+  } finally {
+    await sql.raw(`drop owned by ${role}`).execute(direct.kysely);
+    await sql.raw(`drop role ${role}`).execute(direct.kysely);
+    await direct.close();
+    await hris.stop();
+  }
 });

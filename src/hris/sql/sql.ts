@@ -4,6 +4,7 @@ import { openSqlDatabase, type SqlDatabase } from './database.ts';
 import { createHrisTables } from './ensure-hris-schema.ts';
 import { findEmployee, readEmployee } from './find.ts';
 import { landRows } from './land.ts';
+import { explainLandingError } from './landing-errors.ts';
 import { landingFields } from './landing-options.ts';
 import { fieldDefs, type SqlOptions, sqlOptions } from './options.ts';
 import { whileOpen } from './postgres.ts';
@@ -57,8 +58,17 @@ export function openSqlAdapter(options: SqlOptions): HrisAdapter {
     update: async (id, fields, write) =>
       updateEmployee(await reading(write.signal, async (open) => open), options, id, fields, write),
     read: (id, signal) => reading(signal, (open) => readEmployee(open, options, id)),
-    land: (stream, rows, { signal, ...how }) =>
-      reading(signal, (open) => landRows(open, options.landing[stream], rows, how)),
+    land: (stream, rows, { signal, ...how }) => {
+      const table = options.landing[stream];
+      const write = async (open: SqlDatabase) => {
+        try {
+          return await landRows(open, table, rows, how);
+        } catch (error) {
+          throw explainLandingError(error, table);
+        }
+      };
+      return reading(signal, write);
+    },
     close: () => database.close(),
   };
 }
