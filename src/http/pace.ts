@@ -14,7 +14,7 @@ export interface PaceAnswer {
 
 /** One pace per (tenant, upstream). A room that sends asks here first, and tells each answer. */
 export interface PaceKeeper {
-  /** Resolves when one request may leave in this lane; rejects only with the signal's reason. */
+  /** Resolves when one request may leave in this lane; rejects with the signal's reason, or when the keeper is closed. */
   acquire(lane: Lane, signal?: AbortSignal): Promise<void>;
   /** Once for each request that was let go, whatever became of it. */
   answered(answer: PaceAnswer): void;

@@ -1,4 +1,5 @@
 import { randomUUID } from 'node:crypto';
+import { ConnectorError } from '../errors.ts';
 import type { Lane, PaceAnswer, PaceKeeper } from './pace.ts';
 import { type Asked, type Granted, leaseTurns, type SharedState, shareMs } from './pace-lease.ts';
 
@@ -14,6 +15,7 @@ export interface SharedPace extends PaceKeeper {
 
 interface Waiter {
   go: () => void;
+  stop: () => void;
 }
 
 /** An answer that no decision waits for is told at most so much later. */
@@ -63,6 +65,7 @@ class LeasedPace implements SharedPace {
   acquire(lane: Lane, signal?: AbortSignal): Promise<void> {
     return new Promise((resolve, reject) => {
       signal?.throwIfAborted();
+      if (this.#closed) return reject(paceClosed());
       const queue = this.#queues[lane];
       const onAbort = (): void => {
         queue.splice(queue.indexOf(waiter), 1);
@@ -73,6 +76,10 @@ class LeasedPace implements SharedPace {
         go: () => {
           signal?.removeEventListener('abort', onAbort);
           resolve();
+        },
+        stop: () => {
+          signal?.removeEventListener('abort', onAbort);
+          reject(paceClosed());
         },
       };
       signal?.addEventListener('abort', onAbort, { once: true });
@@ -95,6 +102,8 @@ class LeasedPace implements SharedPace {
     await this.#syncing;
     this.#closed = true;
     clearTimeout(this.#timer);
+    // Nobody will let them go any more: a key was renewed, or the process ends.
+    for (const waiter of Object.values(this.#queues).flatMap((queue) => queue.splice(0))) waiter.stop();
     if (this.#answers.length + this.#turns.length > 0) await this.#sync().catch(() => undefined);
   }
 
@@ -196,4 +205,12 @@ class LeasedPace implements SharedPace {
     const share = shareMs * (0.75 + 0.25 * this.#random());
     this.#askAt = askInMs === undefined ? 0 : Date.now() + Math.max(askInMs, share);
   }
+}
+
+function paceClosed(): ConnectorError {
+  return new ConnectorError({
+    code: 'CONNECTION_CLOSED',
+    action: 'retry',
+    message: 'The connection was closed while a call waited for its turn. Nothing was sent.',
+  });
 }

@@ -70,6 +70,20 @@ describe.each(kinds)('a pace in %s', (kind) => {
     expect(Math.min(...gone)).toBeGreaterThan(0);
   });
 
+  test('lets nobody wait for a turn that will never come once it is closed', async () => {
+    const { store } = await freshStore(kind);
+    await changePace(store, KEY, () => ({ pace: at20, result: 0 }));
+    const pace = openPace(store);
+    await pace.acquire('live');
+    pace.answered({ sentAt: Date.now(), status: 429, retryAfterMs: 60_000 });
+    const waiting = [pace.acquire('live'), pace.acquire('bulk')];
+    const ends = Promise.allSettled(waiting);
+    await pace.close();
+    const closed = { status: 'rejected', reason: { code: 'CONNECTION_CLOSED', action: 'retry' } };
+    expect(await ends).toMatchObject([closed, closed]);
+    await expect(pace.acquire('live')).rejects.toMatchObject(closed.reason);
+  });
+
   test('stops everybody within a share when one of them meets a 429', async () => {
     const { store, other } = await freshStore(kind);
     await changePace(store, KEY, () => ({ pace: { ...at20, rate: 100, best: 100 }, result: 0 }));
