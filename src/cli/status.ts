@@ -2,13 +2,16 @@ import type { Command } from 'commander';
 import { age } from './ages.ts';
 import { example, placesOf } from './options.ts';
 import type { Status, TenantStatus } from './status/read-status.ts';
+import type { StreamStatus } from './status/read-streams.ts';
 import { renderTable } from './table.ts';
 import { withStore } from './with-store.ts';
 
 export function addStatus(program: Command): void {
   program
     .command('status')
-    .description('Show tenants, hires by state, holds with their reason, inbox and sweep ages.')
+    .description(
+      'Show tenants, hires by state, holds with their reason, inbox and sweep ages, and the last run of each stream.',
+    )
     .option('--json', 'print JSON')
     .addHelpText('after', example('hirebridge status', 'hirebridge status --json'))
     .action(runStatus);
@@ -44,7 +47,28 @@ function renderStatus(status: Status): string {
     holds.length === 0
       ? 'No holds.'
       : `${renderTable(['hold', 'tenant', 'job candidate', 'age', 'reason'], holds)}\n\nAnswer one with: hirebridge hold show ID`;
-  return `${[tenants, ...pauses, heldPart].join('\n\n')}\n`;
+  return `${[tenants, ...pauses, ...streamsPart(status.tenants), heldPart].join('\n\n')}\n`;
+}
+
+function streamsPart(tenants: readonly TenantStatus[]): string[] {
+  const rows = tenants.flatMap(({ tenantId, streams }) => streams.map((stream) => streamRow(tenantId, stream)));
+  if (rows.length === 0) return [];
+  const left = tenants.flatMap(({ tenantId, streams }) =>
+    streams.flatMap(({ stream, quarantined }) => (quarantined > 0 ? [`hirebridge sync ${tenantId} ${stream}`] : [])),
+  );
+  const advice = left.length === 0 ? '' : `\n\nRead again, and listed with its reason, by: ${left.join(', ')}`;
+  const refused = tenants.flatMap(({ tenantId, streams }) =>
+    streams.flatMap(({ stream, refused: why }) =>
+      why ? [`${tenantId} ${stream} was refused: ${why.message} [${why.code}]`] : [],
+    ),
+  );
+  return [`${renderTable(['tenant', 'stream', 'last run', 'when', 'records', 'left out'], rows)}${advice}`, ...refused];
+}
+
+function streamRow(tenantId: string, { stream, state, ageMs, counts, total, quarantined }: StreamStatus): string[] {
+  const { read, ...kinds } = counts;
+  const of = state === 'running' && total !== undefined ? ` of ${total}` : '';
+  return [tenantId, stream, state, `${age(ageMs)} ago`, `${read}${of} read, ${countsText(kinds)}`, String(quarantined)];
 }
 
 function tenantRow(tenant: TenantStatus): string[] {

@@ -5,6 +5,8 @@ import { insertHires } from '../../src/store/hires.ts';
 import { openHold } from '../../src/store/holds.ts';
 import { insertDelivery } from '../../src/store/inbox.ts';
 import { openStore, type Store } from '../../src/store/open-store.ts';
+import { addToQuarantine } from '../../src/store/quarantine.ts';
+import { beginRun, commitPage, refuseRun } from '../../src/store/streams.ts';
 import { freePort } from '../harness/free-port.ts';
 import { runCli, scratchDir, startCli, TENANT, tenantDir } from './cli-process.ts';
 
@@ -34,6 +36,7 @@ test.each([
   ['hire', 'hirebridge hire acme 5012'],
   ['hold', 'Commands:'],
   ['status', 'hirebridge status'],
+  ['sync', 'hirebridge sync acme candidates'],
   ['sandbox', 'hirebridge sandbox --jobs 3'],
   ['doctor', 'hirebridge doctor --json'],
   ['openapi', 'hirebridge openapi --yaml'],
@@ -169,6 +172,40 @@ test('status counts hires and deliveries by state and shows holds with their rea
   const readable = await runCli(['status', '--tenants', dir, '--data', data]);
   expect(readable.stdout).toMatch(/acme\s.*1 before-go-live, 2 open/);
   expect(readable.stdout).toContain('MAPPING_INCOMPLETE: The start date is missing');
+});
+
+test('status shows the last run of each stream, what was left out, and why one was refused', async () => {
+  const dir = await tenantDir();
+  const data = await dataDir(async (store) => {
+    const candidates = { tenantId: 'acme', stream: 'candidates' };
+    const jobs = { tenantId: 'acme', stream: 'jobs' };
+    await beginRun(store, candidates, { runId: 'r1', full: false, firstPage: 0 });
+    await addToQuarantine(store, candidates, 0, [{ key: '17', reason: 'email: expected text' }]);
+    const counts = { unchanged: 90, created: 7, updated: 2, quarantined: 1 };
+    await commitPage(store, candidates, 'r1', { next: 1, records: 100, total: 100, counts, state: 'partial' });
+    await beginRun(store, jobs, { runId: 'r2', full: false, firstPage: 1 });
+    await refuseRun(store, jobs, 'r2', { code: 'LANDING_UNUSABLE', message: 'The landing table is not there.' });
+  });
+  const { stdout } = await runCli(['status', '--json', '--tenants', dir, '--data', data]);
+  expect(JSON.parse(stdout)).toMatchObject({
+    tenants: [
+      {
+        streams: [
+          {
+            stream: 'candidates',
+            state: 'partial',
+            ageMs: expect.any(Number) as number,
+            counts: { read: 100, unchanged: 90, created: 7, updated: 2 },
+            quarantined: 1,
+          },
+          { stream: 'jobs', state: 'refused', quarantined: 0, refused: { code: 'LANDING_UNUSABLE' } },
+        ],
+      },
+    ],
+  });
+  const readable = await runCli(['status', '--tenants', dir, '--data', data]);
+  expect(readable.stdout).toMatch(/acme +candidates +partial .*100 read, 90 unchanged, 7 created, 2 updated +1 *\n/);
+  expect(readable.stdout).toContain('acme jobs was refused: The landing table is not there. [LANDING_UNUSABLE]');
 });
 
 test('the sandbox prints where it is and the key to use, and logs each request', async () => {

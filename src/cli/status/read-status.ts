@@ -3,6 +3,7 @@ import { listHolds } from '../../store/holds.ts';
 import type { Store } from '../../store/open-store.ts';
 import type { HireState, InboxState } from '../../store/schema.ts';
 import { readClock } from '../../store/tenant-states.ts';
+import { readStreams, type StreamStatus } from './read-streams.ts';
 
 /** What `status` shows: counts, ages in milliseconds on the database's clock, and codes. No personal data. */
 export interface Status {
@@ -28,16 +29,19 @@ export interface TenantStatus {
   creditGateClosed: boolean;
   hires: Partial<Record<HireState, number>>;
   inbox: { counts: Partial<Record<InboxState, number>>; oldestWaitingMs?: number };
+  /** The latest run of each stream that ever ran. */
+  streams: StreamStatus[];
 }
 
 /** Reads the state of these tenants and of every tenant the store knows. */
 export async function readStatus(store: Store, known: readonly string[]): Promise<Status> {
   const now = await readClock(store);
-  const [states, hires, inbox, holds] = await Promise.all([
+  const [states, hires, inbox, holds, streams] = await Promise.all([
     readStates(store),
     countHires(store),
     countInbox(store),
     listHolds(store),
+    readStreams(store, now),
   ]);
   const ids = [...new Set([...known, ...states.keys()])].sort();
   const tenants = ids.map((tenantId): TenantStatus => {
@@ -53,6 +57,7 @@ export async function readStatus(store: Store, known: readonly string[]): Promis
         counts: Object.fromEntries(mine.map((row) => [row.state, Number(row.count)])),
         ...(oldest === undefined ? {} : { oldestWaitingMs: now - Number(oldest) }),
       },
+      streams: streams.get(tenantId) ?? [],
     };
   });
   return { installationId: store.installationId, tenants, holds: holds.map((hold) => holdFacts(hold, now)) };
@@ -65,7 +70,10 @@ async function readStates(store: Store) {
   return new Map(rows.map((row) => [row.tenant_id, row]));
 }
 
-function tenantFacts(row: StateRow | undefined, now: number): Omit<TenantStatus, 'tenantId' | 'hires' | 'inbox'> {
+function tenantFacts(
+  row: StateRow | undefined,
+  now: number,
+): Omit<TenantStatus, 'tenantId' | 'hires' | 'inbox' | 'streams'> {
   if (row === undefined) return { state: 'not seen yet', baseline: 'not started', creditGateClosed: false };
   const paused =
     row.state === 'paused' ? { paused: { code: row.paused_code ?? '', message: row.paused_message ?? '' } } : {};
