@@ -87,7 +87,7 @@ describe.each(Object.entries(databases))('landing tables in %s', (_name, databas
     await sql`alter table elsewhere rename to partner_candidates`.execute(direct.kysely);
     await direct.close();
     expect(error).toMatchObject({ code: 'LANDING_UNUSABLE', action: 'reject' });
-    expect((error as Error).message).toMatch(/partner_candidates.*partner_id.*given_name.*hris\.landing/);
+    expect(error.message).toMatch(/partner_candidates.*partner_id.*given_name.*hris\.landing/);
   });
 
   test('an empty page is no write', async () => {
@@ -112,7 +112,7 @@ test('a landing table that the user may not write refuses the stream, never the 
     );
     await adapter.close();
     expect(error).toMatchObject({ code: 'LANDING_UNUSABLE', action: 'reject' });
-    expect((error as Error).message).toContain('Grant select, insert and update');
+    expect(error.message).toContain('Grant select, insert and update');
   } finally {
     await sql.raw(`drop owned by ${role}`).execute(direct.kysely);
     await sql.raw(`drop role ${role}`).execute(direct.kysely);
