@@ -8,7 +8,8 @@ import { readPace } from '../../store/paces.ts';
 import { readQuarantine } from '../../store/quarantine.ts';
 import type { StreamRow } from '../../store/schema.ts';
 import { readStream } from '../../store/streams.ts';
-import { startSync } from '../../temporal/start-sync.ts';
+import { readTenantState } from '../../store/tenant-states.ts';
+import { startSync, syncBusy } from '../../temporal/start-sync.ts';
 import { EXIT, type ExitCode } from '../exit-codes.ts';
 import type { Places } from '../options.ts';
 import { renderTable } from '../table.ts';
@@ -56,13 +57,21 @@ async function watch(
       if (row?.state === 'running') progress.show(row, await paceOf(store, tenantId));
       else if (!warned && performance.now() > warnAt) {
         warned = true;
-        process.stderr.write('No worker has taken it yet. Start one: hirebridge up, or hirebridge worker.\n');
+        process.stderr.write(`${await whyNotBegun(store, tenantId)}\n`);
       }
       if (step !== undefined) return step;
     }
   } finally {
     progress.stop();
   }
+}
+
+/** A paused tenant's runs wait until its key works again, with a worker or without. */
+async function whyNotBegun(store: Store, tenantId: string): Promise<string> {
+  const { state, paused_code: code, paused_message: message } = await readTenantState(store, tenantId);
+  return state === 'paused'
+    ? `${tenantId} is paused, and this run waits with it: ${message ?? ''} [${code ?? ''}]`
+    : 'No worker has taken it yet. Start one: hirebridge up, or hirebridge worker.';
 }
 
 /** Calls a second that the fleet may make of this partner, as learned so far. */
@@ -77,16 +86,12 @@ async function conclude(
 ): Promise<ExitCode> {
   const key = { tenantId, stream };
   const row = await readStream(store, key);
-  if (step.state === 'busy' || step.state === 'superseded')
-    throw new ConnectorError({
-      code: 'SYNC_BUSY',
-      action: 'retry',
-      message: `Another run of ${tenantId} ${stream} is under way. Start this one when it is over.`,
-    });
+  if (step.state === 'busy' || step.state === 'superseded') throw syncBusy(tenantId, stream);
   if (step.state === 'refused')
     throw refusal(step.code ?? 'SYNC_REFUSED', row?.refused_message ?? 'The run was refused.');
   const quarantined = await readQuarantine(store, key);
-  if (json) process.stdout.write(`${JSON.stringify({ state: step.state, ...step.counts }, null, 2)}\n`);
+  const leftOut = quarantined.map((one) => ({ record: one.record_key, page: one.page, reason: one.reason }));
+  if (json) process.stdout.write(`${JSON.stringify({ state: step.state, ...step.counts, leftOut }, null, 2)}\n`);
   else process.stdout.write(`${describe(step, row)}\n`);
   if (quarantined.length > 0 && !json) process.stdout.write(`\n${listed(quarantined)}\n`);
   return step.state === 'partial' ? EXIT.partial : EXIT.done;
