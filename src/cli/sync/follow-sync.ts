@@ -55,9 +55,11 @@ async function watch(
       const step = await Promise.race([ended, pause(LOOK_MS, undefined)]);
       const row = await readStream(store, { tenantId, stream });
       if (row?.state === 'running') progress.show(row, await paceOf(store, tenantId));
-      else if (!warned && performance.now() > warnAt) {
-        warned = true;
-        process.stderr.write(`${await whyNotBegun(store, tenantId)}\n`);
+      if (!warned) {
+        const isLate = row?.state !== 'running' && performance.now() > warnAt;
+        const why = await whyItWaits(store, tenantId, isLate);
+        if (why !== undefined) process.stderr.write(`${why}\n`);
+        warned = why !== undefined;
       }
       if (step !== undefined) return step;
     }
@@ -67,11 +69,11 @@ async function watch(
 }
 
 /** A paused tenant's runs wait until its key works again, with a worker or without. */
-async function whyNotBegun(store: Store, tenantId: string): Promise<string> {
+async function whyItWaits(store: Store, tenantId: string, isLate: boolean): Promise<string | undefined> {
   const { state, paused_code: code, paused_message: message } = await readTenantState(store, tenantId);
-  return state === 'paused'
-    ? `${tenantId} is paused, and this run waits with it: ${message ?? ''} [${code ?? ''}]`
-    : 'No worker has taken it yet. Start one: hirebridge up, or hirebridge worker.';
+  if (state === 'paused')
+    return `${tenantId} is paused, and this run waits with it: ${message ?? ''} [${code ?? ''}] It goes on by itself once the cause is cured.`;
+  return isLate ? 'No worker has taken it yet. Start one: hirebridge up, or hirebridge worker.' : undefined;
 }
 
 /** Calls a second that the fleet may make of this partner, as learned so far. */
