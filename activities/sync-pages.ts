@@ -2,7 +2,7 @@ import { isConnectorError } from '../src/errors.ts';
 import type { StreamName } from '../src/hris/port.ts';
 import type { Mapping } from '../src/mapping/load-mapping.ts';
 import type { Page } from '../src/partner/client/types.ts';
-import { addToQuarantine, readQuarantine, release } from '../src/store/quarantine.ts';
+import { addToQuarantine, type Quarantined, readQuarantine, release } from '../src/store/quarantine.ts';
 import type { QuarantineRow, StreamRow } from '../src/store/schema.ts';
 import { beginRun, commitPage, refuseRun, type StreamKey } from '../src/store/streams.ts';
 import type { Connection } from './connections.ts';
@@ -102,6 +102,7 @@ async function settlePage(reading: Reading, page: Page<Record<string, unknown>> 
     const landing = { hris: connection.hris, mapping, tenant: key.tenantId, stream, force: run.is_full === 1 };
     landed = await landPage(landing, page);
   }
+  landed.quarantined.push(...passedBy(run, page));
   await settleQuarantine(reading, landed, isLast);
   const counts = { ...landed, quarantined: landed.quarantined.length };
   const skipped = run.quarantined + counts.quarantined > 0;
@@ -119,6 +120,18 @@ async function settlePage(reading: Reading, page: Page<Record<string, unknown>> 
     state,
   });
   return true;
+}
+
+/**
+ * Somebody deleted records while the list was read, so that others moved from this page to one that was read before: they cannot be named, but the
+ * run has left something out. The next one finds them. An addition at the same moment hides it from everybody.
+ */
+function passedBy(run: StreamRow, page: Page<unknown> | undefined): Quarantined[] {
+  if (run.total === null) return [];
+  const fewer = page === undefined ? run.total - run.seen : run.total - (page.total ?? run.total);
+  if (fewer <= 0) return [];
+  const reason = `the list became shorter by ${fewer} while it was read: as many records may have passed by, and the next run reads them`;
+  return [{ key: `page ${run.page}, the list`, reason }];
 }
 
 /** Writes only what differs: records newly left out, and those that this page shows to be readable, or no longer there. */
