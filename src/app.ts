@@ -176,7 +176,7 @@ function wireActivities(
   gaugeHires(store, registry);
   const connections = createConnections(tenants, {
     requestMs: config.HIREBRIDGE_REQUEST_MS,
-    paceOf: (tenantId) => openPace(paces, tenantId),
+    paceOf: (tenantId) => openPace(paces, tenantId, log),
     onCall(tenant, { operation, status, code, ms }) {
       calls.inc({ tenant, operation, status: status ?? 0, code: code ?? '' });
       seconds.observe({ operation }, ms / 1000);
@@ -198,11 +198,14 @@ function wireActivities(
 }
 
 /** One pace for a tenant's partner, shared by every worker of this store. */
-function openPace(store: Store, tenantId: string): SharedPace {
-  return createSharedPace((change) =>
-    changePace(store, { tenantId, upstream: 'partner' }, (saved, now) =>
-      change((saved ?? {}) as Partial<SharedState>, now),
-    ),
+function openPace(store: Store, tenantId: string, log: Logger): SharedPace {
+  return createSharedPace(
+    (change) =>
+      changePace(store, { tenantId, upstream: 'partner' }, (saved, now) =>
+        change((saved ?? {}) as Partial<SharedState>, now),
+      ),
+    Math.random,
+    (error) => log.error({ tenantId, err: error }, 'the shared pace is not to be had, calls to the partner wait'),
   );
 }
 

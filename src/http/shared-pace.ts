@@ -29,14 +29,21 @@ const liveInRow = 19;
  * A pace that processes share: turns are leased in shares of one request or 250 ms, answers told with the next lease, a 429 at once. A process that
  * has nothing to send and nothing to tell asks nothing. While the store is away everybody waits.
  */
-export function createSharedPace(changePace: ChangePace, random: () => number = Math.random): SharedPace {
-  return new LeasedPace(changePace, random);
+export function createSharedPace(
+  changePace: ChangePace,
+  random: () => number = Math.random,
+  onOutage: (error: unknown) => void = () => undefined,
+): SharedPace {
+  return new LeasedPace(changePace, random, onOutage);
 }
 
 /** Invariant: a request leaves only on a turn leased under the shared pace, and a turn is used at most once. */
 class LeasedPace implements SharedPace {
   readonly #changePace: ChangePace;
   readonly #random: () => number;
+  /** Told of the first failure of a row. */
+  readonly #onOutage: (error: unknown) => void;
+  #isAway = false;
   readonly #sharer = randomUUID().slice(0, 8);
   readonly #queues: Record<Lane, Waiter[]> = { live: [], bulk: [] };
   /** When each leased turn may be used, this process's clock, in order. */
@@ -57,9 +64,10 @@ class LeasedPace implements SharedPace {
   #timer: NodeJS.Timeout | undefined;
   #closed = false;
 
-  constructor(changePace: ChangePace, random: () => number) {
+  constructor(changePace: ChangePace, random: () => number, onOutage: (error: unknown) => void) {
     this.#changePace = changePace;
     this.#random = random;
+    this.#onOutage = onOutage;
   }
 
   acquire(lane: Lane, signal?: AbortSignal): Promise<void> {
@@ -171,7 +179,10 @@ class LeasedPace implements SharedPace {
         leaseTurns({ ...asked, random: this.#random }, saved, now),
       );
       this.#take(granted);
-    } catch {
+      this.#isAway = false;
+    } catch (error) {
+      if (!this.#isAway) this.#onOutage(error);
+      this.#isAway = true;
       this.#answers.unshift(...answers);
       this.#askAt = Date.now() + outageMs;
       this.#tellAt = answers.length > 0 ? this.#askAt : Number.POSITIVE_INFINITY;

@@ -158,3 +158,23 @@ describe('a lease', () => {
     expect([...shares.values()].toSorted()).toEqual([1, 2, 2]);
   });
 });
+
+test('a store that is away is told of once, and calls leave when it is back', async () => {
+  const outages: unknown[] = [];
+  const saved: { pace?: SharedState } = {};
+  let tries = 0;
+  const pace = createSharedPace(
+    async (change) => {
+      tries += 1;
+      if (tries <= 2) throw new Error('away');
+      const { pace: next, result } = change(saved.pace ?? {}, Date.now());
+      Object.assign(saved, next === undefined ? {} : { pace: next });
+      return result;
+    },
+    Math.random,
+    (error) => outages.push(error),
+  );
+  await pace.acquire('live');
+  await pace.close();
+  expect({ outages: outages.length, tries: tries > 2 }).toEqual({ outages: 1, tries: true });
+});
