@@ -1,3 +1,5 @@
+import { ConnectorError } from '../src/errors.ts';
+import type { UnreadableItem } from '../src/partner/client/types.ts';
 import { contract } from '../src/partner/contract/index.ts';
 import { insertBaseline, insertHires, latestHire, type NewHire, updateHire } from '../src/store/hires.ts';
 import { openHold } from '../src/store/holds.ts';
@@ -7,7 +9,7 @@ import type { Connection } from './connections.ts';
 import type { ActivityDeps } from './deps.ts';
 import { employeeReference, readEnrolmentReference } from './hire-references.ts';
 import { listStage, type StageMember } from './read-presence.ts';
-import type { ListedJob } from './refresh-jobs.ts';
+import type { ListedJob, ListedJobs } from './refresh-jobs.ts';
 import type { SweepCounts } from './sweep-tenant.ts';
 
 /** An enrolment that carries our reference although our store knows nothing of it. */
@@ -26,17 +28,19 @@ interface OwnTrace {
 export async function recordBaseline(
   deps: ActivityDeps,
   connection: Connection,
-  jobs: readonly ListedJob[],
+  { jobs, unreadable }: ListedJobs,
   counts: SweepCounts,
 ): Promise<void> {
   const { store, log } = deps;
   const tenantId = connection.tenant.tenant;
+  for (const job of unreadable) if (job.id === undefined) throw cannotGoLive(tenantId, 'A job has', job);
   await startBaseline(store, tenantId);
   const traces = await listOwnEnrolments(connection);
   const hired = await listHired(connection, jobs, counts);
-  const ours = await findOurs(connection, hired, traces);
-  const others = hired.filter((member) => !ours.has(member.jobCandidateId));
+  const ours = await findOurs(connection, hired.members, traces);
+  const others = hired.members.filter((member) => !ours.has(member.jobCandidateId));
   const before = others.map((member) => newHire(tenantId, member, 1, 'before-go-live'));
+  before.push(...hired.unreadable);
   if (!(await insertBaseline(store, tenantId, before))) return;
   for (const [, { member, trace }] of ours) await reopen(deps, tenantId, member, trace);
   // Also a reference of somebody who has left since tells that this store was rebuilt.
@@ -44,7 +48,7 @@ export async function recordBaseline(
   for (const job of jobs) await markListed(store, tenantId, job.jobId, job.totals);
   await finishBaseline(store, tenantId);
   counts.started += ours.size;
-  log.info({ tenantId, beforeGoLive: others.length, adopted: ours.size }, 'baseline complete');
+  log.info({ tenantId, beforeGoLive: before.length, adopted: ours.size }, 'baseline complete');
 }
 
 async function listOwnEnrolments({ partner }: Connection): Promise<Map<string, OwnTrace>> {
@@ -69,23 +73,57 @@ function isLater(a: OwnTrace, b: OwnTrace): boolean {
   return a.period > b.period || (a.period === b.period && a.enrolment > b.enrolment);
 }
 
-async function listHired(
-  connection: Connection,
-  jobs: readonly ListedJob[],
-  counts: SweepCounts,
-): Promise<StageMember[]> {
-  const hired = new Map<string, StageMember>();
+interface Hired {
+  members: StageMember[];
+  /** In a hiring stage by the list, though their record cannot be read: hired before go-live like the others. */
+  unreadable: NewHire[];
+}
+
+/** A list shorter than a page cannot shift while it is read. A longer one is read twice: who is passed over by both must have moved twice. */
+const READINGS_OF_LONG_LISTS = 2;
+
+async function listHired(connection: Connection, jobs: readonly ListedJob[], counts: SweepCounts): Promise<Hired> {
+  const members = new Map<string, StageMember>();
+  const unreadable = new Map<string, NewHire>();
   for (const job of jobs) {
     counts.jobsListed += 1;
     for (const stage of connection.tenant.policies.enrolAt) {
-      for await (const { members, unreadable } of listStage(connection, job.jobId, stage, 'bulk')) {
-        for (const member of members) hired.set(member.jobCandidateId, member);
-        counts.unreadable += unreadable.length;
-      }
+      let readings = 0;
+      let pages = 0;
+      do {
+        pages = 0;
+        for await (const page of listStage(connection, job.jobId, stage, 'bulk')) {
+          pages += 1;
+          for (const member of page.members) members.set(member.jobCandidateId, member);
+          for (const item of page.unreadable) {
+            const hire = unreadableHire(connection.tenant.tenant, job.jobId, item);
+            unreadable.set(hire.jobCandidateId, hire);
+          }
+        }
+        readings += 1;
+      } while (pages > 1 && readings < READINGS_OF_LONG_LISTS);
     }
   }
-  counts.people += hired.size;
-  return [...hired.values()];
+  counts.unreadable += unreadable.size;
+  counts.people += members.size;
+  return {
+    members: [...members.values()],
+    unreadable: [...unreadable.values()].filter((hire) => !members.has(hire.jobCandidateId)),
+  };
+}
+
+function unreadableHire(tenantId: string, jobId: string, item: UnreadableItem): NewHire {
+  if (item.id === undefined) throw cannotGoLive(tenantId, `Somebody hired on job ${jobId} has`, item);
+  return { tenantId, jobCandidateId: item.id, period: 1, state: 'before-go-live', candidateId: null, jobId };
+}
+
+/** Without an id nobody could tell later who was hired before. */
+function cannotGoLive(tenantId: string, whoHas: string, { reason }: UnreadableItem): ConnectorError {
+  return new ConnectorError({
+    code: 'BASELINE_UNREADABLE',
+    action: 'retry',
+    message: `${whoHas} a record without an id (${reason}), so tenant ${tenantId} cannot go live: people hired before would be hired again. Correct the record with the partner, or name the difference in partner.readings; the next sweep goes on by itself.`,
+  });
 }
 
 async function findOurs(

@@ -1,3 +1,4 @@
+import type { UnreadableItem } from '../src/partner/client/types.ts';
 import { contract } from '../src/partner/contract/index.ts';
 import { type JobSnapshot, readJobs, saveJobs } from '../src/store/jobs.ts';
 import type { Store } from '../src/store/open-store.ts';
@@ -12,13 +13,19 @@ export interface ListedJob {
   listedTotals: string | null;
 }
 
+export interface ListedJobs {
+  jobs: ListedJob[];
+  /** Records that do not fit the contract. */
+  unreadable: UnreadableItem[];
+}
+
 /**
  * Reads the whole jobs list and keeps it: a job's fields are shown nowhere else (section 4.2). Doubles as the known-good read: none of
  * the jobs known before means another company's key, and nothing is kept.
  */
-export async function refreshJobs(store: Store, { tenant, partner }: Connection): Promise<ListedJob[]> {
+export async function refreshJobs(store: Store, { tenant, partner }: Connection): Promise<ListedJobs> {
   const known = new Map((await readJobs(store, tenant.tenant)).map((job) => [job.jobId, job]));
-  const { items } = await partner.readAll(contract.jobs.list, {}, { lane: 'live' });
+  const { items, unreadable } = await partner.readAll(contract.jobs.list, {}, { lane: 'live' });
   if (known.size > 0 && !items.some((job) => isSame(job, known.get(String(job.id)))))
     throw companyMismatch(tenant.tenant);
   await saveJobs(
@@ -26,11 +33,15 @@ export async function refreshJobs(store: Store, { tenant, partner }: Connection)
     tenant.tenant,
     items.map((job) => ({ jobId: String(job.id), record: job as Record<string, unknown> })),
   );
-  return items.map((job) => ({
+  const jobs = items.map((job) => ({
     jobId: String(job.id),
     totals: JSON.stringify((job.pipelineStage ?? []).map((stage) => [stage.type, Number(stage.totalCandidate)])),
     listedTotals: listedTotals(known.get(String(job.id))),
   }));
+  // Their people can be listed by the id alone, and are, each time: nothing tells whether somebody moved.
+  for (const { id } of unreadable)
+    if (id !== undefined) jobs.push({ jobId: id, totals: 'unreadable', listedTotals: null });
+  return { jobs, unreadable };
 }
 
 function listedTotals(job: JobSnapshot | undefined): string | null {

@@ -1,9 +1,10 @@
+import { isConnectorError } from '../src/errors.ts';
 import { contract } from '../src/partner/contract/index.ts';
 import { hiresInState, latestHires, updateHire } from '../src/store/hires.ts';
 import { markListed } from '../src/store/jobs.ts';
 import type { HireRow } from '../src/store/schema.ts';
 import { readClock, readTenantState, recordSweep, recordVerifiedKey } from '../src/store/tenant-states.ts';
-import { takeWakes } from '../src/store/wakes.ts';
+import { clearWakes, readWakes } from '../src/store/wakes.ts';
 import { recordBaseline } from './baseline.ts';
 import type { Connection } from './connections.ts';
 import type { ActivityDeps } from './deps.ts';
@@ -45,15 +46,19 @@ export function sweepTenant(deps: ActivityDeps, { tenantId }: { tenantId: string
     const sweep: Sweep = { deps, connection, tenantId, counts };
     const state = await readTenantState(deps.store, tenantId);
     const full = (state.full_swept_at ?? 0) + DAY_MS <= (await readClock(deps.store));
-    const hinted = await takeWakes(deps.store, tenantId, 'people');
-    const jobs = await refreshJobs(deps.store, connection);
+    const wakes = await readWakes(deps.store, tenantId, 'people');
+    const hinted = wakes.map((wake) => wake.recordId);
+    const listed = await refreshJobs(deps.store, connection);
+    const { jobs } = listed;
+    counts.unreadable += listed.unreadable.length;
     await recordVerifiedKey(deps.store, tenantId, connection.keyFingerprint);
     counts.jobs = jobs.length;
     const first = state.baseline_done_at === null;
-    if (first) await recordBaseline(deps, connection, jobs, counts);
+    if (first) await recordBaseline(deps, connection, listed, counts);
     else
       for (const job of jobs.filter((one) => full || hasChanged(one) || hinted.includes(one.jobId)))
         await sweepJob(sweep, job);
+    await clearWakes(deps.store, tenantId, 'people', wakes);
     await wakeMovedOnboardings(sweep);
     if (full || first) await wakeOpenHires(sweep);
     await recordSweep(deps.store, tenantId, full || first);
@@ -120,10 +125,17 @@ async function noteLeft(sweep: Sweep, job: ListedJob, present: ReadonlyMap<strin
   const absent = over.filter((hire) => hire.job_id === job.jobId && !present.has(hire.job_candidate_id));
   for (const hire of absent.slice(0, MOST_SECOND_READINGS)) {
     const { enrolAt } = connection.tenant.policies;
-    const { verdict } = await readPresence(deps.store, connection, hire.job_candidate_id, enrolAt);
+    const presence = await readPresence(deps.store, connection, hire.job_candidate_id, enrolAt).catch(unlessUnreadable);
+    // Their own record keeps nobody else waiting; the job is listed again next time.
+    if (presence === undefined) sweep.counts.unreadable += 1;
     const key = { tenantId, jobCandidateId: hire.job_candidate_id, period: hire.period };
-    if (verdict !== 'in') await updateHire(deps.store, key, { state: 'cancelled', step: 'left' });
+    if (presence !== undefined && presence.verdict !== 'in')
+      await updateHire(deps.store, key, { state: 'cancelled', step: 'left' });
   }
+}
+
+function unlessUnreadable(error: unknown): undefined {
+  if (!isConnectorError(error, 'RECORD_UNREADABLE')) throw error;
 }
 
 /** The only poll of onboarding: one list for all hires that wait, whatever their number. */

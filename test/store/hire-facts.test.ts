@@ -1,13 +1,13 @@
 import { execFile } from 'node:child_process';
 import { promisify } from 'node:util';
-import { describe, expect, test } from 'vitest';
+import { describe, expect, test, vi } from 'vitest';
 import { closeCreditGate, openCreditGate, passCreditGate, releaseCanary } from '../../src/store/credit-gate.ts';
 import { endHire, insertHires, latestHire, updateHire } from '../../src/store/hires.ts';
 import { answerHold, closeHold, listHolds, openHold } from '../../src/store/holds.ts';
 import { linkEmployee, linksOfPerson, moveClaim, releaseClaim, takeClaim } from '../../src/store/identity.ts';
 import { decideIntent, latestIntent, openIntent, requestUnderWay } from '../../src/store/intents.ts';
 import { pauseTenant, readClock, readTenantState, resumeTenant } from '../../src/store/tenant-states.ts';
-import { addWakes, takeWakes } from '../../src/store/wakes.ts';
+import { addWakes, clearWakes, readWakes } from '../../src/store/wakes.ts';
 import { freshStore, freshStoreUrl, kinds } from './stores.ts';
 
 const key = { tenantId: 'acme', jobCandidateId: '5012', period: 1 };
@@ -155,11 +155,29 @@ describe.each(kinds)('the store on %s', (kind) => {
     expect(await resumeTenant(store, 'acme')).toBe(false);
   });
 
-  test('a wake is one row however often it comes, and is taken once', async () => {
+  test('a wake is one row however often it comes, and stays until its work is done', async () => {
     const { store, other } = await freshStore(kind);
     await addWakes(store, 'acme', 'people', ['1', '2']);
     await addWakes(other, 'acme', 'people', ['2', '3']);
-    expect((await takeWakes(store, 'acme', 'people')).toSorted()).toEqual(['1', '2', '3']);
-    expect(await takeWakes(other, 'acme', 'people')).toEqual([]);
+    const wakes = await readWakes(store, 'acme', 'people');
+    expect(wakes.map((wake) => wake.recordId).toSorted()).toEqual(['1', '2', '3']);
+    expect((await readWakes(other, 'acme', 'people')).length).toBe(3);
+    await clearWakes(store, 'acme', 'people', wakes);
+    expect(await readWakes(other, 'acme', 'people')).toEqual([]);
+  });
+
+  test('a wake that comes while its work is under way is not cleared with it', async () => {
+    const { store, other } = await freshStore(kind);
+    await addWakes(store, 'acme', 'people', ['1', '2']);
+    const [first] = await readWakes(store, 'acme', 'people');
+    await vi.waitUntil(async () => {
+      await addWakes(other, 'acme', 'people', ['2']);
+      return (await readWakes(store, 'acme', 'people')).some((wake) => wake.wokenAt > (first?.wokenAt ?? 0));
+    });
+    await clearWakes(store, 'acme', 'people', [
+      { recordId: '1', wokenAt: first?.wokenAt ?? 0 },
+      { recordId: '2', wokenAt: first?.wokenAt ?? 0 },
+    ]);
+    expect((await readWakes(store, 'acme', 'people')).map((wake) => wake.recordId)).toEqual(['2']);
   });
 });
