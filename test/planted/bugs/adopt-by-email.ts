@@ -5,12 +5,12 @@ export const bug: PlantedBug = {
   patches: [
     {
       file: 'activities/enrol.ts',
-      find: `  async DUPLICATE_ENROLLMENT(deps, connection, ref, reference) {
-    const hits = await findEnrolments(connection, reference);
+      find: `  async DUPLICATE_ENROLLMENT(deps, connection, attempt) {
+    const hits = await findEnrolments(connection, attempt.reference);
 `,
-      replace: `  async DUPLICATE_ENROLLMENT(deps, connection, ref) {
+      replace: `  async DUPLICATE_ENROLLMENT(deps, connection, attempt) {
     const { contract } = await import('../src/partner/contract/index.ts');
-    const presence = await readPresence(deps.store, connection, ref.jobCandidateId, connection.tenant.policies.enrolAt);
+    const presence = await readPresence(deps.store, connection, attempt.jobCandidateId, connection.tenant.policies.enrolAt);
     const email = presence.verdict === 'missing' ? '' : presence.jobCandidate.candidate_details?.email;
     const { items } = await connection.partner.readAll(contract.onboarding.listCandidates, {}, { lane: 'live' });
     const hits = items.filter((item) => item.email === email).map(enrolmentOf).slice(0, 1);
