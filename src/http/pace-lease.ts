@@ -39,7 +39,12 @@ type Sharers = Record<string, { at: number; inFlight: number }>;
 /** A pace and the processes that share it. */
 export interface SharedState extends SavedPace {
   sharers?: Sharers;
+  /** Of the shape of all this. */
+  version: number;
 }
+
+/** Raised when what is saved changes its shape: what another version learned is learned again. */
+const paceVersion = 1;
 
 /** A process leases the turns of so many ms, or one. */
 export const shareMs = 250;
@@ -52,11 +57,16 @@ const sharerMs = 2_000;
  */
 export function leaseTurns(
   asked: Asked & { random: () => number },
-  { sharers: known = {}, ...saved }: Partial<SharedState>,
+  shared: Partial<SharedState>,
   now: number,
 ): { pace?: SharedState; result: Granted } {
   const clock = { at: now };
-  const pacer = createPacer({ now: () => clock.at, random: asked.random, leaseMs: shareMs }, begun(saved));
+  const isOurs = shared.version === paceVersion;
+  const known = (isOurs && shared.sharers) || {};
+  const pacer = createPacer(
+    { now: () => clock.at, random: asked.random, leaseMs: shareMs },
+    isOurs ? learnedOf(shared as SharedState) : undefined,
+  );
   const offset = now - asked.localNow;
   for (const answer of asked.answers) pacer.answered({ ...answer, sentAt: answer.sentAt + offset });
   const standsFrom = pacer.pausedMs() > 0 ? asked.localNow + pacer.pausedMs() - 1 : 0;
@@ -76,11 +86,11 @@ export function leaseTurns(
     othersInFlight: Object.entries(sharers).reduce((n, [id, one]) => (id === asked.sharer ? n : n + one.inFlight), 0),
   };
   const changed = turns.length + asked.answers.length + back > 0 || isDue;
-  return changed ? { pace: { ...pacer.save(), sharers }, result } : { result };
+  return changed ? { pace: { ...pacer.save(), sharers, version: paceVersion }, result } : { result };
 }
 
-function begun(saved: Partial<SavedPace>): SavedPace | undefined {
-  return saved.rate === undefined ? undefined : (saved as SavedPace);
+function learnedOf({ sharers: _sharers, version: _version, ...saved }: SharedState): SavedPace {
+  return saved;
 }
 
 /** Turns for those that wait and have none, as far as the next 250 ms reach. */

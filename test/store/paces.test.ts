@@ -6,7 +6,7 @@ import { changePace, readPace } from '../../src/store/paces.ts';
 import { freshStore, kinds } from './stores.ts';
 
 const KEY = { tenantId: 'acme', upstream: 'partner' };
-const at20: SharedState = { rate: 20, best: 20, noise: 0, limitSeen: true };
+const at20: SharedState = { rate: 20, best: 20, noise: 0, limitSeen: true, version: 1 };
 
 /** As src/app.ts opens it. */
 function openPace(store: Store): SharedPace {
@@ -14,6 +14,14 @@ function openPace(store: Store): SharedPace {
     changePace(store, KEY, (saved, now) => change((saved ?? {}) as Partial<SharedState>, now)),
   );
 }
+
+test('what another version of the product learned is learned again, and keeps nobody waiting', () => {
+  const asked = { live: 1, bulk: 0, own: [], unused: 0, answers: [], localNow: 0, sharer: 'one', inFlight: 0 };
+  const later = { perMinute: 1, sharers: 7, version: 2 } as unknown as SharedState;
+  const { result, pace } = leaseTurns({ ...asked, random: () => 0.5 }, later, 1_000);
+  expect(result.turns).toHaveLength(1);
+  expect(pace?.version).toBe(1);
+});
 
 describe.each(kinds)('a pace in %s', (kind) => {
   test('is changed by one at a time, however many change it at once', async () => {
