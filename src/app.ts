@@ -14,7 +14,7 @@ import { createRegistry, startHealth } from './health.ts';
 import { streamNames } from './hris/registry.ts';
 import type { SharedState } from './http/pace-lease.ts';
 import { createSharedPace, type SharedPace } from './http/shared-pace.ts';
-import { armKillPoints, passPoint, withKillPoints } from './kill-point.ts';
+import { armKillPoints, inActivity, passPoint, withKillPoints } from './kill-point.ts';
 import { createLogger, type Logger } from './log.ts';
 import { openStore, type Store } from './store/open-store.ts';
 import { changePace } from './store/paces.ts';
@@ -52,7 +52,11 @@ export async function runWorker(options: Places & { healthPort?: number }): Prom
   const temporal = await connectTemporal();
   const store = await openStore(storeUrl(options.dataDir, config), { plugins: [writePoints(passPoint)] });
   // A connection of its own: no turn waits for a transaction, and none for the disk.
-  const paces = await openStore(storeUrl(options.dataDir, config), { relaxed: true, poolSize: 2 });
+  const paces = await openStore(storeUrl(options.dataDir, config), {
+    relaxed: true,
+    poolSize: 2,
+    plugins: [writePoints(passPoint)],
+  });
   try {
     await checkSearchAttributes(temporal.connection, temporal.namespace);
     return await startWorker({ options, config, log, tenants, temporal, store, paces });
@@ -201,8 +205,11 @@ function wireActivities(
 function openPace(store: Store, tenantId: string, log: Logger): SharedPace {
   return createSharedPace(
     (change) =>
-      changePace(store, { tenantId, upstream: 'partner' }, (saved, now) =>
-        change((saved ?? {}) as Partial<SharedState>, now),
+      // Whichever activity happens to ask, the turns are for all of them.
+      inActivity('pace', () =>
+        changePace(store, { tenantId, upstream: 'partner' }, (saved, now) =>
+          change((saved ?? {}) as Partial<SharedState>, now),
+        ),
       ),
     Math.random,
     (error) => log.error({ tenantId, err: error }, 'the shared pace is not to be had, calls to the partner wait'),
