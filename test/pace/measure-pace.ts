@@ -4,9 +4,11 @@ import { mkdtemp, rm } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { setTimeout as pause } from 'node:timers/promises';
+import type { SharedState } from '../../src/http/pace-lease.ts';
 import { createControlClient } from '../../src/sandbox/control/client.ts';
 import type { Fault } from '../../src/sandbox/faults.ts';
 import { openStore } from '../../src/store/open-store.ts';
+import { changePace } from '../../src/store/paces.ts';
 import type { CallerOrder, CallSeen } from './caller-process.ts';
 
 export interface PaceTrial {
@@ -19,6 +21,8 @@ export interface PaceTrial {
   processes: number;
   learnSeconds: number;
   seconds: number;
+  /** What was learned of this limit before, calls a second. */
+  learned?: number;
   storeUrl?: string;
 }
 
@@ -44,7 +48,7 @@ const LIVE_EVERY_MS = 1_000;
 export async function tryPace(trial: PaceTrial): Promise<PaceResult> {
   const dir = await mkdtemp(join(tmpdir(), 'hirebridge-pace-'));
   const storeUrl = trial.storeUrl ?? `sqlite:${join(dir, 'store.db')}`;
-  await (await openStore(storeUrl)).close();
+  await prepareStore(storeUrl, trial.learned);
   const args = ['sandbox', '--port', '0', '--control-port', '0', '--key', KEY, '--jobs', '2', '--limit', trial.limit];
   const sandbox = spawn(process.execPath, [MAIN, ...args], {
     env: { ...process.env, LOG_LEVEL: 'error' },
@@ -82,6 +86,15 @@ export async function tryPace(trial: PaceTrial): Promise<PaceResult> {
     sandbox.kill('SIGKILL');
     await rm(dir, { recursive: true, force: true });
   }
+}
+
+async function prepareStore(storeUrl: string, learned: number | undefined): Promise<void> {
+  const store = await openStore(storeUrl);
+  if (learned !== undefined) {
+    const pace: SharedState = { rate: learned, best: learned, noise: 0, limitSeen: true, version: 1 };
+    await changePace(store, { tenantId: 'acme', upstream: 'partner' }, () => ({ pace, result: undefined }));
+  }
+  await store.close();
 }
 
 async function startCaller(order: CallerOrder): Promise<ChildProcess> {
