@@ -148,8 +148,17 @@ const deleteSchedule = step(
 export const bookingLinks: Family<Bookings> = {
   name: 'booking links',
   begin,
-  steps: [createLink, createLink, createLink, book, bookThroughLink, cancel, revoke, wait, wait, deleteSchedule] as Array<
-    fc.Arbitrary<Step<Bookings>>
-  >,
+  steps: [
+    createLink,
+    createLink,
+    createLink,
+    book,
+    bookThroughLink,
+    cancel,
+    revoke,
+    wait,
+    wait,
+    deleteSchedule,
+  ] as Array<fc.Arbitrary<Step<Bookings>>>,
   compare,
 };
