@@ -1,4 +1,5 @@
 import { Argument, type Command } from 'commander';
+import { type StreamName, streamNames } from '../hris/port.ts';
 import { example, placesOf } from './options.ts';
 import { useEmbeddedTemporal } from './up/embedded-address.ts';
 
@@ -7,7 +8,7 @@ export function addSync(program: Command): void {
     .command('sync')
     .description("Pull one stream into the HR system's landing table: unchanged records cost no write.")
     .argument('<tenant>', 'tenant of the stream')
-    .addArgument(new Argument('<stream>', 'what to pull').choices(['jobs', 'candidates']))
+    .addArgument(new Argument('<stream>', 'what to pull').choices(streamNames))
     .option('--full', 'begin at the first page and write every row again, whatever its hash says')
     .option('--json', 'print the counts as JSON')
     .addHelpText(
@@ -19,7 +20,7 @@ export function addSync(program: Command): void {
 
 async function runSync(
   tenantId: string,
-  stream: 'jobs' | 'candidates',
+  stream: StreamName,
   options: { full?: boolean; json?: boolean },
   command: Command,
 ): Promise<void> {

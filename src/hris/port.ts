@@ -60,7 +60,8 @@ export interface WriteOptions {
 }
 
 /** Streams whose records land in the HRIS as they are, without an employee behind them. */
-export type StreamName = 'jobs' | 'candidates';
+export const streamNames = ['jobs', 'candidates'] as const;
+export type StreamName = (typeof streamNames)[number];
 
 /** One partner record, mapped; `hash` is over `fields`. */
 export interface LandingRow {

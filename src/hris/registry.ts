@@ -4,6 +4,7 @@ import type { FieldDef, HrisAdapter, StreamName } from './port.ts';
 import { sql } from './sql/sql.ts';
 
 export { duration } from './duration.ts';
+export { streamNames } from './port.ts';
 
 /** What an adapter gives the registry. `options` is always the output of `optionsSchema`. */
 export interface HrisKind<Options = unknown> {
@@ -16,9 +17,6 @@ export interface HrisKind<Options = unknown> {
   /** Opens one connection; every reference is resolved by now. Nothing is sent before the first call. */
   open(options: Options, connectionName: string): Promise<HrisAdapter>;
 }
-
-/** Every stream that may land in an HRIS. */
-export const streamNames = ['jobs', 'candidates'] as const satisfies readonly StreamName[];
 
 const KINDS: Record<string, HrisKind> = { sql: sql as HrisKind };
 

@@ -1,4 +1,5 @@
 import { z } from 'zod';
+import type { FieldDef } from '../port.ts';
 
 /** A table or column, with its schema where it has one. */
 export const columnName = z.string().regex(/^[A-Za-z_]\w*(\.[A-Za-z_]\w*)?$/, 'expected the name of a table or column');
@@ -14,3 +15,15 @@ export const field = z.strictObject({
 
 export type FieldInput = z.input<typeof field>;
 export type Column = z.output<typeof field>;
+
+/** What a mapping may write into these columns. */
+export function fieldDefs({ columns }: { columns: Record<string, Column> }): FieldDef[] {
+  return Object.entries(columns).map(([key, column]) => ({
+    key,
+    label: column.label ?? key,
+    type: column.type,
+    required: column.required,
+    writable: true,
+    ...(column.options === undefined ? {} : { options: column.options }),
+  }));
+}

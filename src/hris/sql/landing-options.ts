@@ -1,5 +1,5 @@
 import { z } from 'zod';
-import type { FieldDef, StreamName } from '../port.ts';
+import type { StreamName } from '../port.ts';
 import { columnName, type FieldInput, field } from './field-options.ts';
 
 /** Landing tables as we would make them; a tenant names its own tables and adds columns with `landing`. */
@@ -51,14 +51,3 @@ export type LandingTable = z.output<typeof landingOptions>[StreamName];
 
 /** Whose record it is, its id there, the hash of what was landed, and when: columns every landing table has. */
 export const landingKeys = { tenant: 'tenant', id: 'partner_id', hash: 'row_hash', at: 'landed_at' } as const;
-
-export function landingFields({ columns }: LandingTable): FieldDef[] {
-  return Object.entries(columns).map(([key, column]) => ({
-    key,
-    label: column.label ?? key,
-    type: column.type,
-    required: column.required,
-    writable: true,
-    ...(column.options === undefined ? {} : { options: column.options }),
-  }));
-}

@@ -1,6 +1,5 @@
 import { z } from 'zod';
 import { duration } from '../duration.ts';
-import type { FieldDef } from '../port.ts';
 import { type Column, type FieldInput, field, columnName as name } from './field-options.ts';
 import { landingOptions } from './landing-options.ts';
 
@@ -60,17 +59,6 @@ export type SqlOptionsInput = z.input<typeof sqlOptions>;
 /** The view through which a table made by us is read when reads lag. */
 export function directoryView(table: string): string {
   return `${table}_directory`;
-}
-
-export function fieldDefs(options: SqlOptions): FieldDef[] {
-  return Object.entries(options.columns).map(([key, column]) => ({
-    key,
-    label: column.label ?? key,
-    type: column.type,
-    required: column.required,
-    writable: true,
-    ...(column.options === undefined ? {} : { options: column.options }),
-  }));
 }
 
 function parsedDefaults(): Record<string, Column> {

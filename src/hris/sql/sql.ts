@@ -2,11 +2,11 @@ import type { FindKey, HrisAdapter, HrisFacts } from '../port.ts';
 import type { HrisKind } from '../registry.ts';
 import { openSqlDatabase, type SqlDatabase } from './database.ts';
 import { createHrisTables } from './ensure-hris-schema.ts';
+import { fieldDefs } from './field-options.ts';
 import { findEmployee, readEmployee } from './find.ts';
 import { landRows } from './land.ts';
 import { explainLandingError } from './landing-errors.ts';
-import { landingFields } from './landing-options.ts';
-import { fieldDefs, type SqlOptions, sqlOptions } from './options.ts';
+import { type SqlOptions, sqlOptions } from './options.ts';
 import { whileOpen } from './postgres.ts';
 import { probeEmployees } from './probe.ts';
 import { explainSqlError } from './sql-errors.ts';
@@ -16,7 +16,7 @@ import { createEmployee, updateEmployee } from './write-employee.ts';
 export const sql: HrisKind<SqlOptions> = {
   optionsSchema: sqlOptions as HrisKind<SqlOptions>['optionsSchema'],
   fields: fieldDefs,
-  landingFields: (options, stream) => landingFields(options.landing[stream]),
+  landingFields: (options, stream) => fieldDefs(options.landing[stream]),
   open: async (options) => openSqlAdapter(options),
 };
 
