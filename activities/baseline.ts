@@ -8,7 +8,7 @@ import { finishBaseline, startBaseline } from '../src/store/tenant-states.ts';
 import type { Connection } from './connections.ts';
 import type { ActivityDeps } from './deps.ts';
 import { employeeReference, readEnrolmentReference } from './hire-references.ts';
-import { listStage, type StageMember } from './read-presence.ts';
+import { listStage, type StageMember, type StagePage } from './read-presence.ts';
 import type { ListedJob, ListedJobs } from './refresh-jobs.ts';
 import type { SweepCounts } from './sweep-tenant.ts';
 
@@ -79,29 +79,19 @@ interface Hired {
   unreadable: NewHire[];
 }
 
-/** A list shorter than a page cannot shift while it is read. A longer one is read twice: who is passed over by both must have moved twice. */
-const READINGS_OF_LONG_LISTS = 2;
-
 async function listHired(connection: Connection, jobs: readonly ListedJob[], counts: SweepCounts): Promise<Hired> {
   const members = new Map<string, StageMember>();
   const unreadable = new Map<string, NewHire>();
   for (const job of jobs) {
     counts.jobsListed += 1;
     for (const stage of connection.tenant.policies.enrolAt) {
-      let readings = 0;
-      let pages = 0;
-      do {
-        pages = 0;
-        for await (const page of listStage(connection, job.jobId, stage, 'bulk')) {
-          pages += 1;
-          for (const member of page.members) members.set(member.jobCandidateId, member);
-          for (const item of page.unreadable) {
-            const hire = unreadableHire(connection.tenant.tenant, job.jobId, item);
-            unreadable.set(hire.jobCandidateId, hire);
-          }
+      for await (const page of readStageAtRest(connection, job.jobId, stage)) {
+        for (const member of page.members) members.set(member.jobCandidateId, member);
+        for (const item of page.unreadable) {
+          const hire = unreadableHire(connection.tenant.tenant, job.jobId, item);
+          unreadable.set(hire.jobCandidateId, hire);
         }
-        readings += 1;
-      } while (pages > 1 && readings < READINGS_OF_LONG_LISTS);
+      }
     }
   }
   counts.unreadable += unreadable.size;
@@ -110,6 +100,16 @@ async function listHired(connection: Connection, jobs: readonly ListedJob[], cou
     members: [...members.values()],
     unreadable: [...unreadable.values()].filter((hire) => !members.has(hire.jobCandidateId)),
   };
+}
+
+/** A list of one page cannot shift while it is read. A longer one is read twice: who is passed over by both must have moved twice. */
+async function* readStageAtRest(connection: Connection, jobId: string, stage: string): AsyncGenerator<StagePage> {
+  let pages = 0;
+  for await (const page of listStage(connection, jobId, stage, 'bulk')) {
+    pages += 1;
+    yield page;
+  }
+  if (pages > 1) yield* listStage(connection, jobId, stage, 'bulk');
 }
 
 function unreadableHire(tenantId: string, jobId: string, item: UnreadableItem): NewHire {
