@@ -1,13 +1,13 @@
 import { createHash } from 'node:crypto';
 import { ConnectorError } from '../src/errors.ts';
+import { withKillPoints } from '../src/failpoint.ts';
 import type { HrisAdapter, StreamName } from '../src/hris/port.ts';
 import { streamNames } from '../src/hris/registry.ts';
-import type { SharedPace } from '../src/http/shared-pace.ts';
-import { withKillPoints } from '../src/kill-point.ts';
 import type { Mapping } from '../src/mapping/load-mapping.ts';
 import { createPartnerClient, type PartnerClient } from '../src/partner/client/create-partner-client.ts';
 import type { CallReport } from '../src/partner/client/types.ts';
-import { Readings } from '../src/partner/contract/readings.ts';
+import { Readings } from '../src/partner/contract/overrides.ts';
+import type { SharedPace } from '../src/rate-limit/shared-rate-limit.ts';
 import { loadStreamMapping, loadTenantMapping, openTenantHris } from '../src/tenants/open-hris.ts';
 import type { Tenant } from '../src/tenants/schema.ts';
 import { resolveSecret } from '../src/tenants/secrets.ts';

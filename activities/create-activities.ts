@@ -1,7 +1,9 @@
 import { Context } from '@temporalio/activity';
 import { ConnectorError } from '../src/errors.ts';
-import { inActivity } from '../src/kill-point.ts';
-import { applyPlan } from './apply-plan.ts';
+import { inActivity } from '../src/failpoint.ts';
+import type { ActivityDeps } from './deps.ts';
+import { toFailure } from './failures.ts';
+import { applyPlan } from './hire/apply-plan.ts';
 import {
   allowCancellation,
   cancelHire,
@@ -9,20 +11,18 @@ import {
   describeLeftAfterEmployee,
   readHire,
   startNextEnrolment,
-} from './cancel-hire.ts';
-import type { ActivityDeps } from './deps.ts';
-import { enrol } from './enrol.ts';
-import { toFailure } from './failures.ts';
-import type { HireActivities } from './hire-activities.ts';
-import { openHold, takeAnswer } from './hold-hire.ts';
-import { finishHire, hasEmployee, openHire, readOutcome } from './open-hire.ts';
-import { planEmployee } from './plan-employee.ts';
-import { describeDeadline, readOnboarding } from './read-onboarding.ts';
-import type { StreamActivities, StreamInput, StreamStep } from './stream-activities.ts';
-import { type SweepActivities, sweepTenant } from './sweep-tenant.ts';
-import { syncPages } from './sync-pages.ts';
-import { verify } from './verify.ts';
-import { writeBack } from './write-back.ts';
+} from './hire/cancel-hire.ts';
+import { enrol } from './hire/enrol.ts';
+import type { HireActivities } from './hire/hire-activities.ts';
+import { openHold, takeAnswer } from './hire/hold-hire.ts';
+import { finishHire, hasEmployee, openHire, readOutcome } from './hire/open-hire.ts';
+import { planEmployee } from './hire/plan-employee.ts';
+import { describeDeadline, readOnboarding } from './hire/read-onboarding.ts';
+import { verify } from './hire/verify.ts';
+import { writeBack } from './hire/write-back.ts';
+import { type SweepActivities, sweepTenant } from './reconcile/reconcile.ts';
+import type { StreamActivities, StreamInput, StreamStep } from './streams/stream-activities.ts';
+import { syncPages } from './streams/sync-pages.ts';
 
 export type Activities = HireActivities & SweepActivities & StreamActivities;
 

@@ -3,7 +3,7 @@ import { pauseTenant, readTenantState, recordVerifiedKey } from '../src/store/te
 import { assertKnownCompany } from './assert-known-company.ts';
 import type { Connection } from './connections.ts';
 import type { ActivityDeps } from './deps.ts';
-import type { Held } from './hire-activities.ts';
+import type { Held } from './hire/hire-activities.ts';
 
 /**
  * Runs work of one tenant with its two ends open. A paused tenant's work waits; a key that no longer works pauses the tenant once

@@ -45,7 +45,7 @@ export const Config = z.object({
   HIREBRIDGE_PAUSED_MS: milliseconds.default(15_000),
   /** Where the workflows' bundle is kept, by content, so that several data directories may share it; "cache" in the data directory without it. */
   HIREBRIDGE_BUNDLE_DIR: z.string().min(1).optional(),
-  /** Only for tests: the process kills itself at this point; see src/kill-point.ts. */
+  /** Only for tests: the process kills itself at this point; see src/failpoint.ts. */
   HIREBRIDGE_KILL_AT: z.string().optional(),
   /** Only for tests: the process stops itself at this point, until SIGCONT. */
   HIREBRIDGE_STOP_AT: z.string().optional(),

@@ -6,7 +6,7 @@ import { init, parse } from 'es-module-lexer';
 import { beforeAll, expect, test } from 'vitest';
 
 const root = path.join(import.meta.dirname, '..');
-const everyone = ['src/errors', 'src/log', 'src/kill-point'];
+const everyone = ['src/errors', 'src/log', 'src/failpoint'];
 
 /** Who may import whom at run time; types are free. The longest matching room counts, and every room may import itself. */
 const rooms: Record<string, { rooms: string[]; packages?: RegExp }> = {
@@ -31,7 +31,7 @@ const rooms: Record<string, { rooms: string[]; packages?: RegExp }> = {
   'src/app': { rooms: [''] },
   'src/config': { rooms: everyone },
   'src/health': { rooms: everyone },
-  'src/kill-point': { rooms: everyone },
+  'src/failpoint': { rooms: everyone },
   'src/log': { rooms: everyone },
   'src/errors': { rooms: [] },
 };

@@ -8,7 +8,7 @@ import {
   sleep,
   workflowInfo,
 } from '@temporalio/workflow';
-import type { HireActivities, HoldRequest } from '../activities/hire-activities.ts';
+import type { HireActivities, HoldRequest } from '../activities/hire/hire-activities.ts';
 import {
   type HireInput,
   type HireProgress,

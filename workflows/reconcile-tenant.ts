@@ -1,5 +1,5 @@
 import { proxyActivities } from '@temporalio/workflow';
-import type { SweepActivities, SweepCounts } from '../activities/sweep-tenant.ts';
+import type { SweepActivities, SweepCounts } from '../activities/reconcile/reconcile.ts';
 import type { HireTiming } from './messages.ts';
 
 export interface ReconcileInput {

@@ -1,5 +1,5 @@
 import { continueAsNew, proxyActivities, workflowInfo } from '@temporalio/workflow';
-import type { StreamActivities, StreamStep } from '../activities/stream-activities.ts';
+import type { StreamActivities, StreamStep } from '../activities/streams/stream-activities.ts';
 import type { HireTiming } from './messages.ts';
 
 export interface SyncInput {

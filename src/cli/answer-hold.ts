@@ -3,7 +3,7 @@ import { releaseCanary } from '../store/credit-gate.ts';
 import { hiresInState } from '../store/hires.ts';
 import { closeHold, readHold, answerHold as writeAnswer } from '../store/holds.ts';
 import type { Store } from '../store/open-store.ts';
-import { type HireClient, wakeHire } from '../temporal/wake-hire.ts';
+import { type HireClient, wakeHire } from '../temporal/signal-hire.ts';
 import type { Places } from './options.ts';
 import { withClient } from './with-client.ts';
 

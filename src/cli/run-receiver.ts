@@ -2,10 +2,10 @@ import { readConfig, storeUrl } from '../config.ts';
 import { createRegistry, startHealth } from '../health.ts';
 import { createLogger } from '../log.ts';
 import { isEventName } from '../partner/contract/events.ts';
+import type { ReceiverTenant } from '../receiver/admit.ts';
+import { type Receiver, startReceiver } from '../receiver/receiver.ts';
+import { createReceiverMetrics } from '../receiver/receiver-metrics.ts';
 import type { Delivery } from '../store/inbox.ts';
-import type { ReceiverTenant } from '../webhooks/admit.ts';
-import { type Receiver, startReceiver } from '../webhooks/receiver.ts';
-import { createReceiverMetrics } from '../webhooks/receiver-metrics.ts';
 import type { Places } from './options.ts';
 
 export interface RunReceiverOptions extends Places {

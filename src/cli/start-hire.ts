@@ -1,7 +1,7 @@
 import { ConnectorError } from '../errors.ts';
 import { latestHire } from '../store/hires.ts';
 import { hireWorkflowId } from '../temporal/ids.ts';
-import { wakeHire } from '../temporal/wake-hire.ts';
+import { wakeHire } from '../temporal/signal-hire.ts';
 import type { Places } from './options.ts';
 import { withClient } from './with-client.ts';
 

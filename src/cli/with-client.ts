@@ -2,7 +2,7 @@ import { hireClient } from '../app.ts';
 import { readConfig, storeUrl } from '../config.ts';
 import { openStore, type Store } from '../store/open-store.ts';
 import { connectTemporal } from '../temporal/connection.ts';
-import { type HireClient } from '../temporal/wake-hire.ts';
+import { type HireClient } from '../temporal/signal-hire.ts';
 import { loadTenants } from '../tenants/load-tenants.ts';
 import type { Tenant } from '../tenants/schema.ts';
 import type { Places } from './options.ts';

@@ -1,4 +1,4 @@
-import { defaultReadings } from '../partner/contract/readings.ts';
+import { defaultReadings } from '../partner/contract/overrides.ts';
 import type { Context } from './context.ts';
 import {
   AccountInactiveError,

@@ -1,8 +1,8 @@
 import { z } from 'zod';
 import { duration } from '../hris/registry.ts';
+import { Readings } from '../partner/contract/overrides.ts';
 import { stageTypes } from '../partner/contract/pipelines.ts';
 import { queryNamesOf } from '../partner/contract/query-names.ts';
-import { Readings } from '../partner/contract/readings.ts';
 import { secretRef } from './secrets.ts';
 
 /** States a hire may be waited for. Rejected, failed and terminated are never a reason to create an employee. */
@@ -48,7 +48,7 @@ const partner = z
       .default([]),
     webhooks: z.enum(['on', 'off'], 'expected on or off').default('on'),
     allowPrivateAddress: z.boolean('expected true or false').default(false),
-    /** Overrides of what the specification leaves open; see src/partner/contract/readings.ts. */
+    /** Overrides of what the specification leaves open; see src/partner/contract/overrides.ts. */
     readings: Readings.partial().default({}),
   })
   .superRefine((value, context) => {

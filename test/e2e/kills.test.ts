@@ -2,7 +2,7 @@ import { afterAll, beforeAll, expect, test } from 'vitest';
 import { expectExactlyHired, readStatus, takeApplicants } from '../harness/exactly-hired.ts';
 import { startTraffic } from '../harness/hire-traffic.ts';
 import { type Kill, killWorkerAt } from '../harness/kill-worker.ts';
-import { distinct, recordPoints } from '../harness/recorded-points.ts';
+import { distinct, recordPoints } from '../harness/recorded-failpoints.ts';
 import { seeded, shuffled } from '../harness/seeded.ts';
 import { shortWaits } from '../harness/short-waits.ts';
 import { temporalForTests } from '../harness/temporal.ts';

@@ -4,7 +4,7 @@ import { expectExactlyHired, readStatus, takeApplicants, untilBaseline } from '.
 import { startTraffic } from '../harness/hire-traffic.ts';
 import { isStopped } from '../harness/is-stopped.ts';
 import { createDatabase } from '../harness/postgres.ts';
-import { readPoints } from '../harness/recorded-points.ts';
+import { readPoints } from '../harness/recorded-failpoints.ts';
 import { shortWaits } from '../harness/short-waits.ts';
 import { temporalForTests } from '../harness/temporal.ts';
 import { type Applicant, type Process, startWorld, until, type World, type WorldOptions } from '../harness/world.ts';

@@ -1,6 +1,6 @@
-import type { Lane } from '../../src/http/pace.ts';
-import { createPacer, type Pacer } from '../../src/http/pacer.ts';
-import type { SavedPace } from '../../src/http/pacer-state.ts';
+import type { SavedPace } from '../../src/rate-limit/limiter-state.ts';
+import type { Lane } from '../../src/rate-limit/rate-limit.ts';
+import { createPacer, type Pacer } from '../../src/rate-limit/rate-limiter.ts';
 
 /** A rate limit in virtual time: admits a request at `now` (ms), or says for how long not. */
 export type Limit = (now: number) => { ok: boolean; retryAfterMs: number };

@@ -4,7 +4,7 @@ import { startTraffic, type Traffic } from '../harness/hire-traffic.ts';
 import { readStatus, takeApplicants, untilBaseline } from '../harness/hiring.ts';
 import { type Evidence, gatherEvidence } from '../harness/judge-hires.ts';
 import { type Kill, killWorkerAt } from '../harness/kill-worker.ts';
-import { distinct, recordPoints } from '../harness/recorded-points.ts';
+import { distinct, recordPoints } from '../harness/recorded-failpoints.ts';
 import { shortWaits } from '../harness/short-waits.ts';
 import { type Applicant, startWorld, until, type World } from '../harness/world.ts';
 import type { KillRow } from './kill-rows.ts';

@@ -1,7 +1,7 @@
 import { answerIn } from '../../src/cli/answer-hold.ts';
 import { listHolds } from '../../src/store/holds.ts';
 import type { HoldRow } from '../../src/store/schema.ts';
-import type { HireClient } from '../../src/temporal/wake-hire.ts';
+import type { HireClient } from '../../src/temporal/signal-hire.ts';
 import { rename } from './people.ts';
 import { drawOne } from './scenario.ts';
 import { policies } from './tenants.ts';

@@ -2,12 +2,12 @@ import { execFile } from 'node:child_process';
 import { promisify } from 'node:util';
 import { describe, expect, test, vi } from 'vitest';
 import { closeCreditGate, openCreditGate, passCreditGate, releaseCanary } from '../../src/store/credit-gate.ts';
+import { addWakes, clearWakes, readWakes } from '../../src/store/hints.ts';
 import { endHire, insertHires, latestHire, updateHire } from '../../src/store/hires.ts';
 import { answerHold, closeHold, listHolds, openHold } from '../../src/store/holds.ts';
 import { linkEmployee, linksOfPerson, moveClaim, releaseClaim, takeClaim } from '../../src/store/identity.ts';
 import { decideIntent, latestIntent, openIntent, requestUnderWay } from '../../src/store/intents.ts';
 import { pauseTenant, readClock, readTenantState, resumeTenant } from '../../src/store/tenant-states.ts';
-import { addWakes, clearWakes, readWakes } from '../../src/store/wakes.ts';
 import { freshStore, freshStoreUrl, kinds } from './stores.ts';
 
 const key = { tenantId: 'acme', jobCandidateId: '5012', period: 1 };

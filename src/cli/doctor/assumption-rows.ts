@@ -1,6 +1,6 @@
 import { isDeepStrictEqual } from 'node:util';
 import { type Assumption, assumptions } from '../../partner/contract/assumptions.ts';
-import { defaultReadings } from '../../partner/contract/readings.ts';
+import { defaultReadings } from '../../partner/contract/overrides.ts';
 import type { Tenant } from '../../tenants/schema.ts';
 
 export interface AssumptionRow {

@@ -1,11 +1,11 @@
 import { setTimeout as pause } from 'node:timers/promises';
-import type { StreamStep } from '../../../activities/stream-activities.ts';
+import type { StreamStep } from '../../../activities/streams/stream-activities.ts';
 import { ConnectorError } from '../../errors.ts';
 import type { StreamName } from '../../hris/port.ts';
-import type { SavedPace } from '../../http/pacer-state.ts';
+import type { SavedPace } from '../../rate-limit/limiter-state.ts';
 import type { Store } from '../../store/open-store.ts';
-import { readPace } from '../../store/paces.ts';
 import { readQuarantine } from '../../store/quarantine.ts';
+import { readPace } from '../../store/rate-limits.ts';
 import type { StreamRow } from '../../store/schema.ts';
 import { readStream } from '../../store/streams.ts';
 import { readTenantState } from '../../store/tenant-states.ts';

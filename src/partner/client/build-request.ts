@@ -1,6 +1,6 @@
 import type { z } from 'zod';
 import { ConnectorError } from '../../errors.ts';
-import type { Readings } from '../contract/readings.ts';
+import type { Readings } from '../contract/overrides.ts';
 import { issueText } from './issue-text.ts';
 import { strictSchema } from './strict-schema.ts';
 import type { AnyEndpoint } from './types.ts';

@@ -1,11 +1,11 @@
 import { randomUUID } from 'node:crypto';
 import pLimit from 'p-limit';
 import { ConnectorError, isConnectorError } from '../../errors.ts';
-import { type Lane, type PaceKeeper, unpaced } from '../../http/pace.ts';
 import { type HttpPool, openPool } from '../../http/pool.ts';
 import { type HttpAnswer, type HttpRequest, sendRequest } from '../../http/request.ts';
 import { readRetryAfter } from '../../http/retry-after.ts';
-import type { Readings } from '../contract/readings.ts';
+import { type Lane, type PaceKeeper, unpaced } from '../../rate-limit/rate-limit.ts';
+import type { Readings } from '../contract/overrides.ts';
 import { buildRequest, type LooseInput } from './build-request.ts';
 import { readAnswer } from './read-answer.ts';
 import { isRepeatable } from './repeatable.ts';

@@ -1,6 +1,6 @@
 import { valueAt } from '../contract/envelopes.ts';
 import { type Contract, contract } from '../contract/index.ts';
-import { Readings } from '../contract/readings.ts';
+import { Readings } from '../contract/overrides.ts';
 import { type CallEndpoint, createCaller } from './call.ts';
 import { callInChunks } from './chunks.ts';
 import { assertKeyFormat } from './key-format.ts';

@@ -1,6 +1,6 @@
 import { z } from 'zod';
 import { isConnectorError } from '../../errors.ts';
-import type { Readings } from '../contract/readings.ts';
+import type { Readings } from '../contract/overrides.ts';
 import type { CallEndpoint } from './call.ts';
 import type { AnyEndpoint, CallOptions } from './types.ts';
 

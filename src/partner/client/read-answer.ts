@@ -3,7 +3,7 @@ import { actionForStatus, httpError } from '../../http/http-error.ts';
 import type { HttpAnswer } from '../../http/request.ts';
 import { valueAt } from '../contract/envelopes.ts';
 import { type PartnerError, readErrorBody } from '../contract/errors.ts';
-import type { Readings } from '../contract/readings.ts';
+import type { Readings } from '../contract/overrides.ts';
 import { issuesText } from './issue-text.ts';
 import { isRepeatable } from './repeatable.ts';
 import type { AnyEndpoint } from './types.ts';

@@ -1,10 +1,10 @@
 import type { z } from 'zod';
 import type { ErrorAction } from '../../errors.ts';
-import type { Lane, PaceKeeper } from '../../http/pace.ts';
 import type { HttpTimeouts, RequestCarrier } from '../../http/pool.ts';
+import type { Lane, PaceKeeper } from '../../rate-limit/rate-limit.ts';
 import type { Endpoint, ListShape } from '../contract/endpoint.ts';
 import type { AnyEndpoint } from '../contract/index.ts';
-import type { Readings } from '../contract/readings.ts';
+import type { Readings } from '../contract/overrides.ts';
 
 /** An endpoint that gives a list. */
 export type ListEndpoint = Omit<Endpoint, 'list'> & { list: ListShape };

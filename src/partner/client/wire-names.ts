@@ -1,4 +1,4 @@
-import type { Readings } from '../contract/readings.ts';
+import type { Readings } from '../contract/overrides.ts';
 import type { LooseInput } from './build-request.ts';
 import type { AnyEndpoint } from './types.ts';
 

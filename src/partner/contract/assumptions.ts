@@ -7,7 +7,7 @@ import { candidateReadings } from './assumptions/candidates.ts';
 import { everywhere } from './assumptions/everywhere.ts';
 import { onboardingAndCampaigns } from './assumptions/onboarding-and-campaigns.ts';
 import { pipelinesAndJobs } from './assumptions/pipelines-and-jobs.ts';
-import type { Readings } from './readings.ts';
+import type { Readings } from './overrides.ts';
 
 export interface Assumption {
   /** Section of the specification. */

@@ -4,7 +4,7 @@ export const bug: PlantedBug = {
   name: 'adopt by e-mail',
   patches: [
     {
-      file: 'activities/enrol.ts',
+      file: 'activities/hire/enrol.ts',
       find: `  async DUPLICATE_ENROLLMENT(deps, connection, attempt) {
     const hits = await findEnrolments(connection, attempt.reference);
 `,

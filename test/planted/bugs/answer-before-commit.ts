@@ -4,7 +4,7 @@ export const bug: PlantedBug = {
   name: '200 before commit',
   patches: [
     {
-      file: 'src/webhooks/receiver.ts',
+      file: 'src/receiver/receiver.ts',
       find: '    const { fresh } = await gate.commit(delivery);\n',
       replace: '    const fresh = true;\n    void gate.commit(delivery).catch(() => undefined);\n',
     },

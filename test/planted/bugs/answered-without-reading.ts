@@ -4,7 +4,7 @@ export const bug: PlantedBug = {
   name: 'hold answered without re-reading',
   patches: [
     {
-      file: 'activities/plan-employee.ts',
+      file: 'activities/hire/plan-employee.ts',
       find: '    const read = await readSources(deps, connection, ref, { anyStage: unsettled });\n',
       replace: `    const name = JSON.stringify([(await store.kysely.selectFrom('hires').select('opened_at').where('job_candidate_id', '=', ref.jobCandidateId).executeTakeFirst())?.opened_at, ref]);
     const read = readBefore.get(name) ?? (await readSources(deps, connection, ref, { anyStage: unsettled }));
@@ -12,12 +12,12 @@ export const bug: PlantedBug = {
 `,
     },
     {
-      file: 'activities/plan-employee.ts',
+      file: 'activities/hire/plan-employee.ts',
       find: 'type Planned =',
       replace: 'const readBefore = new Map<string, Awaited<ReturnType<typeof readSources>>>();\n\ntype Planned =',
     },
     {
-      file: 'activities/apply-plan.ts',
+      file: 'activities/hire/apply-plan.ts',
       find: 'read.sources.hash !== plan.sources_hash',
       replace: "read.sources.hash === ''",
     },

@@ -4,7 +4,7 @@ export const bug: PlantedBug = {
   name: 'baseline missing',
   patches: [
     {
-      file: 'activities/baseline.ts',
+      file: 'activities/reconcile/baseline.ts',
       find: 'insertBaseline(store, tenantId, before)',
       replace: 'insertBaseline(store, tenantId, before.slice(0, 0))',
     },

@@ -4,7 +4,7 @@ export const bug: PlantedBug = {
   name: 'claim missing',
   patches: [
     {
-      file: 'activities/claim-person.ts',
+      file: 'activities/hire/claim-person.ts',
       find: '  const person = personOf(tenant, candidateId);\n',
       replace:
         "  if (ref.period > 0) return { verdict: 'claimed', before: undefined };\n  const person = personOf(tenant, candidateId);\n",

@@ -4,7 +4,7 @@ export const bug: PlantedBug = {
   name: 'enrol without listing first',
   patches: [
     {
-      file: 'activities/enrol.ts',
+      file: 'activities/hire/enrol.ts',
       find: 'look: () => lookForEnrolment(connection, reference)',
       replace: "look: async () => ({ kind: 'absent' })",
     },

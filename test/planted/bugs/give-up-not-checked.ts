@@ -4,7 +4,7 @@ export const bug: PlantedBug = {
   name: 'give-up-at not checked',
   patches: [
     {
-      file: 'activities/write-once.ts',
+      file: 'activities/hire/write-once.ts',
       find: 'if (remainingMs() > 0) return',
       replace: 'if (giveUpMs > 0) return',
     },

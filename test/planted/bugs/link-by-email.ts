@@ -4,7 +4,7 @@ export const bug: PlantedBug = {
   name: 'adopt by e-mail, in the HRIS',
   patches: [
     {
-      file: 'src/sync/identity-ladder.ts',
+      file: 'src/plan/identity-ladder.ts',
       find: "  if (rungs.has('number')) return rungs.has('email') || rungs.has('person');\n",
       replace: "  if (rungs.has('email')) return true;\n",
     },

@@ -4,7 +4,7 @@ export const bug: PlantedBug = {
   name: 'outcome recorded before the call',
   patches: [
     {
-      file: 'activities/write-once.ts',
+      file: 'activities/hire/write-once.ts',
       find: '    const value = await options.send(pinned, guardFor(verb, giveUpMs, clock, sinceRead));\n',
       replace:
         "    await decideIntent(store, intent, 'done', null);\n    const value = await options.send(pinned, guardFor(verb, giveUpMs, clock, sinceRead));\n",

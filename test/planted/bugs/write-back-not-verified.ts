@@ -4,7 +4,7 @@ export const bug: PlantedBug = {
   name: 'write-back not verified',
   patches: [
     {
-      file: 'activities/verify.ts',
+      file: 'activities/hire/verify.ts',
       find: "      if (missing.length === 0) return { verdict: 'verified' };\n",
       replace: "      if (missing.length >= 0) return { verdict: 'verified' };\n",
     },

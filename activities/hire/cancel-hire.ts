@@ -1,0 +1,118 @@
+import { ConnectorError } from '../../src/errors.ts';
+import { addWakes } from '../../src/store/hints.ts';
+import { countCancelled, endHire, type HireKey, readHireRow, updateHire, whileOpen } from '../../src/store/hires.ts';
+import { answersOf, closeHoldsOf } from '../../src/store/holds.ts';
+import { releaseClaim } from '../../src/store/identity.ts';
+import { requestUnderWay } from '../../src/store/intents.ts';
+import { readClock } from '../../src/store/tenant-states.ts';
+import type { HireRef } from '../../workflows/messages.ts';
+import { assertKnownCompany } from '../assert-known-company.ts';
+import type { Connection } from '../connections.ts';
+import type { ActivityDeps } from '../deps.ts';
+import { guarded } from '../guarded.ts';
+import type { HireActivities, HoldRequest } from './hire-activities.ts';
+import { readPresence } from './read-presence.ts';
+import { isTerminatedByUs, terminateEnrolment, underWay } from './terminate-enrolment.ts';
+import { startClock } from './write-once.ts';
+
+const HOUR_MS = 3_600_000;
+
+/** Where the person is at this moment; one reading, which proves nothing about absence. */
+export function readHire(deps: ActivityDeps, ref: HireRef): ReturnType<HireActivities['readHire']> {
+  return guarded(deps, ref.tenantId, async (connection) => {
+    const { verdict } = await readPresence(deps.store, connection, ref.jobCandidateId, stagesOf(connection));
+    return { verdict };
+  });
+}
+
+/** The second reading, and with the same key the reading of something that is known to be there. */
+export function confirmGone(deps: ActivityDeps, ref: HireRef): ReturnType<HireActivities['confirmGone']> {
+  return guarded(deps, ref.tenantId, async (connection) => {
+    const { verdict } = await readPresence(deps.store, connection, ref.jobCandidateId, stagesOf(connection));
+    if (verdict === 'in') return { verdict: 'here' } as const;
+    await assertKnownCompany(deps.store, connection);
+    return { verdict: 'gone' } as const;
+  });
+}
+
+function stagesOf({ tenant }: Connection): string[] {
+  return [...new Set([...tenant.policies.enrolAt, ...tenant.policies.createAt])];
+}
+
+/** A wrong filter or a mass move must not end hires by the dozen: above the tenant's number an hour, a person decides. */
+export function allowCancellation(deps: ActivityDeps, ref: HireRef): ReturnType<HireActivities['allowCancellation']> {
+  return guarded(deps, ref.tenantId, async ({ tenant }) => {
+    const most = tenant.policies.brakes.cancellationsPerHour;
+    if ((await countCancelled(deps.store, ref.tenantId, HOUR_MS)) < most) return { verdict: 'allowed' } as const;
+    const message = `Job candidate ${ref.jobCandidateId} left the hiring stage, and ${most} hires of this tenant were already cancelled within the hour. Check that the move is meant, then answer cancel; or retry if the person is back.`;
+    return {
+      verdict: 'hold',
+      hold: { code: 'TOO_MANY_CANCELLATIONS', message, answers: ['cancel', 'retry'] },
+    } as const;
+  });
+}
+
+/** Ends the enrolment, gives the person free, ends the period. Each part is harmless when repeated. */
+export function cancelHire(deps: ActivityDeps, ref: HireRef): ReturnType<HireActivities['cancelHire']> {
+  return guarded(deps, ref.tenantId, async (connection) => {
+    const { store, log, limits } = deps;
+    const lookedAt = await readClock(store);
+    const sinceRead = startClock();
+    const row = await readHireRow(store, ref);
+    if (row.employee_id !== null) throw hasEmployeeAlready(ref, row.employee_id);
+    const byPerson = (await answersOf(store, ref)).at(-1)?.answer === 'cancel';
+    if (!byPerson && row.state === 'open') {
+      const { verdict } = await readPresence(store, connection, ref.jobCandidateId, stagesOf(connection));
+      if (verdict === 'in' && !(await isTerminatedByUs(deps, connection, ref, row)))
+        return { verdict: 'back' } as const;
+    }
+    await terminateEnrolment(deps, connection, ref, row, 'hire cancelled', sinceRead);
+    await whileOpen(store, ref, async (open) => {
+      const waitMs = await requestUnderWay(open, ref, lookedAt);
+      if (waitMs !== undefined) throw underWay(ref, waitMs);
+      // A worker that stood still must not end on an old reading a hire that goes on by now.
+      if ((await readClock(open)) - lookedAt > 2 * limits.giveUpMs) throw underWay(ref, 0);
+      await releaseClaim(open, ref);
+      await closeHoldsOf(open, ref);
+      // By a person's word they may still stand in the stage: that must not start the hire again.
+      await endHire(open, ref, byPerson ? 'ended' : 'cancelled');
+    });
+    // A sweep that listed them back while this was under way took the hire for open: their job is listed again.
+    if (row.job_id !== null) await addWakes(store, ref.tenantId, 'people', [row.job_id]);
+    log.info({ tenantId: ref.tenantId, jobCandidateId: ref.jobCandidateId, period: ref.period }, 'hire cancelled');
+    return { verdict: 'cancelled' } as const;
+  });
+}
+
+/** Ends the live enrolment and counts up; a repeat after the count finds the new number and leaves it. */
+export function startNextEnrolment(deps: ActivityDeps, ref: HireRef): Promise<void> {
+  return guarded(deps, ref.tenantId, async (connection) => {
+    const row = await readHireRow(deps.store, ref);
+    if (row.onboarding_candidate_id === null) return;
+    await terminateEnrolment(deps, connection, ref, row, 'enrolled anew', startClock());
+    await updateHire(deps.store, ref, {
+      enrolment: row.enrolment + 1,
+      onboarding_candidate_id: null,
+      onboarding_reference: null,
+      onboarding_status: null,
+    });
+  });
+}
+
+export async function describeLeftAfterEmployee({ store }: ActivityDeps, ref: HireRef): Promise<HoldRequest> {
+  const { employee_id: id } = await readHireRow(store, ref);
+  return {
+    code: 'LEFT_AFTER_EMPLOYEE',
+    message: `Job candidate ${ref.jobCandidateId} left the hiring stage after employee ${id} was made. Nothing is undone by itself: end the employment in the HR system if it is meant, then answer ended; or keep if the employee stays.`,
+    answers: ['keep', 'ended'],
+    details: { employeeId: id },
+  };
+}
+
+function hasEmployeeAlready(ref: HireKey, employeeId: string): ConnectorError {
+  return new ConnectorError({
+    code: 'EMPLOYEE_EXISTS',
+    action: 'reject',
+    message: `Job candidate ${ref.jobCandidateId} cannot be cancelled: employee ${employeeId} exists. End the employment in the HR system.`,
+  });
+}

@@ -1,0 +1,238 @@
+import { ConnectorError, isConnectorError } from '../../src/errors.ts';
+import type { Candidate } from '../../src/partner/contract/candidate.ts';
+import { closeCreditGate, openCreditGate, passCreditGate } from '../../src/store/credit-gate.ts';
+import { recordEnrolment } from '../../src/store/enrolments.ts';
+import { hiresInState, readHireRow, updateHire } from '../../src/store/hires.ts';
+import { closeTenantHolds, type NewHold, openHold } from '../../src/store/holds.ts';
+import { decideIntent, latestIntent } from '../../src/store/intents.ts';
+import type { HireRef } from '../../workflows/messages.ts';
+import type { Connection } from '../connections.ts';
+import type { ActivityDeps } from '../deps.ts';
+import { guardedOrHeld } from '../guarded.ts';
+import { type Enrolment, enrolmentOf, findEnrolments, lookForEnrolment } from './find-enrolment.ts';
+import type { Held, HireActivities } from './hire-activities.ts';
+import { enrolmentReference } from './hire-references.ts';
+import { readDecisions } from './read-decisions.ts';
+import { readPresence } from './read-presence.ts';
+import { type Once, type SendGuard, startClock, writeOnce } from './write-once.ts';
+
+type Enrolled = Awaited<ReturnType<HireActivities['enrol']>>;
+
+/** What an enrolment request is made of; the first attempt's stays. Kept in the store, never in a history. */
+interface PinnedEnrolment {
+  flowId: string;
+  email: string;
+  firstName: string;
+  lastName: string;
+  reference: string;
+}
+
+/** The hire's nth enrolment in this period, by its reference. */
+type Attempt = HireRef & { nth: number; reference: string };
+
+/** Enrols the person once per (hire, period, enrolment): looks by our reference, then commits the intent, then spends the credit. */
+export function enrol(deps: ActivityDeps, ref: HireRef): Promise<Enrolled> {
+  return guardedOrHeld(deps, ref.tenantId, async (connection): Promise<Enrolled> => {
+    const decisions = await readDecisions(deps.store, ref);
+    if (decisions.skipOnboarding) return { verdict: 'skip' };
+    if (decisions.adopt !== undefined) return adoptByHand(deps, connection, ref, decisions.adopt);
+    return enrolOnce(deps, connection, ref);
+  });
+}
+
+async function enrolOnce(deps: ActivityDeps, connection: Connection, ref: HireRef): Promise<Enrolled> {
+  const { store, limits } = deps;
+  const { credits, enrolAt, onboarding } = connection.tenant.policies;
+  if (onboarding === 'skip') return { verdict: 'skip' };
+  const row = await readHireRow(store, ref);
+  const reference = enrolmentReference(ref, row.enrolment);
+  const attempt = { ...ref, nth: row.enrolment, reference };
+  await updateHire(store, ref, { step: 'enrolling', onboarding_reference: reference });
+  const gate = await passCreditGate(store, ref.tenantId, credits.canaryEvery);
+  if (gate.pass && !gate.canary) deps.closedGates.delete(ref.tenantId);
+  if (!gate.pass) return adoptOrWait(deps, connection, attempt, gate.waitMs);
+  const sinceRead = startClock();
+  const presence = await readPresence(store, connection, ref.jobCandidateId, enrolAt);
+  if (presence.verdict !== 'in') return { verdict: 'left' };
+  await updateHire(store, ref, { candidate_id: presence.candidateId, job_id: presence.jobId });
+  const once = await writeOnce<Enrolment, PinnedEnrolment>({
+    store,
+    key: ref,
+    verb: `enrol:${row.enrolment}`,
+    pinned: () => ({ flowId: onboarding.flow, reference, ...identify(ref, presence.jobCandidate.candidate_details) }),
+    giveUpMs: limits.giveUpMs,
+    readLagMs: limits.partnerLagMs,
+    look: () => lookForEnrolment(connection, reference),
+    sinceRead,
+    send: (request, guard) => send(connection, request, turnBackAtGate(deps, ref, gate.canary, guard)),
+  });
+  return settle(deps, connection, attempt, once);
+}
+
+/** With the credit gate closed: an enrolment that is there already is ours without a credit; otherwise wait for the canary. */
+async function adoptOrWait(
+  deps: ActivityDeps,
+  connection: Connection,
+  attempt: Attempt,
+  waitMs: number,
+): Promise<Enrolled> {
+  const [hit, ...others] = await findEnrolments(connection, attempt.reference);
+  if (hit === undefined || others.length > 0) return waitForCredits(deps, attempt, waitMs);
+  const latest = await latestIntent(deps.store, attempt, `enrol:${attempt.nth}`);
+  if (latest !== undefined) await decideIntent(deps.store, latest, 'done', hit);
+  return record(deps, attempt, hit, false);
+}
+
+function identify(
+  ref: HireRef,
+  person: Candidate | null | undefined,
+): { email: string; firstName: string; lastName: string } {
+  const { email, firstName, lastName } = person ?? {};
+  if (email && firstName && lastName) return { email, firstName, lastName };
+  const missing = Object.entries({ email, firstName, lastName }).filter(([, value]) => !value);
+  const fields = missing.map(([name]) => name);
+  throw new ConnectorError({
+    code: 'ENROLMENT_INCOMPLETE',
+    action: 'reject',
+    message: `Job candidate ${ref.jobCandidateId} cannot be enrolled: ${fields.join(', ')} is empty in the hiring platform. Fill it there, then answer retry.`,
+    details: { fields },
+  });
+}
+
+/** Many enrolments may have passed the gate before the first 402 closed it; nothing is gained by having each refused. */
+function turnBackAtGate({ closedGates }: ActivityDeps, ref: HireRef, canary: boolean, guard: SendGuard): SendGuard {
+  return {
+    ...guard,
+    beforeSend() {
+      guard.beforeSend();
+      if (canary || !closedGates.has(ref.tenantId)) return;
+      throw new ConnectorError({
+        code: 'CREDIT_GATE_CLOSED',
+        action: 'retry',
+        message: `The enrolment of job candidate ${ref.jobCandidateId} was not sent: tenant ${ref.tenantId} has no onboarding credits.`,
+      });
+    },
+  };
+}
+
+async function send({ partner }: Connection, pinned: PinnedEnrolment, guard: SendGuard): Promise<Enrolment> {
+  const { flowId, reference, ...person } = pinned;
+  const body = { ...person, externalRef: reference, metadata: { reference } };
+  const answer = await partner.onboarding.enrol(
+    { params: { flowId }, body },
+    { lane: 'live', signal: guard.signal, beforeSend: guard.beforeSend },
+  );
+  return enrolmentOf(answer.data);
+}
+
+async function settle(
+  deps: ActivityDeps,
+  connection: Connection,
+  attempt: Attempt,
+  once: Once<Enrolment>,
+): Promise<Enrolled> {
+  if (once.kind === 'unprovable')
+    return held(
+      'ENROLMENT_UNKNOWN',
+      `An enrolment of job candidate ${attempt.jobCandidateId} left and whether it worked cannot be read. Look for reference ${attempt.reference} in the hiring platform.`,
+      ['adopt', 'retry', 'skip-onboarding', 'cancel'],
+    );
+  if (once.kind !== 'refused') return record(deps, attempt, once.value, once.kind === 'made');
+  return refusals[once.error.code]?.(deps, connection, attempt, once.error) ?? Promise.reject(once.error);
+}
+
+type Refusal = (
+  deps: ActivityDeps,
+  connection: Connection,
+  attempt: Attempt,
+  error: ConnectorError,
+) => Promise<Enrolled>;
+
+const refusals: Record<string, Refusal> = {
+  async INSUFFICIENT_ONBOARDING_CREDITS(deps, connection, ref, error) {
+    const required = numberOf(error.details?.['requiredCredits']);
+    const available = numberOf(error.details?.['availableCredits']);
+    deps.closedGates.add(ref.tenantId);
+    const first = await closeCreditGate(deps.store, ref.tenantId, { required, available });
+    if (first)
+      deps.log.error({ tenantId: ref.tenantId, required, available }, 'onboarding credits used up, enrolments wait');
+    await openHold(deps.store, creditsUsedUp(ref.tenantId, required, available));
+    return waitForCredits(deps, ref, connection.tenant.policies.credits.canaryEvery);
+  },
+  async DUPLICATE_ENROLLMENT(deps, connection, attempt) {
+    const hits = await findEnrolments(connection, attempt.reference);
+    if (hits.length === 1 && hits[0] !== undefined) return record(deps, attempt, hits[0], false);
+    return held(
+      'ENROLLED_ELSEWHERE',
+      `Job candidate ${attempt.jobCandidateId} has an active enrolment in this flow that is not ours: enrolled by hand, or another person with the same e-mail. Answer adopt <onboardingCandidateId> only if it is this hire's.`,
+      ['adopt', 'skip-onboarding', 'cancel'],
+    );
+  },
+};
+
+/** An enrolment that is there, whoever made it. Only one that we made says anything about credits. */
+async function record(deps: ActivityDeps, attempt: Attempt, enrolment: Enrolment, made: boolean): Promise<Enrolled> {
+  const { nth, ...ref } = attempt;
+  const { onboardingCandidateId: id, status } = enrolment;
+  await recordEnrolment(deps.store, ref, nth, { id, status });
+  if (made) deps.closedGates.delete(ref.tenantId);
+  if (made && (await openCreditGate(deps.store, ref.tenantId))) await wakeWaiting(deps, ref.tenantId);
+  return { verdict: 'enrolled' };
+}
+
+async function wakeWaiting({ store, wakeHire, log }: ActivityDeps, tenantId: string): Promise<void> {
+  const open = await hiresInState(store, tenantId, 'open');
+  const waiting = open.filter((hire) => hire.step === 'waiting-for-credits');
+  log.info({ tenantId, waiting: waiting.length }, 'onboarding credits are back, enrolments go on');
+  await closeTenantHolds(store, tenantId, 'CREDITS_USED_UP');
+  for (const hire of waiting)
+    await wakeHire({ tenantId, jobCandidateId: hire.job_candidate_id }, 'credits', { start: false });
+}
+
+async function adoptByHand(
+  { store }: ActivityDeps,
+  { partner }: Connection,
+  ref: HireRef,
+  id: string,
+): Promise<Enrolled> {
+  try {
+    const { data } = await partner.onboarding.getCandidate({ params: { onboardingCandidateId: id } }, { lane: 'live' });
+    await updateHire(store, ref, {
+      step: 'onboarding',
+      onboarding_candidate_id: id,
+      onboarding_reference: data.externalRef ?? null,
+      onboarding_status: String(data.overallStatus),
+    });
+    return { verdict: 'enrolled' };
+  } catch (error) {
+    if (!isConnectorError(error, 'NOT_FOUND')) throw error;
+    return held(
+      'ADOPT_NOT_FOUND',
+      `There is no enrolment ${id} in the hiring platform. Answer adopt with the id of the right one.`,
+      ['adopt', 'skip-onboarding', 'cancel'],
+    );
+  }
+}
+
+async function waitForCredits({ store }: ActivityDeps, ref: HireRef, waitMs: number): Promise<Enrolled> {
+  await updateHire(store, ref, { step: 'waiting-for-credits' });
+  return { verdict: 'no-credits', waitMs };
+}
+
+function creditsUsedUp(tenantId: string, required: number | null, available: number | null): NewHold {
+  return {
+    tenantId,
+    code: 'CREDITS_USED_UP',
+    message: `The hiring platform has ${available ?? 'too few'} onboarding credits left and an enrolment needs ${required ?? 'more'}. Top them up in its dashboard: one enrolment is tried again by itself from time to time, or at once with the answer retry; the others follow.`,
+    answers: ['retry'],
+    details: { required, available },
+  };
+}
+
+function held(code: string, message: string, answers: string[]): Held {
+  return { verdict: 'hold', hold: { code, message, answers } };
+}
+
+function numberOf(value: unknown): number | null {
+  return typeof value === 'number' ? value : null;
+}

@@ -1,0 +1,76 @@
+import type { HirePolicy, HireRef, HireStep } from '../../workflows/messages.ts';
+
+/** Why a hire is parked, and which answers a person may give. Stands in histories: ids and field names only. */
+export interface HoldRequest {
+  code: string;
+  message: string;
+  answers: string[];
+  details?: Record<string, unknown>;
+}
+
+export type Held = { verdict: 'hold'; hold: HoldRequest };
+
+export type Opened =
+  | {
+      verdict: 'open';
+      period: number;
+      step: HireStep;
+      policy: HirePolicy;
+      /** Answered, and not yet acted upon. */
+      hold?: { holdId: string; code: string };
+    }
+  | { verdict: 'closed'; period: number; state: 'done' | 'cancelled' | 'ended' | 'before-go-live' | 'not-hired' };
+
+/** What the hire workflow may ask of the world. Every one can run twice; each says by which key that is harmless. */
+export interface HireActivities {
+  /** By (tenant, job candidate, period) in `hires`: opens the hire or says how it ended. */
+  openHire(input: { tenantId: string; jobCandidateId: string; adopt: boolean; watch: boolean }): Promise<Opened>;
+  /** Read-only: is this person in a hiring stage now? One reading proves nothing about absence. */
+  readHire(input: HireRef): Promise<{ verdict: 'in' | 'out' | 'missing' }>;
+  /** By the reference of this enrolment: found is adopted, never sent twice. Costs one credit. */
+  enrol(
+    input: HireRef,
+  ): Promise<
+    | { verdict: 'enrolled' }
+    | { verdict: 'skip' }
+    | { verdict: 'left' }
+    | { verdict: 'no-credits'; waitMs: number }
+    | Held
+  >;
+  /** By the enrolment's number in `hires`: ends the live enrolment and counts up once per answered hold. */
+  startNextEnrolment(input: HireRef): Promise<void>;
+  readOnboarding(input: HireRef): Promise<{ verdict: 'ready' } | { verdict: 'waiting' } | Held>;
+  describeDeadline(input: HireRef): Promise<HoldRequest>;
+  /** By the claim on the person: reads, looks, and saves what should be written. */
+  planEmployee(
+    input: HireRef,
+  ): Promise<{ verdict: 'plan'; planId: string } | { verdict: 'left' } | { verdict: 'not-yet' } | Held>;
+  /** By the intent of this hire: one employee, or the one that is there. */
+  applyPlan(
+    input: HireRef & { planId: string },
+  ): Promise<
+    | { verdict: 'employee' }
+    | { verdict: 'stale' }
+    | { verdict: 'left' }
+    | { verdict: 'pending'; nextCheckMs: number }
+    | Held
+  >;
+  /** Idempotent: writes the same values again. */
+  writeBack(input: HireRef): Promise<{ verdict: 'written' } | Held>;
+  /** Reads every target of the write-back again. */
+  verify(input: HireRef): Promise<{ verdict: 'verified' } | { verdict: 'differs'; hold: HoldRequest } | Held>;
+  endHire(input: HireRef & { state: 'done' }): Promise<void>;
+  /** The second reading and the known-good reading. `here` as long as absence is not proven. */
+  confirmGone(input: HireRef): Promise<{ verdict: 'gone' | 'here' }>;
+  /** Brake: more cancellations in an hour than the tenant allows hold the rest. */
+  allowCancellation(input: HireRef): Promise<{ verdict: 'allowed' } | Held>;
+  /** Terminates the enrolment, gives the claim free, ends the period; `back` when the person stands in the stage again. */
+  cancelHire(input: HireRef): Promise<{ verdict: 'cancelled' | 'back' }>;
+  describeLeftAfterEmployee(input: HireRef): Promise<HoldRequest>;
+  hasEmployee(input: HireRef): Promise<boolean>;
+  /** By (hire, code): an open hold is not opened twice. */
+  openHold(input: HireRef & { hold: HoldRequest }): Promise<{ holdId: string }>;
+  /** Closes an answered hold and gives its answer; undefined while nobody answered. */
+  takeAnswer(input: HireRef & { holdId: string }): Promise<{ answer?: string }>;
+  readOutcome(input: HireRef): Promise<{ state: 'done' | 'cancelled' | 'ended' | 'before-go-live' }>;
+}

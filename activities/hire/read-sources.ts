@@ -1,0 +1,78 @@
+import { createHash } from 'node:crypto';
+import type { EmployeeFields } from '../../src/hris/port.ts';
+import { evaluateMapping, type MappingProblem, type MappingSources } from '../../src/mapping/evaluate.ts';
+import { readHireRow, updateHire } from '../../src/store/hires.ts';
+import { readJob } from '../../src/store/jobs.ts';
+import type { HireRef } from '../../workflows/messages.ts';
+import type { Connection } from '../connections.ts';
+import type { ActivityDeps } from '../deps.ts';
+import { readPresence } from './read-presence.ts';
+
+/** Everything an employee is made of, as both sides hold it now. */
+export interface Sources {
+  candidateId: string;
+  jobId: string;
+  fields: EmployeeFields;
+  problems: MappingProblem[];
+  /** Another hash later means that a plan made from these is stale. */
+  hash: string;
+}
+
+/**
+ * Reads the person where they are now and maps them. `left` and `not-yet` say that nothing may be created; a create that already left
+ * must be settled whatever the stage, so `anyStage` reads on.
+ */
+export async function readSources(
+  { store }: ActivityDeps,
+  connection: Connection,
+  ref: HireRef,
+  options: { anyStage: boolean },
+): Promise<{ verdict: 'left' | 'not-yet' } | { verdict: 'read'; sources: Sources }> {
+  const { createAt, enrolAt } = connection.tenant.policies;
+  const presence = await readPresence(store, connection, ref.jobCandidateId, createAt);
+  if (presence.verdict === 'missing') return { verdict: 'left' };
+  if (presence.verdict === 'out' && !options.anyStage) {
+    const again = await readPresence(store, connection, ref.jobCandidateId, enrolAt);
+    return { verdict: again.verdict === 'in' && String(createAt) !== String(enrolAt) ? 'not-yet' : 'left' };
+  }
+  const { candidateId, jobId } = presence;
+  await updateHire(store, ref, { candidate_id: candidateId, job_id: jobId });
+  const records = await readRecords(store, connection, ref, presence);
+  const { fields, problems } = evaluateMapping(connection.mapping, records);
+  const hash = createHash('sha256')
+    .update(JSON.stringify([candidateId, jobId, fields]))
+    .digest('hex');
+  return { verdict: 'read', sources: { candidateId, jobId, fields, problems, hash } };
+}
+
+async function readRecords(
+  store: ActivityDeps['store'],
+  connection: Connection,
+  ref: HireRef,
+  { jobCandidate, jobId }: { jobCandidate: Record<string, unknown>; jobId: string },
+): Promise<MappingSources> {
+  const job = await readJob(store, ref.tenantId, jobId);
+  return {
+    candidate: recordOf(jobCandidate['candidate_details']),
+    job: job?.record ?? {},
+    jobCandidate,
+    onboarding: await readOnboardingRecord(store, connection, ref),
+  };
+}
+
+/** Only a mapping that reads the onboarding costs the call. */
+async function readOnboardingRecord(
+  store: ActivityDeps['store'],
+  { mapping, partner }: Connection,
+  ref: HireRef,
+): Promise<Record<string, unknown> | undefined> {
+  const wanted = mapping.fields.some((field) => field.from.some((path) => path.source === 'onboarding'));
+  const { onboarding_candidate_id: id } = await readHireRow(store, ref);
+  if (!wanted || id === null) return undefined;
+  const { data } = await partner.onboarding.getCandidate({ params: { onboardingCandidateId: id } }, { lane: 'live' });
+  return data as Record<string, unknown>;
+}
+
+function recordOf(value: unknown): Record<string, unknown> {
+  return typeof value === 'object' && value !== null ? (value as Record<string, unknown>) : {};
+}

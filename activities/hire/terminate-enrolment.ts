@@ -1,0 +1,123 @@
+import { ConnectorError, isConnectorError } from '../../src/errors.ts';
+import { terminalStatuses } from '../../src/partner/contract/onboarding-candidate.ts';
+import type { HireKey } from '../../src/store/hires.ts';
+import { latestIntent } from '../../src/store/intents.ts';
+import type { HireRow } from '../../src/store/schema.ts';
+import type { HireRef } from '../../workflows/messages.ts';
+import type { Connection } from '../connections.ts';
+import type { ActivityDeps } from '../deps.ts';
+import { findEnrolments } from './find-enrolment.ts';
+import { enrolmentReference } from './hire-references.ts';
+import { type Elapsed, type OnceOptions, type Seen, settleEarlier, startClock, writeOnce } from './write-once.ts';
+
+type Termination = OnceOptions<null, { reason: string }>;
+
+/** Ends the live enrolment of this hire, and keeps that it was us. One that is terminal already is left as it is. */
+export async function terminateEnrolment(
+  deps: ActivityDeps,
+  connection: Connection,
+  ref: HireRef,
+  row: HireRow,
+  reason: string,
+  sinceRead: Elapsed,
+): Promise<void> {
+  const ids = await enrolmentIds(deps, connection, ref, row);
+  if (ids.length === 0) return;
+  const once = await writeOnce(terminationOf(deps, connection, ref, row, { ids, reason, sinceRead }));
+  if (once.kind === 'refused') throw once.error;
+}
+
+/**
+ * True when we ended this enrolment ourselves, also when the answer to that was lost. Asked when the person is back in the stage while
+ * their hire is being cancelled: after our own termination that is a new period, and no question to anybody.
+ */
+export async function isTerminatedByUs(
+  deps: ActivityDeps,
+  connection: Connection,
+  ref: HireRef,
+  row: HireRow,
+): Promise<boolean> {
+  const latest = await latestIntent(deps.store, ref, verbOf(row));
+  if (latest === undefined || latest.outcome === 'absent' || latest.outcome === 'refused') return false;
+  const ids = await enrolmentIds(deps, connection, ref, row);
+  const settled = await settleEarlier(
+    terminationOf(deps, connection, ref, row, { ids, reason: '', sinceRead: startClock() }),
+  );
+  return settled.kind === 'adopted';
+}
+
+function verbOf({ enrolment }: HireRow): string {
+  return `terminate:${enrolment}`;
+}
+
+function terminationOf(
+  { store, limits }: ActivityDeps,
+  connection: Connection,
+  key: HireKey,
+  row: HireRow,
+  { ids, reason, sinceRead }: { ids: readonly string[]; reason: string; sinceRead: Elapsed },
+): Termination {
+  return {
+    store,
+    key,
+    verb: verbOf(row),
+    pinned: () => ({ reason }),
+    giveUpMs: limits.giveUpMs,
+    readLagMs: limits.partnerLagMs,
+    look: () => lookForEnd(connection, ids),
+    sinceRead,
+    async send(body, { signal, beforeSend }) {
+      for (const onboardingCandidateId of ids) {
+        const request = { params: { onboardingCandidateId }, body };
+        await connection.partner.onboarding
+          .terminate(request, { lane: 'live', signal, beforeSend })
+          .catch(unlessThereIsNothingToEnd);
+      }
+      return null;
+    },
+  };
+}
+
+async function lookForEnd({ partner }: Connection, ids: readonly string[]): Promise<Seen<null>> {
+  for (const onboardingCandidateId of ids) {
+    try {
+      const { data } = await partner.onboarding.getCandidate({ params: { onboardingCandidateId } }, { lane: 'live' });
+      if (!terminal.has(String(data.overallStatus))) return { kind: 'absent' };
+    } catch (error) {
+      // What is not shown is asked for all the same: a 404 to a look proves nothing.
+      if (isConnectorError(error, 'NOT_FOUND')) return { kind: 'absent' };
+      throw error;
+    }
+  }
+  return { kind: 'found', value: null };
+}
+
+const terminal: ReadonlySet<string> = new Set(terminalStatuses);
+
+function unlessThereIsNothingToEnd(error: unknown): void {
+  if (!isConnectorError(error, 'ALREADY_TERMINAL') && !isConnectorError(error, 'NOT_FOUND')) throw error;
+}
+
+/** The enrolment that we know of, or one whose answer was lost: an open intent is waited for and then looked up. */
+async function enrolmentIds(
+  { store }: ActivityDeps,
+  connection: Connection,
+  ref: HireKey,
+  row: HireRow,
+): Promise<string[]> {
+  if (row.onboarding_candidate_id !== null) return [row.onboarding_candidate_id];
+  const intent = await latestIntent(store, ref, `enrol:${row.enrolment}`);
+  if (intent === undefined) return [];
+  if (intent.outcome === 'open' && intent.give_up_at > intent.now) throw underWay(ref, intent.give_up_at - intent.now);
+  const hits = await findEnrolments(connection, enrolmentReference(ref, row.enrolment));
+  return hits.map((hit) => hit.onboardingCandidateId);
+}
+
+export function underWay(ref: HireKey, waitMs: number): ConnectorError {
+  return new ConnectorError({
+    code: 'OUTCOME_UNKNOWN',
+    action: 'unknown',
+    message: `A request for job candidate ${ref.jobCandidateId} may still be under way. The hire is cancelled after its deadline.`,
+    retryAfterMs: waitMs + 50,
+  });
+}

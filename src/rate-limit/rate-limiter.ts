@@ -1,0 +1,232 @@
+import { narrowGate, noteClean } from './concurrency-gate.ts';
+import { backoffMs, begin, type SavedPace, type UnderWay } from './limiter-state.ts';
+import { createTurns, type Turns } from './permits.ts';
+import type { Lane, PaceAnswer } from './rate-limit.ts';
+import { readRateLimit } from './rate-limit-headers.ts';
+import { createSuccessWindow, type SuccessWindow } from './success-window.ts';
+
+export interface Pacer {
+  /** 0: one request may leave now, and is counted. Otherwise: ask again after so many ms. */
+  ask(lane: Lane): number;
+  /** Learns from an answer. `sentAt` is of the same clock as `now`. */
+  answered(answer: PaceAnswer): void;
+  /** Requests that may be under way at once; undefined: as many as the rate lets go. */
+  mostInFlight(): number | undefined;
+  /** So long nobody may go, whatever the rate. */
+  pausedMs(): number;
+  /** So many requests were let go and will not leave. */
+  giveBack(turns: number): void;
+  save(): SavedPace;
+}
+
+export interface PacerClock {
+  now: () => number;
+  /** From 0 to 1. */
+  random: () => number;
+  /** How long others that share the pace may still act on a leave given before a pause, ms. */
+  leaseMs?: number;
+}
+
+const firstRate = 10;
+const lowestRate = 0.2;
+/** Answers at one rate that make a judgement; twice as many where noise blurs it. */
+const epochSize = 50;
+/** Before any 429 the steps come sooner: finding the limit costs one request, crawling below it costs everybody. */
+const firstEpochSize = 10;
+/** One 429 among the answers of an epoch proves nothing. */
+const oneOfAnEpoch = 1 / epochSize;
+/** A window still holds what was sent at the rate before; judged at once, a sliding limit would look like noise. */
+const settleMs = 10_000;
+/** More than this share of 429s is no noise. */
+const mostNoise = 0.25;
+
+/**
+ * The decision core of a pace: learns the rate of an unknown limit from 429s. Pure: no timers, no I/O.
+ *
+ * A 429 cuts to just under the average that succeeded (pauses included: over a whole cycle that is the limit for fixed, sliding and token
+ * windows alike), waits as long as it is told, and lets one request try first. A 429 well below a rate that was cut already is taken for
+ * noise: the rate stays, the share of 429s is measured over 50 answers there and over 50 at 80 % of it. If the share falls as a limit
+ * would have it, it was the limit; otherwise it is noise, and from then on only a share or a run of 429s beyond it counts. Without this a
+ * partner that answers one in ten requests 429 for reasons of its own would be cut again and again until nothing moves.
+ */
+export function createPacer(clock: PacerClock, saved?: SavedPace): Pacer {
+  const pace = new LearnedPace(clock, saved ?? { rate: firstRate, best: 0, noise: 0, limitSeen: false });
+  return {
+    ask: (lane) => pace.turns.ask(lane, pace.learned.rate),
+    answered: (answer) => pace.answered(answer),
+    mostInFlight: () => pace.mostInFlight(),
+    pausedMs: () => pace.turns.pausedMs(),
+    giveBack: (turns) => pace.turns.giveBack(turns, pace.learned.rate),
+    save: () => pace.save(),
+  };
+}
+
+/** Invariant: a decision is taken only from answers to requests that were sent after the last one. */
+class LearnedPace {
+  readonly learned: Omit<SavedPace, 'underWay'>;
+  readonly turns: Turns;
+  readonly #clock: PacerClock;
+  readonly #successes: SuccessWindow;
+  readonly #now: UnderWay;
+
+  constructor(clock: PacerClock, { underWay, ...learned }: SavedPace) {
+    const now = clock.now();
+    this.#clock = clock;
+    this.learned = learned;
+    this.#now =
+      underWay !== undefined && underWay.savedAt <= now + 1000
+        ? structuredClone(underWay)
+        : begin(now, learned.limitSeen);
+    this.turns = createTurns(clock.now, this.#now.turns);
+    this.#successes = createSuccessWindow(this.#now.successes);
+  }
+
+  save(): SavedPace {
+    return { ...this.learned, underWay: structuredClone({ ...this.#now, savedAt: this.#clock.now() }) };
+  }
+
+  mostInFlight(): number | undefined {
+    return this.#now.gate.most ?? undefined;
+  }
+
+  answered(answer: PaceAnswer): void {
+    const now = this.#clock.now();
+    // Lost on its way: it says nothing about a limit, and the next one tries.
+    if (answer.status === 0) {
+      if (answer.sentAt >= this.#now.decidedAt) this.turns.canaryAnswered(false);
+      return;
+    }
+    const limited = answer.status === 429 || (answer.status === 503 && answer.retryAfterMs !== undefined);
+    if (answer.status < 500 && !limited) this.#successes.add(now);
+    this.#obeyHeaders(answer, now);
+    if (answer.sentAt < this.#now.decidedAt) return;
+    const wasCanary = this.turns.canaryAnswered(!limited);
+    if (!limited && wasCanary) this.#now.backoff = backoffMs.first;
+    this.#now.limitedInRow = limited ? this.#now.limitedInRow + 1 : 0;
+    this.#now.answersSinceCut += 1;
+    this.#now.answersEver += 1;
+    this.#count(answer.sentAt, limited);
+    if (!limited) noteClean(this.#now.gate, answer.inFlight ?? 0, now);
+    if (limited) this.#onLimited(answer, now, wasCanary);
+    if (this.#now.epoch.answers >= this.#epochSize()) this.#endEpoch(now);
+  }
+
+  #count(sentAt: number, limited: boolean): void {
+    if (sentAt < this.#now.settledAt) return;
+    this.#now.epoch.answers += 1;
+    if (limited) this.#now.epoch.limited += 1;
+  }
+
+  #epochSize(): number {
+    if (this.#isUnlimited()) return firstEpochSize;
+    return this.learned.noise > 0 && this.learned.limitSeen ? epochSize * 2 : epochSize;
+  }
+
+  /** Nothing but successes so far. */
+  #isUnlimited(): boolean {
+    return !this.learned.limitSeen && this.learned.noise === 0 && this.#now.measuring === null;
+  }
+
+  #onLimited(answer: PaceAnswer, now: number, wasCanary: boolean): void {
+    if (wasCanary) return this.#pause(answer, now);
+    // With known noise one 429 is no news, and only its own request waits; four in a row are a limit.
+    const maybeNoise = this.learned.noise > 0 || this.#now.measuring !== null;
+    if (maybeNoise && this.#now.limitedInRow < 4) return;
+    const wellBelow = this.#now.answersSinceCut < epochSize * 2 && this.learned.rate <= 0.9 * this.#now.cutFrom;
+    if (maybeNoise || !wellBelow) return this.#cut(answer, now);
+    this.#now.measuring = {};
+    this.#now.epoch = { answers: 0, limited: 0 };
+    this.turns.waitUntil(now + (answer.retryAfterMs ?? 0));
+  }
+
+  #cut(answer: PaceAnswer, now: number): void {
+    if (narrowGate(this.#now.gate, answer.inFlight ?? 0, now)) return this.#pause(answer, now);
+    const { rate, noise } = this.learned;
+    this.#now.cutsInRow += 1;
+    const spans = [8_000, 20_000, 60_000];
+    const average = Math.max(...spans.map((span) => this.#successes.rate(now, span))) / (1 - noise);
+    // Cut again and again: the limit itself has fallen, and the averages speak of the one before.
+    const succeeded = this.#now.cutsInRow > 2 ? Math.min(average, 0.87 * rate) : average;
+    this.#now.cutFrom = this.#now.answersSinceCut < epochSize * 2 ? Math.max(this.#now.cutFrom, rate) : rate;
+    this.learned.best = Math.min(rate, succeeded);
+    this.learned.rate = Math.max(0.97 * this.learned.best, 0.5 * rate, lowestRate);
+    this.learned.limitSeen = true;
+    this.#now.answersSinceCut = 0;
+    this.#now.cleanEpochs = 0;
+    this.#now.measuring = null;
+    this.#pause(answer, now);
+  }
+
+  #pause(answer: PaceAnswer, now: number): void {
+    // Jitter, so that processes that were stopped together do not come back together.
+    const own = this.#now.backoff * (0.9 + 0.2 * this.#clock.random());
+    this.#now.backoff = Math.min(this.#now.backoff * 2, backoffMs.most);
+    this.turns.pauseUntil(now + Math.max(answer.retryAfterMs ?? 0, own));
+    this.#now.decidedAt = now + (this.#clock.leaseMs ?? 0);
+    this.#now.limitedInRow = 0;
+    this.#now.epoch = { answers: 0, limited: 0 };
+  }
+
+  #obeyHeaders(answer: PaceAnswer, now: number): void {
+    const budget = readRateLimit(answer.headers ?? {}, now);
+    if (budget?.remaining === 0) this.turns.waitUntil(now + Math.min(budget.resetMs, 60_000));
+  }
+
+  #endEpoch(now: number): void {
+    const { rate, noise, limitSeen } = this.learned;
+    const share = this.#now.epoch.limited / this.#now.epoch.answers;
+    this.#now.epoch = { answers: 0, limited: 0 };
+    if (this.#now.measuring !== null) return this.#judge(this.#now.measuring, share);
+    if (noise > 0 && share > noise + 0.08) return this.#measureBelow(share);
+    if (share > noise + (limitSeen ? 0.02 : 0.06)) return;
+    // Downwards only: upwards it would take the limit itself for noise, step by step.
+    if (share < noise) this.learned.noise = noise < 0.01 ? 0 : noise * 0.9 + share * 0.1;
+    this.#now.cutsInRow = 0;
+    // A rate that nobody used up says nothing: an idle tenant must not climb.
+    const span = this.#isUnlimited() ? 2_000 : 8_000;
+    if (this.#successes.rate(now, span) >= 0.6 * rate * (1 - noise)) this.#raise();
+  }
+
+  #measureBelow(share: number): void {
+    this.#now.settledAt = this.#clock.now() + settleMs;
+    this.#now.measuring = { first: { rate: this.learned.rate, share } };
+    this.learned.rate *= 0.8;
+  }
+
+  #judge({ first }: { first?: { rate: number; share: number } }, share: number): void {
+    this.#now.measuring = null;
+    if (first === undefined) {
+      if (share > mostNoise) this.learned.rate = Math.max(this.learned.rate * (1 - share), lowestRate);
+      else if (share > 2 * oneOfAnEpoch) this.#measureBelow(share);
+      return;
+    }
+    this.#now.cutFrom = 0;
+    this.#now.cutsInRow = 0;
+    // What a limit would leave at 80 % of the rate; noise would leave the share as it was.
+    const ofLimit = Math.max(0, 1 - (1 - first.share) / 0.8);
+    if (share <= Math.max(ofLimit + 0.3 * (first.share - ofLimit), oneOfAnEpoch)) {
+      this.learned.best = this.learned.rate;
+      return;
+    }
+    this.learned.noise = Math.min((first.share + share) / 2, mostNoise);
+    this.learned.rate = Math.max(first.rate, this.learned.best);
+    // The limits seen so far may all have been noise.
+    if (this.#now.answersEver < 20 * epochSize) this.learned.limitSeen = false;
+  }
+
+  /** Small steps: 1.2 % after 300 clean answers; larger ones at first, below what is known to succeed, and after three clean steps (a raised limit). */
+  #raise(): void {
+    this.#now.cleanEpochs += 1;
+    this.learned.rate *= this.#step();
+    this.learned.best = Math.max(this.learned.best, this.learned.rate / 1.05);
+  }
+
+  #step(): number {
+    const { rate, best, limitSeen } = this.learned;
+    if (!limitSeen) return 1.5;
+    if (rate < 0.9 * best) return 1.1;
+    if (this.#now.cleanEpochs > 18) return Math.min(1.04 + 0.02 * (this.#now.cleanEpochs - 19), 1.16);
+    if (this.#now.answersEver < 30 * epochSize) return this.#now.cleanEpochs % 2 === 0 ? 1.04 : 1;
+    return this.#now.cleanEpochs % 6 === 0 ? 1.012 : 1;
+  }
+}

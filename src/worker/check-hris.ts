@@ -1,0 +1,33 @@
+import type { ActivityDeps } from '../../activities/deps.ts';
+import { isConnectorError } from '../errors.ts';
+import { closeTenantHoldsLike, openHold } from '../store/holds.ts';
+
+const PROBE_MS = 10_000;
+
+/**
+ * Looks whether the tenant's HRIS answers and fits. Trouble is one hold of the tenant, which closes by itself: hires go on as far as they
+ * can without the HRIS, and nobody has to find the reason in a log.
+ */
+export async function checkHris({ store, connections, log }: ActivityDeps, tenantId: string): Promise<void> {
+  const trouble = await probe(connections, tenantId);
+  if (trouble === undefined) return closeTenantHoldsLike(store, tenantId, 'HRIS_%');
+  const code = trouble.code.startsWith('HRIS_') ? trouble.code : `HRIS_${trouble.code}`;
+  const { fresh } = await openHold(store, {
+    tenantId,
+    code,
+    message: `${trouble.message} Hires wait where they need it and go on by themselves once it answers.`,
+    answers: [],
+  });
+  if (fresh) log.error({ tenantId, code, reason: trouble.message }, 'HR system does not work');
+}
+
+async function probe(connections: ActivityDeps['connections'], tenantId: string) {
+  try {
+    const { hris } = await connections.of(tenantId);
+    const result = await hris.probe(AbortSignal.timeout(PROBE_MS));
+    return result.ok ? undefined : result.error;
+  } catch (error) {
+    // What keeps the partner's end from opening is told by the pause of the tenant.
+    return isConnectorError(error) && error.code.startsWith('HRIS_') ? error : undefined;
+  }
+}

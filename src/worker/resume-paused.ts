@@ -1,0 +1,25 @@
+import { assertKnownCompany } from '../../activities/assert-known-company.ts';
+import type { ActivityDeps } from '../../activities/deps.ts';
+import { isConnectorError } from '../errors.ts';
+import { contract } from '../partner/contract/index.ts';
+import { readTenantState, recordVerifiedKey, resumeTenant } from '../store/tenant-states.ts';
+
+/** Tries one paused tenant's key, read anew from its reference; works again once the known-good read passes. */
+export async function resumePaused(deps: ActivityDeps, tenantId: string): Promise<boolean> {
+  const { store, connections, log } = deps;
+  if ((await readTenantState(store, tenantId)).state !== 'paused') return false;
+  await connections.reopen(tenantId);
+  try {
+    const connection = await connections.of(tenantId);
+    await connection.partner.readAll(contract.pipelines.list, {}, { lane: 'live' });
+    await assertKnownCompany(store, connection);
+    await recordVerifiedKey(store, tenantId, connection.keyFingerprint);
+  } catch (error) {
+    const code = isConnectorError(error) ? error.code : 'UNEXPECTED';
+    log.debug({ tenantId, code }, 'tenant stays paused');
+    return false;
+  }
+  const resumed = await resumeTenant(store, tenantId);
+  if (resumed) log.info({ tenantId }, 'tenant resumed');
+  return resumed;
+}

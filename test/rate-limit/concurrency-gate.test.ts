@@ -1,0 +1,72 @@
+import { describe, expect, test } from 'vitest';
+import { freshGate, narrowGate, noteClean, type SavedGate } from '../../src/rate-limit/concurrency-gate.ts';
+import { createPacer } from '../../src/rate-limit/rate-limiter.ts';
+import { seeded } from '../http/limited-server.ts';
+
+function gate(change: Partial<SavedGate> = {}): SavedGate {
+  return { ...freshGate, ...change };
+}
+
+describe('a gate for calls under way', () => {
+  test('is tried one below what a 429 came with, and stays away from an even pace of two', () => {
+    const tried = gate();
+    expect(narrowGate(tried, 6, 1_000)).toBe(true);
+    expect(tried).toMatchObject({ most: 5, isSure: false });
+    const even = gate();
+    expect(narrowGate(even, 2, 1_000)).toBe(false);
+    expect(even.most).toBeNull();
+  });
+
+  test('that does not silence the 429s is given up for ten minutes, and the rate is cut instead', () => {
+    const tried = gate();
+    expect([0, 1, 2, 3].map((n) => narrowGate(tried, 6, n * 1_000))).toEqual([true, true, true, false]);
+    expect(tried.most).toBeNull();
+    expect(narrowGate(tried, 6, 500_000)).toBe(false);
+    expect(narrowGate(tried, 6, 700_000)).toBe(true);
+  });
+
+  test('that is silent for 200 answers and 15 s is believed, and widened only while it is full', () => {
+    const tried = gate();
+    narrowGate(tried, 6, 0);
+    for (let n = 0; n < 199; n += 1) noteClean(tried, 5, n * 100);
+    expect(tried.isSure).toBe(false);
+    noteClean(tried, 5, 20_000);
+    expect(tried.isSure).toBe(true);
+    for (let n = 0; n < 5_000; n += 1) noteClean(tried, 3, 30_000);
+    expect(tried.most).toBe(5);
+    noteClean(tried, 5, 40_000);
+    expect(tried.most).toBe(6);
+    expect(narrowGate(tried, 6, 41_000)).toBe(true);
+    expect(tried).toMatchObject({ most: 5, widenAfter: 4_000 });
+  });
+});
+
+/** Calls of 200 to 300 ms before a server that takes five at once, on a clock of the test's own. */
+function pullThroughFive(seconds: number): { ok: number; limited: number } {
+  const random = seeded(3);
+  const clock = { ms: 0 };
+  const pacer = createPacer({ now: () => clock.ms, random });
+  const result = { ok: 0, limited: 0 };
+  let underWay: { sentAt: number; endsAt: number; limited: boolean }[] = [];
+  for (; clock.ms < seconds * 1_000; clock.ms += 5) {
+    for (const call of underWay.filter((one) => one.endsAt <= clock.ms)) {
+      const inFlight = underWay.length;
+      underWay = underWay.filter((one) => one !== call);
+      const { sentAt, limited } = call;
+      pacer.answered({ sentAt, inFlight, ...(limited ? { status: 429, retryAfterMs: 1_000 } : { status: 200 }) });
+      if (clock.ms > 60_000) result[limited ? 'limited' : 'ok'] += 1;
+    }
+    while (underWay.length < (pacer.mostInFlight() ?? 32) && pacer.ask('bulk') === 0) {
+      const limited = underWay.filter((one) => !one.limited).length >= 5;
+      underWay.push({ sentAt: clock.ms, endsAt: clock.ms + (limited ? 5 : 200 + 100 * random()), limited });
+    }
+  }
+  return result;
+}
+
+test('a limit of five calls under way is found, and nearly all of it used', () => {
+  const { ok, limited } = pullThroughFive(240);
+  expect(limited / (ok + limited)).toBeLessThan(0.03);
+  // Five at once, a quarter of a second each.
+  expect(ok / 180).toBeGreaterThan(0.85 * 20);
+});

@@ -1,0 +1,223 @@
+import { describe, expect, test } from 'vitest';
+import type { SavedPace } from '../../src/rate-limit/limiter-state.ts';
+import { createLocalPace } from '../../src/rate-limit/local-rate-limit.ts';
+import { readRateLimit } from '../../src/rate-limit/rate-limit-headers.ts';
+import { createPacer } from '../../src/rate-limit/rate-limiter.ts';
+import { fixedWindow, type Limit, simulate, slidingWindow, tokenBucket } from '../http/limited-server.ts';
+import { errorOf } from '../http/servers.ts';
+
+const seeds = [1, 2, 11];
+const bank: [string, number, () => Limit][] = [10, 20, 50].flatMap((rate): [string, number, () => Limit][] => [
+  [`fixed window of ${rate}/s`, rate, () => fixedWindow(rate)],
+  [`sliding window of ${rate}/s`, rate, () => slidingWindow(rate)],
+  [`token bucket of ${rate}/s, burst ${rate}`, rate, () => tokenBucket(rate, rate)],
+  [`token bucket of ${rate}/s, burst ${2 * rate}`, rate, () => tokenBucket(rate, 2 * rate)],
+]);
+
+describe('a saturated backlog, three minutes after one of learning', () => {
+  test.each(bank)('on a %s meets few 429s and uses most of the limit', (_name, rate, limit) => {
+    for (const seed of seeds) {
+      const { perSecond, share } = simulate({ limit: limit(), seconds: 240, from: 60, seed });
+      expect(share).toBeLessThan(0.03);
+      expect(perSecond / rate).toBeGreaterThan(0.85);
+    }
+  });
+
+  test.each(bank)('on a %s is not halved by 10 %% of random 429s', (_name, rate, limit) => {
+    for (const seed of seeds) {
+      const { perSecond } = simulate({ limit: limit(), seconds: 240, from: 60, seed, noise: 0.1 });
+      expect(perSecond / rate).toBeGreaterThan(0.5);
+    }
+  });
+
+  test('goes without Retry-After too', () => {
+    const { perSecond, share } = simulate({ limit: fixedWindow(20), seconds: 240, from: 60, retryAfter: false });
+    expect(share).toBeLessThan(0.03);
+    expect(perSecond).toBeGreaterThan(17);
+  });
+
+  test('follows a limit that halves and one that doubles', () => {
+    for (const [then, least] of [
+      [10, 8],
+      [40, 24],
+    ] as const) {
+      const [before, after] = [fixedWindow(20), fixedWindow(then)];
+      const limit: Limit = (now) => (now < 120_000 ? before(now) : after(now));
+      const { perSecond, share } = simulate({ limit, seconds: 360, from: 240 });
+      expect(perSecond).toBeGreaterThan(least);
+      expect(share).toBeLessThan(0.03);
+    }
+  });
+});
+
+test('a partner without a limit is not kept waiting at the first rate', () => {
+  const { perSecond } = simulate({ limit: () => ({ ok: true, retryAfterMs: 0 }), seconds: 15, from: 5 });
+  expect(perSecond).toBeGreaterThan(50);
+});
+
+test('what was learned is not learned again after a restart', () => {
+  const first = simulate({ limit: fixedWindow(20), seconds: 240, from: 60 });
+  const again = simulate({ limit: fixedWindow(20), seconds: 60, from: 0, saved: first.pace });
+  expect(again.limited).toBeLessThanOrEqual(4);
+  expect(again.perSecond).toBeGreaterThan(17);
+});
+
+test('a live request waits at most two turns behind a saturated bulk lane, pauses apart', () => {
+  const saved: SavedPace = { rate: 10, best: 10, noise: 0, limitSeen: true };
+  const { liveWaits } = simulate({
+    limit: () => ({ ok: true, retryAfterMs: 0 }),
+    seconds: 30,
+    from: 0,
+    liveEveryMs: 700,
+    saved,
+  });
+  expect(liveWaits.length).toBeGreaterThan(30);
+  expect(Math.max(...liveWaits)).toBeLessThanOrEqual(200);
+});
+
+/** A pacer at a known rate on a clock of the test's own. */
+function at(rate: number) {
+  const clock = { ms: 0 };
+  const saved: SavedPace = { rate, best: rate, noise: 0, limitSeen: true };
+  const pacer = createPacer({ now: () => clock.ms, random: () => 0.5 }, saved);
+  return { clock, pacer };
+}
+
+describe('a turn', () => {
+  test('comes at the pace of the rate', () => {
+    const { clock, pacer } = at(10);
+    let gone = 0;
+    for (; clock.ms < 10_000; clock.ms += 5) if (pacer.ask('bulk') === 0) gone += 1;
+    expect(gone).toBeGreaterThanOrEqual(100);
+    expect(gone).toBeLessThanOrEqual(102);
+  });
+
+  test('is told in ms when it cannot be had now, and is there then', () => {
+    const { clock, pacer } = at(2);
+    while (pacer.ask('bulk') === 0);
+    clock.ms += pacer.ask('bulk');
+    expect(pacer.ask('bulk')).toBe(0);
+  });
+
+  test("one in twenty is bulk's even when live asks without end", () => {
+    const { clock, pacer } = at(100);
+    const gone = { live: 0, bulk: 0 };
+    for (; clock.ms < 10_000; clock.ms += 5) {
+      for (const lane of ['live', 'bulk'] as const) if (pacer.ask(lane) === 0) gone[lane] += 1;
+    }
+    expect(gone.bulk / (gone.live + gone.bulk)).toBeGreaterThanOrEqual(0.04);
+    expect(gone.live).toBeGreaterThan(gone.bulk);
+  });
+});
+
+describe('after a 429', () => {
+  test.each([
+    ['as long as Retry-After says', 5000, 5000],
+    ['half a second without it', undefined, 500],
+  ])('nobody goes for %s, then one alone until its answer', (_name, retryAfterMs, wait) => {
+    const { clock, pacer } = at(100);
+    pacer.ask('bulk');
+    pacer.answered({ sentAt: clock.ms, status: 429, retryAfterMs });
+    expect(pacer.ask('live')).toBe(wait);
+    clock.ms += wait;
+    expect(pacer.ask('live')).toBe(0);
+    clock.ms += 1000;
+    expect(pacer.ask('live')).toBeGreaterThan(0);
+    pacer.answered({ sentAt: clock.ms - 900, status: 200 });
+    expect(pacer.ask('live')).toBe(0);
+  });
+
+  test('waits grow while the one that tries is refused too', () => {
+    const { clock, pacer } = at(100);
+    const waits: number[] = [];
+    for (let round = 0; round < 7; round += 1) {
+      pacer.ask('bulk');
+      pacer.answered({ sentAt: clock.ms, status: 429 });
+      waits.push(pacer.ask('bulk'));
+      clock.ms += pacer.ask('bulk');
+    }
+    expect(waits).toEqual([500, 1000, 2000, 4000, 8000, 15_000, 15_000]);
+  });
+
+  test('answers to requests sent before do not cut a second time', () => {
+    const { clock, pacer } = at(100);
+    clock.ms = 1000;
+    pacer.answered({ sentAt: 990, status: 429 });
+    const { rate } = pacer.save();
+    for (let late = 0; late < 20; late += 1) pacer.answered({ sentAt: 995, status: 429 });
+    expect(pacer.save().rate).toBe(rate);
+  });
+
+  test('one whose answer is lost does not stop the lane for ever', () => {
+    const { clock, pacer } = at(100);
+    pacer.answered({ sentAt: 0, status: 429 });
+    clock.ms = 500;
+    expect(pacer.ask('bulk')).toBe(0);
+    clock.ms = 16_000;
+    expect(pacer.ask('bulk')).toBe(0);
+  });
+});
+
+test('an idle lane does not climb', () => {
+  const { clock, pacer } = at(100);
+  for (let call = 0; call < 5000; call += 1) {
+    clock.ms += 1000;
+    pacer.ask('bulk');
+    pacer.answered({ sentAt: clock.ms, status: 200 });
+  }
+  expect(pacer.save().rate).toBe(100);
+});
+
+describe('headers', () => {
+  const now = 1_900_000_000_000;
+  test.each<[Record<string, string>, { remaining: number; resetMs: number } | undefined]>([
+    [{}, undefined],
+    [{ ratelimit: '"p";r=0;t=30' }, { remaining: 0, resetMs: 30_000 }],
+    [
+      { 'ratelimit-remaining': '5', 'ratelimit-reset': '2' },
+      { remaining: 5, resetMs: 2000 },
+    ],
+    [
+      { 'x-ratelimit-remaining': '0', 'x-ratelimit-reset': String(now / 1000 + 4) },
+      { remaining: 0, resetMs: 4000 },
+    ],
+    [
+      { 'x-ratelimit-remaining': '0', 'x-ratelimit-reset': String(now - 4) },
+      { remaining: 0, resetMs: 0 },
+    ],
+    [{ 'x-ratelimit-remaining': 'many', 'x-ratelimit-reset': '1' }, undefined],
+  ])('%j say %j', (headers, expected) => expect(readRateLimit(headers, now)).toEqual(expected));
+
+  test('that say nothing remains make everybody wait, and the rate stays', () => {
+    const { pacer } = at(100);
+    pacer.answered({ sentAt: 0, status: 200, headers: { ratelimit: '"p";r=0;t=3' } });
+    expect(pacer.ask('live')).toBe(3000);
+    expect(pacer.save().rate).toBe(100);
+  });
+});
+
+describe('a local pace', () => {
+  test('lets live go before bulk that has waited longer', async () => {
+    const pacer = createPacer(
+      { now: Date.now, random: Math.random },
+      { rate: 50, best: 50, noise: 0, limitSeen: true },
+    );
+    const pace = createLocalPace(pacer);
+    const order: string[] = [];
+    const bulk = Array.from({ length: 15 }, () => pace.acquire('bulk').then(() => order.push('bulk')));
+    const live = pace.acquire('live').then(() => order.push('live'));
+    await Promise.all([...bulk, live]);
+    expect(order.indexOf('live')).toBeLessThan(8);
+    expect(order).toHaveLength(16);
+  });
+
+  test('gives up a place when its signal is aborted', async () => {
+    const pacer = createPacer({ now: Date.now, random: Math.random }, { rate: 1, best: 1, noise: 0, limitSeen: true });
+    const pace = createLocalPace(pacer);
+    const cancel = new AbortController();
+    await pace.acquire('bulk');
+    const waiting = pace.acquire('bulk', cancel.signal);
+    cancel.abort(new Error('no longer wanted'));
+    expect((await errorOf(waiting)).message).toBe('no longer wanted');
+  });
+});

@@ -1,0 +1,84 @@
+import { Writable } from 'node:stream';
+import { Registry } from 'prom-client';
+import { onTestFinished } from 'vitest';
+import { createRootLogger } from '../../src/log.ts';
+import { webhookHeaders } from '../../src/partner/webhook.ts';
+import type { ReceiverTenant } from '../../src/receiver/admit.ts';
+import type { DeliveryStore } from '../../src/receiver/commit-gate.ts';
+import { type ReceiverOptions, startReceiver } from '../../src/receiver/receiver.ts';
+import { createReceiverMetrics } from '../../src/receiver/receiver-metrics.ts';
+import { insertDelivery } from '../../src/store/inbox.ts';
+import { openStore, type Store } from '../../src/store/open-store.ts';
+
+export const KEY = 'whk_current_0123456789';
+export const OLD_KEY = 'whk_previous_9876543210';
+
+const TENANTS: readonly ReceiverTenant[] = [
+  { id: 'acme', webhookKeys: [KEY, OLD_KEY], company: '77' },
+  { id: 'open', webhookKeys: [] },
+  { id: 'sworn', webhookKeys: [], keyless: true },
+];
+
+export function deliveryStore(store: Store): DeliveryStore {
+  return { commit: (delivery) => insertDelivery(store, delivery), close: async () => undefined };
+}
+
+/** A receiver on a real socket over a real SQLite store, and what it logged and counted. */
+export async function startTestReceiver(options: Partial<ReceiverOptions> = {}) {
+  const store = await openStore('sqlite::memory:');
+  const registry = new Registry();
+  const lines: string[] = [];
+  const sink = new Writable({
+    write(chunk: Buffer, _encoding, done) {
+      lines.push(String(chunk));
+      done();
+    },
+  });
+  const receiver = await startReceiver({
+    port: 0,
+    host: '127.0.0.1',
+    tenants: (id) => TENANTS.find((tenant) => tenant.id === id),
+    classify: (event) => (event.startsWith('candidate.') ? 'waiting' : event.startsWith('job.') ? 'closed' : 'unknown'),
+    openStore: async () => deliveryStore(store),
+    log: createRootLogger(sink, 'trace'),
+    metrics: createReceiverMetrics(registry),
+    maxBodyMs: 400,
+    maxWaitMs: 400,
+    ...options,
+  });
+  onTestFinished(async () => {
+    await receiver.close();
+    await store.close();
+  });
+  const rows = () => store.kysely.selectFrom('inbox').selectAll().orderBy('received_at').execute();
+  return { receiver, store, rows, metrics: () => registry.metrics(), logged: () => lines.join('') };
+}
+
+export function hired(ids: readonly (number | string)[], extra: Record<string, unknown> = {}): string {
+  return JSON.stringify({
+    event: 'candidate.hired',
+    timestamp: '2026-11-21T10:00:00Z',
+    companyId: 77,
+    data: { jobCandidateIds: ids },
+    ...extra,
+  });
+}
+
+/** One delivery as the partner makes it; the answer's status and code. */
+export async function deliver(
+  url: string,
+  body: string | Uint8Array,
+  options: { tenant?: string; key?: string; headers?: Record<string, string>; method?: string } = {},
+) {
+  const { tenant = 'acme', key = KEY, headers = {}, method = 'POST' } = options;
+  const answer = await fetch(`${url}/webhooks/${tenant}`, {
+    method,
+    headers: { ...webhookHeaders('candidate.hired', key), ...headers },
+    ...(method === 'POST' ? { body } : {}),
+  });
+  const text = await answer.text();
+  return {
+    status: answer.status,
+    code: text === '' ? '' : Object.values(JSON.parse(text) as Record<string, string>)[0],
+  };
+}

@@ -1,0 +1,142 @@
+import { once } from 'node:events';
+import { connect } from 'node:net';
+import { expect, test, vi } from 'vitest';
+import type { DeliveryStore } from '../../src/receiver/commit-gate.ts';
+import { deliver, deliveryStore, hired, KEY, startTestReceiver } from './receiver-fixture.ts';
+
+/** A socket that has sent its headers and `bytes` of a body it declared longer. */
+async function openSlowly(url: string, declared: number | 'chunked', start: string) {
+  const { port, hostname } = new URL(url);
+  const socket = connect(Number(port), hostname);
+  await once(socket, 'connect');
+  const length = declared === 'chunked' ? 'transfer-encoding: chunked' : `content-length: ${declared}`;
+  socket.write(
+    `POST /webhooks/acme HTTP/1.1\r\nhost: x\r\ncontent-type: application/json\r\nx-webhook-key: ${KEY}\r\n${length}\r\n\r\n${start}`,
+  );
+  let answer = '';
+  socket.on('data', (chunk) => (answer += String(chunk)));
+  socket.on('error', () => undefined);
+  return { socket, answer: () => answer, closed: once(socket, 'close') };
+}
+
+test('a burst of 200 shuffled deliveries of 20 hires leaves 20 rows and refuses what is wrong', async () => {
+  const { receiver, rows } = await startTestReceiver({ maxWaitMs: 10_000, maxBodyMs: 10_000 });
+  const sends = Array.from({ length: 200 }, (_, n) => ({
+    hire: (n * 7 + Math.floor(n / 20)) % 20,
+    key: n % 10 === 9 ? 'whk_wrong' : KEY,
+    cut: n % 25 === 7,
+  }));
+  const answers = await Promise.all(
+    sends.map(async ({ hire, key, cut }) => {
+      const whole = hired([hire]);
+      const { status } = await deliver(receiver.url, cut ? whole.slice(0, -3) : whole, { key });
+      return { status, expected: key !== KEY ? 401 : cut ? 400 : 200 };
+    }),
+  );
+  for (const { status, expected } of answers) expect(status).toBe(expected);
+  expect(await rows()).toHaveLength(20);
+});
+
+test('a chunked body over the limit is cut off while it streams', async () => {
+  const { receiver, rows } = await startTestReceiver({ maxBytes: 2_000, maxBodyMs: 3_000 });
+  const slow = await openSlowly(receiver.url, 'chunked', '');
+  const chunk = `3e8\r\n${'x'.repeat(1_000)}\r\n`;
+  for (let n = 0; n < 3; n++) slow.socket.write(chunk);
+  await vi.waitFor(() => expect(slow.answer()).toContain('413'), { timeout: 2_500 });
+  slow.socket.destroy();
+  expect(await rows()).toHaveLength(0);
+});
+
+test('slow bodies are answered 408, their sockets closed, and others are served meanwhile', async () => {
+  const { receiver } = await startTestReceiver();
+  const slow = await Promise.all(Array.from({ length: 50 }, () => openSlowly(receiver.url, 500, '{"event"')));
+  expect((await deliver(receiver.url, hired([1]))).status).toBe(200);
+  await vi.waitFor(() => expect(slow.every((one) => one.answer().includes('408'))).toBe(true), { timeout: 3_000 });
+  await Promise.all(slow.map((one) => one.closed));
+});
+
+test('a connection that ends in the middle of its body leaves no row', async () => {
+  const { receiver, rows, metrics } = await startTestReceiver({ maxBodyMs: 3_000 });
+  const slow = await openSlowly(receiver.url, 500, '{"event":"candidate.hired"}');
+  slow.socket.destroy();
+  await vi.waitFor(async () => expect(await metrics()).toContain('code="WEBHOOK_ABORTED"} 1'));
+  expect(await rows()).toHaveLength(0);
+});
+
+test('deliveries that arrive before the store is open are held and then stored', async () => {
+  const gate = Promise.withResolvers<void>();
+  const built: { store?: DeliveryStore } = {};
+  const { receiver, store, rows, metrics } = await startTestReceiver({
+    maxWaitMs: 5_000,
+    openStore: async () => {
+      await gate.promise;
+      return built.store as DeliveryStore;
+    },
+  });
+  built.store = deliveryStore(store);
+  const answers = Promise.all([1, 2, 3].map((id) => deliver(receiver.url, hired([id]))));
+  await vi.waitFor(async () => expect(await metrics()).toMatch(/hirebridge_webhook_held 3/));
+  expect(receiver.ready()).toBe(false);
+  expect(await rows()).toHaveLength(0);
+  gate.resolve();
+  expect((await answers).map((answer) => answer.status)).toEqual([200, 200, 200]);
+  expect(await rows()).toHaveLength(3);
+  expect(receiver.ready()).toBe(true);
+});
+
+test('a store that cannot be opened in time is a 503 and never a false 200', async () => {
+  const { receiver } = await startTestReceiver({ openStore: () => Promise.reject(new Error('down')) });
+  expect(await deliver(receiver.url, hired([1]))).toEqual({ status: 503, code: 'STORE_UNAVAILABLE' });
+});
+
+test('a commit that fails for a moment is tried again before the answer', async () => {
+  let failures = 2;
+  const state: { commit?: DeliveryStore['commit'] } = {};
+  const { receiver, store, rows } = await startTestReceiver({
+    maxWaitMs: 5_000,
+    openStore: async () => ({
+      commit: (delivery) =>
+        failures-- > 0 ? Promise.reject(new Error('restarting')) : (state.commit as DeliveryStore['commit'])(delivery),
+      close: async () => undefined,
+    }),
+  });
+  state.commit = deliveryStore(store).commit;
+  expect((await deliver(receiver.url, hired([1]))).status).toBe(200);
+  expect(await rows()).toHaveLength(1);
+});
+
+test('a commit that never answers is a 503', async () => {
+  const { receiver } = await startTestReceiver({
+    openStore: async () => ({ commit: () => new Promise(() => undefined), close: async () => undefined }),
+  });
+  expect((await deliver(receiver.url, hired([1]))).status).toBe(503);
+});
+
+test('closing answers what is held instead of leaving it to a timeout', async () => {
+  const { receiver } = await startTestReceiver({
+    maxWaitMs: 60_000,
+    openStore: () => Promise.reject(new Error('down')),
+  });
+  const answer = deliver(receiver.url, hired([1]));
+  await vi.waitFor(() => expect(receiver.ready()).toBe(false));
+  await receiver.close();
+  expect((await answer.catch(() => ({ status: 503 }))).status).toBe(503);
+});
+
+test.runIf(process.platform === 'linux')('a second receiver takes over the same port without a gap', async () => {
+  const first = await startTestReceiver({ reusePort: true });
+  const port = Number(new URL(first.receiver.url).port);
+  const second = await startTestReceiver({ reusePort: true, port });
+  await first.receiver.close();
+  expect((await deliver(second.receiver.url, hired([1]))).status).toBe(200);
+  expect(await second.rows()).toHaveLength(1);
+});
+
+test('a port that is taken is one clear refusal that names it', async () => {
+  const { receiver } = await startTestReceiver();
+  const port = Number(new URL(receiver.url).port);
+  await expect(startTestReceiver({ port })).rejects.toMatchObject({
+    code: 'RECEIVER_CANNOT_LISTEN',
+    message: expect.stringContaining(String(port)),
+  });
+});

@@ -1,0 +1,116 @@
+import { setTimeout as pause } from 'node:timers/promises';
+import { expect, onTestFinished, test } from 'vitest';
+import { ConnectorError } from '../../src/errors.ts';
+import { createRootLogger } from '../../src/log.ts';
+import { endHire, insertHires, updateHire } from '../../src/store/hires.ts';
+import { insertDelivery } from '../../src/store/inbox.ts';
+import { openStore, type Store } from '../../src/store/open-store.ts';
+import { finishBaseline, readTenantState } from '../../src/store/tenant-states.ts';
+import { type RelayOptions, startRelay } from '../../src/worker/relay.ts';
+import { until } from '../harness/world.ts';
+
+const tenantId = 'acme';
+const log = createRootLogger(undefined, 'silent');
+
+async function freshStore(): Promise<Store> {
+  const store = await openStore('sqlite::memory:');
+  await readTenantState(store, tenantId);
+  await finishBaseline(store, tenantId);
+  onTestFinished(() => store.close());
+  return store;
+}
+
+/** The real relay over a real store; what it sends on is kept in lists. */
+function relayOver(store: Store, options: Partial<RelayOptions> = {}) {
+  const woken: string[] = [];
+  const sweeps: number[] = [];
+  const relay = startRelay({
+    store,
+    log,
+    idleMs: 10,
+    wakeHire: async ({ jobCandidateId }, about) => woken.push(`${jobCandidateId} ${about}`) > 0,
+    triggerSweep: async () => void sweeps.push(performance.now()),
+    isHiringStage: async () => true,
+    ...options,
+  });
+  onTestFinished(() => relay.close());
+  return { relay, woken, sweeps };
+}
+
+async function deliver(store: Store, event: string, data: object): Promise<void> {
+  const body = JSON.stringify({ event, data });
+  await insertDelivery(store, { tenantId, bodyHash: body, event, body, state: 'waiting' });
+}
+
+function relayed(store: Store, count: number): Promise<true> {
+  return until(`${count} rows relayed`, async () => {
+    const rows = await store.kysely.selectFrom('inbox').select('state').where('state', '=', 'relayed').execute();
+    return rows.length === count;
+  });
+}
+
+async function openHire(store: Store, jobCandidateId: string, enrolment: string): Promise<void> {
+  const key = { tenantId, jobCandidateId, period: 1 };
+  await insertHires(store, [{ ...key, state: 'open' }]);
+  await updateHire(store, key, { onboarding_candidate_id: enrolment });
+}
+
+test('an event about the enrolment of an open hire wakes that hire and nothing else', async () => {
+  const store = await freshStore();
+  await openHire(store, '7', 'enrolment-7');
+  const { woken, sweeps } = relayOver(store);
+  await deliver(store, 'onboarding.candidate.completed', { onboardingCandidateId: 'enrolment-7' });
+  await relayed(store, 1);
+  expect({ woken, sweeps }).toEqual({ woken: ['7 onboarding'], sweeps: [] });
+});
+
+test('an event about the enrolment of a finished hire wakes nothing and asks for no sweep', async () => {
+  const store = await freshStore();
+  await openHire(store, '7', 'enrolment-7');
+  await endHire(store, { tenantId, jobCandidateId: '7', period: 1 }, 'done');
+  const { relay, woken, sweeps } = relayOver(store);
+  await deliver(store, 'onboarding.candidate.completed', { onboardingCandidateId: 'enrolment-7' });
+  await relayed(store, 1);
+  await relay.close();
+  expect({ woken, sweeps }).toEqual({ woken: [], sweeps: [] });
+});
+
+test('events without an id that we know ask for one sweep at once and for one more when the last of them came within the gap', async () => {
+  const store = await freshStore();
+  const { relay, sweeps } = relayOver(store, { sweepGapMs: 300 });
+  await deliver(store, 'onboarding.candidate.status_changed', { first: true });
+  await relayed(store, 1);
+  for (let n = 0; n < 20; n += 1) await deliver(store, 'onboarding.candidate.status_changed', { n });
+  await relayed(store, 21);
+  await until('the sweep owed', async () => sweeps.length === 2);
+  await pause(350);
+  await relay.close();
+  expect(sweeps).toHaveLength(2);
+  expect((sweeps[1] ?? 0) - (sweeps[0] ?? 0)).toBeGreaterThanOrEqual(299);
+});
+
+test('a sweep still owed is asked for when the relay ends', async () => {
+  const store = await freshStore();
+  const { relay, sweeps } = relayOver(store, { sweepGapMs: 60_000 });
+  await deliver(store, 'onboarding.candidate.status_changed', { n: 1 });
+  await deliver(store, 'onboarding.candidate.status_changed', { n: 2 });
+  await relayed(store, 2);
+  await relay.close();
+  expect(sweeps).toHaveLength(2);
+});
+
+test('a partner that cannot be asked for its stages leaves the delivery waiting, uncounted, until it answers', async () => {
+  const store = await freshStore();
+  const asked = { times: 0 };
+  const isHiringStage = async (): Promise<boolean> => {
+    asked.times += 1;
+    if (asked.times === 1) throw new ConnectorError({ code: 'UNREACHABLE', action: 'retry', message: 'away' });
+    return true;
+  };
+  const { woken } = relayOver(store, { isHiringStage });
+  await deliver(store, 'candidate.stage_changed', { jobCandidateIds: [7], nextStageId: 9 });
+  await until('the first look', async () => asked.times === 1);
+  await relayed(store, 1);
+  expect(woken).toEqual(['7 person']);
+  expect(await store.kysely.selectFrom('inbox').select('tries').executeTakeFirst()).toEqual({ tries: 1 });
+});
