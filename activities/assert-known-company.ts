@@ -12,7 +12,7 @@ import type { Connection } from './connections.ts';
 export async function assertKnownCompany(store: Store, { tenant, partner }: Connection): Promise<void> {
   const known = new Map((await readJobs(store, tenant.tenant)).map((job) => [job.jobId, job]));
   if (known.size === 0) return;
-  for await (const page of partner.pages(contract.jobs.list, {}, { lane: 'live' })) {
+  for await (const page of partner.pages(contract.jobs.list, {}, { priority: 'live' })) {
     if (page.items.some((job) => isSame(job, known.get(String(job.id))))) return;
   }
   throw companyMismatch(tenant.tenant);

@@ -1,13 +1,13 @@
 import { createHash } from 'node:crypto';
 import { ConnectorError } from '../src/errors.ts';
-import { withKillPoints } from '../src/failpoint.ts';
+import { withFailpoints } from '../src/failpoint.ts';
 import type { HrisAdapter, StreamName } from '../src/hris/port.ts';
 import { streamNames } from '../src/hris/registry.ts';
 import type { Mapping } from '../src/mapping/load-mapping.ts';
 import { createPartnerClient, type PartnerClient } from '../src/partner/client/create-partner-client.ts';
 import type { CallReport } from '../src/partner/client/types.ts';
-import { Readings } from '../src/partner/contract/overrides.ts';
-import type { SharedPace } from '../src/rate-limit/shared-rate-limit.ts';
+import { Overrides } from '../src/partner/contract/overrides.ts';
+import type { SharedRateLimit } from '../src/rate-limit/shared-rate-limit.ts';
 import { loadStreamMapping, loadTenantMapping, openTenantHris } from '../src/tenants/open-hris.ts';
 import type { Tenant } from '../src/tenants/schema.ts';
 import { resolveSecret } from '../src/tenants/secrets.ts';
@@ -21,11 +21,11 @@ export interface Connection {
   /** Of each stream that may land in this HRIS. */
   landings: Partial<Record<StreamName, Mapping>>;
   /** What the specification leaves open, as this tenant's partner has it. */
-  readings: Readings;
+  overrides: Overrides;
   /** Names the partner key without showing it. */
   keyFingerprint: string;
   /** What every process of the fleet may ask of this partner, and when. */
-  pace?: SharedPace;
+  rateLimit?: SharedRateLimit;
 }
 
 export interface Connections {
@@ -40,8 +40,8 @@ export interface Connections {
 export interface ConnectionOptions {
   /** Bound of one partner request, milliseconds. */
   requestMs: number;
-  /** The shared pace of a tenant at its partner. */
-  paceOf: (tenantId: string) => SharedPace;
+  /** The shared rate limit of a tenant at its partner. */
+  rateLimitOf: (tenantId: string) => SharedRateLimit;
   onCall?: (tenantId: string, report: CallReport) => void;
 }
 
@@ -66,7 +66,7 @@ export function createConnections(tenants: readonly Tenant[], options: Connectio
     open.delete(tenantId);
     const connection = await known?.catch(() => undefined);
     await Promise.allSettled([connection?.partner.close(), connection?.hris.close()]);
-    await connection?.pace?.close();
+    await connection?.rateLimit?.close();
   }
 
   return {
@@ -77,26 +77,29 @@ export function createConnections(tenants: readonly Tenant[], options: Connectio
   };
 }
 
-async function openConnection(tenant: Tenant, { requestMs, paceOf, onCall }: ConnectionOptions): Promise<Connection> {
+async function openConnection(
+  tenant: Tenant,
+  { requestMs, rateLimitOf, onCall }: ConnectionOptions,
+): Promise<Connection> {
   const apiKey = resolveSecret(tenant.partner.apiKey);
   const mapping = await loadTenantMapping(tenant);
   const landings = await loadLandings(tenant);
-  const readings = Readings.parse(tenant.partner.readings);
-  const pace = paceOf(tenant.tenant);
+  const overrides = Overrides.parse(tenant.partner.overrides);
+  const rateLimit = rateLimitOf(tenant.tenant);
   const partner = createPartnerClient({
     baseUrl: tenant.partner.baseUrl,
     apiKey,
     environment: tenant.partner.environment,
-    readings,
+    overrides,
     allowPrivate: tenant.partner.allowPrivateAddress,
     timeouts: { headersMs: requestMs, bodyMs: requestMs },
-    pace,
+    rateLimit,
     onCall: (report) => onCall?.(tenant.tenant, report),
-    around: (operation, run) => withKillPoints(`partner.${operation}`, run),
+    around: (operation, run) => withFailpoints(`partner.${operation}`, run),
   });
-  const hris = withPoints(await openTenantHris(tenant));
+  const hris = withHrisFailpoints(await openTenantHris(tenant));
   const keyFingerprint = createHash('sha256').update(apiKey).digest('hex').slice(0, 16);
-  return { tenant, partner, hris, mapping, landings, readings, keyFingerprint, pace };
+  return { tenant, partner, hris, mapping, landings, overrides, keyFingerprint, rateLimit };
 }
 
 async function loadLandings(tenant: Tenant): Promise<Connection['landings']> {
@@ -107,14 +110,14 @@ async function loadLandings(tenant: Tenant): Promise<Connection['landings']> {
 /** What an adapter answers from memory; anything else it can do is a call of the HRIS. */
 const local: ReadonlySet<string> = new Set(['facts', 'fields', 'close']);
 
-/** The adapter with its kill points: every call of the port is one, those that the port will have some day as well. */
-function withPoints(adapter: HrisAdapter): HrisAdapter {
+/** The adapter with its failpoints: every call of the port is one, those that the port will have some day as well. */
+function withHrisFailpoints(adapter: HrisAdapter): HrisAdapter {
   return new Proxy(adapter, {
     get(target, name, receiver) {
       const member: unknown = Reflect.get(target, name, receiver);
       if (typeof member !== 'function' || local.has(String(name))) return member;
       return (...args: unknown[]) =>
-        withKillPoints(`hris.${String(name)}`, async () =>
+        withFailpoints(`hris.${String(name)}`, async () =>
           (member as (...all: unknown[]) => unknown).apply(target, args),
         );
     },

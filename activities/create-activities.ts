@@ -20,11 +20,11 @@ import { planEmployee } from './hire/plan-employee.ts';
 import { describeDeadline, readOnboarding } from './hire/read-onboarding.ts';
 import { verify } from './hire/verify.ts';
 import { writeBack } from './hire/write-back.ts';
-import { type SweepActivities, sweepTenant } from './reconcile/reconcile.ts';
+import { type ReconcileActivities, reconcile } from './reconcile/reconcile.ts';
 import type { StreamActivities, StreamInput, StreamStep } from './streams/stream-activities.ts';
 import { syncPages } from './streams/sync-pages.ts';
 
-export type Activities = HireActivities & SweepActivities & StreamActivities;
+export type Activities = HireActivities & ReconcileActivities & StreamActivities;
 
 /** Tells Temporal how far an activity is; seen there, and carried by every later beat. */
 type Beat = (details: unknown) => void;
@@ -55,7 +55,7 @@ export function bindActivities(deps: ActivityDeps): BoundActivities {
     openHold: (input) => openHold(deps, input),
     takeAnswer: (input) => takeAnswer(deps, input),
     readOutcome: (input) => readOutcome(deps, input),
-    sweepTenant: (input) => sweepTenant(deps, input),
+    reconcile: (input) => reconcile(deps, input),
     syncPages: (input, beat) => syncPages(deps, input, beat),
   };
 }

@@ -1,13 +1,13 @@
 import type { Logger } from '../src/log.ts';
 import type { Store } from '../src/store/open-store.ts';
-import type { WakeAbout } from '../workflows/messages.ts';
+import type { HintAbout } from '../workflows/messages.ts';
 import type { Connections } from './connections.ts';
 
 /** Everything activities need of the world; wired in one place. */
 export interface ActivityDeps {
   store: Store;
   connections: Connections;
-  wakeHire: WakeHire;
+  signalHire: SignalHire;
   log: Logger;
   limits: Limits;
   /** Tenants whose credit gate this process saw close: enrolments on their way to the socket turn back there. */
@@ -15,9 +15,9 @@ export interface ActivityDeps {
 }
 
 /** Reaches a hire's workflow. With `start` one is started where none runs; without, `false` says that none runs. */
-export type WakeHire = (
+export type SignalHire = (
   hire: { tenantId: string; jobCandidateId: string },
-  about: WakeAbout,
+  about: HintAbout,
   options: { start: boolean; adopt?: boolean; watch?: boolean },
 ) => Promise<boolean>;
 

@@ -8,19 +8,19 @@ import { createStageLookup } from '../activities/reconcile/hiring-stages.ts';
 import type { HireTiming } from '../workflows/messages.ts';
 import type { Places } from './cli/options.ts';
 import { type Config, readConfig, storeUrl } from './config.ts';
-import { armKillPoints, inActivity, passPoint, withKillPoints } from './failpoint.ts';
+import { armFailpoints, inActivity, passFailpoint, withFailpoints } from './failpoint.ts';
 import { createRegistry, startHealth } from './health.ts';
 import { streamNames } from './hris/registry.ts';
 import { createLogger, type Logger } from './log.ts';
 import type { SharedState } from './rate-limit/lease.ts';
-import { createSharedPace, type SharedPace } from './rate-limit/shared-rate-limit.ts';
+import { createSharedRateLimit, type SharedRateLimit } from './rate-limit/shared-rate-limit.ts';
 import { openStore, type Store } from './store/open-store.ts';
-import { changePace } from './store/rate-limits.ts';
-import { writePoints } from './store/write-failpoints.ts';
+import { changeRateLimit } from './store/rate-limits.ts';
+import { writeFailpoints } from './store/write-failpoints.ts';
 import { checkSearchAttributes } from './temporal/check-search-attributes.ts';
 import { connectTemporal, type TemporalConnection } from './temporal/connection.ts';
-import { ensureStreamSchedule, ensureSweepSchedule, triggerSweep } from './temporal/schedules.ts';
-import { type HireClient, wakeHire } from './temporal/signal-hire.ts';
+import { ensureReconcileSchedule, ensureStreamSchedule, triggerReconcile } from './temporal/schedules.ts';
+import { type HireClient, signalHire } from './temporal/signal-hire.ts';
 import { createWorker, installRuntime } from './temporal/worker.ts';
 import { loadTenants } from './tenants/load-tenants.ts';
 import type { Tenant } from './tenants/schema.ts';
@@ -38,30 +38,30 @@ export interface RunningWorker {
   close(): Promise<void>;
 }
 
-/** The worker as a process: relay, hires, sweeps. Everything it needs is checked before anything starts. */
+/** The worker as a process: relay, hires, reconciles. Everything it needs is checked before anything starts. */
 export async function runWorker(options: Places & { healthPort?: number }): Promise<RunningWorker> {
   const config = readConfig();
   const log = createLogger('worker');
-  armKillPoints({
-    killAt: config.HIREBRIDGE_KILL_AT,
-    stopAt: config.HIREBRIDGE_STOP_AT,
-    listFile: config.HIREBRIDGE_KILL_LIST,
+  armFailpoints({
+    killAt: config.HIREBRIDGE_FAILPOINT_KILL,
+    stopAt: config.HIREBRIDGE_FAILPOINT_STOP,
+    listFile: config.HIREBRIDGE_FAILPOINT_LIST,
   });
   const tenants = await loadTenants(options.tenantsDir);
   installRuntime(log);
   const temporal = await connectTemporal();
-  const store = await openStore(storeUrl(options.dataDir, config), { plugins: [writePoints(passPoint)] });
+  const store = await openStore(storeUrl(options.dataDir, config), { plugins: [writeFailpoints(passFailpoint)] });
   // A connection of its own: no turn waits for a transaction, and none for the disk.
-  const paces = await openStore(storeUrl(options.dataDir, config), {
+  const rateLimits = await openStore(storeUrl(options.dataDir, config), {
     relaxed: true,
     poolSize: 2,
-    plugins: [writePoints(passPoint)],
+    plugins: [writeFailpoints(passFailpoint)],
   });
   try {
     await checkSearchAttributes(temporal.connection, temporal.namespace);
-    return await startWorker({ options, config, log, tenants, temporal, store, paces });
+    return await startWorker({ options, config, log, tenants, temporal, store, rateLimits });
   } catch (error) {
-    await Promise.allSettled([store.close(), paces.close(), temporal.close()]);
+    await Promise.allSettled([store.close(), rateLimits.close(), temporal.close()]);
     throw error;
   }
 }
@@ -73,12 +73,12 @@ interface WorkerParts {
   tenants: Tenant[];
   temporal: TemporalConnection;
   store: Store;
-  /** The same store, for the paces alone. */
-  paces: Store;
+  /** The same store, for the rate limits alone. */
+  rateLimits: Store;
 }
 
 async function startWorker(parts: WorkerParts): Promise<RunningWorker> {
-  const { options, config, log, tenants, temporal, store, paces } = parts;
+  const { options, config, log, tenants, temporal, store, rateLimits } = parts;
   const { installationId } = store;
   const registry = createRegistry('worker');
   const hires = hireClient(temporal, installationId, config);
@@ -96,9 +96,9 @@ async function startWorker(parts: WorkerParts): Promise<RunningWorker> {
   const relay = startRelay({
     store,
     log,
-    wakeHire: deps.wakeHire,
-    triggerSweep: (tenantId) =>
-      withKillPoints('temporal.triggerSweep', () => triggerSweep(hires.client, installationId, tenantId)),
+    signalHire: deps.signalHire,
+    triggerReconcile: (tenantId) =>
+      withFailpoints('temporal.triggerReconcile', () => triggerReconcile(hires.client, installationId, tenantId)),
     isHiringStage: createStageLookup(deps.connections),
   });
   const chores = startChores(deps, tenants, config.HIREBRIDGE_PAUSED_MS);
@@ -124,14 +124,14 @@ async function startWorker(parts: WorkerParts): Promise<RunningWorker> {
       if (worker.getState() === 'RUNNING') worker.shutdown();
       await run.catch(() => undefined);
       await Promise.allSettled([health.close(), deps.connections.close()]);
-      await Promise.allSettled([store.close(), paces.close(), temporal.close()]);
+      await Promise.allSettled([store.close(), rateLimits.close(), temporal.close()]);
     },
   };
 }
 
 async function ensureSchedules({ client, installationId, timing }: HireClient, tenant: Tenant): Promise<void> {
   const tenantId = tenant.tenant;
-  await ensureSweepSchedule(client, installationId, { tenantId, everyMs: tenant.policies.sweep.every, timing });
+  await ensureReconcileSchedule(client, installationId, { tenantId, everyMs: tenant.policies.reconcile.every, timing });
   for (const stream of streamNames)
     await ensureStreamSchedule(client, installationId, {
       tenantId,
@@ -161,7 +161,7 @@ function timingOf(config: Config): HireTiming {
 }
 
 function wireActivities(
-  { config, log, tenants, store, paces }: WorkerParts,
+  { config, log, tenants, store, rateLimits }: WorkerParts,
   hires: HireClient,
   registry: ReturnType<typeof createRegistry>,
 ): ActivityDeps {
@@ -180,7 +180,7 @@ function wireActivities(
   gaugeHires(store, registry);
   const connections = createConnections(tenants, {
     requestMs: config.HIREBRIDGE_REQUEST_MS,
-    paceOf: (tenantId) => openPace(paces, tenantId, log),
+    rateLimitOf: (tenantId) => openRateLimit(rateLimits, tenantId, log),
     onCall(tenant, { operation, status, code, ms }) {
       calls.inc({ tenant, operation, status: status ?? 0, code: code ?? '' });
       seconds.observe({ operation }, ms / 1000);
@@ -190,8 +190,8 @@ function wireActivities(
     store,
     connections,
     log,
-    wakeHire: (hire, about, options) =>
-      withKillPoints('temporal.wakeHire', () => wakeHire(hires, hire, about, options)),
+    signalHire: (hire, about, options) =>
+      withFailpoints('temporal.signalHire', () => signalHire(hires, hire, about, options)),
     closedGates: new Set(),
     limits: {
       giveUpMs: config.HIREBRIDGE_GIVE_UP_MS,
@@ -201,18 +201,18 @@ function wireActivities(
   };
 }
 
-/** One pace for a tenant's partner, shared by every worker of this store. */
-function openPace(store: Store, tenantId: string, log: Logger): SharedPace {
-  return createSharedPace(
+/** One rate limit for a tenant's partner, shared by every worker of this store. */
+function openRateLimit(store: Store, tenantId: string, log: Logger): SharedRateLimit {
+  return createSharedRateLimit(
     (change) =>
       // Whichever activity happens to ask, the turns are for all of them.
-      inActivity('pace', () =>
-        changePace(store, { tenantId, upstream: 'partner' }, (saved, now) =>
+      inActivity('rateLimit', () =>
+        changeRateLimit(store, { tenantId, upstream: 'partner' }, (saved, now) =>
           change((saved ?? {}) as Partial<SharedState>, now),
         ),
       ),
     Math.random,
-    (error) => log.error({ tenantId, err: error }, 'the shared pace is not to be had, calls to the partner wait'),
+    (error) => log.error({ tenantId, err: error }, 'the shared rate limit is not to be had, calls to the partner wait'),
   );
 }
 

@@ -46,11 +46,11 @@ export const Config = z.object({
   /** Where the workflows' bundle is kept, by content, so that several data directories may share it; "cache" in the data directory without it. */
   HIREBRIDGE_BUNDLE_DIR: z.string().min(1).optional(),
   /** Only for tests: the process kills itself at this point; see src/failpoint.ts. */
-  HIREBRIDGE_KILL_AT: z.string().optional(),
+  HIREBRIDGE_FAILPOINT_KILL: z.string().optional(),
   /** Only for tests: the process stops itself at this point, until SIGCONT. */
-  HIREBRIDGE_STOP_AT: z.string().optional(),
+  HIREBRIDGE_FAILPOINT_STOP: z.string().optional(),
   /** Only for tests: every point passed is written to this file. */
-  HIREBRIDGE_KILL_LIST: z.string().optional(),
+  HIREBRIDGE_FAILPOINT_LIST: z.string().optional(),
 });
 export type Config = z.infer<typeof Config>;
 

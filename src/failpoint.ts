@@ -18,7 +18,7 @@ let arming: Arming = {};
 const passed = new Map<string, number>();
 const activity = new AsyncLocalStorage<string>();
 
-export function armKillPoints(points: Arming): void {
+export function armFailpoints(points: Arming): void {
   arming = points;
 }
 
@@ -28,16 +28,16 @@ export function inActivity<T>(name: string, run: () => Promise<T>): Promise<T> {
 }
 
 /** Runs a foreign call or a write with its two points around it, whether it succeeds or fails. */
-export async function withKillPoints<T>(call: string, run: () => Promise<T>): Promise<T> {
-  passPoint(`${call}/before`);
+export async function withFailpoints<T>(call: string, run: () => Promise<T>): Promise<T> {
+  passFailpoint(`${call}/before`);
   try {
     return await run();
   } finally {
-    passPoint(`${call}/after`);
+    passFailpoint(`${call}/after`);
   }
 }
 
-export function passPoint(name: string): void {
+export function passFailpoint(name: string): void {
   const { killAt, stopAt, listFile } = arming;
   if (killAt === undefined && stopAt === undefined && listFile === undefined) return;
   const point = `${activity.getStore() ?? 'loop'}/${name}`;

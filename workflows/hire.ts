@@ -10,13 +10,13 @@ import {
 } from '@temporalio/workflow';
 import type { HireActivities, HoldRequest } from '../activities/hire/hire-activities.ts';
 import {
+  type HintAbout,
   type HireInput,
   type HireProgress,
   type HireRef,
   type HireResult,
   type HireStep,
-  type WakeAbout,
-  wakeSignal,
+  hintSignal,
 } from './messages.ts';
 
 const MOST_VERIFY_TRIES = 5;
@@ -57,24 +57,24 @@ const answerSteps: Record<string, HireStep> = {
  * Carries ids and verdicts; every record stays in the store. What is true is asked before each irreversible step.
  */
 export async function hire(input: HireInput): Promise<HireResult> {
-  const wakes = listenForWakes();
+  const hints = listenForHints();
   // What the start itself was told of is read by the first step anyway.
-  wakes.clear();
+  hints.clear();
   const activities = activitiesFor(input);
   const progress = input.carried ?? (await open(input, activities));
-  if ('state' in progress) return wakes.has('person') ? startAnew(input) : progress;
+  if ('state' in progress) return hints.has('person') ? startAnew(input) : progress;
   const ref = { tenantId: input.tenantId, jobCandidateId: input.jobCandidateId, period: progress.period };
-  const current: Hire = { ref, progress, wakes, activities };
+  const current: Hire = { ref, progress, hints, activities };
   while (progress.step !== 'ended') {
     if (workflowInfo().continueAsNewSuggested) {
       await condition(allHandlersFinished);
-      await continueAsNew<typeof hire>({ ...input, carried: { ...progress, personWoken: wakes.has('person') } });
+      await continueAsNew<typeof hire>({ ...input, carried: { ...progress, personHinted: hints.has('person') } });
     }
     progress.step = progress.hold === undefined ? await steps[progress.step](current) : await park(current);
   }
   const { state } = await activities.readOutcome(ref);
   // Whoever moved while the end was under way is read again: no other workflow will hear of it.
-  if (wakes.has('person')) return startAnew(input, state === 'done');
+  if (hints.has('person')) return startAnew(input, state === 'done');
   return { state, period: ref.period };
 }
 
@@ -86,7 +86,7 @@ async function startAnew({ tenantId, jobCandidateId, timing }: HireInput, watch 
 interface Hire {
   ref: HireRef;
   progress: HireProgress;
-  wakes: Wakes;
+  hints: Hints;
   activities: HireActivities;
 }
 
@@ -105,7 +105,7 @@ async function enrol(hire: Hire): Promise<HireStep> {
   if (enrolled.verdict === 'left') return 'leave';
   if (enrolled.verdict === 'hold') return hold(hire, enrolled.hold);
   if (enrolled.verdict === 'no-credits') {
-    await hire.wakes.wait(enrolled.waitMs);
+    await hire.hints.wait(enrolled.waitMs);
     return 'enrol';
   }
   if (enrolled.verdict === 'skip') return 'employ';
@@ -120,25 +120,25 @@ async function reEnrol({ ref, progress, activities }: Hire): Promise<HireStep> {
 }
 
 async function onboard(hire: Hire): Promise<HireStep> {
-  const { ref, progress, wakes, activities } = hire;
+  const { ref, progress, hints, activities } = hire;
   const onboarding = await activities.readOnboarding(ref);
   if (onboarding.verdict === 'ready') return 'employ';
   if (onboarding.verdict === 'hold') return hold(hire, onboarding.hold);
   progress.deadlineAt ??= Date.now() + progress.policy.onboardingDeadlineMs;
   const remaining = progress.deadlineAt - Date.now();
   if (remaining <= 0) return hold(hire, await activities.describeDeadline(ref));
-  const about = await wakes.wait(remaining);
+  const about = await hints.wait(remaining);
   if (about.has('person') && !(await isPresent(hire))) return 'leave';
   return 'onboard';
 }
 
 async function employ(hire: Hire): Promise<HireStep> {
-  const { ref, activities, wakes } = hire;
+  const { ref, activities, hints } = hire;
   const planned = await activities.planEmployee(ref);
   if (planned.verdict === 'hold') return hold(hire, planned.hold);
   if (planned.verdict === 'left') return 'leave';
   if (planned.verdict === 'not-yet') {
-    await wakes.wait();
+    await hints.wait();
     return 'employ';
   }
   const applied = await activities.applyPlan({ ...ref, planId: planned.planId });
@@ -146,7 +146,7 @@ async function employ(hire: Hire): Promise<HireStep> {
   if (applied.verdict === 'left') return 'leave';
   if (applied.verdict === 'stale') return 'employ';
   if (applied.verdict === 'pending') {
-    await wakes.wait(applied.nextCheckMs);
+    await hints.wait(applied.nextCheckMs);
     return 'employ';
   }
   return 'write-back';
@@ -158,18 +158,18 @@ async function writeBack(hire: Hire): Promise<HireStep> {
 }
 
 async function verify(hire: Hire): Promise<HireStep> {
-  const { ref, activities, wakes } = hire;
+  const { ref, activities, hints } = hire;
   const verified = await activities.verify(ref);
   if (verified.verdict === 'hold') return hold(hire, verified.hold);
   if (verified.verdict === 'differs') return writeAgain(hire, verified.hold);
   await activities.endHire({ ...ref, state: 'done' });
-  return wakes.has('person') ? 'watch-done' : 'ended';
+  return hints.has('person') ? 'watch-done' : 'ended';
 }
 
-async function writeAgain({ progress, wakes, ...hire }: Hire, asked: HoldRequest): Promise<HireStep> {
+async function writeAgain({ progress, hints, ...hire }: Hire, asked: HoldRequest): Promise<HireStep> {
   const tries = (progress.verifyTries ?? 0) + 1;
   progress.verifyTries = tries % MOST_VERIFY_TRIES;
-  if (progress.verifyTries === 0) return hold({ progress, wakes, ...hire }, asked);
+  if (progress.verifyTries === 0) return hold({ progress, hints, ...hire }, asked);
   await sleep(1_000 * 2 ** tries);
   return 'write-back';
 }
@@ -181,8 +181,8 @@ async function leave(hire: Hire): Promise<HireStep> {
   return allowed.verdict === 'hold' ? hold(hire, allowed.hold) : 'cancel';
 }
 
-async function cancel({ ref, wakes, activities }: Hire): Promise<HireStep> {
-  wakes.clear('person');
+async function cancel({ ref, hints, activities }: Hire): Promise<HireStep> {
+  hints.clear('person');
   const { verdict } = await activities.cancelHire(ref);
   return verdict === 'back' ? 'enrol' : 'ended';
 }
@@ -194,17 +194,17 @@ async function watchDone(hire: Hire): Promise<HireStep> {
   return hold(hire, await hire.activities.describeLeftAfterEmployee(hire.ref));
 }
 
-async function isPresent({ ref, activities, wakes }: Hire): Promise<boolean> {
-  wakes.clear('person');
+async function isPresent({ ref, activities, hints }: Hire): Promise<boolean> {
+  hints.clear('person');
   const { verdict } = await activities.readHire(ref);
   return verdict === 'in';
 }
 
 async function isGoneAfterGrace(hire: Hire): Promise<boolean> {
-  const { ref, progress, wakes, activities } = hire;
+  const { ref, progress, hints, activities } = hire;
   const graceEndsAt = Date.now() + progress.policy.cancelGraceMs;
   while (Date.now() < graceEndsAt) {
-    await wakes.wait(graceEndsAt - Date.now());
+    await hints.wait(graceEndsAt - Date.now());
     if (await isPresent(hire)) return false;
   }
   return (await activities.confirmGone(ref)).verdict === 'gone';
@@ -219,7 +219,7 @@ async function hold({ ref, progress, activities }: Hire, request: HoldRequest): 
 }
 
 async function park(hire: Hire): Promise<HireStep> {
-  const { ref, progress, wakes, activities } = hire;
+  const { ref, progress, hints, activities } = hire;
   const held = progress.hold;
   if (held === undefined) return progress.step;
   const { answer } = await activities.takeAnswer({ ...ref, holdId: held.holdId });
@@ -228,7 +228,7 @@ async function park(hire: Hire): Promise<HireStep> {
     if (held.code === 'ONBOARDING_DEADLINE') delete progress.deadlineAt;
     return answerSteps[answer] ?? held.from;
   }
-  const about = await wakes.wait();
+  const about = await hints.wait();
   if (!about.has('person') || held.from === 'watch-done') return held.from;
   if (await isPresent(hire)) return held.from;
   if (!(await isGoneAfterGrace(hire))) return held.from;
@@ -239,18 +239,18 @@ async function park(hire: Hire): Promise<HireStep> {
   return 'cancel';
 }
 
-interface Wakes {
+interface Hints {
   /** Waits for the next hint, at most so long; then gives and clears every hint that came. */
-  wait(timeoutMs?: number): Promise<Set<WakeAbout>>;
-  has(about: WakeAbout): boolean;
+  wait(timeoutMs?: number): Promise<Set<HintAbout>>;
+  has(about: HintAbout): boolean;
   /** All of them where none is named. */
-  clear(about?: WakeAbout): void;
+  clear(about?: HintAbout): void;
 }
 
 /** Set before the first await, so that no signal of the start is lost. */
-function listenForWakes(): Wakes {
-  const waiting = new Set<WakeAbout>();
-  setHandler(wakeSignal, (about) => {
+function listenForHints(): Hints {
+  const waiting = new Set<HintAbout>();
+  setHandler(hintSignal, (about) => {
     waiting.add(about);
   });
   return {

@@ -1,10 +1,10 @@
 import { defineSignal } from '@temporalio/workflow';
 
 /** Why something should be read again. A hint: it decides what is read first, never what is true. */
-export type WakeAbout = 'person' | 'onboarding' | 'answer' | 'credits';
+export type HintAbout = 'person' | 'onboarding' | 'answer' | 'credits';
 
 /** One hint for one hire. Harmless when repeated: the next step asks the store and the partner. */
-export const wakeSignal = defineSignal<[WakeAbout]>('wake');
+export const hintSignal = defineSignal<[HintAbout]>('hint');
 
 /** One application in one employment period. */
 export interface HireRef {
@@ -26,7 +26,7 @@ export interface HireInput {
   timing: HireTiming;
   /** A person asks for this hire although the baseline recorded it as before go-live. */
   adopt?: boolean;
-  /** The sweep found the person of a finished hire gone. */
+  /** The reconcile found the person of a finished hire gone. */
   watch?: boolean;
   /** State of the run before, when this run continues it. */
   carried?: HireProgress;
@@ -63,7 +63,7 @@ export interface HireProgress {
   /** The hold this hire waits in, and the step it came from. */
   hold?: { holdId: string; code: string; from: HireStep };
   /** A hint about the person came while an irreversible step was under way. */
-  personWoken?: boolean;
+  personHinted?: boolean;
 }
 
 export interface HireResult {

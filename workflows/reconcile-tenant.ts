@@ -1,5 +1,5 @@
 import { proxyActivities } from '@temporalio/workflow';
-import type { SweepActivities, SweepCounts } from '../activities/reconcile/reconcile.ts';
+import type { ReconcileActivities, ReconcileCounts } from '../activities/reconcile/reconcile.ts';
 import type { HireTiming } from './messages.ts';
 
 export interface ReconcileInput {
@@ -9,11 +9,11 @@ export interface ReconcileInput {
 }
 
 /** One pass over a tenant: finds what webhooks missed. Every finding is a wake; the hire's own workflow decides. */
-export async function reconcileTenant({ tenantId, timing }: ReconcileInput): Promise<SweepCounts> {
-  const { sweepTenant } = proxyActivities<SweepActivities>({
+export async function reconcileTenant({ tenantId, timing }: ReconcileInput): Promise<ReconcileCounts> {
+  const { reconcile } = proxyActivities<ReconcileActivities>({
     startToCloseTimeout: '1 hour',
     heartbeatTimeout: timing?.heartbeatMs ?? '1 minute',
     retry: { initialInterval: timing?.retryMs ?? '5 seconds', maximumInterval: '1 minute', maximumAttempts: 10 },
   });
-  return sweepTenant({ tenantId });
+  return reconcile({ tenantId });
 }

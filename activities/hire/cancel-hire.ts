@@ -1,5 +1,5 @@
 import { ConnectorError } from '../../src/errors.ts';
-import { addWakes } from '../../src/store/hints.ts';
+import { addHints } from '../../src/store/hints.ts';
 import { countCancelled, endHire, type HireKey, readHireRow, updateHire, whileOpen } from '../../src/store/hires.ts';
 import { answersOf, closeHoldsOf } from '../../src/store/holds.ts';
 import { releaseClaim } from '../../src/store/identity.ts';
@@ -42,7 +42,7 @@ function stagesOf({ tenant }: Connection): string[] {
 /** A wrong filter or a mass move must not end hires by the dozen: above the tenant's number an hour, a person decides. */
 export function allowCancellation(deps: ActivityDeps, ref: HireRef): ReturnType<HireActivities['allowCancellation']> {
   return guarded(deps, ref.tenantId, async ({ tenant }) => {
-    const most = tenant.policies.brakes.cancellationsPerHour;
+    const most = tenant.policies.changeLimits.cancellationsPerHour;
     if ((await countCancelled(deps.store, ref.tenantId, HOUR_MS)) < most) return { verdict: 'allowed' } as const;
     const message = `Job candidate ${ref.jobCandidateId} left the hiring stage, and ${most} hires of this tenant were already cancelled within the hour. Check that the move is meant, then answer cancel; or retry if the person is back.`;
     return {
@@ -77,8 +77,8 @@ export function cancelHire(deps: ActivityDeps, ref: HireRef): ReturnType<HireAct
       // By a person's word they may still stand in the stage: that must not start the hire again.
       await endHire(open, ref, byPerson ? 'ended' : 'cancelled');
     });
-    // A sweep that listed them back while this was under way took the hire for open: their job is listed again.
-    if (row.job_id !== null) await addWakes(store, ref.tenantId, 'people', [row.job_id]);
+    // A reconcile that listed them back while this was under way took the hire for open: their job is listed again.
+    if (row.job_id !== null) await addHints(store, ref.tenantId, 'people', [row.job_id]);
     log.info({ tenantId: ref.tenantId, jobCandidateId: ref.jobCandidateId, period: ref.period }, 'hire cancelled');
     return { verdict: 'cancelled' } as const;
   });

@@ -120,7 +120,7 @@ async function send({ partner }: Connection, pinned: PinnedEnrolment, guard: Sen
   const body = { ...person, externalRef: reference, metadata: { reference } };
   const answer = await partner.onboarding.enrol(
     { params: { flowId }, body },
-    { lane: 'live', signal: guard.signal, beforeSend: guard.beforeSend },
+    { priority: 'live', signal: guard.signal, beforeSend: guard.beforeSend },
   );
   return enrolmentOf(answer.data);
 }
@@ -176,17 +176,17 @@ async function record(deps: ActivityDeps, attempt: Attempt, enrolment: Enrolment
   const { onboardingCandidateId: id, status } = enrolment;
   await recordEnrolment(deps.store, ref, nth, { id, status });
   if (made) deps.closedGates.delete(ref.tenantId);
-  if (made && (await openCreditGate(deps.store, ref.tenantId))) await wakeWaiting(deps, ref.tenantId);
+  if (made && (await openCreditGate(deps.store, ref.tenantId))) await signalWaiting(deps, ref.tenantId);
   return { verdict: 'enrolled' };
 }
 
-async function wakeWaiting({ store, wakeHire, log }: ActivityDeps, tenantId: string): Promise<void> {
+async function signalWaiting({ store, signalHire, log }: ActivityDeps, tenantId: string): Promise<void> {
   const open = await hiresInState(store, tenantId, 'open');
   const waiting = open.filter((hire) => hire.step === 'waiting-for-credits');
   log.info({ tenantId, waiting: waiting.length }, 'onboarding credits are back, enrolments go on');
   await closeTenantHolds(store, tenantId, 'CREDITS_USED_UP');
   for (const hire of waiting)
-    await wakeHire({ tenantId, jobCandidateId: hire.job_candidate_id }, 'credits', { start: false });
+    await signalHire({ tenantId, jobCandidateId: hire.job_candidate_id }, 'credits', { start: false });
 }
 
 async function adoptByHand(
@@ -196,7 +196,10 @@ async function adoptByHand(
   id: string,
 ): Promise<Enrolled> {
   try {
-    const { data } = await partner.onboarding.getCandidate({ params: { onboardingCandidateId: id } }, { lane: 'live' });
+    const { data } = await partner.onboarding.getCandidate(
+      { params: { onboardingCandidateId: id } },
+      { priority: 'live' },
+    );
     await updateHire(store, ref, {
       step: 'onboarding',
       onboarding_candidate_id: id,

@@ -21,7 +21,7 @@ export async function findEnrolments(connection: Connection, reference: string):
   const { items } = await connection.partner.readAll(
     contract.onboarding.listCandidates,
     { query: { externalRef: reference } },
-    { lane: 'live' },
+    { priority: 'live' },
   );
   return items.filter((item) => item.externalRef === reference).map(enrolmentOf);
 }
@@ -50,7 +50,7 @@ async function isFilterTrusted(connection: Connection): Promise<boolean> {
 }
 
 async function anyReference({ partner }: Connection): Promise<string | undefined> {
-  for await (const { items } of partner.pages(contract.onboarding.listCandidates, {}, { lane: 'live' })) {
+  for await (const { items } of partner.pages(contract.onboarding.listCandidates, {}, { priority: 'live' })) {
     const example = items.find(
       (item) => item.externalRef !== null && item.externalRef !== undefined && item.externalRef !== '',
     );

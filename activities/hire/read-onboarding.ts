@@ -36,7 +36,7 @@ export function readOnboarding(deps: ActivityDeps, ref: HireRef): ReturnType<Hir
     try {
       const { data } = await partner.onboarding.getCandidate(
         { params: { onboardingCandidateId: id } },
-        { lane: 'live' },
+        { priority: 'live' },
       );
       const status = String(data.overallStatus);
       if (status !== row.onboarding_status) await updateHire(store, ref, { onboarding_status: status });

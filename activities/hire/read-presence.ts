@@ -38,7 +38,11 @@ export async function readPresence(
 async function fetchJobCandidate({ partner }: Connection, jobCandidateId: string): Promise<JobCandidate | undefined> {
   try {
     const body = { jobCandidateIds: [jobCandidateId] };
-    const { items, unreadable } = await partner.readAll(contract.jobCandidates.bulkFetch, { body }, { lane: 'live' });
+    const { items, unreadable } = await partner.readAll(
+      contract.jobCandidates.bulkFetch,
+      { body },
+      { priority: 'live' },
+    );
     const found = items.find((item) => String(item.id) === jobCandidateId);
     if (found === undefined && unreadable.length > 0)
       throw unreadableRecord(jobCandidateId, unreadable[0]?.reason ?? '');
@@ -57,7 +61,7 @@ async function isInStages(
   stages: readonly string[],
 ): Promise<boolean> {
   if (isRejected(jobCandidate)) return false;
-  const field = connection.readings.jobCandidateStageField;
+  const field = connection.overrides.jobCandidateStageField;
   const named = field === null ? undefined : jobCandidate[field];
   if (typeof named === 'string' || typeof named === 'number') return stages.includes(String(named).toUpperCase());
   for (const stage of stages) {
@@ -100,12 +104,12 @@ export async function* listStage(
   { partner }: Connection,
   jobId: string,
   stage: string,
-  lane: 'live' | 'bulk' = 'live',
+  priority: 'live' | 'bulk' = 'live',
 ): AsyncGenerator<StagePage> {
   const { listByStageType, listByStage } = contract.jobCandidates;
   const pages = types.has(stage)
-    ? partner.pages(listByStageType, { query: { stageType: stage as 'HIRED', jobId } }, { lane })
-    : partner.pages(listByStage, { params: { stageId: stage }, query: { jobId } }, { lane });
+    ? partner.pages(listByStageType, { query: { stageType: stage as 'HIRED', jobId } }, { priority })
+    : partner.pages(listByStage, { params: { stageId: stage }, query: { jobId } }, { priority });
   for await (const { items, unreadable } of pages) {
     const members = items.map(({ jobCandidateDetails: details }) => ({
       jobCandidateId: String(details.id),
@@ -121,6 +125,6 @@ function unreadableRecord(id: string, reason: string): ConnectorError {
   return new ConnectorError({
     code: 'RECORD_UNREADABLE',
     action: 'reject',
-    message: `The partner's record of job candidate ${id} does not fit the contract (${reason}). Correct it with the partner, or name the difference in partner.readings.`,
+    message: `The partner's record of job candidate ${id} does not fit the contract (${reason}). Correct it with the partner, or name the difference in partner.overrides.`,
   });
 }

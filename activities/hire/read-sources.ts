@@ -69,7 +69,10 @@ async function readOnboardingRecord(
   const wanted = mapping.fields.some((field) => field.from.some((path) => path.source === 'onboarding'));
   const { onboarding_candidate_id: id } = await readHireRow(store, ref);
   if (!wanted || id === null) return undefined;
-  const { data } = await partner.onboarding.getCandidate({ params: { onboardingCandidateId: id } }, { lane: 'live' });
+  const { data } = await partner.onboarding.getCandidate(
+    { params: { onboardingCandidateId: id } },
+    { priority: 'live' },
+  );
   return data as Record<string, unknown>;
 }
 

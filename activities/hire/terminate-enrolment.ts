@@ -70,7 +70,7 @@ function terminationOf(
       for (const onboardingCandidateId of ids) {
         const request = { params: { onboardingCandidateId }, body };
         await connection.partner.onboarding
-          .terminate(request, { lane: 'live', signal, beforeSend })
+          .terminate(request, { priority: 'live', signal, beforeSend })
           .catch(unlessThereIsNothingToEnd);
       }
       return null;
@@ -81,7 +81,10 @@ function terminationOf(
 async function lookForEnd({ partner }: Connection, ids: readonly string[]): Promise<Seen<null>> {
   for (const onboardingCandidateId of ids) {
     try {
-      const { data } = await partner.onboarding.getCandidate({ params: { onboardingCandidateId } }, { lane: 'live' });
+      const { data } = await partner.onboarding.getCandidate(
+        { params: { onboardingCandidateId } },
+        { priority: 'live' },
+      );
       if (!terminal.has(String(data.overallStatus))) return { kind: 'absent' };
     } catch (error) {
       // What is not shown is asked for all the same: a 404 to a look proves nothing.

@@ -35,7 +35,10 @@ export function verify(deps: ActivityDeps, ref: HireRef): ReturnType<HireActivit
 async function isOnEnrolment({ tenant, partner }: Connection, row: HireRow, employeeId: string): Promise<boolean> {
   const id = row.onboarding_candidate_id;
   if (id === null) return false;
-  const { data } = await partner.onboarding.getCandidate({ params: { onboardingCandidateId: id } }, { lane: 'live' });
+  const { data } = await partner.onboarding.getCandidate(
+    { params: { onboardingCandidateId: id } },
+    { priority: 'live' },
+  );
   const { status, employeeId: shown } = (data.externalStatus ?? {}) as { status?: unknown; employeeId?: unknown };
   return String(shown) === employeeId && String(status) === tenant.writeBack.status;
 }
@@ -46,7 +49,7 @@ async function missingValues(
   expected: ReadonlyMap<string, unknown>,
 ): Promise<string[]> {
   const query = { entityType: 'candidate' as const, entityId: row.candidate_id ?? '' };
-  const { items } = await partner.readAll(contract.customFieldValues.list, { query }, { lane: 'live' });
+  const { items } = await partner.readAll(contract.customFieldValues.list, { query }, { priority: 'live' });
   const shown = new Map(items.map((item) => [String(item.customFieldId), item.value]));
   return [...expected].filter(([id, value]) => !isSameValue(shown.get(id), value)).map(([id]) => id);
 }

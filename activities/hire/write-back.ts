@@ -59,7 +59,7 @@ async function writeToEnrolment(
   try {
     await partner.onboarding.setExternalStatus(
       { params: { onboardingCandidateId: id }, body: { status, employeeId } },
-      { lane: 'live' },
+      { priority: 'live' },
     );
     return { verdict: 'written' };
   } catch (error) {
@@ -116,7 +116,11 @@ function idValue(customFieldId: string, row: HireRow, value: string): CustomValu
 }
 
 async function upsert({ partner }: Connection, values: CustomValue[]): Promise<void> {
-  const outcomes = await partner.inChunks(contract.customFieldValues.upsertBulk, { body: values }, { lane: 'live' });
+  const outcomes = await partner.inChunks(
+    contract.customFieldValues.upsertBulk,
+    { body: values },
+    { priority: 'live' },
+  );
   const failed = outcomes.find((outcome) => !outcome.ok);
   if (failed !== undefined && !failed.ok) throw failed.error;
 }

@@ -1,6 +1,6 @@
 import { createHash } from 'node:crypto';
 import { ConnectorError } from '../../src/errors.ts';
-import { passPoint } from '../../src/failpoint.ts';
+import { passFailpoint } from '../../src/failpoint.ts';
 import type { HireKey } from '../../src/store/hires.ts';
 import { decideIntent, latestIntent, type OpenIntent, openIntent } from '../../src/store/intents.ts';
 import type { Store } from '../../src/store/open-store.ts';
@@ -135,8 +135,8 @@ function guardFor(verb: string, giveUpMs: number, elapsed: Elapsed, sinceRead: E
     signal: AbortSignal.timeout(giveUpMs),
     remainingMs,
     beforeSend() {
-      passPoint('deadline/before');
-      if (remainingMs() > 0) return passPoint('deadline/after');
+      passFailpoint('deadline/before');
+      if (remainingMs() > 0) return passFailpoint('deadline/after');
       throw new ConnectorError({
         code: 'DEADLINE_PASSED',
         action: 'retry',

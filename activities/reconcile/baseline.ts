@@ -9,7 +9,7 @@ import type { Connection } from '../connections.ts';
 import type { ActivityDeps } from '../deps.ts';
 import { employeeReference, readEnrolmentReference } from '../hire/hire-references.ts';
 import { listStage, type StageMember, type StagePage } from '../hire/read-presence.ts';
-import type { SweepCounts } from './reconcile.ts';
+import type { ReconcileCounts } from './reconcile.ts';
 import type { ListedJob, ListedJobs } from './refresh-jobs.ts';
 
 /** An enrolment that carries our reference although our store knows nothing of it. */
@@ -21,7 +21,7 @@ interface OwnTrace {
 }
 
 /**
- * The first sweep of a tenant. Everyone already hired is recorded as before go-live and none is started. Where the partner or the HRIS
+ * The first reconcile of a tenant. Everyone already hired is recorded as before go-live and none is started. Where the partner or the HRIS
  * carries references of ours, this store was lost and rebuilt: those hires are opened again and finished, and the others,
  * of whom nobody can tell whether they were work, are named in one hold.
  */
@@ -29,7 +29,7 @@ export async function recordBaseline(
   deps: ActivityDeps,
   connection: Connection,
   { jobs, unreadable }: ListedJobs,
-  counts: SweepCounts,
+  counts: ReconcileCounts,
 ): Promise<void> {
   const { store, log } = deps;
   const tenantId = connection.tenant.tenant;
@@ -53,7 +53,7 @@ export async function recordBaseline(
 
 async function listOwnEnrolments({ partner }: Connection): Promise<Map<string, OwnTrace>> {
   const traces = new Map<string, OwnTrace>();
-  for await (const { items } of partner.pages(contract.onboarding.listCandidates, {}, { lane: 'bulk' })) {
+  for await (const { items } of partner.pages(contract.onboarding.listCandidates, {}, { priority: 'bulk' })) {
     for (const item of items) {
       const own = readEnrolmentReference(item.externalRef);
       if (own === undefined) continue;
@@ -79,7 +79,7 @@ interface Hired {
   unreadable: NewHire[];
 }
 
-async function listHired(connection: Connection, jobs: readonly ListedJob[], counts: SweepCounts): Promise<Hired> {
+async function listHired(connection: Connection, jobs: readonly ListedJob[], counts: ReconcileCounts): Promise<Hired> {
   const members = new Map<string, StageMember>();
   const unreadable = new Map<string, NewHire>();
   for (const job of jobs) {
@@ -122,7 +122,7 @@ function cannotGoLive(tenantId: string, whoHas: string, { reason }: UnreadableIt
   return new ConnectorError({
     code: 'BASELINE_UNREADABLE',
     action: 'retry',
-    message: `${whoHas} a record without an id (${reason}), so tenant ${tenantId} cannot go live: people hired before would be hired again. Correct the record with the partner, or name the difference in partner.readings; the next sweep goes on by itself.`,
+    message: `${whoHas} a record without an id (${reason}), so tenant ${tenantId} cannot go live: people hired before would be hired again. Correct the record with the partner, or name the difference in partner.readings; the next reconcile goes on by itself.`,
   });
 }
 
@@ -149,7 +149,7 @@ async function isEmployee(hris: Connection['hris'], reference: string): Promise<
 }
 
 async function reopen(
-  { store, wakeHire }: ActivityDeps,
+  { store, signalHire }: ActivityDeps,
   tenantId: string,
   member: StageMember,
   trace: OwnTrace | undefined,
@@ -162,7 +162,7 @@ async function reopen(
       onboarding_candidate_id: trace.onboardingCandidateId,
       onboarding_reference: trace.reference,
     });
-  await wakeHire({ tenantId, jobCandidateId: member.jobCandidateId }, 'person', { start: true });
+  await signalHire({ tenantId, jobCandidateId: member.jobCandidateId }, 'person', { start: true });
 }
 
 async function askAboutOthers(

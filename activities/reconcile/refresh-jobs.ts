@@ -25,7 +25,7 @@ export interface ListedJobs {
  */
 export async function refreshJobs(store: Store, { tenant, partner }: Connection): Promise<ListedJobs> {
   const known = new Map((await readJobs(store, tenant.tenant)).map((job) => [job.jobId, job]));
-  const { items, unreadable } = await partner.readAll(contract.jobs.list, {}, { lane: 'live' });
+  const { items, unreadable } = await partner.readAll(contract.jobs.list, {}, { priority: 'live' });
   if (known.size > 0 && !items.some((job) => isSame(job, known.get(String(job.id)))))
     throw companyMismatch(tenant.tenant);
   await saveJobs(

@@ -18,7 +18,7 @@ export function firstPageOf(stream: StreamName): number {
   return streamSources[stream].list.list.paging?.firstPage ?? 0;
 }
 
-/** One page of the partner's list; undefined behind the last. A page refused for being too fast is asked for again: the pace says when. */
+/** One page of the partner's list; undefined behind the last. A page refused for being too fast is asked for again: the rate limit says when. */
 export async function readPage(
   { partner }: Connection,
   stream: StreamName,
@@ -27,7 +27,7 @@ export async function readPage(
   const { list } = streamSources[stream];
   for (let turn = 1; ; turn += 1) {
     try {
-      const pages = partner.pages(list, {}, { from: page, size: PAGE_SIZE, lane: 'bulk' });
+      const pages = partner.pages(list, {}, { from: page, size: PAGE_SIZE, priority: 'bulk' });
       const { value } = await pages.next();
       return value as Page<Record<string, unknown>> | undefined;
     } catch (error) {

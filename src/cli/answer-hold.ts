@@ -3,18 +3,18 @@ import { releaseCanary } from '../store/credit-gate.ts';
 import { hiresInState } from '../store/hires.ts';
 import { closeHold, readHold, answerHold as writeAnswer } from '../store/holds.ts';
 import type { Store } from '../store/open-store.ts';
-import { type HireClient, wakeHire } from '../temporal/signal-hire.ts';
+import { type HireClient, signalHire } from '../temporal/signal-hire.ts';
 import type { Places } from './options.ts';
 import { withClient } from './with-client.ts';
 
-/** Writes a person's answer and wakes what waits for it, with a store and a client of its own. */
+/** Writes a person's answer and hints what waits for it, with a store and a client of its own. */
 export async function answerHold(
   options: Places & { holdId: string; answer: string; arguments: string[] },
 ): Promise<void> {
   await withClient(options, (parts) => answerIn(parts, options));
 }
 
-/** The same over an open store and client. The answer is in the store first: a lost signal is made up by the sweep. */
+/** The same over an open store and client. The answer is in the store first: a lost signal is made up by the reconcile. */
 export async function answerIn(
   { store, hires }: { store: Store; hires: HireClient },
   { holdId, answer, arguments: args }: { holdId: string; answer: string; arguments: string[] },
@@ -36,7 +36,7 @@ export async function answerIn(
   if (!(await writeAnswer(store, holdId, answer, args)))
     throw refused('HOLD_ANSWERED', `Hold ${holdId} is answered already; the first answer stands.`);
   if (hold.job_candidate_id === null) return answerTenantHold(store, hires, hold.tenant_id, holdId, answer, args);
-  await wakeHire(hires, { tenantId: hold.tenant_id, jobCandidateId: hold.job_candidate_id }, 'answer', {
+  await signalHire(hires, { tenantId: hold.tenant_id, jobCandidateId: hold.job_candidate_id }, 'answer', {
     start: true,
   });
 }
@@ -55,16 +55,16 @@ async function answerTenantHold(
   if (answer === 'retry') await retryEnrolments(store, hires, tenantId);
   if (answer === 'adopt')
     for (const jobCandidateId of args)
-      await wakeHire(hires, { tenantId, jobCandidateId }, 'person', { start: true, adopt: true });
+      await signalHire(hires, { tenantId, jobCandidateId }, 'person', { start: true, adopt: true });
   await closeHold(store, holdId);
 }
 
-/** Lets the next enrolment through as the canary, and wakes those that wait. */
+/** Lets the next enrolment through as the canary, and hints those that wait. */
 async function retryEnrolments(store: Store, hires: HireClient, tenantId: string): Promise<void> {
   await releaseCanary(store, tenantId);
   const open = await hiresInState(store, tenantId, 'open');
   for (const hire of open.filter((one) => one.step === 'waiting-for-credits'))
-    await wakeHire(hires, { tenantId, jobCandidateId: hire.job_candidate_id }, 'credits', { start: true });
+    await signalHire(hires, { tenantId, jobCandidateId: hire.job_candidate_id }, 'credits', { start: true });
 }
 
 function refused(code: string, message: string): ConnectorError {

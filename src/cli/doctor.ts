@@ -35,7 +35,7 @@ function renderDoctor(findings: readonly Finding[], assumptions: readonly Assump
   const checks = findings.map(
     ({ check, state, message }) => `${styleText(COLOURS[state], state.padEnd(5))}  ${check.padEnd(13)}  ${message}`,
   );
-  const readings = assumptions.map(({ key, section, choice, override, setBy }) => {
+  const overrides = assumptions.map(({ key, section, choice, override, setBy }) => {
     const set = Object.entries(setBy).map(([tenant, value]) => `; ${tenant} has ${JSON.stringify(value)}`);
     const overridden = override === null ? '' : ` [${override}${set.join('')}]`;
     return `${key.padEnd(4)} ${section.padEnd(5)} ${choice}${overridden}`;
@@ -43,8 +43,8 @@ function renderDoctor(findings: readonly Finding[], assumptions: readonly Assump
   return [
     ...checks,
     '',
-    `${assumptions.length} readings assumed where the specification is silent (question, section, reading [key of a tenant file that overrides it]):`,
-    ...readings,
+    `${assumptions.length} overrides assumed where the specification is silent (question, section, reading [key of a tenant file that overrides it]):`,
+    ...overrides,
     '',
   ].join('\n');
 }

@@ -61,7 +61,7 @@ function readiness(receiver: Receiver) {
   return { store: receiver.ready() ? { ok: true } : { ok: false, note: 'not open yet, or the last commit failed' } };
 }
 
-/** A tenant that lives by the sweep alone has no webhook address at all. */
+/** A tenant that lives by the reconcile alone has no webhook address at all. */
 async function receiverTenants(tenantsDir: string): Promise<ReadonlyMap<string, ReceiverTenant>> {
   const [{ loadTenants }, { resolveSecret }] = await Promise.all([
     import('../tenants/load-tenants.ts'),

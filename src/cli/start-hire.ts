@@ -1,7 +1,7 @@
 import { ConnectorError } from '../errors.ts';
 import { latestHire } from '../store/hires.ts';
 import { hireWorkflowId } from '../temporal/ids.ts';
-import { wakeHire } from '../temporal/signal-hire.ts';
+import { signalHire } from '../temporal/signal-hire.ts';
 import type { Places } from './options.ts';
 import { withClient } from './with-client.ts';
 
@@ -17,7 +17,7 @@ export async function startHire(
       row === undefined ||
       row.state === 'cancelled' ||
       (adopt && (row.state === 'before-go-live' || row.state === 'ended'));
-    if (startable) await wakeHire(hires, { tenantId, jobCandidateId }, 'person', { start: true, adopt });
+    if (startable) await signalHire(hires, { tenantId, jobCandidateId }, 'person', { start: true, adopt });
     const { started, ...facts } = { started: startable, ...row };
     return { workflowId: hireWorkflowId(store.installationId, tenantId, jobCandidateId), started, ...facts };
   });

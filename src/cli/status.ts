@@ -10,7 +10,7 @@ export function addStatus(program: Command): void {
   program
     .command('status')
     .description(
-      'Show tenants, hires by state, holds with their reason, inbox and sweep ages, and the last run of each stream.',
+      'Show tenants, hires by state, holds with their reason, inbox and reconcile ages, and the last run of each stream.',
     )
     .option('--json', 'print JSON')
     .addHelpText('after', example('hirebridge status', 'hirebridge status --json'))
@@ -30,7 +30,7 @@ async function runStatus(options: { json?: boolean }, command: Command): Promise
 
 function renderStatus(status: Status): string {
   const tenants = renderTable(
-    ['tenant', 'state', 'baseline', 'last sweep', 'hires', 'inbox'],
+    ['tenant', 'state', 'baseline', 'last reconcile', 'hires', 'inbox'],
     status.tenants.map(tenantRow),
   );
   const pauses = status.tenants.flatMap(({ tenantId, paused }) =>
@@ -75,12 +75,12 @@ function tenantRow(tenant: TenantStatus): string[] {
   const { counts, oldestWaitingMs } = tenant.inbox;
   const waiting = oldestWaitingMs === undefined ? '' : `, oldest waiting ${age(oldestWaitingMs)}`;
   const gate = tenant.creditGateClosed ? ' (no credits)' : '';
-  const sweep = tenant.sweepAgeMs === undefined ? 'never' : `${age(tenant.sweepAgeMs)} ago`;
+  const reconcile = tenant.reconcileAgeMs === undefined ? 'never' : `${age(tenant.reconcileAgeMs)} ago`;
   return [
     tenant.tenantId,
     tenant.state + gate,
     tenant.baseline,
-    sweep,
+    reconcile,
     countsText(tenant.hires),
     countsText(counts) + waiting,
   ];

@@ -7,7 +7,7 @@ import { stopSignal, whenStopped } from './until-stopped.ts';
 export function addWorker(program: Command): void {
   program
     .command('worker')
-    .description('Do the work: relay stored webhooks, follow hires, sweep. Needs Temporal.')
+    .description('Do the work: relay stored webhooks, follow hires, reconcile. Needs Temporal.')
     .option(
       '--health-port <n>',
       'port of /healthz, /readyz and /metrics on loopback (default 8789; 0 takes a free one)',

@@ -110,12 +110,12 @@ function checkSources({ target, rule, source }: PlacedRule, reads: readonly Sour
         problemAt(source, at, `${path} is not at hand here: this mapping reads ${reads.join(', ')}. Remove the rule.`),
       ];
     const previous = PREVIOUS_JOB[path];
-    if (previous === undefined || rule.iKnow === 'previousJob') return [];
+    if (previous === undefined || rule.acknowledge === 'previousJob') return [];
     return [
       problemAt(
         source,
         at,
-        `${path} is ${previous}. If the previous job is what "${target}" should hold, add "iKnow: previousJob".`,
+        `${path} is ${previous}. If the previous job is what "${target}" should hold, add "acknowledge: previousJob".`,
       ),
     ];
   });

@@ -31,7 +31,7 @@ const fieldRule = z.strictObject({
   lookup: z.record(z.string(), scalar).describe('Value after the transforms -> what the HR system calls it').optional(),
   default: scalar.describe('Where the source is empty or the lookup does not know the value').optional(),
   required: z.boolean().describe('Empty means the hire waits for a person').optional(),
-  iKnow: z
+  acknowledge: z
     .enum(['previousJob'])
     .describe('candidate.currentJobTitle and currentCompany are the previous job; say that you mean it')
     .optional(),

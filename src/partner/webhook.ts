@@ -81,7 +81,7 @@ function malformed(what: string): ConnectorError {
   return new ConnectorError({
     code: 'MALFORMED_WEBHOOK',
     action: 'reject',
-    message: `The delivery ${what}. It is refused; what it was about is found by the sweep.`,
+    message: `The delivery ${what}. It is refused; what it was about is found by the reconcile.`,
   });
 }
 

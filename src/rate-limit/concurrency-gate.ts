@@ -17,7 +17,7 @@ export interface SavedGate {
   restsUntil: number;
 }
 
-/** Fewer under way than this is what an even pace does anyway. */
+/** Fewer under way than this is what an even rate limit does anyway. */
 const leastToTry = 3;
 const mostNarrowings = 3;
 const silence = { answers: 200, ms: 15_000 };

@@ -1,10 +1,10 @@
-import type { SavedPace } from './limiter-state.ts';
-import type { Lane, PaceAnswer } from './rate-limit.ts';
-import { createPacer, type Pacer } from './rate-limiter.ts';
+import type { SavedRateLimit } from './limiter-state.ts';
+import type { Priority, RateLimitAnswer } from './rate-limit.ts';
+import { createRateLimiter, type RateLimiter } from './rate-limiter.ts';
 
-/** What one process wants of the shared pace, and what it has to tell. */
+/** What one process wants of the shared rate limit, and what it has to tell. */
 export interface Asked {
-  /** Requests that wait in each lane, and those expected within a share. */
+  /** Requests that wait in each priority, and those expected within a share. */
   live: number;
   bulk: number;
   /** Turns leased before and not used yet, the process's clock. */
@@ -12,9 +12,9 @@ export interface Asked {
   /** Turns that will not be used any more. */
   unused: number;
   /** Their `sentAt` is of the process's clock. */
-  answers: readonly PaceAnswer[];
+  answers: readonly RateLimitAnswer[];
   localNow: number;
-  /** Names the process among those that share the pace. */
+  /** Names the process among those that share the rate limit. */
   sharer: string;
   /** Its requests under way. */
   inFlight: number;
@@ -36,15 +36,15 @@ export interface Granted {
 /** When each process was here last, and what it had under way then. */
 type Sharers = Record<string, { at: number; inFlight: number }>;
 
-/** A pace and the processes that share it. */
-export interface SharedState extends SavedPace {
+/** A rate limit and the processes that share it. */
+export interface SharedState extends SavedRateLimit {
   sharers?: Sharers;
   /** Of the shape of all this. */
   version: number;
 }
 
 /** Raised when what is saved changes its shape: what another version learned is learned again. */
-const paceVersion = 1;
+const rateLimitVersion = 1;
 
 /** A process leases the turns of so many ms, or one. */
 export const shareMs = 250;
@@ -52,30 +52,30 @@ export const shareMs = 250;
 const sharerMs = 2_000;
 
 /**
- * One exchange with the shared pace, pure: tells the answers, gives back what is not used, and leases the turns that fall into the next 250 ms, live
+ * One exchange with the shared rate limit, pure: tells the answers, gives back what is not used, and leases the turns that fall into the next 250 ms, live
  * before bulk. Turns never lie further ahead, so a cut, a pause or a live request of another process waits for no more than that.
  */
 export function leaseTurns(
   asked: Asked & { random: () => number },
   shared: Partial<SharedState>,
   now: number,
-): { pace?: SharedState; result: Granted } {
+): { rateLimit?: SharedState; result: Granted } {
   const clock = { at: now };
-  const isOurs = shared.version === paceVersion;
+  const isOurs = shared.version === rateLimitVersion;
   const known = (isOurs && shared.sharers) || {};
-  const pacer = createPacer(
+  const limiter = createRateLimiter(
     { now: () => clock.at, random: asked.random, leaseMs: shareMs },
     isOurs ? learnedOf(shared as SharedState) : undefined,
   );
   const offset = now - asked.localNow;
-  for (const answer of asked.answers) pacer.answered({ ...answer, sentAt: answer.sentAt + offset });
-  const standsFrom = pacer.pausedMs() > 0 ? asked.localNow + pacer.pausedMs() - 1 : 0;
+  for (const answer of asked.answers) limiter.answered({ ...answer, sentAt: answer.sentAt + offset });
+  const standsFrom = limiter.pausedMs() > 0 ? asked.localNow + limiter.pausedMs() - 1 : 0;
   const standing = asked.own.filter((turn) => turn >= standsFrom).length;
   const back = asked.unused + asked.own.length - standing;
-  if (back > 0) pacer.giveBack(back);
-  const { turns, askInMs } = grant(pacer, clock, asked, standing);
+  if (back > 0) limiter.giveBack(back);
+  const { turns, askInMs } = grant(limiter, clock, asked, standing);
   const sharers = sharersNow(known, asked, now);
-  const most = pacer.mostInFlight();
+  const most = limiter.mostInFlight();
   // A share of the gate is kept by being seen.
   const isDue = most !== undefined && now - (known[asked.sharer]?.at ?? 0) > sharerMs / 4;
   const result = {
@@ -86,16 +86,16 @@ export function leaseTurns(
     othersInFlight: Object.entries(sharers).reduce((n, [id, one]) => (id === asked.sharer ? n : n + one.inFlight), 0),
   };
   const changed = turns.length + asked.answers.length + back > 0 || isDue;
-  return changed ? { pace: { ...pacer.save(), sharers, version: paceVersion }, result } : { result };
+  return changed ? { rateLimit: { ...limiter.save(), sharers, version: rateLimitVersion }, result } : { result };
 }
 
-function learnedOf({ sharers: _sharers, version: _version, ...saved }: SharedState): SavedPace {
+function learnedOf({ sharers: _sharers, version: _version, ...saved }: SharedState): SavedRateLimit {
   return saved;
 }
 
 /** Turns for those that wait and have none, as far as the next 250 ms reach. */
 function grant(
-  pacer: Pacer,
+  limiter: RateLimiter,
   clock: { at: number },
   { live, bulk }: Asked,
   standing: number,
@@ -103,12 +103,12 @@ function grant(
   const now = clock.at;
   const turns: number[] = [];
   const missing = Math.max(0, live + bulk - standing);
-  const lanes: Lane[] = Array.from({ length: missing }, (_, n) => (n < live ? 'live' : 'bulk'));
-  for (const lane of lanes) {
-    let wait = pacer.ask(lane);
+  const priorities: Priority[] = Array.from({ length: missing }, (_, n) => (n < live ? 'live' : 'bulk'));
+  for (const priority of priorities) {
+    let wait = limiter.ask(priority);
     while (wait > 0 && clock.at + wait <= now + shareMs) {
       clock.at += wait;
-      wait = pacer.ask(lane);
+      wait = limiter.ask(priority);
     }
     if (wait > 0) return { turns, askInMs: Math.min(Math.max(clock.at + wait - now - shareMs, 0), 60_000) };
     turns.push(clock.at);

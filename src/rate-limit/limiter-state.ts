@@ -3,7 +3,7 @@ import { freshTurns, type SavedTurns } from './permits.ts';
 import type { SavedSuccesses } from './success-window.ts';
 
 /** What is learned, for the store: a restart must not learn again. */
-export interface SavedPace {
+export interface SavedRateLimit {
   /** Requests a second. */
   rate: number;
   /** The rate that last succeeded. */
@@ -16,7 +16,7 @@ export interface SavedPace {
   underWay?: UnderWay;
 }
 
-/** Plain data; times are of the pacer's clock. */
+/** Plain data; times are of the limiter's clock. */
 export interface UnderWay {
   savedAt: number;
   turns: SavedTurns;

@@ -1,13 +1,13 @@
-import type { Lane, PaceKeeper } from './rate-limit.ts';
-import type { Pacer } from './rate-limiter.ts';
+import type { Priority, RateLimitKeeper } from './rate-limit.ts';
+import type { RateLimiter } from './rate-limiter.ts';
 
 interface Waiter {
   resolve: () => void;
 }
 
-/** A pace for one process: queues before a pacer, live first. Processes that share a limit need one that keeps it in the store. */
-export function createLocalPace(pacer: Pacer): PaceKeeper {
-  const queues: Record<Lane, Waiter[]> = { live: [], bulk: [] };
+/** A rate limit for one process: queues before a limiter, live first. Processes that share a limit need one that keeps it in the store. */
+export function createLocalRateLimit(limiter: RateLimiter): RateLimitKeeper {
+  const queues: Record<Priority, Waiter[]> = { live: [], bulk: [] };
   let timer: NodeJS.Timeout | undefined;
 
   function drain(): void {
@@ -18,22 +18,22 @@ export function createLocalPace(pacer: Pacer): PaceKeeper {
     if (Number.isFinite(wait)) timer = setTimeout(drain, Math.ceil(wait));
   }
 
-  /** Lets go who may; ms until the next of this lane may, infinite when none waits. */
-  function drainLane(lane: Lane): number {
-    while (queues[lane].length > 0) {
-      const wait = pacer.ask(lane);
+  /** Lets go who may; ms until the next of this priority may, infinite when none waits. */
+  function drainLane(priority: Priority): number {
+    while (queues[priority].length > 0) {
+      const wait = limiter.ask(priority);
       if (wait > 0) return wait;
-      queues[lane].shift()?.resolve();
+      queues[priority].shift()?.resolve();
     }
     return Number.POSITIVE_INFINITY;
   }
 
   return {
-    acquire: (lane, signal) =>
+    acquire: (priority, signal) =>
       new Promise((resolve, reject) => {
         signal?.throwIfAborted();
         const onAbort = (): void => {
-          queues[lane] = queues[lane].filter((other) => other !== waiter);
+          queues[priority] = queues[priority].filter((other) => other !== waiter);
           reject(signal?.reason as Error);
         };
         const waiter: Waiter = {
@@ -43,11 +43,11 @@ export function createLocalPace(pacer: Pacer): PaceKeeper {
           },
         };
         signal?.addEventListener('abort', onAbort, { once: true });
-        queues[lane].push(waiter);
+        queues[priority].push(waiter);
         drain();
       }),
     answered: (answer) => {
-      pacer.answered(answer);
+      limiter.answered(answer);
       drain();
     },
   };

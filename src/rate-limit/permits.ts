@@ -1,9 +1,9 @@
-import type { Lane } from './rate-limit.ts';
+import type { Priority } from './rate-limit.ts';
 
 /** Who may go when, at a given rate: GCRA with pauses, one canary after a pause, and live before bulk. */
 export interface Turns {
   /** 0 to go, else ms to wait. `rate` is in requests a second. */
-  ask(lane: Lane, rate: number): number;
+  ask(priority: Priority, rate: number): number;
   pausedMs(): number;
   /** So many turns were taken and not used. */
   giveBack(turns: number, rate: number): void;
@@ -17,7 +17,7 @@ export interface Turns {
 
 /** Plain data, so that processes can share it. */
 export interface SavedTurns {
-  /** When the next turn is due at an even pace (GCRA's theoretical arrival time). */
+  /** When the next turn is due at an even rate limit (GCRA's theoretical arrival time). */
   tat: number;
   pausedUntil: number;
   canary: 'none' | 'due' | { outAt: number };
@@ -27,7 +27,7 @@ export interface SavedTurns {
 
 /** Requests that may leave together after a rest, in ms of the rate: bursts are what trips fixed windows. */
 const burstMs = 50;
-/** A canary whose answer is lost must not stop the lane for ever. */
+/** A canary whose answer is lost must not stop the priority for ever. */
 const canaryPatienceMs = 15_000;
 const pollMs = 25;
 /** Live goes first, but one in twenty turns is bulk's where it waits: it must not starve. */
@@ -43,24 +43,24 @@ export const freshTurns: Readonly<SavedTurns> = {
 
 /** Changes `saved` in place. */
 export function createTurns(now: () => number, saved: SavedTurns): Turns {
-  function ask(lane: Lane, rate: number): number {
+  function ask(priority: Priority, rate: number): number {
     const at = now();
     const { canary } = saved;
-    if (lane === 'bulk') saved.bulkAskedAt = at;
+    if (priority === 'bulk') saved.bulkAskedAt = at;
     if (at < saved.pausedUntil) return saved.pausedUntil - at;
     if (typeof canary === 'object' && at < canary.outAt + canaryPatienceMs) return pollMs;
-    const wait = waitFor(lane, at, 1000 / rate);
+    const wait = waitFor(priority, at, 1000 / rate);
     if (wait > 0) return wait;
     saved.tat = Math.max(saved.tat, at) + 1000 / rate;
     if (canary !== 'none') saved.canary = { outAt: at };
-    saved.liveInRow = lane === 'live' ? saved.liveInRow + 1 : 0;
+    saved.liveInRow = priority === 'live' ? saved.liveInRow + 1 : 0;
     return 0;
   }
 
-  function waitFor(lane: Lane, at: number, interval: number): number {
-    const bulksTurn = lane === 'live' && saved.liveInRow >= liveTurnsInRow && at - saved.bulkAskedAt < 1000;
+  function waitFor(priority: Priority, at: number, interval: number): number {
+    const bulksTurn = priority === 'live' && saved.liveInRow >= liveTurnsInRow && at - saved.bulkAskedAt < 1000;
     // A live request may take the next turn ahead of time; bulk then waits one longer.
-    const ahead = lane === 'live' && !bulksTurn ? interval : 0;
+    const ahead = priority === 'live' && !bulksTurn ? interval : 0;
     return Math.max(bulksTurn ? pollMs : 0, saved.tat - burstMs - ahead - at);
   }
 

@@ -1,29 +1,29 @@
 import { narrowGate, noteClean } from './concurrency-gate.ts';
-import { backoffMs, begin, type SavedPace, type UnderWay } from './limiter-state.ts';
+import { backoffMs, begin, type SavedRateLimit, type UnderWay } from './limiter-state.ts';
 import { createTurns, type Turns } from './permits.ts';
-import type { Lane, PaceAnswer } from './rate-limit.ts';
+import type { Priority, RateLimitAnswer } from './rate-limit.ts';
 import { readRateLimit } from './rate-limit-headers.ts';
 import { createSuccessWindow, type SuccessWindow } from './success-window.ts';
 
-export interface Pacer {
+export interface RateLimiter {
   /** 0: one request may leave now, and is counted. Otherwise: ask again after so many ms. */
-  ask(lane: Lane): number;
+  ask(priority: Priority): number;
   /** Learns from an answer. `sentAt` is of the same clock as `now`. */
-  answered(answer: PaceAnswer): void;
+  answered(answer: RateLimitAnswer): void;
   /** Requests that may be under way at once; undefined: as many as the rate lets go. */
   mostInFlight(): number | undefined;
   /** So long nobody may go, whatever the rate. */
   pausedMs(): number;
   /** So many requests were let go and will not leave. */
   giveBack(turns: number): void;
-  save(): SavedPace;
+  save(): SavedRateLimit;
 }
 
-export interface PacerClock {
+export interface LimiterClock {
   now: () => number;
   /** From 0 to 1. */
   random: () => number;
-  /** How long others that share the pace may still act on a leave given before a pause, ms. */
+  /** How long others that share the rate limit may still act on a leave given before a pause, ms. */
   leaseMs?: number;
 }
 
@@ -41,7 +41,7 @@ const settleMs = 10_000;
 const mostNoise = 0.25;
 
 /**
- * The decision core of a pace: learns the rate of an unknown limit from 429s. Pure: no timers, no I/O.
+ * The decision core of a rate limit: learns the rate of an unknown limit from 429s. Pure: no timers, no I/O.
  *
  * A 429 cuts to just under the average that succeeded (pauses included: over a whole cycle that is the limit for fixed, sliding and token
  * windows alike), waits as long as it is told, and lets one request try first. A 429 well below a rate that was cut already is taken for
@@ -49,27 +49,27 @@ const mostNoise = 0.25;
  * would have it, it was the limit; otherwise it is noise, and from then on only a share or a run of 429s beyond it counts. Without this a
  * partner that answers one in ten requests 429 for reasons of its own would be cut again and again until nothing moves.
  */
-export function createPacer(clock: PacerClock, saved?: SavedPace): Pacer {
-  const pace = new LearnedPace(clock, saved ?? { rate: firstRate, best: 0, noise: 0, limitSeen: false });
+export function createRateLimiter(clock: LimiterClock, saved?: SavedRateLimit): RateLimiter {
+  const rateLimit = new LearnedRateLimit(clock, saved ?? { rate: firstRate, best: 0, noise: 0, limitSeen: false });
   return {
-    ask: (lane) => pace.turns.ask(lane, pace.learned.rate),
-    answered: (answer) => pace.answered(answer),
-    mostInFlight: () => pace.mostInFlight(),
-    pausedMs: () => pace.turns.pausedMs(),
-    giveBack: (turns) => pace.turns.giveBack(turns, pace.learned.rate),
-    save: () => pace.save(),
+    ask: (priority) => rateLimit.turns.ask(priority, rateLimit.learned.rate),
+    answered: (answer) => rateLimit.answered(answer),
+    mostInFlight: () => rateLimit.mostInFlight(),
+    pausedMs: () => rateLimit.turns.pausedMs(),
+    giveBack: (turns) => rateLimit.turns.giveBack(turns, rateLimit.learned.rate),
+    save: () => rateLimit.save(),
   };
 }
 
 /** Invariant: a decision is taken only from answers to requests that were sent after the last one. */
-class LearnedPace {
-  readonly learned: Omit<SavedPace, 'underWay'>;
+class LearnedRateLimit {
+  readonly learned: Omit<SavedRateLimit, 'underWay'>;
   readonly turns: Turns;
-  readonly #clock: PacerClock;
+  readonly #clock: LimiterClock;
   readonly #successes: SuccessWindow;
   readonly #now: UnderWay;
 
-  constructor(clock: PacerClock, { underWay, ...learned }: SavedPace) {
+  constructor(clock: LimiterClock, { underWay, ...learned }: SavedRateLimit) {
     const now = clock.now();
     this.#clock = clock;
     this.learned = learned;
@@ -81,7 +81,7 @@ class LearnedPace {
     this.#successes = createSuccessWindow(this.#now.successes);
   }
 
-  save(): SavedPace {
+  save(): SavedRateLimit {
     return { ...this.learned, underWay: structuredClone({ ...this.#now, savedAt: this.#clock.now() }) };
   }
 
@@ -89,7 +89,7 @@ class LearnedPace {
     return this.#now.gate.most ?? undefined;
   }
 
-  answered(answer: PaceAnswer): void {
+  answered(answer: RateLimitAnswer): void {
     const now = this.#clock.now();
     // Lost on its way: it says nothing about a limit, and the next one tries.
     if (answer.status === 0) {
@@ -127,7 +127,7 @@ class LearnedPace {
     return !this.learned.limitSeen && this.learned.noise === 0 && this.#now.measuring === null;
   }
 
-  #onLimited(answer: PaceAnswer, now: number, wasCanary: boolean): void {
+  #onLimited(answer: RateLimitAnswer, now: number, wasCanary: boolean): void {
     if (wasCanary) return this.#pause(answer, now);
     // With known noise one 429 is no news, and only its own request waits; four in a row are a limit.
     const maybeNoise = this.learned.noise > 0 || this.#now.measuring !== null;
@@ -139,7 +139,7 @@ class LearnedPace {
     this.turns.waitUntil(now + (answer.retryAfterMs ?? 0));
   }
 
-  #cut(answer: PaceAnswer, now: number): void {
+  #cut(answer: RateLimitAnswer, now: number): void {
     if (narrowGate(this.#now.gate, answer.inFlight ?? 0, now)) return this.#pause(answer, now);
     const { rate, noise } = this.learned;
     this.#now.cutsInRow += 1;
@@ -157,7 +157,7 @@ class LearnedPace {
     this.#pause(answer, now);
   }
 
-  #pause(answer: PaceAnswer, now: number): void {
+  #pause(answer: RateLimitAnswer, now: number): void {
     // Jitter, so that processes that were stopped together do not come back together.
     const own = this.#now.backoff * (0.9 + 0.2 * this.#clock.random());
     this.#now.backoff = Math.min(this.#now.backoff * 2, backoffMs.most);
@@ -167,7 +167,7 @@ class LearnedPace {
     this.#now.epoch = { answers: 0, limited: 0 };
   }
 
-  #obeyHeaders(answer: PaceAnswer, now: number): void {
+  #obeyHeaders(answer: RateLimitAnswer, now: number): void {
     const budget = readRateLimit(answer.headers ?? {}, now);
     if (budget?.remaining === 0) this.turns.waitUntil(now + Math.min(budget.resetMs, 60_000));
   }

@@ -1,14 +1,14 @@
 import { randomUUID } from 'node:crypto';
 import { ConnectorError } from '../errors.ts';
 import { type Asked, type Granted, leaseTurns, type SharedState, shareMs } from './lease.ts';
-import type { Lane, PaceAnswer, PaceKeeper } from './rate-limit.ts';
+import type { Priority, RateLimitAnswer, RateLimitKeeper } from './rate-limit.ts';
 
-/** Changes the shared pace as if nobody else did meanwhile; `change` may run several times. `now` is the clock that all sharers have. */
-export type ChangePace = <T>(
-  change: (saved: Partial<SharedState>, now: number) => { pace?: SharedState; result: T },
+/** Changes the shared rate limit as if nobody else did meanwhile; `change` may run several times. `now` is the clock that all sharers have. */
+export type ChangeRateLimit = <T>(
+  change: (saved: Partial<SharedState>, now: number) => { rateLimit?: SharedState; result: T },
 ) => Promise<T>;
 
-export interface SharedPace extends PaceKeeper {
+export interface SharedRateLimit extends RateLimitKeeper {
   /** Gives back what was leased, and tells the last answers. */
   close(): Promise<void>;
 }
@@ -26,29 +26,29 @@ const outageMs = 1_000;
 const liveInRow = 19;
 
 /**
- * A pace that processes share: turns are leased in shares of one request or 250 ms, answers told with the next lease, a 429 at once. A process that
+ * A rate limit that processes share: turns are leased in shares of one request or 250 ms, answers told with the next lease, a 429 at once. A process that
  * has nothing to send and nothing to tell asks nothing. While the store is away everybody waits.
  */
-export function createSharedPace(
-  changePace: ChangePace,
+export function createSharedRateLimit(
+  changeRateLimit: ChangeRateLimit,
   random: () => number = Math.random,
   onOutage: (error: unknown) => void = () => undefined,
-): SharedPace {
-  return new LeasedPace(changePace, random, onOutage);
+): SharedRateLimit {
+  return new LeasedRateLimit(changeRateLimit, random, onOutage);
 }
 
-/** Invariant: a request leaves only on a turn leased under the shared pace, and a turn is used at most once. */
-class LeasedPace implements SharedPace {
-  readonly #changePace: ChangePace;
+/** Invariant: a request leaves only on a turn leased under the shared rate limit, and a turn is used at most once. */
+class LeasedRateLimit implements SharedRateLimit {
+  readonly #changeRateLimit: ChangeRateLimit;
   readonly #random: () => number;
   /** Told of the first failure of a row. */
   readonly #onOutage: (error: unknown) => void;
   #isAway = false;
   readonly #sharer = randomUUID().slice(0, 8);
-  readonly #queues: Record<Lane, Waiter[]> = { live: [], bulk: [] };
+  readonly #queues: Record<Priority, Waiter[]> = { live: [], bulk: [] };
   /** When each leased turn may be used, this process's clock, in order. */
   #turns: number[] = [];
-  #answers: PaceAnswer[] = [];
+  #answers: RateLimitAnswer[] = [];
   #liveInRow = 0;
   /** Turns used since the last exchange: as many are expected again. */
   #used = 0;
@@ -64,17 +64,17 @@ class LeasedPace implements SharedPace {
   #timer: NodeJS.Timeout | undefined;
   #closed = false;
 
-  constructor(changePace: ChangePace, random: () => number, onOutage: (error: unknown) => void) {
-    this.#changePace = changePace;
+  constructor(changeRateLimit: ChangeRateLimit, random: () => number, onOutage: (error: unknown) => void) {
+    this.#changeRateLimit = changeRateLimit;
     this.#random = random;
     this.#onOutage = onOutage;
   }
 
-  acquire(lane: Lane, signal?: AbortSignal): Promise<void> {
+  acquire(priority: Priority, signal?: AbortSignal): Promise<void> {
     return new Promise((resolve, reject) => {
       signal?.throwIfAborted();
-      if (this.#closed) return reject(paceClosed());
-      const queue = this.#queues[lane];
+      if (this.#closed) return reject(rateLimitClosed());
+      const queue = this.#queues[priority];
       const onAbort = (): void => {
         queue.splice(queue.indexOf(waiter), 1);
         reject(signal?.reason as Error);
@@ -87,18 +87,18 @@ class LeasedPace implements SharedPace {
         },
         stop: () => {
           signal?.removeEventListener('abort', onAbort);
-          reject(paceClosed());
+          reject(rateLimitClosed());
         },
       };
       signal?.addEventListener('abort', onAbort, { once: true });
       queue.push(waiter);
       // A live request is asked for at once, whatever bulk was told.
-      if (lane === 'live') this.#askAt = 0;
+      if (priority === 'live') this.#askAt = 0;
       this.#next();
     });
   }
 
-  answered(answer: PaceAnswer): void {
+  answered(answer: RateLimitAnswer): void {
     this.#answers.push({ ...answer, inFlight: this.#inFlight + this.#othersInFlight });
     this.#inFlight = Math.max(0, this.#inFlight - 1);
     const now = Date.now();
@@ -152,7 +152,7 @@ class LeasedPace implements SharedPace {
     return true;
   }
 
-  /** When the shared pace is to be asked: for more turns, to tell answers, or to hear whether leased turns still stand. */
+  /** When the shared rate limit is to be asked: for more turns, to tell answers, or to hear whether leased turns still stand. */
   #syncAt(): number {
     const wanted = this.#waiting() > this.#turns.length ? this.#askAt : Number.POSITIVE_INFINITY;
     const stands = this.#turns.length > 0 ? this.#syncedAt + shareMs : Number.POSITIVE_INFINITY;
@@ -175,7 +175,7 @@ class LeasedPace implements SharedPace {
     };
     this.#used = 0;
     try {
-      const granted = await this.#changePace((saved, now) =>
+      const granted = await this.#changeRateLimit((saved, now) =>
         leaseTurns({ ...asked, random: this.#random }, saved, now),
       );
       this.#take(granted);
@@ -218,7 +218,7 @@ class LeasedPace implements SharedPace {
   }
 }
 
-function paceClosed(): ConnectorError {
+function rateLimitClosed(): ConnectorError {
   return new ConnectorError({
     code: 'CONNECTION_CLOSED',
     action: 'retry',

@@ -4,7 +4,7 @@ import type { Delivery } from '../store/inbox.ts';
 import { refusal } from './refusals.ts';
 
 /** What an event's name decides: waiting for the relay, closed (its stream is not built yet) or unknown to the contract. */
-export type EventClass = 'waiting' | 'closed' | 'unknown';
+export type EventClass = 'waiting' | 'ignored' | 'unknown';
 
 export interface EnvelopeContext {
   tenantId: string;
@@ -28,7 +28,7 @@ export function readDelivery(bytes: Buffer, context: EnvelopeContext): Delivery 
     bodyHash: createHash('sha256').update(bytes).digest('hex'),
     event,
     body,
-    state: foreign ? 'foreign' : context.classify(event),
+    state: foreign ? 'other-company' : context.classify(event),
   };
 }
 

@@ -108,7 +108,7 @@ function noteOdd(delivery: Delivery, fresh: boolean, { log, metrics }: Exchange)
     metrics.unknownEvents.inc({ tenant: tenantId });
     log.warn({ tenantId, event }, 'unknown event stored, nothing acts upon it');
   }
-  if (state === 'foreign') {
+  if (state === 'other-company') {
     metrics.foreignEvents.inc({ tenant: tenantId });
     log.warn({ tenantId, event }, 'event of another company stored, nothing acts upon it');
   }

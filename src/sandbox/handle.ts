@@ -1,4 +1,4 @@
-import { defaultReadings } from '../partner/contract/overrides.ts';
+import { defaultOverrides } from '../partner/contract/overrides.ts';
 import type { Context } from './context.ts';
 import {
   AccountInactiveError,
@@ -78,7 +78,7 @@ export function prepare(state: SandboxState, request: ApiRequest): Call {
 
 /** Section 5.4, whose path and success are not shown (G21, assumed): outside the contract's 89, as its other side is the client's own. */
 function isKeyStatus(method: string, path: string): boolean {
-  return method === 'GET' && path === BASE_PATH + defaultReadings.keyStatusPath;
+  return method === 'GET' && path === BASE_PATH + defaultOverrides.keyStatusPath;
 }
 
 function refusalOf(company: Company | undefined): ApiError | undefined {

@@ -8,7 +8,7 @@ export interface Delivery {
   bodyHash: string;
   event: string;
   body: string;
-  state: Extract<InboxState, 'waiting' | 'closed' | 'unknown' | 'foreign'>;
+  state: Extract<InboxState, 'waiting' | 'ignored' | 'unknown' | 'other-company'>;
 }
 
 /** How long one relay may hold a row before another may take it. */
@@ -68,8 +68,8 @@ export async function leaseDeliveries(store: Store, limit: number): Promise<Inbo
     .execute();
 }
 
-/** The row's work is in Temporal or in `wakes`. */
-export async function finishDelivery(store: Store, row: Key, state: 'relayed' | 'closed'): Promise<void> {
+/** The row's work is in Temporal or in `hints`. */
+export async function finishDelivery(store: Store, row: Key, state: 'relayed' | 'ignored'): Promise<void> {
   await update(store, row, { state, done_at: store.now, last_error: null });
 }
 

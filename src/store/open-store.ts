@@ -2,12 +2,10 @@ import { randomBytes } from 'node:crypto';
 import { type KyselyPlugin, type Migration, Migrator, sql } from 'kysely';
 import { ConnectorError } from '../errors.ts';
 import { type Database, type OpenOptions, openDatabase } from '../sql/open-database.ts';
-import * as hire from './migrations/0001-hire.ts';
-import * as streams from './migrations/0002-streams.ts';
-import * as paces from './migrations/0003-paces.ts';
+import * as tables from './migrations/0001-tables.ts';
 import type { Tables } from './schema.ts';
 
-const migrations: Record<string, Migration> = { '0001-hire': hire, '0002-streams': streams, '0003-paces': paces };
+const migrations: Record<string, Migration> = { '0001-tables': tables };
 
 export interface Store extends Database<Tables> {
   /** Begins every task queue, workflow id and schedule id, so that a worker with another store never receives our tasks. */

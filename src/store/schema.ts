@@ -5,7 +5,7 @@ export interface Tables {
   installation: InstallationTable;
   tenants: TenantTable;
   inbox: InboxTable;
-  wakes: WakeTable;
+  hints: HintTable;
   hires: HireTable;
   intents: IntentTable;
   claims: ClaimTable;
@@ -15,7 +15,7 @@ export interface Tables {
   jobs: JobTable;
   streams: StreamTable;
   quarantine: QuarantineTable;
-  paces: PaceTable;
+  rate_limits: RateLimitTable;
 }
 
 interface InstallationTable {
@@ -34,8 +34,8 @@ interface TenantTable {
   verified_key: string | null;
   baseline_started_at: number | null;
   baseline_done_at: number | null;
-  swept_at: number | null;
-  full_swept_at: number | null;
+  reconciled_at: number | null;
+  fully_reconciled_at: number | null;
   /** Closed by 402: { required, available }. */
   credit_gate: string | null;
   /** When the last canary enrolment left. */
@@ -58,16 +58,16 @@ interface InboxTable {
 }
 
 /**
- * waiting: to be relayed. relayed: Temporal or `wakes` has it. closed: a stream not built yet. unknown: event name not known.
- * foreign: names another company. undeliverable: ten tries failed.
+ * waiting: to be relayed. relayed: Temporal or `hints` has it. closed: a stream not built yet. unknown: event name not known.
+ * other-company: names another company. undeliverable: ten tries failed.
  */
-export type InboxState = 'waiting' | 'relayed' | 'closed' | 'unknown' | 'foreign' | 'undeliverable';
+export type InboxState = 'waiting' | 'relayed' | 'ignored' | 'unknown' | 'other-company' | 'undeliverable';
 
-interface WakeTable {
+interface HintTable {
   tenant_id: string;
   stream: string;
   record_id: string;
-  woken_at: number;
+  hinted_at: number;
 }
 
 interface HireTable {
@@ -220,13 +220,13 @@ interface QuarantineTable {
 }
 
 /** The learned request budget of one (tenant, upstream), shared by every process. */
-interface PaceTable {
+interface RateLimitTable {
   tenant_id: string;
   upstream: string;
   /** Counts changes: a change is written only over what it was made from. */
   version: number;
-  /** The pacer's saved state, JSON; times are of the database's clock. */
-  pace: string;
+  /** The limiter's saved state, JSON; times are of the database's clock. */
+  state: string;
 }
 
 export type HireRow = Selectable<HireTable>;

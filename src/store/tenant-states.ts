@@ -41,7 +41,7 @@ export async function resumeTenant(store: Store, tenantId: string): Promise<bool
   return result.numUpdatedRows === 1n;
 }
 
-/** Remembers the moment the first sweep began; a second start keeps the first moment. */
+/** Remembers the moment the first reconcile began; a second start keeps the first moment. */
 export async function startBaseline(store: Store, tenantId: string): Promise<void> {
   await store.kysely
     .updateTable('tenants')
@@ -54,8 +54,12 @@ export async function finishBaseline(store: Store, tenantId: string): Promise<vo
   await update(store, tenantId, { baseline_done_at: store.now });
 }
 
-export async function recordSweep(store: Store, tenantId: string, full: boolean): Promise<void> {
-  await update(store, tenantId, full ? { swept_at: store.now, full_swept_at: store.now } : { swept_at: store.now });
+export async function recordReconcile(store: Store, tenantId: string, full: boolean): Promise<void> {
+  await update(
+    store,
+    tenantId,
+    full ? { reconciled_at: store.now, fully_reconciled_at: store.now } : { reconciled_at: store.now },
+  );
 }
 
 export async function recordVerifiedKey(store: Store, tenantId: string, fingerprint: string): Promise<void> {

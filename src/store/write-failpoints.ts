@@ -13,7 +13,7 @@ import {
 } from 'kysely';
 
 /** Calls `pass` directly before and after every write to the store, named by verb and table. */
-export function writePoints(pass: (point: string) => void): KyselyPlugin {
+export function writeFailpoints(pass: (point: string) => void): KyselyPlugin {
   const writing = new WeakMap<QueryId, string>();
   return {
     transformQuery({ node, queryId }: PluginTransformQueryArgs): RootOperationNode {

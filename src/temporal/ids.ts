@@ -1,6 +1,6 @@
 import type { WorkflowSignalWithStartOptions } from '@temporalio/client';
 import { defineSearchAttributeKey, SearchAttributeType, TypedSearchAttributes } from '@temporalio/common';
-import { type HireInput, type HireTiming, type WakeAbout, wakeSignal } from '../../workflows/messages.ts';
+import { type HintAbout, type HireInput, type HireTiming, hintSignal } from '../../workflows/messages.ts';
 
 const tenantKey = defineSearchAttributeKey('TenantId', SearchAttributeType.KEYWORD);
 const flowKey = defineSearchAttributeKey('Flow', SearchAttributeType.KEYWORD);
@@ -14,8 +14,8 @@ export function hireWorkflowId(installationId: string, tenantId: string, jobCand
   return `${installationId}/hire/${tenantId}/${jobCandidateId}`;
 }
 
-export function sweepScheduleId(installationId: string, tenantId: string): string {
-  return `${installationId}/sweep/${tenantId}`;
+export function reconcileScheduleId(installationId: string, tenantId: string): string {
+  return `${installationId}/reconcile/${tenantId}`;
 }
 
 export function streamScheduleId(installationId: string, tenantId: string, stream: string): string {
@@ -39,17 +39,17 @@ export interface HireStart {
 export function hireStartOptions(
   installationId: string,
   hire: HireStart,
-  about: WakeAbout,
-): WorkflowSignalWithStartOptions<[WakeAbout]> & { args: [HireInput] } {
+  about: HintAbout,
+): WorkflowSignalWithStartOptions<[HintAbout]> & { args: [HireInput] } {
   const { tenantId, jobCandidateId } = hire;
   return {
     workflowId: hireWorkflowId(installationId, tenantId, jobCandidateId),
     taskQueue: taskQueue(installationId),
     args: [hire],
-    signal: wakeSignal,
+    signal: hintSignal,
     signalArgs: [about],
     typedSearchAttributes: attributes(tenantId, 'hire'),
-    // Tenants share the workers fairly, and hires go before sweeps.
+    // Tenants share the workers fairly, and hires go before reconciles.
     priority: { priorityKey: 2, fairnessKey: tenantId },
   };
 }

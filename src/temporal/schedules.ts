@@ -4,30 +4,34 @@ import { type Client, ScheduleNotFoundError, type ScheduleOptions, ScheduleOverl
 import type { HireTiming } from '../../workflows/messages.ts';
 import type { ReconcileInput } from '../../workflows/reconcile-tenant.ts';
 import type { SyncInput } from '../../workflows/sync-stream.ts';
-import { attributes, streamScheduleId, sweepScheduleId, taskQueue } from './ids.ts';
+import { attributes, reconcileScheduleId, streamScheduleId, taskQueue } from './ids.ts';
 
-export interface SweepSchedule {
+export interface ReconcileSchedule {
   tenantId: string;
   everyMs: number;
-  /** A worker that dies in a sweep holds it up no longer than it holds up a hire. */
+  /** A worker that dies in a reconcile holds it up no longer than it holds up a hire. */
   timing: HireTiming;
 }
 
-export interface StreamSchedule extends Omit<SweepSchedule, 'everyMs'> {
+export interface StreamSchedule extends Omit<ReconcileSchedule, 'everyMs'> {
   stream: SyncInput['stream'];
   /** Never by itself where absent. */
   everyMs: number | undefined;
 }
 
-/** Makes the tenant's sweep schedule be as its file says; a new one sweeps at once. */
-export async function ensureSweepSchedule(client: Client, installationId: string, sweep: SweepSchedule): Promise<void> {
-  const { tenantId, everyMs, timing } = sweep;
+/** Makes the tenant's reconcile schedule be as its file says; a new one reconciles at once. */
+export async function ensureReconcileSchedule(
+  client: Client,
+  installationId: string,
+  reconcile: ReconcileSchedule,
+): Promise<void> {
+  const { tenantId, everyMs, timing } = reconcile;
   const input: ReconcileInput = { tenantId, timing };
-  const scheduleId = sweepScheduleId(installationId, tenantId);
+  const scheduleId = reconcileScheduleId(installationId, tenantId);
   await ensureSchedule(client, installationId, {
     scheduleId,
     workflow: 'reconcileTenant',
-    flow: 'sweep',
+    flow: 'reconcile',
     everyMs,
     input,
   });
@@ -45,9 +49,11 @@ export async function ensureStreamSchedule(
   await ensureSchedule(client, installationId, { scheduleId, workflow: 'syncStream', flow: stream, everyMs, input });
 }
 
-/** Asks for a sweep soon; one that runs is followed by one more, never by many. */
-export async function triggerSweep(client: Client, installationId: string, tenantId: string): Promise<void> {
-  await client.schedule.getHandle(sweepScheduleId(installationId, tenantId)).trigger(ScheduleOverlapPolicy.BUFFER_ONE);
+/** Asks for a reconcile soon; one that runs is followed by one more, never by many. */
+export async function triggerReconcile(client: Client, installationId: string, tenantId: string): Promise<void> {
+  await client.schedule
+    .getHandle(reconcileScheduleId(installationId, tenantId))
+    .trigger(ScheduleOverlapPolicy.BUFFER_ONE);
 }
 
 interface Timed {

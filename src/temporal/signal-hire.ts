@@ -1,5 +1,5 @@
 import { type Client, WorkflowNotFoundError } from '@temporalio/client';
-import { type HireTiming, type WakeAbout, wakeSignal } from '../../workflows/messages.ts';
+import { type HintAbout, type HireTiming, hintSignal } from '../../workflows/messages.ts';
 import { hireStartOptions, hireWorkflowId } from './ids.ts';
 
 export interface HireClient {
@@ -12,10 +12,10 @@ export interface HireClient {
  * Sends one hint to a hire. With `start` a workflow begins where none runs; without, `false` says that none runs. Harmless when repeated:
  * the workflow asks the store what is true.
  */
-export async function wakeHire(
+export async function signalHire(
   { client, installationId, timing }: HireClient,
   hire: { tenantId: string; jobCandidateId: string },
-  about: WakeAbout,
+  about: HintAbout,
   options: { start: boolean; adopt?: boolean; watch?: boolean },
 ): Promise<boolean> {
   if (options.start) {
@@ -28,7 +28,7 @@ export async function wakeHire(
   }
   const handle = client.workflow.getHandle(hireWorkflowId(installationId, hire.tenantId, hire.jobCandidateId));
   try {
-    await handle.signal(wakeSignal, about);
+    await handle.signal(hintSignal, about);
     return true;
   } catch (error) {
     if (error instanceof WorkflowNotFoundError) return false;

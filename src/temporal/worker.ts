@@ -14,7 +14,7 @@ export interface WorkerSettings {
   stickyMs: number;
 }
 
-/** The Temporal worker of one store: hires and sweeps on one queue. */
+/** The Temporal worker of one store: hires and reconciles on one queue. */
 export async function createWorker(settings: WorkerSettings): Promise<Worker> {
   const { connection, namespace, installationId, activities } = settings;
   return Worker.create({

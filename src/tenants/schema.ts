@@ -1,6 +1,6 @@
 import { z } from 'zod';
 import { duration } from '../hris/registry.ts';
-import { Readings } from '../partner/contract/overrides.ts';
+import { Overrides } from '../partner/contract/overrides.ts';
 import { stageTypes } from '../partner/contract/pipelines.ts';
 import { queryNamesOf } from '../partner/contract/query-names.ts';
 import { secretRef } from './secrets.ts';
@@ -49,7 +49,7 @@ const partner = z
     webhooks: z.enum(['on', 'off'], 'expected on or off').default('on'),
     allowPrivateAddress: z.boolean('expected true or false').default(false),
     /** Overrides of what the specification leaves open; see src/partner/contract/overrides.ts. */
-    readings: Readings.partial().default({}),
+    overrides: Overrides.partial().default({}),
   })
   .superRefine((value, context) => {
     if (value.webhooks === 'on' && value.webhookKeys.length === 0) {
@@ -57,7 +57,7 @@ const partner = z
         code: 'custom',
         path: ['webhookKeys'],
         message:
-          'expected one or two webhook keys, because anyone could send webhooks otherwise; or write "webhooks: off" to live by the sweep alone',
+          'expected one or two webhook keys, because anyone could send webhooks otherwise; or write "webhooks: off" to live by the reconcile alone',
       });
     }
     if (value.baseUrl.startsWith('http:') && !value.allowPrivateAddress) {
@@ -68,14 +68,14 @@ const partner = z
           'expected https, because the key would travel in clear; write "allowPrivateAddress: true" for a local sandbox',
       });
     }
-    for (const issue of unknownQueryNames(value.readings.queryNames ?? {})) context.addIssue(issue);
+    for (const issue of unknownQueryNames(value.overrides.queryNames ?? {})) context.addIssue(issue);
   });
 
 /** A name that no operation has would be renamed nowhere, and nobody would notice. */
-function unknownQueryNames(renamed: Readings['queryNames']): { code: 'custom'; path: string[]; message: string }[] {
+function unknownQueryNames(renamed: Overrides['queryNames']): { code: 'custom'; path: string[]; message: string }[] {
   const at = (path: string[], message: string) => ({
     code: 'custom' as const,
-    path: ['readings', 'queryNames', ...path],
+    path: ['overrides', 'queryNames', ...path],
     message,
   });
   return Object.entries(renamed).flatMap(([operation, names]) => {
@@ -108,9 +108,9 @@ const policies = z.strictObject({
   enrolAt: stages,
   createAt: stages,
   onboarding,
-  sweep: z.strictObject({ every: interval.default(300_000) }).prefault({}),
+  reconcile: z.strictObject({ every: interval.default(300_000) }).prefault({}),
   cancel: z.strictObject({ grace: duration.default(3_600_000) }).prefault({}),
-  brakes: z.strictObject({ cancellationsPerHour: z.int().min(0).default(3) }).prefault({}),
+  changeLimits: z.strictObject({ cancellationsPerHour: z.int().min(0).default(3) }).prefault({}),
   credits: z.strictObject({ canaryEvery: interval.default(900_000) }).prefault({}),
 });
 

@@ -1,11 +1,11 @@
 import type { EventName } from '../partner/contract/events.ts';
 
 /**
- * What an event wakes. `hired`: each job candidate's hire, started where none runs. `moved`: the same when the move leads into a hiring stage,
- * otherwise like `left`. `left`: a running hire only. `onboarding`: the hire of that enrolment, or the sweep where no id is known.
+ * What an event hints. `hired`: each job candidate's hire, started where none runs. `moved`: the same when the move leads into a hiring stage,
+ * otherwise like `left`. `left`: a running hire only. `onboarding`: the hire of that enrolment, or the reconcile where no id is known.
  * `closed`: a stream that is not built yet.
  */
-export type Wake = 'hired' | 'moved' | 'left' | 'onboarding' | 'closed';
+export type Wake = 'hired' | 'moved' | 'left' | 'onboarding' | 'ignored';
 
 export const dispatch: Record<EventName, Wake> = {
   'candidate.hired': 'hired',
@@ -15,26 +15,26 @@ export const dispatch: Record<EventName, Wake> = {
   'onboarding.candidate.enrolled': 'onboarding',
   'onboarding.candidate.status_changed': 'onboarding',
   'onboarding.candidate.completed': 'onboarding',
-  'onboarding.documents.verified': 'closed',
-  'onboarding.report.ready': 'closed',
-  'onboarding.offer.completed': 'closed',
-  'candidate.added_to_job': 'closed',
-  'candidate.updated': 'closed',
-  'candidate.applied': 'closed',
-  'job.created': 'closed',
-  'job.updated': 'closed',
-  'job.status_changed': 'closed',
-  'job.candidate.score.completed': 'closed',
-  'job.candidate.score.failed': 'closed',
-  'job.candidates.rescored': 'closed',
-  'resume.bulk_upload_parse.started': 'closed',
-  'resume.bulk_upload_parse.completed': 'closed',
-  'resume.bulk_upload_parse.failed': 'closed',
-  'resume.single_parse.completed': 'closed',
-  'resume.single_parse.failed': 'closed',
-  'assessment.ready': 'closed',
-  'assessment.bulk_invite.completed': 'closed',
-  'interview.started': 'closed',
-  'interview.scoring_completed': 'closed',
-  'interview.ended': 'closed',
+  'onboarding.documents.verified': 'ignored',
+  'onboarding.report.ready': 'ignored',
+  'onboarding.offer.completed': 'ignored',
+  'candidate.added_to_job': 'ignored',
+  'candidate.updated': 'ignored',
+  'candidate.applied': 'ignored',
+  'job.created': 'ignored',
+  'job.updated': 'ignored',
+  'job.status_changed': 'ignored',
+  'job.candidate.score.completed': 'ignored',
+  'job.candidate.score.failed': 'ignored',
+  'job.candidates.rescored': 'ignored',
+  'resume.bulk_upload_parse.started': 'ignored',
+  'resume.bulk_upload_parse.completed': 'ignored',
+  'resume.bulk_upload_parse.failed': 'ignored',
+  'resume.single_parse.completed': 'ignored',
+  'resume.single_parse.failed': 'ignored',
+  'assessment.ready': 'ignored',
+  'assessment.bulk_invite.completed': 'ignored',
+  'interview.started': 'ignored',
+  'interview.scoring_completed': 'ignored',
+  'interview.ended': 'ignored',
 };

@@ -11,7 +11,7 @@ export async function resumePaused(deps: ActivityDeps, tenantId: string): Promis
   await connections.reopen(tenantId);
   try {
     const connection = await connections.of(tenantId);
-    await connection.partner.readAll(contract.pipelines.list, {}, { lane: 'live' });
+    await connection.partner.readAll(contract.pipelines.list, {}, { priority: 'live' });
     await assertKnownCompany(store, connection);
     await recordVerifiedKey(store, tenantId, connection.keyFingerprint);
   } catch (error) {

@@ -32,7 +32,7 @@ test('doctor lists every assumption with what overrides it, and what a tenant ha
   const [tenants, data] = await Promise.all([tenantDir(), scratchDir()]);
   const overridden = TENANT.replace(
     'environment: sandbox',
-    'environment: sandbox\n  readings: { emailConflict: "409" }',
+    'environment: sandbox\n  overrides: { emailConflict: "409" }',
   );
   await writeFile(join(tenants, 'acme.yaml'), overridden);
   const { code, stdout } = await runCli(['doctor', '--json', '--tenants', tenants, '--data', data]);
@@ -40,7 +40,7 @@ test('doctor lists every assumption with what overrides it, and what a tenant ha
   expect(code).toBe(0);
   expect(listed.map((one: { key: string }) => one.key)).toEqual(Object.keys(assumptions));
   expect(listed.find((one: { key: string }) => one.key === 'C3')).toMatchObject({
-    override: 'partner.readings.emailConflict',
+    override: 'partner.overrides.emailConflict',
     setBy: { acme: '409' },
   });
   expect(listed.filter((one: { setBy: object }) => Object.keys(one.setBy).length > 0)).toHaveLength(1);
@@ -53,5 +53,5 @@ test('doctor ends with 2 and names the line when a tenant file cannot be meant',
   const { code, stdout } = await runCli(['doctor', '--tenants', tenants, '--data', data]);
   expect(code).toBe(2);
   expect(stdout).toMatch(/wrong +tenants +.*acme\.yaml:4:\d+/);
-  expect(stdout).toContain('partner.readings.keyStatusPath');
+  expect(stdout).toContain('partner.overrides.keyStatusPath');
 });

@@ -9,7 +9,7 @@ const person = { id: 501, email: 'ada@example.org' };
 const campaign = { id: 3, title: 'Call' };
 
 /** Question, endpoint, body in another reading than the one chosen, path in the parsed body and what must be there. */
-const readings: [string, { response: { parse(body: unknown): unknown } }, unknown, string, unknown][] = [
+const overrides: [string, { response: { parse(body: unknown): unknown } }, unknown, string, unknown][] = [
   ['B7 a bare list', contract.bookingSchedules.listLocations, [{ id: 1 }], 'data', [{ id: 1 }]],
   ['B7 a wrapped list', contract.bookingSchedules.listQuestions, { status: 'success', data: [] }, 'data', []],
   [
@@ -132,7 +132,7 @@ const readings: [string, { response: { parse(body: unknown): unknown } }, unknow
 ];
 
 describe('an answer that the specification leaves open', () => {
-  it.each(readings)('is read in the form %s', (_reading, endpoint, body, path, value) => {
+  it.each(overrides)('is read in the form %s', (_reading, endpoint, body, path, value) => {
     expect(valueAt(endpoint.response.parse(body), path)).toEqual(value);
   });
 

@@ -5,8 +5,8 @@ import { EventEnvelope, eventNames, events, idsOf, isEventName } from '../../src
 import {
   allEndpoints,
   contract,
-  defaultReadings,
-  Readings,
+  defaultOverrides,
+  Overrides,
   undefinedEndpoints,
 } from '../../src/partner/contract/index.ts';
 import { eventFacts } from './facts.ts';
@@ -26,18 +26,18 @@ describe('the contract tree', () => {
     expect(endpoints.flatMap(({ assumed }) => assumed ?? []).filter((key) => !keys.includes(key))).toEqual([]);
   });
 
-  it('lets a tenant override only readings that exist', () => {
+  it('lets a tenant override only overrides that exist', () => {
     const overrides = Object.values(assumptions).flatMap((one) => ('override' in one ? [one.override] : []));
-    expect(overrides.filter((key) => !(key in defaultReadings))).toEqual([]);
-    expect(new Set(Object.keys(defaultReadings))).toEqual(new Set<string>(overrides));
+    expect(overrides.filter((key) => !(key in defaultOverrides))).toEqual([]);
+    expect(new Set(Object.keys(defaultOverrides))).toEqual(new Set<string>(overrides));
   });
 
   it('takes a tenant file that overrides one name and refuses an unknown one', () => {
-    expect(Readings.parse({ externalStatusBody: { employeeId: 'employee_id' } })).toEqual({
-      ...defaultReadings,
+    expect(Overrides.parse({ externalStatusBody: { employeeId: 'employee_id' } })).toEqual({
+      ...defaultOverrides,
       externalStatusBody: { status: 'status', employeeId: 'employee_id' },
     });
-    expect(Readings.safeParse({ employeeId: 'x' }).success).toBe(false);
+    expect(Overrides.safeParse({ employeeId: 'x' }).success).toBe(false);
   });
 
   it('gives no route to what the specification does not show', () => {

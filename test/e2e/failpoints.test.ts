@@ -20,7 +20,7 @@ interface Seen {
   written: Set<string>;
 }
 
-test('every foreign call and every table written to has its kill points, and a call past them is found', async () => {
+test('every foreign call and every table written to has its failpoints, and a call past them is found', async () => {
   const [store, hris] = await Promise.all([createDatabase(), createDatabase()]);
   const { address } = await temporalForTests();
   world = await startWorld({

@@ -18,7 +18,7 @@ beforeAll(async () => {
 
 afterAll(() => world?.close());
 
-/** The steps of a hire; a point of the sweep or of the relay is of no hire. */
+/** The steps of a hire; a point of the reconcile or of the relay is of no hire. */
 const steps = ['openHire', 'enrol', 'readOnboarding', 'planEmployee', 'applyPlan', 'writeBack', 'verify', 'endHire'];
 /** A second one of these would be paid for. */
 const unrepeatable = /\/(partner\.onboarding\.enrol|hris\.create)\//;

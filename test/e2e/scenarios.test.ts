@@ -7,7 +7,7 @@ import { play } from '../scenarios/scenario.ts';
 
 /** One of each kind; `npm run scenarios` plays all. */
 const slice = [
-  'out and back during the create call, by sweep alone',
+  'out and back during the create call, by reconcile alone',
   'rejected, then enrolled anew by answer',
   'one candidate hired on two jobs in the same second',
 ];

@@ -1,9 +1,9 @@
 import { expect, test } from 'vitest';
-import { tryPace } from '../rate-limit/fleet/measure-rate-limit.ts';
+import { tryRateLimit } from '../rate-limit/fleet/measure-rate-limit.ts';
 
-// Every kind of limit, three processes, four minutes each: npm run test:pace.
-test('two processes keep together to the pace that was learned: few 429s, most of the limit, live calls ahead of bulk', async () => {
-  const { share429, throughput, live, calls } = await tryPace({
+// Every kind of limit, three processes, four minutes each: npm run test:rate-limit.
+test('two processes keep together to the rate limit that was learned: few 429s, most of the limit, live calls ahead of bulk', async () => {
+  const { share429, throughput, live, calls } = await tryRateLimit({
     name: 'two processes',
     limit: 'token:10:10',
     perSecond: 10,

@@ -50,7 +50,10 @@ async function stopAndWake(world: World, write: keyof typeof writes, side: 'befo
   let woken = false;
   // An enrolment lasts longer than a worker stands still: days, not seconds.
   const traffic = startTraffic(world, people, { mayFinish: () => woken || write === 'create' });
-  const first = await world.startWorker({ HIREBRIDGE_STOP_AT: `${point}/${side}`, HIREBRIDGE_KILL_LIST: listFile });
+  const first = await world.startWorker({
+    HIREBRIDGE_FAILPOINT_STOP: `${point}/${side}`,
+    HIREBRIDGE_FAILPOINT_LIST: listFile,
+  });
   stopped.push(first);
   await traffic.keep(1);
   await until('the worker stands still', async () => isStopped(first));

@@ -63,8 +63,8 @@ test('200 deliveries of 20 hires, repeated, shuffled, some with a wrong key, tru
   await expectExactlyHired(world, announced);
 }, 120_000);
 
-test('with every webhook lost the sweep makes the same 20 hires', async () => {
-  await startAll('onboarding: { flow: "{flow}" }\n  sweep: { every: 2s }');
+test('with every webhook lost the reconcile makes the same 20 hires', async () => {
+  await startAll('onboarding: { flow: "{flow}" }\n  reconcile: { every: 2s }');
   const people = await takeApplicants(world, 20);
   await world.control.act('addFault', { kind: 'webhook-lost' });
   await world.control.act('move', { jobCandidateIds: people.map((one) => one.jobCandidateId), stageType: 'HIRED' });

@@ -30,7 +30,7 @@ async function lifeOf(
 ): Promise<number | NodeJS.Signals | null | undefined> {
   let worker: Process;
   try {
-    worker = await world.startWorker({ HIREBRIDGE_KILL_AT: point });
+    worker = await world.startWorker({ HIREBRIDGE_FAILPOINT_KILL: point });
   } catch (error) {
     // Points that it passes before it is ready.
     if (error instanceof Error && error.message.includes('ended with SIGKILL')) return 'SIGKILL';

@@ -15,10 +15,10 @@ export interface RecordedPoints {
 /** Runs these hires without faults and records every point: the list is what the product really passes. */
 export async function recordPoints(world: World, people: readonly Applicant[]): Promise<RecordedPoints> {
   const [goLive, hires] = [join(world.dir, 'go-live.points'), join(world.dir, 'hires.points')];
-  const first = await world.startWorker({ HIREBRIDGE_KILL_LIST: goLive });
+  const first = await world.startWorker({ HIREBRIDGE_FAILPOINT_LIST: goLive });
   await untilBaseline(world);
   await first.stop();
-  const second = await world.startWorker({ HIREBRIDGE_KILL_LIST: hires });
+  const second = await world.startWorker({ HIREBRIDGE_FAILPOINT_LIST: hires });
   await hireAll(world, people, hires);
   await second.stop();
   return { goLive: await readPoints(goLive), hires: await readPoints(hires) };

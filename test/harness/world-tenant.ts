@@ -21,7 +21,8 @@ export async function writeTenant(tenantsDir: string, facts: TenantFacts): Promi
   await writeFile(join(secrets, 'partner.key'), `${facts.apiKey}\n`);
   await writeFile(join(secrets, 'webhook.key'), `${facts.webhookKey}\n`);
   const hris = Object.entries(facts.hris ?? {}).map(([name, value]) => `  ${name}: ${JSON.stringify(value)}\n`);
-  const policies = facts.policies ?? 'onboarding: { flow: "{flow}" }\n  sweep: { every: 1h }\n  cancel: { grace: 2s }';
+  const policies =
+    facts.policies ?? 'onboarding: { flow: "{flow}" }\n  reconcile: { every: 1h }\n  cancel: { grace: 2s }';
   await writeFile(
     join(tenantsDir, `${TENANT}.yaml`),
     `tenant: ${TENANT}

@@ -1,6 +1,6 @@
-import type { SavedPace } from '../../src/rate-limit/limiter-state.ts';
-import type { Lane } from '../../src/rate-limit/rate-limit.ts';
-import { createPacer, type Pacer } from '../../src/rate-limit/rate-limiter.ts';
+import type { SavedRateLimit } from '../../src/rate-limit/limiter-state.ts';
+import type { Priority } from '../../src/rate-limit/rate-limit.ts';
+import { createRateLimiter, type RateLimiter } from '../../src/rate-limit/rate-limiter.ts';
 
 /** A rate limit in virtual time: admits a request at `now` (ms), or says for how long not. */
 export type Limit = (now: number) => { ok: boolean; retryAfterMs: number };
@@ -47,9 +47,9 @@ export interface Run {
   seed?: number;
   noise?: number;
   retryAfter?: boolean;
-  /** A live request every so many ms, beside a saturated bulk lane. */
+  /** A live request every so many ms, beside a saturated bulk priority. */
   liveEveryMs?: number;
-  saved?: SavedPace;
+  saved?: SavedRateLimit;
   workers?: number;
 }
 
@@ -59,7 +59,7 @@ export interface RunResult {
   perSecond: number;
   share: number;
   liveWaits: number[];
-  pace: SavedPace;
+  rateLimit: SavedRateLimit;
 }
 
 /** Mulberry32: the same numbers for the same seed. */
@@ -73,11 +73,11 @@ export function seeded(seed: number): () => number {
   };
 }
 
-/** A saturated bulk lane (and live requests now and then) before a limited server, on a virtual clock: 4 minutes take milliseconds. */
+/** A saturated bulk priority (and live requests now and then) before a limited server, on a virtual clock: 4 minutes take milliseconds. */
 export function simulate(run: Run): RunResult {
   const random = seeded(run.seed ?? 1);
   let now = 0;
-  const pacer: Pacer = createPacer({ now: () => now, random }, run.saved);
+  const limiter: RateLimiter = createRateLimiter({ now: () => now, random }, run.saved);
   const arriving: { at: number; sentAt: number }[] = [];
   const result = { ok: 0, limited: 0, liveWaits: [] as number[] };
   let live: number | undefined;
@@ -92,8 +92,8 @@ export function simulate(run: Run): RunResult {
     while (arriving.length < (run.workers ?? 32) && send('bulk'));
   }
 
-  function send(lane: Lane): boolean {
-    if (pacer.ask(lane) > 0) return false;
+  function send(priority: Priority): boolean {
+    if (limiter.ask(priority) > 0) return false;
     arriving.push({ at: now + 40 + 40 * random(), sentAt: now });
     arriving.sort((a, b) => a.at - b.at);
     return true;
@@ -102,7 +102,7 @@ export function simulate(run: Run): RunResult {
     const noisy = random() < (run.noise ?? 0);
     const answer = noisy ? { ok: false, retryAfterMs: 1000 } : run.limit(now);
     const retryAfterMs = run.retryAfter === false ? undefined : answer.retryAfterMs;
-    pacer.answered(answer.ok ? { sentAt, status: 200 } : { sentAt, status: 429, retryAfterMs });
+    limiter.answered(answer.ok ? { sentAt, status: 200 } : { sentAt, status: 429, retryAfterMs });
     if (now < run.from * 1000) return;
     if (answer.ok) result.ok += 1;
     else result.limited += 1;
@@ -112,6 +112,6 @@ export function simulate(run: Run): RunResult {
     ...result,
     perSecond: result.ok / counted,
     share: result.limited / (result.ok + result.limited),
-    pace: pacer.save(),
+    rateLimit: limiter.save(),
   };
 }

@@ -169,7 +169,7 @@ describe('a mapping is accepted', () => {
   });
 
   test('with the previous job, when the tenant says that it is meant', () => {
-    expect(problemsOf(rule('title: { from: candidate.currentJobTitle, iKnow: previousJob }'))).toEqual([]);
+    expect(problemsOf(rule('title: { from: candidate.currentJobTitle, acknowledge: previousJob }'))).toEqual([]);
   });
 
   test('in layers: a later file replaces single fields and takes others away', () => {

@@ -26,8 +26,8 @@ function openWorld({ temporalAddress }: Settings, people: number, hired = 0): Pr
     jobs: 4,
     candidates: people + hired,
     hired,
-    // Sweeps as often as that are under way at most kills, and their own points come up.
-    policies: 'onboarding: { flow: "{flow}" }\n  sweep: { every: 2s }\n  cancel: { grace: 2s }',
+    // Reconciles as often as that are under way at most kills, and their own points come up.
+    policies: 'onboarding: { flow: "{flow}" }\n  reconcile: { every: 2s }\n  cancel: { grace: 2s }',
     env: { ...shortWaits, HIREBRIDGE_BUNDLE_DIR: join(tmpdir(), 'hirebridge-marathon-bundle') },
   });
 }
@@ -126,7 +126,7 @@ function rowOf({ point, kills }: Killed, evidence: Evidence): KillRow {
   return { point, killed: kills.length, inFlight, ...evidence.of(people.values()) };
 }
 
-/** The points of a tenant's first sweep, each once a world: nobody may be hired before it is complete, so the hires come after it. */
+/** The points of a tenant's first reconcile, each once a world: nobody may be hired before it is complete, so the hires come after it. */
 export async function killAtGoLive(settings: Settings, points: readonly string[]): Promise<KillRow[]> {
   const rows = points.map((point) => ({
     point,

@@ -68,7 +68,7 @@ async function runAll(marathon: Marathon, settings: Settings, save: () => Promis
     await save();
     process.stderr.write(progress(marathon));
   };
-  const lane = async (): Promise<void> => {
+  const priority = async (): Promise<void> => {
     while (left.length > 0) {
       const chosen = left.splice(0, POINTS_A_WORLD);
       const { rows, rest } = await killInOneWorld(settings, chosen);
@@ -76,7 +76,7 @@ async function runAll(marathon: Marathon, settings: Settings, save: () => Promis
       await add(rows);
     }
   };
-  await Promise.all(Array.from({ length: Number(values.parallel) }, lane));
+  await Promise.all(Array.from({ length: Number(values.parallel) }, priority));
   if (goLive.length > 0) await add(await killAtGoLive(settings, goLive));
 }
 

@@ -1,6 +1,6 @@
 import { describe, expect, test } from 'vitest';
 import { freshGate, narrowGate, noteClean, type SavedGate } from '../../src/rate-limit/concurrency-gate.ts';
-import { createPacer } from '../../src/rate-limit/rate-limiter.ts';
+import { createRateLimiter } from '../../src/rate-limit/rate-limiter.ts';
 import { seeded } from '../http/limited-server.ts';
 
 function gate(change: Partial<SavedGate> = {}): SavedGate {
@@ -8,7 +8,7 @@ function gate(change: Partial<SavedGate> = {}): SavedGate {
 }
 
 describe('a gate for calls under way', () => {
-  test('is tried one below what a 429 came with, and stays away from an even pace of two', () => {
+  test('is tried one below what a 429 came with, and stays away from an even rate limit of two', () => {
     const tried = gate();
     expect(narrowGate(tried, 6, 1_000)).toBe(true);
     expect(tried).toMatchObject({ most: 5, isSure: false });
@@ -45,7 +45,7 @@ describe('a gate for calls under way', () => {
 function pullThroughFive(seconds: number): { ok: number; limited: number } {
   const random = seeded(3);
   const clock = { ms: 0 };
-  const pacer = createPacer({ now: () => clock.ms, random });
+  const limiter = createRateLimiter({ now: () => clock.ms, random });
   const result = { ok: 0, limited: 0 };
   let underWay: { sentAt: number; endsAt: number; limited: boolean }[] = [];
   for (; clock.ms < seconds * 1_000; clock.ms += 5) {
@@ -53,10 +53,10 @@ function pullThroughFive(seconds: number): { ok: number; limited: number } {
       const inFlight = underWay.length;
       underWay = underWay.filter((one) => one !== call);
       const { sentAt, limited } = call;
-      pacer.answered({ sentAt, inFlight, ...(limited ? { status: 429, retryAfterMs: 1_000 } : { status: 200 }) });
+      limiter.answered({ sentAt, inFlight, ...(limited ? { status: 429, retryAfterMs: 1_000 } : { status: 200 }) });
       if (clock.ms > 60_000) result[limited ? 'limited' : 'ok'] += 1;
     }
-    while (underWay.length < (pacer.mostInFlight() ?? 32) && pacer.ask('bulk') === 0) {
+    while (underWay.length < (limiter.mostInFlight() ?? 32) && limiter.ask('bulk') === 0) {
       const limited = underWay.filter((one) => !one.limited).length >= 5;
       underWay.push({ sentAt: clock.ms, endsAt: clock.ms + (limited ? 5 : 200 + 100 * random()), limited });
     }

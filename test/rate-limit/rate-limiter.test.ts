@@ -1,8 +1,8 @@
 import { describe, expect, test } from 'vitest';
-import type { SavedPace } from '../../src/rate-limit/limiter-state.ts';
-import { createLocalPace } from '../../src/rate-limit/local-rate-limit.ts';
+import type { SavedRateLimit } from '../../src/rate-limit/limiter-state.ts';
+import { createLocalRateLimit } from '../../src/rate-limit/local-rate-limit.ts';
 import { readRateLimit } from '../../src/rate-limit/rate-limit-headers.ts';
-import { createPacer } from '../../src/rate-limit/rate-limiter.ts';
+import { createRateLimiter } from '../../src/rate-limit/rate-limiter.ts';
 import { fixedWindow, type Limit, simulate, slidingWindow, tokenBucket } from '../http/limited-server.ts';
 import { errorOf } from '../http/servers.ts';
 
@@ -57,13 +57,13 @@ test('a partner without a limit is not kept waiting at the first rate', () => {
 
 test('what was learned is not learned again after a restart', () => {
   const first = simulate({ limit: fixedWindow(20), seconds: 240, from: 60 });
-  const again = simulate({ limit: fixedWindow(20), seconds: 60, from: 0, saved: first.pace });
+  const again = simulate({ limit: fixedWindow(20), seconds: 60, from: 0, saved: first.rateLimit });
   expect(again.limited).toBeLessThanOrEqual(4);
   expect(again.perSecond).toBeGreaterThan(17);
 });
 
-test('a live request waits at most two turns behind a saturated bulk lane, pauses apart', () => {
-  const saved: SavedPace = { rate: 10, best: 10, noise: 0, limitSeen: true };
+test('a live request waits at most two turns behind a saturated bulk priority, pauses apart', () => {
+  const saved: SavedRateLimit = { rate: 10, best: 10, noise: 0, limitSeen: true };
   const { liveWaits } = simulate({
     limit: () => ({ ok: true, retryAfterMs: 0 }),
     seconds: 30,
@@ -75,35 +75,35 @@ test('a live request waits at most two turns behind a saturated bulk lane, pause
   expect(Math.max(...liveWaits)).toBeLessThanOrEqual(200);
 });
 
-/** A pacer at a known rate on a clock of the test's own. */
+/** A limiter at a known rate on a clock of the test's own. */
 function at(rate: number) {
   const clock = { ms: 0 };
-  const saved: SavedPace = { rate, best: rate, noise: 0, limitSeen: true };
-  const pacer = createPacer({ now: () => clock.ms, random: () => 0.5 }, saved);
-  return { clock, pacer };
+  const saved: SavedRateLimit = { rate, best: rate, noise: 0, limitSeen: true };
+  const limiter = createRateLimiter({ now: () => clock.ms, random: () => 0.5 }, saved);
+  return { clock, limiter };
 }
 
 describe('a turn', () => {
-  test('comes at the pace of the rate', () => {
-    const { clock, pacer } = at(10);
+  test('comes at the rate limit of the rate', () => {
+    const { clock, limiter } = at(10);
     let gone = 0;
-    for (; clock.ms < 10_000; clock.ms += 5) if (pacer.ask('bulk') === 0) gone += 1;
+    for (; clock.ms < 10_000; clock.ms += 5) if (limiter.ask('bulk') === 0) gone += 1;
     expect(gone).toBeGreaterThanOrEqual(100);
     expect(gone).toBeLessThanOrEqual(102);
   });
 
   test('is told in ms when it cannot be had now, and is there then', () => {
-    const { clock, pacer } = at(2);
-    while (pacer.ask('bulk') === 0);
-    clock.ms += pacer.ask('bulk');
-    expect(pacer.ask('bulk')).toBe(0);
+    const { clock, limiter } = at(2);
+    while (limiter.ask('bulk') === 0);
+    clock.ms += limiter.ask('bulk');
+    expect(limiter.ask('bulk')).toBe(0);
   });
 
   test("one in twenty is bulk's even when live asks without end", () => {
-    const { clock, pacer } = at(100);
+    const { clock, limiter } = at(100);
     const gone = { live: 0, bulk: 0 };
     for (; clock.ms < 10_000; clock.ms += 5) {
-      for (const lane of ['live', 'bulk'] as const) if (pacer.ask(lane) === 0) gone[lane] += 1;
+      for (const priority of ['live', 'bulk'] as const) if (limiter.ask(priority) === 0) gone[priority] += 1;
     }
     expect(gone.bulk / (gone.live + gone.bulk)).toBeGreaterThanOrEqual(0.04);
     expect(gone.live).toBeGreaterThan(gone.bulk);
@@ -115,57 +115,57 @@ describe('after a 429', () => {
     ['as long as Retry-After says', 5000, 5000],
     ['half a second without it', undefined, 500],
   ])('nobody goes for %s, then one alone until its answer', (_name, retryAfterMs, wait) => {
-    const { clock, pacer } = at(100);
-    pacer.ask('bulk');
-    pacer.answered({ sentAt: clock.ms, status: 429, retryAfterMs });
-    expect(pacer.ask('live')).toBe(wait);
+    const { clock, limiter } = at(100);
+    limiter.ask('bulk');
+    limiter.answered({ sentAt: clock.ms, status: 429, retryAfterMs });
+    expect(limiter.ask('live')).toBe(wait);
     clock.ms += wait;
-    expect(pacer.ask('live')).toBe(0);
+    expect(limiter.ask('live')).toBe(0);
     clock.ms += 1000;
-    expect(pacer.ask('live')).toBeGreaterThan(0);
-    pacer.answered({ sentAt: clock.ms - 900, status: 200 });
-    expect(pacer.ask('live')).toBe(0);
+    expect(limiter.ask('live')).toBeGreaterThan(0);
+    limiter.answered({ sentAt: clock.ms - 900, status: 200 });
+    expect(limiter.ask('live')).toBe(0);
   });
 
   test('waits grow while the one that tries is refused too', () => {
-    const { clock, pacer } = at(100);
+    const { clock, limiter } = at(100);
     const waits: number[] = [];
     for (let round = 0; round < 7; round += 1) {
-      pacer.ask('bulk');
-      pacer.answered({ sentAt: clock.ms, status: 429 });
-      waits.push(pacer.ask('bulk'));
-      clock.ms += pacer.ask('bulk');
+      limiter.ask('bulk');
+      limiter.answered({ sentAt: clock.ms, status: 429 });
+      waits.push(limiter.ask('bulk'));
+      clock.ms += limiter.ask('bulk');
     }
     expect(waits).toEqual([500, 1000, 2000, 4000, 8000, 15_000, 15_000]);
   });
 
   test('answers to requests sent before do not cut a second time', () => {
-    const { clock, pacer } = at(100);
+    const { clock, limiter } = at(100);
     clock.ms = 1000;
-    pacer.answered({ sentAt: 990, status: 429 });
-    const { rate } = pacer.save();
-    for (let late = 0; late < 20; late += 1) pacer.answered({ sentAt: 995, status: 429 });
-    expect(pacer.save().rate).toBe(rate);
+    limiter.answered({ sentAt: 990, status: 429 });
+    const { rate } = limiter.save();
+    for (let late = 0; late < 20; late += 1) limiter.answered({ sentAt: 995, status: 429 });
+    expect(limiter.save().rate).toBe(rate);
   });
 
-  test('one whose answer is lost does not stop the lane for ever', () => {
-    const { clock, pacer } = at(100);
-    pacer.answered({ sentAt: 0, status: 429 });
+  test('one whose answer is lost does not stop the priority for ever', () => {
+    const { clock, limiter } = at(100);
+    limiter.answered({ sentAt: 0, status: 429 });
     clock.ms = 500;
-    expect(pacer.ask('bulk')).toBe(0);
+    expect(limiter.ask('bulk')).toBe(0);
     clock.ms = 16_000;
-    expect(pacer.ask('bulk')).toBe(0);
+    expect(limiter.ask('bulk')).toBe(0);
   });
 });
 
-test('an idle lane does not climb', () => {
-  const { clock, pacer } = at(100);
+test('an idle priority does not climb', () => {
+  const { clock, limiter } = at(100);
   for (let call = 0; call < 5000; call += 1) {
     clock.ms += 1000;
-    pacer.ask('bulk');
-    pacer.answered({ sentAt: clock.ms, status: 200 });
+    limiter.ask('bulk');
+    limiter.answered({ sentAt: clock.ms, status: 200 });
   }
-  expect(pacer.save().rate).toBe(100);
+  expect(limiter.save().rate).toBe(100);
 });
 
 describe('headers', () => {
@@ -189,34 +189,37 @@ describe('headers', () => {
   ])('%j say %j', (headers, expected) => expect(readRateLimit(headers, now)).toEqual(expected));
 
   test('that say nothing remains make everybody wait, and the rate stays', () => {
-    const { pacer } = at(100);
-    pacer.answered({ sentAt: 0, status: 200, headers: { ratelimit: '"p";r=0;t=3' } });
-    expect(pacer.ask('live')).toBe(3000);
-    expect(pacer.save().rate).toBe(100);
+    const { limiter } = at(100);
+    limiter.answered({ sentAt: 0, status: 200, headers: { ratelimit: '"p";r=0;t=3' } });
+    expect(limiter.ask('live')).toBe(3000);
+    expect(limiter.save().rate).toBe(100);
   });
 });
 
-describe('a local pace', () => {
+describe('a local rate limit', () => {
   test('lets live go before bulk that has waited longer', async () => {
-    const pacer = createPacer(
+    const limiter = createRateLimiter(
       { now: Date.now, random: Math.random },
       { rate: 50, best: 50, noise: 0, limitSeen: true },
     );
-    const pace = createLocalPace(pacer);
+    const rateLimit = createLocalRateLimit(limiter);
     const order: string[] = [];
-    const bulk = Array.from({ length: 15 }, () => pace.acquire('bulk').then(() => order.push('bulk')));
-    const live = pace.acquire('live').then(() => order.push('live'));
+    const bulk = Array.from({ length: 15 }, () => rateLimit.acquire('bulk').then(() => order.push('bulk')));
+    const live = rateLimit.acquire('live').then(() => order.push('live'));
     await Promise.all([...bulk, live]);
     expect(order.indexOf('live')).toBeLessThan(8);
     expect(order).toHaveLength(16);
   });
 
   test('gives up a place when its signal is aborted', async () => {
-    const pacer = createPacer({ now: Date.now, random: Math.random }, { rate: 1, best: 1, noise: 0, limitSeen: true });
-    const pace = createLocalPace(pacer);
+    const limiter = createRateLimiter(
+      { now: Date.now, random: Math.random },
+      { rate: 1, best: 1, noise: 0, limitSeen: true },
+    );
+    const rateLimit = createLocalRateLimit(limiter);
     const cancel = new AbortController();
-    await pace.acquire('bulk');
-    const waiting = pace.acquire('bulk', cancel.signal);
+    await rateLimit.acquire('bulk');
+    const waiting = rateLimit.acquire('bulk', cancel.signal);
     cancel.abort(new Error('no longer wanted'));
     expect((await errorOf(waiting)).message).toBe('no longer wanted');
   });

@@ -38,7 +38,8 @@ export async function startTestReceiver(options: Partial<ReceiverOptions> = {}) 
     port: 0,
     host: '127.0.0.1',
     tenants: (id) => TENANTS.find((tenant) => tenant.id === id),
-    classify: (event) => (event.startsWith('candidate.') ? 'waiting' : event.startsWith('job.') ? 'closed' : 'unknown'),
+    classify: (event) =>
+      event.startsWith('candidate.') ? 'waiting' : event.startsWith('job.') ? 'ignored' : 'unknown',
     openStore: async () => deliveryStore(store),
     log: createRootLogger(sink, 'trace'),
     metrics: createReceiverMetrics(registry),

@@ -81,7 +81,7 @@ test('an unknown event is stored as unknown, answered 200 and alarmed', async ()
 test('an event of a stream not built yet is stored closed', async () => {
   const { receiver, rows } = await startTestReceiver();
   await deliver(receiver.url, JSON.stringify({ event: 'job.created', companyId: '77', data: { jobId: 1 } }));
-  expect(await rows()).toMatchObject([{ event: 'job.created', state: 'closed' }]);
+  expect(await rows()).toMatchObject([{ event: 'job.created', state: 'ignored' }]);
 });
 
 test.each([
@@ -97,7 +97,7 @@ test.each([
 test('an event of another company is stored as foreign, answered 200 and counted', async () => {
   const { receiver, rows, metrics } = await startTestReceiver();
   expect((await deliver(receiver.url, hired([1], { companyId: 78 }))).status).toBe(200);
-  expect(await rows()).toMatchObject([{ state: 'foreign' }]);
+  expect(await rows()).toMatchObject([{ state: 'other-company' }]);
   expect(await metrics()).toContain('hirebridge_webhook_foreign_company_total{tenant="acme"} 1');
 });
 

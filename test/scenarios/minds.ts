@@ -23,11 +23,11 @@ const out: Away = (world, person) => move(world, person, 'SCREEN');
 const deleted: Away = (world, person) => world.control.act('deleteCandidate', { candidateIds: [person.candidateId] });
 
 /** Brings a hire to its moment, takes the person away there, and returns when the product has seen it. */
-const leaveAt: Record<Moment, (world: World, away: Away, sweepOnly: boolean) => Promise<Applicant>> = {
-  async 'before enrolment'(world, away, sweepOnly) {
+const leaveAt: Record<Moment, (world: World, away: Away, reconcileOnly: boolean) => Promise<Applicant>> = {
+  async 'before enrolment'(world, away, reconcileOnly) {
     // Hired and gone before any worker looks, with go-live behind.
     const worker = await world.startWorker();
-    if (!sweepOnly) await world.startReceiver();
+    if (!reconcileOnly) await world.startReceiver();
     await untilHires(world, 'before-go-live', 1);
     await worker.stop();
     const person = await one(world);
@@ -38,8 +38,8 @@ const leaveAt: Record<Moment, (world: World, away: Away, sweepOnly: boolean) => 
     if ((await world.effects('enrolment')).length > 0) throw new Error('a stale event spent a credit');
     return person;
   },
-  async 'while onboarding'(world, away, sweepOnly) {
-    await startProduct(world, sweepOnly);
+  async 'while onboarding'(world, away, reconcileOnly) {
+    await startProduct(world, reconcileOnly);
     const person = await one(world);
     await move(world, person, 'HIRED');
     await untilEffects(world, 'enrolment', 1);
@@ -47,9 +47,9 @@ const leaveAt: Record<Moment, (world: World, away: Away, sweepOnly: boolean) => 
     await untilHires(world, 'cancelled', 1);
     return person;
   },
-  async 'during the create call'(world, away, sweepOnly) {
+  async 'during the create call'(world, away, reconcileOnly) {
     // The worker stands still with the call under way: the deadline is checked, and the insert is what it does next.
-    const worker = await startProduct(world, sweepOnly, { HIREBRIDGE_STOP_AT: 'applyPlan/deadline/after' });
+    const worker = await startProduct(world, reconcileOnly, { HIREBRIDGE_FAILPOINT_STOP: 'applyPlan/deadline/after' });
     const person = await one(world);
     try {
       await move(world, person, 'HIRED');
@@ -64,8 +64,8 @@ const leaveAt: Record<Moment, (world: World, away: Away, sweepOnly: boolean) => 
     await untilHeld(world, 'LEFT_AFTER_EMPLOYEE');
     return person;
   },
-  async 'after done'(world, away, sweepOnly) {
-    await startProduct(world, sweepOnly);
+  async 'after done'(world, away, reconcileOnly) {
+    await startProduct(world, reconcileOnly);
     const person = await one(world);
     await move(world, person, 'HIRED');
     await untilEffects(world, 'enrolment', 1);
@@ -110,14 +110,14 @@ const slowHris = { HIREBRIDGE_GIVE_UP_MS: '15000', HIREBRIDGE_REQUEST_MS: '4000'
 
 export const changingMinds: Scenario[] = moments.flatMap((moment): Scenario[] => [
   ...[false, true].map(
-    (sweepOnly): Scenario => ({
-      name: `out and back ${moment}, by ${sweepOnly ? 'sweep alone' : 'webhook'}`,
+    (reconcileOnly): Scenario => ({
+      name: `out and back ${moment}, by ${reconcileOnly ? 'reconcile alone' : 'webhook'}`,
       expected: backExpected[moment],
-      sweepOnly,
+      reconcileOnly,
       ownStart: true,
       world: { hired: 1, env: slowHris },
       async run(world) {
-        const person = await leaveAt[moment](world, out, sweepOnly);
+        const person = await leaveAt[moment](world, out, reconcileOnly);
         await move(world, person, 'HIRED');
         await finishAll(world, 1);
       },
@@ -135,7 +135,7 @@ export const changingMinds: Scenario[] = moments.flatMap((moment): Scenario[] =>
 export const graceScenario: Scenario = {
   name: 'out and back within the grace',
   expected: counts(1, 1, 0),
-  world: { policies: 'onboarding: { flow: "{flow}" }\n  sweep: { every: 1h }\n  cancel: { grace: 5s }' },
+  world: { policies: 'onboarding: { flow: "{flow}" }\n  reconcile: { every: 1h }\n  cancel: { grace: 5s }' },
   async run(world) {
     const person = await one(world);
     await move(world, person, 'HIRED');

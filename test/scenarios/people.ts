@@ -85,7 +85,7 @@ export const people: Scenario[] = [
   {
     name: 'two tenants with one HRIS hire one person',
     expected: all(1, 1),
-    sweepOnly: true,
+    reconcileOnly: true,
     ownStart: true,
     async run(world) {
       const file = await readFile(join(world.tenantsDir, 'acme.yaml'), 'utf8');

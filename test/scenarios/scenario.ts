@@ -15,8 +15,8 @@ export interface Scenario {
   name: string;
   expected: Counts;
   world?: Partial<WorldOptions>;
-  /** Without the receiver: the sweep alone finds what happened. */
-  sweepOnly?: boolean;
+  /** Without the receiver: the reconcile alone finds what happened. */
+  reconcileOnly?: boolean;
   /** Starts the product's processes by itself. */
   ownStart?: boolean;
   /** Throws with what else went wrong. */
@@ -41,25 +41,25 @@ const env: NodeJS.ProcessEnv = {
   HIREBRIDGE_PAUSED_MS: '1000',
 };
 
-export function policies({ sweep = '1h', grace = '1s', deadline = '1d', canary = '3s' } = {}): string {
-  return `onboarding: { flow: "{flow}", deadline: ${deadline} }\n  sweep: { every: ${sweep} }\n  cancel: { grace: ${grace} }\n  credits: { canaryEvery: ${canary} }`;
+export function policies({ reconcile = '1h', grace = '1s', deadline = '1d', canary = '3s' } = {}): string {
+  return `onboarding: { flow: "{flow}", deadline: ${deadline} }\n  reconcile: { every: ${reconcile} }\n  cancel: { grace: ${grace} }\n  credits: { canaryEvery: ${canary} }`;
 }
 
 /** Plays one scenario in a world of its own and reads both ends. */
 export async function play(scenario: Scenario, temporalAddress: string): Promise<Outcome> {
   const started = performance.now();
-  const { name, expected, sweepOnly = false } = scenario;
+  const { name, expected, reconcileOnly = false } = scenario;
   let world: World | undefined;
   let seen: Counts | undefined;
   let error: string | undefined;
   try {
     world = await startWorld({
       temporalAddress,
-      policies: policies(sweepOnly ? { sweep: '2s' } : {}),
+      policies: policies(reconcileOnly ? { reconcile: '2s' } : {}),
       ...scenario.world,
       env: { ...env, ...scenario.world?.env },
     });
-    if (scenario.ownStart !== true) await startProduct(world, sweepOnly);
+    if (scenario.ownStart !== true) await startProduct(world, reconcileOnly);
     await scenario.run(world);
     seen = await settled(world, expected);
   } catch (cause) {
@@ -72,8 +72,8 @@ export async function play(scenario: Scenario, temporalAddress: string): Promise
 }
 
 /** Receiver and worker, with go-live behind; gives the worker. */
-export async function startProduct(world: World, sweepOnly = false, more?: NodeJS.ProcessEnv): Promise<Process> {
-  const [worker] = await Promise.all([world.startWorker(more), sweepOnly ? undefined : world.startReceiver()]);
+export async function startProduct(world: World, reconcileOnly = false, more?: NodeJS.ProcessEnv): Promise<Process> {
+  const [worker] = await Promise.all([world.startWorker(more), reconcileOnly ? undefined : world.startReceiver()]);
   await untilBaseline(world);
   return worker;
 }

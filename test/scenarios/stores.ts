@@ -13,7 +13,7 @@ const OTHER_KEY = 'sk_test_otherOther0other1other';
 
 export const stores: Scenario[] = [
   {
-    name: 'store deleted in mid-flight and rebuilt by its first sweep',
+    name: 'store deleted in mid-flight and rebuilt by its first reconcile',
     expected: { enrolments: 5, credits: 5, employees: 5, holds: 1, verified: 5 },
     ownStart: true,
     world: { hired: 3, candidates: 20 },
@@ -41,7 +41,7 @@ export const stores: Scenario[] = [
     ownStart: true,
     world: {
       sandbox: ['--other-key', OTHER_KEY],
-      policies: 'onboarding: { flow: "{flow}" }\n  sweep: { every: 2s }\n  cancel: { grace: 1s }',
+      policies: 'onboarding: { flow: "{flow}" }\n  reconcile: { every: 2s }\n  cancel: { grace: 1s }',
     },
     async run(world) {
       const parts = await Promise.all([world.startReceiver(), world.startWorker()]);

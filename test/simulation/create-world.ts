@@ -18,7 +18,7 @@ import { createTimeline } from './timeline.ts';
 import { watchListings } from './watch-listings.ts';
 import { startWorker } from './worker.ts';
 
-import { type Customer, served, sweep, type World } from './world.ts';
+import { type Customer, reconcile, served, type World } from './world.ts';
 
 /** Where the clock of every seed begins: a Monday morning. */
 const START = Date.UTC(2026, 0, 5, 9);
@@ -75,7 +75,7 @@ export async function createWorld(scenario: Scenario): Promise<World> {
   watchListings(world);
   state.onEvents = () => pump(world);
   for (const count of ['one', 'two']) launch(world, `worker-${count}`);
-  scheduleSweeps(world);
+  scheduleReconciles(world);
   return world;
 }
 
@@ -218,11 +218,11 @@ async function receive(world: World, companyId: number, body: string): Promise<n
   return !world.calm && world.random() < world.scenario.faultRate ? undefined : 200;
 }
 
-function scheduleSweeps(world: World): void {
+function scheduleReconciles(world: World): void {
   for (const { tenant } of served(world)) {
     const turn = (): void => {
-      sweep(world, tenant.tenant);
-      world.timeline.at(world.timeline.now() + policies.sweepMs, turn);
+      reconcile(world, tenant.tenant);
+      world.timeline.at(world.timeline.now() + policies.reconcileMs, turn);
     };
     world.timeline.at(world.timeline.now() + 200, turn);
   }

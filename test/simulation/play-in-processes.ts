@@ -39,8 +39,8 @@ export async function playInProcesses(options: Plays, note: (line: SeedLine) => 
     enough = options.isEnough?.(line) ?? false;
     if (enough) for (const child of running) child.kill();
   };
-  const playLane = async (lane: string[]): Promise<void> => {
-    let left = lane;
+  const playPriority = async (priority: string[]): Promise<void> => {
+    let left = priority;
     while (left.length > 0 && !enough) {
       const { played, ending } = await playUntilDeath(options, left, running, hear);
       const lost = left[played];
@@ -48,8 +48,8 @@ export async function playInProcesses(options: Plays, note: (line: SeedLine) => 
       if (lost !== undefined && !enough) hear(lostLine(lost, ending));
     }
   };
-  const lanes = Array.from({ length: processes }, (_, nth) => plays.filter((_one, at) => at % processes === nth));
-  await Promise.all(lanes.map(playLane));
+  const priorities = Array.from({ length: processes }, (_, nth) => plays.filter((_one, at) => at % processes === nth));
+  await Promise.all(priorities.map(playPriority));
 }
 
 function lostLine(play: string, ending: string): SeedLine {

@@ -4,7 +4,7 @@ import type { Timeline } from './timeline.ts';
 
 /**
  * One process of the product. What it waits for comes back through `later`, so that a dead process never goes on and a stopped one
- * (SIGSTOP) goes on where it stood, when it wakes.
+ * (SIGSTOP) goes on where it stood, when it hints.
  */
 export interface Process {
   readonly name: string;
@@ -29,8 +29,8 @@ export function createProcess(name: string, timeline: Timeline, random: Random):
       let cancel: () => void = () => undefined;
       const fire = (): void => {
         if (!process.alive) return;
-        const wakesIn = process.stoppedUntil - timeline.now();
-        if (wakesIn > 0) cancel = timeline.at(process.stoppedUntil + random() * 5, fire);
+        const hintsIn = process.stoppedUntil - timeline.now();
+        if (hintsIn > 0) cancel = timeline.at(process.stoppedUntil + random() * 5, fire);
         else currentProcess.run(process, run);
       };
       cancel = timeline.at(timeline.now() + ms, fire);

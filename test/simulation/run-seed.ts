@@ -9,7 +9,7 @@ import type { World } from './world.ts';
 
 const STORM_MS = 480_000;
 /**
- * Twice what a hire needs on a day without faults: a sweep (60 s), an onboarding of two minutes, and the steps around them. After the
+ * Twice what a hire needs on a day without faults: a reconcile (60 s), an onboarding of two minutes, and the steps around them. After the
  * storm and the last thing people did, everything is quiet within this time (I8).
  */
 const CALM_MS = 400_000;
@@ -49,7 +49,7 @@ export async function runSeed(scenario: Scenario, { isQuiet, check }: Judge): Pr
     while (!isQuiet(world) && timeline.now() < from() + CALM_MS) await timeline.runUntil(timeline.now() + TURN_MS);
   };
   const restAt = (): number => Math.max(start + STORM_MS, world.lastDeedAt);
-  await timeline.runUntil(restAt() + policies.sweepMs);
+  await timeline.runUntil(restAt() + policies.reconcileMs);
   await comeToRest(restAt);
   check(world, 'soon');
   timeline.sleepUntil(timeline.now() + DAY_MS);

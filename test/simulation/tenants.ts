@@ -3,7 +3,7 @@ import { tenantFile } from '../../src/tenants/schema.ts';
 
 /** The policies of every simulated tenant, milliseconds: short, so that a seed lasts minutes and not days. */
 export const policies = {
-  sweepMs: 60_000,
+  reconcileMs: 60_000,
   graceMs: 30_000,
   canaryMs: 45_000,
   deadlineMs: 600_000,
@@ -37,7 +37,7 @@ export function simulatedTenant(facts: {
     hris: { kind: 'sql', connection: facts.connection },
     policies: {
       onboarding: facts.skipOnboarding ? 'skip' : { flow: facts.flowId, deadline: '10m' },
-      sweep: { every: '1m' },
+      reconcile: { every: '1m' },
       cancel: { grace: '30s' },
       credits: { canaryEvery: '45s' },
     },

@@ -3,7 +3,7 @@ import { currentAttempt } from './temporal-double.ts';
 import type { World } from './world.ts';
 
 /**
- * I7, at the moment it would break: a job's snapshot is committed only after everybody who was hired on it before this sweep began
+ * I7, at the moment it would break: a job's snapshot is committed only after everybody who was hired on it before this reconcile began
  * has a row or was handed to Temporal.
  */
 export function watchListings(world: World): void {
@@ -21,7 +21,7 @@ export function watchListings(world: World): void {
       if (temporal.accepted.has(`hbsimulation/hire/${String(tenantId)}/${id}`)) continue;
       if (isKnown(world, String(tenantId), String(id))) continue;
       world.violations.push(
-        `I7 job ${String(jobId)} counts as listed although ${id}, hired before the sweep, was neither recorded nor started`,
+        `I7 job ${String(jobId)} counts as listed although ${id}, hired before the reconcile, was neither recorded nor started`,
       );
     }
     return 1;

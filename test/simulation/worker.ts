@@ -6,15 +6,15 @@ import type { ActivityDeps } from '../../activities/deps.ts';
 import { createStageLookup } from '../../activities/reconcile/hiring-stages.ts';
 import type { Mapping } from '../../src/mapping/load-mapping.ts';
 import { createPartnerClient } from '../../src/partner/client/create-partner-client.ts';
-import { Readings } from '../../src/partner/contract/overrides.ts';
-import { type HireClient, wakeHire } from '../../src/temporal/signal-hire.ts';
+import { Overrides } from '../../src/partner/contract/overrides.ts';
+import { type HireClient, signalHire } from '../../src/temporal/signal-hire.ts';
 import { loadTenantMapping } from '../../src/tenants/open-hris.ts';
 import { startRelay } from '../../src/worker/relay.ts';
 import { resumePaused } from '../../src/worker/resume-paused.ts';
 import { createCarrier } from './network.ts';
 import type { Process } from './processes.ts';
 import { policies } from './tenants.ts';
-import { served, sweep, type World } from './world.ts';
+import { reconcile, served, type World } from './world.ts';
 
 const log = pino({ level: 'silent' });
 let mapping: Mapping | undefined;
@@ -32,7 +32,7 @@ export function startWorker(world: World, process: Process): void {
     connections: createConnections(world, process),
     log,
     closedGates: new Set(),
-    wakeHire: wakeHireOver(world, process),
+    signalHire: signalHireOver(world, process),
     limits: { giveUpMs: policies.giveUpMs, partnerLagMs: policies.partnerLagMs, pausedMs: policies.pausedMs },
   };
   temporal.workers.push({ process, activities: bindActivities(deps) });
@@ -62,10 +62,10 @@ function relayWhenStored(world: World, process: Process, deps: ActivityDeps): vo
     const relay = startRelay({
       store: deps.store,
       log,
-      wakeHire: deps.wakeHire,
-      triggerSweep: async (tenantId) => {
-        await world.pause(process, 'temporal.triggerSweep/before');
-        sweep(world, tenantId);
+      signalHire: deps.signalHire,
+      triggerReconcile: async (tenantId) => {
+        await world.pause(process, 'temporal.triggerReconcile/before');
+        reconcile(world, tenantId);
       },
       isHiringStage,
       idleMs: 1,
@@ -76,8 +76,8 @@ function relayWhenStored(world: World, process: Process, deps: ActivityDeps): vo
   plan(200);
 }
 
-/** The product's own wakeHire over a client whose calls may fail before or after Temporal took them. */
-function wakeHireOver(world: World, process: Process): ActivityDeps['wakeHire'] {
+/** The product's own signalHire over a client whose calls may fail before or after Temporal took them. */
+function signalHireOver(world: World, process: Process): ActivityDeps['signalHire'] {
   const { temporal, random, scenario } = world;
   const call = async (take: () => void): Promise<void> => {
     await world.pause(process, 'temporal/before');
@@ -107,7 +107,7 @@ function wakeHireOver(world: World, process: Process): ActivityDeps['wakeHire'] 
     retryMs: policies.retryMs,
   };
   const hires = { client, installationId: 'hbsimulation', timing } as unknown as HireClient;
-  return (hire, about, options) => wakeHire(hires, hire, about, options);
+  return (hire, about, options) => signalHire(hires, hire, about, options);
 }
 
 interface StartOptions {
@@ -165,7 +165,7 @@ async function openConnection(world: World, process: Process, tenantId: string):
     hris: hris.connect(process),
     mapping: mapping!,
     landings: {},
-    readings: Readings.parse({}),
+    overrides: Overrides.parse({}),
     keyFingerprint,
   };
 }

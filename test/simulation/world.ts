@@ -82,13 +82,13 @@ export function served(world: World): Customer[] {
   return world.customers.slice(0, world.scenario.tenants);
 }
 
-/** Starts a sweep unless one runs. */
-export function sweep(world: World, tenantId: string): void {
-  const id = sweepId(tenantId);
+/** Starts a reconcile unless one runs. */
+export function reconcile(world: World, tenantId: string): void {
+  const id = reconcileId(tenantId);
   if (world.temporal.running().includes(id)) return;
   world.temporal.signalWithStart(id, 'reconcileTenant', { tenantId });
 }
 
-export function sweepId(tenantId: string): string {
-  return `hbsimulation/sweep/${tenantId}`;
+export function reconcileId(tenantId: string): string {
+  return `hbsimulation/reconcile/${tenantId}`;
 }

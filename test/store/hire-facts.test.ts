@@ -2,7 +2,7 @@ import { execFile } from 'node:child_process';
 import { promisify } from 'node:util';
 import { describe, expect, test, vi } from 'vitest';
 import { closeCreditGate, openCreditGate, passCreditGate, releaseCanary } from '../../src/store/credit-gate.ts';
-import { addWakes, clearWakes, readWakes } from '../../src/store/hints.ts';
+import { addHints, clearHints, readHints } from '../../src/store/hints.ts';
 import { endHire, insertHires, latestHire, updateHire } from '../../src/store/hires.ts';
 import { answerHold, closeHold, listHolds, openHold } from '../../src/store/holds.ts';
 import { linkEmployee, linksOfPerson, moveClaim, releaseClaim, takeClaim } from '../../src/store/identity.ts';
@@ -157,27 +157,27 @@ describe.each(kinds)('the store on %s', (kind) => {
 
   test('a wake is one row however often it comes, and stays until its work is done', async () => {
     const { store, other } = await freshStore(kind);
-    await addWakes(store, 'acme', 'people', ['1', '2']);
-    await addWakes(other, 'acme', 'people', ['2', '3']);
-    const wakes = await readWakes(store, 'acme', 'people');
-    expect(wakes.map((wake) => wake.recordId).toSorted()).toEqual(['1', '2', '3']);
-    expect((await readWakes(other, 'acme', 'people')).length).toBe(3);
-    await clearWakes(store, 'acme', 'people', wakes);
-    expect(await readWakes(other, 'acme', 'people')).toEqual([]);
+    await addHints(store, 'acme', 'people', ['1', '2']);
+    await addHints(other, 'acme', 'people', ['2', '3']);
+    const hints = await readHints(store, 'acme', 'people');
+    expect(hints.map((wake) => wake.recordId).toSorted()).toEqual(['1', '2', '3']);
+    expect((await readHints(other, 'acme', 'people')).length).toBe(3);
+    await clearHints(store, 'acme', 'people', hints);
+    expect(await readHints(other, 'acme', 'people')).toEqual([]);
   });
 
   test('a wake that comes while its work is under way is not cleared with it', async () => {
     const { store, other } = await freshStore(kind);
-    await addWakes(store, 'acme', 'people', ['1', '2']);
-    const [first] = await readWakes(store, 'acme', 'people');
+    await addHints(store, 'acme', 'people', ['1', '2']);
+    const [first] = await readHints(store, 'acme', 'people');
     await vi.waitUntil(async () => {
-      await addWakes(other, 'acme', 'people', ['2']);
-      return (await readWakes(store, 'acme', 'people')).some((wake) => wake.wokenAt > (first?.wokenAt ?? 0));
+      await addHints(other, 'acme', 'people', ['2']);
+      return (await readHints(store, 'acme', 'people')).some((wake) => wake.hintedAt > (first?.hintedAt ?? 0));
     });
-    await clearWakes(store, 'acme', 'people', [
-      { recordId: '1', wokenAt: first?.wokenAt ?? 0 },
-      { recordId: '2', wokenAt: first?.wokenAt ?? 0 },
+    await clearHints(store, 'acme', 'people', [
+      { recordId: '1', hintedAt: first?.hintedAt ?? 0 },
+      { recordId: '2', hintedAt: first?.hintedAt ?? 0 },
     ]);
-    expect((await readWakes(store, 'acme', 'people')).map((wake) => wake.recordId)).toEqual(['2']);
+    expect((await readHints(store, 'acme', 'people')).map((wake) => wake.recordId)).toEqual(['2']);
   });
 });

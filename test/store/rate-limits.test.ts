@@ -1,78 +1,83 @@
 import { describe, expect, test } from 'vitest';
 import { leaseTurns, type SharedState } from '../../src/rate-limit/lease.ts';
-import { createSharedPace, type SharedPace } from '../../src/rate-limit/shared-rate-limit.ts';
+import { createSharedRateLimit, type SharedRateLimit } from '../../src/rate-limit/shared-rate-limit.ts';
 import type { Store } from '../../src/store/open-store.ts';
-import { changePace, readPace } from '../../src/store/rate-limits.ts';
+import { changeRateLimit, readRateLimit } from '../../src/store/rate-limits.ts';
 import { freshStore, kinds } from './stores.ts';
 
 const KEY = { tenantId: 'acme', upstream: 'partner' };
 const at20: SharedState = { rate: 20, best: 20, noise: 0, limitSeen: true, version: 1 };
 
 /** As src/app.ts opens it. */
-function openPace(store: Store): SharedPace {
-  return createSharedPace((change) =>
-    changePace(store, KEY, (saved, now) => change((saved ?? {}) as Partial<SharedState>, now)),
+function openRateLimit(store: Store): SharedRateLimit {
+  return createSharedRateLimit((change) =>
+    changeRateLimit(store, KEY, (saved, now) => change((saved ?? {}) as Partial<SharedState>, now)),
   );
 }
 
 test('what another version of the product learned is learned again, and keeps nobody waiting', () => {
   const asked = { live: 1, bulk: 0, own: [], unused: 0, answers: [], localNow: 0, sharer: 'one', inFlight: 0 };
   const later = { perMinute: 1, sharers: 7, version: 2 } as unknown as SharedState;
-  const { result, pace } = leaseTurns({ ...asked, random: () => 0.5 }, later, 1_000);
+  const { result, rateLimit } = leaseTurns({ ...asked, random: () => 0.5 }, later, 1_000);
   expect(result.turns).toHaveLength(1);
-  expect(pace?.version).toBe(1);
+  expect(rateLimit?.version).toBe(1);
 });
 
-describe.each(kinds)('a pace in %s', (kind) => {
+describe.each(kinds)('a rate limit in %s', (kind) => {
   test('is changed by one at a time, however many change it at once', async () => {
     const { store, other } = await freshStore(kind);
     const add = (by: Store) =>
-      changePace(by, KEY, (pace) => ({ pace: { n: ((pace as { n?: number })?.n ?? 0) + 1 }, result: undefined }));
+      changeRateLimit(by, KEY, (rateLimit) => ({
+        rateLimit: { n: ((rateLimit as { n?: number })?.n ?? 0) + 1 },
+        result: undefined,
+      }));
     await Promise.all(Array.from({ length: 20 }, (_, n) => add(n % 2 === 0 ? store : other)));
-    expect(await readPace(store, KEY)).toEqual({ n: 20 });
+    expect(await readRateLimit(store, KEY)).toEqual({ n: 20 });
   });
 
   test('is not written where nothing changed, and belongs to one tenant and upstream', async () => {
     const { store } = await freshStore(kind);
-    expect(await changePace(store, KEY, () => ({ result: 7 }))).toBe(7);
-    expect(await store.kysely.selectFrom('paces').selectAll().execute()).toEqual([]);
-    await changePace(store, KEY, () => ({ pace: { n: 1 }, result: 0 }));
-    expect(await readPace(store, { ...KEY, tenantId: 'other' })).toBeUndefined();
-    expect(await readPace(store, { ...KEY, upstream: 'hris' })).toBeUndefined();
+    expect(await changeRateLimit(store, KEY, () => ({ result: 7 }))).toBe(7);
+    expect(await store.kysely.selectFrom('rate_limits').selectAll().execute()).toEqual([]);
+    await changeRateLimit(store, KEY, () => ({ rateLimit: { n: 1 }, result: 0 }));
+    expect(await readRateLimit(store, { ...KEY, tenantId: 'other' })).toBeUndefined();
+    expect(await readRateLimit(store, { ...KEY, upstream: 'hris' })).toBeUndefined();
   });
 
   test("goes by the database's clock", async () => {
     const { store, other } = await freshStore(kind);
-    const clocks = await Promise.all([store, other].map((one) => changePace(one, KEY, (_, now) => ({ result: now }))));
+    const clocks = await Promise.all(
+      [store, other].map((one) => changeRateLimit(one, KEY, (_, now) => ({ result: now }))),
+    );
     expect(Math.abs((clocks[0] ?? 0) - (clocks[1] ?? 0))).toBeLessThan(1_000);
     expect(Math.abs((clocks[0] ?? 0) - Date.now())).toBeLessThan(60_000);
   });
 
   test('lets two sharers together go no faster than one', async () => {
     const { store, other } = await freshStore(kind);
-    await changePace(store, KEY, () => ({ pace: at20, result: 0 }));
-    const paces = [openPace(store), openPace(other)];
+    await changeRateLimit(store, KEY, () => ({ rateLimit: at20, result: 0 }));
+    const rateLimits = [openRateLimit(store), openRateLimit(other)];
     const stop = new AbortController();
     const gone: number[] = [0, 0];
     const began = performance.now();
-    const loops = paces.map(async (pace, n) => {
+    const loops = rateLimits.map(async (rateLimit, n) => {
       for (;;) {
         if (
-          !(await pace.acquire('bulk', stop.signal).then(
+          !(await rateLimit.acquire('bulk', stop.signal).then(
             () => true,
             () => false,
           ))
         )
           return;
         gone[n] = (gone[n] ?? 0) + 1;
-        pace.answered({ sentAt: Date.now(), status: 200 });
+        rateLimit.answered({ sentAt: Date.now(), status: 200 });
       }
     });
     await expect.poll(() => gone[0]! + gone[1]!, { timeout: 10_000, interval: 20 }).toBeGreaterThanOrEqual(40);
     const seconds = (performance.now() - began) / 1000;
     stop.abort();
     await Promise.all(loops);
-    await Promise.all(paces.map((pace) => pace.close()));
+    await Promise.all(rateLimits.map((rateLimit) => rateLimit.close()));
     // 50 ms of turns may leave together after a rest, and 250 ms of them are leased ahead.
     expect((gone[0]! + gone[1]!) / (seconds + 0.3)).toBeLessThanOrEqual(20);
     expect(Math.min(...gone)).toBeGreaterThan(0);
@@ -80,26 +85,26 @@ describe.each(kinds)('a pace in %s', (kind) => {
 
   test('lets nobody wait for a turn that will never come once it is closed', async () => {
     const { store } = await freshStore(kind);
-    await changePace(store, KEY, () => ({ pace: at20, result: 0 }));
-    const pace = openPace(store);
-    await pace.acquire('live');
-    pace.answered({ sentAt: Date.now(), status: 429, retryAfterMs: 60_000 });
-    const waiting = [pace.acquire('live'), pace.acquire('bulk')];
+    await changeRateLimit(store, KEY, () => ({ rateLimit: at20, result: 0 }));
+    const rateLimit = openRateLimit(store);
+    await rateLimit.acquire('live');
+    rateLimit.answered({ sentAt: Date.now(), status: 429, retryAfterMs: 60_000 });
+    const waiting = [rateLimit.acquire('live'), rateLimit.acquire('bulk')];
     const ends = Promise.allSettled(waiting);
-    await pace.close();
+    await rateLimit.close();
     const closed = { status: 'rejected', reason: { code: 'CONNECTION_CLOSED', action: 'retry' } };
     expect(await ends).toMatchObject([closed, closed]);
-    await expect(pace.acquire('live')).rejects.toMatchObject(closed.reason);
+    await expect(rateLimit.acquire('live')).rejects.toMatchObject(closed.reason);
   });
 
   test('stops everybody within a share when one of them meets a 429', async () => {
     const { store, other } = await freshStore(kind);
-    await changePace(store, KEY, () => ({ pace: { ...at20, rate: 100, best: 100 }, result: 0 }));
-    const [one, two] = [openPace(store), openPace(other)];
+    await changeRateLimit(store, KEY, () => ({ rateLimit: { ...at20, rate: 100, best: 100 }, result: 0 }));
+    const [one, two] = [openRateLimit(store), openRateLimit(other)];
     await one.acquire('bulk');
     one.answered({ sentAt: Date.now(), status: 429, retryAfterMs: 1_500 });
     await expect
-      .poll(async () => ((await readPace(store, KEY)) as SharedState).underWay?.turns.canary, { interval: 10 })
+      .poll(async () => ((await readRateLimit(store, KEY)) as SharedState).underWay?.turns.canary, { interval: 10 })
       .toBe('due');
     const asked = performance.now();
     await two.acquire('live');
@@ -119,35 +124,35 @@ describe('a lease', () => {
     expect(result.turns.length).toBeLessThanOrEqual(7);
   });
 
-  test('is one request where the pace is slower than that', () => {
+  test('is one request where the rate limit is slower than that', () => {
     const { result } = leaseTurns({ ...fresh, bulk: 50 }, { ...at20, rate: 1 }, 9_000_000);
     expect(result.turns).toHaveLength(1);
     expect(result.askInMs).toBeGreaterThan(500);
   });
 
   test('never reaches further ahead than 250 ms, whoever leased before', () => {
-    let pace: Partial<SharedState> = at20;
+    let rateLimit: Partial<SharedState> = at20;
     for (const sharer of ['a', 'b', 'c', 'd'])
-      pace = leaseTurns({ ...fresh, sharer, bulk: 50 }, pace, 9_000_000).pace ?? pace;
-    expect((pace.underWay?.turns.tat ?? 0) - 9_000_000).toBeLessThanOrEqual(350);
+      rateLimit = leaseTurns({ ...fresh, sharer, bulk: 50 }, rateLimit, 9_000_000).rateLimit ?? rateLimit;
+    expect((rateLimit.underWay?.turns.tat ?? 0) - 9_000_000).toBeLessThanOrEqual(350);
   });
 
   test('gives its turns back when nobody waits any more', () => {
     const leased = leaseTurns({ ...fresh, bulk: 5 }, at20, 9_000_000);
-    const back = leaseTurns({ ...fresh, unused: leased.result.turns.length }, leased.pace ?? {}, 9_000_000);
-    expect(leaseTurns({ ...fresh, bulk: 5 }, back.pace ?? {}, 9_000_000).result.turns).toHaveLength(5);
+    const back = leaseTurns({ ...fresh, unused: leased.result.turns.length }, leased.rateLimit ?? {}, 9_000_000);
+    expect(leaseTurns({ ...fresh, bulk: 5 }, back.rateLimit ?? {}, 9_000_000).result.turns).toHaveLength(5);
   });
 
   test('does not stand through a pause, and the one that tries first does', () => {
     const answers = [{ sentAt: 1_000, status: 429, retryAfterMs: 600 }];
-    const { pace, result } = leaseTurns({ ...fresh, bulk: 3, own: [1_100, 1_200], answers }, at20, 9_000_000);
+    const { rateLimit, result } = leaseTurns({ ...fresh, bulk: 3, own: [1_100, 1_200], answers }, at20, 9_000_000);
     expect(result.standsFrom).toBeGreaterThan(1_200);
     expect(result.turns).toEqual([]);
-    const first = leaseTurns({ ...fresh, localNow: 1_400, bulk: 3 }, pace ?? {}, 9_000_400);
+    const first = leaseTurns({ ...fresh, localNow: 1_400, bulk: 3 }, rateLimit ?? {}, 9_000_400);
     expect(first.result.turns).toHaveLength(1);
     const again = leaseTurns(
       { ...fresh, localNow: 1_450, bulk: 3, own: first.result.turns },
-      first.pace ?? {},
+      first.rateLimit ?? {},
       9_000_450,
     );
     expect(first.result.turns[0]).toBeGreaterThanOrEqual(again.result.standsFrom);
@@ -156,12 +161,12 @@ describe('a lease', () => {
   test('divides a limit of calls under way, and leaves nobody without', () => {
     const gate = { most: 5, isSure: true, clean: 0, narrowed: 0, widenAfter: 2_000, since: 0, restsUntil: 0 };
     const first = leaseTurns({ ...fresh, bulk: 1 }, at20, 9_000_000);
-    let pace: Partial<SharedState> = { ...first.pace, underWay: { ...first.pace!.underWay!, gate } };
+    let rateLimit: Partial<SharedState> = { ...first.rateLimit, underWay: { ...first.rateLimit!.underWay!, gate } };
     const shares = new Map<string, number | undefined>();
     for (const sharer of ['a', 'b', 'c', 'a', 'b', 'c']) {
-      const leased = leaseTurns({ ...fresh, sharer, bulk: 1 }, pace, 9_000_600);
+      const leased = leaseTurns({ ...fresh, sharer, bulk: 1 }, rateLimit, 9_000_600);
       shares.set(sharer, leased.result.mostInFlight);
-      pace = leased.pace ?? pace;
+      rateLimit = leased.rateLimit ?? rateLimit;
     }
     expect([...shares.values()].toSorted()).toEqual([1, 2, 2]);
   });
@@ -169,20 +174,20 @@ describe('a lease', () => {
 
 test('a store that is away is told of once, and calls leave when it is back', async () => {
   const outages: unknown[] = [];
-  const saved: { pace?: SharedState } = {};
+  const saved: { rateLimit?: SharedState } = {};
   let tries = 0;
-  const pace = createSharedPace(
+  const rateLimit = createSharedRateLimit(
     async (change) => {
       tries += 1;
       if (tries <= 2) throw new Error('away');
-      const { pace: next, result } = change(saved.pace ?? {}, Date.now());
-      Object.assign(saved, next === undefined ? {} : { pace: next });
+      const { rateLimit: next, result } = change(saved.rateLimit ?? {}, Date.now());
+      Object.assign(saved, next === undefined ? {} : { rateLimit: next });
       return result;
     },
     Math.random,
     (error) => outages.push(error),
   );
-  await pace.acquire('live');
-  await pace.close();
+  await rateLimit.acquire('live');
+  await rateLimit.close();
   expect({ outages: outages.length, tries: tries > 2 }).toEqual({ outages: 1, tries: true });
 });

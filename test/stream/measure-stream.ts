@@ -65,7 +65,9 @@ export async function measurePasses(
     ];
     measures.push(...(await measureSecond(world, pages, say)));
     await worker.stop();
-    worker = await world.startWorker({ HIREBRIDGE_KILL_AT: `syncPages/store.update.streams/before#${pages >> 1}` });
+    worker = await world.startWorker({
+      HIREBRIDGE_FAILPOINT_KILL: `syncPages/store.update.streams/before#${pages >> 1}`,
+    });
     measures.push(...(await measureKilled(world, worker, pages, say)));
     return measures;
   } finally {

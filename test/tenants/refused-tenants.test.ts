@@ -50,21 +50,21 @@ describe('a file is refused', () => {
     ],
     [
       'for an unknown reading',
-      change('  company:', '  readings: { valueBulkKey: x }\n  company:'),
-      'acme.yaml:6:15 "partner.readings.valueBulkKey" is not a known key. Did you mean "valuesBulkKey"?',
+      change('  company:', '  overrides: { valueBulkKey: x }\n  company:'),
+      'acme.yaml:6:15 "partner.overrides.valueBulkKey" is not a known key. Did you mean "valuesBulkKey"?',
     ],
     [
       'for a query name of no operation',
-      change('  company:', '  readings: { queryNames: { jobCandidates.byStage: { jobId: job } } }\n  company:'),
-      'acme.yaml:6:29 "partner.readings.queryNames.jobCandidates.byStage" is not right: expected an operation that has a query',
+      change('  company:', '  overrides: { queryNames: { jobCandidates.byStage: { jobId: job } } }\n  company:'),
+      'acme.yaml:6:29 "partner.overrides.queryNames.jobCandidates.byStage" is not right: expected an operation that has a query',
     ],
     [
       'for a query name that its operation has not',
       change(
         '  company:',
-        '  readings: { queryNames: { jobCandidates.listByStageType: { stagetype: type } } }\n  company:',
+        '  overrides: { queryNames: { jobCandidates.listByStageType: { stagetype: type } } }\n  company:',
       ),
-      'acme.yaml:6:73 "partner.readings.queryNames.jobCandidates.listByStageType.stagetype" is not right: expected one of stageType, jobId',
+      'acme.yaml:6:73 "partner.overrides.queryNames.jobCandidates.listByStageType.stagetype" is not right: expected one of stageType, jobId',
     ],
     [
       'for a missing key',
@@ -148,9 +148,9 @@ describe('a file is refused', () => {
       'acme.yaml:15:14 "policies.createAt.0" is not right: expected a stage id or one of SOURCED',
     ],
     [
-      'for a sweep without pause',
-      change('policies:', 'policies:\n  sweep: { every: 0s }'),
-      'acme.yaml:15:19 "policies.sweep.every" is not right: expected a duration above zero',
+      'for a reconcile without pause',
+      change('policies:', 'policies:\n  reconcile: { every: 0s }'),
+      'acme.yaml:15:19 "policies.reconcile.every" is not right: expected a duration above zero',
     ],
     [
       'for an onboarding policy of no shape',

@@ -23,18 +23,18 @@ async function freshStore(): Promise<Store> {
 /** The real relay over a real store; what it sends on is kept in lists. */
 function relayOver(store: Store, options: Partial<RelayOptions> = {}) {
   const woken: string[] = [];
-  const sweeps: number[] = [];
+  const reconciles: number[] = [];
   const relay = startRelay({
     store,
     log,
     idleMs: 10,
-    wakeHire: async ({ jobCandidateId }, about) => woken.push(`${jobCandidateId} ${about}`) > 0,
-    triggerSweep: async () => void sweeps.push(performance.now()),
+    signalHire: async ({ jobCandidateId }, about) => woken.push(`${jobCandidateId} ${about}`) > 0,
+    triggerReconcile: async () => void reconciles.push(performance.now()),
     isHiringStage: async () => true,
     ...options,
   });
   onTestFinished(() => relay.close());
-  return { relay, woken, sweeps };
+  return { relay, woken, reconciles };
 }
 
 async function deliver(store: Store, event: string, data: object): Promise<void> {
@@ -55,48 +55,48 @@ async function openHire(store: Store, jobCandidateId: string, enrolment: string)
   await updateHire(store, key, { onboarding_candidate_id: enrolment });
 }
 
-test('an event about the enrolment of an open hire wakes that hire and nothing else', async () => {
+test('an event about the enrolment of an open hire hints that hire and nothing else', async () => {
   const store = await freshStore();
   await openHire(store, '7', 'enrolment-7');
-  const { woken, sweeps } = relayOver(store);
+  const { woken, reconciles } = relayOver(store);
   await deliver(store, 'onboarding.candidate.completed', { onboardingCandidateId: 'enrolment-7' });
   await relayed(store, 1);
-  expect({ woken, sweeps }).toEqual({ woken: ['7 onboarding'], sweeps: [] });
+  expect({ woken, reconciles }).toEqual({ woken: ['7 onboarding'], reconciles: [] });
 });
 
-test('an event about the enrolment of a finished hire wakes nothing and asks for no sweep', async () => {
+test('an event about the enrolment of a finished hire hints nothing and asks for no reconcile', async () => {
   const store = await freshStore();
   await openHire(store, '7', 'enrolment-7');
   await endHire(store, { tenantId, jobCandidateId: '7', period: 1 }, 'done');
-  const { relay, woken, sweeps } = relayOver(store);
+  const { relay, woken, reconciles } = relayOver(store);
   await deliver(store, 'onboarding.candidate.completed', { onboardingCandidateId: 'enrolment-7' });
   await relayed(store, 1);
   await relay.close();
-  expect({ woken, sweeps }).toEqual({ woken: [], sweeps: [] });
+  expect({ woken, reconciles }).toEqual({ woken: [], reconciles: [] });
 });
 
-test('events without an id that we know ask for one sweep at once and for one more when the last of them came within the gap', async () => {
+test('events without an id that we know ask for one reconcile at once and for one more when the last of them came within the gap', async () => {
   const store = await freshStore();
-  const { relay, sweeps } = relayOver(store, { sweepGapMs: 300 });
+  const { relay, reconciles } = relayOver(store, { reconcileGapMs: 300 });
   await deliver(store, 'onboarding.candidate.status_changed', { first: true });
   await relayed(store, 1);
   for (let n = 0; n < 20; n += 1) await deliver(store, 'onboarding.candidate.status_changed', { n });
   await relayed(store, 21);
-  await until('the sweep owed', async () => sweeps.length === 2);
+  await until('the reconcile owed', async () => reconciles.length === 2);
   await pause(350);
   await relay.close();
-  expect(sweeps).toHaveLength(2);
-  expect((sweeps[1] ?? 0) - (sweeps[0] ?? 0)).toBeGreaterThanOrEqual(299);
+  expect(reconciles).toHaveLength(2);
+  expect((reconciles[1] ?? 0) - (reconciles[0] ?? 0)).toBeGreaterThanOrEqual(299);
 });
 
-test('a sweep still owed is asked for when the relay ends', async () => {
+test('a reconcile still owed is asked for when the relay ends', async () => {
   const store = await freshStore();
-  const { relay, sweeps } = relayOver(store, { sweepGapMs: 60_000 });
+  const { relay, reconciles } = relayOver(store, { reconcileGapMs: 60_000 });
   await deliver(store, 'onboarding.candidate.status_changed', { n: 1 });
   await deliver(store, 'onboarding.candidate.status_changed', { n: 2 });
   await relayed(store, 2);
   await relay.close();
-  expect(sweeps).toHaveLength(2);
+  expect(reconciles).toHaveLength(2);
 });
 
 test('a partner that cannot be asked for its stages leaves the delivery waiting, uncounted, until it answers', async () => {

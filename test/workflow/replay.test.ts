@@ -41,7 +41,7 @@ async function bundleChanged(file: string, changes: Array<[find: string, replace
   return bundle(join(dir, 'workflows', 'index.ts'));
 }
 
-test('there are histories of a plain, a held and a cancelled hire, of a sweep and of a stream', () => {
+test('there are histories of a plain, a held and a cancelled hire, of a reconcile and of a stream', () => {
   expect(recorded).toEqual(
     expect.arrayContaining([
       'hire-plain.json',

@@ -40,7 +40,7 @@ hris:
 mapping: demo-mapping.yaml
 policies:
   onboarding: { flow: ${flowId}, readyAt: [final_handoff, completed], deadline: 1d }
-  sweep: { every: 15s }
+  reconcile: { every: 15s }
 streams: # into the tables partner_jobs and partner_candidates of the HR system
   jobs: { every: 1h }
   candidates: { every: 1h }

@@ -135,7 +135,7 @@ function describePlaces(stage: Stage, up: Up): string {
   ].join('\n');
 }
 
-/** The first sweep records who was hired before; no hire starts earlier. */
+/** The first reconcile records who was hired before; no hire starts earlier. */
 async function untilBaseline(store: Store, up: Up, stop: AbortSignal): Promise<void> {
   const until = performance.now() + BASELINE_MS;
   for (;;) {

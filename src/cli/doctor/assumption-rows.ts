@@ -1,6 +1,6 @@
 import { isDeepStrictEqual } from 'node:util';
 import { type Assumption, assumptions } from '../../partner/contract/assumptions.ts';
-import { defaultReadings } from '../../partner/contract/overrides.ts';
+import { defaultOverrides } from '../../partner/contract/overrides.ts';
 import type { Tenant } from '../../tenants/schema.ts';
 
 export interface AssumptionRow {
@@ -17,16 +17,16 @@ export interface AssumptionRow {
 export function assumptionRows(tenants: readonly Tenant[]): AssumptionRow[] {
   return Object.entries<Assumption>(assumptions).map(([key, { section, choice, override }]) => {
     const set = tenants.flatMap(({ tenant, partner }) => {
-      const reading = override === undefined ? undefined : partner.readings[override];
+      const reading = override === undefined ? undefined : partner.overrides[override];
       // A tenant that sets one reading has the defaults of all others filled in.
-      const isDefault = override === undefined || isDeepStrictEqual(reading, defaultReadings[override]);
+      const isDefault = override === undefined || isDeepStrictEqual(reading, defaultOverrides[override]);
       return reading === undefined || isDefault ? [] : [[tenant, reading]];
     });
     return {
       key,
       section,
       choice,
-      override: override === undefined ? null : `partner.readings.${override}`,
+      override: override === undefined ? null : `partner.overrides.${override}`,
       setBy: Object.fromEntries(set) as Record<string, unknown>,
     };
   });

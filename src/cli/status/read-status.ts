@@ -25,7 +25,7 @@ export interface TenantStatus {
   /** Why it is paused. */
   paused?: { code: string; message: string };
   baseline: 'done' | 'running' | 'not started';
-  sweepAgeMs?: number;
+  reconcileAgeMs?: number;
   creditGateClosed: boolean;
   hires: Partial<Record<HireState, number>>;
   inbox: { counts: Partial<Record<InboxState, number>>; oldestWaitingMs?: number };
@@ -77,10 +77,10 @@ function tenantFacts(
   if (row === undefined) return { state: 'not seen yet', baseline: 'not started', creditGateClosed: false };
   const paused =
     row.state === 'paused' ? { paused: { code: row.paused_code ?? '', message: row.paused_message ?? '' } } : {};
-  const swept = row.swept_at === null ? {} : { sweepAgeMs: now - Number(row.swept_at) };
+  const reconciled = row.reconciled_at === null ? {} : { reconcileAgeMs: now - Number(row.reconciled_at) };
   const begun = row.baseline_started_at === null ? 'not started' : 'running';
   const baseline = row.baseline_done_at === null ? begun : 'done';
-  return { state: row.state, baseline, creditGateClosed: row.credit_gate !== null, ...paused, ...swept };
+  return { state: row.state, baseline, creditGateClosed: row.credit_gate !== null, ...paused, ...reconciled };
 }
 
 async function countHires(store: Store) {

@@ -2,10 +2,10 @@ import { setTimeout as pause } from 'node:timers/promises';
 import type { StreamStep } from '../../../activities/streams/stream-activities.ts';
 import { ConnectorError } from '../../errors.ts';
 import type { StreamName } from '../../hris/port.ts';
-import type { SavedPace } from '../../rate-limit/limiter-state.ts';
+import type { SavedRateLimit } from '../../rate-limit/limiter-state.ts';
 import type { Store } from '../../store/open-store.ts';
 import { readQuarantine } from '../../store/quarantine.ts';
-import { readPace } from '../../store/rate-limits.ts';
+import { readRateLimit } from '../../store/rate-limits.ts';
 import type { StreamRow } from '../../store/schema.ts';
 import { readStream } from '../../store/streams.ts';
 import { readTenantState } from '../../store/tenant-states.ts';
@@ -54,7 +54,7 @@ async function watch(
     for (;;) {
       const step = await Promise.race([ended, pause(LOOK_MS, undefined)]);
       const row = await readStream(store, { tenantId, stream });
-      if (row?.state === 'running') progress.show(row, await paceOf(store, tenantId));
+      if (row?.state === 'running') progress.show(row, await rateLimitOf(store, tenantId));
       if (!warned) {
         const isLate = row?.state !== 'running' && performance.now() > warnAt;
         const why = await whyItWaits(store, tenantId, isLate);
@@ -77,8 +77,8 @@ async function whyItWaits(store: Store, tenantId: string, isLate: boolean): Prom
 }
 
 /** Calls a second that the fleet may make of this partner, as learned so far. */
-async function paceOf(store: Store, tenantId: string): Promise<number | undefined> {
-  return ((await readPace(store, { tenantId, upstream: 'partner' })) as SavedPace | undefined)?.rate;
+async function rateLimitOf(store: Store, tenantId: string): Promise<number | undefined> {
+  return ((await readRateLimit(store, { tenantId, upstream: 'partner' })) as SavedRateLimit | undefined)?.rate;
 }
 
 async function conclude(

@@ -5,7 +5,7 @@ type Row = Pick<StreamRow, 'seen' | 'total' | 'created' | 'updated' | 'quarantin
 
 /** Where a run's progress is shown: a bar on a terminal, a line every ten seconds anywhere else. */
 export interface Progress {
-  show(row: Row, pacePerSecond?: number): void;
+  show(row: Row, perSecond?: number): void;
   /** Leaves the last state on the screen. */
   stop(): void;
 }
@@ -20,15 +20,15 @@ export function createProgress(name: string): Progress {
 }
 
 function createBar(name: string, rate: Rate): Progress {
-  const format = `${name} {bar} {value}/{total}  {rate} records/s, {left} left, {pace}`;
+  const format = `${name} {bar} {value}/{total}  {rate} records/s, {left} left, {rateLimit}`;
   const bar = new SingleBar(
     { format, barsize: 24, hideCursor: true, clearOnComplete: false, stream: process.stderr },
     Presets.shades_classic,
   );
   let started = false;
   return {
-    show(row, pace) {
-      const facts = factsOf(row, rate(row.seen), pace);
+    show(row, rateLimit) {
+      const facts = factsOf(row, rate(row.seen), rateLimit);
       if (!started) bar.start(row.total ?? row.seen, row.seen, facts);
       started = true;
       bar.setTotal(row.total ?? row.seen);
@@ -41,25 +41,25 @@ function createBar(name: string, rate: Rate): Progress {
 function createLines(name: string, rate: Rate): Progress {
   let next = 0;
   return {
-    show(row, pace) {
+    show(row, rateLimit) {
       const perSecond = rate(row.seen);
       if (performance.now() < next) return;
       next = performance.now() + LINE_EVERY_MS;
-      const facts = factsOf(row, perSecond, pace);
+      const facts = factsOf(row, perSecond, rateLimit);
       process.stderr.write(
-        `${name} ${row.seen}/${row.total ?? '?'} records, ${facts.rate}/s, ${facts.left} left, ${facts.pace}\n`,
+        `${name} ${row.seen}/${row.total ?? '?'} records, ${facts.rate}/s, ${facts.left} left, ${facts.rateLimit}\n`,
       );
     },
     stop: () => undefined,
   };
 }
 
-function factsOf({ seen, total }: Row, perSecond: number, pace: number | undefined) {
+function factsOf({ seen, total }: Row, perSecond: number, rateLimit: number | undefined) {
   const left = total === null || perSecond <= 0 ? '?' : `${Math.ceil((total - seen) / perSecond)} s`;
   return {
     rate: perSecond.toFixed(0),
     left,
-    pace: pace === undefined ? 'no pace yet' : `pace ${pace.toFixed(1)} calls/s`,
+    rateLimit: rateLimit === undefined ? 'no rate limit yet' : `rate limit ${rateLimit.toFixed(1)} calls/s`,
   };
 }
 

@@ -1,6 +1,6 @@
 import type { z } from 'zod';
 import { ConnectorError } from '../../errors.ts';
-import type { Readings } from '../contract/overrides.ts';
+import type { Overrides } from '../contract/overrides.ts';
 import { issueText } from './issue-text.ts';
 import { strictSchema } from './strict-schema.ts';
 import type { AnyEndpoint } from './types.ts';
@@ -20,13 +20,13 @@ export interface BuiltRequest {
 }
 
 /** Checks the input against the contract and makes path, query and body of it. Error: `INVALID_INPUT`, naming fields, never values. */
-export function buildRequest(readings: Readings, endpoint: AnyEndpoint, input: LooseInput): BuiltRequest {
+export function buildRequest(overrides: Overrides, endpoint: AnyEndpoint, input: LooseInput): BuiltRequest {
   const params = check(endpoint, 'params', endpoint.params, input.params ?? {});
   check(endpoint, 'query', endpoint.query, input.query ?? {});
   const noBody = endpoint.bodyOptional === true && input.body === undefined;
   if (!noBody) check(endpoint, 'body', endpoint.body, input.body ?? {});
   // What was given is sent, not what the schema made of it: defaults are the partner's to set.
-  const { query, body } = toWire(readings, endpoint, input);
+  const { query, body } = toWire(overrides, endpoint, input);
   const search = searchOf(query);
   return {
     path: fillPath(endpoint, params) + (search === '' ? '' : `?${search}`),

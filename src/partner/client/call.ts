@@ -4,8 +4,8 @@ import { ConnectorError, isConnectorError } from '../../errors.ts';
 import { type HttpPool, openPool } from '../../http/pool.ts';
 import { type HttpAnswer, type HttpRequest, sendRequest } from '../../http/request.ts';
 import { readRetryAfter } from '../../http/retry-after.ts';
-import { type Lane, type PaceKeeper, unpaced } from '../../rate-limit/rate-limit.ts';
-import type { Readings } from '../contract/overrides.ts';
+import { type Priority, type RateLimitKeeper, unlimited } from '../../rate-limit/rate-limit.ts';
+import type { Overrides } from '../contract/overrides.ts';
 import { buildRequest, type LooseInput } from './build-request.ts';
 import { readAnswer } from './read-answer.ts';
 import { isRepeatable } from './repeatable.ts';
@@ -21,16 +21,16 @@ interface Connection {
   pool: HttpPool;
   basePath: string;
   apiKey: string;
-  readings: Readings;
-  pace: PaceKeeper;
+  overrides: Overrides;
+  rateLimit: RateLimitKeeper;
   onCall: ((report: CallReport) => void) | undefined;
   around: Around;
 }
 
-/** One partner account: its connections, its lanes, its pace. */
+/** One partner account: its connections, its priorities, its rate limit. */
 export function createCaller(
   options: PartnerClientOptions,
-  readings: Readings,
+  overrides: Overrides,
 ): { call: CallEndpoint; close: () => Promise<void> } {
   const concurrency = options.concurrency ?? defaultConcurrency;
   const pool = openPool(options.baseUrl, {
@@ -44,19 +44,22 @@ export function createCaller(
     pool,
     basePath,
     apiKey: options.apiKey,
-    readings,
-    pace: options.pace ?? unpaced,
+    overrides,
+    rateLimit: options.rateLimit ?? unlimited,
     onCall: options.onCall,
     around: options.around ?? ((_operation, run) => run()),
   };
-  // A lane of its own for each, so that a live call never waits behind bulk calls that wait for the pace.
-  const lanes: Record<Lane, ReturnType<typeof pLimit>> = { live: pLimit(concurrency), bulk: pLimit(concurrency) };
+  // A priority of its own for each, so that a live call never waits behind bulk calls that wait for the rate limit.
+  const priorities: Record<Priority, ReturnType<typeof pLimit>> = {
+    live: pLimit(concurrency),
+    bulk: pLimit(concurrency),
+  };
   return {
     call: (endpoint, input = {}, callOptions = {}) => {
-      const lane = callOptions.lane ?? 'bulk';
-      return reported(connection, endpoint, lane, (requestId) =>
-        lanes[lane](() =>
-          connection.around(endpoint.id, () => callOnce(connection, endpoint, input, callOptions, lane, requestId)),
+      const priority = callOptions.priority ?? 'bulk';
+      return reported(connection, endpoint, priority, (requestId) =>
+        priorities[priority](() =>
+          connection.around(endpoint.id, () => callOnce(connection, endpoint, input, callOptions, priority, requestId)),
         ),
       );
     },
@@ -69,11 +72,11 @@ async function callOnce(
   endpoint: AnyEndpoint,
   input: LooseInput,
   options: CallOptions,
-  lane: Lane,
+  priority: Priority,
   requestId: string,
 ): Promise<{ status: number; body: unknown }> {
-  const request = buildRequest(connection.readings, endpoint, input);
-  await turn(connection.pace, lane, options.signal, endpoint, requestId);
+  const request = buildRequest(connection.overrides, endpoint, input);
+  await turn(connection.rateLimit, priority, options.signal, endpoint, requestId);
   const answer = await send(connection, {
     method: endpoint.method,
     path: connection.basePath + request.path,
@@ -89,33 +92,33 @@ async function callOnce(
     beforeSend: options.beforeSend,
     timeouts: options.timeouts,
   });
-  tellPace(connection.pace, answer);
+  tellRateLimit(connection.rateLimit, answer);
   return {
     status: answer.status,
-    body: fromWire(connection.readings, endpoint, readAnswer(connection.readings, endpoint, answer)),
+    body: fromWire(connection.overrides, endpoint, readAnswer(connection.overrides, endpoint, answer)),
   };
 }
 
 /** A turn that was taken is always given back: where no answer comes, too. */
-async function send({ pool, pace }: Connection, request: HttpRequest): Promise<HttpAnswer> {
+async function send({ pool, rateLimit }: Connection, request: HttpRequest): Promise<HttpAnswer> {
   try {
     return await sendRequest(pool, request);
   } catch (error) {
-    pace.answered({ sentAt: Date.now(), status: 0 });
+    rateLimit.answered({ sentAt: Date.now(), status: 0 });
     throw error;
   }
 }
 
 async function turn(
-  pace: PaceKeeper,
-  lane: Lane,
+  rateLimit: RateLimitKeeper,
+  priority: Priority,
   signal: AbortSignal | undefined,
   endpoint: AnyEndpoint,
   requestId: string,
 ): Promise<void> {
   try {
     signal?.throwIfAborted();
-    await pace.acquire(lane, signal);
+    await rateLimit.acquire(priority, signal);
   } catch (error) {
     if (isConnectorError(error) || signal?.aborted !== true) throw error;
     throw new ConnectorError({
@@ -128,8 +131,8 @@ async function turn(
   }
 }
 
-function tellPace(pace: PaceKeeper, answer: HttpAnswer): void {
-  pace.answered({
+function tellRateLimit(rateLimit: RateLimitKeeper, answer: HttpAnswer): void {
+  rateLimit.answered({
     sentAt: answer.sentAt,
     status: answer.status,
     retryAfterMs: readRetryAfter(answer.headers, answer.endedAt),
@@ -140,13 +143,13 @@ function tellPace(pace: PaceKeeper, answer: HttpAnswer): void {
 async function reported(
   connection: Connection,
   endpoint: AnyEndpoint,
-  lane: Lane,
+  priority: Priority,
   run: (requestId: string) => Promise<{ status: number; body: unknown }>,
 ): Promise<unknown> {
   const requestId = randomUUID();
   const startedAt = performance.now();
   const report = (facts: Partial<CallReport>): void =>
-    connection.onCall?.({ operation: endpoint.id, requestId, lane, ms: performance.now() - startedAt, ...facts });
+    connection.onCall?.({ operation: endpoint.id, requestId, priority, ms: performance.now() - startedAt, ...facts });
   try {
     const { status, body } = await run(requestId);
     report({ status });

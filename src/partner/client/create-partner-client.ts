@@ -1,6 +1,6 @@
 import { valueAt } from '../contract/envelopes.ts';
 import { type Contract, contract } from '../contract/index.ts';
-import { Readings } from '../contract/overrides.ts';
+import { Overrides } from '../contract/overrides.ts';
 import { type CallEndpoint, createCaller } from './call.ts';
 import { callInChunks } from './chunks.ts';
 import { assertKeyFormat } from './key-format.ts';
@@ -58,16 +58,16 @@ export type PartnerClient = Calls<Contract> & RefusedCalls & PartnerCalls;
  */
 export function createPartnerClient(options: PartnerClientOptions): PartnerClient {
   assertKeyFormat(options.apiKey, options.environment);
-  const readings = Readings.parse(options.readings ?? {});
-  const { call, close } = createCaller(options, readings);
+  const overrides = Overrides.parse(options.overrides ?? {});
+  const { call, close } = createCaller(options, overrides);
   // The types are those of the contract; from here on endpoints are data and their types forgotten.
   const calls = {
     pages: (endpoint: ListEndpoint, input = {}, pageOptions = {}) => readPages(call, endpoint, input, pageOptions),
     readAll: (endpoint: ListEndpoint, input = {}, pageOptions = {}) => readAll(call, endpoint, input, pageOptions),
     inChunks: (endpoint: AnyEndpoint, input: object, callOptions = {}) =>
       callInChunks(call, endpoint, input, callOptions),
-    keyStatus: (callOptions = {}) => readKeyStatus(call, readings, callOptions),
-    stageOf: (jobCandidate: Readonly<Record<string, unknown>>) => stageOf(readings, jobCandidate),
+    keyStatus: (callOptions = {}) => readKeyStatus(call, overrides, callOptions),
+    stageOf: (jobCandidate: Readonly<Record<string, unknown>>) => stageOf(overrides, jobCandidate),
     close,
   };
   return { ...withRefusedCalls(fold(call)), ...calls } as unknown as PartnerClient;
@@ -85,8 +85,8 @@ function fold(call: CallEndpoint): Record<string, Record<string, unknown>> {
   return Object.fromEntries(sections);
 }
 
-function stageOf(readings: Readings, jobCandidate: Readonly<Record<string, unknown>>): string | number | undefined {
-  const field = readings.jobCandidateStageField;
+function stageOf(overrides: Overrides, jobCandidate: Readonly<Record<string, unknown>>): string | number | undefined {
+  const field = overrides.jobCandidateStageField;
   const value = field === null ? undefined : valueAt(jobCandidate, field);
   return typeof value === 'string' || typeof value === 'number' ? value : undefined;
 }

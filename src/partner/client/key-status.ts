@@ -1,16 +1,20 @@
 import { z } from 'zod';
 import { isConnectorError } from '../../errors.ts';
-import type { Readings } from '../contract/overrides.ts';
+import type { Overrides } from '../contract/overrides.ts';
 import type { CallEndpoint } from './call.ts';
 import type { AnyEndpoint, CallOptions } from './types.ts';
 
-/** `unknown` where the partner has no such address: its path is not shown (section 5.4) and stands in the readings. */
+/** `unknown` where the partner has no such address: its path is not shown (section 5.4) and stands in the overrides. */
 export type KeyStatus = 'active' | 'refused' | 'unknown';
 
 /** Asks what becomes of the key, without touching any record. Errors other than a refusal of the key are thrown. */
-export async function readKeyStatus(call: CallEndpoint, readings: Readings, options: CallOptions): Promise<KeyStatus> {
+export async function readKeyStatus(
+  call: CallEndpoint,
+  overrides: Overrides,
+  options: CallOptions,
+): Promise<KeyStatus> {
   try {
-    const body = await call(keyStatusEndpoint(readings.keyStatusPath), {}, options);
+    const body = await call(keyStatusEndpoint(overrides.keyStatusPath), {}, options);
     return KeyExists.safeParse(body).data?.isApiKeyExists === false ? 'refused' : 'active';
   } catch (error) {
     if (!isConnectorError(error)) throw error;

@@ -101,7 +101,7 @@ function assertNewPage(
   throw new ConnectorError({
     code: 'PAGE_REPEATED',
     action: 'reject',
-    message: `${endpoint.id} gave the same records for page ${page} as for the page before: it does not read "${endpoint.list.paging?.pageParam}". Check the tenant's readings of section ${endpoint.section}.`,
+    message: `${endpoint.id} gave the same records for page ${page} as for the page before: it does not read "${endpoint.list.paging?.pageParam}". Check the tenant's overrides of section ${endpoint.section}.`,
     details: { operation: endpoint.id, page },
   });
 }

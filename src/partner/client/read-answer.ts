@@ -3,16 +3,16 @@ import { actionForStatus, httpError } from '../../http/http-error.ts';
 import type { HttpAnswer } from '../../http/request.ts';
 import { valueAt } from '../contract/envelopes.ts';
 import { type PartnerError, readErrorBody } from '../contract/errors.ts';
-import type { Readings } from '../contract/overrides.ts';
+import type { Overrides } from '../contract/overrides.ts';
 import { issuesText } from './issue-text.ts';
 import { isRepeatable } from './repeatable.ts';
 import type { AnyEndpoint } from './types.ts';
 
 /** The whole success body of an endpoint, or a ConnectorError with the partner's code. */
-export function readAnswer(readings: Readings, endpoint: AnyEndpoint, answer: HttpAnswer): unknown {
+export function readAnswer(overrides: Overrides, endpoint: AnyEndpoint, answer: HttpAnswer): unknown {
   const body = parseJson(answer.body);
   // Any 2xx: which creates answer 201 is left open by section 7 (G1), and a refusal after the fact would hide a success.
-  if (answer.status < 200 || answer.status > 299) throw readRefusal(readings, endpoint, answer, body);
+  if (answer.status < 200 || answer.status > 299) throw readRefusal(overrides, endpoint, answer, body);
   if (body === undefined)
     throw unreadable(endpoint, answer, 'UNEXPECTED_ANSWER', 'its body is not JSON: check the base URL');
   const parsed = endpoint.response.safeParse(body);
@@ -22,7 +22,7 @@ export function readAnswer(readings: Readings, endpoint: AnyEndpoint, answer: Ht
 
 /** The error of any refusal, in every form that sections 5 and 7 show, HTML included. */
 export function readRefusal(
-  readings: Readings,
+  overrides: Overrides,
   endpoint: AnyEndpoint,
   answer: HttpAnswer,
   body: unknown,
@@ -33,7 +33,7 @@ export function readRefusal(
   if (refused === undefined) return httpError(what, answer, idempotent, foreignAnswers[answer.status] ?? {});
   const code = isKeyMissing(body)
     ? 'INVALID_API_KEY'
-    : isEmailConflict(readings, endpoint, refused, answer.status)
+    : isEmailConflict(overrides, endpoint, refused, answer.status)
       ? 'EMAIL_CONFLICT'
       : codeOf(refused, answer.status);
   return httpError(what, answer, idempotent, {
@@ -66,11 +66,11 @@ function isKeyMissing(body: unknown): boolean {
 }
 
 /** Section 4.3 says conflict, section 7 says 400 (C3). The e-mail's form was checked before it left, so a 400 about it alone is the same. */
-function isEmailConflict(readings: Readings, endpoint: AnyEndpoint, refused: PartnerError, status: number): boolean {
+function isEmailConflict(overrides: Overrides, endpoint: AnyEndpoint, refused: PartnerError, status: number): boolean {
   if (endpoint.id !== 'candidates.update') return false;
-  if (status === 409) return readings.emailConflict !== '400';
+  if (status === 409) return overrides.emailConflict !== '400';
   const fields = Object.keys(refused.details ?? {});
-  return status === 400 && readings.emailConflict !== '409' && fields.length === 1 && fields[0] === 'email';
+  return status === 400 && overrides.emailConflict !== '409' && fields.length === 1 && fields[0] === 'email';
 }
 
 const actionsByCode: Record<string, ErrorAction> = {

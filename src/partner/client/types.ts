@@ -1,10 +1,10 @@
 import type { z } from 'zod';
 import type { ErrorAction } from '../../errors.ts';
 import type { HttpTimeouts, RequestCarrier } from '../../http/pool.ts';
-import type { Lane, PaceKeeper } from '../../rate-limit/rate-limit.ts';
+import type { Priority, RateLimitKeeper } from '../../rate-limit/rate-limit.ts';
 import type { Endpoint, ListShape } from '../contract/endpoint.ts';
 import type { AnyEndpoint } from '../contract/index.ts';
-import type { Readings } from '../contract/overrides.ts';
+import type { Overrides } from '../contract/overrides.ts';
 
 /** An endpoint that gives a list. */
 export type ListEndpoint = Omit<Endpoint, 'list'> & { list: ListShape };
@@ -28,7 +28,7 @@ export type CallInput<E extends AnyEndpoint> = Slot<'params', E['params']> &
 export interface CallOptions {
   signal?: AbortSignal | undefined;
   /** `bulk` by default: a hire's own calls say `live`. */
-  lane?: Lane | undefined;
+  priority?: Priority | undefined;
   /** Called directly before the bytes leave; if it throws, nothing is sent. */
   beforeSend?: (() => void) | undefined;
   /** Bounds of this call alone, for example so that it ends before an intent's deadline. */
@@ -88,8 +88,8 @@ export type ChunkValue<E extends AnyEndpoint> = E extends ListEndpoint ? ReadIte
 export interface CallReport {
   operation: string;
   requestId: string;
-  lane: Lane;
-  /** From asking for a slot to the end, in ms, waiting for the pace included. */
+  priority: Priority;
+  /** From asking for a slot to the end, in ms, waiting for the rate limit included. */
   ms: number;
   status?: number | undefined;
   code?: string | undefined;
@@ -102,12 +102,12 @@ export interface PartnerClientOptions {
   apiKey: string;
   environment: 'production' | 'sandbox';
   /** Names that the specification does not show and this tenant's partner has otherwise. */
-  readings?: z.input<typeof Readings> | undefined;
+  overrides?: z.input<typeof Overrides> | undefined;
   /** Plain http and private addresses, for a sandbox on this machine. */
   allowPrivate?: boolean | undefined;
   timeouts?: Partial<HttpTimeouts> | undefined;
-  pace?: PaceKeeper | undefined;
-  /** Calls in flight in each lane, 16 by default. */
+  rateLimit?: RateLimitKeeper | undefined;
+  /** Calls in flight in each priority, 16 by default. */
   concurrency?: number | undefined;
   onCall?: ((report: CallReport) => void) | undefined;
   /** Wraps each single call, for example with points where a test may kill the process. */

@@ -1,37 +1,37 @@
-import type { Readings } from '../contract/overrides.ts';
+import type { Overrides } from '../contract/overrides.ts';
 import type { LooseInput } from './build-request.ts';
 import type { AnyEndpoint } from './types.ts';
 
 type Fields = Record<string, unknown>;
 
 /** The input under the names this tenant's partner uses; checked before under the contract's names. */
-export function toWire(readings: Readings, endpoint: AnyEndpoint, input: LooseInput): LooseInput {
-  const names = readings.queryNames[endpoint.id];
+export function toWire(overrides: Overrides, endpoint: AnyEndpoint, input: LooseInput): LooseInput {
+  const names = overrides.queryNames[endpoint.id];
   const query = names === undefined || !isFields(input.query) ? input.query : renamed(input.query, names);
   const change = bodyChanges[endpoint.id];
-  return { ...input, query, body: change === undefined ? input.body : change(readings, input.body) };
+  return { ...input, query, body: change === undefined ? input.body : change(overrides, input.body) };
 }
 
 /** A parsed success body under the contract's names. */
-export function fromWire(readings: Readings, endpoint: AnyEndpoint, body: unknown): unknown {
+export function fromWire(overrides: Overrides, endpoint: AnyEndpoint, body: unknown): unknown {
   if (!externalStatusEndpoints.has(endpoint.id) || !isFields(body) || !isFields(body['data'])) return body;
-  const found = fieldAt(body['data'], readings.externalStatusAt);
+  const found = fieldAt(body['data'], overrides.externalStatusAt);
   if (!isFields(found)) return body;
-  const { status, employeeId } = readings.externalStatusBody;
+  const { status, employeeId } = overrides.externalStatusBody;
   const externalStatus = { ...found, status: found[status], employeeId: found[employeeId] };
   return { ...body, data: { ...body['data'], externalStatus } };
 }
 
 const externalStatusEndpoints = new Set(['onboarding.getCandidate', 'onboarding.setExternalStatus']);
 
-const bodyChanges: Record<string, (readings: Readings, body: unknown) => unknown> = {
-  'onboarding.setExternalStatus': (readings, body) => renamed(body as Fields, readings.externalStatusBody),
-  'onboarding.terminate': (readings, body) => {
-    if (readings.terminateReason === null || !isFields(body)) return undefined;
-    return renamed(body, { reason: readings.terminateReason });
+const bodyChanges: Record<string, (overrides: Overrides, body: unknown) => unknown> = {
+  'onboarding.setExternalStatus': (overrides, body) => renamed(body as Fields, overrides.externalStatusBody),
+  'onboarding.terminate': (overrides, body) => {
+    if (overrides.terminateReason === null || !isFields(body)) return undefined;
+    return renamed(body, { reason: overrides.terminateReason });
   },
-  'customFieldValues.upsertBulk': (readings, body) =>
-    readings.valuesBulkKey === null ? body : { [readings.valuesBulkKey]: body },
+  'customFieldValues.upsertBulk': (overrides, body) =>
+    overrides.valuesBulkKey === null ? body : { [overrides.valuesBulkKey]: body },
 };
 
 function renamed(fields: Fields, names: Record<string, string>): Fields {

@@ -7,14 +7,14 @@ import { candidateReadings } from './assumptions/candidates.ts';
 import { everywhere } from './assumptions/everywhere.ts';
 import { onboardingAndCampaigns } from './assumptions/onboarding-and-campaigns.ts';
 import { pipelinesAndJobs } from './assumptions/pipelines-and-jobs.ts';
-import type { Readings } from './overrides.ts';
+import type { Overrides } from './overrides.ts';
 
 export interface Assumption {
   /** Section of the specification. */
   section: string;
   choice: string;
-  /** The reading a tenant's configuration may set instead (readings.ts). */
-  override?: keyof Readings;
+  /** The reading a tenant's configuration may set instead (overrides.ts). */
+  override?: keyof Overrides;
 }
 
 export const assumptions = {

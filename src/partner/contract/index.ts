@@ -40,5 +40,5 @@ export function allEndpoints(): AnyEndpoint[] {
   return Object.values(contract).flatMap((section): AnyEndpoint[] => Object.values(section));
 }
 
-export { defaultReadings, Readings } from './overrides.ts';
+export { defaultOverrides, Overrides } from './overrides.ts';
 export { undefinedEndpoints } from './undefined-endpoints.ts';

@@ -1,4 +1,4 @@
-/** Section 4.4: the three listings. Their query names are not shown (K1): tenants may rename them, see readings.ts. */
+/** Section 4.4: the three listings. Their query names are not shown (K1): tenants may rename them, see overrides.ts. */
 import { z } from 'zod';
 import { defineEndpoint, type ListShape } from './endpoint.ts';
 import { statusPage } from './envelopes.ts';

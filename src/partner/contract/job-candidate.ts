@@ -6,7 +6,7 @@ import { AnyObject, atLeastOne, EpochTime, IntegerId, LooseNumber, openEnum } fr
 
 export const evaluationStatuses = ['PENDING', 'APPROVED', 'REJECTED'] as const;
 
-/** No stage among the fields shown (see readings.ts, `jobCandidateStageField`). */
+/** No stage among the fields shown (see overrides.ts, `jobCandidateStageField`). */
 export const JobCandidate = z
   .looseObject({
     id: IntegerId,

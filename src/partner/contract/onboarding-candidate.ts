@@ -52,7 +52,7 @@ export const OnboardingStep = z
   .meta({ id: 'OnboardingStep' });
 export type OnboardingStep = z.infer<typeof OnboardingStep>;
 
-/** `stepProgress` is absent on list items; the external status stands at readings.externalStatusAt (O12). */
+/** `stepProgress` is absent on list items; the external status stands at overrides.externalStatusAt (O12). */
 export const OnboardingCandidate = z
   .looseObject({
     onboardingCandidateId: TextId,

@@ -6,7 +6,7 @@ import { z } from 'zod';
 
 const name = z.string().min(1);
 
-export const Readings = z.strictObject({
+export const Overrides = z.strictObject({
   /** S3, G21: path of the read-only key-status endpoint, relative to the base URL. */
   keyStatusPath: z.templateLiteral(['/', z.string()]).default('/api-key/status'),
   /** O2: body keys of PATCH external-status. */
@@ -29,6 +29,6 @@ export const Readings = z.strictObject({
    */
   queryNames: z.record(z.string(), z.record(z.string(), name)).default({}),
 });
-export type Readings = z.infer<typeof Readings>;
+export type Overrides = z.infer<typeof Overrides>;
 
-export const defaultReadings: Readings = Readings.parse({});
+export const defaultOverrides: Overrides = Overrides.parse({});

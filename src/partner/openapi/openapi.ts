@@ -33,7 +33,7 @@ export function openApiDocument(
       version: '1.0.0',
       summary: 'Partner interface of a hiring platform, as hirebridge reads its specification.',
       description:
-        'Operations marked `x-assumed` rest on readings of questions that the specification leaves open; ' +
+        'Operations marked `x-assumed` rest on overrides of questions that the specification leaves open; ' +
         'each names the question and the reading chosen. Responses may carry more keys than shown.',
       contact: { name: 'hirebridge' },
       license: { name: 'MIT', identifier: 'MIT' },

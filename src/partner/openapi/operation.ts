@@ -34,7 +34,7 @@ function descriptionOf(endpoint: AnyEndpoint): string {
     endpoint.costsCredit ? 'Costs credits: do not repeat it unless you know that it did not happen.' : '',
     paging ? `Pages begin at ${paging.pageParam}=${paging.firstPage}.` : '',
     endpoint.chunk ? `Keep to ${endpoint.chunk.max} entries a call.` : '',
-    endpoint.assumed?.length ? 'Rests on readings, see x-assumed.' : '',
+    endpoint.assumed?.length ? 'Rests on overrides, see x-assumed.' : '',
   ];
   return sentences.filter((sentence) => sentence !== '').join(' ');
 }

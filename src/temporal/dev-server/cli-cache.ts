@@ -37,7 +37,7 @@ async function acquire(folder: string, onWait: () => void): Promise<() => Promis
       return await lockfile.lock(folder, {
         stale: 10_000,
         update: 2_000,
-        // After a suspended laptop wakes another process may have taken over. Both then finish: the rename is atomic.
+        // After a suspended laptop hints another process may have taken over. Both then finish: the rename is atomic.
         onCompromised: () => undefined,
       });
     } catch (error) {

@@ -1,11 +1,11 @@
 import { expect, onTestFinished, test } from 'vitest';
 import type { Connection } from '../../../activities/connections.ts';
 import type { ActivityDeps } from '../../../activities/deps.ts';
-import { sweepTenant } from '../../../activities/reconcile/reconcile.ts';
+import { reconcile } from '../../../activities/reconcile/reconcile.ts';
 import { createLogger } from '../../../src/log.ts';
 import type { PartnerClient } from '../../../src/partner/client/create-partner-client.ts';
 import { contract } from '../../../src/partner/contract/index.ts';
-import { defaultReadings } from '../../../src/partner/contract/overrides.ts';
+import { defaultOverrides } from '../../../src/partner/contract/overrides.ts';
 import { listApplicants } from '../../harness/world-people.ts';
 import { type OpenSandbox, openSandbox } from '../../sandbox/open-sandbox.ts';
 import { freshStore } from '../../store/stores.ts';
@@ -22,7 +22,7 @@ async function tenant(hired = 3) {
       tenant: { tenant: 'acme', partner: {}, policies: { enrolAt: ['HIRED'] } },
       partner,
       hris: { facts: () => ({ storesReference: false, readLagMs: 0 }) },
-      readings: defaultReadings,
+      readings: defaultOverrides,
       keyFingerprint: 'one',
     }) as unknown as Connection;
   const deps = {
@@ -31,7 +31,7 @@ async function tenant(hired = 3) {
     limits: { giveUpMs: 1000, partnerLagMs: 0, pausedMs: 1000 },
     closedGates: new Set(),
     connections: { of: async () => connection() },
-    wakeHire: async ({ jobCandidateId }: { jobCandidateId: string }) => {
+    signalHire: async ({ jobCandidateId }: { jobCandidateId: string }) => {
       started.push(jobCandidateId);
       return true;
     },
@@ -39,8 +39,8 @@ async function tenant(hired = 3) {
   return {
     sandbox,
     started,
-    sweep: () => sweepTenant(deps, { tenantId: 'acme' }),
-    /** So that the next sweep lists the job again. */
+    reconcile: () => reconcile(deps, { tenantId: 'acme' }),
+    /** So that the next reconcile lists the job again. */
     hireOneMore: async () => {
       const [applicant] = await listApplicants(sandbox.partner);
       const id = applicant?.jobCandidateId ?? 0;
@@ -70,17 +70,17 @@ function withLastUnreadable({ partner }: OpenSandbox): PartnerClient {
 }
 
 test('somebody hired before go-live whose record could not be read then is no hire when it can be read', async () => {
-  const { sweep, started, breakLast, hireOneMore } = await tenant();
+  const { reconcile, started, breakLast, hireOneMore } = await tenant();
   breakLast(true);
-  expect((await sweep()).unreadable).toBe(1);
+  expect((await reconcile()).unreadable).toBe(1);
   breakLast(false);
   const hired = await hireOneMore();
-  expect((await sweep()).people).toBe(4);
+  expect((await reconcile()).people).toBe(4);
   expect(started).toEqual([hired]);
 });
 
 test('a tenant does not go live while a hired person’s record has no id, and does by itself afterwards', async () => {
-  const { sandbox, sweep, started, hireOneMore } = await tenant();
+  const { sandbox, reconcile, started, hireOneMore } = await tenant();
   const fault = {
     kind: 'schema-surprise',
     surprise: 'unreadable',
@@ -88,15 +88,15 @@ test('a tenant does not go live while a hired person’s record has no id, and d
     on: 'jobCandidates.listByStageType',
   } as const;
   await sandbox.control.act('addFault', { ...fault, times: 1 });
-  await expect(sweep()).rejects.toMatchObject({ code: 'BASELINE_UNREADABLE', action: 'retry' });
-  expect((await sweep()).people).toBe(3);
+  await expect(reconcile()).rejects.toMatchObject({ code: 'BASELINE_UNREADABLE', action: 'retry' });
+  expect((await reconcile()).people).toBe(3);
   const hired = await hireOneMore();
-  await sweep();
+  await reconcile();
   expect(started).toEqual([hired]);
 });
 
 test('people hired on a job whose own record cannot be read belong to the baseline', async () => {
-  const { sandbox, sweep, started } = await tenant();
+  const { sandbox, reconcile, started } = await tenant();
   await sandbox.control.act('addFault', {
     kind: 'schema-surprise',
     surprise: 'unreadable',
@@ -104,23 +104,23 @@ test('people hired on a job whose own record cannot be read belong to the baseli
     on: 'jobs.list',
     times: 1,
   });
-  await expect(sweep()).rejects.toMatchObject({ code: 'BASELINE_UNREADABLE' });
-  expect((await sweep()).people).toBe(3);
+  await expect(reconcile()).rejects.toMatchObject({ code: 'BASELINE_UNREADABLE' });
+  expect((await reconcile()).people).toBe(3);
   expect(started).toEqual([]);
 });
 
 test('a list of several pages is read twice at go-live, so that a page that shifts passes nobody over', async () => {
-  const { sandbox, sweep } = await tenant(150);
-  expect((await sweep()).people).toBe(150);
+  const { sandbox, reconcile } = await tenant(150);
+  expect((await reconcile()).people).toBe(150);
   const lists = await sandbox.control.ledger({ kind: 'request', name: 'jobCandidates.listByStageType' });
   expect(lists.length).toBeGreaterThanOrEqual(4);
 });
 
 test('one unreadable record of somebody hired before go-live keeps nobody else waiting', async () => {
-  const { sweep, started, breakLast, hireOneMore } = await tenant();
-  await sweep();
+  const { reconcile, started, breakLast, hireOneMore } = await tenant();
+  await reconcile();
   const hired = await hireOneMore();
   breakLast(true);
-  expect((await sweep()).unreadable).toBeGreaterThan(0);
+  expect((await reconcile()).unreadable).toBeGreaterThan(0);
   expect(started).toEqual([hired]);
 });

@@ -11,11 +11,11 @@ test('a call sends method, path, key, request id and body as the contract says, 
     status: 201,
     json: { status: 'success', data: enrolled },
   }));
-  const body = await partner.onboarding.enrol({ params: { flowId: 'flow/1' }, body: person }, { lane: 'live' });
+  const body = await partner.onboarding.enrol({ params: { flowId: 'flow/1' }, body: person }, { priority: 'live' });
   expect(body.data.onboardingCandidateId).toBe('oc_1');
   expect(seen[0]).toMatchObject({ method: 'POST', path: '/onboarding/flows/flow%2F1/candidates', body: person });
   expect(seen[0]?.headers).toMatchObject({ authorization: `Bearer ${testKey}`, 'content-type': 'application/json' });
-  expect(reports).toMatchObject([{ operation: 'onboarding.enrol', status: 201, lane: 'live' }]);
+  expect(reports).toMatchObject([{ operation: 'onboarding.enrol', status: 201, priority: 'live' }]);
   expect(seen[0]?.headers['x-request-id']).toBe(reports[0]?.requestId);
 });
 
@@ -164,9 +164,9 @@ test('beforeSend that throws keeps a call from leaving', async () => {
   expect(seen).toEqual([]);
 });
 
-test('a call cancelled while it waits for the pace is not sent', async () => {
+test('a call cancelled while it waits for the rate limit is not sent', async () => {
   const cancel = new AbortController();
-  const pace = {
+  const rateLimit = {
     acquire: (_lane: string, signal?: AbortSignal) =>
       new Promise<void>((_resolve, reject) => {
         signal?.addEventListener('abort', () => reject(signal.reason as Error));
@@ -174,39 +174,39 @@ test('a call cancelled while it waits for the pace is not sent', async () => {
       }),
     answered: () => undefined,
   };
-  const { partner, seen } = await scriptedPartner(() => ({ json: {} }), { pace });
+  const { partner, seen } = await scriptedPartner(() => ({ json: {} }), { rateLimit });
   const error = await errorOf(partner.pipelines.list({}, { signal: cancel.signal }));
   expect(error).toMatchObject({ code: 'ABORTED', action: 'retry' });
   expect(seen).toEqual([]);
 });
 
-test('the pace hears of each answer, with the wait it asks for', async () => {
+test('the rate limit hears of each answer, with the wait it asks for', async () => {
   const heard: unknown[] = [];
-  const pace = { acquire: () => Promise.resolve(), answered: (answer: unknown) => void heard.push(answer) };
+  const rateLimit = { acquire: () => Promise.resolve(), answered: (answer: unknown) => void heard.push(answer) };
   const { partner } = await scriptedPartner(
     () => ({ status: 429, headers: { 'retry-after': '2' }, text: '<html>busy</html>' }),
-    { pace },
+    { rateLimit },
   );
   const error = await errorOf(partner.pipelines.list());
   expect(error).toMatchObject({ action: 'throttle', retryAfterMs: 2000, status: 429 });
   expect(heard).toMatchObject([{ status: 429, retryAfterMs: 2000 }]);
 });
 
-test('a live call does not wait behind bulk calls that fill their lane', async () => {
+test('a live call does not wait behind bulk calls that fill their priority', async () => {
   let releaseBulk: () => void = () => undefined;
   const bulkTurn = new Promise<void>((resolve) => {
     releaseBulk = resolve;
   });
-  const pace = {
-    acquire: (lane: string) => (lane === 'bulk' ? bulkTurn : Promise.resolve()),
+  const rateLimit = {
+    acquire: (priority: string) => (priority === 'bulk' ? bulkTurn : Promise.resolve()),
     answered: () => undefined,
   };
   const { partner, seen } = await scriptedPartner(() => ({ json: { status: 'success', data: [] } }), {
-    pace,
+    rateLimit,
     concurrency: 2,
   });
   const bulk = Array.from({ length: 10 }, () => partner.pipelines.list());
-  await expect(partner.pipelines.list({}, { lane: 'live' })).resolves.toMatchObject({ status: 'success' });
+  await expect(partner.pipelines.list({}, { priority: 'live' })).resolves.toMatchObject({ status: 'success' });
   expect(seen).toHaveLength(1);
   releaseBulk();
   await Promise.all(bulk);
@@ -215,7 +215,7 @@ test('a live call does not wait behind bulk calls that fill their lane', async (
 test('no more calls are in flight than allowed', async () => {
   let inFlight = 0;
   let most = 0;
-  const pace = {
+  const rateLimit = {
     acquire: async () => {
       inFlight += 1;
       most = Math.max(most, inFlight);
@@ -223,7 +223,7 @@ test('no more calls are in flight than allowed', async () => {
     answered: () => void (inFlight -= 1),
   };
   const { partner } = await scriptedPartner(() => ({ json: { status: 'success', data: [] } }), {
-    pace,
+    rateLimit,
     concurrency: 3,
   });
   await Promise.all(Array.from({ length: 20 }, () => partner.pipelines.list()));

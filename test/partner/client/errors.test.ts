@@ -133,7 +133,7 @@ test("the partner's own words stay out of the message, which names call, status,
 
 describe('an e-mail conflict on candidate update', () => {
   const update = async (script: Script, emailConflict: '400' | '409' | 'either'): Promise<ConnectorError> => {
-    const { partner } = await scriptedPartner(script, { readings: { emailConflict } });
+    const { partner } = await scriptedPartner(script, { overrides: { emailConflict } });
     return errorOf(partner.candidates.update({ params: { candidateId: 1 }, body: { email: 'a@example.com' } }));
   };
   const as409: Script = () => ({ status: 409, json: canonical('CONFLICT') });

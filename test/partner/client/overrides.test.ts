@@ -6,10 +6,13 @@ const params = { onboardingCandidateId: 'oc_1' };
 const record = { onboardingCandidateId: 'oc_1', overallStatus: 'completed' };
 
 test('the external status travels under the names this partner has, and comes back under ours', async () => {
-  const readings = { externalStatusBody: { status: 'hrisState', employeeId: 'hrisId' }, externalStatusAt: 'hris.link' };
+  const overrides = {
+    externalStatusBody: { status: 'hrisState', employeeId: 'hrisId' },
+    externalStatusAt: 'hris.link',
+  };
   const { partner, seen } = await scriptedPartner(
     () => ({ json: { status: 'success', data: { ...record, hris: { link: { hrisState: 'ACTIVE', hrisId: 'E1' } } } } }),
-    { readings },
+    { overrides },
   );
   const body = { status: 'ACTIVE', employeeId: 'E1' };
   const { data } = await partner.onboarding.setExternalStatus({ params, body });
@@ -22,7 +25,7 @@ test('query names are renamed for one operation, page names included', async () 
   const queryNames = { 'onboarding.listCandidates': { externalRef: 'reference', page: 'p' } };
   const { partner, seen } = await scriptedPartner(
     () => ({ json: { status: 'success', data: { candidates: [record], pagination: { total: 1 } } } }),
-    { readings: { queryNames } },
+    { overrides: { queryNames } },
   );
   await partner.readAll(contract.onboarding.listCandidates, { query: { externalRef: 'r' } });
   expect(seen[0]?.query).toEqual({ reference: 'r', p: '1', limit: '100' });
@@ -31,7 +34,7 @@ test('query names are renamed for one operation, page names included', async () 
 test('the reason of a termination is renamed, or left out with the body', async () => {
   const call = async (terminateReason: string | null) => {
     const { partner, seen } = await scriptedPartner(() => ({ json: { status: 'success', data: record } }), {
-      readings: { terminateReason },
+      overrides: { terminateReason },
     });
     await partner.onboarding.terminate({ params, body: { reason: 'candidate withdrew' } });
     return seen[0]?.body;
@@ -51,7 +54,7 @@ test('the bulk upsert is bare, or wrapped where this partner wants a key', async
   const value = { customFieldId: 'f', entityType: 'candidate' as const, entityId: 1, value: 'x' };
   const call = async (valuesBulkKey: string | null) => {
     const { partner, seen } = await scriptedPartner(() => ({ json: { status: 'success', data: [] } }), {
-      readings: { valuesBulkKey },
+      overrides: { valuesBulkKey },
     });
     await partner.customFieldValues.upsertBulk({ body: [value] });
     return seen[0]?.body;
@@ -62,7 +65,7 @@ test('the bulk upsert is bare, or wrapped where this partner wants a key', async
 
 test("a job candidate's stage is read where the tenant says it stands, and nowhere else", async () => {
   const jobCandidate = { id: 1, stage: { id: 12 } };
-  const named = await scriptedPartner(() => ({ json: {} }), { readings: { jobCandidateStageField: 'stage.id' } });
+  const named = await scriptedPartner(() => ({ json: {} }), { overrides: { jobCandidateStageField: 'stage.id' } });
   const unnamed = await scriptedPartner(() => ({ json: {} }));
   expect(named.partner.stageOf(jobCandidate)).toBe(12);
   expect(unnamed.partner.stageOf(jobCandidate)).toBeUndefined();
@@ -76,7 +79,7 @@ test.each([
   ['refused', 401, { message: 'Invalid API key' }],
   ['unknown', 404, { error: { code: 'NOT_FOUND', message: 'x' } }],
 ])('the key is %s when its status answers %i %j', async (expected, status, json) => {
-  const { partner, seen } = await scriptedPartner(() => ({ status, json }), { readings: { keyStatusPath: '/me' } });
+  const { partner, seen } = await scriptedPartner(() => ({ status, json }), { overrides: { keyStatusPath: '/me' } });
   expect(await partner.keyStatus()).toBe(expected);
   expect(seen[0]?.path).toBe('/me');
 });

@@ -66,7 +66,10 @@ test("the hire's calls work from end to end", async () => {
   ).toContain(job.id);
   expect((await partner.candidates.get({ params: { candidateId } })).data.email).toBe('hire@example.com');
 
-  await partner.jobCandidates.move({ params: { jobCandidateId }, body: { stageId: stage('HIRED') } }, { lane: 'live' });
+  await partner.jobCandidates.move(
+    { params: { jobCandidateId }, body: { stageId: stage('HIRED') } },
+    { priority: 'live' },
+  );
   const byType = await partner.readAll(contract.jobCandidates.listByStageType, {
     query: { stageType: 'HIRED', jobId: job.id },
   });
@@ -96,7 +99,7 @@ test("the hire's calls work from end to end", async () => {
     email: 'hire@example.com',
     externalRef: 'hirebridge:1:1',
   };
-  const enrolled = await partner.onboarding.enrol({ params: { flowId }, body: enrolment }, { lane: 'live' });
+  const enrolled = await partner.onboarding.enrol({ params: { flowId }, body: enrolment }, { priority: 'live' });
   const { onboardingCandidateId } = enrolled.data;
   const found = await partner.readAll(contract.onboarding.listCandidates, {
     query: { externalRef: enrolment.externalRef },

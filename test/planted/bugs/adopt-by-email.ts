@@ -12,7 +12,7 @@ export const bug: PlantedBug = {
     const { contract } = await import('../src/partner/contract/index.ts');
     const presence = await readPresence(deps.store, connection, attempt.jobCandidateId, connection.tenant.policies.enrolAt);
     const email = presence.verdict === 'missing' ? '' : presence.jobCandidate.candidate_details?.email;
-    const { items } = await connection.partner.readAll(contract.onboarding.listCandidates, {}, { lane: 'live' });
+    const { items } = await connection.partner.readAll(contract.onboarding.listCandidates, {}, { priority: 'live' });
     const hits = items.filter((item) => item.email === email).map(enrolmentOf).slice(0, 1);
 `,
     },

@@ -2,15 +2,15 @@ import { once } from 'node:events';
 import { setTimeout as pause } from 'node:timers/promises';
 import { createPartnerClient, type PartnerClient } from '../../../src/partner/client/create-partner-client.ts';
 import type { SharedState } from '../../../src/rate-limit/lease.ts';
-import { createSharedPace } from '../../../src/rate-limit/shared-rate-limit.ts';
+import { createSharedRateLimit } from '../../../src/rate-limit/shared-rate-limit.ts';
 import { openStore } from '../../../src/store/open-store.ts';
-import { changePace } from '../../../src/store/rate-limits.ts';
+import { changeRateLimit } from '../../../src/store/rate-limits.ts';
 
 export interface CallerOrder {
   storeUrl: string;
   baseUrl: string;
   apiKey: string;
-  /** Calls that always wait in the bulk lane. */
+  /** Calls that always wait in the bulk priority. */
   backlog: number;
   /** A live call every so many ms; none where absent. */
   liveEveryMs?: number;
@@ -18,7 +18,7 @@ export interface CallerOrder {
 
 /** One call, times in epoch ms: asked for, sent, answered. */
 export interface CallSeen {
-  lane: 'live' | 'bulk';
+  priority: 'live' | 'bulk';
   askedAt: number;
   sentAt: number;
   endedAt: number;
@@ -27,12 +27,12 @@ export interface CallSeen {
   retryAfterMs: number;
 }
 
-/** One client process with a saturated bulk lane. Ends with the message that it shall, and tells what it saw. */
+/** One client process with a saturated bulk priority. Ends with the message that it shall, and tells what it saw. */
 async function main(): Promise<void> {
   const [order] = (await once(process, 'message')) as [CallerOrder];
   const store = await openStore(order.storeUrl, { relaxed: true });
-  const pace = createSharedPace((change) =>
-    changePace(store, { tenantId: 'acme', upstream: 'partner' }, (saved, now) =>
+  const rateLimit = createSharedRateLimit((change) =>
+    changeRateLimit(store, { tenantId: 'acme', upstream: 'partner' }, (saved, now) =>
       change((saved ?? {}) as Partial<SharedState>, now),
     ),
   );
@@ -43,7 +43,7 @@ async function main(): Promise<void> {
     apiKey,
     environment: 'sandbox',
     allowPrivate: true,
-    pace,
+    rateLimit,
     concurrency,
   });
   const seen: CallSeen[] = [];
@@ -54,14 +54,14 @@ async function main(): Promise<void> {
   await once(process, 'message');
   stop.abort();
   await Promise.all(loops);
-  await pace.close();
+  await rateLimit.close();
   await partner.close();
   await store.close();
   process.send?.(seen, () => process.disconnect());
 }
 
-async function callOn(partner: PartnerClient, lane: CallSeen['lane'], seen: CallSeen[], stop: AbortSignal) {
-  while (!stop.aborted) await callOnce(partner, lane, seen, stop);
+async function callOn(partner: PartnerClient, priority: CallSeen['priority'], seen: CallSeen[], stop: AbortSignal) {
+  while (!stop.aborted) await callOnce(partner, priority, seen, stop);
 }
 
 async function callNowAndThen(partner: PartnerClient, everyMs: number, seen: CallSeen[], stop: AbortSignal) {
@@ -73,18 +73,18 @@ async function callNowAndThen(partner: PartnerClient, everyMs: number, seen: Cal
   await Promise.all(calls);
 }
 
-async function callOnce(partner: PartnerClient, lane: CallSeen['lane'], seen: CallSeen[], signal: AbortSignal) {
+async function callOnce(partner: PartnerClient, priority: CallSeen['priority'], seen: CallSeen[], signal: AbortSignal) {
   const askedAt = Date.now();
   let sentAt = Number.NaN;
   const refused = await partner.jobs
-    .list({ query: { perPage: 10 } }, { lane, signal, beforeSend: () => void (sentAt = Date.now()) })
+    .list({ query: { perPage: 10 } }, { priority, signal, beforeSend: () => void (sentAt = Date.now()) })
     .then(
       () => undefined,
       (error: { status?: number; retryAfterMs?: number }) => error,
     );
   if (Number.isNaN(sentAt)) return;
   const limited = refused?.status === 429;
-  seen.push({ lane, askedAt, sentAt, endedAt: Date.now(), limited, retryAfterMs: refused?.retryAfterMs ?? 0 });
+  seen.push({ priority, askedAt, sentAt, endedAt: Date.now(), limited, retryAfterMs: refused?.retryAfterMs ?? 0 });
 }
 
 await main();

@@ -8,10 +8,10 @@ import type { SharedState } from '../../../src/rate-limit/lease.ts';
 import { createControlClient } from '../../../src/sandbox/control/client.ts';
 import type { Fault } from '../../../src/sandbox/faults.ts';
 import { openStore } from '../../../src/store/open-store.ts';
-import { changePace } from '../../../src/store/rate-limits.ts';
+import { changeRateLimit } from '../../../src/store/rate-limits.ts';
 import type { CallerOrder, CallSeen } from './caller-process.ts';
 
-export interface PaceTrial {
+export interface RateLimitTrial {
   name: string;
   /** As `hirebridge sandbox --limit` takes it. */
   limit: string;
@@ -26,7 +26,7 @@ export interface PaceTrial {
   storeUrl?: string;
 }
 
-export interface PaceResult {
+export interface RateLimitResult {
   /** Of the sandbox's answers while it was measured. */
   answered: number;
   share429: number;
@@ -45,8 +45,8 @@ const BACKLOG = 16;
 const LIVE_EVERY_MS = 1_000;
 
 /** Client processes with a saturated backlog before a limited sandbox; the sandbox's ledger is the judge of everything but waits. */
-export async function tryPace(trial: PaceTrial): Promise<PaceResult> {
-  const dir = await mkdtemp(join(tmpdir(), 'hirebridge-pace-'));
+export async function tryRateLimit(trial: RateLimitTrial): Promise<RateLimitResult> {
+  const dir = await mkdtemp(join(tmpdir(), 'hirebridge-rate-limit-'));
   const storeUrl = trial.storeUrl ?? `sqlite:${join(dir, 'store.db')}`;
   await prepareStore(storeUrl, trial.learned);
   const args = ['sandbox', '--port', '0', '--control-port', '0', '--key', KEY, '--jobs', '2', '--limit', trial.limit];
@@ -91,8 +91,8 @@ export async function tryPace(trial: PaceTrial): Promise<PaceResult> {
 async function prepareStore(storeUrl: string, learned: number | undefined): Promise<void> {
   const store = await openStore(storeUrl);
   if (learned !== undefined) {
-    const pace: SharedState = { rate: learned, best: learned, noise: 0, limitSeen: true, version: 1 };
-    await changePace(store, { tenantId: 'acme', upstream: 'partner' }, () => ({ pace, result: undefined }));
+    const rateLimit: SharedState = { rate: learned, best: learned, noise: 0, limitSeen: true, version: 1 };
+    await changeRateLimit(store, { tenantId: 'acme', upstream: 'partner' }, () => ({ rateLimit, result: undefined }));
   }
   await store.close();
 }
@@ -114,12 +114,18 @@ function within(seen: CallSeen[][], since: number, until: number): CallSeen[][] 
   return seen.map((calls) => calls.filter((call) => call.askedAt >= since && call.endedAt <= until));
 }
 
-function conclude(trial: PaceTrial, answered: number, limited: number, ms: number, seen: CallSeen[][]): PaceResult {
+function conclude(
+  trial: RateLimitTrial,
+  answered: number,
+  limited: number,
+  ms: number,
+  seen: CallSeen[][],
+): RateLimitResult {
   const everyone = seen.flat();
   const refused = everyone.filter((call) => call.limited);
   const waits: number[] = [];
   let apart = 0;
-  for (const call of everyone.filter((one) => one.lane === 'live')) {
+  for (const call of everyone.filter((one) => one.priority === 'live')) {
     if (refused.some((one) => isPausedBy(one, call))) apart += 1;
     else waits.push(call.sentAt - call.askedAt);
   }
@@ -134,7 +140,7 @@ function conclude(trial: PaceTrial, answered: number, limited: number, ms: numbe
   };
 }
 
-/** A 429 stops everybody for as long as its Retry-After says (or for the pace's own wait), and then one tries first. */
+/** A 429 stops everybody for as long as its Retry-After says (or for the rate limit's own wait), and then one tries first. */
 const OWN_WAIT_MS = 1_000;
 const TRY_MS = 1_000;
 

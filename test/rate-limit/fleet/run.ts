@@ -1,6 +1,6 @@
 import { parseArgs } from 'node:util';
 import { renderTable } from '../../../src/cli/table.ts';
-import { type PaceResult, type PaceTrial, tryPace } from './measure-rate-limit.ts';
+import { type RateLimitResult, type RateLimitTrial, tryRateLimit } from './measure-rate-limit.ts';
 
 const { values } = parseArgs({
   options: {
@@ -15,7 +15,7 @@ const common = { processes: 3, learnSeconds: Number(values.learn), seconds: Numb
 const slow = { kind: 'latency', ms: 250 } as const;
 const noise = { kind: 'throttle', probability: 0.1, retryAfter: 1 } as const;
 
-const trials: (PaceTrial & { least: number; most429?: number })[] = [
+const trials: (RateLimitTrial & { least: number; most429?: number })[] = [
   { ...common, name: 'fixed window', limit: 'fixed:20', perSecond: 20, least: 0.85, most429: 0.03 },
   { ...common, name: 'sliding window', limit: 'sliding:20', perSecond: 20, least: 0.85, most429: 0.03 },
   { ...common, name: 'token bucket', limit: 'token:20:20', perSecond: 20, least: 0.85, most429: 0.03 },
@@ -30,24 +30,24 @@ async function main(): Promise<void> {
   const left = [...chosen];
   const rows: string[][] = [];
   let short = 0;
-  const lane = async (): Promise<void> => {
+  const priority = async (): Promise<void> => {
     for (let trial = left.shift(); trial !== undefined; trial = left.shift()) {
-      const result = await tryPace(trial);
+      const result = await tryRateLimit(trial);
       const verdicts = judge(trial, result);
       short += verdicts.filter((verdict) => !verdict.good).length;
       rows.push([trial.name, trial.limit, ...verdicts.map((verdict) => verdict.text), result.calls.join(' ')]);
       process.stderr.write(`${trial.name}: ${JSON.stringify(result)}\n`);
     }
   };
-  await Promise.all(Array.from({ length: Number(values.parallel) }, lane));
+  await Promise.all(Array.from({ length: Number(values.parallel) }, priority));
   const heads = ['', 'limit', '429 share', 'of the limit', 'live wait p99', 'calls by process'];
   process.stdout.write(`${renderTable(heads, rows)}\n${short === 0 ? 'all hold' : `${short} FALL SHORT`}\n`);
   process.exitCode = short === 0 ? 0 : 1;
 }
 
-function judge(trial: (typeof trials)[number], { share429, throughput, live }: PaceResult) {
+function judge(trial: (typeof trials)[number], { share429, throughput, live }: RateLimitResult) {
   const mostWait = 2_000 / trial.perSecond + 250 * (trial.processes - 1);
-  // Timers and a busy machine are not the pace.
+  // Timers and a busy machine are not the rate limit.
   const most429 = trial.most429 ?? 1;
   const waited = trial.most429 === undefined || live.p99 <= mostWait;
   return [

@@ -4,7 +4,7 @@ import { fileURLToPath } from 'node:url';
 import { isConnectorError } from '../../../src/errors.ts';
 import { createPartnerClient, type PartnerClient } from '../../../src/partner/client/create-partner-client.ts';
 import { readRefusal } from '../../../src/partner/client/read-answer.ts';
-import { type AnyEndpoint, defaultReadings } from '../../../src/partner/contract/index.ts';
+import { type AnyEndpoint, defaultOverrides } from '../../../src/partner/contract/index.ts';
 import { type ControlClient, createControlClient } from '../../../src/sandbox/control/client.ts';
 import { type Json, openReceiver, type ReceivedWebhook } from '../open-sandbox.ts';
 import type { Loose } from './case.ts';
@@ -162,7 +162,7 @@ async function sendRaw(baseUrl: string, endpoint: AnyEndpoint, input: Loose, key
   const { status } = response;
   const times = { sentAt: 0, endedAt: 0, requestId: 'raw' };
   const answer = { status, headers: Object.fromEntries(response.headers), body: Buffer.from(text), ...times };
-  const code = response.ok ? undefined : readRefusal(defaultReadings, endpoint, answer, answered).code;
+  const code = response.ok ? undefined : readRefusal(defaultOverrides, endpoint, answer, answered).code;
   return { by: 'raw request', status, code, body: answered };
 }
 

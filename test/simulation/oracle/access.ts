@@ -30,7 +30,7 @@ function checkRetries(world: World): string[] {
     .map(({ name, error }) => `I9 ${name} is tried again after ${String((error as Error).message).slice(0, 90)}`);
 }
 
-/** A repeat so soon after its refusal is a retry, and not somebody's answer or the next sweep. */
+/** A repeat so soon after its refusal is a retry, and not somebody's answer or the next reconcile. */
 const RETRY_MS = 10_000;
 
 /** I9, on the wire: a write is not sent again unchanged soon after it was refused; 402 is the canary's, 401 and 403 the paused tenant's. */

@@ -17,7 +17,7 @@ import { checkTenancy } from './tenancy.ts';
  * - I4 `access.ts` checkKeys for what was asked of the partner, `tenancy.ts` for our own rows and the HRIS.
  * - I5 `same-end.ts`, called by `play-seeds.ts` with a second run without faults: seeds without a change of mind, people who were never held.
  * - I6 `checkInbox` below: what was acknowledged before somebody deleted our store is lost with it.
- * - I7 `watch-listings.ts`, at each commit of the sweep's snapshot.
+ * - I7 `watch-listings.ts`, at each commit of the reconcile's snapshot.
  * - I8 `finished.ts` checkSoonQuiet within twice the fault-free time, checkQuiet after a night; a workflow that failed, below.
  * - I9 `access.ts` checkRetries by activity, checkRepeats by request: apart from the credit canary (checkCanaries: at most one a period),
  *   the probe of a paused tenant and the second read that confirms absence.

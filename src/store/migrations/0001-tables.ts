@@ -1,6 +1,6 @@
 import type { Kysely } from 'kysely';
 
-/** The tables of the hire path. Never edited; a change is a new migration. */
+/** Every table of the first release. Never edited once released; a change is a new migration. */
 export async function up(db: Kysely<unknown>): Promise<void> {
   await db.schema
     .createTable('installation')
@@ -21,6 +21,8 @@ export async function up(db: Kysely<unknown>): Promise<void> {
     .addColumn('seen_at', 'bigint', (c) => c.notNull())
     .addPrimaryKeyConstraint('jobs_key', ['tenant_id', 'job_id'])
     .execute();
+  await createStreams(db);
+  await createRateLimits(db);
 }
 
 async function createTenants(db: Kysely<unknown>): Promise<void> {
@@ -34,8 +36,8 @@ async function createTenants(db: Kysely<unknown>): Promise<void> {
     .addColumn('verified_key', 'text')
     .addColumn('baseline_started_at', 'bigint')
     .addColumn('baseline_done_at', 'bigint')
-    .addColumn('swept_at', 'bigint')
-    .addColumn('full_swept_at', 'bigint')
+    .addColumn('reconciled_at', 'bigint')
+    .addColumn('fully_reconciled_at', 'bigint')
     .addColumn('credit_gate', 'text')
     .addColumn('canary_at', 'bigint')
     .execute();
@@ -59,12 +61,12 @@ async function createInbox(db: Kysely<unknown>): Promise<void> {
     .execute();
   await db.schema.createIndex('inbox_due').on('inbox').columns(['state', 'next_try_at']).execute();
   await db.schema
-    .createTable('wakes')
+    .createTable('hints')
     .addColumn('tenant_id', 'text', (c) => c.notNull())
     .addColumn('stream', 'text', (c) => c.notNull())
     .addColumn('record_id', 'text', (c) => c.notNull())
-    .addColumn('woken_at', 'bigint', (c) => c.notNull())
-    .addPrimaryKeyConstraint('wakes_key', ['tenant_id', 'stream', 'record_id'])
+    .addColumn('hinted_at', 'bigint', (c) => c.notNull())
+    .addPrimaryKeyConstraint('hints_key', ['tenant_id', 'stream', 'record_id'])
     .execute();
 }
 
@@ -175,4 +177,49 @@ async function createHolds(db: Kysely<unknown>): Promise<void> {
     .addColumn('notified_at', 'bigint')
     .execute();
   await db.schema.createIndex('holds_open').on('holds').columns(['tenant_id', 'closed_at']).execute();
+}
+
+async function createStreams(db: Kysely<unknown>): Promise<void> {
+  await db.schema
+    .createTable('streams')
+    .addColumn('tenant_id', 'text', (c) => c.notNull())
+    .addColumn('stream', 'text', (c) => c.notNull())
+    .addColumn('run_id', 'text', (c) => c.notNull())
+    .addColumn('state', 'text', (c) => c.notNull())
+    .addColumn('is_full', 'integer', (c) => c.notNull())
+    .addColumn('page', 'integer', (c) => c.notNull())
+    .addColumn('seen', 'integer', (c) => c.notNull())
+    .addColumn('total', 'integer')
+    .addColumn('unchanged', 'integer', (c) => c.notNull())
+    .addColumn('created', 'integer', (c) => c.notNull())
+    .addColumn('updated', 'integer', (c) => c.notNull())
+    .addColumn('quarantined', 'integer', (c) => c.notNull())
+    .addColumn('refused_code', 'text')
+    .addColumn('refused_message', 'text')
+    .addColumn('started_at', 'bigint', (c) => c.notNull())
+    .addColumn('updated_at', 'bigint', (c) => c.notNull())
+    .addColumn('ended_at', 'bigint')
+    .addPrimaryKeyConstraint('streams_key', ['tenant_id', 'stream'])
+    .execute();
+  await db.schema
+    .createTable('quarantine')
+    .addColumn('tenant_id', 'text', (c) => c.notNull())
+    .addColumn('stream', 'text', (c) => c.notNull())
+    .addColumn('record_key', 'text', (c) => c.notNull())
+    .addColumn('page', 'integer', (c) => c.notNull())
+    .addColumn('reason', 'text', (c) => c.notNull())
+    .addColumn('since', 'bigint', (c) => c.notNull())
+    .addPrimaryKeyConstraint('quarantine_key', ['tenant_id', 'stream', 'record_key'])
+    .execute();
+}
+
+async function createRateLimits(db: Kysely<unknown>): Promise<void> {
+  await db.schema
+    .createTable('rate_limits')
+    .addColumn('tenant_id', 'text', (c) => c.notNull())
+    .addColumn('upstream', 'text', (c) => c.notNull())
+    .addColumn('version', 'bigint', (c) => c.notNull())
+    .addColumn('state', 'text', (c) => c.notNull())
+    .addPrimaryKeyConstraint('rate_limits_key', ['tenant_id', 'upstream'])
+    .execute();
 }
