@@ -128,7 +128,7 @@ function hireClient(world: World): HireClient {
   const client = {
     workflow: {
       signalWithStart: async (type: string, options: { workflowId: string; args: unknown[]; signalArgs: unknown[] }) =>
-        temporal.signalWithStart(options.workflowId, type, options.args[0], { name: 'wake', args: options.signalArgs }),
+        temporal.signalWithStart(options.workflowId, type, options.args[0], { name: 'hint', args: options.signalArgs }),
     },
   };
   const timing = {

@@ -92,7 +92,7 @@ function signalHireOver(world: World, process: Process): ActivityDeps['signalHir
       signalWithStart: (type: string, options: StartOptions) =>
         call(() =>
           temporal.signalWithStart(options.workflowId, type, options.args[0], {
-            name: 'wake',
+            name: 'hint',
             args: options.signalArgs,
           }),
         ),

@@ -51,12 +51,12 @@ describe('a file is refused', () => {
     [
       'for an unknown reading',
       change('  company:', '  overrides: { valueBulkKey: x }\n  company:'),
-      'acme.yaml:6:15 "partner.overrides.valueBulkKey" is not a known key. Did you mean "valuesBulkKey"?',
+      'acme.yaml:6:16 "partner.overrides.valueBulkKey" is not a known key. Did you mean "valuesBulkKey"?',
     ],
     [
       'for a query name of no operation',
       change('  company:', '  overrides: { queryNames: { jobCandidates.byStage: { jobId: job } } }\n  company:'),
-      'acme.yaml:6:29 "partner.overrides.queryNames.jobCandidates.byStage" is not right: expected an operation that has a query',
+      'acme.yaml:6:30 "partner.overrides.queryNames.jobCandidates.byStage" is not right: expected an operation that has a query',
     ],
     [
       'for a query name that its operation has not',
@@ -64,7 +64,7 @@ describe('a file is refused', () => {
         '  company:',
         '  overrides: { queryNames: { jobCandidates.listByStageType: { stagetype: type } } }\n  company:',
       ),
-      'acme.yaml:6:73 "partner.overrides.queryNames.jobCandidates.listByStageType.stagetype" is not right: expected one of stageType, jobId',
+      'acme.yaml:6:74 "partner.overrides.queryNames.jobCandidates.listByStageType.stagetype" is not right: expected one of stageType, jobId',
     ],
     [
       'for a missing key',
@@ -150,7 +150,7 @@ describe('a file is refused', () => {
     [
       'for a reconcile without pause',
       change('policies:', 'policies:\n  reconcile: { every: 0s }'),
-      'acme.yaml:15:19 "policies.reconcile.every" is not right: expected a duration above zero',
+      'acme.yaml:15:23 "policies.reconcile.every" is not right: expected a duration above zero',
     ],
     [
       'for an onboarding policy of no shape',

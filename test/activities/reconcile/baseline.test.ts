@@ -22,7 +22,7 @@ async function tenant(hired = 3) {
       tenant: { tenant: 'acme', partner: {}, policies: { enrolAt: ['HIRED'] } },
       partner,
       hris: { facts: () => ({ storesReference: false, readLagMs: 0 }) },
-      readings: defaultOverrides,
+      overrides: defaultOverrides,
       keyFingerprint: 'one',
     }) as unknown as Connection;
   const deps = {
