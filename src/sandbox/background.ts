@@ -1,12 +1,12 @@
 import type { Context } from './context.ts';
-import { companyById } from './records/companies.ts';
-import { scoreInterview } from './records/interviews.ts';
-import { finishBatch } from './records/invite-batches.ts';
-import { generateQuestions } from './records/question-generator.ts';
-import { finishRescore } from './records/rescoring.ts';
-import { parseResumes } from './records/resume-batches.ts';
-import { finishParsing } from './records/resumes.ts';
-import { scoreJobCandidate } from './records/scoring.ts';
+import { scoreInterview } from './records/assessments/interviews.ts';
+import { finishBatch } from './records/assessments/invite-batches.ts';
+import { generateQuestions } from './records/assessments/question-generator.ts';
+import { parseResumes } from './records/candidates/resume-batches.ts';
+import { finishParsing } from './records/candidates/resumes.ts';
+import { finishRescore } from './records/job-candidates/rescoring.ts';
+import { scoreJobCandidate } from './records/job-candidates/scoring.ts';
+import { companyById } from './records/workspace/companies.ts';
 import type { SandboxState } from './state.ts';
 
 /**

@@ -1,6 +1,6 @@
-import type { LedgerEntry } from './ledger.ts';
-import { record } from './ledger.ts';
-import type { Company } from './records/companies.ts';
+import type { LedgerEntry } from './records/platform/ledger.ts';
+import { record } from './records/platform/ledger.ts';
+import type { Company } from './records/workspace/companies.ts';
 import type { SandboxState } from './state.ts';
 
 /** Through which door something is done. What was there from the beginning (`seed`) leaves no ledger rows and no events. */

@@ -1,7 +1,7 @@
 import type { Call } from './handle.ts';
 import { contextOf } from './prepare.ts';
-import { candidateIds, deleteCandidates } from './records/candidates.ts';
-import { createJob } from './records/jobs.ts';
+import { candidateIds, deleteCandidates } from './records/candidates/candidates.ts';
+import { createJob } from './records/jobs/jobs.ts';
 import type { SandboxState } from './state.ts';
 
 /** Somebody works in the dashboard while a list is being paged, so that the pages after this one shift by one record. */

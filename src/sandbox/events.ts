@@ -1,7 +1,7 @@
 import type { Context } from './context.ts';
 import { iso } from './context.ts';
-import { queueDelivery } from './deliveries.ts';
-import { record } from './ledger.ts';
+import { queueDelivery } from './records/platform/deliveries.ts';
+import { record } from './records/platform/ledger.ts';
 
 /**
  * Something happened that section 6 has a name for. Written into the ledger always; queued for delivery when the company has

@@ -2,13 +2,13 @@ import type { Context } from './context.ts';
 import { ApiError } from './errors.ts';
 import { readFileUrl } from './file-urls.ts';
 import type { ApiResponse } from './handle.ts';
-import { record } from './ledger.ts';
 import { pdfOf } from './pdf.ts';
-import { applicationFile, consentFile, resumeFile } from './records/application-record.ts';
-import { interviewReport } from './records/assessment-files.ts';
-import { companyById } from './records/companies.ts';
-import { certificateText, offerText } from './records/offer-files.ts';
-import { documentText } from './records/onboarding-documents.ts';
+import { interviewReport } from './records/assessments/assessment-files.ts';
+import { applicationFile, consentFile, resumeFile } from './records/job-candidates/application-record.ts';
+import { certificateText, offerText } from './records/onboarding/offer-files.ts';
+import { documentText } from './records/onboarding/onboarding-documents.ts';
+import { record } from './records/platform/ledger.ts';
+import { companyById } from './records/workspace/companies.ts';
 import type { SandboxState } from './state.ts';
 
 /** What a document says. */

@@ -9,11 +9,11 @@ import {
   notImplemented,
   serverError,
 } from './errors.ts';
-import { record } from './ledger.ts';
 import { operations } from './operations/index.ts';
 import type { Answer } from './operations/operation.ts';
 import { resourceChecks } from './operations/resource-checks.ts';
-import { type Company, companyByKey } from './records/companies.ts';
+import { record } from './records/platform/ledger.ts';
+import { type Company, companyByKey } from './records/workspace/companies.ts';
 import { BASE_PATH, createRouter, type Route } from './router.ts';
 import type { SandboxState } from './state.ts';
 import { parseWith, readJson, readQuery } from './validate.ts';

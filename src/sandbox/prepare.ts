@@ -1,5 +1,7 @@
 import { ConnectorError } from '../errors.ts';
 import type { Context } from './context.ts';
+import { createFlow } from './records/onboarding/onboarding-flows.ts';
+import { createPipeline } from './records/pipelines/pipelines.ts';
 import {
   type Company,
   companyById,
@@ -7,9 +9,7 @@ import {
   createCompany,
   listCompanies,
   updateCompany,
-} from './records/companies.ts';
-import { createFlow } from './records/onboarding-flows.ts';
-import { createPipeline } from './records/pipelines.ts';
+} from './records/workspace/companies.ts';
 import { seedAssessments } from './seed/assessments.ts';
 import { seedBooking } from './seed/booking.ts';
 import { type SeedOrder, seedCompany } from './seed/seed.ts';

@@ -1,10 +1,10 @@
 import { Agent, request } from 'undici';
 import { runDueTasks } from './background.ts';
-import type { Delivery, DeliveryOutcome } from './deliveries.ts';
-import { nextDeliveryAt, reviveDeliveries, settleDelivery, takeDueDeliveries } from './deliveries.ts';
-import { companyById } from './records/companies.ts';
+import type { Delivery, DeliveryOutcome } from './records/platform/deliveries.ts';
+import { nextDeliveryAt, reviveDeliveries, settleDelivery, takeDueDeliveries } from './records/platform/deliveries.ts';
+import { nextTaskAt } from './records/platform/tasks.ts';
+import { companyById } from './records/workspace/companies.ts';
 import type { SandboxState } from './state.ts';
-import { nextTaskAt } from './tasks.ts';
 
 /** A receiver that takes longer has failed this attempt. */
 const ATTEMPT_TIMEOUT_MS = 10_000;

@@ -1,10 +1,10 @@
 import { createHmac } from 'node:crypto';
 import type { ApiResponse } from './handle.ts';
-import { record } from './ledger.ts';
 import { contextOf } from './prepare.ts';
-import { findAssessment } from './records/assessments.ts';
-import { companyById } from './records/companies.ts';
-import { findSubmission, inviteOfSubmission, resultOf } from './records/submissions.ts';
+import { findAssessment } from './records/assessments/assessments.ts';
+import { findSubmission, inviteOfSubmission, resultOf } from './records/assessments/submissions.ts';
+import { record } from './records/platform/ledger.ts';
+import { companyById } from './records/workspace/companies.ts';
 import type { SandboxState } from './state.ts';
 
 /** Section 4.6: the public result page of a submission. It does not expire, and whoever has the URL may read it. */

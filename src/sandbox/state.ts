@@ -4,7 +4,7 @@ import { join } from 'node:path';
 import { DatabaseSync, type SQLInputValue, type StatementSync } from 'node:sqlite';
 import { type Clock, createRealClock, createSteppedClock, isStepped } from './clock.ts';
 import { Faults } from './faults.ts';
-import { TABLES } from './schema.ts';
+import { TABLES } from './records/platform/schema.ts';
 
 export interface StateOptions {
   /** A file that survives restarts, `:memory:`, or nothing: a temporary file that keeps large seeds off the heap. */

@@ -13,7 +13,7 @@ import type { SqlOptionsInput } from '../../src/hris/sql/options.ts';
 import { createPartnerClient, type PartnerClient } from '../../src/partner/client/create-partner-client.ts';
 import { contract } from '../../src/partner/contract/index.ts';
 import { type ControlClient, createControlClient } from '../../src/sandbox/control/client.ts';
-import type { LedgerRow } from '../../src/sandbox/ledger.ts';
+import type { LedgerRow } from '../../src/sandbox/records/platform/ledger.ts';
 import { defineStartDate, finishOnboardings, listApplicants, readEmployees } from './world-people.ts';
 import { TENANT, writeTenant } from './world-tenant.ts';
 

@@ -3,10 +3,10 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { expect, test } from 'vitest';
 import { act } from '../../src/sandbox/control/server.ts';
-import { settleDelivery, takeDueDeliveries } from '../../src/sandbox/deliveries.ts';
 import { handle } from '../../src/sandbox/handle.ts';
-import { countLedger } from '../../src/sandbox/ledger.ts';
 import { createSandboxState } from '../../src/sandbox/prepare.ts';
+import { settleDelivery, takeDueDeliveries } from '../../src/sandbox/records/platform/deliveries.ts';
+import { countLedger } from '../../src/sandbox/records/platform/ledger.ts';
 import { eventually, openReceiver, openSandbox } from './open-sandbox.ts';
 
 test('a restart with the same file keeps records, ledger, keys and what was still to be delivered', async () => {

@@ -1,9 +1,9 @@
 import { isEventName } from '../../src/partner/contract/events.ts';
 import { readDelivery } from '../../src/receiver/envelope.ts';
 import { act } from '../../src/sandbox/control/server.ts';
-import { nextDeliveryAt, settleDelivery, takeDueDeliveries } from '../../src/sandbox/deliveries.ts';
 import { createSandboxState } from '../../src/sandbox/prepare.ts';
 import { createRandom, type Random } from '../../src/sandbox/random.ts';
+import { nextDeliveryAt, settleDelivery, takeDueDeliveries } from '../../src/sandbox/records/platform/deliveries.ts';
 import { insertDelivery } from '../../src/store/inbox.ts';
 import type { Tenant } from '../../src/tenants/schema.ts';
 import * as workflows from '../../workflows/index.ts';

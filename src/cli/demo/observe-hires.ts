@@ -1,4 +1,4 @@
-import type { LedgerRow } from '../../sandbox/ledger.ts';
+import type { LedgerRow } from '../../sandbox/records/platform/ledger.ts';
 import type { EmployeeRow } from './read-employees.ts';
 
 /** How far one hire is, by what the partner's ledger and the HRIS's table show. */

@@ -1,4 +1,4 @@
-import type { LedgerRow } from '../../sandbox/ledger.ts';
+import type { LedgerRow } from '../../sandbox/records/platform/ledger.ts';
 import type { HireView } from './observe-hires.ts';
 import type { EmployeeRow } from './read-employees.ts';
 

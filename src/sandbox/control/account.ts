@@ -1,5 +1,5 @@
 import { z } from 'zod';
-import { regenerateKey, updateCompany } from '../records/companies.ts';
+import { regenerateKey, updateCompany } from '../records/workspace/companies.ts';
 import { defineAction, NoInput } from './action.ts';
 
 const credits = z.int().min(0);

@@ -2,9 +2,14 @@ import { z } from 'zod';
 import { aiLanguages, assessmentStatuses, assessmentTypes, bucketStatuses } from '../../partner/contract/assessment.ts';
 import type { Context } from '../context.ts';
 import { notFound } from '../errors.ts';
-import { addQuestion } from '../records/assessment-questions.ts';
-import { bucketsOf, createAssessment, renderAssessmentInFull, updateAssessment } from '../records/assessments.ts';
-import { currentInvite, findFlowCandidate, renderFlowCandidate } from '../records/flow-progress.ts';
+import { currentInvite, findFlowCandidate, renderFlowCandidate } from '../records/assessment-flows/flow-progress.ts';
+import { addQuestion } from '../records/assessments/assessment-questions.ts';
+import {
+  bucketsOf,
+  createAssessment,
+  renderAssessmentInFull,
+  updateAssessment,
+} from '../records/assessments/assessments.ts';
 import {
   breakInterview,
   finishInterview,
@@ -12,11 +17,11 @@ import {
   resumeInterview,
   scoreInterview,
   startInterview,
-} from '../records/interviews.ts';
-import type { Invite } from '../records/invites.ts';
-import { inviteOf, personOf } from '../records/invites.ts';
-import { generatorStates, setGenerator } from '../records/question-generator.ts';
-import { renderSubmission, type Submission, submissionOf } from '../records/submissions.ts';
+} from '../records/assessments/interviews.ts';
+import type { Invite } from '../records/assessments/invites.ts';
+import { inviteOf, personOf } from '../records/assessments/invites.ts';
+import { generatorStates, setGenerator } from '../records/assessments/question-generator.ts';
+import { renderSubmission, type Submission, submissionOf } from '../records/assessments/submissions.ts';
 import { defineAction } from './action.ts';
 
 const scoring = {

@@ -7,9 +7,9 @@ import {
   scheduleProfiles,
 } from '../../partner/contract/booking-schedule.ts';
 import { notFound } from '../errors.ts';
-import { findLink, isOpen, listLinks, renderLink, setLinkStatus } from '../records/booking-links.ts';
-import { createSchedule, deleteSchedule, findSchedule, renderSchedule } from '../records/booking-schedules.ts';
-import { book, cancelBooking, renderBooking } from '../records/bookings.ts';
+import { findLink, isOpen, listLinks, renderLink, setLinkStatus } from '../records/booking/booking-links.ts';
+import { createSchedule, deleteSchedule, findSchedule, renderSchedule } from '../records/booking/booking-schedules.ts';
+import { book, cancelBooking, renderBooking } from '../records/booking/bookings.ts';
 import { defineAction } from './action.ts';
 
 const time = z.string().regex(/^([01]\d|2[0-3]):[0-5]\d$/);

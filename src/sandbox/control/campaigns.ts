@@ -1,7 +1,7 @@
 import { z } from 'zod';
 import { campaignPurposes } from '../../partner/contract/campaign.ts';
-import { LEAD_LABELS, type LeadStatus, setLeadStatus } from '../records/campaign-leads.ts';
-import { enablePurposes, setCampaign } from '../records/campaigns.ts';
+import { LEAD_LABELS, type LeadStatus, setLeadStatus } from '../records/campaigns/campaign-leads.ts';
+import { enablePurposes, setCampaign } from '../records/campaigns/campaigns.ts';
 import { defineAction } from './action.ts';
 
 const campaign = { campaignId: z.int() };

@@ -4,8 +4,8 @@ import { stringify } from 'yaml';
 import { collectionEnvironments, requestCollection } from '../../partner/openapi/collection.ts';
 import { openApiDocument } from '../../partner/openapi/openapi.ts';
 import { contextOf } from '../prepare.ts';
-import { listCompanies } from '../records/companies.ts';
-import { verifiedNumbers } from '../records/sites.ts';
+import { verifiedNumbers } from '../records/campaigns/sites.ts';
+import { listCompanies } from '../records/workspace/companies.ts';
 import { BASE_PATH } from '../router.ts';
 import type { SandboxState } from '../state.ts';
 

@@ -3,9 +3,9 @@ import { runDueTasks } from '../background.ts';
 import { invalidRequest } from '../errors.ts';
 import { Fault, FaultPlan } from '../faults.ts';
 import { bornCompany, TEST_KEY } from '../prepare.ts';
-import { companyByKey } from '../records/companies.ts';
+import { nextTaskAt } from '../records/platform/tasks.ts';
+import { companyByKey } from '../records/workspace/companies.ts';
 import { seedCompany } from '../seed/seed.ts';
-import { nextTaskAt } from '../tasks.ts';
 import { defineAction, NoInput } from './action.ts';
 
 const count = z.int().min(0).max(1_000_000).optional();

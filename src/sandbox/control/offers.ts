@@ -1,10 +1,10 @@
 import { z } from 'zod';
 import type { Context } from '../context.ts';
-import { findCandidate } from '../records/candidates.ts';
-import { findJobCandidate } from '../records/job-candidates.ts';
-import type { Offer } from '../records/offers.ts';
-import { cancelOffer, createOffer, findOffer, openOffer, sendOffer, signOffer } from '../records/offers.ts';
-import { listUsers } from '../records/users.ts';
+import { findCandidate } from '../records/candidates/candidates.ts';
+import { findJobCandidate } from '../records/job-candidates/job-candidates.ts';
+import type { Offer } from '../records/onboarding/offers.ts';
+import { cancelOffer, createOffer, findOffer, openOffer, sendOffer, signOffer } from '../records/onboarding/offers.ts';
+import { listUsers } from '../records/workspace/users.ts';
 import { defineAction } from './action.ts';
 
 const offer = { offerId: z.string() };

@@ -7,9 +7,9 @@ import {
   setOverallStatus,
   setStep,
   stepsOf,
-} from '../records/onboarding.ts';
-import { renderDocument, uploadDocuments } from '../records/onboarding-documents.ts';
-import { createFlow, listFlows, renderFlow, setFlowStatus } from '../records/onboarding-flows.ts';
+} from '../records/onboarding/onboarding.ts';
+import { renderDocument, uploadDocuments } from '../records/onboarding/onboarding-documents.ts';
+import { createFlow, listFlows, renderFlow, setFlowStatus } from '../records/onboarding/onboarding-flows.ts';
 import { defineAction, NoInput } from './action.ts';
 
 const enrolment = { onboardingCandidateId: z.string() };

@@ -4,11 +4,16 @@ import { stageTypes } from '../../partner/contract/pipelines.ts';
 import type { Context } from '../context.ts';
 import { invalidRequest } from '../errors.ts';
 import { emit } from '../events.ts';
-import { apply } from '../records/applications.ts';
-import { candidateByEmail, createCandidate, deleteCandidates, updateCandidate } from '../records/candidates.ts';
-import { renderValue, upsertValue } from '../records/custom-field-values.ts';
-import { createCustomField, deleteCustomField, listCustomFields } from '../records/custom-fields.ts';
-import type { JobCandidate } from '../records/job-candidates.ts';
+import {
+  candidateByEmail,
+  createCandidate,
+  deleteCandidates,
+  updateCandidate,
+} from '../records/candidates/candidates.ts';
+import { renderValue, upsertValue } from '../records/custom-fields/custom-field-values.ts';
+import { createCustomField, deleteCustomField, listCustomFields } from '../records/custom-fields/custom-fields.ts';
+import { apply } from '../records/job-candidates/applications.ts';
+import type { JobCandidate } from '../records/job-candidates/job-candidates.ts';
 import {
   addToJob,
   findJobCandidate,
@@ -19,10 +24,10 @@ import {
   stageForJobCandidate,
   stageNow,
   tellAdded,
-} from '../records/job-candidates.ts';
-import { createJob, findJob, renderJob, setJobStatus, updateJob } from '../records/jobs.ts';
-import type { Stage } from '../records/pipelines.ts';
-import { findStage } from '../records/pipelines.ts';
+} from '../records/job-candidates/job-candidates.ts';
+import { createJob, findJob, renderJob, setJobStatus, updateJob } from '../records/jobs/jobs.ts';
+import type { Stage } from '../records/pipelines/pipelines.ts';
+import { findStage } from '../records/pipelines/pipelines.ts';
 import { defineAction, Ids } from './action.ts';
 
 const Profile = z.looseObject({

@@ -1,8 +1,14 @@
 import { z } from 'zod';
 import { userStatuses } from '../../partner/contract/users.ts';
-import { createSite, linkedSites, setNumberVerified, setSiteLinked, verifiedNumbers } from '../records/sites.ts';
-import { createTeam } from '../records/teams.ts';
-import { createUser, setUserStatus, setUserTeams } from '../records/users.ts';
+import {
+  createSite,
+  linkedSites,
+  setNumberVerified,
+  setSiteLinked,
+  verifiedNumbers,
+} from '../records/campaigns/sites.ts';
+import { createTeam } from '../records/workspace/teams.ts';
+import { createUser, setUserStatus, setUserTeams } from '../records/workspace/users.ts';
 import { defineAction, NoInput } from './action.ts';
 
 export const workspace = {

@@ -5,10 +5,10 @@ import {
   listAssessmentFlows,
   renderAssessmentFlow,
   updateAssessmentFlow,
-} from '../records/assessment-flows.ts';
-import { assign, listFlowCandidates, renderFlowCandidate } from '../records/flow-progress.ts';
-import { personOf } from '../records/invites.ts';
-import { findJob } from '../records/jobs.ts';
+} from '../records/assessment-flows/assessment-flows.ts';
+import { assign, listFlowCandidates, renderFlowCandidate } from '../records/assessment-flows/flow-progress.ts';
+import { personOf } from '../records/assessments/invites.ts';
+import { findJob } from '../records/jobs/jobs.ts';
 import { type OperationTree, success } from './operation.ts';
 
 export const assessmentFlows = {

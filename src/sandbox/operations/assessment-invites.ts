@@ -2,10 +2,15 @@
 import type { Context } from '../context.ts';
 import { refuse } from '../errors.ts';
 import { fileUrl } from '../file-urls.ts';
-import { findAssessment, findAssessmentToChange } from '../records/assessments.ts';
-import { findBatch, renderBatch, startBatch } from '../records/invite-batches.ts';
-import { invite } from '../records/invites.ts';
-import { findSubmission, listSubmitted, renderSubmission, type Submission } from '../records/submissions.ts';
+import { findAssessment, findAssessmentToChange } from '../records/assessments/assessments.ts';
+import { findBatch, renderBatch, startBatch } from '../records/assessments/invite-batches.ts';
+import { invite } from '../records/assessments/invites.ts';
+import {
+  findSubmission,
+  listSubmitted,
+  renderSubmission,
+  type Submission,
+} from '../records/assessments/submissions.ts';
 import { sharePageUrl } from '../share-page.ts';
 import { type OperationTree, success } from './operation.ts';
 

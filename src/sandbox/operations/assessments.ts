@@ -1,7 +1,12 @@
 /** Section 4.6: assessments and their questions. Invitations and results stand in assessment-invites.ts. */
 import type { Context } from '../context.ts';
-import { addQuestion, removeQuestion, renderQuestion, updateQuestion } from '../records/assessment-questions.ts';
-import type { Assessment } from '../records/assessments.ts';
+import {
+  addQuestion,
+  removeQuestion,
+  renderQuestion,
+  updateQuestion,
+} from '../records/assessments/assessment-questions.ts';
+import type { Assessment } from '../records/assessments/assessments.ts';
 import {
   bucketsOf,
   createAssessment,
@@ -11,10 +16,10 @@ import {
   renderAssessment,
   renderAssessmentInFull,
   updateAssessment,
-} from '../records/assessments.ts';
-import { takeCredit } from '../records/credits.ts';
-import { findJob } from '../records/jobs.ts';
-import { askGenerator, derivedFields, scheduleQuestions } from '../records/question-generator.ts';
+} from '../records/assessments/assessments.ts';
+import { askGenerator, derivedFields, scheduleQuestions } from '../records/assessments/question-generator.ts';
+import { findJob } from '../records/jobs/jobs.ts';
+import { takeCredit } from '../records/workspace/credits.ts';
 import { assessmentInvites } from './assessment-invites.ts';
 import { confirmation, limitPagination, type OperationTree, success } from './operation.ts';
 

@@ -1,9 +1,9 @@
 /** Section 4.8: candidate self-scheduling. Section 6 shows no booking events, so none are sent. */
-import { personOf } from '../records/booking-entities.ts';
-import { linkFor, renderLink } from '../records/booking-links.ts';
-import { findSchedule, listSchedules, renderLocation, renderSchedule } from '../records/booking-schedules.ts';
-import { freeSlots, instantIn, renderSlot } from '../records/booking-slots.ts';
-import { book, listBookings, renderBooking } from '../records/bookings.ts';
+import { personOf } from '../records/booking/booking-entities.ts';
+import { linkFor, renderLink } from '../records/booking/booking-links.ts';
+import { findSchedule, listSchedules, renderLocation, renderSchedule } from '../records/booking/booking-schedules.ts';
+import { freeSlots, instantIn, renderSlot } from '../records/booking/booking-slots.ts';
+import { book, listBookings, renderBooking } from '../records/booking/bookings.ts';
 import { type OperationTree, success } from './operation.ts';
 
 export const bookingSchedules = {

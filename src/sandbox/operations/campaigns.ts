@@ -1,7 +1,7 @@
 /** Section 4.10: company campaigns and sites. Section 6 has no campaign events, so none are sent. */
-import { addLeads, listLeads, renderLead } from '../records/campaign-leads.ts';
-import { createCampaign, findCampaign, listCampaigns, renderCampaign } from '../records/campaigns.ts';
-import { linkedSites } from '../records/sites.ts';
+import { addLeads, listLeads, renderLead } from '../records/campaigns/campaign-leads.ts';
+import { createCampaign, findCampaign, listCampaigns, renderCampaign } from '../records/campaigns/campaigns.ts';
+import { linkedSites } from '../records/campaigns/sites.ts';
 import { limitPagination, type OperationTree } from './operation.ts';
 
 export const sites = {

@@ -1,17 +1,17 @@
 /** Section 4.3: candidates. Resumes in bulk stand in a file of their own. */
 import type { Context } from '../context.ts';
 import { refuse } from '../errors.ts';
-import { candidatePage } from '../records/candidate-pages.ts';
+import { candidatePage } from '../records/candidates/candidate-pages.ts';
 import {
   candidateByEmail,
   candidateText,
   createCandidate,
   findCandidate,
   updateCandidate,
-} from '../records/candidates.ts';
-import { creditsOf } from '../records/credits.ts';
-import { upsertValuesOf } from '../records/custom-field-values.ts';
-import type { JobCandidate } from '../records/job-candidates.ts';
+} from '../records/candidates/candidates.ts';
+import { parseResume } from '../records/candidates/resumes.ts';
+import { upsertValuesOf } from '../records/custom-fields/custom-field-values.ts';
+import type { JobCandidate } from '../records/job-candidates/job-candidates.ts';
 import {
   addToJob,
   findJobCandidate,
@@ -19,11 +19,11 @@ import {
   jobCandidateOf,
   stageNow,
   tellAdded,
-} from '../records/job-candidates.ts';
-import type { Job } from '../records/jobs.ts';
-import { findJob, openJob } from '../records/jobs.ts';
-import { parseResume } from '../records/resumes.ts';
-import { scheduleScoring } from '../records/scoring.ts';
+} from '../records/job-candidates/job-candidates.ts';
+import { scheduleScoring } from '../records/job-candidates/scoring.ts';
+import type { Job } from '../records/jobs/jobs.ts';
+import { findJob, openJob } from '../records/jobs/jobs.ts';
+import { creditsOf } from '../records/workspace/credits.ts';
 import { numericIds, type OperationTree, success, successTexts } from './operation.ts';
 import { candidateResumes } from './resumes.ts';
 

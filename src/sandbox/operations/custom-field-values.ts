@@ -7,7 +7,7 @@ import {
   upsertValue,
   upsertValues,
   valuesOf,
-} from '../records/custom-field-values.ts';
+} from '../records/custom-fields/custom-field-values.ts';
 import { confirmation, type OperationTree, success } from './operation.ts';
 
 export const customFieldValues = {

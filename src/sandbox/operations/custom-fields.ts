@@ -9,7 +9,7 @@ import {
   renderCustomField,
   SELECT_TYPES,
   updateCustomField,
-} from '../records/custom-fields.ts';
+} from '../records/custom-fields/custom-fields.ts';
 import { confirmation, type OperationTree, success } from './operation.ts';
 
 export const customFields = {

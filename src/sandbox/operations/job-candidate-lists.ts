@@ -1,10 +1,10 @@
 /** Section 4.4: the three listings of job candidates. */
 import type { Context } from '../context.ts';
-import { candidateText } from '../records/candidates.ts';
-import type { JobCandidate } from '../records/job-candidates.ts';
-import { JOB_CANDIDATE, renderJobCandidate } from '../records/job-candidates.ts';
-import { findJob } from '../records/jobs.ts';
-import { findStage } from '../records/pipelines.ts';
+import { candidateText } from '../records/candidates/candidates.ts';
+import type { JobCandidate } from '../records/job-candidates/job-candidates.ts';
+import { JOB_CANDIDATE, renderJobCandidate } from '../records/job-candidates/job-candidates.ts';
+import { findJob } from '../records/jobs/jobs.ts';
+import { findStage } from '../records/pipelines/pipelines.ts';
 import { type Answer, type OperationTree, successTexts } from './operation.ts';
 
 interface Listing {

@@ -1,8 +1,8 @@
 /** Section 4.4: job candidates. Rescoring and resumes stand in files of their own. */
 import type { Context } from '../context.ts';
-import { renderApplication, renderConsentDocument } from '../records/application-record.ts';
-import { candidateText } from '../records/candidates.ts';
-import type { JobCandidate } from '../records/job-candidates.ts';
+import { candidateText } from '../records/candidates/candidates.ts';
+import { renderApplication, renderConsentDocument } from '../records/job-candidates/application-record.ts';
+import type { JobCandidate } from '../records/job-candidates/job-candidates.ts';
 import {
   findJobCandidate,
   jobCandidateById,
@@ -10,8 +10,8 @@ import {
   removeJobCandidates,
   renderJobCandidate,
   updateJobCandidate,
-} from '../records/job-candidates.ts';
-import { findStage } from '../records/pipelines.ts';
+} from '../records/job-candidates/job-candidates.ts';
+import { findStage } from '../records/pipelines/pipelines.ts';
 import { jobCandidateLists } from './job-candidate-lists.ts';
 import { confirmation, numericIds, type OperationTree, success, successTexts } from './operation.ts';
 import { rescoring } from './rescoring.ts';

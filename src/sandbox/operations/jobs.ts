@@ -1,7 +1,7 @@
 /** Section 4.2: jobs. */
-import { upsertValuesOf } from '../records/custom-field-values.ts';
-import { createJob, findJob, listJobs, renderJob } from '../records/jobs.ts';
-import { requireTeam } from '../records/teams.ts';
+import { upsertValuesOf } from '../records/custom-fields/custom-field-values.ts';
+import { createJob, findJob, listJobs, renderJob } from '../records/jobs/jobs.ts';
+import { requireTeam } from '../records/workspace/teams.ts';
 import type { OperationTree } from './operation.ts';
 
 /** Text filters match a part, whatever the case (J2, assumed). */

@@ -1,5 +1,5 @@
 /** Section 4.9: onboarding. Documents and offers stand in a file of their own. */
-import type { Enrolment } from '../records/onboarding.ts';
+import type { Enrolment } from '../records/onboarding/onboarding.ts';
 import {
   ENROLMENT,
   enrol,
@@ -8,8 +8,8 @@ import {
   renderEnrolmentInFull,
   setExternalStatus,
   terminate,
-} from '../records/onboarding.ts';
-import { listFlows, renderFlow } from '../records/onboarding-flows.ts';
+} from '../records/onboarding/onboarding.ts';
+import { listFlows, renderFlow } from '../records/onboarding/onboarding-flows.ts';
 import { onboardingDocuments } from './onboarding-documents.ts';
 import { limitPagination, type OperationTree, success } from './operation.ts';
 

@@ -2,8 +2,8 @@
 import type { Context } from '../context.ts';
 import { effect } from '../context.ts';
 import { invalidRequest } from '../errors.ts';
-import { moveToStage } from '../records/job-candidates.ts';
-import type { Stage } from '../records/pipelines.ts';
+import { moveToStage } from '../records/job-candidates/job-candidates.ts';
+import type { Stage } from '../records/pipelines/pipelines.ts';
 import {
   createPipeline,
   findPipeline,
@@ -18,7 +18,7 @@ import {
   renderStage,
   stagesOf,
   updateStage,
-} from '../records/pipelines.ts';
+} from '../records/pipelines/pipelines.ts';
 import { confirmation, type OperationTree, success } from './operation.ts';
 
 export const pipelines = {

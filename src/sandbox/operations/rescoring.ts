@@ -1,7 +1,7 @@
 /** Section 4.4: rescoring. */
-import { candidateText } from '../records/candidates.ts';
-import { jobCandidateById, renderJobCandidate } from '../records/job-candidates.ts';
-import { findRescore, renderRescore, startRescore } from '../records/rescoring.ts';
+import { candidateText } from '../records/candidates/candidates.ts';
+import { jobCandidateById, renderJobCandidate } from '../records/job-candidates/job-candidates.ts';
+import { findRescore, renderRescore, startRescore } from '../records/job-candidates/rescoring.ts';
 import { type OperationTree, success, successTexts } from './operation.ts';
 
 export const rescoring = {

@@ -1,15 +1,15 @@
 import type { Context } from '../context.ts';
-import { findAssessmentFlow } from '../records/assessment-flows.ts';
-import { requireQuestion } from '../records/assessment-questions.ts';
-import { findAssessmentToChange } from '../records/assessments.ts';
-import { findSchedule } from '../records/booking-schedules.ts';
-import { findCampaign } from '../records/campaigns.ts';
-import { findCandidate } from '../records/candidates.ts';
-import { findCustomField } from '../records/custom-fields.ts';
-import { findJobCandidate } from '../records/job-candidates.ts';
-import { findEnrolment } from '../records/onboarding.ts';
-import { findFlow } from '../records/onboarding-flows.ts';
-import { findPipeline, findStage } from '../records/pipelines.ts';
+import { findAssessmentFlow } from '../records/assessment-flows/assessment-flows.ts';
+import { requireQuestion } from '../records/assessments/assessment-questions.ts';
+import { findAssessmentToChange } from '../records/assessments/assessments.ts';
+import { findSchedule } from '../records/booking/booking-schedules.ts';
+import { findCampaign } from '../records/campaigns/campaigns.ts';
+import { findCandidate } from '../records/candidates/candidates.ts';
+import { findCustomField } from '../records/custom-fields/custom-fields.ts';
+import { findJobCandidate } from '../records/job-candidates/job-candidates.ts';
+import { findEnrolment } from '../records/onboarding/onboarding.ts';
+import { findFlow } from '../records/onboarding/onboarding-flows.ts';
+import { findPipeline, findStage } from '../records/pipelines/pipelines.ts';
 
 /**
  * A record that is not there, or is another company's, is refused before its body is read (G26, assumed): path parameter to the

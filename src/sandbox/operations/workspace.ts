@@ -1,6 +1,6 @@
 /** Section 4.11: workspace users and teams. */
-import { findTeam, listTeams } from '../records/teams.ts';
-import { findUser, listUsers, type User } from '../records/users.ts';
+import { findTeam, listTeams } from '../records/workspace/teams.ts';
+import { findUser, listUsers, type User } from '../records/workspace/users.ts';
 import { type OperationTree, success } from './operation.ts';
 
 /** The two names a filter may use instead of the display name (U2, assumed). */

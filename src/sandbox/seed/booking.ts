@@ -1,6 +1,6 @@
 import type { Context } from '../context.ts';
-import type { Location, Question } from '../records/booking-schedules.ts';
-import { createSchedule } from '../records/booking-schedules.ts';
+import type { Location, Question } from '../records/booking/booking-schedules.ts';
+import { createSchedule } from '../records/booking/booking-schedules.ts';
 
 const WEEKDAYS = [1, 2, 3, 4, 5];
 

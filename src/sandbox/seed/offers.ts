@@ -1,7 +1,7 @@
 import type { Context } from '../context.ts';
-import { findCandidate } from '../records/candidates.ts';
-import { findJobCandidate } from '../records/job-candidates.ts';
-import { createOffer, sendOffer, signOffer } from '../records/offers.ts';
+import { findCandidate } from '../records/candidates/candidates.ts';
+import { findJobCandidate } from '../records/job-candidates/job-candidates.ts';
+import { createOffer, sendOffer, signOffer } from '../records/onboarding/offers.ts';
 
 /** An offer that its candidate has signed, one that waits for a signature, and a draft, as far as there are people. */
 export function seedOffers(ctx: Context, jobCandidateIds: readonly number[]): void {

@@ -1,10 +1,10 @@
 import type { Context } from '../context.ts';
 import { createRandom } from '../random.ts';
-import { createCandidate } from '../records/candidates.ts';
-import type { JobCandidate } from '../records/job-candidates.ts';
-import { addToJob } from '../records/job-candidates.ts';
-import type { Job } from '../records/jobs.ts';
-import { createJob, listJobs } from '../records/jobs.ts';
+import { createCandidate } from '../records/candidates/candidates.ts';
+import type { JobCandidate } from '../records/job-candidates/job-candidates.ts';
+import { addToJob } from '../records/job-candidates/job-candidates.ts';
+import type { Job } from '../records/jobs/jobs.ts';
+import { createJob, listJobs } from '../records/jobs/jobs.ts';
 import { seedOutcomes } from './assessments.ts';
 import { seedOffers } from './offers.ts';
 import { job, person } from './people.ts';

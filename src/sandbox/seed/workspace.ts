@@ -1,7 +1,7 @@
 import type { Context } from '../context.ts';
-import { createSite, setNumberVerified } from '../records/sites.ts';
-import { createTeam } from '../records/teams.ts';
-import { createUser } from '../records/users.ts';
+import { createSite, setNumberVerified } from '../records/campaigns/sites.ts';
+import { createTeam } from '../records/workspace/teams.ts';
+import { createUser } from '../records/workspace/users.ts';
 
 /** What a company has before anybody uses the API: people, teams, sites, a number to call from. The first user is the API key's. */
 export function seedWorkspace(ctx: Context): void {

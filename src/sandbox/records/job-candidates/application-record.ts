@@ -1,0 +1,131 @@
+import type { Context } from '../../context.ts';
+import { iso } from '../../context.ts';
+import { notFound, refuse } from '../../errors.ts';
+import { fileUrl } from '../../file-urls.ts';
+import type { FileText } from '../../files.ts';
+import { findJob } from '../jobs/jobs.ts';
+import type { ApplicationForm, Consent } from './applications.ts';
+import { findJobCandidate, type JobCandidate } from './job-candidates.ts';
+
+/** Section 2.4: what the hosted page asks for besides the person, and what an update of the job candidate may change since. */
+const ASKED = [
+  'currentJobTitle',
+  'company',
+  'noticePeriod',
+  'isWillingToRelocate',
+  'expectedCTC',
+  'currencyExpectedCTC',
+  'expectedCTCPeriod',
+  'currentCTC',
+  'currencyCurrentCTC',
+  'currentCTCPeriod',
+  'gender',
+  'dateOfBirth',
+  'nationality',
+] as const;
+
+/** 409 for whoever did not apply through the hosted page. */
+export function findForm(ctx: Context, id: number): { applied: JobCandidate; form: ApplicationForm } {
+  const applied = findJobCandidate(ctx, id);
+  if (applied.application === null)
+    throw refuse('NO_APPLICATION', 'The candidate did not apply through the hosted page');
+  return { applied, form: JSON.parse(applied.application) as ApplicationForm };
+}
+
+/** 409 for whoever gave none. */
+export function findConsent(ctx: Context, id: number): Consent {
+  const { consent } = findForm(ctx, id).form;
+  if (consent === null) throw refuse('NO_CONSENT_RECORD', 'The application has no consent record');
+  return consent;
+}
+
+/** The application record of section 2.4; every URL is new and time-limited. */
+export function renderApplication(ctx: Context, id: number): Record<string, unknown> {
+  const { applied, form } = findForm(ctx, id);
+  const changed = JSON.parse(applied.body) as Record<string, unknown>;
+  return {
+    jobCandidateId: id,
+    jobId: applied.jobId,
+    candidateId: applied.candidateId,
+    appliedAt: applied.appliedAt,
+    candidate: form.candidate,
+    ...Object.fromEntries(ASKED.map((field) => [field, changed[field] ?? form[field] ?? null])),
+    resumeUrl: form.hasResume ? fileUrl(ctx, 'resume', id) : null,
+    screeningQuestionAnswer: listOf(form, 'screeningQuestionAnswer'),
+    otherFiles: fileNames(form).map((name, index) => ({
+      name,
+      url: fileUrl(ctx, 'application-file', `${String(id)}.${String(index)}`),
+    })),
+    consent:
+      form.consent === null
+        ? null
+        : {
+            acceptedAt: form.consent.acceptedAt,
+            policyVersion: form.consent.policyVersion,
+            consentDocumentUrl: fileUrl(ctx, 'consent', id),
+            expiresAt: form.consent.expiresAt,
+          },
+  };
+}
+
+/** Section 4.4; expiresAt is that of the consent (K18, assumed). */
+export function renderConsentDocument(ctx: Context, id: number): Record<string, unknown> {
+  const { policyVersion, acceptedAt, expiresAt } = findConsent(ctx, id);
+  const document = {
+    name: 'Data privacy acknowledgment',
+    category: 'dpa_acknowledgment',
+    policyVersion,
+    acceptedAt,
+    pdfUrl: fileUrl(ctx, 'consent', id),
+    expiresAt,
+  };
+  return { jobCandidateId: id, document };
+}
+
+export function consentFile(ctx: Context, subject: string): FileText {
+  const { acceptedAt, policyVersion, expiresAt } = findConsent(ctx, Number(subject));
+  const { form } = findForm(ctx, Number(subject));
+  return {
+    title: 'Data privacy acknowledgment',
+    lines: [
+      nameOf(form),
+      `Policy version ${policyVersion}`,
+      `Accepted ${iso(acceptedAt)}`,
+      `Expires ${iso(expiresAt)}`,
+    ],
+  };
+}
+
+export function resumeFile(ctx: Context, subject: string): FileText {
+  const { form, applied } = findForm(ctx, Number(subject));
+  if (!form.hasResume) throw notFound('Resume');
+  return {
+    title: `Resume of ${nameOf(form)}`,
+    lines: [form.candidate.email, `Sent in for: ${findJob(ctx, applied.jobId).fields.title}`],
+  };
+}
+
+export function applicationFile(ctx: Context, subject: string): FileText {
+  const [id, index] = subject.split('.').map(Number);
+  const { form } = findForm(ctx, id ?? 0);
+  const name = fileNames(form)[index ?? -1];
+  if (name === undefined) throw notFound('File');
+  return { title: name, lines: [`Attached by ${nameOf(form)}`] };
+}
+
+function nameOf({ candidate: { firstName, lastName, email } }: ApplicationForm): string {
+  const name = [firstName, lastName].filter((part) => part !== null).join(' ');
+  return name === '' ? email : name;
+}
+
+/** Names of what was attached, given as text or as `{ name }`. */
+function fileNames(form: ApplicationForm): string[] {
+  return listOf(form, 'otherFiles').map((file, index) => {
+    const name = typeof file === 'object' && file !== null && 'name' in file ? file.name : file;
+    return typeof name === 'string' ? name : `File ${String(index + 1)}`;
+  });
+}
+
+function listOf(form: ApplicationForm, key: string): unknown[] {
+  return Array.isArray(form[key]) ? (form[key] as unknown[]) : [];
+}

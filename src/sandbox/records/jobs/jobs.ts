@@ -1,0 +1,186 @@
+import type { Context } from '../../context.ts';
+import { effect } from '../../context.ts';
+import { notFound } from '../../errors.ts';
+import { emit } from '../../events.ts';
+import { customFieldsOfJob } from '../custom-fields/custom-field-values.ts';
+import { defaultPipeline, stagesOf } from '../pipelines/pipelines.ts';
+
+export type JobStatus = 'DRAFT' | 'ACTIVE' | 'INACTIVE' | 'DELETED';
+
+export interface Job {
+  id: number;
+  companyId: number;
+  pipelineId: number;
+  status: JobStatus;
+  createdAt: number;
+  updatedAt: number;
+  /** Everything else, as given at creation. */
+  fields: JobFields;
+}
+
+export interface JobFields {
+  title: string;
+  city: string;
+  state: string;
+  country: string;
+  description: string;
+  workMode: string;
+  publishType: string;
+  salaryRangeFrom: number | null;
+  salaryRangeTo: number | null;
+  salaryCurrency: string | null;
+  [key: string]: unknown;
+}
+
+interface Row extends Omit<Job, 'fields'> {
+  body: string;
+}
+
+const JOB =
+  'select id, company_id as companyId, pipeline_id as pipelineId, status, created_at as createdAt, updated_at as updatedAt, body from jobs';
+
+function toJob({ body, ...row }: Row): Job {
+  return { ...row, fields: JSON.parse(body) as JobFields };
+}
+
+/** A job on the company's default pipeline. The API emits no job.created; the dashboard does (section 6, J16). */
+export function createJob(ctx: Context, input: Record<string, unknown> & { title: string }): Job {
+  const { status, customFields: _values, ...given } = input;
+  const { state, company, now } = ctx;
+  const id = state.nextId('job', 50_001);
+  const fields: JobFields = {
+    city: '',
+    state: '',
+    country: '',
+    workMode: 'ONSITE',
+    publishType: 'EXTERNAL',
+    salaryRangeFrom: null,
+    salaryRangeTo: null,
+    salaryCurrency: null,
+    ...Object.fromEntries(Object.entries(given).filter(([, value]) => value !== undefined)),
+    title: input.title,
+    description:
+      typeof given['description'] === 'string'
+        ? given['description']
+        : `${input.title}: we are looking for a colleague.`,
+  };
+  state.run(
+    'insert into jobs (id, company_id, pipeline_id, status, created_at, updated_at, body) values (?, ?, ?, ?, ?, ?, ?)',
+    id,
+    company.id,
+    defaultPipeline(ctx).id,
+    typeof status === 'string' ? status : 'DRAFT',
+    now,
+    now,
+    JSON.stringify(fields),
+  );
+  effect(ctx, 'job', id);
+  if (ctx.origin === 'dashboard') emit(ctx, 'job.created', { jobId: id, title: input.title });
+  return findJob(ctx, id);
+}
+
+/** 404 when unknown or another company's. */
+export function findJob(ctx: Context, id: number): Job {
+  const row = ctx.state.one<Row>(`${JOB} where id = ? and company_id = ?`, id, ctx.company.id);
+  if (row === undefined) throw notFound('Job');
+  return toJob(row);
+}
+
+/** A DELETED job takes nobody in (C7, assumed). */
+export function openJob(ctx: Context, id: number): Job {
+  const job = findJob(ctx, id);
+  if (job.status === 'DELETED') throw notFound('Job');
+  return job;
+}
+
+/** Edits basic details; the dashboard's edit is an event, status changes are not among them (section 6). */
+export function updateJob(ctx: Context, id: number, fields: Record<string, unknown>): Job {
+  const job = findJob(ctx, id);
+  ctx.state.run(
+    'update jobs set body = ?, updated_at = ? where id = ?',
+    JSON.stringify({ ...job.fields, ...fields }),
+    ctx.now,
+    id,
+  );
+  effect(ctx, 'job-updated', id);
+  emit(ctx, 'job.updated', { jobId: id, updatedFields: Object.keys(fields) });
+  return findJob(ctx, id);
+}
+
+export function setJobStatus(
+  ctx: Context,
+  id: number,
+  status: JobStatus,
+  closing: { status?: string | undefined; reason?: string | undefined } = {},
+): Job {
+  const job = findJob(ctx, id);
+  ctx.state.run('update jobs set status = ?, updated_at = ? where id = ?', status, ctx.now, id);
+  effect(ctx, 'job-updated', id, { status });
+  emit(ctx, 'job.status_changed', {
+    jobId: id,
+    status,
+    previousStatus: job.status,
+    closingStatus: closing.status ?? null,
+    closingReason: closing.reason ?? null,
+  });
+  return findJob(ctx, id);
+}
+
+/** Newest first (J3). SQL conditions of the list's filters; the values bind in order. */
+export function listJobs(
+  ctx: Context,
+  conditions: readonly string[],
+  values: readonly (string | number)[],
+  page: { size: number; number: number },
+): { jobs: Job[]; total: number } {
+  const where = ['company_id = ?', ...conditions].join(' and ');
+  const total =
+    ctx.state.one<{ n: number }>(`select count(*) as n from jobs where ${where}`, ctx.company.id, ...values)?.n ?? 0;
+  const rows = ctx.state.all<Row>(
+    `${JOB} where ${where} order by id desc limit ? offset ?`,
+    ctx.company.id,
+    ...values,
+    page.size,
+    (page.number - 1) * page.size,
+  );
+  return { jobs: rows.map(toJob), total };
+}
+
+/** The list item of section 2.2. */
+export function renderJob(ctx: Context, job: Job): Record<string, unknown> {
+  const { fields } = job;
+  const counts = new Map(
+    ctx.state
+      .all<{ stageId: number; n: number }>(
+        'select stage_id as stageId, count(*) as n from job_candidates where job_id = ? group by stage_id',
+        job.id,
+      )
+      .map((row) => [row.stageId, row.n]),
+  );
+  const rejected =
+    ctx.state.one<{ n: number }>('select count(*) as n from job_candidates where job_id = ? and rejected = 1', job.id)
+      ?.n ?? 0;
+  return {
+    id: job.id,
+    title: fields.title,
+    description: fields.description,
+    city: fields.city,
+    state: fields.state,
+    country: fields.country,
+    pipelineId: job.pipelineId,
+    status: job.status,
+    workMode: fields.workMode,
+    pipelineStage: stagesOf(ctx, job.pipelineId).map((stage) => ({
+      name: stage.name,
+      type: stage.type,
+      totalCandidate: counts.get(stage.id) ?? 0,
+    })),
+    createdAt: job.createdAt,
+    runningRevenue: 0,
+    rejectedCandidateCount: rejected,
+    salaryRangeFrom: fields.salaryRangeFrom,
+    salaryRangeTo: fields.salaryRangeTo,
+    salaryCurrency: fields.salaryCurrency,
+    customFields: customFieldsOfJob(ctx, job.id),
+  };
+}

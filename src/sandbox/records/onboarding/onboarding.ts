@@ -1,0 +1,249 @@
+import { terminalStatuses } from '../../../partner/contract/onboarding-candidate.ts';
+import type { Context } from '../../context.ts';
+import { effect } from '../../context.ts';
+import { invalidRequest, notFound, refuse } from '../../errors.ts';
+import { emit } from '../../events.ts';
+import { stableUuid } from '../../random.ts';
+import { emailKey } from '../candidates/candidates.ts';
+import { updateCompany } from '../workspace/companies.ts';
+import { followStep } from './onboarding-documents.ts';
+import { findFlow } from './onboarding-flows.ts';
+
+export interface Enrolment {
+  id: string;
+  flowId: string;
+  firstName: string;
+  lastName: string;
+  email: string;
+  phoneNumber: string | null;
+  externalRef: string | null;
+  overallStatus: string;
+  journeyUrl: string;
+  /** JSON texts. */
+  metadata: string | null;
+  external: string | null;
+  enrolledAt: number;
+}
+
+export interface EnrolmentEntry {
+  firstName: string;
+  lastName: string;
+  email: string;
+  phoneNumber?: string | undefined;
+  externalRef?: string | null | undefined;
+  metadata?: Record<string, unknown> | null | undefined;
+}
+
+export interface Step {
+  stepKey: string;
+  stepOrder: number;
+  status: string;
+  rejectionReason: string | null;
+  verifiedAt: number | null;
+}
+
+export const ENROLMENT = `select id, flow_id as flowId, first_name as firstName, last_name as lastName, email, phone_number as phoneNumber,
+  external_ref as externalRef, overall_status as overallStatus, journey_url as journeyUrl, metadata, external, enrolled_at as enrolledAt
+  from onboarding_candidates`;
+
+const TERMINAL: ReadonlySet<string> = new Set(terminalStatuses);
+const NOT_TERMINAL = `overall_status not in (${terminalStatuses.map((status) => `'${status}'`).join(', ')})`;
+
+export function isTerminal(overallStatus: string): boolean {
+  return TERMINAL.has(overallStatus);
+}
+
+/**
+ * Enrols all or none: a duplicate of an active enrolment, or within the entries, refuses the whole call with 409; then too few
+ * credits do with 402 (O3, O4, O13, assumed). One credit and one event a person.
+ */
+export function enrol(ctx: Context, flowId: string, entries: readonly EnrolmentEntry[]): Enrolment[] {
+  const flow = findFlow(ctx, flowId);
+  if (flow.status !== 'ACTIVE') throw invalidRequest('The onboarding flow is not active');
+  refuseDuplicates(ctx, flowId, entries);
+  const available = ctx.company.onboardingCredits;
+  if (available < entries.length) {
+    throw refuse('INSUFFICIENT_ONBOARDING_CREDITS', 'Not enough onboarding credits', {
+      requiredCredits: entries.length,
+      availableCredits: available,
+    });
+  }
+  updateCompany(ctx.state, ctx.company.id, { onboardingCredits: available - entries.length });
+  return entries.map((entry) => enrolOne(ctx, flowId, entry));
+}
+
+function refuseDuplicates(ctx: Context, flowId: string, entries: readonly EnrolmentEntry[]): void {
+  const emails = new Set<string>();
+  const refs = new Set<string>();
+  for (const { email, externalRef } of entries) {
+    const key = emailKey(email);
+    const ref = externalRef ?? '';
+    const twice = emails.has(key) || (ref !== '' && refs.has(ref));
+    const active = ctx.state.one(
+      `select 1 from onboarding_candidates where flow_id = ? and ${NOT_TERMINAL} and (email = ? or (? <> '' and external_ref = ?)) limit 1`,
+      flowId,
+      key,
+      ref,
+      ref,
+    );
+    if (twice || active !== undefined)
+      throw refuse('DUPLICATE_ENROLLMENT', 'An active enrollment exists for this email or externalRef in the flow');
+    emails.add(key);
+    refs.add(ref);
+  }
+}
+
+function enrolOne(ctx: Context, flowId: string, entry: EnrolmentEntry): Enrolment {
+  const { state, company, now } = ctx;
+  const seq = state.nextId('enrolment');
+  const id = stableUuid(state.seed, 'enrolment', seq);
+  state.run(
+    `insert into onboarding_candidates (id, company_id, seq, flow_id, first_name, last_name, email, phone_number, external_ref, overall_status,
+       journey_url, metadata, enrolled_at, updated_at)
+     values (?, ?, ?, ?, ?, ?, ?, ?, ?, 'not_started', ?, ?, ?, ?)`,
+    id,
+    company.id,
+    seq,
+    flowId,
+    entry.firstName,
+    entry.lastName,
+    emailKey(entry.email),
+    entry.phoneNumber ?? null,
+    entry.externalRef ?? null,
+    `https://onboarding.example.com/journey/${stableUuid(state.seed, 'journey', seq)}`,
+    entry.metadata === undefined || entry.metadata === null ? null : JSON.stringify(entry.metadata),
+    now,
+    now,
+  );
+  state.run(
+    `insert into onboarding_steps (onboarding_id, step_key, step_order, status)
+     select ?, value ->> 'stepKey', value ->> 'stepOrder', 'pending' from json_each((select steps from onboarding_flows where id = ?))
+     where value ->> 'isActive' = 1`,
+    id,
+    flowId,
+  );
+  effect(ctx, 'onboarding-credit', id);
+  effect(ctx, 'enrolment', id, { flowId, externalRef: entry.externalRef ?? null });
+  const enrolled = findEnrolment(ctx, id);
+  emit(ctx, 'onboarding.candidate.enrolled', eventFields(enrolled));
+  return enrolled;
+}
+
+/** 404 when unknown or another company's. */
+export function findEnrolment(ctx: Context, id: string): Enrolment {
+  const found = ctx.state.one<Enrolment>(`${ENROLMENT} where id = ? and company_id = ?`, id, ctx.company.id);
+  if (found === undefined) throw notFound('Onboarding candidate');
+  return found;
+}
+
+export function stepsOf(ctx: Context, enrolmentId: string): Step[] {
+  return ctx.state.all<Step>(
+    `select step_key as stepKey, step_order as stepOrder, status, rejection_reason as rejectionReason, verified_at as verifiedAt
+     from onboarding_steps where onboarding_id = ? order by step_order`,
+    enrolmentId,
+  );
+}
+
+/** Sets overallStatus; a change is an event, and reaching completed one more. */
+export function setOverallStatus(ctx: Context, id: string, overallStatus: string): Enrolment {
+  const before = findEnrolment(ctx, id);
+  if (before.overallStatus === overallStatus) return before;
+  ctx.state.run(
+    'update onboarding_candidates set overall_status = ?, updated_at = ? where id = ?',
+    overallStatus,
+    ctx.now,
+    id,
+  );
+  effect(ctx, 'onboarding-status', id, { from: before.overallStatus, to: overallStatus });
+  const after = findEnrolment(ctx, id);
+  emit(ctx, 'onboarding.candidate.status_changed', { ...eventFields(after), previousStatus: before.overallStatus });
+  if (overallStatus === 'completed') emit(ctx, 'onboarding.candidate.completed', eventFields(after));
+  return after;
+}
+
+/** The journey link, as long as it resolves: not once terminated, rejected or failed (section 2.9). */
+export function openJourney(ctx: Context, id: string): Enrolment {
+  const enrolment = findEnrolment(ctx, id);
+  if (isTerminal(enrolment.overallStatus) && enrolment.overallStatus !== 'completed') throw notFound('Journey');
+  return enrolment;
+}
+
+/** Section 3: any non-terminal enrolment ends; a terminal one answers 409. */
+export function terminate(ctx: Context, id: string, reason: string | null): Enrolment {
+  if (isTerminal(findEnrolment(ctx, id).overallStatus))
+    throw refuse('ALREADY_TERMINAL', 'The enrollment is already terminal');
+  effect(ctx, 'termination', id, { reasonGiven: reason !== null });
+  return setOverallStatus(ctx, id, 'terminated');
+}
+
+/** What the other system says of this person; kept whatever state the enrolment is in (O2, assumed), given fields replace earlier ones. */
+export function setExternalStatus(ctx: Context, id: string, given: Record<string, unknown>): Enrolment {
+  const before = findEnrolment(ctx, id);
+  const external = {
+    ...(before.external === null ? {} : (JSON.parse(before.external) as object)),
+    ...given,
+    updatedAt: ctx.now,
+  };
+  ctx.state.run(
+    'update onboarding_candidates set external = ?, updated_at = ? where id = ?',
+    JSON.stringify(external),
+    ctx.now,
+    id,
+  );
+  effect(ctx, 'external-status', id, given);
+  return findEnrolment(ctx, id);
+}
+
+/** A step moves, and overallStatus follows the steps (O17, assumed); a terminal enrolment no longer moves. */
+export function setStep(
+  ctx: Context,
+  id: string,
+  stepKey: string,
+  status: string,
+  reason: string | null = null,
+): Enrolment {
+  const enrolment = findEnrolment(ctx, id);
+  if (isTerminal(enrolment.overallStatus)) throw refuse('ALREADY_TERMINAL', 'The enrollment is already terminal');
+  const before = stepsOf(ctx, id).find((step) => step.stepKey === stepKey)?.status;
+  const changed = ctx.state.run(
+    'update onboarding_steps set status = ?, rejection_reason = ?, verified_at = ? where onboarding_id = ? and step_key = ?',
+    status,
+    status === 'rejected' ? reason : null,
+    status === 'verified' ? ctx.now : null,
+    id,
+    stepKey,
+  );
+  if (changed === 0) throw invalidRequest('The enrollment has no such step', { stepKey: 'unknown' });
+  effect(ctx, 'onboarding-step', id, { stepKey, status });
+  if (before !== status) followStep(ctx, enrolment, stepKey, status);
+  return setOverallStatus(ctx, id, overallOf(stepsOf(ctx, id).map((step) => step.status)));
+}
+
+/** Only a person makes an enrolment completed; verified steps alone bring it to final_handoff. */
+function overallOf(steps: readonly string[]): string {
+  if (steps.every((status) => status === 'verified')) return 'final_handoff';
+  if (steps.every((status) => status === 'submitted' || status === 'verified')) return 'under_review';
+  if (steps.some((status) => status === 'submitted' || status === 'verified')) return 'partial_submission';
+  return steps.every((status) => status === 'pending') ? 'not_started' : 'in_progress';
+}
+
+function eventFields(enrolment: Enrolment): Record<string, unknown> {
+  const { id, flowId, externalRef, overallStatus } = enrolment;
+  return { onboardingCandidateId: id, flowId, externalRef, overallStatus };
+}
+
+/** The record of section 2.9 without its steps, as lists show it. */
+export function renderEnrolment(enrolment: Enrolment): Record<string, unknown> {
+  const { id, metadata, external, ...fields } = enrolment;
+  return {
+    onboardingCandidateId: id,
+    ...fields,
+    metadata: metadata === null ? null : (JSON.parse(metadata) as unknown),
+    externalStatus: external === null ? null : (JSON.parse(external) as unknown),
+  };
+}
+
+/** With its steps. */
+export function renderEnrolmentInFull(ctx: Context, enrolment: Enrolment): Record<string, unknown> {
+  return { ...renderEnrolment(enrolment), stepProgress: stepsOf(ctx, enrolment.id) };
+}

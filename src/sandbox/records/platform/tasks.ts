@@ -1,0 +1,19 @@
+import type { Context } from '../../context.ts';
+import type { SandboxState } from '../../state.ts';
+
+/** Has a task of background.ts run `delayMs` from now, in a transaction of its own. Stored: a restart does not forget it. */
+export function schedule(ctx: Context, name: string, delayMs: number, input: Record<string, unknown>): void {
+  ctx.state.run(
+    'insert into tasks (company_id, name, due_at, input) values (?, ?, ?, ?)',
+    ctx.company.id,
+    name,
+    ctx.now + delayMs,
+    JSON.stringify(input),
+  );
+  ctx.state.eventsWaiting();
+}
+
+/** When the next task is due, epoch ms. */
+export function nextTaskAt(state: SandboxState): number | undefined {
+  return state.one<{ at: number }>('select due_at as at from tasks order by due_at limit 1')?.at;
+}
