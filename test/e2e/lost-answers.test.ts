@@ -4,7 +4,8 @@ import { temporalForTests } from '../harness/temporal.ts';
 import { describe as describeCase, profiles } from '../lost-answers/cases.ts';
 import { isAsExpected, playProfile } from '../lost-answers/play-profile.ts';
 
-// Long enough for a person to have answered the hold before the late call arrives. `npm run lost-answers` has the full ten seconds.
+// Long enough for a person to have answered the hold before the late call arrives; `npm run test:lost-answers` waits
+// the full ten seconds.
 const lateMs = 7_000;
 
 // Each waits for deadlines more than it works.

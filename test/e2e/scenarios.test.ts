@@ -5,7 +5,7 @@ import { onboarding } from '../scenarios/onboarding.ts';
 import { people } from '../scenarios/people.ts';
 import { play } from '../scenarios/scenario.ts';
 
-/** One of each kind; `npm run scenarios` plays all. */
+/** One of each kind; `npm run test:scenarios` plays all. */
 const slice = [
   'out and back during the create call, by reconcile alone',
   'rejected, then enrolled anew by answer',

@@ -5,7 +5,7 @@ import { fileURLToPath } from 'node:url';
 import type { SeedLine } from './play-seeds.ts';
 
 /** The command that plays one seed again. */
-export const again = (seed: number): string => `npm run simulate -- --seed ${seed} --trace`;
+export const again = (seed: number): string => `npm run test:simulation -- --seed ${seed} --trace`;
 
 /** So many seeds, the first of them `from`. */
 export function seedsFrom(from: number, count: number): string[] {

@@ -1,4 +1,4 @@
-/** Plays seeds of the hire path: `npm run simulate -- --seeds 10000`, or one again with `--seed N --trace`. */
+/** Plays seeds of the hire path: `npm run test:simulation -- --seeds 10000`, or one again with `--seed N --trace`. */
 import { availableParallelism } from 'node:os';
 import { parseArgs } from 'node:util';
 import { again, playInProcesses, seedsFrom } from './play-in-processes.ts';
