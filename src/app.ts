@@ -12,7 +12,7 @@ import { armFailpoints, inActivity, passFailpoint, withFailpoints } from './fail
 import { createRegistry, startHealth } from './health.ts';
 import { streamNames } from './hris/registry.ts';
 import { createLogger, type Logger } from './log.ts';
-import type { SharedState } from './rate-limit/lease.ts';
+import type { SharedRateLimitState } from './rate-limit/lease-permits.ts';
 import { createSharedRateLimit, type SharedRateLimit } from './rate-limit/shared-rate-limit.ts';
 import { openStore, type Store } from './store/open-store.ts';
 import { changeRateLimit } from './store/rate-limits.ts';
@@ -208,7 +208,7 @@ function openRateLimit(store: Store, tenantId: string, log: Logger): SharedRateL
       // Whichever activity happens to ask, the turns are for all of them.
       inActivity('rateLimit', () =>
         changeRateLimit(store, { tenantId, upstream: 'partner' }, (saved, now) =>
-          change((saved ?? {}) as Partial<SharedState>, now),
+          change((saved ?? {}) as Partial<SharedRateLimitState>, now),
         ),
       ),
     Math.random,

@@ -1,23 +1,22 @@
 import type { Priority } from './rate-limit.ts';
 
-/** Who may go when, at a given rate: GCRA with pauses, one canary after a pause, and live before bulk. */
-export interface Turns {
-  /** 0 to go, else ms to wait. `rate` is in requests a second. */
+/** Who may send when, at a given rate: GCRA with pauses, one canary after a pause, and live before bulk. */
+export interface Permits {
+  /** 0: send now. Otherwise: ms to wait. `rate` is in requests a second. */
   ask(priority: Priority, rate: number): number;
-  pausedMs(): number;
-  /** So many turns were taken and not used. */
-  giveBack(turns: number, rate: number): void;
-  /** Nobody goes before; afterwards as before. */
+  /** So many permits were taken and will not be used. */
+  giveBack(permits: number, rate: number): void;
+  /** Nobody sends before; afterwards as before. */
   waitUntil(at: number): void;
-  /** Nobody goes before; afterwards one request alone, until its answer. */
+  /** Nobody sends before; afterwards one request alone, until it is answered. */
   pauseUntil(at: number): void;
-  /** Tells an answer; true when it was the canary's. A refused canary needs a new pause. */
+  /** Notes an answer; true when it was the canary's. A refused canary needs a new pause. */
   canaryAnswered(succeeded: boolean): boolean;
 }
 
 /** Plain data, so that processes can share it. */
-export interface SavedTurns {
-  /** When the next turn is due at an even rate limit (GCRA's theoretical arrival time). */
+export interface SavedPermits {
+  /** When the next permit is due at an even rate (GCRA's theoretical arrival time). */
   tat: number;
   pausedUntil: number;
   canary: 'none' | 'due' | { outAt: number };
@@ -27,13 +26,13 @@ export interface SavedTurns {
 
 /** Requests that may leave together after a rest, in ms of the rate: bursts are what trips fixed windows. */
 const burstMs = 50;
-/** A canary whose answer is lost must not stop the priority for ever. */
+/** A canary whose answer is lost must not stop everybody for ever. */
 const canaryPatienceMs = 15_000;
 const pollMs = 25;
-/** Live goes first, but one in twenty turns is bulk's where it waits: it must not starve. */
-const liveTurnsInRow = 19;
+/** Live goes first, but while bulk waits it gets one permit in twenty, so that it never starves. */
+export const mostLiveInRow = 19;
 
-export const freshTurns: Readonly<SavedTurns> = {
+export const freshPermits: Readonly<SavedPermits> = {
   tat: 0,
   pausedUntil: 0,
   canary: 'none',
@@ -42,7 +41,7 @@ export const freshTurns: Readonly<SavedTurns> = {
 };
 
 /** Changes `saved` in place. */
-export function createTurns(now: () => number, saved: SavedTurns): Turns {
+export function createPermits(now: () => number, saved: SavedPermits): Permits {
   function ask(priority: Priority, rate: number): number {
     const at = now();
     const { canary } = saved;
@@ -58,18 +57,17 @@ export function createTurns(now: () => number, saved: SavedTurns): Turns {
   }
 
   function waitFor(priority: Priority, at: number, interval: number): number {
-    const bulksTurn = priority === 'live' && saved.liveInRow >= liveTurnsInRow && at - saved.bulkAskedAt < 1000;
-    // A live request may take the next turn ahead of time; bulk then waits one longer.
-    const ahead = priority === 'live' && !bulksTurn ? interval : 0;
-    return Math.max(bulksTurn ? pollMs : 0, saved.tat - burstMs - ahead - at);
+    const isBulkDue = priority === 'live' && saved.liveInRow >= mostLiveInRow && at - saved.bulkAskedAt < 1000;
+    // A live request may take the next permit ahead of time; bulk then waits one interval longer.
+    const ahead = priority === 'live' && !isBulkDue ? interval : 0;
+    return Math.max(isBulkDue ? pollMs : 0, saved.tat - burstMs - ahead - at);
   }
 
   return {
     ask,
-    pausedMs: () => Math.max(0, saved.pausedUntil - now()),
-    giveBack: (turns, rate) => {
-      saved.tat -= (turns * 1000) / rate;
-      // The one that was to try first may be among them.
+    giveBack: (permits, rate) => {
+      saved.tat -= (permits * 1000) / rate;
+      // The canary's permit may be among them.
       if (typeof saved.canary === 'object') saved.canary = 'due';
     },
     waitUntil: (at) => {

@@ -6,17 +6,17 @@ export interface RateLimitAnswer {
   sentAt: number;
   /** 0 where no answer came. */
   status: number;
-  /** Requests under way at that moment, this one among them, of everybody who shares the rate limit. */
+  /** Requests under way at that moment, this one included, of everybody who shares the rate limit. */
   inFlight?: number;
   retryAfterMs?: number | undefined;
   headers?: Record<string, unknown> | undefined;
 }
 
-/** One rate limit per (tenant, upstream). A room that sends asks here first, and tells each answer. */
+/** One rate limit per (tenant, upstream). Whoever sends asks here first, and reports each answer. */
 export interface RateLimitKeeper {
-  /** Resolves when one request may leave in this priority; rejects with the signal's reason, or when the keeper is closed. */
+  /** Resolves when one request may leave; rejects with the signal's reason, or when the keeper is closed. */
   acquire(priority: Priority, signal?: AbortSignal): Promise<void>;
-  /** Once for each request that was let go, whatever became of it. */
+  /** Once for each permit that was given, whatever became of the request. */
   answered(answer: RateLimitAnswer): void;
 }
 

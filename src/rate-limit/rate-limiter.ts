@@ -1,8 +1,8 @@
-import { narrowGate, noteClean } from './concurrency-gate.ts';
-import { backoffMs, begin, type SavedRateLimit, type UnderWay } from './limiter-state.ts';
-import { createTurns, type Turns } from './permits.ts';
+import { readAdvertisedBudget } from './advertised-budget.ts';
+import { lowerConcurrency, noteClean } from './concurrency-limit.ts';
+import { createPermits, type Permits } from './permits.ts';
 import type { Priority, RateLimitAnswer } from './rate-limit.ts';
-import { readRateLimit } from './rate-limit-headers.ts';
+import { backoffMs, beginUnderWay, type SavedRateLimit, type UnderWay } from './saved-rate-limit.ts';
 import { createSuccessWindow, type SuccessWindow } from './success-window.ts';
 
 export interface RateLimiter {
@@ -10,12 +10,10 @@ export interface RateLimiter {
   ask(priority: Priority): number;
   /** Learns from an answer. `sentAt` is of the same clock as `now`. */
   answered(answer: RateLimitAnswer): void;
-  /** Requests that may be under way at once; undefined: as many as the rate lets go. */
+  /** Requests that may be under way at once; undefined: as many as the rate allows. */
   mostInFlight(): number | undefined;
-  /** So long nobody may go, whatever the rate. */
-  pausedMs(): number;
-  /** So many requests were let go and will not leave. */
-  giveBack(turns: number): void;
+  /** So many requests were given a permit and will not leave. */
+  giveBack(permits: number): void;
   save(): SavedRateLimit;
 }
 
@@ -23,40 +21,40 @@ export interface LimiterClock {
   now: () => number;
   /** From 0 to 1. */
   random: () => number;
-  /** How long others that share the rate limit may still act on a leave given before a pause, ms. */
+  /** How long others that share the rate limit may still use a permit leased before a pause, ms. */
   leaseMs?: number;
 }
 
 const firstRate = 10;
 const lowestRate = 0.2;
-/** Answers at one rate that make a judgement; twice as many where noise blurs it. */
+/** Answers at one rate before it is judged; twice as many where noise blurs the picture. */
 const epochSize = 50;
-/** Before any 429 the steps come sooner: finding the limit costs one request, crawling below it costs everybody. */
+/** Before any 429 the steps come sooner: finding the limit costs one request, crawling below it costs all of them. */
 const firstEpochSize = 10;
 /** One 429 among the answers of an epoch proves nothing. */
 const oneOfAnEpoch = 1 / epochSize;
-/** A window still holds what was sent at the rate before; judged at once, a sliding limit would look like noise. */
+/** A window still holds what was sent at the previous rate: judged at once, a sliding limit would look like noise. */
 const settleMs = 10_000;
-/** More than this share of 429s is no noise. */
+/** A higher share of 429s is not noise. */
 const mostNoise = 0.25;
 
 /**
  * The decision core of a rate limit: learns the rate of an unknown limit from 429s. Pure: no timers, no I/O.
  *
- * A 429 cuts to just under the average that succeeded (pauses included: over a whole cycle that is the limit for fixed, sliding and token
- * windows alike), waits as long as it is told, and lets one request try first. A 429 well below a rate that was cut already is taken for
- * noise: the rate stays, the share of 429s is measured over 50 answers there and over 50 at 80 % of it. If the share falls as a limit
- * would have it, it was the limit; otherwise it is noise, and from then on only a share or a run of 429s beyond it counts. Without this a
- * partner that answers one in ten requests 429 for reasons of its own would be cut again and again until nothing moves.
+ * A 429 cuts to just under the average that succeeded (pauses included: over a whole cycle that is the limit for fixed,
+ * sliding and token windows alike), waits as long as it is told, and lets one request try first. A 429 well below a rate
+ * that was cut already is suspected to be noise: the rate stays, and the share of 429s is measured over 50 answers there and
+ * over 50 at 80 % of it. If the share falls as it would under a limit, it was the limit; otherwise it is noise, and from then
+ * on only a share or a run of 429s beyond it counts. Without this a partner that answers one in ten requests 429 for reasons
+ * of its own would be cut again and again until nothing moves.
  */
 export function createRateLimiter(clock: LimiterClock, saved?: SavedRateLimit): RateLimiter {
   const rateLimit = new LearnedRateLimit(clock, saved ?? { rate: firstRate, best: 0, noise: 0, limitSeen: false });
   return {
-    ask: (priority) => rateLimit.turns.ask(priority, rateLimit.learned.rate),
+    ask: (priority) => rateLimit.permits.ask(priority, rateLimit.learned.rate),
     answered: (answer) => rateLimit.answered(answer),
     mostInFlight: () => rateLimit.mostInFlight(),
-    pausedMs: () => rateLimit.turns.pausedMs(),
-    giveBack: (turns) => rateLimit.turns.giveBack(turns, rateLimit.learned.rate),
+    giveBack: (permits) => rateLimit.permits.giveBack(permits, rateLimit.learned.rate),
     save: () => rateLimit.save(),
   };
 }
@@ -64,7 +62,7 @@ export function createRateLimiter(clock: LimiterClock, saved?: SavedRateLimit): 
 /** Invariant: a decision is taken only from answers to requests that were sent after the last one. */
 class LearnedRateLimit {
   readonly learned: Omit<SavedRateLimit, 'underWay'>;
-  readonly turns: Turns;
+  readonly permits: Permits;
   readonly #clock: LimiterClock;
   readonly #successes: SuccessWindow;
   readonly #now: UnderWay;
@@ -76,8 +74,8 @@ class LearnedRateLimit {
     this.#now =
       underWay !== undefined && underWay.savedAt <= now + 1000
         ? structuredClone(underWay)
-        : begin(now, learned.limitSeen);
-    this.turns = createTurns(clock.now, this.#now.turns);
+        : beginUnderWay(now, learned.limitSeen);
+    this.permits = createPermits(clock.now, this.#now.permits);
     this.#successes = createSuccessWindow(this.#now.successes);
   }
 
@@ -86,27 +84,27 @@ class LearnedRateLimit {
   }
 
   mostInFlight(): number | undefined {
-    return this.#now.gate.most ?? undefined;
+    return this.#now.concurrency.most ?? undefined;
   }
 
   answered(answer: RateLimitAnswer): void {
     const now = this.#clock.now();
-    // Lost on its way: it says nothing about a limit, and the next one tries.
+    // No answer says nothing about a limit; the next request is the canary.
     if (answer.status === 0) {
-      if (answer.sentAt >= this.#now.decidedAt) this.turns.canaryAnswered(false);
+      if (answer.sentAt >= this.#now.decidedAt) this.permits.canaryAnswered(false);
       return;
     }
     const limited = answer.status === 429 || (answer.status === 503 && answer.retryAfterMs !== undefined);
     if (answer.status < 500 && !limited) this.#successes.add(now);
     this.#obeyHeaders(answer, now);
     if (answer.sentAt < this.#now.decidedAt) return;
-    const wasCanary = this.turns.canaryAnswered(!limited);
+    const wasCanary = this.permits.canaryAnswered(!limited);
     if (!limited && wasCanary) this.#now.backoff = backoffMs.first;
     this.#now.limitedInRow = limited ? this.#now.limitedInRow + 1 : 0;
     this.#now.answersSinceCut += 1;
     this.#now.answersEver += 1;
     this.#count(answer.sentAt, limited);
-    if (!limited) noteClean(this.#now.gate, answer.inFlight ?? 0, now);
+    if (!limited) noteClean(this.#now.concurrency, answer.inFlight ?? 0, now);
     if (limited) this.#onLimited(answer, now, wasCanary);
     if (this.#now.epoch.answers >= this.#epochSize()) this.#endEpoch(now);
   }
@@ -129,23 +127,23 @@ class LearnedRateLimit {
 
   #onLimited(answer: RateLimitAnswer, now: number, wasCanary: boolean): void {
     if (wasCanary) return this.#pause(answer, now);
-    // With known noise one 429 is no news, and only its own request waits; four in a row are a limit.
+    // With known noise one 429 says nothing, and only its own request waits; four in a row are a limit.
     const maybeNoise = this.learned.noise > 0 || this.#now.measuring !== null;
     if (maybeNoise && this.#now.limitedInRow < 4) return;
     const wellBelow = this.#now.answersSinceCut < epochSize * 2 && this.learned.rate <= 0.9 * this.#now.cutFrom;
     if (maybeNoise || !wellBelow) return this.#cut(answer, now);
     this.#now.measuring = {};
     this.#now.epoch = { answers: 0, limited: 0 };
-    this.turns.waitUntil(now + (answer.retryAfterMs ?? 0));
+    this.permits.waitUntil(now + (answer.retryAfterMs ?? 0));
   }
 
   #cut(answer: RateLimitAnswer, now: number): void {
-    if (narrowGate(this.#now.gate, answer.inFlight ?? 0, now)) return this.#pause(answer, now);
+    if (lowerConcurrency(this.#now.concurrency, answer.inFlight ?? 0, now)) return this.#pause(answer, now);
     const { rate, noise } = this.learned;
     this.#now.cutsInRow += 1;
     const spans = [8_000, 20_000, 60_000];
     const average = Math.max(...spans.map((span) => this.#successes.rate(now, span))) / (1 - noise);
-    // Cut again and again: the limit itself has fallen, and the averages speak of the one before.
+    // Cut again and again: the limit itself has fallen, and the averages are of the one before.
     const succeeded = this.#now.cutsInRow > 2 ? Math.min(average, 0.87 * rate) : average;
     this.#now.cutFrom = this.#now.answersSinceCut < epochSize * 2 ? Math.max(this.#now.cutFrom, rate) : rate;
     this.learned.best = Math.min(rate, succeeded);
@@ -161,15 +159,15 @@ class LearnedRateLimit {
     // Jitter, so that processes that were stopped together do not come back together.
     const own = this.#now.backoff * (0.9 + 0.2 * this.#clock.random());
     this.#now.backoff = Math.min(this.#now.backoff * 2, backoffMs.most);
-    this.turns.pauseUntil(now + Math.max(answer.retryAfterMs ?? 0, own));
+    this.permits.pauseUntil(now + Math.max(answer.retryAfterMs ?? 0, own));
     this.#now.decidedAt = now + (this.#clock.leaseMs ?? 0);
     this.#now.limitedInRow = 0;
     this.#now.epoch = { answers: 0, limited: 0 };
   }
 
   #obeyHeaders(answer: RateLimitAnswer, now: number): void {
-    const budget = readRateLimit(answer.headers ?? {}, now);
-    if (budget?.remaining === 0) this.turns.waitUntil(now + Math.min(budget.resetMs, 60_000));
+    const budget = readAdvertisedBudget(answer.headers ?? {}, now);
+    if (budget?.remaining === 0) this.permits.waitUntil(now + Math.min(budget.resetMs, 60_000));
   }
 
   #endEpoch(now: number): void {
@@ -214,7 +212,10 @@ class LearnedRateLimit {
     if (this.#now.answersEver < 20 * epochSize) this.learned.limitSeen = false;
   }
 
-  /** Small steps: 1.2 % after 300 clean answers; larger ones at first, below what is known to succeed, and after three clean steps (a raised limit). */
+  /**
+   * Small steps: 1.2 % after 300 clean answers; larger ones at first, below what is known to succeed, and after three
+   * clean steps (a raised limit).
+   */
   #raise(): void {
     this.#now.cleanEpochs += 1;
     this.learned.rate *= this.#step();

@@ -1,15 +1,19 @@
 import { randomUUID } from 'node:crypto';
 import { ConnectorError } from '../errors.ts';
-import { type Asked, type Granted, leaseTurns, type SharedState, shareMs } from './lease.ts';
+import { type Asked, type Granted, leasePermits, type SharedRateLimitState, shareMs } from './lease-permits.ts';
+import { mostLiveInRow } from './permits.ts';
 import type { Priority, RateLimitAnswer, RateLimitKeeper } from './rate-limit.ts';
 
-/** Changes the shared rate limit as if nobody else did meanwhile; `change` may run several times. `now` is the clock that all sharers have. */
+/**
+ * Changes the shared rate limit as if nobody else did meanwhile; `change` may run several times. `now` is of the clock that
+ * all sharers have.
+ */
 export type ChangeRateLimit = <T>(
-  change: (saved: Partial<SharedState>, now: number) => { rateLimit?: SharedState; result: T },
+  change: (saved: Partial<SharedRateLimitState>, now: number) => { rateLimit?: SharedRateLimitState; result: T },
 ) => Promise<T>;
 
 export interface SharedRateLimit extends RateLimitKeeper {
-  /** Gives back what was leased, and tells the last answers. */
+  /** Gives back what was leased, and reports the last answers. */
   close(): Promise<void>;
 }
 
@@ -18,16 +22,15 @@ interface Waiter {
   stop: () => void;
 }
 
-/** An answer that no decision waits for is told at most so much later. */
+/** An answer that no decision waits for is reported at most so much later. */
 const tellMs = 1_000;
 const leastMs = 20;
 const outageMs = 1_000;
-/** Live goes first, but one in twenty turns is bulk's where it waits. */
-const liveInRow = 19;
 
 /**
- * A rate limit that processes share: turns are leased in shares of one request or 250 ms, answers told with the next lease, a 429 at once. A process that
- * has nothing to send and nothing to tell asks nothing. While the store is away everybody waits.
+ * A rate limit that processes share: permits are leased in shares of one request or 250 ms, answers are reported with the
+ * next lease, a 429 at once. A process with nothing to send and nothing to report does not ask. While the store is
+ * unreachable everybody waits.
  */
 export function createSharedRateLimit(
   changeRateLimit: ChangeRateLimit,
@@ -37,29 +40,29 @@ export function createSharedRateLimit(
   return new LeasedRateLimit(changeRateLimit, random, onOutage);
 }
 
-/** Invariant: a request leaves only on a turn leased under the shared rate limit, and a turn is used at most once. */
+/** Invariant: a request leaves only on a permit leased under the shared rate limit, and a permit is used at most once. */
 class LeasedRateLimit implements SharedRateLimit {
   readonly #changeRateLimit: ChangeRateLimit;
   readonly #random: () => number;
-  /** Told of the first failure of a row. */
+  /** Called at the first failure of a row. */
   readonly #onOutage: (error: unknown) => void;
   #isAway = false;
   readonly #sharer = randomUUID().slice(0, 8);
   readonly #queues: Record<Priority, Waiter[]> = { live: [], bulk: [] };
-  /** When each leased turn may be used, this process's clock, in order. */
-  #turns: number[] = [];
+  /** When each leased permit may be used, this process's clock, in order. */
+  #permits: number[] = [];
   #answers: RateLimitAnswer[] = [];
   #liveInRow = 0;
-  /** Turns used since the last exchange: as many are expected again. */
+  /** Permits used since the last exchange: as many are expected again. */
   #used = 0;
   #inFlight = 0;
   #mostInFlight = Number.POSITIVE_INFINITY;
   #othersInFlight = 0;
   #syncing: Promise<void> | undefined;
   #syncedAt = Number.NEGATIVE_INFINITY;
-  /** Nothing is to be had before. */
+  /** Nothing is available before. */
   #askAt = 0;
-  /** Answers must be told by then. */
+  /** Answers must be reported by then. */
   #tellAt = Number.POSITIVE_INFINITY;
   #timer: NodeJS.Timeout | undefined;
   #closed = false;
@@ -92,7 +95,7 @@ class LeasedRateLimit implements SharedRateLimit {
       };
       signal?.addEventListener('abort', onAbort, { once: true });
       queue.push(waiter);
-      // A live request is asked for at once, whatever bulk was told.
+      // A live request asks at once, however long bulk was told to wait.
       if (priority === 'live') this.#askAt = 0;
       this.#next();
     });
@@ -110,16 +113,16 @@ class LeasedRateLimit implements SharedRateLimit {
     await this.#syncing;
     this.#closed = true;
     clearTimeout(this.#timer);
-    // Nobody will let them go any more: a key was renewed, or the process ends.
+    // No permit will come for those that wait: a key was renewed, or the process ends.
     for (const waiter of Object.values(this.#queues).flatMap((queue) => queue.splice(0))) waiter.stop();
-    if (this.#answers.length + this.#turns.length > 0) await this.#sync().catch(() => undefined);
+    if (this.#answers.length + this.#permits.length > 0) await this.#sync().catch(() => undefined);
   }
 
-  /** Lets go who may, and plans what comes next. */
+  /** Uses the permits that are due, and plans what comes next. */
   #next(): void {
     clearTimeout(this.#timer);
     const now = Date.now();
-    while ((this.#turns[0] ?? Number.POSITIVE_INFINITY) <= now && this.#letGo()) this.#turns.shift();
+    while ((this.#permits[0] ?? Number.POSITIVE_INFINITY) <= now && this.#useNext()) this.#permits.shift();
     if (this.#closed) return;
     const syncAt = this.#syncAt();
     if (syncAt <= now && this.#syncing === undefined) {
@@ -130,8 +133,8 @@ class LeasedRateLimit implements SharedRateLimit {
       return;
     }
     const mayGo = this.#waiting() > 0 && this.#inFlight < this.#mostInFlight;
-    const turnAt = mayGo ? (this.#turns[0] ?? Number.POSITIVE_INFINITY) : Number.POSITIVE_INFINITY;
-    const at = Math.min(turnAt, this.#syncing === undefined ? syncAt : Number.POSITIVE_INFINITY);
+    const permitAt = mayGo ? (this.#permits[0] ?? Number.POSITIVE_INFINITY) : Number.POSITIVE_INFINITY;
+    const at = Math.min(permitAt, this.#syncing === undefined ? syncAt : Number.POSITIVE_INFINITY);
     if (Number.isFinite(at)) this.#timer = setTimeout(() => this.#next(), Math.max(0, Math.ceil(at - now)));
   }
 
@@ -139,12 +142,12 @@ class LeasedRateLimit implements SharedRateLimit {
     return this.#queues.live.length + this.#queues.bulk.length;
   }
 
-  #letGo(): boolean {
+  #useNext(): boolean {
     if (this.#inFlight >= this.#mostInFlight) return false;
     const { live, bulk } = this.#queues;
-    const bulksTurn = live.length === 0 || (this.#liveInRow >= liveInRow && bulk.length > 0);
-    const waiter = bulksTurn ? bulk.shift() : live.shift();
-    this.#liveInRow = bulksTurn ? 0 : this.#liveInRow + 1;
+    const isBulkDue = live.length === 0 || (this.#liveInRow >= mostLiveInRow && bulk.length > 0);
+    const waiter = isBulkDue ? bulk.shift() : live.shift();
+    this.#liveInRow = isBulkDue ? 0 : this.#liveInRow + 1;
     if (waiter === undefined) return false;
     this.#inFlight += 1;
     this.#used += 1;
@@ -152,11 +155,11 @@ class LeasedRateLimit implements SharedRateLimit {
     return true;
   }
 
-  /** When the shared rate limit is to be asked: for more turns, to tell answers, or to hear whether leased turns still stand. */
+  /** When to ask: for more permits, to report answers, or to learn whether leased permits are still valid. */
   #syncAt(): number {
-    const wanted = this.#waiting() > this.#turns.length ? this.#askAt : Number.POSITIVE_INFINITY;
-    const stands = this.#turns.length > 0 ? this.#syncedAt + shareMs : Number.POSITIVE_INFINITY;
-    return Math.max(Math.min(wanted, stands, this.#tellAt), this.#syncedAt + leastMs);
+    const wanted = this.#waiting() > this.#permits.length ? this.#askAt : Number.POSITIVE_INFINITY;
+    const checkAt = this.#permits.length > 0 ? this.#syncedAt + shareMs : Number.POSITIVE_INFINITY;
+    return Math.max(Math.min(wanted, checkAt, this.#tellAt), this.#syncedAt + leastMs);
   }
 
   async #sync(): Promise<void> {
@@ -166,7 +169,7 @@ class LeasedRateLimit implements SharedRateLimit {
     const asked: Asked = {
       live: this.#queues.live.length,
       bulk: Math.max(this.#queues.bulk.length, this.#expected() - this.#queues.live.length),
-      own: [...this.#turns],
+      own: [...this.#permits],
       unused,
       answers,
       localNow: Date.now(),
@@ -176,7 +179,7 @@ class LeasedRateLimit implements SharedRateLimit {
     this.#used = 0;
     try {
       const granted = await this.#changeRateLimit((saved, now) =>
-        leaseTurns({ ...asked, random: this.#random }, saved, now),
+        leasePermits({ ...asked, random: this.#random }, saved, now),
       );
       this.#take(granted);
       this.#isAway = false;
@@ -190,28 +193,28 @@ class LeasedRateLimit implements SharedRateLimit {
     this.#syncedAt = Date.now();
   }
 
-  /** Requests within the next share, as lately: whoever sends one after the other has none waiting when turns are leased. */
+  /** Requests expected within the next share: whoever sends one at a time has none waiting when permits are leased. */
   #expected(): number {
     const elapsed = Date.now() - this.#syncedAt;
     return elapsed > 2 * shareMs ? 0 : Math.ceil((this.#used * shareMs) / Math.max(elapsed, leastMs));
   }
 
-  /** Turns that nobody waits for, or that the gate let pass: others may have them. */
+  /** Permits that nobody waits for, or that passed unused while too many calls were under way: others may have them. */
   #dropUnused(): number {
     const isIdle = this.#waiting() === 0 && this.#used === 0;
     const latest = isIdle ? Number.POSITIVE_INFINITY : Date.now() - shareMs;
-    const kept = this.#turns.filter((turn) => turn > latest);
-    const dropped = this.#turns.length - kept.length;
-    this.#turns = kept;
+    const kept = this.#permits.filter((permit) => permit > latest);
+    const dropped = this.#permits.length - kept.length;
+    this.#permits = kept;
     return dropped;
   }
 
-  #take({ turns, standsFrom, askInMs, mostInFlight, othersInFlight }: Granted): void {
+  #take({ permits, validFrom, askInMs, mostInFlight, othersInFlight }: Granted): void {
     this.#mostInFlight = mostInFlight ?? Number.POSITIVE_INFINITY;
     this.#othersInFlight = othersInFlight;
-    this.#turns = this.#turns.filter((turn) => turn >= standsFrom);
-    this.#turns.push(...turns);
-    this.#turns.sort((a, b) => a - b);
+    this.#permits = this.#permits.filter((permit) => permit >= validFrom);
+    this.#permits.push(...permits);
+    this.#permits.sort((a, b) => a - b);
     // A share lasts 250 ms; asking a little earlier, and never in step with the others, leaves no gap.
     const share = shareMs * (0.75 + 0.25 * this.#random());
     this.#askAt = askInMs === undefined ? 0 : Date.now() + Math.max(askInMs, share);
@@ -222,6 +225,6 @@ function rateLimitClosed(): ConnectorError {
   return new ConnectorError({
     code: 'CONNECTION_CLOSED',
     action: 'retry',
-    message: 'The connection was closed while a call waited for its turn. Nothing was sent.',
+    message: 'The connection was closed while a call waited for a permit of the rate limit. Nothing was sent.',
   });
 }

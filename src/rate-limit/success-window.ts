@@ -24,7 +24,7 @@ export function createSuccessWindow(saved: SavedSuccesses): SuccessWindow {
       const { counts } = saved;
       if (counts.length === 0 || bucket - saved.first > 2 * kept) [saved.first, counts.length] = [bucket, 0];
       while (counts.length <= bucket - saved.first) counts.push(0);
-      // What is told late counts as of now.
+      // What is reported late counts as of now.
       counts[counts.length - 1] = (counts.at(-1) ?? 0) + 1;
       saved.first += counts.splice(0, counts.length - kept - 1).length;
     },

@@ -1,10 +1,8 @@
 import { describe, expect, test } from 'vitest';
-import type { SavedRateLimit } from '../../src/rate-limit/limiter-state.ts';
-import { createLocalRateLimit } from '../../src/rate-limit/local-rate-limit.ts';
-import { readRateLimit } from '../../src/rate-limit/rate-limit-headers.ts';
+import { readAdvertisedBudget } from '../../src/rate-limit/advertised-budget.ts';
 import { createRateLimiter } from '../../src/rate-limit/rate-limiter.ts';
-import { fixedWindow, type Limit, simulate, slidingWindow, tokenBucket } from '../http/limited-server.ts';
-import { errorOf } from '../http/servers.ts';
+import type { SavedRateLimit } from '../../src/rate-limit/saved-rate-limit.ts';
+import { fixedWindow, type Limit, simulate, slidingWindow, tokenBucket } from './limited-server.ts';
 
 const seeds = [1, 2, 11];
 const bank: [string, number, () => Limit][] = [10, 20, 50].flatMap((rate): [string, number, () => Limit][] => [
@@ -62,7 +60,7 @@ test('what was learned is not learned again after a restart', () => {
   expect(again.perSecond).toBeGreaterThan(17);
 });
 
-test('a live request waits at most two turns behind a saturated bulk priority, pauses apart', () => {
+test('a live request waits at most two permits behind a saturated bulk priority, pauses apart', () => {
   const saved: SavedRateLimit = { rate: 10, best: 10, noise: 0, limitSeen: true };
   const { liveWaits } = simulate({
     limit: () => ({ ok: true, retryAfterMs: 0 }),
@@ -83,8 +81,8 @@ function at(rate: number) {
   return { clock, limiter };
 }
 
-describe('a turn', () => {
-  test('comes at the rate limit of the rate', () => {
+describe('a permit', () => {
+  test('comes at the even rate', () => {
     const { clock, limiter } = at(10);
     let gone = 0;
     for (; clock.ms < 10_000; clock.ms += 5) if (limiter.ask('bulk') === 0) gone += 1;
@@ -186,41 +184,12 @@ describe('headers', () => {
       { remaining: 0, resetMs: 0 },
     ],
     [{ 'x-ratelimit-remaining': 'many', 'x-ratelimit-reset': '1' }, undefined],
-  ])('%j say %j', (headers, expected) => expect(readRateLimit(headers, now)).toEqual(expected));
+  ])('%j say %j', (headers, expected) => expect(readAdvertisedBudget(headers, now)).toEqual(expected));
 
   test('that say nothing remains make everybody wait, and the rate stays', () => {
     const { limiter } = at(100);
     limiter.answered({ sentAt: 0, status: 200, headers: { ratelimit: '"p";r=0;t=3' } });
     expect(limiter.ask('live')).toBe(3000);
     expect(limiter.save().rate).toBe(100);
-  });
-});
-
-describe('a local rate limit', () => {
-  test('lets live go before bulk that has waited longer', async () => {
-    const limiter = createRateLimiter(
-      { now: Date.now, random: Math.random },
-      { rate: 50, best: 50, noise: 0, limitSeen: true },
-    );
-    const rateLimit = createLocalRateLimit(limiter);
-    const order: string[] = [];
-    const bulk = Array.from({ length: 15 }, () => rateLimit.acquire('bulk').then(() => order.push('bulk')));
-    const live = rateLimit.acquire('live').then(() => order.push('live'));
-    await Promise.all([...bulk, live]);
-    expect(order.indexOf('live')).toBeLessThan(8);
-    expect(order).toHaveLength(16);
-  });
-
-  test('gives up a place when its signal is aborted', async () => {
-    const limiter = createRateLimiter(
-      { now: Date.now, random: Math.random },
-      { rate: 1, best: 1, noise: 0, limitSeen: true },
-    );
-    const rateLimit = createLocalRateLimit(limiter);
-    const cancel = new AbortController();
-    await rateLimit.acquire('bulk');
-    const waiting = rateLimit.acquire('bulk', cancel.signal);
-    cancel.abort(new Error('no longer wanted'));
-    expect((await errorOf(waiting)).message).toBe('no longer wanted');
   });
 });

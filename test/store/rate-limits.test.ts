@@ -1,25 +1,25 @@
 import { describe, expect, test } from 'vitest';
-import { leaseTurns, type SharedState } from '../../src/rate-limit/lease.ts';
+import { leasePermits, type SharedRateLimitState } from '../../src/rate-limit/lease-permits.ts';
 import { createSharedRateLimit, type SharedRateLimit } from '../../src/rate-limit/shared-rate-limit.ts';
 import type { Store } from '../../src/store/open-store.ts';
 import { changeRateLimit, readRateLimit } from '../../src/store/rate-limits.ts';
 import { freshStore, kinds } from './stores.ts';
 
 const KEY = { tenantId: 'acme', upstream: 'partner' };
-const at20: SharedState = { rate: 20, best: 20, noise: 0, limitSeen: true, version: 1 };
+const at20: SharedRateLimitState = { rate: 20, best: 20, noise: 0, limitSeen: true, version: 1 };
 
 /** As src/app.ts opens it. */
 function openRateLimit(store: Store): SharedRateLimit {
   return createSharedRateLimit((change) =>
-    changeRateLimit(store, KEY, (saved, now) => change((saved ?? {}) as Partial<SharedState>, now)),
+    changeRateLimit(store, KEY, (saved, now) => change((saved ?? {}) as Partial<SharedRateLimitState>, now)),
   );
 }
 
 test('what another version of the product learned is learned again, and keeps nobody waiting', () => {
   const asked = { live: 1, bulk: 0, own: [], unused: 0, answers: [], localNow: 0, sharer: 'one', inFlight: 0 };
-  const later = { perMinute: 1, sharers: 7, version: 2 } as unknown as SharedState;
-  const { result, rateLimit } = leaseTurns({ ...asked, random: () => 0.5 }, later, 1_000);
-  expect(result.turns).toHaveLength(1);
+  const later = { perMinute: 1, sharers: 7, version: 2 } as unknown as SharedRateLimitState;
+  const { result, rateLimit } = leasePermits({ ...asked, random: () => 0.5 }, later, 1_000);
+  expect(result.permits).toHaveLength(1);
   expect(rateLimit?.version).toBe(1);
 });
 
@@ -78,12 +78,12 @@ describe.each(kinds)('a rate limit in %s', (kind) => {
     stop.abort();
     await Promise.all(loops);
     await Promise.all(rateLimits.map((rateLimit) => rateLimit.close()));
-    // 50 ms of turns may leave together after a rest, and 250 ms of them are leased ahead.
+    // 50 ms of permits may leave together after a rest, and 250 ms of them are leased ahead.
     expect((gone[0]! + gone[1]!) / (seconds + 0.3)).toBeLessThanOrEqual(20);
     expect(Math.min(...gone)).toBeGreaterThan(0);
   });
 
-  test('lets nobody wait for a turn that will never come once it is closed', async () => {
+  test('lets nobody wait for a permit that will never come once it is closed', async () => {
     const { store } = await freshStore(kind);
     await changeRateLimit(store, KEY, () => ({ rateLimit: at20, result: 0 }));
     const rateLimit = openRateLimit(store);
@@ -104,7 +104,9 @@ describe.each(kinds)('a rate limit in %s', (kind) => {
     await one.acquire('bulk');
     one.answered({ sentAt: Date.now(), status: 429, retryAfterMs: 1_500 });
     await expect
-      .poll(async () => ((await readRateLimit(store, KEY)) as SharedState).underWay?.turns.canary, { interval: 10 })
+      .poll(async () => ((await readRateLimit(store, KEY)) as SharedRateLimitState).underWay?.permits.canary, {
+        interval: 10,
+      })
       .toBe('due');
     const asked = performance.now();
     await two.acquire('live');
@@ -117,54 +119,57 @@ describe('a lease', () => {
   const ask = { live: 0, bulk: 0, own: [], unused: 0, answers: [], localNow: 1_000, sharer: 'a', inFlight: 0 };
   const fresh = { ...ask, random: () => 0.5 };
 
-  test('holds the turns of 250 ms, each at its time, on the clock of the process that asked', () => {
-    const { result } = leaseTurns({ ...fresh, bulk: 50 }, at20, 9_000_000);
-    expect(result.turns.every((turn) => turn >= 1_000 && turn <= 1_250)).toBe(true);
-    expect(result.turns.length).toBeGreaterThanOrEqual(5);
-    expect(result.turns.length).toBeLessThanOrEqual(7);
+  test('holds the permits of 250 ms, each at its time, on the clock of the process that asked', () => {
+    const { result } = leasePermits({ ...fresh, bulk: 50 }, at20, 9_000_000);
+    expect(result.permits.every((permit) => permit >= 1_000 && permit <= 1_250)).toBe(true);
+    expect(result.permits.length).toBeGreaterThanOrEqual(5);
+    expect(result.permits.length).toBeLessThanOrEqual(7);
   });
 
   test('is one request where the rate limit is slower than that', () => {
-    const { result } = leaseTurns({ ...fresh, bulk: 50 }, { ...at20, rate: 1 }, 9_000_000);
-    expect(result.turns).toHaveLength(1);
+    const { result } = leasePermits({ ...fresh, bulk: 50 }, { ...at20, rate: 1 }, 9_000_000);
+    expect(result.permits).toHaveLength(1);
     expect(result.askInMs).toBeGreaterThan(500);
   });
 
   test('never reaches further ahead than 250 ms, whoever leased before', () => {
-    let rateLimit: Partial<SharedState> = at20;
+    let rateLimit: Partial<SharedRateLimitState> = at20;
     for (const sharer of ['a', 'b', 'c', 'd'])
-      rateLimit = leaseTurns({ ...fresh, sharer, bulk: 50 }, rateLimit, 9_000_000).rateLimit ?? rateLimit;
-    expect((rateLimit.underWay?.turns.tat ?? 0) - 9_000_000).toBeLessThanOrEqual(350);
+      rateLimit = leasePermits({ ...fresh, sharer, bulk: 50 }, rateLimit, 9_000_000).rateLimit ?? rateLimit;
+    expect((rateLimit.underWay?.permits.tat ?? 0) - 9_000_000).toBeLessThanOrEqual(350);
   });
 
-  test('gives its turns back when nobody waits any more', () => {
-    const leased = leaseTurns({ ...fresh, bulk: 5 }, at20, 9_000_000);
-    const back = leaseTurns({ ...fresh, unused: leased.result.turns.length }, leased.rateLimit ?? {}, 9_000_000);
-    expect(leaseTurns({ ...fresh, bulk: 5 }, back.rateLimit ?? {}, 9_000_000).result.turns).toHaveLength(5);
+  test('gives its permits back when nobody waits any more', () => {
+    const leased = leasePermits({ ...fresh, bulk: 5 }, at20, 9_000_000);
+    const back = leasePermits({ ...fresh, unused: leased.result.permits.length }, leased.rateLimit ?? {}, 9_000_000);
+    expect(leasePermits({ ...fresh, bulk: 5 }, back.rateLimit ?? {}, 9_000_000).result.permits).toHaveLength(5);
   });
 
   test('does not stand through a pause, and the one that tries first does', () => {
     const answers = [{ sentAt: 1_000, status: 429, retryAfterMs: 600 }];
-    const { rateLimit, result } = leaseTurns({ ...fresh, bulk: 3, own: [1_100, 1_200], answers }, at20, 9_000_000);
-    expect(result.standsFrom).toBeGreaterThan(1_200);
-    expect(result.turns).toEqual([]);
-    const first = leaseTurns({ ...fresh, localNow: 1_400, bulk: 3 }, rateLimit ?? {}, 9_000_400);
-    expect(first.result.turns).toHaveLength(1);
-    const again = leaseTurns(
-      { ...fresh, localNow: 1_450, bulk: 3, own: first.result.turns },
+    const { rateLimit, result } = leasePermits({ ...fresh, bulk: 3, own: [1_100, 1_200], answers }, at20, 9_000_000);
+    expect(result.validFrom).toBeGreaterThan(1_200);
+    expect(result.permits).toEqual([]);
+    const first = leasePermits({ ...fresh, localNow: 1_400, bulk: 3 }, rateLimit ?? {}, 9_000_400);
+    expect(first.result.permits).toHaveLength(1);
+    const again = leasePermits(
+      { ...fresh, localNow: 1_450, bulk: 3, own: first.result.permits },
       first.rateLimit ?? {},
       9_000_450,
     );
-    expect(first.result.turns[0]).toBeGreaterThanOrEqual(again.result.standsFrom);
+    expect(first.result.permits[0]).toBeGreaterThanOrEqual(again.result.validFrom);
   });
 
   test('divides a limit of calls under way, and leaves nobody without', () => {
-    const gate = { most: 5, isSure: true, clean: 0, narrowed: 0, widenAfter: 2_000, since: 0, restsUntil: 0 };
-    const first = leaseTurns({ ...fresh, bulk: 1 }, at20, 9_000_000);
-    let rateLimit: Partial<SharedState> = { ...first.rateLimit, underWay: { ...first.rateLimit!.underWay!, gate } };
+    const concurrency = { most: 5, isSure: true, clean: 0, lowered: 0, raiseAfter: 2_000, since: 0, restsUntil: 0 };
+    const first = leasePermits({ ...fresh, bulk: 1 }, at20, 9_000_000);
+    let rateLimit: Partial<SharedRateLimitState> = {
+      ...first.rateLimit,
+      underWay: { ...first.rateLimit!.underWay!, concurrency },
+    };
     const shares = new Map<string, number | undefined>();
     for (const sharer of ['a', 'b', 'c', 'a', 'b', 'c']) {
-      const leased = leaseTurns({ ...fresh, sharer, bulk: 1 }, rateLimit, 9_000_600);
+      const leased = leasePermits({ ...fresh, sharer, bulk: 1 }, rateLimit, 9_000_600);
       shares.set(sharer, leased.result.mostInFlight);
       rateLimit = leased.rateLimit ?? rateLimit;
     }
@@ -174,7 +179,7 @@ describe('a lease', () => {
 
 test('a store that is away is told of once, and calls leave when it is back', async () => {
   const outages: unknown[] = [];
-  const saved: { rateLimit?: SharedState } = {};
+  const saved: { rateLimit?: SharedRateLimitState } = {};
   let tries = 0;
   const rateLimit = createSharedRateLimit(
     async (change) => {

@@ -2,7 +2,7 @@ import { setTimeout as pause } from 'node:timers/promises';
 import type { StreamStep } from '../../../activities/streams/stream-activities.ts';
 import { ConnectorError } from '../../errors.ts';
 import type { StreamName } from '../../hris/port.ts';
-import type { SavedRateLimit } from '../../rate-limit/limiter-state.ts';
+import type { SavedRateLimit } from '../../rate-limit/saved-rate-limit.ts';
 import type { Store } from '../../store/open-store.ts';
 import { readQuarantine } from '../../store/quarantine.ts';
 import { readRateLimit } from '../../store/rate-limits.ts';

@@ -27,7 +27,7 @@ interface Connection {
   around: Around;
 }
 
-/** One partner account: its connections, its priorities, its rate limit. */
+/** One partner account: its connections, its queues, its rate limit. */
 export function createCaller(
   options: PartnerClientOptions,
   overrides: Overrides,
@@ -49,8 +49,8 @@ export function createCaller(
     onCall: options.onCall,
     around: options.around ?? ((_operation, run) => run()),
   };
-  // A priority of its own for each, so that a live call never waits behind bulk calls that wait for the rate limit.
-  const priorities: Record<Priority, ReturnType<typeof pLimit>> = {
+  // A queue for each priority, so that a live call never waits behind bulk calls that wait for the rate limit.
+  const queues: Record<Priority, ReturnType<typeof pLimit>> = {
     live: pLimit(concurrency),
     bulk: pLimit(concurrency),
   };
@@ -58,7 +58,7 @@ export function createCaller(
     call: (endpoint, input = {}, callOptions = {}) => {
       const priority = callOptions.priority ?? 'bulk';
       return reported(connection, endpoint, priority, (requestId) =>
-        priorities[priority](() =>
+        queues[priority](() =>
           connection.around(endpoint.id, () => callOnce(connection, endpoint, input, callOptions, priority, requestId)),
         ),
       );
@@ -76,7 +76,7 @@ async function callOnce(
   requestId: string,
 ): Promise<{ status: number; body: unknown }> {
   const request = buildRequest(connection.overrides, endpoint, input);
-  await turn(connection.rateLimit, priority, options.signal, endpoint, requestId);
+  await acquirePermit(connection.rateLimit, priority, options.signal, endpoint, requestId);
   const answer = await send(connection, {
     method: endpoint.method,
     path: connection.basePath + request.path,
@@ -92,14 +92,14 @@ async function callOnce(
     beforeSend: options.beforeSend,
     timeouts: options.timeouts,
   });
-  tellRateLimit(connection.rateLimit, answer);
+  reportAnswer(connection.rateLimit, answer);
   return {
     status: answer.status,
     body: fromWire(connection.overrides, endpoint, readAnswer(connection.overrides, endpoint, answer)),
   };
 }
 
-/** A turn that was taken is always given back: where no answer comes, too. */
+/** Every permit is answered for, also where no answer comes. */
 async function send({ pool, rateLimit }: Connection, request: HttpRequest): Promise<HttpAnswer> {
   try {
     return await sendRequest(pool, request);
@@ -109,7 +109,7 @@ async function send({ pool, rateLimit }: Connection, request: HttpRequest): Prom
   }
 }
 
-async function turn(
+async function acquirePermit(
   rateLimit: RateLimitKeeper,
   priority: Priority,
   signal: AbortSignal | undefined,
@@ -124,14 +124,14 @@ async function turn(
     throw new ConnectorError({
       code: 'ABORTED',
       action: 'retry',
-      message: `${endpoint.id} was cancelled by the caller while it waited for its turn. Nothing was sent.`,
+      message: `${endpoint.id} was cancelled by the caller while it waited for a permit of the rate limit. Nothing was sent.`,
       requestId,
       cause: error,
     });
   }
 }
 
-function tellRateLimit(rateLimit: RateLimitKeeper, answer: HttpAnswer): void {
+function reportAnswer(rateLimit: RateLimitKeeper, answer: HttpAnswer): void {
   rateLimit.answered({
     sentAt: answer.sentAt,
     status: answer.status,

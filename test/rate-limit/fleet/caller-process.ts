@@ -1,7 +1,7 @@
 import { once } from 'node:events';
 import { setTimeout as pause } from 'node:timers/promises';
 import { createPartnerClient, type PartnerClient } from '../../../src/partner/client/create-partner-client.ts';
-import type { SharedState } from '../../../src/rate-limit/lease.ts';
+import type { SharedRateLimitState } from '../../../src/rate-limit/lease-permits.ts';
 import { createSharedRateLimit } from '../../../src/rate-limit/shared-rate-limit.ts';
 import { openStore } from '../../../src/store/open-store.ts';
 import { changeRateLimit } from '../../../src/store/rate-limits.ts';
@@ -33,7 +33,7 @@ async function main(): Promise<void> {
   const store = await openStore(order.storeUrl, { relaxed: true });
   const rateLimit = createSharedRateLimit((change) =>
     changeRateLimit(store, { tenantId: 'acme', upstream: 'partner' }, (saved, now) =>
-      change((saved ?? {}) as Partial<SharedState>, now),
+      change((saved ?? {}) as Partial<SharedRateLimitState>, now),
     ),
   );
   const { baseUrl, apiKey, backlog } = order;

@@ -4,7 +4,7 @@ import { mkdtemp, rm } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { setTimeout as pause } from 'node:timers/promises';
-import type { SharedState } from '../../../src/rate-limit/lease.ts';
+import type { SharedRateLimitState } from '../../../src/rate-limit/lease-permits.ts';
 import { createControlClient } from '../../../src/sandbox/control/client.ts';
 import type { Fault } from '../../../src/sandbox/faults.ts';
 import { openStore } from '../../../src/store/open-store.ts';
@@ -32,7 +32,7 @@ export interface RateLimitResult {
   share429: number;
   /** Of what the limit allows. */
   throughput: number;
-  /** Waits of live calls for their turn, ms; pauses after a 429 apart. */
+  /** Waits of live calls for their permit, ms; pauses after a 429 apart. */
   live: { count: number; apart: number; p50: number; p99: number };
   /** Calls of each process. */
   calls: number[];
@@ -91,7 +91,7 @@ export async function tryRateLimit(trial: RateLimitTrial): Promise<RateLimitResu
 async function prepareStore(storeUrl: string, learned: number | undefined): Promise<void> {
   const store = await openStore(storeUrl);
   if (learned !== undefined) {
-    const rateLimit: SharedState = { rate: learned, best: learned, noise: 0, limitSeen: true, version: 1 };
+    const rateLimit: SharedRateLimitState = { rate: learned, best: learned, noise: 0, limitSeen: true, version: 1 };
     await changeRateLimit(store, { tenantId: 'acme', upstream: 'partner' }, () => ({ rateLimit, result: undefined }));
   }
   await store.close();

@@ -1,8 +1,8 @@
-import { freshGate, type SavedGate } from './concurrency-gate.ts';
-import { freshTurns, type SavedTurns } from './permits.ts';
+import { freshConcurrency, type SavedConcurrency } from './concurrency-limit.ts';
+import { freshPermits, type SavedPermits } from './permits.ts';
 import type { SavedSuccesses } from './success-window.ts';
 
-/** What is learned, for the store: a restart must not learn again. */
+/** What was learned, for the store: a restart must not learn it again. */
 export interface SavedRateLimit {
   /** Requests a second. */
   rate: number;
@@ -10,24 +10,24 @@ export interface SavedRateLimit {
   best: number;
   /** Share of 429s that come at any rate. */
   noise: number;
-  /** Whether a limit has been met at all; until then the rate grows fast. */
+  /** Whether a limit was ever met; until then the rate grows fast. */
   limitSeen: boolean;
-  /** What is under way. Absent, or of a clock that went back since: begun anew, with what was learned. */
+  /** The state of the moment. Absent, or saved by a clock that went back since: begun anew with what was learned. */
   underWay?: UnderWay;
 }
 
 /** Plain data; times are of the limiter's clock. */
 export interface UnderWay {
   savedAt: number;
-  turns: SavedTurns;
-  gate: SavedGate;
+  permits: SavedPermits;
+  concurrency: SavedConcurrency;
   successes: SavedSuccesses;
   epoch: { answers: number; limited: number };
   decidedAt: number;
   answersSinceCut: number;
   answersEver: number;
   cutsInRow: number;
-  /** The highest rate cut from lately: a 429 well below it is suspected to be noise. */
+  /** The highest rate cut from lately: a 429 well below it may be noise. */
   cutFrom: number;
   measuring: { first?: { rate: number; share: number } } | null;
   limitedInRow: number;
@@ -37,15 +37,15 @@ export interface UnderWay {
 }
 
 export const backoffMs = { first: 500, most: 15_000 };
-/** As good as for ever, and a number in JSON. */
+/** As good as infinite, and a number in JSON. */
 const manyAnswers = 1e9;
 
-/** Nothing is known yet but what was learned. */
-export function begin(now: number, limitSeen: boolean): UnderWay {
+/** The state of the moment when only what was learned is known. */
+export function beginUnderWay(now: number, limitSeen: boolean): UnderWay {
   return {
     savedAt: now,
-    turns: { ...freshTurns },
-    gate: { ...freshGate },
+    permits: { ...freshPermits },
+    concurrency: { ...freshConcurrency },
     successes: { startedAt: now, first: 0, counts: [] },
     epoch: { answers: 0, limited: 0 },
     decidedAt: -1,

@@ -1,6 +1,6 @@
-import type { SavedRateLimit } from '../../src/rate-limit/limiter-state.ts';
 import type { Priority } from '../../src/rate-limit/rate-limit.ts';
 import { createRateLimiter, type RateLimiter } from '../../src/rate-limit/rate-limiter.ts';
+import type { SavedRateLimit } from '../../src/rate-limit/saved-rate-limit.ts';
 
 /** A rate limit in virtual time: admits a request at `now` (ms), or says for how long not. */
 export type Limit = (now: number) => { ok: boolean; retryAfterMs: number };

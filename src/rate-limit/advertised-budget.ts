@@ -6,10 +6,11 @@ export interface AdvertisedBudget {
 }
 
 /**
- * Reads `RateLimit: "p";r=50;t=30` (draft-ietf-httpapi-ratelimit-headers), its older form `RateLimit-Remaining` and `-Reset`, and the
- * widespread `X-RateLimit-*`, whose reset is either seconds from now or an epoch. Undefined unless both numbers are there.
+ * Reads `RateLimit: "p";r=50;t=30` (draft-ietf-httpapi-ratelimit-headers), its older form `RateLimit-Remaining` and
+ * `-Reset`, and the widespread `X-RateLimit-*`, whose reset is either seconds from now or an epoch. Undefined unless both
+ * numbers are there.
  */
-export function readRateLimit(headers: Record<string, unknown>, now: number): AdvertisedBudget | undefined {
+export function readAdvertisedBudget(headers: Record<string, unknown>, now: number): AdvertisedBudget | undefined {
   const header = headers['ratelimit'];
   const fields = typeof header === 'string' ? header : '';
   const remaining = numberOf(/\br=(\d+)/.exec(fields)?.[1] ?? either(headers, 'remaining'));

@@ -1,33 +1,38 @@
 import { describe, expect, test } from 'vitest';
-import { freshGate, narrowGate, noteClean, type SavedGate } from '../../src/rate-limit/concurrency-gate.ts';
+import {
+  freshConcurrency,
+  lowerConcurrency,
+  noteClean,
+  type SavedConcurrency,
+} from '../../src/rate-limit/concurrency-limit.ts';
 import { createRateLimiter } from '../../src/rate-limit/rate-limiter.ts';
-import { seeded } from '../http/limited-server.ts';
+import { seeded } from './limited-server.ts';
 
-function gate(change: Partial<SavedGate> = {}): SavedGate {
-  return { ...freshGate, ...change };
+function concurrency(change: Partial<SavedConcurrency> = {}): SavedConcurrency {
+  return { ...freshConcurrency, ...change };
 }
 
-describe('a gate for calls under way', () => {
+describe('a limit of calls under way', () => {
   test('is tried one below what a 429 came with, and stays away from an even rate limit of two', () => {
-    const tried = gate();
-    expect(narrowGate(tried, 6, 1_000)).toBe(true);
+    const tried = concurrency();
+    expect(lowerConcurrency(tried, 6, 1_000)).toBe(true);
     expect(tried).toMatchObject({ most: 5, isSure: false });
-    const even = gate();
-    expect(narrowGate(even, 2, 1_000)).toBe(false);
+    const even = concurrency();
+    expect(lowerConcurrency(even, 2, 1_000)).toBe(false);
     expect(even.most).toBeNull();
   });
 
   test('that does not silence the 429s is given up for ten minutes, and the rate is cut instead', () => {
-    const tried = gate();
-    expect([0, 1, 2, 3].map((n) => narrowGate(tried, 6, n * 1_000))).toEqual([true, true, true, false]);
+    const tried = concurrency();
+    expect([0, 1, 2, 3].map((n) => lowerConcurrency(tried, 6, n * 1_000))).toEqual([true, true, true, false]);
     expect(tried.most).toBeNull();
-    expect(narrowGate(tried, 6, 500_000)).toBe(false);
-    expect(narrowGate(tried, 6, 700_000)).toBe(true);
+    expect(lowerConcurrency(tried, 6, 500_000)).toBe(false);
+    expect(lowerConcurrency(tried, 6, 700_000)).toBe(true);
   });
 
   test('that is silent for 200 answers and 15 s is believed, and widened only while it is full', () => {
-    const tried = gate();
-    narrowGate(tried, 6, 0);
+    const tried = concurrency();
+    lowerConcurrency(tried, 6, 0);
     for (let n = 0; n < 199; n += 1) noteClean(tried, 5, n * 100);
     expect(tried.isSure).toBe(false);
     noteClean(tried, 5, 20_000);
@@ -36,8 +41,8 @@ describe('a gate for calls under way', () => {
     expect(tried.most).toBe(5);
     noteClean(tried, 5, 40_000);
     expect(tried.most).toBe(6);
-    expect(narrowGate(tried, 6, 41_000)).toBe(true);
-    expect(tried).toMatchObject({ most: 5, widenAfter: 4_000 });
+    expect(lowerConcurrency(tried, 6, 41_000)).toBe(true);
+    expect(tried).toMatchObject({ most: 5, raiseAfter: 4_000 });
   });
 });
 

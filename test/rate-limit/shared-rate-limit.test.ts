@@ -1,0 +1,37 @@
+import { describe, expect, test } from 'vitest';
+import type { SharedRateLimitState } from '../../src/rate-limit/lease-permits.ts';
+import { createSharedRateLimit, type SharedRateLimit } from '../../src/rate-limit/shared-rate-limit.ts';
+import { errorOf } from '../http/servers.ts';
+
+/** A rate limit of one process, its state in memory. */
+function rateLimitOf(rate: number): SharedRateLimit {
+  let saved: Partial<SharedRateLimitState> = { rate, best: rate, noise: 0, limitSeen: true, version: 1 };
+  return createSharedRateLimit((change) => {
+    const { rateLimit, result } = change(saved, Date.now());
+    saved = rateLimit ?? saved;
+    return Promise.resolve(result);
+  });
+}
+
+describe('a shared rate limit', () => {
+  test('lets live go before bulk that has waited longer', async () => {
+    const rateLimit = rateLimitOf(50);
+    const order: string[] = [];
+    const bulk = Array.from({ length: 15 }, () => rateLimit.acquire('bulk').then(() => order.push('bulk')));
+    const live = rateLimit.acquire('live').then(() => order.push('live'));
+    await Promise.all([...bulk, live]);
+    expect(order.indexOf('live')).toBeLessThan(8);
+    expect(order).toHaveLength(16);
+    await rateLimit.close();
+  });
+
+  test('gives up a place when its signal is aborted', async () => {
+    const rateLimit = rateLimitOf(1);
+    const cancel = new AbortController();
+    await rateLimit.acquire('bulk');
+    const waiting = rateLimit.acquire('bulk', cancel.signal);
+    cancel.abort(new Error('no longer wanted'));
+    expect((await errorOf(waiting)).message).toBe('no longer wanted');
+    await rateLimit.close();
+  });
+});
