@@ -1,0 +1,21 @@
+import { importCycles, importViolations } from './floors.ts';
+import { sizeViolations, wideLines } from './sizes.ts';
+import { readCode, readProse } from './tree.ts';
+import { twinViolations } from './twins.ts';
+
+/** `node test/architecture/report.ts [PATH ...]` prints every violation, or those that name one of the paths. */
+const paths = process.argv.slice(2);
+const tree = readCode();
+const sections = {
+  'imports upward': [...tree].flatMap(([file, source]) => importViolations(file, source)),
+  'import cycles': importCycles(tree),
+  sizes: [...tree].flatMap(([file, source]) => sizeViolations(file, source)),
+  'wide prose': [...readProse()].flatMap(([file, source]) => wideLines(file, source)),
+  twins: twinViolations(tree),
+};
+
+for (const [section, all] of Object.entries(sections)) {
+  const found = all.filter((line) => paths.length === 0 || paths.some((path) => line.includes(path)));
+  console.log(`${section}: ${found.length}`);
+  for (const line of found) console.log(`  ${line}`);
+}
