@@ -42,7 +42,7 @@ function largeFunctions(file: string, source: string): string[] {
 /** Lines of code or prose that do not fit; an address cannot be broken. */
 export function wideLines(file: string, source: string): string[] {
   return source.split('\n').flatMap((line, index) => {
-    const columns = [...line].length;
+    const columns = line.length;
     return columns > limits.columns && !url.test(line) ? [`${file}:${index + 1} is ${columns} columns wide`] : [];
   });
 }
