@@ -1,13 +1,13 @@
 import { createHash } from 'node:crypto';
 import { ConnectorError } from '../src/errors.ts';
 import { withFailpoints } from '../src/failpoint.ts';
-import type { HrisAdapter, StreamName } from '../src/hris/port.ts';
-import { streamNames } from '../src/hris/registry.ts';
+import type { HrisAdapter } from '../src/hris/port.ts';
 import type { Mapping } from '../src/mapping/load-mapping.ts';
 import { createPartnerClient, type PartnerClient } from '../src/partner/client/create-partner-client.ts';
 import type { CallReport } from '../src/partner/client/types.ts';
 import { Overrides } from '../src/partner/contract/overrides.ts';
 import type { SharedRateLimit } from '../src/rate-limit/shared-rate-limit.ts';
+import { type StreamName, streamNames } from '../src/streams/streams.ts';
 import { loadStreamMapping, loadTenantMapping, openTenantHris } from '../src/tenants/open-hris.ts';
 import type { Tenant } from '../src/tenants/schema.ts';
 import { resolveSecret } from '../src/tenants/secrets.ts';

@@ -1,6 +1,7 @@
 import { Context } from '@temporalio/activity';
 import { ConnectorError } from '../src/errors.ts';
 import { inActivity } from '../src/failpoint.ts';
+import type { StreamActivities, StreamInput, StreamStep } from '../src/streams/stream-activities.ts';
 import type { ActivityDeps } from './deps.ts';
 import { toFailure } from './failures.ts';
 import { applyPlan } from './hire/apply-plan.ts';
@@ -21,7 +22,6 @@ import { describeDeadline, readOnboarding } from './hire/read-onboarding.ts';
 import { verify } from './hire/verify.ts';
 import { writeBack } from './hire/write-back.ts';
 import { type ReconcileActivities, reconcile } from './reconcile/reconcile.ts';
-import type { StreamActivities, StreamInput, StreamStep } from './streams/stream-activities.ts';
 import { syncPages } from './streams/sync-pages.ts';
 
 export type Activities = HireActivities & ReconcileActivities & StreamActivities;

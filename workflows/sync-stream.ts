@@ -1,10 +1,11 @@
 import { continueAsNew, proxyActivities, workflowInfo } from '@temporalio/workflow';
-import type { StreamActivities, StreamStep } from '../activities/streams/stream-activities.ts';
+import type { StreamActivities, StreamStep } from '../src/streams/stream-activities.ts';
+import type { StreamName } from '../src/streams/streams.ts';
 import type { HireTiming } from './messages.ts';
 
 export interface SyncInput {
   tenantId: string;
-  stream: 'jobs' | 'candidates';
+  stream: StreamName;
   timing: HireTiming;
   /** Begins at the first page and writes every row again. */
   full?: boolean;

@@ -1,5 +1,5 @@
 import { Argument, type Command } from 'commander';
-import { type StreamName, streamNames } from '../hris/port.ts';
+import { type StreamName, streamNames } from '../streams/streams.ts';
 import { example, placesOf } from './options.ts';
 import { useEmbeddedTemporal } from './up/embedded-address.ts';
 

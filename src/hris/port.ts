@@ -59,9 +59,10 @@ export interface WriteOptions {
   remainingMs?: () => number;
 }
 
-/** Streams whose records land in the HRIS as they are, without an employee behind them. */
-export const streamNames = ['jobs', 'candidates'] as const;
-export type StreamName = (typeof streamNames)[number];
+/** What may land in an HRIS without an employee behind it: stream -> field -> type. */
+export type Landings = Readonly<
+  Record<string, Readonly<Record<string, { type: FieldDef['type']; required?: boolean }>>>
+>;
 
 /** One partner record, mapped; `hash` is over `fields`. */
 export interface LandingRow {
@@ -110,6 +111,6 @@ export interface HrisAdapter {
   /** Asks what became of a pending create. */
   resolve?(ticket: string, signal: AbortSignal): Promise<CreateResult>;
   /** Writes the rows of one page whose hash is not the stored one, whole or not at all. Idempotent. Only where the HRIS has room for them. */
-  land?(stream: StreamName, rows: readonly LandingRow[], options: LandOptions): Promise<Landed>;
+  land?(stream: string, rows: readonly LandingRow[], options: LandOptions): Promise<Landed>;
   close(): Promise<void>;
 }

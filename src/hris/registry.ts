@@ -1,19 +1,21 @@
 import type { z } from 'zod';
 import { ConnectorError } from '../errors.ts';
-import type { FieldDef, HrisAdapter, StreamName } from './port.ts';
+import type { FieldDef, HrisAdapter, Landings } from './port.ts';
 import { sql } from './sql/sql.ts';
 
 export { duration } from './duration.ts';
-export { streamNames } from './port.ts';
 
 /** What an adapter gives the registry. `options` is always the output of `optionsSchema`. */
 export interface HrisKind<Options = unknown> {
-  /** Checks everything beside `kind` and `connection` in a tenant file. A `url` may still be a reference to a secret (env:, file:). */
-  optionsSchema: z.ZodType<Options>;
+  /**
+   * Checks everything beside `kind` and `connection` in a tenant file, given what may land. A `url` may still be a reference to a secret (env:,
+   * file:).
+   */
+  optionsSchema(landings: Landings): z.ZodType<Options>;
   /** What the mapping may write, without a connection. */
   fields(options: Options): readonly FieldDef[];
   /** What a stream's mapping may write; absent where nothing lands. */
-  landingFields?(options: Options, stream: StreamName): readonly FieldDef[];
+  landingFields?(options: Options, stream: string): readonly FieldDef[];
   /** Opens one connection; every reference is resolved by now. Nothing is sent before the first call. */
   open(options: Options, connectionName: string): Promise<HrisAdapter>;
 }
@@ -35,6 +37,7 @@ export async function openHris(
   kind: string,
   connectionName: string,
   options: Record<string, unknown>,
+  landings: Landings = {},
 ): Promise<HrisAdapter> {
   const found = findHrisKind(kind);
   if (!found)
@@ -43,7 +46,7 @@ export async function openHris(
       action: 'reject',
       message: `There is no HRIS kind "${kind}". Known: ${hrisKinds().join(', ')}.`,
     });
-  const parsed = found.optionsSchema.safeParse(options);
+  const parsed = found.optionsSchema(landings).safeParse(options);
   if (!parsed.success) {
     const where = parsed.error.issues
       .map((issue) => `${issue.path.join('.') || 'options'}: ${issue.message}`)

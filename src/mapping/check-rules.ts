@@ -1,7 +1,7 @@
 import type { FieldDef } from '../hris/port.ts';
 import { didYouMean } from './explain-issues.ts';
 import type { PlacedRule } from './load-mapping.ts';
-import { parseSourcePath, type SourceName } from './source-fields.ts';
+import { parseSourcePath, type SourceRecords, sourceRecords } from './source-fields.ts';
 import { type Problem, problemAt, type YamlFile } from './yaml-file.ts';
 
 const PREVIOUS_JOB: Record<string, string> = {
@@ -12,7 +12,7 @@ const PREVIOUS_JOB: Record<string, string> = {
 /** Checks rules against both ends. `complete` is the file to blame for required fields that nothing fills; undefined leaves that check out. */
 export function checkRules(
   rules: readonly PlacedRule[],
-  { fields, reads }: { fields: readonly FieldDef[]; reads: readonly SourceName[] },
+  { fields, reads }: { fields: readonly FieldDef[]; reads: SourceRecords },
   complete: YamlFile | undefined,
 ): Problem[] {
   const problems = rules.flatMap((placed) => [
@@ -92,11 +92,11 @@ function checkShape({ target, rule, source }: PlacedRule): Problem[] {
   return problems;
 }
 
-function checkSources({ target, rule, source }: PlacedRule, reads: readonly SourceName[]): Problem[] {
+function checkSources({ target, rule, source }: PlacedRule, reads: SourceRecords): Problem[] {
   const paths = rule.from === undefined ? [] : [rule.from].flat();
   return paths.flatMap((path, index) => {
     const at = ['fields', target, 'from', ...(Array.isArray(rule.from) ? [index] : [])];
-    const parsed = parseSourcePath(path);
+    const parsed = parseSourcePath(path, { ...sourceRecords, ...reads });
     if ('wrong' in parsed)
       return [
         problemAt(
@@ -105,9 +105,13 @@ function checkSources({ target, rule, source }: PlacedRule, reads: readonly Sour
           `${parsed.wrong}. ${parsed.known.length > 0 ? didYouMean(parsed.word, parsed.known) : ''}`.trim(),
         ),
       ];
-    if (!reads.includes(parsed.source))
+    if (!Object.hasOwn(reads, parsed.source))
       return [
-        problemAt(source, at, `${path} is not at hand here: this mapping reads ${reads.join(', ')}. Remove the rule.`),
+        problemAt(
+          source,
+          at,
+          `${path} is not at hand here: this mapping reads ${Object.keys(reads).join(', ')}. Remove the rule.`,
+        ),
       ];
     const previous = PREVIOUS_JOB[path];
     if (previous === undefined || rule.acknowledge === 'previousJob') return [];

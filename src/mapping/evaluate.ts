@@ -3,14 +3,11 @@ import type { CompiledField, Mapping } from './load-mapping.ts';
 import { readSource } from './read-source.ts';
 import { type Transform, transforms, type Value } from './transforms.ts';
 
-/** The records a mapping reads, as the partner gave them. `candidate.customFields` falls back to the job candidate's, where the partner shows them. */
-export interface MappingSources {
-  candidate: Record<string, unknown>;
-  job: Record<string, unknown>;
-  jobCandidate: Record<string, unknown>;
-  /** Absent where onboarding is skipped. */
-  onboarding?: Record<string, unknown> | undefined;
-}
+/**
+ * The records a mapping reads, as the partner gave them; one that is absent reads as empty. `candidate.customFields` falls back to the job
+ * candidate's, where the partner shows them.
+ */
+export type MappingSources = Readonly<Record<string, Record<string, unknown> | undefined>>;
 
 /** Why a field has no value. `text` names fields, labels and the next step, never a person's value. */
 export interface MappingProblem {

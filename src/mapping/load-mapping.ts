@@ -1,10 +1,11 @@
 import { createHash } from 'node:crypto';
+import { existsSync } from 'node:fs';
 import { fileURLToPath } from 'node:url';
 import type { FieldDef } from '../hris/port.ts';
 import { checkRules } from './check-rules.ts';
 import { explainIssues } from './explain-issues.ts';
 import { type FieldRule, mappingFile } from './schema.ts';
-import { parseSourcePath, type SourceName, type SourcePath } from './source-fields.ts';
+import { parseSourcePath, type SourcePath, type SourceRecords, sourceRecords } from './source-fields.ts';
 import type { TransformName } from './transforms.ts';
 import { readYamlFile, refuse, type YamlFile } from './yaml-file.ts';
 
@@ -25,8 +26,6 @@ export interface CompiledField {
 export interface Mapping {
   kind: string;
   fields: readonly CompiledField[];
-  /** Whether any field reads the onboarding record. */
-  needsOnboarding: boolean;
   /** SHA-256 over the files it was made of. */
   hash: string;
 }
@@ -38,38 +37,42 @@ export interface PlacedRule {
   source: YamlFile;
 }
 
+/** What is mapped: its name, which default mapping files carry, and the records it is made from. */
+export interface MappingSubject {
+  name: string;
+  reads: SourceRecords;
+}
+
+const employee: MappingSubject = { name: 'employee', reads: sourceRecords };
+
 /**
- * Loads the default mapping of an HRIS kind and lays the tenant's file over it, field by field. Checks that sources exist in the partner's records, that
- * targets may be written, and that required ones are mapped. Refuses with one ConnectorError listing every problem as file:line:column.
+ * Loads the default mapping of an HRIS kind, where it has one, and lays the tenant's file over it, field by field. Checks that sources exist in
+ * the partner's records, that targets may be written, and that required ones are mapped. Refuses with one ConnectorError listing every
+ * problem as file:line:column.
  */
 export async function loadMapping(wanted: {
   kind: string;
-  /** Whose mapping; an employee's by default. */
-  of?: MappingName;
+  /** An employee by default. */
+  of?: MappingSubject;
   file?: string;
   fields: readonly FieldDef[];
 }): Promise<Mapping> {
-  const name = wanted.of ?? 'employee';
-  const files = [defaultMappingFile(wanted.kind, name), ...(wanted.file === undefined ? [] : [wanted.file])];
-  const sources = await Promise.all(files.map(readYamlFile));
-  return compileMapping(wanted.kind, wanted.fields, sources, readsOf[name]);
+  const { kind, of = employee, file, fields } = wanted;
+  const base = file === undefined || hasDefaultMapping(kind, of.name) ? [defaultMappingFile(kind, of.name)] : [];
+  const sources = await Promise.all([...base, ...(file === undefined ? [] : [file])].map(readYamlFile));
+  return compileMapping(kind, fields, sources, of.reads);
 }
 
-/** What each default mapping file is named after, and the records it may read: a stream sees one record at a time. */
-const readsOf = {
-  employee: ['candidate', 'job', 'jobCandidate', 'onboarding'],
-  jobs: ['job'],
-  candidates: ['candidate'],
-} as const satisfies Record<string, readonly SourceName[]>;
-
-export type MappingName = keyof typeof readsOf;
+export function hasDefaultMapping(kind: string, name: string): boolean {
+  return existsSync(defaultMappingFile(kind, name));
+}
 
 /** Compiles parsed mapping files, later ones over earlier ones. */
 export function compileMapping(
   kind: string,
   fields: readonly FieldDef[],
   sources: readonly YamlFile[],
-  reads: readonly SourceName[] = readsOf.employee,
+  reads: SourceRecords = sourceRecords,
 ): Mapping {
   const problems = sources.flatMap((source) => source.problems);
   const rules = new Map<string, PlacedRule>();
@@ -87,22 +90,20 @@ export function compileMapping(
   if (top)
     problems.push(...checkRules([...rules.values()], { fields, reads }, problems.length === 0 ? top : undefined));
   if (problems.length > 0) throw refuse('MAPPING_INVALID', problems);
-  const compiled = [...rules.values()].flatMap((placed) => compileRule(placed, fields));
   return {
     kind,
-    fields: compiled,
-    needsOnboarding: compiled.some((field) => field.from.some((path) => path.source === 'onboarding')),
+    fields: [...rules.values()].flatMap((placed) => compileRule(placed, fields, reads)),
     hash: createHash('sha256')
       .update(JSON.stringify([...rules.values()].map(({ target, rule }) => [target, rule])))
       .digest('hex'),
   };
 }
 
-function defaultMappingFile(kind: string, name: MappingName): string {
+function defaultMappingFile(kind: string, name: string): string {
   return fileURLToPath(new URL(`../../mappings/${kind}/${name}.yaml`, import.meta.url));
 }
 
-function compileRule({ target, rule }: PlacedRule, fields: readonly FieldDef[]): CompiledField[] {
+function compileRule({ target, rule }: PlacedRule, fields: readonly FieldDef[], reads: SourceRecords): CompiledField[] {
   const def = fields.find((field) => field.key === target);
   if (!def) return [];
   const paths = rule.from === undefined ? [] : [rule.from].flat();
@@ -110,7 +111,7 @@ function compileRule({ target, rule }: PlacedRule, fields: readonly FieldDef[]):
     {
       target,
       def,
-      from: paths.map(parseSourcePath).filter((path): path is SourcePath => 'source' in path),
+      from: paths.map((path) => parseSourcePath(path, reads)).filter((path): path is SourcePath => 'source' in path),
       transforms: (rule.transform ?? []).map((one) => {
         if (typeof one === 'string') return { name: one };
         const [[name, option] = ['trim', undefined]] = Object.entries(one);

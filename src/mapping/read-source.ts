@@ -16,7 +16,7 @@ export function readSource(path: SourcePath, sources: MappingSources): Read {
 /** The candidate record of the specification has no custom fields of its own: they come with the job candidate (section 2.4) or were read apart. */
 function customFieldsOf(path: SourcePath, sources: MappingSources): Record<string, unknown> {
   const own = sources[path.source]?.['customFields'];
-  const beside = path.source === 'candidate' ? sources.jobCandidate['customFields'] : undefined;
+  const beside = path.source === 'candidate' ? sources['jobCandidate']?.['customFields'] : undefined;
   return { ...(isRecord(beside) ? beside : {}), ...(isRecord(own) ? own : {}) };
 }
 

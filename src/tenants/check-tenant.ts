@@ -1,10 +1,11 @@
 import { dirname, resolve } from 'node:path';
 import { isConnectorError } from '../errors.ts';
-import { findHrisKind, hrisKinds, streamNames } from '../hris/registry.ts';
+import { findHrisKind, hrisKinds } from '../hris/registry.ts';
 import { didYouMean, explainIssues } from '../mapping/explain-issues.ts';
-import { loadMapping } from '../mapping/load-mapping.ts';
+import type { Mapping } from '../mapping/load-mapping.ts';
 import { type Path, type Problem, problemAt, type YamlFile } from '../mapping/yaml-file.ts';
-import { loadStreamMapping } from './open-hris.ts';
+import { landings, streamNames } from '../streams/streams.ts';
+import { loadStreamMapping, loadTenantMapping } from './open-hris.ts';
 import type { Tenant } from './schema.ts';
 import { anchorSecret, isSecretRef, resolveSecret } from './secrets.ts';
 
@@ -35,8 +36,9 @@ export function checkHris(source: YamlFile): { options?: Record<string, unknown>
       ),
     };
   }
-  const parsed = found.optionsSchema.safeParse(options);
-  if (!parsed.success) return { problems: explainIssues(source, found.optionsSchema, parsed.error, ['hris']) };
+  const schema = found.optionsSchema(landings);
+  const parsed = schema.safeParse(options);
+  if (!parsed.success) return { problems: explainIssues(source, schema, parsed.error, ['hris']) };
   return { options, problems: [] };
 }
 
@@ -66,32 +68,21 @@ export function missingSecrets(source: YamlFile, tenant: Tenant): Problem[] {
 
 /** Loads the tenant's mapping over the default one, so that its faults are told together with the tenant's. */
 export async function checkMapping(source: YamlFile, tenant: Tenant): Promise<{ hash: string; problems: Problem[] }> {
-  const kind = findHrisKind(tenant.hris.kind);
   try {
-    const parsed = kind?.optionsSchema.parse(tenant.hris.options);
-    const mapping = await loadMapping({
-      kind: tenant.hris.kind,
-      fields: kind?.fields(parsed) ?? [],
-      ...(tenant.mapping === undefined ? {} : { file: tenant.mapping }),
-    });
-    const unmapped = tenant.writeBack.values.flatMap((value, index) =>
-      mapping.fields.some((field) => field.target === value.field)
-        ? []
-        : [
-            problemAt(
-              source,
-              ['writeBack', 'values', index, 'field'],
-              `"${value.field}" is not a mapped field. ${didYouMean(
-                value.field,
-                mapping.fields.map((field) => field.target),
-              )}`,
-            ),
-          ],
-    );
-    return { hash: mapping.hash, problems: unmapped };
+    const mapping = await loadTenantMapping(tenant);
+    return { hash: mapping.hash, problems: unmappedValues(source, tenant, mapping) };
   } catch (error) {
     return { hash: '', problems: problemsOf(error, source, ['mapping']) };
   }
+}
+
+function unmappedValues(source: YamlFile, tenant: Tenant, mapping: Mapping): Problem[] {
+  const mapped = mapping.fields.map((field) => field.target);
+  return tenant.writeBack.values.flatMap(({ field }, index) => {
+    if (mapped.includes(field)) return [];
+    const path = ['writeBack', 'values', index, 'field'];
+    return [problemAt(source, path, `"${field}" is not a mapped field. ${didYouMean(field, mapped)}`)];
+  });
 }
 
 /** The same for the mappings of its streams. */

@@ -4,9 +4,10 @@ import { dirname, join, resolve } from 'node:path';
 import { ConnectorError } from '../errors.ts';
 import { explainIssues } from '../mapping/explain-issues.ts';
 import { readYamlFile, refuse } from '../mapping/yaml-file.ts';
+import { everyStream } from '../streams/streams.ts';
 import { anchorUrl, checkHris, checkMapping, checkStreams, missingSecrets } from './check-tenant.ts';
 import { clashes, type Loaded } from './clashes.ts';
-import { type Tenant, type TenantFile, tenantFile } from './schema.ts';
+import { type StreamSettings, type Tenant, type TenantFile, tenantFile } from './schema.ts';
 import { anchorSecret } from './secrets.ts';
 
 /**
@@ -86,16 +87,13 @@ function build(file: string, parsed: TenantFile, options: Record<string, unknown
       connection: hris.connection,
       options: typeof url === 'string' ? { ...options, url: anchorUrl(url, file) } : options,
     },
-    streams: { jobs: withPath(streams.jobs, anchored), candidates: withPath(streams.candidates, anchored) },
+    streams: everyStream((name) => withPath(streams[name], anchored)),
     ...(mapping === undefined ? {} : { mapping: anchored(mapping) }),
     file,
     configHash: '',
   };
 }
 
-function withPath(
-  stream: TenantFile['streams']['jobs'],
-  anchored: (path: string) => string,
-): TenantFile['streams']['jobs'] {
+function withPath(stream: StreamSettings, anchored: (path: string) => string): StreamSettings {
   return stream.mapping === undefined ? stream : { ...stream, mapping: anchored(stream.mapping) };
 }

@@ -1,32 +1,39 @@
-import type { HrisAdapter, StreamName } from '../hris/port.ts';
+import type { FieldDef, HrisAdapter } from '../hris/port.ts';
 import { findHrisKind, openHris } from '../hris/registry.ts';
-import { loadMapping, type Mapping } from '../mapping/load-mapping.ts';
+import { hasDefaultMapping, loadMapping, type Mapping } from '../mapping/load-mapping.ts';
+import { landings, type StreamName, streams } from '../streams/streams.ts';
 import type { Tenant } from './schema.ts';
 import { isSecretRef, resolveSecret } from './secrets.ts';
 
 /** Opens the tenant's HRIS with its secrets resolved. Close it yourself. */
-export async function openTenantHris(tenant: Tenant): Promise<HrisAdapter> {
-  return openHris(tenant.hris.kind, tenant.hris.connection, resolveOptions(tenant.hris.options));
+export async function openTenantHris({ hris }: Tenant): Promise<HrisAdapter> {
+  return openHris(hris.kind, hris.connection, resolveOptions(hris.options), landings);
 }
 
 /** The tenant's compiled mapping, checked at both ends. */
-export async function loadTenantMapping(tenant: Tenant): Promise<Mapping> {
-  const kind = findHrisKind(tenant.hris.kind);
-  const fields = kind ? kind.fields(kind.optionsSchema.parse(tenant.hris.options)) : [];
-  return loadMapping({
-    kind: tenant.hris.kind,
-    fields,
-    ...(tenant.mapping === undefined ? {} : { file: tenant.mapping }),
-  });
+export async function loadTenantMapping({ hris, mapping: file }: Tenant): Promise<Mapping> {
+  return loadMapping({ kind: hris.kind, fields: employeeFields(hris), ...(file === undefined ? {} : { file }) });
 }
 
-/** The tenant's compiled mapping of a stream; undefined where its HRIS has no room for it. */
+/** The tenant's compiled mapping of a stream; undefined where its HRIS has no table for it, or nothing maps it. */
 export async function loadStreamMapping(tenant: Tenant, stream: StreamName): Promise<Mapping | undefined> {
-  const kind = findHrisKind(tenant.hris.kind);
-  if (kind?.landingFields === undefined) return undefined;
-  const fields = kind.landingFields(kind.optionsSchema.parse(tenant.hris.options), stream);
-  const file = tenant.streams[stream].mapping;
-  return loadMapping({ kind: tenant.hris.kind, of: stream, fields, ...(file === undefined ? {} : { file }) });
+  const { kind } = tenant.hris;
+  const fields = landingFields(tenant.hris, stream);
+  const { mapping: file } = tenant.streams[stream];
+  if (fields === undefined || (file === undefined && !hasDefaultMapping(kind, stream))) return undefined;
+  const { name, ...record } = streams[stream].record;
+  const of = { name: stream, reads: { [name]: record } };
+  return loadMapping({ kind, of, fields, ...(file === undefined ? {} : { file }) });
+}
+
+function employeeFields({ kind, options }: Tenant['hris']): readonly FieldDef[] {
+  const found = findHrisKind(kind);
+  return found?.fields(found.optionsSchema(landings).parse(options)) ?? [];
+}
+
+function landingFields({ kind, options }: Tenant['hris'], stream: StreamName): readonly FieldDef[] | undefined {
+  const found = findHrisKind(kind);
+  return found?.landingFields?.(found.optionsSchema(landings).parse(options), stream);
 }
 
 /** HRIS options with every reference to a secret replaced by the secret. Never log the result. */

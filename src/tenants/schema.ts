@@ -3,6 +3,7 @@ import { duration } from '../hris/registry.ts';
 import { Overrides } from '../partner/contract/overrides.ts';
 import { stageTypes } from '../partner/contract/pipelines.ts';
 import { queryNamesOf } from '../partner/contract/query-names.ts';
+import { everyStream } from '../streams/streams.ts';
 import { secretRef } from './secrets.ts';
 
 /** States a hire may be waited for. Rejected, failed and terminated are never a reason to create an employee. */
@@ -114,7 +115,7 @@ const policies = z.strictObject({
   credits: z.strictObject({ canaryEvery: interval.default(900_000) }).prefault({}),
 });
 
-/** A stream of records into the HRIS's landing tables: how often by itself (never, where `every` is absent), and what differs from the default mapping. */
+/** How often a stream runs by itself (never, where `every` is absent), and what differs from its default mapping. */
 const stream = z.strictObject({ every: interval.optional(), mapping: text.optional() }).prefault({});
 
 const writeBack = z
@@ -139,7 +140,7 @@ export const tenantFile = z
     }),
     mapping: text.optional(),
     policies,
-    streams: z.strictObject({ jobs: stream, candidates: stream }).prefault({}),
+    streams: z.strictObject(everyStream(() => stream)).prefault({}),
     writeBack,
     notify: z.url({ protocol: /^https?$/, error: 'expected an https address' }).optional(),
   })
@@ -155,6 +156,7 @@ export const tenantFile = z
   });
 
 export type TenantFile = z.output<typeof tenantFile>;
+export type StreamSettings = z.output<typeof stream>;
 
 /** One customer, as loaded. Durations in ms; secrets still references, see resolveSecret. */
 export interface Tenant extends Omit<TenantFile, 'hris'> {

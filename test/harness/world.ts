@@ -14,6 +14,7 @@ import { createPartnerClient, type PartnerClient } from '../../src/partner/clien
 import { contract } from '../../src/partner/contract/index.ts';
 import { type ControlClient, createControlClient } from '../../src/sandbox/control/client.ts';
 import type { LedgerRow } from '../../src/sandbox/records/platform/ledger.ts';
+import { landings } from '../../src/streams/streams.ts';
 import { defineStartDate, finishOnboardings, listApplicants, readEmployees } from './world-people.ts';
 import { TENANT, writeTenant } from './world-tenant.ts';
 
@@ -171,7 +172,7 @@ export async function startWorld(options: WorldOptions): Promise<World> {
   const { items: flows } = await partner.readAll(contract.onboarding.listFlows);
   const flowId = flows[0]?.flowId ?? '';
   if (hrisUrl.startsWith('sqlite:') || options.hris?.createTable !== true)
-    await ensureHrisSchema(hrisUrl, options.hris);
+    await ensureHrisSchema(hrisUrl, options.hris, landings);
   const startDateField = await defineStartDate(partner, options.startDates !== false);
   await writeTenant(tenantsDir, {
     ...options,

@@ -7,6 +7,7 @@ import { afterAll, beforeAll, describe, expect, test } from 'vitest';
 import type { HrisAdapter, LandingRow } from '../../src/hris/port.ts';
 import { openHris } from '../../src/hris/registry.ts';
 import { openSqlDatabase } from '../../src/hris/sql/database.ts';
+import { landings } from '../../src/streams/streams.ts';
 import { createDatabase } from '../harness/postgres.ts';
 import { refusal } from './conformance.ts';
 import { startSqlHris } from './start-sql-hris.ts';
@@ -105,7 +106,7 @@ test('a landing table that the user may not write refuses the stream, never the 
     await sql.raw(`grant select on partner_candidates to ${role}`).execute(direct.kysely);
     const reader = new URL(url);
     Object.assign(reader, { username: role, password: 'reader' });
-    const adapter = await openHris('sql', 'reader', { url: reader.href });
+    const adapter = await openHris('sql', 'reader', { url: reader.href }, landings);
     const signal = AbortSignal.timeout(5_000);
     const error = await refusal(
       adapter.land?.('candidates', rows(0, 1), { tenant: 'acme', signal }) ?? Promise.resolve(),

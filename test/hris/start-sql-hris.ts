@@ -3,6 +3,7 @@ import { openHris } from '../../src/hris/registry.ts';
 import { openSqlDatabase } from '../../src/hris/sql/database.ts';
 import { ensureHrisSchema } from '../../src/hris/sql/ensure-hris-schema.ts';
 import type { SqlOptionsInput } from '../../src/hris/sql/options.ts';
+import { landings } from '../../src/streams/streams.ts';
 import type { HrisUnderTest } from './conformance.ts';
 
 /** The demonstration table in a database of its own, two connections, and a look past every read lag. */
@@ -11,9 +12,9 @@ export async function startSqlHris(
   options: Omit<SqlOptionsInput, 'url'>,
 ): Promise<HrisUnderTest> {
   const { url } = database;
-  await ensureHrisSchema(url, options);
+  await ensureHrisSchema(url, options, landings);
   const lagging = options.readLag === undefined ? {} : { readFrom: 'employees_directory' };
-  const open = () => openHris('sql', 'test-hr', { ...options, ...lagging, url });
+  const open = () => openHris('sql', 'test-hr', { ...options, ...lagging, url }, landings);
   const [adapter, second] = await Promise.all([open(), open()]);
   return {
     adapter,

@@ -6,12 +6,13 @@ import { isConnectorError } from '../../src/errors.ts';
 import type { FieldDef } from '../../src/hris/port.ts';
 import { compileMapping, loadMapping } from '../../src/mapping/load-mapping.ts';
 import { mappingJsonSchema } from '../../src/mapping/schema.ts';
-import { SOURCE_FIELDS } from '../../src/mapping/source-fields.ts';
+import { sourceRecords } from '../../src/mapping/source-fields.ts';
 import { parseYaml } from '../../src/mapping/yaml-file.ts';
 import { Candidate } from '../../src/partner/contract/candidate.ts';
 import { JobCandidate } from '../../src/partner/contract/job-candidate.ts';
 import { Job } from '../../src/partner/contract/jobs.ts';
 import { OnboardingCandidate } from '../../src/partner/contract/onboarding-candidate.ts';
+import { landings, streamNames, streams } from '../../src/streams/streams.ts';
 
 const text = (key: string, more: Partial<FieldDef> = {}): FieldDef => ({
   key,
@@ -195,7 +196,7 @@ test('the fields a mapping may read are fields of the partner’s records', () =
   const records = { candidate: Candidate, job: Job, jobCandidate: JobCandidate, onboarding: OnboardingCandidate };
   for (const [source, record] of Object.entries(records)) {
     expect(Object.keys(record.shape)).toEqual(
-      expect.arrayContaining([...SOURCE_FIELDS[source as keyof typeof SOURCE_FIELDS]]),
+      expect.arrayContaining([...sourceRecords[source as keyof typeof sourceRecords].fields]),
     );
   }
 });
@@ -215,7 +216,7 @@ describe('the default mapping of the sql adapter', () => {
   test('loads against the adapter’s own fields, alone and under a tenant’s file', async () => {
     const { findHrisKind } = await import('../../src/hris/registry.ts');
     const sql = findHrisKind('sql')!;
-    const fields = sql.fields(sql.optionsSchema.parse({ url: 'sqlite:x' }));
+    const fields = sql.fields(sql.optionsSchema(landings).parse({ url: 'sqlite:x' }));
     const plain = await loadMapping({ kind: 'sql', fields });
     expect(plain.fields.map((field) => field.target)).toEqual(
       expect.arrayContaining(['givenName', 'familyName', 'email', 'startDate', 'title']),
@@ -227,20 +228,19 @@ describe('the default mapping of the sql adapter', () => {
     expect(layered.hash).not.toBe(plain.hash);
   });
 
-  test.each(['jobs', 'candidates'] as const)(
-    'the default of %s fits its landing table, and reads one record alone',
-    async (of) => {
-      const { findHrisKind } = await import('../../src/hris/registry.ts');
-      const sql = findHrisKind('sql')!;
-      const fields = sql.landingFields!(sql.optionsSchema.parse({ url: 'sqlite:x' }), of);
-      const plain = await loadMapping({ kind: 'sql', of, fields });
-      expect(plain.fields.map((field) => field.target).toSorted()).toEqual(fields.map((field) => field.key).toSorted());
-      const file = join(folder, `${of}.yaml`);
-      await writeFile(file, 'fields:\n  city: { from: jobCandidate.aiSummary }\n');
-      await expect(loadMapping({ kind: 'sql', of, fields, file })).rejects.toMatchObject({
-        code: 'MAPPING_INVALID',
-        message: expect.stringContaining(`${of}.yaml:2:17 jobCandidate.aiSummary is not at hand here`) as string,
-      });
-    },
-  );
+  test.each(streamNames)('the default of %s fits its landing table, and reads one record alone', async (of) => {
+    const { findHrisKind } = await import('../../src/hris/registry.ts');
+    const sql = findHrisKind('sql')!;
+    const fields = sql.landingFields!(sql.optionsSchema(landings).parse({ url: 'sqlite:x' }), of);
+    const { name, ...record } = streams[of].record;
+    const subject = { name: of, reads: { [name]: record } };
+    const plain = await loadMapping({ kind: 'sql', of: subject, fields });
+    expect(plain.fields.map((field) => field.target).toSorted()).toEqual(fields.map((field) => field.key).toSorted());
+    const file = join(folder, `${of}.yaml`);
+    await writeFile(file, 'fields:\n  city: { from: jobCandidate.aiSummary }\n');
+    await expect(loadMapping({ kind: 'sql', of: subject, fields, file })).rejects.toMatchObject({
+      code: 'MAPPING_INVALID',
+      message: expect.stringContaining(`${of}.yaml:2:17 jobCandidate.aiSummary is not at hand here`) as string,
+    });
+  });
 });

@@ -1,5 +1,6 @@
 import { mkdir, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
+import { streamNames } from '../../streams/streams.ts';
 
 export interface DemoFacts {
   partnerUrl: string;
@@ -41,9 +42,8 @@ mapping: demo-mapping.yaml
 policies:
   onboarding: { flow: ${flowId}, readyAt: [final_handoff, completed], deadline: 1d }
   reconcile: { every: 15s }
-streams: # into the tables partner_jobs and partner_candidates of the HR system
-  jobs: { every: 1h }
-  candidates: { every: 1h }
+streams: # each into a table of its own in the HR system: ${streamNames.map((name) => `partner_${name}`).join(', ')}
+${streamNames.map((name) => `  ${name}: { every: 1h }`).join('\n')}
 writeBack: { employeeId: number, status: hired }
 `;
 }

@@ -1,29 +1,24 @@
 import { existsSync } from 'node:fs';
 import { DatabaseSync } from 'node:sqlite';
 import { setTimeout as pause } from 'node:timers/promises';
-import { contract } from '../../partner/contract/index.ts';
+import { everyStream, type StreamName, streamNames, streams } from '../../streams/streams.ts';
 import type { Stage } from './stage.ts';
 
-/** Records of each stream: those the partner has, and those that stand in the HRIS's landing tables. */
-export interface Pulled {
-  jobs: { partner: number; hris: number };
-  candidates: { partner: number; hris: number };
-}
+/** Records of each stream: those the partner has, and those that stand in the HRIS's landing table. */
+export type Pulled = Record<StreamName, { partner: number; hris: number }>;
 
 const PATIENCE_MS = 60_000;
 
-/** Waits until both streams have brought what the partner has, or patience ends. */
+/** Waits until every stream has brought what the partner has, or patience ends. */
 export async function untilPulled(stage: Stage, stop: AbortSignal): Promise<Pulled> {
-  const [jobs, candidates] = await Promise.all([
-    stage.partner.readAll(contract.jobs.list),
-    stage.partner.readAll(contract.candidates.list),
-  ]);
+  const lists = await Promise.all(streamNames.map((name) => stage.partner.readAll(streams[name].list, {})));
+  const partner = new Map(streamNames.map((name, index) => [name, lists[index]?.items.length ?? 0]));
   const until = performance.now() + PATIENCE_MS;
   for (;;) {
-    const pulled = {
-      jobs: { partner: jobs.items.length, hris: countRows(stage.hrisFile, 'partner_jobs') },
-      candidates: { partner: candidates.items.length, hris: countRows(stage.hrisFile, 'partner_candidates') },
-    };
+    const pulled = everyStream((name) => ({
+      partner: partner.get(name) ?? 0,
+      hris: countRows(stage.hrisFile, `partner_${name}`),
+    }));
     if (isPulled(pulled) || stop.aborted || performance.now() > until) return pulled;
     await pause(200);
   }
@@ -34,7 +29,7 @@ export function isPulled(pulled: Pulled): boolean {
 }
 
 /** Reads the HRIS's own table: the demo counts what stands there, not what the connector says it did. */
-function countRows(file: string, table: 'partner_jobs' | 'partner_candidates'): number {
+function countRows(file: string, table: `partner_${StreamName}`): number {
   if (!existsSync(file)) return 0;
   const database = new DatabaseSync(file, { readOnly: true, timeout: 2_000 });
   try {

@@ -94,9 +94,8 @@ async function conclude(
   say(
     `${hires} hires, ${enrolments} enrolments, ${employees} employees, ${writeBacksVerified} written back and verified in ${report.seconds.hires} s.`,
   );
-  say(
-    `${pulled.jobs.hris} of ${pulled.jobs.partner} jobs and ${pulled.candidates.hris} of ${pulled.candidates.partner} candidates pulled into the HR system's tables.`,
-  );
+  const streamed = Object.entries(pulled).map(([name, { hris, partner }]) => `${hris} of ${partner} ${name}`);
+  say(`${streamed.join(' and ')} pulled into the HR system's tables.`);
   if (!good) await tellFailure(stage);
   if (options.once !== true) {
     say(`\n${describePlaces(stage, up)}`);

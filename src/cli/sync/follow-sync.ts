@@ -1,7 +1,5 @@
 import { setTimeout as pause } from 'node:timers/promises';
-import type { StreamStep } from '../../../activities/streams/stream-activities.ts';
 import { ConnectorError } from '../../errors.ts';
-import type { StreamName } from '../../hris/port.ts';
 import type { SavedRateLimit } from '../../rate-limit/saved-rate-limit.ts';
 import type { Store } from '../../store/open-store.ts';
 import { readQuarantine } from '../../store/quarantine.ts';
@@ -9,6 +7,8 @@ import { readRateLimit } from '../../store/rate-limits.ts';
 import type { StreamRow } from '../../store/schema.ts';
 import { readStream } from '../../store/streams.ts';
 import { readTenantState } from '../../store/tenant-states.ts';
+import type { StreamStep } from '../../streams/stream-activities.ts';
+import type { StreamName } from '../../streams/streams.ts';
 import { startSync, syncBusy } from '../../temporal/start-sync.ts';
 import { EXIT, type ExitCode } from '../exit-codes.ts';
 import type { Places } from '../options.ts';

@@ -1,14 +1,19 @@
 import { type RawBuilder, sql } from 'kysely';
+import type { Landings } from '../port.ts';
 import { openSqlDatabase, type SqlDatabase } from './database.ts';
 import type { Column } from './field-options.ts';
 import { landingKeys as key } from './landing-options.ts';
 import { directoryView, type SqlOptions, type SqlOptionsInput, sqlOptions } from './options.ts';
 
 /** Creates the demonstration's tables where they are missing. Never for a customer's database. */
-export async function ensureHrisSchema(url: string, options: Omit<SqlOptionsInput, 'url'> = {}): Promise<void> {
+export async function ensureHrisSchema(
+  url: string,
+  options: Omit<SqlOptionsInput, 'url'> = {},
+  landings: Landings = {},
+): Promise<void> {
   const database = openSqlDatabase(url, { create: true });
   try {
-    await createHrisTables(database, sqlOptions.parse({ ...options, url }));
+    await createHrisTables(database, sqlOptions(landings).parse({ ...options, url }));
   } finally {
     await database.close();
   }

@@ -1,5 +1,6 @@
 import { z } from 'zod';
 import { duration } from '../duration.ts';
+import type { Landings } from '../port.ts';
 import { type Column, type FieldInput, field, columnName as name } from './field-options.ts';
 import { landingOptions } from './landing-options.ts';
 
@@ -19,42 +20,44 @@ const DEFAULT_FIELDS: Record<string, FieldInput> = {
   birthDate: { column: 'birth_date', label: 'Birth date', type: 'date' },
 };
 
-/** What stands beside `kind: sql` and `connection` in a tenant file. `url` may be a reference to a secret until the connection is opened. */
-export const sqlOptions = z
-  .strictObject({
-    url: z
-      .string('expected sqlite:PATH, postgres://..., env:NAME or file:PATH')
-      .regex(
-        /^(?:sqlite:.+|postgres(?:ql)?:\/\/.+|env:\w+|file:.+)$/,
-        'expected sqlite:PATH, postgres://..., env:NAME or file:PATH',
-      ),
-    table: name.default('employees'),
-    /** Table or view that reads go to; a replica's or a reporting view's delay is `readLag`. */
-    readFrom: name.optional(),
-    idColumn: name.default('id'),
-    numberColumn: name.default('employee_number'),
-    /** When the HR system fills the number: in the insert itself, or later by a person or a job. */
-    numberBy: z.enum(['server', 'later'], 'expected server or later').default('server'),
-    /** Column that holds our reference, best with a unique index; `none` where the table has no room for it. */
-    referenceColumn: name.default('external_ref'),
-    readLag: duration.default(0),
-    fields: z.record(z.string(), field).default({}),
-    /** Where the streams of jobs and candidates land. */
-    landing: landingOptions,
-    /** Creates the tables when they are missing. For demonstrations; a customer's table belongs to the customer. */
-    createTable: z.boolean().default(false),
-  })
-  .transform((options) => ({
-    ...options,
-    referenceColumn: options.referenceColumn === 'none' ? undefined : options.referenceColumn,
-    readFrom:
-      options.readFrom ?? (options.createTable && options.readLag > 0 ? directoryView(options.table) : options.table),
-    columns: { ...parsedDefaults(), ...options.fields },
-  }));
+/** What stands beside `kind: sql` and `connection` in a tenant file. `url` may be a reference to a secret until the connection opens. */
+export function sqlOptions(landings: Landings) {
+  return z
+    .strictObject({
+      url: z
+        .string('expected sqlite:PATH, postgres://..., env:NAME or file:PATH')
+        .regex(
+          /^(?:sqlite:.+|postgres(?:ql)?:\/\/.+|env:\w+|file:.+)$/,
+          'expected sqlite:PATH, postgres://..., env:NAME or file:PATH',
+        ),
+      table: name.default('employees'),
+      /** Table or view that reads go to; a replica's or a reporting view's delay is `readLag`. */
+      readFrom: name.optional(),
+      idColumn: name.default('id'),
+      numberColumn: name.default('employee_number'),
+      /** When the HR system fills the number: in the insert itself, or later by a person or a job. */
+      numberBy: z.enum(['server', 'later'], 'expected server or later').default('server'),
+      /** Column that holds our reference, best with a unique index; `none` where the table has no room for it. */
+      referenceColumn: name.default('external_ref'),
+      readLag: duration.default(0),
+      fields: z.record(z.string(), field).default({}),
+      /** Where streams land. */
+      landing: landingOptions(landings),
+      /** Creates the tables when they are missing. For demonstrations; a customer's table belongs to the customer. */
+      createTable: z.boolean().default(false),
+    })
+    .transform((options) => ({
+      ...options,
+      referenceColumn: options.referenceColumn === 'none' ? undefined : options.referenceColumn,
+      readFrom:
+        options.readFrom ?? (options.createTable && options.readLag > 0 ? directoryView(options.table) : options.table),
+      columns: { ...parsedDefaults(), ...options.fields },
+    }));
+}
 
 /** `readLag` in ms; `columns` by field key, defaults and the tenant's own together. */
-export type SqlOptions = z.output<typeof sqlOptions>;
-export type SqlOptionsInput = z.input<typeof sqlOptions>;
+export type SqlOptions = z.output<ReturnType<typeof sqlOptions>>;
+export type SqlOptionsInput = z.input<ReturnType<typeof sqlOptions>>;
 
 /** The view through which a table made by us is read when reads lag. */
 export function directoryView(table: string): string {

@@ -6,6 +6,7 @@ import { fieldDefs } from './field-options.ts';
 import { findEmployee, readEmployee } from './find.ts';
 import { landRows } from './land.ts';
 import { explainLandingError } from './landing-errors.ts';
+import type { LandingTable } from './landing-options.ts';
 import { type SqlOptions, sqlOptions } from './options.ts';
 import { whileOpen } from './postgres.ts';
 import { probeEmployees } from './probe.ts';
@@ -14,9 +15,9 @@ import { createEmployee, updateEmployee } from './write-employee.ts';
 
 /** An employees table in SQLite or Postgres that the HRIS owns and that numbers the employees itself. */
 export const sql: HrisKind<SqlOptions> = {
-  optionsSchema: sqlOptions as HrisKind<SqlOptions>['optionsSchema'],
+  optionsSchema: sqlOptions as unknown as HrisKind<SqlOptions>['optionsSchema'],
   fields: fieldDefs,
-  landingFields: (options, stream) => fieldDefs(options.landing[stream]),
+  landingFields: (options, stream) => fieldDefs(landingTable(options, stream)),
   open: async (options) => openSqlAdapter(options),
 };
 
@@ -59,7 +60,7 @@ export function openSqlAdapter(options: SqlOptions): HrisAdapter {
       updateEmployee(await reading(write.signal, async (open) => open), options, id, fields, write),
     read: (id, signal) => reading(signal, (open) => readEmployee(open, options, id)),
     land: (stream, rows, { signal, ...how }) => {
-      const table = options.landing[stream];
+      const table = landingTable(options, stream);
       const write = async (open: SqlDatabase) => {
         try {
           return await landRows(open, table, rows, how);
@@ -71,6 +72,12 @@ export function openSqlAdapter(options: SqlOptions): HrisAdapter {
     },
     close: () => database.close(),
   };
+}
+
+function landingTable({ landing }: SqlOptions, stream: string): LandingTable {
+  const table = landing[stream];
+  if (table === undefined) throw new Error(`The connection was opened without a landing table for ${stream}.`);
+  return table;
 }
 
 function factsOf(options: SqlOptions): HrisFacts {

@@ -1,11 +1,11 @@
 import { createHash } from 'node:crypto';
-import { ConnectorError, isConnectorError } from '../../src/errors.ts';
-import type { HrisAdapter, Landed, LandingRow, StreamName } from '../../src/hris/port.ts';
-import { evaluateMapping } from '../../src/mapping/evaluate.ts';
-import type { Mapping } from '../../src/mapping/load-mapping.ts';
-import type { Page } from '../../src/partner/client/types.ts';
-import type { Quarantined } from '../../src/store/quarantine.ts';
-import { streamSources } from './read-page.ts';
+import { ConnectorError, isConnectorError } from '../errors.ts';
+import type { HrisAdapter, Landed, LandingRow } from '../hris/port.ts';
+import { evaluateMapping } from '../mapping/evaluate.ts';
+import type { Mapping } from '../mapping/load-mapping.ts';
+import type { Quarantined } from '../store/quarantine.ts';
+import type { RecordPage } from './read-page.ts';
+import { type StreamName, streams } from './streams.ts';
 
 const LAND_MS = 30_000;
 
@@ -15,7 +15,8 @@ export interface LandedPage extends Landed {
   quarantined: Quarantined[];
 }
 
-interface Landing {
+/** Where the pages of one run land. */
+export interface Landing {
   hris: HrisAdapter;
   mapping: Mapping;
   tenant: string;
@@ -23,8 +24,8 @@ interface Landing {
   force: boolean;
 }
 
-/** Maps one page and lands it. What cannot be read, mapped or stored is set apart with its reason; the others land. */
-export async function landPage(landing: Landing, page: Page<Record<string, unknown>>): Promise<LandedPage> {
+/** Maps one page and lands it. What cannot be read, mapped or stored is quarantined with its reason; the others land. */
+export async function landPage(landing: Landing, page: RecordPage): Promise<LandedPage> {
   const quarantined = page.unreadable.map(({ id, index, reason }) => ({
     key: id ?? `page ${page.page}, record ${index + 1}`,
     reason: `does not fit the contract: ${reason}`,
@@ -50,50 +51,55 @@ export async function landPage(landing: Landing, page: Page<Record<string, unkno
 
 function mapRecord({ mapping, stream }: Landing, record: Record<string, unknown>): LandingRow | Quarantined {
   const id = String(record['id']);
-  const sources = { candidate: {}, job: {}, jobCandidate: {}, [streamSources[stream].record]: record };
-  const { fields, problems } = evaluateMapping(mapping, sources);
+  const { fields, problems } = evaluateMapping(mapping, { [streams[stream].record.name]: record });
   if (problems.length > 0)
     return { key: id, reason: problems.map(({ field, code, text }) => `${field}: ${text} [${code}]`).join(' ') };
   const hash = createHash('sha256').update(JSON.stringify(fields)).digest('base64url');
   return { id, hash, fields };
 }
 
+type LandedRows = Landed & { refused: Quarantined[] };
+
 /** Refusals about a value, not about the table: another record may do. */
 const ofOneRow: ReadonlySet<string> = new Set(['INVALID_VALUE', 'MISSING_FIELD', 'DUPLICATE_VALUE']);
 
 /** Halves a page that the HRIS refuses until the rows are found that it does not take. */
-async function landOrSplit(landing: Landing, rows: LandingRow[]): Promise<Landed & { refused: Quarantined[] }> {
-  const { hris, stream, tenant, force } = landing;
-  if (hris.land === undefined) throw noRoom(hris.kind, stream);
+async function landOrSplit(landing: Landing, rows: LandingRow[]): Promise<LandedRows> {
   try {
-    const signal = AbortSignal.timeout(LAND_MS);
-    return { ...(await hris.land(stream, rows, { tenant, force, signal })), refused: [] };
+    return { ...(await landRows(landing, rows)), refused: [] };
   } catch (error) {
     if (!isConnectorError(error) || !ofOneRow.has(error.code)) throw error;
-    const [first] = rows;
-    if (rows.length <= 1)
-      return {
-        unchanged: 0,
-        created: 0,
-        updated: 0,
-        refused: [{ key: first?.id ?? '', reason: `${error.message} [${error.code}]` }],
-      };
+    if (rows.length <= 1) return refusedRow(rows[0]?.id ?? '', error);
     const half = Math.ceil(rows.length / 2);
     const left = await landOrSplit(landing, rows.slice(0, half));
-    const right = await landOrSplit(landing, rows.slice(half));
-    return {
-      unchanged: left.unchanged + right.unchanged,
-      created: left.created + right.created,
-      updated: left.updated + right.updated,
-      refused: [...left.refused, ...right.refused],
-    };
+    return sum(left, await landOrSplit(landing, rows.slice(half)));
   }
 }
 
-export function noRoom(kind: string, stream: StreamName): ConnectorError {
+async function landRows({ hris, stream, tenant, force }: Landing, rows: LandingRow[]): Promise<Landed> {
+  if (hris.land === undefined) throw noLanding(hris.kind, stream);
+  return hris.land(stream, rows, { tenant, force, signal: AbortSignal.timeout(LAND_MS) });
+}
+
+function refusedRow(key: string, { message, code }: ConnectorError): LandedRows {
+  return { unchanged: 0, created: 0, updated: 0, refused: [{ key, reason: `${message} [${code}]` }] };
+}
+
+function sum(left: LandedRows, right: LandedRows): LandedRows {
+  return {
+    unchanged: left.unchanged + right.unchanged,
+    created: left.created + right.created,
+    updated: left.updated + right.updated,
+    refused: [...left.refused, ...right.refused],
+  };
+}
+
+export function noLanding(kind: string, stream: StreamName): ConnectorError {
   return new ConnectorError({
     code: 'NO_LANDING',
     action: 'reject',
-    message: `An HRIS of kind ${kind} has no table where ${stream} could land. Take the stream out of the tenant file.`,
+    message:
+      `An HRIS of kind ${kind} has no table or no mapping for ${stream}. ` +
+      `Name a mapping file in streams.${stream}, or take the stream out of the tenant file.`,
   });
 }

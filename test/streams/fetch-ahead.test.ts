@@ -1,5 +1,5 @@
 import { expect, test } from 'vitest';
-import { fetchAhead } from '../../../activities/streams/fetch-ahead.ts';
+import { fetchAhead } from '../../src/streams/fetch-ahead.ts';
 
 test('hands pages out in order, whatever order they come in, and has at most so many under way', async () => {
   let underWay = 0;

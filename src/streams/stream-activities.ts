@@ -1,9 +1,9 @@
-import type { StreamName } from '../../src/hris/port.ts';
+import type { StreamName } from './streams.ts';
 
 export interface StreamInput {
   tenantId: string;
   stream: StreamName;
-  /** One pass over the stream; a repeat with the same id goes on where the store's cursor is. */
+  /** One pass over the stream; a repeat with the same id goes on from the store's cursor. */
   runId: string;
   /** Begins at the first page and writes every row again. */
   full: boolean;
@@ -12,10 +12,10 @@ export interface StreamInput {
 }
 
 /**
- * running: more pages are left. done, partial (something is quarantined), refused (a person must cure the cause): the run is over. busy: another
- * run is under way. superseded: another run took this one's place.
+ * running: more pages are left. done, partial (something is quarantined), refused (a person must remove the cause): the run is over. busy:
+ * another run is under way. superseded: another run took this one's place.
  */
-export type StreamState = 'running' | 'done' | 'partial' | 'refused' | 'busy' | 'superseded';
+type StepState = 'running' | 'done' | 'partial' | 'refused' | 'busy' | 'superseded';
 
 export interface StreamCounts {
   read: number;
@@ -26,7 +26,7 @@ export interface StreamCounts {
 }
 
 export interface StreamStep {
-  state: StreamState;
+  state: StepState;
   counts?: StreamCounts;
   /** Why it was refused. */
   code?: string;

@@ -1,0 +1,22 @@
+import { sourceRecords } from '../mapping/source-fields.ts';
+import type { ListEndpoint } from '../partner/client/types.ts';
+import { contract } from '../partner/contract/index.ts';
+import type { Stream } from './stream.ts';
+
+export const candidates: Stream = {
+  list: contract.candidates.list as ListEndpoint,
+  record: { name: 'candidate', ...sourceRecords.candidate },
+  landing: {
+    givenName: { type: 'text' },
+    familyName: { type: 'text' },
+    email: { type: 'text' },
+    phone: { type: 'text' },
+    city: { type: 'text' },
+    country: { type: 'text' },
+    currentTitle: { type: 'text' },
+    currentCompany: { type: 'text' },
+    skills: { type: 'list' },
+    createdAt: { type: 'text' },
+    updatedAt: { type: 'text' },
+  },
+};

@@ -1,0 +1,13 @@
+import type { Landings } from '../hris/port.ts';
+import type { SourceRecord } from '../mapping/source-fields.ts';
+import type { ListEndpoint } from '../partner/client/types.ts';
+
+/** One kind of record that is pulled from the partner and lands in the HRIS as it is, without an employee behind it. */
+export interface Stream {
+  /** The partner's list, read page by page. */
+  list: ListEndpoint;
+  /** How mapping files name one of its records, and what they may read of it. */
+  record: { name: string } & SourceRecord;
+  /** Fields of its landing table, before a tenant adds its own. */
+  landing: Landings[string];
+}
