@@ -1,8 +1,14 @@
 import { defineConfig } from 'vitest/config';
 
-const notUnit = ['test/workflow/**', 'test/e2e/**'];
+/** Outside the folders `workflow` and `e2e`: files that ask for a Temporal server or its CLI. */
+const withTemporal = ['test/temporal/{connection,dev-server,start-sync}.test.ts', 'test/cli/sync.test.ts'];
+const timeouts = { testTimeout: 60_000, hookTimeout: 60_000 };
+const needsTemporal = { provide: { needsTemporal: true }, setupFiles: ['test/harness/await-temporal.ts'] };
 
-/** `unit` needs no Temporal, `workflow` bundles and replays, `e2e` runs processes; each group after the one before. */
+/**
+ * `unit` does without Temporal and runs while its CLI is obtained; `workflow` replays, and asks one server little;
+ * `e2e` runs processes. Each group after the one before.
+ */
 export default defineConfig({
   root: new URL('..', import.meta.url).pathname,
   test: {
@@ -15,9 +21,9 @@ export default defineConfig({
         test: {
           name: 'unit',
           include: ['test/**/*.test.ts'],
-          exclude: notUnit,
-          testTimeout: 60_000,
-          hookTimeout: 60_000,
+          exclude: ['test/workflow/**', 'test/e2e/**', ...withTemporal],
+          provide: { needsTemporal: false },
+          ...timeouts,
           sequence: { groupOrder: 0 },
         },
       },
@@ -25,9 +31,9 @@ export default defineConfig({
         extends: true,
         test: {
           name: 'workflow',
-          include: ['test/workflow/**/*.test.ts'],
-          testTimeout: 60_000,
-          hookTimeout: 60_000,
+          include: ['test/workflow/**/*.test.ts', ...withTemporal],
+          ...needsTemporal,
+          ...timeouts,
           sequence: { groupOrder: 1 },
         },
       },
@@ -36,8 +42,8 @@ export default defineConfig({
         test: {
           name: 'e2e',
           include: ['test/e2e/**/*.test.ts'],
-          testTimeout: 60_000,
-          hookTimeout: 60_000,
+          ...needsTemporal,
+          ...timeouts,
           // Each file starts a fleet of processes: two files at once on two cores only measure each other.
           fileParallelism: false,
           maxWorkers: 1,

@@ -1,6 +1,7 @@
 import { createServer } from 'node:http';
 import type { AddressInfo } from 'node:net';
 import type { TestProject } from 'vitest/node';
+import { createLines } from '../../src/temporal/dev-server/cli-progress.ts';
 import { startDevServer } from '../../src/temporal/dev-server/dev-server.ts';
 import { type ResolvedCli, resolveTemporalCli } from '../../src/temporal/dev-server/resolve-cli.ts';
 import { startPostgres } from './start-postgres.ts';
@@ -12,14 +13,18 @@ interface Service {
 
 type Starters = Record<string, () => Promise<Service>>;
 
-function starters(cli: Promise<ResolvedCli>): Starters {
+function starters(cli: () => Promise<ResolvedCli>): Starters {
   return {
     async postgres() {
       const { url, stop } = await startPostgres();
       return { answer: { url }, stop };
     },
+    async cli() {
+      const { path } = await cli();
+      return { answer: { cliPath: path }, stop: async () => undefined };
+    },
     async temporal() {
-      const { path } = await cli;
+      const { path } = await cli();
       const { address, uiUrl, stop } = await startDevServer({ cliPath: path });
       return { answer: { address, uiUrl, cliPath: path }, stop };
     },
@@ -28,13 +33,22 @@ function starters(cli: Promise<ResolvedCli>): Starters {
 
 /**
  * Serves the servers that test files share. Each starts in this process with the first question, so that a run which
- * needs none pays nothing, and ends with it. Only the Temporal CLI is found before the first test: where it must be
- * built, that takes minutes, and no test's time limit has them.
+ * needs none pays nothing, and ends with it. Only the Temporal CLI is looked for at once where a project needs it:
+ * obtaining it may take minutes, and the tests that do without run meanwhile.
  */
 export async function setup(project: TestProject): Promise<() => Promise<void>> {
-  const cli = resolveTemporalCli({ onProgress: (line) => process.stderr.write(`${line}\n`) });
-  // A run that needs no Temporal goes on without; one that does fails where it asks, with the reason.
-  await cli.catch(() => undefined);
+  console.error(
+    project.name,
+    project.vitest.projects.map((p) => [p.name, p.config.provide]),
+  );
+  let found: Promise<ResolvedCli> | undefined;
+  const cli = () => {
+    found ??= resolveTemporalCli({ onProgress: createLines((line) => process.stderr.write(`${line}\n`)) });
+    // Whoever asks for it gets the error; nobody may.
+    found.catch(() => undefined);
+    return found;
+  };
+  if (project.vitest.projects.some(({ config }) => config.provide.needsTemporal === true)) void cli();
   const { url, close } = await serveOnDemand(starters(cli));
   project.provide('harness', url);
   return close;

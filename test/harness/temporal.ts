@@ -1,3 +1,4 @@
+import { inject } from 'vitest';
 import { fromHarness, type HarnessAnswers } from './services.ts';
 
 /**
@@ -7,5 +8,6 @@ import { fromHarness, type HarnessAnswers } from './services.ts';
  * own with `startDevServer({ cliPath })`, where `cliPath` is the one returned here.
  */
 export function temporalForTests(): Promise<HarnessAnswers['temporal']> {
+  if (!inject('needsTemporal')) throw new Error('A file that needs Temporal is listed in test/vitest.config.ts.');
   return fromHarness('temporal');
 }

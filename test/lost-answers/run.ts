@@ -1,5 +1,6 @@
 import { styleText } from 'node:util';
 import { renderTable } from '../../src/cli/table.ts';
+import { showCliProgress } from '../../src/temporal/dev-server/cli-progress.ts';
 import { startDevServer } from '../../src/temporal/dev-server/dev-server.ts';
 import { resolveTemporalCli } from '../../src/temporal/dev-server/resolve-cli.ts';
 import { newDatabase } from '../harness/new-database.ts';
@@ -13,7 +14,7 @@ const columns = ['enrolments', 'credits', 'employees', 'holds', 'verified'] as c
 async function main(): Promise<void> {
   const only = process.argv.includes('--only') ? process.argv[process.argv.indexOf('--only') + 1] : '';
   const chosen = profiles.filter(({ name }) => name.includes(only ?? ''));
-  const { path } = await resolveTemporalCli({ onProgress: (line) => process.stderr.write(`${line}\n`) });
+  const { path } = await resolveTemporalCli({ onProgress: showCliProgress() });
   const [temporal, postgres] = await Promise.all([startDevServer({ cliPath: path }), startPostgres()]);
   const outcomes: Outcome[] = [];
   try {

@@ -1,5 +1,6 @@
 import { parseArgs } from 'node:util';
 import { renderTable } from '../../src/cli/table.ts';
+import { showCliProgress } from '../../src/temporal/dev-server/cli-progress.ts';
 import { startDevServer } from '../../src/temporal/dev-server/dev-server.ts';
 import { resolveTemporalCli } from '../../src/temporal/dev-server/resolve-cli.ts';
 import { isExactlyOnce } from '../harness/judge-hires.ts';
@@ -25,7 +26,7 @@ const POINTS_A_WORLD = 8;
  */
 async function main(): Promise<void> {
   const startedAt = performance.now();
-  const { path } = await resolveTemporalCli({ onProgress: (line) => process.stderr.write(`${line}\n`) });
+  const { path } = await resolveTemporalCli({ onProgress: showCliProgress() });
   const temporal = await startDevServer({ cliPath: path, headless: true });
   const settings = {
     temporalAddress: temporal.address,

@@ -1,6 +1,7 @@
 import { styleText } from 'node:util';
 import pLimit from 'p-limit';
 import { renderTable } from '../../src/cli/table.ts';
+import { showCliProgress } from '../../src/temporal/dev-server/cli-progress.ts';
 import { startDevServer } from '../../src/temporal/dev-server/dev-server.ts';
 import { resolveTemporalCli } from '../../src/temporal/dev-server/resolve-cli.ts';
 import { changingMinds, graceScenario } from './minds.ts';
@@ -16,7 +17,7 @@ const columns = ['enrolments', 'credits', 'employees', 'holds', 'verified'] as c
 async function main(): Promise<void> {
   const only = process.argv[process.argv.indexOf('--only') + 1];
   const chosen = process.argv.includes('--only') ? scenarios.filter((one) => one.name.includes(only ?? '')) : scenarios;
-  const { path } = await resolveTemporalCli({ onProgress: (line) => process.stderr.write(`${line}\n`) });
+  const { path } = await resolveTemporalCli({ onProgress: showCliProgress() });
   const temporal = await startDevServer({ cliPath: path });
   const limit = pLimit(2);
   let finished = 0;

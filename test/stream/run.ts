@@ -1,5 +1,6 @@
 import { parseArgs } from 'node:util';
 import { renderTable } from '../../src/cli/table.ts';
+import { showCliProgress } from '../../src/temporal/dev-server/cli-progress.ts';
 import { startDevServer } from '../../src/temporal/dev-server/dev-server.ts';
 import { resolveTemporalCli } from '../../src/temporal/dev-server/resolve-cli.ts';
 import { isGood, type Measure, measurePasses, measureQuarantine } from './measure-stream.ts';
@@ -9,7 +10,7 @@ const { values } = parseArgs({ options: { candidates: { type: 'string', default:
 /** Pulls 100,000 candidates (or `--candidates N`) through Temporal and prints each number beside its floor. */
 async function main(): Promise<void> {
   const say = (line: string): void => void process.stderr.write(`${line}\n`);
-  const { path } = await resolveTemporalCli({ onProgress: say });
+  const { path } = await resolveTemporalCli({ onProgress: showCliProgress() });
   const temporal = await startDevServer({ cliPath: path, headless: true });
   try {
     const passes = await measurePasses(temporal.address, { candidates: Number(values.candidates), say });

@@ -5,6 +5,7 @@ import type { AddressInfo } from 'node:net';
 import path from 'node:path';
 import { promisify } from 'node:util';
 import { beforeEach, expect, onTestFinished, test } from 'vitest';
+import { type CliProgress, createLines } from '../../src/temporal/dev-server/cli-progress.ts';
 import { pinnedCli } from '../../src/temporal/dev-server/cli-version.ts';
 import { resolveTemporalCli } from '../../src/temporal/dev-server/resolve-cli.ts';
 import { scratchFolder } from '../harness/scratch-folder.ts';
@@ -33,12 +34,13 @@ async function executable(file: string, body: string): Promise<string> {
 const cliBody = (server: string) => `echo "temporal version 1.2.3 (Server ${server}, UI 2.0.0)"`;
 const fakeCli = (file: string, server: string) => executable(path.join(folder, file), cliBody(server));
 
-/** A `go` that notes each run, does `before`, and builds a CLI whose server is 1.31.9. */
+/** A `go` that lists three packages, notes each build, does `before`, and builds a CLI whose server is 1.31.9. */
 async function fakeGo(before: string): Promise<void> {
+  const list = '[ "$1" = list ] && { echo a/one; echo a/two; echo a/three; exit 0; }';
   const find = 'while [ $# -gt 0 ]; do [ "$1" = -o ] && out=$2; shift; done';
   const write = `printf '#!/bin/sh\\n%s\\n' '${cliBody('1.31.9')}' > "$out"`;
   const log = `echo "$$" >> ${folder}/go-runs`;
-  await executable(path.join(folder, 'bin/go'), [log, find, before, write].join('\n'));
+  await executable(path.join(folder, 'bin/go'), [list, log, find, before, write].join('\n'));
 }
 
 async function goRuns(): Promise<string[]> {
@@ -116,17 +118,10 @@ test('passes over a CLI on PATH whose server is too old, and says so when nothin
   await expect(failure).rejects.toMatchObject({ message: expect.stringMatching(/has server 1\.28\.4/) });
 });
 
-test('prefers a cached newer server to a merely usable one on PATH', async () => {
-  await fakeGo('');
-  await resolveTemporalCli({ env, downloadFrom: nowhere });
-  await fakeCli('bin/temporal', '1.29.1');
-  expect(await resolveTemporalCli({ env, downloadFrom: nowhere })).toMatchObject({ source: 'cache', server: '1.31.9' });
-});
-
 test('downloads the pinned release once, then finds it in the cache', async () => {
-  const { url, asked } = await downloadService(await archiveOf('1.31.2'));
+  const { url, asked } = await downloadService(await archiveOf('1.29.1'));
   const found = await resolveTemporalCli({ env, downloadFrom: url });
-  expect(found).toMatchObject({ source: 'download', server: '1.31.2' });
+  expect(found).toMatchObject({ source: 'download', server: '1.29.1' });
   expect(asked).toEqual([expect.stringContaining(`/cli/v${pinnedCli}?arch=`), '/archive']);
   expect(await cacheContents()).toEqual(['temporal']);
 
@@ -137,16 +132,31 @@ test('downloads the pinned release once, then finds it in the cache', async () =
 test('builds with Go when the network is closed, which costs no waiting', async () => {
   await fakeGo('');
   const lines: string[] = [];
-  const found = await resolveTemporalCli({ env, downloadFrom: nowhere, onProgress: (line) => lines.push(line) });
+  const found = await resolveTemporalCli({
+    env,
+    downloadFrom: nowhere,
+    onProgress: createLines((line) => lines.push(line)),
+  });
   expect(found).toMatchObject({ source: 'build', server: '1.31.9' });
   expect(found.seconds).toBeLessThan(5);
-  expect(lines).toEqual([expect.stringMatching(/Building the Temporal CLI .* 0 s/)]);
+  expect(lines).toEqual([
+    expect.stringMatching(/^Fetching the Go modules of the Temporal CLI [\d.]+: 0 so far, \d s$/),
+    expect.stringMatching(/^Building the Temporal CLI [\d.]+ with Go, once: 0 of 3 packages, \d s$/),
+  ]);
   expect(await cacheContents()).toEqual(['temporal']);
+});
+
+test('says how many packages of how many are built, then that it links, and counts no download among them', async () => {
+  await fakeGo('echo "go: downloading x v1" >&2; echo a/one >&2; sleep 2; printf "a/two\\na/three\\n" >&2; sleep 2');
+  const seen: CliProgress[] = [];
+  await resolveTemporalCli({ env, downloadFrom: nowhere, onProgress: (progress) => seen.push(progress) });
+  expect(seen).toContainEqual({ doing: expect.stringMatching(/^Building/), done: 1, total: 3 });
+  expect(seen.at(-1)).toEqual({ doing: expect.stringMatching(/^Linking/), done: 3, total: 3 });
 });
 
 test('builds with Go when the downloaded archive is damaged', async () => {
   await fakeGo('');
-  const whole = await archiveOf('1.31.2');
+  const whole = await archiveOf('1.29.1');
   const { url } = await downloadService(whole.subarray(0, whole.length / 2));
   expect(await resolveTemporalCli({ env, downloadFrom: url })).toMatchObject({ source: 'build' });
 });
@@ -175,7 +185,7 @@ test('two processes that need the CLI at once share one build', async () => {
   const both = await Promise.all([resolveInProcess().ended, resolveInProcess().ended]);
   const sources = both.map(({ out }) => (JSON.parse(out) as { source: string }).source);
   expect(sources.toSorted()).toEqual(['build', 'cache']);
-  expect(both.map(({ err }) => err).join('')).toMatch(/Another process is fetching/);
+  expect(both.map(({ err }) => err).join('')).toMatch(/Waiting for another process/);
   expect(await goRuns()).toHaveLength(1);
 });
 

@@ -45,7 +45,7 @@ async function play(options: DemoOptions, stop: AbortSignal, ends: (() => Promis
     say('A hiring platform with 3 jobs, 40 candidates and 10 people hired long ago is running.');
     const cast = await castHires(stage.partner);
     const places = { tenantsDir: stage.tenantsDir, dataDir: join(stage.dir, 'data') };
-    const up = await startUp({ ...places, port: stage.webhookPort, print: stage.print, onProgress: say }, stop);
+    const up = await startUp({ ...places, port: stage.webhookPort, print: stage.print }, stop);
     ends.push(up.close);
     await up.ready;
     const store = await openStore(storeUrl(places.dataDir));

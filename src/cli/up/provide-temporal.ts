@@ -3,6 +3,7 @@ import { setTimeout as pause } from 'node:timers/promises';
 import { createLogger } from '../../log.ts';
 import { checkSearchAttributes } from '../../temporal/check-search-attributes.ts';
 import { connectTemporal, temporalSettings } from '../../temporal/connection.ts';
+import { showCliProgress } from '../../temporal/dev-server/cli-progress.ts';
 import { type DevServer, startDevServer } from '../../temporal/dev-server/dev-server.ts';
 import { resolveTemporalCli } from '../../temporal/dev-server/resolve-cli.ts';
 import { assertNoOtherTemporal, forgetTemporal, rememberTemporal } from './embedded-address.ts';
@@ -21,7 +22,6 @@ export interface ProvidedTemporal {
 export interface TemporalOptions {
   dataDir: string;
   uiPort?: number;
-  onProgress: (line: string) => void;
 }
 
 const log = createLogger('temporal');
@@ -30,7 +30,7 @@ const log = createLogger('temporal');
 export async function provideTemporal(options: TemporalOptions): Promise<ProvidedTemporal> {
   if (temporalSettings().address !== undefined) return useConfigured();
   await assertNoOtherTemporal(options.dataDir);
-  const cli = await resolveTemporalCli({ onProgress: options.onProgress });
+  const cli = await resolveTemporalCli({ onProgress: showCliProgress() });
   const server = await keepDevServer(options, cli.path);
   await rememberTemporal(options.dataDir, server.address);
   return { ...server, env: { TEMPORAL_ADDRESS: server.address }, cliSeconds: cli.seconds };

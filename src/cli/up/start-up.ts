@@ -9,8 +9,6 @@ export interface UpOptions extends Places {
   port?: number;
   host?: string;
   uiPort?: number;
-  /** Shown while something slow arrives; standard error by default. */
-  onProgress?: (line: string) => void;
   /** Receives the children's lines. */
   print?: (line: string) => void;
 }
@@ -32,10 +30,8 @@ export interface Up {
 export async function startUp(options: UpOptions, stop: AbortSignal): Promise<Up> {
   const { dataDir, tenantsDir } = options;
   const tenants = await loadTenants(tenantsDir);
-  const onProgress = options.onProgress ?? ((line: string) => void process.stderr.write(`${line}\n`));
   const temporal = await provideTemporal({
     dataDir,
-    onProgress,
     ...(options.uiPort === undefined ? {} : { uiPort: options.uiPort }),
   });
   const urls = new Map<string, string>();

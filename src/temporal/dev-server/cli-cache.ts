@@ -16,7 +16,7 @@ export function cachedCli(folder: string): string {
   return path.join(folder, process.platform === 'win32' ? 'temporal.exe' : 'temporal');
 }
 
-/** Runs `work` while no other process does, in `folder`. `onWait` is called every half second until our turn comes. */
+/** Runs `work` while no other process does, in `folder`. `onWait` is called every half second until then. */
 export async function withCacheLock<Result>(
   folder: string,
   onWait: () => void,
@@ -37,7 +37,7 @@ async function acquire(folder: string, onWait: () => void): Promise<() => Promis
       return await lockfile.lock(folder, {
         stale: 10_000,
         update: 2_000,
-        // After a suspended laptop hints another process may have taken over. Both then finish: the rename is atomic.
+        // After a suspended laptop wakes, another process may have taken over. Both then finish: the rename is atomic.
         onCompromised: () => undefined,
       });
     } catch (error) {

@@ -7,10 +7,10 @@ const run = promisify(execFile);
 export const pinnedCli = '1.8.2';
 
 export interface CliVersion {
-  /** The server inside, as `1.31.2`. The CLI's own number says nothing: built from source it prints 0.0.0-DEV. */
+  /** The server inside, as `1.29.1`. The CLI's own number says nothing: `go install` leaves 0.0.0-DEV. */
   server: string;
-  /** `preferred` has fairness in its finished form, `usable` has it at all (from 1.29), `old` lacks it. */
-  fitness: 'preferred' | 'usable' | 'old';
+  /** True from server 1.29, which brought fairness. */
+  isUsable: boolean;
 }
 
 /** Runs `temporal --version`; throws with a plain reason when the file is no Temporal CLI or does not run. */
@@ -20,12 +20,7 @@ export async function readCliVersion(file: string): Promise<CliVersion> {
   });
   const [, server, major, minor] = /Server ((\d+)\.(\d+)\.\d+)/.exec(stdout) ?? [];
   if (server === undefined) throw new Error(`${file} does not name a Temporal server version`);
-  return { server, fitness: fitnessOf(Number(major), Number(minor)) };
-}
-
-function fitnessOf(major: number, minor: number): CliVersion['fitness'] {
-  if (major > 1 || minor >= 31) return 'preferred';
-  return minor >= 29 ? 'usable' : 'old';
+  return { server, isUsable: Number(major) > 1 || Number(minor) >= 29 };
 }
 
 function firstLine(error: unknown): string {

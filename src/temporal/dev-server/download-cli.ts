@@ -6,6 +6,7 @@ import { pipeline } from 'node:stream/promises';
 import { promisify } from 'node:util';
 import { EnvHttpProxyAgent, fetch } from 'undici';
 import { z } from 'zod';
+import type { CliProgress } from './cli-progress.ts';
 import { pinnedCli, readCliVersion } from './cli-version.ts';
 
 const run = promisify(execFile);
@@ -22,7 +23,11 @@ export const temporalDownload = 'https://temporal.download';
  * Downloads the pinned release into `scratch` and returns the extracted binary, which has run once. Throws with a plain
  * reason. A closed network answers in milliseconds; one that drops packets costs the 3 s of the connect timeout.
  */
-export async function downloadCli(scratch: string, from: string, onProgress: (line: string) => void): Promise<string> {
+export async function downloadCli(
+  scratch: string,
+  from: string,
+  onProgress: (progress: CliProgress) => void,
+): Promise<string> {
   const platform = platforms[process.platform];
   const arch = machines[process.arch];
   if (platform === undefined || arch === undefined) throw new Error('no release for this platform');
@@ -37,7 +42,7 @@ export async function downloadCli(scratch: string, from: string, onProgress: (li
     if (!described.ok) throw new Error(`HTTP ${described.status}`);
     const release = Release.parse(await described.json());
     const archive = path.join(scratch, 'archive');
-    onProgress(`Downloading the Temporal CLI ${pinnedCli}`);
+    onProgress({ doing: `Downloading the Temporal CLI ${pinnedCli}` });
     const download = await fetch(release.archiveUrl, { dispatcher });
     if (!download.ok || download.body === null) throw new Error(`HTTP ${download.status} for the archive`);
     await pipeline(Readable.fromWeb(download.body), createWriteStream(archive));
@@ -61,7 +66,7 @@ async function extract(archive: string, scratch: string, member: string): Promis
 
 /** fetch hides what happened in a chain of causes. */
 function reasonOf(error: unknown): string {
-  if (error instanceof z.ZodError) return 'the download service answered something else than a release';
+  if (error instanceof z.ZodError) return 'the download service did not describe a release';
   let deepest = error as Error & { code?: string };
   while (deepest.cause instanceof Error && deepest.code === undefined) deepest = deepest.cause as typeof deepest;
   const { code } = deepest;

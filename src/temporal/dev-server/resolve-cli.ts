@@ -3,7 +3,8 @@ import path from 'node:path';
 import { ConnectorError } from '../../errors.ts';
 import { buildCli } from './build-cli.ts';
 import { cachedCli, cacheFolder, isCached, placeCli, withCacheLock } from './cli-cache.ts';
-import { type CliVersion, readCliVersion } from './cli-version.ts';
+import type { CliProgress } from './cli-progress.ts';
+import { readCliVersion } from './cli-version.ts';
 import { downloadCli, temporalDownload } from './download-cli.ts';
 
 export type CliSource = 'TEMPORAL_CLI_PATH' | 'PATH' | 'cache' | 'download' | 'build';
@@ -11,7 +12,7 @@ export type CliSource = 'TEMPORAL_CLI_PATH' | 'PATH' | 'cache' | 'download' | 'b
 export interface ResolvedCli {
   path: string;
   source: CliSource;
-  /** The server inside, as `1.31.2`. */
+  /** The server inside, as `1.29.1`. */
   server: string;
   /** How long the search took, download and build included. */
   seconds: number;
@@ -22,8 +23,8 @@ export interface ResolveCliOptions {
   env?: NodeJS.ProcessEnv;
   /** Base address of the download service. */
   downloadFrom?: string;
-  /** One line for a person, at most every few seconds; nothing when the CLI is at hand. */
-  onProgress?: (line: string) => void;
+  /** Called about once a second while the CLI is obtained, never when it is at hand. */
+  onProgress?: (progress: CliProgress) => void;
 }
 
 type Found = Omit<ResolvedCli, 'seconds'>;
@@ -51,33 +52,30 @@ export async function findTemporalCli(env: NodeJS.ProcessEnv = process.env): Pro
   return (await fromSetting(search)) ?? (await atHand(search));
 }
 
-/** A setting is an order: when it does not work, looking elsewhere would only hide the mistake. */
+/** A setting that does not work is an error: looking elsewhere would only hide the mistake. */
 async function fromSetting({ env }: Search): Promise<Found | undefined> {
   const file = env['TEMPORAL_CLI_PATH'];
   if (file === undefined || file === '') return undefined;
   const version = await readCliVersion(file).catch((error: unknown) => {
     throw noCli(`TEMPORAL_CLI_PATH names no Temporal CLI: ${messageOf(error)}. Correct it or unset it.`, error);
   });
-  if (version.fitness !== 'old') return { path: file, source: 'TEMPORAL_CLI_PATH', server: version.server };
+  if (version.isUsable) return { path: file, source: 'TEMPORAL_CLI_PATH', server: version.server };
   throw noCli(`TEMPORAL_CLI_PATH names a CLI with server ${version.server}; 1.29 or newer is needed.`);
 }
 
-/** PATH before the cache, except that a cached newer server beats a merely usable one on PATH. */
 async function atHand(search: Search): Promise<Found | undefined> {
-  const onPath = await fromPath(search);
-  if (onPath?.fitness === 'preferred') return onPath.found;
-  return (await fromCache(search)) ?? onPath?.found;
+  return (await fromPath(search)) ?? (await fromCache(search));
 }
 
-async function fromPath({ env, tried }: Search): Promise<{ found: Found; fitness: CliVersion['fitness'] } | undefined> {
+async function fromPath({ env, tried }: Search): Promise<Found | undefined> {
   const file = await findOnPath(env);
   if (file === undefined) {
     tried.push('PATH: no `temporal` there');
     return undefined;
   }
   try {
-    const { server, fitness } = await readCliVersion(file);
-    if (fitness !== 'old') return { found: { path: file, source: 'PATH', server }, fitness };
+    const { server, isUsable } = await readCliVersion(file);
+    if (isUsable) return { path: file, source: 'PATH', server };
     tried.push(`PATH: ${file} has server ${server}, 1.29 or newer is needed`);
   } catch (error) {
     tried.push(`PATH: ${messageOf(error)}`);
@@ -115,7 +113,7 @@ async function fromCache({ env, tried }: Search): Promise<Found | undefined> {
 
 async function obtain(search: Search): Promise<Found> {
   const folder = cacheFolder(search.env);
-  const waiting = every(5_000, () => search.onProgress('Another process is fetching the Temporal CLI; waiting for it'));
+  const waiting = () => search.onProgress({ doing: 'Waiting for another process that fetches the Temporal CLI' });
   const locked = withCacheLock(folder, waiting, async () => {
     // Whoever had the lock before us probably did the work.
     const byOther = await fromCache({ ...search, tried: [] });
@@ -146,15 +144,6 @@ async function obtainInto(folder: string, { env, downloadFrom, onProgress, tried
     `No Temporal CLI. Tried:\n${list}\nInstall it (https://docs.temporal.io/cli), install Go, set TEMPORAL_CLI_PATH, ` +
       'or set TEMPORAL_ADDRESS to use a Temporal cluster.',
   );
-}
-
-function every(ms: number, say: () => void): () => void {
-  let last = -Infinity;
-  return () => {
-    if (performance.now() - last < ms) return;
-    last = performance.now();
-    say();
-  };
 }
 
 function noCli(message: string, cause?: unknown): ConnectorError {

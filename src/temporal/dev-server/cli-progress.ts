@@ -1,0 +1,47 @@
+/** What is being done to get the CLI, and how many packages or modules of it are done where they are counted. */
+export interface CliProgress {
+  doing: string;
+  done?: number;
+  total?: number;
+}
+
+const lineEveryMs = 10_000;
+const barWidth = 24;
+
+/** Shows progress on standard error: a bar on a terminal, in a log a line every ten seconds and for each new phase. */
+export function showCliProgress(stream: NodeJS.WriteStream = process.stderr): (progress: CliProgress) => void {
+  return stream.isTTY ? createBar(stream) : createLines((line) => void stream.write(`${line}\n`));
+}
+
+/** For a log, or a terminal that somebody else draws on. */
+export function createLines(write: (line: string) => void): (progress: CliProgress) => void {
+  const started = performance.now();
+  let next = 0;
+  let phase = '';
+  return (progress) => {
+    const now = performance.now();
+    if (progress.doing === phase && now < next) return;
+    [phase, next] = [progress.doing, now + lineEveryMs];
+    write(`${progress.doing}: ${[count(progress), `${Math.round((now - started) / 1000)} s`].join('')}`);
+  };
+}
+
+/** Rewrites one line, which stays as it was last when the work is over. */
+function createBar(stream: NodeJS.WriteStream): (progress: CliProgress) => void {
+  let shown = false;
+  return (progress) => {
+    const { doing, done = 0, total } = progress;
+    const filled = total === undefined ? 0 : Math.round((barWidth * Math.min(done, total)) / total);
+    const bar = total === undefined ? '' : `${'█'.repeat(filled)}${'░'.repeat(barWidth - filled)} `;
+    // Up and over the line written before.
+    stream.write(
+      `${shown ? '\u001b[1A\u001b[2K' : ''}${bar}${doing}${total === undefined ? '' : `: ${count(progress)}`}\n`,
+    );
+    shown = true;
+  };
+}
+
+function count({ done, total }: CliProgress): string {
+  if (done === undefined) return '';
+  return total === undefined ? `${done} so far, ` : `${done} of ${total} packages, `;
+}
