@@ -10,8 +10,8 @@ import { assertKnownCompany } from '../assert-known-company.ts';
 import type { Connection } from '../connections.ts';
 import type { ActivityDeps } from '../deps.ts';
 import { guarded } from '../guarded.ts';
+import { readPresence } from '../presence/read-presence.ts';
 import type { HireActivities, HoldRequest } from './hire-activities.ts';
-import { readPresence } from './read-presence.ts';
 import { isTerminatedByUs, terminateEnrolment, underWay } from './terminate-enrolment.ts';
 import { startClock } from './write-once.ts';
 

@@ -9,11 +9,11 @@ import type { HireRef } from '../../workflows/messages.ts';
 import type { Connection } from '../connections.ts';
 import type { ActivityDeps } from '../deps.ts';
 import { guardedOrHeld } from '../guarded.ts';
+import { readPresence } from '../presence/read-presence.ts';
 import { type Enrolment, enrolmentOf, findEnrolments, lookForEnrolment } from './find-enrolment.ts';
 import type { Held, HireActivities } from './hire-activities.ts';
 import { enrolmentReference } from './hire-references.ts';
 import { readDecisions } from './read-decisions.ts';
-import { readPresence } from './read-presence.ts';
 import { type Once, type SendGuard, startClock, writeOnce } from './write-once.ts';
 
 type Enrolled = Awaited<ReturnType<HireActivities['enrol']>>;

@@ -7,8 +7,8 @@ import type { HirePolicy, HireRef } from '../../workflows/messages.ts';
 import type { Connection } from '../connections.ts';
 import type { ActivityDeps } from '../deps.ts';
 import { guarded } from '../guarded.ts';
+import { readPresence } from '../presence/read-presence.ts';
 import type { HireActivities, Opened } from './hire-activities.ts';
-import { readPresence } from './read-presence.ts';
 
 type Input = Parameters<HireActivities['openHire']>[0];
 

@@ -6,7 +6,7 @@ import { readJob } from '../../src/store/jobs.ts';
 import type { HireRef } from '../../workflows/messages.ts';
 import type { Connection } from '../connections.ts';
 import type { ActivityDeps } from '../deps.ts';
-import { readPresence } from './read-presence.ts';
+import { readPresence } from '../presence/read-presence.ts';
 
 /** Everything an employee is made of, as both sides hold it now. */
 export interface Sources {
@@ -32,8 +32,9 @@ export async function readSources(
   const presence = await readPresence(store, connection, ref.jobCandidateId, createAt);
   if (presence.verdict === 'missing') return { verdict: 'left' };
   if (presence.verdict === 'out' && !options.anyStage) {
-    const again = await readPresence(store, connection, ref.jobCandidateId, enrolAt);
-    return { verdict: again.verdict === 'in' && String(createAt) !== String(enrolAt) ? 'not-yet' : 'left' };
+    if (String(createAt) === String(enrolAt)) return { verdict: 'left' };
+    const { verdict } = await readPresence(store, connection, ref.jobCandidateId, enrolAt);
+    return { verdict: verdict === 'in' ? 'not-yet' : 'left' };
   }
   const { candidateId, jobId } = presence;
   await updateHire(store, ref, { candidate_id: candidateId, job_id: jobId });

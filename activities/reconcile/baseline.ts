@@ -8,7 +8,8 @@ import { finishBaseline, startBaseline } from '../../src/store/tenant-states.ts'
 import type { Connection } from '../connections.ts';
 import type { ActivityDeps } from '../deps.ts';
 import { employeeReference, readEnrolmentReference } from '../hire/hire-references.ts';
-import { listStage, type StageMember, type StagePage } from '../hire/read-presence.ts';
+import { listStage, type StageMember, type StagePage } from '../presence/list-stage.ts';
+import { proveStageFilter } from '../presence/prove-stage-filter.ts';
 import type { ReconcileCounts } from './reconcile.ts';
 import type { ListedJob, ListedJobs } from './refresh-jobs.ts';
 
@@ -47,6 +48,7 @@ export async function recordBaseline(
   if (ours.size + traces.size > 0 && others.length > 0) await askAboutOthers(deps, tenantId, others);
   for (const job of jobs) await markListed(store, tenantId, job.jobId, job.totals);
   await finishBaseline(store, tenantId);
+  await proveStageFilter(store, connection, hired.members);
   counts.started += ours.size;
   log.info({ tenantId, beforeGoLive: before.length, adopted: ours.size }, 'baseline complete');
 }

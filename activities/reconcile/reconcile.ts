@@ -8,7 +8,9 @@ import { readClock, readTenantState, recordReconcile, recordVerifiedKey } from '
 import type { Connection } from '../connections.ts';
 import type { ActivityDeps } from '../deps.ts';
 import { guarded } from '../guarded.ts';
-import { listStage, readPresence, type StageMember } from '../hire/read-presence.ts';
+import { listStage, type StageMember } from '../presence/list-stage.ts';
+import { proveStageFilter } from '../presence/prove-stage-filter.ts';
+import { readPresence } from '../presence/read-presence.ts';
 import { recordBaseline } from './baseline.ts';
 import { type ListedJob, refreshJobs } from './refresh-jobs.ts';
 
@@ -92,6 +94,7 @@ async function reconcileJob(reconcile: Reconcile, job: ListedJob): Promise<void>
   await noteLeft(reconcile, job, present);
   // With a record unreadable the job is listed again next time, or its person would be missed for a day.
   if (counts.unreadable === before) await markListed(deps.store, tenantId, job.jobId, job.totals);
+  await proveStageFilter(deps.store, connection, [...present.values()]);
 }
 
 /** No hire yet, or one that is over and whose person had left: being in the stage now is a new period. */

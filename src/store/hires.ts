@@ -20,6 +20,24 @@ export async function latestHire(store: Store, tenantId: string, jobCandidateId:
     .executeTakeFirst();
 }
 
+/** Whether another application of this person is known here. */
+export async function hasOtherHire(
+  store: Store,
+  tenantId: string,
+  candidateId: string,
+  jobCandidateId: string,
+): Promise<boolean> {
+  const other = await store.kysely
+    .selectFrom('hires')
+    .select('job_candidate_id')
+    .where('tenant_id', '=', tenantId)
+    .where('candidate_id', '=', candidateId)
+    .where('job_candidate_id', '!=', jobCandidateId)
+    .limit(1)
+    .executeTakeFirst();
+  return other !== undefined;
+}
+
 export async function readHireRow(store: Store, key: HireKey): Promise<HireRow> {
   return store.kysely
     .selectFrom('hires')

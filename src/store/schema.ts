@@ -40,6 +40,9 @@ interface TenantTable {
   credit_gate: string | null;
   /** When the last canary enrolment left. */
   canary_at: number | null;
+  /** What a probe showed of the partner's stage filter, JSON, and when. */
+  stage_filter: string | null;
+  stage_filter_at: number | null;
 }
 
 interface InboxTable {

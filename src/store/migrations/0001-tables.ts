@@ -40,6 +40,8 @@ async function createTenants(db: Kysely<unknown>): Promise<void> {
     .addColumn('fully_reconciled_at', 'bigint')
     .addColumn('credit_gate', 'text')
     .addColumn('canary_at', 'bigint')
+    .addColumn('stage_filter', 'text')
+    .addColumn('stage_filter_at', 'bigint')
     .execute();
 }
 
@@ -91,6 +93,7 @@ async function createHires(db: Kysely<unknown>): Promise<void> {
     .addColumn('ended_at', 'bigint')
     .addPrimaryKeyConstraint('hires_key', ['tenant_id', 'job_candidate_id', 'period'])
     .execute();
+  await db.schema.createIndex('hires_by_candidate').on('hires').columns(['tenant_id', 'candidate_id']).execute();
   await db.schema.createIndex('hires_by_state').on('hires').columns(['tenant_id', 'state']).execute();
   await db.schema
     .createIndex('hires_by_enrolment')

@@ -19,7 +19,7 @@ async function tenant(hired = 3) {
   let partner: PartnerClient = sandbox.partner;
   const connection = () =>
     ({
-      tenant: { tenant: 'acme', partner: {}, policies: { enrolAt: ['HIRED'] } },
+      tenant: { tenant: 'acme', partner: {}, policies: { enrolAt: ['HIRED'], createAt: ['HIRED'] } },
       partner,
       hris: { facts: () => ({ storesReference: false, readLagMs: 0 }) },
       overrides: defaultOverrides,

@@ -1,0 +1,58 @@
+import { type ConnectorError, isConnectorError } from '../../src/errors.ts';
+import { contract } from '../../src/partner/contract/index.ts';
+import type { JobCandidate } from '../../src/partner/contract/job-candidate.ts';
+import type { Connection } from '../connections.ts';
+
+/** What the partner shows of one id: the record, why it cannot be read, or neither, which proves nothing. */
+export interface Fetched {
+  jobCandidate?: JobCandidate;
+  unreadable?: string;
+}
+
+/**
+ * Fetches job candidates by one call, in the order asked for. A refusal, or a broken record without an id, says nothing about the others:
+ * then they are asked for in halves, down to the one it is about.
+ */
+export async function fetchJobCandidates(connection: Connection, ids: readonly string[]): Promise<Fetched[]> {
+  const wanted = [...new Set(ids)];
+  const found = await fetchTogether(connection, wanted);
+  return ids.map((id) => found.get(id) ?? {});
+}
+
+type Found = ReadonlyMap<string, Fetched>;
+
+async function fetchTogether(connection: Connection, ids: readonly string[]): Promise<Found> {
+  const alone = ids.length === 1;
+  try {
+    const { items, unreadable } = await connection.partner.readAll(
+      contract.jobCandidates.bulkFetch,
+      { body: { jobCandidateIds: [...ids] } },
+      { priority: 'live' },
+    );
+    if (!alone && unreadable.some((item) => item.id === undefined)) return await fetchHalves(connection, ids);
+    const broken = unreadable.map(({ id, reason }) => [id ?? ids[0] ?? '', { unreadable: reason }] as const);
+    return new Map<string, Fetched>([
+      ...broken,
+      ...items.map((item) => [String(item.id), { jobCandidate: item }] as const),
+    ]);
+  } catch (error) {
+    if (!isConnectorError(error) || !isRefused(error)) throw error;
+    if (!alone) return fetchHalves(connection, ids);
+    if (notShown.has(error.code)) return new Map();
+    throw error;
+  }
+}
+
+async function fetchHalves(connection: Connection, ids: readonly string[]): Promise<Found> {
+  const middle = Math.ceil(ids.length / 2);
+  const first = await fetchTogether(connection, ids.slice(0, middle));
+  return new Map([...first, ...(await fetchTogether(connection, ids.slice(middle)))]);
+}
+
+/** About a record, and no answer that cannot be read: that one would not fit for fewer ids either. */
+function isRefused({ action, status = 0 }: ConnectorError): boolean {
+  return action === 'reject' && status >= 400;
+}
+
+/** Answered 404, or refused as another company's: like being left out, it proves nothing. */
+const notShown: ReadonlySet<string> = new Set(['NOT_FOUND', 'PERMISSION_DENIED', 'ACCESS_DENIED']);

@@ -1,0 +1,115 @@
+import { isConnectorError } from '../../src/errors.ts';
+import { contract } from '../../src/partner/contract/index.ts';
+import type { JobCandidate } from '../../src/partner/contract/job-candidate.ts';
+import { stageTypes, systemStageTypes } from '../../src/partner/contract/pipelines.ts';
+import { hiresInState } from '../../src/store/hires.ts';
+import type { Store } from '../../src/store/open-store.ts';
+import { readStageFilter, saveStageFilter } from '../../src/store/stage-filters.ts';
+import type { Connection } from '../connections.ts';
+import { fetchJobCandidates } from './fetch-job-candidates.ts';
+import { isRejected, type StageMember } from './list-stage.ts';
+import { askStageFilter } from './stage-filter.ts';
+
+/** A shorter list costs a hire no more than the filter would. */
+const PAGE = 100;
+const RENEWED_AFTER_MS = 86_400_000;
+/** So many people of each kind, should one of them have several applications or no e-mail. */
+const MOST_EXAMPLES = 3;
+
+/** Everybody of one job in the hiring stages, as listed a moment ago. */
+interface ListedStage {
+  jobId: string;
+  memberIds: readonly string[];
+}
+
+/**
+ * Probes GET /candidates/list on this partner by people of one job: it must show somebody who is in the hiring stages, and nobody who is
+ * elsewhere on that job or has left. What came of it is remembered for this key, a failure as well.
+ */
+export async function proveStageFilter(
+  store: Store,
+  connection: Connection,
+  members: readonly StageMember[],
+): Promise<void> {
+  const { tenant, keyFingerprint: key } = connection;
+  const listed = longestOf(members);
+  if (listed === undefined || listed.memberIds.length <= PAGE) return;
+  if ((await readStageFilter(store, tenant.tenant, key, RENEWED_AFTER_MS)) !== undefined) return;
+  const stageIds = await readStageIds(connection);
+  const wanted = tenant.policies.enrolAt.flatMap((stage) => stageIds[stage] ?? []);
+  const proven = wanted.length > 0 && (await isProven(store, connection, wanted, listed).catch(notIfRefused));
+  await saveStageFilter(store, tenant.tenant, { key, proven, stageIds });
+}
+
+function longestOf(members: readonly StageMember[]): ListedStage | undefined {
+  const byJob = Map.groupBy(members, ({ jobId }) => jobId);
+  const [longest] = [...byJob].toSorted(([, a], [, b]) => b.length - a.length);
+  return longest && { jobId: longest[0], memberIds: longest[1].map((one) => one.jobCandidateId) };
+}
+
+function notIfRefused(error: unknown): false {
+  if (isConnectorError(error) && error.action === 'reject') return false;
+  throw error;
+}
+
+async function isProven(
+  store: Store,
+  connection: Connection,
+  stageIds: readonly number[],
+  listed: ListedStage,
+): Promise<boolean> {
+  const ask = (people: readonly JobCandidate[]) =>
+    Promise.all(people.map((person) => askStageFilter(connection, stageIds, person)));
+  const inside = await fetchReadable(connection, listed.memberIds.slice(-MOST_EXAMPLES));
+  if (!(await ask(inside)).includes('shown')) return false;
+  const elsewhere = [...(await findLeavers(store, connection, listed)), ...(await findOutsiders(connection, listed))];
+  const answers = await ask(elsewhere);
+  return answers.includes('not-shown') && !answers.includes('shown');
+}
+
+async function fetchReadable(connection: Connection, ids: readonly string[]): Promise<JobCandidate[]> {
+  if (ids.length === 0) return [];
+  const fetched = await fetchJobCandidates(connection, ids);
+  return fetched.flatMap(({ jobCandidate }) =>
+    jobCandidate === undefined || isRejected(jobCandidate) ? [] : jobCandidate,
+  );
+}
+
+/** People who were in the hiring stages: a filter by where somebody has ever been shows them. */
+async function findLeavers(store: Store, connection: Connection, listed: ListedStage): Promise<JobCandidate[]> {
+  const hires = await hiresInState(store, connection.tenant.tenant, 'cancelled');
+  const left = hires.filter((hire) => hire.job_id === listed.jobId).map((hire) => hire.job_candidate_id);
+  const absent = left.filter((id) => !listed.memberIds.includes(id));
+  return fetchReadable(connection, absent.slice(-MOST_EXAMPLES));
+}
+
+/** People on the same job in another stage: a filter that forgets the stage, or takes either condition for enough, shows them. */
+async function findOutsiders({ partner, tenant }: Connection, listed: ListedStage): Promise<JobCandidate[]> {
+  const { listByStageType } = contract.jobCandidates;
+  const members = new Set(listed.memberIds);
+  const found: JobCandidate[] = [];
+  for (const stageType of stageTypes.filter((type) => !tenant.policies.enrolAt.includes(type))) {
+    const query = { stageType, jobId: listed.jobId };
+    for await (const { items } of partner.pages(listByStageType, { query }, { priority: 'bulk', size: 10 })) {
+      const people = items.map((item) => ({ ...item.jobCandidateDetails, candidate_details: item.candidate_details }));
+      found.push(...people.filter((one) => !members.has(String(one.id)) && !isRejected(one)));
+      break;
+    }
+    if (found.length >= MOST_EXAMPLES) break;
+  }
+  return found.slice(0, MOST_EXAMPLES);
+}
+
+/** Only of stages whose type is fixed (section 2.1): an id of any other may become another type's unnoticed. */
+async function readStageIds({ partner, tenant }: Connection): Promise<Record<string, number[]>> {
+  const { items } = await partner.readAll(contract.pipelines.list, {}, { priority: 'bulk' });
+  const all = items.flatMap((pipeline) => pipeline.stages ?? []);
+  const idsOf = (stage: string): number[] => {
+    if (/^\d+$/.test(stage)) return [Number(stage)];
+    return fixed.has(stage) ? all.filter(({ type }) => type === stage).map(({ id }) => Number(id)) : [];
+  };
+  const { enrolAt, createAt } = tenant.policies;
+  return Object.fromEntries([...enrolAt, ...createAt].map((stage) => [stage, idsOf(stage)]));
+}
+
+const fixed: ReadonlySet<string> = new Set(systemStageTypes);

@@ -1,0 +1,99 @@
+import type { UnreadableItem } from '../../src/partner/client/types.ts';
+import type { JobCandidate } from '../../src/partner/contract/job-candidate.ts';
+import { hasOtherHire } from '../../src/store/hires.ts';
+import { readJob } from '../../src/store/jobs.ts';
+import type { Store } from '../../src/store/open-store.ts';
+import { readStageFilter } from '../../src/store/stage-filters.ts';
+import type { Connection } from '../connections.ts';
+import { listStage } from './list-stage.ts';
+import { askStageFilter } from './stage-filter.ts';
+
+/** Whether somebody is in one of these stages. */
+export interface MembershipLook {
+  jobCandidate: JobCandidate;
+  stages: readonly string[];
+}
+
+export interface Membership {
+  inside: boolean;
+  /** Not seen, and this record of the list could not be read: it may be theirs. */
+  unreadable?: UnreadableItem;
+}
+
+const PAGE = 100;
+/** Renewed by each day's full reconcile. */
+const FILTER_PROVEN_FOR_MS = 2 * 86_400_000;
+
+/**
+ * Answers looks for people of one job in the same stages. Where asking for each of them costs less than the list, the partner's filter is
+ * asked first; whoever it does not show is looked for in the whole list, because absence is never concluded from a filter.
+ */
+export async function readMemberships(
+  store: Store,
+  connection: Connection,
+  looks: readonly MembershipLook[],
+): Promise<Membership[]> {
+  const stages = looks[0]?.stages ?? [];
+  const jobId = String(looks[0]?.jobCandidate.jobId);
+  const shown = await findByFilter(store, connection, jobId, looks);
+  const rest = looks.map(({ jobCandidate }) => String(jobCandidate.id)).filter((id) => !shown.has(id));
+  const listed = await findInLists(connection, jobId, stages, new Set(rest));
+  return looks.map(({ jobCandidate }) => {
+    const id = String(jobCandidate.id);
+    if (shown.has(id) || !listed.missing.has(id)) return { inside: true };
+    return listed.unreadable === undefined ? { inside: false } : { inside: false, unreadable: listed.unreadable };
+  });
+}
+
+async function findInLists(
+  connection: Connection,
+  jobId: string,
+  stages: readonly string[],
+  wanted: ReadonlySet<string>,
+): Promise<{ missing: Set<string>; unreadable: UnreadableItem | undefined }> {
+  const missing = new Set(wanted);
+  let unreadable: UnreadableItem | undefined;
+  for (const stage of stages) {
+    if (missing.size === 0) break;
+    for await (const page of listStage(connection, jobId, stage)) {
+      for (const member of page.members) missing.delete(member.jobCandidateId);
+      unreadable ??= page.unreadable[0];
+      if (missing.size === 0) break;
+    }
+  }
+  return { missing, unreadable };
+}
+
+async function findByFilter(
+  store: Store,
+  connection: Connection,
+  jobId: string,
+  looks: readonly MembershipLook[],
+): Promise<Set<string>> {
+  const { tenant, keyFingerprint } = connection;
+  const stages = looks[0]?.stages ?? [];
+  if (looks.length >= (await pagesOf(store, tenant.tenant, jobId, stages))) return new Set();
+  const filter = await readStageFilter(store, tenant.tenant, keyFingerprint, FILTER_PROVEN_FOR_MS);
+  if (filter?.proven !== true) return new Set();
+  const stageIds = stages.flatMap((stage) => filter.stageIds[stage] ?? []);
+  const answers = await Promise.all(
+    looks.map(async ({ jobCandidate }) => {
+      const id = String(jobCandidate.id);
+      // Our store knows of another application of theirs: the filter may speak of that one.
+      if (await hasOtherHire(store, tenant.tenant, String(jobCandidate.candidateId), id)) return [];
+      return (await askStageFilter(connection, stageIds, jobCandidate)) === 'shown' ? [id] : [];
+    }),
+  );
+  return new Set(answers.flat());
+}
+
+/** How long the list is by the job's totals as seen last; only the cost depends on it. */
+async function pagesOf(store: Store, tenantId: string, jobId: string, stages: readonly string[]): Promise<number> {
+  const record = (await readJob(store, tenantId, jobId))?.record;
+  const totals = record?.['pipelineStage'];
+  if (!Array.isArray(totals)) return 1;
+  const all = totals as { type?: unknown; totalCandidate?: unknown }[];
+  const named = all.filter(({ type }) => stages.includes(String(type)));
+  const people = (named.length > 0 ? named : all).reduce((sum, stage) => sum + (Number(stage.totalCandidate) || 0), 0);
+  return Math.max(1, Math.ceil(people / PAGE));
+}

@@ -1,0 +1,57 @@
+import { AsyncLocalStorage } from 'node:async_hooks';
+
+/** What one read answers to looks asked together, in their order. */
+type ReadTogether<Look, Answer> = (looks: readonly Look[]) => Promise<readonly Answer[]>;
+
+interface Waiting<Look, Answer> {
+  look: Look;
+  resolve: (answer: Answer) => void;
+  reject: (error: unknown) => void;
+  /** Runs a read as part of the activity that asked. */
+  inContext: ReturnType<typeof AsyncLocalStorage.snapshot>;
+}
+
+/**
+ * Answers looks that wait at the same moment by one read, at most `most` of one key. A look is answered only by a read that began after
+ * it was asked for: while one runs, looks gather for the next. A failed read fails each of its looks. A caller who leaves takes nothing
+ * from the others, because no caller's signal reaches the read.
+ */
+export function shareReads<Look, Answer>(
+  keyOf: (look: Look) => string,
+  read: ReadTogether<Look, Answer>,
+  most = Number.POSITIVE_INFINITY,
+): (look: Look) => Promise<Answer> {
+  /** By key, as long as that key is being read. */
+  const gathering = new Map<string, Waiting<Look, Answer>[]>();
+
+  async function readOn(key: string, waiting: Waiting<Look, Answer>[]): Promise<void> {
+    // Looks of the same tick belong together.
+    await Promise.resolve();
+    while (waiting.length > 0) await answer(waiting.splice(0, most), read);
+    gathering.delete(key);
+  }
+
+  return (look) =>
+    new Promise((resolve, reject) => {
+      const key = keyOf(look);
+      const one = { look, resolve, reject, inContext: AsyncLocalStorage.snapshot() };
+      const others = gathering.get(key);
+      if (others !== undefined) return void others.push(one);
+      const waiting = [one];
+      gathering.set(key, waiting);
+      void readOn(key, waiting);
+    });
+}
+
+async function answer<Look, Answer>(
+  together: readonly Waiting<Look, Answer>[],
+  read: ReadTogether<Look, Answer>,
+): Promise<void> {
+  const looks = together.map((one) => one.look);
+  try {
+    const answers = await together[0]?.inContext(() => read(looks));
+    for (const [index, one] of together.entries()) one.resolve(answers?.[index] as Answer);
+  } catch (error) {
+    for (const one of together) one.reject(error);
+  }
+}

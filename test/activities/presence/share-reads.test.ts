@@ -1,0 +1,90 @@
+import { expect, test } from 'vitest';
+import { shareReads } from '../../../activities/presence/share-reads.ts';
+
+/** A read that ends when the test says so, and the looks each one was for. */
+function controlled(most?: number) {
+  const reads: { looks: readonly string[]; end: (how?: Error) => void }[] = [];
+  const look = shareReads(
+    (name: string) => name.charAt(0),
+    (looks) =>
+      new Promise<string[]>((resolve, reject) => {
+        const nth = reads.length + 1;
+        const end = (error?: Error): void =>
+          error === undefined ? resolve(looks.map((one) => `${one} by read ${nth}`)) : reject(error);
+        reads.push({ looks, end });
+      }),
+    most,
+  );
+  return { reads, look };
+}
+
+/** Everything that can happen without a read's end has happened. */
+const settled = (): Promise<void> => new Promise((resolve) => setImmediate(resolve));
+
+test('looks that wait at the same moment are answered by one read, each with its own answer', async () => {
+  const { reads, look } = controlled();
+  const answers = Promise.all([look('a1'), look('a2'), look('a3')]);
+  await settled();
+  expect(reads.map((read) => read.looks)).toEqual([['a1', 'a2', 'a3']]);
+  reads[0]?.end();
+  expect(await answers).toEqual(['a1 by read 1', 'a2 by read 1', 'a3 by read 1']);
+});
+
+test('a look asked while a read is under way is answered by the next one, which begins after it', async () => {
+  const { reads, look } = controlled();
+  const first = look('a1');
+  await settled();
+  const late = [look('a1'), look('a2')];
+  await settled();
+  expect(reads).toHaveLength(1);
+  reads[0]?.end();
+  expect(await first).toBe('a1 by read 1');
+  await settled();
+  expect(reads.map((read) => read.looks)).toEqual([['a1'], ['a1', 'a2']]);
+  reads[1]?.end();
+  expect(await Promise.all(late)).toEqual(['a1 by read 2', 'a2 by read 2']);
+});
+
+test('one read answers at most so many looks, and the rest follow', async () => {
+  const { reads, look } = controlled(2);
+  const answers = Promise.all(['a1', 'a2', 'a3'].map(look));
+  await settled();
+  reads[0]?.end();
+  await settled();
+  reads[1]?.end();
+  expect(await answers).toEqual(['a1 by read 1', 'a2 by read 1', 'a3 by read 2']);
+});
+
+test('looks of different keys do not wait for each other', async () => {
+  const { reads, look } = controlled();
+  void look('a1');
+  const other = look('b1');
+  await settled();
+  reads.find((read) => read.looks[0] === 'b1')?.end();
+  expect(await other).toMatch(/^b1/);
+});
+
+test('a failed read fails each of its looks and none of the next', async () => {
+  const { reads, look } = controlled();
+  const failing = Promise.allSettled([look('a1'), look('a2')]);
+  await settled();
+  const next = look('a3');
+  reads[0]?.end(new Error('the partner is away'));
+  expect((await failing).map((one) => one.status)).toEqual(['rejected', 'rejected']);
+  await settled();
+  reads[1]?.end();
+  expect(await next).toBe('a3 by read 2');
+});
+
+test('a caller who does not wait any longer takes nothing from the others', async () => {
+  const { reads, look } = controlled();
+  const leaving = new AbortController();
+  const left = new Promise((_, reject) => leaving.signal.addEventListener('abort', () => reject(new Error('left'))));
+  const one = Promise.race([look('a1'), left]);
+  const other = look('a2');
+  await settled();
+  leaving.abort();
+  await expect(one).rejects.toThrow('left');
+  reads[0]?.end();
+  expect(await other).toBe('a2 by read 1');
+});
