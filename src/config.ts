@@ -54,6 +54,12 @@ export const Config = z.object({
 });
 export type Config = z.infer<typeof Config>;
 
+/** Where this installation's files are, absolute. */
+export interface Places {
+  tenantsDir: string;
+  dataDir: string;
+}
+
 /** Reads the environment; an unusable value is refused by the variable's name, without the value. */
 export function readConfig(env: NodeJS.ProcessEnv = process.env): Config {
   const parsed = Config.safeParse(env);
@@ -69,4 +75,10 @@ export function readConfig(env: NodeJS.ProcessEnv = process.env): Config {
 /** Where the store is: the fleet's Postgres, or SQLite in the data directory. */
 export function storeUrl(dataDir: string, config: Config = readConfig()): string {
   return config.HIREBRIDGE_STORE_URL ?? `sqlite:${join(dataDir, 'store.db')}`;
+}
+
+/** The file of a store on this machine; undefined where the store is a server. */
+export function storeFile(dataDir: string): string | undefined {
+  const url = storeUrl(dataDir);
+  return url.startsWith('sqlite:') ? url.slice('sqlite:'.length) : undefined;
 }

@@ -1,7 +1,7 @@
 import { styleText } from 'node:util';
 import type { Command } from 'commander';
-import type { AssumptionRow } from './doctor/assumption-rows.ts';
-import type { Finding } from './doctor/findings.ts';
+import type { AssumptionRow } from '../operator/assumption-rows.ts';
+import type { Finding } from '../operator/examine.ts';
 import { EXIT } from './exit-codes.ts';
 import { example, placesOf } from './options.ts';
 
@@ -16,8 +16,8 @@ export function addDoctor(program: Command): void {
 
 async function runDoctor(options: { json?: boolean }, command: Command): Promise<void> {
   const [{ examine }, { assumptionRows }] = await Promise.all([
-    import('./doctor/findings.ts'),
-    import('./doctor/assumption-rows.ts'),
+    import('../operator/examine.ts'),
+    import('../operator/assumption-rows.ts'),
   ]);
   const { findings, tenants } = await examine(placesOf(command));
   const assumptions = assumptionRows(tenants);

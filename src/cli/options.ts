@@ -1,12 +1,6 @@
 import { resolve } from 'node:path';
 import { type Command, InvalidArgumentError } from 'commander';
-import { readConfig } from '../config.ts';
-
-/** Where this installation's files are, absolute. */
-export interface Places {
-  tenantsDir: string;
-  dataDir: string;
-}
+import { type Places, readConfig } from '../config.ts';
 
 /** The global options of the command's own program, or the environment's values. */
 export function placesOf(command: Command): Places {

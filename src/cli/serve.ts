@@ -24,7 +24,7 @@ export function addServe(program: Command): void {
 
 async function runServe(options: ServeOptions, command: Command): Promise<void> {
   const stop = stopSignal();
-  const { runReceiver } = await import('./run-receiver.ts');
+  const { runReceiver } = await import('../app-receiver.ts');
   const receiver = await runReceiver({ ...placesOf(command), ...options });
   announce({ webhooks: receiver.url, health: receiver.healthUrl });
   await whenStopped(stop);

@@ -1,8 +1,8 @@
 import type { Command } from 'commander';
+import type { Status, TenantStatus } from '../operator/read-status.ts';
+import type { StreamStatus } from '../operator/read-streams.ts';
 import { age } from './ages.ts';
 import { example, placesOf } from './options.ts';
-import type { Status, TenantStatus } from './status/read-status.ts';
-import type { StreamStatus } from './status/read-streams.ts';
 import { renderTable } from './table.ts';
 import { withStore } from './with-store.ts';
 
@@ -21,7 +21,7 @@ async function runStatus(options: { json?: boolean }, command: Command): Promise
   const places = placesOf(command);
   const [{ loadTenants }, { readStatus }] = await Promise.all([
     import('../tenants/load-tenants.ts'),
-    import('./status/read-status.ts'),
+    import('../operator/read-status.ts'),
   ]);
   const known = (await loadTenants(places.tenantsDir, { secrets: 'skip' })).map((tenant) => tenant.tenant);
   const status = await withStore(places, (store) => readStatus(store, known));

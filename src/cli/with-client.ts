@@ -1,27 +1,19 @@
-import { hireClient } from '../app.ts';
-import { readConfig, storeUrl } from '../config.ts';
-import { openStore, type Store } from '../store/open-store.ts';
+import { type Places, readConfig, storeUrl } from '../config.ts';
+import type { OperatorParts } from '../operator/operator-parts.ts';
+import { openStore } from '../store/open-store.ts';
 import { connectTemporal } from '../temporal/connection.ts';
-import { type HireClient } from '../temporal/signal-hire.ts';
+import { createHireClient } from '../temporal/hire-client.ts';
 import { loadTenants } from '../tenants/load-tenants.ts';
-import type { Tenant } from '../tenants/schema.ts';
-import type { Places } from './options.ts';
 
-export interface CommandParts {
-  store: Store;
-  hires: HireClient;
-  tenants: Tenant[];
-}
-
-/** Store and Temporal for one command, closed whatever happens. */
-export async function withClient<T>(places: Places, use: (parts: CommandParts) => Promise<T>): Promise<T> {
+/** Opens store and Temporal for one command and closes them whatever happens. */
+export async function withClient<T>(places: Places, use: (parts: OperatorParts) => Promise<T>): Promise<T> {
   const config = readConfig();
   const tenants = await loadTenants(places.tenantsDir, { secrets: 'skip' });
   const store = await openStore(storeUrl(places.dataDir, config));
   try {
     const temporal = await connectTemporal();
     try {
-      return await use({ store, hires: hireClient(temporal, store.installationId, config), tenants });
+      return await use({ store, hires: createHireClient(temporal, store.installationId, config), tenants });
     } finally {
       await temporal.close();
     }

@@ -215,3 +215,35 @@ export async function hiresOfEnrolments(
     .where('onboarding_candidate_id', 'in', onboardingCandidateIds.slice(0, 500))
     .execute();
 }
+
+export interface HireCount {
+  tenantId: string;
+  state: HireState;
+  count: number;
+}
+
+/** How many hires each tenant has in each state. */
+export async function countHires(store: Store): Promise<HireCount[]> {
+  const rows = await store.kysely
+    .selectFrom('hires')
+    .select(['tenant_id', 'state', (eb) => eb.fn.countAll<number>().as('count')])
+    .groupBy(['tenant_id', 'state'])
+    .execute();
+  return rows.map((row) => ({ tenantId: row.tenant_id, state: row.state, count: Number(row.count) }));
+}
+
+export interface HireFilter {
+  tenantId?: string;
+  state?: HireState;
+  /** All of them where absent. */
+  limit?: number;
+}
+
+/** Hires in every period, those that changed last first. */
+export async function listHires(store: Store, { tenantId, state, limit }: HireFilter): Promise<HireRow[]> {
+  let query = store.kysely.selectFrom('hires').selectAll().orderBy('updated_at', 'desc').orderBy('job_candidate_id');
+  if (tenantId !== undefined) query = query.where('tenant_id', '=', tenantId);
+  if (state !== undefined) query = query.where('state', '=', state);
+  if (limit !== undefined) query = query.limit(limit);
+  return query.execute();
+}

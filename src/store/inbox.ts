@@ -96,6 +96,30 @@ export async function deferDelivery(store: Store, row: InboxRow, waitMs: number)
   });
 }
 
+export interface InboxCount {
+  tenantId: string;
+  state: InboxState;
+  count: number;
+  /** When the oldest of them came, milliseconds on the database's clock. */
+  oldestAt: number;
+}
+
+/** How many deliveries of each tenant are in each state. */
+export async function countDeliveries(store: Store): Promise<InboxCount[]> {
+  const rows = await store.kysely
+    .selectFrom('inbox')
+    .select(['tenant_id', 'state', (eb) => eb.fn.countAll<number>().as('count')])
+    .select((eb) => eb.fn.min<number>('received_at').as('oldest_at'))
+    .groupBy(['tenant_id', 'state'])
+    .execute();
+  return rows.map((row) => ({
+    tenantId: row.tenant_id,
+    state: row.state,
+    count: Number(row.count),
+    oldestAt: Number(row.oldest_at),
+  }));
+}
+
 interface Key {
   tenant_id: string;
   body_hash: string;

@@ -22,6 +22,16 @@ export async function readQuarantine(store: Store, key: StreamKey): Promise<Quar
     .execute();
 }
 
+/** How many records of each stream are left out now. */
+export async function countQuarantined(store: Store): Promise<(StreamKey & { count: number })[]> {
+  const rows = await store.kysely
+    .selectFrom('quarantine')
+    .select(['tenant_id', 'stream', (eb) => eb.fn.countAll<number>().as('count')])
+    .groupBy(['tenant_id', 'stream'])
+    .execute();
+  return rows.map((row) => ({ tenantId: row.tenant_id, stream: row.stream, count: Number(row.count) }));
+}
+
 /** Writes down what was left out; one known already only moves to its new page. */
 export async function addToQuarantine(
   store: Store,

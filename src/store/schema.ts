@@ -98,7 +98,8 @@ interface HireTable {
  * before-go-live: the baseline, never work by itself. open: a workflow follows it. done: verified. cancelled: over, and the person had
  * left the stage, so that coming back is a new period. ended: over by somebody's word while the person may still stand there.
  */
-export type HireState = 'before-go-live' | 'open' | 'done' | 'cancelled' | 'ended';
+export const hireStates = ['before-go-live', 'open', 'done', 'cancelled', 'ended'] as const;
+export type HireState = (typeof hireStates)[number];
 
 interface IntentTable {
   tenant_id: string;

@@ -26,6 +26,11 @@ export async function readStream(store: Store, key: StreamKey): Promise<StreamRo
     .executeTakeFirst();
 }
 
+/** The latest run of every stream of every tenant, by their names. */
+export async function listStreams(store: Store): Promise<StreamRow[]> {
+  return store.kysely.selectFrom('streams').selectAll().orderBy('tenant_id').orderBy('stream').execute();
+}
+
 /**
  * The run with this id, begun where it is new. Takes up the cursor of a run that died, unless `full` begins at the first page. Undefined while
  * another run of this stream is under way.

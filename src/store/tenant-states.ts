@@ -18,6 +18,11 @@ export async function readTenantState(store: Store, tenantId: string): Promise<T
   return store.kysely.selectFrom('tenants').selectAll().where('tenant_id', '=', tenantId).executeTakeFirstOrThrow();
 }
 
+/** Every tenant the store has seen. */
+export async function listTenantStates(store: Store): Promise<TenantRow[]> {
+  return store.kysely.selectFrom('tenants').selectAll().execute();
+}
+
 /** Stops all work of the tenant until `resumeTenant`. Says whether it was running before. */
 export async function pauseTenant(store: Store, tenantId: string, code: string, message: string): Promise<boolean> {
   await readTenantState(store, tenantId);

@@ -1,56 +1,41 @@
 import { createHash } from 'node:crypto';
 import { isDeepStrictEqual } from 'node:util';
 import { type Client, ScheduleNotFoundError, type ScheduleOptions, ScheduleOverlapPolicy } from '@temporalio/client';
-import type { HireTiming } from '../../workflows/messages.ts';
 import type { ReconcileInput } from '../../workflows/reconcile-tenant.ts';
 import type { SyncInput } from '../../workflows/sync-stream.ts';
+import { streamNames } from '../streams/streams.ts';
+import type { Tenant } from '../tenants/schema.ts';
+import type { HireClient } from './hire-client.ts';
 import { attributes, reconcileScheduleId, streamScheduleId, taskQueue } from './ids.ts';
 
-export interface ReconcileSchedule {
-  tenantId: string;
-  everyMs: number;
-  /** A worker that dies in a reconcile holds it up no longer than it holds up a hire. */
-  timing: HireTiming;
+/** Makes the schedules of a tenant what its file says; a new one triggers at once. */
+export async function ensureSchedules(hires: HireClient, { tenant, policies, streams }: Tenant): Promise<void> {
+  await ensureReconcileSchedule(hires, tenant, policies.reconcile.every);
+  for (const stream of streamNames) await ensureStreamSchedule(hires, tenant, stream, streams[stream].every);
 }
 
-export interface StreamSchedule extends Omit<ReconcileSchedule, 'everyMs'> {
-  stream: SyncInput['stream'];
-  /** Never by itself where absent. */
-  everyMs: number | undefined;
+async function ensureReconcileSchedule(hires: HireClient, tenantId: string, everyMs: number): Promise<void> {
+  // A worker that dies in a reconcile holds it up no longer than it holds up a hire.
+  const input: ReconcileInput = { tenantId, timing: hires.timing };
+  const scheduleId = reconcileScheduleId(hires.installationId, tenantId);
+  await ensureSchedule(hires, { scheduleId, workflow: 'reconcileTenant', flow: 'reconcile', everyMs, input });
 }
 
-/** Makes the tenant's reconcile schedule be as its file says; a new one reconciles at once. */
-export async function ensureReconcileSchedule(
-  client: Client,
-  installationId: string,
-  reconcile: ReconcileSchedule,
+/** A stream without a period never starts by itself. */
+async function ensureStreamSchedule(
+  hires: HireClient,
+  tenantId: string,
+  stream: SyncInput['stream'],
+  everyMs: number | undefined,
 ): Promise<void> {
-  const { tenantId, everyMs, timing } = reconcile;
-  const input: ReconcileInput = { tenantId, timing };
-  const scheduleId = reconcileScheduleId(installationId, tenantId);
-  await ensureSchedule(client, installationId, {
-    scheduleId,
-    workflow: 'reconcileTenant',
-    flow: 'reconcile',
-    everyMs,
-    input,
-  });
-}
-
-/** The same for one of its streams; a stream that its file no longer times is no longer begun. */
-export async function ensureStreamSchedule(
-  client: Client,
-  installationId: string,
-  { tenantId, stream, everyMs, timing }: StreamSchedule,
-): Promise<void> {
-  const scheduleId = streamScheduleId(installationId, tenantId, stream);
-  if (everyMs === undefined) return removeSchedule(client, scheduleId);
-  const input: SyncInput = { tenantId, stream, timing };
-  await ensureSchedule(client, installationId, { scheduleId, workflow: 'syncStream', flow: stream, everyMs, input });
+  const scheduleId = streamScheduleId(hires.installationId, tenantId, stream);
+  if (everyMs === undefined) return removeSchedule(hires.client, scheduleId);
+  const input: SyncInput = { tenantId, stream, timing: hires.timing };
+  await ensureSchedule(hires, { scheduleId, workflow: 'syncStream', flow: stream, everyMs, input });
 }
 
 /** Asks for a reconcile soon; one that runs is followed by one more, never by many. */
-export async function triggerReconcile(client: Client, installationId: string, tenantId: string): Promise<void> {
+export async function triggerReconcile({ client, installationId }: HireClient, tenantId: string): Promise<void> {
   await client.schedule
     .getHandle(reconcileScheduleId(installationId, tenantId))
     .trigger(ScheduleOverlapPolicy.BUFFER_ONE);
@@ -64,8 +49,8 @@ interface Timed {
   input: ReconcileInput | SyncInput;
 }
 
-/** The tenant's file is the truth, so a changed period or input is written over whatever stands there. */
-async function ensureSchedule(client: Client, installationId: string, timed: Timed): Promise<void> {
+/** The tenant's file is the truth: a changed period or input overwrites what the schedule says. */
+async function ensureSchedule({ client, installationId }: HireClient, timed: Timed): Promise<void> {
   const options = optionsOf(installationId, timed);
   const handle = client.schedule.getHandle(timed.scheduleId);
   try {

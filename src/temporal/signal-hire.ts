@@ -1,16 +1,11 @@
-import { type Client, WorkflowNotFoundError } from '@temporalio/client';
-import { type HintAbout, type HireTiming, hintSignal } from '../../workflows/messages.ts';
+import { WorkflowNotFoundError } from '@temporalio/client';
+import { type HintAbout, hintSignal } from '../../workflows/messages.ts';
+import type { HireClient } from './hire-client.ts';
 import { hireStartOptions, hireWorkflowId } from './ids.ts';
 
-export interface HireClient {
-  client: Client;
-  installationId: string;
-  timing: HireTiming;
-}
-
 /**
- * Sends one hint to a hire. With `start` a workflow begins where none runs; without, `false` says that none runs. Harmless when repeated:
- * the workflow asks the store what is true.
+ * Sends one hint to a hire. With `start` a workflow begins where none runs; without it, `false` says that none runs.
+ * Harmless when repeated: the workflow asks the store what is true.
  */
 export async function signalHire(
   { client, installationId, timing }: HireClient,

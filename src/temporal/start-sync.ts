@@ -5,8 +5,8 @@ import {
 } from '@temporalio/client';
 import type { SyncInput, syncStream } from '../../workflows/sync-stream.ts';
 import { ConnectorError } from '../errors.ts';
+import type { HireClient } from './hire-client.ts';
 import { attributes, streamScheduleId, taskQueue } from './ids.ts';
-import type { HireClient } from './signal-hire.ts';
 
 /** Begins one pass over a stream by hand, or gives the one that was begun by hand and runs. A full one is never answered by one that is not. */
 export async function startSync(

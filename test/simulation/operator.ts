@@ -1,7 +1,7 @@
-import { answerIn } from '../../src/cli/answer-hold.ts';
+import { answerHold } from '../../src/operator/answer-hold.ts';
 import { listHolds } from '../../src/store/holds.ts';
 import type { HoldRow } from '../../src/store/schema.ts';
-import type { HireClient } from '../../src/temporal/signal-hire.ts';
+import type { HireClient } from '../../src/temporal/hire-client.ts';
 import { rename } from './people.ts';
 import { drawOne } from './scenario.ts';
 import { policies } from './tenants.ts';
@@ -49,7 +49,7 @@ export async function answerHolds(world: World): Promise<number> {
         answer: 'adopt',
         human: '',
       });
-    await answerIn(
+    await answerHold(
       { store: world.outside, hires: hireClient(world) },
       { holdId: hold.hold_id, answer, arguments: args },
     );

@@ -1,10 +1,10 @@
 import { spawn } from 'node:child_process';
 import { setTimeout as pause } from 'node:timers/promises';
 import { fileURLToPath } from 'node:url';
+import type { Places } from '../../config.ts';
 import type { LedgerRow } from '../../sandbox/records/platform/ledger.ts';
 import { listHolds } from '../../store/holds.ts';
 import type { Store } from '../../store/open-store.ts';
-import type { Places } from '../options.ts';
 import type { Supervisor } from '../supervise.ts';
 import { type HireView, observeHires } from './observe-hires.ts';
 import { type EmployeeRow, readEmployees } from './read-employees.ts';

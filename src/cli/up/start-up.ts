@@ -1,7 +1,7 @@
 import { setTimeout as pause } from 'node:timers/promises';
+import type { Places } from '../../config.ts';
 import { loadTenants } from '../../tenants/load-tenants.ts';
 import { Announcement } from '../announce.ts';
-import type { Places } from '../options.ts';
 import { type ChildSpec, type Supervisor, supervise } from '../supervise.ts';
 import { type ProvidedTemporal, provideTemporal } from './provide-temporal.ts';
 

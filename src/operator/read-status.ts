@@ -1,8 +1,9 @@
-import { sql } from 'kysely';
-import { listHolds } from '../../store/holds.ts';
-import type { Store } from '../../store/open-store.ts';
-import type { HireState, InboxState } from '../../store/schema.ts';
-import { readClock } from '../../store/tenant-states.ts';
+import { countHires } from '../store/hires.ts';
+import { listHolds } from '../store/holds.ts';
+import { countDeliveries, type InboxCount } from '../store/inbox.ts';
+import type { Store } from '../store/open-store.ts';
+import type { HireState, InboxState, TenantRow } from '../store/schema.ts';
+import { listTenantStates, readClock } from '../store/tenant-states.ts';
 import { readStreams, type StreamStatus } from './read-streams.ts';
 
 /** What `status` shows: counts, ages in milliseconds on the database's clock, and codes. No personal data. */
@@ -36,42 +37,29 @@ export interface TenantStatus {
 /** Reads the state of these tenants and of every tenant the store knows. */
 export async function readStatus(store: Store, known: readonly string[]): Promise<Status> {
   const now = await readClock(store);
-  const [states, hires, inbox, holds, streams] = await Promise.all([
-    readStates(store),
+  const [rows, hires, deliveries, holds, streams] = await Promise.all([
+    listTenantStates(store),
     countHires(store),
-    countInbox(store),
+    countDeliveries(store),
     listHolds(store),
     readStreams(store, now),
   ]);
+  const states = new Map(rows.map((row) => [row.tenant_id, row]));
+  const hiresOf = Map.groupBy(hires, ({ tenantId }) => tenantId);
+  const deliveriesOf = Map.groupBy(deliveries, ({ tenantId }) => tenantId);
   const ids = [...new Set([...known, ...states.keys()])].sort();
-  const tenants = ids.map((tenantId): TenantStatus => {
-    const mine = inbox.filter((row) => row.tenant_id === tenantId);
-    const oldest = mine.find((row) => row.state === 'waiting')?.oldest;
-    return {
-      tenantId,
-      ...tenantFacts(states.get(tenantId), now),
-      hires: Object.fromEntries(
-        hires.filter((row) => row.tenant_id === tenantId).map((row) => [row.state, Number(row.count)]),
-      ),
-      inbox: {
-        counts: Object.fromEntries(mine.map((row) => [row.state, Number(row.count)])),
-        ...(oldest === undefined ? {} : { oldestWaitingMs: now - Number(oldest) }),
-      },
-      streams: streams.get(tenantId) ?? [],
-    };
-  });
+  const tenants = ids.map((tenantId) => ({
+    tenantId,
+    ...tenantFacts(states.get(tenantId), now),
+    hires: countsByState(hiresOf.get(tenantId) ?? []),
+    inbox: inboxFacts(deliveriesOf.get(tenantId) ?? [], now),
+    streams: streams.get(tenantId) ?? [],
+  }));
   return { installationId: store.installationId, tenants, holds: holds.map((hold) => holdFacts(hold, now)) };
 }
 
-type StateRow = Awaited<ReturnType<typeof readStates>> extends Map<string, infer Row> ? Row : never;
-
-async function readStates(store: Store) {
-  const rows = await store.kysely.selectFrom('tenants').selectAll().execute();
-  return new Map(rows.map((row) => [row.tenant_id, row]));
-}
-
 function tenantFacts(
-  row: StateRow | undefined,
+  row: TenantRow | undefined,
   now: number,
 ): Omit<TenantStatus, 'tenantId' | 'hires' | 'inbox' | 'streams'> {
   if (row === undefined) return { state: 'not seen yet', baseline: 'not started', creditGateClosed: false };
@@ -83,25 +71,16 @@ function tenantFacts(
   return { state: row.state, baseline, creditGateClosed: row.credit_gate !== null, ...paused, ...reconciled };
 }
 
-async function countHires(store: Store) {
-  return store.kysely
-    .selectFrom('hires')
-    .select(['tenant_id', 'state', (eb) => eb.fn.countAll<number>().as('count')])
-    .groupBy(['tenant_id', 'state'])
-    .execute();
+function inboxFacts(deliveries: readonly InboxCount[], now: number): TenantStatus['inbox'] {
+  const waiting = deliveries.find(({ state }) => state === 'waiting');
+  const oldest = waiting === undefined ? {} : { oldestWaitingMs: now - waiting.oldestAt };
+  return { counts: countsByState(deliveries), ...oldest };
 }
 
-async function countInbox(store: Store) {
-  return store.kysely
-    .selectFrom('inbox')
-    .select([
-      'tenant_id',
-      'state',
-      (eb) => eb.fn.countAll<number>().as('count'),
-      sql<number>`min(received_at)`.as('oldest'),
-    ])
-    .groupBy(['tenant_id', 'state'])
-    .execute();
+function countsByState<State extends string>(
+  rows: readonly { state: State; count: number }[],
+): Partial<Record<State, number>> {
+  return Object.fromEntries(rows.map(({ state, count }) => [state, count])) as Partial<Record<State, number>>;
 }
 
 function holdFacts(hold: Awaited<ReturnType<typeof listHolds>>[number], now: number): Status['holds'][number] {

@@ -1,13 +1,13 @@
 import { isDeepStrictEqual } from 'node:util';
-import { type Assumption, assumptions } from '../../partner/contract/assumptions.ts';
-import { defaultOverrides } from '../../partner/contract/overrides.ts';
-import type { Tenant } from '../../tenants/schema.ts';
+import { type Assumption, assumptions } from '../partner/contract/assumptions.ts';
+import { defaultOverrides } from '../partner/contract/overrides.ts';
+import type { Tenant } from '../tenants/schema.ts';
 
 export interface AssumptionRow {
   key: string;
   section: string;
   choice: string;
-  /** Key of the tenant file that sets another reading; null where there is one reading for all. */
+  /** Key of the tenant file that overrides it; null where nothing can. */
   override: string | null;
   /** What tenants have set there. */
   setBy: Record<string, unknown>;
@@ -17,10 +17,10 @@ export interface AssumptionRow {
 export function assumptionRows(tenants: readonly Tenant[]): AssumptionRow[] {
   return Object.entries<Assumption>(assumptions).map(([key, { section, choice, override }]) => {
     const set = tenants.flatMap(({ tenant, partner }) => {
-      const reading = override === undefined ? undefined : partner.overrides[override];
-      // A tenant that sets one reading has the defaults of all others filled in.
-      const isDefault = override === undefined || isDeepStrictEqual(reading, defaultOverrides[override]);
-      return reading === undefined || isDefault ? [] : [[tenant, reading]];
+      const value = override === undefined ? undefined : partner.overrides[override];
+      // A tenant that sets one override has the defaults of all others filled in.
+      const isDefault = override === undefined || isDeepStrictEqual(value, defaultOverrides[override]);
+      return value === undefined || isDefault ? [] : [[tenant, value]];
     });
     return {
       key,

@@ -1,13 +1,12 @@
 import { existsSync } from 'node:fs';
-import packageFile from '../../../package.json' with { type: 'json' };
-import { storeUrl } from '../../config.ts';
-import { isConnectorError } from '../../errors.ts';
-import { openStore } from '../../store/open-store.ts';
-import { connectTemporal, temporalSettings } from '../../temporal/connection.ts';
-import { findTemporalCli } from '../../temporal/dev-server/resolve-cli.ts';
-import { loadTenants } from '../../tenants/load-tenants.ts';
-import type { Tenant } from '../../tenants/schema.ts';
-import type { Places } from '../options.ts';
+import packageFile from '../../package.json' with { type: 'json' };
+import { type Places, storeFile, storeUrl } from '../config.ts';
+import { isConnectorError } from '../errors.ts';
+import { openStore } from '../store/open-store.ts';
+import { connectTemporal, temporalSettings } from '../temporal/connection.ts';
+import { findTemporalCli } from '../temporal/dev-server/resolve-cli.ts';
+import { loadTenants } from '../tenants/load-tenants.ts';
+import type { Tenant } from '../tenants/schema.ts';
 
 export interface Finding {
   check: 'node' | 'temporal' | 'tenants' | 'store';
@@ -18,7 +17,7 @@ export interface Finding {
 
 type Found = Omit<Finding, 'check'>;
 
-/** What can be known while nothing is downloaded, built or created: no partner and no HRIS is called. */
+/** Checks what can be known without downloading, building or creating anything; calls no partner and no HRIS. */
 export async function examine(places: Places): Promise<{ findings: Finding[]; tenants: Tenant[] }> {
   const tenants: Tenant[] = [];
   const checks: Record<Finding['check'], () => Found | Promise<Found>> = {
@@ -36,7 +35,7 @@ export async function examine(places: Places): Promise<{ findings: Finding[]; te
   return { findings, tenants };
 }
 
-/** Nothing to load is where everybody begins; everything else that is refused is wrong. */
+/** Everybody starts with nothing to load; any other rejection is wrong. */
 async function attempted(look: () => Found | Promise<Found>): Promise<Found> {
   try {
     return await look();
@@ -53,7 +52,7 @@ function checkNode(): Found {
   return { state: good ? 'good' : 'wrong', message: `${process.version}; ${packageFile.engines.node} is needed` };
 }
 
-/** A server that is named must answer; without one a CLI is needed, which `up` can still obtain. */
+/** A configured server must answer; without one a CLI is needed, which `up` can still obtain. */
 async function checkTemporal(): Promise<Found> {
   if (temporalSettings().address !== undefined) {
     const connected = await connectTemporal();
@@ -65,12 +64,11 @@ async function checkTemporal(): Promise<Found> {
   return { state: 'good', message: `CLI with server ${cli.server} at ${cli.path} (${cli.source})` };
 }
 
-/** Opening makes the tables, so a store that is not there yet is left alone. */
+/** Opening would create the tables, so a store that does not exist yet is left alone. */
 async function checkStore(dataDir: string): Promise<Found> {
-  const url = storeUrl(dataDir);
-  const file = url.startsWith('sqlite:') ? url.slice('sqlite:'.length) : undefined;
+  const file = storeFile(dataDir);
   if (file !== undefined && !existsSync(file)) return { state: 'open', message: `${file} is not there yet` };
-  const store = await openStore(url);
+  const store = await openStore(storeUrl(dataDir));
   await store.close();
   return { state: 'good', message: `${store.kind}, installation ${store.installationId}` };
 }

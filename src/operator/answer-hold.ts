@@ -1,27 +1,19 @@
 import { ConnectorError } from '../errors.ts';
 import { releaseCanary } from '../store/credit-gate.ts';
 import { hiresInState } from '../store/hires.ts';
-import { closeHold, readHold, answerHold as writeAnswer } from '../store/holds.ts';
+import { closeHold, answerHold as writeAnswer } from '../store/holds.ts';
 import type { Store } from '../store/open-store.ts';
-import { type HireClient, signalHire } from '../temporal/signal-hire.ts';
-import type { Places } from './options.ts';
-import { withClient } from './with-client.ts';
+import type { HireClient } from '../temporal/hire-client.ts';
+import { signalHire } from '../temporal/signal-hire.ts';
+import type { OperatorParts } from './operator-parts.ts';
+import { readHoldRow } from './read-holds.ts';
 
-/** Writes a person's answer and hints what waits for it, with a store and a client of its own. */
+/** Writes a person's answer and hints what waits for it. The store has it first: a reconcile makes up for a lost signal. */
 export async function answerHold(
-  options: Places & { holdId: string; answer: string; arguments: string[] },
-): Promise<void> {
-  await withClient(options, (parts) => answerIn(parts, options));
-}
-
-/** The same over an open store and client. The answer is in the store first: a lost signal is made up by the reconcile. */
-export async function answerIn(
-  { store, hires }: { store: Store; hires: HireClient },
+  { store, hires }: Pick<OperatorParts, 'store' | 'hires'>,
   { holdId, answer, arguments: args }: { holdId: string; answer: string; arguments: string[] },
 ): Promise<void> {
-  const hold = await readHold(store, holdId);
-  if (hold === undefined)
-    throw refused('HOLD_UNKNOWN', `There is no hold ${holdId} in this store. List them with: hirebridge hold list`);
+  const hold = await readHoldRow(store, holdId);
   const accepted = JSON.parse(hold.answers) as string[];
   if (!accepted.includes(answer))
     throw refused(

@@ -1,12 +1,11 @@
-import { readConfig, storeUrl } from '../config.ts';
-import { createRegistry, startHealth } from '../health.ts';
-import { createLogger } from '../log.ts';
-import { isEventName } from '../partner/contract/events.ts';
-import type { ReceiverTenant } from '../receiver/admit.ts';
-import { type Receiver, startReceiver } from '../receiver/receiver.ts';
-import { createReceiverMetrics } from '../receiver/receiver-metrics.ts';
-import type { Delivery } from '../store/inbox.ts';
-import type { Places } from './options.ts';
+import { type Places, readConfig, storeUrl } from './config.ts';
+import { createRegistry, startHealth } from './health.ts';
+import { createLogger } from './log.ts';
+import { isEventName } from './partner/contract/events.ts';
+import type { ReceiverTenant } from './receiver/admit.ts';
+import { type Receiver, startReceiver } from './receiver/receiver.ts';
+import { createReceiverMetrics } from './receiver/receiver-metrics.ts';
+import type { Delivery } from './store/inbox.ts';
 
 export interface RunReceiverOptions extends Places {
   port?: number;
@@ -64,8 +63,8 @@ function readiness(receiver: Receiver) {
 /** A tenant that lives by the reconcile alone has no webhook address at all. */
 async function receiverTenants(tenantsDir: string): Promise<ReadonlyMap<string, ReceiverTenant>> {
   const [{ loadTenants }, { resolveSecret }] = await Promise.all([
-    import('../tenants/load-tenants.ts'),
-    import('../tenants/secrets.ts'),
+    import('./tenants/load-tenants.ts'),
+    import('./tenants/secrets.ts'),
   ]);
   const receiving = (await loadTenants(tenantsDir)).filter((tenant) => tenant.partner.webhooks === 'on');
   return new Map(
@@ -78,8 +77,8 @@ async function receiverTenants(tenantsDir: string): Promise<ReadonlyMap<string, 
 
 async function openDeliveryStore(url: string) {
   const [{ openStore }, { insertDelivery }] = await Promise.all([
-    import('../store/open-store.ts'),
-    import('../store/inbox.ts'),
+    import('./store/open-store.ts'),
+    import('./store/inbox.ts'),
   ]);
   const store = await openStore(url);
   return { commit: (delivery: Delivery) => insertDelivery(store, delivery), close: () => store.close() };

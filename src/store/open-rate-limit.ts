@@ -1,0 +1,20 @@
+import { inActivity } from '../failpoint.ts';
+import type { Logger } from '../log.ts';
+import type { SharedRateLimitState } from '../rate-limit/lease-permits.ts';
+import { createSharedRateLimit, type SharedRateLimit } from '../rate-limit/shared-rate-limit.ts';
+import type { Store } from './open-store.ts';
+import { changeRateLimit } from './rate-limits.ts';
+
+/** Opens the rate limit of a tenant's partner, shared by every worker of this store. */
+export function openRateLimit(store: Store, tenantId: string, log: Logger): SharedRateLimit {
+  const key = { tenantId, upstream: 'partner' };
+  return createSharedRateLimit(
+    (change) =>
+      // Whichever activity happens to ask, the permits are for all of them.
+      inActivity('rateLimit', () =>
+        changeRateLimit(store, key, (saved, now) => change((saved ?? {}) as Partial<SharedRateLimitState>, now)),
+      ),
+    Math.random,
+    (error) => log.error({ tenantId, err: error }, 'shared rate limit unavailable, calls to the partner wait'),
+  );
+}

@@ -1,0 +1,26 @@
+import { Client } from '@temporalio/client';
+import type { HireTiming } from '../../workflows/messages.ts';
+import type { Config } from '../config.ts';
+import type { TemporalConnection } from './connection.ts';
+
+/** How this installation's workflows are reached, by workers and by single commands alike. */
+export interface HireClient {
+  client: Client;
+  installationId: string;
+  timing: HireTiming;
+}
+
+export function createHireClient(temporal: TemporalConnection, installationId: string, config: Config): HireClient {
+  // The default identity is the machine's name, and histories would keep it.
+  const identity = `${installationId}@${process.pid}`;
+  const client = new Client({ connection: temporal.connection, namespace: temporal.namespace, identity });
+  return { client, installationId, timing: timingOf(config) };
+}
+
+function timingOf(config: Config): HireTiming {
+  return {
+    heartbeatMs: config.HIREBRIDGE_HEARTBEAT_MS,
+    attemptMs: config.HIREBRIDGE_GIVE_UP_MS * 2 + 60_000,
+    retryMs: config.HIREBRIDGE_RETRY_MS,
+  };
+}
