@@ -1,20 +1,100 @@
-import type { Command } from 'commander';
+import { type Command, Option } from 'commander';
+import type { HireView } from '../operator/read-hires.ts';
+import { hireStates } from '../store/schema.ts';
 import { example, placesOf } from './options.ts';
+import { printJson } from './print-json.ts';
+import { renderTable } from './table.ts';
 import { useEmbeddedTemporal } from './up/embedded-address.ts';
+import { withStore } from './with-store.ts';
 
 export function addHire(program: Command): void {
-  program
-    .command('hire')
-    .description('Start one hire, or look at one that runs or has ended.')
+  const hire = program.command('hire').description('List, show and start hires.');
+  hire
+    .command('list')
+    .description('List hires, those that changed last first. Needs no Temporal.')
+    .option('--tenant <tenant>', 'only those of one tenant')
+    .addOption(new Option('--state <state>', 'only those in one state').choices(hireStates))
+    .option('--json', 'print JSON, without a limit')
+    .addHelpText('after', example('hirebridge hire list --tenant acme --state open'))
+    .action(runList);
+  hire
+    .command('show')
+    .description('Show how one hire stands, or how it ended. Writes nothing and needs no Temporal.')
     .argument('<tenant>', 'tenant of the hire')
     .argument('<jobCandidateId>', "the partner's id of the job candidate")
-    .option('--adopt', 'start one that the baseline recorded as hired before go-live')
     .option('--json', 'print JSON')
-    .addHelpText('after', example('hirebridge hire acme 5012', 'hirebridge hire acme 5012 --adopt'))
-    .action(runHire);
+    .addHelpText('after', example('hirebridge hire show acme 5012'))
+    .action(runShow);
+  hire
+    .command('start')
+    .description('Start one hire by hand. One that is under way or over stays as it is.')
+    .argument('<tenant>', 'tenant of the hire')
+    .argument('<jobCandidateId>', "the partner's id of the job candidate")
+    .option('--adopt', 'also start one that was hired before go-live, or that a person ended')
+    .option('--json', 'print JSON')
+    .addHelpText('after', example('hirebridge hire start acme 5012', 'hirebridge hire start acme 5012 --adopt'))
+    .action(runStart);
 }
 
-async function runHire(
+interface ListOptions {
+  tenant?: string;
+  state?: HireView['state'];
+  json?: boolean;
+}
+
+/** At most so many are printed; JSON has all of them. */
+const MOST_LISTED = 200;
+
+async function runList({ tenant, state, json }: ListOptions, command: Command): Promise<void> {
+  const { listHires } = await import('../operator/read-hires.ts');
+  const filter = {
+    ...(tenant === undefined ? {} : { tenantId: tenant }),
+    ...(state === undefined ? {} : { state }),
+    ...(json === true ? {} : { limit: MOST_LISTED + 1 }),
+  };
+  const hires = await withStore(placesOf(command), (store) => listHires(store, filter), { mustExist: true });
+  if (json === true) printJson(hires);
+  else process.stdout.write(renderHires(hires));
+}
+
+function renderHires(hires: readonly HireView[]): string {
+  if (hires.length === 0) return 'No hires.\n';
+  const rows = hires
+    .slice(0, MOST_LISTED)
+    .map((hire) => [
+      hire.tenantId,
+      hire.jobCandidateId,
+      hire.period,
+      hire.state,
+      hire.step,
+      hire.employeeNumber ?? '-',
+      hire.updatedAt,
+    ]);
+  const head = ['tenant', 'job candidate', 'period', 'state', 'step', 'employee number', 'changed'];
+  const more = hires.length > MOST_LISTED ? '\n... and more; narrow it with --tenant and --state, or use --json' : '';
+  return `${renderTable(head, rows)}${more}\n`;
+}
+
+async function runShow(
+  tenantId: string,
+  jobCandidateId: string,
+  options: { json?: boolean },
+  command: Command,
+): Promise<void> {
+  const { readHire } = await import('../operator/read-hires.ts');
+  const read = withStore(placesOf(command), (store) => readHire(store, tenantId, jobCandidateId), { mustExist: true });
+  const hire = await read;
+  if (options.json === true) printJson(hire);
+  else process.stdout.write(renderHire(hire));
+}
+
+function renderHire(hire: HireView): string {
+  return Object.entries(hire)
+    .map(([name, value]) => `${name.padEnd(22)}  ${value ?? '-'}\n`)
+    .join('');
+}
+
+async function runStart(
   tenantId: string,
   jobCandidateId: string,
   options: { adopt?: boolean; json?: boolean },
@@ -22,19 +102,14 @@ async function runHire(
 ): Promise<void> {
   const places = placesOf(command);
   await useEmbeddedTemporal(places.dataDir);
-  const { startHire } = await import('./start-hire.ts');
-  const hire = await startHire({ ...places, tenantId, jobCandidateId, adopt: options.adopt === true });
-  if (options.json === true) {
-    process.stdout.write(`${JSON.stringify(hire, null, 2)}\n`);
-    return;
-  }
-  const lines = Object.entries(hire).map(([name, value]) => `${name.padEnd(26)}${readable(name, value)}`);
-  process.stdout.write(`${lines.join('\n')}\n`);
-}
-
-/** Columns that end in _at are milliseconds on the database's clock. */
-function readable(name: string, value: unknown): string {
-  if (value === null) return '-';
-  if (name.endsWith('_at')) return new Date(Number(value)).toISOString();
-  return typeof value === 'string' ? value : JSON.stringify(value);
+  const [{ startHire }, { withClient }] = await Promise.all([
+    import('../operator/start-hire.ts'),
+    import('./with-client.ts'),
+  ]);
+  const request = { tenantId, jobCandidateId, adopt: options.adopt === true };
+  const { workflowId, started, hire } = await withClient(places, (parts) => startHire(parts, request));
+  if (options.json === true) return printJson({ workflowId, started, hire });
+  const outcome = started ? `Started as ${workflowId}.` : 'Not started: it is under way or over, as it stands below.';
+  const next = `Follow it with: hirebridge hire show ${tenantId} ${jobCandidateId}`;
+  process.stdout.write(`${outcome} ${next}\n${started || hire === undefined ? '' : renderHire(hire)}`);
 }

@@ -1,14 +1,33 @@
-import { storeUrl } from '../config.ts';
+import { existsSync } from 'node:fs';
+import { type Places, storeFile, storeUrl } from '../config.ts';
+import { ConnectorError } from '../errors.ts';
 import type { Store } from '../store/open-store.ts';
-import type { Places } from './options.ts';
 
-/** Opens the store for one command and closes it whatever happens. */
-export async function withStore<T>(places: Places, use: (store: Store) => Promise<T>): Promise<T> {
+/**
+ * Opens the store for one command and closes it whatever happens. Opening creates a missing store, which a command that
+ * must not write forbids with `mustExist`. @throws ConnectorError STORE_MISSING
+ */
+export async function withStore<T>(
+  { dataDir }: Places,
+  use: (store: Store) => Promise<T>,
+  { mustExist = false } = {},
+): Promise<T> {
+  if (mustExist) assertStoreExists(dataDir);
   const { openStore } = await import('../store/open-store.ts');
-  const store = await openStore(storeUrl(places.dataDir));
+  const store = await openStore(storeUrl(dataDir));
   try {
     return await use(store);
   } finally {
     await store.close();
   }
+}
+
+function assertStoreExists(dataDir: string): void {
+  const file = storeFile(dataDir);
+  if (file === undefined || existsSync(file)) return;
+  throw new ConnectorError({
+    code: 'STORE_MISSING',
+    action: 'reject',
+    message: `There is no store at ${file} yet. Name the data directory with --data, or start with: hirebridge up`,
+  });
 }

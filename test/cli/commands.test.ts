@@ -1,4 +1,4 @@
-import { rm, writeFile } from 'node:fs/promises';
+import { readdir, readFile, rm, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { expect, test } from 'vitest';
 import { insertHires } from '../../src/store/hires.ts';
@@ -33,7 +33,7 @@ test.each([
   ['up', 'hirebridge up'],
   ['serve', 'hirebridge serve --host'],
   ['worker', 'hirebridge worker'],
-  ['hire', 'hirebridge hire acme 5012'],
+  ['hire', 'Commands:'],
   ['hold', 'Commands:'],
   ['status', 'hirebridge status'],
   ['sync', 'hirebridge sync acme candidates'],
@@ -136,6 +136,43 @@ test('a hold that is not there is refused with exit code 2', async () => {
   const { code, stderr } = await runCli(['hold', 'show', 'ffffffff', '--data', data]);
   expect(code).toBe(2);
   expect(stderr).toContain('hold list');
+});
+
+test('hire list and show tell how hires stand, and write nothing', async () => {
+  const hire = { tenantId: 'acme', period: 1, state: 'open' } as const;
+  const data = await dataDir((store) =>
+    insertHires(store, [
+      { ...hire, jobCandidateId: '5012', jobId: '9' },
+      { ...hire, jobCandidateId: '5013', state: 'before-go-live' },
+      { ...hire, tenantId: 'zeta', jobCandidateId: '77' },
+    ]),
+  );
+  const before = await readFile(join(data, 'store.db'));
+  const listed = await runCli(['hire', 'list', '--tenant', 'acme', '--state', 'open', '--data', data]);
+  expect(listed.stdout).toMatch(/acme +5012 +1 +open +opened/);
+  expect(listed.stdout).not.toMatch(/5013|zeta/);
+  const all = JSON.parse((await runCli(['hire', 'list', '--json', '--data', data])).stdout) as unknown[];
+  expect(all).toHaveLength(3);
+  const shown = await runCli(['hire', 'show', 'acme', '5012', '--json', '--data', data]);
+  expect(JSON.parse(shown.stdout)).toMatchObject({ jobCandidateId: '5012', jobId: '9', state: 'open', endedAt: null });
+  expect(await readFile(join(data, 'store.db'))).toEqual(before);
+});
+
+test.each([
+  ['a hire that the store does not know', ['hire', 'show', 'acme', '1'], /hirebridge hire list --tenant acme/],
+  ['a state that is none', ['hire', 'list', '--state', 'nonsense'], /before-go-live, open, done/],
+])('%s is rejected with exit code 2', async (_what, args, expected) => {
+  const data = await dataDir(async () => undefined);
+  const { code, stderr } = await runCli([...args, '--data', data]);
+  expect(code).toBe(2);
+  expect(stderr).toMatch(expected);
+});
+
+test('hire show does not create a store where there is none', async () => {
+  const data = await scratchDir();
+  const { code, stderr } = await runCli(['hire', 'show', 'acme', '1', '--data', data]);
+  expect({ code, files: await readdir(data) }).toEqual({ code: 2, files: [] });
+  expect(stderr).toContain('--data');
 });
 
 test('status counts hires and deliveries by state and shows holds with their reason', async () => {
