@@ -11,7 +11,6 @@ import { createLogger, type Logger } from './log.ts';
 import { openRateLimit } from './store/open-rate-limit.ts';
 import { openStore, type Store } from './store/open-store.ts';
 import { writeFailpoints } from './store/write-failpoints.ts';
-import { streamNames } from './streams/streams.ts';
 import { checkSearchAttributes } from './temporal/check-search-attributes.ts';
 import { connectTemporal, type TemporalConnection } from './temporal/connection.ts';
 import { createHireClient, type HireClient } from './temporal/hire-client.ts';

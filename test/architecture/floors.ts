@@ -18,7 +18,7 @@ const floors: readonly (readonly string[])[] = [
   ['workflows'],
   ['src/temporal'],
   ['src/receiver', 'src/worker', 'src/operator', 'src/sandbox'],
-  ['src/app'],
+  ['src/app', 'src/app-receiver'],
   ['src/console', 'src/cli'],
 ];
 
