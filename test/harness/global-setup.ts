@@ -37,10 +37,6 @@ function starters(cli: () => Promise<ResolvedCli>): Starters {
  * obtaining it may take minutes, and the tests that do without run meanwhile.
  */
 export async function setup(project: TestProject): Promise<() => Promise<void>> {
-  console.error(
-    project.name,
-    project.vitest.projects.map((p) => [p.name, p.config.provide]),
-  );
   let found: Promise<ResolvedCli> | undefined;
   const cli = () => {
     found ??= resolveTemporalCli({ onProgress: createLines((line) => process.stderr.write(`${line}\n`)) });

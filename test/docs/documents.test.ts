@@ -1,0 +1,54 @@
+import { access, readdir, readFile, writeFile } from 'node:fs/promises';
+import path from 'node:path';
+import { afterEach, beforeEach, expect, test, vi } from 'vitest';
+import { loadTenants } from '../../src/tenants/load-tenants.ts';
+import { scratchFolder } from '../harness/scratch-folder.ts';
+
+const root = path.join(import.meta.dirname, '../..');
+const guides = (await readdir(path.join(root, 'docs'))).filter((name) => name.endsWith('.md'));
+const documents = ['README.md', 'src/DESIGN.md', 'src/sandbox/README.md', ...guides.map((name) => `docs/${name}`)];
+
+beforeEach(() => {
+  vi.stubEnv('ACME_PARTNER_KEY', 'sk_live_1');
+  vi.stubEnv('ACME_WEBHOOK_KEY', 'whk_1');
+  vi.stubEnv('ACME_HR_URL', 'postgres://hr.example/hr');
+});
+
+afterEach(() => {
+  vi.unstubAllEnvs();
+});
+
+function read(document: string): Promise<string> {
+  return readFile(path.join(root, document), 'utf8');
+}
+
+async function yamlBlocks(document: string): Promise<string[]> {
+  return [...(await read(document)).matchAll(/```yaml\n(.*?)```/gs)].map(([, block]) => block ?? '');
+}
+
+test('the tenant file of the first page has at most eight lines and is accepted', async () => {
+  const [file = ''] = await yamlBlocks('README.md');
+  expect(file.trim().split('\n').length).toBeLessThanOrEqual(8);
+  const folder = await scratchFolder();
+  await writeFile(path.join(folder, 'acme.yaml'), file);
+  expect(await loadTenants(folder)).toMatchObject([{ tenant: 'acme', hris: { kind: 'sql' } }]);
+});
+
+test('the tenant file with every key, and the mapping beside it, are accepted', async () => {
+  const [file = '', mapping = ''] = await yamlBlocks('docs/tenants.md');
+  const folder = await scratchFolder();
+  await writeFile(path.join(folder, 'acme.yaml'), file);
+  await writeFile(path.join(folder, 'acme-mapping.yaml'), mapping);
+  await writeFile(path.join(folder, 'acme-candidates.yaml'), 'fields: {}\n');
+  expect(await loadTenants(folder)).toMatchObject([{ tenant: 'acme', policies: { reconcile: { every: 300_000 } } }]);
+});
+
+test.each(documents)('%s names only scripts and files that exist', async (document) => {
+  const text = await read(document);
+  const { scripts } = JSON.parse(await read('package.json')) as { scripts: Record<string, string> };
+  const named = [...text.matchAll(/npm run (?:-s )?([a-z:-]+)/g)].map(([, name]) => name ?? '');
+  expect(named.filter((name) => scripts[name] === undefined)).toEqual([]);
+  const links = [...text.matchAll(/\]\((?!https?:)([^)#]+)/g)].map(([, link]) => link ?? '');
+  const folder = path.dirname(path.join(root, document));
+  await Promise.all(links.map((link) => access(path.join(folder, link))));
+});
