@@ -1,6 +1,7 @@
 import { Context } from '@temporalio/activity';
 import { ConnectorError } from '../src/errors.ts';
 import { inActivity } from '../src/failpoint.ts';
+import type { HireActivities } from '../src/hire/hire-activities.ts';
 import type { StreamActivities, StreamInput, StreamStep } from '../src/streams/stream-activities.ts';
 import type { ActivityDeps } from './deps.ts';
 import { toFailure } from './failures.ts';
@@ -14,7 +15,6 @@ import {
   startNextEnrolment,
 } from './hire/cancel-hire.ts';
 import { enrol } from './hire/enrol.ts';
-import type { HireActivities } from './hire/hire-activities.ts';
 import { openHold, takeAnswer } from './hire/hold-hire.ts';
 import { finishHire, hasEmployee, openHire, readOutcome } from './hire/open-hire.ts';
 import { planEmployee } from './hire/plan-employee.ts';

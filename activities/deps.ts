@@ -1,6 +1,6 @@
+import type { HintAbout } from '../src/hire/hire-run.ts';
 import type { Logger } from '../src/log.ts';
 import type { Store } from '../src/store/open-store.ts';
-import type { HintAbout } from '../workflows/messages.ts';
 import type { Connections } from './connections.ts';
 
 /** Everything activities need of the world; wired in one place. */

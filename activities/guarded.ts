@@ -1,9 +1,9 @@
 import { ConnectorError, isConnectorError } from '../src/errors.ts';
+import { type Held, refusalHold } from '../src/hire/holds.ts';
 import { pauseTenant, readTenantState, recordVerifiedKey } from '../src/store/tenant-states.ts';
 import { assertKnownCompany } from './assert-known-company.ts';
 import type { Connection } from './connections.ts';
 import type { ActivityDeps } from './deps.ts';
-import type { Held } from './hire/hire-activities.ts';
 
 /**
  * Runs work of one tenant with its two ends open. A paused tenant's work waits; a key that no longer works pauses the tenant once
@@ -33,14 +33,13 @@ export async function guardedOrHeld<T>(
   deps: ActivityDeps,
   tenantId: string,
   work: (connection: Connection) => Promise<T>,
-  answers: readonly string[] = ['retry', 'cancel'],
+  when: 'before-employee' | 'after-employee' = 'before-employee',
 ): Promise<T | Held> {
   try {
     return await guarded(deps, tenantId, work);
   } catch (error) {
     if (!isConnectorError(error) || error.action !== 'reject') throw error;
-    const hold = { code: error.code, message: error.message, answers: [...answers] };
-    return { verdict: 'hold', hold: error.details === undefined ? hold : { ...hold, details: error.details } };
+    return refusalHold(error, when);
   }
 }
 

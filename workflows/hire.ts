@@ -8,18 +8,15 @@ import {
   sleep,
   workflowInfo,
 } from '@temporalio/workflow';
-import type { HireActivities, HoldRequest } from '../activities/hire/hire-activities.ts';
-import {
-  type HintAbout,
-  type HireInput,
-  type HireProgress,
-  type HireRef,
-  type HireResult,
-  type HireStep,
-  hintSignal,
-} from './messages.ts';
+import type { HireActivities } from '../src/hire/hire-activities.ts';
+import type { HireRef } from '../src/hire/hire-ref.ts';
+import type { HintAbout, HireInput, HireProgress, HireResult } from '../src/hire/hire-run.ts';
+import type { HireStep } from '../src/hire/hire-step.ts';
+import type { HoldCode, HoldRequest } from '../src/hire/holds.ts';
+import { hintSignal } from './messages.ts';
 
 const MOST_VERIFY_TRIES = 5;
+const DEADLINE: HoldCode = 'ONBOARDING_DEADLINE';
 
 /** One step of a hire: does its work or waits, and names the step that follows. */
 type Step = (hire: Hire) => Promise<HireStep>;
@@ -27,29 +24,14 @@ type Step = (hire: Hire) => Promise<HireStep>;
 const steps: Record<Exclude<HireStep, 'ended'>, Step> = {
   enrol,
   're-enrol': reEnrol,
+  'await-credits': awaitCredits,
   onboard,
   employ,
   'write-back': writeBack,
   verify,
-  leave,
+  'confirm-left': confirmLeft,
   cancel,
   'watch-done': watchDone,
-};
-
-/** Where a person's answer leads. `retry` goes back to the step that held. */
-const answerSteps: Record<string, HireStep> = {
-  adopt: 'enrol',
-  're-enrol': 're-enrol',
-  'skip-onboarding': 'employ',
-  'create-anyway': 'employ',
-  'same-employee': 'employ',
-  transfer: 'employ',
-  'new-employment': 'employ',
-  link: 'employ',
-  create: 'employ',
-  cancel: 'cancel',
-  keep: 'ended',
-  ended: 'ended',
 };
 
 /**
@@ -102,14 +84,19 @@ async function enrol(hire: Hire): Promise<HireStep> {
   const { ref, progress, activities } = hire;
   if (progress.policy.skipOnboarding) return 'employ';
   const enrolled = await activities.enrol(ref);
-  if (enrolled.verdict === 'left') return 'leave';
+  if (enrolled.verdict === 'left') return 'confirm-left';
   if (enrolled.verdict === 'hold') return hold(hire, enrolled.hold);
   if (enrolled.verdict === 'no-credits') {
-    await hire.hints.wait(enrolled.waitMs);
-    return 'enrol';
+    progress.creditsWaitMs = enrolled.waitMs;
+    return 'await-credits';
   }
   if (enrolled.verdict === 'skip') return 'employ';
   return 'onboard';
+}
+
+async function awaitCredits({ progress, hints }: Hire): Promise<HireStep> {
+  await hints.wait(progress.creditsWaitMs);
+  return 'enrol';
 }
 
 /** A person asked for another enrolment: the live one ends first, and one more credit is spent. */
@@ -128,7 +115,7 @@ async function onboard(hire: Hire): Promise<HireStep> {
   const remaining = progress.deadlineAt - Date.now();
   if (remaining <= 0) return hold(hire, await activities.describeDeadline(ref));
   const about = await hints.wait(remaining);
-  if (about.has('person') && !(await isPresent(hire))) return 'leave';
+  if (about.has('person') && !(await isPresent(hire))) return 'confirm-left';
   return 'onboard';
 }
 
@@ -136,14 +123,14 @@ async function employ(hire: Hire): Promise<HireStep> {
   const { ref, activities, hints } = hire;
   const planned = await activities.planEmployee(ref);
   if (planned.verdict === 'hold') return hold(hire, planned.hold);
-  if (planned.verdict === 'left') return 'leave';
+  if (planned.verdict === 'left') return 'confirm-left';
   if (planned.verdict === 'not-yet') {
     await hints.wait();
     return 'employ';
   }
   const applied = await activities.applyPlan({ ...ref, planId: planned.planId });
   if (applied.verdict === 'hold') return hold(hire, applied.hold);
-  if (applied.verdict === 'left') return 'leave';
+  if (applied.verdict === 'left') return 'confirm-left';
   if (applied.verdict === 'stale') return 'employ';
   if (applied.verdict === 'pending') {
     await hints.wait(applied.nextCheckMs);
@@ -175,7 +162,7 @@ async function writeAgain({ progress, hints, ...hire }: Hire, asked: HoldRequest
 }
 
 /** The person seems to be out of the hiring stage. One reading proves nothing: grace, a second read and a known-good read decide. */
-async function leave(hire: Hire): Promise<HireStep> {
+async function confirmLeft(hire: Hire): Promise<HireStep> {
   if (!(await isGoneAfterGrace(hire))) return 'enrol';
   const allowed = await hire.activities.allowCancellation(hire.ref);
   return allowed.verdict === 'hold' ? hold(hire, allowed.hold) : 'cancel';
@@ -222,11 +209,11 @@ async function park(hire: Hire): Promise<HireStep> {
   const { ref, progress, hints, activities } = hire;
   const held = progress.hold;
   if (held === undefined) return progress.step;
-  const { answer } = await activities.takeAnswer({ ...ref, holdId: held.holdId });
-  if (answer !== undefined) {
+  const answered = await activities.takeAnswer({ ...ref, holdId: held.holdId });
+  if (answered.verdict === 'answered') {
     delete progress.hold;
-    if (held.code === 'ONBOARDING_DEADLINE') delete progress.deadlineAt;
-    return answerSteps[answer] ?? held.from;
+    if (held.code === DEADLINE) delete progress.deadlineAt;
+    return answered.next === 'same' ? held.from : answered.next;
   }
   const about = await hints.wait();
   if (!about.has('person') || held.from === 'watch-done') return held.from;

@@ -1,6 +1,6 @@
 import { proxyActivities } from '@temporalio/workflow';
 import type { ReconcileActivities, ReconcileCounts } from '../activities/reconcile/reconcile.ts';
-import type { HireTiming } from './messages.ts';
+import type { HireTiming } from '../src/hire/hire-run.ts';
 
 export interface ReconcileInput {
   tenantId: string;

@@ -1,7 +1,7 @@
 import { continueAsNew, proxyActivities, workflowInfo } from '@temporalio/workflow';
+import type { HireTiming } from '../src/hire/hire-run.ts';
 import type { StreamActivities, StreamStep } from '../src/streams/stream-activities.ts';
 import type { StreamName } from '../src/streams/streams.ts';
-import type { HireTiming } from './messages.ts';
 
 export interface SyncInput {
   tenantId: string;

@@ -1,13 +1,15 @@
-import type { CreateResult, EmployeeRef } from '../../src/hris/port.ts';
+import type { EmployeeRef } from '../../src/hire/employee.ts';
+import type { HireActivities } from '../../src/hire/hire-activities.ts';
+import type { HireRef } from '../../src/hire/hire-ref.ts';
+import { held } from '../../src/hire/holds.ts';
+import type { CreateResult } from '../../src/hris/port.ts';
 import { readHireRow, updateHire } from '../../src/store/hires.ts';
 import { linkEmployee } from '../../src/store/identity.ts';
 import { decideIntent, latestIntent } from '../../src/store/intents.ts';
 import { markApplied, readPlan } from '../../src/store/plans.ts';
-import type { HireRef } from '../../workflows/messages.ts';
 import type { Connection } from '../connections.ts';
 import type { ActivityDeps } from '../deps.ts';
 import { guardedOrHeld } from '../guarded.ts';
-import type { HireActivities } from './hire-activities.ts';
 import { personOf } from './hire-references.ts';
 import { lookForEmployee } from './look-for-employee.ts';
 import type { Change } from './plan-employee.ts';
@@ -27,7 +29,7 @@ export function applyPlan(deps: ActivityDeps, ref: HireRef & { planId: string })
     const { store } = deps;
     const plan = await readPlan(store, ref.planId);
     const change = JSON.parse(plan.change) as Change;
-    await updateHire(store, ref, { step: 'applying' });
+    await updateHire(store, ref, { step: 'employ' });
     const candidateId = (await readHireRow(store, ref)).candidate_id ?? '';
     if (change.kind === 'create' && (await latestIntent(store, ref, verb)) !== undefined) {
       const settled = await settleEarlier(onceOptions(deps, connection, ref, change, startClock()));
@@ -137,7 +139,7 @@ async function finish(
   const open = await latestIntent(store, ref, verb);
   if (open !== undefined) await decideIntent(store, open, 'done', { kind: 'created', ref: employee });
   await linkEmployee(store, personOf(tenant, candidateId), ref, { id: employee.id, number });
-  await updateHire(store, ref, { step: 'writing-back', employee_id: employee.id, employee_number: number });
+  await updateHire(store, ref, { step: 'write-back', employee_id: employee.id, employee_number: number });
   return { verdict: 'employee' };
 }
 
@@ -146,16 +148,7 @@ async function withNumber(hris: Connection['hris'], employee: EmployeeRef): Prom
   return (await hris.read(employee.id, AbortSignal.timeout(READ_MS)))?.ref ?? employee;
 }
 
-async function createUnknown({ store }: ActivityDeps, ref: HireRef, hits: string[] = []): Promise<Applied> {
+async function createUnknown({ store }: ActivityDeps, ref: HireRef, employeeIds: string[] = []): Promise<Applied> {
   const attempt = (await latestIntent(store, ref, verb))?.attempt ?? 0;
-  const found = hits.length === 0 ? '' : ` It shows ${hits.join(', ')}, by the e-mail or the name.`;
-  return {
-    verdict: 'hold',
-    hold: {
-      code: 'CREATE_UNKNOWN',
-      message: `A create for job candidate ${ref.jobCandidateId} left, no answer came, and the HR system cannot show whether it worked.${found} Look there: answer link <employeeId> if the employee exists, create if not.`,
-      answers: ['link', 'create', 'retry', 'cancel'],
-      details: { attempt, employeeIds: hits },
-    },
-  };
+  return held('CREATE_UNKNOWN', { jobCandidateId: ref.jobCandidateId, attempt, employeeIds });
 }

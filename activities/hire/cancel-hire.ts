@@ -1,17 +1,18 @@
 import { ConnectorError } from '../../src/errors.ts';
+import type { HireActivities } from '../../src/hire/hire-activities.ts';
+import type { HireRef } from '../../src/hire/hire-ref.ts';
+import { type HoldRequest, held, holdOf } from '../../src/hire/holds.ts';
 import { addHints } from '../../src/store/hints.ts';
-import { countCancelled, endHire, type HireKey, readHireRow, updateHire, whileOpen } from '../../src/store/hires.ts';
+import { countLeft, endHire, readHireRow, updateHire, whileOpen } from '../../src/store/hires.ts';
 import { answersOf, closeHoldsOf } from '../../src/store/holds.ts';
 import { releaseClaim } from '../../src/store/identity.ts';
 import { requestUnderWay } from '../../src/store/intents.ts';
 import { readClock } from '../../src/store/tenant-states.ts';
-import type { HireRef } from '../../workflows/messages.ts';
 import { assertKnownCompany } from '../assert-known-company.ts';
 import type { Connection } from '../connections.ts';
 import type { ActivityDeps } from '../deps.ts';
 import { guarded } from '../guarded.ts';
 import { readPresence } from '../presence/read-presence.ts';
-import type { HireActivities, HoldRequest } from './hire-activities.ts';
 import { isTerminatedByUs, terminateEnrolment, underWay } from './terminate-enrolment.ts';
 import { startClock } from './write-once.ts';
 
@@ -43,12 +44,8 @@ function stagesOf({ tenant }: Connection): string[] {
 export function allowCancellation(deps: ActivityDeps, ref: HireRef): ReturnType<HireActivities['allowCancellation']> {
   return guarded(deps, ref.tenantId, async ({ tenant }) => {
     const most = tenant.policies.changeLimits.cancellationsPerHour;
-    if ((await countCancelled(deps.store, ref.tenantId, HOUR_MS)) < most) return { verdict: 'allowed' } as const;
-    const message = `Job candidate ${ref.jobCandidateId} left the hiring stage, and ${most} hires of this tenant were already cancelled within the hour. Check that the move is meant, then answer cancel; or retry if the person is back.`;
-    return {
-      verdict: 'hold',
-      hold: { code: 'TOO_MANY_CANCELLATIONS', message, answers: ['cancel', 'retry'] },
-    } as const;
+    if ((await countLeft(deps.store, ref.tenantId, HOUR_MS)) < most) return { verdict: 'allowed' } as const;
+    return held('TOO_MANY_CANCELLATIONS', { jobCandidateId: ref.jobCandidateId, most });
   });
 }
 
@@ -75,7 +72,7 @@ export function cancelHire(deps: ActivityDeps, ref: HireRef): ReturnType<HireAct
       await releaseClaim(open, ref);
       await closeHoldsOf(open, ref);
       // By a person's word they may still stand in the stage: that must not start the hire again.
-      await endHire(open, ref, byPerson ? 'ended' : 'cancelled');
+      await endHire(open, ref, byPerson ? 'cancelled' : 'left');
     });
     // A reconcile that listed them back while this was under way took the hire for open: their job is listed again.
     if (row.job_id !== null) await addHints(store, ref.tenantId, 'people', [row.job_id]);
@@ -100,16 +97,11 @@ export function startNextEnrolment(deps: ActivityDeps, ref: HireRef): Promise<vo
 }
 
 export async function describeLeftAfterEmployee({ store }: ActivityDeps, ref: HireRef): Promise<HoldRequest> {
-  const { employee_id: id } = await readHireRow(store, ref);
-  return {
-    code: 'LEFT_AFTER_EMPLOYEE',
-    message: `Job candidate ${ref.jobCandidateId} left the hiring stage after employee ${id} was made. Nothing is undone by itself: end the employment in the HR system if it is meant, then answer ended; or keep if the employee stays.`,
-    answers: ['keep', 'ended'],
-    details: { employeeId: id },
-  };
+  const { employee_id: employeeId } = await readHireRow(store, ref);
+  return holdOf('LEFT_AFTER_EMPLOYEE', { jobCandidateId: ref.jobCandidateId, employeeId: employeeId ?? '' });
 }
 
-function hasEmployeeAlready(ref: HireKey, employeeId: string): ConnectorError {
+function hasEmployeeAlready(ref: HireRef, employeeId: string): ConnectorError {
   return new ConnectorError({
     code: 'EMPLOYEE_EXISTS',
     action: 'reject',

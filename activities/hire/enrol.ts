@@ -1,17 +1,18 @@
 import { ConnectorError, isConnectorError } from '../../src/errors.ts';
+import type { HireActivities } from '../../src/hire/hire-activities.ts';
+import type { HireRef } from '../../src/hire/hire-ref.ts';
+import { held, holdOf } from '../../src/hire/holds.ts';
 import type { Candidate } from '../../src/partner/contract/candidate.ts';
 import { closeCreditGate, openCreditGate, passCreditGate } from '../../src/store/credit-gate.ts';
 import { recordEnrolment } from '../../src/store/enrolments.ts';
 import { hiresInState, readHireRow, updateHire } from '../../src/store/hires.ts';
-import { closeTenantHolds, type NewHold, openHold } from '../../src/store/holds.ts';
+import { closeTenantHolds, openHold } from '../../src/store/holds.ts';
 import { decideIntent, latestIntent } from '../../src/store/intents.ts';
-import type { HireRef } from '../../workflows/messages.ts';
 import type { Connection } from '../connections.ts';
 import type { ActivityDeps } from '../deps.ts';
 import { guardedOrHeld } from '../guarded.ts';
 import { readPresence } from '../presence/read-presence.ts';
 import { type Enrolment, enrolmentOf, findEnrolments, lookForEnrolment } from './find-enrolment.ts';
-import type { Held, HireActivities } from './hire-activities.ts';
 import { enrolmentReference } from './hire-references.ts';
 import { readDecisions } from './read-decisions.ts';
 import { type Once, type SendGuard, startClock, writeOnce } from './write-once.ts';
@@ -47,7 +48,7 @@ async function enrolOnce(deps: ActivityDeps, connection: Connection, ref: HireRe
   const row = await readHireRow(store, ref);
   const reference = enrolmentReference(ref, row.enrolment);
   const attempt = { ...ref, nth: row.enrolment, reference };
-  await updateHire(store, ref, { step: 'enrolling', onboarding_reference: reference });
+  await updateHire(store, ref, { step: 'enrol', onboarding_reference: reference });
   const gate = await passCreditGate(store, ref.tenantId, credits.canaryEvery);
   if (gate.pass && !gate.canary) deps.closedGates.delete(ref.tenantId);
   if (!gate.pass) return adoptOrWait(deps, connection, attempt, gate.waitMs);
@@ -132,11 +133,7 @@ async function settle(
   once: Once<Enrolment>,
 ): Promise<Enrolled> {
   if (once.kind === 'unprovable')
-    return held(
-      'ENROLMENT_UNKNOWN',
-      `An enrolment of job candidate ${attempt.jobCandidateId} left and whether it worked cannot be read. Look for reference ${attempt.reference} in the hiring platform.`,
-      ['adopt', 'retry', 'skip-onboarding', 'cancel'],
-    );
+    return held('ENROLMENT_UNKNOWN', { jobCandidateId: attempt.jobCandidateId, reference: attempt.reference });
   if (once.kind !== 'refused') return record(deps, attempt, once.value, once.kind === 'made');
   return refusals[once.error.code]?.(deps, connection, attempt, once.error) ?? Promise.reject(once.error);
 }
@@ -156,17 +153,13 @@ const refusals: Record<string, Refusal> = {
     const first = await closeCreditGate(deps.store, ref.tenantId, { required, available });
     if (first)
       deps.log.error({ tenantId: ref.tenantId, required, available }, 'onboarding credits used up, enrolments wait');
-    await openHold(deps.store, creditsUsedUp(ref.tenantId, required, available));
+    await openHold(deps.store, { tenantId: ref.tenantId, ...holdOf('CREDITS_USED_UP', { required, available }) });
     return waitForCredits(deps, ref, connection.tenant.policies.credits.canaryEvery);
   },
   async DUPLICATE_ENROLLMENT(deps, connection, attempt) {
     const hits = await findEnrolments(connection, attempt.reference);
     if (hits.length === 1 && hits[0] !== undefined) return record(deps, attempt, hits[0], false);
-    return held(
-      'ENROLLED_ELSEWHERE',
-      `Job candidate ${attempt.jobCandidateId} has an active enrolment in this flow that is not ours: enrolled by hand, or another person with the same e-mail. Answer adopt <onboardingCandidateId> only if it is this hire's.`,
-      ['adopt', 'skip-onboarding', 'cancel'],
-    );
+    return held('ENROLLED_ELSEWHERE', { jobCandidateId: attempt.jobCandidateId });
   },
 };
 
@@ -182,7 +175,7 @@ async function record(deps: ActivityDeps, attempt: Attempt, enrolment: Enrolment
 
 async function signalWaiting({ store, signalHire, log }: ActivityDeps, tenantId: string): Promise<void> {
   const open = await hiresInState(store, tenantId, 'open');
-  const waiting = open.filter((hire) => hire.step === 'waiting-for-credits');
+  const waiting = open.filter((hire) => hire.step === 'await-credits');
   log.info({ tenantId, waiting: waiting.length }, 'onboarding credits are back, enrolments go on');
   await closeTenantHolds(store, tenantId, 'CREDITS_USED_UP');
   for (const hire of waiting)
@@ -201,7 +194,7 @@ async function adoptByHand(
       { priority: 'live' },
     );
     await updateHire(store, ref, {
-      step: 'onboarding',
+      step: 'onboard',
       onboarding_candidate_id: id,
       onboarding_reference: data.externalRef ?? null,
       onboarding_status: String(data.overallStatus),
@@ -209,31 +202,13 @@ async function adoptByHand(
     return { verdict: 'enrolled' };
   } catch (error) {
     if (!isConnectorError(error, 'NOT_FOUND')) throw error;
-    return held(
-      'ADOPT_NOT_FOUND',
-      `There is no enrolment ${id} in the hiring platform. Answer adopt with the id of the right one.`,
-      ['adopt', 'skip-onboarding', 'cancel'],
-    );
+    return held('ADOPT_NOT_FOUND', { onboardingCandidateId: id });
   }
 }
 
 async function waitForCredits({ store }: ActivityDeps, ref: HireRef, waitMs: number): Promise<Enrolled> {
-  await updateHire(store, ref, { step: 'waiting-for-credits' });
+  await updateHire(store, ref, { step: 'await-credits' });
   return { verdict: 'no-credits', waitMs };
-}
-
-function creditsUsedUp(tenantId: string, required: number | null, available: number | null): NewHold {
-  return {
-    tenantId,
-    code: 'CREDITS_USED_UP',
-    message: `The hiring platform has ${available ?? 'too few'} onboarding credits left and an enrolment needs ${required ?? 'more'}. Top them up in its dashboard: one enrolment is tried again by itself from time to time, or at once with the answer retry; the others follow.`,
-    answers: ['retry'],
-    details: { required, available },
-  };
-}
-
-function held(code: string, message: string, answers: string[]): Held {
-  return { verdict: 'hold', hold: { code, message, answers } };
 }
 
 function numberOf(value: unknown): number | null {

@@ -1,11 +1,11 @@
-import type { HireKey } from '../../src/store/hires.ts';
+import type { HireRef } from '../../src/hire/hire-ref.ts';
 import type { Person } from '../../src/store/identity.ts';
 import type { Tenant } from '../../src/tenants/schema.ts';
 
 const PREFIX = 'hirebridge';
 
 /** The externalRef of an enrolment: `hirebridge:<jobCandidateId>:<period>`, from the second enrolment of a period on with its number. */
-export function enrolmentReference({ jobCandidateId, period }: HireKey, enrolment: number): string {
+export function enrolmentReference({ jobCandidateId, period }: HireRef, enrolment: number): string {
   const base = `${PREFIX}:${jobCandidateId}:${period}`;
   return enrolment > 1 ? `${base}:${enrolment}` : base;
 }
@@ -29,7 +29,7 @@ export function personOf(tenant: Tenant, candidateId: string): Person {
 }
 
 /** Our reference in the HRIS: `<partner company>:<candidateId>`; a person's further employment carries its hire too. */
-export function employeeReference(tenant: Tenant, candidateId: string, further?: HireKey): string {
+export function employeeReference(tenant: Tenant, candidateId: string, further?: HireRef): string {
   const base = `${partnerCompanyOf(tenant)}:${candidateId}`;
   return further === undefined ? base : `${base}:${further.jobCandidateId}:${further.period}`;
 }

@@ -1,8 +1,10 @@
-import { endHire, updateHire } from '../../src/store/hires.ts';
+import { entryOf } from '../../src/hire/answers.ts';
+import type { HireActivities } from '../../src/hire/hire-activities.ts';
+import type { HireRef } from '../../src/hire/hire-ref.ts';
+import type { HoldRequest } from '../../src/hire/holds.ts';
+import { endHire } from '../../src/store/hires.ts';
 import { closeHold, openHold as insertHold, readHold } from '../../src/store/holds.ts';
-import type { HireRef } from '../../workflows/messages.ts';
 import type { ActivityDeps } from '../deps.ts';
-import type { HireActivities, HoldRequest } from './hire-activities.ts';
 
 /** Parks the hire with its reason. The notification is sent by the worker's own loop, at least once. */
 export async function openHold(
@@ -11,13 +13,9 @@ export async function openHold(
 ): ReturnType<HireActivities['openHold']> {
   const { tenantId, jobCandidateId, period } = ref;
   const { holdId, fresh } = await insertHold(store, { tenantId, jobCandidateId, period, ...hold });
-  await updateHire(store, ref, { step: `held: ${hold.code}` });
   if (fresh) log.warn({ tenantId, jobCandidateId, period, holdId, code: hold.code }, 'hire held');
   return { holdId };
 }
-
-/** Answers that end a hire by themselves: `keep` while the person may still stand in the stage, `ended` after they left it. */
-const overBy: Record<string, 'ended' | 'cancelled'> = { keep: 'ended', ended: 'cancelled' };
 
 /** A person's answer, taken once: the hold closes with it. What it decides is read from the store by the step that follows. */
 export async function takeAnswer(
@@ -25,13 +23,13 @@ export async function takeAnswer(
   { holdId, ...ref }: HireRef & { holdId: string },
 ): ReturnType<HireActivities['takeAnswer']> {
   const hold = await readHold(store, holdId);
-  if (hold === undefined || hold.answered_at === null || hold.answer === null) return {};
+  if (hold === undefined || hold.answered_at === null || hold.answer === null) return { verdict: 'waiting' };
   await closeHold(store, holdId);
-  const over = overBy[hold.answer];
-  if (over !== undefined) await endHire(store, ref, over);
+  const { next = 'same', ends } = entryOf(hold.answer) ?? {};
+  if (ends !== undefined) await endHire(store, ref, ends);
   log.info(
     { tenantId: ref.tenantId, jobCandidateId: ref.jobCandidateId, holdId, answer: hold.answer },
     'hold answered',
   );
-  return { answer: hold.answer };
+  return { verdict: 'answered', next };
 }

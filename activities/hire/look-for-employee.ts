@@ -1,4 +1,4 @@
-import type { EmployeeFields, EmployeeRef, FindKey } from '../../src/hris/port.ts';
+import type { EmployeeFields, EmployeeRef, FindKey } from '../../src/hire/employee.ts';
 import { climbIdentityLadder, type Finding, type IdentityDecision } from '../../src/plan/identity-ladder.ts';
 import type { Connection } from '../connections.ts';
 

@@ -1,14 +1,16 @@
 import { ConnectorError } from '../../src/errors.ts';
-import { endHire, type HireKey, insertHires, latestHire, readHireRow, updateHire } from '../../src/store/hires.ts';
+import type { HireActivities, Opened } from '../../src/hire/hire-activities.ts';
+import type { HireRef } from '../../src/hire/hire-ref.ts';
+import type { HirePolicy } from '../../src/hire/hire-run.ts';
+import { isResting } from '../../src/hire/hire-state.ts';
+import { endHire, insertHires, latestHire, readHireRow, updateHire } from '../../src/store/hires.ts';
 import { closeHoldsOf, lastAnswered } from '../../src/store/holds.ts';
 import type { HireRow } from '../../src/store/schema.ts';
 import { readTenantState } from '../../src/store/tenant-states.ts';
-import type { HirePolicy, HireRef } from '../../workflows/messages.ts';
 import type { Connection } from '../connections.ts';
 import type { ActivityDeps } from '../deps.ts';
 import { guarded } from '../guarded.ts';
 import { readPresence } from '../presence/read-presence.ts';
-import type { HireActivities, Opened } from './hire-activities.ts';
 
 type Input = Parameters<HireActivities['openHire']>[0];
 
@@ -24,7 +26,7 @@ export function openHire(deps: ActivityDeps, input: Input): Promise<Opened> {
     const latest = await latestHire(store, input.tenantId, input.jobCandidateId);
     if (latest?.state === 'open') return resume(deps, connection, latest);
     if (latest?.state === 'done') return resumeDone(deps, connection, latest, input.watch);
-    if (latest?.state === 'before-go-live' || latest?.state === 'ended')
+    if (latest !== undefined && isResting(latest.state))
       return input.adopt ? adopt(deps, connection, latest) : closed(latest);
     return openPeriod(deps, connection, input, latest);
   });
@@ -47,7 +49,7 @@ async function openPeriod(
 
 /** A person asked for a hire of before go-live, or for one that was ended by somebody's word. */
 async function adopt({ store }: ActivityDeps, connection: Connection, row: HireRow): Promise<Opened> {
-  await updateHire(store, keyOf(row), { state: 'open', step: 'opened' });
+  await updateHire(store, keyOf(row), { state: 'open', step: 'enrol' });
   return opened(connection, row.period, 'enrol');
 }
 
@@ -76,7 +78,7 @@ async function resumeDone(
   return watch ? watching : closed(row);
 }
 
-function keyOf(row: HireRow): HireKey {
+function keyOf(row: HireRow): HireRef {
   return { tenantId: row.tenant_id, jobCandidateId: row.job_candidate_id, period: row.period };
 }
 
@@ -96,7 +98,7 @@ function policyOf({ tenant }: Connection): HirePolicy {
 }
 
 function closed(row: HireRow): Opened {
-  return { verdict: 'closed', period: row.period, state: row.state === 'open' ? 'not-hired' : row.state };
+  return { verdict: 'closed', period: row.period, state: row.state };
 }
 
 function notHired(): Opened {
@@ -115,7 +117,7 @@ export async function finishHire(
 
 export async function readOutcome({ store }: ActivityDeps, ref: HireRef): ReturnType<HireActivities['readOutcome']> {
   const { state } = await readHireRow(store, ref);
-  return { state: state === 'open' ? 'ended' : state };
+  return { state };
 }
 
 export async function hasEmployee({ store }: ActivityDeps, ref: HireRef): Promise<boolean> {

@@ -1,4 +1,8 @@
-import type { EmployeeFields, EmployeeRef } from '../../src/hris/port.ts';
+import type { Decisions } from '../../src/hire/decisions.ts';
+import type { EmployeeFields, EmployeeRef } from '../../src/hire/employee.ts';
+import type { HireActivities } from '../../src/hire/hire-activities.ts';
+import type { HireRef } from '../../src/hire/hire-ref.ts';
+import { type Held, held } from '../../src/hire/holds.ts';
 import type { MappingProblem } from '../../src/mapping/evaluate.ts';
 import type { IdentityDecision } from '../../src/plan/identity-ladder.ts';
 import { readHireRow, updateHire } from '../../src/store/hires.ts';
@@ -6,15 +10,13 @@ import { linkOfEmployee } from '../../src/store/identity.ts';
 import { latestIntent } from '../../src/store/intents.ts';
 import { insertPlan } from '../../src/store/plans.ts';
 import type { LinkRow } from '../../src/store/schema.ts';
-import type { HireRef } from '../../workflows/messages.ts';
 import type { Connection } from '../connections.ts';
 import type { ActivityDeps } from '../deps.ts';
 import { guardedOrHeld } from '../guarded.ts';
 import { claimPerson } from './claim-person.ts';
-import type { Held, HireActivities } from './hire-activities.ts';
 import { employeeReference, personOf } from './hire-references.ts';
 import { lookForEmployee } from './look-for-employee.ts';
-import { type Decisions, readDecisions } from './read-decisions.ts';
+import { readDecisions } from './read-decisions.ts';
 import { readSources, type Sources } from './read-sources.ts';
 
 /** One write of a plan. Holds personal data: it stands in the store and nowhere else. */
@@ -39,7 +41,7 @@ const jobFields: ReadonlySet<string> = new Set([
 export function planEmployee(deps: ActivityDeps, ref: HireRef): Promise<Planned> {
   return guardedOrHeld(deps, ref.tenantId, async (connection): Promise<Planned> => {
     const { store } = deps;
-    await updateHire(store, ref, { step: 'planning' });
+    await updateHire(store, ref, { step: 'employ' });
     const unsettled = (await latestIntent(store, ref, 'create-employee'))?.outcome === 'open';
     const read = await readSources(deps, connection, ref, { anyStage: unsettled });
     if (read.verdict !== 'read') return read;
@@ -93,52 +95,26 @@ async function linkFound(
   const person = personOf(tenant, candidateId);
   if (link === undefined || (link.partner_company === person.partnerCompany && link.candidate_id === candidateId))
     return { kind: 'link', employee };
-  return held(
-    'EMPLOYEE_OF_ANOTHER',
-    `Employee ${employee.id} fits job candidate ${ref.jobCandidateId} and is linked to another person (job candidate ${link.job_candidate_id}). Correct the record in the HR system, then answer retry.`,
-    ['retry', 'create', 'cancel'],
-    { employeeIds: [employee.id] },
-  );
+  const other = { tenantId: link.tenant_id, jobCandidateId: link.job_candidate_id, period: link.period };
+  return held('EMPLOYEE_OF_ANOTHER', { jobCandidateId: ref.jobCandidateId, employeeIds: [employee.id], other });
 }
 
 async function linkByHand({ hris }: Connection, ref: HireRef, id: string): Promise<Change | Held> {
   const record = await hris.read(id, AbortSignal.timeout(30_000));
   if (record !== undefined) return { kind: 'link', employee: record.ref };
-  return held(
-    'LINK_NOT_FOUND',
-    `There is no employee ${id} in the HR system for job candidate ${ref.jobCandidateId}. Answer link with the id of the right one.`,
-    ['link', 'create', 'cancel'],
-  );
+  return held('LINK_NOT_FOUND', { jobCandidateId: ref.jobCandidateId, employeeId: id });
 }
 
 function ambiguous(ref: HireRef, identity: Extract<IdentityDecision, { kind: 'hold' }>): Held {
   const employeeIds = [...new Set(identity.evidence.flatMap(({ refs }) => refs.map(({ id }) => id)))];
-  const by = identity.evidence.map((evidence) => evidence.by).join(', ');
-  const what =
-    employeeIds.length === 0
-      ? 'the HR system cannot prove that there is none'
-      : `found by ${by}: ${employeeIds.join(', ')}`;
-  return held(
-    'IDENTITY_AMBIGUOUS',
-    `Whether job candidate ${ref.jobCandidateId} is an employee already is not certain (${identity.reason}; ${what}). Answer link <employeeId> if one of them is this person, or create if none is.`,
-    ['link', 'create', 'cancel'],
-    { reason: identity.reason, employeeIds },
-  );
+  const keys = identity.evidence.map((evidence) => evidence.by);
+  return held('IDENTITY_AMBIGUOUS', { jobCandidateId: ref.jobCandidateId, reason: identity.reason, keys, employeeIds });
 }
 
 function incomplete(ref: HireRef, problems: readonly MappingProblem[]): Held {
   const text = problems.map((problem) => problem.text).join(' ');
   const fields = Object.fromEntries(problems.map(({ field, code }) => [field, code]));
-  return held(
-    'MAPPING_INCOMPLETE',
-    `Job candidate ${ref.jobCandidateId} lacks what the HR system needs. ${text} Then answer retry.`,
-    ['retry', 'cancel'],
-    { fields },
-  );
-}
-
-function held(code: string, message: string, answers: string[], details: Record<string, unknown> = {}): Held {
-  return { verdict: 'hold', hold: { code, message, answers, details } };
+  return held('MAPPING_INCOMPLETE', { jobCandidateId: ref.jobCandidateId, problems: text, fields });
 }
 
 function refOf(id: string, number: string | null): EmployeeRef {

@@ -1,28 +1,29 @@
 import { isConnectorError } from '../../src/errors.ts';
+import type { HireActivities } from '../../src/hire/hire-activities.ts';
+import type { HireRef } from '../../src/hire/hire-ref.ts';
+import { type Held, type HoldRequest, held, holdOf } from '../../src/hire/holds.ts';
 import type { OverallStatus } from '../../src/partner/contract/onboarding-candidate.ts';
 import { readHireRow, updateHire } from '../../src/store/hires.ts';
-import type { HireRef } from '../../workflows/messages.ts';
 import { assertKnownCompany } from '../assert-known-company.ts';
 import type { ActivityDeps } from '../deps.ts';
 import { guardedOrHeld } from '../guarded.ts';
 import { findEnrolments } from './find-enrolment.ts';
-import type { Held, HireActivities, HoldRequest } from './hire-activities.ts';
 import { readDecisions } from './read-decisions.ts';
 
+type Outcome = 'waiting' | 'ONBOARDING_REJECTED' | 'ONBOARDING_FAILED' | 'ONBOARDING_TERMINATED';
+
 /** What each of the nine states means for a hire, unless the tenant's `readyAt` names it. */
-const outcomes: Record<OverallStatus, 'waiting' | 'hold'> = {
+const outcomes: Record<OverallStatus, Outcome> = {
   not_started: 'waiting',
   in_progress: 'waiting',
   partial_submission: 'waiting',
   under_review: 'waiting',
   final_handoff: 'waiting',
   completed: 'waiting',
-  rejected: 'hold',
-  failed: 'hold',
-  terminated: 'hold',
+  rejected: 'ONBOARDING_REJECTED',
+  failed: 'ONBOARDING_FAILED',
+  terminated: 'ONBOARDING_TERMINATED',
 };
-
-const answers = ['re-enrol', 'create-anyway', 'cancel'];
 
 /** Where the onboarding stands now. The states of the steps do not matter: the partner sums them up in overallStatus. */
 export function readOnboarding(deps: ActivityDeps, ref: HireRef): ReturnType<HireActivities['readOnboarding']> {
@@ -47,7 +48,7 @@ export function readOnboarding(deps: ActivityDeps, ref: HireRef): ReturnType<Hir
       const [hit] = await findEnrolments(connection, row.onboarding_reference ?? '');
       if (hit !== undefined) return judge(ref, hit.status, tenant.policies.onboarding);
       await assertKnownCompany(store, connection);
-      return held(ref, 'ENROLMENT_GONE', `Enrolment ${id} is not shown any more.`);
+      return held('ENROLMENT_GONE', { jobCandidateId: ref.jobCandidateId, onboardingCandidateId: id });
     }
   });
 }
@@ -58,32 +59,12 @@ function judge(
   policy: 'skip' | { readyAt: readonly string[] },
 ): { verdict: 'ready' } | { verdict: 'waiting' } | Held {
   if (policy === 'skip' || policy.readyAt.includes(status)) return { verdict: 'ready' };
-  const outcome = (outcomes as Record<string, 'waiting' | 'hold'>)[status];
+  const outcome: Outcome | undefined = outcomes[status as OverallStatus];
   if (outcome === 'waiting') return { verdict: 'waiting' };
-  if (outcome === undefined)
-    return held(
-      ref,
-      'ONBOARDING_STATUS_UNKNOWN',
-      `The onboarding of job candidate ${ref.jobCandidateId} shows a state that is not known.`,
-    );
-  return held(
-    ref,
-    `ONBOARDING_${status.toUpperCase()}`,
-    `The onboarding of job candidate ${ref.jobCandidateId} is ${status}.`,
-  );
+  return held(outcome ?? 'ONBOARDING_STATUS_UNKNOWN', { jobCandidateId: ref.jobCandidateId, status });
 }
 
 /** The tenant's deadline for onboarding passed. */
-export async function describeDeadline(ref: HireRef): Promise<HoldRequest> {
-  return held(
-    ref,
-    'ONBOARDING_DEADLINE',
-    `The onboarding of job candidate ${ref.jobCandidateId} was not ready before the tenant's deadline.`,
-    ['retry', ...answers],
-  ).hold;
-}
-
-function held(_ref: HireRef, code: string, what: string, accepted: string[] = answers): Held {
-  const message = `${what} Answer re-enrol (one more credit), create-anyway (the employee is made all the same), or cancel.`;
-  return { verdict: 'hold', hold: { code, message, answers: accepted } };
+export async function describeDeadline({ jobCandidateId }: HireRef): Promise<HoldRequest> {
+  return holdOf('ONBOARDING_DEADLINE', { jobCandidateId });
 }

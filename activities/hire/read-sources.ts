@@ -1,9 +1,9 @@
 import { createHash } from 'node:crypto';
-import type { EmployeeFields } from '../../src/hris/port.ts';
+import type { EmployeeFields } from '../../src/hire/employee.ts';
+import type { HireRef } from '../../src/hire/hire-ref.ts';
 import { evaluateMapping, type MappingProblem, type MappingSources } from '../../src/mapping/evaluate.ts';
 import { readHireRow, updateHire } from '../../src/store/hires.ts';
 import { readJob } from '../../src/store/jobs.ts';
-import type { HireRef } from '../../workflows/messages.ts';
 import type { Connection } from '../connections.ts';
 import type { ActivityDeps } from '../deps.ts';
 import { readPresence } from '../presence/read-presence.ts';

@@ -1,9 +1,8 @@
 import { ConnectorError, isConnectorError } from '../../src/errors.ts';
+import type { HireRef } from '../../src/hire/hire-ref.ts';
 import { terminalStatuses } from '../../src/partner/contract/onboarding-candidate.ts';
-import type { HireKey } from '../../src/store/hires.ts';
 import { latestIntent } from '../../src/store/intents.ts';
 import type { HireRow } from '../../src/store/schema.ts';
-import type { HireRef } from '../../workflows/messages.ts';
 import type { Connection } from '../connections.ts';
 import type { ActivityDeps } from '../deps.ts';
 import { findEnrolments } from './find-enrolment.ts';
@@ -53,7 +52,7 @@ function verbOf({ enrolment }: HireRow): string {
 function terminationOf(
   { store, limits }: ActivityDeps,
   connection: Connection,
-  key: HireKey,
+  key: HireRef,
   row: HireRow,
   { ids, reason, sinceRead }: { ids: readonly string[]; reason: string; sinceRead: Elapsed },
 ): Termination {
@@ -105,7 +104,7 @@ function unlessThereIsNothingToEnd(error: unknown): void {
 async function enrolmentIds(
   { store }: ActivityDeps,
   connection: Connection,
-  ref: HireKey,
+  ref: HireRef,
   row: HireRow,
 ): Promise<string[]> {
   if (row.onboarding_candidate_id !== null) return [row.onboarding_candidate_id];
@@ -116,7 +115,7 @@ async function enrolmentIds(
   return hits.map((hit) => hit.onboardingCandidateId);
 }
 
-export function underWay(ref: HireKey, waitMs: number): ConnectorError {
+export function underWay(ref: HireRef, waitMs: number): ConnectorError {
   return new ConnectorError({
     code: 'OUTCOME_UNKNOWN',
     action: 'unknown',

@@ -1,11 +1,12 @@
+import type { HireActivities } from '../../src/hire/hire-activities.ts';
+import type { HireRef } from '../../src/hire/hire-ref.ts';
+import { type HoldRequest, holdOf } from '../../src/hire/holds.ts';
 import { contract } from '../../src/partner/contract/index.ts';
 import { readHireRow, updateHire } from '../../src/store/hires.ts';
 import type { HireRow } from '../../src/store/schema.ts';
-import type { HireRef } from '../../workflows/messages.ts';
 import type { Connection } from '../connections.ts';
 import type { ActivityDeps } from '../deps.ts';
 import { guardedOrHeld } from '../guarded.ts';
-import type { HireActivities, HoldRequest } from './hire-activities.ts';
 import { employeeIdOf, mappedValues } from './write-back.ts';
 
 type Verified = Awaited<ReturnType<HireActivities['verify']>>;
@@ -17,7 +18,7 @@ export function verify(deps: ActivityDeps, ref: HireRef): ReturnType<HireActivit
     ref.tenantId,
     async (connection): Promise<Verified> => {
       const row = await readHireRow(deps.store, ref);
-      await updateHire(deps.store, ref, { step: 'verifying' });
+      await updateHire(deps.store, ref, { step: 'verify' });
       const employeeId = employeeIdOf(connection, row);
       const onEnrolment = await isOnEnrolment(connection, row, employeeId);
       const expected = new Map(
@@ -28,7 +29,7 @@ export function verify(deps: ActivityDeps, ref: HireRef): ReturnType<HireActivit
       if (missing.length === 0) return { verdict: 'verified' };
       return { verdict: 'differs', hold: notVerified(row, missing) };
     },
-    ['retry', 'keep'],
+    'after-employee',
   );
 }
 
@@ -63,10 +64,6 @@ function isSameValue(shown: unknown, sent: unknown): boolean {
 
 /** A partner may show a write late, so the workflow writes and reads some times more before a person is asked. */
 function notVerified(row: HireRow, fields: readonly string[]): HoldRequest {
-  const where = fields.filter((field) => field !== '').join(', ') || 'external status';
-  return {
-    code: 'WRITE_BACK_NOT_VERIFIED',
-    message: `The hiring platform accepted what was written back for job candidate ${row.job_candidate_id} and does not show it (${where}). Look there, then answer retry; or keep to end the hire as it is.`,
-    answers: ['retry', 'keep'],
-  };
+  const targets = fields.map((field) => field || 'external status');
+  return holdOf('WRITE_BACK_NOT_VERIFIED', { jobCandidateId: row.job_candidate_id, targets });
 }

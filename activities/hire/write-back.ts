@@ -1,13 +1,14 @@
 import { ConnectorError, isConnectorError } from '../../src/errors.ts';
+import type { HireActivities } from '../../src/hire/hire-activities.ts';
+import type { HireRef } from '../../src/hire/hire-ref.ts';
+import { type Held, held } from '../../src/hire/holds.ts';
 import { contract } from '../../src/partner/contract/index.ts';
 import { readHireRow, updateHire } from '../../src/store/hires.ts';
 import { latestIntent } from '../../src/store/intents.ts';
 import type { HireRow } from '../../src/store/schema.ts';
-import type { HireRef } from '../../workflows/messages.ts';
 import type { Connection } from '../connections.ts';
 import type { ActivityDeps } from '../deps.ts';
 import { guardedOrHeld } from '../guarded.ts';
-import type { Held, HireActivities } from './hire-activities.ts';
 
 interface CustomValue {
   customFieldId: string;
@@ -23,7 +24,7 @@ export function writeBack(deps: ActivityDeps, ref: HireRef): ReturnType<HireActi
     ref.tenantId,
     async (connection): Promise<{ verdict: 'written' } | Held> => {
       const row = await readHireRow(deps.store, ref);
-      await updateHire(deps.store, ref, { step: 'writing-back' });
+      await updateHire(deps.store, ref, { step: 'write-back' });
       const employeeId = employeeIdOf(connection, row);
       const written = await writeToEnrolment(connection, row, employeeId);
       if (written.verdict === 'hold') return written;
@@ -32,7 +33,7 @@ export function writeBack(deps: ActivityDeps, ref: HireRef): ReturnType<HireActi
       if (values.length > 0) await upsert(connection, values);
       return { verdict: 'written' };
     },
-    ['retry', 'keep'],
+    'after-employee',
   );
 }
 
@@ -126,19 +127,13 @@ async function upsert({ partner }: Connection, values: CustomValue[]): Promise<v
 }
 
 function noTarget(row: HireRow): Held {
-  return held(
-    'WRITE_BACK_TARGET_MISSING',
-    `Job candidate ${row.job_candidate_id} has no enrolment, and the tenant names no custom field for the Employee ID. Set writeBack.customField in the tenant file, restart the worker, then answer retry.`,
-  );
+  return held('WRITE_BACK_TARGET_MISSING', { jobCandidateId: row.job_candidate_id });
 }
 
 function refused(row: HireRow, error: ConnectorError): Held {
-  return held(
-    'WRITE_BACK_REFUSED',
-    `The hiring platform refuses the Employee ID on enrolment ${row.onboarding_candidate_id} (${error.code}, ${row.onboarding_status}). Set writeBack.customField in the tenant file as the place for it, restart the worker, then answer retry.`,
-  );
-}
-
-function held(code: string, message: string): Held {
-  return { verdict: 'hold', hold: { code, message, answers: ['retry', 'keep'] } };
+  return held('WRITE_BACK_REFUSED', {
+    onboardingCandidateId: row.onboarding_candidate_id ?? '',
+    refusal: error.code,
+    status: row.onboarding_status,
+  });
 }

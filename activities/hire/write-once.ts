@@ -1,7 +1,7 @@
 import { createHash } from 'node:crypto';
 import { ConnectorError } from '../../src/errors.ts';
 import { passFailpoint } from '../../src/failpoint.ts';
-import type { HireKey } from '../../src/store/hires.ts';
+import type { HireRef } from '../../src/hire/hire-ref.ts';
 import { decideIntent, latestIntent, type OpenIntent, openIntent } from '../../src/store/intents.ts';
 import type { Store } from '../../src/store/open-store.ts';
 
@@ -25,7 +25,7 @@ export interface SendGuard {
 
 export interface OnceOptions<T, Pinned> {
   store: Store;
-  key: HireKey;
+  key: HireRef;
   verb: string;
   /** What the request is made of; asked once, the first attempt's stays for every later one. */
   pinned: () => Pinned;

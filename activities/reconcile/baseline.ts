@@ -1,4 +1,5 @@
 import { ConnectorError } from '../../src/errors.ts';
+import { holdOf } from '../../src/hire/holds.ts';
 import type { UnreadableItem } from '../../src/partner/client/types.ts';
 import { contract } from '../../src/partner/contract/index.ts';
 import { insertBaseline, insertHires, latestHire, type NewHire, updateHire } from '../../src/store/hires.ts';
@@ -175,10 +176,7 @@ async function askAboutOthers(
   const jobCandidateIds = others.map((member) => member.jobCandidateId);
   await openHold(store, {
     tenantId,
-    code: 'REBUILT_BASELINE',
-    message: `The partner or the HR system carries references of ours that this store does not know: it was rebuilt. The hires that carry one were taken up again. ${others.length} other hired people were recorded as before go-live. Answer adopt <jobCandidateId...> for those that were work in progress, or leave.`,
-    answers: ['adopt', 'leave'],
-    details: { jobCandidateIds },
+    ...holdOf('REBUILT_BASELINE', { jobCandidateIds }),
   });
 }
 

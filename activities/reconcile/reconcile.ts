@@ -1,4 +1,5 @@
 import { isConnectorError } from '../../src/errors.ts';
+import { restingStates } from '../../src/hire/hire-state.ts';
 import { contract } from '../../src/partner/contract/index.ts';
 import { clearHints, readHints } from '../../src/store/hints.ts';
 import { hiresInState, latestHires, updateHire } from '../../src/store/hires.ts';
@@ -129,10 +130,7 @@ async function noteLeft(
   present: ReadonlyMap<string, StageMember>,
 ): Promise<void> {
   const { deps, connection, tenantId } = reconcile;
-  const over = [
-    ...(await hiresInState(deps.store, tenantId, 'before-go-live')),
-    ...(await hiresInState(deps.store, tenantId, 'ended')),
-  ];
+  const over = await hiresInState(deps.store, tenantId, ...restingStates);
   const absent = over.filter((hire) => hire.job_id === job.jobId && !present.has(hire.job_candidate_id));
   for (const hire of absent.slice(0, MOST_SECOND_READINGS)) {
     const { enrolAt } = connection.tenant.policies;
@@ -141,7 +139,7 @@ async function noteLeft(
     if (presence === undefined) reconcile.counts.unreadable += 1;
     const key = { tenantId, jobCandidateId: hire.job_candidate_id, period: hire.period };
     if (presence !== undefined && presence.verdict !== 'in')
-      await updateHire(deps.store, key, { state: 'cancelled', step: 'left' });
+      await updateHire(deps.store, key, { state: 'left', step: 'ended' });
   }
 }
 

@@ -1,6 +1,6 @@
 import { type Command, Option } from 'commander';
+import { hireStates } from '../hire/hire-state.ts';
 import type { HireView } from '../operator/read-hires.ts';
-import { hireStates } from '../store/schema.ts';
 import { example, placesOf } from './options.ts';
 import { printJson } from './print-json.ts';
 import { renderTable } from './table.ts';

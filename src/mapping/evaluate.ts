@@ -1,4 +1,5 @@
-import type { EmployeeFields, FieldDef, FieldValue } from '../hris/port.ts';
+import type { EmployeeFields, FieldValue } from '../hire/employee.ts';
+import type { FieldDef } from '../hris/port.ts';
 import type { CompiledField, Mapping } from './load-mapping.ts';
 import { readSource } from './read-source.ts';
 import { type Transform, transforms, type Value } from './transforms.ts';

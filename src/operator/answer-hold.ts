@@ -1,4 +1,5 @@
 import { ConnectorError } from '../errors.ts';
+import { entryOf } from '../hire/answers.ts';
 import { releaseCanary } from '../store/credit-gate.ts';
 import { hiresInState } from '../store/hires.ts';
 import { closeHold, answerHold as writeAnswer } from '../store/holds.ts';
@@ -20,10 +21,11 @@ export async function answerHold(
       'ANSWER_UNKNOWN',
       `Hold ${holdId} (${hold.code}) takes one of: ${accepted.join(', ')}. "${answer}" is none of them.`,
     );
-  if (needsArgument.has(answer) && args.length === 0)
+  const takes = entryOf(answer)?.takes;
+  if (takes !== undefined && args.length === 0)
     throw refused(
       'ANSWER_INCOMPLETE',
-      `The answer ${answer} needs an id: hirebridge hold answer ${holdId} ${answer} <id>`,
+      `The answer ${answer} needs an id: hirebridge hold answer ${holdId} ${answer} <${takes}>`,
     );
   if (!(await writeAnswer(store, holdId, answer, args)))
     throw refused('HOLD_ANSWERED', `Hold ${holdId} is answered already; the first answer stands.`);
@@ -32,8 +34,6 @@ export async function answerHold(
     start: true,
   });
 }
-
-const needsArgument: ReadonlySet<string> = new Set(['adopt', 'link']);
 
 /** A hold of the whole tenant: the hires named are taken up, the others stay as they are. */
 async function answerTenantHold(
@@ -55,7 +55,7 @@ async function answerTenantHold(
 async function retryEnrolments(store: Store, hires: HireClient, tenantId: string): Promise<void> {
   await releaseCanary(store, tenantId);
   const open = await hiresInState(store, tenantId, 'open');
-  for (const hire of open.filter((one) => one.step === 'waiting-for-credits'))
+  for (const hire of open.filter((one) => one.step === 'await-credits'))
     await signalHire(hires, { tenantId, jobCandidateId: hire.job_candidate_id }, 'credits', { start: true });
 }
 

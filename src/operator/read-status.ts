@@ -1,8 +1,9 @@
+import type { HireState } from '../hire/hire-state.ts';
 import { countHires } from '../store/hires.ts';
 import { listHolds } from '../store/holds.ts';
 import { countDeliveries, type InboxCount } from '../store/inbox.ts';
 import type { Store } from '../store/open-store.ts';
-import type { HireState, InboxState, TenantRow } from '../store/schema.ts';
+import type { InboxState, TenantRow } from '../store/schema.ts';
 import { listTenantStates, readClock } from '../store/tenant-states.ts';
 import { readStreams, type StreamStatus } from './read-streams.ts';
 

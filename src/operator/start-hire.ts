@@ -1,3 +1,4 @@
+import { isResting } from '../hire/hire-state.ts';
 import { latestHire } from '../store/hires.ts';
 import { hireWorkflowId } from '../temporal/ids.ts';
 import { signalHire } from '../temporal/signal-hire.ts';
@@ -20,12 +21,8 @@ export async function startHire(
 ): Promise<StartedHire> {
   assertKnownTenant(tenants, tenantId);
   const row = await latestHire(store, tenantId, jobCandidateId);
-  const startable = row === undefined || startableStates(adopt).has(row.state);
+  const startable = row === undefined || row.state === 'left' || (adopt && isResting(row.state));
   if (startable) await signalHire(hires, { tenantId, jobCandidateId }, 'person', { start: true, adopt });
   const workflowId = hireWorkflowId(store.installationId, tenantId, jobCandidateId);
   return { workflowId, started: startable, ...(row === undefined ? {} : { hire: viewHire(row) }) };
-}
-
-function startableStates(adopt: boolean): ReadonlySet<string> {
-  return new Set(adopt ? ['cancelled', 'before-go-live', 'ended'] : ['cancelled']);
 }

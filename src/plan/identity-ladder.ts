@@ -1,4 +1,4 @@
-import type { EmployeeRef, FindKey, Found } from '../hris/port.ts';
+import type { EmployeeRef, FindKey, Found } from '../hire/employee.ts';
 
 export type Rung = FindKey['by'];
 

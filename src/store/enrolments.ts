@@ -1,4 +1,4 @@
-import type { HireKey } from './hires.ts';
+import type { HireRef } from '../hire/hire-ref.ts';
 import type { Store } from './open-store.ts';
 
 /**
@@ -7,14 +7,14 @@ import type { Store } from './open-store.ts';
  */
 export async function recordEnrolment(
   store: Store,
-  key: HireKey,
+  key: HireRef,
   nth: number,
   { id, status }: { id: string; status: string },
 ): Promise<void> {
   await store.kysely
     .updateTable('hires')
     .set((eb) => ({
-      step: 'onboarding',
+      step: 'onboard',
       onboarding_candidate_id: id,
       onboarding_status: eb
         .case()

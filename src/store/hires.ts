@@ -1,12 +1,8 @@
 import type { UpdateObject } from 'kysely';
+import type { HireRef } from '../hire/hire-ref.ts';
+import type { EndState, HireState } from '../hire/hire-state.ts';
 import type { Store } from './open-store.ts';
-import type { HireRow, HireState, Tables } from './schema.ts';
-
-export interface HireKey {
-  tenantId: string;
-  jobCandidateId: string;
-  period: number;
-}
+import type { HireRow, Tables } from './schema.ts';
 
 /** The newest period of this job candidate. */
 export async function latestHire(store: Store, tenantId: string, jobCandidateId: string): Promise<HireRow | undefined> {
@@ -38,7 +34,7 @@ export async function hasOtherHire(
   return other !== undefined;
 }
 
-export async function readHireRow(store: Store, key: HireKey): Promise<HireRow> {
+export async function readHireRow(store: Store, key: HireRef): Promise<HireRow> {
   return store.kysely
     .selectFrom('hires')
     .selectAll()
@@ -48,7 +44,7 @@ export async function readHireRow(store: Store, key: HireKey): Promise<HireRow> 
     .executeTakeFirstOrThrow();
 }
 
-export interface NewHire extends HireKey {
+export interface NewHire extends HireRef {
   state: Extract<HireState, 'open' | 'before-go-live'>;
   candidateId?: string | null;
   jobId?: string | null;
@@ -76,7 +72,7 @@ async function insertRows(store: Store, hires: readonly NewHire[]): Promise<numb
         candidate_id: hire.candidateId ?? null,
         job_id: hire.jobId ?? null,
         state: hire.state,
-        step: hire.state === 'open' ? 'opened' : 'before-go-live',
+        step: hire.state === 'open' ? 'enrol' : 'ended',
         enrolment: 1,
         opened_at: store.now,
         updated_at: store.now,
@@ -116,7 +112,7 @@ export type HireChange = Pick<
 >;
 
 /** Notes where an open hire stands. One that is over stays as it ended, whatever a worker that stood still meanwhile has to tell. */
-export async function updateHire(store: Store, key: HireKey, change: HireChange): Promise<void> {
+export async function updateHire(store: Store, key: HireRef, change: HireChange): Promise<void> {
   const update = store.kysely
     .updateTable('hires')
     .set({ ...change, updated_at: store.now })
@@ -127,7 +123,7 @@ export async function updateHire(store: Store, key: HireKey, change: HireChange)
 }
 
 /** The row of a hire while it is open; on Postgres it stays so until the statement's transaction ends. */
-export function openHire(store: Store, key: HireKey) {
+export function openHire(store: Store, key: HireRef) {
   const row = store.kysely
     .selectFrom('hires')
     .where('hires.tenant_id', '=', key.tenantId)
@@ -141,7 +137,7 @@ export function openHire(store: Store, key: HireKey) {
  * What is only right while the hire is open, with the hire kept open meanwhile. When it is over, nothing: a worker that stood still is
  * late.
  */
-export async function whileOpen(store: Store, key: HireKey, work: (store: Store) => Promise<void>): Promise<void> {
+export async function whileOpen(store: Store, key: HireRef, work: (store: Store) => Promise<void>): Promise<void> {
   await store.kysely.transaction().execute(async (trx) => {
     const open = { ...store, kysely: trx };
     if ((await openHire(open, key).select('hires.state').executeTakeFirst()) !== undefined) await work(open);
@@ -149,10 +145,10 @@ export async function whileOpen(store: Store, key: HireKey, work: (store: Store)
 }
 
 /** Ends a hire for good; its period is never worked on again. */
-export async function endHire(store: Store, key: HireKey, state: 'done' | 'cancelled' | 'ended'): Promise<void> {
+export async function endHire(store: Store, key: HireRef, state: EndState): Promise<void> {
   await store.kysely
     .updateTable('hires')
-    .set({ state, step: state, ended_at: store.now, updated_at: store.now })
+    .set({ state, step: 'ended', ended_at: store.now, updated_at: store.now })
     .where('tenant_id', '=', key.tenantId)
     .where('job_candidate_id', '=', key.jobCandidateId)
     .where('period', '=', key.period)
@@ -179,23 +175,23 @@ export async function latestHires(
   return latest;
 }
 
-export async function hiresInState(store: Store, tenantId: string, state: HireState): Promise<HireRow[]> {
+export async function hiresInState(store: Store, tenantId: string, ...states: HireState[]): Promise<HireRow[]> {
   return store.kysely
     .selectFrom('hires')
     .selectAll()
     .where('tenant_id', '=', tenantId)
-    .where('state', '=', state)
+    .where('state', 'in', states)
     .orderBy('opened_at')
     .execute();
 }
 
-/** How many hires of this tenant were cancelled in the last `windowMs`. */
-export async function countCancelled(store: Store, tenantId: string, windowMs: number): Promise<number> {
+/** How many hires of this tenant ended in the last `windowMs` because their person had left. */
+export async function countLeft(store: Store, tenantId: string, windowMs: number): Promise<number> {
   const { count } = await store.kysely
     .selectFrom('hires')
     .select((eb) => eb.fn.countAll<number>().as('count'))
     .where('tenant_id', '=', tenantId)
-    .where('state', '=', 'cancelled')
+    .where('state', '=', 'left')
     .where((eb) => eb('ended_at', '>', eb(store.now, '-', eb.val(windowMs))))
     .executeTakeFirstOrThrow();
   return Number(count);

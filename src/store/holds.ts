@@ -157,7 +157,7 @@ export async function lastAnswered(
 export async function answersOf(
   store: Store,
   key: { tenantId: string; jobCandidateId: string; period: number },
-): Promise<Array<{ answer: string; arguments: string[]; details: Record<string, unknown> }>> {
+): Promise<Array<{ answer: string; argument: string | undefined; details: Record<string, unknown> }>> {
   const rows = await store.kysely
     .selectFrom('holds')
     .select(['answer', 'answer_arguments', 'details'])
@@ -169,7 +169,7 @@ export async function answersOf(
     .execute();
   return rows.map((row) => ({
     answer: row.answer ?? '',
-    arguments: JSON.parse(row.answer_arguments ?? '[]') as string[],
+    argument: (JSON.parse(row.answer_arguments ?? '[]') as string[])[0],
     details: JSON.parse(row.details) as Record<string, unknown>,
   }));
 }

@@ -1,5 +1,6 @@
 import { sql } from 'kysely';
-import { type HireKey, openHire } from './hires.ts';
+import type { HireRef } from '../hire/hire-ref.ts';
+import { openHire } from './hires.ts';
 import type { Store } from './open-store.ts';
 import type { ClaimRow, LinkRow } from './schema.ts';
 
@@ -18,7 +19,7 @@ export interface Person {
 export async function takeClaim(
   store: Store,
   person: Person,
-  key: HireKey,
+  key: HireRef,
 ): Promise<{ mine: boolean; claim: ClaimRow } | undefined> {
   await store.kysely
     .insertInto('claims')
@@ -50,7 +51,7 @@ export async function takeClaim(
 }
 
 /** Gives the person free again: the hire ended without an employee. */
-export async function releaseClaim(store: Store, key: HireKey): Promise<void> {
+export async function releaseClaim(store: Store, key: HireRef): Promise<void> {
   await store.kysely
     .deleteFrom('claims')
     .where('tenant_id', '=', key.tenantId)
@@ -60,7 +61,7 @@ export async function releaseClaim(store: Store, key: HireKey): Promise<void> {
 }
 
 /** Hands a person's claim from a hire that is over (its employee is linked) to the hire a person decided on. */
-export async function moveClaim(store: Store, person: Person, key: HireKey): Promise<void> {
+export async function moveClaim(store: Store, person: Person, key: HireRef): Promise<void> {
   await store.kysely
     .updateTable('claims')
     .set({
@@ -91,7 +92,7 @@ export async function linksOfPerson(store: Store, person: Person): Promise<LinkR
 export async function linkEmployee(
   store: Store,
   person: Person,
-  key: HireKey,
+  key: HireRef,
   employee: { id: string; number: string | null },
 ): Promise<LinkRow> {
   return store.kysely

@@ -1,9 +1,10 @@
 import { sql } from 'kysely';
-import { type HireKey, openHire } from './hires.ts';
+import type { HireRef } from '../hire/hire-ref.ts';
+import { openHire } from './hires.ts';
 import type { Store } from './open-store.ts';
 import type { IntentRow } from './schema.ts';
 
-export interface NewIntent extends HireKey {
+export interface NewIntent extends HireRef {
   /** `create-employee`, `enrol:1`, ... */
   verb: string;
   attempt: number;
@@ -62,7 +63,7 @@ export async function openIntent(store: Store, intent: NewIntent): Promise<OpenI
  * Time until the deadline of a request for this hire that may be under way, milliseconds; also of one that began after `lookedAt`.
  * Undefined when there is none.
  */
-export async function requestUnderWay(store: Store, key: HireKey, lookedAt: number): Promise<number | undefined> {
+export async function requestUnderWay(store: Store, key: HireRef, lookedAt: number): Promise<number | undefined> {
   const late = await store.kysely
     .selectFrom('intents')
     .select('give_up_at')
@@ -79,7 +80,7 @@ export async function requestUnderWay(store: Store, key: HireKey, lookedAt: numb
 }
 
 /** The newest attempt at this write, with the database's clock now. */
-export async function latestIntent(store: Store, key: HireKey, verb: string): Promise<OpenIntent | undefined> {
+export async function latestIntent(store: Store, key: HireRef, verb: string): Promise<OpenIntent | undefined> {
   return store.kysely
     .selectFrom('intents')
     .selectAll()

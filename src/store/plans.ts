@@ -1,10 +1,10 @@
 import { randomUUID } from 'node:crypto';
-import type { HireKey } from './hires.ts';
+import type { HireRef } from '../hire/hire-ref.ts';
 import type { Store } from './open-store.ts';
 import type { PlanRow } from './schema.ts';
 
 /** Saves a plan; `change` holds personal data and never leaves the store but to the HRIS. */
-export async function insertPlan(store: Store, key: HireKey, sourcesHash: string, change: unknown): Promise<string> {
+export async function insertPlan(store: Store, key: HireRef, sourcesHash: string, change: unknown): Promise<string> {
   const planId = randomUUID();
   await store.kysely
     .insertInto('plans')

@@ -1,4 +1,6 @@
 import type { Insertable, Selectable } from 'kysely';
+import type { HireState } from '../hire/hire-state.ts';
+import type { HireStep } from '../hire/hire-step.ts';
 
 /** Times are milliseconds since 1970 on the database's clock. Ids of partner and HRIS are text. JSON columns are text. */
 export interface Tables {
@@ -80,8 +82,7 @@ interface HireTable {
   candidate_id: string | null;
   job_id: string | null;
   state: HireState;
-  /** Where an open hire stands, for status and for a workflow that starts anew. */
-  step: string;
+  step: HireStep;
   onboarding_candidate_id: string | null;
   onboarding_reference: string | null;
   /** Second and later enrolments of one period. */
@@ -93,13 +94,6 @@ interface HireTable {
   updated_at: number;
   ended_at: number | null;
 }
-
-/**
- * before-go-live: the baseline, never work by itself. open: a workflow follows it. done: verified. cancelled: over, and the person had
- * left the stage, so that coming back is a new period. ended: over by somebody's word while the person may still stand there.
- */
-export const hireStates = ['before-go-live', 'open', 'done', 'cancelled', 'ended'] as const;
-export type HireState = (typeof hireStates)[number];
 
 interface IntentTable {
   tenant_id: string;

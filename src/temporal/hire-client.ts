@@ -1,6 +1,6 @@
 import { Client } from '@temporalio/client';
-import type { HireTiming } from '../../workflows/messages.ts';
 import type { Config } from '../config.ts';
+import type { HireTiming } from '../hire/hire-run.ts';
 import type { TemporalConnection } from './connection.ts';
 
 /** How this installation's workflows are reached, by workers and by single commands alike. */

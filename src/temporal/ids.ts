@@ -1,6 +1,7 @@
 import type { WorkflowSignalWithStartOptions } from '@temporalio/client';
 import { defineSearchAttributeKey, SearchAttributeType, TypedSearchAttributes } from '@temporalio/common';
-import { type HintAbout, type HireInput, type HireTiming, hintSignal } from '../../workflows/messages.ts';
+import { hintSignal } from '../../workflows/messages.ts';
+import type { HintAbout, HireInput, HireTiming } from '../hire/hire-run.ts';
 
 const tenantKey = defineSearchAttributeKey('TenantId', SearchAttributeType.KEYWORD);
 const flowKey = defineSearchAttributeKey('Flow', SearchAttributeType.KEYWORD);

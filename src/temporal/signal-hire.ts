@@ -1,5 +1,6 @@
 import { WorkflowNotFoundError } from '@temporalio/client';
-import { type HintAbout, hintSignal } from '../../workflows/messages.ts';
+import { hintSignal } from '../../workflows/messages.ts';
+import type { HintAbout } from '../hire/hire-run.ts';
 import type { HireClient } from './hire-client.ts';
 import { hireStartOptions, hireWorkflowId } from './ids.ts';
 

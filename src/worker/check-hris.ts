@@ -1,5 +1,6 @@
 import type { ActivityDeps } from '../../activities/deps.ts';
 import { isConnectorError } from '../errors.ts';
+import { hrisHold } from '../hire/holds.ts';
 import { closeTenantHoldsLike, openHold } from '../store/holds.ts';
 
 const PROBE_MS = 10_000;
@@ -11,14 +12,9 @@ const PROBE_MS = 10_000;
 export async function checkHris({ store, connections, log }: ActivityDeps, tenantId: string): Promise<void> {
   const trouble = await probe(connections, tenantId);
   if (trouble === undefined) return closeTenantHoldsLike(store, tenantId, 'HRIS_%');
-  const code = trouble.code.startsWith('HRIS_') ? trouble.code : `HRIS_${trouble.code}`;
-  const { fresh } = await openHold(store, {
-    tenantId,
-    code,
-    message: `${trouble.message} Hires wait where they need it and go on by themselves once it answers.`,
-    answers: [],
-  });
-  if (fresh) log.error({ tenantId, code, reason: trouble.message }, 'HR system does not work');
+  const hold = hrisHold(trouble);
+  const { fresh } = await openHold(store, { tenantId, ...hold });
+  if (fresh) log.error({ tenantId, code: hold.code, reason: trouble.message }, 'HR system does not work');
 }
 
 async function probe(connections: ActivityDeps['connections'], tenantId: string) {

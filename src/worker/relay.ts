@@ -1,7 +1,7 @@
 import { isGrpcServiceError } from '@temporalio/client';
 import pLimit from 'p-limit';
-import type { HintAbout } from '../../workflows/messages.ts';
 import { isConnectorError } from '../errors.ts';
+import type { HintAbout } from '../hire/hire-run.ts';
 import type { Logger } from '../log.ts';
 import { type EventName, isEventName } from '../partner/contract/events.ts';
 import { readWebhookEnvelope, type WebhookEnvelope } from '../partner/webhook.ts';

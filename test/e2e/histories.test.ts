@@ -65,7 +65,7 @@ test('histories, ids, search attributes, metrics and logs hold nobody’s name, 
   for (const id of ids) await world.control.act('move', { jobCandidateIds: [id], stageType: 'HIRED' });
   await until('three enrolments', async () => (await world.effects('enrolment')).length === 3);
   await world.control.act('move', { jobCandidateIds: [cancelled.jobCandidateId], stageType: 'SCREEN' });
-  await until('the cancellation', async () => (await world.cli(['status'])).stdout.includes('1 cancelled'));
+  await until('the cancellation', async () => (await world.cli(['status'])).stdout.includes('1 left'));
   await world.finishOnboardings();
   const holdId = await hold('MAPPING_INCOMPLETE');
   await setStartDate(held);

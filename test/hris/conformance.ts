@@ -1,6 +1,7 @@
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
 import { isConnectorError } from '../../src/errors.ts';
-import type { CreateResult, EmployeeFields, EmployeeRef, HrisAdapter, WriteOptions } from '../../src/hris/port.ts';
+import type { EmployeeFields, EmployeeRef } from '../../src/hire/employee.ts';
+import type { CreateResult, HrisAdapter, WriteOptions } from '../../src/hris/port.ts';
 
 /** One real HRIS with two connections of its own, as two workers have. */
 export interface HrisUnderTest {

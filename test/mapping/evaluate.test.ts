@@ -1,6 +1,7 @@
 import fc from 'fast-check';
 import { describe, expect, test } from 'vitest';
-import type { EmployeeFields, FieldDef } from '../../src/hris/port.ts';
+import type { EmployeeFields } from '../../src/hire/employee.ts';
+import type { FieldDef } from '../../src/hris/port.ts';
 import { evaluateMapping, type MappingSources } from '../../src/mapping/evaluate.ts';
 import { compileMapping } from '../../src/mapping/load-mapping.ts';
 import { transforms } from '../../src/mapping/transforms.ts';

@@ -1,5 +1,5 @@
 import { describe, expect, test } from 'vitest';
-import type { Found } from '../../src/hris/port.ts';
+import type { Found } from '../../src/hire/employee.ts';
 import { climbIdentityLadder, type Finding, type Rung } from '../../src/plan/identity-ladder.ts';
 
 const one = (by: Rung, id: string): Finding => ({ by, found: { kind: 'one', ref: { id }, by } });

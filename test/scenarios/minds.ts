@@ -44,7 +44,7 @@ const leaveAt: Record<Moment, (world: World, away: Away, reconcileOnly: boolean)
     await move(world, person, 'HIRED');
     await untilEffects(world, 'enrolment', 1);
     await away(world, person);
-    await untilHires(world, 'cancelled', 1);
+    await untilHires(world, 'left', 1);
     return person;
   },
   async 'during the create call'(world, away, reconcileOnly) {

@@ -65,7 +65,7 @@ export const stores: Scenario[] = [
       const ended = Object.keys(done['effect'] ?? {}).filter((name) => name.includes('terminat'));
       if (ended.length > 0) throw new Error(`effects: ${ended.join(', ')}`);
       const { stdout } = await world.cli(['status', '--json']);
-      if (stdout.includes('"cancelled"')) throw new Error('a hire was cancelled');
+      if (stdout.includes('"left"')) throw new Error('a hire was cancelled');
     },
   },
 ];

@@ -1,14 +1,6 @@
 import { ConnectorError } from '../../src/errors.ts';
-import type {
-  CreateResult,
-  EmployeeFields,
-  EmployeeRef,
-  FindKey,
-  Found,
-  HrisAdapter,
-  HrisFacts,
-  WriteOptions,
-} from '../../src/hris/port.ts';
+import type { EmployeeFields, EmployeeRef, FindKey, Found } from '../../src/hire/employee.ts';
+import type { CreateResult, HrisAdapter, HrisFacts, WriteOptions } from '../../src/hris/port.ts';
 import type { Random } from '../../src/sandbox/random.ts';
 import type { Process } from './processes.ts';
 import type { Timeline } from './timeline.ts';

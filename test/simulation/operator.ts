@@ -94,7 +94,7 @@ const byCode: Record<string, Wish> = {
   },
   TOO_MANY_CANCELLATIONS: (world, _customer, hold) => [isHired(world, hold.job_candidate_id) ? 'retry' : 'cancel', []],
   NOT_FOUND: (world, _customer, hold) => [isHired(world, hold.job_candidate_id) ? 'retry' : 'keep', []],
-  LEFT_AFTER_EMPLOYEE: (world, _customer, hold) => [isHired(world, hold.job_candidate_id) ? 'keep' : 'ended', []],
+  LEFT_AFTER_EMPLOYEE: (world, _customer, hold) => [isHired(world, hold.job_candidate_id) ? 'keep' : 'left', []],
   CREDITS_USED_UP(world, customer) {
     world.act('setCredits', customer, { onboardingCredits: 100 });
     return ['retry', []];
@@ -104,7 +104,7 @@ const byCode: Record<string, Wish> = {
     const { jobCandidateIds } = JSON.parse(hold.details) as { jobCandidateIds: string[] };
     const meant = jobCandidateIds.filter((id) => isHired(world, id) && !world.hiredBefore.has(id));
     void customer;
-    return meant.length === 0 ? ['leave', []] : ['adopt', meant];
+    return meant.length === 0 ? ['dismiss', []] : ['adopt', meant];
   },
 };
 

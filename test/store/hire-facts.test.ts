@@ -82,16 +82,16 @@ describe.each(kinds)('the store on %s', (kind) => {
   test('once a hire is over, a worker that stood still intends, claims and notes nothing more', async () => {
     const { store, other } = await freshStore(kind);
     await insertHires(store, [{ ...key, state: 'open' }]);
-    await endHire(store, key, 'cancelled');
+    await endHire(store, key, 'left');
     expect(await openIntent(other, intent)).toBeUndefined();
     expect(await takeClaim(other, person, key)).toBeUndefined();
-    await updateHire(other, key, { step: 'onboarding', onboarding_candidate_id: 'late' });
+    await updateHire(other, key, { step: 'onboard', onboarding_candidate_id: 'late' });
     expect(await latestHire(store, 'acme', '5012')).toMatchObject({
-      state: 'cancelled',
-      step: 'cancelled',
+      state: 'left',
+      step: 'ended',
       onboarding_candidate_id: null,
     });
-    await updateHire(other, key, { state: 'open', step: 'opened' });
+    await updateHire(other, key, { state: 'open', step: 'enrol' });
     expect(await openIntent(other, intent)).toBeDefined();
   });
 

@@ -1,5 +1,6 @@
 import { sql } from 'kysely';
-import type { FindKey, Found, HrisAdapter } from '../port.ts';
+import type { FindKey, Found } from '../../hire/employee.ts';
+import type { HrisAdapter } from '../port.ts';
 import type { Row, SqlDatabase } from './database.ts';
 import type { SqlOptions } from './options.ts';
 import { cellText, toFields, toRef } from './values.ts';

@@ -1,4 +1,5 @@
-import type { FindKey, HrisAdapter, HrisFacts } from '../port.ts';
+import type { FindKey } from '../../hire/employee.ts';
+import type { HrisAdapter, HrisFacts } from '../port.ts';
 import type { HrisKind } from '../registry.ts';
 import { openSqlDatabase, type SqlDatabase } from './database.ts';
 import { createHrisTables } from './ensure-hris-schema.ts';

@@ -1,5 +1,6 @@
 import { ConnectorError } from '../../errors.ts';
-import type { EmployeeFields, EmployeeRef, FieldDef, FieldValue } from '../port.ts';
+import type { EmployeeFields, EmployeeRef, FieldValue } from '../../hire/employee.ts';
+import type { FieldDef } from '../port.ts';
 import type { Row } from './database.ts';
 import type { Column } from './field-options.ts';
 import type { SqlOptions } from './options.ts';

@@ -1,6 +1,7 @@
 import { sql } from 'kysely';
 import { ConnectorError, isConnectorError } from '../../errors.ts';
-import type { CreateResult, EmployeeFields, WriteOptions } from '../port.ts';
+import type { EmployeeFields } from '../../hire/employee.ts';
+import type { CreateResult, WriteOptions } from '../port.ts';
 import type { SqlDatabase } from './database.ts';
 import { findEmployee, readEmployee } from './find.ts';
 import type { SqlOptions } from './options.ts';

@@ -2,7 +2,7 @@ import type { World } from '../world.ts';
 import { type Facts, type HireFact, idFieldOf } from './facts.ts';
 
 /** Answers by which a person took a hire out of our hands. */
-const OVER = new Set(['cancel', 'keep', 'ended']);
+const OVER = new Set(['cancel', 'keep', 'left']);
 
 /** I1: who is hired and not held is one employee, and the Employee ID stands with the partner. */
 export function checkFinished(world: World, facts: Facts): string[] {

@@ -1,14 +1,8 @@
-import type { HirePolicy, HireRef, HireStep } from '../../workflows/messages.ts';
-
-/** Why a hire is parked, and which answers a person may give. Stands in histories: ids and field names only. */
-export interface HoldRequest {
-  code: string;
-  message: string;
-  answers: string[];
-  details?: Record<string, unknown>;
-}
-
-export type Held = { verdict: 'hold'; hold: HoldRequest };
+import type { HireRef } from './hire-ref.ts';
+import type { HirePolicy, HireResult } from './hire-run.ts';
+import type { HireState } from './hire-state.ts';
+import type { HireStep } from './hire-step.ts';
+import type { Held, HoldRequest } from './holds.ts';
 
 export type Opened =
   | {
@@ -19,7 +13,9 @@ export type Opened =
       /** Answered, and not yet acted upon. */
       hold?: { holdId: string; code: string };
     }
-  | { verdict: 'closed'; period: number; state: 'done' | 'cancelled' | 'ended' | 'before-go-live' | 'not-hired' };
+  | { verdict: 'closed'; period: number; state: HireResult['state'] };
+
+export type Answered = { verdict: 'waiting' } | { verdict: 'answered'; next: HireStep | 'same' };
 
 /** What the hire workflow may ask of the world. Every one can run twice; each says by which key that is harmless. */
 export interface HireActivities {
@@ -62,15 +58,15 @@ export interface HireActivities {
   endHire(input: HireRef & { state: 'done' }): Promise<void>;
   /** The second reading and the known-good reading. `here` as long as absence is not proven. */
   confirmGone(input: HireRef): Promise<{ verdict: 'gone' | 'here' }>;
-  /** Brake: more cancellations in an hour than the tenant allows hold the rest. */
+  /** A change limit: above the tenant's number of cancellations an hour, a person decides. */
   allowCancellation(input: HireRef): Promise<{ verdict: 'allowed' } | Held>;
-  /** Terminates the enrolment, gives the claim free, ends the period; `back` when the person stands in the stage again. */
+  /** Terminates the enrolment, releases the claim, ends the period; `back` when the person stands in the stage again. */
   cancelHire(input: HireRef): Promise<{ verdict: 'cancelled' | 'back' }>;
   describeLeftAfterEmployee(input: HireRef): Promise<HoldRequest>;
   hasEmployee(input: HireRef): Promise<boolean>;
   /** By (hire, code): an open hold is not opened twice. */
   openHold(input: HireRef & { hold: HoldRequest }): Promise<{ holdId: string }>;
-  /** Closes an answered hold and gives its answer; undefined while nobody answered. */
-  takeAnswer(input: HireRef & { holdId: string }): Promise<{ answer?: string }>;
-  readOutcome(input: HireRef): Promise<{ state: 'done' | 'cancelled' | 'ended' | 'before-go-live' }>;
+  /** Closes an answered hold and says where its answer leads. `waiting` while nobody answered. */
+  takeAnswer(input: HireRef & { holdId: string }): Promise<Answered>;
+  readOutcome(input: HireRef): Promise<{ state: HireState }>;
 }

@@ -1,0 +1,65 @@
+import { type Decisions, undecided } from './decisions.ts';
+import type { EndState } from './hire-state.ts';
+import type { HireStep } from './hire-step.ts';
+
+/** One answer: what it takes, where the hire goes next, and what it decides for every later step. */
+interface AnswerEntry {
+  /** `same`: the step that held. Absent where only a hold of the whole tenant takes the answer. */
+  next?: HireStep | 'same';
+  /** The ids that must stand behind the answer. */
+  takes?: string;
+  /** The state that the hire ends in at once. */
+  ends?: EndState;
+  decides?: (before: Decisions, given: Given) => Partial<Decisions>;
+}
+
+/** What came with an answer. */
+export interface Given {
+  argument: string | undefined;
+  /** Details of the hold that was answered. */
+  details: Record<string, unknown>;
+}
+
+/** Every answer that a hold may accept. */
+export const answers = {
+  retry: { next: 'same' },
+  adopt: { next: 'enrol', takes: 'id', decides: (_, { argument }) => (argument ? { adopt: argument } : {}) },
+  dismiss: {},
+  're-enrol': { next: 're-enrol', decides: () => ({ adopt: undefined, createAnyway: false }) },
+  'skip-onboarding': { next: 'employ', decides: () => ({ skipOnboarding: true }) },
+  'create-anyway': { next: 'employ', decides: () => ({ createAnyway: true }) },
+  'same-employee': { next: 'employ', decides: () => ({ person: 'same-employee' }) },
+  transfer: { next: 'employ', decides: () => ({ person: 'transfer' }) },
+  'new-employment': { next: 'employ', decides: () => ({ person: 'new-employment' }) },
+  link: { next: 'employ', takes: 'employeeId', decides: (_, { argument }) => (argument ? { link: argument } : {}) },
+  create: { next: 'employ', decides: denyFound },
+  cancel: { next: 'cancel' },
+  keep: { next: 'ended', ends: 'kept' },
+  left: { next: 'ended', ends: 'left' },
+} satisfies Record<string, AnswerEntry>;
+
+export type Answer = keyof typeof answers;
+
+/** The entry of an answer as the store gives it back; undefined for a word that is no answer. */
+export function entryOf(answer: string): AnswerEntry | undefined {
+  return (answers as Record<string, AnswerEntry>)[answer];
+}
+
+/** Whoever answers `create` has looked at what was shown: those employees are somebody else, that attempt came to nothing. */
+function denyFound(before: Decisions, { details }: Given): Partial<Decisions> {
+  const { employeeIds, reason, attempt } = details;
+  const shown = Array.isArray(employeeIds) ? employeeIds.map(String) : [];
+  return {
+    notThese: new Set([...before.notThese, ...shown]),
+    ...(reason === 'absence-unproven' ? { createUnproven: true } : {}),
+    ...(typeof attempt === 'number' ? { neverHappened: new Set([...before.neverHappened, attempt]) } : {}),
+  };
+}
+
+/** Folds the answers given so far, oldest first. */
+export function decide(given: ReadonlyArray<Given & { answer: string }>): Decisions {
+  return given.reduce<Decisions>(
+    (before, one) => ({ ...before, ...entryOf(one.answer)?.decides?.(before, one) }),
+    undecided,
+  );
+}

@@ -1,0 +1,19 @@
+/** What people decided about a hire; the last word on each question counts. */
+export interface Decisions {
+  /** The enrolment made by hand that belongs to this hire. */
+  adopt?: string | undefined;
+  skipOnboarding?: boolean;
+  createAnyway?: boolean;
+  /** For a person hired before, or on another job. */
+  person?: 'same-employee' | 'transfer' | 'new-employment';
+  /** The employee this person is. */
+  link?: string;
+  /** Employees who are somebody else. */
+  notThese: ReadonlySet<string>;
+  /** A person looked and there is no such employee, although the HR system cannot prove it. */
+  createUnproven?: boolean;
+  /** Attempts at a create that a person said never happened. */
+  neverHappened: ReadonlySet<number>;
+}
+
+export const undecided: Decisions = { notThese: new Set(), neverHappened: new Set() };

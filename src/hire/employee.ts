@@ -1,0 +1,24 @@
+/** A field's value as sent to an HRIS. Dates `YYYY-MM-DD`, instants UTC ISO text, phones E.164, countries ISO 3166-1 alpha-2. */
+export type FieldValue = string | number | boolean | string[] | null;
+
+/** An employee as the mapping made it: canonical field name -> value. */
+export type EmployeeFields = Record<string, FieldValue>;
+
+/** `id` is the HRIS's immutable internal key; `number` the human employee number, absent until the HRIS assigned it. */
+export interface EmployeeRef {
+  id: string;
+  number?: string;
+}
+
+/** Ways to look a person up, strongest first (identity ladder). */
+export type FindKey =
+  | { by: 'reference'; value: string }
+  | { by: 'number'; value: string }
+  | { by: 'email'; value: string }
+  | { by: 'person'; familyName: string; givenName: string; birthDate: string };
+
+/** `trusted: false`: an empty answer of this filter proves nothing. */
+export type Found =
+  | { kind: 'none'; trusted: boolean }
+  | { kind: 'one'; ref: EmployeeRef; by: FindKey['by'] }
+  | { kind: 'many'; refs: EmployeeRef[]; by: FindKey['by'] };

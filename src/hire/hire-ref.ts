@@ -1,0 +1,6 @@
+/** One application in one employment period. */
+export interface HireRef {
+  tenantId: string;
+  jobCandidateId: string;
+  period: number;
+}

@@ -1,0 +1,13 @@
+/** What an open hire does now: the workflow's position and the column `hires.step`. */
+export type HireStep =
+  | 'enrol'
+  | 're-enrol'
+  | 'await-credits'
+  | 'onboard'
+  | 'employ'
+  | 'write-back'
+  | 'verify'
+  | 'confirm-left'
+  | 'cancel'
+  | 'watch-done'
+  | 'ended';
