@@ -169,7 +169,7 @@ function pass(world: World, process: Process, point: string): Promise<void> | un
 /** SIGKILL; another takes its place. */
 export function killWorker(world: World, process: Process): void {
   kill(process);
-  world.temporal.workers = world.temporal.workers.filter((worker) => worker.process !== process);
+  world.temporal.leave(process);
   world.workers = world.workers.filter((worker) => worker !== process);
   world.timeline.at(world.timeline.now() + world.random() * RESTART_MS, () => launch(world, process.name));
 }

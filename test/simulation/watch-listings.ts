@@ -1,5 +1,5 @@
 import { membershipOf } from './oracle/memberships.ts';
-import { currentAttempt } from './temporal-double.ts';
+import { currentAttempt } from './temporal-tasks.ts';
 import type { World } from './world.ts';
 
 /**
