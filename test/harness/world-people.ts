@@ -1,8 +1,22 @@
 import type { PartnerClient } from '../../src/partner/client/create-partner-client.ts';
 import { contract } from '../../src/partner/contract/index.ts';
 import type { ControlClient } from '../../src/sandbox/control/client.ts';
+import type { LedgerRow } from '../../src/sandbox/records/platform/ledger.ts';
 import { openDatabase } from '../../src/sql/open-database.ts';
-import type { Applicant, Employee } from './world.ts';
+
+export interface Employee {
+  id: string;
+  number: string;
+  reference: string | null;
+  email: string | null;
+}
+
+/** A person of the sandbox who is not hired yet. */
+export interface Applicant {
+  jobCandidateId: number;
+  candidateId: number;
+  jobId: number;
+}
 
 export async function defineStartDate(partner: PartnerClient, fill: boolean): Promise<string> {
   const answer = await partner.customFields.create({
@@ -61,4 +75,22 @@ export async function readEmployees(url: string): Promise<Employee[]> {
   } finally {
     await close();
   }
+}
+
+interface Ledger {
+  effects(name: string): Promise<LedgerRow[]>;
+}
+
+/** The latest Employee ID on each enrolment of ours, by job candidate: what the ledger says was written back. */
+export async function writtenBack(world: Ledger): Promise<Map<string, string>> {
+  const enrolments = new Map(
+    (await world.effects('enrolment')).map((row) => [String(row.subject), String(row.detail['externalRef'])]),
+  );
+  const written = new Map<string, string>();
+  for (const row of await world.effects('external-status')) {
+    const jobCandidateId = enrolments.get(String(row.subject))?.split(':')[1];
+    const employeeId = row.detail['employeeId'];
+    if (jobCandidateId !== undefined && employeeId !== undefined) written.set(jobCandidateId, String(employeeId));
+  }
+  return written;
 }

@@ -1,6 +1,33 @@
 import { mkdir, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
-import type { WorldOptions } from './world.ts';
+import type { SqlOptionsInput } from '../../src/hris/sql/options.ts';
+
+export interface WorldOptions {
+  /** A running Temporal server; see temporalForTests. */
+  temporalAddress: string;
+  jobs?: number;
+  candidates?: number;
+  /** People hired long ago. */
+  hired?: number;
+  /** YAML put into the tenant file under `policies:`, two spaces in. `{ flow }` is replaced. */
+  policies?: string;
+  /** YAML of the tenant file under `writeBack:`. */
+  writeBack?: string;
+  /** What the SQL HRIS is like: in the tenant file, and for the table that is made. */
+  hris?: Omit<SqlOptionsInput, 'url'>;
+  /** The HRIS's database as the judge reads it. Default: SQLite in the world's directory. */
+  hrisUrl?: string;
+  /** The same database as the tenant file names it, when something stands in between. */
+  hrisProxyUrl?: string;
+  /** Default: SQLite in the world's data directory. */
+  storeUrl?: string;
+  /** Environment of every process of the product. */
+  env?: NodeJS.ProcessEnv;
+  /** Further sandbox flags. */
+  sandbox?: string[];
+  /** Set the custom field 'Start date' for everyone in the pool; default true. */
+  startDates?: boolean;
+}
 
 /** The one tenant of a world. */
 export const TENANT = 'acme';
