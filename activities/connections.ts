@@ -1,7 +1,7 @@
 import { createHash } from 'node:crypto';
 import { ConnectorError } from '../src/errors.ts';
 import { withFailpoints } from '../src/failpoint.ts';
-import type { HrisAdapter } from '../src/hris/port.ts';
+import type { HrisConnection } from '../src/hris/port.ts';
 import type { Mapping } from '../src/mapping/load-mapping.ts';
 import { createPartnerClient, type PartnerClient } from '../src/partner/client/create-partner-client.ts';
 import type { CallReport } from '../src/partner/client/types.ts';
@@ -16,7 +16,7 @@ import { resolveSecret } from '../src/tenants/secrets.ts';
 export interface Connection {
   tenant: Tenant;
   partner: PartnerClient;
-  hris: HrisAdapter;
+  hris: HrisConnection;
   mapping: Mapping;
   /** Of each stream that may land in this HRIS. */
   landings: Partial<Record<StreamName, Mapping>>;
@@ -107,21 +107,19 @@ async function loadLandings(tenant: Tenant): Promise<Connection['landings']> {
   return Object.fromEntries(loaded.filter(([, mapping]) => mapping !== undefined)) as Connection['landings'];
 }
 
-/** What an adapter answers from memory; anything else it can do is a call of the HRIS. */
-const local: ReadonlySet<string> = new Set(['facts', 'fields', 'close']);
+/** The connection with its failpoints: each call of the HRIS is one, `hris.create` for instance, those of later capabilities as well. */
+function withHrisFailpoints(hris: HrisConnection): HrisConnection {
+  const { capabilities, close, ...calls } = hris;
+  return { ...watched(calls), capabilities, close };
+}
 
-/** The adapter with its failpoints: every call of the port is one, those that the port will have some day as well. */
-function withHrisFailpoints(adapter: HrisAdapter): HrisAdapter {
-  return new Proxy(adapter, {
-    get(target, name, receiver) {
-      const member: unknown = Reflect.get(target, name, receiver);
-      if (typeof member !== 'function' || local.has(String(name))) return member;
-      return (...args: unknown[]) =>
-        withFailpoints(`hris.${String(name)}`, async () =>
-          (member as (...all: unknown[]) => unknown).apply(target, args),
-        );
-    },
+function watched<T extends object>(calls: T): T {
+  const members = Object.entries(calls).map(([name, member]: [string, unknown]): [string, unknown] => {
+    if (typeof member === 'object' && member !== null) return [name, watched(member)];
+    const call = member as (...args: unknown[]) => Promise<unknown>;
+    return [name, (...args: unknown[]) => withFailpoints(`hris.${name}`, () => call(...args))];
   });
+  return Object.fromEntries(members) as T;
 }
 
 function tenantUnknown(tenantId: string): ConnectorError {

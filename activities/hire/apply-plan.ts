@@ -56,7 +56,7 @@ async function apply(
 ): Promise<Applied> {
   if (change.kind === 'create') return create(deps, connection, ref, candidateId, change, sinceRead);
   if (change.kind === 'update')
-    await connection.hris.update(change.employee.id, change.fields, {
+    await connection.hris.employees.update(change.employee.id, change.fields, {
       signal: AbortSignal.timeout(READ_MS),
       beforeSend: () => undefined,
     });
@@ -90,10 +90,10 @@ function onceOptions(
     verb,
     pinned: () => ({ reference }),
     giveUpMs: limits.giveUpMs,
-    readLagMs: connection.hris.facts().readLagMs,
+    readLagMs: connection.hris.capabilities.readLagMs,
     look: () => look(store, connection, ref, { kind: 'create', fields, reference }),
     sinceRead,
-    send: (pinned, guard) => connection.hris.create(fields, pinned.reference, guard),
+    send: (pinned, guard) => connection.hris.employees.create(fields, pinned.reference, guard),
   };
 }
 
@@ -131,7 +131,7 @@ async function finish(
   created: CreateResult,
 ): Promise<Applied> {
   const result =
-    created.kind === 'pending' ? await hris.resolve?.(created.ticket, AbortSignal.timeout(READ_MS)) : created;
+    created.kind === 'pending' ? await hris.pending?.resolve(created.ticket, AbortSignal.timeout(READ_MS)) : created;
   if (result === undefined || result.kind === 'pending')
     return { verdict: 'pending', nextCheckMs: result?.nextCheckMs ?? 60_000 };
   const employee = await withNumber(hris, result.ref);
@@ -145,7 +145,7 @@ async function finish(
 
 async function withNumber(hris: Connection['hris'], employee: EmployeeRef): Promise<EmployeeRef> {
   if (employee.number !== undefined) return employee;
-  return (await hris.read(employee.id, AbortSignal.timeout(READ_MS)))?.ref ?? employee;
+  return (await hris.employees.read(employee.id, AbortSignal.timeout(READ_MS)))?.ref ?? employee;
 }
 
 async function createUnknown({ store }: ActivityDeps, ref: HireRef, employeeIds: string[] = []): Promise<Applied> {

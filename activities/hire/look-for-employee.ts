@@ -14,7 +14,7 @@ export async function lookForEmployee(
 ): Promise<IdentityDecision> {
   const findings: Finding[] = [];
   for (const key of keysOf(reference, fields)) {
-    const found = await hris.find(key, AbortSignal.timeout(LOOK_MS));
+    const found = await hris.employees.find(key, AbortSignal.timeout(LOOK_MS));
     findings.push({ by: key.by, found: without(found, options.notThese) });
     // Our own reference settles it; nothing below can say otherwise.
     if (key.by === 'reference' && found.kind === 'one') break;

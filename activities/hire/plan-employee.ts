@@ -100,7 +100,7 @@ async function linkFound(
 }
 
 async function linkByHand({ hris }: Connection, ref: HireRef, id: string): Promise<Change | Held> {
-  const record = await hris.read(id, AbortSignal.timeout(30_000));
+  const record = await hris.employees.read(id, AbortSignal.timeout(30_000));
   if (record !== undefined) return { kind: 'link', employee: record.ref };
   return held('LINK_NOT_FOUND', { jobCandidateId: ref.jobCandidateId, employeeId: id });
 }

@@ -76,8 +76,9 @@ export async function mappedValues(
   row: HireRow,
 ): Promise<CustomValue[]> {
   if (tenant.writeBack.values.length === 0) return [];
-  const read = (): ReturnType<typeof hris.read> => hris.read(row.employee_id ?? '', AbortSignal.timeout(30_000));
-  const record = (await read()) ?? (await readLate(store, row, hris.facts().readLagMs, read));
+  const read = (): ReturnType<typeof hris.employees.read> =>
+    hris.employees.read(row.employee_id ?? '', AbortSignal.timeout(30_000));
+  const record = (await read()) ?? (await readLate(store, row, hris.capabilities.readLagMs, read));
   return tenant.writeBack.values.flatMap(({ customFieldId, field }) => {
     const value = record.fields[field];
     if (value === undefined || value === null) return [];

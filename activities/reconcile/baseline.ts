@@ -135,7 +135,7 @@ async function findOurs(
   traces: ReadonlyMap<string, OwnTrace>,
 ): Promise<Map<string, { member: StageMember; trace: OwnTrace | undefined }>> {
   const ours = new Map<string, { member: StageMember; trace: OwnTrace | undefined }>();
-  const mayHoldReference = hris.facts().storesReference;
+  const mayHoldReference = hris.capabilities.storesReference;
   for (const member of hired) {
     const trace = traces.get(member.jobCandidateId);
     if (
@@ -148,7 +148,9 @@ async function findOurs(
 }
 
 async function isEmployee(hris: Connection['hris'], reference: string): Promise<boolean> {
-  return (await hris.find({ by: 'reference', value: reference }, AbortSignal.timeout(30_000))).kind !== 'none';
+  return (
+    (await hris.employees.find({ by: 'reference', value: reference }, AbortSignal.timeout(30_000))).kind !== 'none'
+  );
 }
 
 async function reopen(

@@ -3,7 +3,7 @@ import { addToQuarantine, readQuarantine, release } from '../../src/store/quaran
 import type { QuarantineRow, StreamRow } from '../../src/store/schema.ts';
 import { beginRun, commitPage, refuseRun, type StreamKey } from '../../src/store/streams.ts';
 import { fetchAhead } from '../../src/streams/fetch-ahead.ts';
-import { type LandedPage, type Landing, landPage, noLanding } from '../../src/streams/land-page.ts';
+import { type Destination, type LandedPage, landPage, noLanding } from '../../src/streams/land-page.ts';
 import {
   advance,
   countsOf,
@@ -53,7 +53,7 @@ interface Reading {
   deps: ActivityDeps;
   connection: Connection;
   key: StreamKey & { stream: StreamName };
-  landing: Landing;
+  destination: Destination;
   /** The run as the store has it. */
   run: StreamRow;
   quarantine: QuarantineRow[];
@@ -67,12 +67,13 @@ async function openReading(
   key: Reading['key'],
   run: StreamRow,
 ): Promise<Reading> {
-  const { hris, landings } = connection;
-  const mapping = landings[key.stream];
-  if (mapping === undefined) throw noLanding(hris.kind, key.stream);
-  const landing = { hris, mapping, tenant: key.tenantId, stream: key.stream, force: run.is_full === 1 };
+  const { tenantId, stream } = key;
+  const { landing } = connection.hris;
+  const mapping = connection.landings[stream];
+  if (landing === undefined || mapping === undefined) throw noLanding(connection.tenant.hris.kind, stream);
+  const destination = { landing, mapping, tenant: tenantId, stream, force: run.is_full === 1 };
   const quarantine = await readQuarantine(deps.store, key);
-  return { deps, connection, key, landing, run, quarantine, before: undefined };
+  return { deps, connection, key, destination, run, quarantine, before: undefined };
 }
 
 async function readOn(reading: Reading, beat: Beat): Promise<StreamStep> {
@@ -108,7 +109,7 @@ async function land(reading: Reading, page: RecordPage | undefined): Promise<Lan
   const ids = page.items.map((item) => String(item['id'])).join(' ');
   assertMoved(streams[reading.key.stream], page.page, ids, reading.before);
   reading.before = ids;
-  return landPage(reading.landing, page);
+  return landPage(reading.destination, page);
 }
 
 async function settleQuarantine(reading: Reading, outcome: PageOutcome, landed: readonly string[]): Promise<void> {

@@ -1,3 +1,4 @@
+import type { z } from 'zod';
 import type { ConnectorError } from '../errors.ts';
 import type { EmployeeFields, EmployeeRef, FindKey, Found } from '../hire/employee.ts';
 
@@ -15,16 +16,12 @@ export interface FieldDef {
   options?: string[];
 }
 
-/** Static truths about one connection; `probe` may lower them. */
-export interface HrisFacts {
-  /** Which filters' empty answers prove absence. */
-  trustedFilters: ReadonlySet<FindKey['by']>;
-  /** How long after a write a read may still miss it. */
-  readLagMs: number;
-  /** Who assigns the employee number: at once, later by HR, or never (then the id is the number). */
-  numberBy: 'server' | 'later' | 'none';
-  /** Whether our reference is stored in the record itself. */
+/** What one connection supports. */
+export interface HrisCapabilities {
+  /** Our reference is stored in the employee's record, and can be looked up. */
   storesReference: boolean;
+  /** How long after a write a read may still miss it; 0 where reads show every write at once. */
+  readLagMs: number;
 }
 
 export interface WriteOptions {
@@ -61,32 +58,62 @@ export interface Landed {
   updated: number;
 }
 
-/**
- * One customer connection to an HR system. It states facts and does what it is told; order, retry and policy are the
- * caller's. Every refusal is a ConnectorError: `reject` for bad data (details: field -> text), `unknown` when a write left and no
- * answer came, `retry`/`throttle` when nothing happened, `reauthorize` when the credentials no longer work.
- */
-export interface HrisAdapter {
-  readonly kind: string;
-  facts(): HrisFacts;
-  /** Checks credentials, fields and filters; read-only. */
-  probe(signal: AbortSignal): Promise<{ ok: true; facts: HrisFacts } | { ok: false; error: ConnectorError }>;
-  /** What may be written; used by the mapping at load. */
-  fields(): readonly FieldDef[];
-  /** Looks a person up by one key. Each hit is checked here again, whatever the server's filter says. */
+/** Employees: what every HRIS supports. */
+export interface Employees {
+  /** Looks a person up by one key. Each hit is compared again on our side, whatever the server's filter says. */
   find(key: FindKey, signal: AbortSignal): Promise<Found>;
   /** Not idempotent: only inside an intent. `reference` is stored in the record where the system has room for it. */
   create(fields: EmployeeFields, reference: string, options: WriteOptions): Promise<CreateResult>;
   /** Writes only the fields given. Idempotent. */
   update(id: string, fields: EmployeeFields, options: WriteOptions): Promise<void>;
   /** Undefined when there is no such record. */
-  read(
-    id: string,
-    signal: AbortSignal,
-  ): Promise<{ ref: EmployeeRef; fields: EmployeeFields; reference?: string } | undefined>;
-  /** Asks what became of a pending create. */
-  resolve?(ticket: string, signal: AbortSignal): Promise<CreateResult>;
-  /** Writes the rows of one page whose hash is not the stored one, whole or not at all. Idempotent. Only where the HRIS has room for them. */
-  land?(stream: string, rows: readonly LandingRow[], options: LandOptions): Promise<Landed>;
+  read(id: string, signal: AbortSignal): Promise<EmployeeRecord | undefined>;
+}
+
+export interface EmployeeRecord {
+  ref: EmployeeRef;
+  fields: EmployeeFields;
+  reference?: string;
+}
+
+/** Tables where the partner's records land as they are. */
+export interface Landing {
+  /** Writes the rows of one page whose hash is not the stored one, whole or not at all. Idempotent. */
+  land(stream: string, rows: readonly LandingRow[], options: LandOptions): Promise<Landed>;
+}
+
+/** Creates that a person or a job on the HRIS's side finishes. */
+export interface PendingCreates {
+  /** Asks what became of one. */
+  resolve(ticket: string, signal: AbortSignal): Promise<CreateResult>;
+}
+
+/**
+ * One open connection to a customer's HR system. It says what it supports and does what it is told; order, retry and policy are the
+ * caller's. What it does not support is absent. Every refusal is a ConnectorError: `reject` for bad data (details: field -> text), `unknown`
+ * when a write left and no answer came, `retry`/`throttle` when nothing happened, `reauthorize` when the credentials no longer work.
+ */
+export interface HrisConnection {
+  readonly capabilities: HrisCapabilities;
+  readonly employees: Employees;
+  readonly landing?: Landing;
+  readonly pending?: PendingCreates;
+  /** Checks credentials, fields and rights; read-only. */
+  probe(signal: AbortSignal): Promise<{ ok: true } | { ok: false; error: ConnectorError }>;
   close(): Promise<void>;
+}
+
+/** One kind of HR system. `options` is always the output of `optionsSchema`. */
+export interface HrisAdapter<Options = unknown> {
+  /**
+   * Checks everything beside `kind` and `connection` in a tenant file, given what may land. A `url` may still be a reference to a secret
+   * (env:, file:).
+   */
+  optionsSchema(landings: Landings): z.ZodType<Options>;
+  /** What the mapping of an employee may write. */
+  employeeFields(options: Options): readonly FieldDef[];
+  /** What a stream's mapping may write; absent where nothing lands. */
+  landingFields?(options: Options, stream: string): readonly FieldDef[];
+  /** Opens one connection; every reference is resolved by now. Nothing is sent before the first call. */
+  open(options: Options): Promise<HrisConnection>;
 }

@@ -1,6 +1,6 @@
 import { createHash } from 'node:crypto';
 import { ConnectorError, isConnectorError } from '../errors.ts';
-import type { HrisAdapter, Landed, LandingRow } from '../hris/port.ts';
+import type { Landed, Landing, LandingRow } from '../hris/port.ts';
 import { evaluateMapping } from '../mapping/evaluate.ts';
 import type { Mapping } from '../mapping/load-mapping.ts';
 import type { Quarantined } from '../store/quarantine.ts';
@@ -15,9 +15,9 @@ export interface LandedPage extends Landed {
   quarantined: Quarantined[];
 }
 
-/** Where the pages of one run land. */
-export interface Landing {
-  hris: HrisAdapter;
+/** Where the pages of one run land, and how. */
+export interface Destination {
+  landing: Landing;
   mapping: Mapping;
   tenant: string;
   stream: StreamName;
@@ -25,18 +25,18 @@ export interface Landing {
 }
 
 /** Maps one page and lands it. What cannot be read, mapped or stored is quarantined with its reason; the others land. */
-export async function landPage(landing: Landing, page: RecordPage): Promise<LandedPage> {
+export async function landPage(destination: Destination, page: RecordPage): Promise<LandedPage> {
   const quarantined = page.unreadable.map(({ id, index, reason }) => ({
     key: id ?? `page ${page.page}, record ${index + 1}`,
     reason: `does not fit the contract: ${reason}`,
   }));
   const rows = new Map<string, LandingRow>();
   for (const item of page.items) {
-    const mapped = mapRecord(landing, item);
+    const mapped = mapRecord(destination, item);
     if ('hash' in mapped) rows.set(mapped.id, mapped);
     else quarantined.push(mapped);
   }
-  const landed = await landOrSplit(landing, [...rows.values()]);
+  const landed = await landOrSplit(destination, [...rows.values()]);
   const refused = new Set(landed.refused.map((one) => one.key));
   // A list that moved while it was read may show one record twice.
   const twice = page.items.length - rows.size - (quarantined.length - page.unreadable.length);
@@ -49,7 +49,7 @@ export async function landPage(landing: Landing, page: RecordPage): Promise<Land
   };
 }
 
-function mapRecord({ mapping, stream }: Landing, record: Record<string, unknown>): LandingRow | Quarantined {
+function mapRecord({ mapping, stream }: Destination, record: Record<string, unknown>): LandingRow | Quarantined {
   const id = String(record['id']);
   const { fields, problems } = evaluateMapping(mapping, { [streams[stream].record.name]: record });
   if (problems.length > 0)
@@ -64,21 +64,20 @@ type LandedRows = Landed & { refused: Quarantined[] };
 const ofOneRow: ReadonlySet<string> = new Set(['INVALID_VALUE', 'MISSING_FIELD', 'DUPLICATE_VALUE']);
 
 /** Halves a page that the HRIS refuses until the rows are found that it does not take. */
-async function landOrSplit(landing: Landing, rows: LandingRow[]): Promise<LandedRows> {
+async function landOrSplit(destination: Destination, rows: LandingRow[]): Promise<LandedRows> {
   try {
-    return { ...(await landRows(landing, rows)), refused: [] };
+    return { ...(await landRows(destination, rows)), refused: [] };
   } catch (error) {
     if (!isConnectorError(error) || !ofOneRow.has(error.code)) throw error;
     if (rows.length <= 1) return refusedRow(rows[0]?.id ?? '', error);
     const half = Math.ceil(rows.length / 2);
-    const left = await landOrSplit(landing, rows.slice(0, half));
-    return sum(left, await landOrSplit(landing, rows.slice(half)));
+    const left = await landOrSplit(destination, rows.slice(0, half));
+    return sum(left, await landOrSplit(destination, rows.slice(half)));
   }
 }
 
-async function landRows({ hris, stream, tenant, force }: Landing, rows: LandingRow[]): Promise<Landed> {
-  if (hris.land === undefined) throw noLanding(hris.kind, stream);
-  return hris.land(stream, rows, { tenant, force, signal: AbortSignal.timeout(LAND_MS) });
+function landRows({ landing, stream, tenant, force }: Destination, rows: LandingRow[]): Promise<Landed> {
+  return landing.land(stream, rows, { tenant, force, signal: AbortSignal.timeout(LAND_MS) });
 }
 
 function refusedRow(key: string, { message, code }: ConnectorError): LandedRows {

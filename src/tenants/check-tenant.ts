@@ -1,6 +1,6 @@
 import { dirname, resolve } from 'node:path';
 import { isConnectorError } from '../errors.ts';
-import { findHrisKind, hrisKinds } from '../hris/registry.ts';
+import { findHrisAdapter, hrisKinds } from '../hris/registry.ts';
 import { didYouMean, explainIssues } from '../mapping/explain-issues.ts';
 import type { Mapping } from '../mapping/load-mapping.ts';
 import { type Path, type Problem, problemAt, type YamlFile } from '../mapping/yaml-file.ts';
@@ -15,7 +15,7 @@ export function checkHris(source: YamlFile): { options?: Record<string, unknown>
   if (typeof value !== 'object' || value === null) return { problems: [] };
   const { kind, connection: _connection, ...options } = value as Record<string, unknown>;
   if (typeof kind !== 'string') return { problems: [] };
-  const found = findHrisKind(kind);
+  const found = findHrisAdapter(kind);
   if (!found)
     return {
       problems: [

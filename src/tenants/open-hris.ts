@@ -1,12 +1,12 @@
-import type { FieldDef, HrisAdapter } from '../hris/port.ts';
-import { findHrisKind, openHris } from '../hris/registry.ts';
+import type { FieldDef, HrisConnection } from '../hris/port.ts';
+import { findHrisAdapter, openHris } from '../hris/registry.ts';
 import { hasDefaultMapping, loadMapping, type Mapping } from '../mapping/load-mapping.ts';
 import { landings, type StreamName, streams } from '../streams/streams.ts';
 import type { Tenant } from './schema.ts';
 import { isSecretRef, resolveSecret } from './secrets.ts';
 
 /** Opens the tenant's HRIS with its secrets resolved. Close it yourself. */
-export async function openTenantHris({ hris }: Tenant): Promise<HrisAdapter> {
+export async function openTenantHris({ hris }: Tenant): Promise<HrisConnection> {
   return openHris(hris.kind, hris.connection, resolveOptions(hris.options), landings);
 }
 
@@ -27,12 +27,12 @@ export async function loadStreamMapping(tenant: Tenant, stream: StreamName): Pro
 }
 
 function employeeFields({ kind, options }: Tenant['hris']): readonly FieldDef[] {
-  const found = findHrisKind(kind);
-  return found?.fields(found.optionsSchema(landings).parse(options)) ?? [];
+  const found = findHrisAdapter(kind);
+  return found?.employeeFields(found.optionsSchema(landings).parse(options)) ?? [];
 }
 
 function landingFields({ kind, options }: Tenant['hris'], stream: StreamName): readonly FieldDef[] | undefined {
-  const found = findHrisKind(kind);
+  const found = findHrisAdapter(kind);
   return found?.landingFields?.(found.optionsSchema(landings).parse(options), stream);
 }
 

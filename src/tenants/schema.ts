@@ -1,5 +1,5 @@
 import { z } from 'zod';
-import { duration } from '../hris/registry.ts';
+import { duration } from '../hris/duration.ts';
 import { Overrides } from '../partner/contract/overrides.ts';
 import { stageTypes } from '../partner/contract/pipelines.ts';
 import { queryNamesOf } from '../partner/contract/query-names.ts';

@@ -1,12 +1,12 @@
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
 import { isConnectorError } from '../../src/errors.ts';
 import type { EmployeeFields, EmployeeRef } from '../../src/hire/employee.ts';
-import type { CreateResult, HrisAdapter, WriteOptions } from '../../src/hris/port.ts';
+import type { CreateResult, HrisConnection, WriteOptions } from '../../src/hris/port.ts';
 
 /** One real HRIS with two connections of its own, as two workers have. */
 export interface HrisUnderTest {
-  adapter: HrisAdapter;
-  second: HrisAdapter;
+  adapter: HrisConnection;
+  second: HrisConnection;
   /** Employees in the HRIS's own table, whatever its reads show. */
   count(): Promise<number>;
   stop(): Promise<void>;
@@ -58,7 +58,7 @@ export function describeHris(name: string, start: () => Promise<HrisUnderTest>):
     /** Reads show a write no later than the adapter says. */
     const shown = (): { interval: number; timeout: number } => ({
       interval: 20,
-      timeout: hris.adapter.facts().readLagMs + 2_000,
+      timeout: hris.adapter.capabilities.readLagMs + 2_000,
     });
 
     test('the probe finds table, columns and the right to insert', async () => {
@@ -67,34 +67,36 @@ export function describeHris(name: string, start: () => Promise<HrisUnderTest>):
 
     test('a created employee has an id and a number of the HRIS, and reads back as it was sent', async () => {
       const sent = employee('readback');
-      const ref = created(await hris.adapter.create(sent, '17:1', write));
+      const ref = created(await hris.adapter.employees.create(sent, '17:1', write));
       expect(ref.number).toMatch(/^0\d{5}$/);
-      await expect.poll(() => hris.adapter.read(ref.id, signal), shown()).toMatchObject({ ref, fields: sent });
+      await expect
+        .poll(() => hris.adapter.employees.read(ref.id, signal), shown())
+        .toMatchObject({ ref, fields: sent });
     });
 
     test('a created employee is found by number, e-mail and person', async () => {
       const sent = employee('found');
-      const ref = created(await hris.adapter.create(sent, '17:2', write));
+      const ref = created(await hris.adapter.employees.create(sent, '17:2', write));
       await expect
-        .poll(() => hris.adapter.find({ by: 'number', value: ref.number ?? '' }, signal), shown())
+        .poll(() => hris.adapter.employees.find({ by: 'number', value: ref.number ?? '' }, signal), shown())
         .toEqual({
           kind: 'one',
           ref,
           by: 'number',
         });
-      expect(await hris.adapter.find({ by: 'email', value: 'found@example.org' }, signal)).toEqual({
+      expect(await hris.adapter.employees.find({ by: 'email', value: 'found@example.org' }, signal)).toEqual({
         kind: 'one',
         ref,
         by: 'email',
       });
       const person = { by: 'person', givenName: 'ANA', familyName: ' reyes  FOUND ', birthDate: '1990-05-17' } as const;
-      expect(await hris.adapter.find(person, signal)).toEqual({ kind: 'one', ref, by: 'person' });
+      expect(await hris.adapter.employees.find(person, signal)).toEqual({ kind: 'one', ref, by: 'person' });
     });
 
     test('an e-mail in other case is the same e-mail', async () => {
-      const ref = created(await hris.adapter.create(employee('Mixed.Case'), '17:3', write));
+      const ref = created(await hris.adapter.employees.create(employee('Mixed.Case'), '17:3', write));
       await expect
-        .poll(() => hris.adapter.find({ by: 'email', value: 'mixed.CASE@Example.org' }, signal), shown())
+        .poll(() => hris.adapter.employees.find({ by: 'email', value: 'mixed.CASE@Example.org' }, signal), shown())
         .toEqual({
           kind: 'one',
           ref,
@@ -102,22 +104,25 @@ export function describeHris(name: string, start: () => Promise<HrisUnderTest>):
         });
     });
 
-    test('who is not there is "none", trusted where the facts say so', async () => {
-      const { trustedFilters } = hris.adapter.facts();
+    test('who is not there is "none", trusted where the filter can prove it', async () => {
+      const { storesReference } = hris.adapter.capabilities;
       for (const key of [
         { by: 'reference', value: '17:404' },
         { by: 'number', value: '999999' },
         { by: 'email', value: 'nobody@example.org' },
         { by: 'person', givenName: 'No', familyName: 'Body', birthDate: '1990-05-17' },
       ] as const) {
-        expect(await hris.adapter.find(key, signal)).toEqual({ kind: 'none', trusted: trustedFilters.has(key.by) });
+        expect(await hris.adapter.employees.find(key, signal)).toEqual({
+          kind: 'none',
+          trusted: key.by !== 'reference' || storesReference,
+        });
       }
-      expect(await hris.adapter.read('999999', signal)).toBeUndefined();
-      expect(await hris.adapter.read("x' or '1'='1", signal)).toBeUndefined();
+      expect(await hris.adapter.employees.read('999999', signal)).toBeUndefined();
+      expect(await hris.adapter.employees.read("x' or '1'='1", signal)).toBeUndefined();
     });
 
     test('an e-mail beyond ASCII that is not found proves nothing', async () => {
-      expect(await hris.adapter.find({ by: 'email', value: 'żółć@example.org' }, signal)).toEqual({
+      expect(await hris.adapter.employees.find({ by: 'email', value: 'żółć@example.org' }, signal)).toEqual({
         kind: 'none',
         trusted: false,
       });
@@ -134,25 +139,29 @@ export function describeHris(name: string, start: () => Promise<HrisUnderTest>):
       ['placeholders', '$1 ? :name %s'],
     ])('%s in a name come back unchanged', async (what, text) => {
       const sent = employee(what.replaceAll(' ', '-'), { familyName: text });
-      const ref = created(await hris.adapter.create(sent, `17:hostile:${what}`, write));
+      const ref = created(await hris.adapter.employees.create(sent, `17:hostile:${what}`, write));
       await expect
-        .poll(async () => (await hris.adapter.read(ref.id, signal))?.fields['familyName'], shown())
+        .poll(async () => (await hris.adapter.employees.read(ref.id, signal))?.fields['familyName'], shown())
         .toBe(text);
       const person = { by: 'person', givenName: 'Ana', familyName: text, birthDate: '1990-05-17' } as const;
-      expect(await hris.adapter.find(person, signal)).toEqual({ kind: 'one', ref, by: 'person' });
+      expect(await hris.adapter.employees.find(person, signal)).toEqual({ kind: 'one', ref, by: 'person' });
     });
 
     test('bad values are refused by field, without the value, and nothing is written', async () => {
       const before = await hris.count();
-      const missing = await refusal(hris.adapter.create(employee('missing', { startDate: null }), '17:4', write));
+      const missing = await refusal(
+        hris.adapter.employees.create(employee('missing', { startDate: null }), '17:4', write),
+      );
       expect(missing).toMatchObject({
         code: 'MISSING_FIELD',
         action: 'reject',
         details: { startDate: expect.any(String) },
       });
-      const zero = await refusal(hris.adapter.create(employee('zero', { title: 'a\0b' }), '17:4', write));
+      const zero = await refusal(hris.adapter.employees.create(employee('zero', { title: 'a\0b' }), '17:4', write));
       expect(zero).toMatchObject({ code: 'INVALID_VALUE', action: 'reject', details: { title: expect.any(String) } });
-      const unknown = await refusal(hris.adapter.create(employee('unknown', { shoeSize: '44' }), '17:4', write));
+      const unknown = await refusal(
+        hris.adapter.employees.create(employee('unknown', { shoeSize: '44' }), '17:4', write),
+      );
       expect(unknown).toMatchObject({ action: 'reject', details: { shoeSize: expect.any(String) } });
       for (const one of [missing, zero, unknown])
         expect(JSON.stringify(one)).not.toMatch(/Reyes|example\.org|44|a.{1,6}b"/);
@@ -161,16 +170,16 @@ export function describeHris(name: string, start: () => Promise<HrisUnderTest>):
 
     test('an update writes only the fields given, twice as well as once', async () => {
       const sent = employee('update');
-      const ref = created(await hris.adapter.create(sent, '17:5', write));
-      await hris.adapter.update(ref.id, { title: 'Chef' }, write);
-      await hris.adapter.update(ref.id, { title: 'Chef' }, write);
+      const ref = created(await hris.adapter.employees.create(sent, '17:5', write));
+      await hris.adapter.employees.update(ref.id, { title: 'Chef' }, write);
+      await hris.adapter.employees.update(ref.id, { title: 'Chef' }, write);
       await expect
-        .poll(() => hris.adapter.read(ref.id, signal), shown())
+        .poll(() => hris.adapter.employees.read(ref.id, signal), shown())
         .toMatchObject({ ref, fields: { ...sent, title: 'Chef' } });
     });
 
     test('an update of nobody is refused', async () => {
-      expect(await refusal(hris.adapter.update('999999', { title: 'Chef' }, write))).toMatchObject({
+      expect(await refusal(hris.adapter.employees.update('999999', { title: 'Chef' }, write))).toMatchObject({
         code: 'EMPLOYEE_NOT_FOUND',
         action: 'reject',
       });
@@ -179,7 +188,7 @@ export function describeHris(name: string, start: () => Promise<HrisUnderTest>):
     test('when beforeSend throws, its own error comes out and nothing is written', async () => {
       const before = await hris.count();
       const late = new Error('the deadline has passed');
-      const stopped = hris.adapter.create(employee('stopped'), '17:6', {
+      const stopped = hris.adapter.employees.create(employee('stopped'), '17:6', {
         ...write,
         beforeSend: () => {
           throw late;
@@ -191,7 +200,10 @@ export function describeHris(name: string, start: () => Promise<HrisUnderTest>):
 
     test('an aborted create is a retry when nothing was sent', async () => {
       const before = await hris.count();
-      const aborted = hris.adapter.create(employee('aborted'), '17:7', { ...write, signal: AbortSignal.abort() });
+      const aborted = hris.adapter.employees.create(employee('aborted'), '17:7', {
+        ...write,
+        signal: AbortSignal.abort(),
+      });
       expect(await refusal(aborted)).toMatchObject({ code: 'STOPPED', action: 'retry' });
       expect(await hris.count()).toBe(before);
     });
@@ -200,7 +212,9 @@ export function describeHris(name: string, start: () => Promise<HrisUnderTest>):
       const before = await hris.count();
       const refs = await Promise.all(
         Array.from({ length: 20 }, async (_, i) =>
-          created(await (i % 2 ? hris.adapter : hris.second).create(employee(`burst-${i}`), `17:burst:${i}`, write)),
+          created(
+            await (i % 2 ? hris.adapter : hris.second).employees.create(employee(`burst-${i}`), `17:burst:${i}`, write),
+          ),
         ),
       );
       expect(new Set(refs.map((ref) => ref.number)).size).toBe(20);

@@ -30,19 +30,18 @@ describe.each(Object.entries(databases))('%s', (name, database) => {
     });
     afterAll(() => hris.stop());
 
-    test('the facts say that the reference is stored and at once visible', () => {
-      expect(hris.adapter.facts()).toMatchObject({ storesReference: true, readLagMs: 0, numberBy: 'server' });
-      expect(hris.adapter.facts().trustedFilters.has('reference')).toBe(true);
+    test('it supports our reference, visible at once', () => {
+      expect(hris.adapter.capabilities).toMatchObject({ storesReference: true, readLagMs: 0 });
     });
 
     test('a second create of one reference gives back the first employee', async () => {
-      const ref = created(await hris.adapter.create(employee('once'), '17:10', write));
-      expect(await hris.adapter.find({ by: 'reference', value: '17:10' }, signal)).toEqual({
+      const ref = created(await hris.adapter.employees.create(employee('once'), '17:10', write));
+      expect(await hris.adapter.employees.find({ by: 'reference', value: '17:10' }, signal)).toEqual({
         kind: 'one',
         ref,
         by: 'reference',
       });
-      const again = await refusal(hris.second.create(employee('once'), '17:10', write));
+      const again = await refusal(hris.second.employees.create(employee('once'), '17:10', write));
       expect(again).toMatchObject({ code: 'ALREADY_EXISTS', action: 'ignore', details: { ...ref } });
       expect(await hris.count()).toBe(1);
     });
@@ -51,7 +50,7 @@ describe.each(Object.entries(databases))('%s', (name, database) => {
       const before = await hris.count();
       const both = await Promise.allSettled(
         [hris.adapter, hris.second, hris.adapter, hris.second].map((one) =>
-          one.create(employee('race'), '17:11', write),
+          one.employees.create(employee('race'), '17:11', write),
         ),
       );
       expect(both.filter((one) => one.status === 'fulfilled')).toHaveLength(1);
@@ -69,31 +68,30 @@ describe.each(Object.entries(databases))('%s', (name, database) => {
     });
     afterAll(() => hris.stop());
 
-    test('the facts say so, and an empty answer by reference proves nothing', async () => {
-      expect(hris.adapter.facts()).toMatchObject({ storesReference: false, readLagMs: 150 });
-      expect(hris.adapter.facts().trustedFilters.has('reference')).toBe(false);
-      expect(await hris.adapter.find({ by: 'reference', value: '17:20' }, signal)).toEqual({
+    test('it supports no reference, and an empty answer by reference proves nothing', async () => {
+      expect(hris.adapter.capabilities).toMatchObject({ storesReference: false, readLagMs: 150 });
+      expect(await hris.adapter.employees.find({ by: 'reference', value: '17:20' }, signal)).toEqual({
         kind: 'none',
         trusted: false,
       });
     });
 
     test('a new employee is missed by reads until the lag is over', async () => {
-      const ref = created(await hris.adapter.create(employee('lag'), '17:21', write));
-      expect(await hris.adapter.read(ref.id, signal)).toBeUndefined();
-      expect(await hris.adapter.find({ by: 'email', value: 'lag@example.org' }, signal)).toMatchObject({
+      const ref = created(await hris.adapter.employees.create(employee('lag'), '17:21', write));
+      expect(await hris.adapter.employees.read(ref.id, signal)).toBeUndefined();
+      expect(await hris.adapter.employees.find({ by: 'email', value: 'lag@example.org' }, signal)).toMatchObject({
         kind: 'none',
       });
       await expect
-        .poll(() => hris.adapter.read(ref.id, signal), { interval: 20, timeout: 2_000 })
+        .poll(() => hris.adapter.employees.read(ref.id, signal), { interval: 20, timeout: 2_000 })
         .toMatchObject({ ref });
     });
 
     test('the same person twice is accepted, and found as several', async () => {
-      await hris.adapter.create(employee('twice'), '17:22', write);
-      await hris.adapter.create(employee('twice'), '17:22', write);
+      await hris.adapter.employees.create(employee('twice'), '17:22', write);
+      await hris.adapter.employees.create(employee('twice'), '17:22', write);
       await expect
-        .poll(() => hris.adapter.find({ by: 'email', value: 'twice@example.org' }, signal), {
+        .poll(() => hris.adapter.employees.find({ by: 'email', value: 'twice@example.org' }, signal), {
           interval: 20,
           timeout: 2_000,
         })

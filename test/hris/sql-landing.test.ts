@@ -4,7 +4,7 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { sql } from 'kysely';
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
-import type { HrisAdapter, LandingRow } from '../../src/hris/port.ts';
+import type { HrisConnection, LandingRow } from '../../src/hris/port.ts';
 import { openHris } from '../../src/hris/registry.ts';
 import { openSqlDatabase } from '../../src/hris/sql/database.ts';
 import { landings } from '../../src/streams/streams.ts';
@@ -37,9 +37,9 @@ describe.each(Object.entries(databases))('landing tables in %s', (_name, databas
   });
   afterAll(() => hris.stop());
 
-  const land = (some: LandingRow[], more: { tenant?: string; force?: boolean; by?: HrisAdapter } = {}) => {
+  const land = (some: LandingRow[], more: { tenant?: string; force?: boolean; by?: HrisConnection } = {}) => {
     const { by = hris.adapter, ...options } = more;
-    return by.land?.('candidates', some, { tenant: 'acme', signal: AbortSignal.timeout(5_000), ...options });
+    return by.landing?.land('candidates', some, { tenant: 'acme', signal: AbortSignal.timeout(5_000), ...options });
   };
   const stored = async (id: string): Promise<Record<string, unknown> | undefined> => {
     const direct = openSqlDatabase(url);
@@ -109,7 +109,7 @@ test('a landing table that the user may not write refuses the stream, never the 
     const adapter = await openHris('sql', 'reader', { url: reader.href }, landings);
     const signal = AbortSignal.timeout(5_000);
     const error = await refusal(
-      adapter.land?.('candidates', rows(0, 1), { tenant: 'acme', signal }) ?? Promise.resolve(),
+      adapter.landing?.land('candidates', rows(0, 1), { tenant: 'acme', signal }) ?? Promise.resolve(),
     );
     await adapter.close();
     expect(error).toMatchObject({ code: 'LANDING_UNUSABLE', action: 'reject' });

@@ -1,6 +1,6 @@
 import pg from 'pg';
 import { afterEach, beforeEach, describe, expect, test } from 'vitest';
-import type { HrisAdapter } from '../../src/hris/port.ts';
+import type { HrisConnection } from '../../src/hris/port.ts';
 import { openHris } from '../../src/hris/registry.ts';
 import { ensureHrisSchema } from '../../src/hris/sql/ensure-hris-schema.ts';
 import { freePort } from '../harness/free-port.ts';
@@ -11,7 +11,7 @@ import { startTcpProxy, type TcpProxy } from './tcp-proxy.ts';
 
 let database: TestDatabase;
 let proxy: TcpProxy;
-let adapter: HrisAdapter;
+let adapter: HrisConnection;
 
 beforeEach(async () => {
   database = await createDatabase();
@@ -56,15 +56,15 @@ const insert = { holding: ['insert into'] };
 describe('a create whose answer is lost', () => {
   test('after the commit: unknown, then found by the reference, and never made twice', async () => {
     const struck = proxy.strike({ kind: 'answer-lost', ...insert });
-    const lost = await refusal(adapter.create(employee('lost'), '17:1', write));
+    const lost = await refusal(adapter.employees.create(employee('lost'), '17:1', write));
     expect(lost).toMatchObject({ code: 'OUTCOME_UNKNOWN', action: 'unknown' });
     expect(await struck).toBe('INSERT 0 1');
     expect(await countEmployees(database.url)).toBe(1);
 
     const direct = await openHris('sql', 'test-hr', { url: database.url });
-    const found = await direct.find({ by: 'reference', value: '17:1' }, signal);
+    const found = await direct.employees.find({ by: 'reference', value: '17:1' }, signal);
     expect(found).toMatchObject({ kind: 'one', by: 'reference', ref: { number: '000123' } });
-    expect(await refusal(direct.create(employee('lost'), '17:1', write))).toMatchObject({
+    expect(await refusal(direct.employees.create(employee('lost'), '17:1', write))).toMatchObject({
       code: 'ALREADY_EXISTS',
       details: { number: '000123' },
     });
@@ -74,7 +74,7 @@ describe('a create whose answer is lost', () => {
 
   test('before it arrived: unknown, and nothing is there', async () => {
     const struck = proxy.strike({ kind: 'reset-before', ...insert });
-    const lost = await refusal(adapter.create(employee('gone'), '17:2', write));
+    const lost = await refusal(adapter.employees.create(employee('gone'), '17:2', write));
     expect(lost).toMatchObject({ code: 'OUTCOME_UNKNOWN', action: 'unknown' });
     expect(await struck).toBe('nothing');
     expect(await countEmployees(database.url)).toBe(0);
@@ -87,7 +87,7 @@ describe('a create whose answer is lost', () => {
   ])('%s: the statement itself refuses to start after its time', async (_what, late) => {
     const struck = proxy.strike({ kind: 'executed-late', ms: 400, ...late, ...insert });
     expect(
-      await refusal(adapter.create(employee('late'), '17:3', { ...write, signal, remainingMs: () => 200 })),
+      await refusal(adapter.employees.create(employee('late'), '17:3', { ...write, signal, remainingMs: () => 200 })),
     ).toMatchObject({ code: 'OUTCOME_UNKNOWN', action: 'unknown' });
     expect(await struck).toBe('INSERT 0 0');
     expect(await countEmployees(database.url)).toBe(0);
@@ -95,7 +95,7 @@ describe('a create whose answer is lost', () => {
 
   test('the session is ended over there: unknown', async () => {
     await whileTableIsLocked(async (admin) => {
-      const create = refusal(adapter.create(employee('ended'), '17:4', write));
+      const create = refusal(adapter.employees.create(employee('ended'), '17:4', write));
       await admin.query('select pg_terminate_backend($1)', [await waitingSession(admin)]);
       expect(await create).toMatchObject({ code: 'OUTCOME_UNKNOWN', action: 'unknown' });
     });
@@ -105,7 +105,9 @@ describe('a create whose answer is lost', () => {
   test('stopped by the caller after it was sent: unknown', async () => {
     await whileTableIsLocked(async (admin) => {
       const stop = new AbortController();
-      const create = refusal(adapter.create(employee('abandoned'), '17:5', { ...write, signal: stop.signal }));
+      const create = refusal(
+        adapter.employees.create(employee('abandoned'), '17:5', { ...write, signal: stop.signal }),
+      );
       await waitingSession(admin);
       stop.abort();
       expect(await create).toMatchObject({ code: 'OUTCOME_UNKNOWN', action: 'unknown' });
@@ -118,18 +120,20 @@ describe('a create that cannot happen', () => {
     await whileTableIsLocked(async () => {
       const started = performance.now();
       const blocked = await refusal(
-        adapter.create(employee('blocked'), '17:6', { ...write, remainingMs: () => 3_000 }),
+        adapter.employees.create(employee('blocked'), '17:6', { ...write, remainingMs: () => 3_000 }),
       );
       expect(blocked).toMatchObject({ code: 'HRIS_BUSY', action: 'retry' });
       expect(performance.now() - started).toBeLessThan(3_000);
     });
     expect(await countEmployees(database.url)).toBe(0);
-    expect(created(await adapter.create(employee('blocked'), '17:6', write))).toMatchObject({ id: expect.any(String) });
-    expect(await adapter.find({ by: 'reference', value: '17:6' }, signal)).toMatchObject({ kind: 'one' });
+    expect(created(await adapter.employees.create(employee('blocked'), '17:6', write))).toMatchObject({
+      id: expect.any(String),
+    });
+    expect(await adapter.employees.find({ by: 'reference', value: '17:6' }, signal)).toMatchObject({ kind: 'one' });
   });
 
   test('a time that is already over sends nothing', async () => {
-    const over = adapter.create(employee('over'), '17:7', { ...write, remainingMs: () => 0 });
+    const over = adapter.employees.create(employee('over'), '17:7', { ...write, remainingMs: () => 0 });
     expect(await refusal(over)).toMatchObject({ code: 'DEADLINE_PASSED', action: 'retry' });
     expect(await countEmployees(database.url)).toBe(0);
   });
@@ -137,8 +141,8 @@ describe('a create that cannot happen', () => {
   test('a refused connection is a retry, for reads and writes alike', async () => {
     const nobody = await openHris('sql', 'test-hr', { url: `postgres://postgres@127.0.0.1:${await freePort()}/hr` });
     for (const call of [
-      nobody.find({ by: 'number', value: '1' }, signal),
-      nobody.create(employee('x'), '17:8', write),
+      nobody.employees.find({ by: 'number', value: '1' }, signal),
+      nobody.employees.create(employee('x'), '17:8', write),
     ]) {
       expect(await refusal(call)).toMatchObject({ code: 'HRIS_UNREACHABLE', action: 'retry' });
     }
@@ -200,14 +204,14 @@ describe('what the database itself decides', () => {
       { code: 'HRIS_BUSY', action: 'retry' },
     ],
   ])('%s', async (_what, statement, expected) => {
-    await adapter.create(employee('first'), '17:1', write);
+    await adapter.employees.create(employee('first'), '17:1', write);
     const admin = new pg.Client({ connectionString: database.url });
     await admin.connect();
     await admin.query(statement.replace('database current', `database ${new URL(database.url).pathname.slice(1)}`));
     await admin.end();
     // A new connection, because a session keeps the settings it began with.
     const later = await openHris('sql', 'test-hr', { url: database.url });
-    const refused = await refusal(later.create(employee('second'), '17:2', write));
+    const refused = await refusal(later.employees.create(employee('second'), '17:2', write));
     await later.close();
     expect(refused).toMatchObject(expected);
     expect(JSON.stringify(refused)).not.toMatch(/Reyes|Cook|example\.org/);
@@ -215,7 +219,9 @@ describe('what the database itself decides', () => {
   });
 
   test('a value the column cannot hold is refused without being repeated', async () => {
-    const refused = await refusal(adapter.create(employee('date', { startDate: '2026-13-45' }), '17:3', write));
+    const refused = await refusal(
+      adapter.employees.create(employee('date', { startDate: '2026-13-45' }), '17:3', write),
+    );
     expect(refused).toMatchObject({ code: 'INVALID_VALUE', action: 'reject' });
     expect(JSON.stringify(refused)).not.toContain('2026-13-45');
   });
@@ -232,8 +238,8 @@ describe('what the database itself decides', () => {
     };
     const wide = await openHris('sql', 'test-hr', { url: database.url, fields });
     const sent = employee('wide', { fte: 0.8, remote: false, tags: ['a', 'b, c'] });
-    const ref = created(await wide.create(sent, '17:4', write));
-    expect((await wide.read(ref.id, signal))?.fields).toMatchObject(sent);
+    const ref = created(await wide.employees.create(sent, '17:4', write));
+    expect((await wide.employees.read(ref.id, signal))?.fields).toMatchObject(sent);
     await wide.close();
   });
 });

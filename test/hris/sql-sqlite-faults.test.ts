@@ -22,18 +22,18 @@ test('createTable makes folder, file and table, by however many at once', async 
   const adapters = await Promise.all(
     Array.from({ length: 4 }, () => openHris('sql', 'test-hr', { url, createTable: true })),
   );
-  await Promise.all(adapters.map((adapter, i) => adapter.create(employee(`first-${i}`), `17:${i}`, write)));
+  await Promise.all(adapters.map((adapter, i) => adapter.employees.create(employee(`first-${i}`), `17:${i}`, write)));
   expect(await countEmployees(url)).toBe(4);
   await Promise.all(adapters.map((adapter) => adapter.close()));
 });
 
 test('without createTable a missing file is a retry and is not made', async () => {
   const adapter = await openHris('sql', 'test-hr', { url });
-  expect(await refusal(adapter.find({ by: 'number', value: '1' }, signal))).toMatchObject({
+  expect(await refusal(adapter.employees.find({ by: 'number', value: '1' }, signal))).toMatchObject({
     code: 'HRIS_UNREACHABLE',
     action: 'retry',
   });
-  expect(await refusal(adapter.create(employee('x'), '17:1', write))).toMatchObject({
+  expect(await refusal(adapter.employees.create(employee('x'), '17:1', write))).toMatchObject({
     code: 'HRIS_UNREACHABLE',
     action: 'retry',
   });
@@ -43,17 +43,19 @@ test('without createTable a missing file is a retry and is not made', async () =
 
 test('another process’s lock is a retry before the deadline, and nothing is written', async () => {
   const adapter = await openHris('sql', 'test-hr', { url, createTable: true });
-  created(await adapter.create(employee('before'), '17:1', write));
+  created(await adapter.employees.create(employee('before'), '17:1', write));
   const other = new DatabaseSync(url.slice('sqlite:'.length));
   other.exec('begin immediate');
   const started = performance.now();
-  const blocked = await refusal(adapter.create(employee('blocked'), '17:2', { ...write, remainingMs: () => 200 }));
+  const blocked = await refusal(
+    adapter.employees.create(employee('blocked'), '17:2', { ...write, remainingMs: () => 200 }),
+  );
   expect(blocked).toMatchObject({ code: 'HRIS_BUSY', action: 'retry' });
   expect(performance.now() - started).toBeLessThan(1_000);
   other.exec('rollback');
   other.close();
   expect(await countEmployees(url)).toBe(1);
-  created(await adapter.create(employee('blocked'), '17:2', write));
+  created(await adapter.employees.create(employee('blocked'), '17:2', write));
   await adapter.close();
 });
 

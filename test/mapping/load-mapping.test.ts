@@ -214,9 +214,9 @@ describe('the default mapping of the sql adapter', () => {
   afterAll(() => rm(folder, { recursive: true }));
 
   test('loads against the adapter’s own fields, alone and under a tenant’s file', async () => {
-    const { findHrisKind } = await import('../../src/hris/registry.ts');
-    const sql = findHrisKind('sql')!;
-    const fields = sql.fields(sql.optionsSchema(landings).parse({ url: 'sqlite:x' }));
+    const { findHrisAdapter } = await import('../../src/hris/registry.ts');
+    const sql = findHrisAdapter('sql')!;
+    const fields = sql.employeeFields(sql.optionsSchema(landings).parse({ url: 'sqlite:x' }));
     const plain = await loadMapping({ kind: 'sql', fields });
     expect(plain.fields.map((field) => field.target)).toEqual(
       expect.arrayContaining(['givenName', 'familyName', 'email', 'startDate', 'title']),
@@ -229,8 +229,8 @@ describe('the default mapping of the sql adapter', () => {
   });
 
   test.each(streamNames)('the default of %s fits its landing table, and reads one record alone', async (of) => {
-    const { findHrisKind } = await import('../../src/hris/registry.ts');
-    const sql = findHrisKind('sql')!;
+    const { findHrisAdapter } = await import('../../src/hris/registry.ts');
+    const sql = findHrisAdapter('sql')!;
     const fields = sql.landingFields!(sql.optionsSchema(landings).parse({ url: 'sqlite:x' }), of);
     const { name, ...record } = streams[of].record;
     const subject = { name: of, reads: { [name]: record } };

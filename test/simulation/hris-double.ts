@@ -1,6 +1,6 @@
 import { ConnectorError } from '../../src/errors.ts';
 import type { EmployeeFields, EmployeeRef, FindKey, Found } from '../../src/hire/employee.ts';
-import type { CreateResult, HrisAdapter, HrisFacts, WriteOptions } from '../../src/hris/port.ts';
+import type { CreateResult, Employees, HrisConnection, WriteOptions } from '../../src/hris/port.ts';
 import type { Random } from '../../src/sandbox/random.ts';
 import type { Process } from './processes.ts';
 import type { Timeline } from './timeline.ts';
@@ -28,7 +28,7 @@ export interface HrisDouble {
   faults: HrisFaults;
   /** Somebody's record that was there before. */
   add(human: string, fields: EmployeeFields): Employee;
-  connect(process: Process): HrisAdapter;
+  connect(process: Process): HrisConnection;
 }
 
 export interface HrisFaults {
@@ -53,7 +53,7 @@ export function createHrisDouble(profile: HrisProfile, world: HrisWorld): HrisDo
     employees: [],
     faults: { before: 0, answerLost: 0, late: 0, read: 0 },
     add: (human, fields) => insert(hris, world, human, fields, undefined),
-    connect: (process) => createAdapter(hris, world, process),
+    connect: (process) => createConnection(hris, world, process),
   };
   return hris;
 }
@@ -79,21 +79,11 @@ function insert(
   return employee;
 }
 
-function createAdapter(hris: HrisDouble, world: HrisWorld, process: Process): HrisAdapter {
+function createConnection(hris: HrisDouble, world: HrisWorld, process: Process): HrisConnection {
   const strict = hris.profile === 'strict';
-  const facts: HrisFacts = {
-    trustedFilters: new Set(strict ? ['reference', 'number', 'email'] : ['number', 'email']),
-    readLagMs: strict ? 0 : LAG_MS,
-    numberBy: 'server',
-    storesReference: strict,
-  };
   const visible = (): Employee[] =>
     hris.employees.filter((one) => strict || one.createdAt + LAG_MS <= world.timeline.now());
-  return {
-    kind: 'double',
-    facts: () => facts,
-    fields: () => [],
-    probe: async () => ({ ok: true, facts }),
+  const employees: Employees = {
     find: (key, signal) => readFrom(hris, world, process, signal, () => search(visible(), key, strict)),
     read: (id, signal) =>
       readFrom(hris, world, process, signal, () => {
@@ -110,6 +100,11 @@ function createAdapter(hris: HrisDouble, world: HrisWorld, process: Process): Hr
       writeTo(hris, world, process, write, () => {
         Object.assign(hris.employees.find((one) => one.id === id)?.fields ?? {}, fields);
       }),
+  };
+  return {
+    capabilities: { storesReference: strict, readLagMs: strict ? 0 : LAG_MS },
+    employees,
+    probe: async () => ({ ok: true }),
     close: async () => undefined,
   };
 }

@@ -1,5 +1,6 @@
 import type { Kysely, RawBuilder } from 'kysely';
 import type { WriteOptions } from '../port.ts';
+import type { SqlOptions } from './options.ts';
 import { openPostgres } from './postgres.ts';
 import { openSqlite } from './sqlite.ts';
 
@@ -7,16 +8,22 @@ export type Row = Record<string, unknown>;
 /** The customer's tables are known by configuration only. */
 export type Tables = Record<string, Row>;
 
-/** Builds a write statement; `guard` is a condition it must carry, false once the write's time is over by the database's own clock. */
+/** Builds a write statement. It must carry the condition `guard`, false once the write's time is over by the database's own clock. */
 export type BuildWrite = (guard: RawBuilder<boolean>) => RawBuilder<unknown>;
 
-/** One database, by either driver. Reads go through `kysely`; a write is one statement, so that it happens whole or not at all. */
+/** One database, by either driver. Reads go through `kysely`; a write is one statement, so it happens whole or not at all. */
 export interface SqlDatabase {
   readonly dialect: 'sqlite' | 'postgres';
   readonly kysely: Kysely<Tables>;
-  /** Runs one guarded statement. ConnectorError `unknown` when it was sent and no answer came, `retry` when nothing happened. */
+  /** Runs one guarded statement. ConnectorError `unknown`: it was sent and no answer came; `retry`: nothing happened. */
   write(build: BuildWrite, options: WriteOptions): Promise<Row[]>;
   close(): Promise<void>;
+}
+
+/** An open database and what the tenant file says of it. */
+export interface SqlHris {
+  database: SqlDatabase;
+  options: SqlOptions;
 }
 
 /** Opens `sqlite:PATH` or `postgres://...`. Connects at the first use. `create` lets SQLite make the file. */

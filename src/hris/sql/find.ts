@@ -1,7 +1,7 @@
 import { sql } from 'kysely';
 import type { FindKey, Found } from '../../hire/employee.ts';
-import type { HrisAdapter } from '../port.ts';
-import type { Row, SqlDatabase } from './database.ts';
+import type { EmployeeRecord } from '../port.ts';
+import type { Row, SqlHris } from './database.ts';
 import type { SqlOptions } from './options.ts';
 import { cellText, toFields, toRef } from './values.ts';
 
@@ -9,11 +9,7 @@ import { cellText, toFields, toRef } from './values.ts';
 const ENOUGH = 200;
 
 /** One record by its id, as reads show it. */
-export async function readEmployee(
-  database: SqlDatabase,
-  options: SqlOptions,
-  id: string,
-): ReturnType<HrisAdapter['read']> {
+export async function readEmployee({ database, options }: SqlHris, id: string): Promise<EmployeeRecord | undefined> {
   // Compared as text by the database itself: an id of another HRIS's form is then absent, not an error.
   const row = await database.kysely
     .selectFrom(options.readFrom)
@@ -42,7 +38,7 @@ interface Search {
 }
 
 /** Looks up by one key in what this HRIS lets us read. */
-export async function findEmployee(database: SqlDatabase, options: SqlOptions, key: FindKey): Promise<Found> {
+export async function findEmployee({ database, options }: SqlHris, key: FindKey): Promise<Found> {
   const search = searchFor(key, options);
   if (search.column === undefined) return { kind: 'none', trusted: false };
   const column = sql.ref(search.column);

@@ -35,8 +35,6 @@ export function sqlOptions(landings: Landings) {
       readFrom: name.optional(),
       idColumn: name.default('id'),
       numberColumn: name.default('employee_number'),
-      /** When the HR system fills the number: in the insert itself, or later by a person or a job. */
-      numberBy: z.enum(['server', 'later'], 'expected server or later').default('server'),
       /** Column that holds our reference, best with a unique index; `none` where the table has no room for it. */
       referenceColumn: name.default('external_ref'),
       readLag: duration.default(0),

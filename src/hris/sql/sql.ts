@@ -1,6 +1,4 @@
-import type { FindKey } from '../../hire/employee.ts';
-import type { HrisAdapter, HrisFacts } from '../port.ts';
-import type { HrisKind } from '../registry.ts';
+import type { Employees, HrisAdapter, HrisConnection, Landing } from '../port.ts';
 import { openSqlDatabase, type SqlDatabase } from './database.ts';
 import { createHrisTables } from './ensure-hris-schema.ts';
 import { fieldDefs } from './field-options.ts';
@@ -15,16 +13,38 @@ import { explainSqlError } from './sql-errors.ts';
 import { createEmployee, updateEmployee } from './write-employee.ts';
 
 /** An employees table in SQLite or Postgres that the HRIS owns and that numbers the employees itself. */
-export const sql: HrisKind<SqlOptions> = {
-  optionsSchema: sqlOptions as unknown as HrisKind<SqlOptions>['optionsSchema'],
-  fields: fieldDefs,
+export const sql: HrisAdapter<SqlOptions> = {
+  optionsSchema: sqlOptions,
+  employeeFields: fieldDefs,
   landingFields: (options, stream) => fieldDefs(landingTable(options, stream)),
-  open: async (options) => openSqlAdapter(options),
+  open: async (options) => openConnection(options),
 };
 
-/** Opens the adapter; connects at the first call. */
-export function openSqlAdapter(options: SqlOptions): HrisAdapter {
+/** Runs work on the open database within a signal's time; every failure is a ConnectorError. */
+type Reach = <T>(signal: AbortSignal, work: (database: SqlDatabase) => Promise<T>) => Promise<T>;
+
+/** Connects at the first call. */
+function openConnection(options: SqlOptions): HrisConnection {
   const database = openSqlDatabase(options.url, { create: options.createTable });
+  const reach = reaching(database, options);
+  return {
+    capabilities: { storesReference: options.referenceColumn !== undefined, readLagMs: options.readLag },
+    employees: employeesOf(options, reach),
+    landing: landingOf(options, reach),
+    probe: async (signal) => {
+      try {
+        await reach(signal, (open) => probeEmployees(open, options));
+        return { ok: true };
+      } catch (error) {
+        return { ok: false, error: explainSqlError(error, { sent: false }) };
+      }
+    },
+    close: () => database.close(),
+  };
+}
+
+/** The demonstration's tables are made once, before the first use. */
+function reaching(database: SqlDatabase, options: SqlOptions): Reach {
   let created: Promise<void> | undefined;
   const ready = async (): Promise<SqlDatabase> => {
     created ??= options.createTable ? createHrisTables(database, options) : Promise.resolve();
@@ -34,44 +54,43 @@ export function openSqlAdapter(options: SqlOptions): HrisAdapter {
     });
     return database;
   };
-  const reading = async <T>(signal: AbortSignal, read: (open: SqlDatabase) => Promise<T>): Promise<T> => {
+  return async (signal, work) => {
     try {
-      return await whileOpen(ready().then(read), signal);
+      return await whileOpen(ready().then(work), signal);
     } catch (error) {
       throw explainSqlError(error, { sent: false });
     }
   };
-  const facts = factsOf(options);
+}
+
+/** Writes leave `reach` before they begin: a driver knows better than a signal whether one was sent. */
+function employeesOf(options: SqlOptions, reach: Reach): Employees {
   return {
-    kind: 'sql',
-    facts: () => facts,
-    fields: () => fieldDefs(options),
-    probe: async (signal) => {
-      try {
-        await reading(signal, (open) => probeEmployees(open, options));
-        return { ok: true, facts };
-      } catch (error) {
-        return { ok: false, error: explainSqlError(error, { sent: false }) };
-      }
+    find: (key, signal) => reach(signal, (database) => findEmployee({ database, options }, key)),
+    read: (id, signal) => reach(signal, (database) => readEmployee({ database, options }, id)),
+    create: async (fields, reference, write) => {
+      const database = await reach(write.signal, async (open) => open);
+      return createEmployee({ database, options }, fields, reference, write);
     },
-    find: (key, signal) => reading(signal, (open) => findEmployee(open, options, key)),
-    create: async (fields, reference, write) =>
-      createEmployee(await reading(write.signal, async (open) => open), options, fields, reference, write),
-    update: async (id, fields, write) =>
-      updateEmployee(await reading(write.signal, async (open) => open), options, id, fields, write),
-    read: (id, signal) => reading(signal, (open) => readEmployee(open, options, id)),
+    update: async (id, fields, write) => {
+      const database = await reach(write.signal, async (open) => open);
+      await updateEmployee({ database, options }, id, fields, write);
+    },
+  };
+}
+
+function landingOf(options: SqlOptions, reach: Reach): Landing {
+  return {
     land: (stream, rows, { signal, ...how }) => {
       const table = landingTable(options, stream);
-      const write = async (open: SqlDatabase) => {
+      return reach(signal, async (database) => {
         try {
-          return await landRows(open, table, rows, how);
+          return await landRows(database, table, rows, how);
         } catch (error) {
           throw explainLandingError(error, table);
         }
-      };
-      return reading(signal, write);
+      });
     },
-    close: () => database.close(),
   };
 }
 
@@ -79,17 +98,4 @@ function landingTable({ landing }: SqlOptions, stream: string): LandingTable {
   const table = landing[stream];
   if (table === undefined) throw new Error(`The connection was opened without a landing table for ${stream}.`);
   return table;
-}
-
-function factsOf(options: SqlOptions): HrisFacts {
-  const trusted: FindKey['by'][] = ['number'];
-  if (options.referenceColumn !== undefined) trusted.push('reference');
-  if (options.columns['email']) trusted.push('email');
-  if (options.columns['birthDate']) trusted.push('person');
-  return {
-    trustedFilters: new Set(trusted),
-    readLagMs: options.readLag,
-    numberBy: options.numberBy,
-    storesReference: options.referenceColumn !== undefined,
-  };
 }

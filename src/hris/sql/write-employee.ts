@@ -2,19 +2,18 @@ import { sql } from 'kysely';
 import { ConnectorError, isConnectorError } from '../../errors.ts';
 import type { EmployeeFields } from '../../hire/employee.ts';
 import type { CreateResult, WriteOptions } from '../port.ts';
-import type { SqlDatabase } from './database.ts';
+import type { SqlHris } from './database.ts';
 import { findEmployee, readEmployee } from './find.ts';
-import type { SqlOptions } from './options.ts';
 import { byField, toColumns, toRef } from './values.ts';
 
 /** One insert. ALREADY_EXISTS (ignore, details: the ref) when the reference is taken. */
 export async function createEmployee(
-  database: SqlDatabase,
-  options: SqlOptions,
+  hris: SqlHris,
   fields: EmployeeFields,
   reference: string,
   write: WriteOptions,
 ): Promise<CreateResult> {
+  const { database, options } = hris;
   const pairs = toColumns(fields, options);
   if (options.referenceColumn !== undefined) pairs.push([options.referenceColumn, reference]);
   const columns = sql.join(pairs.map(([column]) => sql.ref(column)));
@@ -34,13 +33,13 @@ export async function createEmployee(
       error.code === 'DUPLICATE_VALUE' &&
       options.referenceColumn !== undefined &&
       Object.keys(error.details ?? {}).includes(options.referenceColumn);
-    throw ofReference ? await alreadyExists(database, options, reference) : byField(error, options);
+    throw ofReference ? await alreadyExists(hris, reference) : byField(error, options);
   }
 }
 
 /** The reference is taken, so this employee was created before: not an error to repeat, but the answer. */
-async function alreadyExists(database: SqlDatabase, options: SqlOptions, reference: string): Promise<ConnectorError> {
-  const found = await findEmployee(database, options, { by: 'reference', value: reference }).catch(() => undefined);
+async function alreadyExists(hris: SqlHris, reference: string): Promise<ConnectorError> {
+  const found = await findEmployee(hris, { by: 'reference', value: reference }).catch(() => undefined);
   return new ConnectorError({
     code: 'ALREADY_EXISTS',
     action: 'ignore',
@@ -51,12 +50,12 @@ async function alreadyExists(database: SqlDatabase, options: SqlOptions, referen
 
 /** One update of the fields given. */
 export async function updateEmployee(
-  database: SqlDatabase,
-  options: SqlOptions,
+  hris: SqlHris,
   id: string,
   fields: EmployeeFields,
   write: WriteOptions,
 ): Promise<void> {
+  const { database, options } = hris;
   const pairs = toColumns(fields, options);
   if (pairs.length === 0) return;
   const changes = sql.join(pairs.map(([column, value]) => sql`${sql.ref(column)} = ${value}`));
@@ -68,7 +67,7 @@ export async function updateEmployee(
       write,
     );
     if (rows.length > 0) return;
-    throw (await readEmployee(database, options, id))
+    throw (await readEmployee(hris, id))
       ? tooLate()
       : new ConnectorError({
           code: 'EMPLOYEE_NOT_FOUND',
