@@ -107,7 +107,10 @@ async function loadLandings(tenant: Tenant): Promise<Connection['landings']> {
   return Object.fromEntries(loaded.filter(([, mapping]) => mapping !== undefined)) as Connection['landings'];
 }
 
-/** The connection with its failpoints: each call of the HRIS is one, `hris.create` for instance, those of later capabilities as well. */
+/**
+ * The connection with its failpoints: each call of the HRIS is one, `hris.create` for instance, those of later
+ * capabilities as well.
+ */
 function withHrisFailpoints(hris: HrisConnection): HrisConnection {
   const { capabilities, close, ...calls } = hris;
   return { ...watched(calls), capabilities, close };
@@ -126,7 +129,9 @@ function tenantUnknown(tenantId: string): ConnectorError {
   return new ConnectorError({
     code: 'TENANT_UNKNOWN',
     action: 'retry',
-    message: `No tenant file names the tenant "${tenantId}". Its work waits until the file is back and the worker is restarted.`,
+    message:
+      `No tenant file names the tenant "${tenantId}". Its work waits until the file is back and the worker is ` +
+      'restarted.',
     retryAfterMs: 60_000,
   });
 }

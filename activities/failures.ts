@@ -5,9 +5,10 @@ import { ConnectorError, type ErrorAction } from '../src/errors.ts';
 const benign: ReadonlySet<ErrorAction> = new Set(['throttle', 'reauthorize', 'unknown']);
 
 /**
- * Turns an error's action into a Temporal failure: retrying happens there and nowhere else. Every action comes back, after the error's
- * own delay where it names one: a refusal that a person can cure has become a hold before it gets here, and a hire whose workflow failed
- * would be followed by nobody. Messages are ConnectorErrors' own or a fixed text: what other errors say may quote a record.
+ * Turns an error's action into a Temporal failure: retrying happens there and nowhere else. Every action comes back,
+ * after the error's own delay where it names one: a refusal that a person can cure has become a hold before it gets
+ * here, and a hire whose workflow failed would be followed by nobody. Messages are ConnectorErrors' own or a fixed
+ * text: what other errors say may quote a record.
  */
 export function toFailure(error: unknown): ApplicationFailure {
   if (error instanceof ApplicationFailure) return error;

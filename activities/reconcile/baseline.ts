@@ -23,9 +23,9 @@ interface OwnTrace {
 }
 
 /**
- * The first reconcile of a tenant. Everyone already hired is recorded as before go-live and none is started. Where the partner or the HRIS
- * carries references of ours, this store was lost and rebuilt: those hires are opened again and finished, and the others,
- * of whom nobody can tell whether they were work, are named in one hold.
+ * The first reconcile of a tenant. Everyone already hired is recorded as before go-live and none is started. Where the
+ * partner or the HRIS carries references of ours, this store was lost and rebuilt: those hires are opened again and
+ * finished, and the others, of whom nobody can tell whether they were work, are named in one hold.
  */
 export async function recordBaseline(
   deps: ActivityDeps,
@@ -105,7 +105,10 @@ async function listHired(connection: Connection, jobs: readonly ListedJob[], cou
   };
 }
 
-/** A list of one page cannot shift while it is read. A longer one is read twice: who is passed over by both must have moved twice. */
+/**
+ * A list of one page cannot shift while it is read. A longer one is read twice: who is passed over by both must have
+ * moved twice.
+ */
 async function* readStageAtRest(connection: Connection, jobId: string, stage: string): AsyncGenerator<StagePage> {
   let pages = 0;
   for await (const page of listStage(connection, jobId, stage, 'bulk')) {
@@ -125,7 +128,10 @@ function cannotGoLive(tenantId: string, whoHas: string, { reason }: UnreadableIt
   return new ConnectorError({
     code: 'BASELINE_UNREADABLE',
     action: 'retry',
-    message: `${whoHas} a record without an id (${reason}), so tenant ${tenantId} cannot go live: people hired before would be hired again. Correct the record with the partner, or name the difference in partner.readings; the next reconcile goes on by itself.`,
+    message:
+      `${whoHas} a record without an id (${reason}), so tenant ${tenantId} cannot go live: people hired before ` +
+      'would be hired again. Correct the record with the partner, or name the difference in partner.overrides; ' +
+      'the next reconcile goes on by itself.',
   });
 }
 

@@ -5,8 +5,9 @@ const FRESH_MS = 600_000;
 const UNKNOWN_MS = 5_000;
 
 /**
- * Whether a stage starts hires, by id. A pipeline's stages change rarely, so they are kept for ten minutes, and for five seconds where an
- * id is not among them. A burst of events shares one reading. A stage nobody knows counts as one: the hire asks the partner anyway.
+ * Whether a stage starts hires, by id. A pipeline's stages change rarely, so they are kept for ten minutes, and for
+ * five seconds where an id is not among them. A burst of events shares one reading. A stage nobody knows counts as
+ * one: the hire asks the partner anyway.
  */
 export function createStageLookup(connections: Connections): (tenantId: string, stageId: string) => Promise<boolean> {
   const readings = new Map<string, { types: Promise<Map<string, string>>; readAt: number }>();

@@ -40,8 +40,8 @@ interface Reconcile {
 }
 
 /**
- * Compares the partner with `hires` and hints what differs. Decides nothing: each wake reads again. The jobs list comes first and doubles as
- * the known-good read, so that nothing starts under another company's key.
+ * Compares the partner with `hires` and hints what differs. Decides nothing: each wake reads again. The jobs list
+ * comes first and doubles as the known-good read, so that nothing starts under another company's key.
  */
 export function reconcile(deps: ActivityDeps, { tenantId }: { tenantId: string }): Promise<ReconcileCounts> {
   return guarded(deps, tenantId, async (connection) => {
@@ -123,7 +123,10 @@ async function signalAbsent(
 /** At most so many second readings a reconcile; the rest waits for the next. */
 const MOST_SECOND_READINGS = 50;
 
-/** Hires that nobody follows and whose person is gone by a second reading too: when they come back, that is a new period. */
+/**
+ * Hires that nobody follows and whose person is gone by a second reading too: when they come back, that is a new
+ * period.
+ */
 async function noteLeft(
   reconcile: Reconcile,
   job: ListedJob,

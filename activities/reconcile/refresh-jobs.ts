@@ -20,8 +20,8 @@ export interface ListedJobs {
 }
 
 /**
- * Reads the whole jobs list and keeps it: a job's fields are shown nowhere else (section 4.2). Doubles as the known-good read: none of
- * the jobs known before means another company's key, and nothing is kept.
+ * Reads the whole jobs list and keeps it: a job's fields are shown nowhere else (section 4.2). Doubles as the
+ * known-good read: none of the jobs known before means another company's key, and nothing is kept.
  */
 export async function refreshJobs(store: Store, { tenant, partner }: Connection): Promise<ListedJobs> {
   const known = new Map((await readJobs(store, tenant.tenant)).map((job) => [job.jobId, job]));

@@ -28,8 +28,9 @@ const BATCH = { pages: 25, ms: 30_000 };
 type Beat = (details: unknown) => void;
 
 /**
- * Lands some pages of one stream, from the store's cursor on. The cursor moves after a page is written, so a repeat writes nothing twice: the
- * page's hashes are there by then. A cause that only a person can remove ends the run, and the schedule begins the next.
+ * Lands some pages of one stream, from the store's cursor on. The cursor moves after a page is written, so a repeat
+ * writes nothing twice: the page's hashes are there by then. A cause that only a person can remove ends the run, and
+ * the schedule begins the next.
  */
 export function syncPages(deps: ActivityDeps, input: StreamInput, beat: Beat = () => undefined): Promise<StreamStep> {
   const { tenantId, stream, runId, full } = input;

@@ -1,2 +1,5 @@
-/** Every HRIS adapter, one line each. Its name here is the `hris.kind` of tenant files and the folder of its default mappings. */
+/**
+ * Every HRIS adapter, one line each. Its name here is the `hris.kind` of tenant files and the folder of its default
+ * mappings.
+ */
 export { sql } from './sql/sql.ts';

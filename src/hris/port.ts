@@ -89,9 +89,10 @@ export interface PendingCreates {
 }
 
 /**
- * One open connection to a customer's HR system. It says what it supports and does what it is told; order, retry and policy are the
- * caller's. What it does not support is absent. Every refusal is a ConnectorError: `reject` for bad data (details: field -> text), `unknown`
- * when a write left and no answer came, `retry`/`throttle` when nothing happened, `reauthorize` when the credentials no longer work.
+ * One open connection to a customer's HR system. It says what it supports and does what it is told; order, retry and
+ * policy are the caller's. What it does not support is absent. Every refusal is a ConnectorError: `reject` for bad
+ * data (details: field -> text), `unknown` when a write left and no answer came, `retry`/`throttle` when nothing
+ * happened, `reauthorize` when the credentials no longer work.
  */
 export interface HrisConnection {
   readonly capabilities: HrisCapabilities;
@@ -106,8 +107,8 @@ export interface HrisConnection {
 /** One kind of HR system. `options` is always the output of `optionsSchema`. */
 export interface HrisAdapter<Options = unknown> {
   /**
-   * Checks everything beside `kind` and `connection` in a tenant file, given what may land. A `url` may still be a reference to a secret
-   * (env:, file:).
+   * Checks everything beside `kind` and `connection` in a tenant file, given what may land. A `url` may still be a
+   * reference to a secret (env:, file:).
    */
   optionsSchema(landings: Landings): z.ZodType<Options>;
   /** What the mapping of an employee may write. */

@@ -9,7 +9,10 @@ const PREVIOUS_JOB: Record<string, string> = {
   'candidate.currentCompany': 'the company the person is leaving',
 };
 
-/** Checks rules against both ends. `complete` is the file to blame for required fields that nothing fills; undefined leaves that check out. */
+/**
+ * Checks rules against both ends. `complete` is the file to blame for required fields that nothing fills; undefined
+ * leaves that check out.
+ */
 export function checkRules(
   rules: readonly PlacedRule[],
   { fields, reads }: { fields: readonly FieldDef[]; reads: SourceRecords },
@@ -28,7 +31,8 @@ export function checkRules(
       problemAt(
         complete,
         [],
-        `"${field.key}" (${field.label}) is required by the HR system and nothing fills it. Add a rule with from or constant.`,
+        `"${field.key}" (${field.label}) is required by the HR system and nothing fills it. Add a rule with ` +
+          'from or constant.',
         'fields',
       ),
     );

@@ -5,8 +5,8 @@ import { readSource } from './read-source.ts';
 import { type Transform, transforms, type Value } from './transforms.ts';
 
 /**
- * The records a mapping reads, as the partner gave them; one that is absent reads as empty. `candidate.customFields` falls back to the job
- * candidate's, where the partner shows them.
+ * The records a mapping reads, as the partner gave them; one that is absent reads as empty. `candidate.customFields`
+ * falls back to the job candidate's, where the partner shows them.
  */
 export type MappingSources = Readonly<Record<string, Record<string, unknown> | undefined>>;
 
@@ -17,7 +17,10 @@ export interface MappingProblem {
   text: string;
 }
 
-/** Evaluates a mapping over one person's records. Pure. Optional fields without a value are left out; any problem means the hire must wait. */
+/**
+ * Evaluates a mapping over one person's records. Pure. Optional fields without a value are left out; any problem means
+ * the hire must wait.
+ */
 export function evaluateMapping(
   mapping: Mapping,
   sources: MappingSources,
@@ -75,7 +78,9 @@ function transform(
     if ('code' in done)
       return {
         code: done.code,
-        text: `${where} ${done.text}. Correct it in the hiring platform, or the rule of "${field.target}" in the mapping.`,
+        text:
+          `${where} ${done.text}. Correct it in the hiring platform, or the rule of "${field.target}" in the ` +
+          'mapping.',
       };
     value = done.value;
   }
@@ -92,7 +97,9 @@ function absent(field: CompiledField, before: Value | undefined, where: string):
   if (!isEmpty(before))
     return {
       code: 'NOT_IN_LOOKUP',
-      text: `${where} has a value that the lookup of "${field.target}" does not know. Add it to the mapping, or correct it in the hiring platform.`,
+      text:
+        `${where} has a value that the lookup of "${field.target}" does not know. Add it to the mapping, or ` +
+        'correct it in the hiring platform.',
     };
   if (!field.required) return { value: undefined };
   return {
@@ -107,7 +114,9 @@ function fit(def: FieldDef, value: Value, where: string): Result {
   if (fitted === undefined)
     return {
       code: 'WRONG_TYPE',
-      text: `${where} does not give ${KIND[def.type]} for "${def.key}". Add a transform to the mapping, or correct the value in the hiring platform.`,
+      text:
+        `${where} does not give ${KIND[def.type]} for "${def.key}". Add a transform to the mapping, or correct ` +
+        'the value in the hiring platform.',
     };
   const unknown = def.options && [fitted].flat().some((one) => !def.options?.includes(String(one)));
   return unknown

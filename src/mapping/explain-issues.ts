@@ -4,7 +4,10 @@ import { type Path, type Problem, problemAt, type YamlFile } from './yaml-file.t
 
 type Issue = z.core.$ZodIssue;
 
-/** Turns what zod refused into problems with line and column; unknown keys get a did-you-mean. `prefix` is where the schema's root stands in the file. */
+/**
+ * Turns what zod refused into problems with line and column; unknown keys get a did-you-mean. `prefix` is where the
+ * schema's root stands in the file.
+ */
 export function explainIssues(source: YamlFile, schema: z.ZodType, error: z.ZodError, prefix: Path = []): Problem[] {
   return error.issues.flatMap((issue) => explain(source, schema, issue, prefix, []));
 }
@@ -33,7 +36,10 @@ function explain(source: YamlFile, schema: z.ZodType, issue: Issue, prefix: Path
   return [problemAt(source, path, `"${name}" is not right: ${expectation(issue)}.`)];
 }
 
-/** The branch of a union whose kind fits (a map for a map), so that its own problems are told instead of "invalid input". */
+/**
+ * The branch of a union whose kind fits (a map for a map), so that its own problems are told instead of "invalid
+ * input".
+ */
 function nearestBranch(branches: readonly (readonly Issue[])[]): readonly Issue[] | undefined {
   return branches.find(
     (issues) =>

@@ -46,9 +46,9 @@ export interface MappingSubject {
 const employee: MappingSubject = { name: 'employee', reads: sourceRecords };
 
 /**
- * Loads the default mapping of an HRIS kind, where it has one, and lays the tenant's file over it, field by field. Checks that sources exist in
- * the partner's records, that targets may be written, and that required ones are mapped. Refuses with one ConnectorError listing every
- * problem as file:line:column.
+ * Loads the default mapping of an HRIS kind, where it has one, and lays the tenant's file over it, field by field.
+ * Checks that sources exist in the partner's records, that targets may be written, and that required ones are mapped.
+ * Refuses with one ConnectorError listing every problem as file:line:column.
  */
 export async function loadMapping(wanted: {
   kind: string;

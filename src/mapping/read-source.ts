@@ -4,7 +4,9 @@ import type { Value } from './transforms.ts';
 
 type Read = { value: Value | undefined } | { code: string; text: string };
 
-/** Reads one path of the partner's records. Empty text is an unset custom field (section 2.2) and reads as undefined. */
+/**
+ * Reads one path of the partner's records. Empty text is an unset custom field (section 2.2) and reads as undefined.
+ */
 export function readSource(path: SourcePath, sources: MappingSources): Read {
   const record = sources[path.source];
   if (record === undefined) return { value: undefined };
@@ -13,7 +15,10 @@ export function readSource(path: SourcePath, sources: MappingSources): Read {
   return { value: plain(path.key === undefined ? value : isRecord(value) ? value[path.key] : undefined) };
 }
 
-/** The candidate record of the specification has no custom fields of its own: they come with the job candidate (section 2.4) or were read apart. */
+/**
+ * The candidate record of the specification has no custom fields of its own: they come with the job candidate (section
+ * 2.4) or were read apart.
+ */
 function customFieldsOf(path: SourcePath, sources: MappingSources): Record<string, unknown> {
   const own = sources[path.source]?.['customFields'];
   const beside = path.source === 'candidate' ? sources['jobCandidate']?.['customFields'] : undefined;
@@ -30,7 +35,9 @@ function readCustomField(wanted: string, fields: Record<string, unknown>, text: 
   if (hits.length > 1)
     return {
       code: 'AMBIGUOUS_LABEL',
-      text: `${text} fits ${hits.length} custom fields of that label. Write the id of the one you mean into the mapping.`,
+      text:
+        `${text} fits ${hits.length} custom fields of that label. Write the id of the one you mean into the ` +
+        'mapping.',
     };
   const [hit] = hits;
   return { value: isRecord(hit) ? plain(hit['value']) : undefined };

@@ -23,7 +23,8 @@ const fieldRule = z.strictObject({
   from: z
     .union([from, z.array(from).min(1)], 'expected a path such as candidate.firstName, or a list of them')
     .describe(
-      'candidate.FIELD, job.FIELD, jobCandidate.FIELD, onboarding.FIELD, candidate.customFields[LABEL] or job.customFields[LABEL]; a list needs first or join',
+      'candidate.FIELD, job.FIELD, jobCandidate.FIELD, onboarding.FIELD, candidate.customFields[LABEL] or ' +
+        'job.customFields[LABEL]; a list needs first or join',
     )
     .optional(),
   constant: scalar.describe('The same value for everyone').optional(),

@@ -11,8 +11,8 @@ export type SourceRecords = Readonly<Record<string, SourceRecord>>;
 const words = (text: string): string[] => text.split(' ');
 
 /**
- * What an employee's mapping reads (sections 2.2, 2.3, 2.4 and 2.9 of the specification). Lists of objects (educations, experiences) are left
- * out: no employee field can hold one.
+ * What an employee's mapping reads (sections 2.2, 2.3, 2.4 and 2.9 of the specification). Lists of objects
+ * (educations, experiences) are left out: no employee field can hold one.
  */
 export const sourceRecords = {
   candidate: {

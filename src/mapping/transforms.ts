@@ -9,7 +9,10 @@ countries.registerLocale(english);
 
 export type Value = string | number | boolean | string[];
 
-/** A transform gives a value, or the reason it cannot, in words that repeat no personal value. Undefined means: nothing left. */
+/**
+ * A transform gives a value, or the reason it cannot, in words that repeat no personal value. Undefined means: nothing
+ * left.
+ */
 export type Transformed = { value: Value | undefined } | { code: string; text: string };
 
 export type Transform = (value: Value, option: unknown) => Transformed;
@@ -35,7 +38,10 @@ export const transformOptions = {
   split: z.strictObject({ separator: z.string().min(1) }),
 };
 
-/** The closed list. Each takes one value and its options; lists are handled item by item unless the transform is about lists. */
+/**
+ * The closed list. Each takes one value and its options; lists are handled item by item unless the transform is about
+ * lists.
+ */
 export const transforms = {
   trim: texts((text) => text.trim()),
   lower: texts((text) => text.toLowerCase()),

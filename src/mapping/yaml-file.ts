@@ -2,7 +2,10 @@ import { readFile } from 'node:fs/promises';
 import { type Document, isMap, isNode, isScalar, LineCounter, type Node, parseDocument } from 'yaml';
 import { ConnectorError } from '../errors.ts';
 
-/** One thing wrong with one place of a file. `text` says what, why and what to do next; never a value of the file that could be a secret. */
+/**
+ * One thing wrong with one place of a file. `text` says what, why and what to do next; never a value of the file that
+ * could be a secret.
+ */
 export interface Problem {
   file: string;
   line: number;
@@ -69,7 +72,10 @@ export function parseYaml(file: string, text: string): YamlFile {
   return source;
 }
 
-/** Where a path of the parsed value stands. A missing path gives the nearest parent that exists; `key` points at the key itself. */
+/**
+ * Where a path of the parsed value stands. A missing path gives the nearest parent that exists; `key` points at the
+ * key itself.
+ */
 export function placeOf(source: YamlFile, path: Path, key?: string): { line: number; column: number } {
   let node: unknown = source.doc.contents;
   let start = startOf(node);

@@ -32,8 +32,8 @@ export async function listStreams(store: Store): Promise<StreamRow[]> {
 }
 
 /**
- * The run with this id, begun where it is new. Takes up the cursor of a run that died, unless `full` begins at the first page. Undefined while
- * another run of this stream is under way.
+ * The run with this id, begun where it is new. Takes up the cursor of a run that died, unless `full` begins at the
+ * first page. Undefined while another run of this stream is under way.
  */
 export async function beginRun(
   store: Store,

@@ -1,6 +1,7 @@
 /**
- * Pages in their order, `ahead` of them asked for before they are needed: one is written while the next are fetched. `isWanted` is asked anew
- * before each fetch; when it says no and nothing is under way, the pages are over. A page that fails ends it; what came before was handed out.
+ * Pages in their order, `ahead` of them asked for before they are needed: one is written while the next are fetched.
+ * `isWanted` is asked anew before each fetch; when it says no and nothing is under way, the pages are over. A page
+ * that fails ends it; what came before was handed out.
  */
 export async function* fetchAhead<Page>(
   first: number,

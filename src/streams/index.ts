@@ -1,6 +1,6 @@
 /**
- * Every stream, one line each. Its name here is its name in tenant files, on the command line, in schedules and in the store, and its default
- * mappings are `mappings/<HRIS kind>/<name>.yaml`.
+ * Every stream, one line each. Its name here is its name in tenant files, on the command line, in schedules and in the
+ * store, and its default mappings are `mappings/<HRIS kind>/<name>.yaml`.
  */
 export { candidates } from './candidates.ts';
 export { jobs } from './jobs.ts';

@@ -24,7 +24,9 @@ export interface Destination {
   force: boolean;
 }
 
-/** Maps one page and lands it. What cannot be read, mapped or stored is quarantined with its reason; the others land. */
+/**
+ * Maps one page and lands it. What cannot be read, mapped or stored is quarantined with its reason; the others land.
+ */
 export async function landPage(destination: Destination, page: RecordPage): Promise<LandedPage> {
   const quarantined = page.unreadable.map(({ id, index, reason }) => ({
     key: id ?? `page ${page.page}, record ${index + 1}`,

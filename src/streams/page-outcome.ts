@@ -49,8 +49,9 @@ export function lastPageOf({ page, seen, total }: StreamRow): number {
 }
 
 /**
- * Somebody deleted records while the list was read, so that others moved from this page to one that was read before: they cannot be named, but
- * the run has left something out. The next one finds them. An addition at the same moment hides it from everybody.
+ * Somebody deleted records while the list was read, so that others moved from this page to one that was read before:
+ * they cannot be named, but the run has left something out. The next one finds them. An addition at the same moment
+ * hides it from everybody.
  */
 function passedBy(run: StreamRow, page: RecordPage | undefined): Quarantined[] {
   if (run.total === null) return [];

@@ -13,7 +13,10 @@ export function firstPageOf({ list }: Stream): number {
   return list.list.paging?.firstPage ?? 0;
 }
 
-/** One page of the partner's list; undefined behind the last. A throttled page is asked for again: the rate limit says when. */
+/**
+ * One page of the partner's list; undefined behind the last. A throttled page is asked for again: the rate limit says
+ * when.
+ */
 export async function readPage(
   partner: PartnerClient,
   { list }: Stream,

@@ -12,8 +12,8 @@ export interface StreamInput {
 }
 
 /**
- * running: more pages are left. done, partial (something is quarantined), refused (a person must remove the cause): the run is over. busy:
- * another run is under way. superseded: another run took this one's place.
+ * running: more pages are left. done, partial (something is quarantined), refused (a person must remove the cause):
+ * the run is over. busy: another run is under way. superseded: another run took this one's place.
  */
 type StepState = 'running' | 'done' | 'partial' | 'refused' | 'busy' | 'superseded';
 

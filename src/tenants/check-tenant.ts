@@ -31,7 +31,8 @@ export function checkHris(source: YamlFile): { options?: Record<string, unknown>
         problemAt(
           source,
           ['hris', key],
-          `"hris.${key}" holds a password. Put the whole address into the environment or a file of its own and write env:NAME or file:/path here.`,
+          `"hris.${key}" holds a password. Put the whole address into the environment or a file of its own ` +
+            'and write env:NAME or file:/path here.',
         ),
       ),
     };

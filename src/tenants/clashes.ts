@@ -8,7 +8,10 @@ export interface Loaded {
   problems: Problem[];
 }
 
-/** Two tenants of one name would share a key; one connection name with two meanings would let a person be created twice. */
+/**
+ * Two tenants of one name would share a key; one connection name with two meanings would let a person be created
+ * twice.
+ */
 export function clashes(loaded: readonly Loaded[]): Problem[] {
   const names = new Map<string, string>();
   const connections = new Map<string, { meaning: string; file: string }>();
@@ -33,7 +36,8 @@ export function clashes(loaded: readonly Loaded[]): Problem[] {
         problemAt(
           source,
           ['hris', 'connection'],
-          `"${tenant.hris.connection}" already names another HRIS in ${shared.file}. One name is one HRIS: use another name, or the same kind and url.`,
+          `"${tenant.hris.connection}" already names another HRIS in ${shared.file}. One name is one HRIS: ` +
+            'use another name, or the same kind and url.',
         ),
       );
     }

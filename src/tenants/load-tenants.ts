@@ -11,8 +11,9 @@ import { type StreamSettings, type Tenant, type TenantFile, tenantFile } from '.
 import { anchorSecret } from './secrets.ts';
 
 /**
- * Reads every *.yaml and *.yml of a directory as one tenant each, with its mapping and (unless `secrets: 'skip'`) the presence of its secrets checked.
- * Refuses all or nothing: one ConnectorError lists every problem of every file as file:line:column.
+ * Reads every *.yaml and *.yml of a directory as one tenant each, with its mapping and (unless `secrets: 'skip'`) the
+ * presence of its secrets checked. Refuses all or nothing: one ConnectorError lists every problem of every file as
+ * file:line:column.
  */
 export async function loadTenants(dir: string, options: { secrets?: 'check' | 'skip' } = {}): Promise<Tenant[]> {
   const files = await tenantFiles(dir);

@@ -20,7 +20,10 @@ const identifier = z
   .string('expected 1 to 40 of a-z, 0-9 and -')
   .regex(/^[a-z0-9-]{1,40}$/, 'expected 1 to 40 of a-z, 0-9 and -');
 const text = z.string('expected text; write a number in quotes').trim().min(1, 'expected text that is not empty');
-/** Stage types in capitals or stage ids; a number is an id. A mistyped stage would match nobody, and no hire would ever start. */
+/**
+ * Stage types in capitals or stage ids; a number is an id. A mistyped stage would match nobody, and no hire would ever
+ * start.
+ */
 const stage = z
   .union([text, z.int().positive()], 'expected a stage type such as HIRED, or a stage id')
   .transform((value) => String(value).toUpperCase())
@@ -58,7 +61,8 @@ const partner = z
         code: 'custom',
         path: ['webhookKeys'],
         message:
-          'expected one or two webhook keys, because anyone could send webhooks otherwise; or write "webhooks: off" to live by the reconcile alone',
+          'expected one or two webhook keys, because anyone could send webhooks otherwise; or write ' +
+          '"webhooks: off" to live by the reconcile alone',
       });
     }
     if (value.baseUrl.startsWith('http:') && !value.allowPrivateAddress) {
@@ -66,7 +70,8 @@ const partner = z
         code: 'custom',
         path: ['baseUrl'],
         message:
-          'expected https, because the key would travel in clear; write "allowPrivateAddress: true" for a local sandbox',
+          'expected https, because the key would travel in clear; write "allowPrivateAddress: true" for a ' +
+          'local sandbox',
       });
     }
     for (const issue of unknownQueryNames(value.overrides.queryNames ?? {})) context.addIssue(issue);
@@ -129,7 +134,10 @@ const writeBack = z
   })
   .prefault({});
 
-/** One tenant file. What depends on the HRIS kind stands beside `kind` and `connection` and is checked by the adapter's own schema. */
+/**
+ * One tenant file. What depends on the HRIS kind stands beside `kind` and `connection` and is checked by the adapter's
+ * own schema.
+ */
 export const tenantFile = z
   .strictObject({
     tenant: identifier,
@@ -150,7 +158,8 @@ export const tenantFile = z
         code: 'custom',
         path: ['writeBack', 'customField'],
         message:
-          'expected the id of a candidate custom field, because without onboarding there is no enrolment that could take the Employee ID',
+          'expected the id of a candidate custom field, because without onboarding there is no enrolment ' +
+          'that could take the Employee ID',
       });
     }
   });

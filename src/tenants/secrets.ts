@@ -13,7 +13,8 @@ export const secretRef = z
   .string('expected a reference to a secret: env:NAME or file:/path')
   .regex(
     REFERENCE,
-    'a secret itself must not stand in this file; put it into the environment or a file of its own and write env:NAME or file:/path here',
+    'a secret itself must not stand in this file; put it into the environment or a file of its own and write ' +
+      'env:NAME or file:/path here',
   );
 
 export function isSecretRef(text: string): boolean {
@@ -25,7 +26,10 @@ export function anchorSecret(ref: SecretRef, file: string): SecretRef {
   return ref.startsWith('file:') ? `file:${resolve(dirname(file), ref.slice('file:'.length))}` : ref;
 }
 
-/** The secret behind a reference, without the line end a file has. A missing or empty one is a ConnectorError naming the reference, never the value. */
+/**
+ * The secret behind a reference, without the line end a file has. A missing or empty one is a ConnectorError naming
+ * the reference, never the value.
+ */
 export function resolveSecret(ref: SecretRef, environment: NodeJS.ProcessEnv = process.env): string {
   const value = ref.startsWith('env:')
     ? environment[ref.slice('env:'.length)]

@@ -19,10 +19,14 @@ export async function ensureHrisSchema(
   }
 }
 
-/** The employees table, which numbers the employees itself: text with leading zeros, from a counter apart from the id; and the landing tables. */
+/**
+ * The employees table, which numbers the employees itself: text with leading zeros, from a counter apart from the id;
+ * and the landing tables.
+ */
 export async function createHrisTables({ kysely, dialect }: SqlDatabase, options: SqlOptions): Promise<void> {
   if (dialect === 'sqlite') {
-    // Each statement by itself: a transaction open across an await would block this process's other connections for good.
+    // Each statement by itself: a transaction open across an await would block this process's other connections for
+    // good.
     for (const statement of [...sqliteTable(options), ...landingTables(options, SQLITE_TYPES)])
       await statement.execute(kysely);
     return;
@@ -51,7 +55,8 @@ function postgresTable(options: SqlOptions): RawBuilder<unknown>[] {
       created_at timestamptz not null default clock_timestamp(),
       visible_at timestamptz not null default clock_timestamp() + ${sql.lit(options.readLag)} * interval '1 ms'
     )`,
-    sql`create or replace view ${sql.table(directoryView(options.table))} as select * from ${sql.table(options.table)} where visible_at <= clock_timestamp()`,
+    sql`create or replace view ${sql.table(directoryView(options.table))} as
+      select * from ${sql.table(options.table)} where visible_at <= clock_timestamp()`,
   ];
 }
 
@@ -59,13 +64,15 @@ function sqliteTable(options: SqlOptions): RawBuilder<unknown>[] {
   return [
     sql`create table if not exists ${sql.table(options.table)} (
       ${sql.ref(options.idColumn)} integer primary key autoincrement,
-      ${sql.ref(options.numberColumn)} text generated always as (printf('%06d', ${sql.ref(options.idColumn)} + 122)) virtual,
+      ${sql.ref(options.numberColumn)} text
+        generated always as (printf('%06d', ${sql.ref(options.idColumn)} + 122)) virtual,
       ${fieldColumns(options, SQLITE_TYPES)}
       ${referenceColumn(options)}
       created_at real not null default (unixepoch('subsec')),
       visible_at real not null default (unixepoch('subsec') + ${sql.lit(options.readLag / 1000)})
     )`,
-    sql`create view if not exists ${sql.table(directoryView(options.table))} as select * from ${sql.table(options.table)} where visible_at <= unixepoch('subsec')`,
+    sql`create view if not exists ${sql.table(directoryView(options.table))} as
+      select * from ${sql.table(options.table)} where visible_at <= unixepoch('subsec')`,
   ];
 }
 

@@ -74,7 +74,9 @@ function exact(column: string | undefined, value: string): Search {
   return { column, value, trusted: true, fits: (row) => column !== undefined && cellText(row[column]) === value };
 }
 
-/** `lower` in SQLite, and in Postgres with the C collation, knows ASCII only: beyond it an empty answer proves nothing. */
+/**
+ * `lower` in SQLite, and in Postgres with the C collation, knows ASCII only: beyond it an empty answer proves nothing.
+ */
 function byEmail(column: string | undefined, value: string): Search {
   const wanted = folded(value);
   return {

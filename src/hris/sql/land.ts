@@ -5,8 +5,9 @@ import { landingKeys as key, type LandingTable } from './landing-options.ts';
 import { toColumns } from './values.ts';
 
 /**
- * Lands one page: one query compares its hashes, one statement writes the rows that differ. No intent and no deadline are needed, because the
- * same page may land twice. Every column is written, so that a value taken away leaves its row.
+ * Lands one page: one query compares its hashes, one statement writes the rows that differ. No intent and no deadline
+ * are needed, because the same page may land twice. Every column is written, so that a value taken away leaves its
+ * row.
  */
 export async function landRows(
   { kysely }: SqlDatabase,

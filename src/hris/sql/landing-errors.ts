@@ -2,7 +2,10 @@ import { ConnectorError } from '../../errors.ts';
 import { type LandingTable, landingKeys } from './landing-options.ts';
 import { explainSqlError } from './sql-errors.ts';
 
-/** Faults of the landing table itself: they end the stream's run, and leave the tenant's hires alone, which use another table. */
+/**
+ * Faults of the landing table itself: they end the stream's run, and leave the tenant's hires alone, which use another
+ * table.
+ */
 const ofTheTable: ReadonlySet<string> = new Set(['HRIS_FORBIDDEN', 'HRIS_MISCONFIGURED']);
 
 /** As `explainSqlError`, about a landing table. */
@@ -10,10 +13,12 @@ export function explainLandingError(error: unknown, { table, columns }: LandingT
   const known = explainSqlError(error, { sent: false });
   if (!ofTheTable.has(known.code)) return known;
   const source = /\(([^()]*)\)\.$/.exec(known.message)?.[1] ?? 'no code';
+  const needed = [...Object.values(landingKeys), ...Object.values(columns).map(({ column }) => column)].join(', ');
   const why =
     known.code === 'HRIS_FORBIDDEN'
       ? 'may not be read and written by this user. Grant select, insert and update on it'
-      : `is not there, or lacks a column or its unique key. It needs the columns ${[...Object.values(landingKeys), ...Object.values(columns).map(({ column }) => column)].join(', ')}, unique on (${landingKeys.tenant}, ${landingKeys.id}); another name or columns go into hris.landing`;
+      : `does not exist, or lacks a column or its unique key. It needs the columns ${needed}, unique on ` +
+        `(${landingKeys.tenant}, ${landingKeys.id}); another name or other columns go into hris.landing`;
   return new ConnectorError({
     code: 'LANDING_UNUSABLE',
     action: 'reject',

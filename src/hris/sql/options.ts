@@ -20,7 +20,10 @@ const DEFAULT_FIELDS: Record<string, FieldInput> = {
   birthDate: { column: 'birth_date', label: 'Birth date', type: 'date' },
 };
 
-/** What stands beside `kind: sql` and `connection` in a tenant file. `url` may be a reference to a secret until the connection opens. */
+/**
+ * What stands beside `kind: sql` and `connection` in a tenant file. `url` may be a reference to a secret until the
+ * connection opens.
+ */
 export function sqlOptions(landings: Landings) {
   return z
     .strictObject({

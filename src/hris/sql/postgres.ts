@@ -43,9 +43,10 @@ export function openPostgres(url: string): SqlDatabase {
 }
 
 /**
- * One statement, committed by itself, in one message: with parameters it would be several, the last of which commits and has no timeout,
- * so that one lost packet could commit it long after everybody gave up. It must be over before the caller's time is: half of that
- * time is the latest start, on the server's clock and inside the statement; the other half is its statement_timeout.
+ * One statement, committed by itself, in one message: with parameters it would be several, the last of which commits
+ * and has no timeout, so that one lost packet could commit it long after everybody gave up. It must be over before the
+ * caller's time is: half of that time is the latest start, on the server's clock and inside the statement; the other
+ * half is its statement_timeout.
  */
 async function writeOnce(
   pool: pg.Pool,
@@ -66,7 +67,8 @@ async function writeOnce(
       });
     const { rows } = await whileOpen(
       client.query<{ latest: string }>(
-        `select set_config('statement_timeout', $1, false), (clock_timestamp() + $2::int * interval '1 ms')::text as latest`,
+        `select set_config('statement_timeout', $1, false),
+          (clock_timestamp() + $2::int * interval '1 ms')::text as latest`,
         [String(half), half],
       ),
       options.signal,
@@ -94,7 +96,10 @@ async function writeOnce(
   }
 }
 
-/** The values in the text: quoted, so that they take the type of their column as parameters would. No name of a table or column holds a `$`. */
+/**
+ * The values in the text: quoted, so that they take the type of their column as parameters would. No name of a table
+ * or column holds a `$`.
+ */
 function withLiterals({ sql: text, parameters }: CompiledQuery): string {
   return text.replaceAll(/\$(\d+)/g, (_all, place: string) => {
     const value = parameters[Number(place) - 1];

@@ -22,7 +22,9 @@ export async function probeEmployees({ kysely, dialect }: SqlDatabase, options: 
     throw new ConnectorError({
       code: 'HRIS_FORBIDDEN',
       action: 'reauthorize',
-      message: `This HRIS database user may not insert into ${options.table}. Grant it, or name the right user in hris.url.`,
+      message:
+        `This HRIS database user may not insert into ${options.table}. Grant it, or name the right user in ` +
+        'hris.url.',
     });
 }
 

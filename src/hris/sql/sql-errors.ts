@@ -30,7 +30,9 @@ const FORBIDDEN: Meaning = {
 const MISCONFIGURED: Meaning = {
   code: 'HRIS_MISCONFIGURED',
   action: 'reject',
-  text: 'The HRIS database has no such database, table or column. Compare hris.table, referenceColumn and fields with it',
+  text:
+    'The HRIS database has no such database, table or column. Compare hris.table, referenceColumn and fields ' +
+    'with it',
 };
 const DUPLICATE: Meaning = {
   code: 'DUPLICATE_VALUE',
@@ -80,8 +82,8 @@ const BY_SQLITE: Record<number, Meaning> = {
 };
 
 /**
- * What a driver's error means to the caller. Nothing of its text is kept, because databases quote values; columns and codes are.
- * `sent`: the write had left, so an end without the database's own verdict is `unknown`.
+ * What a driver's error means to the caller. Nothing of its text is kept, because databases quote values; columns and
+ * codes are. `sent`: the write had left, so an end without the database's own verdict is `unknown`.
  */
 export function explainSqlError(error: unknown, state: { sent: boolean }): ConnectorError {
   if (error instanceof ConnectorError) return error;

@@ -38,7 +38,9 @@ function openFile(path: string, create: boolean): Handle {
     throw new ConnectorError({
       code: 'HRIS_UNREACHABLE',
       action: 'retry',
-      message: `There is no HRIS database file at ${path}. Check hris.url, or let the demonstration table be made with createTable: true.`,
+      message:
+        `There is no HRIS database file at ${path}. Check hris.url, or let the demonstration table be made ` +
+        'with createTable: true.',
     });
   }
   try {
@@ -52,8 +54,9 @@ function openFile(path: string, create: boolean): Handle {
 }
 
 /**
- * The statement carries its own end and reads the clock after it has the file's write lock: a process that stood still between the caller's
- * check and the write finds its time over, and one that stands still later keeps everybody else from writing.
+ * The statement carries its own end and reads the clock after it has the file's write lock: a process that stood still
+ * between the caller's check and the write finds its time over, and one that stands still later keeps everybody else
+ * from writing.
  */
 function writeOnce({ file, kysely }: Handle, build: BuildWrite, options: WriteOptions): Row[] {
   if (options.signal.aborted) throw explainSqlError(options.signal.reason, { sent: false });

@@ -63,7 +63,8 @@ export async function updateEmployee(
   try {
     const rows = await database.write(
       (guard) =>
-        sql`update ${sql.table(options.table)} set ${changes} where ${idColumn} = ${id} and ${guard} returning ${idColumn}`,
+        sql`update ${sql.table(options.table)} set ${changes}
+          where ${idColumn} = ${id} and ${guard} returning ${idColumn}`,
       write,
     );
     if (rows.length > 0) return;
