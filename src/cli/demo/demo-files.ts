@@ -24,7 +24,8 @@ export async function writeDemoFiles(tenantsDir: string, facts: DemoFacts): Prom
 }
 
 function tenantFile({ partnerUrl, companyId, flowId, hrisFile }: DemoFacts): string {
-  return `# One customer: its key at the hiring platform, its HR system, and what is done when. Secrets stand in files of their own.
+  return `# One customer: its key for the hiring platform, its HR system, and what happens when.
+# Secrets are in files of their own.
 tenant: demo
 partner:
   baseUrl: ${partnerUrl}
@@ -48,9 +49,9 @@ writeBack: { employeeId: number, status: hired }
 `;
 }
 
-const MAPPING_FILE = `# What this customer does differently from the mapping that comes with the sql adapter.
+const MAPPING_FILE = `# Where this customer differs from the sql adapter's own mapping.
 fields:
-  # The partner has no department: everybody starts in one.
+  # The partner has no department, so everyone starts in the same one.
   department: { constant: People }
   startDate: { from: "candidate.customFields[Start date]", transform: [date], required: true }
 `;

@@ -11,7 +11,7 @@ export interface HireView {
   stepsVerified: number;
   onboardingDone: boolean;
   employees: EmployeeRow[];
-  /** The Employee ID that stands with the partner. */
+  /** The Employee ID that the partner holds. */
   writtenBack?: string;
   /** When it was written. */
   writtenAt?: number;
@@ -21,14 +21,14 @@ export interface HireView {
   verified: boolean;
 }
 
-/** Whom the hire is about, as the partner's API says: job candidate id -> candidate id. */
+/** Job candidate id -> candidate id, as the partner's API has them. */
 export type People = ReadonlyMap<string, string>;
 
 const READY: ReadonlySet<unknown> = new Set(['final_handoff', 'completed']);
 
 /**
- * Puts together what both ends show about every hire: people moved into a hiring stage (those hired long ago never moved), their
- * enrolments by our reference, and the employees by theirs. Reads nothing of the connector's own store.
+ * Puts together what both ends show about every hire: people moved into a hiring stage (those hired long ago never
+ * moved), their enrolments by our reference, and the employees by theirs. Reads nothing from our own store.
  */
 export function observeHires(
   ledger: readonly LedgerRow[],

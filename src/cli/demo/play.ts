@@ -16,7 +16,7 @@ export interface Play extends Places {
   stage: Stage;
   cast: Cast;
   supervisor: Supervisor;
-  /** Only to see who waits for a person; nothing is counted from it. */
+  /** Read only to see who waits for a person; nothing is counted from it. */
   store: Store;
   screen: Screen;
   stop: AbortSignal;
@@ -32,7 +32,7 @@ const TURN_MS = 250;
 const PATIENCE_MS = 180_000;
 const MAIN = fileURLToPath(new URL('../main.ts', import.meta.url));
 
-/** Hires the five, plays their onboarding, answers the one that waits, and returns when all are verified or patience ends. */
+/** Hires the five, plays their onboarding, answers the one that waits; returns when all are verified or time is up. */
 export async function playHires(play: Play): Promise<Seen> {
   const { stage, stop } = play;
   const script = hireThem(play);
@@ -44,7 +44,7 @@ export async function playHires(play: Play): Promise<Seen> {
     const held = await heldHires(play.store);
     play.screen.show(seen.views, new Set(held.keys()));
     const holdId = held.get(String(play.cast.noStartDate.jobCandidateId));
-    if (holdId !== undefined) holdAnswered ??= answerParked(play, holdId);
+    if (holdId !== undefined) holdAnswered ??= answerHold(play, holdId);
     if (isOver(seen, play) || stop.aborted || performance.now() > until) {
       await Promise.all([script, holdAnswered]);
       return seen;
@@ -70,7 +70,7 @@ function isOver({ views }: Seen, { cast }: Play): boolean {
   return views.length === Object.keys(cast).length && views.every((view) => view.verified);
 }
 
-/** The recruiter's five hires, one of them while no worker lives. */
+/** The recruiter's five hires, one of them while no worker runs. */
 async function hireThem({ stage, cast, supervisor, screen }: Play): Promise<void> {
   const { control } = stage;
   await hire(control, [cast.plain, cast.together]);
@@ -87,7 +87,7 @@ async function hireThem({ stage, cast, supervisor, screen }: Play): Promise<void
   const before = (await delivered(stage)).length;
   await hire(control, [cast.workerDead]);
   await untilLedger(stage, async () => (await delivered(stage)).length > before);
-  screen.say('The receiver stored that event without it. The worker starts again.');
+  screen.say('Meanwhile the receiver stored the event. The worker starts again.');
   supervisor.resume('worker');
 }
 
@@ -112,9 +112,10 @@ async function heldHires(store: Store): Promise<Map<string, string>> {
   );
 }
 
-/** Fills in the missing start date where it is missing, in the partner, and answers with the verb an operator would use. */
-async function answerParked({ stage, cast, screen, tenantsDir, dataDir }: Play, holdId: string): Promise<void> {
-  screen.say(`Hire ${cast.noStartDate.jobCandidateId} is parked: it has no start date. The recruiter fills it in.`);
+/** Fills in the missing start date at the partner, then answers the hold with the command an operator would use. */
+async function answerHold({ stage, cast, screen, tenantsDir, dataDir }: Play, holdId: string): Promise<void> {
+  const { jobCandidateId } = cast.noStartDate;
+  screen.say(`Hire ${jobCandidateId} waits for a person: it has no start date. The recruiter fills it in.`);
   await setStartDate(stage.partner, cast.noStartDate);
   screen.say(`$ hirebridge hold answer ${holdId} retry`);
   const args = ['hold', 'answer', holdId, 'retry', '--tenants', tenantsDir, '--data', dataDir];
@@ -124,7 +125,7 @@ async function answerParked({ stage, cast, screen, tenantsDir, dataDir }: Play, 
   if (code !== 0) throw new Error(`"hirebridge hold answer ${holdId} retry" ended with exit code ${String(code)}.`);
 }
 
-/** Never resolves for work that is well: only its failure ends a wait. */
+/** Never resolves: only the work's failure ends a wait. */
 function failureOf(work: Promise<void> | undefined): Promise<never> {
   return new Promise((_resolve, reject) => void work?.catch(reject));
 }

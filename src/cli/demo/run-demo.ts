@@ -5,8 +5,8 @@ import { storeUrl } from '../../config.ts';
 import { readStatus } from '../../operator/read-status.ts';
 import { openStore, type Store } from '../../store/open-store.ts';
 import { EXIT, type ExitCode } from '../exit-codes.ts';
-import { renderTable } from '../table.ts';
 import { startUp, type Up } from '../up/start-up.ts';
+import { describeCounts, describeHires, describePlaces } from './describe-demo.ts';
 import { type Play, playHires, type Seen } from './play.ts';
 import { isPulled, type Pulled, untilPulled } from './pulled.ts';
 import { type Cast, castHires } from './recruiter.ts';
@@ -19,6 +19,14 @@ export interface DemoOptions {
   once?: boolean;
   report?: string;
   seed: number;
+}
+
+interface Outcome {
+  stage: Stage;
+  cast: Cast;
+  up: Up;
+  seen: Seen;
+  report: DemoReport & { pulled: Pulled };
 }
 
 const BASELINE_MS = 60_000;
@@ -59,7 +67,7 @@ async function play(options: DemoOptions, stop: AbortSignal, ends: (() => Promis
     const seconds = { temporalCli: cliSeconds, ready, hires: secondsSince(hiring) };
     const pulled = await untilPulled(stage, stop);
     const report = { ...countReport(seen.ledger, seen.employees, seen.views, seconds), pulled };
-    return await conclude(options, stage, cast, up, seen, report);
+    return await conclude(options, { stage, cast, up, seen, report });
   } catch (error) {
     await tellFailure(stage);
     throw error;
@@ -77,25 +85,13 @@ async function show(play: Omit<Play, 'screen'>): Promise<Seen> {
 }
 
 /** The table, the report, the addresses; then the demo stays, unless it was asked to end. */
-async function conclude(
-  options: DemoOptions,
-  stage: Stage,
-  cast: Cast,
-  up: Up,
-  seen: Seen,
-  report: DemoReport & { pulled: Pulled },
-): Promise<ExitCode> {
+async function conclude(options: DemoOptions, { stage, cast, up, seen, report }: Outcome): Promise<ExitCode> {
   say(`\n${describeHires(cast, seen)}\n`);
   if (options.report !== undefined) await writeFile(options.report, `${JSON.stringify(report, null, 2)}\n`);
   const played = Object.keys(cast).length;
   const { pulled, ...counts } = report;
   const good = isAsPlayed(counts, played) && isPulled(pulled);
-  const { hires, enrolments, employees, writeBacksVerified } = report;
-  say(
-    `${hires} hires, ${enrolments} enrolments, ${employees} employees, ${writeBacksVerified} written back and verified in ${report.seconds.hires} s.`,
-  );
-  const streamed = Object.entries(pulled).map(([name, { hris, partner }]) => `${hris} of ${partner} ${name}`);
-  say(`${streamed.join(' and ')} pulled into the HR system's tables.`);
+  say(describeCounts(report));
   if (!good) await tellFailure(stage);
   if (options.once !== true) {
     say(`\n${describePlaces(stage, up)}`);
@@ -103,35 +99,6 @@ async function conclude(
   }
   if (good) stage.forget();
   return good ? EXIT.done : EXIT.error;
-}
-
-function describeHires(cast: Cast, { views }: Seen): string {
-  const rows = Object.values(cast).map((one) => {
-    const view = views.find(({ jobCandidateId }) => jobCandidateId === String(one.jobCandidateId));
-    const spent = view?.writtenAt === undefined ? '-' : ((view.writtenAt - view.hiredAt) / 1000).toFixed(1);
-    const enrolment = view?.enrolmentIds.map((id) => id.slice(0, 8)).join(', ') ?? '';
-    const number = view?.employees.map((employee) => employee.number).join(', ') ?? '';
-    return [
-      `${one.jobCandidateId} ${one.story}`,
-      enrolment || '-',
-      number || '-',
-      view?.verified === true ? 'yes' : 'no',
-      spent,
-    ];
-  });
-  return renderTable(['hire', 'enrolment', 'employee number', 'written back and verified', 'seconds'], rows);
-}
-
-function describePlaces(stage: Stage, up: Up): string {
-  return [
-    `Temporal         ${up.temporal.uiUrl ?? up.temporal.address}`,
-    `sandbox control  ${stage.controlUrl}`,
-    `receiver health  ${up.urls.get('serve.health') ?? ''}/readyz`,
-    `worker health    ${up.urls.get('worker.health') ?? ''}/readyz`,
-    `tenant file      ${join(stage.tenantsDir, 'demo.yaml')}`,
-    `log of its parts ${join(stage.dir, 'demo.log')}`,
-    'Stays until Ctrl-C.',
-  ].join('\n');
 }
 
 /** The first reconcile records who was hired before; no hire starts earlier. */

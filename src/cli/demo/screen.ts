@@ -71,6 +71,6 @@ function stageOf(view: HireView, held: ReadonlySet<string>): string {
   if (view.writtenBack !== undefined) return 'written back';
   if (employee !== undefined) return `employee ${employee.number}`;
   if (view.onboardingDone) return 'onboarding done';
-  if (view.enrolmentIds.length > 0) return `onboarding, ${view.stepsVerified} steps verified`;
+  if (view.enrolmentIds.length > 0) return `onboarding, ${view.stepsVerified} of its steps verified`;
   return 'hired';
 }

@@ -50,14 +50,14 @@ const dynamicConfig = {
 };
 
 /**
- * Starts Temporal's dev server as a child and returns when it takes calls and knows our search attributes (0.3 to 0.8 s).
+ * Starts Temporal's dev server as a child; returns when it takes calls and knows our search attributes (0.3 to 0.8 s).
  * It ends with this process, even by SIGKILL. Throws TEMPORAL_NOT_STARTED with the end of the server's log.
  */
 export async function startDevServer(options: DevServerOptions): Promise<DevServer> {
   const ip = options.ip ?? '127.0.0.1';
   if (options.dbFile !== undefined) await mkdir(path.dirname(options.dbFile), { recursive: true });
   if (options.logFile !== undefined) await mkdir(path.dirname(options.logFile), { recursive: true });
-  // Another process may take a free port before the server binds it; a port that was asked for has no substitute.
+  // Another process may take a free port before the server binds it; a port that was asked for is not exchanged.
   const attempts = options.port === undefined ? 5 : 1;
   for (let attempt = 1; ; attempt += 1) {
     // Bound and released even when asked for: another Temporal there would answer in our server's place.

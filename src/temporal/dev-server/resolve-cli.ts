@@ -31,8 +31,8 @@ type Found = Omit<ResolvedCli, 'seconds'>;
 type Search = Required<ResolveCliOptions> & { tried: string[] };
 
 /**
- * Finds or obtains the Temporal CLI: TEMPORAL_CLI_PATH, PATH, our cache, Temporal's download, a build with Go. Processes
- * that need it at once share one download or build. Throws NO_TEMPORAL_CLI naming all that was tried.
+ * Finds or obtains the Temporal CLI: TEMPORAL_CLI_PATH, PATH, our cache, Temporal's download, a build with Go.
+ * Processes that need it at once share one download or build. Throws NO_TEMPORAL_CLI naming all that was tried.
  */
 export async function resolveTemporalCli(options: ResolveCliOptions = {}): Promise<ResolvedCli> {
   const started = performance.now();

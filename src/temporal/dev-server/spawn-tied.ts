@@ -2,9 +2,9 @@ import type { ChildProcess, SpawnOptions, StdioOptions } from 'node:child_proces
 import { spawn } from 'node:child_process';
 
 /**
- * The shell waits for the end of its standard input in a background subshell and then becomes the program itself, so the
- * child's pid and exit code are the program's own. Our end of the pipe closes when we die, however we die: SIGKILL runs
- * no handler, and Linux's parent death signal has no counterpart elsewhere and none in Node.
+ * The shell waits for the end of its standard input in a background subshell and becomes the program itself, so the
+ * child's pid and exit code are the program's own. Our end of the pipe closes however we die: SIGKILL runs no handler,
+ * and Linux's parent death signal has no counterpart elsewhere and none in Node.
  */
 const TIE = `
 signal=$1; shift
@@ -26,8 +26,8 @@ export interface TiedOptions extends Pick<SpawnOptions, 'cwd' | 'env' | 'uid' | 
 }
 
 /**
- * Starts a program that ends when this process ends, even by SIGKILL. It leads a session of its own, so that a Ctrl-C on
- * the terminal reaches us and not the program: who uses it decides the order of the ending.
+ * Starts a program that ends when this process ends, even by SIGKILL. It leads a session of its own, so that Ctrl-C on
+ * the terminal reaches us and not the program: the caller decides in which order things end.
  */
 export function spawnTied(command: string, args: readonly string[], options: TiedOptions = {}): ChildProcess {
   const { signal = 'SIGTERM', output = 'pipe', ...rest } = options;
