@@ -46,7 +46,7 @@ test('the tenant file with every key, and the mapping beside it, are accepted', 
 test.each(documents)('%s names only scripts and files that exist', async (document) => {
   const text = await read(document);
   const { scripts } = JSON.parse(await read('package.json')) as { scripts: Record<string, string> };
-  const named = [...text.matchAll(/npm run (?:-s )?([a-z:-]+)/g)].map(([, name]) => name ?? '');
+  const named = [...text.matchAll(/npm run (?:-s )?([a-z0-9:-]+)/g)].map(([, name]) => name ?? '');
   expect(named.filter((name) => scripts[name] === undefined)).toEqual([]);
   const links = [...text.matchAll(/\]\((?!https?:)([^)#]+)/g)].map(([, link]) => link ?? '');
   const folder = path.dirname(path.join(root, document));
