@@ -1,6 +1,7 @@
 import type { z } from 'zod';
 import { ConnectorError } from '../../errors.ts';
 import type { Overrides } from '../contract/overrides.ts';
+import { cleanEmails } from './clean-emails.ts';
 import { issueText } from './issue-text.ts';
 import { strictSchema } from './strict-schema.ts';
 import type { AnyEndpoint } from './types.ts';
@@ -19,12 +20,16 @@ export interface BuiltRequest {
   body: string | undefined;
 }
 
-/** Checks the input against the contract and makes path, query and body of it. Error: `INVALID_INPUT`, naming fields, never values. */
-export function buildRequest(overrides: Overrides, endpoint: AnyEndpoint, input: LooseInput): BuiltRequest {
-  const params = check(endpoint, 'params', endpoint.params, input.params ?? {});
-  check(endpoint, 'query', endpoint.query, input.query ?? {});
+/**
+ * Checks the input against the contract and makes path, query and body of it. E-mails are cleaned; all else is sent as it
+ * was given. Error: `INVALID_INPUT`, naming record and fields, never values.
+ */
+export function buildRequest(overrides: Overrides, endpoint: AnyEndpoint, given: LooseInput): BuiltRequest {
+  const input = { ...given, body: cleanEmails(endpoint.body, given.body) };
+  const params = check(endpoint, 'params', input);
+  check(endpoint, 'query', input);
   const noBody = endpoint.bodyOptional === true && input.body === undefined;
-  if (!noBody) check(endpoint, 'body', endpoint.body, input.body ?? {});
+  if (!noBody) check(endpoint, 'body', input);
   // What was given is sent, not what the schema made of it: defaults are the partner's to set.
   const { query, body } = toWire(overrides, endpoint, input);
   const search = searchOf(query);
@@ -34,22 +39,41 @@ export function buildRequest(overrides: Overrides, endpoint: AnyEndpoint, input:
   };
 }
 
-function check(
-  endpoint: AnyEndpoint,
-  part: 'params' | 'query' | 'body',
-  schema: z.ZodType | undefined,
-  value: unknown,
-): unknown {
+function check(endpoint: AnyEndpoint, part: 'params' | 'query' | 'body', input: LooseInput): unknown {
+  const schema: z.ZodType | undefined = endpoint[part];
+  const value = input[part] ?? {};
   if (schema === undefined) {
     if (isEmpty(value)) return {};
     throw invalidInput(endpoint, `${part}: not taken by this call`);
   }
   const parsed = strictSchema(schema).safeParse(value);
   if (parsed.success) return parsed.data;
-  throw invalidInput(
-    endpoint,
-    parsed.error.issues.map((issue) => `${[part, ...issue.path].join('.')}: ${issueText(issue)}`).join('; '),
+  const faults = parsed.error.issues.map(
+    (issue) => `${[part, ...issue.path].join('.')}: ${issueText(issue)}${recordOf(input, part, issue.path)}`,
   );
+  throw invalidInput(endpoint, faults.join('; '));
+}
+
+/** The ids that stand around the refused field, so that somebody can find the record. */
+function recordOf(input: LooseInput, part: 'params' | 'query' | 'body', path: readonly PropertyKey[]): string {
+  const around: unknown[] = [input.params];
+  let at: unknown = input[part];
+  for (const key of path) {
+    around.push(at);
+    at = (at as Record<PropertyKey, unknown> | null | undefined)?.[key];
+  }
+  const refused = path.at(-1);
+  const ids = around.flatMap((fields) =>
+    Object.entries(fields ?? {}).filter(([key, id]) => key !== refused && isIdOf(key, id)),
+  );
+  const texts = new Set(ids.map(([key, id]) => `${key} ${id}`));
+  return texts.size === 0 ? '' : ` (${[...texts].join(', ')})`;
+}
+
+/** Only what looks like an id: a name or an address under such a key must not reach a message. */
+function isIdOf(key: string, value: unknown): boolean {
+  if (!/(^id|Id|^externalRef)$/.test(key)) return false;
+  return typeof value === 'number' || (typeof value === 'string' && /^[\w:-]{1,64}$/.test(value));
 }
 
 export function invalidInput(endpoint: AnyEndpoint, what: string): ConnectorError {

@@ -18,7 +18,7 @@ export function issueText(issue: z.core.$ZodIssue): string {
     case 'not_multiple_of':
       return `expected a multiple of ${issue.divisor}`;
     case 'invalid_format':
-      return `expected the form ${issue.format}`;
+      return issue.format === 'email' ? 'is not a valid e-mail address' : `expected the form ${issue.format}`;
     case 'invalid_value':
       return `expected one of ${issue.values.map(String).join(', ')}`;
     case 'unrecognized_keys':

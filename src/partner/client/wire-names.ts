@@ -15,11 +15,34 @@ export function toWire(overrides: Overrides, endpoint: AnyEndpoint, input: Loose
 /** A parsed success body under the contract's names. */
 export function fromWire(overrides: Overrides, endpoint: AnyEndpoint, body: unknown): unknown {
   if (!externalStatusEndpoints.has(endpoint.id) || !isFields(body) || !isFields(body['data'])) return body;
-  const found = fieldAt(body['data'], overrides.externalStatusAt);
-  if (!isFields(found)) return body;
-  const { status, employeeId } = overrides.externalStatusBody;
-  const externalStatus = { ...found, status: found[status], employeeId: found[employeeId] };
-  return { ...body, data: { ...body['data'], externalStatus } };
+  const externalStatus = externalStatusOf(overrides, body['data']);
+  return externalStatus === undefined ? body : { ...body, data: { ...body['data'], externalStatus } };
+}
+
+/**
+ * "Returned by Get" (section 4.9, O12) may mean an object, where the tenant says or under `externalStatus`, or fields beside
+ * the others. Each is read, under this partner's names and ours.
+ */
+function externalStatusOf(
+  { externalStatusAt, externalStatusBody: names }: Overrides,
+  data: Fields,
+): Fields | undefined {
+  const places = [fieldAt(data, externalStatusAt), data['externalStatus']];
+  const nested = places.find(isFields);
+  if (nested !== undefined)
+    return {
+      ...nested,
+      status: nested[names.status] ?? nested['status'],
+      employeeId: nested[names.employeeId] ?? nested['employeeId'],
+    };
+  const employeeId = data[names.employeeId] ?? data['employeeId'];
+  const status = places.find(isShown) ?? data[names.status] ?? data['status'];
+  // A `status` alone may be the record's own.
+  return isShown(employeeId) || places.some(isShown) ? { status, employeeId } : undefined;
+}
+
+function isShown(value: unknown): boolean {
+  return value !== undefined && value !== null;
 }
 
 const externalStatusEndpoints = new Set(['onboarding.getCandidate', 'onboarding.setExternalStatus']);

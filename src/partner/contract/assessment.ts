@@ -1,5 +1,6 @@
 /** Section 2.6: assessments (AI interviews), their questions, invitations and results. */
 import { z } from 'zod';
+import { Email } from './email.ts';
 import { valueAt } from './envelopes.ts';
 import { AnyObject, atLeastOne, EpochTime, IntegerId, LooseNumber, openEnum, TextId } from './shapes.ts';
 
@@ -209,7 +210,7 @@ export const BulkInviteEntry = z
 export type BulkInviteEntry = z.input<typeof BulkInviteEntry>;
 
 export const InviteResult = z
-  .looseObject({ jobCandidateId: IntegerId.nullish(), emailAddress: z.string().nullish() })
+  .looseObject({ jobCandidateId: IntegerId.nullish(), emailAddress: Email.nullish() })
   .meta({ id: 'InviteResult' });
 export type InviteResult = z.infer<typeof InviteResult>;
 
@@ -229,7 +230,7 @@ export const InviteBatch = z.preprocess(
           z.looseObject({
             status: openEnum(['invited', 'skipped', 'failed']).nullish(),
             jobCandidateId: IntegerId.nullish(),
-            emailAddress: z.string().nullish(),
+            emailAddress: Email.nullish(),
             externalRef: z.string().nullish(),
             reason: z.unknown().optional(),
           }),

@@ -1,5 +1,6 @@
 /** Section 2.8: booking schedules, slots, locations, questions, links and bookings. */
 import { z } from 'zod';
+import { Email } from './email.ts';
 import { AnyObject, IntegerId, IsoTime, LooseNumber, openEnum, TextId } from './shapes.ts';
 
 export const scheduleProfiles = ['INTERVIEW', 'EVENT'] as const;
@@ -70,7 +71,7 @@ export const BookingLink = z
     entityId: TextId.nullish(),
     firstName: z.string().nullish(),
     lastName: z.string().nullish(),
-    email: z.string().nullish(),
+    email: Email.nullish(),
     phone: z.string().nullish(),
     expiresAt: IsoTime.nullish(),
     createdAt: IsoTime.nullish(),

@@ -1,6 +1,7 @@
 /** Section 2.3: the candidate record, as it arrives and as it is sent. */
 import { z } from 'zod';
 import { CustomFieldInputs, CustomFieldsShown } from './custom-field-input.ts';
+import { Email } from './email.ts';
 import { AnyObject, atLeastOne, IntegerId, IsoTime, TextId } from './shapes.ts';
 
 /** Elements may be text or objects (C20), as the types of dateOfBirth and category are not shown. */
@@ -37,7 +38,7 @@ export const Candidate = z
     id: IntegerId,
     firstName: z.string().nullish(),
     lastName: z.string().nullish(),
-    email: z.string().nullish(),
+    email: Email.nullish(),
     phone: z.string().nullish(),
     currentJobTitle: z.string().nullish(),
     currentCompany: z.string().nullish(),

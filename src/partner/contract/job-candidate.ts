@@ -2,6 +2,7 @@
 import { z } from 'zod';
 import { Candidate } from './candidate.ts';
 import { CustomFieldsShown } from './custom-field-input.ts';
+import { Email } from './email.ts';
 import { AnyObject, atLeastOne, EpochTime, IntegerId, LooseNumber, openEnum } from './shapes.ts';
 
 export const evaluationStatuses = ['PENDING', 'APPROVED', 'REJECTED'] as const;
@@ -56,7 +57,7 @@ export const Application = z
       .looseObject({
         firstName: z.string().nullish(),
         lastName: z.string().nullish(),
-        email: z.string().nullish(),
+        email: Email.nullish(),
         phone: z.string().nullish(),
       })
       .nullish(),

@@ -1,5 +1,6 @@
 /** Section 2.9: onboarding records. */
 import { z } from 'zod';
+import { Email } from './email.ts';
 import { AnyObject, EpochTime, IntegerId, LooseNumber, openEnum, TextId } from './shapes.ts';
 
 export const overallStatuses = [
@@ -62,7 +63,7 @@ export const OnboardingCandidate = z
     journeyUrl: z.string().nullish(),
     firstName: z.string().nullish(),
     lastName: z.string().nullish(),
-    email: z.string().nullish(),
+    email: Email.nullish(),
     phoneNumber: z.string().nullish(),
     stepProgress: z.array(OnboardingStep).nullish(),
     enrolledAt: EpochTime.nullish(),
@@ -76,7 +77,7 @@ export type OnboardingCandidate = z.infer<typeof OnboardingCandidate>;
 export const EnrolledCandidate = z
   .looseObject({
     onboardingCandidateId: TextId,
-    email: z.string().nullish(),
+    email: Email.nullish(),
     externalRef: z.string().nullish(),
     journeyUrl: z.string().nullish(),
   })

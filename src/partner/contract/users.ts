@@ -1,5 +1,6 @@
 /** Sections 2.11, 4.11: workspace users and teams. Their error bodies are flat (G4). */
 import { z } from 'zod';
+import { Email } from './email.ts';
 import { defineEndpoint } from './endpoint.ts';
 import { statusData, statusList, statusPage } from './envelopes.ts';
 import { errorsOf, refusal } from './errors.ts';
@@ -10,7 +11,7 @@ export const userStatuses = ['ACTIVE', 'INVITED', 'EXPIRED'] as const;
 export const User = z
   .looseObject({
     id: TextId,
-    email: z.string().nullish(),
+    email: Email.nullish(),
     firstName: z.string().nullish(),
     lastName: z.string().nullish(),
     status: openEnum(userStatuses).nullish(),

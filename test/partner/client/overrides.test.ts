@@ -21,6 +21,32 @@ test('the external status travels under the names this partner has, and comes ba
   expect((await partner.onboarding.getCandidate({ params })).data.externalStatus).toMatchObject(body);
 });
 
+test.each([
+  ['in an object', { externalStatus: { status: 'ACTIVE', employeeId: 'E1' } }],
+  ['flat, beside the other fields', { externalStatus: 'ACTIVE', employeeId: 'E1' }],
+  ['flat, under the names that are sent', { status: 'ACTIVE', employeeId: 'E1' }],
+])('the external status is read %s, without configuration', async (_how, shown) => {
+  const { partner } = await scriptedPartner(() => ({ json: { status: 'success', data: { ...record, ...shown } } }));
+  const { data } = await partner.onboarding.getCandidate({ params });
+  expect(data.externalStatus).toEqual({ status: 'ACTIVE', employeeId: 'E1' });
+});
+
+test("flat fields are read under the tenant's own names too, and an object where a place was configured in vain", async () => {
+  const overrides = {
+    externalStatusBody: { status: 'hrisState', employeeId: 'hrisId' },
+    externalStatusAt: 'hris.link',
+  };
+  const read = async (shown: object) => {
+    const json = { status: 'success', data: { ...record, ...shown } };
+    const { partner } = await scriptedPartner(() => ({ json }), { overrides });
+    return (await partner.onboarding.getCandidate({ params })).data.externalStatus;
+  };
+  const expected = { status: 'ACTIVE', employeeId: 'E1' };
+  expect(await read({ hrisState: 'ACTIVE', hrisId: 'E1' })).toEqual(expected);
+  expect(await read({ externalStatus: expected })).toEqual(expected);
+  expect(await read({ status: 'active' })).toBeUndefined();
+});
+
 test('query names are renamed for one operation, page names included', async () => {
   const queryNames = { 'onboarding.listCandidates': { externalRef: 'reference', page: 'p' } };
   const { partner, seen } = await scriptedPartner(

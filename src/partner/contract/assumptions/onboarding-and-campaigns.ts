@@ -26,7 +26,8 @@ export const onboardingAndCampaigns = {
   O11: { section: '4.9', choice: 'terminate takes an optional { reason } or no body.', override: 'terminateReason' },
   O12: {
     section: '4.9',
-    choice: 'Get gives the external status as externalStatus { status, employeeId, updatedAt }.',
+    choice:
+      'Get gives the external status as externalStatus { status, employeeId, updatedAt }, or as externalStatus and employeeId beside the other fields.',
     override: 'externalStatusAt',
   },
   O13: { section: '4.9', choice: 'Order of checks: 400, 409, 402.' },
