@@ -1,8 +1,8 @@
 import type { IncomingMessage } from 'node:http';
 import { checkWebhookKey } from '../partner/webhook.ts';
 import type { Delivery } from '../store/inbox.ts';
-import { type EventClass, readDelivery } from './envelope.ts';
 import { type BodyLimits, declaresTooMuch, readBody } from './read-body.ts';
+import { type EventClass, readDelivery } from './read-delivery.ts';
 import { refusal } from './refusals.ts';
 
 /** What the receiver knows of a tenant. */

@@ -5,7 +5,7 @@ import type { Logger } from '../log.ts';
 import type { Delivery } from '../store/inbox.ts';
 import { type Admission, admit, findTenant, type ReceiverTenant } from './admit.ts';
 import { type CommitGate, createCommitGate, type GateOptions } from './commit-gate.ts';
-import type { EventClass } from './envelope.ts';
+import type { EventClass } from './read-delivery.ts';
 import type { ReceiverMetrics } from './receiver-metrics.ts';
 import { refusal } from './refusals.ts';
 

@@ -1,12 +1,16 @@
 import { sql, type UpdateObject } from 'kysely';
 import type { Store } from './open-store.ts';
-import type { InboxRow, InboxState, Tables } from './schema.ts';
+import type { InboxState, Tables } from './schema.ts';
+
+/** The ids that an event carries, by kind, as the contract names the kinds. */
+export type DeliveryIds = Readonly<Record<string, readonly string[]>>;
 
 export interface Delivery {
   tenantId: string;
   /** SHA-256 of the raw body, hex. */
   bodyHash: string;
   event: string;
+  ids: DeliveryIds;
   body: string;
   state: Extract<InboxState, 'waiting' | 'ignored' | 'unknown' | 'other-company'>;
 }
@@ -17,7 +21,7 @@ const MAX_TRIES = 10;
 const RETRY_BASE_MS = 500;
 const RETRY_CAP_MS = 60_000;
 
-/** Commits one delivery; a body seen before is left as it is. Resolves only when it is durable. */
+/** Commits one delivery; one stored before stays as it is. Resolves only when it is durable. */
 export async function insertDelivery(store: Store, delivery: Delivery): Promise<{ fresh: boolean }> {
   const done = delivery.state === 'waiting' ? null : store.now;
   const result = await store.kysely
@@ -26,6 +30,7 @@ export async function insertDelivery(store: Store, delivery: Delivery): Promise<
       tenant_id: delivery.tenantId,
       body_hash: delivery.bodyHash,
       event: delivery.event,
+      ids: JSON.stringify(delivery.ids),
       body: delivery.body,
       state: delivery.state,
       received_at: store.now,
@@ -40,8 +45,16 @@ export async function insertDelivery(store: Store, delivery: Delivery): Promise<
   return { fresh: result.numInsertedOrUpdatedRows === 1n };
 }
 
-/** Takes up to `limit` due rows for this relay, oldest first; a row that another relay holds is passed over. */
-export async function leaseDeliveries(store: Store, limit: number): Promise<InboxRow[]> {
+/** A delivery that this relay holds for a while. */
+export interface LeasedDelivery extends Pick<Delivery, 'tenantId' | 'bodyHash' | 'event' | 'ids'> {
+  /** Milliseconds on the database's clock. */
+  receivedAt: number;
+  /** This one included. */
+  tries: number;
+}
+
+/** Leases up to `limit` due deliveries to this relay, oldest first; those that another relay holds are skipped. */
+export async function leaseDeliveries(store: Store, limit: number): Promise<LeasedDelivery[]> {
   const due = store.kysely
     .selectFrom('inbox')
     .select(['tenant_id', 'body_hash'])
@@ -51,7 +64,7 @@ export async function leaseDeliveries(store: Store, limit: number): Promise<Inbo
     .orderBy('received_at')
     .limit(limit);
   const locked = store.kind === 'postgres' ? due.forUpdate().skipLocked() : due;
-  return store.kysely
+  const rows = await store.kysely
     .with('due', () => locked)
     .updateTable('inbox')
     .set({ leased_until: sql<number>`${store.now} + ${LEASE_MS}`, tries: (eb) => eb('tries', '+', 1) })
@@ -64,17 +77,25 @@ export async function leaseDeliveries(store: Store, limit: number): Promise<Inbo
           .whereRef('due.body_hash', '=', 'inbox.body_hash'),
       ),
     )
-    .returningAll()
+    .returning(['tenant_id', 'body_hash', 'event', 'ids', 'received_at', 'tries'])
     .execute();
+  return rows.map((row) => ({
+    tenantId: row.tenant_id,
+    bodyHash: row.body_hash,
+    event: row.event,
+    ids: JSON.parse(row.ids) as DeliveryIds,
+    receivedAt: Number(row.received_at),
+    tries: row.tries,
+  }));
 }
 
-/** The row's work is in Temporal or in `hints`. */
-export async function finishDelivery(store: Store, row: Key, state: 'relayed' | 'ignored'): Promise<void> {
-  await update(store, row, { state, done_at: store.now, last_error: null });
+/** Its work is in Temporal or in `hints`. */
+export async function finishDelivery(store: Store, key: DeliveryKey, state: 'relayed' | 'ignored'): Promise<void> {
+  await update(store, key, { state, done_at: store.now, last_error: null });
 }
 
-/** Gives the row back for later; after ten tries it is undeliverable and only a person brings it back. */
-export async function failDelivery(store: Store, row: InboxRow, reason: string): Promise<void> {
+/** Puts it back for later; after ten tries it is undeliverable, and only a person brings it back. */
+export async function failDelivery(store: Store, row: LeasedDelivery, reason: string): Promise<void> {
   if (row.tries >= MAX_TRIES) {
     await update(store, row, { state: 'undeliverable', last_error: reason, done_at: store.now });
     return;
@@ -87,8 +108,8 @@ export async function failDelivery(store: Store, row: InboxRow, reason: string):
   });
 }
 
-/** Gives the row back without counting the try: nothing is wrong with it, its time has not come. */
-export async function deferDelivery(store: Store, row: InboxRow, waitMs: number): Promise<void> {
+/** Puts it back without counting the try: nothing is wrong with it, its time has not come. */
+export async function deferDelivery(store: Store, row: LeasedDelivery, waitMs: number): Promise<void> {
   await update(store, row, {
     tries: row.tries - 1,
     leased_until: 0,
@@ -120,16 +141,13 @@ export async function countDeliveries(store: Store): Promise<InboxCount[]> {
   }));
 }
 
-interface Key {
-  tenant_id: string;
-  body_hash: string;
-}
+type DeliveryKey = Pick<Delivery, 'tenantId' | 'bodyHash'>;
 
-async function update(store: Store, row: Key, change: UpdateObject<Tables, 'inbox'>): Promise<void> {
+async function update(store: Store, key: DeliveryKey, change: UpdateObject<Tables, 'inbox'>): Promise<void> {
   await store.kysely
     .updateTable('inbox')
     .set(change)
-    .where('tenant_id', '=', row.tenant_id)
-    .where('body_hash', '=', row.body_hash)
+    .where('tenant_id', '=', key.tenantId)
+    .where('body_hash', '=', key.bodyHash)
     .execute();
 }

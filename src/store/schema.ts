@@ -1,4 +1,4 @@
-import type { Insertable, Selectable } from 'kysely';
+import type { Selectable } from 'kysely';
 import type { HireState } from '../hire/hire-state.ts';
 import type { HireStep } from '../hire/hire-step.ts';
 
@@ -52,6 +52,8 @@ interface InboxTable {
   /** SHA-256 of the raw body: the sender gives no delivery id. */
   body_hash: string;
   event: string;
+  /** JSON: the ids that the event carries, by kind. */
+  ids: string;
   body: string;
   state: InboxState;
   received_at: number;
@@ -63,7 +65,7 @@ interface InboxTable {
 }
 
 /**
- * waiting: to be relayed. relayed: Temporal or `hints` has it. closed: a stream not built yet. unknown: event name not known.
+ * waiting: to be relayed. relayed: Temporal or `hints` has it. ignored: no one acts upon it yet. unknown: event name not known.
  * other-company: names another company. undeliverable: ten tries failed.
  */
 export type InboxState = 'waiting' | 'relayed' | 'ignored' | 'unknown' | 'other-company' | 'undeliverable';
@@ -230,11 +232,9 @@ interface RateLimitTable {
 export type HireRow = Selectable<HireTable>;
 export type HoldRow = Selectable<HoldTable>;
 export type IntentRow = Selectable<IntentTable>;
-export type InboxRow = Selectable<InboxTable>;
 export type LinkRow = Selectable<LinkTable>;
 export type ClaimRow = Selectable<ClaimTable>;
 export type PlanRow = Selectable<PlanTable>;
 export type TenantRow = Selectable<TenantTable>;
-export type NewInboxRow = Insertable<InboxTable>;
 export type StreamRow = Selectable<StreamTable>;
 export type QuarantineRow = Selectable<QuarantineTable>;

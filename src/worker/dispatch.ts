@@ -1,13 +1,13 @@
 import type { EventName } from '../partner/contract/events.ts';
 
 /**
- * What an event hints. `hired`: each job candidate's hire, started where none runs. `moved`: the same when the move leads into a hiring stage,
- * otherwise like `left`. `left`: a running hire only. `onboarding`: the hire of that enrolment, or the reconcile where no id is known.
- * `closed`: a stream that is not built yet.
+ * What an event leads to. `hired`: a hint for each job candidate's hire, started where none runs. `moved`: the same when
+ * the move leads into a hiring stage, otherwise like `left`. `left`: a hint for a running hire only. `onboarding`: a hint
+ * for the hire of that enrolment, or a reconcile where no id is known. `ignored`: no stream acts upon it yet.
  */
-export type Wake = 'hired' | 'moved' | 'left' | 'onboarding' | 'ignored';
+export type HintKind = 'hired' | 'moved' | 'left' | 'onboarding' | 'ignored';
 
-export const dispatch: Record<EventName, Wake> = {
+export const dispatch: Record<EventName, HintKind> = {
   'candidate.hired': 'hired',
   'candidate.stage_changed': 'moved',
   'candidate.rejected': 'left',

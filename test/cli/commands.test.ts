@@ -188,10 +188,12 @@ test('status counts hires and deliveries by state and shows holds with their rea
       tenantId: 'acme',
       bodyHash: 'a',
       event: 'candidate.hired',
+      ids: {},
       body: '{}',
       state: 'waiting',
     });
-    await insertDelivery(store, { tenantId: 'acme', bodyHash: 'b', event: 'brand.new', body: '{}', state: 'unknown' });
+    const unknown = { bodyHash: 'b', event: 'brand.new', state: 'unknown' } as const;
+    await insertDelivery(store, { tenantId: 'acme', ids: {}, body: '{}', ...unknown });
     await openHold(store, HOLD);
   });
   const { code, stdout } = await runCli(['status', '--json', '--tenants', dir, '--data', data]);

@@ -20,6 +20,7 @@ describe('a webhook key', () => {
 
 describe('an envelope', () => {
   const event = { event: 'candidate.hired', timestamp: '2030-01-01T00:00:00Z', companyId: 5, data: {} };
+  const read = (change: object) => readWebhookEnvelope(JSON.stringify({ ...event, ...change }));
 
   test.each([
     [5, '5'],
@@ -28,10 +29,11 @@ describe('an envelope', () => {
     [null, undefined],
     [{}, undefined],
   ])('with companyId %j has %j', (companyId, expected) => {
-    expect(readWebhookEnvelope(JSON.stringify({ ...event, companyId })).companyId).toBe(expected);
+    expect(read({ companyId })).toMatchObject({ event: 'candidate.hired' });
+    expect(read({ companyId })?.companyId).toBe(expected);
   });
 
-  test('carries ids from single and array forms, as text, each once', () => {
+  test('carries ids from single and array forms, as text, each once, by kind', () => {
     const data = {
       jobId: 9,
       jobCandidateIds: [1, '2', 2],
@@ -40,33 +42,21 @@ describe('an envelope', () => {
       candidateId: null,
       onboardingCandidateId: 'oc',
     };
-    expect(readWebhookEnvelope(JSON.stringify({ ...event, data })).ids).toEqual({
-      jobId: '9',
-      jobCandidateIds: expect.arrayContaining(['1', '2', '3']),
-      candidateIds: ['c'],
-      onboardingCandidateIds: ['oc'],
+    expect(read({ data })?.ids).toEqual({
+      jobId: ['9'],
+      jobCandidateId: ['3', '1', '2'],
+      candidateId: ['c'],
+      onboardingCandidateId: ['oc'],
     });
-    expect(readWebhookEnvelope(JSON.stringify({ ...event, data })).ids.jobCandidateIds).toHaveLength(3);
   });
 
   test('names the stages of a move', () => {
     const data = { currentStageId: 1, nextStageId: 2 };
-    expect(readWebhookEnvelope(JSON.stringify({ ...event, data })).ids).toMatchObject({
-      currentStageId: '1',
-      nextStageId: '2',
-    });
+    expect(read({ data })?.ids).toEqual({ currentStageId: ['1'], nextStageId: ['2'] });
   });
 
   test('of an unknown event, without data, is read all the same', () => {
-    expect(readWebhookEnvelope('{"event":"moon.landed"}')).toMatchObject({
-      event: 'moon.landed',
-      data: {},
-      ids: { jobCandidateIds: [] },
-    });
-  });
-
-  test('is read from bytes', () => {
-    expect(readWebhookEnvelope(Buffer.from(JSON.stringify(event))).timestamp).toBe(event.timestamp);
+    expect(readWebhookEnvelope('{"event":"moon.landed"}')).toEqual({ event: 'moon.landed', ids: {} });
   });
 
   test.each([
@@ -78,13 +68,7 @@ describe('an envelope', () => {
     '{"event":5}',
     '{"event":"x","data":[1]}',
     '{"event":"x","da',
-  ])('%j is malformed', (body) => {
-    expect(() => readWebhookEnvelope(body)).toThrowError(
-      expect.objectContaining({ code: 'MALFORMED_WEBHOOK', action: 'reject' }),
-    );
-  });
-
-  test('that is malformed is not repeated in the error', () => {
-    expect(() => readWebhookEnvelope('{"event":5,"mail":"ada@example.com"}')).toThrowError(/^(?!.*ada).*wrong: event/s);
+  ])('%j is no event', (body) => {
+    expect(readWebhookEnvelope(body)).toBeUndefined();
   });
 });

@@ -8,7 +8,14 @@ test('a verified delivery is in the inbox when its 200 arrives, byte for byte', 
   expect(await deliver(receiver.url, body)).toEqual({ status: 200, code: 'STORED' });
   const hash = createHash('sha256').update(body).digest('hex');
   expect(await rows()).toMatchObject([
-    { tenant_id: 'acme', body_hash: hash, event: 'candidate.hired', body, state: 'waiting' },
+    {
+      tenant_id: 'acme',
+      body_hash: hash,
+      event: 'candidate.hired',
+      ids: '{"jobCandidateId":["1","2"]}',
+      body,
+      state: 'waiting',
+    },
   ]);
 });
 

@@ -1,5 +1,5 @@
 import { isEventName } from '../../src/partner/contract/events.ts';
-import { readDelivery } from '../../src/receiver/envelope.ts';
+import { readDelivery } from '../../src/receiver/read-delivery.ts';
 import { act } from '../../src/sandbox/control/server.ts';
 import { createSandboxState } from '../../src/sandbox/prepare.ts';
 import { createRandom, type Random } from '../../src/sandbox/random.ts';

@@ -11,7 +11,14 @@ import type { Store } from '../../src/store/open-store.ts';
 import { freshStore, kinds } from './stores.ts';
 
 function delivery(bodyHash: string): Delivery {
-  return { tenantId: 'acme', bodyHash, event: 'candidate.hired', body: '{}', state: 'waiting' };
+  return {
+    tenantId: 'acme',
+    bodyHash,
+    event: 'candidate.hired',
+    ids: { jobCandidateId: ['7'] },
+    body: '{}',
+    state: 'waiting',
+  };
 }
 
 async function makeDue(store: Store): Promise<void> {
@@ -29,11 +36,17 @@ describe.each(kinds)('the inbox on %s', (kind) => {
     expect(await insertDelivery(other, delivery('a'))).toEqual({ fresh: false });
   });
 
+  test('gives a relay the ids that were stored with the delivery', async () => {
+    const { store } = await freshStore(kind);
+    await insertDelivery(store, delivery('a'));
+    expect(await leaseDeliveries(store, 1)).toMatchObject([{ tries: 1, ids: { jobCandidateId: ['7'] } }]);
+  });
+
   test('gives each row to one relay, oldest first', async () => {
     const { store, other } = await freshStore(kind);
     for (let n = 0; n < 40; n += 1) await insertDelivery(store, delivery(`d${n}`));
     const leased = await Promise.all([leaseDeliveries(store, 25), leaseDeliveries(other, 25)]);
-    const hashes = leased.flat().map((row) => row.body_hash);
+    const hashes = leased.flat().map((row) => row.bodyHash);
     expect(new Set(hashes).size).toBe(hashes.length);
     expect(hashes).toHaveLength(40);
     expect(await leaseDeliveries(store, 25)).toEqual([]);
@@ -60,7 +73,7 @@ describe.each(kinds)('the inbox on %s', (kind) => {
     await insertDelivery(store, delivery('good'));
     const [bad] = await leaseDeliveries(store, 1);
     if (bad !== undefined) await failDelivery(store, bad, 'BROKEN');
-    expect((await leaseDeliveries(store, 5)).map((row) => row.body_hash)).toEqual(['good']);
+    expect((await leaseDeliveries(store, 5)).map((row) => row.bodyHash)).toEqual(['good']);
   });
 
   test('a deferred row has spent no try', async () => {

@@ -2,6 +2,7 @@ import { setTimeout as pause } from 'node:timers/promises';
 import { expect, onTestFinished, test } from 'vitest';
 import { ConnectorError } from '../../src/errors.ts';
 import { createRootLogger } from '../../src/log.ts';
+import { readDelivery } from '../../src/receiver/read-delivery.ts';
 import { endHire, insertHires, updateHire } from '../../src/store/hires.ts';
 import { insertDelivery } from '../../src/store/inbox.ts';
 import { openStore, type Store } from '../../src/store/open-store.ts';
@@ -22,24 +23,24 @@ async function freshStore(): Promise<Store> {
 
 /** The real relay over a real store; what it sends on is kept in lists. */
 function relayOver(store: Store, options: Partial<RelayOptions> = {}) {
-  const woken: string[] = [];
+  const hinted: string[] = [];
   const reconciles: number[] = [];
   const relay = startRelay({
     store,
     log,
     idleMs: 10,
-    signalHire: async ({ jobCandidateId }, about) => woken.push(`${jobCandidateId} ${about}`) > 0,
+    signalHire: async ({ jobCandidateId }, about) => hinted.push(`${jobCandidateId} ${about}`) > 0,
     triggerReconcile: async () => void reconciles.push(performance.now()),
     isHiringStage: async () => true,
     ...options,
   });
   onTestFinished(() => relay.close());
-  return { relay, woken, reconciles };
+  return { relay, hinted, reconciles };
 }
 
 async function deliver(store: Store, event: string, data: object): Promise<void> {
-  const body = JSON.stringify({ event, data });
-  await insertDelivery(store, { tenantId, bodyHash: body, event, body, state: 'waiting' });
+  const body = Buffer.from(JSON.stringify({ event, data }));
+  await insertDelivery(store, readDelivery(body, { tenantId, company: undefined, classify: () => 'waiting' }));
 }
 
 function relayed(store: Store, count: number): Promise<true> {
@@ -58,21 +59,21 @@ async function openHire(store: Store, jobCandidateId: string, enrolment: string)
 test('an event about the enrolment of an open hire hints that hire and nothing else', async () => {
   const store = await freshStore();
   await openHire(store, '7', 'enrolment-7');
-  const { woken, reconciles } = relayOver(store);
+  const { hinted, reconciles } = relayOver(store);
   await deliver(store, 'onboarding.candidate.completed', { onboardingCandidateId: 'enrolment-7' });
   await relayed(store, 1);
-  expect({ woken, reconciles }).toEqual({ woken: ['7 onboarding'], reconciles: [] });
+  expect({ hinted, reconciles }).toEqual({ hinted: ['7 onboarding'], reconciles: [] });
 });
 
-test('an event about the enrolment of a finished hire hints nothing and asks for no reconcile', async () => {
+test('an event about the enrolment of a finished hire hints nobody and asks for no reconcile', async () => {
   const store = await freshStore();
   await openHire(store, '7', 'enrolment-7');
   await endHire(store, { tenantId, jobCandidateId: '7', period: 1 }, 'done');
-  const { relay, woken, reconciles } = relayOver(store);
+  const { relay, hinted, reconciles } = relayOver(store);
   await deliver(store, 'onboarding.candidate.completed', { onboardingCandidateId: 'enrolment-7' });
   await relayed(store, 1);
   await relay.close();
-  expect({ woken, reconciles }).toEqual({ woken: [], reconciles: [] });
+  expect({ hinted, reconciles }).toEqual({ hinted: [], reconciles: [] });
 });
 
 test('events without an id that we know ask for one reconcile at once and for one more when the last of them came within the gap', async () => {
@@ -107,10 +108,10 @@ test('a partner that cannot be asked for its stages leaves the delivery waiting,
     if (asked.times === 1) throw new ConnectorError({ code: 'UNREACHABLE', action: 'retry', message: 'away' });
     return true;
   };
-  const { woken } = relayOver(store, { isHiringStage });
+  const { hinted } = relayOver(store, { isHiringStage });
   await deliver(store, 'candidate.stage_changed', { jobCandidateIds: [7], nextStageId: 9 });
   await until('the first look', async () => asked.times === 1);
   await relayed(store, 1);
-  expect(woken).toEqual(['7 person']);
+  expect(hinted).toEqual(['7 person']);
   expect(await store.kysely.selectFrom('inbox').select('tries').executeTakeFirst()).toEqual({ tries: 1 });
 });

@@ -118,14 +118,24 @@ const idKeys = {
   batchId: ['batchId'],
   rescoreId: ['rescoreId'],
   offerId: ['offerId'],
+  currentStageId: ['currentStageId'],
+  nextStageId: ['nextStageId'],
 } as const;
 export type EventIdKind = keyof typeof idKeys;
+export type EventIds = Partial<Record<EventIdKind, string[]>>;
 
 /** The ids an event's data carries, as text without repeats, whether shown by the spec or not; also one level down. */
 export function idsOf(data: Record<string, unknown>, kind: EventIdKind): string[] {
   const levels = [data, ...Object.values(data).filter(isPlainObject)];
   const found = levels.flatMap((level) => idKeys[kind].flatMap((key) => level[key]));
   return [...new Set(found.filter(isId).map(String))];
+}
+
+/** Every kind of id that the data carries; a kind without one is absent. */
+export function allIdsOf(data: Record<string, unknown>): EventIds {
+  const kinds = Object.keys(idKeys) as EventIdKind[];
+  const found = kinds.map((kind) => [kind, idsOf(data, kind)] as const);
+  return Object.fromEntries(found.filter(([, ids]) => ids.length > 0)) as EventIds;
 }
 
 function isId(value: unknown): value is number | string {

@@ -51,6 +51,7 @@ async function createInbox(db: Kysely<unknown>): Promise<void> {
     .addColumn('tenant_id', 'text', (c) => c.notNull())
     .addColumn('body_hash', 'text', (c) => c.notNull())
     .addColumn('event', 'text', (c) => c.notNull())
+    .addColumn('ids', 'text', (c) => c.notNull())
     .addColumn('body', 'text', (c) => c.notNull())
     .addColumn('state', 'text', (c) => c.notNull())
     .addColumn('received_at', 'bigint', (c) => c.notNull())

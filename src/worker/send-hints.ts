@@ -1,0 +1,69 @@
+import type { SignalHire } from '../../activities/deps.ts';
+import { addHints } from '../store/hints.ts';
+import { hiresOfEnrolments, latestHires } from '../store/hires.ts';
+import type { LeasedDelivery } from '../store/inbox.ts';
+import type { Store } from '../store/open-store.ts';
+import type { TenantRow } from '../store/schema.ts';
+import { isSafeId } from '../temporal/ids.ts';
+import type { HintKind } from './dispatch.ts';
+import type { ReconcileRequests } from './reconcile-requests.ts';
+
+export interface HintSender {
+  store: Store;
+  signalHire: SignalHire;
+  reconciles: ReconcileRequests;
+  /** Whether a stage is one that starts hires for this tenant. */
+  isHiringStage: (tenantId: string, stageId: string) => Promise<boolean>;
+}
+
+type SendHints = (sender: HintSender, delivery: LeasedDelivery, tenant: TenantRow) => Promise<void>;
+
+/** Sends what a delivery hints to the hires it is about. */
+export const sendHints: Record<HintKind, SendHints> = {
+  hired: startHires,
+  async moved(sender, delivery, tenant) {
+    const [nextStageId] = delivery.ids['nextStageId'] ?? [];
+    const into = nextStageId === undefined || (await sender.isHiringStage(delivery.tenantId, nextStageId));
+    await (into ? startHires(sender, delivery, tenant) : hintRunning(sender, delivery));
+  },
+  left: hintRunning,
+  onboarding: hintEnrolled,
+  ignored: async () => undefined,
+};
+
+/** One start for each id; an event that came while the baseline was being taken is of a hire after go-live. */
+async function startHires({ signalHire }: HintSender, delivery: LeasedDelivery, tenant: TenantRow): Promise<void> {
+  const { tenantId, receivedAt } = delivery;
+  const adopt = receivedAt >= (tenant.baseline_started_at ?? 0) && receivedAt <= (tenant.baseline_done_at ?? 0);
+  for (const jobCandidateId of jobCandidateIdsOf(delivery))
+    await signalHire({ tenantId, jobCandidateId }, 'person', { start: true, adopt });
+}
+
+/** Only people we follow: a running hire gets the hint, one without a workflow is left to a reconcile of its job. */
+async function hintRunning({ store, signalHire, reconciles }: HintSender, delivery: LeasedDelivery): Promise<void> {
+  const { tenantId } = delivery;
+  const known = await latestHires(store, tenantId, jobCandidateIdsOf(delivery));
+  for (const hire of known.values()) {
+    if (hire.state !== 'open' && hire.state !== 'done') continue;
+    const ref = { tenantId, jobCandidateId: hire.job_candidate_id };
+    if (await signalHire(ref, 'person', { start: false })) continue;
+    await addHints(store, tenantId, 'people', hire.job_id === null ? [] : [hire.job_id]);
+    await reconciles.ask(tenantId);
+  }
+}
+
+/** The specification does not show these payloads: without an id that we know, a reconcile looks. */
+async function hintEnrolled({ store, signalHire, reconciles }: HintSender, delivery: LeasedDelivery): Promise<void> {
+  const { tenantId, ids } = delivery;
+  const byEnrolment = await hiresOfEnrolments(store, tenantId, ids['onboardingCandidateId'] ?? []);
+  const byApplication = await latestHires(store, tenantId, jobCandidateIdsOf(delivery));
+  const known = [...byEnrolment, ...byApplication.values()];
+  for (const hire of known.filter((one) => one.state === 'open'))
+    await signalHire({ tenantId, jobCandidateId: hire.job_candidate_id }, 'onboarding', { start: true });
+  // Nearly every hire ends with an event about a finished enrolment; nobody waits for it, and a reconcile finds nothing.
+  if (known.length === 0) await reconciles.ask(tenantId);
+}
+
+function jobCandidateIdsOf({ ids }: LeasedDelivery): string[] {
+  return (ids['jobCandidateId'] ?? []).filter(isSafeId);
+}
