@@ -2,7 +2,6 @@ import { setTimeout as delay } from 'node:timers/promises';
 import { isGrpcServiceError } from '@temporalio/client';
 import pLimit from 'p-limit';
 import { isConnectorError } from '../errors.ts';
-import type { HintAbout } from '../hire/hire-run.ts';
 import type { Logger } from '../log.ts';
 import { isEventName } from '../partner/contract/events.ts';
 import { deferDelivery, failDelivery, finishDelivery, type LeasedDelivery, leaseDeliveries } from '../store/inbox.ts';
