@@ -3,7 +3,7 @@ import { record } from './records/platform/ledger.ts';
 import type { Company } from './records/workspace/companies.ts';
 import type { SandboxState } from './state.ts';
 
-/** Through which door something is done. What was there from the beginning (`seed`) leaves no ledger rows and no events. */
+/** Through which door something is done. Seeded records (`seed`) leave no ledger rows and no events. */
 export type Origin = 'api' | 'dashboard' | 'background' | 'seed';
 
 /** Who acts, when, through which door. First argument of every operation and record function. */
@@ -17,34 +17,69 @@ export interface Context {
 }
 
 /**
- * Everything that counts as done, one ledger row for each record it was done to. Tests judge by these names.
- * `credit` and `onboarding-credit` count one row a credit.
+ * What can be done to a record, one ledger row for each record it was done to; tests judge by these names.
+ * `credit` and `onboarding-credit` are one row for each credit.
  */
 export type EffectName =
-  | 'enrolment'
-  | 'onboarding-credit'
+  | 'application'
+  | 'assessment'
+  | 'assessment-flow'
+  | 'assessment-flow-updated'
+  | 'assessment-updated'
+  | 'booking'
+  | 'booking-cancelled'
+  | 'booking-link'
+  | 'booking-link-status'
+  | 'booking-schedule'
+  | 'booking-schedule-removed'
+  | 'campaign'
+  | 'campaign-lead'
+  | 'campaign-lead-status'
+  | 'campaign-updated'
+  | 'candidate'
+  | 'candidate-removed'
+  | 'candidate-updated'
   | 'credit'
-  | 'termination'
-  | 'onboarding-status'
-  | 'external-status'
+  | 'custom-field'
+  | 'custom-field-removed'
+  | 'custom-field-updated'
   | 'custom-field-value'
   | 'custom-field-value-removed'
-  | 'custom-field'
-  | 'stage-move'
-  | 'rejection'
-  | 'application'
-  | 'job-candidate'
-  | 'job-candidate-updated'
-  | 'job-candidate-removed'
-  | 'candidate'
-  | 'candidate-updated'
-  | 'candidate-removed'
+  | 'enrolment'
+  | 'external-status'
+  | 'flow-assignment'
+  | 'flow-progress'
+  | 'interview'
+  | 'interview-scored'
+  | 'invite'
+  | 'invite-batch'
   | 'job'
+  | 'job-candidate'
+  | 'job-candidate-removed'
+  | 'job-candidate-updated'
   | 'job-updated'
+  | 'offer'
+  | 'offer-cancelled'
+  | 'offer-updated'
+  | 'onboarding-credit'
+  | 'onboarding-document'
+  | 'onboarding-flow'
+  | 'onboarding-status'
+  | 'onboarding-step'
   | 'pipeline'
+  | 'question'
+  | 'question-removed'
+  | 'question-updated'
+  | 'rejection'
+  | 'rescore'
+  | 'resume-batch'
+  | 'site'
   | 'stage'
+  | 'stage-move'
   | 'stage-removed'
-  | (string & {});
+  | 'team'
+  | 'termination'
+  | 'user';
 
 /** Writes into the ledger that something was done. */
 export function effect(

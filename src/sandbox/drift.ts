@@ -4,7 +4,9 @@ import { candidateIds, deleteCandidates } from './records/candidates/candidates.
 import { createJob } from './records/jobs/jobs.ts';
 import type { SandboxState } from './state.ts';
 
-/** Somebody works in the dashboard while a list is being paged, so that the pages after this one shift by one record. */
+/**
+ * Somebody works in the dashboard while a list is being paged, so that the pages after this one shift by one record.
+ */
 export function drift(state: SandboxState, call: Call): void {
   const { company } = call;
   if (company === undefined) return;

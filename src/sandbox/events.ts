@@ -1,13 +1,17 @@
+import type { EventName } from '../partner/contract/events.ts';
 import type { Context } from './context.ts';
 import { iso } from './context.ts';
 import { queueDelivery } from './records/platform/deliveries.ts';
 import { record } from './records/platform/ledger.ts';
 
+/** The 29 of section 6, and the interview error event that it mentions without a name. */
+export type SandboxEvent = EventName | 'interview.error';
+
 /**
- * Something happened that section 6 has a name for. Written into the ledger always; queued for delivery when the company has
- * a webhook URL. Same transaction as the effect: an event exists exactly when what it tells does.
+ * Always written to the ledger; queued for delivery when the company has a webhook URL. It shares the transaction of
+ * the effect, so an event exists exactly when what it reports does.
  */
-export function emit(ctx: Context, event: string, data: Record<string, unknown>): void {
+export function emit(ctx: Context, event: SandboxEvent, data: Record<string, unknown>): void {
   const { state, company } = ctx;
   if (ctx.origin === 'seed') return;
   record(state, {
@@ -32,12 +36,12 @@ export function emit(ctx: Context, event: string, data: Record<string, unknown>)
     queueDelivery(state, { companyId: company.id, event, body, stamp, delay });
 }
 
-/** A string in the interview examples of section 6, a number everywhere else. */
-function companyIdOf({ company }: Context, event: string): number | string {
+/** Text in the interview examples of section 6, a number everywhere else. */
+function companyIdOf({ company }: Context, event: SandboxEvent): number | string {
   return event.startsWith('interview.') ? String(company.id) : company.id;
 }
 
-/** Reordering is a delay of chance: in a burst, later events overtake. */
+/** Reordering is a random delay: in a burst, later events overtake earlier ones. */
 function delayOf(kind: string, ms: number | undefined, random: () => number): number {
   if (kind === 'webhook-late') return ms ?? 2000;
   if (kind === 'webhook-reordered') return Math.floor(random() * (ms ?? 500));

@@ -33,7 +33,9 @@ type EventFaultKind = keyof typeof EVENT_FAULTS;
 /** One fault and when it strikes: every condition given must hold. */
 export const Fault = z.strictObject({
   kind: z.enum([...Object.keys(REQUEST_FAULTS), ...Object.keys(EVENT_FAULTS)] as [RequestFaultKind | EventFaultKind]),
-  /** Operation id (`onboarding.enrol`), a family (`onboarding.*`), or an event name for webhook faults; all when absent. */
+  /**
+   * Operation id (`onboarding.enrol`), a family (`onboarding.*`), or an event name for webhook faults; all when absent.
+   */
   on: z.string().min(1).optional(),
   companyId: z.int().optional(),
   /** Only calls whose path, query or body holds this text: the id of one record, say. No webhook holds any. */

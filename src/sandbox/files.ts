@@ -17,7 +17,10 @@ export interface FileText {
   lines: string[];
 }
 
-/** Draws each kind of document from its record, by the kind given to `fileUrl`; undefined where the record is gone. A family adds a line. */
+/**
+ * Draws each kind of document from its record, by the kind given to `fileUrl`; undefined where the record is gone. A
+ * family adds a line.
+ */
 const KINDS: Record<string, (ctx: Context, subject: string) => FileText | undefined> = {
   'interview-report': interviewReport,
   'onboarding-document': documentText,
@@ -28,7 +31,10 @@ const KINDS: Record<string, (ctx: Context, subject: string) => FileText | undefi
   'application-file': applicationFile,
 };
 
-/** The answer to a URL of a document: the PDF, 403 once expired (G24, assumed), 404 without its record. Undefined for other paths. */
+/**
+ * The answer to a URL of a document: the PDF, 403 once expired (G24, assumed), 404 without its record. Undefined for
+ * other paths.
+ */
 export function openFile(state: SandboxState, method: string | undefined, url: string): ApiResponse | undefined {
   if (method !== 'GET' || !url.startsWith('/files/')) return undefined;
   return state.transaction(() => {

@@ -76,7 +76,10 @@ export function prepare(state: SandboxState, request: ApiRequest): Call {
   };
 }
 
-/** Section 5.4, whose path and success are not shown (G21, assumed): outside the contract's 89, as its other side is the client's own. */
+/**
+ * Section 5.4, whose path and success are not shown (G21, assumed): outside the contract's 89, as its other side is the
+ * client's own.
+ */
 function isKeyStatus(method: string, path: string): boolean {
   return method === 'GET' && path === BASE_PATH + defaultOverrides.keyStatusPath;
 }

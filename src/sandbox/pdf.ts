@@ -3,8 +3,8 @@ const LINE_HEIGHT = 18;
 const LINES = 38;
 
 /**
- * A one-page PDF 1.4 of a title and lines of text, in Helvetica, which every reader brings along. Plain ASCII throughout, so it
- * travels as text like every other answer.
+ * A one-page PDF 1.4 of a title and lines of text, in Helvetica, which every reader brings along. Plain ASCII
+ * throughout, so it travels as text like every other answer.
  */
 export function pdfOf(title: string, lines: readonly string[]): string {
   const text = [
@@ -32,7 +32,8 @@ function assemble(objects: readonly string[]): string {
   });
   const table = offsets.map((at) => `${String(at).padStart(10, '0')} 00000 n \n`).join('');
   const size = String(objects.length + 1);
-  return `${file}xref\n0 ${size}\n0000000000 65535 f \n${table}trailer\n<< /Size ${size} /Root 1 0 R /Info 6 0 R >>\nstartxref\n${String(file.length)}\n%%EOF\n`;
+  const trailer = `trailer\n<< /Size ${size} /Root 1 0 R /Info 6 0 R >>\nstartxref\n${String(file.length)}\n%%EOF\n`;
+  return `${file}xref\n0 ${size}\n0000000000 65535 f \n${table}${trailer}`;
 }
 
 /** Latin-1 as it is, other letters without their accents, what is left as a question mark. */

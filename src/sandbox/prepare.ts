@@ -30,7 +30,10 @@ export interface Prepared {
   otherCompanyId: number | undefined;
 }
 
-/** The platform without sockets: drive it with `handle` and `act`, send its webhooks with takeDueDeliveries and settleDelivery. */
+/**
+ * The platform without sockets: drive it with `handle` and `act`, send its webhooks with takeDueDeliveries and
+ * settleDelivery.
+ */
 export function createSandboxState(options: StateOptions & CompanyOptions = {}): Prepared & { state: SandboxState } {
   const state = new SandboxState(options);
   return { state, ...prepareCompanies(state, options) };
@@ -40,8 +43,8 @@ export function createSandboxState(options: StateOptions & CompanyOptions = {}):
 export const TEST_KEY = /^sk_test_[0-9A-Za-z]{22}$/;
 
 /**
- * The first company, and the second when it has a key. A state that already has companies keeps them and is not seeded again; given
- * keys and webhook settings replace the kept ones.
+ * The first company, and the second when it has a key. A state that already has companies keeps them and is not seeded
+ * again; given keys and webhook settings replace the kept ones.
  */
 function prepareCompanies(state: SandboxState, wanted: CompanyOptions): Prepared {
   checkOptions(wanted);
@@ -112,7 +115,7 @@ function checkedKey(option: string, key: string | undefined): string | undefined
   throw new ConnectorError({
     code: 'INVALID_KEY_FORMAT',
     action: 'reject',
-    message: `${option} must be sk_test_ and 22 letters or digits (section 5 of the specification); leave it out to have one made`,
+    message: `${option} must be sk_test_ and 22 letters or digits (section 5.2); leave it out to have one made`,
   });
 }
 

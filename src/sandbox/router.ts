@@ -13,7 +13,10 @@ interface Pattern {
   segments: string[];
 }
 
-/** Finds the endpoint of a method and path; a written segment wins over a parameter (`/candidates/list` over `/candidates/:id`). */
+/**
+ * Finds the endpoint of a method and path; a written segment wins over a parameter (`/candidates/list` over
+ * `/candidates/:id`).
+ */
 export function createRouter(): (method: string, path: string) => Route | undefined {
   const patterns = new Map<string, Pattern[]>();
   for (const endpoint of allEndpoints()) {

@@ -116,7 +116,9 @@ export async function readBody(req: IncomingMessage): Promise<string | undefined
   return Buffer.concat(chunks).toString('utf8');
 }
 
-/** How long the rest of a body that is too large is read and thrown away: closing at once would reset the answer too. */
+/**
+ * How long the rest of a body that is too large is read and thrown away: closing at once would reset the answer too.
+ */
 const LINGER_MS = 5000;
 
 function refuseTooLarge(req: IncomingMessage, res: ServerResponse): void {

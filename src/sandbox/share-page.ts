@@ -2,7 +2,12 @@ import { createHmac } from 'node:crypto';
 import type { ApiResponse } from './handle.ts';
 import { contextOf } from './prepare.ts';
 import { findAssessment } from './records/assessments/assessments.ts';
-import { findSubmission, inviteOfSubmission, resultOf } from './records/assessments/submissions.ts';
+import {
+  companyOfSubmission,
+  findSubmission,
+  inviteOfSubmission,
+  resultOf,
+} from './records/assessments/submissions.ts';
 import { record } from './records/platform/ledger.ts';
 import { companyById } from './records/workspace/companies.ts';
 import type { SandboxState } from './state.ts';
@@ -18,9 +23,7 @@ export function openSharePage(state: SandboxState, method: string | undefined, u
   return state.transaction(() => {
     const [, id, token] = /^\/results\/([0-9a-f-]{36})\/([0-9a-f]{32})$/.exec(url) ?? [];
     const known = id !== undefined && token === tokenOf(state, id);
-    const companyId = known
-      ? state.one<{ id: number }>('select company_id as id from submissions where id = ?', id)?.id
-      : undefined;
+    const companyId = known ? companyOfSubmission(state, id) : undefined;
     const company = companyId === undefined ? undefined : companyById(state, companyId);
     const status = company === undefined ? 404 : 200;
     record(state, { kind: 'request', name: 'share-page', status, subject: known ? id : undefined, companyId });

@@ -21,8 +21,8 @@ export interface StateOptions {
 const DEFAULT_START = Date.UTC(2026, 0, 5, 9);
 
 /**
- * What the platform knows, in one SQLite database, always through here: statements are prepared once, and everything that
- * belongs together (an effect, its ledger rows, its events) commits together.
+ * What the platform knows, in one SQLite database, always through here: statements are prepared once, and everything
+ * that belongs together (an effect, its ledger rows, its events) commits together.
  */
 export class SandboxState {
   readonly clock: Clock;
@@ -49,10 +49,10 @@ export class SandboxState {
     this.seed = options.seed ?? 1;
     this.#temporary = options.file === undefined ? mkdtempSync(join(tmpdir(), 'hirebridge-sandbox-')) : undefined;
     this.#db = new DatabaseSync(options.file ?? join(this.#temporary ?? '', 'state.db'));
-    // A temporary store need not survive power loss; a named one survives a killed process in WAL mode with synchronous=normal.
-    this.#db.exec(
-      `pragma journal_mode = wal; pragma synchronous = ${options.file === undefined ? 'off' : 'normal'}; pragma cache_size = -16000;`,
-    );
+    // A temporary store need not survive power loss; a named one survives a killed process in WAL mode with
+    // synchronous=normal.
+    const synchronous = options.file === undefined ? 'off' : 'normal';
+    this.#db.exec(`pragma journal_mode = wal; pragma synchronous = ${synchronous}; pragma cache_size = -16000;`);
     for (const tables of TABLES) this.#db.exec(tables);
     this.clock = this.#clockFrom(options);
   }
@@ -67,14 +67,19 @@ export class SandboxState {
     return this.#prepare(sql).get(...values) as T | undefined;
   }
 
+  /** How many rows of a table fulfil the condition. */
+  count(table: string, where: string, ...values: SQLInputValue[]): number {
+    return this.one<{ n: number }>(`select count(*) as n from ${table} where ${where}`, ...values)?.n ?? 0;
+  }
+
   /** Runs a statement; the answer is the number of rows it changed. */
   run(sql: string, ...values: SQLInputValue[]): number {
     return Number(this.#prepare(sql).run(...values).changes);
   }
 
   /**
-   * The next number of a series, or the first of the next `count`; never given twice, also after a deletion. Counters are written
-   * once a transaction: one statement a number was a third of the time of a large seed.
+   * The next number of a series, or the first of the next `count`; never given twice, also after a deletion. Counters
+   * are written once a transaction: one statement a number was a third of the time of a large seed.
    */
   nextId(series: string, first = 1, count = 1): number {
     const last = this.#counters.get(series) ?? this.#savedCounter(series) ?? first - 1;

@@ -3,8 +3,9 @@ import type { AnyEndpoint } from '../partner/contract/index.ts';
 import { ApiError, invalidRequest, WorkspaceError } from './errors.ts';
 
 /**
- * What arrived against the contract's schema. The code of the refusal is the one the endpoint names for that field (a bad perPage is
- * INVALID_PER_PAGE), INVALID_REQUEST otherwise; details map the dotted path of a field to what is wrong (G15).
+ * What arrived against the contract's schema. The code of the refusal is the one the endpoint names for that field (a
+ * bad perPage is INVALID_PER_PAGE), INVALID_REQUEST otherwise; details map the dotted path of a field to what is wrong
+ * (G15).
  */
 export function parseWith(endpoint: AnyEndpoint, schema: z.ZodType | undefined, value: unknown): unknown {
   if (schema === undefined) return undefined;

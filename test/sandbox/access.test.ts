@@ -211,7 +211,8 @@ describe('what is not there or malformed', () => {
     const socket = connect(Number(port), '127.0.0.1');
     socket.on('error', () => undefined);
     socket.write(
-      `POST /v1/partner/jobs HTTP/1.1\r\nhost: x\r\nauthorization: Bearer ${sandbox.key}\r\ncontent-length: 100000000\r\n\r\n{"title":"`,
+      `POST /v1/partner/jobs HTTP/1.1\r\nhost: x\r\nauthorization: Bearer ${sandbox.key}\r\n` +
+        'content-length: 100000000\r\n\r\n{"title":"',
     );
     const [answer] = (await once(socket, 'data')) as [Buffer];
     expect(answer.toString()).toContain('HTTP/1.1 400');

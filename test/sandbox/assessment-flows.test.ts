@@ -188,7 +188,7 @@ test('an assignment names somebody of the company, in a flow of the company', as
   expect(await sandbox.candidates()).toEqual([]);
 });
 
-test('the score decides: at the threshold the next step is invited, after the last one it is COMPLETED, below it FAILED', async () => {
+test('the score decides: at the threshold the next step or COMPLETED follows, below it FAILED', async () => {
   await using sandbox = await openWithFlow();
   const statuses = async () => (await sandbox.candidates()).map(({ status, ...rest }) => [status, rest['currentStep']]);
   const ids = [];

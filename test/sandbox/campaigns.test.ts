@@ -102,7 +102,7 @@ test('enabled purposes ask for what each needs', async () => {
   expect((await sandbox.send()).details).toEqual(['purposeType']);
 });
 
-test('a reminder names its job by jobTitle, then the assessment, then the title; an unknown assessment is 404', async () => {
+test('a reminder names its job by jobTitle, else assessment, else title; an unknown assessment is 404', async () => {
   await using sandbox = await open();
   const made = await sandbox.api('POST', '/assessment/audio-interviews', {
     title: 'Night nurse interview',

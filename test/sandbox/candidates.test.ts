@@ -43,7 +43,7 @@ test('adding to a job links once, in SOURCED, tells once, and scores in the back
   expect((await sandbox.control.counts()).event?.['job.candidate.score.completed']).toBe(1);
 });
 
-test('without credits a resume to parse and a link to score are 402, and scoring that finds none any more fails and tells so', async () => {
+test('without credits parsing and linking are 402, and scoring that finds none left fails with an event', async () => {
   await using sandbox = await openSandbox({ jobs: 1, clock: 'stepped' });
   const [{ id: jobId }] = (await sandbox.api('GET', '/jobs')).body.jobs;
   await sandbox.api('POST', '/candidates', { ...ada, jobId });

@@ -150,7 +150,8 @@ function report(): string {
   const listed = endpoints.reduce((sum, endpoint) => sum + endpoint.errors.length, 0);
   return [
     renderTable(['operation', 'success', 'errors reached', 'of these raw', 'its own'], rows),
-    `${String(successes)} of ${String(endpoints.length)} endpoints with a success by the typed client, ${String(errors)} of ${String(listed)} listed errors reached over HTTP`,
+    `${String(successes)} of ${String(endpoints.length)} endpoints with a success by the typed client, ` +
+      `${String(errors)} of ${String(listed)} listed errors reached over HTTP`,
     `${String(delivered.size)} of ${String(eventNames.length)} events delivered`,
   ].join('\n');
 }

@@ -7,7 +7,10 @@ export interface HostedSandbox extends Omit<Sandbox, 'close'> {
   close(): Promise<string[]>;
 }
 
-/** Starts a sandbox in the process that this file's tests share, so that client and sandbox share sockets and nothing else. */
+/**
+ * Starts a sandbox in the process that this file's tests share, so that client and sandbox share sockets and nothing
+ * else.
+ */
 export async function hostSandbox(options: SandboxOptions): Promise<HostedSandbox> {
   const { id, reply } = ask((number) => ({ id: number, start: options }));
   const answer = await reply;

@@ -174,7 +174,7 @@ test('without resumes scoring runs as soon as the interview closes, and an invit
   ).rejects.toMatchObject({ code: 'NOT_FOUND' });
 });
 
-test('an interview that breaks off tells an event without a name in the specification, and may be resumed', async () => {
+test('an interview that breaks off emits an event the specification does not name, and may be resumed', async () => {
   await using receiver = await openReceiver();
   await using sandbox = await openWithAssessment({ webhookUrl: receiver.url }, { maxResumeCount: 1 });
   const submissionId = await begun(sandbox);

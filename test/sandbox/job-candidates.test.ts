@@ -39,7 +39,7 @@ test('the record shows no stage; membership is by the lists', async () => {
   }
 });
 
-test('a move tells candidate.stage_changed; into HIRED candidate.hired besides; to the same stage nothing', async () => {
+test('a move emits candidate.stage_changed, into HIRED also candidate.hired, to the same stage nothing', async () => {
   await using people = await wrap();
   const { sandbox, job, listed, stage } = people;
   const { id, candidateId } = listed[0];

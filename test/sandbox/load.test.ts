@@ -65,7 +65,8 @@ test('a page of 100 of 100,000 costs at most 3 times its bytes, and memory grows
   const [bareMs, sandboxMs] = [median(times.bare.slice(100)), median(times.sandbox.slice(100))];
   const grownMb = ((await full.rssNow()) - empty.rss) / 1e6;
   console.log(
-    `page of 100 of 100,000: ${sandboxMs.toFixed(2)} ms, bare server ${bareMs.toFixed(2)} ms (${(sandboxMs / bareMs).toFixed(2)} x), ` +
+    `page of 100 of 100,000: ${sandboxMs.toFixed(2)} ms, bare server ${bareMs.toFixed(2)} ms ` +
+      `(${(sandboxMs / bareMs).toFixed(2)} x), ` +
       `RSS +${grownMb.toFixed(0)} MB, seeded in ${full.seconds.toFixed(1)} s`,
   );
   expect(sandboxMs / bareMs).toBeLessThanOrEqual(3);

@@ -31,7 +31,7 @@ async function download(url: string) {
   };
 }
 
-test('documents come with the submitted step, are told once verified, and the other step ends in a report', async () => {
+test('documents come with the submitted step and are told once verified; the other step ends in a report', async () => {
   await using receiver = await openReceiver();
   await using sandbox = await open({ webhookUrl: receiver.url });
   const onboardingCandidateId = sandbox.id;
@@ -63,7 +63,7 @@ test('documents come with the submitted step, are told once verified, and the ot
   expect((await download(told[1]?.body.data.pdfUrl)).status).toBe(200);
 });
 
-test('a URL gives a real PDF without a key, is new on each read, and answers 403 after 15 minutes by the sandbox clock', async () => {
+test('a URL gives a real PDF without a key, is new on each read, and answers 403 after 15 minutes', async () => {
   await using sandbox = await open();
   await sandbox.control.act('submitStep', { onboardingCandidateId: sandbox.id, stepKey: 'doc_collection' });
   const params = { onboardingCandidateId: sandbox.id };

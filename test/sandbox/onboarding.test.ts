@@ -56,7 +56,7 @@ test('an enrolment costs one credit, tells once, and can be found by its referen
   ]);
 });
 
-test('an active enrolment of the same e-mail or reference in the flow is 409; a terminal one is not in the way', async () => {
+test('a second active enrolment of an e-mail or reference is 409; a terminal one does not count', async () => {
   await using sandbox = await openWithFlow();
   const first = (await sandbox.enrol({ ...ada, externalRef: 'r1' })).body.data;
   for (const body of [

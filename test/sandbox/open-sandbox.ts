@@ -33,7 +33,10 @@ export interface OpenSandbox extends HostedSandbox, AsyncDisposable {
   partner: PartnerClient;
 }
 
-/** A sandbox of its own over real HTTP, in another process. Every answer is checked against the contract; a defect inside fails the test. */
+/**
+ * A sandbox of its own over real HTTP, in another process. Every answer is checked against the contract; a defect
+ * inside fails the test.
+ */
 export async function openSandbox(options: SandboxOptions = {}): Promise<OpenSandbox> {
   const sandbox = await hostSandbox({ seed: 11, ...options });
   const api: Api = async (method, path, body, init = {}) => {

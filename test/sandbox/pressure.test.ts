@@ -77,7 +77,8 @@ test.each([
   await sending;
   const text = await answer;
   console.log(
-    `slowest of 40 pages beside 100 MB: ${slowest.toFixed(0)} ms, RSS ${before.toFixed(0)} to ${memoryMb().toFixed(0)} MB`,
+    `slowest of 40 pages beside 100 MB: ${slowest.toFixed(0)} ms, ` +
+      `RSS ${before.toFixed(0)} to ${memoryMb().toFixed(0)} MB`,
   );
   expect(slowest).toBeLessThan(PATIENCE_MS);
   expect(text).toMatch(/^HTTP\/1\.1 400 /);

@@ -1,6 +1,9 @@
 import { expect } from 'vitest';
 
-/** Reads a PDF the way readers do, from its end: the table of objects, then the page's text. Fails where an offset is wrong. */
+/**
+ * Reads a PDF the way readers do, from its end: the table of objects, then the page's text. Fails where an offset is
+ * wrong.
+ */
 export function textOfPdf(bytes: Buffer): string[] {
   const file = bytes.toString('latin1');
   expect(file.startsWith('%PDF-1.')).toBe(true);

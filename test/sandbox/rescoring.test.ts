@@ -73,7 +73,7 @@ test('the event is delivered', async () => {
   });
 });
 
-test('rejected candidates, strangers and other jobs are left out; an empty list means all; a stage narrows', async () => {
+test('rejected candidates, strangers and other jobs are left out; an empty list is all; a stage narrows', async () => {
   await using sandbox = await openWithPeople(6);
   const [first = 0, second = 0, third = 0] = sandbox.ids;
   await sandbox.control.act('reject', { jobCandidateIds: [first] });
@@ -157,7 +157,7 @@ test('who is gone when it runs has failed; a run that scores nobody has failed',
   );
 });
 
-test("jobs and runs that are unknown or another company's are 404, a stage 404, 403, or 400 of another pipeline", async () => {
+test("unknown or other companies' jobs and runs are 404; a stage is 404, 403 or 400", async () => {
   await using sandbox = await openWithPeople(1);
   const theirs = await sandbox.control.act('createJob', {
     companyId: sandbox.otherCompanyId,
@@ -190,7 +190,7 @@ test("jobs and runs that are unknown or another company's are 404, a stage 404, 
       ]);
 });
 
-test('the first score of whoever is added is told; without a credit it fails and the candidate stays unscored', async () => {
+test('a first score is an event; without a credit it fails and the candidate stays unscored', async () => {
   await using sandbox = await openWithPeople(1);
   const add = async (email: string) =>
     (await sandbox.control.act('apply', { jobId: JOB, candidate: { email } })) as Json;

@@ -192,7 +192,7 @@ test('a batch whose job or subscription ends before it begins has failed', async
     );
 });
 
-test('a list of URLs that is missing, no array, empty, over 5,000 or with an invalid one is 400; 5,000 are taken', async () => {
+test('URLs missing, no array, empty, over 5,000 or with an invalid one are 400; 5,000 are accepted', async () => {
   await using sandbox = await open();
   const many = (count: number) => Array.from({ length: count }, (_, n) => resume(`${n}.pdf`));
   const bad = [

@@ -70,7 +70,10 @@ describe('section 8', () => {
   });
 });
 
-/** What a fact takes is taken (ids it makes up may be nobody's: 404), what it refuses is 400, in a request that is good otherwise. */
+/**
+ * What a fact takes is taken (ids it makes up may be nobody's: 404), what it refuses is 400, in a request that is good
+ * otherwise.
+ */
 async function holds({ what, endpoint, part, accepts, refuses }: LimitFact): Promise<void> {
   const at = endpointOf(({ method, path }) => `${method} ${path}` === endpoint);
   const good = async (): Promise<Loose> => (await cases.get(at.id)?.success(world)) ?? {};

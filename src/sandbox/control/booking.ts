@@ -1,5 +1,6 @@
 import { z } from 'zod';
 import {
+  BookingInput,
   bookingEntityTypes,
   bookingModes,
   bookingQuestionTypes,
@@ -48,12 +49,7 @@ const Asked = z
     error: 'maxLength is for text and textarea',
   });
 
-const choices = {
-  scheduledStartAt: z.iso.datetime({ offset: true }),
-  selectedFormat: z.enum(['ONLINE', 'ONSITE']).optional(),
-  selectedLocationId: z.int().optional(),
-  bookingAnswers: z.record(z.string(), z.union([z.string(), z.array(z.string())])).optional(),
-};
+const { entityType: _type, entityId, ...choices } = BookingInput.shape;
 
 export const booking = {
   createBookingSchedule: defineAction({
@@ -126,7 +122,7 @@ export const booking = {
     input: z.strictObject({
       bookingScheduleId: z.string(),
       entityType: z.enum(bookingEntityTypes).default('OUTREACH_CAMPAIGN_CANDIDATE'),
-      entityId: z.string().min(1),
+      entityId,
       ...choices,
     }),
     run: (ctx, { bookingScheduleId, ...order }) =>

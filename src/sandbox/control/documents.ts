@@ -57,6 +57,9 @@ function readPage(): Document {
     const inner = new RegExp(`<${tag}>(.*?)</${tag}>`, 's').exec(text)?.[1] ?? '';
     return `'sha256-${createHash('sha256').update(inner).digest('base64')}'`;
   };
-  const policy = `default-src 'none'; connect-src 'self'; script-src ${hashOf('script')}; style-src ${hashOf('style')}; base-uri 'none'; form-action 'none'; frame-ancestors 'none'`;
+  const policy = [
+    "default-src 'none'; connect-src 'self'; base-uri 'none'; form-action 'none'; frame-ancestors 'none'",
+    `script-src ${hashOf('script')}; style-src ${hashOf('style')}`,
+  ].join('; ');
   return { type: 'text/html', text, headers: { 'content-security-policy': policy } };
 }

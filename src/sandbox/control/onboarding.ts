@@ -1,5 +1,10 @@
 import { z } from 'zod';
-import { overallStatuses, stepKeys, stepStatuses } from '../../partner/contract/onboarding-candidate.ts';
+import {
+  EnrolmentInput,
+  overallStatuses,
+  stepKeys,
+  stepStatuses,
+} from '../../partner/contract/onboarding-candidate.ts';
 import {
   enrol,
   openJourney,
@@ -9,7 +14,13 @@ import {
   stepsOf,
 } from '../records/onboarding/onboarding.ts';
 import { renderDocument, uploadDocuments } from '../records/onboarding/onboarding-documents.ts';
-import { createFlow, listFlows, renderFlow, setFlowStatus } from '../records/onboarding/onboarding-flows.ts';
+import {
+  createFlow,
+  flowStatuses,
+  listFlows,
+  renderFlow,
+  setFlowStatus,
+} from '../records/onboarding/onboarding-flows.ts';
 import { defineAction, NoInput } from './action.ts';
 
 const enrolment = { onboardingCandidateId: z.string() };
@@ -23,14 +34,14 @@ export const onboarding = {
       steps: z
         .array(z.strictObject({ stepKey: z.enum(stepKeys), isActive: z.boolean().optional() }))
         .default([{ stepKey: 'doc_collection' }]),
-      status: z.enum(['ACTIVE', 'INACTIVE']).default('ACTIVE'),
+      status: z.enum(flowStatuses).default('ACTIVE'),
     }),
     run: (ctx, input) => renderFlow(createFlow(ctx, input)),
   }),
 
   setOnboardingFlowStatus: defineAction({
     summary: 'Activate or deactivate an onboarding flow',
-    input: z.strictObject({ flowId: z.string(), status: z.enum(['ACTIVE', 'INACTIVE']) }),
+    input: z.strictObject({ flowId: z.string(), status: z.enum(flowStatuses) }),
     run: (ctx, { flowId, status }) => renderFlow(setFlowStatus(ctx, flowId, status)),
   }),
 
@@ -42,13 +53,7 @@ export const onboarding = {
 
   enrol: defineAction({
     summary: 'Enrol somebody by hand in the dashboard; costs a credit as the API does',
-    input: z.strictObject({
-      flowId: z.string(),
-      firstName: z.string(),
-      lastName: z.string(),
-      email: z.email(),
-      externalRef: z.string().max(255).optional(),
-    }),
+    input: z.strictObject({ flowId: z.string(), ...EnrolmentInput.shape }),
     run(ctx, { flowId, ...entry }) {
       const [enrolled] = enrol(ctx, flowId, [entry]);
       return enrolled === undefined ? null : renderEnrolmentInFull(ctx, enrolled);

@@ -1,4 +1,5 @@
 import { z } from 'zod';
+import { entityTypes, fieldTypes } from '../../partner/contract/custom-fields.ts';
 import { jobStatuses } from '../../partner/contract/jobs.ts';
 import { stageTypes } from '../../partner/contract/pipelines.ts';
 import type { Context } from '../context.ts';
@@ -170,9 +171,9 @@ export const recruiting = {
   createCustomField: defineAction({
     summary: 'Define a custom field of candidates or jobs',
     input: z.strictObject({
-      entityType: z.enum(['candidate', 'job']),
+      entityType: z.enum(entityTypes),
       fieldLabel: z.string().min(1),
-      fieldType: z.enum(['text', 'number', 'date', 'select', 'multi-select', 'checkbox', 'textarea']),
+      fieldType: z.enum(fieldTypes),
       options: z.array(z.string()).optional(),
       parentSection: z.string().optional(),
     }),
@@ -193,7 +194,7 @@ export const recruiting = {
     input: z.strictObject({
       customFieldId: z.string().optional(),
       fieldLabel: z.string().optional(),
-      entityType: z.enum(['candidate', 'job']),
+      entityType: z.enum(entityTypes),
       entityId: z.int(),
       value: z.unknown(),
     }),

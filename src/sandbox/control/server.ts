@@ -108,7 +108,10 @@ function asJson(status: number, body: unknown): Document & { status: number } {
   return { status, type: 'application/json', text: JSON.stringify(body) };
 }
 
-/** A page of another origin, open in a browser on this machine, must neither act nor read (also by a name that leads here). */
+/**
+ * A page of another origin, open in a browser on this machine, must neither act nor read (also by a name that leads
+ * here).
+ */
 function refuseForeignPages({ headers: { host = '', origin } }: IncomingMessage): void {
   const here = /^(127\.0\.0\.1|localhost|\[::1\])(:\d+)?$/.test(host);
   if (!here || (origin !== undefined && origin !== `http://${host}`))

@@ -32,7 +32,10 @@ export const assessments = {
     });
   },
 
-  /** maxResumeCount without resumeAllowed is left out (A12, assumed); what the API makes are audio interviews (A21, assumed). */
+  /**
+   * maxResumeCount without resumeAllowed is left out (A12, assumed); what the API makes are audio interviews (A21,
+   * assumed).
+   */
   createAudioInterview(ctx, { body }) {
     const { title, jobId, status, buckets, resumeAllowed = false, maxResumeCount, ...rest } = body;
     const fields = {

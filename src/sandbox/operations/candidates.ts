@@ -30,7 +30,9 @@ import { candidateResumes } from './resumes.ts';
 export const candidates = {
   ...candidateResumes,
 
-  /** The other fields sent for an existing candidate are ignored (C4); a new link starts in SOURCED (C8); both assumed. */
+  /**
+   * The other fields sent for an existing candidate are ignored (C4); a new link starts in SOURCED (C8); both assumed.
+   */
   add(ctx, { body }) {
     const { jobId, shouldParseResume, customFields = {}, ...profile } = body;
     const job = jobId === undefined ? undefined : openJob(ctx, jobId);

@@ -1,9 +1,9 @@
 /** Section 4.9: onboarding. Documents and offers stand in a file of their own. */
 import type { Enrolment } from '../records/onboarding/onboarding.ts';
 import {
-  ENROLMENT,
   enrol,
   findEnrolment,
+  listEnrolments,
   renderEnrolment,
   renderEnrolmentInFull,
   setExternalStatus,
@@ -42,20 +42,12 @@ export const onboarding = {
   getCandidate: (ctx, { params }) =>
     success(renderEnrolmentInFull(ctx, findEnrolment(ctx, params.onboardingCandidateId))),
 
-  listCandidates(ctx, { query: { externalRef, flowId, status, page, limit } }) {
-    const filters = { external_ref: externalRef, flow_id: flowId, overall_status: status };
-    const used = Object.entries(filters).flatMap(([column, value]) => (value === undefined ? [] : [{ column, value }]));
-    const where = ['company_id = ?', ...used.map(({ column }) => `${column} = ?`)].join(' and ');
-    const values = [ctx.company.id, ...used.map(({ value }) => value)];
-    const total =
-      ctx.state.one<{ n: number }>(`select count(*) as n from onboarding_candidates where ${where}`, ...values)?.n ?? 0;
-    const rows = ctx.state.all<Enrolment>(
-      `${ENROLMENT} where ${where} order by seq limit ? offset ?`,
-      ...values,
-      limit,
-      (page - 1) * limit,
-    );
-    return success({ candidates: rows.map(renderEnrolment), pagination: limitPagination(page, limit, total) });
+  listCandidates(ctx, { query }) {
+    const { enrolments, total } = listEnrolments(ctx, query);
+    return success({
+      candidates: enrolments.map(renderEnrolment),
+      pagination: limitPagination(query.page, query.limit, total),
+    });
   },
 
   setExternalStatus(ctx, { params, body }) {

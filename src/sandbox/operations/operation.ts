@@ -2,7 +2,10 @@ import type { z } from 'zod';
 import type { Contract } from '../../partner/contract/index.ts';
 import type { Context } from '../context.ts';
 
-/** What an operation answers: a value, or JSON text it has put together itself. The status is the contract's unless given. */
+/**
+ * What an operation answers: a value, or JSON text it has put together itself. The status is the contract's unless
+ * given.
+ */
 export interface Answer {
   status?: number;
   body?: unknown;

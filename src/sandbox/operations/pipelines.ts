@@ -2,7 +2,7 @@
 import type { Context } from '../context.ts';
 import { effect } from '../context.ts';
 import { invalidRequest } from '../errors.ts';
-import { moveToStage } from '../records/job-candidates/job-candidates.ts';
+import { jobCandidateIdsIn, moveToStage } from '../records/job-candidates/job-candidates.ts';
 import type { Stage } from '../records/pipelines/pipelines.ts';
 import {
   createPipeline,
@@ -57,10 +57,7 @@ export const pipelines = {
     if (body.newStageId === stage.id)
       throw invalidRequest('newStageId is the stage to delete', { newStageId: 'must be another stage' });
     const target = stageIn(ctx, pipeline.id, body.newStageId);
-    const inside = ctx.state
-      .all<{ id: number }>('select id from job_candidates where stage_id = ? order by id', stage.id)
-      .map((row) => row.id);
-    moveToStage(ctx, inside, target);
+    moveToStage(ctx, jobCandidateIdsIn(ctx, stage.id), target);
     removeStage(ctx, stage);
     return confirmation('Stage deleted');
   },

@@ -12,8 +12,8 @@ import { findFlow } from '../records/onboarding/onboarding-flows.ts';
 import { findPipeline, findStage } from '../records/pipelines/pipelines.ts';
 
 /**
- * A record that is not there, or is another company's, is refused before its body is read (G26, assumed): path parameter to the
- * function that throws. A family adds the parameters of its own paths.
+ * A record that is not there, or is another company's, is refused before its body is read (G26, assumed): path
+ * parameter to the function that throws. A family adds the parameters of its own paths.
  */
 export const resourceChecks: Record<string, (ctx: Context, id: never) => unknown> = {
   pipelineId: findPipeline,

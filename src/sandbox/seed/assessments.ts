@@ -8,7 +8,7 @@ import type { Invite } from '../records/assessments/invites.ts';
 import { personOf } from '../records/assessments/invites.ts';
 import { findCandidate } from '../records/candidates/candidates.ts';
 import { attachApplication } from '../records/job-candidates/applications.ts';
-import { findJobCandidate } from '../records/job-candidates/job-candidates.ts';
+import { findJobCandidate, jobCandidateIdsIn } from '../records/job-candidates/job-candidates.ts';
 import type { Job } from '../records/jobs/jobs.ts';
 import { stageOfType } from '../records/pipelines/pipelines.ts';
 
@@ -56,8 +56,9 @@ function seedOne(ctx: Context, testName: string, assessmentType: string, maxResu
 }
 
 /**
- * What some of the first people have behind them: two came through the hosted page, one without consent; three were assigned to the
- * flow, one of whom was scored, one has ended and waits, one has not begun. Adds nobody and draws no chance.
+ * What some of the first people have behind them: two came through the hosted page, one without consent; three were
+ * assigned to the flow, one of whom was scored, one has ended and waits, one has not begun. Adds nobody and draws no
+ * chance.
  */
 export function seedOutcomes(
   ctx: Context,
@@ -82,12 +83,8 @@ function takeQuietly(ctx: Context, invite: Invite | undefined): string | undefin
 
 function seedApplications(ctx: Context, job: Job | undefined): void {
   const stage = job === undefined ? undefined : stageOfType(ctx, job.pipelineId, 'APPLIED');
-  const applied = ctx.state.all<{ id: number }>(
-    'select id from job_candidates where stage_id = ? and company_id = ? order by id limit 2',
-    stage?.id ?? 0,
-    ctx.company.id,
-  );
-  applied.forEach(({ id }, index) => {
+  const applied = stage === undefined ? [] : jobCandidateIdsIn(ctx, stage.id).slice(0, 2);
+  applied.forEach((id, index) => {
     const person = findCandidate(ctx, findJobCandidate(ctx, id).candidateId);
     attachApplication(ctx, id, person, {
       consent: index === 0,

@@ -29,7 +29,10 @@ const SHOWN = 1000;
 const EARLY_STAGES = ['SOURCED', 'APPLIED', 'ASSESSMENT', 'SCREEN', 'SHORTLISTED'] as const;
 const DAY_MS = 86_400_000;
 
-/** Fills a company, silently: no events, the same for the same seed. The caller's transaction makes 100,000 people a matter of seconds. */
+/**
+ * Fills a company, silently: no events, the same for the same seed. The caller's transaction makes 100,000 people a
+ * matter of seconds.
+ */
 export function seedCompany(ctx: Context, order: SeedOrder): Seeded {
   const nth = ctx.state.nextId(`seeding-${String(ctx.company.id)}`);
   const random = createRandom(ctx.state.seed * 7919 + ctx.company.id * 31 + nth);
@@ -81,5 +84,5 @@ function note(
 }
 
 function jobsOf(ctx: Context): Job[] {
-  return listJobs(ctx, ["status = 'ACTIVE'"], [], { size: 1000, number: 1 }).jobs.reverse();
+  return listJobs(ctx, { status: 'ACTIVE', perPage: 1000, pageNumber: 1 }).jobs.reverse();
 }

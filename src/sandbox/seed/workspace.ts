@@ -3,7 +3,10 @@ import { createSite, setNumberVerified } from '../records/campaigns/sites.ts';
 import { createTeam } from '../records/workspace/teams.ts';
 import { createUser } from '../records/workspace/users.ts';
 
-/** What a company has before anybody uses the API: people, teams, sites, a number to call from. The first user is the API key's. */
+/**
+ * What a company has before anybody uses the API: people, teams, sites, a number to call from. The first user is the
+ * API key's.
+ */
 export function seedWorkspace(ctx: Context): void {
   const at = `company-${String(ctx.company.id)}.example`;
   const owner = createUser(ctx, {

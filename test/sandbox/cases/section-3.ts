@@ -58,7 +58,9 @@ export const section3: Record<string, (world: World) => Promise<void>> = {
     await world.control.act('revokeBookingLink', { bookingLinkId: link });
     expect(await linksOf(world, params)).toEqual(['REVOKED']);
   },
-  /** An existing active link is given back (section 4.8), so a new one takes its place only once it has expired (B1). */
+  /**
+   * An existing active link is given back (section 4.8), so a new one takes its place only once it has expired (B1).
+   */
   'Booking link | ACTIVE | new link created for same candidate and schedule': async () => {
     await using world = await openWorld({ clock: 'stepped' });
     const { params, body } = await newLink(world, { expiresInHours: 1 });

@@ -75,8 +75,8 @@ export interface Fuzzed {
 }
 
 /**
- * Sends so many fuzzed requests to a sandbox process of its own. Error: an answer that is no JSON, a success that the contract does
- * not know, a refusal in no body of sections 5 and 7, a stack trace, or a sandbox that has ended.
+ * Sends so many fuzzed requests to a sandbox process of its own. Error: an answer that is no JSON, a success that the
+ * contract does not know, a refusal in no body of sections 5 and 7, a stack trace, or a sandbox that has ended.
  */
 export async function fuzzOverHttp(runs: number, seed = Date.now() & 0x7fffffff): Promise<Fuzzed> {
   await using world = await openWorld();

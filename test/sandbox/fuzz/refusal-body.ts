@@ -1,7 +1,9 @@
 import { z } from 'zod';
 import { codes } from '../../../src/partner/contract/errors.ts';
 
-/** A refusal as sections 5 and 7 show it, nothing more and nothing less; the client's own reader is far more tolerant. */
+/**
+ * A refusal as sections 5 and 7 show it, nothing more and nothing less; the client's own reader is far more tolerant.
+ */
 const code = z.enum(Object.keys(codes) as [string, ...string[]]);
 const text = z.string().min(1);
 

@@ -45,7 +45,10 @@ const NOBODY = '6c7b8a90-0000-4000-8000-000000000000';
 /** Every slot is for one. */
 const availability = { days: [1, 2, 3, 4, 5, 6, 7], from: '09:00', to: '12:00', capacity: 1 };
 
-/** An ACTIVE link of the same person and schedule is locked and named (B3); whether one that has expired is, is not described. */
+/**
+ * An ACTIVE link of the same person and schedule is locked and named (B3); whether one that has expired is, is not
+ * described.
+ */
 export function keep(
   model: Bookings,
   company: Company,

@@ -124,7 +124,8 @@ const evaluate = step(
     assert.equal(accepted(answer, 200, 'an evaluation').evaluationStatus, body.evaluationStatus);
     const rejectedNow = body.evaluationStatus === 'REJECTED';
     const events = company.events().map(([name]) => name);
-    // An edited application may be told as candidate.updated besides (section 6); whether one set to what it was is, is not said.
+    // An edited application may be told as candidate.updated besides (section 6); whether one set to what it was is, is
+    // not said.
     const rejections = events.filter((name) => name !== 'candidate.updated');
     if (!rejectedNow) assert.deepEqual(rejections, []);
     else if (!person.rejected) assert.deepEqual(rejections, ['candidate.rejected']);

@@ -51,7 +51,8 @@ export function createAssessmentFlow(
   const steps = appended(ctx, [], input.steps);
   const id = state.nextId('assessment-flow', 901);
   state.run(
-    "insert into assessment_flows (id, company_id, name, description, status, steps, created_at, updated_at) values (?, ?, ?, ?, 'ACTIVE', ?, ?, ?)",
+    `insert into assessment_flows (id, company_id, name, description, status, steps, created_at, updated_at)
+      values (?, ?, ?, ?, 'ACTIVE', ?, ?, ?)`,
     id,
     company.id,
     input.flowName,
@@ -110,8 +111,8 @@ export function updateAssessmentFlow(
 }
 
 /**
- * Section 4.7: existing steps stay as they are but for their threshold, new ones may follow. The list is the whole one, existing
- * steps first; what is left out of an existing step stays (L2, assumed).
+ * Section 4.7: existing steps stay as they are but for their threshold, new ones may follow. The list is the whole one,
+ * existing steps first; what is left out of an existing step stays (L2, assumed).
  */
 function grown(ctx: Context, before: readonly FlowStep[], given: readonly StepInput[]): FlowStep[] {
   if (given.length < before.length)
@@ -157,8 +158,7 @@ function appended(ctx: Context, before: readonly FlowStep[], given: readonly Ste
 /** Section 2.7, steps enriched with name and duration of their assessments. */
 export function renderAssessmentFlow(ctx: Context, flow: AssessmentFlow): Record<string, unknown> {
   const { id, companyId, name, description, status, steps } = flow;
-  const candidateCount =
-    ctx.state.one<{ n: number }>('select count(*) as n from flow_candidates where flow_id = ?', id)?.n ?? 0;
+  const candidateCount = ctx.state.count('flow_candidates', 'flow_id = ?', id);
   return {
     id,
     companyId,

@@ -39,7 +39,8 @@ export function assign(
   refuseInactive(findAssessment(ctx, flow.steps[0]?.assessmentId ?? ''));
   const id = ctx.state.nextId('flow-candidate', 70_001);
   ctx.state.run(
-    `insert into flow_candidates (id, company_id, flow_id, email, first_name, last_name, job_candidate_id, job_id, talent_id, status, assigned_at)
+    `insert into flow_candidates (id, company_id, flow_id, email, first_name, last_name, job_candidate_id, job_id,
+      talent_id, status, assigned_at)
      values (?, ?, ?, ?, ?, ?, ?, ?, ?, 'NOT_STARTED', ?)`,
     id,
     ctx.company.id,
@@ -127,8 +128,7 @@ export function listFlowCandidates(
   const where = `flow_id = ? and (? is null or status = ?)
     and instr(lower(email || char(10) || coalesce(first_name, '') || ' ' || coalesce(last_name, '')), lower(?)) > 0`;
   const values = [flowId, status ?? null, status ?? null, search ?? ''];
-  const total =
-    ctx.state.one<{ n: number }>(`select count(*) as n from flow_candidates where ${where}`, ...values)?.n ?? 0;
+  const total = ctx.state.count('flow_candidates', where, ...values);
   const candidates = ctx.state.all<FlowCandidate>(
     `${FLOW_CANDIDATE} where ${where} order by id limit ? offset ?`,
     ...values,

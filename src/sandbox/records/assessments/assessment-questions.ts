@@ -22,7 +22,8 @@ export interface QuestionInput {
   idealAnswer?: string | undefined;
 }
 
-const QUESTION = `select id, company_id as companyId, assessment_id as assessmentId, question, type, context_for_ai as contextForAI,
+const QUESTION = `select id, company_id as companyId, assessment_id as assessmentId, question, type,
+  context_for_ai as contextForAI,
   ideal_answer as idealAnswer, created_at as createdAt, updated_at as updatedAt from assessment_questions`;
 
 /** Puts a question at the end. */
@@ -31,7 +32,8 @@ export function addQuestion(ctx: Context, assessmentId: string, input: QuestionI
   const seq = state.nextId('question');
   const id = stableUuid(state.seed, 'question', seq);
   state.run(
-    `insert into assessment_questions (id, company_id, assessment_id, seq, question, type, context_for_ai, ideal_answer, created_at, updated_at)
+    `insert into assessment_questions (id, company_id, assessment_id, seq, question, type, context_for_ai,
+      ideal_answer, created_at, updated_at)
      values (?, ?, ?, ?, ?, ?, ?, ?, ?, ?)`,
     id,
     company.id,
@@ -75,7 +77,8 @@ export function updateQuestion(
 ): Question {
   const before = findQuestion(ctx, assessmentId, id);
   ctx.state.run(
-    'update assessment_questions set question = ?, type = ?, context_for_ai = ?, ideal_answer = ?, updated_at = ? where id = ?',
+    `update assessment_questions set question = ?, type = ?, context_for_ai = ?, ideal_answer = ?,
+      updated_at = ? where id = ?`,
     input.question ?? before.question,
     input.type ?? before.type,
     input.systemInstruction ?? before.contextForAI,

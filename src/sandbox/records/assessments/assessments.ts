@@ -43,8 +43,8 @@ interface Row extends Omit<Assessment, 'fields'> {
   body: string;
 }
 
-const ASSESSMENT =
-  'select id, company_id as companyId, job_id as jobId, status, body, created_at as createdAt, updated_at as updatedAt from assessments';
+const ASSESSMENT = `select id, company_id as companyId, job_id as jobId, status, body, created_at as createdAt,
+    updated_at as updatedAt from assessments`;
 
 function toAssessment({ body, ...row }: Row): Assessment {
   return { ...row, fields: JSON.parse(body) as AssessmentFields };
@@ -70,7 +70,8 @@ export function createAssessment(
   const seq = state.nextId('assessment');
   const id = stableUuid(state.seed, 'assessment', seq);
   state.run(
-    'insert into assessments (id, company_id, seq, job_id, status, body, created_at, updated_at) values (?, ?, ?, ?, ?, ?, ?, ?)',
+    `insert into assessments (id, company_id, seq, job_id, status, body, created_at, updated_at)
+      values (?, ?, ?, ?, ?, ?, ?, ?)`,
     id,
     company.id,
     seq,
@@ -109,8 +110,7 @@ export function listAssessments(
   ctx: Context,
   page: { number: number; size: number },
 ): { assessments: Assessment[]; total: number } {
-  const total =
-    ctx.state.one<{ n: number }>('select count(*) as n from assessments where company_id = ?', ctx.company.id)?.n ?? 0;
+  const total = ctx.state.count('assessments', 'company_id = ?', ctx.company.id);
   const rows = ctx.state.all<Row>(
     `${ASSESSMENT} where company_id = ? order by seq desc limit ? offset ?`,
     ctx.company.id,
@@ -138,12 +138,15 @@ export function updateAssessment(
   return findAssessment(ctx, id);
 }
 
-/** Section 2.6 without its questions, as the list shows it. jobId is text, companyId a number (A16, A19); posted by the key's user (POSTED); assumed. */
+/**
+ * Section 2.6 without its questions, as the list shows it. jobId is text, companyId a number (A16, A19); posted by the
+ * key's user (POSTED); assumed.
+ */
 export function renderAssessment(ctx: Context, assessment: Assessment): Record<string, unknown> {
   const { id, companyId, jobId, status, createdAt, updatedAt, fields } = assessment;
   const [owner] = listUsers(ctx);
   const count = (table: 'assessment_questions' | 'submissions'): number =>
-    ctx.state.one<{ n: number }>(`select count(*) as n from ${table} where assessment_id = ?`, id)?.n ?? 0;
+    ctx.state.count(table, 'assessment_id = ?', id);
   return {
     assessmentId: id,
     companyId,

@@ -26,7 +26,8 @@ export function startInterview(ctx: Context, invite: Invite): Submission {
   const seq = state.nextId('submission');
   const id = stableUuid(state.seed, 'submission', seq);
   state.run(
-    "insert into submissions (id, company_id, assessment_id, invite_id, seq, status, started_at) values (?, ?, ?, ?, ?, 'IN_PROGRESS', ?)",
+    `insert into submissions (id, company_id, assessment_id, invite_id, seq, status, started_at)
+      values (?, ?, ?, ?, ?, 'IN_PROGRESS', ?)`,
     id,
     company.id,
     invite.assessmentId,
@@ -42,8 +43,8 @@ export function startInterview(ctx: Context, invite: Invite): Submission {
 }
 
 /**
- * The candidate closes the interview without finishing it. With resumes left nothing is due yet; otherwise it has timed out, and
- * is scored as it is (section 4.6; A24, assumed).
+ * The candidate closes the interview without finishing it. With resumes left nothing is due yet; otherwise it has timed
+ * out, and is scored as it is (section 4.6; A24, assumed).
  */
 export function leaveInterview(ctx: Context, id: string, scoring: Scoring): Submission {
   const submission = inProgress(ctx, id);
@@ -52,7 +53,10 @@ export function leaveInterview(ctx: Context, id: string, scoring: Scoring): Subm
   return mayResume ? setStatus(ctx, id, 'PAUSED') : end(ctx, id, 'TIMED_OUT', scoring);
 }
 
-/** The interview breaks off by itself: an event that section 6 does not name (INTERVIEW_ERROR, assumed), then as if it had been left. */
+/**
+ * The interview breaks off by itself: an event that section 6 does not name (INTERVIEW_ERROR, assumed), then as if it
+ * had been left.
+ */
 export function breakInterview(ctx: Context, id: string, scoring: Scoring): Submission {
   const submission = inProgress(ctx, id);
   const told = toldOf(inviteOfSubmission(ctx, submission), submission);

@@ -38,7 +38,8 @@ export function startBatch(ctx: Context, assessment: Assessment, entries: readon
   const { state, company, now } = ctx;
   const id = stableUuid(state.seed, 'invite-batch', state.nextId('invite-batch'));
   state.run(
-    "insert into invite_batches (id, company_id, assessment_id, status, entries, created_at) values (?, ?, ?, 'processing', ?, ?)",
+    `insert into invite_batches (id, company_id, assessment_id, status, entries, created_at)
+      values (?, ?, ?, 'processing', ?, ?)`,
     id,
     company.id,
     assessment.id,

@@ -73,7 +73,8 @@ export function inviteOf(ctx: Context, assessmentId: string, email: string): Inv
 export function writeInvite(ctx: Context, assessmentId: string, person: Person, externalRef: string | null): Invite {
   const id = ctx.state.nextId('assessment-invite');
   ctx.state.run(
-    `insert into assessment_invites (id, company_id, assessment_id, email, first_name, last_name, job_candidate_id, external_ref, invited_at)
+    `insert into assessment_invites (id, company_id, assessment_id, email, first_name, last_name, job_candidate_id,
+      external_ref, invited_at)
      values (?, ?, ?, ?, ?, ?, ?, ?, ?)`,
     id,
     ctx.company.id,

@@ -16,7 +16,10 @@ export type GeneratorState = (typeof generatorStates)[number];
 
 const SENIOR = /\b(lead|head|director|manager|senior|chief|vp)\b/i;
 
-/** Section 4.6: round(duration / minutes a question of that level takes), at least 1. The level is in the role (A2, assumed). */
+/**
+ * Section 4.6: round(duration / minutes a question of that level takes), at least 1. The level is in the role (A2,
+ * assumed).
+ */
 export function questionCountFor(role: string, duration: number): number {
   const minutes = SENIOR.test(role) ? minutesPerQuestion.SENIOR_LEADERSHIP : minutesPerQuestion.JUNIOR_MID;
   return Math.max(1, Math.round(duration / minutes));

@@ -1,5 +1,6 @@
 import type { Context } from '../../context.ts';
 import { notFound } from '../../errors.ts';
+import type { SandboxState } from '../../state.ts';
 import type { Assessment } from './assessments.ts';
 import { findAssessment } from './assessments.ts';
 import { INVITE, type Invite } from './invites.ts';
@@ -17,7 +18,8 @@ export interface Submission {
   scoredAt: number | null;
 }
 
-const SUBMISSION = `select id, assessment_id as assessmentId, invite_id as inviteId, status, resumes_used as resumesUsed, score,
+const SUBMISSION = `select id, assessment_id as assessmentId, invite_id as inviteId, status,
+  resumes_used as resumesUsed, score,
   started_at as startedAt, ended_at as endedAt, scored_at as scoredAt from submissions`;
 
 /** 404 when unknown, another company's, or of another assessment than the one given (A15, assumed). */
@@ -36,6 +38,11 @@ export function inviteOfSubmission(ctx: Context, submission: Submission): Invite
   return ctx.state.one<Invite>(`${INVITE} where id = ?`, submission.inviteId) as Invite;
 }
 
+/** Whose submission it is, before a company is known: the result page is opened without a key. */
+export function companyOfSubmission(state: SandboxState, id: string): number | undefined {
+  return state.one<{ id: number }>('select company_id as id from submissions where id = ?', id)?.id;
+}
+
 /** Those who submitted or timed out, in the order they began. */
 export function listSubmitted(
   ctx: Context,
@@ -43,8 +50,7 @@ export function listSubmitted(
   page: { number: number; size: number },
 ): { submissions: Submission[]; total: number } {
   const where = "assessment_id = ? and status in ('COMPLETED', 'TIMED_OUT')";
-  const total =
-    ctx.state.one<{ n: number }>(`select count(*) as n from submissions where ${where}`, assessmentId)?.n ?? 0;
+  const total = ctx.state.count('submissions', where, assessmentId);
   const submissions = ctx.state.all<Submission>(
     `${SUBMISSION} where ${where} order by seq limit ? offset ?`,
     assessmentId,

@@ -21,14 +21,15 @@ export interface BookingLink {
   createdAt: number;
 }
 
-const LINK = `select id, schedule_id as scheduleId, token, status, entity_type as entityType, entity_id as entityId, person,
+const LINK = `select id, schedule_id as scheduleId, token, status, entity_type as entityType, entity_id as entityId,
+  person,
   expires_at as expiresAt, created_at as createdAt from booking_links`;
 
 const HOUR_MS = 3_600_000;
 
 /**
- * The active link of this person and schedule, with its expiry as it was (B1, B17, assumed), or a new one; one that has expired is
- * then REPLACED. The person is a snapshot.
+ * The active link of this person and schedule, with its expiry as it was (B1, B17, assumed), or a new one; one that has
+ * expired is then REPLACED. The person is a snapshot.
  */
 export function linkFor(
   ctx: Context,
@@ -57,7 +58,8 @@ function createLink(
   const seq = state.nextId('booking-link');
   const id = stableUuid(state.seed, 'booking-link', seq);
   state.run(
-    `insert into booking_links (id, company_id, schedule_id, token, status, entity_type, entity_id, person, expires_at, created_at)
+    `insert into booking_links (id, company_id, schedule_id, token, status, entity_type, entity_id, person,
+      expires_at, created_at)
      values (?, ?, ?, ?, 'ACTIVE', ?, ?, ?, ?, ?)`,
     id,
     company.id,

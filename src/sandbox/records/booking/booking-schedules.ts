@@ -105,7 +105,8 @@ export function createSchedule(ctx: Context, input: ScheduleInput): Schedule {
     ? locations.map((location) => ({ id: state.nextId('booking-location', 701), ...location }))
     : [];
   state.run(
-    `insert into booking_schedules (id, company_id, seq, profile, mode, created_at, body, availability, locations, questions)
+    `insert into booking_schedules (id, company_id, seq, profile, mode, created_at, body, availability, locations,
+      questions)
      values (?, ?, ?, ?, ?, ?, ?, ?, ?, ?)`,
     id,
     company.id,
@@ -132,7 +133,8 @@ export function findSchedule(ctx: Context, id: string): Schedule {
 export function listSchedules(ctx: Context, profile: string | null, mode: string | null): Schedule[] {
   return ctx.state
     .all<Row>(
-      `${SCHEDULE} where company_id = ? and deleted = 0 and (? is null or profile = ?) and (? is null or mode = ?) order by seq`,
+      `${SCHEDULE} where company_id = ? and deleted = 0 and (? is null or profile = ?)
+       and (? is null or mode = ?) order by seq`,
       ctx.company.id,
       profile,
       profile,

@@ -15,8 +15,8 @@ export interface Slot {
 }
 
 /**
- * The slots that can still be booked from `from` (inclusive) to `to` (exclusive): not begun, within visibleDaysAhead (silently, B9),
- * not filled by active bookings; none of an expired schedule (B15). All assumed.
+ * The slots that can still be booked from `from` (inclusive) to `to` (exclusive): not begun, within visibleDaysAhead
+ * (silently, B9), not filled by active bookings; none of an expired schedule (B15). All assumed.
  */
 export function freeSlots(ctx: Context, schedule: Schedule, from: number, to: number): Slot[] {
   if (isExpired(ctx, schedule)) return [];
@@ -51,7 +51,8 @@ function seatsLeft({ availability: { capacity } }: Schedule, booked: number): nu
 
 function bookedSeats(ctx: Context, scheduleId: string, from: number, to: number): Map<number, number> {
   const rows = ctx.state.all<{ start: number; n: number }>(
-    `select start_at as start, count(*) as n from bookings where schedule_id = ? and cancelled = 0 and start_at >= ? and start_at < ? group by start_at`,
+    `select start_at as start, count(*) as n from bookings where schedule_id = ? and cancelled = 0
+      and start_at >= ? and start_at < ? group by start_at`,
     scheduleId,
     from,
     to,
@@ -59,7 +60,10 @@ function bookedSeats(ctx: Context, scheduleId: string, from: number, to: number)
   return new Map(rows.map((row) => [row.start, row.n]));
 }
 
-/** Every slot that begins in the range, day by day in the schedule's own time: summer time moves the clock, not the opening hours. */
+/**
+ * Every slot that begins in the range, day by day in the schedule's own time: summer time moves the clock, not the
+ * opening hours.
+ */
 function starts(schedule: Schedule, from: number, to: number): { start: number; end: number }[] {
   const found: { start: number; end: number }[] = [];
   let day = DateTime.fromMillis(from, { zone: schedule.timezone }).startOf('day');

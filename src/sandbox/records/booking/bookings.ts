@@ -1,3 +1,4 @@
+import type { BookingInput } from '../../../partner/contract/booking-schedule.ts';
 import type { Context } from '../../context.ts';
 import { effect, iso } from '../../context.ts';
 import { invalidRequest, notFound, refuse } from '../../errors.ts';
@@ -8,12 +9,7 @@ import { activeLink, isOpen, refuseExpired, setLinkStatus } from './booking-link
 import type { Schedule } from './booking-schedules.ts';
 import { freeSlotAt, type Slot } from './booking-slots.ts';
 
-export interface BookingOrder extends Entity {
-  scheduledStartAt: string;
-  selectedFormat?: 'ONLINE' | 'ONSITE' | undefined;
-  selectedLocationId?: number | undefined;
-  bookingAnswers?: Record<string, string | string[]> | undefined;
-}
+export type BookingOrder = Entity & Omit<BookingInput, keyof Entity>;
 
 export interface Booking {
   id: string;
@@ -30,12 +26,15 @@ export interface Booking {
   createdAt: number;
 }
 
-const BOOKING = `select id, schedule_id as scheduleId, link_id as linkId, entity_type as entityType, entity_id as entityId,
-  start_at as startAt, end_at as endAt, format, location_id as locationId, answers, created_at as createdAt from bookings`;
+const BOOKING = `select id, schedule_id as scheduleId, link_id as linkId, entity_type as entityType,
+  entity_id as entityId,
+  start_at as startAt, end_at as endAt, format, location_id as locationId, answers,
+  created_at as createdAt from bookings`;
 
 /**
- * Books a slot for someone who exists. Needs no link; an open one of the same person and schedule is locked by it (B3, assumed). A
- * taken slot, and a second booking of the same person in the schedule, is 409 SLOT_UNAVAILABLE (B4, assumed).
+ * Books a slot for someone who exists. Needs no link; an open one of the same person and schedule is locked by it (B3,
+ * assumed). A taken slot, and a second booking of the same person in the schedule, is 409 SLOT_UNAVAILABLE (B4,
+ * assumed).
  */
 export function book(ctx: Context, schedule: Schedule, order: BookingOrder): Booking {
   refuseExpired(ctx, schedule);
@@ -68,7 +67,8 @@ function insert(ctx: Context, schedule: Schedule, order: BookingOrder, slot: Slo
   const seq = state.nextId('booking');
   const id = stableUuid(state.seed, 'booking', seq);
   state.run(
-    `insert into bookings (id, company_id, seq, schedule_id, link_id, entity_type, entity_id, start_at, end_at, format, location_id, answers, created_at)
+    `insert into bookings (id, company_id, seq, schedule_id, link_id, entity_type, entity_id, start_at, end_at,
+      format, location_id, answers, created_at)
      values (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?)`,
     id,
     company.id,
@@ -117,7 +117,8 @@ export function cancelBooking(ctx: Context, id: string): Booking {
 
 export function listBookings(ctx: Context, entityType: string | null, linkId: string | null): Booking[] {
   return ctx.state.all<Booking>(
-    `${BOOKING} where company_id = ? and cancelled = 0 and (? is null or entity_type = ?) and (? is null or link_id = ?) order by seq`,
+    `${BOOKING} where company_id = ? and cancelled = 0 and (? is null or entity_type = ?)
+       and (? is null or link_id = ?) order by seq`,
     ctx.company.id,
     entityType,
     entityType,

@@ -22,7 +22,8 @@ export function addLeads(ctx: Context, campaignId: number, leads: readonly LeadI
   return leads.map((lead, index) => {
     const leadId = first + index;
     ctx.state.run(
-      "insert into campaign_leads (id, company_id, campaign_id, status, created_at, body) values (?, ?, ?, 'PENDING', ?, ?)",
+      `insert into campaign_leads (id, company_id, campaign_id, status, created_at, body)
+        values (?, ?, ?, 'PENDING', ?, ?)`,
       leadId,
       ctx.company.id,
       campaignId,

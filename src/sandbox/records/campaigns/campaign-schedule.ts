@@ -56,7 +56,10 @@ function retries(timezone: string, { followUpRetries, retryScheduleUtc }: CallTi
   return RETRY_MINUTES.map((minutes) => (previous = intoHours(previous.plus({ minutes }))));
 }
 
-/** A slot after 21:00 moves to 09:00 of the next day, one before 09:00 to 09:00; 21:00 itself is in time (M4, M5, assumed). */
+/**
+ * A slot after 21:00 moves to 09:00 of the next day, one before 09:00 to 09:00; 21:00 itself is in time (M4, M5,
+ * assumed).
+ */
 function intoHours(slot: DateTime): DateTime {
   if (slot > slot.set(CLOSES)) return slot.plus({ days: 1 }).set(OPENS);
   return slot < slot.set(OPENS) ? slot.set(OPENS) : slot;

@@ -20,7 +20,8 @@ export interface Campaign {
 
 type Input = z.output<typeof CampaignInput>;
 
-const CAMPAIGN = `select id, status, purpose as purposeType, access_level as accessLevel, created_at as createdAt, updated_at as updatedAt, body
+const CAMPAIGN = `select id, status, purpose as purposeType, access_level as accessLevel, created_at as createdAt,
+  updated_at as updatedAt, body
   from campaigns`;
 
 /** What stands in the list and is found: not deleted, and of the company. */
@@ -63,7 +64,8 @@ export function createCampaign(ctx: Context, input: Input): Campaign {
   };
   const id = state.nextId('campaign', 3001);
   state.run(
-    'insert into campaigns (id, company_id, status, purpose, created_at, updated_at, body) values (?, ?, ?, ?, ?, ?, ?)',
+    `insert into campaigns (id, company_id, status, purpose, created_at, updated_at, body)
+      values (?, ?, ?, ?, ?, ?, ?)`,
     id,
     company.id,
     input.status ?? 'RUNNING',
@@ -120,7 +122,7 @@ export function listCampaigns(
   const where = `${VISIBLE} and (? is null or status = ?) and (? is null or purpose = ?)`;
   const { status = null, purposeType = null } = filters;
   const values = [ctx.company.id, status, status, purposeType, purposeType];
-  const total = ctx.state.one<{ n: number }>(`select count(*) as n from campaigns where ${where}`, ...values)?.n ?? 0;
+  const total = ctx.state.count('campaigns', where, ...values);
   const campaigns = ctx.state.all<Campaign>(
     `${CAMPAIGN} where ${where} order by id desc limit ? offset ?`,
     ...values,
@@ -137,7 +139,8 @@ export function setCampaign(
 ): void {
   findCampaign(ctx, id);
   ctx.state.run(
-    'update campaigns set status = coalesce(?, status), access_level = coalesce(?, access_level), deleted = ?, updated_at = ? where id = ?',
+    `update campaigns set status = coalesce(?, status), access_level = coalesce(?, access_level), deleted = ?,
+      updated_at = ? where id = ?`,
     to.status ?? null,
     to.accessLevel ?? null,
     Number(to.deleted ?? false),

@@ -21,10 +21,14 @@ export interface CandidateQuery {
   appliedAtMax?: string | undefined;
 }
 
-/** Each filter as one condition with one value; lists travel as JSON text. Texts match a part, whatever the case (C12, assumed). */
+/**
+ * Each filter as one condition with one value; lists travel as JSON text. Texts match a part, whatever the case (C12,
+ * assumed).
+ */
 const FILTERS: Record<string, { sql: string; value?: (given: never) => string | number }> = {
   skills: {
-    sql: "exists (select 1 from json_each(body, '$.skills') has join json_each(?) wanted on lower(has.value) = lower(wanted.value))",
+    sql: `exists (select 1 from json_each(body, '$.skills') has
+      join json_each(?) wanted on lower(has.value) = lower(wanted.value))`,
     value: (list: string[]) => JSON.stringify(list),
   },
   jobIds: {
@@ -83,9 +87,7 @@ function filtered(ctx: Context, query: CandidateQuery, used: [string, (typeof FI
     const given = query[name as keyof CandidateQuery] as never;
     return filter.value === undefined ? (given as string) : filter.value(given);
   });
-  const total =
-    ctx.state.one<{ n: number }>(`select count(*) as n from candidates where ${where}`, ctx.company.id, ...values)?.n ??
-    0;
+  const total = ctx.state.count('candidates', where, ctx.company.id, ...values);
   const rows = ctx.state.all<{ id: number; body: string }>(
     `select id, body from candidates where ${where} order by id limit ? offset ?`,
     ctx.company.id,

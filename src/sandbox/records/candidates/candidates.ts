@@ -172,9 +172,9 @@ function touchPages(ctx: Context): void {
 const candidateIndexes = new WeakMap<object, Map<number, Int32Array>>();
 
 /**
- * All candidate ids of the company, ascending. Kept in memory (0.4 MB for 100,000) because page 900 by OFFSET costs SQLite 90,000
- * steps, by id range it costs 100.
- * Read in a call of its own, never after a write in the same transaction: a rollback would leave it wrong.
+ * All candidate ids of the company, ascending. Kept in memory (0.4 MB for 100,000) because page 900 by OFFSET costs
+ * SQLite 90,000 steps, by id range it costs 100. Read in a call of its own, never after a write in the same
+ * transaction: a rollback would leave it wrong.
  */
 export function candidateIds(ctx: Context): Int32Array {
   let indexes = candidateIndexes.get(ctx.state);

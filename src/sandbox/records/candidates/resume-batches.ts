@@ -12,7 +12,10 @@ import { creditsOf, takeCredit } from '../workspace/credits.ts';
 import { candidateByEmail, createCandidate } from './candidates.ts';
 import { readResume } from './resume-reader.ts';
 
-/** How long the platform takes for each part of a batch, and how many files a part has: 5,000 are through in six seconds. */
+/**
+ * How long the platform takes for each part of a batch, and how many files a part has: 5,000 are through in six
+ * seconds.
+ */
 const PART_MS = 300;
 const PART_FILES = 250;
 
@@ -32,7 +35,8 @@ export function startBatch(ctx: Context, urls: readonly string[], jobId: number 
   const { state, company, now } = ctx;
   const id = stableUuid(state.seed, 'resume-batch', state.nextId('resume-batch'));
   state.run(
-    "insert into resume_batches (id, company_id, job_id, status, urls, created_at) values (?, ?, ?, 'processing', ?, ?)",
+    `insert into resume_batches (id, company_id, job_id, status, urls, created_at)
+      values (?, ?, ?, 'processing', ?, ?)`,
     id,
     company.id,
     jobId,
@@ -51,7 +55,10 @@ export function findBatch(ctx: Context, id: string): ResumeBatch {
   return batch;
 }
 
-/** Ids of the people parsed so far, each once, in the order of their files; one more than asked for says that there are more. */
+/**
+ * Ids of the people parsed so far, each once, in the order of their files; one more than asked for says that there are
+ * more.
+ */
 export function parsedIn(ctx: Context, batchId: string, limit: number, offset: number): number[] {
   return ctx.state
     .all<{ id: number }>(
@@ -64,7 +71,9 @@ export function parsedIn(ctx: Context, batchId: string, limit: number, offset: n
     .map((row) => row.id);
 }
 
-/** The next part of a batch: .started before the first file, .completed after the last, .failed when it cannot begin. */
+/**
+ * The next part of a batch: .started before the first file, .completed after the last, .failed when it cannot begin.
+ */
 export function parseResumes(ctx: Context, { batchId, from }: { batchId: string; from: number }): void {
   const batch = findBatch(ctx, batchId);
   const urls = JSON.parse(batch.urls) as string[];
@@ -83,7 +92,9 @@ export function parseResumes(ctx: Context, { batchId, from }: { batchId: string;
   else finish(ctx, batch, urls.length);
 }
 
-/** What makes a batch fail before processing: between the call and the first file the job or the subscription has ended. */
+/**
+ * What makes a batch fail before processing: between the call and the first file the job or the subscription has ended.
+ */
 function whyNot(ctx: Context, { jobId }: ResumeBatch): string | undefined {
   if (!ctx.company.accountActive) return 'The subscription of this account is inactive';
   return jobId !== null && findJob(ctx, jobId).status === 'DELETED' ? 'The job was deleted' : undefined;
@@ -118,7 +129,8 @@ function note(ctx: Context, batchId: string, position: number, candidateId: numb
 
 function finish(ctx: Context, batch: ResumeBatch, fileCount: number): void {
   const counts = ctx.state.one<{ success: number; unpaid: number }>(
-    `select count(candidate_id) as success, coalesce(sum(error = 'INSUFFICIENT_CREDITS'), 0) as unpaid from resume_files where batch_id = ?`,
+    `select count(candidate_id) as success, coalesce(sum(error = 'INSUFFICIENT_CREDITS'), 0) as unpaid
+      from resume_files where batch_id = ?`,
     batch.id,
   ) ?? { success: 0, unpaid: 0 };
   const status = counts.success === 0 && counts.unpaid > 0 ? 'failed' : 'completed';

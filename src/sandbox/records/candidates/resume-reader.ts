@@ -8,7 +8,10 @@ const NOT_A_NAME = new Set(['cv', 'resume', 'curriculum', 'vitae', 'final', 'new
 
 export type ReadResume = { profile: Record<string, unknown> & { email: string } } | { error: 'UNSUPPORTED_FILE_TYPE' };
 
-/** What the platform reads in a resume: an invented person, the same for the same URL, with the name that the file carries. */
+/**
+ * What the platform reads in a resume: an invented person, the same for the same URL, with the name that the file
+ * carries.
+ */
 export function readResume(url: string): ReadResume {
   const file = fileName(url);
   if (!isReadable(url)) return { error: 'UNSUPPORTED_FILE_TYPE' };

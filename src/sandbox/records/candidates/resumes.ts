@@ -8,7 +8,10 @@ import { isReadable } from './resume-reader.ts';
 /** How long reading one resume takes. */
 const PARSING_MS = 400;
 
-/** Has an added candidate's resume parsed, which costs a credit (C5, assumed); resume.single_parse.completed or .failed follows. */
+/**
+ * Has an added candidate's resume parsed, which costs a credit (C5, assumed); resume.single_parse.completed or .failed
+ * follows.
+ */
 export function parseResume(ctx: Context, candidateId: number, url: string): void {
   if (isReadable(url)) takeCredit(ctx, candidateId, 'parsing');
   schedule(ctx, 'parse-resume', PARSING_MS, { candidateId, url });

@@ -31,7 +31,8 @@ export interface CustomFieldValue {
 /** What a job or job candidate shows of a value. */
 export type ShownValues = Record<string, { label: string; value: unknown; parentSection: string | null }>;
 
-const VALUE = `select id, custom_field_id as customFieldId, entity_type as entityType, entity_id as entityId, parent_entity_type as parentEntityType,
+const VALUE = `select id, custom_field_id as customFieldId, entity_type as entityType, entity_id as entityId,
+  parent_entity_type as parentEntityType,
   parent_entity_id as parentEntityId, value, created_at as createdAt, updated_at as updatedAt from custom_field_values`;
 
 /** Sets a value by its full key. 404 unknown field or entity, 400 when it does not fit the type. */
@@ -50,7 +51,8 @@ export function upsertValue(ctx: Context, input: ValueInput): CustomFieldValue {
   ] as const;
   state.run(
     `insert into custom_field_values
-       (id, company_id, entity_type, entity_id, custom_field_id, parent_entity_type, parent_entity_id, value, created_at, updated_at)
+       (id, company_id, entity_type, entity_id, custom_field_id, parent_entity_type, parent_entity_id, value,
+         created_at, updated_at)
      values (?, ?, ?, ?, ?, ?, ?, ?, ?, ?)
      on conflict (company_id, entity_type, entity_id, custom_field_id, parent_entity_type, parent_entity_id)
      do update set value = excluded.value, updated_at = excluded.updated_at`,
@@ -62,7 +64,9 @@ export function upsertValue(ctx: Context, input: ValueInput): CustomFieldValue {
     now,
   );
   const saved = state.one<CustomFieldValue>(
-    `${VALUE} where company_id = ? and entity_type = ? and entity_id = ? and custom_field_id = ? and parent_entity_type = ? and parent_entity_id = ?`,
+    `${VALUE} where company_id = ? and entity_type = ? and entity_id = ? and custom_field_id = ?
+       and parent_entity_type = ?
+       and parent_entity_id = ?`,
     company.id,
     ...key,
   ) as CustomFieldValue;

@@ -33,7 +33,8 @@ export type CustomFieldChange = {
 
 type Row = Omit<CustomField, 'options'> & { options: string | null };
 
-const FIELD = `select id, company_id as companyId, entity_type as entityType, field_label as fieldLabel, field_type as fieldType, options, description,
+const FIELD = `select id, company_id as companyId, entity_type as entityType, field_label as fieldLabel,
+  field_type as fieldType, options, description,
   parent_section as parentSection, created_at as createdAt, updated_at as updatedAt from custom_fields`;
 
 /** Field types whose options must be given (section 2.5). */
@@ -49,7 +50,8 @@ export function createCustomField(ctx: Context, input: CustomFieldInput): Custom
   const id = stableUuid(state.seed, 'custom-field', seq);
   const options = SELECT_TYPES.has(input.fieldType) ? JSON.stringify(input.options ?? []) : null;
   state.run(
-    `insert into custom_fields (id, company_id, seq, entity_type, field_label, field_type, options, description, parent_section, created_at, updated_at)
+    `insert into custom_fields (id, company_id, seq, entity_type, field_label, field_type, options, description,
+      parent_section, created_at, updated_at)
      values (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?)`,
     id,
     company.id,
@@ -91,7 +93,8 @@ export function updateCustomField(ctx: Context, id: string, fields: CustomFieldC
   const field = findCustomField(ctx, id);
   const options = fields.options === undefined ? field.options : fields.options;
   ctx.state.run(
-    'update custom_fields set field_label = ?, options = ?, description = ?, parent_section = ?, updated_at = ? where id = ?',
+    `update custom_fields set field_label = ?, options = ?, description = ?, parent_section = ?, updated_at = ?
+      where id = ?`,
     fields.fieldLabel ?? field.fieldLabel,
     SELECT_TYPES.has(field.fieldType) && options !== null ? JSON.stringify(options) : null,
     fields.description === undefined ? field.description : fields.description,

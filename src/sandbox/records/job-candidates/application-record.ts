@@ -7,7 +7,10 @@ import { findJob } from '../jobs/jobs.ts';
 import type { ApplicationForm, Consent } from './applications.ts';
 import { findJobCandidate, type JobCandidate } from './job-candidates.ts';
 
-/** Section 2.4: what the hosted page asks for besides the person, and what an update of the job candidate may change since. */
+/**
+ * Section 2.4: what the hosted page asks for besides the person, and what an update of the job candidate may change
+ * since.
+ */
 const ASKED = [
   'currentJobTitle',
   'company',

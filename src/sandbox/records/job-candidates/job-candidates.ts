@@ -26,7 +26,8 @@ export interface JobCandidate {
   application: string | null;
 }
 
-export const JOB_CANDIDATE = `select id, job_id as jobId, candidate_id as candidateId, stage_id as stageId, status, rejected, added_at as addedAt,
+export const JOB_CANDIDATE = `select id, job_id as jobId, candidate_id as candidateId, stage_id as stageId, status,
+  rejected, added_at as addedAt,
   moved_at as movedAt, applied_at as appliedAt, score, body, application from job_candidates`;
 
 /** Links a candidate to a job in the stage of a type; tells nobody, see `tellAdded`. */
@@ -54,7 +55,8 @@ export function addToJob(
     application: application === undefined ? null : JSON.stringify(application),
   };
   state.run(
-    `insert into job_candidates (id, company_id, job_id, candidate_id, stage_id, added_at, moved_at, applied_at, body, application)
+    `insert into job_candidates (id, company_id, job_id, candidate_id, stage_id, added_at, moved_at, applied_at, body,
+      application)
      values (?, ?, ?, ?, ?, ?, ?, ?, ?, ?)`,
     added.id,
     company.id,
@@ -104,9 +106,20 @@ export function jobCandidateIdsOf(ctx: Context, candidateId: number): number[] {
     .map((row) => row.id);
 }
 
+/** Ids of those in a stage, the first come first. */
+export function jobCandidateIdsIn(ctx: Context, stageId: number): number[] {
+  return ctx.state
+    .all<{ id: number }>(
+      'select id from job_candidates where stage_id = ? and company_id = ? order by id',
+      stageId,
+      ctx.company.id,
+    )
+    .map((row) => row.id);
+}
+
 /**
- * Puts people into a stage: one candidate.stage_changed for each job and stage they leave, and candidate.hired besides when it is
- * a HIRED stage (E4, assumed). Who is there already stays, and nobody is told (K4, assumed).
+ * Puts people into a stage: one candidate.stage_changed for each job and stage they leave, and candidate.hired besides
+ * when it is a HIRED stage (E4, assumed). Who is there already stays, and nobody is told (K4, assumed).
  */
 export function moveToStage(ctx: Context, ids: readonly number[], stage: Stage): JobCandidate[] {
   const moving = ids.map((id) => findJobCandidate(ctx, id)).filter((jobCandidate) => jobCandidate.stageId !== stage.id);
@@ -137,7 +150,10 @@ export function stageForJobCandidate(ctx: Context, jobCandidate: JobCandidate, s
   return pipelineId === undefined ? undefined : stageOfType(ctx, pipelineId, stageType);
 }
 
-/** Marks people rejected; they stay in their stage. One candidate.rejected a person (it carries both arrays and single ids). */
+/**
+ * Marks people rejected; they stay in their stage. One candidate.rejected a person (it carries both arrays and single
+ * ids).
+ */
 export function rejectJobCandidates(ctx: Context, ids: readonly number[], reason: string | null): void {
   for (const jobCandidate of ids.map((id) => findJobCandidate(ctx, id))) {
     const body = { ...(JSON.parse(jobCandidate.body) as object), evaluationStatus: 'REJECTED' };

@@ -1,3 +1,4 @@
+import type { rescoreStatuses } from '../../../partner/contract/rescore.ts';
 import type { Context } from '../../context.ts';
 import { effect } from '../../context.ts';
 import { invalidRequest, notFound, refuse } from '../../errors.ts';
@@ -17,7 +18,7 @@ const MAX_CANDIDATES = 250;
 export interface RescoreRun {
   id: string;
   jobId: number;
-  status: 'queued' | 'completed' | 'failed';
+  status: (typeof rescoreStatuses)[number];
   jobCandidateIds: number[];
   totalEligible: number;
   totalRequested: number;
@@ -34,12 +35,13 @@ interface Row extends Omit<RescoreRun, 'jobCandidateIds' | 'cappedByCredits' | '
 }
 
 const RUN = `select id, job_id as jobId, status, job_candidate_ids as jobCandidateIds, total_eligible as totalEligible,
-  total_requested as totalRequested, total_processed as totalProcessed, total_failed as totalFailed, capped_by_credits as cappedByCredits, errors
+  total_requested as totalRequested, total_processed as totalProcessed, total_failed as totalFailed,
+  capped_by_credits as cappedByCredits, errors
   from rescore_runs`;
 
 /**
- * Queues a run: the job's candidates that are not rejected, of the ids and the stage where given (K5, assumed), as many as there are
- * credits for (K8, assumed). Credits go one by one as people are scored.
+ * Queues a run: the job's candidates that are not rejected, of the ids and the stage where given (K5, assumed), as many
+ * as there are credits for (K8, assumed). Credits go one by one as people are scored.
  */
 export function startRescore(
   ctx: Context,
@@ -57,7 +59,8 @@ export function startRescore(
   const capped = queued.length < taken.length;
   const id = stableUuid(state.seed, 'rescore', state.nextId('rescore'));
   state.run(
-    `insert into rescore_runs (id, company_id, job_id, status, job_candidate_ids, total_eligible, total_requested, capped_by_credits, created_at)
+    `insert into rescore_runs (id, company_id, job_id, status, job_candidate_ids, total_eligible, total_requested,
+      capped_by_credits, created_at)
      values (?, ?, ?, 'queued', ?, ?, ?, ?, ?)`,
     id,
     company.id,
@@ -83,7 +86,8 @@ function requireStage(ctx: Context, stageId: number, pipelineId: number): void {
 function eligibleOf(ctx: Context, jobId: number, stageId: number | undefined): number[] {
   return ctx.state
     .all<{ id: number }>(
-      'select id from job_candidates where company_id = ? and job_id = ? and rejected = 0 and (? is null or stage_id = ?) order by id',
+      `select id from job_candidates where company_id = ? and job_id = ? and rejected = 0
+        and (? is null or stage_id = ?) order by id`,
       ctx.company.id,
       jobId,
       stageId ?? null,
@@ -92,7 +96,10 @@ function eligibleOf(ctx: Context, jobId: number, stageId: number | undefined): n
     .map(({ id }) => id);
 }
 
-/** Scores everybody of the run; who is gone by then, or finds no credit any more, has failed. A run that scored nobody it had to has failed. */
+/**
+ * Scores everybody of the run; who is gone by then, or finds no credit any more, has failed. A run that scored nobody
+ * it had to has failed.
+ */
 export function finishRescore(ctx: Context, { rescoreId }: { rescoreId: string }): void {
   const { jobCandidateIds } = findRescore(ctx, rescoreId);
   const outcomes = jobCandidateIds.map((id) => ({ jobCandidateId: id, reason: scoreNow(ctx, id, rescoreId) }));

@@ -24,8 +24,8 @@ export function scoreJobCandidate(ctx: Context, { jobCandidateId }: { jobCandida
 }
 
 /**
- * One scoring costs one credit. The score, or why there is none. The same person gets the same score in the same `round` of scoring
- * (the first, or the id of a rescore run).
+ * One scoring costs one credit. The score, or why there is none. The same person gets the same score in the same
+ * `round` of scoring (the first, or the id of a rescore run).
  */
 export function scoreNow(ctx: Context, id: number, round: string): number | 'NOT_FOUND' | 'INSUFFICIENT_CREDITS' {
   const jobCandidate = jobCandidateById(ctx, id);

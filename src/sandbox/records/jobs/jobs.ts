@@ -1,3 +1,4 @@
+import type { jobStatuses } from '../../../partner/contract/jobs.ts';
 import type { Context } from '../../context.ts';
 import { effect } from '../../context.ts';
 import { notFound } from '../../errors.ts';
@@ -5,7 +6,7 @@ import { emit } from '../../events.ts';
 import { customFieldsOfJob } from '../custom-fields/custom-field-values.ts';
 import { defaultPipeline, stagesOf } from '../pipelines/pipelines.ts';
 
-export type JobStatus = 'DRAFT' | 'ACTIVE' | 'INACTIVE' | 'DELETED';
+export type JobStatus = (typeof jobStatuses)[number];
 
 export interface Job {
   id: number;
@@ -36,8 +37,8 @@ interface Row extends Omit<Job, 'fields'> {
   body: string;
 }
 
-const JOB =
-  'select id, company_id as companyId, pipeline_id as pipelineId, status, created_at as createdAt, updated_at as updatedAt, body from jobs';
+const JOB = `select id, company_id as companyId, pipeline_id as pipelineId, status, created_at as createdAt,
+    updated_at as updatedAt, body from jobs`;
 
 function toJob({ body, ...row }: Row): Job {
   return { ...row, fields: JSON.parse(body) as JobFields };
@@ -126,24 +127,42 @@ export function setJobStatus(
   return findJob(ctx, id);
 }
 
-/** Newest first (J3). SQL conditions of the list's filters; the values bind in order. */
-export function listJobs(
-  ctx: Context,
-  conditions: readonly string[],
-  values: readonly (string | number)[],
-  page: { size: number; number: number },
-): { jobs: Job[]; total: number } {
-  const where = ['company_id = ?', ...conditions].join(' and ');
-  const total =
-    ctx.state.one<{ n: number }>(`select count(*) as n from jobs where ${where}`, ctx.company.id, ...values)?.n ?? 0;
+export interface JobQuery {
+  pageNumber: number;
+  perPage: number;
+  [filter: string]: unknown;
+}
+
+/** Text filters match a part, whatever the case (J2, assumed). */
+const PARTIAL = "instr(lower(body ->> '$'), lower(?)) > 0";
+const EXACT = "body ->> '$' = ?";
+const FILTERS: Record<string, string> = {
+  status: 'status = ?',
+  jobTitle: PARTIAL.replace('$', 'title'),
+  city: PARTIAL.replace('$', 'city'),
+  state: PARTIAL.replace('$', 'state'),
+  country: PARTIAL.replace('$', 'country'),
+  ...Object.fromEntries(
+    ['teamId', 'careerLevel', 'contractType', 'degreeLevel', 'jobRole', 'publishType', 'workMode'].map((field) => [
+      field,
+      EXACT.replace('$', field),
+    ]),
+  ),
+};
+
+/** Newest first (J3); a DELETED job is shown only to who asks for that status. */
+export function listJobs(ctx: Context, query: JobQuery): { jobs: Job[]; total: number } {
+  const used = Object.entries(FILTERS).filter(([name]) => typeof query[name] === 'string');
+  const shown = query['status'] === undefined ? ["status <> 'DELETED'"] : [];
+  const where = ['company_id = ?', ...shown, ...used.map(([, sql]) => sql)].join(' and ');
+  const values = [ctx.company.id, ...used.map(([name]) => query[name] as string)];
   const rows = ctx.state.all<Row>(
     `${JOB} where ${where} order by id desc limit ? offset ?`,
-    ctx.company.id,
     ...values,
-    page.size,
-    (page.number - 1) * page.size,
+    query.perPage,
+    (query.pageNumber - 1) * query.perPage,
   );
-  return { jobs: rows.map(toJob), total };
+  return { jobs: rows.map(toJob), total: ctx.state.count('jobs', where, ...values) };
 }
 
 /** The list item of section 2.2. */
@@ -157,9 +176,7 @@ export function renderJob(ctx: Context, job: Job): Record<string, unknown> {
       )
       .map((row) => [row.stageId, row.n]),
   );
-  const rejected =
-    ctx.state.one<{ n: number }>('select count(*) as n from job_candidates where job_id = ? and rejected = 1', job.id)
-      ?.n ?? 0;
+  const rejected = ctx.state.count('job_candidates', 'job_id = ? and rejected = 1', job.id);
   return {
     id: job.id,
     title: fields.title,

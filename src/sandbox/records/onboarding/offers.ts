@@ -32,7 +32,8 @@ export interface Offer {
 
 type Row = Omit<Offer, 'signers'> & { signers: string };
 
-const OFFER = `select id, job_candidate_id as jobCandidateId, candidate_id as candidateId, job_id as jobId, name, status, signers,
+const OFFER = `select id, job_candidate_id as jobCandidateId, candidate_id as candidateId, job_id as jobId, name,
+  status, signers,
   created_at as createdAt, sent_at as sentAt, completed_at as completedAt from offers`;
 
 function toOffer(row: Row): Offer {
@@ -89,7 +90,7 @@ export function listOffers(
   const used = Object.entries(filters).flatMap(([column, value]) => (value === undefined ? [] : [{ column, value }]));
   const where = ['company_id = ?', ...used.map(({ column }) => `${column} = ?`)].join(' and ');
   const values = [ctx.company.id, ...used.map(({ value }) => value)];
-  const total = ctx.state.one<{ n: number }>(`select count(*) as n from offers where ${where}`, ...values)?.n ?? 0;
+  const total = ctx.state.count('offers', where, ...values);
   const rows = ctx.state.all<Row>(`${OFFER} where ${where} order by seq limit ? offset ?`, ...values, limit, offset);
   return { offers: rows.map(toOffer), total };
 }

@@ -19,7 +19,8 @@ export interface OnboardingDocument {
   verifiedAt: number | null;
 }
 
-const DOCUMENT = `select id, onboarding_id as onboardingId, step_key as stepKey, type, name, status, created_at as createdAt, verified_at as verifiedAt
+const DOCUMENT = `select id, onboarding_id as onboardingId, step_key as stepKey, type, name, status,
+  created_at as createdAt, verified_at as verifiedAt
   from onboarding_documents`;
 
 /** Section 8: journey uploads. */
@@ -47,8 +48,8 @@ export function uploadDocuments(
 }
 
 /**
- * What a step leaves behind: documents submitted are there, verified ones are told as onboarding.documents.verified; the other steps
- * end in a report, told as onboarding.report.ready (DOCUMENTS, assumed).
+ * What a step leaves behind: documents submitted are there, verified ones are told as onboarding.documents.verified;
+ * the other steps end in a report, told as onboarding.report.ready (DOCUMENTS, assumed).
  */
 export function followStep(ctx: Context, enrolment: Enrolment, stepKey: string, status: string): void {
   if (stepKey !== 'doc_collection') {
@@ -93,7 +94,8 @@ function add(
   const seq = state.nextId('onboarding-document');
   const id = stableUuid(state.seed, 'onboarding-document', seq);
   state.run(
-    `insert into onboarding_documents (id, company_id, seq, onboarding_id, step_key, type, name, status, created_at, verified_at)
+    `insert into onboarding_documents (id, company_id, seq, onboarding_id, step_key, type, name, status, created_at,
+      verified_at)
      values (?, ?, ?, ?, ?, ?, ?, ?, ?, ?)`,
     id,
     company.id,

@@ -3,10 +3,12 @@ import { effect } from '../../context.ts';
 import { notFound } from '../../errors.ts';
 import { stableUuid } from '../../random.ts';
 
+/** O9, assumed. */
+export const flowStatuses = ['ACTIVE', 'INACTIVE'] as const;
+
 export interface OnboardingFlow {
   id: string;
   name: string;
-  /** `ACTIVE` or `INACTIVE` (O9, assumed). */
   status: string;
   /** JSON text of [{ stepKey, stepOrder, isActive }]. */
   steps: string;
@@ -34,7 +36,8 @@ export function createFlow(
     isActive: step.isActive ?? true,
   }));
   state.run(
-    'insert into onboarding_flows (id, company_id, seq, name, status, steps, created_at, updated_at) values (?, ?, ?, ?, ?, ?, ?, ?)',
+    `insert into onboarding_flows (id, company_id, seq, name, status, steps, created_at, updated_at)
+      values (?, ?, ?, ?, ?, ?, ?, ?)`,
     id,
     company.id,
     seq,

@@ -1,4 +1,4 @@
-import { terminalStatuses } from '../../../partner/contract/onboarding-candidate.ts';
+import { type EnrolmentInput, terminalStatuses } from '../../../partner/contract/onboarding-candidate.ts';
 import type { Context } from '../../context.ts';
 import { effect } from '../../context.ts';
 import { invalidRequest, notFound, refuse } from '../../errors.ts';
@@ -25,15 +25,6 @@ export interface Enrolment {
   enrolledAt: number;
 }
 
-export interface EnrolmentEntry {
-  firstName: string;
-  lastName: string;
-  email: string;
-  phoneNumber?: string | undefined;
-  externalRef?: string | null | undefined;
-  metadata?: Record<string, unknown> | null | undefined;
-}
-
 export interface Step {
   stepKey: string;
   stepOrder: number;
@@ -42,9 +33,9 @@ export interface Step {
   verifiedAt: number | null;
 }
 
-export const ENROLMENT = `select id, flow_id as flowId, first_name as firstName, last_name as lastName, email, phone_number as phoneNumber,
-  external_ref as externalRef, overall_status as overallStatus, journey_url as journeyUrl, metadata, external, enrolled_at as enrolledAt
-  from onboarding_candidates`;
+const ENROLMENT = `select id, flow_id as flowId, first_name as firstName, last_name as lastName, email,
+  phone_number as phoneNumber, external_ref as externalRef, overall_status as overallStatus, journey_url as journeyUrl,
+  metadata, external, enrolled_at as enrolledAt from onboarding_candidates`;
 
 const TERMINAL: ReadonlySet<string> = new Set(terminalStatuses);
 const NOT_TERMINAL = `overall_status not in (${terminalStatuses.map((status) => `'${status}'`).join(', ')})`;
@@ -54,10 +45,10 @@ export function isTerminal(overallStatus: string): boolean {
 }
 
 /**
- * Enrols all or none: a duplicate of an active enrolment, or within the entries, refuses the whole call with 409; then too few
- * credits do with 402 (O3, O4, O13, assumed). One credit and one event a person.
+ * Enrols all or none: a duplicate of an active enrolment, or within the entries, refuses the whole call with 409; then
+ * too few credits do with 402 (O3, O4, O13, assumed). One credit and one event a person.
  */
-export function enrol(ctx: Context, flowId: string, entries: readonly EnrolmentEntry[]): Enrolment[] {
+export function enrol(ctx: Context, flowId: string, entries: readonly EnrolmentInput[]): Enrolment[] {
   const flow = findFlow(ctx, flowId);
   if (flow.status !== 'ACTIVE') throw invalidRequest('The onboarding flow is not active');
   refuseDuplicates(ctx, flowId, entries);
@@ -72,7 +63,7 @@ export function enrol(ctx: Context, flowId: string, entries: readonly EnrolmentE
   return entries.map((entry) => enrolOne(ctx, flowId, entry));
 }
 
-function refuseDuplicates(ctx: Context, flowId: string, entries: readonly EnrolmentEntry[]): void {
+function refuseDuplicates(ctx: Context, flowId: string, entries: readonly EnrolmentInput[]): void {
   const emails = new Set<string>();
   const refs = new Set<string>();
   for (const { email, externalRef } of entries) {
@@ -80,7 +71,8 @@ function refuseDuplicates(ctx: Context, flowId: string, entries: readonly Enrolm
     const ref = externalRef ?? '';
     const twice = emails.has(key) || (ref !== '' && refs.has(ref));
     const active = ctx.state.one(
-      `select 1 from onboarding_candidates where flow_id = ? and ${NOT_TERMINAL} and (email = ? or (? <> '' and external_ref = ?)) limit 1`,
+      `select 1 from onboarding_candidates where flow_id = ? and ${NOT_TERMINAL} and (email = ? or (? <> ''
+        and external_ref = ?)) limit 1`,
       flowId,
       key,
       ref,
@@ -93,12 +85,13 @@ function refuseDuplicates(ctx: Context, flowId: string, entries: readonly Enrolm
   }
 }
 
-function enrolOne(ctx: Context, flowId: string, entry: EnrolmentEntry): Enrolment {
+function enrolOne(ctx: Context, flowId: string, entry: EnrolmentInput): Enrolment {
   const { state, company, now } = ctx;
   const seq = state.nextId('enrolment');
   const id = stableUuid(state.seed, 'enrolment', seq);
   state.run(
-    `insert into onboarding_candidates (id, company_id, seq, flow_id, first_name, last_name, email, phone_number, external_ref, overall_status,
+    `insert into onboarding_candidates (id, company_id, seq, flow_id, first_name, last_name, email, phone_number,
+      external_ref, overall_status,
        journey_url, metadata, enrolled_at, updated_at)
      values (?, ?, ?, ?, ?, ?, ?, ?, ?, 'not_started', ?, ?, ?, ?)`,
     id,
@@ -117,7 +110,8 @@ function enrolOne(ctx: Context, flowId: string, entry: EnrolmentEntry): Enrolmen
   );
   state.run(
     `insert into onboarding_steps (onboarding_id, step_key, step_order, status)
-     select ?, value ->> 'stepKey', value ->> 'stepOrder', 'pending' from json_each((select steps from onboarding_flows where id = ?))
+     select ?, value ->> 'stepKey', value ->> 'stepOrder', 'pending' from json_each((select steps
+       from onboarding_flows where id = ?))
      where value ->> 'isActive' = 1`,
     id,
     flowId,
@@ -136,9 +130,34 @@ export function findEnrolment(ctx: Context, id: string): Enrolment {
   return found;
 }
 
+export interface EnrolmentQuery {
+  externalRef?: string | undefined;
+  flowId?: string | undefined;
+  status?: string | undefined;
+  page: number;
+  limit: number;
+}
+
+/** One page in the order of enrolment. */
+export function listEnrolments(ctx: Context, query: EnrolmentQuery): { enrolments: Enrolment[]; total: number } {
+  const filters = { external_ref: query.externalRef, flow_id: query.flowId, overall_status: query.status };
+  const used = Object.entries(filters).flatMap(([column, value]) => (value === undefined ? [] : [{ column, value }]));
+  const where = ['company_id = ?', ...used.map(({ column }) => `${column} = ?`)].join(' and ');
+  const values = [ctx.company.id, ...used.map(({ value }) => value)];
+  const total = ctx.state.count('onboarding_candidates', where, ...values);
+  const enrolments = ctx.state.all<Enrolment>(
+    `${ENROLMENT} where ${where} order by seq limit ? offset ?`,
+    ...values,
+    query.limit,
+    (query.page - 1) * query.limit,
+  );
+  return { enrolments, total };
+}
+
 export function stepsOf(ctx: Context, enrolmentId: string): Step[] {
   return ctx.state.all<Step>(
-    `select step_key as stepKey, step_order as stepOrder, status, rejection_reason as rejectionReason, verified_at as verifiedAt
+    `select step_key as stepKey, step_order as stepOrder, status, rejection_reason as rejectionReason,
+      verified_at as verifiedAt
      from onboarding_steps where onboarding_id = ? order by step_order`,
     enrolmentId,
   );
@@ -176,7 +195,10 @@ export function terminate(ctx: Context, id: string, reason: string | null): Enro
   return setOverallStatus(ctx, id, 'terminated');
 }
 
-/** What the other system says of this person; kept whatever state the enrolment is in (O2, assumed), given fields replace earlier ones. */
+/**
+ * What the other system says of this person; kept whatever state the enrolment is in (O2, assumed), given fields
+ * replace earlier ones.
+ */
 export function setExternalStatus(ctx: Context, id: string, given: Record<string, unknown>): Enrolment {
   const before = findEnrolment(ctx, id);
   const external = {
@@ -206,7 +228,8 @@ export function setStep(
   if (isTerminal(enrolment.overallStatus)) throw refuse('ALREADY_TERMINAL', 'The enrollment is already terminal');
   const before = stepsOf(ctx, id).find((step) => step.stepKey === stepKey)?.status;
   const changed = ctx.state.run(
-    'update onboarding_steps set status = ?, rejection_reason = ?, verified_at = ? where onboarding_id = ? and step_key = ?',
+    `update onboarding_steps set status = ?, rejection_reason = ?, verified_at = ? where onboarding_id = ?
+      and step_key = ?`,
     status,
     status === 'rejected' ? reason : null,
     status === 'verified' ? ctx.now : null,

@@ -1,3 +1,4 @@
+import { defaultStageTypes, systemStageTypes } from '../../../partner/contract/pipelines.ts';
 import type { Context } from '../../context.ts';
 import { effect, iso } from '../../context.ts';
 import { refuse } from '../../errors.ts';
@@ -22,21 +23,22 @@ export interface Stage {
   updatedAt: number;
 }
 
-/** Section 2.1: what a new pipeline holds, in order. */
-const DEFAULT_STAGES: readonly [type: string, name: string][] = [
-  ['SOURCED', 'Sourced'],
-  ['APPLIED', 'Applied'],
-  ['ASSESSMENT', 'Assessment'],
-  ['SCREEN', 'Screening'],
-  ['SHORTLISTED', 'Shortlisted'],
-  ['HIRED', 'Hired'],
-];
+/** Section 2.1: what the stages of a new pipeline are called. */
+const DEFAULT_NAMES: Record<(typeof defaultStageTypes)[number], string> = {
+  SOURCED: 'Sourced',
+  APPLIED: 'Applied',
+  ASSESSMENT: 'Assessment',
+  SCREEN: 'Screening',
+  SHORTLISTED: 'Shortlisted',
+  HIRED: 'Hired',
+};
 
-const SYSTEM_TYPES: ReadonlySet<string> = new Set(['SOURCED', 'APPLIED', 'HIRED']);
+const SYSTEM_TYPES: ReadonlySet<string> = new Set(systemStageTypes);
 
 const PIPELINE =
   'select id, company_id as companyId, name, created_at as createdAt, updated_at as updatedAt from pipelines';
-const STAGE = `select id, company_id as companyId, pipeline_id as pipelineId, name, type, position, created_at as createdAt, updated_at as updatedAt from stages`;
+const STAGE = `select id, company_id as companyId, pipeline_id as pipelineId, name, type, position,
+  created_at as createdAt, updated_at as updatedAt from stages`;
 
 /** True for SOURCED, APPLIED and HIRED: only their name may change. */
 export function isSystemStage(stage: Stage): boolean {
@@ -55,8 +57,8 @@ export function createPipeline(ctx: Context, name: string): Pipeline {
     now,
     now,
   );
-  DEFAULT_STAGES.forEach(([type, stageName], index) =>
-    insertStage(ctx, { pipelineId: id, name: stageName, type, position: index + 1 }),
+  defaultStageTypes.forEach((type, index) =>
+    insertStage(ctx, { pipelineId: id, name: DEFAULT_NAMES[type], type, position: index + 1 }),
   );
   effect(ctx, 'pipeline', id);
   return findPipeline(ctx, id);
@@ -125,7 +127,8 @@ export function insertStage(
     stage.position,
   );
   state.run(
-    'insert into stages (id, company_id, pipeline_id, name, type, position, created_at, updated_at) values (?, ?, ?, ?, ?, ?, ?, ?)',
+    `insert into stages (id, company_id, pipeline_id, name, type, position, created_at, updated_at)
+      values (?, ?, ?, ?, ?, ?, ?, ?)`,
     id,
     company.id,
     stage.pipelineId,

@@ -45,7 +45,8 @@ export function queueDelivery(
 export function takeDueDeliveries(state: SandboxState, limit = 64): Delivery[] {
   return state
     .all<Delivery>(
-      `update deliveries set state = 'sending' where id in (select id from deliveries where state = 'waiting' and next_at <= ? order by next_at, id limit ?)
+      `update deliveries set state = 'sending' where id in (select id from deliveries where state = 'waiting'
+        and next_at <= ? order by next_at, id limit ?)
        returning id, company_id as companyId, event, body, stamp, attempt`,
       state.clock.now(),
       limit,
@@ -97,5 +98,5 @@ export function reviveDeliveries(state: SandboxState): void {
 
 /** How many deliveries are still to be made or under way. */
 export function pendingDeliveries(state: SandboxState): number {
-  return state.one<{ n: number }>("select count(*) as n from deliveries where state in ('waiting', 'sending')")?.n ?? 0;
+  return state.count('deliveries', "state in ('waiting', 'sending')");
 }

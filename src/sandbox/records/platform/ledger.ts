@@ -48,7 +48,8 @@ export interface LedgerFilter {
 /** Appends one entry. Called inside the transaction of what it tells, so neither is ever without the other. */
 export function record(state: SandboxState, entry: LedgerEntry): void {
   state.run(
-    `insert into ledger (at, company_id, kind, name, status, subject, request_id, fault, origin, detail) values (?, ?, ?, ?, ?, ?, ?, ?, ?, ?)`,
+    `insert into ledger (at, company_id, kind, name, status, subject, request_id, fault, origin, detail)
+      values (?, ?, ?, ?, ?, ?, ?, ?, ?, ?)`,
     state.clock.now(),
     entry.companyId ?? null,
     entry.kind,
@@ -86,7 +87,8 @@ function where(filter: LedgerFilter): { sql: string; values: SQLInputValue[] } {
 export function readLedger(state: SandboxState, filter: LedgerFilter = {}): LedgerRow[] {
   const { sql, values } = where(filter);
   const rows = state.all<Record<string, unknown> & { detail: string }>(
-    `select seq, at, company_id as companyId, kind, name, status, subject, request_id as requestId, fault, origin, detail from ledger ${sql} order by seq ${filter.last === undefined ? '' : 'desc'} limit ?`,
+    `select seq, at, company_id as companyId, kind, name, status, subject, request_id as requestId, fault, origin,
+      detail from ledger ${sql} order by seq ${filter.last === undefined ? '' : 'desc'} limit ?`,
     ...values,
     filter.last ?? filter.limit ?? 100_000,
   );

@@ -17,7 +17,8 @@ export interface Company {
 
 type Row = Omit<Company, 'keyActive' | 'accountActive'> & { keyActive: number; accountActive: number };
 
-const SELECT = `select id, name, api_key as apiKey, key_active as keyActive, account_active as accountActive, webhook_url as webhookUrl,
+const SELECT = `select id, name, api_key as apiKey, key_active as keyActive, account_active as accountActive,
+  webhook_url as webhookUrl,
   webhook_key as webhookKey, credits, onboarding_credits as onboardingCredits from companies`;
 
 /** Plenty for a demonstration, little enough to be used up on purpose. */

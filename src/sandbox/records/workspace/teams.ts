@@ -13,7 +13,8 @@ export interface Team {
 }
 
 const TEAM = `select id, name, created_at as createdAt, created_by as createdBy,
-  (select count(*) from users, json_each(users.team_ids) where users.company_id = teams.company_id and value = teams.id) as userCount
+  (select count(*) from users, json_each(users.team_ids) where users.company_id = teams.company_id
+    and value = teams.id) as userCount
   from teams`;
 
 export function createTeam(ctx: Context, name: string, createdBy: string | null = null): Team {

@@ -41,7 +41,8 @@ export interface User extends Omit<Row, 'isCompanyAdmin' | 'teamIds'> {
   teamIds: string[];
 }
 
-const USER = `select id, email, first_name as firstName, last_name as lastName, status, role, is_company_admin as isCompanyAdmin,
+const USER = `select id, email, first_name as firstName, last_name as lastName, status, role,
+  is_company_admin as isCompanyAdmin,
   invited_by_id as invitedById, team_ids as teamIds, reporting_manager_id as reportingManagerId from users`;
 
 function toUser({ isCompanyAdmin, teamIds, reportingManagerId, ...row }: Row): User {
@@ -66,7 +67,8 @@ export function createUser(ctx: Context, input: UserFields): User {
   const seq = state.nextId('user');
   const id = stableUuid(state.seed, 'user', seq);
   state.run(
-    `insert into users (id, company_id, seq, email, first_name, last_name, status, role, is_company_admin, invited_by_id, team_ids, reporting_manager_id)
+    `insert into users (id, company_id, seq, email, first_name, last_name, status, role, is_company_admin,
+      invited_by_id, team_ids, reporting_manager_id)
      values (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?)`,
     id,
     company.id,
