@@ -49,25 +49,14 @@ export function startPump(
       });
       inFlight.add(sending);
     }
-    const next = Math.min(
-      nextTaskAt(state) ?? Infinity,
-      inFlight.size < MAX_IN_FLIGHT ? (nextDeliveryAt(state) ?? Infinity) : Infinity,
-    );
+    const next = nextDue(state, inFlight.size < MAX_IN_FLIGHT);
     cancelTimer = next === Infinity ? undefined : state.clock.at(next, wake);
   }
 
   async function attempt(delivery: Delivery): Promise<void> {
     const outcome = await sendDelivery(state, agent, delivery);
     // Left as under way: the next start with this state makes the attempt again.
-    if (stopped) return;
-    const became = settleDelivery(state, delivery, outcome);
-    onDelivery?.({
-      event: delivery.event,
-      companyId: delivery.companyId,
-      attempt: delivery.attempt + 1,
-      outcome: became,
-      status: outcome.status,
-    });
+    if (!stopped) onDelivery?.(settled(state, delivery, outcome));
   }
 
   reviveDeliveries(state);
@@ -82,6 +71,17 @@ export function startPump(
       await Promise.all(inFlight);
     },
   };
+}
+
+/** When the pump has something to do next. */
+function nextDue(state: SandboxState, hasRoom: boolean): number {
+  return Math.min(nextTaskAt(state) ?? Infinity, (hasRoom ? nextDeliveryAt(state) : undefined) ?? Infinity);
+}
+
+function settled(state: SandboxState, delivery: Delivery, given: DeliveryOutcome): DeliveryLog {
+  const { event, companyId } = delivery;
+  const outcome = settleDelivery(state, delivery, given);
+  return { event, companyId, attempt: delivery.attempt + 1, outcome, status: given.status };
 }
 
 /** One POST as section 6 describes it, to the company's present URL with its present key. */

@@ -5,14 +5,8 @@ import {
   stepKeys,
   stepStatuses,
 } from '../../partner/contract/onboarding-candidate.ts';
-import {
-  enrol,
-  openJourney,
-  renderEnrolmentInFull,
-  setOverallStatus,
-  setStep,
-  stepsOf,
-} from '../records/onboarding/onboarding.ts';
+import { renderEnrolmentInFull, stepsOf } from '../records/onboarding/enrolments.ts';
+import { enrol, openJourney, setOverallStatus, setStep } from '../records/onboarding/onboarding.ts';
 import { renderDocument, uploadDocuments } from '../records/onboarding/onboarding-documents.ts';
 import {
   createFlow,

@@ -1,6 +1,7 @@
 /** Section 4.9: documents, reports and offers, each read with fresh URLs. */
+
+import { findEnrolment } from '../records/onboarding/enrolments.ts';
 import { findOffer, listOffers, renderOffer } from '../records/onboarding/offers.ts';
-import { findEnrolment } from '../records/onboarding/onboarding.ts';
 import { documentsOf, findDocument, renderDocument } from '../records/onboarding/onboarding-documents.ts';
 import { limitPagination, type OperationTree, success } from './operation.ts';
 

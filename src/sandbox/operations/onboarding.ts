@@ -1,14 +1,12 @@
 /** Section 4.9: onboarding. Documents and offers stand in a file of their own. */
-import type { Enrolment } from '../records/onboarding/onboarding.ts';
 import {
-  enrol,
+  type Enrolment,
   findEnrolment,
   listEnrolments,
   renderEnrolment,
   renderEnrolmentInFull,
-  setExternalStatus,
-  terminate,
-} from '../records/onboarding/onboarding.ts';
+} from '../records/onboarding/enrolments.ts';
+import { enrol, setExternalStatus, terminate } from '../records/onboarding/onboarding.ts';
 import { listFlows, renderFlow } from '../records/onboarding/onboarding-flows.ts';
 import { onboardingDocuments } from './onboarding-documents.ts';
 import { limitPagination, type OperationTree, success } from './operation.ts';

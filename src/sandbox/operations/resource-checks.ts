@@ -7,7 +7,7 @@ import { findCampaign } from '../records/campaigns/campaigns.ts';
 import { findCandidate } from '../records/candidates/candidates.ts';
 import { findCustomField } from '../records/custom-fields/custom-fields.ts';
 import { findJobCandidate } from '../records/job-candidates/job-candidates.ts';
-import { findEnrolment } from '../records/onboarding/onboarding.ts';
+import { findEnrolment } from '../records/onboarding/enrolments.ts';
 import { findFlow } from '../records/onboarding/onboarding-flows.ts';
 import { findPipeline, findStage } from '../records/pipelines/pipelines.ts';
 

@@ -5,7 +5,7 @@ import { emit } from '../../events.ts';
 import { fileUrl } from '../../file-urls.ts';
 import type { FileText } from '../../files.ts';
 import { stableUuid } from '../../random.ts';
-import type { Enrolment } from './onboarding.ts';
+import type { Enrolment } from './enrolments.ts';
 
 /** Fields beyond id and URL are not shown (DOCUMENTS, assumed). */
 export interface OnboardingDocument {
