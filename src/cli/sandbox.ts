@@ -18,6 +18,7 @@ interface SandboxFlags {
   state?: string;
   limit?: string;
   faults?: string;
+  quirks?: string;
   clock?: 'real' | 'stepped';
 }
 
@@ -45,6 +46,7 @@ export function addSandbox(program: Command): void {
       'rate limit: fixed, sliding, token or concurrency, requests a second (token:10:20)',
     )
     .option('--faults <file>', 'plan of faults, JSON')
+    .option('--quirks <names>', 'habits other partners may have: all, or a comma list (GET /quirks explains them)')
     .addOption(
       program.createOption('--clock <kind>', 'stepped: moved by the control plane').choices(['real', 'stepped']),
     )

@@ -6,6 +6,7 @@ import { parseResumes } from './records/candidates/resume-batches.ts';
 import { finishParsing } from './records/candidates/resumes.ts';
 import { finishRescore } from './records/job-candidates/rescoring.ts';
 import { scoreJobCandidate } from './records/job-candidates/scoring.ts';
+import { completeSigned } from './records/onboarding/onboarding.ts';
 import { runOldestTask, type Task } from './records/platform/tasks.ts';
 import { companyById } from './records/workspace/companies.ts';
 import type { SandboxState } from './state.ts';
@@ -14,6 +15,7 @@ import type { SandboxState } from './state.ts';
  * What the platform does in the background, by name: a function gets a fresh context and what was scheduled (tasks.ts).
  */
 const TASKS: Record<string, (ctx: Context, input: never) => void> = {
+  'complete-onboarding': completeSigned,
   'parse-resume': finishParsing,
   'parse-resumes': parseResumes,
   score: scoreJobCandidate,

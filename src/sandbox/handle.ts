@@ -1,4 +1,5 @@
 import { defaultOverrides } from '../partner/contract/overrides.ts';
+import { quirkyAnswer } from './answer-quirks.ts';
 import type { Context } from './context.ts';
 import {
   AccountInactiveError,
@@ -146,7 +147,9 @@ function run(state: SandboxState, call: Call): Answer {
   const sent = endpoint.body === undefined ? undefined : readJson(call.request.body);
   const body =
     sent === undefined && endpoint.bodyOptional === true ? undefined : parseWith(endpoint, endpoint.body, sent);
-  return operation(ctx, { params, query, body } as never);
+  return quirkyAnswer(ctx, endpoint, query as Record<string, unknown> | undefined, (asked) =>
+    operation(ctx, { params, query: asked, body } as never),
+  );
 }
 
 function asRefusal(state: SandboxState, call: Call, error: unknown): ApiError {

@@ -56,7 +56,9 @@ export function startPump(
   async function attempt(delivery: Delivery): Promise<void> {
     const outcome = await sendDelivery(state, agent, delivery);
     // Left as under way: the next start with this state makes the attempt again.
-    if (!stopped) onDelivery?.(settled(state, delivery, outcome));
+    if (stopped) return;
+    const entry = settled(state, delivery, outcome);
+    onDelivery?.(entry);
   }
 
   reviveDeliveries(state);

@@ -4,6 +4,7 @@ import type { FaultPlan } from './faults.ts';
 import { FaultPlan as FaultPlanSchema } from './faults.ts';
 import { createSandboxState, refusedOption } from './prepare.ts';
 import { type DeliveryLog, startPump } from './pump.ts';
+import { parseQuirks, type Quirk, quirkNames } from './quirks.ts';
 import { parseRateLimit, type RateLimit } from './rate-limit.ts';
 import { BASE_PATH } from './router.ts';
 import { type RequestLog, startApiServer } from './server.ts';
@@ -29,6 +30,8 @@ export interface SandboxOptions {
   limit?: string | undefined;
   /** A plan, or the JSON file it stands in. */
   faults?: string | FaultPlan | undefined;
+  /** `all`, or a comma list of the names in quirks.ts. */
+  quirks?: string | undefined;
   clock?: 'real' | 'stepped' | undefined;
   onRequest?: ((entry: RequestLog) => void) | undefined;
   onDelivery?: ((entry: DeliveryLog) => void) | undefined;
@@ -51,9 +54,11 @@ export interface Sandbox {
 export async function startSandbox(options: SandboxOptions = {}): Promise<Sandbox> {
   const limit = readLimit(options.limit);
   const plan = readFaults(options.faults);
+  const quirks = readQuirks(options.quirks);
   const { state, ...companies } = createSandboxState({ ...options, file: options.state });
   state.onDefect = options.onDefect ?? reportDefect;
   if (plan !== undefined) state.faults.set(plan);
+  state.quirks.set(quirks);
   const api = await startApiServer(state, { port: options.port ?? 0, limit, onRequest: options.onRequest });
   state.publicUrl = `http://127.0.0.1:${String(api.port)}`;
   const control = await startControlServer(state, options.controlPort ?? 0);
@@ -80,6 +85,13 @@ function readLimit(text: string | undefined): RateLimit | undefined {
   const limit = parseRateLimit(text);
   if (limit !== undefined) return limit;
   throw refusedOption('--limit', 'is not fixed, sliding, token or concurrency with a rate: write it like token:10:20');
+}
+
+function readQuirks(text: string | undefined): readonly Quirk[] {
+  if (text === undefined) return [];
+  const read = parseQuirks(text);
+  if ('quirks' in read) return read.quirks;
+  throw refusedOption('--quirks', `${read.unknown} is not a quirk; there are all, ${quirkNames.join(', ')}`);
 }
 
 function readFaults(given: string | FaultPlan | undefined): FaultPlan | undefined {

@@ -4,6 +4,7 @@ import { join } from 'node:path';
 import { DatabaseSync, type SQLInputValue, type StatementSync } from 'node:sqlite';
 import { type Clock, createRealClock, createSteppedClock, isStepped } from './clock.ts';
 import { Faults } from './faults.ts';
+import { Quirks } from './quirks.ts';
 import { TABLES } from './records/platform/schema.ts';
 
 export interface StateOptions {
@@ -28,6 +29,7 @@ export class SandboxState {
   readonly clock: Clock;
   readonly seed: number;
   readonly faults = new Faults();
+  readonly quirks: Quirks;
   /** Where documents are downloaded from: the API's own port once it listens. */
   publicUrl = 'http://sandbox.invalid';
   /** True once closed: what was still waiting for its time no longer happens. */
@@ -55,6 +57,7 @@ export class SandboxState {
     this.#db.exec(`pragma journal_mode = wal; pragma synchronous = ${synchronous}; pragma cache_size = -16000;`);
     for (const tables of TABLES) this.#db.exec(tables);
     this.clock = this.#clockFrom(options);
+    this.quirks = new Quirks(this.clock, this.seed);
   }
 
   /** The rows of a query. */

@@ -3,6 +3,7 @@ import { runDueTasks } from '../background.ts';
 import { invalidRequest } from '../errors.ts';
 import { Fault, FaultPlan } from '../faults.ts';
 import { bornCompany, TEST_KEY } from '../prepare.ts';
+import { quirkNames } from '../quirks.ts';
 import { nextTaskAt } from '../records/platform/tasks.ts';
 import { companyByKey } from '../records/workspace/companies.ts';
 import { seedCompany } from '../seed/seed.ts';
@@ -51,6 +52,15 @@ export const machinery = {
     run(ctx) {
       ctx.state.faults.clear();
       return { faults: [] };
+    },
+  }),
+
+  setQuirks: defineAction({
+    summary: 'Have the partner show these quirks from now on, or all of them; an empty list ends them',
+    input: z.strictObject({ quirks: z.union([z.literal('all'), z.array(z.enum(quirkNames))]) }),
+    run({ state }, { quirks }) {
+      state.quirks.set(quirks === 'all' ? quirkNames : quirks);
+      return { quirks: state.quirks.list() };
     },
   }),
 

@@ -2,6 +2,7 @@ import { createServer, type IncomingMessage } from 'node:http';
 import { z } from 'zod';
 import { ApiError, invalidRequest, notFound, refuse } from '../errors.ts';
 import { contextOf } from '../prepare.ts';
+import { QUIRKS } from '../quirks.ts';
 import { pendingDeliveries } from '../records/platform/deliveries.ts';
 import { countLedger, type LedgerFilter, readLedger, record } from '../records/platform/ledger.ts';
 import type { Company } from '../records/workspace/companies.ts';
@@ -63,6 +64,7 @@ const READS: Record<string, Reply> = {
   '/ledger/counts': (state, query) => countLedger(state, ledgerFilter(query)),
   '/deliveries': (state, query) => ({ deliveries: deliveries(state, query) }),
   '/faults': (state) => ({ faults: state.faults.list() }),
+  '/quirks': (state) => ({ quirks: state.quirks.list(), known: QUIRKS }),
 };
 
 const HEADERS = { 'cache-control': 'no-store', 'x-content-type-options': 'nosniff' };
