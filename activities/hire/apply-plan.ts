@@ -1,144 +1,111 @@
+import type { Change } from '../../src/hire/change.ts';
 import type { EmployeeRef } from '../../src/hire/employee.ts';
 import type { HireActivities } from '../../src/hire/hire-activities.ts';
 import type { HireRef } from '../../src/hire/hire-ref.ts';
 import { held } from '../../src/hire/holds.ts';
 import type { CreateResult } from '../../src/hris/port.ts';
-import { readHireRow, updateHire } from '../../src/store/hires.ts';
+import { judgeCreate, mayCreateUnseen } from '../../src/plan/judge-create.ts';
+import { updateHire } from '../../src/store/hires.ts';
 import { linkEmployee } from '../../src/store/identity.ts';
-import { decideIntent, latestIntent } from '../../src/store/intents.ts';
+import { decideIntent } from '../../src/store/intents.ts';
 import { markApplied, readPlan } from '../../src/store/plans.ts';
 import type { Connection } from '../connections.ts';
 import type { ActivityDeps } from '../deps.ts';
-import { guardedOrHeld } from '../guarded.ts';
 import { personOf } from './hire-references.ts';
-import { lookForEmployee } from './look-for-employee.ts';
-import type { Change } from './plan-employee.ts';
-import { readDecisions } from './read-decisions.ts';
+import { readFindings } from './read-findings.ts';
 import { readSources } from './read-sources.ts';
+import { createVerb, type HireContext, reread, withHireOrHeld } from './with-hire.ts';
 import { type Elapsed, type OnceOptions, type Seen, settleEarlier, startClock, writeOnce } from './write-once.ts';
 
 type Applied = Awaited<ReturnType<HireActivities['applyPlan']>>;
 type Creation = Extract<Change, { kind: 'create' }>;
 
-const verb = 'create-employee';
 const READ_MS = 30_000;
 
 /** Applies one saved plan, if what it was made from still stands. A create happens once per hire whatever breaks. */
-export function applyPlan(deps: ActivityDeps, ref: HireRef & { planId: string }): Promise<Applied> {
-  return guardedOrHeld(deps, ref.tenantId, async (connection): Promise<Applied> => {
-    const { store } = deps;
-    const plan = await readPlan(store, ref.planId);
+export function applyPlan(deps: ActivityDeps, input: HireRef & { planId: string }): Promise<Applied> {
+  return withHireOrHeld(deps, input, async (hire): Promise<Applied> => {
+    const plan = await readPlan(hire.store, input.planId);
     const change = JSON.parse(plan.change) as Change;
-    await updateHire(store, ref, { step: 'employ' });
-    const candidateId = (await readHireRow(store, ref)).candidate_id ?? '';
-    if (change.kind === 'create' && (await latestIntent(store, ref, verb)) !== undefined) {
-      const settled = await settleEarlier(onceOptions(deps, connection, ref, change, startClock()));
-      if (settled.kind === 'unprovable') return createUnknown(deps, ref, settled.hits);
-      if (settled.kind === 'adopted') return finish(deps, connection, ref, candidateId, settled.value);
-    }
+    await updateHire(hire.store, hire.ref, { step: 'employ' });
+    const earlier = await settleCreate(hire, change);
+    if (earlier !== undefined) return earlier;
     const sinceRead = startClock();
-    const read = await readSources(deps, connection, ref, { anyStage: false });
+    const read = await readSources(hire, { anyStage: false });
     if (read.verdict !== 'read') return { verdict: read.verdict === 'left' ? 'left' : 'stale' };
     if (read.sources.hash !== plan.sources_hash) return { verdict: 'stale' };
-    const applied = await apply(deps, connection, ref, candidateId, change, sinceRead);
-    if (applied.verdict === 'employee') await markApplied(store, ref.planId);
+    const applied = await apply(hire, change, sinceRead);
+    if (applied.verdict === 'employee') await markApplied(hire.store, input.planId);
     return applied;
   });
 }
 
-async function apply(
-  deps: ActivityDeps,
-  connection: Connection,
-  ref: HireRef,
-  candidateId: string,
-  change: Change,
-  sinceRead: Elapsed,
-): Promise<Applied> {
-  if (change.kind === 'create') return create(deps, connection, ref, candidateId, change, sinceRead);
+/** What became of an earlier create is settled whatever the person's stage is by now. */
+async function settleCreate(hire: HireContext, change: Change): Promise<Applied | undefined> {
+  if (change.kind !== 'create' || hire.creation === undefined) return undefined;
+  const settled = await settleEarlier(onceOptions(hire, change, startClock()));
+  if (settled.kind === 'unprovable') return createUnknown(hire, settled.hits);
+  return settled.kind === 'adopted' ? finish(hire, settled.value) : undefined;
+}
+
+async function apply(hire: HireContext, change: Change, sinceRead: Elapsed): Promise<Applied> {
+  if (change.kind === 'create') return create(hire, change, sinceRead);
   if (change.kind === 'update')
-    await connection.hris.employees.update(change.employee.id, change.fields, {
+    await hire.connection.hris.employees.update(change.employee.id, change.fields, {
       signal: AbortSignal.timeout(READ_MS),
       beforeSend: () => undefined,
     });
-  return finish(deps, connection, ref, candidateId, { kind: 'created', ref: change.employee });
+  return finish(hire, { kind: 'created', ref: change.employee });
 }
 
-async function create(
-  deps: ActivityDeps,
-  connection: Connection,
-  ref: HireRef,
-  candidateId: string,
-  change: Creation,
-  sinceRead: Elapsed,
-): Promise<Applied> {
-  const once = await writeOnce(onceOptions(deps, connection, ref, change, sinceRead));
-  if (once.kind === 'unprovable') return createUnknown(deps, ref, once.hits);
+async function create(hire: HireContext, change: Creation, sinceRead: Elapsed): Promise<Applied> {
+  const once = await writeOnce(onceOptions(hire, change, sinceRead));
+  if (once.kind === 'unprovable') return createUnknown(hire, once.hits);
   if (once.kind === 'refused') throw once.error;
-  return finish(deps, connection, ref, candidateId, once.value);
+  return finish(hire, once.value);
 }
 
 function onceOptions(
-  { store, limits }: ActivityDeps,
-  connection: Connection,
-  ref: HireRef,
-  { fields, reference }: Creation,
+  hire: HireContext,
+  change: Creation,
   sinceRead: Elapsed,
 ): OnceOptions<CreateResult, { reference: string }> {
+  const { store, connection, deps, ref } = hire;
   return {
     store,
     key: ref,
-    verb,
-    pinned: () => ({ reference }),
-    giveUpMs: limits.giveUpMs,
+    verb: createVerb,
+    pinned: () => ({ reference: change.reference }),
+    giveUpMs: deps.limits.giveUpMs,
     readLagMs: connection.hris.capabilities.readLagMs,
-    look: () => look(store, connection, ref, { kind: 'create', fields, reference }),
+    look: async () => look(await reread(hire), change),
     sinceRead,
-    send: (pinned, guard) => connection.hris.employees.create(fields, pinned.reference, guard),
+    send: (pinned, guard) => connection.hris.employees.create(change.fields, pinned.reference, guard),
   };
 }
 
-/**
- * Did an earlier attempt make the employee? Only evidence, or a person's word on that very attempt, settles it; and the word only while
- * nothing is found that the person was not shown: an employee may have come to light since.
- */
+/** Did an earlier attempt make the employee? */
 async function look(
-  store: ActivityDeps['store'],
-  connection: Connection,
-  ref: HireRef,
+  { connection, creation, decisions }: HireContext,
   { fields, reference }: Creation,
 ): Promise<Seen<CreateResult>> {
-  const latest = await latestIntent(store, ref, verb);
-  const decisions = await readDecisions(store, ref);
-  const unsettledCreate = latest?.outcome === 'open';
-  // A first attempt was looked for by planEmployee a moment ago, and nothing of ours has left since.
-  if (!unsettledCreate && latest === undefined && decisions.createUnproven) return { kind: 'absent' };
-  const identity = await lookForEmployee(connection, reference, fields, {
-    unsettledCreate,
-    notThese: decisions.notThese,
-  });
-  if (identity.kind === 'link') return { kind: 'found', value: { kind: 'created', ref: identity.ref } };
-  if (identity.kind === 'create') return { kind: 'absent' };
-  const hits = [...new Set(identity.evidence.flatMap(({ refs }) => refs.map(({ id }) => id)))];
-  const denied = latest !== undefined && decisions.neverHappened.has(latest.attempt);
-  return denied && hits.length === 0 ? { kind: 'absent' } : { kind: 'unprovable', hits };
+  if (mayCreateUnseen(creation, decisions)) return { kind: 'absent' };
+  const seen = judgeCreate(await readFindings(connection, reference, fields), creation, decisions);
+  return seen.kind === 'found' ? { kind: 'found', value: { kind: 'created', ref: seen.employee } } : seen;
 }
 
-async function finish(
-  { store }: ActivityDeps,
-  { tenant, hris }: Connection,
-  ref: HireRef,
-  candidateId: string,
-  created: CreateResult,
-): Promise<Applied> {
+async function finish(hire: HireContext, created: CreateResult): Promise<Applied> {
+  const { store, ref, row } = hire;
+  const { tenant, hris } = hire.connection;
   const result =
     created.kind === 'pending' ? await hris.pending?.resolve(created.ticket, AbortSignal.timeout(READ_MS)) : created;
   if (result === undefined || result.kind === 'pending')
     return { verdict: 'pending', nextCheckMs: result?.nextCheckMs ?? 60_000 };
   const employee = await withNumber(hris, result.ref);
   const number = employee.number ?? null;
-  const open = await latestIntent(store, ref, verb);
-  if (open !== undefined) await decideIntent(store, open, 'done', { kind: 'created', ref: employee });
-  await linkEmployee(store, personOf(tenant, candidateId), ref, { id: employee.id, number });
+  const { creation } = await reread(hire);
+  if (creation !== undefined) await decideIntent(store, creation, 'done', { kind: 'created', ref: employee });
+  await linkEmployee(store, personOf(tenant, row.candidate_id ?? ''), ref, { id: employee.id, number });
   await updateHire(store, ref, { step: 'write-back', employee_id: employee.id, employee_number: number });
   return { verdict: 'employee' };
 }
@@ -148,7 +115,8 @@ async function withNumber(hris: Connection['hris'], employee: EmployeeRef): Prom
   return (await hris.employees.read(employee.id, AbortSignal.timeout(READ_MS)))?.ref ?? employee;
 }
 
-async function createUnknown({ store }: ActivityDeps, ref: HireRef, employeeIds: string[] = []): Promise<Applied> {
-  const attempt = (await latestIntent(store, ref, verb))?.attempt ?? 0;
-  return held('CREATE_UNKNOWN', { jobCandidateId: ref.jobCandidateId, attempt, employeeIds });
+async function createUnknown(hire: HireContext, employeeIds: string[] = []): Promise<Applied> {
+  const { creation, ref } = await reread(hire);
+  const { jobCandidateId } = ref;
+  return held('CREATE_UNKNOWN', { jobCandidateId, attempt: creation?.attempt ?? 0, employeeIds });
 }

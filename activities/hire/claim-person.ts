@@ -1,38 +1,30 @@
 import { ConnectorError } from '../../src/errors.ts';
-import type { Decisions } from '../../src/hire/decisions.ts';
 import type { HireRef } from '../../src/hire/hire-ref.ts';
-import { type Held, held } from '../../src/hire/holds.ts';
+import type { Held } from '../../src/hire/holds.ts';
+import { isSameHire, judgeClaim } from '../../src/plan/judge-claim.ts';
 import { linksOfPerson, moveClaim, takeClaim } from '../../src/store/identity.ts';
 import type { ClaimRow, LinkRow } from '../../src/store/schema.ts';
-import type { Connection } from '../connections.ts';
-import type { ActivityDeps } from '../deps.ts';
 import { personOf } from './hire-references.ts';
+import type { HireContext } from './with-hire.ts';
 
-export type Claimed = { verdict: 'claimed'; before: LinkRow | undefined } | Held;
-
-/**
- * Takes the right to look up, create or link this person. A person whom another hire holds or has linked is a question to a person:
- * the same employee, a transfer, or a new employment.
- */
+/** Takes the right to look up, create or link this person, or asks what this hire is to them. */
 export async function claimPerson(
-  { store }: ActivityDeps,
-  { tenant }: Connection,
-  ref: HireRef,
+  { store, connection: { tenant }, ref, decisions }: HireContext,
   candidateId: string,
-  decisions: Decisions,
-): Promise<Claimed> {
+): Promise<{ verdict: 'claimed'; before: LinkRow | undefined } | Held> {
   const person = personOf(tenant, candidateId);
   const taken = await takeClaim(store, person, ref);
   if (taken === undefined) throw isOver(ref);
-  const { mine, claim } = taken;
-  const links = await linksOfPerson(store, person);
-  const before = links.find((link) => !isOwn(link, ref));
-  if (mine && before === undefined) return { verdict: 'claimed', before: undefined };
-  const about = { jobCandidateId: ref.jobCandidateId, other: refOf(before ?? claim) };
-  if (decisions.person === undefined) return held('PERSON_HIRED_BEFORE', about);
-  if (before === undefined) return held('PERSON_BEING_HIRED', about);
-  if (!mine) await moveClaim(store, person, ref);
+  const before = (await linksOfPerson(store, person)).find((link) => !isSameHire(hireOfLink(link), ref));
+  const holder = hireOfLink(taken.claim);
+  const judged = judgeClaim({ ref, holder, before: before && hireOfLink(before) }, decisions);
+  if (judged.verdict === 'hold') return judged;
+  if (judged.take) await moveClaim(store, person, ref);
   return { verdict: 'claimed', before };
+}
+
+export function hireOfLink(row: LinkRow | ClaimRow): HireRef {
+  return { tenantId: row.tenant_id, jobCandidateId: row.job_candidate_id, period: row.period };
 }
 
 /** Said by a worker that stood still; nobody waits for its word. */
@@ -42,12 +34,4 @@ function isOver(ref: HireRef): ConnectorError {
     action: 'retry',
     message: `The hire of job candidate ${ref.jobCandidateId} ended while this worker stood still.`,
   });
-}
-
-function isOwn(link: LinkRow, ref: HireRef): boolean {
-  return link.tenant_id === ref.tenantId && link.job_candidate_id === ref.jobCandidateId && link.period === ref.period;
-}
-
-function refOf(row: LinkRow | ClaimRow): HireRef {
-  return { tenantId: row.tenant_id, jobCandidateId: row.job_candidate_id, period: row.period };
 }

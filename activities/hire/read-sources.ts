@@ -1,12 +1,10 @@
 import { createHash } from 'node:crypto';
 import type { EmployeeFields } from '../../src/hire/employee.ts';
-import type { HireRef } from '../../src/hire/hire-ref.ts';
 import { evaluateMapping, type MappingProblem, type MappingSources } from '../../src/mapping/evaluate.ts';
-import { readHireRow, updateHire } from '../../src/store/hires.ts';
+import { updateHire } from '../../src/store/hires.ts';
 import { readJob } from '../../src/store/jobs.ts';
-import type { Connection } from '../connections.ts';
-import type { ActivityDeps } from '../deps.ts';
 import { readPresence } from '../presence/read-presence.ts';
+import type { HireContext } from './with-hire.ts';
 
 /** Everything an employee is made of, as both sides hold it now. */
 export interface Sources {
@@ -23,11 +21,10 @@ export interface Sources {
  * must be settled whatever the stage, so `anyStage` reads on.
  */
 export async function readSources(
-  { store }: ActivityDeps,
-  connection: Connection,
-  ref: HireRef,
+  hire: HireContext,
   options: { anyStage: boolean },
 ): Promise<{ verdict: 'left' | 'not-yet' } | { verdict: 'read'; sources: Sources }> {
+  const { store, connection, ref } = hire;
   const { createAt, enrolAt } = connection.tenant.policies;
   const presence = await readPresence(store, connection, ref.jobCandidateId, createAt);
   if (presence.verdict === 'missing') return { verdict: 'left' };
@@ -38,7 +35,7 @@ export async function readSources(
   }
   const { candidateId, jobId } = presence;
   await updateHire(store, ref, { candidate_id: candidateId, job_id: jobId });
-  const records = await readRecords(store, connection, ref, presence);
+  const records = await readRecords(hire, presence);
   const { fields, problems } = evaluateMapping(connection.mapping, records);
   const hash = createHash('sha256')
     .update(JSON.stringify([candidateId, jobId, fields]))
@@ -47,28 +44,25 @@ export async function readSources(
 }
 
 async function readRecords(
-  store: ActivityDeps['store'],
-  connection: Connection,
-  ref: HireRef,
+  hire: HireContext,
   { jobCandidate, jobId }: { jobCandidate: Record<string, unknown>; jobId: string },
 ): Promise<MappingSources> {
-  const job = await readJob(store, ref.tenantId, jobId);
+  const job = await readJob(hire.store, hire.ref.tenantId, jobId);
   return {
     candidate: recordOf(jobCandidate['candidate_details']),
     job: job?.record ?? {},
     jobCandidate,
-    onboarding: await readOnboardingRecord(store, connection, ref),
+    onboarding: await readOnboardingRecord(hire),
   };
 }
 
 /** Only a mapping that reads the onboarding costs the call. */
-async function readOnboardingRecord(
-  store: ActivityDeps['store'],
-  { mapping, partner }: Connection,
-  ref: HireRef,
-): Promise<Record<string, unknown> | undefined> {
+async function readOnboardingRecord({
+  connection: { mapping, partner },
+  row,
+}: HireContext): Promise<Record<string, unknown> | undefined> {
   const wanted = mapping.fields.some((field) => field.from.some((path) => path.source === 'onboarding'));
-  const { onboarding_candidate_id: id } = await readHireRow(store, ref);
+  const id = row.onboarding_candidate_id;
   if (!wanted || id === null) return undefined;
   const { data } = await partner.onboarding.getCandidate(
     { params: { onboardingCandidateId: id } },

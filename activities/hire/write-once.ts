@@ -1,4 +1,3 @@
-import { createHash } from 'node:crypto';
 import { ConnectorError } from '../../src/errors.ts';
 import { passFailpoint } from '../../src/failpoint.ts';
 import type { HireRef } from '../../src/hire/hire-ref.ts';
@@ -90,7 +89,6 @@ async function attempt<T, Pinned>(options: OnceOptions<T, Pinned>, latest: OpenI
     ...key,
     verb,
     attempt: (latest?.attempt ?? 0) + 1,
-    requestHash: createHash('sha256').update(JSON.stringify(pinned)).digest('hex'),
     pinned,
     budgetMs: giveUpMs,
   });

@@ -91,3 +91,17 @@ function link(ref: EmployeeRef, evidence: Evidence[]): IdentityDecision {
 function hold(reason: IdentityHold, evidence: Evidence[]): IdentityDecision {
   return { kind: 'hold', reason, evidence };
 }
+
+/** Findings without the records that a person said are somebody else. */
+export function withoutDenied(findings: readonly Finding[], notThese: ReadonlySet<string>): Finding[] {
+  return findings.map(({ by, found }) => ({ by, found: without(found, notThese) }));
+}
+
+function without(found: Found, notThese: ReadonlySet<string>): Found {
+  if (found.kind === 'none' || notThese.size === 0) return found;
+  const refs = (found.kind === 'one' ? [found.ref] : found.refs).filter(({ id }) => !notThese.has(id));
+  const [ref, ...others] = refs;
+  // What is left out was found and looked at: the empty rest is as good as a trusted "none".
+  if (ref === undefined) return { kind: 'none', trusted: true };
+  return others.length === 0 ? { kind: 'one', ref, by: found.by } : { kind: 'many', refs, by: found.by };
+}

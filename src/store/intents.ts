@@ -8,7 +8,6 @@ export interface NewIntent extends HireRef {
   /** `create-employee`, `enrol:1`, ... */
   verb: string;
   attempt: number;
-  requestHash: string;
   /** What the request pins; ids only. */
   pinned: unknown;
   /** From now to the moment after which this request must not leave any more. */
@@ -33,7 +32,6 @@ export async function openIntent(store: Store, intent: NewIntent): Promise<OpenI
       'job_candidate_id',
       'period',
       'attempt',
-      'request_hash',
       'pinned',
       'sent_at',
       'give_up_at',
@@ -46,7 +44,6 @@ export async function openIntent(store: Store, intent: NewIntent): Promise<OpenI
         'hires.job_candidate_id',
         'hires.period',
         eb.val(intent.attempt).as('attempt'),
-        eb.val(intent.requestHash).as('request_hash'),
         eb.val(JSON.stringify(intent.pinned)).as('pinned'),
         store.now.as('sent_at'),
         sql<number>`${store.now} + ${intent.budgetMs}`.as('give_up_at'),

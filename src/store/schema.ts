@@ -103,7 +103,6 @@ interface IntentTable {
   job_candidate_id: string;
   period: number;
   attempt: number;
-  request_hash: string;
   /** What the request pins (flow, reference): JSON, ids only. */
   pinned: string;
   sent_at: number;

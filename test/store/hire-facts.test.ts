@@ -16,7 +16,6 @@ const intent = {
   ...key,
   verb: 'create-employee',
   attempt: 1,
-  requestHash: 'h',
   pinned: { reference: '17:900' },
   budgetMs: 5_000,
 };

@@ -108,7 +108,6 @@ async function createHires(db: Kysely<unknown>): Promise<void> {
     .addColumn('job_candidate_id', 'text', (c) => c.notNull())
     .addColumn('period', 'integer', (c) => c.notNull())
     .addColumn('attempt', 'integer', (c) => c.notNull())
-    .addColumn('request_hash', 'text', (c) => c.notNull())
     .addColumn('pinned', 'text', (c) => c.notNull())
     .addColumn('sent_at', 'bigint', (c) => c.notNull())
     .addColumn('give_up_at', 'bigint', (c) => c.notNull())

@@ -1,0 +1,32 @@
+import type { EmployeeFields, FindKey } from '../../src/hire/employee.ts';
+import type { Finding } from '../../src/plan/identity-ladder.ts';
+import type { Connection } from '../connections.ts';
+
+const emailFields = ['workEmail', 'email', 'personalEmail'];
+const LOOK_MS = 30_000;
+
+/** Asks the HR system for a person along the identity ladder. */
+export async function readFindings(
+  { hris }: Connection,
+  reference: string,
+  fields: EmployeeFields,
+): Promise<Finding[]> {
+  const findings: Finding[] = [];
+  for (const key of keysOf(reference, fields)) {
+    const found = await hris.employees.find(key, AbortSignal.timeout(LOOK_MS));
+    findings.push({ by: key.by, found });
+    // Our own reference settles it; nothing below can say otherwise.
+    if (key.by === 'reference' && found.kind === 'one') break;
+  }
+  return findings;
+}
+
+function keysOf(reference: string, fields: EmployeeFields): FindKey[] {
+  const keys: FindKey[] = [{ by: 'reference', value: reference }];
+  const emails = emailFields.map((name) => fields[name]).filter((value) => typeof value === 'string' && value !== '');
+  for (const value of new Set(emails)) keys.push({ by: 'email', value: String(value) });
+  const { familyName, givenName, birthDate } = fields as Record<string, unknown>;
+  if (typeof familyName === 'string' && typeof givenName === 'string' && typeof birthDate === 'string')
+    keys.push({ by: 'person', familyName, givenName, birthDate });
+  return keys;
+}

@@ -1,0 +1,54 @@
+import type { Decisions } from '../../src/hire/decisions.ts';
+import type { HireRef } from '../../src/hire/hire-ref.ts';
+import type { Held, refusalAnswers } from '../../src/hire/holds.ts';
+import { readHireRow } from '../../src/store/hires.ts';
+import { latestIntent, type OpenIntent } from '../../src/store/intents.ts';
+import type { Store } from '../../src/store/open-store.ts';
+import type { HireRow } from '../../src/store/schema.ts';
+import type { Connection } from '../connections.ts';
+import type { ActivityDeps } from '../deps.ts';
+import { guarded, guardedOrHeld } from '../guarded.ts';
+import { readDecisions } from './read-decisions.ts';
+
+/** One hire at work: the tenant's two ends, and what the store held of the hire when it was read. */
+export interface HireContext {
+  deps: ActivityDeps;
+  store: Store;
+  connection: Connection;
+  ref: HireRef;
+  row: HireRow;
+  decisions: Decisions;
+  /** The newest attempt at making the employee. */
+  creation: OpenIntent | undefined;
+}
+
+export const createVerb = 'create-employee';
+
+/** Runs one activity of a hire; see `guarded`. */
+export function withHire<T>(deps: ActivityDeps, ref: HireRef, work: (hire: HireContext) => Promise<T>): Promise<T> {
+  return guarded(deps, ref.tenantId, async (connection) => work(await read(deps, connection, ref)));
+}
+
+/** The same, and a refusal that only a person can cure becomes a hold. */
+export function withHireOrHeld<T>(
+  deps: ActivityDeps,
+  ref: HireRef,
+  work: (hire: HireContext) => Promise<T>,
+  when?: keyof typeof refusalAnswers,
+): Promise<T | Held> {
+  return guardedOrHeld(deps, ref.tenantId, async (connection) => work(await read(deps, connection, ref)), when);
+}
+
+/** The hire as the store holds it now: asked again before what cannot be undone. */
+export function reread({ deps, connection, ref }: HireContext): Promise<HireContext> {
+  return read(deps, connection, ref);
+}
+
+async function read(deps: ActivityDeps, connection: Connection, given: HireRef): Promise<HireContext> {
+  const { store } = deps;
+  const { tenantId, jobCandidateId, period } = given;
+  const ref = { tenantId, jobCandidateId, period };
+  const row = await readHireRow(store, ref);
+  const decisions = await readDecisions(store, ref);
+  return { deps, store, connection, ref, row, decisions, creation: await latestIntent(store, ref, createVerb) };
+}

@@ -1,0 +1,7 @@
+import type { EmployeeFields, EmployeeRef } from './employee.ts';
+
+/** One write of a plan. Holds personal data: it stays in the store. */
+export type Change =
+  | { kind: 'create'; fields: EmployeeFields; reference: string }
+  | { kind: 'link'; employee: EmployeeRef }
+  | { kind: 'update'; employee: EmployeeRef; fields: EmployeeFields };

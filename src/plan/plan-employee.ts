@@ -1,0 +1,116 @@
+import type { Change } from '../hire/change.ts';
+import type { Decisions } from '../hire/decisions.ts';
+import type { EmployeeFields, EmployeeRef } from '../hire/employee.ts';
+import type { HireRef } from '../hire/hire-ref.ts';
+import { type Held, held } from '../hire/holds.ts';
+import { climbIdentityLadder, type Finding, type IdentityDecision, withoutDenied } from './identity-ladder.ts';
+
+/** What is known of one person before the HR system is asked about them. */
+export interface KnownPerson {
+  ref: HireRef;
+  candidateId: string;
+  /** Mapped from the records just read. */
+  fields: EmployeeFields;
+  problems: ReadonlyArray<{ field: string; code: string; text: string }>;
+  /** The employee that this hire already has. */
+  own: EmployeeRef | undefined;
+  /** The newest employee that another hire linked to this person. */
+  before: EmployeeRef | undefined;
+  /** Under which reference an employee of this hire is made. */
+  reference: string;
+  /** A create of this hire left, and its outcome is not known. */
+  unsettledCreate: boolean;
+}
+
+/** To whom an employee is linked. */
+export interface LinkedPerson {
+  employeeId: string;
+  candidateId: string;
+  samePartnerCompany: boolean;
+  hire: HireRef;
+}
+
+export interface EmployeeObservation extends KnownPerson {
+  /** The employee a person named; undefined where the HR system has none of that id. */
+  named?: EmployeeRef | undefined;
+  /** Answers along the identity ladder. */
+  findings?: readonly Finding[];
+  /** Links of the employees found. */
+  links?: readonly LinkedPerson[];
+}
+
+/** What a transfer changes: the job, not the person. */
+const jobFields: ReadonlySet<string> = new Set([
+  'title',
+  'department',
+  'location',
+  'employmentType',
+  'startDate',
+  'manager',
+]);
+
+/** Which reading of the HR system the plan still needs. */
+export function readingFor(person: KnownPerson, decisions: Decisions): 'none' | 'named' | 'ladder' {
+  if (person.problems.length > 0 || changeAtHand(person, decisions) !== undefined) return 'none';
+  return decisions.link === undefined ? 'ladder' : 'named';
+}
+
+/** What should be written for one hire, or what a person must be asked first. */
+export function planEmployee(observed: EmployeeObservation, decisions: Decisions): Change | Held {
+  if (observed.problems.length > 0) return incomplete(observed);
+  const atHand = changeAtHand(observed, decisions);
+  if (atHand !== undefined) return atHand;
+  return decisions.link === undefined ? planFromLadder(observed, decisions) : planNamed(observed, decisions.link);
+}
+
+/** The change that needs no reading of the HR system: the employee is known. */
+function changeAtHand({ own, before, fields }: KnownPerson, { person }: Decisions): Change | undefined {
+  if (own !== undefined) return { kind: 'link', employee: own };
+  if (before === undefined || person === 'new-employment') return undefined;
+  if (person === 'same-employee') return { kind: 'link', employee: before };
+  return { kind: 'update', employee: before, fields: pick(fields, jobFields) };
+}
+
+function planNamed({ ref, named }: EmployeeObservation, employeeId: string): Change | Held {
+  if (named !== undefined) return { kind: 'link', employee: named };
+  return held('LINK_NOT_FOUND', { jobCandidateId: ref.jobCandidateId, employeeId });
+}
+
+function planFromLadder(observed: EmployeeObservation, decisions: Decisions): Change | Held {
+  const { fields, reference, before, unsettledCreate, findings = [] } = observed;
+  const notThese = before === undefined ? decisions.notThese : new Set([...decisions.notThese, before.id]);
+  const identity = climbIdentityLadder(withoutDenied(findings, notThese), { unsettledCreate });
+  if (identity.kind === 'link') return planLink(observed, identity.ref);
+  // applyPlan settles a create that already left: it knows the create's deadline.
+  if (identity.kind === 'create' || unsettledCreate || decisions.createUnproven)
+    return { kind: 'create', fields, reference };
+  return ambiguous(observed, identity);
+}
+
+/** An employee who is linked to another person is never taken from them. */
+function planLink({ ref, candidateId, links = [] }: EmployeeObservation, employee: EmployeeRef): Change | Held {
+  const link = links.find((one) => one.employeeId === employee.id);
+  if (link === undefined || (link.samePartnerCompany && link.candidateId === candidateId))
+    return { kind: 'link', employee };
+  const { jobCandidateId } = ref;
+  return held('EMPLOYEE_OF_ANOTHER', { jobCandidateId, employeeIds: [employee.id], other: link.hire });
+}
+
+function ambiguous({ ref }: EmployeeObservation, identity: Extract<IdentityDecision, { kind: 'hold' }>): Held {
+  const { reason, evidence } = identity;
+  const employeeIds = [...new Set(evidence.flatMap(({ refs }) => refs.map(({ id }) => id)))];
+  const keys = evidence.map(({ by }) => by);
+  return held('IDENTITY_AMBIGUOUS', { jobCandidateId: ref.jobCandidateId, reason, keys, employeeIds });
+}
+
+function incomplete({ ref, problems }: EmployeeObservation): Held {
+  return held('MAPPING_INCOMPLETE', {
+    jobCandidateId: ref.jobCandidateId,
+    problems: problems.map(({ text }) => text).join(' '),
+    fields: Object.fromEntries(problems.map(({ field, code }) => [field, code])),
+  });
+}
+
+function pick(fields: EmployeeFields, names: ReadonlySet<string>): EmployeeFields {
+  return Object.fromEntries(Object.entries(fields).filter(([name]) => names.has(name)));
+}
