@@ -22,7 +22,7 @@ export async function buildCli(scratch: string, env: NodeJS.ProcessEnv, onProgre
   // -mod=readonly: what is built is what go.sum names, or nothing.
   const goEnv = { ...env, CGO_ENABLED: '0', GOFLAGS: '-mod=readonly', GOWORK: 'off' };
   const total = await countStale(goEnv, onProgress);
-  const version = `-X github.com/temporalio/cli/internal/temporalcli.Version=${pinnedCli}`;
+  const version = `-X github.com/temporalio/cli/temporalcli.Version=${pinnedCli}`;
   const args = ['build', '-v', ...tags, '-ldflags', `-s -w ${version}`, '-o', binary, target];
   await runGo(args, goEnv, (printed) => {
     // -v prints a package's path when it is begun; what still is downloaded is announced by a sentence.
