@@ -1,0 +1,179 @@
+import { expect, onTestFinished, test } from 'vitest';
+import type { Connection } from '../../../activities/connections.ts';
+import { listStage, type StageMember } from '../../../activities/presence/list-stage.ts';
+import { proveStageFilter } from '../../../activities/presence/prove-stage-filter.ts';
+import { readPresence } from '../../../activities/presence/read-presence.ts';
+import { refreshJobs } from '../../../activities/reconcile/refresh-jobs.ts';
+import { createPartnerClient } from '../../../src/partner/client/create-partner-client.ts';
+import { contract } from '../../../src/partner/contract/index.ts';
+import { Overrides } from '../../../src/partner/contract/overrides.ts';
+import { readStageFilter, saveStageFilter } from '../../../src/store/stage-filters.ts';
+import { listApplicants } from '../../harness/world-people.ts';
+import { openSandbox } from '../../sandbox/open-sandbox.ts';
+import { freshStore } from '../../store/stores.ts';
+
+const DAY_MS = 86_400_000;
+
+/**
+ * A tenant whose partner has 120 people in HIRED on each of two jobs, two pages. `unread` names parameters of GET /candidates/list that
+ * this partner does not read: the client sends them under a name that the sandbox ignores.
+ */
+async function tenant(unread: readonly string[] = []) {
+  const sandbox = await openSandbox({ jobs: 2, candidates: 12, hired: 240 });
+  onTestFinished(() => sandbox[Symbol.asyncDispose]());
+  const { store } = await freshStore('sqlite');
+  const overrides = Overrides.parse({
+    queryNames: { 'candidates.list': Object.fromEntries(unread.map((name) => [name, `${name}Unread`])) },
+  });
+  const { url: baseUrl, key: apiKey } = sandbox;
+  const partner = createPartnerClient({ baseUrl, apiKey, environment: 'sandbox', allowPrivate: true, overrides });
+  onTestFinished(() => partner.close());
+  const policies = { enrolAt: ['HIRED'], createAt: ['HIRED'] };
+  const facts = { tenant: { tenant: 'acme', policies }, partner, overrides, keyFingerprint: 'one' };
+  const connection = facts as unknown as Connection;
+  await store.kysely.insertInto('tenants').values({ tenant_id: 'acme', state: 'active' }).execute();
+  const { jobs } = await refreshJobs(store, connection);
+  const members: StageMember[] = [];
+  const jobId = jobs[0]?.jobId ?? '';
+  for await (const page of listStage(connection, jobId, 'HIRED')) members.push(...page.members);
+  const applicants = (await listApplicants(sandbox.partner)).filter((one) => String(one.jobId) === jobId);
+  const [hired = '', outside = ''] = [members.at(-1)?.jobCandidateId, String(applicants[0]?.jobCandidateId)];
+  return {
+    sandbox,
+    store,
+    connection,
+    jobs,
+    members,
+    /** The last of the list, and somebody of the same job in an early stage. */
+    hired,
+    outside,
+    prove: () => proveStageFilter(store, connection, members),
+    isProven: async () => (await readStageFilter(store, 'acme', 'one', DAY_MS))?.proven,
+    verdict: async (id: string) => (await readPresence(store, connection, id, ['HIRED'])).verdict,
+    callsOf: (run: () => Promise<unknown>) => countedBy(sandbox.control, run),
+  };
+}
+
+type Control = Awaited<ReturnType<typeof openSandbox>>['control'];
+
+/** The requests that `run` made, by operation. */
+async function countedBy(control: Control, run: () => Promise<unknown>): Promise<Record<string, number>> {
+  const afterSeq = (await control.ledger({ last: 1 }))[0]?.seq ?? 0;
+  await run();
+  const rows = await control.ledger({ kind: 'request', afterSeq, limit: 10_000 });
+  return Object.fromEntries([...Map.groupBy(rows, ({ name }) => name)].map(([name, some]) => [name, some.length]));
+}
+
+test('once a probe has proven the filter, somebody in a long stage is found by one call', async () => {
+  const { prove, isProven, verdict, callsOf, hired } = await tenant();
+  await prove();
+  expect(await isProven()).toBe(true);
+  const calls = await callsOf(async () => expect(await verdict(hired)).toBe('in'));
+  expect(calls).toEqual({ 'jobCandidates.bulkFetch': 1, 'candidates.list': 1 });
+});
+
+test('without a probe the filter is not asked and the whole list decides', async () => {
+  const { verdict, callsOf, hired, outside } = await tenant(['stageIds']);
+  const calls = await callsOf(async () => {
+    expect(await verdict(hired)).toBe('in');
+    expect(await verdict(outside)).toBe('out');
+  });
+  expect(calls).toEqual({ 'jobCandidates.bulkFetch': 2, 'jobCandidates.listByStageType': 4 });
+});
+
+test('a probe made with another key, or too long ago, is not believed', async () => {
+  const { store, prove, connection, callsOf, verdict, hired } = await tenant();
+  await prove();
+  await store.kysely.updateTable('tenants').set({ stage_filter_at: 0 }).execute();
+  expect(await callsOf(() => verdict(hired))).not.toHaveProperty(['candidates.list']);
+  await prove();
+  connection.keyFingerprint = 'two';
+  expect(await callsOf(() => verdict(hired))).not.toHaveProperty(['candidates.list']);
+});
+
+test.for([['stageIds'], ['candidateEmail'], ['stageIds', 'candidateEmail'], ['includeJobApplicationDetails']])(
+  'a partner that does not read %s does not prove the filter, and nobody outside counts as in',
+  async (unread) => {
+    const { prove, isProven, verdict, callsOf, hired, outside } = await tenant(unread);
+    await prove();
+    expect(await isProven()).toBe(false);
+    const calls = await callsOf(async () => {
+      expect(await verdict(outside)).toBe('out');
+      expect(await verdict(hired)).toBe('in');
+    });
+    expect(calls).not.toHaveProperty(['candidates.list']);
+  },
+);
+
+test('a filter that still shows somebody who left the stage is not proven', async () => {
+  const { store, prove, isProven, connection, sandbox, members } = await tenant();
+  const [left] = members;
+  const id = left?.jobCandidateId ?? '';
+  const place = { tenant_id: 'acme', job_candidate_id: id, job_id: left?.jobId ?? '', candidate_id: null };
+  const hire = { ...place, period: 1, step: 'left', enrolment: 1, opened_at: 0, updated_at: 0 };
+  await store.kysely
+    .insertInto('hires')
+    .values({ ...hire, state: 'cancelled' })
+    .execute();
+  // The sandbox shows them because they are in the stage; the probe is told a list without them.
+  await proveStageFilter(store, connection, members.slice(1));
+  expect(await isProven()).toBe(false);
+  await store.kysely.updateTable('tenants').set({ stage_filter: null }).execute();
+  await sandbox.control.act('move', { jobCandidateIds: [Number(id)], stageType: 'SCREEN' });
+  await prove();
+  expect(await isProven()).toBe(true);
+});
+
+test('somebody whose other application is in the stage is not in it by the filter', async () => {
+  const { sandbox, prove, isProven, verdict, outside, jobs } = await tenant();
+  await prove();
+  expect(await isProven()).toBe(true);
+  const { items } = await sandbox.partner.readAll(contract.jobCandidates.bulkFetch, {
+    body: { jobCandidateIds: [outside] },
+  });
+  const email = items[0]?.candidate_details?.email ?? '';
+  const second = await sandbox.control.act('addCandidate', {
+    candidate: { email },
+    jobId: Number(jobs[1]?.jobId),
+    stageType: 'HIRED',
+  });
+  expect(await verdict(outside)).toBe('out');
+  expect(await verdict(String((second as { jobCandidateId: number }).jobCandidateId))).toBe('in');
+});
+
+test('whoever the filter does not show is looked for in the whole list', async () => {
+  const { store, prove, verdict, callsOf, hired, outside } = await tenant();
+  await prove();
+  const filter = await readStageFilter(store, 'acme', 'one', DAY_MS);
+  if (filter === undefined) throw new Error('the probe left nothing');
+  // As after a new pipeline: its HIRED stage is not among the ids that the probe read.
+  await saveStageFilter(store, 'acme', { ...filter, stageIds: { HIRED: [999_999] } });
+  expect(await verdict(hired)).toBe('in');
+  const calls = await callsOf(async () => expect(await verdict(outside)).toBe('out'));
+  expect(calls).toEqual({ 'jobCandidates.bulkFetch': 1, 'candidates.list': 1, 'jobCandidates.listByStageType': 2 });
+});
+
+test('somebody who has just left is out although the filter was proven by them', async () => {
+  const { sandbox, prove, verdict, hired } = await tenant();
+  await prove();
+  expect(await verdict(hired)).toBe('in');
+  await sandbox.control.act('move', { jobCandidateIds: [Number(hired)], stageType: 'SCREEN' });
+  expect(await verdict(hired)).toBe('out');
+});
+
+test('120 looks of one job at the same moment share two fetches of a hundred ids at most and one list', async () => {
+  const { verdict, callsOf, members, outside } = await tenant();
+  const ids = [...members.map((one) => one.jobCandidateId), outside];
+  const verdicts: string[] = [];
+  const calls = await callsOf(async () => void verdicts.push(...(await Promise.all(ids.map(verdict)))));
+  expect(verdicts).toEqual([...members.map(() => 'in'), 'out']);
+  expect(calls['jobCandidates.bulkFetch']).toBe(2);
+  expect(calls['jobCandidates.listByStageType']).toBeLessThanOrEqual(4);
+});
+
+test('a broken record without an id says nothing about the others of the same fetch', async () => {
+  const { sandbox, verdict, hired, outside } = await tenant();
+  const broken = { kind: 'schema-surprise', surprise: 'unreadable', items: 1 } as const;
+  await sandbox.control.act('addFault', { ...broken, on: 'jobCandidates.bulkFetch', times: 1 });
+  expect(await Promise.all([verdict(hired), verdict(outside)])).toEqual(['in', 'out']);
+});
