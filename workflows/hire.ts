@@ -81,9 +81,9 @@ async function open(input: HireInput, activities: HireActivities): Promise<HireP
 }
 
 async function enrol(hire: Hire): Promise<HireStep> {
-  const { ref, progress, activities } = hire;
+  const { ref, progress, hints, activities } = hire;
   if (progress.policy.skipOnboarding) return 'employ';
-  const enrolled = await activities.enrol(ref);
+  const enrolled = await hints.answeredBy(activities.enrol(ref));
   if (enrolled.verdict === 'left') return 'confirm-left';
   if (enrolled.verdict === 'hold') return hold(hire, enrolled.hold);
   if (enrolled.verdict === 'no-credits') {
@@ -91,7 +91,10 @@ async function enrol(hire: Hire): Promise<HireStep> {
     return 'await-credits';
   }
   if (enrolled.verdict === 'skip') return 'employ';
-  return 'onboard';
+  if (enrolled.waiting !== true) return 'onboard';
+  // A new enrolment's answer says where it stands: it is read again when something is heard of it.
+  progress.step = 'onboard';
+  return awaitOnboarding(hire);
 }
 
 async function awaitCredits({ progress, hints }: Hire): Promise<HireStep> {
@@ -107,10 +110,14 @@ async function reEnrol({ ref, progress, activities }: Hire): Promise<HireStep> {
 }
 
 async function onboard(hire: Hire): Promise<HireStep> {
-  const { ref, progress, hints, activities } = hire;
+  const { ref, activities } = hire;
   const onboarding = await activities.readOnboarding(ref);
   if (onboarding.verdict === 'ready') return 'employ';
-  if (onboarding.verdict === 'hold') return hold(hire, onboarding.hold);
+  return onboarding.verdict === 'hold' ? hold(hire, onboarding.hold) : awaitOnboarding(hire);
+}
+
+async function awaitOnboarding(hire: Hire): Promise<HireStep> {
+  const { ref, progress, hints, activities } = hire;
   progress.deadlineAt ??= Date.now() + progress.policy.onboardingDeadlineMs;
   const remaining = progress.deadlineAt - Date.now();
   if (remaining <= 0) return hold(hire, await activities.describeDeadline(ref));
@@ -128,7 +135,7 @@ async function employ(hire: Hire): Promise<HireStep> {
     await hints.wait();
     return 'employ';
   }
-  const applied = await activities.applyPlan({ ...ref, planId: planned.planId });
+  const applied = await hints.answeredBy(activities.applyPlan({ ...ref, planId: planned.planId }));
   if (applied.verdict === 'hold') return hold(hire, applied.hold);
   if (applied.verdict === 'left') return 'confirm-left';
   if (applied.verdict === 'stale') return 'employ';
@@ -230,6 +237,8 @@ interface Hints {
   /** Waits for the next hint, at most so long; then gives and clears every hint that came. */
   wait(timeoutMs?: number): Promise<Set<HintAbout>>;
   has(about: HintAbout): boolean;
+  /** Hints about the person heard before this call are answered by it where it says that it read the person afterwards. */
+  answeredBy<T extends object>(call: Promise<T>): Promise<T>;
   /** All of them where none is named. */
   clear(about?: HintAbout): void;
 }
@@ -249,6 +258,12 @@ function listenForHints(): Hints {
       return about;
     },
     has: (about) => waiting.has(about),
+    async answeredBy(call) {
+      const heard = waiting.delete('person');
+      const answer = await call;
+      if (heard && !('present' in answer && answer.present === true)) waiting.add('person');
+      return answer;
+    },
     clear(about) {
       if (about === undefined) waiting.clear();
       else waiting.delete(about);

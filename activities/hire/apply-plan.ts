@@ -35,8 +35,9 @@ export function applyPlan(deps: ActivityDeps, input: HireRef & { planId: string 
     if (read.verdict !== 'read') return { verdict: read.verdict === 'left' ? 'left' : 'stale' };
     if (read.sources.hash !== plan.sources_hash) return { verdict: 'stale' };
     const applied = await apply(hire, change, sinceRead);
-    if (applied.verdict === 'employee') await markApplied(hire.store, input.planId);
-    return applied;
+    if (applied.verdict !== 'employee') return applied;
+    await markApplied(hire.store, input.planId);
+    return { ...applied, present: true };
   });
 }
 

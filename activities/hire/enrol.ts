@@ -170,7 +170,8 @@ async function record(deps: ActivityDeps, attempt: Attempt, enrolment: Enrolment
   await recordEnrolment(deps.store, ref, nth, { id, status });
   if (made) deps.closedGates.delete(ref.tenantId);
   if (made && (await openCreditGate(deps.store, ref.tenantId))) await signalWaiting(deps, ref.tenantId);
-  return { verdict: 'enrolled' };
+  // Nobody is enrolled whose presence was not read in the same attempt.
+  return made ? { verdict: 'enrolled', present: true, waiting: status === 'not_started' } : { verdict: 'enrolled' };
 }
 
 async function signalWaiting({ store, signalHire, log }: ActivityDeps, tenantId: string): Promise<void> {

@@ -23,11 +23,14 @@ export interface HireActivities {
   openHire(input: { tenantId: string; jobCandidateId: string; adopt: boolean; watch: boolean }): Promise<Opened>;
   /** Read-only: is this person in a hiring stage now? One reading proves nothing about absence. */
   readHire(input: HireRef): Promise<{ verdict: 'in' | 'out' | 'missing' }>;
-  /** By the reference of this enrolment: found is adopted, never sent twice. Costs one credit. */
+  /**
+   * By the reference of this enrolment: found is adopted, never sent twice. Costs one credit. `present`: the person was read in the stage
+   * by this call. `waiting`: the new enrolment has not begun.
+   */
   enrol(
     input: HireRef,
   ): Promise<
-    | { verdict: 'enrolled' }
+    | { verdict: 'enrolled'; present?: boolean; waiting?: boolean }
     | { verdict: 'skip' }
     | { verdict: 'left' }
     | { verdict: 'no-credits'; waitMs: number }
@@ -41,11 +44,11 @@ export interface HireActivities {
   planEmployee(
     input: HireRef,
   ): Promise<{ verdict: 'plan'; planId: string } | { verdict: 'left' } | { verdict: 'not-yet' } | Held>;
-  /** By the intent of this hire: one employee, or the one that is there. */
+  /** By the intent of this hire: one employee, or the one that is there. `present` as with `enrol`. */
   applyPlan(
     input: HireRef & { planId: string },
   ): Promise<
-    | { verdict: 'employee' }
+    | { verdict: 'employee'; present?: boolean }
     | { verdict: 'stale' }
     | { verdict: 'left' }
     | { verdict: 'pending'; nextCheckMs: number }

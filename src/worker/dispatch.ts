@@ -12,7 +12,8 @@ export const dispatch: Record<EventName, HintKind> = {
   'candidate.stage_changed': 'moved',
   'candidate.rejected': 'left',
   'candidate.removed_from_job': 'left',
-  'onboarding.candidate.enrolled': 'onboarding',
+  // Ours is told by the answer to its request, and another's is no hire's business.
+  'onboarding.candidate.enrolled': 'ignored',
   'onboarding.candidate.status_changed': 'onboarding',
   'onboarding.candidate.completed': 'onboarding',
   'onboarding.documents.verified': 'ignored',

@@ -1,0 +1,45 @@
+import { afterAll, expect, test } from 'vitest';
+import { countCalls, startCountedWorld, sumOf } from '../harness/count-calls.ts';
+import { takeApplicants } from '../harness/hiring.ts';
+import { temporalForTests } from '../harness/temporal.ts';
+
+const rows: Record<string, unknown>[] = [];
+
+afterAll(() => console.table(rows));
+
+async function callsOf(onboarding: 'skip' | 'played', hires: number, others: number): Promise<number> {
+  const { address } = await temporalForTests();
+  const world = await startCountedWorld(onboarding, {
+    temporalAddress: address,
+    jobs: 1,
+    candidates: hires + 2,
+    hired: others,
+  });
+  try {
+    const calls = await countCalls(world, await takeApplicants(world, hires));
+    const each = sumOf(calls) / hires;
+    rows.push({ onboarding, hires, 'others in the stage': others, 'calls a hire': each, ...Object.fromEntries(calls) });
+    return each;
+  } finally {
+    await world.close();
+  }
+}
+
+test('a hire alone makes at most 10 partner calls without onboarding and 16 with it', {
+  timeout: 300_000,
+}, async () => {
+  expect(await callsOf('skip', 1, 0)).toBeLessThanOrEqual(10);
+  expect(await callsOf('played', 1, 0)).toBeLessThanOrEqual(16);
+});
+
+test('100 hires of one job at once make at most 6 calls each without onboarding and 11 with it', {
+  timeout: 600_000,
+}, async () => {
+  expect(await callsOf('skip', 100, 0)).toBeLessThanOrEqual(6);
+  expect(await callsOf('played', 100, 0)).toBeLessThanOrEqual(11);
+});
+
+test('5,000 others in the stage cost a hire at most one more call', { timeout: 600_000 }, async () => {
+  const alone = await callsOf('skip', 1, 0);
+  expect(await callsOf('skip', 1, 5_000)).toBeLessThanOrEqual(alone + 1);
+});

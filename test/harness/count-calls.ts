@@ -1,0 +1,61 @@
+import { readFile, writeFile } from 'node:fs/promises';
+import { join } from 'node:path';
+import { readStatus, untilBaseline } from './hiring.ts';
+import { type Applicant, startWorld, until, type World, type WorldOptions } from './world.ts';
+import { TENANT } from './world-tenant.ts';
+
+const FIELD = 'EMPLOYEE_ID_FIELD';
+const reconcile = 'reconcile: { every: 1h }\n  cancel: { grace: 2s }';
+
+/** A running product with nothing to do but hire: no reconcile within the hour, the Employee ID also in a custom field. */
+export async function startCountedWorld(onboarding: 'skip' | 'played', options: WorldOptions): Promise<World> {
+  const world = await startWorld({
+    policies: `onboarding: ${onboarding === 'skip' ? 'skip' : '{ flow: "{flow}" }'}\n  ${reconcile}`,
+    writeBack: `customField: "${FIELD}"`,
+    ...options,
+  });
+  const field = await world.partner.customFields.create({
+    body: { entityType: 'candidate', fieldLabel: 'Employee ID', fieldType: 'text', parentSection: 'Miscellaneous' },
+  });
+  const file = join(world.tenantsDir, `${TENANT}.yaml`);
+  await writeFile(file, (await readFile(file, 'utf8')).replace(FIELD, String(field.data.id)));
+  await Promise.all([world.startReceiver(), world.startWorker()]);
+  await untilBaseline(world);
+  return world;
+}
+
+/** Hires these people at once, plays their onboardings as they come, and counts the requests until all are done and nothing moves. */
+export async function countCalls(world: World, people: readonly Applicant[]): Promise<Map<string, number>> {
+  const done = ((await readStatus(world)).hires['done'] ?? 0) + people.length;
+  const before = (await world.control.ledger({ last: 1 }))[0]?.seq ?? 0;
+  await world.control.act('move', { jobCandidateIds: people.map((one) => one.jobCandidateId), stageType: 'HIRED' });
+  let played = before;
+  let seen = 0;
+  await until(
+    `${people.length} hires done`,
+    async () => {
+      for (const { seq, subject } of await world.control.ledger({
+        kind: 'effect',
+        name: 'enrolment',
+        afterSeq: played,
+      })) {
+        played = seq;
+        await world.control.act('finishOnboarding', { onboardingCandidateId: String(subject) });
+      }
+      const { hires, inbox } = await readStatus(world);
+      const now = (await world.control.ledger({ last: 1 }))[0]?.seq ?? 0;
+      const atRest = now === seen && (inbox.counts['waiting'] ?? 0) === 0;
+      seen = now;
+      return hires['done'] === done && atRest;
+    },
+    { timeoutMs: 240_000, everyMs: 700 },
+  );
+  const calls = new Map<string, number>();
+  for (const { name } of await world.control.ledger({ kind: 'request', afterSeq: before, limit: 100_000 }))
+    calls.set(name, (calls.get(name) ?? 0) + 1);
+  return calls;
+}
+
+export function sumOf(calls: ReadonlyMap<string, number>): number {
+  return [...calls.values()].reduce((sum, count) => sum + count, 0);
+}

@@ -1,0 +1,22 @@
+import { type PlantedBug, tests } from '../planted-bug.ts';
+
+export const bug: PlantedBug = {
+  name: 'absence concluded from the filter',
+  patches: [
+    {
+      file: 'activities/presence/read-membership.ts',
+      find: '  const listed = await findInLists(connection, jobId, stages, new Set(rest));\n',
+      replace: `  const { tenant, keyFingerprint } = connection;
+  const filter = await readStageFilter(store, tenant.tenant, keyFingerprint, FILTER_PROVEN_FOR_MS);
+  const listed =
+    filter?.proven === true
+      ? { missing: new Set(rest), unreadable: undefined }
+      : await findInLists(connection, jobId, stages, new Set(rest));
+`,
+    },
+  ],
+  caughtBy: tests(
+    /whoever the filter does not show is looked for in the whole list/,
+    'test/activities/presence/read-presence.test.ts',
+  ),
+};

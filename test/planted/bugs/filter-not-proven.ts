@@ -1,0 +1,13 @@
+import { type PlantedBug, tests } from '../planted-bug.ts';
+
+export const bug: PlantedBug = {
+  name: 'filter believed against its probe',
+  patches: [
+    {
+      file: 'activities/presence/read-membership.ts',
+      find: 'filter?.proven !== true',
+      replace: 'filter === undefined',
+    },
+  ],
+  caughtBy: tests(/nobody outside counts as in/, 'test/activities/presence/read-presence.test.ts'),
+};
