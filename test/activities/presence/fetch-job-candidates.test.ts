@@ -35,6 +35,8 @@ test('a partner that refuses the whole fetch for one unknown id still shows all 
 
 test('an answer that cannot be read is not asked for again in halves', async () => {
   const { partner, seen } = await scriptedPartner(() => ({ json: { status: 'success', data: 7 } }));
-  await expect(fetchJobCandidates({ partner } as unknown as Connection, ['1', '2', '3'])).rejects.toThrow();
+  await expect(fetchJobCandidates({ partner } as unknown as Connection, ['1', '2', '3'])).rejects.toMatchObject({
+    action: 'reject',
+  });
   expect(seen).toHaveLength(1);
 });

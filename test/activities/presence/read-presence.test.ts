@@ -37,7 +37,8 @@ async function tenant(unread: readonly string[] = []) {
   const jobId = jobs[0]?.jobId ?? '';
   for await (const page of listStage(connection, jobId, 'HIRED')) members.push(...page.members);
   const applicants = (await listApplicants(sandbox.partner)).filter((one) => String(one.jobId) === jobId);
-  const [hired = '', outside = ''] = [members.at(-1)?.jobCandidateId, String(applicants[0]?.jobCandidateId)];
+  const hired = members.at(-1)?.jobCandidateId ?? '';
+  const outside = String(applicants[0]?.jobCandidateId);
   return {
     sandbox,
     store,
@@ -110,7 +111,7 @@ test('a filter that still shows somebody who left the stage is not proven', asyn
   const [left] = members;
   const id = left?.jobCandidateId ?? '';
   const place = { tenant_id: 'acme', job_candidate_id: id, job_id: left?.jobId ?? '', candidate_id: null };
-  const hire = { ...place, period: 1, step: 'left', enrolment: 1, opened_at: 0, updated_at: 0 };
+  const hire = { ...place, period: 1, step: 'ended', enrolment: 1, opened_at: 0, updated_at: 0 } as const;
   await store.kysely
     .insertInto('hires')
     .values({ ...hire, state: 'cancelled' })

@@ -21,7 +21,7 @@ async function tenant(hired = 3) {
     ({
       tenant: { tenant: 'acme', partner: {}, policies: { enrolAt: ['HIRED'], createAt: ['HIRED'] } },
       partner,
-      hris: { facts: () => ({ storesReference: false, readLagMs: 0 }) },
+      hris: { capabilities: { storesReference: false, readLagMs: 0 } },
       overrides: defaultOverrides,
       keyFingerprint: 'one',
     }) as unknown as Connection;
