@@ -12,11 +12,11 @@ export function addDemo(program: Command): void {
   program
     .command('demo')
     .description(
-      'Show it all on this machine: a sandbox partner, a played recruiter, five hires, one HRIS. Stays until Ctrl-C.',
+      'Show everything on this machine: a sandbox partner, a played recruiter, five hires, one HRIS. Runs until Ctrl-C.',
     )
     .option('--once', 'end after the table: exit code 0 when every hire is verified, 1 otherwise')
     .option('--report <file>', 'write the counts as JSON')
-    .option('--seed <n>', 'seed of the people made up', integer(0, 2 ** 31), 7)
+    .option('--seed <n>', 'seed of the made-up people', integer(0, 2 ** 31), 7)
     .addHelpText('after', example('hirebridge demo', 'hirebridge demo --once --report demo.json'))
     .action(runDemoCommand);
 }
