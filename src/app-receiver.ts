@@ -21,8 +21,8 @@ export interface RunningReceiver {
 }
 
 /**
- * The receiver as a process. It listens first and brings the rest (tenant files, store, drivers: most of its start-up) while the
- * first deliveries wait: each 100 ms of a closed port is time the partner's 1.4 s of retries do not come back from.
+ * The receiver as a process. It listens first and loads the rest (tenant files, store, drivers: most of its start-up)
+ * while the first deliveries wait: the partner's retries end after 1.4 s, and a closed port uses that time up.
  */
 export async function runReceiver(options: RunReceiverOptions): Promise<RunningReceiver> {
   const config = readConfig();
@@ -35,7 +35,7 @@ export async function runReceiver(options: RunReceiverOptions): Promise<RunningR
     reusePort: options.reusePort ?? config.HIREBRIDGE_REUSE_PORT,
     maxBytes: config.HIREBRIDGE_MAX_WEBHOOK_BYTES,
     tenants: tenants.promise.then((known) => (id: string) => known.get(id)),
-    // A known event of a stream not built yet is closed by the relay, which knows who acts upon what.
+    // The relay ignores known events that nothing acts upon: it knows the dispatch table.
     classify: (event) => (isEventName(event) ? 'waiting' : 'unknown'),
     openStore: () => openDeliveryStore(storeUrl(options.dataDir, config)),
     metrics: createReceiverMetrics(registry),

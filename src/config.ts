@@ -35,7 +35,7 @@ export const Config = z.object({
   HIREBRIDGE_REQUEST_MS: milliseconds.default(10_000),
   /** How long after the give-up time the partner may still show a write late, ms. */
   HIREBRIDGE_PARTNER_LAG_MS: milliseconds.default(2_000),
-  /** How long a worker may stand still before its activities move on, ms. */
+  /** How long a worker may hang before its activities move to another, ms. */
   HIREBRIDGE_HEARTBEAT_MS: milliseconds.default(10_000),
   /** First wait before an activity is tried again, ms. */
   HIREBRIDGE_RETRY_MS: milliseconds.default(1_000),
@@ -43,7 +43,7 @@ export const Config = z.object({
   HIREBRIDGE_STICKY_MS: milliseconds.default(5_000),
   /** How long a paused tenant waits before its key is tried again, ms. */
   HIREBRIDGE_PAUSED_MS: milliseconds.default(15_000),
-  /** Where the workflows' bundle is kept, by content, so that several data directories may share it; "cache" in the data directory without it. */
+  /** Where the workflows' bundle is cached, so that data directories may share it; "cache" in each without it. */
   HIREBRIDGE_BUNDLE_DIR: z.string().min(1).optional(),
   /** Only for tests: the process kills itself at this point; see src/failpoint.ts. */
   HIREBRIDGE_FAILPOINT_KILL: z.string().optional(),
@@ -60,7 +60,7 @@ export interface Places {
   dataDir: string;
 }
 
-/** Reads the environment; an unusable value is refused by the variable's name, without the value. */
+/** Reads the environment. An invalid value is rejected by the variable's name, without the value. */
 export function readConfig(env: NodeJS.ProcessEnv = process.env): Config {
   const parsed = Config.safeParse(env);
   if (parsed.success) return parsed.data;
@@ -68,7 +68,7 @@ export function readConfig(env: NodeJS.ProcessEnv = process.env): Config {
   throw new ConnectorError({
     code: 'CONFIG_INVALID',
     action: 'reject',
-    message: `The environment holds a value that cannot be used (${wrong}). Correct the variable or unset it to take the default.`,
+    message: `The environment holds an invalid value (${wrong}). Correct the variable, or unset it to use the default.`,
   });
 }
 

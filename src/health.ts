@@ -33,8 +33,8 @@ export function createRegistry(part: string): Registry {
 }
 
 /**
- * Answers `/healthz` (the process turns its loop), `/readyz` (what it needs is there; 503 otherwise) and `/metrics` (Prometheus)
- * on loopback only: none of it is meant for the internet that reaches the webhook port.
+ * Answers `/healthz` (the event loop runs), `/readyz` (what it needs is there; 503 otherwise) and `/metrics`
+ * (Prometheus), on loopback only: none of it is meant for the internet that reaches the webhook port.
  */
 export async function startHealth(options: HealthOptions): Promise<Health> {
   const pages: Record<string, (response: ServerResponse) => Promise<void>> = {
@@ -90,7 +90,9 @@ function cannotListen(port: number, cause: NodeJS.ErrnoException): ConnectorErro
   return new ConnectorError({
     code: 'HEALTH_CANNOT_LISTEN',
     action: 'retry',
-    message: `The health page cannot listen on 127.0.0.1:${port} (${cause.code ?? 'error'}). Free that port or choose another with --health-port (0 takes a free one).`,
+    message:
+      `The health page cannot listen on 127.0.0.1:${port} (${cause.code ?? 'error'}). ` +
+      'Free that port or choose another with --health-port (0 takes a free one).',
     cause,
   });
 }

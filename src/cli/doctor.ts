@@ -8,7 +8,7 @@ import { example, placesOf } from './options.ts';
 export function addDoctor(program: Command): void {
   program
     .command('doctor')
-    .description('Check this installation, and list every reading assumed where the specification is silent.')
+    .description('Check this installation, and list every assumption made where the specification is silent.')
     .option('--json', 'print JSON')
     .addHelpText('after', example('hirebridge doctor', 'hirebridge doctor --json'))
     .action(runDoctor);
@@ -43,7 +43,8 @@ function renderDoctor(findings: readonly Finding[], assumptions: readonly Assump
   return [
     ...checks,
     '',
-    `${assumptions.length} overrides assumed where the specification is silent (question, section, reading [key of a tenant file that overrides it]):`,
+    `${assumptions.length} assumptions where the specification is silent`,
+    '(question, section, assumption [key of a tenant file that overrides it]):',
     ...overrides,
     '',
   ].join('\n');

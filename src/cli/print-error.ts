@@ -3,7 +3,7 @@ import { ConnectorError } from '../errors.ts';
 import { isDebugging } from '../log.ts';
 import { EXIT, type ExitCode } from './exit-codes.ts';
 
-/** Refused files and answers are 2; what cannot be reached or went wrong is 1. */
+/** Rejected files and answers are 2; whatever is unreachable or went wrong is 1. */
 export function exitCodeOf(error: unknown): ExitCode {
   return error instanceof ConnectorError && error.action === 'reject' ? EXIT.refused : EXIT.error;
 }
@@ -14,7 +14,7 @@ export function printError(error: unknown): void {
   if (isDebugging() && error instanceof Error) process.stderr.write(`${error.stack ?? ''}\n${causeStack(error)}`);
 }
 
-/** What the machine refuses, in words that say what to do. */
+/** What the operating system rejects, in words that say what to do. */
 const SYSTEM_ERRORS: Record<string, string> = {
   EADDRINUSE: 'Another process listens there. Stop it or choose another port (0 takes a free one).',
   EACCES: 'This user may not do that. Choose another place, or change its permissions.',

@@ -16,7 +16,7 @@ import { addSync } from './sync.ts';
 import { addUp } from './up.ts';
 import { addWorker } from './worker.ts';
 
-/** Every verb, in the order `--help` shows them. Heavy parts are imported by the command that needs them, when it runs. */
+/** Every command, in the order of `--help`. Heavy parts are imported by the command that needs them, when it runs. */
 const COMMANDS = [
   addDemo,
   addUp,
@@ -35,7 +35,8 @@ const COMMANDS = [
 function createProgram(): Command {
   const program = new Command('hirebridge')
     .description(
-      "Keeps a hiring platform and each customer's HR system in agreement: nothing lost, nothing twice, everything explained.",
+      "Keeps a hiring platform and each customer's HR system in agreement: " +
+        'nothing lost, nothing twice, everything explained.',
     )
     .option('--tenants <dir>', 'directory of tenant files (default "tenants", or HIREBRIDGE_TENANTS)')
     .option('--data <dir>', 'directory of everything kept on this machine (default ".hirebridge", or HIREBRIDGE_DATA)')
@@ -44,14 +45,15 @@ function createProgram(): Command {
     .showHelpAfterError('(add --help for what this command takes)')
     .addHelpText(
       'after',
-      `\nExit codes: 0 done, 1 error, 2 refused or differences, 3 partial.\n${example('hirebridge demo --once', 'hirebridge up --tenants ./tenants')}`,
+      '\nExit codes: 0 done, 1 error, 2 rejected input or differences, 3 done in part.\n' +
+        example('hirebridge demo --once', 'hirebridge up --tenants ./tenants'),
     )
     .exitOverride();
   for (const add of COMMANDS) add(program);
   return program;
 }
 
-/** A wrong command line is refused input; help and version are no errors. */
+/** A wrong command line is rejected input; help and version are no errors. */
 function exitOf(error: unknown): number {
   if (error instanceof CommanderError) return error.exitCode === 0 ? EXIT.done : EXIT.refused;
   printError(error);

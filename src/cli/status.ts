@@ -10,7 +10,8 @@ export function addStatus(program: Command): void {
   program
     .command('status')
     .description(
-      'Show tenants, hires by state, holds with their reason, inbox and reconcile ages, and the last run of each stream.',
+      'Show tenants, hires by state, holds with their reason, inbox and reconcile ages, ' +
+        'and the last run of each stream.',
     )
     .option('--json', 'print JSON')
     .addHelpText('after', example('hirebridge status', 'hirebridge status --json'))
@@ -43,10 +44,8 @@ function renderStatus(status: Status): string {
     age(hold.ageMs),
     `${hold.code}: ${hold.message}`,
   ]);
-  const heldPart =
-    holds.length === 0
-      ? 'No holds.'
-      : `${renderTable(['hold', 'tenant', 'job candidate', 'age', 'reason'], holds)}\n\nAnswer one with: hirebridge hold show ID`;
+  const table = renderTable(['hold', 'tenant', 'job candidate', 'age', 'reason'], holds);
+  const heldPart = holds.length === 0 ? 'No holds.' : `${table}\n\nHow to answer one: hirebridge hold show ID`;
   return `${[tenants, ...pauses, ...streamsPart(status.tenants), heldPart].join('\n\n')}\n`;
 }
 

@@ -41,7 +41,7 @@ export interface Supervisor {
 }
 
 const MAIN = fileURLToPath(new URL('./main.ts', import.meta.url));
-/** The first restart is at once: the partner's retries end 1.4 s after an event, and a receiver needs some of them to boot. */
+/** The first restart is immediate: the partner's retries end after 1.4 s, and a receiver needs some of that to boot. */
 const BACKOFF_MS = [0, 0, 500, 1_000, 2_000, 5_000] as const;
 const GIVE_UP = 4;
 const STEADY_MS = 10_000;
@@ -62,7 +62,7 @@ export function supervise(specs: readonly ChildSpec[], options: SuperviseOptions
   };
 }
 
-/** Keeps one child alive until it is stopped. One that never came up is given up; one that once did is started again for ever. */
+/** Keeps one child alive until it is stopped. One that never came up is given up; one that did always restarts. */
 function keep(spec: ChildSpec, options: SuperviseOptions, fail: (error: Error) => void) {
   let child: ChildProcess | undefined;
   let restart: NodeJS.Timeout | undefined;
@@ -108,12 +108,12 @@ function keep(spec: ChildSpec, options: SuperviseOptions, fail: (error: Error) =
   };
 }
 
-/** The child's own lines have said why; this says only that it is over, with the exit code that fits. */
+/** The child's own lines have said why; this adds the exit code. */
 function didNotStay(name: string, code: number | null, signal: NodeJS.Signals | null): ConnectorError {
   return new ConnectorError({
     code: 'PART_ENDED',
     action: code === EXIT.refused ? 'reject' : 'retry',
-    message: `The part ${name} ended (${signal ?? `exit code ${code}`}) and does not stay up. Its own lines above say why.`,
+    message: `${name} ended (${signal ?? `exit code ${code}`}) and does not stay up. Its own lines above say why.`,
   });
 }
 
@@ -132,7 +132,7 @@ function launch(spec: ChildSpec, options: SuperviseOptions): ChildProcess {
   return running;
 }
 
-/** A child writes to a pipe, yet its lines end on this process's terminal: it gets this process's choice of form and colour. */
+/** A child writes to a pipe, yet its lines end up on this terminal: it gets this process's format and colour. */
 function childLogEnv(): NodeJS.ProcessEnv {
   if (process.env['LOG_FORMAT'] !== undefined || !process.stderr.isTTY) return {};
   return { LOG_FORMAT: 'pretty', FORCE_COLOR: process.env['FORCE_COLOR'] ?? '1' };

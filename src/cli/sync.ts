@@ -9,11 +9,13 @@ export function addSync(program: Command): void {
     .description("Pull one stream into the HR system's landing table: unchanged records cost no write.")
     .argument('<tenant>', 'tenant of the stream')
     .addArgument(new Argument('<stream>', 'what to pull').choices(streamNames))
-    .option('--full', 'begin at the first page and write every row again, whatever its hash says')
+    .option('--full', 'start at the first page and write every row again, whatever its hash says')
     .option('--json', 'print the counts as JSON')
     .addHelpText(
       'after',
-      `\nA worker must run (hirebridge up, or hirebridge worker). Exit code 3: records were left out, each with its reason.\n${example('hirebridge sync acme candidates', 'hirebridge sync acme jobs --full')}`,
+      '\nA worker must run (hirebridge up, or hirebridge worker). ' +
+        'Exit code 3: records were left out, each with its reason.\n' +
+        example('hirebridge sync acme candidates', 'hirebridge sync acme jobs --full'),
     )
     .action(runSync);
 }

@@ -18,8 +18,8 @@ export function stopSignal(): AbortSignal {
 }
 
 /**
- * A parent killed with SIGKILL cannot tell its children; the kernel closes its end of the channel for it. A drain that has not
- * ended by itself after the grace is ended for good.
+ * A parent killed with SIGKILL cannot tell its children, but the kernel closes its end of the channel. A drain that
+ * takes longer than the grace period is cut short.
  */
 function watchParent(stop: () => void): void {
   process.once('disconnect', () => {

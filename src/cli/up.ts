@@ -12,7 +12,8 @@ export function addUp(program: Command): void {
   program
     .command('up')
     .description(
-      'Run everything on this machine: Temporal (unless TEMPORAL_ADDRESS or a profile names one), receiver and worker. Stays until Ctrl-C.',
+      'Run everything on this machine until Ctrl-C: receiver, worker, ' +
+        'and Temporal unless TEMPORAL_ADDRESS or a profile names one.',
     )
     .option('--port <n>', 'port of the webhook address (default 8787, or HIREBRIDGE_PORT)', port)
     .option('--host <address>', 'address the receiver listens on (default 127.0.0.1, or HIREBRIDGE_HOST)')

@@ -29,8 +29,8 @@ async function runWorkerCommand(options: { healthPort?: number }, command: Comma
 }
 
 /**
- * A page's records are garbage once it has landed, and V8 would rather let the heap grow than collect it: a pass over 30,000 candidates took
- * 136 MB over idle without this and 36 MB with it, for a third more time.
+ * A page's records are garbage once it has landed, and V8 would rather let the heap grow than collect them: a run over
+ * 30,000 candidates took 136 MB over idle without this and 36 MB with it, for a third more time.
  */
 function keepHeapSmall(): void {
   for (const flag of ['--heap-growing-percent=30', '--max-semi-space-size=8', '--semi-space-growth-factor=1'])

@@ -9,7 +9,7 @@ import { signalHire } from '../temporal/signal-hire.ts';
 import type { OperatorParts } from './operator-parts.ts';
 import { readHoldRow } from './read-holds.ts';
 
-/** Writes a person's answer and hints what waits for it. The store has it first: a reconcile makes up for a lost signal. */
+/** Stores a person's answer, then hints what waits for it: a reconcile makes up for a lost signal. */
 export async function answerHold(
   { store, hires }: Pick<OperatorParts, 'store' | 'hires'>,
   { holdId, answer, arguments: args }: { holdId: string; answer: string; arguments: string[] },
@@ -29,26 +29,18 @@ export async function answerHold(
     );
   if (!(await writeAnswer(store, holdId, answer, args)))
     throw refused('HOLD_ANSWERED', `Hold ${holdId} is answered already; the first answer stands.`);
-  if (hold.job_candidate_id === null) return answerTenantHold(store, hires, hold.tenant_id, holdId, answer, args);
-  await signalHire(hires, { tenantId: hold.tenant_id, jobCandidateId: hold.job_candidate_id }, 'answer', {
-    start: true,
-  });
+  const { tenant_id: tenantId, job_candidate_id: jobCandidateId } = hold;
+  if (jobCandidateId !== null)
+    return void (await signalHire(hires, { tenantId, jobCandidateId }, 'answer', { start: true }));
+  if (answer === 'retry') await retryEnrolments(store, hires, tenantId);
+  if (answer === 'adopt') await adoptHires(hires, tenantId, args);
+  await closeHold(store, holdId);
 }
 
-/** A hold of the whole tenant: the hires named are taken up, the others stay as they are. */
-async function answerTenantHold(
-  store: Store,
-  hires: HireClient,
-  tenantId: string,
-  holdId: string,
-  answer: string,
-  args: readonly string[],
-): Promise<void> {
-  if (answer === 'retry') await retryEnrolments(store, hires, tenantId);
-  if (answer === 'adopt')
-    for (const jobCandidateId of args)
-      await signalHire(hires, { tenantId, jobCandidateId }, 'person', { start: true, adopt: true });
-  await closeHold(store, holdId);
+/** Starts the hires that were named; the others stay as they are. */
+async function adoptHires(hires: HireClient, tenantId: string, jobCandidateIds: readonly string[]): Promise<void> {
+  for (const jobCandidateId of jobCandidateIds)
+    await signalHire(hires, { tenantId, jobCandidateId }, 'person', { start: true, adopt: true });
 }
 
 /** Lets the next enrolment through as the canary, and hints those that wait. */

@@ -8,7 +8,7 @@ import { refusal } from './refusals.ts';
 /** What the receiver knows of a tenant. */
 export interface ReceiverTenant {
   id: string;
-  /** Keys accepted now: one, or two while a rotation lasts. Empty means refused, unless `keyless`. */
+  /** Keys accepted now: one, or two during a rotation. None accepts nothing, unless `keyless`. */
   webhookKeys: readonly string[];
   /** The tenant file says in so many words that its partner account has no webhook key. */
   keyless?: boolean;
@@ -34,8 +34,8 @@ export function findTenant(request: IncomingMessage, tenants: Admission['tenants
 }
 
 /**
- * The guards after the address, in a fixed order: method, type, declared size, key, body (counted and timed), envelope. The key
- * stands in a header, so it is checked before the body is read: who has no key can neither fill memory nor keep a slow body open.
+ * The guards after the address, in a fixed order: method, type, declared size, key, body (counted and timed), envelope.
+ * The key is in a header, so it is checked before the body is read: without one, nobody fills memory or holds a socket.
  */
 export async function admit(request: IncomingMessage, tenant: ReceiverTenant, admission: Admission): Promise<Delivery> {
   if (request.method !== 'POST') throw refusal('WEBHOOK_METHOD_WRONG');

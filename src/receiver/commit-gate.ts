@@ -40,8 +40,9 @@ function retryDelay(attempt: number): number {
 }
 
 /**
- * Stands between listening and storing: the port is open before the store is (a boot with first migrations is longer than the
- * sender's 1.4 s of retries), so deliveries wait here, bounded in number, bytes and time, and end in a commit or a 503.
+ * Stands between listening and storing: the port opens before the store does (a first boot creates the tables, which
+ * may outlast the sender's 1.4 s of retries), so deliveries wait here, bounded in number, bytes and time, until a commit
+ * or a 503.
  */
 export function createCommitGate(options: GateOptions): CommitGate {
   const closing = new AbortController();
@@ -73,7 +74,7 @@ export function createCommitGate(options: GateOptions): CommitGate {
   };
 }
 
-/** Counts who waits, and refuses one more than there is room for. */
+/** Counts who waits, and rejects one more than there is room for. */
 function createRoom(maxCount: number, maxBytes: number) {
   let count = 0;
   let bytes = 0;

@@ -41,7 +41,7 @@ export interface Receiver {
 
 const LINGER_MS = 2_000;
 
-/** Receives webhooks: verify, commit, then 200. Listens before it opens the store and holds deliveries until it can commit. */
+/** Receives webhooks: verify, commit, then 200. Listens before the store is open and holds deliveries until then. */
 export async function startReceiver(options: ReceiverOptions): Promise<Receiver> {
   const { maxBytes = 1_000_000, maxBodyMs = 5_000, maxWaitMs = 10_000 } = options;
   const { tenants, classify, log, metrics, openStore } = options;
@@ -121,8 +121,8 @@ function reply(response: ServerResponse, status: number, code: string, headers: 
 }
 
 /**
- * Answers a refusal and reads the rest of the body into nothing for a moment: closing at once would reset the connection, and the
- * sender would see a broken pipe in place of the status. Whoever is still sending after that is cut off.
+ * Answers a refusal and discards the rest of the body for a moment: closing immediately would reset the connection, and
+ * the sender would see a broken pipe instead of the status. Whoever still sends after that is cut off.
  */
 function refuse({ request, response }: Exchange, status: number, code: string): void {
   const headers = status === 405 ? { allow: 'POST' } : status === 503 ? { 'retry-after': '1' } : undefined;
@@ -141,7 +141,9 @@ function listen(server: Server, { port, host, reusePort = false }: ReceiverOptio
         new ConnectorError({
           code: 'RECEIVER_CANNOT_LISTEN',
           action: 'retry',
-          message: `The receiver cannot listen on ${host}:${port} (${cause.code ?? 'error'}). Free that port or choose another with --port or HIREBRIDGE_PORT.`,
+          message:
+            `The receiver cannot listen on ${host}:${port} (${cause.code ?? 'error'}). ` +
+            'Free that port or choose another with --port or HIREBRIDGE_PORT.',
           cause,
         }),
       ),

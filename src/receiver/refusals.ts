@@ -1,6 +1,6 @@
 import { ConnectorError } from '../errors.ts';
 
-/** Every way a delivery is refused, in the order the guards stand: code -> HTTP status and what the sender's log should say. */
+/** Every way a delivery is refused, in the order of the guards: code -> HTTP status and what to tell the sender. */
 const REFUSALS = {
   WEBHOOK_PATH_UNKNOWN: [404, 'No tenant of this installation receives webhooks at this address.'],
   WEBHOOK_METHOD_WRONG: [405, 'Webhooks arrive by POST.'],

@@ -8,7 +8,10 @@ import { ConnectorError } from '../errors.ts';
 import type { HireClient } from './hire-client.ts';
 import { attributes, streamScheduleId, taskQueue } from './ids.ts';
 
-/** Begins one pass over a stream by hand, or gives the one that was begun by hand and runs. A full one is never answered by one that is not. */
+/**
+ * Starts a run of a stream by hand, or returns the one that was started by hand and still runs. A request for a full
+ * run is never answered by one that is not full.
+ */
 export async function startSync(
   { client, installationId, timing }: HireClient,
   { tenantId, stream, full }: Omit<SyncInput, 'timing' | 'begun'>,
@@ -32,6 +35,8 @@ export function syncBusy(tenantId: string, stream: string): ConnectorError {
   return new ConnectorError({
     code: 'SYNC_BUSY',
     action: 'retry',
-    message: `Another run of ${tenantId} ${stream} is under way. Start this one when it is over: hirebridge status shows it.`,
+    message:
+      `Another run of ${tenantId} ${stream} is under way. ` +
+      'Start this one when it is over: hirebridge status shows it.',
   });
 }

@@ -26,14 +26,14 @@ export async function createWorker(settings: WorkerSettings): Promise<Worker> {
     maxConcurrentActivityTaskExecutions: 50,
     maxCachedWorkflows: 500,
     stickyQueueScheduleToStartTimeout: settings.stickyMs,
-    // Activities end by themselves: one with an open intent is never cancelled, it is waited for.
+    // Activities end by themselves: one with an open intent is waited for, never cancelled.
     shutdownGraceTime: '8 seconds',
     shutdownForceTime: '9 seconds',
     identity: `${installationId}@${process.pid}`,
   });
 }
 
-/** Temporal's own log lines through ours, so that redaction and format are one. Once a process, before anything native. */
+/** Sends Temporal's log lines through ours: one format, one redaction. Once per process, before anything native. */
 export function installRuntime(log: Logger): void {
   const write =
     (level: 'debug' | 'info' | 'warn' | 'error') =>

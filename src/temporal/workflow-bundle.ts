@@ -8,8 +8,8 @@ import { bundleWorkflowCode } from '@temporalio/worker';
 const workflowsDir = fileURLToPath(new URL('../../workflows/', import.meta.url));
 
 /**
- * The workflows as one file, made once per content and SDK version: bundling takes about two seconds, and every start of a worker
- * would pay them. `cacheDir` is the installation's own.
+ * The workflows as one file, made once per content and SDK version: bundling takes about two seconds, which every start
+ * of a worker would pay. `cacheDir` is the installation's own.
  */
 export async function workflowBundle(cacheDir: string): Promise<{ codePath: string }> {
   const codePath = join(cacheDir, `workflows-${contentHash()}.js`);

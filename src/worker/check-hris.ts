@@ -6,8 +6,8 @@ import { closeTenantHoldsLike, openHold } from '../store/holds.ts';
 const PROBE_MS = 10_000;
 
 /**
- * Looks whether the tenant's HRIS answers and fits. Trouble is one hold of the tenant, which closes by itself: hires go on as far as they
- * can without the HRIS, and nobody has to find the reason in a log.
+ * Checks that the tenant's HRIS answers and fits. Trouble is one hold of the tenant, which closes by itself: hires go
+ * on as far as they can without the HRIS, and nobody has to search a log for the reason.
  */
 export async function checkHris({ store, connections, log }: ActivityDeps, tenantId: string): Promise<void> {
   const trouble = await probe(connections, tenantId);
@@ -23,7 +23,7 @@ async function probe(connections: ActivityDeps['connections'], tenantId: string)
     const result = await hris.probe(AbortSignal.timeout(PROBE_MS));
     return result.ok ? undefined : result.error;
   } catch (error) {
-    // What keeps the partner's end from opening is told by the pause of the tenant.
+    // Trouble on the partner's side pauses the tenant, which says why.
     return isConnectorError(error) && error.code.startsWith('HRIS_') ? error : undefined;
   }
 }

@@ -1,9 +1,9 @@
 import type { EventName } from '../partner/contract/events.ts';
 
 /**
- * What an event leads to. `hired`: a hint for each job candidate's hire, started where none runs. `moved`: the same when
- * the move leads into a hiring stage, otherwise like `left`. `left`: a hint for a running hire only. `onboarding`: a hint
- * for the hire of that enrolment, or a reconcile where no id is known. `ignored`: no stream acts upon it yet.
+ * What an event leads to. `hired`: a hint for each job candidate's hire, started where none runs. `moved`: the same
+ * when the move leads into a hiring stage, otherwise like `left`. `left`: a hint for a running hire only. `onboarding`:
+ * a hint for the hire of that enrolment, or a reconcile where no id is known. `ignored`: nothing acts upon it yet.
  */
 export type HintKind = 'hired' | 'moved' | 'left' | 'onboarding' | 'ignored';
 

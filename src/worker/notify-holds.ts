@@ -6,8 +6,8 @@ import type { Store } from '../store/open-store.ts';
 const NOTIFY_MS = 10_000;
 
 /**
- * Tells each tenant's `notify` address of new holds: ids and reason only, at least once. A hold of a tenant without an address counts as
- * told by its log line.
+ * Tells each tenant's `notify` address about new holds: ids and reason only, at least once. For a tenant without an
+ * address the hold's log line is enough.
  */
 export async function notifyHolds(
   store: Store,

@@ -4,7 +4,7 @@ import { isConnectorError } from '../errors.ts';
 import { contract } from '../partner/contract/index.ts';
 import { readTenantState, recordVerifiedKey, resumeTenant } from '../store/tenant-states.ts';
 
-/** Tries one paused tenant's key, read anew from its reference; works again once the known-good read passes. */
+/** Tries a paused tenant's key, read again from its reference; the tenant resumes once the known-good read passes. */
 export async function resumePaused(deps: ActivityDeps, tenantId: string): Promise<boolean> {
   const { store, connections, log } = deps;
   if ((await readTenantState(store, tenantId)).state !== 'paused') return false;

@@ -60,7 +60,7 @@ async function hintEnrolled({ store, signalHire, reconciles }: HintSender, deliv
   const known = [...byEnrolment, ...byApplication.values()];
   for (const hire of known.filter((one) => one.state === 'open'))
     await signalHire({ tenantId, jobCandidateId: hire.job_candidate_id }, 'onboarding', { start: true });
-  // Nearly every hire ends with an event about a finished enrolment; nobody waits for it, and a reconcile finds nothing.
+  // Nearly every hire ends with an event about a finished enrolment: nobody waits for it, no reconcile is needed.
   if (known.length === 0) await reconciles.ask(tenantId);
 }
 

@@ -30,7 +30,7 @@ async function storedIds(dataDir: string): Promise<Set<number>> {
   );
 }
 
-test('every delivery that got a 200 is in the inbox when the receiver is killed in mid-burst and started again', async () => {
+test('every delivery that got a 200 is in the inbox after its receiver is killed in a burst', async () => {
   const [tenants, data, port] = await Promise.all([tenantDir(), scratchDir(), freePort()]);
   const args = ['serve', '--tenants', tenants, '--data', data, '--port', String(port), '--health-port', '0'];
   const first = startCli(args);

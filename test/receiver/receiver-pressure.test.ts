@@ -11,7 +11,9 @@ async function openSlowly(url: string, declared: number | 'chunked', start: stri
   await once(socket, 'connect');
   const length = declared === 'chunked' ? 'transfer-encoding: chunked' : `content-length: ${declared}`;
   socket.write(
-    `POST /webhooks/acme HTTP/1.1\r\nhost: x\r\ncontent-type: application/json\r\nx-webhook-key: ${KEY}\r\n${length}\r\n\r\n${start}`,
+    ['POST /webhooks/acme HTTP/1.1', 'host: x', 'content-type: application/json', `x-webhook-key: ${KEY}`, length]
+      .map((line) => `${line}\r\n`)
+      .join('') + `\r\n${start}`,
   );
   let answer = '';
   socket.on('data', (chunk) => (answer += String(chunk)));

@@ -76,7 +76,7 @@ test('an event about the enrolment of a finished hire hints nobody and asks for 
   expect({ hinted, reconciles }).toEqual({ hinted: [], reconciles: [] });
 });
 
-test('events without an id that we know ask for one reconcile at once and for one more when the last of them came within the gap', async () => {
+test('events without a known id ask for one reconcile, and for one more when the last came within the gap', async () => {
   const store = await freshStore();
   const { relay, reconciles } = relayOver(store, { reconcileGapMs: 300 });
   await deliver(store, 'onboarding.candidate.status_changed', { first: true });
@@ -100,7 +100,7 @@ test('a reconcile still owed is asked for when the relay ends', async () => {
   expect(reconciles).toHaveLength(2);
 });
 
-test('a partner that cannot be asked for its stages leaves the delivery waiting, uncounted, until it answers', async () => {
+test('a delivery waits, its tries uncounted, while the partner cannot be asked for its stages', async () => {
   const store = await freshStore();
   const asked = { times: 0 };
   const isHiringStage = async (): Promise<boolean> => {

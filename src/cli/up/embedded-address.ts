@@ -17,8 +17,8 @@ export async function forgetTemporal(dataDir: string): Promise<void> {
 }
 
 /**
- * Two servers on one database file would destroy it: while the remembered one answers, another is refused. One whose parent was
- * killed takes a moment to end, so it is given some seconds.
+ * Two servers on one database file would destroy it, so no second one starts while the remembered one answers. One
+ * whose parent was killed gets some seconds to end.
  */
 export async function assertNoOtherTemporal(dataDir: string): Promise<void> {
   const address = (await readFile(fileOf(dataDir), 'utf8').catch(() => '')).trim();
@@ -29,7 +29,9 @@ export async function assertNoOtherTemporal(dataDir: string): Promise<void> {
   throw new ConnectorError({
     code: 'DATA_IN_USE',
     action: 'reject',
-    message: `Another hirebridge runs with the data directory ${dataDir} (its Temporal answers at ${address}). Stop it, or choose another directory with --data.`,
+    message:
+      `Another hirebridge runs with the data directory ${dataDir} (its Temporal answers at ${address}). ` +
+      'Stop it, or choose another directory with --data.',
   });
 }
 

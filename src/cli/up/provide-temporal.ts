@@ -36,7 +36,7 @@ export async function provideTemporal(options: TemporalOptions): Promise<Provide
   return { ...server, env: { TEMPORAL_ADDRESS: server.address }, cliSeconds: cli.seconds };
 }
 
-/** Asks the named server before anything starts: an address that is wrong is one error here, not a child that keeps failing. */
+/** Asks the configured server first: a wrong address is one error here, not a child that keeps failing. */
 async function useConfigured(): Promise<ProvidedTemporal> {
   const temporal = await connectTemporal();
   try {

@@ -26,7 +26,7 @@ export interface Up {
   close(): Promise<void>;
 }
 
-/** Temporal, receiver and worker of one machine. Refused tenant files end it before anything starts. */
+/** Temporal, receiver and worker of one machine. Invalid tenant files end it before anything starts. */
 export async function startUp(options: UpOptions, stop: AbortSignal): Promise<Up> {
   const { dataDir, tenantsDir } = options;
   const tenants = await loadTenants(tenantsDir);
@@ -111,6 +111,6 @@ function describeUp(
     ...tenantIds.map((id) => `webhooks         ${webhooks}/webhooks/${id}`),
     `receiver health  ${urls.get('serve.health') ?? ''}/readyz`,
     `worker health    ${urls.get('worker.health') ?? ''}/readyz`,
-    'Stays until Ctrl-C.',
+    'Runs until Ctrl-C.',
   ].join('\n');
 }

@@ -1,0 +1,160 @@
+import { readdir, readFile } from 'node:fs/promises';
+import { join } from 'node:path';
+import { expect, test } from 'vitest';
+import { insertHires } from '../../src/store/hires.ts';
+import { openHold } from '../../src/store/holds.ts';
+import { insertDelivery } from '../../src/store/inbox.ts';
+import { openStore, type Store } from '../../src/store/open-store.ts';
+import { addToQuarantine } from '../../src/store/quarantine.ts';
+import { beginRun, commitPage, refuseRun } from '../../src/store/streams.ts';
+import { runCli, scratchDir, tenantDir } from './cli-process.ts';
+
+/** A data directory whose store was filled and closed again. */
+async function dataDir(fill: (store: Store) => Promise<unknown>): Promise<string> {
+  const dir = await scratchDir();
+  const store = await openStore(`sqlite:${join(dir, 'store.db')}`);
+  await fill(store);
+  await store.close();
+  return dir;
+}
+
+const HOLD = {
+  tenantId: 'acme',
+  jobCandidateId: '600013',
+  period: 1,
+  code: 'MAPPING_INCOMPLETE',
+  message: 'The start date is missing. Fill it in, then answer retry.',
+  answers: ['retry', 'cancel'],
+};
+
+test('hold list and show tell what waits, why, and the answers it takes', async () => {
+  const made: { holdId?: string } = {};
+  const data = await dataDir(async (store) => Object.assign(made, await openHold(store, HOLD)));
+  const holdId = made.holdId ?? '';
+  const list = await runCli(['hold', 'list', '--data', data]);
+  expect(list).toMatchObject({
+    code: 0,
+    stdout: expect.stringMatching(new RegExp(`${holdId}.*acme.*600013.*MAPPING_INCOMPLETE`)),
+  });
+  const shown = await runCli(['hold', 'show', holdId, '--data', data]);
+  expect(shown.stdout).toContain(HOLD.message);
+  expect(shown.stdout).toContain('answers: retry, cancel');
+  const json = JSON.parse((await runCli(['hold', 'list', '--json', '--data', data])).stdout) as unknown;
+  expect(json).toMatchObject([{ holdId, state: 'open', answers: ['retry', 'cancel'] }]);
+});
+
+test('a hold that is not there is refused with exit code 2', async () => {
+  const data = await dataDir(async () => undefined);
+  const { code, stderr } = await runCli(['hold', 'show', 'ffffffff', '--data', data]);
+  expect(code).toBe(2);
+  expect(stderr).toContain('hold list');
+});
+
+test('hire list and show tell how hires stand, and write nothing', async () => {
+  const hire = { tenantId: 'acme', period: 1, state: 'open' } as const;
+  const data = await dataDir((store) =>
+    insertHires(store, [
+      { ...hire, jobCandidateId: '5012', jobId: '9' },
+      { ...hire, jobCandidateId: '5013', state: 'before-go-live' },
+      { ...hire, tenantId: 'zeta', jobCandidateId: '77' },
+    ]),
+  );
+  const before = await readFile(join(data, 'store.db'));
+  const listed = await runCli(['hire', 'list', '--tenant', 'acme', '--state', 'open', '--data', data]);
+  expect(listed.stdout).toMatch(/acme +5012 +1 +open +opened/);
+  expect(listed.stdout).not.toMatch(/5013|zeta/);
+  const all = JSON.parse((await runCli(['hire', 'list', '--json', '--data', data])).stdout) as unknown[];
+  expect(all).toHaveLength(3);
+  const shown = await runCli(['hire', 'show', 'acme', '5012', '--json', '--data', data]);
+  expect(JSON.parse(shown.stdout)).toMatchObject({ jobCandidateId: '5012', jobId: '9', state: 'open', endedAt: null });
+  expect(await readFile(join(data, 'store.db'))).toEqual(before);
+});
+
+test.each([
+  ['a hire that the store does not know', ['hire', 'show', 'acme', '1'], /hirebridge hire list --tenant acme/],
+  ['a state that is none', ['hire', 'list', '--state', 'nonsense'], /before-go-live, open, done/],
+])('%s is rejected with exit code 2', async (_what, args, expected) => {
+  const data = await dataDir(async () => undefined);
+  const { code, stderr } = await runCli([...args, '--data', data]);
+  expect(code).toBe(2);
+  expect(stderr).toMatch(expected);
+});
+
+test('hire show does not create a store where there is none', async () => {
+  const data = await scratchDir();
+  const { code, stderr } = await runCli(['hire', 'show', 'acme', '1', '--data', data]);
+  expect({ code, files: await readdir(data) }).toEqual({ code: 2, files: [] });
+  expect(stderr).toContain('--data');
+});
+
+test('status counts hires and deliveries by state and shows holds with their reason', async () => {
+  const dir = await tenantDir();
+  const data = await dataDir(async (store) => {
+    const hire = { tenantId: 'acme', period: 1 };
+    await insertHires(store, [
+      { ...hire, jobCandidateId: '1', state: 'before-go-live' },
+      { ...hire, jobCandidateId: '2', state: 'open' },
+      { ...hire, jobCandidateId: '3', state: 'open' },
+    ]);
+    await insertDelivery(store, {
+      tenantId: 'acme',
+      bodyHash: 'a',
+      event: 'candidate.hired',
+      ids: {},
+      body: '{}',
+      state: 'waiting',
+    });
+    const unknown = { bodyHash: 'b', event: 'brand.new', state: 'unknown' } as const;
+    await insertDelivery(store, { tenantId: 'acme', ids: {}, body: '{}', ...unknown });
+    await openHold(store, HOLD);
+  });
+  const { code, stdout } = await runCli(['status', '--json', '--tenants', dir, '--data', data]);
+  expect(code).toBe(0);
+  expect(JSON.parse(stdout)).toMatchObject({
+    tenants: [
+      {
+        tenantId: 'acme',
+        hires: { 'before-go-live': 1, open: 2 },
+        inbox: { counts: { waiting: 1, unknown: 1 }, oldestWaitingMs: expect.any(Number) },
+      },
+    ],
+    holds: [{ jobCandidateId: '600013', code: 'MAPPING_INCOMPLETE' }],
+  });
+  const readable = await runCli(['status', '--tenants', dir, '--data', data]);
+  expect(readable.stdout).toMatch(/acme\s.*1 before-go-live, 2 open/);
+  expect(readable.stdout).toContain('MAPPING_INCOMPLETE: The start date is missing');
+});
+
+test('status shows the last run of each stream, what was left out, and why one was refused', async () => {
+  const dir = await tenantDir();
+  const data = await dataDir(async (store) => {
+    const candidates = { tenantId: 'acme', stream: 'candidates' };
+    const jobs = { tenantId: 'acme', stream: 'jobs' };
+    await beginRun(store, candidates, { runId: 'r1', full: false, firstPage: 0 });
+    await addToQuarantine(store, candidates, 0, [{ key: '17', reason: 'email: expected text' }]);
+    const counts = { unchanged: 90, created: 7, updated: 2, quarantined: 1 };
+    await commitPage(store, candidates, 'r1', { next: 1, records: 100, total: 100, counts, state: 'partial' });
+    await beginRun(store, jobs, { runId: 'r2', full: false, firstPage: 1 });
+    await refuseRun(store, jobs, 'r2', { code: 'LANDING_UNUSABLE', message: 'The landing table is not there.' });
+  });
+  const { stdout } = await runCli(['status', '--json', '--tenants', dir, '--data', data]);
+  expect(JSON.parse(stdout)).toMatchObject({
+    tenants: [
+      {
+        streams: [
+          {
+            stream: 'candidates',
+            state: 'partial',
+            ageMs: expect.any(Number) as number,
+            counts: { read: 100, unchanged: 90, created: 7, updated: 2 },
+            quarantined: 1,
+          },
+          { stream: 'jobs', state: 'refused', quarantined: 0, refused: { code: 'LANDING_UNUSABLE' } },
+        ],
+      },
+    ],
+  });
+  const readable = await runCli(['status', '--tenants', dir, '--data', data]);
+  expect(readable.stdout).toMatch(/acme +candidates +partial .*100 read, 90 unchanged, 7 created, 2 updated +1 *\n/);
+  expect(readable.stdout).toContain('acme jobs was refused: The landing table is not there. [LANDING_UNUSABLE]');
+});
