@@ -41,8 +41,8 @@ function retryDelay(attempt: number): number {
 
 /**
  * Stands between listening and storing: the port opens before the store does (a first boot creates the tables, which
- * may outlast the sender's 1.4 s of retries), so deliveries wait here, bounded in number, bytes and time, until a commit
- * or a 503.
+ * may outlast the sender's 1.4 s of retries), so deliveries wait here, bounded in number, bytes and time, until a
+ * commit or a 503.
  */
 export function createCommitGate(options: GateOptions): CommitGate {
   const closing = new AbortController();

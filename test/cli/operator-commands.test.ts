@@ -61,7 +61,7 @@ test('hire list and show tell how hires stand, and write nothing', async () => {
   );
   const before = await readFile(join(data, 'store.db'));
   const listed = await runCli(['hire', 'list', '--tenant', 'acme', '--state', 'open', '--data', data]);
-  expect(listed.stdout).toMatch(/acme +5012 +1 +open +opened/);
+  expect(listed.stdout).toMatch(/acme +5012 +1 +open +enrol/);
   expect(listed.stdout).not.toMatch(/5013|zeta/);
   const all = JSON.parse((await runCli(['hire', 'list', '--json', '--data', data])).stdout) as unknown[];
   expect(all).toHaveLength(3);

@@ -76,7 +76,7 @@ test('an event about the enrolment of a finished hire hints nobody and asks for 
   expect({ hinted, reconciles }).toEqual({ hinted: [], reconciles: [] });
 });
 
-test('events without a known id ask for one reconcile, and for one more when the last came within the gap', async () => {
+test('events without a known id ask for one reconcile, and one more when the last came within the gap', async () => {
   const store = await freshStore();
   const { relay, reconciles } = relayOver(store, { reconcileGapMs: 300 });
   await deliver(store, 'onboarding.candidate.status_changed', { first: true });
