@@ -2,6 +2,7 @@ import { Context } from '@temporalio/activity';
 import { ConnectorError } from '../src/errors.ts';
 import { inActivity } from '../src/failpoint.ts';
 import type { HireActivities } from '../src/hire/hire-activities.ts';
+import type { ReconcileActivities } from '../src/hire/reconcile-activities.ts';
 import type { StreamActivities, StreamInput, StreamStep } from '../src/streams/stream-activities.ts';
 import type { ActivityDeps } from './deps.ts';
 import { toFailure } from './failures.ts';
@@ -21,7 +22,7 @@ import { planEmployee } from './hire/plan-employee.ts';
 import { describeDeadline, readOnboarding } from './hire/read-onboarding.ts';
 import { verify } from './hire/verify.ts';
 import { writeBack } from './hire/write-back.ts';
-import { type ReconcileActivities, reconcile } from './reconcile/reconcile.ts';
+import { reconcile } from './reconcile/reconcile.ts';
 import { syncPages } from './streams/sync-pages.ts';
 
 export type Activities = HireActivities & ReconcileActivities & StreamActivities;

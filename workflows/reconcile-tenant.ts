@@ -1,6 +1,6 @@
 import { proxyActivities } from '@temporalio/workflow';
-import type { ReconcileActivities, ReconcileCounts } from '../activities/reconcile/reconcile.ts';
 import type { HireTiming } from '../src/hire/hire-run.ts';
+import type { ReconcileActivities, ReconcileCounts } from '../src/hire/reconcile-activities.ts';
 
 export interface ReconcileInput {
   tenantId: string;
@@ -8,7 +8,7 @@ export interface ReconcileInput {
   timing?: HireTiming;
 }
 
-/** One pass over a tenant: finds what webhooks missed. Every finding is a wake; the hire's own workflow decides. */
+/** One pass over a tenant: finds what webhooks missed. Every finding is a hint; the hire's own workflow decides. */
 export async function reconcileTenant({ tenantId, timing }: ReconcileInput): Promise<ReconcileCounts> {
   const { reconcile } = proxyActivities<ReconcileActivities>({
     startToCloseTimeout: '1 hour',

@@ -13,7 +13,10 @@ export interface SyncInput {
   begun?: boolean;
 }
 
-/** One pass over one stream, some pages an activity. Cursor, counts and records are the store's; histories hold counts alone. */
+/**
+ * One pass over one stream, some pages an activity. Cursor, counts and records are the store's; histories hold counts
+ * alone.
+ */
 export async function syncStream(input: SyncInput): Promise<StreamStep> {
   const { tenantId, stream, timing, full = false } = input;
   const { syncPages } = proxyActivities<StreamActivities>({

@@ -1,6 +1,7 @@
 import { createHash } from 'node:crypto';
 import type { EmployeeFields } from '../../src/hire/employee.ts';
-import { evaluateMapping, type MappingProblem, type MappingSources } from '../../src/mapping/evaluate.ts';
+import { evaluateMapping, type MappingProblem } from '../../src/mapping/evaluate.ts';
+import type { MappingSources } from '../../src/mapping/read-source.ts';
 import { updateHire } from '../../src/store/hires.ts';
 import { readJob } from '../../src/store/jobs.ts';
 import { readPresence } from '../presence/read-presence.ts';

@@ -1,5 +1,6 @@
 import { ConnectorError } from '../../src/errors.ts';
 import { holdOf } from '../../src/hire/holds.ts';
+import type { ReconcileCounts } from '../../src/hire/reconcile-activities.ts';
 import type { UnreadableItem } from '../../src/partner/client/types.ts';
 import { contract } from '../../src/partner/contract/index.ts';
 import { insertBaseline, insertHires, latestHire, type NewHire, updateHire } from '../../src/store/hires.ts';
@@ -11,7 +12,6 @@ import type { ActivityDeps } from '../deps.ts';
 import { employeeReference, readEnrolmentReference } from '../hire/hire-references.ts';
 import { listStage, type StageMember, type StagePage } from '../presence/list-stage.ts';
 import { proveStageFilter } from '../presence/prove-stage-filter.ts';
-import type { ReconcileCounts } from './reconcile.ts';
 import type { ListedJob, ListedJobs } from './refresh-jobs.ts';
 
 /** An enrolment that carries our reference although our store knows nothing of it. */

@@ -1,8 +1,15 @@
 import type { FieldDef } from '../hris/port.ts';
 import { didYouMean } from './explain-issues.ts';
-import type { PlacedRule } from './load-mapping.ts';
+import type { FieldRule } from './schema.ts';
 import { parseSourcePath, type SourceRecords, sourceRecords } from './source-fields.ts';
 import { type Problem, problemAt, type YamlFile } from './yaml-file.ts';
+
+/** A rule and where it stands. */
+export interface PlacedRule {
+  target: string;
+  rule: FieldRule;
+  source: YamlFile;
+}
 
 const PREVIOUS_JOB: Record<string, string> = {
   'candidate.currentJobTitle': 'the title of the job the person is leaving; the new one is job.title',

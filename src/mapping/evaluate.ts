@@ -1,14 +1,8 @@
 import type { EmployeeFields, FieldValue } from '../hire/employee.ts';
 import type { FieldDef } from '../hris/port.ts';
 import type { CompiledField, Mapping } from './load-mapping.ts';
-import { readSource } from './read-source.ts';
+import { type MappingSources, readSource } from './read-source.ts';
 import { type Transform, transforms, type Value } from './transforms.ts';
-
-/**
- * The records a mapping reads, as the partner gave them; one that is absent reads as empty. `candidate.customFields`
- * falls back to the job candidate's, where the partner shows them.
- */
-export type MappingSources = Readonly<Record<string, Record<string, unknown> | undefined>>;
 
 /** Why a field has no value. `text` names fields, labels and the next step, never a person's value. */
 export interface MappingProblem {

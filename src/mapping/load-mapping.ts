@@ -2,9 +2,9 @@ import { createHash } from 'node:crypto';
 import { existsSync } from 'node:fs';
 import { fileURLToPath } from 'node:url';
 import type { FieldDef } from '../hris/port.ts';
-import { checkRules } from './check-rules.ts';
+import { checkRules, type PlacedRule } from './check-rules.ts';
 import { explainIssues } from './explain-issues.ts';
-import { type FieldRule, mappingFile } from './schema.ts';
+import { mappingFile } from './schema.ts';
 import { parseSourcePath, type SourcePath, type SourceRecords, sourceRecords } from './source-fields.ts';
 import type { TransformName } from './transforms.ts';
 import { readYamlFile, refuse, type YamlFile } from './yaml-file.ts';
@@ -28,13 +28,6 @@ export interface Mapping {
   fields: readonly CompiledField[];
   /** SHA-256 over the files it was made of. */
   hash: string;
-}
-
-/** A rule and where it stands. */
-export interface PlacedRule {
-  target: string;
-  rule: FieldRule;
-  source: YamlFile;
 }
 
 /** What is mapped: its name, which default mapping files carry, and the records it is made from. */

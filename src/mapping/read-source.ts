@@ -1,6 +1,11 @@
-import type { MappingSources } from './evaluate.ts';
 import type { SourcePath } from './source-fields.ts';
 import type { Value } from './transforms.ts';
+
+/**
+ * The records a mapping reads, as the partner gave them; one that is absent reads as empty. `candidate.customFields`
+ * falls back to the job candidate's, where the partner shows them.
+ */
+export type MappingSources = Readonly<Record<string, Record<string, unknown> | undefined>>;
 
 type Read = { value: Value | undefined } | { code: string; text: string };
 

@@ -1,6 +1,6 @@
 import type { Store } from './open-store.ts';
 
-/** Writes down that these records should be read again; one that waits already stays one, as of now. */
+/** Records that these should be read again. A record has one hint at most, as of the latest. */
 export async function addHints(
   store: Store,
   tenantId: string,
@@ -15,13 +15,14 @@ export async function addHints(
     .execute();
 }
 
-export interface Wake {
+/** A record that should be read again. */
+export interface Hint {
   recordId: string;
   hintedAt: number;
 }
 
-/** All hints of one stream. They stay until they are cleared, so that work that fails is done again. */
-export async function readHints(store: Store, tenantId: string, stream: string): Promise<Wake[]> {
+/** All hints of one stream. They stay until cleared, so that failed work is repeated. */
+export async function readHints(store: Store, tenantId: string, stream: string): Promise<Hint[]> {
   const rows = await store.kysely
     .selectFrom('hints')
     .select(['record_id', 'hinted_at'])
@@ -31,12 +32,12 @@ export async function readHints(store: Store, tenantId: string, stream: string):
   return rows.map((row) => ({ recordId: row.record_id, hintedAt: Number(row.hinted_at) }));
 }
 
-/** Their work is done. A record that was woken again meanwhile keeps its wake. */
+/** Their work is done. A record hinted again meanwhile keeps its hint. */
 export async function clearHints(
   store: Store,
   tenantId: string,
   stream: string,
-  hints: readonly Wake[],
+  hints: readonly Hint[],
 ): Promise<void> {
   for (const { recordId, hintedAt } of hints)
     await store.kysely

@@ -6,7 +6,7 @@ import { sql } from 'kysely';
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
 import type { HrisConnection, LandingRow } from '../../src/hris/port.ts';
 import { openHris } from '../../src/hris/registry.ts';
-import { openSqlDatabase } from '../../src/hris/sql/database.ts';
+import { openSqlDatabase } from '../../src/hris/sql/open-database.ts';
 import { landings } from '../../src/streams/streams.ts';
 import { createDatabase } from '../harness/postgres.ts';
 import { refusal } from './conformance.ts';

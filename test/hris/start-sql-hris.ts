@@ -1,7 +1,7 @@
 import { sql } from 'kysely';
 import { openHris } from '../../src/hris/registry.ts';
-import { openSqlDatabase } from '../../src/hris/sql/database.ts';
 import { ensureHrisSchema } from '../../src/hris/sql/ensure-hris-schema.ts';
+import { openSqlDatabase } from '../../src/hris/sql/open-database.ts';
 import type { SqlOptionsInput } from '../../src/hris/sql/options.ts';
 import { landings } from '../../src/streams/streams.ts';
 import type { HrisUnderTest } from './conformance.ts';

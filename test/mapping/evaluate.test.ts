@@ -2,8 +2,9 @@ import fc from 'fast-check';
 import { describe, expect, test } from 'vitest';
 import type { EmployeeFields } from '../../src/hire/employee.ts';
 import type { FieldDef } from '../../src/hris/port.ts';
-import { evaluateMapping, type MappingSources } from '../../src/mapping/evaluate.ts';
+import { evaluateMapping } from '../../src/mapping/evaluate.ts';
 import { compileMapping } from '../../src/mapping/load-mapping.ts';
+import type { MappingSources } from '../../src/mapping/read-source.ts';
 import { transforms } from '../../src/mapping/transforms.ts';
 import { parseYaml } from '../../src/mapping/yaml-file.ts';
 

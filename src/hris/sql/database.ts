@@ -1,8 +1,6 @@
 import type { Kysely, RawBuilder } from 'kysely';
 import type { WriteOptions } from '../port.ts';
 import type { SqlOptions } from './options.ts';
-import { openPostgres } from './postgres.ts';
-import { openSqlite } from './sqlite.ts';
 
 export type Row = Record<string, unknown>;
 /** The customer's tables are known by configuration only. */
@@ -32,11 +30,4 @@ export interface SqlDatabase {
 export interface SqlHris {
   database: SqlDatabase;
   options: SqlOptions;
-}
-
-/** Opens `sqlite:PATH` or `postgres://...`. Connects at the first use. `create` lets SQLite make the file. */
-export function openSqlDatabase(url: string, options: { create?: boolean } = {}): SqlDatabase {
-  return url.startsWith('sqlite:')
-    ? openSqlite(url.slice('sqlite:'.length), options.create ?? false)
-    : openPostgres(url);
 }

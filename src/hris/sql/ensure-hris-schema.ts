@@ -1,8 +1,9 @@
 import { type RawBuilder, sql } from 'kysely';
 import type { Landings } from '../port.ts';
-import { openSqlDatabase, type SqlDatabase } from './database.ts';
+import type { SqlDatabase } from './database.ts';
 import type { Column } from './field-options.ts';
 import { landingKeys as key } from './landing-options.ts';
+import { openSqlDatabase } from './open-database.ts';
 import { directoryView, type SqlOptions, type SqlOptionsInput, sqlOptions } from './options.ts';
 
 /** Creates the demonstration's tables where they are missing. Never for a customer's database. */

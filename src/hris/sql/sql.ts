@@ -1,11 +1,12 @@
 import type { Employees, HrisAdapter, HrisConnection, Landing } from '../port.ts';
-import { openSqlDatabase, type SqlDatabase } from './database.ts';
+import type { SqlDatabase } from './database.ts';
 import { createHrisTables } from './ensure-hris-schema.ts';
 import { fieldDefs } from './field-options.ts';
 import { findEmployee, readEmployee } from './find.ts';
 import { landRows } from './land.ts';
 import { explainLandingError } from './landing-errors.ts';
 import type { LandingTable } from './landing-options.ts';
+import { openSqlDatabase } from './open-database.ts';
 import { type SqlOptions, sqlOptions } from './options.ts';
 import { whileOpen } from './postgres.ts';
 import { probeEmployees } from './probe.ts';

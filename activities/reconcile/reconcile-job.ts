@@ -1,0 +1,84 @@
+import { isConnectorError } from '../../src/errors.ts';
+import { followedStates, restingStates } from '../../src/hire/hire-state.ts';
+import { hiresInState, latestHires, updateHire } from '../../src/store/hires.ts';
+import { markListed } from '../../src/store/jobs.ts';
+import { listStage, type StageMember } from '../presence/list-stage.ts';
+import { proveStageFilter } from '../presence/prove-stage-filter.ts';
+import { readPresence } from '../presence/read-presence.ts';
+import { absentFrom, startsNow } from './decisions.ts';
+import type { ListedJob } from './refresh-jobs.ts';
+import type { Reconcile } from './signal-hires.ts';
+
+/** At most so many second readings a reconcile; the rest waits for the next. */
+const MOST_SECOND_READINGS = 50;
+
+/** Everyone of one job who is in a hiring stage, against the hires of that job. */
+export async function reconcileJob(reconcile: Reconcile, job: ListedJob): Promise<void> {
+  const { deps, connection, tenantId, counts } = reconcile;
+  const before = counts.unreadable;
+  const present = await listPresent(reconcile, job);
+  counts.jobsListed += 1;
+  counts.people += present.size;
+  const known = await latestHires(deps.store, tenantId, [...present.keys()]);
+  for (const jobCandidateId of present.keys()) {
+    if (!startsNow(known.get(jobCandidateId))) continue;
+    await deps.signalHire({ tenantId, jobCandidateId }, 'person', { start: true });
+    counts.started += 1;
+  }
+  const ids = new Set(present.keys());
+  await signalAbsent(reconcile, job, ids);
+  await noteLeft(reconcile, job, ids);
+  // With a record unreadable the job is listed again next time, or its person would be missed for a day.
+  if (counts.unreadable === before) await markListed(deps.store, tenantId, job.jobId, job.totals);
+  await proveStageFilter(deps.store, connection, [...present.values()]);
+}
+
+async function listPresent({ connection, counts }: Reconcile, job: ListedJob): Promise<Map<string, StageMember>> {
+  const present = new Map<string, StageMember>();
+  for (const stage of connection.tenant.policies.enrolAt) {
+    for await (const { members, unreadable } of listStage(connection, job.jobId, stage, 'bulk')) {
+      for (const member of members) if (!member.rejected) present.set(member.jobCandidateId, member);
+      counts.unreadable += unreadable.length;
+    }
+  }
+  return present;
+}
+
+/** Hires of this job whose person is not in the list: a hint to read, no proof of anything. */
+async function signalAbsent(
+  { deps, tenantId, counts }: Reconcile,
+  job: ListedJob,
+  present: ReadonlySet<string>,
+): Promise<void> {
+  const followed = await hiresInState(deps.store, tenantId, ...followedStates);
+  for (const hire of absentFrom(followed, job.jobId, present)) {
+    const ref = { tenantId, jobCandidateId: hire.job_candidate_id };
+    await deps.signalHire(ref, 'person', { start: true, watch: hire.state === 'done' });
+    counts.hinted += 1;
+  }
+}
+
+/**
+ * Hires that nobody follows and whose person is gone by a second reading too: when they come back, that is a new
+ * period.
+ */
+async function noteLeft(
+  { deps, connection, tenantId, counts }: Reconcile,
+  job: ListedJob,
+  present: ReadonlySet<string>,
+): Promise<void> {
+  const { enrolAt } = connection.tenant.policies;
+  const resting = await hiresInState(deps.store, tenantId, ...restingStates);
+  for (const hire of absentFrom(resting, job.jobId, present).slice(0, MOST_SECOND_READINGS)) {
+    const presence = await readPresence(deps.store, connection, hire.job_candidate_id, enrolAt).catch(unlessUnreadable);
+    // Their own record keeps nobody else waiting; the job is listed again next time.
+    if (presence === undefined) counts.unreadable += 1;
+    const key = { tenantId, jobCandidateId: hire.job_candidate_id, period: hire.period };
+    if (presence !== undefined && presence.verdict !== 'in')
+      await updateHire(deps.store, key, { state: 'left', step: 'ended' });
+  }
+}
+
+function unlessUnreadable(error: unknown): undefined {
+  if (!isConnectorError(error, 'RECORD_UNREADABLE')) throw error;
+}

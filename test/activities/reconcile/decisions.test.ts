@@ -1,0 +1,53 @@
+import { describe, expect, test } from 'vitest';
+import {
+  absentFrom,
+  jobsToList,
+  scopeOf,
+  startsNow,
+  waitingForOnboarding,
+} from '../../../activities/reconcile/decisions.ts';
+import { hireStates } from '../../../src/hire/hire-state.ts';
+
+const DAY_MS = 86_400_000;
+
+describe('the scope of a reconcile', () => {
+  test.each([
+    ['a tenant never reconciled: baseline, in full', null, null, { isFirst: true, isFull: true }],
+    ['a day after the last full one: in full', 1, 1, { isFirst: false, isFull: true }],
+    ['within a day of it: what changed', 1, 2, { isFirst: false, isFull: false }],
+  ])('%s', (_what, baseline, reconciledAt, scope) => {
+    const tenant = { baseline_done_at: baseline, fully_reconciled_at: reconciledAt };
+    expect(scopeOf(tenant, DAY_MS + 1)).toEqual(scope);
+  });
+});
+
+describe('the people of a job are listed', () => {
+  const job = (jobId: string, totals: string, listedTotals: string | null) => ({ jobId, totals, listedTotals });
+  const jobs = [job('same', '[1]', '[1]'), job('moved', '[2]', '[1]'), job('new', '[0]', null)];
+  const ids = (isFull: boolean, hinted: string[]) => jobsToList(jobs, isFull, new Set(hinted)).map((one) => one.jobId);
+
+  test('where its totals moved or were never listed', () => expect(ids(false, [])).toEqual(['moved', 'new']));
+  test('where a hint names it', () => expect(ids(false, ['same'])).toEqual(['same', 'moved', 'new']));
+  test('in a full reconcile', () => expect(ids(true, [])).toEqual(['same', 'moved', 'new']));
+});
+
+test('somebody in a hiring stage starts a hire only where there is none, or where they had left', () => {
+  expect(startsNow(undefined)).toBe(true);
+  expect(hireStates.filter((state) => startsNow({ state }))).toEqual(['left']);
+});
+
+test('absent are the hires of this job whose person is not in its list', () => {
+  const hire = (job_id: string, job_candidate_id: string) => ({ job_id, job_candidate_id });
+  const hires = [hire('1', 'here'), hire('1', 'gone'), hire('2', 'elsewhere')];
+  expect(absentFrom(hires, '1', new Set(['here']))).toEqual([hire('1', 'gone')]);
+});
+
+test('a hire waits for its onboarding while it is enrolled and has no employee', () => {
+  const hire = (onboarding_candidate_id: string | null, employee_id: string | null) => ({
+    onboarding_candidate_id,
+    employee_id,
+    onboarding_status: null,
+  });
+  const waiting = waitingForOnboarding([hire(null, null), hire('a', null), hire('b', 'e1')]);
+  expect([...waiting.keys()]).toEqual(['a']);
+});

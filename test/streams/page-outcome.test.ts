@@ -1,0 +1,96 @@
+import { describe, expect, test } from 'vitest';
+import type { QuarantineRow, StreamRow } from '../../src/store/schema.ts';
+import type { LandedPage } from '../../src/streams/land-page.ts';
+import { advance, lastPageOf, outcomeOf, quarantineChanges } from '../../src/streams/page-outcome.ts';
+import type { RecordPage } from '../../src/streams/read-page.ts';
+
+const RUN: StreamRow = {
+  tenant_id: 'acme',
+  stream: 'jobs',
+  run_id: 'r1',
+  state: 'running',
+  is_full: 0,
+  page: 2,
+  seen: 200,
+  total: 250,
+  unchanged: 190,
+  created: 5,
+  updated: 5,
+  quarantined: 0,
+  refused_code: null,
+  refused_message: null,
+  started_at: 0,
+  updated_at: 0,
+  ended_at: null,
+};
+const LANDED: LandedPage = { unchanged: 0, created: 0, updated: 0, ids: [], quarantined: [] };
+const bad = (key: string) => ({ key, reason: 'unreadable' });
+
+function page(records: number, total?: number): RecordPage {
+  const items = Array.from({ length: records }, (_, id) => ({ id }));
+  return { page: 2, items, unreadable: [], ...(total === undefined ? {} : { total }) };
+}
+
+describe('after a page its run', () => {
+  test.each([
+    ['goes on while records are left', RUN, page(20, 250), LANDED, 'running'],
+    ['is done with the last record', RUN, page(50, 250), LANDED, 'done'],
+    ['is done behind the last page', { ...RUN, total: null }, undefined, LANDED, 'done'],
+    [
+      'is partial when this page left a record out',
+      RUN,
+      page(50, 250),
+      { ...LANDED, quarantined: [bad('7')] },
+      'partial',
+    ],
+    ['is partial when an earlier page did', { ...RUN, quarantined: 1 }, page(50, 250), LANDED, 'partial'],
+    ['is partial when the list became shorter', RUN, page(49, 249), LANDED, 'partial'],
+    ['is partial when the list ended early', RUN, undefined, LANDED, 'partial'],
+    ['goes on where the partner tells no total', { ...RUN, total: null }, page(100), LANDED, 'running'],
+  ])('%s', (_what, run, read, landed, state) => {
+    expect(outcomeOf(run, read, landed).state).toBe(state);
+  });
+
+  test('counts what landed and what was left out', () => {
+    const outcome = outcomeOf(RUN, page(20, 250), { ...LANDED, unchanged: 17, created: 2, quarantined: [bad('7')] });
+    expect(advance(RUN, outcome)).toMatchObject({ page: 3, seen: 220, unchanged: 207, created: 7, quarantined: 1 });
+  });
+
+  test('names how many records a shorter list may have moved past it', () => {
+    const [passed] = outcomeOf(RUN, page(40, 247), LANDED).quarantined;
+    expect(passed).toMatchObject({ key: 'page 2, the list' });
+    expect(passed?.reason).toContain('shorter by 3');
+  });
+});
+
+test('fetching ahead ends at the last page that is known to hold something', () => {
+  expect(lastPageOf(RUN)).toBe(2);
+  expect(lastPageOf({ ...RUN, total: 301 })).toBe(3);
+  expect(lastPageOf({ ...RUN, total: null })).toBe(2);
+});
+
+describe('the quarantine', () => {
+  const row = (record_key: string, at: number): QuarantineRow => ({
+    tenant_id: 'acme',
+    stream: 'jobs',
+    record_key,
+    page: at,
+    reason: 'unreadable',
+    since: 0,
+  });
+  const changes = (known: QuarantineRow[], quarantined: string[], landed: string[], isLast = false) => {
+    const outcome = { ...outcomeOf(RUN, page(1), LANDED), quarantined: quarantined.map(bad), isLast };
+    const { over, news } = quarantineChanges(known, 2, outcome, landed);
+    return { over, news: news.map((one) => one.key) };
+  };
+
+  test.each([
+    ['takes in a record that cannot land', changes([], ['7'], []), { over: [], news: ['7'] }],
+    ['writes nothing for one that stands there already', changes([row('7', 2)], ['7'], []), { over: [], news: [] }],
+    ['moves one that is found on another page', changes([row('7', 1)], ['7'], []), { over: [], news: ['7'] }],
+    ['releases one that landed, wherever it was', changes([row('7', 5)], [], ['7']), { over: ['7'], news: [] }],
+    ['releases one that is no longer on its page', changes([row('7', 2)], [], []), { over: ['7'], news: [] }],
+    ['keeps one of another page', changes([row('7', 3)], [], []), { over: [], news: [] }],
+    ['releases what stood behind the new end', changes([row('7', 3)], [], [], true), { over: ['7'], news: [] }],
+  ])('%s', (_what, actual, expected) => expect(actual).toEqual(expected));
+});
