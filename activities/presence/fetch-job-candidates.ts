@@ -10,8 +10,8 @@ export interface Fetched {
 }
 
 /**
- * Fetches job candidates by one call, in the order asked for. A refusal, or a broken record without an id, says nothing about the others:
- * then they are asked for in halves, down to the one it is about.
+ * Fetches job candidates by one call, in the order asked for. A refusal, or a broken record without an id, says nothing
+ * about the others: then they are asked for in halves, down to the one it is about.
  */
 export async function fetchJobCandidates(connection: Connection, ids: readonly string[]): Promise<Fetched[]> {
   const wanted = [...new Set(ids)];

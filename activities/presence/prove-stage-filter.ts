@@ -23,8 +23,8 @@ interface ListedStage {
 }
 
 /**
- * Probes GET /candidates/list on this partner by people of one job: it must show somebody who is in the hiring stages, and nobody who is
- * elsewhere on that job or has left. What came of it is remembered for this key, a failure as well.
+ * Probes GET /candidates/list on this partner by people of one job: it must show somebody who is in the hiring stages,
+ * and nobody who is elsewhere on that job or has left. The result is remembered for this key, a failure as well.
  */
 export async function proveStageFilter(
   store: Store,
@@ -77,13 +77,13 @@ async function fetchReadable(connection: Connection, ids: readonly string[]): Pr
 
 /** People who were in the hiring stages: a filter by where somebody has ever been shows them. */
 async function findLeavers(store: Store, connection: Connection, listed: ListedStage): Promise<JobCandidate[]> {
-  const hires = await hiresInState(store, connection.tenant.tenant, 'cancelled');
+  const hires = await hiresInState(store, connection.tenant.tenant, 'left');
   const left = hires.filter((hire) => hire.job_id === listed.jobId).map((hire) => hire.job_candidate_id);
   const absent = left.filter((id) => !listed.memberIds.includes(id));
   return fetchReadable(connection, absent.slice(-MOST_EXAMPLES));
 }
 
-/** People on the same job in another stage: a filter that forgets the stage, or takes either condition for enough, shows them. */
+/** People on the same job in another stage: a filter that ignores the stage, or takes either condition, shows them. */
 async function findOutsiders({ partner, tenant }: Connection, listed: ListedStage): Promise<JobCandidate[]> {
   const { listByStageType } = contract.jobCandidates;
   const members = new Set(listed.memberIds);

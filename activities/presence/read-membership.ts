@@ -25,8 +25,8 @@ const PAGE = 100;
 const FILTER_PROVEN_FOR_MS = 2 * 86_400_000;
 
 /**
- * Answers looks for people of one job in the same stages. Where asking for each of them costs less than the list, the partner's filter is
- * asked first; whoever it does not show is looked for in the whole list, because absence is never concluded from a filter.
+ * Answers looks for people of one job in the same stages. Where asking for each of them costs less than the list, the
+ * partner's filter is asked first. Whoever it does not show is looked for in the whole list: a filter proves no absence.
  */
 export async function readMemberships(
   store: Store,

@@ -14,8 +14,9 @@ export type Presence =
   | { verdict: 'missing' };
 
 /**
- * Where one job candidate is now: in one of these stages, elsewhere, or not shown at all. The record shown by the specification has no stage
- * (section 2.4), so membership is read from the lists by stage, unless the tenant's partner names the stage in the record.
+ * Where one job candidate is now: in one of these stages, elsewhere, or not shown at all. The specification shows no
+ * stage in the record (section 2.4), so membership is read from the lists by stage, unless the tenant's partner names
+ * the stage in the record.
  */
 export async function readPresence(
   store: Store,
@@ -86,6 +87,8 @@ function unreadableRecord(id: string, reason: string): ConnectorError {
   return new ConnectorError({
     code: 'RECORD_UNREADABLE',
     action: 'reject',
-    message: `The partner's record of job candidate ${id} does not fit the contract (${reason}). Correct it with the partner, or name the difference in partner.overrides.`,
+    message:
+      `The partner's record of job candidate ${id} does not fit the contract (${reason}). ` +
+      'Correct it with the partner, or name the difference in partner.overrides.',
   });
 }

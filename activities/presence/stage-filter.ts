@@ -4,11 +4,11 @@ import type { JobCandidate } from '../../src/partner/contract/job-candidate.ts';
 import type { Connection } from '../connections.ts';
 
 /**
- * Asks GET /candidates/list (section 4.3) for one person in these stages. `shown`: this application is in one of them, provided that
- * a probe has proven the filter. `unclear` proves nothing, and neither does `not-shown`.
+ * Asks GET /candidates/list (section 4.3) for one person in these stages. `shown`: this application is in one of them,
+ * provided that a probe has proven the filter. `unclear` proves nothing, and neither does `not-shown`.
  *
- * The filters e-mail and stage need not speak of the same application, so only a person shown with a single one counts. `jobIds` is left
- * out on purpose: a partner that shows only the applications of the jobs asked for would hide the second one.
+ * A person with two applications may match by the other one, so only somebody shown with a single one counts. `jobIds`
+ * is left out on purpose: a partner that shows only the applications of these jobs would hide the second one.
  */
 export async function askStageFilter(
   { partner }: Connection,

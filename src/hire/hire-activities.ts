@@ -24,8 +24,8 @@ export interface HireActivities {
   /** Read-only: is this person in a hiring stage now? One reading proves nothing about absence. */
   readHire(input: HireRef): Promise<{ verdict: 'in' | 'out' | 'missing' }>;
   /**
-   * By the reference of this enrolment: found is adopted, never sent twice. Costs one credit. `present`: the person was read in the stage
-   * by this call. `waiting`: the new enrolment has not begun.
+   * By the reference of this enrolment: found is adopted, never sent twice. Costs one credit. `present`: this call read
+   * the person in the stage. `waiting`: the new enrolment has not begun.
    */
   enrol(
     input: HireRef,

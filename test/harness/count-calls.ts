@@ -7,7 +7,7 @@ import { TENANT } from './world-tenant.ts';
 const FIELD = 'EMPLOYEE_ID_FIELD';
 const reconcile = 'reconcile: { every: 1h }\n  cancel: { grace: 2s }';
 
-/** A running product with nothing to do but hire: no reconcile within the hour, the Employee ID also in a custom field. */
+/** A running product with nothing to do but hire: no reconcile within the hour, a custom field for the Employee ID. */
 export async function startCountedWorld(onboarding: 'skip' | 'played', options: WorldOptions): Promise<World> {
   const world = await startWorld({
     policies: `onboarding: ${onboarding === 'skip' ? 'skip' : '{ flow: "{flow}" }'}\n  ${reconcile}`,
@@ -24,7 +24,7 @@ export async function startCountedWorld(onboarding: 'skip' | 'played', options: 
   return world;
 }
 
-/** Hires these people at once, plays their onboardings as they come, and counts the requests until all are done and nothing moves. */
+/** Hires these people at once, plays their onboardings, and counts the requests until all are done and at rest. */
 export async function countCalls(world: World, people: readonly Applicant[]): Promise<Map<string, number>> {
   const done = ((await readStatus(world)).hires['done'] ?? 0) + people.length;
   const before = (await world.control.ledger({ last: 1 }))[0]?.seq ?? 0;

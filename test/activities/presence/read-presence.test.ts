@@ -15,8 +15,8 @@ import { freshStore } from '../../store/stores.ts';
 const DAY_MS = 86_400_000;
 
 /**
- * A tenant whose partner has 120 people in HIRED on each of two jobs, two pages. `unread` names parameters of GET /candidates/list that
- * this partner does not read: the client sends them under a name that the sandbox ignores.
+ * A tenant whose partner has 120 people in HIRED on each of two jobs, two pages. `unread` names parameters of
+ * GET /candidates/list that this partner does not read: the client sends them under a name that the sandbox ignores.
  */
 async function tenant(unread: readonly string[] = []) {
   const sandbox = await openSandbox({ jobs: 2, candidates: 12, hired: 240 });
@@ -114,7 +114,7 @@ test('a filter that still shows somebody who left the stage is not proven', asyn
   const hire = { ...place, period: 1, step: 'ended', enrolment: 1, opened_at: 0, updated_at: 0 } as const;
   await store.kysely
     .insertInto('hires')
-    .values({ ...hire, state: 'cancelled' })
+    .values({ ...hire, state: 'left' })
     .execute();
   // The sandbox shows them because they are in the stage; the probe is told a list without them.
   await proveStageFilter(store, connection, members.slice(1));
