@@ -12,7 +12,7 @@ export function addDemo(program: Command): void {
   program
     .command('demo')
     .description(
-      'Show everything on this machine: a sandbox partner, a played recruiter, five hires, one HRIS. Runs until Ctrl-C.',
+      'Show everything on one machine: a sandbox partner, a played recruiter, five hires, one HRIS. Runs until Ctrl-C.',
     )
     .option('--once', 'end after the table: exit code 0 when every hire is verified, 1 otherwise')
     .option('--report <file>', 'write the counts as JSON')

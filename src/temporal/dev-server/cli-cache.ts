@@ -49,8 +49,8 @@ async function acquire(folder: string, onWait: () => void): Promise<() => Promis
 }
 
 /**
- * Lets `write` fill a scratch folder and renames the file it returns into place, so that readers see the whole binary or
- * none. Removes what a killed process left behind. Call it only with the lock held.
+ * Lets `write` fill a scratch folder and renames the file it returns into place, so that readers see the whole binary
+ * or none. Removes what a killed process left behind. Call it only with the lock held.
  */
 export async function placeCli(folder: string, write: (scratch: string) => Promise<string>): Promise<string> {
   const left = (await readdir(folder)).filter((name) => name.startsWith('partial-'));
