@@ -10,8 +10,12 @@ import type { ListEndpoint, Page, PageOptions, ReadItems } from './types.ts';
 type Paging = NonNullable<ListShape['paging']>;
 
 /**
- * Reads a list page by page, in its own way of paging. A list without pages is one page. Ends by what the answers say: the total, the
- * flag, a short page, and in any case an empty page. A server that ignores the page number is refused instead of read for ever.
+ * Reads a list page by page, in its own way of paging. A list without pages is one page. Ends by what the answers say: the
+ * total, the flag, a short page, and in any case an empty page, which is believed more than a total.
+ *
+ * A list may move while it is read. Where it grows, records come again and are given once. Where its total falls, records
+ * may have slipped to a page that was read before: those pages are read again at the end. A server that ignores the page
+ * number is refused instead of read for ever.
  */
 export async function* readPages(
   call: CallEndpoint,
@@ -25,21 +29,54 @@ export async function* readPages(
     return;
   }
   const size = pageSize(endpoint, paging, options.size);
-  let page = options.from ?? paging.firstPage;
-  let seen = (page - paging.firstPage) * size;
-  let last: string | undefined;
-  for (;;) {
+  const fetch = (page: number): Promise<unknown> => {
     const query = { ...(input.query as object | undefined), [paging.pageParam]: page, [paging.sizeParam]: size };
-    const body = await call(endpoint, { ...input, query }, options);
+    return call(endpoint, { ...input, query }, options);
+  };
+  const first = options.from ?? paging.firstPage;
+  const reading: Reading = { endpoint, paging, ids: new Set(), seen: (first - paging.firstPage) * size };
+  let last: string | undefined;
+  for (let page = first; ; page += 1) {
+    const body = await fetch(page);
     const raw = rawItems(endpoint.list, body);
-    if (raw.length === 0 && page > paging.firstPage) return;
+    if (raw.length === 0 && page > paging.firstPage) break;
     last = assertNewPage(endpoint, raw, page, last);
-    seen += raw.length;
-    const total = totalOf(paging, body);
-    yield { page, ...(total === undefined ? {} : { total }), ...readItems(endpoint.list, raw) };
-    if (raw.length === 0 || isLast(paging, body, seen, raw.length < size)) return;
-    page += 1;
+    yield takePage(reading, page, body);
+    if (raw.length === 0 || isLast(paging, body, reading.seen, raw.length < size)) break;
   }
+  for (let page = first; page < (reading.slippedTo ?? first); page += 1) {
+    const again = takePage(reading, page, await fetch(page));
+    if (again.items.length + again.unreadable.length > 0) yield again;
+  }
+}
+
+interface Reading {
+  endpoint: ListEndpoint;
+  paging: Paging;
+  /** Ids that were given already. */
+  ids: Set<string>;
+  /** Records read, each counted once. */
+  seen: number;
+  total?: number | undefined;
+  /** The total fell at this page: a record of it may have moved to one before. */
+  slippedTo?: number;
+}
+
+/** The records of a page that were not given before. */
+function takePage(reading: Reading, page: number, body: unknown): Page<unknown> {
+  const { list } = reading.endpoint;
+  const fresh = rawItems(list, body).filter((item) => {
+    const { id } = idOf(list, item);
+    if (id === undefined) return true;
+    const isNew = !reading.ids.has(id);
+    reading.ids.add(id);
+    return isNew;
+  });
+  reading.seen += fresh.length;
+  const total = totalOf(reading.paging, body);
+  if (total !== undefined && reading.total !== undefined && total < reading.total) reading.slippedTo = page;
+  reading.total = total;
+  return { page, ...(total === undefined ? {} : { total }), ...readItems(list, fresh) };
 }
 
 /** Every record of a list, all pages. For lists known to be small; a large one is read by pages. */
@@ -77,8 +114,8 @@ function totalOf(paging: Paging, body: unknown): number | undefined {
 }
 
 /**
- * By the records seen, not by page times size: a server that shortens pages (G9) or changes while we read would end too soon. Where
- * the total or the flag is missing, only an empty page ends the list.
+ * By the records seen, each once, not by page times size: with a server that shortens pages (G9) or a list that moves, the
+ * reading would end too soon. Where the total or the flag is missing, only an empty page ends the list.
  */
 function isLast(paging: Paging, body: unknown, seen: number, short: boolean): boolean {
   if (paging.end === 'short-page') return short;

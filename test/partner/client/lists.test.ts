@@ -155,6 +155,42 @@ test('records that cannot be read are set apart with id and reason, and the page
   ]);
 });
 
+describe('a list that moves while it is read', () => {
+  /** Pages of ten of a list that `change` alters after each answer. */
+  const read = async (
+    change: (rows: number[], calls: number) => number[],
+    totalOf = (rows: number[]) => rows.length,
+  ) => {
+    let rows = range(1, 31);
+    let calls = 0;
+    const { partner } = await scriptedPartner((r) => {
+      const start = (Number(r.query['pageNumber']) - 1) * 10;
+      const json = { jobs: rows.slice(start, start + 10).map(job), totalJobs: totalOf(rows) };
+      calls += 1;
+      rows = change(rows, calls);
+      return { json };
+    });
+    const { items } = await partner.readAll(contract.jobs.list, {}, { size: 10 });
+    return { ids: items.map((item) => item.id), calls };
+  };
+
+  test('loses nobody who slips to a page that was read before', async () => {
+    const { ids, calls } = await read((rows, n) => (n === 1 ? rows.filter((id) => id !== 5) : rows));
+    expect(ids.toSorted((a, b) => a - b)).toEqual(range(1, 31));
+    expect(calls).toBe(4);
+  });
+
+  test('loses nobody when it grows in front and the partner still tells the old total, and gives nobody twice', async () => {
+    const grow = (rows: number[], n: number): number[] => (n === 1 ? [31, 32, ...rows] : rows);
+    const { ids } = await read(grow, () => 30);
+    expect(ids).toEqual(range(1, 31));
+  });
+
+  test('that does not move costs no further call', async () => {
+    expect((await read((rows) => rows)).calls).toBe(3);
+  });
+});
+
 describe('a call with too many ids', () => {
   const echo: Script = (r) => {
     const ids = (r.body as { jobCandidateIds: number[] }).jobCandidateIds;
