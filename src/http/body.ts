@@ -4,7 +4,9 @@ import { exchangeError } from './exchange.ts';
 
 const unpack = promisify<Buffer, { maxOutputLength: number }, Buffer>(unzip);
 
-/** Unpacks a body of Content-Encoding gzip or deflate, and stops at `maxBytes`: a few kilobytes may unpack to gigabytes. */
+/**
+ * Unpacks a body of Content-Encoding gzip or deflate, and stops at `maxBytes`: a few kilobytes may unpack to gigabytes.
+ */
 export async function decodeBody(
   body: Buffer,
   encoding: string | string[] | undefined,

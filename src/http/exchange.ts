@@ -60,7 +60,10 @@ export function exchange(
   });
 }
 
-/** Takes the answer as undici brings it. Invariant: once ended, nothing is started; once started, nothing is started again. */
+/**
+ * Takes the answer as undici brings it. Invariant: once ended, nothing is started; once started, nothing is started
+ * again.
+ */
 class Reception implements Dispatcher.DispatchHandler {
   readonly #request: HttpRequest;
   readonly #state: Exchange;
@@ -94,7 +97,10 @@ class Reception implements Dispatcher.DispatchHandler {
     this.#controller?.abort(error);
   }
 
-  /** The last moment at which nothing has happened: undici's writeH1 calls it before the first byte, and a throw stops the write. */
+  /**
+   * The last moment at which nothing has happened: undici's writeH1 calls it before the first byte, and a throw stops
+   * the write.
+   */
   onRequestStart(controller: Dispatcher.DispatchController): void {
     if (this.#ended !== undefined) throw this.#ended;
     // undici may put a request back into its queue when a connection ends; a second start would be a second send.

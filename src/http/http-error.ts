@@ -46,7 +46,9 @@ const unexpected: StatusRow = {
   hint: 'this status is not expected',
 };
 
-/** The one table from an HTTP status to what must be done about it. An adapter may replace a row, never write its own. */
+/**
+ * The one table from an HTTP status to what must be done about it. An adapter may replace a row, never write its own.
+ */
 export function statusRow(status: number): StatusRow {
   return byStatus[status] ?? byClass[Math.floor(status / 100)] ?? unexpected;
 }

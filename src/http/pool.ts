@@ -71,7 +71,9 @@ function assertReachableByTenant(url: URL): void {
   throw new ConnectorError({
     code: 'HTTPS_REQUIRED',
     action: 'reject',
-    message: `${url.host} is given with http, which would show the key to the network. Give an https address, or allow private addresses for this tenant.`,
+    message:
+      `${url.host} is given with http, which would show the key to the network. Give an https address, or allow ` +
+      'private addresses for this tenant.',
   });
 }
 

@@ -20,7 +20,9 @@ export function isPublicAddress(address: string): boolean {
   return !metadataAddresses.has(parsed.toString());
 }
 
-/** Refuses a URL whose host is a literal private address. Names are checked where they are resolved, see publicLookup. */
+/**
+ * Refuses a URL whose host is a literal private address. Names are checked where they are resolved, see publicLookup.
+ */
 export function assertPublicAddress(url: URL): void {
   const host = url.hostname.replace(/^\[|\]$/g, '');
   if (isIP(host) !== 0 && !isPublicAddress(host)) throw privateAddress(url.hostname);
@@ -45,6 +47,8 @@ function privateAddress(host: string): ConnectorError {
   return new ConnectorError({
     code: 'PRIVATE_ADDRESS',
     action: 'reject',
-    message: `${host} is not an address of the public internet. Nothing was sent. Give a public address, or allow private addresses for this tenant.`,
+    message:
+      `${host} is not an address of the public internet. Nothing was sent. Give a public address, or allow private ` +
+      'addresses for this tenant.',
   });
 }

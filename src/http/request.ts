@@ -21,7 +21,10 @@ export interface HttpRequest {
   timeouts?: Partial<HttpTimeouts> | undefined;
   /** Of the body as received and as unpacked. 32 MiB by default. */
   maxBodyBytes?: number | undefined;
-  /** Called synchronously, directly before the bytes are given to the socket. If it throws, nothing is sent and its error is thrown. */
+  /**
+   * Called synchronously, directly before the bytes are given to the socket. If it throws, nothing is sent and its
+   * error is thrown.
+   */
   beforeSend?: (() => void) | undefined;
 }
 
@@ -41,8 +44,9 @@ const idempotentMethods: ReadonlySet<HttpMethod> = new Set(['GET', 'PUT', 'DELET
 
 /**
  * Exactly one HTTP request: never retried, no redirect followed. Any complete answer is returned, whatever its status.
- * Errors: `UNREACHABLE`, `PRIVATE_ADDRESS` or `ABORTED` with action `retry` or `reject` when it was never sent; `NO_ANSWER`,
- * `ANSWER_TOO_LARGE`, `UNREADABLE_ANSWER` or `ABORTED` with action `unknown` (`retry` where idempotent) when it was.
+ * Errors: `UNREACHABLE`, `PRIVATE_ADDRESS` or `ABORTED` with action `retry` or `reject` when it was never sent;
+ * `NO_ANSWER`, `ANSWER_TOO_LARGE`, `UNREADABLE_ANSWER` or `ABORTED` with action `unknown` (`retry` where idempotent)
+ * when it was.
  */
 export async function sendRequest(pool: HttpPool, request: HttpRequest): Promise<HttpAnswer> {
   const requestId = request.requestId ?? randomUUID();
@@ -82,7 +86,9 @@ function explain(error: unknown, state: Exchange, pool: HttpPool, request: HttpR
   return new ConnectorError({
     code: codesAfterSending[reason] ?? 'NO_ANSWER',
     action: idempotent ? 'retry' : 'unknown',
-    message: `${what} was sent to ${pool.origin} and has no complete answer: it ${reasonText(reason)}. ${idempotent ? 'It is safe to repeat.' : 'Look whether it was carried out before sending it again.'}`,
+    message:
+      `${what} was sent to ${pool.origin} and has no complete answer: it ${reasonText(reason)}. ` +
+      `${idempotent ? 'It is safe to repeat.' : 'Look whether it was carried out before sending it again.'}`,
     status: state.status,
     requestId,
     details: { reason },

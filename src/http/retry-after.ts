@@ -3,8 +3,8 @@ export const maxRetryAfterMs = 3_600_000;
 
 /**
  * Reads Retry-After (RFC 9110 section 10.2.3): seconds or an HTTP date, as ms from now. Undefined when it is missing,
- * negative or not understood, so that the caller's own wait applies. A date is read against the answer's Date header where there is
- * one: the server's clock may differ from ours by minutes.
+ * negative or not understood, so that the caller's own wait applies. A date is read against the answer's Date header
+ * where there is one: the server's clock may differ from ours by minutes.
  */
 export function readRetryAfter(headers: Record<string, unknown>, now: number): number | undefined {
   const value = headers['retry-after'];

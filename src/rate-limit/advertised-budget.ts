@@ -7,8 +7,8 @@ export interface AdvertisedBudget {
 
 /**
  * Reads `RateLimit: "p";r=50;t=30` (draft-ietf-httpapi-ratelimit-headers), its older form `RateLimit-Remaining` and
- * `-Reset`, and the widespread `X-RateLimit-*`, whose reset is either seconds from now or an epoch. Undefined unless both
- * numbers are there.
+ * `-Reset`, and the widespread `X-RateLimit-*`, whose reset is either seconds from now or an epoch. Undefined unless
+ * both numbers are there.
  */
 export function readAdvertisedBudget(headers: Record<string, unknown>, now: number): AdvertisedBudget | undefined {
   const header = headers['ratelimit'];

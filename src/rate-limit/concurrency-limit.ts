@@ -1,7 +1,7 @@
 /**
- * Finds out whether 429s come from too many requests under way at once. Rate and concurrency look alike from outside, so
- * it experiments: with one request fewer under way than when a 429 came, and the rate unchanged, a limit of concurrency
- * stays silent and a limit of rate does not.
+ * Finds out whether 429s come from too many requests under way at once. Rate and concurrency look alike from outside,
+ * so it experiments: with one request fewer under way than when a 429 came, and the rate unchanged, a limit of
+ * concurrency stays silent and a limit of rate does not.
  */
 export interface SavedConcurrency {
   /** Requests that may be under way; null: as many as the rate allows. */

@@ -52,9 +52,9 @@ export const shareMs = 250;
 const sharerMs = 2_000;
 
 /**
- * One exchange with the shared rate limit, pure: reports the answers, gives back what is not used, and leases the permits
- * that fall into the next 250 ms, live before bulk. Permits never lie further ahead, so a cut, a pause or a live request of
- * another process waits no longer than that.
+ * One exchange with the shared rate limit, pure: reports the answers, gives back what is not used, and leases the
+ * permits that fall into the next 250 ms, live before bulk. Permits never lie further ahead, so a cut, a pause or a
+ * live request of another process waits no longer than that.
  */
 export function leasePermits(
   asked: Asked & { random: () => number },
@@ -92,7 +92,9 @@ function learnedOf(state: SharedRateLimitState | undefined): SavedRateLimit | un
   return saved;
 }
 
-/** The end of a pause that is on, the process's clock; one ms earlier, so that rounding never voids the canary's permit. */
+/**
+ * The end of a pause that is on, the process's clock; one ms earlier, so that rounding never voids the canary's permit.
+ */
 function validFromOf(limiter: RateLimiter, now: number, offset: number): number {
   const pausedUntil = limiter.save().underWay?.permits.pausedUntil ?? 0;
   return pausedUntil > now ? pausedUntil - offset - 1 : 0;

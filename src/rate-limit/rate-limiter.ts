@@ -42,11 +42,11 @@ const mostNoise = 0.25;
  * The decision core of a rate limit: learns the rate of an unknown limit from 429s. Pure: no timers, no I/O.
  *
  * A 429 cuts to just under the average that succeeded (pauses included: over a whole cycle that is the limit for fixed,
- * sliding and token windows alike), waits as long as it is told, and lets one request try first. A 429 well below a rate
- * that was cut already is suspected to be noise: the rate stays, and the share of 429s is measured over 50 answers there and
- * over 50 at 80 % of it. If the share falls as it would under a limit, it was the limit; otherwise it is noise, and from then
- * on only a share or a run of 429s beyond it counts. Without this a partner that answers one in ten requests 429 for reasons
- * of its own would be cut again and again until nothing moves.
+ * sliding and token windows alike), waits as long as it is told, and lets one request try first. A 429 well below a
+ * rate that was cut already is suspected to be noise: the rate stays, and the share of 429s is measured over 50 answers
+ * there and over 50 at 80 % of it. If the share falls as it would under a limit, it was the limit; otherwise it is
+ * noise, and from then on only a share or a run of 429s beyond it counts. Without this a partner that answers one in
+ * ten requests 429 for reasons of its own would be cut again and again until nothing moves.
  */
 export function createRateLimiter(clock: LimiterClock, saved?: SavedRateLimit): RateLimiter {
   const rateLimit = new LearnedRateLimit(clock, saved ?? { rate: firstRate, best: 0, noise: 0, limitSeen: false });

@@ -5,8 +5,8 @@ import { mostLiveInRow } from './permits.ts';
 import type { Priority, RateLimitAnswer, RateLimitKeeper } from './rate-limit.ts';
 
 /**
- * Changes the shared rate limit as if nobody else did meanwhile; `change` may run several times. `now` is of the clock that
- * all sharers have.
+ * Changes the shared rate limit as if nobody else did meanwhile; `change` may run several times. `now` is of the clock
+ * that all sharers have.
  */
 export type ChangeRateLimit = <T>(
   change: (saved: Partial<SharedRateLimitState>, now: number) => { rateLimit?: SharedRateLimitState; result: T },
@@ -28,8 +28,8 @@ const leastMs = 20;
 const outageMs = 1_000;
 
 /**
- * A rate limit that processes share: permits are leased in shares of one request or 250 ms, answers are reported with the
- * next lease, a 429 at once. A process with nothing to send and nothing to report does not ask. While the store is
+ * A rate limit that processes share: permits are leased in shares of one request or 250 ms, answers are reported with
+ * the next lease, a 429 at once. A process with nothing to send and nothing to report does not ask. While the store is
  * unreachable everybody waits.
  */
 export function createSharedRateLimit(
@@ -40,7 +40,9 @@ export function createSharedRateLimit(
   return new LeasedRateLimit(changeRateLimit, random, onOutage);
 }
 
-/** Invariant: a request leaves only on a permit leased under the shared rate limit, and a permit is used at most once. */
+/**
+ * Invariant: a request leaves only on a permit leased under the shared rate limit, and a permit is used at most once.
+ */
 class LeasedRateLimit implements SharedRateLimit {
   readonly #changeRateLimit: ChangeRateLimit;
   readonly #random: () => number;

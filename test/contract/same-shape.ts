@@ -10,8 +10,9 @@ export type Echoes = ReadonlyMap<string, { shown: unknown; sent: unknown }>;
 type Kind = 'null' | 'array' | 'object' | 'string' | 'number' | 'boolean' | 'nothing';
 
 /**
- * Every way in which `actual` is not of the form that `shown` has: a key that is missing, a value of another type, an empty list
- * where an item is shown. A null stands for any type on either side. `echoes` must come back with the value that was sent.
+ * Every way in which `actual` is not of the form that `shown` has: a key that is missing, a value of another type, an
+ * empty list where an item is shown. A null stands for any type on either side. `echoes` must come back with the value
+ * that was sent.
  */
 export function formDifferences(shown: unknown, actual: unknown, echoes: Echoes, path = 'body'): string[] {
   const [kind, found] = [kindOf(shown), kindOf(actual)];

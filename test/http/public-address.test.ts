@@ -64,7 +64,7 @@ describe('a pool for an address a tenant gave', () => {
     await pool.close();
   });
 
-  test('checks the very addresses the connection gets, so that a second answer of the name server cannot differ', async () => {
+  test('checks the very addresses the connection gets: a second look-up cannot differ', async () => {
     const error = await new Promise<Error | null>((resolve) =>
       publicLookup('localhost', { all: true }, (found) => resolve(found)),
     );

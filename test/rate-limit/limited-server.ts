@@ -73,7 +73,10 @@ export function seeded(seed: number): () => number {
   };
 }
 
-/** A saturated bulk priority (and live requests now and then) before a limited server, on a virtual clock: 4 minutes take milliseconds. */
+/**
+ * A saturated bulk priority (and live requests now and then) before a limited server, on a virtual clock: 4 minutes
+ * take milliseconds.
+ */
 export function simulate(run: Run): RunResult {
   const random = seeded(run.seed ?? 1);
   let now = 0;

@@ -21,8 +21,8 @@ export interface BuiltRequest {
 }
 
 /**
- * Checks the input against the contract and makes path, query and body of it. E-mails are cleaned; all else is sent as it
- * was given. Error: `INVALID_INPUT`, naming record and fields, never values.
+ * Checks the input against the contract and makes path, query and body of it. E-mails are cleaned; all else is sent as
+ * it was given. Error: `INVALID_INPUT`, naming record and fields, never values.
  */
 export function buildRequest(overrides: Overrides, endpoint: AnyEndpoint, given: LooseInput): BuiltRequest {
   const input = { ...given, body: cleanEmails(endpoint.body, given.body) };

@@ -124,7 +124,9 @@ async function acquirePermit(
     throw new ConnectorError({
       code: 'ABORTED',
       action: 'retry',
-      message: `${endpoint.id} was cancelled by the caller while it waited for a permit of the rate limit. Nothing was sent.`,
+      message:
+        `${endpoint.id} was cancelled by the caller while it waited for a permit of the rate limit. Nothing was ` +
+        'sent.',
       requestId,
       cause: error,
     });

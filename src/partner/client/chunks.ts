@@ -4,8 +4,8 @@ import { rawItems, readItems } from './read-items.ts';
 import type { AnyEndpoint, CallOptions, ChunkOutcome } from './types.ts';
 
 /**
- * Splits an over-long array at the endpoint's limit (100 ids) and gives an outcome per chunk, in order: one that fails does not hide the
- * others. Only for reads and upserts; what costs a credit is refused, it is never split.
+ * Splits an over-long array at the endpoint's limit (100 ids) and gives an outcome per chunk, in order: one that fails
+ * does not hide the others. Only for reads and upserts; what costs a credit is refused, it is never split.
  */
 export async function callInChunks(
   call: CallEndpoint,

@@ -53,8 +53,9 @@ export interface PartnerCalls {
 export type PartnerClient = Calls<Contract> & RefusedCalls & PartnerCalls;
 
 /**
- * Opens a client for one company's key. Each call is sent at most once; a refusal, a lost answer and an unreadable one are
- * ConnectorErrors with the action to take. Throws `KEY_FORMAT`, `KEY_ENVIRONMENT`, `BAD_URL`, `HTTPS_REQUIRED` or `PRIVATE_ADDRESS`.
+ * Opens a client for one company's key. Each call is sent at most once; a refusal, a lost answer and an unreadable one
+ * are ConnectorErrors with the action to take. Throws `KEY_FORMAT`, `KEY_ENVIRONMENT`, `BAD_URL`, `HTTPS_REQUIRED` or
+ * `PRIVATE_ADDRESS`.
  */
 export function createPartnerClient(options: PartnerClientOptions): PartnerClient {
   assertKeyFormat(options.apiKey, options.environment);

@@ -2,7 +2,10 @@ import { ConnectorError } from '../../errors.ts';
 
 const prefixes = { production: 'sk_live_', sandbox: 'sk_test_' } as const;
 
-/** Refuses a key that cannot be one, or is of the other environment (section 5, rule 2), before any call. The key itself is never shown. */
+/**
+ * Refuses a key that cannot be one, or is of the other environment (section 5, rule 2), before any call. The key itself
+ * is never shown.
+ */
 export function assertKeyFormat(apiKey: string, environment: keyof typeof prefixes): void {
   const match = /^(sk_live_|sk_test_)[0-9A-Za-z]{22}$/.exec(apiKey);
   if (match === null)

@@ -10,12 +10,12 @@ import type { ListEndpoint, Page, PageOptions, ReadItems } from './types.ts';
 type Paging = NonNullable<ListShape['paging']>;
 
 /**
- * Reads a list page by page, in its own way of paging. A list without pages is one page. Ends by what the answers say: the
- * total, the flag, a short page, and in any case an empty page, which is believed more than a total.
+ * Reads a list page by page, in its own way of paging. A list without pages is one page. Ends by what the answers say:
+ * the total, the flag, a short page, and in any case an empty page, which is believed more than a total.
  *
- * A list may move while it is read. Where it grows, records come again and are given once. Where its total falls, records
- * may have slipped to a page that was read before: those pages are read again at the end. A server that ignores the page
- * number is refused instead of read for ever.
+ * A list may move while it is read. Where it grows, records come again and are given once. Where its total falls,
+ * records may have slipped to a page that was read before: those pages are read again at the end. A server that ignores
+ * the page number is refused instead of read for ever.
  */
 export async function* readPages(
   call: CallEndpoint,
@@ -114,8 +114,8 @@ function totalOf(paging: Paging, body: unknown): number | undefined {
 }
 
 /**
- * By the records seen, each once, not by page times size: with a server that shortens pages (G9) or a list that moves, the
- * reading would end too soon. Where the total or the flag is missing, only an empty page ends the list.
+ * By the records seen, each once, not by page times size: with a server that shortens pages (G9) or a list that moves,
+ * the reading would end too soon. Where the total or the flag is missing, only an empty page ends the list.
  */
 function isLast(paging: Paging, body: unknown, seen: number, short: boolean): boolean {
   if (paging.end === 'short-page') return short;
@@ -138,7 +138,9 @@ function assertNewPage(
   throw new ConnectorError({
     code: 'PAGE_REPEATED',
     action: 'reject',
-    message: `${endpoint.id} gave the same records for page ${page} as for the page before: it does not read "${endpoint.list.paging?.pageParam}". Check the tenant's overrides of section ${endpoint.section}.`,
+    message:
+      `${endpoint.id} gave the same records for page ${page} as for the page before: it does not read ` +
+      `"${endpoint.list.paging?.pageParam}". Check the tenant's overrides of section ${endpoint.section}.`,
     details: { operation: endpoint.id, page },
   });
 }

@@ -11,7 +11,8 @@ import type { AnyEndpoint } from './types.ts';
 /** The whole success body of an endpoint, or a ConnectorError with the partner's code. */
 export function readAnswer(overrides: Overrides, endpoint: AnyEndpoint, answer: HttpAnswer): unknown {
   const body = parseJson(answer.body);
-  // Any 2xx: which creates answer 201 is left open by section 7 (G1), and a refusal after the fact would hide a success.
+  // Any 2xx: which creates answer 201 is left open by section 7 (G1), and a refusal after the fact would hide a
+  // success.
   if (answer.status < 200 || answer.status > 299) throw readRefusal(overrides, endpoint, answer, body);
   if (body === undefined)
     throw unreadable(endpoint, answer, 'UNEXPECTED_ANSWER', 'its body is not JSON: check the base URL');
@@ -65,7 +66,10 @@ function isKeyMissing(body: unknown): boolean {
   return valueAt(body, 'isApiKeyExists') === false;
 }
 
-/** Section 4.3 says conflict, section 7 says 400 (C3). The e-mail's form was checked before it left, so a 400 about it alone is the same. */
+/**
+ * Section 4.3 says conflict, section 7 says 400 (C3). The e-mail's form was checked before it left, so a 400 about it
+ * alone is the same.
+ */
 function isEmailConflict(overrides: Overrides, endpoint: AnyEndpoint, refused: PartnerError, status: number): boolean {
   if (endpoint.id !== 'candidates.update') return false;
   if (status === 409) return overrides.emailConflict !== '400';
@@ -100,7 +104,10 @@ const hints: Record<string, string> = {
   ACCESS_DENIED: 'the key may not use this assessment',
 };
 
-/** Numbers about credits, and the names of the fields refused. Texts of details may repeat what was sent, so they stay out. */
+/**
+ * Numbers about credits, and the names of the fields refused. Texts of details may repeat what was sent, so they stay
+ * out.
+ */
 function safeDetails(details: Record<string, unknown> | undefined): Record<string, unknown> | undefined {
   if (details === undefined) return undefined;
   const entries = Object.entries(details).filter(([key]) => /^[\w.[\]-]{1,80}$/.test(key));
@@ -113,9 +120,12 @@ function unreadable(endpoint: AnyEndpoint, answer: HttpAnswer, code: string, why
   const foreign = code === 'UNEXPECTED_ANSWER';
   return new ConnectorError({
     code,
-    // A read that does not fit will not fit the next time; a page of HTML may be gone then; a write may have been carried out.
+    // A read that does not fit will not fit the next time; a page of HTML may be gone then; a write may have been
+    // carried out.
     action: isRepeatable(endpoint) ? (foreign ? actionForStatus(500, true) : 'reject') : 'unknown',
-    message: `${endpoint.method} ${endpoint.path} was answered ${answer.status} (request ${answer.requestId}), and ${why}.`,
+    message:
+      `${endpoint.method} ${endpoint.path} was answered ${answer.status} (request ${answer.requestId}), ` +
+      `and ${why}.`,
     status: answer.status,
     requestId: answer.requestId,
   });

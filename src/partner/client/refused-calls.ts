@@ -3,7 +3,10 @@ import { type UndefinedEndpoint, undefinedEndpoints } from '../contract/undefine
 
 type Refused = () => Promise<never>;
 
-/** Endpoints the specification names and shows nothing of. They are here so that a caller meets a reason and not a missing function. */
+/**
+ * Endpoints the specification names and shows nothing of. They are here so that a caller meets a reason and not a
+ * missing function.
+ */
 export interface RefusedCalls {
   jobs: { get: Refused; update: Refused };
   bookings: { reschedule: Refused; cancel: Refused; checkIn: Refused; markNoShow: Refused };
@@ -26,7 +29,9 @@ function notShown(endpoint: UndefinedEndpoint): ConnectorError {
   return new ConnectorError({
     code: 'NOT_IN_SPECIFICATION',
     action: 'reject',
-    message: `${endpoint.id} was not sent: section ${endpoint.section} leaves it open (${endpoint.what}). It must be done in the partner's dashboard.`,
+    message:
+      `${endpoint.id} was not sent: section ${endpoint.section} leaves it open (${endpoint.what}). It must be done ` +
+      `in the partner's dashboard.`,
     details: { operation: endpoint.id, section: endpoint.section },
   });
 }

@@ -7,8 +7,8 @@ const notRepeatable = new Set(['assessmentFlows.update']);
 const upserts = new Set(['customFieldValues.upsert', 'customFieldValues.upsertBulk']);
 
 /**
- * True where doing it twice is as good as once, so that a lost answer means `retry` and not `unknown`. The calls that may be
- * split (bulk fetches and upserts) are of this kind; what costs a credit never is.
+ * True where doing it twice is as good as once, so that a lost answer means `retry` and not `unknown`. The calls that
+ * may be split (bulk fetches and upserts) are of this kind; what costs a credit never is.
  */
 export function isRepeatable(endpoint: AnyEndpoint): boolean {
   if (endpoint.costsCredit === true || notRepeatable.has(endpoint.id)) return false;

@@ -3,8 +3,8 @@ import { z } from 'zod';
 const made = new WeakMap<z.ZodType, z.ZodType>();
 
 /**
- * The schema with unknown keys refused at every depth: a misspelt key would be ignored by the partner and missed by us. Objects
- * that the contract leaves open on purpose stay open.
+ * The schema with unknown keys refused at every depth: a misspelt key would be ignored by the partner and missed by us.
+ * Objects that the contract leaves open on purpose stay open.
  */
 export function strictSchema(schema: z.ZodType): z.ZodType {
   const known = made.get(schema);

@@ -20,8 +20,8 @@ export function fromWire(overrides: Overrides, endpoint: AnyEndpoint, body: unkn
 }
 
 /**
- * "Returned by Get" (section 4.9, O12) may mean an object, where the tenant says or under `externalStatus`, or fields beside
- * the others. Each is read, under this partner's names and ours.
+ * "Returned by Get" (section 4.9, O12) may mean an object, where the tenant says or under `externalStatus`, or fields
+ * beside the others. Each is read, under this partner's names and ours.
  */
 function externalStatusOf(
   { externalStatusAt, externalStatusBody: names }: Overrides,

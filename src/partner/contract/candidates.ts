@@ -19,7 +19,10 @@ import {
   TextId,
 } from './shapes.ts';
 
-/** POST /candidates: flags beside the fields of the candidate; `data.candidate` with flags around it, and flags beside `data`, are read too (C2). */
+/**
+ * POST /candidates: flags beside the fields of the candidate; `data.candidate` with flags around it, and flags beside
+ * `data`, are read too (C2).
+ */
 export const AddedCandidate = z.preprocess(
   flattenAdded,
   Candidate.extend({

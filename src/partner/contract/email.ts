@@ -4,8 +4,8 @@ import { z } from 'zod';
 const invisible = /[\u00AD\u200B-\u200F\u202A-\u202E\u2060\u2066-\u2069\uFEFF]/gu;
 
 /**
- * An e-mail as it is sent and compared: without blanks around it, without invisible characters, the domain in lower case.
- * The part before the @ keeps its capitals, since by the standard they may matter.
+ * An e-mail as it is sent and compared: without blanks around it, without invisible characters, the domain in lower
+ * case. The part before the @ keeps its capitals, since by the standard they may matter.
  */
 export function cleanEmail(text: string): string {
   const visible = text.replaceAll(invisible, '').trim();

@@ -30,9 +30,13 @@ export interface Endpoint<
   okStatuses?: readonly number[];
   /** Family of the success body, section 1 rule 4. */
   envelope: 'bare' | 'status-data' | 'success-data' | 'campaign';
-  /** The whole success body, envelope included. Tolerant: unknown keys are kept. Lists hold `unknown` items, see `list`. */
+  /**
+   * The whole success body, envelope included. Tolerant: unknown keys are kept. Lists hold `unknown` items, see `list`.
+   */
   response: Response;
-  /** For lists: where the items stand in the body and how one is read, so one unreadable record does not spoil its page. */
+  /**
+   * For lists: where the items stand in the body and how one is read, so one unreadable record does not spoil its page.
+   */
   list?: ListShape;
   errors: readonly ErrorCase[];
   /** Costs a credit: never sent twice by the client and never split. */
@@ -56,7 +60,9 @@ export interface ListShape<Item extends z.ZodType = z.ZodType> {
     sizeParam: string;
     /** The sizes allowed, or the maximum. */
     sizes: readonly number[] | { max: number };
-    /** How the end is known: a total at this dotted path, a flag, or a short page. Where that is absent: an empty page. */
+    /**
+     * How the end is known: a total at this dotted path, a flag, or a short page. Where that is absent: an empty page.
+     */
     end: { totalAt: string } | { hasNextAt: string } | 'short-page';
   };
 }
@@ -67,7 +73,9 @@ export interface ErrorCase {
   status: 400 | 401 | 402 | 403 | 404 | 409 | 429 | 500;
   /** The condition of section 7, in a few words. */
   when: string;
-  /** The query or body field this code is about: a bad `perPage` is INVALID_PER_PAGE, any other field INVALID_REQUEST. */
+  /**
+   * The query or body field this code is about: a bad `perPage` is INVALID_PER_PAGE, any other field INVALID_REQUEST.
+   */
   field?: string;
   /**
    * Form of the body where it is not the canonical `{ error: {...} }`: `auth` is `{ message }`, `account` is

@@ -1,4 +1,6 @@
-/** Section 6: the envelope and the 29 named events. What arrives is read tolerantly; payloads not shown are kept whole. */
+/**
+ * Section 6: the envelope and the 29 named events. What arrives is read tolerantly; payloads not shown are kept whole.
+ */
 import { z } from 'zod';
 import { LooseNumber, TextId } from './shapes.ts';
 

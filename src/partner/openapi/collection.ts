@@ -1,4 +1,6 @@
-/** The request collection (Postman v2.1, also read by newman) as a fold over the contract tree, with its environments. */
+/**
+ * The request collection (Postman v2.1, also read by newman) as a fold over the contract tree, with its environments.
+ */
 import { type AnyEndpoint, allEndpoints } from '../contract/index.ts';
 import { collectionExamples, type Example, unknownId } from './collection-examples.ts';
 import { type Addresses, placeholderAddresses } from './openapi.ts';
@@ -27,7 +29,9 @@ export function requestCollection(): Json {
   };
 }
 
-/** As the contract has them, but after the request that remembers what they need (a record is made before it is read). */
+/**
+ * As the contract has them, but after the request that remembers what they need (a record is made before it is read).
+ */
 function inWorkingOrder(endpoints: readonly AnyEndpoint[]): AnyEndpoint[] {
   const ordered: AnyEndpoint[] = [];
   const left = [...endpoints];
@@ -150,7 +154,8 @@ function testOf(endpoint: AnyEndpoint, example: Example): string[] {
   return [
     `const needs = ${JSON.stringify(variablesOf(endpoint, example))};`,
     `const unknown = needs.filter((name) => pm.variables.get(name) === '${unknownId}');`,
-    `const expected = unknown.length > 0 ? ${JSON.stringify([...ok, ...documented])} : ${JSON.stringify([...ok, ...byState])};`,
+    `const expected = unknown.length > 0 ? ${JSON.stringify([...ok, ...documented])} : ` +
+      `${JSON.stringify([...ok, ...byState])};`,
     `pm.test('${endpoint.id} answers as documented', () => pm.expect(pm.response.code).to.be.oneOf(expected));`,
     ...(remembered.length === 0 ? [] : ['if (pm.response.code < 300) {', '  const body = pm.response.json();']),
     ...remembered.map(([name, path]) => `  ${rememberLine(name, path)}`),

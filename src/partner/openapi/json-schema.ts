@@ -25,7 +25,9 @@ function addComponent(components: Components, id: string, definition: Json): voi
   components.set(id, definition);
 }
 
-/** Refers to components instead of $defs and leaves out the bounds of safe integers, which are zod's and not the spec's. */
+/**
+ * Refers to components instead of $defs and leaves out the bounds of safe integers, which are zod's and not the spec's.
+ */
 function tidy(value: unknown): unknown {
   if (Array.isArray(value)) return value.map(tidy);
   if (typeof value !== 'object' || value === null) return value;

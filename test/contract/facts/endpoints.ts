@@ -1,4 +1,6 @@
-/** The tables of section 4, the families of section 1 and the status codes of section 7, copied by hand from the text. */
+/**
+ * The tables of section 4, the families of section 1 and the status codes of section 7, copied by hand from the text.
+ */
 export type Method = 'GET' | 'POST' | 'PUT' | 'PATCH' | 'DELETE';
 export type Family = 'bare' | 'status-data' | 'success-data' | 'campaign';
 

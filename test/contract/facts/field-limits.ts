@@ -1,4 +1,6 @@
-/** Section 8 and the rules beside the fields of sections 2 and 4, each as what must be taken and what must be refused. */
+/**
+ * Section 8 and the rules beside the fields of sections 2 and 4, each as what must be taken and what must be refused.
+ */
 import type { LimitFact } from './limit-fact.ts';
 
 const ids = (count: number) => Array.from({ length: count }, (_, index) => index + 1);

@@ -27,7 +27,7 @@ test('e-mails inside a list are cleaned too', async () => {
   expect(seen[0]?.body).toMatchObject({ candidates: [{ email: 'ada@example.com' }] });
 });
 
-test('a request that is refused before it leaves names the field, the record and the fault, never the value', async () => {
+test('a request refused before it leaves names record, field and fault, never the value', async () => {
   const { partner, seen } = await scriptedPartner(() => ({ json: {} }));
   const body = { firstName: 'Ada', lastName: 'Lovelace', email: 'ada at example.com', externalRef: 'hirebridge:12:1' };
   const { message } = await errorOf(partner.onboarding.enrol({ params: { flowId: 'flow_1' }, body }));

@@ -8,7 +8,9 @@ const job = (id: number) => ({ id, title: `Job ${id}`, status: 'ACTIVE' });
 const candidate = (id: number) => ({ id, firstName: 'F', lastName: 'L', email: `c${id}@example.com` });
 const range = (from: number, to: number) => Array.from({ length: Math.max(0, to - from) }, (_, index) => from + index);
 
-/** Pages of a list of `total` records with ids from 1, by the number of the first page and the names of page and size. */
+/**
+ * Pages of a list of `total` records with ids from 1, by the number of the first page and the names of page and size.
+ */
 function slice(
   request: SeenRequest,
   total: number,
@@ -180,7 +182,7 @@ describe('a list that moves while it is read', () => {
     expect(calls).toBe(4);
   });
 
-  test('loses nobody when it grows in front and the partner still tells the old total, and gives nobody twice', async () => {
+  test('loses nobody and gives nobody twice when it grows in front under the old total', async () => {
     const grow = (rows: number[], n: number): number[] => (n === 1 ? [31, 32, ...rows] : rows);
     const { ids } = await read(grow, () => 30);
     expect(ids).toEqual(range(1, 31));

@@ -31,7 +31,7 @@ test.each([
   expect(data.externalStatus).toEqual({ status: 'ACTIVE', employeeId: 'E1' });
 });
 
-test("flat fields are read under the tenant's own names too, and an object where a place was configured in vain", async () => {
+test('an override does not hide the other forms of the external status', async () => {
   const overrides = {
     externalStatusBody: { status: 'hrisState', employeeId: 'hrisId' },
     externalStatusAt: 'hris.link',

@@ -44,7 +44,10 @@ const KEY = `sk_test_${'a1'.repeat(11)}`;
 const BACKLOG = 16;
 const LIVE_EVERY_MS = 1_000;
 
-/** Client processes with a saturated backlog before a limited sandbox; the sandbox's ledger is the judge of everything but waits. */
+/**
+ * Client processes with a saturated backlog before a limited sandbox; the sandbox's ledger is the judge of everything
+ * but waits.
+ */
 export async function tryRateLimit(trial: RateLimitTrial): Promise<RateLimitResult> {
   const dir = await mkdtemp(join(tmpdir(), 'hirebridge-rate-limit-'));
   const storeUrl = trial.storeUrl ?? `sqlite:${join(dir, 'store.db')}`;
@@ -140,7 +143,10 @@ function conclude(
   };
 }
 
-/** A 429 stops everybody for as long as its Retry-After says (or for the rate limit's own wait), and then one tries first. */
+/**
+ * A 429 stops everybody for as long as its Retry-After says (or for the rate limit's own wait), and then one tries
+ * first.
+ */
 const OWN_WAIT_MS = 1_000;
 const TRY_MS = 1_000;
 

@@ -6,7 +6,8 @@ export const assessmentsAndBooking = {
   A2: {
     section: '4.6',
     choice:
-      'The level is inferred from the role (lead, head, director, manager, senior, chief, vp: SENIOR_LEADERSHIP); half rounds up.',
+      'The level is inferred from the role (lead, head, director, manager, senior, chief, vp: SENIOR_LEADERSHIP); ' +
+      'half rounds up.',
   },
   A3: {
     section: '4.6',
@@ -15,7 +16,9 @@ export const assessmentsAndBooking = {
   A4: {
     section: '4.6',
     choice:
-      'data { batchId, status (processing, completed), totalCount, successCount, failedCount, skippedCount, results: [{ index, status (invited, skipped, failed), jobCandidateId, emailAddress, externalRef, reason }] }.',
+      'data { batchId, status (processing, completed), totalCount, successCount, failedCount, skippedCount, ' +
+      'results: [{ index, status (invited, skipped, failed), jobCandidateId, emailAddress, externalRef, reason }] ' +
+      '}.',
   },
   A5: { section: '4.6', choice: 'An invalid entry refuses the whole bulk request with 400.' },
   A6: { section: '4.6', choice: 'Inviting to an INACTIVE assessment is 400.' },
@@ -52,7 +55,8 @@ export const assessmentsAndBooking = {
   A22: {
     section: '4.6',
     choice:
-      'AI_GENERATION_FAILED and AI_GENERATION_EMPTY are answered by auto-generate and generate-questions when the generator fails at the call; credits are not taken.',
+      'AI_GENERATION_FAILED and AI_GENERATION_EMPTY are answered by auto-generate and generate-questions when the ' +
+      'generator fails at the call; credits are not taken.',
   },
   A23: { section: '4.6', choice: 'A submission carries the name of the invitation.' },
   A24: { section: '4.6', choice: 'Scoring is due at the close that follows the last resume.' },
@@ -60,7 +64,9 @@ export const assessmentsAndBooking = {
   SUBMISSION: {
     section: '2.6',
     choice:
-      'interviewStatus is IN_PROGRESS, PAUSED, COMPLETED or TIMED_OUT; an entry is { submissionId, interviewStatus, firstName, lastName, email, jobCandidateId, externalRef, score, bucket, bucketStatus, cefrLevel, startedAt, endedAt, scoredAt }, scores null until scored.',
+      'interviewStatus is IN_PROGRESS, PAUSED, COMPLETED or TIMED_OUT; an entry is { submissionId, ' +
+      'interviewStatus, firstName, lastName, email, jobCandidateId, externalRef, score, bucket, bucketStatus, ' +
+      'cefrLevel, startedAt, endedAt, scoredAt }, scores null until scored.',
   },
   INTERVIEW_ERROR: {
     section: '6',
@@ -72,22 +78,27 @@ export const assessmentsAndBooking = {
   L2: {
     section: '4.7',
     choice:
-      'PATCH steps is the full list, existing ones first; a removal or change of them is 400; passThreshold may change.',
+      'PATCH steps is the full list, existing ones first; a removal or change of them is 400; passThreshold may ' +
+      'change.',
   },
   L3: {
     section: '4.7',
     choice:
-      'status may be ACTIVE, INACTIVE or DELETED; DELETED ones are not listed and 404 from then on; nobody new is assigned to an INACTIVE one (400).',
+      'status may be ACTIVE, INACTIVE or DELETED; DELETED ones are not listed and 404 from then on; nobody new is ' +
+      'assigned to an INACTIVE one (400).',
   },
   L4: {
     section: '2.7',
     choice:
-      "A step needs assessmentId; passThreshold is 0 by default; assessments must be the company's, and stand in a flow once (400).",
+      "A step needs assessmentId; passThreshold is 0 by default; assessments must be the company's, and stand in a " +
+      'flow once (400).',
   },
   L5: {
     section: '4.7',
     choice:
-      'After assign a candidate is NOT_STARTED; an entry is { flowCandidateId, email, firstName, lastName, status, jobCandidateId, currentStep from 1 }; it is IN_PROGRESS once an interview begins, and below a threshold FAILED.',
+      'After assign a candidate is NOT_STARTED; an entry is { flowCandidateId, email, firstName, lastName, status, ' +
+      'jobCandidateId, currentStep from 1 }; it is IN_PROGRESS once an interview begins, and below a threshold ' +
+      'FAILED.',
   },
   L6: { section: '4.7', choice: 'pageSize wins over perPage.' },
   L7: { section: '4.7', choice: 'jobCandidateId of another company is 404; talentId is kept as given.' },
@@ -104,7 +115,8 @@ export const assessmentsAndBooking = {
   B3: {
     section: '4.8',
     choice:
-      'A booking needs no link; an ACTIVE link of the same entity and schedule is locked and named in bookingLinkId, else null.',
+      'A booking needs no link; an ACTIVE link of the same entity and schedule is locked and named in ' +
+      'bookingLinkId, else null.',
   },
   B4: {
     section: '4.8',
@@ -113,7 +125,9 @@ export const assessmentsAndBooking = {
   BOOKING: {
     section: '4.8',
     choice:
-      'A booking is { id, bookingScheduleId, bookingLinkId, entityType, entityId, scheduledStartAt, scheduledEndAt, selectedFormat, selectedLocationId, bookingAnswers, createdAt }; a cancelled one frees its slot and is listed no longer.',
+      'A booking is { id, bookingScheduleId, bookingLinkId, entityType, entityId, scheduledStartAt, ' +
+      'scheduledEndAt, selectedFormat, selectedLocationId, bookingAnswers, createdAt }; a cancelled one frees its ' +
+      'slot and is listed no longer.',
   },
   B5: { section: '4.8', choice: 'selectedFormat (ONLINE, ONSITE) on a schedule that is not BOTH is 400.' },
   B6: { section: '4.8', choice: 'A link for an EVENT schedule is 400 INVALID_REQUEST.' },
@@ -124,7 +138,8 @@ export const assessmentsAndBooking = {
   B8: {
     section: '4.8',
     choice:
-      "from and to are dates in the schedule's time zone, or full timestamps; from must be before to; a past from is allowed.",
+      "from and to are dates in the schedule's time zone, or full timestamps; from must be before to; a past from " +
+      'is allowed.',
   },
   B9: { section: '4.8', choice: 'visibleDaysAhead caps silently.' },
   B10: {

@@ -13,7 +13,9 @@ export const candidateReadings = {
   C5: {
     section: '4.3',
     choice:
-      'No resume with shouldParseResume true is stored as sent and costs nothing; a parsed resume costs a credit, and so does the scoring in a job, taken when it runs: without one left the call is 402, and one that is gone by then is job.candidate.score.failed.',
+      'No resume with shouldParseResume true is stored as sent and costs nothing; a parsed resume costs a credit, ' +
+      'and so does the scoring in a job, taken when it runs: without one left the call is 402, and one that is ' +
+      'gone by then is job.candidate.score.failed.',
   },
   C6: { section: '4.3', choice: 'The four fields may be empty arrays, and are asked for existing candidates too.' },
   C7: { section: '4.3', choice: 'A candidate may be added to a DRAFT, ACTIVE or INACTIVE job; a DELETED one is 404.' },
@@ -27,7 +29,8 @@ export const candidateReadings = {
   C12: {
     section: '4.3',
     choice:
-      'Text filters: substring, any case; candidateEmail exact; skills: any of them; searchTerm over names, e-mail, title, company.',
+      'Text filters: substring, any case; candidateEmail exact; skills: any of them; searchTerm over names, ' +
+      'e-mail, title, company.',
   },
   C13: { section: '4.3', choice: 'groupIds matches nobody: no group exists in the API.' },
   C14: {
@@ -38,40 +41,48 @@ export const candidateReadings = {
   C16: {
     section: '4.3',
     choice:
-      'Batch pages begin at 1; data holds { batchId, status, candidates, page, perPage, hasNextPage }; status is processing, completed or failed.',
+      'Batch pages begin at 1; data holds { batchId, status, candidates, page, perPage, hasNextPage }; status is ' +
+      'processing, completed or failed.',
   },
   C17: {
     section: '4.3',
     choice:
-      'http and https URLs; repeats allowed; one invalid URL refuses the whole request; credits are checked in the batch.',
+      'http and https URLs; repeats allowed; one invalid URL refuses the whole request; credits are checked in the ' +
+      'batch.',
   },
   RESUMES: {
     section: '4.3',
     choice:
-      'The sandbox opens no document: the ending of a URL tells a document (pdf, doc, docx, rtf, odt, txt or none) from what cannot be parsed, its file name the person; a parsed file costs a credit, a known e-mail is taken as it is; single_parse events carry { candidateId, error }.',
+      'The sandbox opens no document: the ending of a URL tells a document (pdf, doc, docx, rtf, odt, txt or none) ' +
+      'from what cannot be parsed, its file name the person; a parsed file costs a credit, a known e-mail is taken ' +
+      'as it is; single_parse events carry { candidateId, error }.',
   },
   C18: {
     section: '4.3',
     choice:
-      'Bulk fetches leave unknown ids out, keep the order asked for, give repeats once, and treat text that is no number as unknown.',
+      'Bulk fetches leave unknown ids out, keep the order asked for, give repeats once, and treat text that is no ' +
+      'number as unknown.',
   },
   C19: { section: '4.3', choice: 'PATCH with a resume is 400 INVALID_REQUEST.' },
   C20: {
     section: '2.3',
     choice:
-      'skills, majors, languages are arrays of text; dateOfBirth is YYYY-MM-DD; educations and workExperiences carry an id.',
+      'skills, majors, languages are arrays of text; dateOfBirth is YYYY-MM-DD; educations and workExperiences ' +
+      'carry an id.',
   },
   C21: { section: '4.3', choice: 'Candidates are deleted only in the dashboard.' },
   K1: {
     section: '4.4',
     choice:
-      'Query names: pageNumber (from 1), perPage, stageType, stageId, jobId, startDate, endDate, minScore, maxScore, excludeRejected, sortBy, sortOrder.',
+      'Query names: pageNumber (from 1), perPage, stageType, stageId, jobId, startDate, endDate, minScore, ' +
+      'maxScore, excludeRejected, sortBy, sortOrder.',
     override: 'queryNames',
   },
   K2: {
     section: '3',
     choice:
-      "IN_PROGRESS is given as status in the move's answer { jobCandidateId, jobId, candidateId, stageId, stageName, stageType, status }.",
+      "IN_PROGRESS is given as status in the move's answer { jobCandidateId, jobId, candidateId, stageId, " +
+      'stageName, stageType, status }.',
   },
   K3: { section: '3', choice: "A move into any stage of the company's pipelines is allowed." },
   K4: {
@@ -81,7 +92,8 @@ export const candidateReadings = {
   K5: {
     section: '4.4',
     choice:
-      "Eligible are the job's candidates that are not rejected; unknown, foreign and other jobs' ids are left out; [] means all.",
+      "Eligible are the job's candidates that are not rejected; unknown, foreign and other jobs' ids are left out; " +
+      '[] means all.',
   },
   K6: { section: '4.4', choice: 'Without ids the first 250 are taken; a second run may be queued.' },
   K7: {
@@ -95,7 +107,9 @@ export const candidateReadings = {
   K9: {
     section: '4.4',
     choice:
-      'GET rescore: data.status queued, completed or failed, with the counters of the event; failed when nobody of the run could be scored; totalRequested counts the ids sent, or the eligible where none were; no job.candidate.score events besides.',
+      'GET rescore: data.status queued, completed or failed, with the counters of the event; failed when nobody of ' +
+      'the run could be scored; totalRequested counts the ids sent, or the eligible where none were; no ' +
+      'job.candidate.score events besides.',
   },
   K10: {
     section: '4.4',
@@ -126,13 +140,15 @@ export const candidateReadings = {
   F1: {
     section: '4.5',
     choice:
-      'Answers give the stored form: multi-select as JSON text, number as a number, checkbox as a boolean; input forms are read too.',
+      'Answers give the stored form: multi-select as JSON text, number as a number, checkbox as a boolean; input ' +
+      'forms are read too.',
   },
   F2: { section: '4.5', choice: 'A select value must be one of the options.' },
   F3: {
     section: '4.5',
     choice:
-      'The bulk body is the bare array, without maximum in the sandbox, sent in hundreds by the client; one bad entry refuses all.',
+      'The bulk body is the bare array, without maximum in the sandbox, sent in hundreds by the client; one bad ' +
+      'entry refuses all.',
     override: 'valuesBulkKey',
   },
   F4: {
@@ -149,7 +165,8 @@ export const candidateReadings = {
   F9: {
     section: '4.5',
     choice:
-      'A value for a deleted definition is 404 CUSTOM_FIELD_NOT_FOUND, for another entityType 400, for an unknown entity 404.',
+      'A value for a deleted definition is 404 CUSTOM_FIELD_NOT_FOUND, for another entityType 400, for an unknown ' +
+      'entity 404.',
   },
   F10: { section: '4.5', choice: 'An empty bulk array is 400.' },
   F11: { section: '4.5', choice: 'value null clears (the value is stored as null); "" is stored for text types.' },

@@ -12,12 +12,14 @@ export const everywhere = {
   G5: {
     section: '7',
     choice:
-      'Types not given: validation_error (400), payment_error (402), authorization_error (403), not_found (NOT_FOUND), conflict_error (409), rate_limit_error (429), api_error (500).',
+      'Types not given: validation_error (400), payment_error (402), authorization_error (403), not_found ' +
+      '(NOT_FOUND), conflict_error (409), rate_limit_error (429), api_error (500).',
   },
   G6: {
     section: '1',
     choice:
-      "Where no permission error is named, another company's resource answers 404 NOT_FOUND; a stage of another company 403 PERMISSION_DENIED.",
+      "Where no permission error is named, another company's resource answers 404 NOT_FOUND; a stage of another " +
+      'company 403 PERMISSION_DENIED.',
   },
   G7: { section: '7', choice: '404 without a code of its own is NOT_FOUND.' },
   G8: {
@@ -28,13 +30,15 @@ export const everywhere = {
   G10: {
     section: '8',
     choice:
-      'Stage and job listings accept any perPage of 1 to 100 (INVALID_PER_PAGE outside); the client sends only 10, 20, 40, 80, 100.',
+      'Stage and job listings accept any perPage of 1 to 100 (INVALID_PER_PAGE outside); the client sends only 10, ' +
+      '20, 40, 80, 100.',
   },
   G11: { section: '8', choice: 'A page below the first is 400 INVALID_REQUEST; a page past the end is an empty list.' },
   G12: {
     section: '4',
     choice:
-      'Pagination not shown is { page, perPage, total } beside data, and { page, limit, total, totalPages } inside data for onboarding.',
+      'Pagination not shown is { page, perPage, total } beside data, and { page, limit, total, totalPages } inside ' +
+      'data for onboarding.',
   },
   G13: { section: '7', choice: 'Unknown body keys are ignored everywhere but in campaigns.' },
   G14: { section: '7', choice: 'Malformed JSON, or a body of the wrong kind, is 400 INVALID_REQUEST.' },
@@ -46,7 +50,8 @@ export const everywhere = {
   G17: {
     section: '4',
     choice:
-      'No coercion in bodies: "5" is not an integer, "true" no boolean; ids of bulk fetches and custom field values may be either.',
+      'No coercion in bodies: "5" is not an integer, "true" no boolean; ids of bulk fetches and custom field ' +
+      'values may be either.',
   },
   G18: {
     section: '4',
@@ -74,12 +79,14 @@ export const everywhere = {
   G25: {
     section: '4',
     choice:
-      'null in a request is invalid, except a custom field value (clears), options, externalRef and metadata (as absent).',
+      'null in a request is invalid, except a custom field value (clears), options, externalRef and metadata (as ' +
+      'absent).',
   },
   G26: {
     section: '7',
     choice:
-      'Order of checks: key, account, rate, path and query, resource (404, 403), body (400), state (409), credits (402).',
+      'Order of checks: key, account, rate, path and query, resource (404, 403), body (400), state (409), credits ' +
+      '(402).',
   },
   U1: {
     section: '4.11',
@@ -107,7 +114,8 @@ export const everywhere = {
   E7: {
     section: '6',
     choice:
-      'onboarding events carry onboardingCandidateId, flowId, externalRef, overallStatus in the sandbox; nothing but ids is read.',
+      'onboarding events carry onboardingCandidateId, flowId, externalRef, overallStatus in the sandbox; nothing ' +
+      'but ids is read.',
   },
   E8: { section: '6', choice: 'Deliveries may repeat and change order; the timestamp is that of the first attempt.' },
   E9: { section: '6', choice: 'Without a webhook key the header is there and empty.' },

@@ -20,14 +20,16 @@ export const onboardingAndCampaigns = {
   O9: {
     section: '4.9',
     choice:
-      'Flow status is ACTIVE or INACTIVE; an INACTIVE flow refuses enrolment with 400; inactive steps are not in stepProgress.',
+      'Flow status is ACTIVE or INACTIVE; an INACTIVE flow refuses enrolment with 400; inactive steps are not in ' +
+      'stepProgress.',
   },
   O10: { section: '4.9', choice: 'phoneNumber is checked as E.164; e-mail is compared in lower case.' },
   O11: { section: '4.9', choice: 'terminate takes an optional { reason } or no body.', override: 'terminateReason' },
   O12: {
     section: '4.9',
     choice:
-      'Get gives the external status as externalStatus { status, employeeId, updatedAt }, or as externalStatus and employeeId beside the other fields.',
+      'Get gives the external status as externalStatus { status, employeeId, updatedAt }, or as externalStatus and ' +
+      'employeeId beside the other fields.',
     override: 'externalStatusAt',
   },
   O13: { section: '4.9', choice: 'Order of checks: 400, 409, 402.' },
@@ -48,22 +50,30 @@ export const onboardingAndCampaigns = {
   O17: {
     section: '2.9',
     choice:
-      'Any step in work: in_progress; some submitted: partial_submission; all submitted: under_review; all verified: final_handoff; completed only by a person.',
+      'Any step in work: in_progress; some submitted: partial_submission; all submitted: under_review; all ' +
+      'verified: final_handoff; completed only by a person.',
   },
   DOCUMENTS: {
     section: '4.9',
     choice:
-      'A document is { documentId, onboardingCandidateId, stepKey, type (document, report), name, status (uploaded, verified, rejected), createdAt, verifiedAt, pdfUrl }, the filter type; onboarding.documents.verified follows the verification of doc_collection, onboarding.report.ready that of another step.',
+      'A document is { documentId, onboardingCandidateId, stepKey, type (document, report), name, status ' +
+      '(uploaded, verified, rejected), createdAt, verifiedAt, pdfUrl }, the filter type; ' +
+      'onboarding.documents.verified follows the verification of doc_collection, onboarding.report.ready that of ' +
+      'another step.',
   },
   OFFERS: {
     section: '4.9',
     choice:
-      'An offer is { offerId, name, status, candidateId, jobCandidateId, jobId, signers: [{ name, email, status, openedAt, signedAt, signingOrder }], createdAt, sentAt, completedAt, signedPdfUrl, certificateUrl }, the URLs null until completed; signers sign one after the other; a cancelled offer is gone.',
+      'An offer is { offerId, name, status, candidateId, jobCandidateId, jobId, signers: [{ name, email, status, ' +
+      'openedAt, signedAt, signingOrder }], createdAt, sentAt, completedAt, signedPdfUrl, certificateUrl }, the ' +
+      'URLs null until completed; signers sign one after the other; a cancelled offer is gone.',
   },
   M1: {
     section: '4.10',
     choice:
-      'POST leads takes { leads: [{ firstName, lastName, phone, email, externalRef }] } and answers { leads: [{ leadId }] }; GET gives { leads: [{ leadId, status, statusLabel }] }; status is PENDING, CALLED, NO_ANSWER or COMPLETED.',
+      'POST leads takes { leads: [{ firstName, lastName, phone, email, externalRef }] } and answers { leads: [{ ' +
+      'leadId }] }; GET gives { leads: [{ leadId, status, statusLabel }] }; status is PENDING, CALLED, NO_ANSWER ' +
+      'or COMPLETED.',
   },
   M2: { section: '4.10', choice: 'A purpose the workspace has not enabled is 400 INVALID_REQUEST.' },
   M3: {
@@ -73,12 +83,15 @@ export const onboardingAndCampaigns = {
   M4: {
     section: '4.10',
     choice:
-      "callTime is HH:mm in the campaign's time zone; callStartTimeUtc wins; a start outside 09:00 to 21:00 moves to the next 09:00; schedule answers timeBasis LOCAL or UTC, startTimeLocal as HH:mm, startTimeUtc as ISO text.",
+      "callTime is HH:mm in the campaign's time zone; callStartTimeUtc wins; a start outside 09:00 to 21:00 moves " +
+      'to the next 09:00; schedule answers timeBasis LOCAL or UTC, startTimeLocal as HH:mm, startTimeUtc as ISO ' +
+      'text.',
   },
   M5: {
     section: '4.10',
     choice:
-      'A slot at exactly 21:00 is allowed; the next counts from the moved slot; delayDays counts from the first call; retries given outside the hours move as well, an empty list means none.',
+      'A slot at exactly 21:00 is allowed; the next counts from the moved slot; delayDays counts from the first ' +
+      'call; retries given outside the hours move as well, an empty list means none.',
   },
   M6: { section: '4.10', choice: 'Interview slots stand in jobDetails.interviewSlots: [{ date, start, end }].' },
   M7: { section: '4.10', choice: 'status on create: RUNNING (default) or DRAFT.' },

@@ -6,7 +6,8 @@ export const pipelinesAndJobs = {
   P2: {
     section: '2.1',
     choice:
-      'APPLIED and HIRED are never moved, though others may be placed before them; nothing stands after HIRED: order = count for another stage is placed before HIRED.',
+      'APPLIED and HIRED are never moved, though others may be placed before them; nothing stands after HIRED: ' +
+      'order = count for another stage is placed before HIRED.',
   },
   P3: { section: '4.1', choice: 'type and order are left out of an update of a system stage, answered 200.' },
   P4: { section: '7', choice: 'order on create may be 1 to the stage count before the insert.' },
@@ -48,7 +49,8 @@ export const pipelinesAndJobs = {
   J12: {
     section: '2.2',
     choice:
-      "customFields on create and update is { id: value }; an unknown id is 404 CUSTOM_FIELD_NOT_FOUND, another company's 403 PERMISSION_DENIED.",
+      'customFields on create and update is { id: value }; an unknown id is 404 CUSTOM_FIELD_NOT_FOUND, another ' +
+      "company's 403 PERMISSION_DENIED.",
   },
   J13: { section: '2.2', choice: 'customFields show the stored form of a value.' },
   J14: {
