@@ -1,0 +1,183 @@
+import { expect, test } from 'vitest';
+import { decide } from '../../src/hire/answers.ts';
+import { type Decisions, undecided } from '../../src/hire/decisions.ts';
+import type { EmployeeRef, FindKey } from '../../src/hire/employee.ts';
+import type { Finding } from '../../src/plan/identity-ladder.ts';
+import { type EmployeeObservation, planEmployee, readingFor } from '../../src/plan/plan-employee.ts';
+
+const ref = { tenantId: 'acme', jobCandidateId: '5012', period: 1 };
+const fields = { givenName: 'Ada', workEmail: 'ada@acme.example', title: 'Engineer', startDate: '2026-12-01' };
+const reference = 'acme:88';
+const other = { tenantId: 'acme', jobCandidateId: '4001', period: 1 };
+
+const fresh: EmployeeObservation = {
+  ref,
+  candidateId: '88',
+  fields,
+  problems: [],
+  own: undefined,
+  before: undefined,
+  reference,
+  unsettledCreate: false,
+};
+
+function none(by: FindKey['by'], trusted = true): Finding {
+  return { by, found: { kind: 'none', trusted } };
+}
+
+function one(by: FindKey['by'], id: string): Finding {
+  return { by, found: { kind: 'one', ref: { id }, by } };
+}
+
+function many(by: FindKey['by'], ...ids: string[]): Finding {
+  return { by, found: { kind: 'many', refs: ids.map((id) => ({ id })), by } };
+}
+
+const create = { kind: 'create', fields, reference };
+const nobody = [none('reference'), none('email')];
+const link = (id: string): unknown => ({ kind: 'link', employee: { id } });
+const linkedTo = (employeeId: string, candidateId: string, samePartnerCompany = true) => [
+  { employeeId, candidateId, samePartnerCompany, hire: other },
+];
+
+test.each<[string, Partial<EmployeeObservation>, Partial<Decisions>, unknown]>([
+  ['nobody is found: create', { findings: nobody }, {}, create],
+  ['our reference is found: link', { findings: [one('reference', '7')] }, {}, link('7')],
+  ['number and e-mail agree: link', { findings: [one('number', '7'), one('email', '7')] }, {}, link('7')],
+  [
+    'this hire has its employee: link',
+    { own: { id: '7', number: 'E7' } },
+    {},
+    { kind: 'link', employee: { id: '7', number: 'E7' } },
+  ],
+  [
+    'the found employee is linked to this person',
+    { findings: [one('reference', '7')], links: linkedTo('7', '88') },
+    {},
+    link('7'),
+  ],
+  ['another employee found is linked to somebody else', { findings: nobody, links: linkedTo('7', '99') }, {}, create],
+  [
+    'an unsettled create and nothing found: applyPlan settles it',
+    { findings: [none('reference', false)], unsettledCreate: true },
+    {},
+    create,
+  ],
+  [
+    'an unsettled create and weak evidence: applyPlan settles it',
+    { findings: [one('email', '7')], unsettledCreate: true },
+    {},
+    create,
+  ],
+  [
+    'an unsettled create, e-mail and name agree: link',
+    { findings: [one('email', '7'), one('person', '7')], unsettledCreate: true },
+    {},
+    link('7'),
+  ],
+  [
+    'absence unproven, and a person vouched for it',
+    { findings: [none('email', false)] },
+    { createUnproven: true },
+    create,
+  ],
+  ['the only hit was denied', { findings: [one('email', '7')] }, { notThese: new Set(['7']) }, create],
+  [
+    'one of two hits was denied, the other is weak',
+    { findings: [many('email', '7', '8')] },
+    { notThese: new Set(['7']) },
+    'IDENTITY_AMBIGUOUS',
+  ],
+  [
+    'all of several hits were denied',
+    { findings: [many('email', '7', '8')] },
+    { notThese: new Set(['7', '8']) },
+    create,
+  ],
+  ['e-mail alone', { findings: [one('email', '7')] }, {}, 'IDENTITY_AMBIGUOUS'],
+  ['a number alone', { findings: [one('number', '7'), none('email')] }, {}, 'IDENTITY_AMBIGUOUS'],
+  ['keys disagree', { findings: [one('number', '7'), one('email', '8')] }, {}, 'IDENTITY_AMBIGUOUS'],
+  ['several by one key', { findings: [many('number', '7', '8')] }, {}, 'IDENTITY_AMBIGUOUS'],
+  ['absence unproven', { findings: [none('email', false)] }, {}, 'IDENTITY_AMBIGUOUS'],
+  [
+    'linked to another person',
+    { findings: [one('reference', '7')], links: linkedTo('7', '99') },
+    {},
+    'EMPLOYEE_OF_ANOTHER',
+  ],
+  [
+    'the same candidate id at another company',
+    { findings: [one('reference', '7')], links: linkedTo('7', '88', false) },
+    {},
+    'EMPLOYEE_OF_ANOTHER',
+  ],
+  ['a person named the employee', { named: { id: '7' } }, { link: '7' }, link('7')],
+  ['a person named an employee that is not there', { named: undefined }, { link: '7' }, 'LINK_NOT_FOUND'],
+  [
+    'a named employee goes before what is found',
+    { named: { id: '7' }, findings: [one('reference', '8')] },
+    { link: '7' },
+    link('7'),
+  ],
+  [
+    'the mapping lacks a field, whatever is known',
+    { own: { id: '7' }, problems: [{ field: 'startDate', code: 'MISSING', text: 'startDate is empty.' }] },
+    {},
+    'MAPPING_INCOMPLETE',
+  ],
+])('%s', (_what, observed, decisions, expected) => {
+  const planned = planEmployee({ ...fresh, ...observed }, { ...undecided, ...decisions });
+  if (typeof expected === 'string') expect(planned).toMatchObject({ verdict: 'hold', hold: { code: expected } });
+  else expect(planned).toEqual(expected);
+});
+
+const before: EmployeeRef = { id: '3', number: 'E3' };
+
+test.each<[string, Partial<EmployeeObservation>, Partial<Decisions>, unknown]>([
+  ['same-employee links the employee', {}, { person: 'same-employee' }, { kind: 'link', employee: before }],
+  [
+    'transfer writes the job and leaves the person',
+    {},
+    { person: 'transfer' },
+    { kind: 'update', employee: before, fields: { title: 'Engineer', startDate: '2026-12-01' } },
+  ],
+  ['new-employment creates', { findings: nobody }, { person: 'new-employment' }, create],
+  [
+    'new-employment does not take the earlier record for the new one',
+    { findings: [one('email', '3')] },
+    { person: 'new-employment' },
+    create,
+  ],
+  [
+    'new-employment asks about a third record',
+    { findings: [one('email', '9')] },
+    { person: 'new-employment' },
+    'IDENTITY_AMBIGUOUS',
+  ],
+  ['this hire’s own employee goes first', { own: { id: '7' } }, { person: 'transfer' }, link('7')],
+])('a person hired before: %s', (_what, observed, decisions, expected) => {
+  const planned = planEmployee({ ...fresh, before, ...observed }, { ...undecided, ...decisions });
+  if (typeof expected === 'string') expect(planned).toMatchObject({ verdict: 'hold', hold: { code: expected } });
+  else expect(planned).toEqual(expected);
+});
+
+test.each<[string, Partial<EmployeeObservation>, Partial<Decisions>, string]>([
+  ['a new person is looked up', {}, {}, 'ladder'],
+  ['a named employee is read', {}, { link: '7' }, 'named'],
+  ['a known employee is not asked for', { own: { id: '7' } }, {}, 'none'],
+  ['a transfer needs no look', { before }, { person: 'transfer' }, 'none'],
+  ['a new employment is looked up', { before }, { person: 'new-employment' }, 'ladder'],
+  ['an incomplete mapping costs no call', { problems: [{ field: 'a', code: 'b', text: 'c' }] }, {}, 'none'],
+])('%s', (_what, observed, decisions, reading) => {
+  expect(readingFor({ ...fresh, ...observed }, { ...undecided, ...decisions })).toBe(reading);
+});
+
+test('the answer create to an ambiguous identity leads to a create', () => {
+  const findings = [one('email', '7')];
+  const asked = planEmployee({ ...fresh, findings }, undecided);
+  if (!('verdict' in asked)) throw new Error('nothing was asked');
+  const decisions = decide([{ answer: 'create', argument: undefined, details: asked.hold.details ?? {} }]);
+  expect(planEmployee({ ...fresh, findings }, decisions)).toEqual(create);
+  // Somebody who came to light since is a question again.
+  expect(planEmployee({ ...fresh, findings: [one('email', '8')] }, decisions)).toMatchObject({ verdict: 'hold' });
+});
