@@ -42,7 +42,7 @@ export const paper: HrisAdapter<z.output<typeof Options>> = {
   open: async ({ cabinet }) => ({
     capabilities: { storesReference: false, readLagMs: 0 },
     employees: {
-      find: async () => ({ absenceProven: true, hits: [] }),
+      find: async () => ({ kind: 'none', trusted: true }),
       create: async () => {
         throw new ConnectorError({ code: 'CABINET_FULL', action: 'reject', message: \`Cabinet \${cabinet} is full.\` });
       },

@@ -1,10 +1,9 @@
 import { execFile } from 'node:child_process';
-import { cpSync, mkdtempSync, readFileSync, rmSync, symlinkSync, writeFileSync } from 'node:fs';
-import { mkdirSync } from 'node:fs';
+import { cpSync, mkdirSync, mkdtempSync, readFileSync, rmSync, symlinkSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import path from 'node:path';
 import type { Change } from './changes.ts';
-import { root } from './tree.ts';
+import { readCode, root } from './tree.ts';
 
 const product = ['src', 'activities', 'workflows', 'mappings', 'package.json'];
 
@@ -12,27 +11,57 @@ const product = ['src', 'activities', 'workflows', 'mappings', 'package.json'];
 export interface PatchedTree {
   /** The type checker's complaints, one a line; empty when there are none. */
   typeErrors(): Promise<string>;
-  /** Runs a module text in the copy and gives what it printed, as JSON. */
-  run(script: string): Promise<unknown>;
+  /** Runs a file of the copy and gives what it printed. */
+  run(args: string[]): Promise<string>;
+  /** The same for the text of a module. */
+  evaluate(script: string): Promise<string>;
   remove(): void;
 }
 
 export function patchTree(changes: readonly Change[]): PatchedTree {
+  const dir = copyProduct();
+  for (const change of changes) apply(dir, change);
+  const run = async (args: string[]): Promise<string> => {
+    const { stdout, stderr } = await runNode(dir, args);
+    if (stdout === '') throw new Error(`The patched tree printed nothing: ${stderr.slice(-2_000)}`);
+    return stdout;
+  };
+  return {
+    typeErrors: async () => (await runNode(dir, ['node_modules/typescript/bin/tsc', '-p', '.'])).stdout,
+    run,
+    evaluate: (script) => run(['--input-type=module', '--eval', script]),
+    remove: () => rmSync(dir, { recursive: true, force: true }),
+  };
+}
+
+/** What a change does to the tree: files that are new, and lines that came into files that stood there. */
+export function touchedBy(change: Change): { added: string[]; lines: Record<string, number> } {
+  const dir = copyProduct();
+  try {
+    apply(dir, change);
+    const before = readCode();
+    const after = [...readCode(dir)].filter(([file, text]) => before.get(file) !== text);
+    const changed = after.filter(([file]) => before.has(file));
+    return {
+      added: after.map(([file]) => file).filter((file) => !before.has(file)),
+      lines: Object.fromEntries(changed.map(([file, text]) => [file, countLines(text) - countLines(before.get(file))])),
+    };
+  } finally {
+    rmSync(dir, { recursive: true, force: true });
+  }
+}
+
+function countLines(text = ''): number {
+  return text.split('\n').length;
+}
+
+function copyProduct(): string {
   const dir = mkdtempSync(path.join(tmpdir(), 'hirebridge-reach-'));
   for (const name of product) cpSync(path.join(root, name), path.join(dir, name), { recursive: true });
   symlinkSync(path.join(root, 'node_modules'), path.join(dir, 'node_modules'));
   const config = { extends: path.join(root, 'tsconfig.json'), include: ['src', 'activities', 'workflows'] };
   writeFileSync(path.join(dir, 'tsconfig.json'), JSON.stringify(config));
-  for (const change of changes) apply(dir, change);
-  return {
-    typeErrors: async () => (await runNode(dir, ['node_modules/typescript/bin/tsc', '-p', '.'])).stdout,
-    run: async (script) => {
-      const { stdout, stderr } = await runNode(dir, ['--input-type=module-typescript', '--eval', script]);
-      if (stdout === '') throw new Error(`The patched tree printed nothing: ${stderr.slice(-2_000)}`);
-      return JSON.parse(stdout);
-    },
-    remove: () => rmSync(dir, { recursive: true, force: true }),
-  };
+  return dir;
 }
 
 function apply(dir: string, { files, lines }: Change): void {

@@ -1,39 +1,39 @@
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
 import { adapter, type Change, event, hold, holdUse, stream } from './changes.ts';
-import { type PatchedTree, patchTree } from './patched-tree.ts';
+import { type PatchedTree, patchTree, touchedBy } from './patched-tree.ts';
 
 const probe = `
-  const { streamNames } = await import('./src/streams/streams.ts');
-  const { hrisKinds } = await import('./src/hris/registry.ts');
-  const { program } = await import('./src/cli/program.ts').catch(() => ({}));
+  const { everyStream, streamNames } = await import('./src/streams/streams.ts');
+  const { findHrisAdapter, hrisKinds } = await import('./src/hris/registry.ts');
   const { holdCatalogue } = await import('./src/hire/holds.ts');
   const { dispatch } = await import('./src/worker/dispatch.ts');
   const { isEventName } = await import('./src/partner/contract/events.ts');
-  const { tenantFile } = await import('./src/tenants/schema.ts').then((m) => ({ tenantFile: m.tenantFile ?? m.TenantFile }));
   const event = 'candidate.moved_house';
   console.log(JSON.stringify({
-    stream: streamNames.includes('users'),
-    adapter: hrisKinds().includes('paper'),
+    stream: streamNames.includes('users') && 'users' in everyStream(() => true),
+    adapter: hrisKinds().includes('paper') && findHrisAdapter('paper') !== undefined,
     hold: 'BADGE_MISSING' in holdCatalogue,
     event: isEventName(event) && event in dispatch,
   }));
 `;
 
-/** How many lines of files that stand there an addition touches. An entry counts as one, however it is wrapped. */
-function reachOf({ files, lines }: Change): { newFiles: string[]; lines: string[] } {
-  return { newFiles: Object.keys(files), lines: lines.map(({ file }) => file) };
-}
+const entry = 6;
 
-test.each([
-  ['a stream', stream, { newFiles: ['src/streams/users.ts'], lines: ['src/streams/index.ts'] }],
-  ['an HRIS adapter', adapter, { newFiles: ['src/hris/paper/paper.ts'], lines: ['src/hris/index.ts'] }],
-  ['a hold code', hold, { newFiles: [], lines: ['src/hire/holds.ts'] }],
-  ['an event', event, { newFiles: [], lines: ['src/partner/contract/events.ts', 'src/worker/dispatch.ts'] }],
-])('%s reaches no further than its own file and its line', (_what, change, reach) => {
-  expect(reachOf(change)).toEqual(reach);
+test.each<[what: string, Change, added: string[], lines: Record<string, number>]>([
+  ['a stream: one file and one line', stream, ['src/streams/users.ts'], { 'src/streams/index.ts': 1 }],
+  ['an HRIS adapter: one folder and one line', adapter, ['src/hris/paper/paper.ts'], { 'src/hris/index.ts': 1 }],
+  ['a hold code: one entry', hold, [], { 'src/hire/holds.ts': entry }],
+  [
+    'an event: its schema and one line',
+    event,
+    [],
+    { 'src/partner/contract/events.ts': 1, 'src/worker/dispatch.ts': 1 },
+  ],
+])('%s', (_what, change, added, lines) => {
+  expect(touchedBy(change)).toEqual({ added, lines });
 });
 
-describe('with everything added', () => {
+describe('with all of them added', () => {
   let tree: PatchedTree;
   beforeAll(() => {
     tree = patchTree([stream, adapter, hold, holdUse, event]);
@@ -45,7 +45,11 @@ describe('with everything added', () => {
   }, 240_000);
 
   test('the product knows each of them', async () => {
-    expect(await tree.run(probe)).toEqual({ stream: true, adapter: true, hold: true, event: true });
+    expect(JSON.parse(await tree.evaluate(probe))).toEqual({ stream: true, adapter: true, hold: true, event: true });
+  });
+
+  test('the command line offers the stream', async () => {
+    expect(await tree.run(['src/cli/main.ts', 'sync', '--help'])).toContain('"users"');
   });
 });
 
@@ -58,7 +62,7 @@ describe('with the line of each left out', () => {
   });
   afterAll(() => tree.remove());
 
-  test('the type checker misses the hold and what the event leads to', async () => {
+  test('the type checker misses the hold, and what the event leads to', async () => {
     const errors = await tree.typeErrors();
     expect(errors).toMatch(/^activities\/hire\/check-badge\.ts.*BADGE_MISSING/m);
     expect(errors).toMatch(/^src\/worker\/dispatch\.ts.*candidate\.moved_house/m);
@@ -66,6 +70,11 @@ describe('with the line of each left out', () => {
   }, 240_000);
 
   test('the product knows none of them', async () => {
-    expect(await tree.run(probe)).toEqual({ stream: false, adapter: false, hold: false, event: false });
+    expect(JSON.parse(await tree.evaluate(probe))).toEqual({
+      stream: false,
+      adapter: false,
+      hold: false,
+      event: false,
+    });
   });
 });

@@ -9,17 +9,17 @@ export const root = path.join(import.meta.dirname, '../..');
 const code = ['src/**/*.{ts,mjs}', 'workflows/**/*.ts', 'activities/**/*.ts', 'test/**/*.ts'];
 const prose = ['*.md', 'docs/**/*.md', 'src/**/*.md', 'test/**/*.md', 'mappings/**/*.md'];
 
-export function readCode(): Tree {
-  return read(code);
+export function readCode(dir = root): Tree {
+  return read(dir, code);
 }
 
 export function readProse(): Tree {
-  return read(prose);
+  return read(root, prose);
 }
 
-function read(patterns: string[]): Tree {
-  const files = globSync(patterns, { cwd: root }).toSorted();
-  return new Map(files.map((file) => [file, readFileSync(path.join(root, file), 'utf8')]));
+function read(dir: string, patterns: string[]): Tree {
+  const files = globSync(patterns, { cwd: dir }).toSorted();
+  return new Map(files.map((file) => [file, readFileSync(path.join(dir, file), 'utf8')]));
 }
 
 /** `store` holds `store/inbox.ts` and is `store.ts`, but is not `store-front.ts`. */
