@@ -170,6 +170,16 @@ test('an update changes what is named, and nothing else may be named alone', asy
     ]);
 });
 
+test('an update takes the names of section 4.6 for language and purpose as well', async () => {
+  await using sandbox = await openPartner();
+  const { data } = await sandbox.partner.assessments.createAudioInterview({ body: interview });
+  const path = `/assessment/${data.assessmentId}`;
+  expect((await sandbox.api('PUT', path, { language: 'german' })).body.data.aiLanguage).toBe('german');
+  const purpose = 'Find out who stays calm';
+  expect((await sandbox.api('PUT', path, { purpose })).body.data.purposeOfInterview).toBe(purpose);
+  expect(outcome(await sandbox.api('PUT', path, { language: 'latin' }))).toEqual([400, 'INVALID_REQUEST']);
+});
+
 test("another company's assessment is 404 to reads and 403 to changes, an unknown one 404 to both", async () => {
   await using sandbox = await openPartner();
   const [theirs] = (await sandbox.other.readAll(contract.assessments.list)).items;

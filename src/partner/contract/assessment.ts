@@ -136,12 +136,15 @@ export const AudioInterviewInput = z
   .meta({ id: 'AudioInterviewInput' });
 export type AudioInterviewInput = z.input<typeof AudioInterviewInput>;
 
+/** Section 4.6 names language and purpose, everything else aiLanguage and purposeOfInterview: both are read (A1). */
 export const AssessmentUpdate = atLeastOne(
   z.object({
     title: title.optional(),
     duration: duration.optional(),
+    language: z.enum(aiLanguages).optional(),
     aiLanguage: z.enum(aiLanguages).optional(),
     skills: skills.optional(),
+    purpose: purpose.optional(),
     purposeOfInterview: purpose.optional(),
   }),
 ).meta({ id: 'AssessmentUpdate' });

@@ -52,8 +52,9 @@ export const assessments = {
   get: (ctx, { params }) => success(renderAssessmentInFull(ctx, findAssessment(ctx, params.assessmentId))),
 
   update(ctx, { params, body }) {
-    const { title, ...rest } = body;
-    const given = Object.entries({ testName: title, ...rest }).filter(([, value]) => value !== undefined);
+    const { title, language, purpose, aiLanguage = language, purposeOfInterview = purpose, ...rest } = body;
+    const fields = { testName: title, aiLanguage, purposeOfInterview, ...rest };
+    const given = Object.entries(fields).filter(([, value]) => value !== undefined);
     const updated = updateAssessment(ctx, params.assessmentId, { fields: Object.fromEntries(given) });
     return success(renderAssessmentInFull(ctx, updated));
   },
