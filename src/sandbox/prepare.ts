@@ -7,6 +7,7 @@ import {
   companyById,
   companyByKey,
   createCompany,
+  isRetiredKey,
   listCompanies,
   updateCompany,
 } from './records/workspace/companies.ts';
@@ -52,7 +53,8 @@ function prepareCompanies(state: SandboxState, wanted: CompanyOptions): Prepared
     const before = listCompanies(state);
     const first = before[0] ?? bornCompany(state, 'Northern Lights Staffing', wanted.key);
     if (before.length === 0) seedCompany(contextOf(state, first), wanted);
-    const { key, otherKey, webhookUrl, webhookKey } = wanted;
+    const { webhookUrl, webhookKey } = wanted;
+    const [key, otherKey] = [notRetired(state, wanted.key), notRetired(state, wanted.otherKey)];
     checkFree(state, '--key', key, first);
     const company = replaceKept(state, first, { apiKey: key, webhookUrl, webhookKey });
     checkFree(state, '--other-key', otherKey, before[1]);
@@ -66,6 +68,11 @@ function prepareCompanies(state: SandboxState, wanted: CompanyOptions): Prepared
       otherCompanyId: other?.id,
     };
   });
+}
+
+/** A key that was regenerated in the dashboard does not come back with a restart: the kept one stays (section 5.3). */
+function notRetired(state: SandboxState, key: string | undefined): string | undefined {
+  return key === undefined || isRetiredKey(state, key) ? undefined : key;
 }
 
 /** A key says whose call it is, so it belongs to one company. */

@@ -31,6 +31,20 @@ test('a restart with the same file keeps records, ledger, keys and what was stil
   expect((await again.control.counts()).event).toEqual({ 'job.created': 1 });
 });
 
+test('a key that was regenerated stays invalid after a restart that names it again', async () => {
+  const state = join(mkdtempSync(join(tmpdir(), 'sandbox-')), 'state.db');
+  const key = `sk_test_${'a'.repeat(22)}`;
+  let regenerated: string | null = null;
+  {
+    await using sandbox = await openSandbox({ state, key });
+    regenerated = (await sandbox.control.act('regenerateKey')).key;
+  }
+  await using again = await openSandbox({ state, key });
+  expect(again.key).toBe(regenerated);
+  expect((await again.api('GET', '/jobs', undefined, { key })).status).toBe(401);
+  expect((await again.api('GET', '/jobs')).status).toBe(200);
+});
+
 test('the same seed makes the same people, ids and keys; another makes others', async () => {
   const people = async (seed: number) => {
     await using sandbox = await openSandbox({ seed, jobs: 2, candidates: 20, clock: 'stepped' });

@@ -80,8 +80,19 @@ export function updateCompany(state: SandboxState, id: number, fields: Partial<O
   return companyById(state, id) as Company;
 }
 
+/** Whether a key was replaced by another: it stays invalid, whoever asks for it again. */
+export function isRetiredKey(state: SandboxState, key: string): boolean {
+  return state.setting(retirement(key)) !== undefined;
+}
+
+function retirement(key: string): string {
+  return `retired-key ${key}`;
+}
+
 /** A new key; the old one is unknown from this moment (section 5.3). */
 export function regenerateKey(state: SandboxState, id: number): Company {
+  const old = companyById(state, id)?.apiKey;
+  if (old !== undefined && old !== null) state.saveSetting(retirement(old), String(id));
   const apiKey = stableKey('sk_test_', state.seed, 'key', id, state.nextId('key', 2));
   return updateCompany(state, id, { apiKey, keyActive: true });
 }
