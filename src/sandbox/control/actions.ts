@@ -4,6 +4,8 @@ import type { Action } from './action.ts';
 import { assessments } from './assessments.ts';
 import { booking } from './booking.ts';
 import { campaigns } from './campaigns.ts';
+import { customFields } from './custom-fields.ts';
+import { jobs } from './jobs.ts';
 import { machinery } from './machinery.ts';
 import { offers } from './offers.ts';
 import { onboarding } from './onboarding.ts';
@@ -13,6 +15,8 @@ import { workspace } from './workspace.ts';
 /** Every action of the control plane by name. A family adds a file and one line here. */
 export const actions = {
   ...recruiting,
+  ...jobs,
+  ...customFields,
   ...onboarding,
   ...offers,
   ...workspace,

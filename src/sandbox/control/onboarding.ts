@@ -27,6 +27,9 @@ export const onboarding = {
       name: z.string().min(1),
       steps: z
         .array(z.strictObject({ stepKey: z.enum(stepKeys), isActive: z.boolean().optional() }))
+        .refine((steps) => new Set(steps.map(({ stepKey }) => stepKey)).size === steps.length, {
+          error: 'a step can stand in a flow once',
+        })
         .default([{ stepKey: 'doc_collection' }]),
       status: z.enum(flowStatuses).default('ACTIVE'),
     }),

@@ -1,6 +1,6 @@
 import { z } from 'zod';
-import { entityTypes, fieldTypes } from '../../partner/contract/custom-fields.ts';
-import { jobStatuses } from '../../partner/contract/jobs.ts';
+import { CandidateInput } from '../../partner/contract/candidate.ts';
+import { JobCandidateUpdate } from '../../partner/contract/job-candidate.ts';
 import { stageTypes } from '../../partner/contract/pipelines.ts';
 import type { Context } from '../context.ts';
 import { invalidRequest } from '../errors.ts';
@@ -11,8 +11,6 @@ import {
   deleteCandidates,
   updateCandidate,
 } from '../records/candidates/candidates.ts';
-import { renderValue, upsertValue } from '../records/custom-fields/custom-field-values.ts';
-import { createCustomField, deleteCustomField, listCustomFields } from '../records/custom-fields/custom-fields.ts';
 import { apply } from '../records/job-candidates/applications.ts';
 import type { JobCandidate } from '../records/job-candidates/job-candidates.ts';
 import {
@@ -26,18 +24,26 @@ import {
   stageNow,
   tellAdded,
 } from '../records/job-candidates/job-candidates.ts';
-import { createJob, findJob, renderJob, setJobStatus, updateJob } from '../records/jobs/jobs.ts';
+import { findJob } from '../records/jobs/jobs.ts';
 import type { Stage } from '../records/pipelines/pipelines.ts';
 import { findStage } from '../records/pipelines/pipelines.ts';
 import { defineAction, Ids } from './action.ts';
 
-const Profile = z.looseObject({
-  email: z.email(),
-  firstName: z.string().optional(),
-  lastName: z.string().optional(),
-  phone: z.string().optional(),
+const { jobId: _job, shouldParseResume: _parse, customFields: _values, ...profile } = CandidateInput.shape;
+/** Blanks around an address that somebody pasted are dropped, zero-width ones too. */
+const email = z
+  .string()
+  .transform((text) => text.replaceAll(/[\s\u200b\ufeff]/g, ''))
+  .pipe(profile.email);
+const Profile = z.strictObject({ ...profile, email });
+const { resume: _resume, ...edited } = profile;
+
+const { evaluationStatus: _status, ...application } = JobCandidateUpdate.shape;
+const Form = z.strictObject({
+  ...application,
+  screeningQuestionAnswer: z.array(z.strictObject({ question: z.string(), answer: z.string() })).optional(),
+  otherFiles: z.array(z.strictObject({ name: z.string().min(1), url: z.url().optional() })).optional(),
 });
-const JobDetails = z.looseObject({ title: z.string().min(1) });
 
 export const recruiting = {
   apply: defineAction({
@@ -49,8 +55,8 @@ export const recruiting = {
       policyVersion: z.string().min(1).optional(),
       /** Attached to the form; what it says stands in the application record. */
       resume: z.boolean().default(true),
-      /** Application fields of section 2.4: noticePeriod, expectedCTC, screeningQuestionAnswer, otherFiles... */
-      application: z.record(z.string(), z.unknown()).default({}),
+      /** Section 2.4: noticePeriod, expectedCTC, screeningQuestionAnswer, otherFiles... */
+      application: Form.default({}),
     }),
     run: (ctx, input) => shown(ctx, apply(ctx, input)),
   }),
@@ -75,7 +81,7 @@ export const recruiting = {
 
   editCandidate: defineAction({
     summary: 'Edit a profile: candidate.updated',
-    input: z.strictObject({ candidateId: z.int(), fields: z.record(z.string(), z.unknown()) }),
+    input: z.strictObject({ candidateId: z.int(), fields: z.strictObject({ ...edited, email }).partial() }),
     run: (ctx, { candidateId, fields }) => updateCandidate(ctx, candidateId, fields),
   }),
 
@@ -140,68 +146,6 @@ export const recruiting = {
     run(ctx, { candidateIds }) {
       deleteCandidates(ctx, candidateIds);
       return { deleted: candidateIds };
-    },
-  }),
-
-  createJob: defineAction({
-    summary: 'Create a job in the dashboard: job.created',
-    input: z.strictObject({ job: JobDetails }),
-    run: (ctx, { job }) =>
-      renderJob(ctx, createJob(ctx, { city: 'Berlin', country: 'Germany', status: 'ACTIVE', ...job })),
-  }),
-
-  editJob: defineAction({
-    summary: "Edit a job's basic details: job.updated",
-    input: z.strictObject({ jobId: z.int(), fields: z.record(z.string(), z.unknown()) }),
-    run: (ctx, { jobId, fields }) => renderJob(ctx, updateJob(ctx, jobId, fields)),
-  }),
-
-  setJobStatus: defineAction({
-    summary: "Change a job's status: job.status_changed",
-    input: z.strictObject({
-      jobId: z.int(),
-      status: z.enum(jobStatuses),
-      closingStatus: z.string().optional(),
-      closingReason: z.string().optional(),
-    }),
-    run: (ctx, { jobId, status, closingStatus, closingReason }) =>
-      renderJob(ctx, setJobStatus(ctx, jobId, status, { status: closingStatus, reason: closingReason })),
-  }),
-
-  createCustomField: defineAction({
-    summary: 'Define a custom field of candidates or jobs',
-    input: z.strictObject({
-      entityType: z.enum(entityTypes),
-      fieldLabel: z.string().min(1),
-      fieldType: z.enum(fieldTypes),
-      options: z.array(z.string()).optional(),
-      parentSection: z.string().optional(),
-    }),
-    run: (ctx, input) => createCustomField(ctx, input),
-  }),
-
-  deleteCustomField: defineAction({
-    summary: 'Delete a definition; values stay',
-    input: z.strictObject({ customFieldId: z.string() }),
-    run(ctx, { customFieldId }) {
-      deleteCustomField(ctx, customFieldId);
-      return { deleted: customFieldId };
-    },
-  }),
-
-  setCustomFieldValue: defineAction({
-    summary: 'Set a value, the field named by id or label',
-    input: z.strictObject({
-      customFieldId: z.string().optional(),
-      fieldLabel: z.string().optional(),
-      entityType: z.enum(entityTypes),
-      entityId: z.int(),
-      value: z.unknown(),
-    }),
-    run(ctx, { customFieldId, fieldLabel, entityType, entityId, value }) {
-      const id =
-        customFieldId ?? listCustomFields(ctx, entityType).find((field) => field.fieldLabel === fieldLabel)?.id;
-      return renderValue(upsertValue(ctx, { customFieldId: id ?? '', entityType, entityId, value }));
     },
   }),
 };

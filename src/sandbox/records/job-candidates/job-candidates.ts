@@ -152,10 +152,11 @@ export function stageForJobCandidate(ctx: Context, jobCandidate: JobCandidate, s
 
 /**
  * Marks people rejected; they stay in their stage. One candidate.rejected a person (it carries both arrays and single
- * ids).
+ * ids), none for who was rejected before.
  */
 export function rejectJobCandidates(ctx: Context, ids: readonly number[], reason: string | null): void {
-  for (const jobCandidate of ids.map((id) => findJobCandidate(ctx, id))) {
+  const standing = ids.map((id) => findJobCandidate(ctx, id)).filter((one) => one.rejected === 0);
+  for (const jobCandidate of standing) {
     const body = { ...(JSON.parse(jobCandidate.body) as object), evaluationStatus: 'REJECTED' };
     ctx.state.run(
       'update job_candidates set rejected = 1, body = ? where id = ?',
@@ -189,7 +190,9 @@ export function updateJobCandidate(ctx: Context, id: number, fields: Record<stri
   const rejected =
     fields['evaluationStatus'] === undefined ? before.rejected : Number(fields['evaluationStatus'] === 'REJECTED');
   const body = JSON.stringify({ ...(JSON.parse(before.body) as object), ...fields });
-  ctx.state.run('update job_candidates set body = ?, rejected = ? where id = ?', body, rejected, id);
+  // Rejecting is left to rejectJobCandidates below, which knows who was rejected before.
+  const kept = Math.min(rejected, before.rejected);
+  ctx.state.run('update job_candidates set body = ?, rejected = ? where id = ?', body, kept, id);
   effect(ctx, 'job-candidate-updated', id);
   emit(ctx, 'candidate.updated', {
     candidateId: before.candidateId,

@@ -1,10 +1,10 @@
 import type { jobStatuses } from '../../../partner/contract/jobs.ts';
 import type { Context } from '../../context.ts';
 import { effect } from '../../context.ts';
-import { notFound } from '../../errors.ts';
+import { invalidRequest, notFound } from '../../errors.ts';
 import { emit } from '../../events.ts';
 import { customFieldsOfJob } from '../custom-fields/custom-field-values.ts';
-import { defaultPipeline, stagesOf } from '../pipelines/pipelines.ts';
+import { defaultPipeline, findPipeline, stagesOf } from '../pipelines/pipelines.ts';
 
 export type JobStatus = (typeof jobStatuses)[number];
 
@@ -44,9 +44,9 @@ function toJob({ body, ...row }: Row): Job {
   return { ...row, fields: JSON.parse(body) as JobFields };
 }
 
-/** A job on the company's default pipeline. The API emits no job.created; the dashboard does (section 6, J16). */
+/** A job, on the company's first pipeline unless another is named (J1, assumed). The API emits no job.created; the dashboard does (section 6, J16). */
 export function createJob(ctx: Context, input: Record<string, unknown> & { title: string }): Job {
-  const { status, customFields: _values, ...given } = input;
+  const { status, pipelineId, customFields: _values, ...given } = input;
   const { state, company, now } = ctx;
   const id = state.nextId('job', 50_001);
   const fields: JobFields = {
@@ -69,7 +69,7 @@ export function createJob(ctx: Context, input: Record<string, unknown> & { title
     'insert into jobs (id, company_id, pipeline_id, status, created_at, updated_at, body) values (?, ?, ?, ?, ?, ?, ?)',
     id,
     company.id,
-    defaultPipeline(ctx).id,
+    typeof pipelineId === 'number' ? findPipeline(ctx, pipelineId).id : defaultPipeline(ctx).id,
     typeof status === 'string' ? status : 'DRAFT',
     now,
     now,
@@ -94,18 +94,40 @@ export function openJob(ctx: Context, id: number): Job {
   return job;
 }
 
-/** Edits basic details; the dashboard's edit is an event, status changes are not among them (section 6). */
-export function updateJob(ctx: Context, id: number, fields: Record<string, unknown>): Job {
+/** Edits basic details and the pipeline: job.updated names what really changed, and nothing happens otherwise. */
+export function updateJob(
+  ctx: Context,
+  id: number,
+  given: Record<string, unknown>,
+  pipelineId: number | undefined,
+): Job {
   const job = findJob(ctx, id);
+  const before: Record<string, unknown> = { ...job.fields, pipelineId: job.pipelineId };
+  const asked = Object.entries({ ...given, pipelineId }).filter(([, value]) => value !== undefined);
+  const changes = asked.filter(([field, value]) => JSON.stringify(value) !== JSON.stringify(before[field]));
+  if (changes.length === 0) return job;
+  const { pipelineId: placed, ...fields } = { ...before, ...Object.fromEntries(changes) };
+  refuseSalary(fields);
   ctx.state.run(
-    'update jobs set body = ?, updated_at = ? where id = ?',
-    JSON.stringify({ ...job.fields, ...fields }),
+    'update jobs set body = ?, pipeline_id = ?, updated_at = ? where id = ?',
+    JSON.stringify(fields),
+    Number(placed),
     ctx.now,
     id,
   );
   effect(ctx, 'job-updated', id);
-  emit(ctx, 'job.updated', { jobId: id, updatedFields: Object.keys(fields) });
+  emit(ctx, 'job.updated', { jobId: id, updatedFields: changes.map(([field]) => field) });
   return findJob(ctx, id);
+}
+
+/** Section 2.2, for the job as it would be: the three together, and from less than to. */
+function refuseSalary(fields: Record<string, unknown>): void {
+  const salary = ['salaryRangeFrom', 'salaryRangeTo', 'salaryCurrency'].map((field) => fields[field] ?? undefined);
+  const given = salary.filter((value) => value !== undefined).length;
+  if (given === 0 || (given === 3 && Number(salary[0]) < Number(salary[1]))) return;
+  throw invalidRequest('salaryRangeFrom, a greater salaryRangeTo and salaryCurrency must be given together', {
+    salaryRangeFrom: 'does not fit the other two',
+  });
 }
 
 export function setJobStatus(

@@ -1,0 +1,81 @@
+import { afterEach, expect, test } from 'vitest';
+import { act } from '../../src/sandbox/control/server.ts';
+import { handle } from '../../src/sandbox/handle.ts';
+import { createSandboxState } from '../../src/sandbox/prepare.ts';
+import { countLedger, readLedger } from '../../src/sandbox/records/platform/ledger.ts';
+import type { Json } from './open-sandbox.ts';
+
+const ada = { email: 'ada@example.com' };
+const step = { stepKey: 'doc_collection' };
+const opened: { close(): void }[] = [];
+afterEach(() => {
+  for (const state of opened.splice(0)) state.close();
+});
+
+/** A company with two people on one job, in memory. */
+function open() {
+  const { state, key } = createSandboxState({ clock: 'stepped', seed: 5, jobs: 1, candidates: 2 });
+  opened.push(state);
+  const api = (method: string, path: string, body?: unknown): Json => {
+    const headers = { authorization: `Bearer ${key}` };
+    const sent = body === undefined ? {} : { body: JSON.stringify(body) };
+    const { status, body: text } = handle(state, { method, url: `/v1/partner${path}`, headers, ...sent });
+    return { status, ...JSON.parse(text) };
+  };
+  const does = (name: string, input: object): Json => act(state, name, input);
+  const people: number[] = api('GET', '/job-candidates/job/50001/candidates').data.map((one: Json) => one.id);
+  return { state, api, does, people, events: () => countLedger(state).event ?? {} };
+}
+
+test('a job stands on the pipeline it is given, and takes its people along when it moves to another', () => {
+  const { state, api, does, people, events } = open();
+  const { id: pipelineId } = api('POST', '/pipelines', { name: 'Short' }).data;
+  expect(does('createJob', { job: { title: 'Cook', pipelineId } })).toMatchObject({ pipelineId });
+  does('move', { jobCandidateIds: [people[0]], stageType: 'HIRED' });
+  expect(does('editJob', { jobId: 50_001, fields: { pipelineId } })).toMatchObject({ pipelineId });
+  const stages: Json[] = api('GET', `/pipelines/${pipelineId}`).data.stages;
+  const hired = stages.find((stage) => stage.type === 'HIRED').id;
+  const inside = api('GET', `/job-candidates/stage/${hired}/candidates`).data;
+  expect(inside.map((one: Json) => one.jobCandidateDetails.id)).toEqual([people[0]]);
+  expect(events()['candidate.hired']).toBe(1);
+  expect(readLedger(state, { kind: 'event', name: 'job.updated' })[0]?.detail).toMatchObject({
+    updatedFields: ['pipelineId'],
+  });
+  expect(() => does('createJob', { job: { title: 'Cook', pipelineId: 1 } })).toThrow('Pipeline not found');
+});
+
+test('job.updated names what changed, comes only when something did, and never for a status', () => {
+  const { state, api, does, events } = open();
+  const { title } = api('GET', '/jobs').jobs[0];
+  does('editJob', { jobId: 50_001, fields: { title } });
+  does('setJobStatus', { jobId: 50_001, status: 'INACTIVE' });
+  expect(events()).not.toHaveProperty('job.updated');
+  does('editJob', { jobId: 50_001, fields: { title, city: 'Oslo' } });
+  const [told] = readLedger(state, { kind: 'event', name: 'job.updated' });
+  expect(told?.detail).toEqual({ jobId: 50_001, updatedFields: ['city'] });
+  expect(() => does('editJob', { jobId: 50_001, fields: { status: 'ACTIVE' } })).toThrow('status');
+  expect(() => does('editJob', { jobId: 50_001, fields: { colour: 'red' } })).toThrow('colour');
+});
+
+test.each<[string, string, object]>([
+  ['a title of two letters', 'createJob', { job: { title: 'ab' } }],
+  ['a salary without its currency', 'createJob', { job: { title: 'Cook', salaryRangeFrom: 1, salaryRangeTo: 2 } }],
+  ['a salary without the other end', 'editJob', { jobId: 50_001, fields: { salaryRangeFrom: 9_999_999_999 } }],
+  ['educations that are text', 'addCandidate', { candidate: { email: 'a@example.com', educations: 'PhD' } }],
+  ['a birthday in no calendar', 'addCandidate', { candidate: { email: 'a@example.com', dateOfBirth: '1990-02-31' } }],
+  ['an unknown field', 'addCandidate', { candidate: { email: 'a@example.com', shoeSize: 44 } }],
+  ['an e-mail that is none', 'editCandidate', { candidateId: 1, fields: { email: 'nobody' } }],
+  ['an application with an unknown field', 'apply', { jobId: 50_001, candidate: ada, application: { hat: 1 } }],
+  ['a step kind twice', 'createOnboardingFlow', { name: 'Twice', steps: [step, step] }],
+])('%s is refused by the dashboard', (_name, action, input) => {
+  expect(() => open().does(action, input)).toThrow();
+});
+
+test('a second rejection of the same person tells nobody', () => {
+  const { does, api, people, events } = open();
+  does('reject', { jobCandidateIds: [people[0]] });
+  does('reject', { jobCandidateIds: [people[0]] });
+  api('PATCH', `/job-candidates/${people[1]}`, { evaluationStatus: 'REJECTED' });
+  api('PATCH', `/job-candidates/${people[1]}`, { evaluationStatus: 'REJECTED' });
+  expect(events()['candidate.rejected']).toBe(2);
+});
