@@ -24,5 +24,3 @@ export const assumptions = {
   ...assessmentsAndBooking,
   ...onboardingAndCampaigns,
 } as const satisfies Record<string, Assumption>;
-
-export type AssumptionKey = keyof typeof assumptions;

@@ -7,7 +7,6 @@ import { atLeastOne, IsoTime, openEnum, pathText, TextId } from './shapes.ts';
 
 export const entityTypes = ['candidate', 'job'] as const;
 export const fieldTypes = ['text', 'number', 'date', 'select', 'multi-select', 'checkbox', 'textarea'] as const;
-export type FieldType = (typeof fieldTypes)[number];
 export const candidateSections = [
   'Personal Details',
   'Social Contacts',

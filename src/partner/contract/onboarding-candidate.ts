@@ -14,7 +14,6 @@ export const overallStatuses = [
   'failed',
   'terminated',
 ] as const;
-export type OverallStatus = (typeof overallStatuses)[number];
 /** Terminating one of these answers 409 ALREADY_TERMINAL (section 3). */
 export const terminalStatuses = ['completed', 'rejected', 'failed', 'terminated'] as const;
 export const stepKeys = ['doc_collection', 'pre_employment_medical_test', 'background_verification'] as const;
