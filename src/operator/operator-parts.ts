@@ -6,5 +6,5 @@ import type { Tenant } from '../tenants/schema.ts';
 export interface OperatorParts {
   store: Store;
   hires: HireClient;
-  tenants: readonly Tenant[];
+  tenants: readonly Pick<Tenant, 'tenant'>[];
 }

@@ -17,7 +17,7 @@ export async function closeCreditGate(store: Store, tenantId: string, numbers: C
   return before === null;
 }
 
-/** An enrolment went through: says whether the gate was closed, so that the waiting hires can be woken. */
+/** An enrolment went through: says whether the gate was closed, so that the waiting hires can be hinted. */
 export async function openCreditGate(store: Store, tenantId: string): Promise<boolean> {
   const result = await store.kysely
     .updateTable('tenants')

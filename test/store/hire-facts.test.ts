@@ -154,29 +154,29 @@ describe.each(kinds)('the store on %s', (kind) => {
     expect(await resumeTenant(store, 'acme')).toBe(false);
   });
 
-  test('a wake is one row however often it comes, and stays until its work is done', async () => {
+  test('a hint is one row however often it comes, and stays until its work is done', async () => {
     const { store, other } = await freshStore(kind);
     await addHints(store, 'acme', 'people', ['1', '2']);
     await addHints(other, 'acme', 'people', ['2', '3']);
     const hints = await readHints(store, 'acme', 'people');
-    expect(hints.map((wake) => wake.recordId).toSorted()).toEqual(['1', '2', '3']);
+    expect(hints.map((hint) => hint.recordId).toSorted()).toEqual(['1', '2', '3']);
     expect((await readHints(other, 'acme', 'people')).length).toBe(3);
     await clearHints(store, 'acme', 'people', hints);
     expect(await readHints(other, 'acme', 'people')).toEqual([]);
   });
 
-  test('a wake that comes while its work is under way is not cleared with it', async () => {
+  test('a hint that comes while its work is under way is not cleared with it', async () => {
     const { store, other } = await freshStore(kind);
     await addHints(store, 'acme', 'people', ['1', '2']);
     const [first] = await readHints(store, 'acme', 'people');
     await vi.waitUntil(async () => {
       await addHints(other, 'acme', 'people', ['2']);
-      return (await readHints(store, 'acme', 'people')).some((wake) => wake.hintedAt > (first?.hintedAt ?? 0));
+      return (await readHints(store, 'acme', 'people')).some((hint) => hint.hintedAt > (first?.hintedAt ?? 0));
     });
     await clearHints(store, 'acme', 'people', [
       { recordId: '1', hintedAt: first?.hintedAt ?? 0 },
       { recordId: '2', hintedAt: first?.hintedAt ?? 0 },
     ]);
-    expect((await readHints(store, 'acme', 'people')).map((wake) => wake.recordId)).toEqual(['2']);
+    expect((await readHints(store, 'acme', 'people')).map((hint) => hint.recordId)).toEqual(['2']);
   });
 });
