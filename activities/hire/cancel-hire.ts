@@ -14,6 +14,7 @@ import type { ActivityDeps } from '../deps.ts';
 import { guarded } from '../guarded.ts';
 import { readPresence } from '../presence/read-presence.ts';
 import { isTerminatedByUs, terminateEnrolment, underWay } from './terminate-enrolment.ts';
+import { reread, withHire } from './with-hire.ts';
 import { startClock } from './write-once.ts';
 
 const HOUR_MS = 3_600_000;
@@ -49,21 +50,23 @@ export function allowCancellation(deps: ActivityDeps, ref: HireRef): ReturnType<
   });
 }
 
-/** Ends the enrolment, gives the person free, ends the period. Each part is harmless when repeated. */
-export function cancelHire(deps: ActivityDeps, ref: HireRef): ReturnType<HireActivities['cancelHire']> {
-  return guarded(deps, ref.tenantId, async (connection) => {
-    const { store, log, limits } = deps;
+/** Ends the enrolment, releases the claim, ends the period. Each part is harmless when repeated. */
+export function cancelHire(deps: ActivityDeps, input: HireRef): ReturnType<HireActivities['cancelHire']> {
+  return withHire(deps, input, async (found) => {
+    const { store, connection, ref } = found;
+    const { log, limits } = deps;
     const lookedAt = await readClock(store);
     const sinceRead = startClock();
-    const row = await readHireRow(store, ref);
+    // Read after the clock: what began later is seen by requestUnderWay.
+    const hire = await reread(found);
+    const { row } = hire;
     if (row.employee_id !== null) throw hasEmployeeAlready(ref, row.employee_id);
     const byPerson = (await answersOf(store, ref)).at(-1)?.answer === 'cancel';
     if (!byPerson && row.state === 'open') {
       const { verdict } = await readPresence(store, connection, ref.jobCandidateId, stagesOf(connection));
-      if (verdict === 'in' && !(await isTerminatedByUs(deps, connection, ref, row)))
-        return { verdict: 'back' } as const;
+      if (verdict === 'in' && !(await isTerminatedByUs(hire))) return { verdict: 'back' } as const;
     }
-    await terminateEnrolment(deps, connection, ref, row, 'hire cancelled', sinceRead);
+    await terminateEnrolment(hire, 'hire cancelled', sinceRead);
     await whileOpen(store, ref, async (open) => {
       const waitMs = await requestUnderWay(open, ref, lookedAt);
       if (waitMs !== undefined) throw underWay(ref, waitMs);
@@ -82,11 +85,11 @@ export function cancelHire(deps: ActivityDeps, ref: HireRef): ReturnType<HireAct
 }
 
 /** Ends the live enrolment and counts up; a repeat after the count finds the new number and leaves it. */
-export function startNextEnrolment(deps: ActivityDeps, ref: HireRef): Promise<void> {
-  return guarded(deps, ref.tenantId, async (connection) => {
-    const row = await readHireRow(deps.store, ref);
+export function startNextEnrolment(deps: ActivityDeps, input: HireRef): Promise<void> {
+  return withHire(deps, input, async (hire) => {
+    const { ref, row } = hire;
     if (row.onboarding_candidate_id === null) return;
-    await terminateEnrolment(deps, connection, ref, row, 'enrolled anew', startClock());
+    await terminateEnrolment(hire, 'enrolled anew', startClock());
     await updateHire(deps.store, ref, {
       enrolment: row.enrolment + 1,
       onboarding_candidate_id: null,

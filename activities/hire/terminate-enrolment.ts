@@ -4,25 +4,18 @@ import { terminalStatuses } from '../../src/partner/contract/onboarding-candidat
 import { latestIntent } from '../../src/store/intents.ts';
 import type { HireRow } from '../../src/store/schema.ts';
 import type { Connection } from '../connections.ts';
-import type { ActivityDeps } from '../deps.ts';
 import { findEnrolments } from './find-enrolment.ts';
 import { enrolmentReference } from './hire-references.ts';
+import type { HireContext } from './with-hire.ts';
 import { type Elapsed, type OnceOptions, type Seen, settleEarlier, startClock, writeOnce } from './write-once.ts';
 
 type Termination = OnceOptions<null, { reason: string }>;
 
 /** Ends the live enrolment of this hire, and keeps that it was us. One that is terminal already is left as it is. */
-export async function terminateEnrolment(
-  deps: ActivityDeps,
-  connection: Connection,
-  ref: HireRef,
-  row: HireRow,
-  reason: string,
-  sinceRead: Elapsed,
-): Promise<void> {
-  const ids = await enrolmentIds(deps, connection, ref, row);
+export async function terminateEnrolment(hire: HireContext, reason: string, sinceRead: Elapsed): Promise<void> {
+  const ids = await enrolmentIds(hire);
   if (ids.length === 0) return;
-  const once = await writeOnce(terminationOf(deps, connection, ref, row, { ids, reason, sinceRead }));
+  const once = await writeOnce(terminationOf(hire, { ids, reason, sinceRead }));
   if (once.kind === 'refused') throw once.error;
 }
 
@@ -30,18 +23,11 @@ export async function terminateEnrolment(
  * True when we ended this enrolment ourselves, also when the answer to that was lost. Asked when the person is back in the stage while
  * their hire is being cancelled: after our own termination that is a new period, and no question to anybody.
  */
-export async function isTerminatedByUs(
-  deps: ActivityDeps,
-  connection: Connection,
-  ref: HireRef,
-  row: HireRow,
-): Promise<boolean> {
-  const latest = await latestIntent(deps.store, ref, verbOf(row));
+export async function isTerminatedByUs(hire: HireContext): Promise<boolean> {
+  const latest = await latestIntent(hire.store, hire.ref, verbOf(hire.row));
   if (latest === undefined || latest.outcome === 'absent' || latest.outcome === 'refused') return false;
-  const ids = await enrolmentIds(deps, connection, ref, row);
-  const settled = await settleEarlier(
-    terminationOf(deps, connection, ref, row, { ids, reason: '', sinceRead: startClock() }),
-  );
+  const ids = await enrolmentIds(hire);
+  const settled = await settleEarlier(terminationOf(hire, { ids, reason: '', sinceRead: startClock() }));
   return settled.kind === 'adopted';
 }
 
@@ -50,10 +36,7 @@ function verbOf({ enrolment }: HireRow): string {
 }
 
 function terminationOf(
-  { store, limits }: ActivityDeps,
-  connection: Connection,
-  key: HireRef,
-  row: HireRow,
+  { store, deps: { limits }, connection, ref: key, row }: HireContext,
   { ids, reason, sinceRead }: { ids: readonly string[]; reason: string; sinceRead: Elapsed },
 ): Termination {
   return {
@@ -101,12 +84,7 @@ function unlessThereIsNothingToEnd(error: unknown): void {
 }
 
 /** The enrolment that we know of, or one whose answer was lost: an open intent is waited for and then looked up. */
-async function enrolmentIds(
-  { store }: ActivityDeps,
-  connection: Connection,
-  ref: HireRef,
-  row: HireRow,
-): Promise<string[]> {
+async function enrolmentIds({ store, connection, ref, row }: HireContext): Promise<string[]> {
   if (row.onboarding_candidate_id !== null) return [row.onboarding_candidate_id];
   const intent = await latestIntent(store, ref, `enrol:${row.enrolment}`);
   if (intent === undefined) return [];
