@@ -1,5 +1,8 @@
 import { AsyncLocalStorage } from 'node:async_hooks';
 
+/** Looks gather for so long before a read: hires of one job come within moments of each other, and calls are scarce. */
+const GATHER_MS = 25;
+
 /** What one read answers to looks asked together, in their order. */
 type ReadTogether<Look, Answer> = (looks: readonly Look[]) => Promise<readonly Answer[]>;
 
@@ -25,9 +28,10 @@ export function shareReads<Look, Answer>(
   const gathering = new Map<string, Waiting<Look, Answer>[]>();
 
   async function readOn(key: string, waiting: Waiting<Look, Answer>[]): Promise<void> {
-    // Looks of the same tick belong together.
-    await Promise.resolve();
-    while (waiting.length > 0) await answer(waiting.splice(0, most), read);
+    while (waiting.length > 0) {
+      await new Promise((resolve) => setTimeout(resolve, GATHER_MS));
+      await answer(waiting.splice(0, most), read);
+    }
     gathering.delete(key);
   }
 

@@ -1,4 +1,4 @@
-import { expect, test } from 'vitest';
+import { afterEach, beforeEach, expect, test, vi } from 'vitest';
 import { shareReads } from '../../../activities/presence/share-reads.ts';
 
 /** A read that ends when the test says so, and the looks each one was for. */
@@ -18,8 +18,13 @@ function controlled(most?: number) {
   return { reads, look };
 }
 
-/** Everything that can happen without a read's end has happened. */
-const settled = (): Promise<void> => new Promise((resolve) => setImmediate(resolve));
+beforeEach(() => void vi.useFakeTimers());
+afterEach(() => void vi.useRealTimers());
+
+/** Looks have gathered long enough, and all that follows without a read's end has happened. */
+async function settled(): Promise<void> {
+  await vi.advanceTimersByTimeAsync(100);
+}
 
 test('looks that wait at the same moment are answered by one read, each with its own answer', async () => {
   const { reads, look } = controlled();
@@ -53,6 +58,15 @@ test('one read answers at most so many looks, and the rest follow', async () => 
   await settled();
   reads[1]?.end();
   expect(await answers).toEqual(['a1 by read 1', 'a2 by read 1', 'a3 by read 2']);
+});
+
+test('looks that come within moments of each other wait for one read', async () => {
+  const { reads, look } = controlled();
+  void look('a1');
+  await vi.advanceTimersByTimeAsync(10);
+  void look('a2');
+  await settled();
+  expect(reads.map((read) => read.looks)).toEqual([['a1', 'a2']]);
 });
 
 test('looks of different keys do not wait for each other', async () => {
