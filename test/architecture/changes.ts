@@ -1,4 +1,6 @@
-/** One addition to the project, as small as its rooms allow: new files, and lines put behind a line that stands there. */
+/**
+ * One addition to the project, as small as its rooms allow: new files, and lines put behind a line that stands there.
+ */
 export interface Change {
   files: Record<string, string>;
   lines: Array<{ file: string; after: string; add: string }>;

@@ -4,7 +4,8 @@ import { type Tree, within } from './tree.ts';
 const ground = ['src/errors', 'src/log', 'src/config', 'src/failpoint', 'src/health', 'package.json'];
 
 /**
- * The plan of the house, lowest floor first. A room imports only from floors below its own, types included; rooms of one
+ * The plan of the house, lowest floor first. A room imports only from floors below its own, types included; rooms of
+ * one
  * floor do not know each other. Each entry of the ground is small enough to count with the others as one room.
  */
 const floors: readonly (readonly string[])[] = [

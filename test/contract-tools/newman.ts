@@ -11,7 +11,9 @@ interface Report {
   };
 }
 
-/** The whole collection in its own order; every request that is not a success is named, though the collection allows it. */
+/**
+ * The whole collection in its own order; every request that is not a success is named, though the collection allows it.
+ */
 export async function runNewman({ folder }: ToolInput): Promise<Judged> {
   const report = join(folder, 'newman.json');
   const files = ['run', 'collection.json', '--environment', 'environment.json'];

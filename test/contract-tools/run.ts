@@ -1,6 +1,8 @@
 /**
- * Independent judges of the document, the collection and the sandbox that serves them: `npm run test:contract-tools [-- NAME...]`.
- * spectral (strict), schemathesis (at least 10,000 cases) and newman, each at a pinned version, run against one live sandbox.
+ * Independent judges of the document, the collection and the sandbox that serves them: `npm run test:contract-tools [--
+ * NAME...]`.
+ * spectral (strict), schemathesis (at least 10,000 cases) and newman, each at a pinned version, run against one live
+ * sandbox.
  */
 import { mkdtemp, rm, writeFile } from 'node:fs/promises';
 import { tmpdir } from 'node:os';

@@ -18,7 +18,8 @@ const CHECKS = [
 ];
 
 /**
- * Systematic cases for every keyword of the document and random ones with ids of its own making; then random ones about records that
+ * Systematic cases for every keyword of the document and random ones with ids of its own making; then random ones about
+ * records that
  * are there, so that more than refusals is seen.
  */
 export async function runSchemathesis({ folder, known, ...input }: ToolInput): Promise<Judged> {
@@ -29,7 +30,9 @@ export async function runSchemathesis({ folder, known, ...input }: ToolInput): P
   const cases = first.cases + second.cases;
   const failures = first.failures + second.failures;
   const ok = first.code === 0 && second.code === 0 && failures === 0 && cases >= LEAST_CASES;
-  const says = `${cases} cases (${second.cases} about known records), ${failures} unique failures (${VERSION}, ${first.seconds + second.seconds} s)`;
+  const says =
+    `${cases} cases (${second.cases} about known records), ${failures} unique failures (${VERSION}, ${first.seconds + second.seconds}` +
+    ' s)';
   return { ok, says, output: (first.code === 0 ? second : first).output };
 }
 

@@ -28,7 +28,8 @@ export function specDifferences(spec: string): string[] {
 }
 
 const statusSentence =
-  'Status codes: 200, 201 (stage create, assessment create, auto-generate, onboarding enroll), 202 (rescore, bulk invite), 400, 401, 402, 403, 404, 409, 429, 500.';
+  'Status codes: 200, 201 (stage create, assessment create, auto-generate, onboarding enroll), 202 (rescore, bulk' +
+  ' invite), 400, 401, 402, 403, 404, 409, 429, 500.';
 
 /** First cells of the tables of section 4: `| GET /pipelines/:pipelineId (integer) |`. */
 function routesOf(spec: string): string[] {

@@ -18,7 +18,9 @@ async function build(options: Omit<WorldOptions, 'temporalAddress'>): Promise<Wo
   return world;
 }
 
-/** A write that was under way in a killed worker is looked for when its time is over, by default after half a minute. */
+/**
+ * A write that was under way in a killed worker is looked for when its time is over, by default after half a minute.
+ */
 const quick = {
   HIREBRIDGE_HEARTBEAT_MS: '2000',
   HIREBRIDGE_STICKY_MS: '500',

@@ -50,8 +50,10 @@ async function hold(code: string): Promise<string> {
 }
 
 /**
- * Plays a plain hire, one that is held and answered, and one that is cancelled, and looks through everything Temporal keeps of them.
- * With HIREBRIDGE_RECORD_HISTORIES=DIR the histories are written there: that is how the replay tests' fixtures were made.
+ * Plays a plain hire, one that is held and answered, and one that is cancelled, and looks through everything Temporal
+ * keeps of them.
+ * With HIREBRIDGE_RECORD_HISTORIES=DIR the histories are written there: that is how the replay tests' fixtures were
+ * made.
  */
 test('histories, ids, search attributes, metrics and logs hold nobody’s name, e-mail or phone', async () => {
   await world.startReceiver();

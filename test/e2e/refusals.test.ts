@@ -34,7 +34,7 @@ async function statusText({ cli }: World): Promise<string> {
   return (await cli(['status'])).stdout;
 }
 
-describe('files that cannot be meant are refused with exit code 2, the place, and the next step; nothing is made', () => {
+describe('invalid files are rejected with exit code 2, the place and the next step; nothing is made', () => {
   const cases: Array<[string, (world: World) => Promise<unknown>, RegExp]> = [
     [
       'a tenant file with an unknown key',

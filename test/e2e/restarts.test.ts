@@ -23,7 +23,9 @@ let world: World;
 
 afterEach(() => world?.close());
 
-/** A write that was under way in a killed worker is looked for when its time is over, by default after half a minute. */
+/**
+ * A write that was under way in a killed worker is looked for when its time is over, by default after half a minute.
+ */
 const quick = {
   HIREBRIDGE_HEARTBEAT_MS: '1500',
   HIREBRIDGE_STICKY_MS: '500',
@@ -36,7 +38,10 @@ async function build(temporalAddress: string): Promise<void> {
   world = await startWorld({ temporalAddress, candidates: 60, env: quick });
 }
 
-/** The sender's own schedule: at once, then after 200, 400 and 800 ms, then never again. True when any attempt got a 2xx. */
+/**
+ * The sender's own schedule: at once, then after 200, 400 and 800 ms, then never again. True when any attempt got a
+ * 2xx.
+ */
 async function sendAsPartner(body: string): Promise<boolean> {
   for (const wait of [0, 200, 400, 800]) {
     await pause(wait);
@@ -95,7 +100,7 @@ test('with the receiver killed three times in mid-burst, every delivery that got
   expect(accepted.filter((body) => !stored.has(createHash('sha256').update(body).digest('hex')))).toEqual([]);
 }, 60_000);
 
-test('with the worker killed in mid-burst, every delivery is answered within its four attempts and the hires are exactly those', async () => {
+test('with the worker killed in mid-burst, every delivery is answered and the hires are exactly those', async () => {
   await build((await temporalForTests()).address);
   await world.startReceiver();
   const worker = await world.startWorker();

@@ -2,7 +2,7 @@ import { expect, test } from 'vitest';
 import { tryRateLimit } from '../rate-limit/fleet/measure-rate-limit.ts';
 
 // Every kind of limit, three processes, four minutes each: npm run test:rate-limit.
-test('two processes keep together to the rate limit that was learned: few 429s, most of the limit, live calls ahead of bulk', async () => {
+test('two processes share a learned rate limit: few 429s, most of the limit used, live calls first', async () => {
   const { share429, throughput, live, calls } = await tryRateLimit({
     name: 'two processes',
     limit: 'token:10:10',

@@ -42,7 +42,9 @@ const writes = {
   },
 };
 
-/** One hire whose worker stands still at this point until another worker's retry has succeeded; then the first is woken. */
+/**
+ * One hire whose worker stands still at this point until another worker's retry has succeeded; then the first is woken.
+ */
 async function stopAndWake(world: World, write: keyof typeof writes, side: 'before' | 'after'): Promise<Applicant[]> {
   const { point, call, retried } = writes[write];
   const listFile = join(world.dir, 'stopped.points');
@@ -98,20 +100,20 @@ describe.concurrent('a worker stopped between intent and send, woken when anothe
     await expectExactlyHired(world, people);
   }, 240_000);
 
-  test('stopped even after its last look at the clock, enrols nobody twice: the partner refuses while the first is under way', async () => {
+  test('stopped after its last look at the clock, enrols nobody twice: the partner refuses a second one', async () => {
     const world = await build();
     const people = await stopAndWake(world, 'enrol', 'after');
     expect((await answersTo(world, 'onboarding.enrol')).toSorted()).toEqual([201, 409]);
     await expectExactlyHired(world, people);
   }, 240_000);
 
-  test('stopped even after its last look at the clock, creates nobody twice in SQLite without any unique key', async () => {
+  test('stopped after its last look at the clock, creates nobody twice in SQLite without any unique key', async () => {
     const world = await build({ hris: { referenceColumn: 'none' } });
     await stopAndWake(world, 'create', 'after');
     expect((await world.employees()).length).toBeLessThanOrEqual(1);
   }, 240_000);
 
-  test('stopped even after its last look at the clock, creates nobody twice in Postgres without any unique key', async () => {
+  test('stopped after its last look at the clock, creates nobody twice in Postgres without any unique key', async () => {
     const [store, hris] = await Promise.all([createDatabase(), createDatabase()]);
     const world = await build({ storeUrl: store.url, hrisUrl: hris.url, hris: { referenceColumn: 'none' } });
     await stopAndWake(world, 'create', 'after');

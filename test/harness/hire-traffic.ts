@@ -1,7 +1,10 @@
 import { setTimeout as pause } from 'node:timers/promises';
 import { type Applicant, until, type World } from './world.ts';
 
-/** Hires that come and go in one world: people are moved into HIRED from a pool, and whoever is enrolled finishes the onboarding. */
+/**
+ * Hires that come and go in one world: people are moved into HIRED from a pool, and whoever is enrolled finishes the
+ * onboarding.
+ */
 export interface Traffic {
   /** Everybody hired so far. */
   hired: readonly Applicant[];
@@ -17,7 +20,10 @@ export interface Traffic {
 
 const EVERY_MS = 150;
 
-/** The partner's side is played by the ledger alone, without one call to the partner API: the ledger's requests are the product's own. */
+/**
+ * The partner's side is played by the ledger alone, without one call to the partner API: the ledger's requests are the
+ * product's own.
+ */
 export function startTraffic(
   world: World,
   people: readonly Applicant[],

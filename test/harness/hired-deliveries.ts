@@ -38,7 +38,10 @@ export interface ExpectedDelivery extends SentDelivery {
   expected: number;
 }
 
-/** Deliveries of these people in the forms that the partner may send: companyId as number, text or absent; repeated byte by byte or with another timestamp. */
+/**
+ * Deliveries of these people in the forms that the partner may send: companyId as number, text or absent; repeated byte
+ * by byte or with another timestamp.
+ */
 export function rightDeliveries(
   world: World,
   random: Random,

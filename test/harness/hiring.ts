@@ -38,7 +38,9 @@ export async function readStatus(world: World): Promise<TenantStatus> {
   return tenant;
 }
 
-/** Plays the onboardings of whoever is enrolled until so many Employee IDs are back and every hire of the store is done. */
+/**
+ * Plays the onboardings of whoever is enrolled until so many Employee IDs are back and every hire of the store is done.
+ */
 export async function untilHired(world: World, count: number, { timeoutMs = 60_000 } = {}): Promise<void> {
   const whole = { timeoutMs, everyMs: 500 };
   const seen = { written: 0 };

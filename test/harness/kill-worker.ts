@@ -9,7 +9,10 @@ export interface Kill {
   inFlight: Applicant[];
 }
 
-/** Starts a worker that kills itself at `point` (`#N` for the Nth time it comes there), with so many hires under way, and waits for its death. */
+/**
+ * Starts a worker that kills itself at `point` (`#N` for the Nth time it comes there), with so many hires under way,
+ * and waits for its death.
+ */
 export async function killWorkerAt(
   world: World,
   traffic: Traffic,

@@ -9,7 +9,10 @@ export interface SentDelivery {
   body: string;
   key: string;
   event?: string;
-  /** `declared`: with its length; `chunked`: without; `cut`: half of the declared length, then the end of the connection. */
+  /**
+   * `declared`: with its length; `chunked`: without; `cut`: half of the declared length, then the end of the
+   * connection.
+   */
   framing?: 'declared' | 'chunked' | 'cut';
 }
 

@@ -26,7 +26,9 @@ export { until } from './until.ts';
 export { type Applicant, writtenBack } from './world-people.ts';
 export type { WorldOptions } from './world-tenant.ts';
 
-/** Sandbox, HRIS, tenant file and the product's own processes, all real. The judge is the ledger and the HRIS's table. */
+/**
+ * Sandbox, HRIS, tenant file and the product's own processes, all real. The judge is the ledger and the HRIS's table.
+ */
 export interface World {
   dir: string;
   tenantsDir: string;

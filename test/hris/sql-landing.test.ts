@@ -58,7 +58,7 @@ describe.each(Object.entries(databases))('landing tables in %s', (_name, databas
     expect(await stored('7')).toEqual(before);
   });
 
-  test('of a page with new and changed records only those are written, and a value taken away leaves its row', async () => {
+  test('only new and changed records of a page are written, and a value taken away leaves its row', async () => {
     const changed = { id: '3', hash: 'other', fields: { givenName: 'Renamed' } };
     const page = [...rows(0, 3), changed, ...rows(4, 100), ...rows(100, 105)];
     expect(await land(page)).toEqual({ unchanged: 99, created: 5, updated: 1 });

@@ -185,7 +185,8 @@ describe('what the database itself decides', () => {
   test.each([
     [
       'a trigger’s exception is a refusal',
-      "create function no() returns trigger language plpgsql as $$ begin raise exception 'not Reyes'; end $$; create trigger no before insert on employees for each row execute function no()",
+      "create function no() returns trigger language plpgsql as $$ begin raise exception 'not Reyes'; end $$; " +
+        'create trigger no before insert on employees for each row execute function no()',
       { code: 'INVALID_VALUE', action: 'reject' },
     ],
     [

@@ -5,14 +5,18 @@ import { connect, createServer, type Socket } from 'node:net';
 /** One way an answer gets lost, for the first bytes of ours that hold all of `holding`, and for those alone. */
 export interface WireFault {
   /**
-   * `reset-before`: the connection dies and the bytes never arrive. `answer-lost`: they are executed and committed, and the connection
+   * `reset-before`: the connection dies and the bytes never arrive. `answer-lost`: they are executed and committed, and
+   * the connection
    * dies when the answer has come. `executed-late`: they arrive so much later, whatever became of our side.
    */
   kind: 'reset-before' | 'answer-lost' | 'executed-late';
   holding: readonly string[];
   /** How late. */
   ms?: number;
-  /** Only so many bytes at the end are late, all before them arrive in time: a message of its own there may be what commits. */
+  /**
+   * Only so many bytes at the end are late, all before them arrive in time: a message of its own there may be what
+   * commits.
+   */
   lastBytes?: number;
 }
 
@@ -20,7 +24,9 @@ export interface WireFault {
 export interface TcpProxy {
   /** The database's URL through this proxy. */
   url: string;
-  /** Arms a fault once. Resolves when it struck, with the server's word on it: `INSERT 0 1`, an SQLSTATE, or `nothing`. */
+  /**
+   * Arms a fault once. Resolves when it struck, with the server's word on it: `INSERT 0 1`, an SQLSTATE, or `nothing`.
+   */
   strike(fault: WireFault): Promise<string>;
   close(): Promise<void>;
 }

@@ -33,7 +33,10 @@ const calls = {
   }),
 };
 
-/** Arms the hire's one fault. It must be called before the call leaves, and for external-status once the enrolment is known. */
+/**
+ * Arms the hire's one fault. It must be called before the call leaves, and for external-status once the enrolment is
+ * known.
+ */
 export async function arm(world: World, proxy: TcpProxy, hire: Hire): Promise<void> {
   const { verb, timing, ms, lastBytes } = hire.one;
   const late = ms === undefined ? {} : { ms };

@@ -49,7 +49,8 @@ export function casesOf(profile: Profile, ms: number): LostAnswer[] {
   const asks = profile.holds({ verb: 'create employee', timing: 'before execution' }) > 0;
   const create = { verb: 'create employee' } as const;
   return [
-    // The client gives up after one second, see short-waits; a late enrolment may also be found before the next attempt.
+    // The client gives up after one second, see short-waits; a late enrolment may also be found before the next
+    // attempt.
     { verb: 'enrol', timing: 'executed late', ms: 1_500 },
     ...partnerVerbs.flatMap((verb): LostAnswer[] => [
       { verb, timing: 'before execution' },

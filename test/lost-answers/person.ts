@@ -5,7 +5,8 @@ import type { Hire } from './arm.ts';
 import type { Records } from './records.ts';
 
 /**
- * Somebody who answers each question about a create: looks into the HRIS's table, and says `link` when the employee is there, `create` when
+ * Somebody who answers each question about a create: looks into the HRIS's table, and says `link` when the employee is
+ * there, `create` when
  * not. Throws on any other hold. `answered` keeps what was answered before.
  */
 export async function answerHolds(

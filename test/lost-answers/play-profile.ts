@@ -121,7 +121,10 @@ async function followToTheEnd(
   }
 }
 
-/** Finishes each onboarding once its faults are armed. A late enrolment is waited for: real onboardings last for days, not seconds. */
+/**
+ * Finishes each onboarding once its faults are armed. A late enrolment is waited for: real onboardings last for days,
+ * not seconds.
+ */
 async function onboard(world: World, proxy: TcpProxy, hires: readonly Hire[]): Promise<void> {
   const enrolments = new Map(
     (await world.effects('enrolment')).map((row) => [String(row.detail['externalRef']).split(':')[1], row.subject]),

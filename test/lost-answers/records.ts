@@ -1,7 +1,10 @@
 import { openDatabase } from '../../src/sql/open-database.ts';
 import type { Tables } from '../../src/store/schema.ts';
 
-/** What the product's own store says of holds and hires: for waiting and for counting holds, nothing else is judged by it. */
+/**
+ * What the product's own store says of holds and hires: for waiting and for counting holds, nothing else is judged by
+ * it.
+ */
 export interface Records {
   /** Closed ones too, oldest first. */
   holds(): Promise<{ hold_id: string; job_candidate_id: string | null; code: string }[]>;

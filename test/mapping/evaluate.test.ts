@@ -149,14 +149,15 @@ describe('a problem is named by field and code, without the value', () => {
 
 test('all problems come at once, beside the fields that are well', () => {
   const rules =
-    'number: { from: candidate.lastName, transform: [number] }\n  choice: { from: job.title }\n  text: { from: job.title }';
+    'number: { from: candidate.lastName, transform: [number] }\n  choice: { from: job.title }\n  text: { from: ' +
+    'job.title }';
   expect(evaluate(rules)).toEqual({
     fields: { text: 'Cook' },
     problems: ['number NOT_A_NUMBER', 'choice NOT_AN_OPTION'],
   });
 });
 
-test('whatever a custom field holds, evaluation ends with a value of the right type or a problem that does not repeat it', () => {
+test('whatever a custom field holds becomes a value of the right type, or a problem that does not repeat it', () => {
   const chains = [...Object.keys(transforms), 'split, first', 'list, join', 'trim, date'];
   const rules = TYPES.flatMap((type) =>
     chains.map((chain) => `${type}: { from: "job.customFields[c]", transform: [${chain}] }`),

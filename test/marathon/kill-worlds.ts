@@ -32,7 +32,10 @@ function openWorld({ temporalAddress }: Settings, people: number, hired = 0): Pr
   });
 }
 
-/** Every point that a faultless run passes; those passed only before a tenant's baseline is complete begin with `go-live `. */
+/**
+ * Every point that a faultless run passes; those passed only before a tenant's baseline is complete begin with `go-live
+ * `.
+ */
 export async function listPoints(settings: Settings): Promise<string[]> {
   const world = await openWorld(settings, 40, 3);
   try {
@@ -51,7 +54,10 @@ interface Killed {
   kills: Kill[];
 }
 
-/** Kills at each point in turn in one world, lets everything end, and judges. `rest` are points it had no people left for. */
+/**
+ * Kills at each point in turn in one world, lets everything end, and judges. `rest` are points it had no people left
+ * for.
+ */
 export async function killInOneWorld(
   settings: Settings,
   points: readonly string[],
@@ -126,7 +132,10 @@ function rowOf({ point, kills }: Killed, evidence: Evidence): KillRow {
   return { point, killed: kills.length, inFlight, ...evidence.of(people.values()) };
 }
 
-/** The points of a tenant's first reconcile, each once a world: nobody may be hired before it is complete, so the hires come after it. */
+/**
+ * The points of a tenant's first reconcile, each once a world: nobody may be hired before it is complete, so the hires
+ * come after it.
+ */
 export async function killAtGoLive(settings: Settings, points: readonly string[]): Promise<KillRow[]> {
   const rows = points.map((point) => ({
     point,

@@ -21,7 +21,8 @@ const { values } = parseArgs({
 const POINTS_A_WORLD = 8;
 
 /**
- * Kills a worker at every point of a hire, `--times` each, with at least `--in-flight` hires under way, and prints what the partner's
+ * Kills a worker at every point of a hire, `--times` each, with at least `--in-flight` hires under way, and prints what
+ * the partner's
  * ledger and the HRIS's table say about these hires. Taken up where it was left, unless `--fresh`.
  */
 async function main(): Promise<void> {
@@ -98,7 +99,8 @@ function report({ points, rows, seconds }: Marathon): void {
   const wrong = rows.filter((row) => !isExactlyOnce(row));
   const kills = rows.reduce((sum, row) => sum + row.killed, 0);
   process.stdout.write(
-    `${kills} kills at ${rows.length} points in ${(seconds / 60).toFixed(1)} minutes; ${wrong.length} points not exactly once, ${short.length} not killed ${values.times} times\n`,
+    `${kills} kills at ${rows.length} points in ${(seconds / 60).toFixed(1)} minutes; ${wrong.length} points not ` +
+      `exactly once, ${short.length} not killed ${values.times} times\n`,
   );
   process.exitCode = wrong.length + short.length === 0 ? 0 : 1;
 }

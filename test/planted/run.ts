@@ -1,4 +1,7 @@
-/** Plants each bug in a throw-away copy of the tree and shows which check catches it: `npm run test:planted [-- NAME...]`. */
+/**
+ * Plants each bug in a throw-away copy of the tree and shows which check catches it: `npm run test:planted [--
+ * NAME...]`.
+ */
 import { spawn } from 'node:child_process';
 import { cp, mkdtemp, readdir, readFile, rm, symlink, writeFile } from 'node:fs/promises';
 import { tmpdir } from 'node:os';

@@ -42,7 +42,10 @@ const env: NodeJS.ProcessEnv = {
 };
 
 export function policies({ reconcile = '1h', grace = '1s', deadline = '1d', canary = '3s' } = {}): string {
-  return `onboarding: { flow: "{flow}", deadline: ${deadline} }\n  reconcile: { every: ${reconcile} }\n  cancel: { grace: ${grace} }\n  credits: { canaryEvery: ${canary} }`;
+  return (
+    `onboarding: { flow: "{flow}", deadline: ${deadline} }\n  reconcile: { every: ${reconcile} }\n  cancel: { ` +
+    `grace: ${grace} }\n  credits: { canaryEvery: ${canary} }`
+  );
 }
 
 /** Plays one scenario in a world of its own and reads both ends. */

@@ -143,7 +143,9 @@ async function readFrom<T>(
   });
 }
 
-/** From the first byte on the write is the HRIS's. It carries the guard's bound, as the sql adapter's statement does. */
+/**
+ * From the first byte on the write is the HRIS's. It carries the guard's bound, as the sql adapter's statement does.
+ */
 async function writeTo<T>(
   { faults }: HrisDouble,
   { timeline, random, pause }: HrisWorld,

@@ -32,7 +32,10 @@ export interface Wires {
   pause: (process: Process, point: string) => Promise<void> | undefined;
 }
 
-/** Carries a client's requests to the sandbox in memory. From the first byte on they are the network's: no kill takes them back. */
+/**
+ * Carries a client's requests to the sandbox in memory. From the first byte on they are the network's: no kill takes
+ * them back.
+ */
 export function createCarrier(wires: Wires, process: Process, tenantId: string): RequestCarrier {
   return {
     dispatch(options, handler) {

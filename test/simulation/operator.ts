@@ -18,7 +18,8 @@ export interface Given {
 }
 
 /**
- * Somebody who looks before they answer: who is an employee is read from the HRIS itself. Answers every open hold, or while the
+ * Somebody who looks before they answer: who is an employee is read from the HRIS itself. Answers every open hold, or
+ * while the
  * storm is on only those that are a minute old. Says how many.
  */
 export async function answerHolds(world: World): Promise<number> {
@@ -112,7 +113,8 @@ const byCode: Record<string, Wish> = {
 export function isHired(world: World, jobCandidateId: string | null): boolean {
   return (
     world.state.one(
-      "select 1 from job_candidates j join stages s on s.id = j.stage_id where j.id = ? and s.type = 'HIRED' and j.rejected = 0",
+      "select 1 from job_candidates j join stages s on s.id = j.stage_id where j.id = ? and s.type = 'HIRED' and " +
+        'j.rejected = 0',
       Number(jobCandidateId),
     ) !== undefined
   );

@@ -3,7 +3,8 @@ import { record } from '../../src/sandbox/records/platform/ledger.ts';
 import { served, type World } from './world.ts';
 
 /**
- * A violation of each invariant, put into a world at rest directly before it is judged: what the oracle must see. Bugs of the product
+ * A violation of each invariant, put into a world at rest directly before it is judged: what the oracle must see. Bugs
+ * of the product
  * itself are planted by `npm run test:planted`.
  */
 export const plants: Record<string, (world: World) => void> = {
@@ -36,6 +37,7 @@ export const plants: Record<string, (world: World) => void> = {
   },
   I10: ({ store }) =>
     store.database.exec(
-      `insert into holds (hold_id, tenant_id, code, message, answers, details, opened_at) values ('planted', 'acme', 'PLANTED', '', '[]', '{}', 0)`,
+      `insert into holds (hold_id, tenant_id, code, message, answers, details, opened_at) values ('planted', ` +
+        `'acme', 'PLANTED', '', '[]', '{}', 0)`,
     ),
 };

@@ -28,7 +28,9 @@ const PLAYER = fileURLToPath(new URL('./seed-process.ts', import.meta.url));
 /** No seed takes a second of a machine of its own; one that takes this long does not end. */
 const PLAY_MS = 240_000;
 
-/** Plays seeds in processes of their own. A process that dies or hangs is a failed seed, and another goes on after it. */
+/**
+ * Plays seeds in processes of their own. A process that dies or hangs is a failed seed, and another goes on after it.
+ */
 export async function playInProcesses(options: Plays, note: (line: SeedLine) => void): Promise<void> {
   const { plays, processes } = options;
   const running = new Set<ChildProcess>();

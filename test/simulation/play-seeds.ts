@@ -97,7 +97,8 @@ function trace(world: World): void {
     detail: string;
     fault: string;
   }>(
-    "select at, kind, name, status, subject, detail, fault from ledger where kind in ('effect', 'request', 'control') order by seq",
+    "select at, kind, name, status, subject, detail, fault from ledger where kind in ('effect', 'request', " +
+      "'control') order by seq",
   );
   const lines: Array<[number, string]> = [
     ...ledger.map((row): [number, string] => [

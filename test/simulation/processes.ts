@@ -3,7 +3,8 @@ import type { Random } from '../../src/sandbox/random.ts';
 import type { Timeline } from './timeline.ts';
 
 /**
- * One process of the product. What it waits for comes back through `later`, so that a dead process never goes on and a stopped one
+ * One process of the product. What it waits for comes back through `later`, so that a dead process never goes on and a
+ * stopped one
  * (SIGSTOP) goes on where it stood, when it hints.
  */
 export interface Process {

@@ -9,7 +9,8 @@ import type { World } from './world.ts';
 
 const STORM_MS = 480_000;
 /**
- * Twice what a hire needs on a day without faults: a reconcile (60 s), an onboarding of two minutes, and the steps around them. After the
+ * Twice what a hire needs on a day without faults: a reconcile (60 s), an onboarding of two minutes, and the steps
+ * around them. After the
  * storm and the last thing people did, everything is quiet within this time (I8).
  */
 const CALM_MS = 400_000;
@@ -57,7 +58,8 @@ export async function runSeed(scenario: Scenario, { isQuiet, check }: Judge): Pr
   // A deadline that began anew with a lost workflow passes too.
   timeline.sleepUntil(timeline.now() + DEADLINE_MS);
   await timeline.runUntil(timeline.now() + AFTER_NIGHT_MS);
-  // A worker that had nothing to do with a tenant since its key was replaced learns it only now, and pauses the tenant for a moment.
+  // A worker that had nothing to do with a tenant since its key was replaced learns it only now, and pauses the tenant
+  // for a moment.
   const morning = timeline.now();
   await comeToRest(() => morning);
   if (check(world, 'calm') === 'enough') return world;

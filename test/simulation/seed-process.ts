@@ -1,4 +1,7 @@
-/** One process that plays seeds: takes over its own clock and chance, and replaces Temporal's workflow library by a double. */
+/**
+ * One process that plays seeds: takes over its own clock and chance, and replaces Temporal's workflow library by a
+ * double.
+ */
 import { registerHooks } from 'node:module';
 
 const double = new URL('./workflow-double.ts', import.meta.url).href;

@@ -47,7 +47,8 @@ function report(): void {
   const { played, hires, compared, failed, holds } = totals;
   const held = [...holds].sort((a, b) => b[1] - a[1]).map(([code, times]) => `${code} ${times}`);
   console.log(
-    `${played} seeds from ${from}, ${hires} hires, ${compared} compared with a day without faults, ${failed} with violations, ${seconds.toFixed(1)} s`,
+    `${played} seeds from ${from}, ${hires} hires, ${compared} compared with a day without faults, ${failed} with` +
+      ` violations, ${seconds.toFixed(1)} s`,
   );
   if (held.length > 0) console.log(`holds: ${held.join(', ')}`);
   if (played < count && !values.bail) console.log(`only ${played} of ${count} seeds were played`);

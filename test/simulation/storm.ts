@@ -54,7 +54,8 @@ function spoilKey(world: World, at: number): void {
   const spoil: Record<string, () => void> = {
     deactivated: () => world.act('deactivateKey', customer, {}),
     'inactive-account': () => world.act('deactivateAccount', customer, {}),
-    // A worker that starts in this time opens with the wrong key. Before anything is known of the tenant, nothing could tell.
+    // A worker that starts in this time opens with the wrong key. Before anything is known of the tenant, nothing could
+    // tell.
     'other-company': () => {
       if (world.store.all('select 1 from jobs where tenant_id = ?', customer.tenant.tenant).length === 0) return;
       customer.secret = other.key;

@@ -35,7 +35,10 @@ export interface TemporalDouble {
   pending(): string[];
 }
 
-/** Temporal's promises without Temporal: workflows outlive workers, activities are retried until they answer, signals kept. */
+/**
+ * Temporal's promises without Temporal: workflows outlive workers, activities are retried until they answer, signals
+ * kept.
+ */
 export function createTemporalDouble(options: TemporalOptions): TemporalDouble {
   const server: TemporalServer = {
     ...options,

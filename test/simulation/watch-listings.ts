@@ -3,7 +3,8 @@ import { currentAttempt } from './temporal-tasks.ts';
 import type { World } from './world.ts';
 
 /**
- * I7, at the moment it would break: a job's snapshot is committed only after everybody who was hired on it before this reconcile began
+ * I7, at the moment it would break: a job's snapshot is committed only after everybody who was hired on it before this
+ * reconcile began
  * has a row or was handed to Temporal.
  */
 export function watchListings(world: World): void {
@@ -12,7 +13,8 @@ export function watchListings(world: World): void {
     const began = currentAttempt.getStore()?.at ?? world.timeline.now();
     const { temporal, state } = world;
     const hired = state.all<{ id: number }>(
-      "select j.id from job_candidates j join stages s on s.id = j.stage_id where s.type = 'HIRED' and j.rejected = 0 and j.job_id = ?",
+      "select j.id from job_candidates j join stages s on s.id = j.stage_id where s.type = 'HIRED' and j.rejected" +
+        ' = 0 and j.job_id = ?',
       Number(jobId),
     );
     for (const { id } of hired) {
@@ -21,13 +23,15 @@ export function watchListings(world: World): void {
       if (temporal.accepted.has(`hbsimulation/hire/${String(tenantId)}/${id}`)) continue;
       if (isKnown(world, String(tenantId), String(id))) continue;
       world.violations.push(
-        `I7 job ${String(jobId)} counts as listed although ${id}, hired before the reconcile, was neither recorded nor started`,
+        `I7 job ${String(jobId)} counts as listed although ${id}, hired before the reconcile, was neither ` +
+          'recorded nor started',
       );
     }
     return 1;
   });
   database.exec(
-    'create trigger listed after update of listed_totals on jobs begin select simulation_listed(new.tenant_id, new.job_id); end',
+    'create trigger listed after update of listed_totals on jobs begin select simulation_listed(new.tenant_id, ' +
+      'new.job_id); end',
   );
 }
 

@@ -1,4 +1,7 @@
-/** Stands in for @temporalio/workflow in the simulation's process: the product's own workflow functions run on it unchanged. */
+/**
+ * Stands in for @temporalio/workflow in the simulation's process: the product's own workflow functions run on it
+ * unchanged.
+ */
 import { AsyncLocalStorage } from 'node:async_hooks';
 
 /** What a running workflow asks of whoever runs it. */

@@ -24,7 +24,9 @@ const run = promisify(execFile);
 
 async function installationIdByProcess(url: string): Promise<string> {
   const module = new URL('../../src/store/open-store.ts', import.meta.url).href;
-  const code = `const { openStore } = await import(${JSON.stringify(module)}); const s = await openStore(${JSON.stringify(url)}); console.log(s.installationId); await s.close();`;
+  const code =
+    `const { openStore } = await import(${JSON.stringify(module)}); const s = await ` +
+    `openStore(${JSON.stringify(url)}); console.log(s.installationId); await s.close();`;
   return (await run(process.execPath, ['--input-type=module', '-e', code])).stdout.trim();
 }
 
@@ -94,7 +96,7 @@ describe.each(kinds)('the store on %s', (kind) => {
     expect(await openIntent(other, intent)).toBeDefined();
   });
 
-  test('a request that may be under way is seen until its deadline, and one that began after the look for longer', async () => {
+  test('a request under way is seen until its deadline, and for longer when it began after the look', async () => {
     const { store, other } = await freshStore(kind);
     await insertHires(store, [{ ...key, state: 'open' }]);
     const before = await readClock(store);

@@ -37,7 +37,8 @@ interface Counts {
 }
 
 /**
- * Pulls `candidates` people from a sandbox through Temporal: once for the first time, once again, and once with a worker killed in the middle.
+ * Pulls `candidates` people from a sandbox through Temporal: once for the first time, once again, and once with a
+ * worker killed in the middle.
  * The judges are the sandbox's ledger, triggers in the databases, the kernel and Temporal itself.
  */
 export async function measurePasses(
@@ -168,7 +169,8 @@ async function listCalls(world: World): Promise<number> {
 }
 
 /**
- * With HIREBRIDGE_RECORD_HISTORIES=DIR the first pass's history is written there: that is how the replay tests' fixture was made.
+ * With HIREBRIDGE_RECORD_HISTORIES=DIR the first pass's history is written there: that is how the replay tests' fixture
+ * was made.
  */
 async function record(address: string, installationId: string): Promise<void> {
   const dir = process.env['HIREBRIDGE_RECORD_HISTORIES'];

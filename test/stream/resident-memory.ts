@@ -1,6 +1,8 @@
 import { readFile, writeFile } from 'node:fs/promises';
 
-/** The kernel's own high-water mark of a process's resident memory, megabytes; so no sample can miss the peak. Linux. */
+/**
+ * The kernel's own high-water mark of a process's resident memory, megabytes; so no sample can miss the peak. Linux.
+ */
 export async function peakMegabytes(pid: number): Promise<number> {
   return field(pid, 'VmHWM');
 }

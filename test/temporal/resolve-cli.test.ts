@@ -146,7 +146,7 @@ test('builds with Go when the network is closed, which costs no waiting', async 
   expect(await cacheContents()).toEqual(['temporal']);
 });
 
-test('says how many packages of how many are built, then that it links, and counts no download among them', async () => {
+test('says how many packages of how many are built, then that it links; downloads do not count', async () => {
   await fakeGo('echo "go: downloading x v1" >&2; echo a/one >&2; sleep 2; printf "a/two\\na/three\\n" >&2; sleep 2');
   const seen: CliProgress[] = [];
   await resolveTemporalCli({ env, downloadFrom: nowhere, onProgress: (progress) => seen.push(progress) });

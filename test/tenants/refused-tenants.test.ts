@@ -56,7 +56,8 @@ describe('a file is refused', () => {
     [
       'for a query name of no operation',
       change('  company:', '  overrides: { queryNames: { jobCandidates.byStage: { jobId: job } } }\n  company:'),
-      'acme.yaml:6:30 "partner.overrides.queryNames.jobCandidates.byStage" is not right: expected an operation that has a query',
+      'acme.yaml:6:30 "partner.overrides.queryNames.jobCandidates.byStage" is not right: expected an operation ' +
+        'that has a query',
     ],
     [
       'for a query name that its operation has not',
@@ -64,7 +65,8 @@ describe('a file is refused', () => {
         '  company:',
         '  overrides: { queryNames: { jobCandidates.listByStageType: { stagetype: type } } }\n  company:',
       ),
-      'acme.yaml:6:74 "partner.overrides.queryNames.jobCandidates.listByStageType.stagetype" is not right: expected one of stageType, jobId',
+      'acme.yaml:6:74 "partner.overrides.queryNames.jobCandidates.listByStageType.stagetype" is not right: ' +
+        'expected one of stageType, jobId',
     ],
     [
       'for a missing key',

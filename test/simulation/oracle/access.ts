@@ -33,7 +33,10 @@ function checkRetries(world: World): string[] {
 /** A repeat so soon after its refusal is a retry, and not somebody's answer or the next reconcile. */
 const RETRY_MS = 10_000;
 
-/** I9, on the wire: a write is not sent again unchanged soon after it was refused; 402 is the canary's, 401 and 403 the paused tenant's. */
+/**
+ * I9, on the wire: a write is not sent again unchanged soon after it was refused; 402 is the canary's, 401 and 403 the
+ * paused tenant's.
+ */
 function checkRepeats({ wire }: World): string[] {
   const writes = wire.filter(({ method, url }) => method !== 'GET' && !url.includes('bulk-fetch'));
   return [

@@ -63,7 +63,8 @@ function hiresOf(world: World, customer: Customer): HireFact[] {
   const company = world.state.all<{ id: number }>('select id from candidates where company_id = ?', customer.companyId);
   const here = new Set(company.map(({ id }) => String(id)));
   const ever = world.state.all<{ subject: string }>(
-    "select distinct subject from ledger where kind = 'effect' and name in ('stage-move', 'job-candidate') and company_id = ?",
+    "select distinct subject from ledger where kind = 'effect' and name in ('stage-move', 'job-candidate') and " +
+      'company_id = ?',
     customer.companyId,
   );
   const moved = new Set(ever.map(({ subject }) => subject));
@@ -91,7 +92,8 @@ function hiresOf(world: World, customer: Customer): HireFact[] {
 function isHiredNow(world: World, { companyId }: Customer, jobCandidateId: string): boolean {
   return (
     world.state.one(
-      "select 1 from job_candidates j join stages s on s.id = j.stage_id where j.id = ? and j.company_id = ? and s.type = 'HIRED' and j.rejected = 0",
+      'select 1 from job_candidates j join stages s on s.id = j.stage_id where j.id = ? and j.company_id = ? and ' +
+        "s.type = 'HIRED' and j.rejected = 0",
       Number(jobCandidateId),
       companyId,
     ) !== undefined
@@ -107,7 +109,8 @@ function enrolmentsOf(world: World, { companyId }: Customer): EnrolmentFact[] {
     status: string;
     external: string | null;
   }>(
-    'select id, seq, email, external_ref as ref, overall_status as status, external from onboarding_candidates where company_id = ? order by seq',
+    'select id, seq, email, external_ref as ref, overall_status as status, external from onboarding_candidates ' +
+      'where company_id = ? order by seq',
     companyId,
   );
   return rows.map((row) => ({

@@ -78,8 +78,10 @@ export function checkQuiet(world: World, { hires }: Facts, idle: ReadonlySet<str
 }
 
 /**
- * I8: so soon after the last fault and the last deed, only a hire whose onboarding is not ready waits, for its new colleague. Where
- * Temporal's own store was deleted, the fault lasts until the daily reconcile has started the lost workflows anew (`checkQuiet`, after a night).
+ * I8: so soon after the last fault and the last deed, only a hire whose onboarding is not ready waits, for its new
+ * colleague. Where
+ * Temporal's own store was deleted, the fault lasts until the daily reconcile has started the lost workflows anew
+ * (`checkQuiet`, after a night).
  */
 export function checkSoonQuiet(world: World, facts: Facts): string[] {
   if (world.scenario.loseTemporal) return [];

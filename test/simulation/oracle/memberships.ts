@@ -7,7 +7,10 @@ export interface Membership {
   to: number;
 }
 
-/** When this job candidate was hired, by the sandbox's ledger; people hired before the ledger began have one that is always open. */
+/**
+ * When this job candidate was hired, by the sandbox's ledger; people hired before the ledger began have one that is
+ * always open.
+ */
 export function membershipOf(world: World, jobCandidateId: string): Membership[] {
   const rows = readLedger(world.state, { kind: 'effect', subject: jobCandidateId });
   const list: Membership[] = world.hiredBefore.has(jobCandidateId) ? [{ from: 0, to: Number.POSITIVE_INFINITY }] : [];

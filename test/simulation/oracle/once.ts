@@ -28,7 +28,9 @@ export function checkEmployees(world: World, { employees, hires, enrolments }: F
   return broken;
 }
 
-/** A claim belongs to a hire that works or made its employee: one that nobody releases would hold the person for ever. */
+/**
+ * A claim belongs to a hire that works or made its employee: one that nobody releases would hold the person for ever.
+ */
 export function checkClaims({ store }: World): string[] {
   return store
     .all<{ id: string; state: string }>(
@@ -55,7 +57,8 @@ export function checkEnrolments(world: World, { effects, hires }: Facts): string
     const again = known.get(id)?.answers.filter((answer) => answer === 're-enrol').length ?? 0;
     if (rows.length > memberships.length + again)
       broken.push(
-        `I3 ${rows.length} credits for job candidate ${id}, hired ${memberships.length} times and enrolled anew ${again} times`,
+        `I3 ${rows.length} credits for job candidate ${id}, hired ${memberships.length} times and enrolled anew ` +
+          `${again} times`,
       );
     if (world.hiredBefore.has(id) && !known.get(id)?.answers.includes('adopt'))
       broken.push(`I3 job candidate ${id} was hired before go-live and was enrolled`);

@@ -3,7 +3,10 @@ import type { World } from '../world.ts';
 import { type EnrolmentFact, type Facts, gatherFacts, type HireFact, idFieldOf } from './facts.ts';
 import { isExcusedByLoss } from './finished.ts';
 
-/** How one application ended, as text: with HRIS and partner, and in our store. Ids that are given in order of time stand as names. */
+/**
+ * How one application ended, as text: with HRIS and partner, and in our store. Ids that are given in order of time
+ * stand as names.
+ */
 interface End {
   human: string;
   outside: string;
@@ -29,8 +32,10 @@ export function gatherEnds(world: World): Ends {
 }
 
 /**
- * I5: with everything that broke, HRIS, partner and store end as on a day when nothing breaks. Compared are seeds without a change of
- * mind, and people about whom nobody was asked on either day (issue 4). A store that was deleted cannot be the same afterwards; what it
+ * I5: with everything that broke, HRIS, partner and store end as on a day when nothing breaks. Compared are seeds
+ * without a change of
+ * mind, and people about whom nobody was asked on either day (issue 4). A store that was deleted cannot be the same
+ * afterwards; what it
  * led to outside can. The text is compared, not its hash: it says what differs.
  */
 export function compareEnds(broken: Ends, quiet: Ends): { compared: number; violations: string[] } {

@@ -2,7 +2,10 @@ import { served, type World } from '../world.ts';
 
 const TABLES = ['hires', 'intents', 'claims', 'links', 'plans', 'holds'];
 
-/** I4: no row of ours names a tenant and another tenant's person, and no employee was made through another tenant's connection. */
+/**
+ * I4: no row of ours names a tenant and another tenant's person, and no employee was made through another tenant's
+ * connection.
+ */
 export function checkTenancy(world: World): string[] {
   const companyOf = new Map(
     world.state
