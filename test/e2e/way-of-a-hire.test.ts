@@ -51,23 +51,25 @@ async function readTrace(since: number): Promise<EnteredRoom[]> {
  * workflow, then each activity. What was entered before it came (a loop, a server) is not its way.
  */
 function wayOf(trace: readonly EnteredRoom[], since: number): string[] {
-  const activities = trace.filter(({ file }) => roomOf(file) === 'activities/hire').map(({ name }) => name);
+  const activities = trace.filter(({ file }) => roomOf(file) === 'activities/hire');
+  const before = trace.slice(0, trace.indexOf(activities[0] as EnteredRoom));
   return [
-    ...passed(trace, since, ['src/receiver', 'src/store']),
-    ...passed(trace, since, ['src/worker', 'src/temporal']),
+    ...passed(before, since, ['src/receiver', 'src/store']),
+    ...passed(before, since, ['src/worker', 'src/temporal']),
     'hire',
-    ...new Set(activities),
+    ...new Set(activities.map(({ name }) => name)),
   ];
 }
 
-/** The first call that came through exactly these rooms: the function by which it entered each. */
+/** The last call that came through exactly these rooms, which handed the hire on: the function that entered each. */
 function passed(trace: readonly EnteredRoom[], since: number, rooms: string[]): string[] {
-  for (const { by, ...last } of trace) {
-    const chain = [...by.filter(({ at }) => at >= since).toReversed(), last];
-    const entries = chain.filter(({ file }, at) => at === 0 || roomOf(file) !== roomOf(chain[at - 1]?.file ?? ''));
-    if (entries.map(({ file }) => roomOf(file)).join() === rooms.join()) return entries.map(({ name }) => name);
-  }
-  throw new Error(`No call came through ${rooms.join(' and ')}.`);
+  const chains = trace.map(({ by, ...last }) => [...by.filter(({ at }) => at >= since).toReversed(), last]);
+  const entries = chains.map((chain) =>
+    chain.filter(({ file }, at) => at === 0 || roomOf(file) !== roomOf(chain[at - 1]?.file ?? '')),
+  );
+  const found = entries.findLast((chain) => chain.map(({ file }) => roomOf(file)).join() === rooms.join());
+  if (found === undefined) throw new Error(`No call came through ${rooms.join(' and ')}.`);
+  return found.map(({ name }) => name);
 }
 
 /** The first name in each line of the page's numbered list. */
