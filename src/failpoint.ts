@@ -2,7 +2,8 @@ import { AsyncLocalStorage } from 'node:async_hooks';
 import { appendFileSync } from 'node:fs';
 
 /**
- * Places where a test may kill or stop this process: directly before and after each foreign call and each write to the store. Nothing
+ * Places where a test may kill or stop this process: directly before and after each foreign call and each write to the
+ * store. Nothing
  * happens unless a test armed one; the list of points is recorded from a real run, never written by hand.
  */
 interface Arming {

@@ -6,7 +6,9 @@ export type Logger = pino.Logger;
 
 const REDACTED = '[redacted]';
 
-/** Field names, lower case without separators, whose values never reach a log: secrets first, then what names a person. */
+/**
+ * Field names, lower case without separators, whose values never reach a log: secrets first, then what names a person.
+ */
 const HIDDEN = new Set(
   (
     'key apikey xapikey webhookkey xwebhookkey authorization cookie setcookie password secret token headers body payload rawbody ' +
@@ -51,7 +53,8 @@ function isHidden(key: string): boolean {
 
 /**
  * A ConnectorError's message is safe by its contract. Other errors keep name, code and message but none of their own
- * properties: pg puts whole rows into `detail`, undici puts headers into its errors. Stacks only where debugging is asked for.
+ * properties: pg puts whole rows into `detail`, undici puts headers into its errors. Stacks only where debugging is
+ * asked for.
  */
 function describeError(error: Error, depth = 0): Record<string, unknown> {
   const own =
@@ -89,7 +92,9 @@ function destination(): pino.DestinationStream {
   });
 }
 
-/** A logger of its own onto any stream; tests read what it wrote. Logs go to standard error, results to standard output. */
+/**
+ * A logger of its own onto any stream; tests read what it wrote. Logs go to standard error, results to standard output.
+ */
 export function createRootLogger(
   to: pino.DestinationStream = destination(),
   level = levelOf(process.env['LOG_LEVEL']),

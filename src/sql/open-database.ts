@@ -8,7 +8,10 @@ import { NodeSqliteDialect, openSqliteFile } from './sqlite-dialect.ts';
 export interface Database<Tables> {
   kysely: Kysely<Tables>;
   kind: 'sqlite' | 'postgres';
-  /** The database's own clock, milliseconds since 1970. Decides leases, deadlines and rateLimits; a process's clock never does. */
+  /**
+   * The database's own clock, milliseconds since 1970. Decides leases, deadlines and rateLimits; a process's clock
+   * never does.
+   */
   now: RawBuilder<number>;
   close(): Promise<void>;
 }

@@ -32,14 +32,18 @@ export function openSqliteFile(file: string): DatabaseSync {
   return database;
 }
 
-/** Statements kept prepared. V8 does not see what SQLite holds for one: without this a page of 100 rows costs a megabyte until some later collection. */
+/**
+ * Statements kept prepared. V8 does not see what SQLite holds for one: without this a page of 100 rows costs a megabyte
+ * until some later collection.
+ */
 const KEPT_STATEMENTS = 100;
 
 function asKyselyDatabase(database: DatabaseSync) {
   const kept = new Map<string, StatementSync>();
   function prepared(sql: string): StatementSync {
     const known = kept.get(sql);
-    // A deferred transaction that upgrades to a write fails at once when another process wrote meanwhile; `immediate` queues.
+    // A deferred transaction that upgrades to a write fails at once when another process wrote meanwhile; `immediate`
+    // queues.
     const statement = known ?? database.prepare(sql === 'begin' ? 'begin immediate' : sql);
     kept.delete(sql);
     kept.set(sql, statement);

@@ -6,7 +6,9 @@ export interface CreditNumbers {
   available: number | null;
 }
 
-/** After a 402: no enrolment of this tenant leaves any more, apart from one canary a period. Says whether it was open. */
+/**
+ * After a 402: no enrolment of this tenant leaves any more, apart from one canary a period. Says whether it was open.
+ */
 export async function closeCreditGate(store: Store, tenantId: string, numbers: CreditNumbers): Promise<boolean> {
   const { credit_gate: before } = await gateOf(store, tenantId);
   await store.kysely

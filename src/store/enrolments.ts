@@ -2,7 +2,8 @@ import type { HireRef } from '../hire/hire-ref.ts';
 import type { Store } from './open-store.ts';
 
 /**
- * Notes the enrolment that this hire's person has. A worker that stood still brings no news: of an enrolment known already its status
+ * Notes the enrolment that this hire's person has. A worker that stood still brings no news: of an enrolment known
+ * already its status
  * has been read since, and one of an earlier attempt is not the hire's any more.
  */
 export async function recordEnrolment(

@@ -84,7 +84,8 @@ async function insertRows(store: Store, hires: readonly NewHire[]): Promise<numb
 }
 
 /**
- * Records who was hired before go-live, unless the baseline is complete by now: a pass that stood still must not take somebody hired
+ * Records who was hired before go-live, unless the baseline is complete by now: a pass that stood still must not take
+ * somebody hired
  * since for an old one. Says whether it recorded them.
  */
 export async function insertBaseline(store: Store, tenantId: string, hires: readonly NewHire[]): Promise<boolean> {
@@ -111,7 +112,10 @@ export type HireChange = Pick<
   | 'employee_number'
 >;
 
-/** Notes where an open hire stands. One that is over stays as it ended, whatever a worker that stood still meanwhile has to tell. */
+/**
+ * Notes where an open hire stands. One that is over stays as it ended, whatever a worker that stood still meanwhile has
+ * to tell.
+ */
 export async function updateHire(store: Store, key: HireRef, change: HireChange): Promise<void> {
   const update = store.kysely
     .updateTable('hires')
@@ -134,7 +138,8 @@ export function openHire(store: Store, key: HireRef) {
 }
 
 /**
- * What is only right while the hire is open, with the hire kept open meanwhile. When it is over, nothing: a worker that stood still is
+ * What is only right while the hire is open, with the hire kept open meanwhile. When it is over, nothing: a worker that
+ * stood still is
  * late.
  */
 export async function whileOpen(store: Store, key: HireRef, work: (store: Store) => Promise<void>): Promise<void> {

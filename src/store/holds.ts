@@ -16,7 +16,9 @@ export interface NewHold {
   details?: Record<string, unknown>;
 }
 
-/** Parks a hire (or a tenant's question); an open hold of the same hire and code is returned instead of a second one. */
+/**
+ * Parks a hire (or a tenant's question); an open hold of the same hire and code is returned instead of a second one.
+ */
 export async function openHold(store: Store, hold: NewHold): Promise<{ holdId: string; fresh: boolean }> {
   return store.kysely.transaction().execute(async (trx) => {
     const same = await trx

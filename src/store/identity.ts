@@ -13,7 +13,8 @@ export interface Person {
 }
 
 /**
- * Takes the right to be the only hire that looks up, creates or links this person. Returns the claim in force: the caller's own, or
+ * Takes the right to be the only hire that looks up, creates or links this person. Returns the claim in force: the
+ * caller's own, or
  * another hire's. Undefined when there is none: a hire that is over takes none, nobody would release it.
  */
 export async function takeClaim(
@@ -88,7 +89,10 @@ export async function linksOfPerson(store: Store, person: Person): Promise<LinkR
     .execute();
 }
 
-/** Records that this hire's person is this employee; the employee of another person stays that person's. Says whose it is now. */
+/**
+ * Records that this hire's person is this employee; the employee of another person stays that person's. Says whose it
+ * is now.
+ */
 export async function linkEmployee(
   store: Store,
   person: Person,

@@ -20,7 +20,8 @@ export interface OpenIntent extends IntentRow {
 }
 
 /**
- * Commits that one foreign write is about to be made. Undefined when the hire is over, or when another execution made this attempt
+ * Commits that one foreign write is about to be made. Undefined when the hire is over, or when another execution made
+ * this attempt
  * first: it may be under way, so the caller must wait for its deadline and look.
  */
 export async function openIntent(store: Store, intent: NewIntent): Promise<OpenIntent | undefined> {
@@ -57,7 +58,8 @@ export async function openIntent(store: Store, intent: NewIntent): Promise<OpenI
 }
 
 /**
- * Time until the deadline of a request for this hire that may be under way, milliseconds; also of one that began after `lookedAt`.
+ * Time until the deadline of a request for this hire that may be under way, milliseconds; also of one that began after
+ * `lookedAt`.
  * Undefined when there is none.
  */
 export async function requestUnderWay(store: Store, key: HireRef, lookedAt: number): Promise<number | undefined> {

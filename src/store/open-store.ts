@@ -8,11 +8,16 @@ import type { Tables } from './schema.ts';
 const migrations: Record<string, Migration> = { '0001-tables': tables };
 
 export interface Store extends Database<Tables> {
-  /** Begins every task queue, workflow id and schedule id, so that a worker with another store never receives our tasks. */
+  /**
+   * Begins every task queue, workflow id and schedule id, so that a worker with another store never receives our tasks.
+   */
   installationId: string;
 }
 
-/** Opens the store at `sqlite:FILE` or `postgres://...` and brings its tables up to date. Safe from several processes at once. */
+/**
+ * Opens the store at `sqlite:FILE` or `postgres://...` and brings its tables up to date. Safe from several processes at
+ * once.
+ */
 export async function openStore(url: string, options: OpenOptions & { plugins?: KyselyPlugin[] } = {}): Promise<Store> {
   const database = openDatabase<Tables>(url, options);
   try {

@@ -16,7 +16,8 @@ export interface RateLimitChange<T> {
 const MOST_TRIES = 50;
 
 /**
- * Changes one rate limit as if nobody else did meanwhile: reads it with the database's clock, and writes what `change` makes of it only where it still is
+ * Changes one rate limit as if nobody else did meanwhile: reads it with the database's clock, and writes what `change`
+ * makes of it only where it still is
  * what was read; otherwise again. So `change` may run several times and must only compute.
  */
 export async function changeRateLimit<T>(

@@ -2,7 +2,9 @@ import type { Selectable } from 'kysely';
 import type { HireState } from '../hire/hire-state.ts';
 import type { HireStep } from '../hire/hire-step.ts';
 
-/** Times are milliseconds since 1970 on the database's clock. Ids of partner and HRIS are text. JSON columns are text. */
+/**
+ * Times are milliseconds since 1970 on the database's clock. Ids of partner and HRIS are text. JSON columns are text.
+ */
 export interface Tables {
   installation: InstallationTable;
   tenants: TenantTable;
@@ -65,7 +67,8 @@ interface InboxTable {
 }
 
 /**
- * waiting: to be relayed. relayed: Temporal or `hints` has it. ignored: no one acts upon it yet. unknown: event name not known.
+ * waiting: to be relayed. relayed: Temporal or `hints` has it. ignored: no one acts upon it yet. unknown: event name
+ * not known.
  * other-company: names another company. undeliverable: ten tries failed.
  */
 export type InboxState = 'waiting' | 'relayed' | 'ignored' | 'unknown' | 'other-company' | 'undeliverable';
@@ -178,7 +181,10 @@ interface JobTable {
   seen_at: number;
 }
 
-/** running: under way, or its workflow died. partial: ended, and skipped what stands in quarantine. refused: ended before its end. */
+/**
+ * running: under way, or its workflow died. partial: ended, and skipped what stands in quarantine. refused: ended
+ * before its end.
+ */
 export type StreamState = 'running' | 'done' | 'partial' | 'refused';
 
 /** The latest run of one stream, with its cursor and counts. */

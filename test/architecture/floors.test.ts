@@ -8,6 +8,14 @@ test('every import goes to a lower floor', () => {
   expect([...tree].flatMap(([file, source]) => importViolations(file, source))).toEqual([]);
 });
 
+/** Rooms whose files still import each other in a ring: this list only ever gets shorter. */
+const unfinished = ['src/http', 'src/partner', 'src/sandbox', 'test/sandbox', 'test/simulation'];
+
+test('no files import each other in a ring', () => {
+  const rings = importCycles(readCode());
+  expect(rings.filter((ring) => !unfinished.some((room) => ring.startsWith(`${room}/`)))).toEqual([]);
+});
+
 test.each([
   ['a room of its own floor', 'src/store/inbox.ts', `import { x } from '../partner/client.ts';`],
   ['a room above', 'src/http/request.ts', `import { x } from '../store/open.ts';`],

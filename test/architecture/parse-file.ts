@@ -76,10 +76,20 @@ function nameOf(node: unknown): string | undefined {
   return isNode(node) && typeof node['name'] === 'string' ? node['name'] : undefined;
 }
 
-/** `describe('...', () => { ... })` groups tests as a heading does; it is no function that anybody reads as one. */
+/**
+ * `describe('...', () => { ... })` groups tests as a heading does; neither it nor a function that holds nothing but one
+ * is read as a function.
+ */
 function groupsTests(node: Node, parent: Node | undefined): boolean {
-  if (parent?.type !== 'CallExpression' || !(parent['arguments'] as Node[]).includes(node)) return false;
-  let callee = parent['callee'];
+  const statements = (node['body'] as Node)['body'];
+  const [only, ...others] = Array.isArray(statements) ? (statements as Node[]) : [];
+  if (others.length === 0 && isNode(only?.['expression']) && isDescribe(only['expression'])) return true;
+  return parent !== undefined && isDescribe(parent) && (parent['arguments'] as Node[]).includes(node);
+}
+
+function isDescribe(call: Node): boolean {
+  if (call.type !== 'CallExpression') return false;
+  let callee = call['callee'];
   while (isNode(callee) && nameOf(callee) === undefined) callee = callee['object'] ?? callee['callee'] ?? callee['tag'];
   return nameOf(callee) === 'describe';
 }

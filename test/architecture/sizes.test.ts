@@ -5,9 +5,28 @@ import { twinViolations } from './twins.ts';
 
 const lines = (count: number): string => Array.from({ length: count }, (_, at) => `  const x${at} = ${at};`).join('\n');
 
+/** Functions and files that are still too large: this list only ever gets shorter. */
+const unfinished = [
+  'src/sandbox/pump.ts',
+  'test/e2e/histories.test.ts',
+  'test/harness/hire-traffic.ts',
+  'test/http/request.test.ts',
+  'test/partner/client/sandbox.test.ts',
+  'test/sandbox/access.test.ts',
+  'test/sandbox/applications.test.ts',
+  'test/sandbox/offers.test.ts',
+  'test/simulation/create-world.ts',
+  'workflows/hire.ts',
+];
+
+test('no function has more than 50 lines, no file more than 250', () => {
+  const found = [...readCode()].flatMap(([file, source]) => sizeViolations(file, source));
+  const large = found.filter((line) => !line.endsWith('columns wide'));
+  expect(large.filter((line) => !unfinished.some((file) => line.startsWith(file)))).toEqual([]);
+});
+
 test('nothing of more than eight lines stands twice', () => {
-  const found = twinViolations(readCode());
-  expect(found.filter((line) => !line.startsWith('test/'))).toEqual([]);
+  expect(twinViolations(readCode())).toEqual([]);
 });
 
 test.each([
@@ -16,6 +35,7 @@ test.each([
   ['a function in a table', `const t = {\n  f: async () => {\n${lines(49)}\n  },\n};`, 1],
   ['a long test', `test('x', () => {\n${lines(49)}\n});`, 1],
   ['a group of tests', `describe.each([1])('x', () => {\n${lines(49)}\n});`, 0],
+  ['a function that holds a group of tests', `function f() {\n  describe('x', () => {\n${lines(49)}\n  });\n}`, 0],
   ['a file of 251 lines', lines(251), 1],
   ['a file of 250 lines', `${lines(250)}\n`, 0],
   ['a line of 121 columns', `// ${'x'.repeat(118)}`, 1],

@@ -1,3 +1,8 @@
+import { mkdtemp, rm } from 'node:fs/promises';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { vi } from 'vitest';
+
 /** A secret that must never be seen in a message. */
 export const SECRET = 'sk-very-secret-1234';
 
@@ -18,3 +23,15 @@ hris:
 policies:
   onboarding: { flow: flow-1, deadline: 30d }
 `;
+
+/** A folder for tenant files, and the secrets that they name in the environment. */
+export async function makeTenantsFolder(): Promise<string> {
+  vi.stubEnv('TEST_PARTNER_KEY', SECRET);
+  vi.stubEnv('TEST_WEBHOOK_KEY', 'hook');
+  return mkdtemp(join(tmpdir(), 'hirebridge-tenants-'));
+}
+
+export async function removeTenantsFolder(dir: string): Promise<void> {
+  vi.unstubAllEnvs();
+  await rm(dir, { recursive: true });
+}

@@ -1,23 +1,17 @@
-import { mkdtemp, rm, writeFile } from 'node:fs/promises';
-import { tmpdir } from 'node:os';
+import { writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { afterEach, beforeEach, describe, expect, test, vi } from 'vitest';
 import { loadTenants } from '../../src/tenants/load-tenants.ts';
 import { loadTenantMapping, openTenantHris } from '../../src/tenants/open-hris.ts';
-import { ACME, SECRET } from './acme.ts';
+import { ACME, makeTenantsFolder, removeTenantsFolder } from './acme.ts';
 
 let dir: string;
 
 beforeEach(async () => {
-  dir = await mkdtemp(join(tmpdir(), 'hirebridge-tenants-'));
-  vi.stubEnv('TEST_PARTNER_KEY', SECRET);
-  vi.stubEnv('TEST_WEBHOOK_KEY', 'hook');
+  dir = await makeTenantsFolder();
 });
 
-afterEach(async () => {
-  vi.unstubAllEnvs();
-  await rm(dir, { recursive: true });
-});
+afterEach(() => removeTenantsFolder(dir));
 
 const put = (name: string, content: string) => writeFile(join(dir, name), content);
 

@@ -1,23 +1,17 @@
-import { mkdtemp, rm, writeFile } from 'node:fs/promises';
-import { tmpdir } from 'node:os';
+import { writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
-import { afterEach, beforeEach, describe, expect, test, vi } from 'vitest';
+import { afterEach, beforeEach, describe, expect, test } from 'vitest';
 import { isConnectorError } from '../../src/errors.ts';
 import { loadTenants } from '../../src/tenants/load-tenants.ts';
-import { ACME, SECRET } from './acme.ts';
+import { ACME, makeTenantsFolder, removeTenantsFolder, SECRET } from './acme.ts';
 
 let dir: string;
 
 beforeEach(async () => {
-  dir = await mkdtemp(join(tmpdir(), 'hirebridge-tenants-'));
-  vi.stubEnv('TEST_PARTNER_KEY', SECRET);
-  vi.stubEnv('TEST_WEBHOOK_KEY', 'hook');
+  dir = await makeTenantsFolder();
 });
 
-afterEach(async () => {
-  vi.unstubAllEnvs();
-  await rm(dir, { recursive: true });
-});
+afterEach(() => removeTenantsFolder(dir));
 
 const put = (name: string, content: string) => writeFile(join(dir, name), content);
 
