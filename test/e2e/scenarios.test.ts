@@ -20,7 +20,8 @@ describe.concurrent('human situations, judged by the partner’s ledger and the 
       const scenario = [...changingMinds, ...onboarding, ...people].find((one) => one.name === name);
       if (scenario === undefined) throw new Error(`no scenario has this name`);
       const { address } = await temporalForTests();
-      const { seen, expected, error } = await play(scenario, address);
+      const stage = { temporalAddress: address, quirks: [] };
+      const { seen, expected, error } = await play(scenario, stage);
       expect({ seen, error }).toEqual({ seen: expected, error: undefined });
     },
     120_000,

@@ -1,6 +1,7 @@
-import { styleText } from 'node:util';
+import { parseArgs, styleText } from 'node:util';
 import pLimit from 'p-limit';
 import { renderTable } from '../../src/cli/table.ts';
+import { quirkNames } from '../../src/sandbox/quirks.ts';
 import { showCliProgress } from '../../src/temporal/dev-server/cli-progress.ts';
 import { startDevServer } from '../../src/temporal/dev-server/dev-server.ts';
 import { resolveTemporalCli } from '../../src/temporal/dev-server/resolve-cli.ts';
@@ -9,22 +10,32 @@ import { onboarding } from './onboarding.ts';
 import { people } from './people.ts';
 import { type Counts, isAsExpected, type Outcome, play } from './scenario.ts';
 import { stores } from './stores.ts';
+import { strangers } from './strangers.ts';
 
-const scenarios = [...people, ...changingMinds, graceScenario, ...onboarding, ...stores];
+const scenarios = [...people, ...changingMinds, graceScenario, ...onboarding, ...stores, ...strangers];
 const columns = ['enrolments', 'credits', 'employees', 'holds', 'verified'] as const;
 
-/** Plays every scenario (or those whose name holds `--only TEXT`), two at a time, and prints the table. */
+const { values } = parseArgs({
+  options: {
+    /** Part of the names to play. */
+    only: { type: 'string', default: '' },
+    /** `quirks`: the partner has every quirk of the sandbox. */
+    partner: { type: 'string', default: 'plain' },
+  },
+});
+
+/** Plays every scenario, or those asked for, two at a time, and prints the table. */
 async function main(): Promise<void> {
-  const only = process.argv[process.argv.indexOf('--only') + 1];
-  const chosen = process.argv.includes('--only') ? scenarios.filter((one) => one.name.includes(only ?? '')) : scenarios;
+  const chosen = scenarios.filter((one) => one.name.includes(values.only));
   const { path } = await resolveTemporalCli({ onProgress: showCliProgress() });
   const temporal = await startDevServer({ cliPath: path });
+  const stage = { temporalAddress: temporal.address, quirks: values.partner === 'quirks' ? quirkNames : [] };
   const limit = pLimit(2);
   let finished = 0;
   const outcomes = await Promise.all(
     chosen.map((scenario) =>
       limit(async () => {
-        const outcome = await play(scenario, temporal.address);
+        const outcome = await play(scenario, stage);
         finished += 1;
         const verdict = isAsExpected(outcome) ? 'ok' : `NOT AS EXPECTED ${outcome.error ?? ''}`;
         process.stderr.write(

@@ -1,3 +1,4 @@
+import type { Quirk } from '../../src/sandbox/quirks.ts';
 import { type TenantStatus, untilBaseline } from '../harness/hiring.ts';
 import { type Process, startWorld, until, type World, type WorldOptions } from '../harness/world.ts';
 
@@ -15,6 +16,8 @@ export interface Scenario {
   name: string;
   expected: Counts;
   world?: Partial<WorldOptions>;
+  /** What this partner does from the start, beside what `--partner quirks` adds. */
+  quirks?: readonly Quirk[];
   /** Without the receiver: the reconcile alone finds what happened. */
   reconcileOnly?: boolean;
   /** Starts the product's processes by itself. */
@@ -48,10 +51,17 @@ export function policies({ reconcile = '1h', grace = '1s', deadline = '1d', cana
   );
 }
 
+export interface Stage {
+  temporalAddress: string;
+  /** What the partner does in every scenario. */
+  quirks: readonly Quirk[];
+}
+
 /** Plays one scenario in a world of its own and reads both ends. */
-export async function play(scenario: Scenario, temporalAddress: string): Promise<Outcome> {
+export async function play(scenario: Scenario, { temporalAddress, quirks }: Stage): Promise<Outcome> {
   const started = performance.now();
   const { name, expected, reconcileOnly = false } = scenario;
+  const shown = [...new Set([...quirks, ...(scenario.quirks ?? [])])];
   let world: World | undefined;
   let seen: Counts | undefined;
   let error: string | undefined;
@@ -60,6 +70,7 @@ export async function play(scenario: Scenario, temporalAddress: string): Promise
       temporalAddress,
       policies: policies(reconcileOnly ? { reconcile: '2s' } : {}),
       ...scenario.world,
+      sandbox: [...(scenario.world?.sandbox ?? []), ...(shown.length === 0 ? [] : ['--quirks', shown.join(',')])],
       env: { ...env, ...scenario.world?.env },
     });
     if (scenario.ownStart !== true) await startProduct(world, reconcileOnly);

@@ -1,9 +1,11 @@
 import { isEventName } from '../../src/partner/contract/events.ts';
 import { readDelivery } from '../../src/receiver/read-delivery.ts';
+import { runDueTasks } from '../../src/sandbox/background.ts';
 import { act } from '../../src/sandbox/control/server.ts';
 import { createSandboxState } from '../../src/sandbox/prepare.ts';
 import { createRandom, type Random } from '../../src/sandbox/random.ts';
 import { nextDeliveryAt, settleDelivery, takeDueDeliveries } from '../../src/sandbox/records/platform/deliveries.ts';
+import { nextTaskAt } from '../../src/sandbox/records/platform/tasks.ts';
 import { insertDelivery } from '../../src/store/inbox.ts';
 import type { Tenant } from '../../src/tenants/schema.ts';
 import * as workflows from '../../workflows/index.ts';
@@ -74,9 +76,17 @@ export async function createWorld(scenario: Scenario): Promise<World> {
   rememberPeople(world);
   watchListings(world);
   state.onEvents = () => pump(world);
+  takeUpQuirks(world);
   for (const count of ['one', 'two']) launch(world, `worker-${count}`);
   scheduleReconciles(world);
   return world;
+}
+
+function takeUpQuirks({ scenario, state, timeline }: World): void {
+  if (scenario.quirks.length === 0) return;
+  const takeUp = (): void => state.quirks.set(scenario.quirks);
+  if (scenario.quirksAfterMs === 0) takeUp();
+  else timeline.at(START + scenario.quirksAfterMs, takeUp);
 }
 
 /** The second company is a tenant in some seeds, and in all of them the one whose key turns up by mistake. */
@@ -180,13 +190,14 @@ function launch(world: World, name: string): void {
   currentProcess.run(process, () => startWorker(world, process));
 }
 
-/** Sends webhooks when they are due, to a receiver that stores before it answers. */
+/** Does what the partner has planned, and sends webhooks when they are due, to a receiver that stores before it answers. */
 function pump(world: World): void {
   const { timeline, state } = world;
   if (world.pumping) return;
   world.pumping = true;
   timeline.at(timeline.now() + 1, () => {
     world.pumping = false;
+    runDueTasks(state);
     for (const delivery of takeDueDeliveries(state)) {
       void receive(world, delivery.companyId, delivery.body).then((status) => {
         settleDelivery(state, delivery, status === undefined ? { error: 'ECONNREFUSED' } : { status });
@@ -198,8 +209,8 @@ function pump(world: World): void {
 }
 
 function wakePump(world: World): void {
-  const next = nextDeliveryAt(world.state);
-  if (next !== undefined) world.timeline.at(next, () => pump(world));
+  for (const next of [nextDeliveryAt(world.state), nextTaskAt(world.state)])
+    if (next !== undefined) world.timeline.at(next, () => pump(world));
 }
 
 async function receive(world: World, companyId: number, body: string): Promise<number | undefined> {

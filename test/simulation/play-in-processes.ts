@@ -4,16 +4,19 @@ import { createInterface } from 'node:readline';
 import { fileURLToPath } from 'node:url';
 import type { SeedLine } from './play-seeds.ts';
 
-/** The command that plays one seed again. */
-export const again = (seed: number): string => `npm run test:simulation -- --seed ${seed} --trace`;
+/** The command that plays one of them again. */
+export function again(play: string): string {
+  const [seed, how] = play.split(':');
+  return `npm run test:simulation -- --seed ${seed}${how === 'quirks' ? ' --quirks' : ''} --trace`;
+}
 
-/** So many seeds, the first of them `from`. */
-export function seedsFrom(from: number, count: number): string[] {
-  return Array.from({ length: count }, (_, nth) => String(from + nth));
+/** So many seeds, the first of them `from`; with quirks, each for a partner that has some. */
+export function seedsFrom(from: number, count: number, { quirks = false } = {}): string[] {
+  return Array.from({ length: count }, (_, nth) => `${from + nth}${quirks ? ':quirks' : ''}`);
 }
 
 export interface Plays {
-  /** What to play: a seed, or `<seed>:<plant>` (plants.ts). */
+  /** What to play: a seed, `<seed>:quirks`, or `<seed>:<plant>` (plants.ts). */
   plays: readonly string[];
   processes: number;
   /** More for the environment of each process. */

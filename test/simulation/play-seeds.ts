@@ -3,7 +3,7 @@ import { compareEnds, type Ends, gatherEnds } from './oracle/same-end.ts';
 import { takeOverTime } from './own-time.ts';
 import { plants } from './plants.ts';
 import { closeWorld, prepareSeeds, runSeed } from './run-seed.ts';
-import { drawScenario, type Scenario, withoutFaults } from './scenario.ts';
+import { drawScenario, type Scenario, withoutFaults, withQuirks } from './scenario.ts';
 import type { World } from './world.ts';
 
 /** What one seed ended with, as a line on stdout. */
@@ -18,7 +18,7 @@ export interface SeedLine {
   compared: number;
 }
 
-/** Plays these, each a seed or `<seed>:<plant>`, and prints one line of JSON each. */
+/** Plays these, each a seed, `<seed>:<plant>` or `<seed>:quirks`, and prints one line of JSON each. */
 export async function playSeeds(plays: readonly string[]): Promise<void> {
   const clock = process.hrtime.bigint;
   await prepareSeeds();
@@ -34,11 +34,13 @@ export async function playSeeds(plays: readonly string[]): Promise<void> {
 
 async function playSeed(play: string): Promise<SeedLine> {
   const seed = Number.parseInt(play, 10);
-  const plant = plants[play.split(':')[1] ?? ''];
+  const [, how = ''] = play.split(':');
+  const plant = plants[how];
   const violations: string[] = [];
   const line: SeedLine = { play, seed, ms: 0, violations, holds: {}, hires: 0, compared: 0 };
   try {
-    const scenario = drawScenario(seed);
+    const drawn = drawScenario(seed);
+    const scenario = how === 'quirks' ? withQuirks(drawn) : drawn;
     let ends: Ends | undefined;
     const world = await runSeed(scenario, {
       isQuiet,

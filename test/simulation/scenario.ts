@@ -1,3 +1,4 @@
+import { type Quirk, quirkNames } from '../../src/sandbox/quirks.ts';
 import { createRandom, type Random } from '../../src/sandbox/random.ts';
 import type { HrisProfile } from './hris-double.ts';
 
@@ -34,6 +35,9 @@ export interface Scenario {
   longHistories: number;
   /** Whether somebody answers holds while the storm is on. */
   answersEarly: boolean;
+  /** Habits of this partner, and how long after the start it takes them up. */
+  quirks: readonly Quirk[];
+  quirksAfterMs: number;
 }
 
 export function drawScenario(seed: number): Scenario {
@@ -65,12 +69,22 @@ export function drawScenario(seed: number): Scenario {
     longHistories: chance(0.3) ? 0.1 : 0,
     answersEarly: chance(0.5),
     edits: chance(0.35),
+    quirks: [],
+    quirksAfterMs: 0,
   };
   // With nothing known of the tenant any more, nothing can tell another company's key from the right one.
   return loseStore && scenario.badKey === 'other-company' ? { ...scenario, badKey: 'no' } : scenario;
 }
 
-/** The same people on a day when nothing breaks. */
+/** The same seed with another partner: half of the quirks on average, in half of the seeds only after a while. */
+export function withQuirks(scenario: Scenario): Scenario {
+  const random = createRandom(Math.imul(scenario.seed, 40_503) + 11);
+  const always = drawOne(random, quirkNames);
+  const quirks = quirkNames.filter((quirk) => random() < 0.5 || quirk === always);
+  return { ...scenario, quirks, quirksAfterMs: random() < 0.5 ? 0 : random() * 240_000 };
+}
+
+/** The same people on a day when nothing breaks, with a partner that has no quirks. */
 export function withoutFaults(scenario: Scenario): Scenario {
   return {
     ...scenario,
@@ -82,6 +96,7 @@ export function withoutFaults(scenario: Scenario): Scenario {
     loseStore: false,
     badKey: 'no',
     longHistories: 0,
+    quirks: [],
   };
 }
 

@@ -1,4 +1,4 @@
-/** Plays seeds of the hire path: `npm run test:simulation -- --seeds 10000`, or one again with `--seed N --trace`. */
+/** Plays seeds of the hire path: `npm run test:simulation -- --seeds 10000`, or one again with `--seed N --trace`; `--quirks` changes the partner. */
 import { availableParallelism } from 'node:os';
 import { parseArgs } from 'node:util';
 import { again, playInProcesses, seedsFrom } from './play-in-processes.ts';
@@ -13,6 +13,8 @@ const { values } = parseArgs({
     processes: { type: 'string', default: String(availableParallelism()) },
     /** Everything that happened, on stderr. */
     trace: { type: 'boolean', default: false },
+    /** The partner has some of the sandbox's quirks, drawn for each seed. */
+    quirks: { type: 'boolean', default: false },
     /** Ends at the first violation. */
     bail: { type: 'boolean', default: false },
   },
@@ -26,7 +28,8 @@ const totals = { played: 0, hires: 0, compared: 0, failed: 0, holds: new Map<str
 
 const env: Record<string, string> = values.trace ? { SIMULATION_TRACE: '1' } : {};
 const isEnough = (line: SeedLine): boolean => values.bail && line.violations.length > 0;
-await playInProcesses({ plays: seedsFrom(from, count), processes, env, isEnough }, note);
+const plays = seedsFrom(from, count, { quirks: values.quirks });
+await playInProcesses({ plays, processes, env, isEnough }, note);
 report();
 
 function note(line: SeedLine): void {
@@ -37,7 +40,7 @@ function note(line: SeedLine): void {
   if (line.violations.length > 0) {
     totals.failed += 1;
     console.log(`seed ${line.seed}: ${line.violations.join('\n  ')}`);
-    console.log(`  again: ${again(line.seed)}`);
+    console.log(`  again: ${again(line.play)}`);
   }
   if (totals.played % 500 === 0) console.log(`${totals.played} of ${count} seeds`);
 }

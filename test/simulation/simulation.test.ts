@@ -25,7 +25,7 @@ test('200 seeds of the hire path, and those that once showed a bug, end without 
   const lines = await play(plays);
   const [failed] = lines.filter((line) => line.violations.length > 0);
   expect(
-    failed && `seed ${failed.seed}: ${failed.violations.join('\n')}\nagain: ${again(failed.seed)}`,
+    failed && `seed ${failed.seed}: ${failed.violations.join('\n')}\nagain: ${again(failed.play)}`,
   ).toBeUndefined();
   expect(lines.map((line) => line.seed)).toEqual(plays.map(Number));
   expect(lines.reduce((sum, line) => sum + line.compared, 0)).toBeGreaterThan(100);
