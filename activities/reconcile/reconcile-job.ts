@@ -9,9 +9,6 @@ import { absentFrom, startsNow } from './decisions.ts';
 import type { ListedJob } from './refresh-jobs.ts';
 import type { Reconcile } from './signal-hires.ts';
 
-/** At most so many second readings a reconcile; the rest waits for the next. */
-const MOST_SECOND_READINGS = 50;
-
 /** Everyone of one job who is in a hiring stage, against the hires of that job. */
 export async function reconcileJob(reconcile: Reconcile, job: ListedJob): Promise<void> {
   const { deps, connection, tenantId, counts } = reconcile;
@@ -69,14 +66,16 @@ async function noteLeft(
 ): Promise<void> {
   const { enrolAt } = connection.tenant.policies;
   const resting = await hiresInState(deps.store, tenantId, ...restingStates);
-  for (const hire of absentFrom(resting, job.jobId, present).slice(0, MOST_SECOND_READINGS)) {
-    const presence = await readPresence(deps.store, connection, hire.job_candidate_id, enrolAt).catch(unlessUnreadable);
-    // Their own record keeps nobody else waiting; the job is listed again next time.
-    if (presence === undefined) counts.unreadable += 1;
-    const key = { tenantId, jobCandidateId: hire.job_candidate_id, period: hire.period };
-    if (presence !== undefined && presence.verdict !== 'in')
-      await updateHire(deps.store, key, { state: 'left', step: 'ended' });
-  }
+  // All at once: however many they are, they share one list.
+  await Promise.all(
+    absentFrom(resting, job.jobId, present).map(async ({ job_candidate_id: jobCandidateId, period }) => {
+      const presence = await readPresence(deps.store, connection, jobCandidateId, enrolAt).catch(unlessUnreadable);
+      // Their own record keeps nobody else waiting; the job is listed again next time.
+      if (presence === undefined) counts.unreadable += 1;
+      else if (presence.verdict !== 'in')
+        await updateHire(deps.store, { tenantId, jobCandidateId, period }, { state: 'left', step: 'ended' });
+    }),
+  );
 }
 
 function unlessUnreadable(error: unknown): undefined {

@@ -6,6 +6,7 @@ import { createLogger } from '../../../src/log.ts';
 import type { PartnerClient } from '../../../src/partner/client/create-partner-client.ts';
 import { contract } from '../../../src/partner/contract/index.ts';
 import { defaultOverrides } from '../../../src/partner/contract/overrides.ts';
+import type { Store } from '../../../src/store/open-store.ts';
 import { listApplicants } from '../../harness/world-people.ts';
 import { type OpenSandbox, openSandbox } from '../../sandbox/open-sandbox.ts';
 import { freshStore } from '../../store/stores.ts';
@@ -38,6 +39,7 @@ async function tenant(hired = 3) {
   } as unknown as ActivityDeps;
   return {
     sandbox,
+    store,
     started,
     reconcile: () => reconcile(deps, { tenantId: 'acme' }),
     /** So that the next reconcile lists the job again. */
@@ -124,3 +126,26 @@ test('one unreadable record of somebody hired before go-live keeps nobody else w
   expect((await reconcile()).unreadable).toBeGreaterThan(0);
   expect(started).toEqual([hired]);
 });
+
+test('sixty people who leave together are all noted, by one fetch and one more list', async () => {
+  const { sandbox, store, reconcile } = await tenant(60);
+  await reconcile();
+  const ids = (await latestIds(store)).map(Number);
+  await sandbox.control.act('move', { jobCandidateIds: ids, stageType: 'SCREEN' });
+  const afterSeq = (await sandbox.control.ledger({ last: 1 }))[0]?.seq ?? 0;
+  await reconcile();
+  const left = await store.kysely.selectFrom('hires').selectAll().where('state', '=', 'left').execute();
+  expect(left).toHaveLength(60);
+  const calls = await sandbox.control.ledger({ kind: 'request', afterSeq });
+  expect(calls.map(({ name }) => name).toSorted()).toEqual([
+    'jobCandidates.bulkFetch',
+    'jobCandidates.listByStageType',
+    'jobCandidates.listByStageType',
+    'jobs.list',
+  ]);
+});
+
+async function latestIds(store: Store): Promise<string[]> {
+  const rows = await store.kysely.selectFrom('hires').select('job_candidate_id').execute();
+  return rows.map((row) => row.job_candidate_id);
+}
