@@ -1,6 +1,7 @@
 import type { z } from 'zod';
 import type { AnyEndpoint } from '../partner/contract/index.ts';
 import { ApiError, invalidRequest, WorkspaceError } from './errors.ts';
+import { issuePaths, issueSentence, issueWords } from './issue-words.ts';
 
 /**
  * What arrived against the contract's schema. The code of the refusal is the one the endpoint names for that field (a
@@ -11,30 +12,24 @@ export function parseWith(endpoint: AnyEndpoint, schema: z.ZodType | undefined, 
   if (schema === undefined) return undefined;
   const result = schema.safeParse(value);
   if (result.success) return result.data;
-  const details: Record<string, string> = {};
-  for (const issue of result.error.issues) for (const path of pathsOf(issue)) details[dotted(path)] ??= issue.message;
-  const [first = ''] = Object.keys(details);
+  const { issues } = result.error;
+  const told = issues.flatMap((issue) => issuePaths(issue).map((path) => [path, issueWords(issue)] as const));
+  // The first word on a field stands.
+  const details = Object.fromEntries(told.toReversed());
+  const [first = ''] = told[0] ?? [];
   const named = endpoint.errors.find((error) => error.field !== undefined && error.field === first);
-  const message = result.error.issues[0]?.message ?? 'Invalid request';
-  // Users and teams refuse in a flat body (G4, assumed).
+  const message = issues[0] === undefined ? 'Invalid request' : messageOf(issues[0]);
+  // Users and teams refuse in a flat body, which has no details (G4, assumed).
   if (endpoint.errors.some((error) => error.shape === 'workspace'))
     throw new WorkspaceError('INVALID_REQUEST', message);
   if (named === undefined) throw invalidRequest(message, details);
   throw new ApiError({ status: named.status, code: named.code, type: named.type, message, details });
 }
 
-/** What an issue is about: each unknown key by its own name, and the body itself where it is no field. */
-function pathsOf(issue: z.core.$ZodIssue): PropertyKey[][] {
-  if (issue.code === 'unrecognized_keys') return issue.keys.map((key) => [...issue.path, key]);
-  return [issue.path.length === 0 ? ['body'] : issue.path];
-}
-
-/** `candidates[3].email`. */
-function dotted(path: readonly PropertyKey[]): string {
-  return path.reduce<string>((text, key) => {
-    if (typeof key === 'number') return `${text}[${String(key)}]`;
-    return text === '' ? String(key) : `${text}.${String(key)}`;
-  }, '');
+/** A stage type that is not valid is told in the words of section 7, everything else with its field. */
+function messageOf(issue: z.core.$ZodIssue): string {
+  const words = issueWords(issue);
+  return words === 'Stage type is not valid' ? words : issueSentence(issue);
 }
 
 /** The query of a URL; a repeated name is one comma list. */

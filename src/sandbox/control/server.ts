@@ -1,6 +1,7 @@
 import { createServer, type IncomingMessage } from 'node:http';
 import { z } from 'zod';
 import { ApiError, invalidRequest, notFound, refuse } from '../errors.ts';
+import { issueSentence } from '../issue-words.ts';
 import { contextOf } from '../prepare.ts';
 import { QUIRKS } from '../quirks.ts';
 import { pendingDeliveries } from '../records/platform/deliveries.ts';
@@ -163,5 +164,5 @@ function deliveries(state: SandboxState, query: Record<string, string>): unknown
 
 function explain(error: Error): string {
   if (!(error instanceof z.ZodError)) return `The body is not valid JSON: ${error.message}`;
-  return error.issues.map((issue) => `${issue.path.join('.') || 'body'}: ${issue.message}`).join('; ');
+  return error.issues.map(issueSentence).join('; ');
 }
