@@ -7,7 +7,7 @@ import type { Json } from './open-sandbox.ts';
 
 test('a flow is created in short, read in full, and listed', async () => {
   await using sandbox = await openWithFlow();
-  const body = { flowName: ' Short ', steps: [{ assessmentId: sandbox.first, assessmentType: 'AI_AUDIO_INTERVIEW' }] };
+  const body = { flowName: ' Short ', steps: [{ assessmentId: sandbox.first, assessmentType: 'AI_VIDEO_INTERVIEW' }] };
   const made = await sandbox.api('POST', '/assessment-flows', body);
   expect([made.status, made.body.data]).toEqual([
     200,
@@ -16,7 +16,7 @@ test('a flow is created in short, read in full, and listed', async () => {
   const short = (await sandbox.partner.assessmentFlows.get({ params: { id: made.body.data.id } })).data;
   expect(short).toMatchObject({ description: null, candidateCount: 0 });
   expect(short.steps).toMatchObject([
-    { passThreshold: 0, type: 'AI_AUDIO_INTERVIEW', assessmentType: 'AI_AUDIO_INTERVIEW', name: null },
+    { passThreshold: 0, type: 'AI_VIDEO_INTERVIEW', assessmentType: 'AI_VIDEO_INTERVIEW', name: null },
   ]);
   const full = (await sandbox.partner.assessmentFlows.get({ params: sandbox.params })).data;
   expect(full.steps).toMatchObject([

@@ -79,3 +79,49 @@ test('a second rejection of the same person tells nobody', () => {
   api('PATCH', `/job-candidates/${people[1]}`, { evaluationStatus: 'REJECTED' });
   expect(events()['candidate.rejected']).toBe(2);
 });
+
+test('an enrolment that ended is not revived while another of the same person is active', () => {
+  const { api, does } = open();
+  const { flowId } = api('GET', '/onboarding/flows').data.flows[0];
+  const enrol = () =>
+    api('POST', `/onboarding/flows/${flowId}/candidates`, { firstName: 'Ada', lastName: 'Byron', ...ada }).data
+      .onboardingCandidateId;
+  const onboardingCandidateId = enrol();
+  api('POST', `/onboarding/candidates/${onboardingCandidateId}/terminate`);
+  enrol();
+  const revive = () => does('setOnboardingStatus', { onboardingCandidateId, overallStatus: 'in_progress' });
+  expect(revive).toThrow('active in the flow');
+});
+
+test('a step of a flow has the type of its assessment', () => {
+  const { api, does } = open();
+  const { assessmentId } = does('createAssessment', { title: 'Video' });
+  const make = (assessmentType: string) =>
+    api('POST', '/assessment-flows', { flowName: 'One', steps: [{ assessmentId, assessmentType }] });
+  expect(make('AI_AUDIO_INTERVIEW').error.details).toEqual({ 'steps[0].assessmentType': 'must be AI_VIDEO_INTERVIEW' });
+  expect(make('AI_VIDEO_INTERVIEW').status).toBe('success');
+});
+
+test('a refusal names the field and says what to do, in plain words', () => {
+  const { api } = open();
+  const { flowId } = api('GET', '/onboarding/flows').data.flows[0];
+  const path = `/onboarding/flows/${flowId}/candidates`;
+  const person = { firstName: 'Ada', lastName: 'Byron', ...ada };
+  const candidates = [person, { ...person, email: 'nobody' }];
+  expect(api('POST', `${path}/bulk`, { candidates }).error).toMatchObject({
+    message: 'candidates[1].email must be an e-mail address',
+    details: { 'candidates[1].email': 'must be an e-mail address' },
+  });
+  expect(api('POST', `${path}/bulk`, { candidates: [person, person] }).error).toMatchObject({
+    code: 'DUPLICATE_ENROLLMENT',
+    details: { 'candidates[1].email': expect.stringContaining('active enrollment') },
+  });
+  expect(api('POST', '/jobs', { city: 7 }).error.details).toMatchObject({
+    title: 'is required',
+    city: 'must be a text',
+  });
+  expect(api('POST', '/jobs', { title: 'ab', city: 'Oslo', state: '', country: 'NO' }).error.message).toBe(
+    'title must have at least 3 characters',
+  );
+  expect(api('GET', '/users?page=0').errorMessage).toBe('page must be at least 1');
+});

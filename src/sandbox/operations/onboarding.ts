@@ -26,7 +26,7 @@ export const onboarding = {
   },
 
   enrolBulk(ctx, { params, body }) {
-    const enrolled = enrol(ctx, params.flowId, body.candidates);
+    const enrolled = enrol(ctx, params.flowId, body.candidates, (index) => `candidates[${String(index)}].`);
     return success({
       enrolled: enrolled.map(({ id, email, externalRef, journeyUrl }) => ({
         onboardingCandidateId: id,

@@ -1,3 +1,4 @@
+import { assessmentTypes } from '../../../partner/contract/assessment.ts';
 import type { Context } from '../../context.ts';
 import { effect } from '../../context.ts';
 import { invalidRequest, notFound } from '../../errors.ts';
@@ -143,16 +144,25 @@ function appended(ctx: Context, before: readonly FlowStep[], given: readonly Ste
     const field = `steps[${String(steps.length)}].assessmentId`;
     if (steps.some((step) => step.assessmentId === input.assessmentId))
       throw invalidRequest('An assessment can stand in a flow once', { [field]: 'is there already' });
+    const type = input.type ?? input.assessmentType ?? fields.assessmentType;
+    if (isAssessmentType(type) && type !== fields.assessmentType)
+      throw invalidRequest('The type of a step is that of its assessment', {
+        [`steps[${String(steps.length)}].assessmentType`]: `must be ${fields.assessmentType}`,
+      });
     steps.push({
       assessmentId: input.assessmentId,
       passThreshold: input.passThreshold ?? 0,
-      type: input.type ?? input.assessmentType ?? fields.assessmentType,
+      type,
       name: input.name ?? null,
       instructions: input.instructions ?? null,
       passAction: input.passAction ?? null,
     });
   }
   return steps;
+}
+
+function isAssessmentType(type: string): boolean {
+  return (assessmentTypes as readonly string[]).includes(type);
 }
 
 /** Section 2.7, steps enriched with name and duration of their assessments. */

@@ -35,7 +35,7 @@ export function assign(
     person.email,
   );
   if (present !== undefined) return { candidate: present, isNew: false };
-  if (flow.status !== 'ACTIVE') throw invalidRequest('The assessment flow is not active');
+  if (flow.status !== 'ACTIVE') throw invalidRequest('The assessment flow is not active', { id: `is ${flow.status}` });
   refuseInactive(findAssessment(ctx, flow.steps[0]?.assessmentId ?? ''));
   const id = ctx.state.nextId('flow-candidate', 70_001);
   ctx.state.run(

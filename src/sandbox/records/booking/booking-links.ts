@@ -78,7 +78,8 @@ function createLink(
 
 /** B15, assumed. */
 export function refuseExpired(ctx: Context, schedule: Schedule): void {
-  if (isExpired(ctx, schedule)) throw invalidRequest('The booking schedule has expired');
+  if (isExpired(ctx, schedule))
+    throw invalidRequest('The booking schedule has expired', { bookingScheduleId: 'has expired' });
 }
 
 /** The ACTIVE link of a person in a schedule, expired or not. */

@@ -19,13 +19,23 @@ export function isTerminal(overallStatus: string): boolean {
 }
 
 /**
- * Enrols all or none: a duplicate of an active enrolment, or within the entries, refuses the whole call with 409; then
+ * Enrols all or none; `at` says where an entry stands in the request: a duplicate of an active enrolment, or within the entries, refuses the whole call with 409; then
  * too few credits do with 402 (O3, O4, O13, assumed). One credit and one event a person.
  */
-export function enrol(ctx: Context, flowId: string, entries: readonly EnrolmentInput[]): Enrolment[] {
+export function enrol(
+  ctx: Context,
+  flowId: string,
+  entries: readonly EnrolmentInput[],
+  at: (index: number) => string = () => '',
+): Enrolment[] {
   const flow = findFlow(ctx, flowId);
-  if (flow.status !== 'ACTIVE') throw invalidRequest('The onboarding flow is not active');
-  refuseDuplicates(ctx, flowId, entries);
+  if (flow.status !== 'ACTIVE')
+    throw invalidRequest('The onboarding flow is not active', { flowId: `is ${flow.status}` });
+  const twice = duplicateIn(ctx, flowId, entries);
+  if (twice !== undefined)
+    throw refuse('DUPLICATE_ENROLLMENT', 'An active enrollment exists for this email or externalRef in the flow', {
+      [`${at(twice.index)}${twice.field}`]: 'has an active enrollment in the flow, or stands here twice',
+    });
   const available = ctx.company.onboardingCredits;
   if (available < entries.length) {
     throw refuse('INSUFFICIENT_ONBOARDING_CREDITS', 'Not enough onboarding credits', {
@@ -37,26 +47,30 @@ export function enrol(ctx: Context, flowId: string, entries: readonly EnrolmentI
   return entries.map((entry) => enrolOne(ctx, flowId, entry));
 }
 
-function refuseDuplicates(ctx: Context, flowId: string, entries: readonly EnrolmentInput[]): void {
-  const emails = new Set<string>();
-  const refs = new Set<string>();
-  for (const { email, externalRef } of entries) {
-    const key = emailKey(email);
-    const ref = externalRef ?? '';
-    const twice = emails.has(key) || (ref !== '' && refs.has(ref));
-    const active = ctx.state.one(
-      `select 1 from onboarding_candidates where flow_id = ? and ${NOT_TERMINAL} and (email = ? or (? <> ''
-        and external_ref = ?)) limit 1`,
-      flowId,
-      key,
-      ref,
-      ref,
-    );
-    if (twice || active !== undefined)
-      throw refuse('DUPLICATE_ENROLLMENT', 'An active enrollment exists for this email or externalRef in the flow');
-    emails.add(key);
-    refs.add(ref);
+/** The first entry that has an active enrolment in the flow, or stands here twice, and the field that says so. */
+function duplicateIn(
+  ctx: Context,
+  flowId: string,
+  entries: readonly EnrolmentInput[],
+): { index: number; field: 'email' | 'externalRef' } | undefined {
+  const seen = { email: new Set<string>(), externalRef: new Set<string>() };
+  for (const [index, { email, externalRef }] of entries.entries()) {
+    const values = { email: emailKey(email), externalRef: externalRef ?? '' };
+    for (const field of ['email', 'externalRef'] as const) {
+      if (values[field] === '') continue;
+      if (seen[field].has(values[field]) || isActive(ctx, flowId, field, values[field])) return { index, field };
+      seen[field].add(values[field]);
+    }
   }
+  return undefined;
+}
+
+const COLUMNS = { email: 'email', externalRef: 'external_ref' } as const;
+
+/** Whether another enrolment of this person is under way in the flow. */
+function isActive(ctx: Context, flowId: string, field: keyof typeof COLUMNS, value: string, except = ''): boolean {
+  const where = `flow_id = ? and ${NOT_TERMINAL} and ${COLUMNS[field]} = ? and id <> ?`;
+  return ctx.state.count('onboarding_candidates', where, flowId, value, except) > 0;
 }
 
 function enrolOne(ctx: Context, flowId: string, entry: EnrolmentInput): Enrolment {
@@ -105,11 +119,24 @@ const SIGNING_MS = 2000;
 export function setOverallStatus(ctx: Context, id: string, overallStatus: string): Enrolment {
   const before = findEnrolment(ctx, id);
   if (before.overallStatus === overallStatus) return before;
+  refuseSecond(ctx, before, overallStatus);
   if (overallStatus !== 'completed' || !ctx.state.quirks.has('unknown-status'))
     return writeOverallStatus(ctx, before, overallStatus);
   if (before.overallStatus === AWAITING_SIGNATURE) return before;
   schedule(ctx, 'complete-onboarding', SIGNING_MS, { id });
   return writeOverallStatus(ctx, before, AWAITING_SIGNATURE);
+}
+
+/** An enrolment does not come back to life while another of the same person is active. */
+function refuseSecond(ctx: Context, { id, flowId, email, externalRef, overallStatus }: Enrolment, next: string): void {
+  if (!isTerminal(overallStatus) || isTerminal(next)) return;
+  const twice =
+    isActive(ctx, flowId, 'email', email, id) ||
+    (externalRef !== null && externalRef !== '' && isActive(ctx, flowId, 'externalRef', externalRef, id));
+  if (twice)
+    throw refuse('DUPLICATE_ENROLLMENT', 'Another enrollment of this email or externalRef is active in the flow', {
+      onboardingCandidateId: 'is not the active one',
+    });
 }
 
 /** Completes whoever still awaits a signature. */
