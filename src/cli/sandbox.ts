@@ -43,7 +43,7 @@ export function addSandbox(program: Command): void {
     .option('--state <file>', 'keep the state in this file across restarts')
     .option(
       '--limit <kind:rate[:burst]>',
-      'rate limit: fixed, sliding, token or concurrency, requests a second (token:10:20)',
+      'for each company: fixed:R or sliding:R (R x 10 calls in 10 s), token:R[:BURST] (R a second), concurrency:CALLS',
     )
     .option('--faults <file>', 'plan of faults, JSON')
     .option('--quirks <names>', 'habits other partners may have: all, or a comma list (GET /quirks explains them)')

@@ -13,12 +13,13 @@ type Kind = (rate: number, burst: number) => RateLimit;
 
 const KINDS: Record<string, Kind> = { fixed, sliding, token, concurrency };
 
-/** Reads `fixed|sliding|token|concurrency:RATE[:BURST]`; undefined when it is none of these. */
+/** Reads `fixed|sliding|token|concurrency:RATE[:BURST]`; only a token bucket has a burst. Undefined for anything else. */
 export function parseRateLimit(text: string): RateLimit | undefined {
   const [kind = '', rateText = '', burstText, ...more] = text.split(':');
   const rate = Number(rateText);
   const burst = burstText === undefined ? rate : Number(burstText);
   const make = KINDS[kind];
+  if (burstText !== undefined && kind !== 'token') return undefined;
   if (make === undefined || !(rate > 0) || !(burst > 0) || more.length > 0) return undefined;
   return make(rate, burst);
 }

@@ -26,7 +26,10 @@ export interface SandboxOptions {
   webhookKey?: string | undefined;
   /** File that keeps the state across restarts. */
   state?: string | undefined;
-  /** `fixed|sliding|token|concurrency:RATE[:BURST]`, requests a second and company. */
+  /**
+   * For each company: `fixed:RATE` or `sliding:RATE` (RATE x 10 calls in 10 s), `token:RATE[:BURST]` (RATE a second),
+   * `concurrency:CALLS` (calls under way at once).
+   */
   limit?: string | undefined;
   /** A plan, or the JSON file it stands in. */
   faults?: string | FaultPlan | undefined;
@@ -84,7 +87,10 @@ function readLimit(text: string | undefined): RateLimit | undefined {
   if (text === undefined) return undefined;
   const limit = parseRateLimit(text);
   if (limit !== undefined) return limit;
-  throw refusedOption('--limit', 'is not fixed, sliding, token or concurrency with a rate: write it like token:10:20');
+  throw refusedOption(
+    '--limit',
+    'must be fixed:RATE, sliding:RATE, concurrency:CALLS, or with a burst token:RATE:BURST; write it like token:10:20',
+  );
 }
 
 function readQuirks(text: string | undefined): readonly Quirk[] {

@@ -2,7 +2,7 @@ import { afterEach, expect, test } from 'vitest';
 import { act } from '../../src/sandbox/control/server.ts';
 import { handle } from '../../src/sandbox/handle.ts';
 import { createSandboxState } from '../../src/sandbox/prepare.ts';
-import { countLedger, readLedger } from '../../src/sandbox/records/platform/ledger.ts';
+import { countLedger, LEDGER_ROWS, readLedger, record } from '../../src/sandbox/records/platform/ledger.ts';
 import type { Json } from './open-sandbox.ts';
 
 const ada = { email: 'ada@example.com' };
@@ -124,4 +124,18 @@ test('a refusal names the field and says what to do, in plain words', () => {
     'title must have at least 3 characters',
   );
   expect(api('GET', '/users?page=0').errorMessage).toBe('page must be at least 1');
+});
+
+test('the ledger keeps its last 100,000 entries, and the totals of all', { timeout: 60_000 }, () => {
+  const { state } = open();
+  const before = countLedger(state).request?.['jobCandidates.listByJob'] ?? 0;
+  state.transaction(() => {
+    for (let n = 0; n < LEDGER_ROWS + 5000; n += 1)
+      record(state, { kind: 'request', name: 'jobs.list', companyId: 7001, requestId: String(n) });
+  });
+  expect(readLedger(state, { limit: LEDGER_ROWS * 2 }).length).toBeLessThan(LEDGER_ROWS + 1000);
+  expect(readLedger(state, { last: 1 })[0]?.requestId).toBe(String(LEDGER_ROWS + 4999));
+  expect(countLedger(state, { kind: 'request', companyId: 7001 })).toEqual({
+    request: { 'jobs.list': LEDGER_ROWS + 5000, 'jobCandidates.listByJob': before },
+  });
 });

@@ -65,12 +65,19 @@ test('over the limit is 429 in the canonical body with Retry-After, per company,
   expect((await sandbox.control.counts()).effect).toEqual({ pipeline: 2 });
 });
 
-test.each(['fast:10', 'token', 'token:0', 'token:x', 'token:1:-1', 'token:1:2:3'])(
-  '--limit %s is refused with how to write it',
-  async (limit) => {
-    await expect(openSandbox({ limit })).rejects.toMatchObject({
-      code: 'INVALID_OPTION',
-      message: expect.stringContaining('token:10:20'),
-    });
-  },
-);
+test.each([
+  'fast:10',
+  'token',
+  'token:0',
+  'token:x',
+  'token:1:-1',
+  'token:1:2:3',
+  'fixed:2:4',
+  'sliding:2:4',
+  'concurrency:2:4',
+])('--limit %s is refused with how to write it', async (limit) => {
+  await expect(openSandbox({ limit })).rejects.toMatchObject({
+    code: 'INVALID_OPTION',
+    message: expect.stringContaining('token:10:20'),
+  });
+});

@@ -45,6 +45,10 @@ export interface LedgerFilter {
   last?: number | undefined;
 }
 
+/** How many entries are kept; the oldest go, this many at a time, and only their totals stay. */
+export const LEDGER_ROWS = 100_000;
+const DROPPED_AT_ONCE = 1000;
+
 /** Appends one entry. Called inside the transaction of what it tells, so neither is ever without the other. */
 export function record(state: SandboxState, entry: LedgerEntry): void {
   state.run(
@@ -61,6 +65,21 @@ export function record(state: SandboxState, entry: LedgerEntry): void {
     entry.origin ?? null,
     entry.detail === undefined ? '{}' : JSON.stringify(entry.detail),
   );
+  dropOldest(state);
+}
+
+/** Every thousand entries: those beyond the limit are counted into the totals and removed. */
+function dropOldest(state: SandboxState): void {
+  const last = state.one<{ seq: number }>('select max(seq) as seq from ledger')?.seq ?? 0;
+  if (last % DROPPED_AT_ONCE !== 0 || last <= LEDGER_ROWS) return;
+  const limit = last - LEDGER_ROWS;
+  state.run(
+    `insert into ledger_totals (kind, name, company_id, n)
+     select kind, name, coalesce(company_id, 0), count(*) from ledger where seq <= ? group by 1, 2, 3
+     on conflict (kind, name, company_id) do update set n = n + excluded.n`,
+    limit,
+  );
+  state.run('delete from ledger where seq <= ?', limit);
 }
 
 const COLUMNS: Record<string, string> = {
@@ -101,15 +120,32 @@ export function readLedger(state: SandboxState, filter: LedgerFilter = {}): Ledg
 
 export type LedgerCounts = Partial<Record<LedgerKind, Record<string, number>>>;
 
-/** How often each kind and name happened: `{ effect: { enrolment: 5 }, request: { 'onboarding.enrol': 6 } }`. */
+/**
+ * How often each kind and name happened: `{ effect: { enrolment: 5 }, request: { 'onboarding.enrol': 6 } }`. Entries no
+ * longer kept count too, unless the filter asks for what only a kept entry knows.
+ */
 export function countLedger(state: SandboxState, filter: LedgerFilter = {}): LedgerCounts {
   const { sql, values } = where(filter);
+  const rows = state.all<Count>(`select kind, name, count(*) as n from ledger ${sql} group by kind, name`, ...values);
   const counts: LedgerCounts = {};
-  for (const row of state.all<{ kind: LedgerKind; name: string; n: number }>(
-    `select kind, name, count(*) as n from ledger ${sql} group by kind, name`,
-    ...values,
-  )) {
-    (counts[row.kind] ??= {})[row.name] = row.n;
+  for (const { kind, name, n } of [...rows, ...droppedCounts(state, filter)]) {
+    const ofKind = (counts[kind] ??= {});
+    ofKind[name] = (ofKind[name] ?? 0) + n;
   }
   return counts;
+}
+
+interface Count {
+  kind: LedgerKind;
+  name: string;
+  n: number;
+}
+
+const KEPT_IN_TOTALS: ReadonlySet<string> = new Set(['kind', 'name', 'companyId']);
+
+function droppedCounts(state: SandboxState, filter: LedgerFilter): Count[] {
+  const asked = Object.entries(filter).flatMap(([key, value]) => (value === undefined ? [] : [key]));
+  if (asked.some((key) => !KEPT_IN_TOTALS.has(key))) return [];
+  const { sql, values } = where(filter);
+  return state.all<Count>(`select kind, name, sum(n) as n from ledger_totals ${sql} group by kind, name`, ...values);
 }

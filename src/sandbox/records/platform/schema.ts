@@ -23,6 +23,10 @@ create table if not exists ledger (
   status integer,
   subject text, request_id text, fault text, origin text, detail text not null default '{}'
 ) strict;
+create table if not exists ledger_totals (
+  kind text not null, name text not null, company_id integer not null, n integer not null,
+  primary key (kind, name, company_id)
+) strict, without rowid;
 create index if not exists ledger_by_name on ledger (kind, name, company_id);
 create table if not exists deliveries (
   id integer primary key, company_id integer not null, event text not null, body text not null, stamp text not null,
