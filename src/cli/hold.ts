@@ -1,3 +1,4 @@
+import { userInfo } from 'node:os';
 import type { Command } from 'commander';
 import type { HoldView } from '../operator/read-holds.ts';
 import { age } from './ages.ts';
@@ -30,6 +31,7 @@ export function addHold(program: Command): void {
     .argument('<hold>', 'id of the hold')
     .argument('<answer>', 'one of the answers that `hold show` lists')
     .argument('[arguments...]', 'what the answer takes, for example an employee id')
+    .option('--as <name>', 'who answers; by default the user of this system')
     .addHelpText('after', example('hirebridge hold answer 1f2e3d4c retry'))
     .action(runAnswer);
 }
@@ -68,6 +70,7 @@ function renderHold(hold: HoldView): string {
     `opened ${hold.openedAt}`,
     `details ${JSON.stringify(hold.details)}`,
     `answers: ${hold.answers.join(', ')}`,
+    ...(hold.answer === null ? [] : [`answered ${hold.answer} by ${hold.answeredBy ?? 'unknown'}`]),
     ...(first === undefined ? [] : [`next: hirebridge hold answer ${hold.holdId} ${first}`]),
   ];
   return `${lines.join('\n')}\n`;
@@ -77,15 +80,16 @@ async function runAnswer(
   holdId: string,
   answer: string,
   args: string[],
-  _options: unknown,
+  options: { as?: string },
   command: Command,
 ): Promise<void> {
   const places = placesOf(command);
+  const by = options.as ?? userInfo().username;
   await useEmbeddedTemporal(places.dataDir);
   const [{ answerHold }, { withClient }] = await Promise.all([
     import('../operator/answer-hold.ts'),
     import('./with-client.ts'),
   ]);
-  await withClient(places, (parts) => answerHold(parts, { holdId, answer, arguments: args }));
+  await withClient(places, (parts) => answerHold(parts, { holdId, answer, arguments: args, by }));
   process.stdout.write(`Answered ${holdId} with ${answer}. Follow it with: hirebridge status\n`);
 }

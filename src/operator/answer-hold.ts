@@ -12,7 +12,7 @@ import { readHoldRow } from './read-holds.ts';
 /** Stores a person's answer, then hints what waits for it: a reconcile makes up for a lost signal. */
 export async function answerHold(
   { store, hires }: Pick<OperatorParts, 'store' | 'hires'>,
-  { holdId, answer, arguments: args }: { holdId: string; answer: string; arguments: string[] },
+  { holdId, answer, arguments: args, by }: { holdId: string; answer: string; arguments: string[]; by: string },
 ): Promise<void> {
   const hold = await readHoldRow(store, holdId);
   const accepted = JSON.parse(hold.answers) as string[];
@@ -27,7 +27,7 @@ export async function answerHold(
       'ANSWER_INCOMPLETE',
       `The answer ${answer} needs an id: hirebridge hold answer ${holdId} ${answer} <${takes}>`,
     );
-  if (!(await writeAnswer(store, holdId, answer, args)))
+  if (!(await writeAnswer(store, holdId, { answer, arguments: args, by })))
     throw refused('HOLD_ANSWERED', `Hold ${holdId} is answered already; the first answer stands.`);
   const { tenant_id: tenantId, job_candidate_id: jobCandidateId } = hold;
   if (jobCandidateId !== null)

@@ -17,6 +17,7 @@ export interface HoldView {
   details: Record<string, unknown>;
   openedAt: string;
   answer: string | null;
+  answeredBy: string | null;
 }
 
 /** Holds with their age, oldest first; closed ones only with `all`. */
@@ -57,6 +58,7 @@ function viewHold(row: HoldRow): HoldView {
     details: JSON.parse(row.details) as Record<string, unknown>,
     openedAt: new Date(Number(row.opened_at)).toISOString(),
     answer: row.answer,
+    answeredBy: row.answered_by,
   };
 }
 

@@ -20,34 +20,39 @@ export interface NewHold {
  * Parks a hire (or a tenant's question); an open hold of the same hire and code is returned instead of a second one.
  */
 export async function openHold(store: Store, hold: NewHold): Promise<{ holdId: string; fresh: boolean }> {
-  return store.kysely.transaction().execute(async (trx) => {
-    const same = await trx
-      .selectFrom('holds')
-      .select('hold_id')
-      .where('tenant_id', '=', hold.tenantId)
-      .where('job_candidate_id', hold.jobCandidateId === undefined ? 'is' : '=', hold.jobCandidateId ?? null)
-      .where('period', hold.period === undefined ? 'is' : '=', hold.period ?? null)
-      .where('code', '=', hold.code)
-      .where('closed_at', 'is', null)
-      .executeTakeFirst();
-    if (same !== undefined) return { holdId: same.hold_id, fresh: false };
-    const holdId = randomUUID().slice(0, 8);
-    await trx
-      .insertInto('holds')
-      .values({
-        hold_id: holdId,
-        tenant_id: hold.tenantId,
-        job_candidate_id: hold.jobCandidateId ?? null,
-        period: hold.period ?? null,
-        code: hold.code,
-        message: hold.message,
-        answers: JSON.stringify(hold.answers),
-        details: JSON.stringify(hold.details ?? {}),
-        opened_at: store.now,
-      })
-      .execute();
-    return { holdId, fresh: true };
-  });
+  const holdId = randomUUID().slice(0, 8);
+  // The unique index on open holds decides between processes that ask at once.
+  const made = await store.kysely
+    .insertInto('holds')
+    .values({
+      hold_id: holdId,
+      tenant_id: hold.tenantId,
+      job_candidate_id: hold.jobCandidateId ?? null,
+      period: hold.period ?? null,
+      code: hold.code,
+      message: hold.message,
+      answers: JSON.stringify(hold.answers),
+      details: JSON.stringify(hold.details ?? {}),
+      opened_at: store.now,
+    })
+    .onConflict((c) => c.doNothing())
+    .executeTakeFirst();
+  if (made.numInsertedOrUpdatedRows === 1n) return { holdId, fresh: true };
+  const open = await openHoldLike(store, hold);
+  // Closed between the two statements, or its id was taken.
+  return open === undefined ? openHold(store, hold) : { holdId: open.hold_id, fresh: false };
+}
+
+function openHoldLike(store: Store, { tenantId, jobCandidateId, period, code }: NewHold) {
+  return store.kysely
+    .selectFrom('holds')
+    .select('hold_id')
+    .where('tenant_id', '=', tenantId)
+    .where('job_candidate_id', jobCandidateId === undefined ? 'is' : '=', jobCandidateId ?? null)
+    .where('period', period === undefined ? 'is' : '=', period ?? null)
+    .where('code', '=', code)
+    .where('closed_at', 'is', null)
+    .executeTakeFirst();
 }
 
 export async function readHold(store: Store, holdId: string): Promise<HoldRow | undefined> {
@@ -64,16 +69,23 @@ export async function listHolds(
   return query.execute();
 }
 
+export interface PersonsAnswer {
+  answer: string;
+  arguments: readonly string[];
+  /** Who gives it. */
+  by: string;
+}
+
 /** Writes a person's answer. False when the hold is closed or answered already: the first answer stands. */
-export async function answerHold(
-  store: Store,
-  holdId: string,
-  answer: string,
-  args: readonly string[],
-): Promise<boolean> {
+export async function answerHold(store: Store, holdId: string, given: PersonsAnswer): Promise<boolean> {
   const result = await store.kysely
     .updateTable('holds')
-    .set({ answer, answer_arguments: JSON.stringify(args), answered_at: store.now })
+    .set({
+      answer: given.answer,
+      answer_arguments: JSON.stringify(given.arguments),
+      answered_at: store.now,
+      answered_by: given.by,
+    })
     .where('hold_id', '=', holdId)
     .where('closed_at', 'is', null)
     .where('answered_at', 'is', null)

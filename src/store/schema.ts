@@ -16,6 +16,7 @@ export interface Tables {
   links: LinkTable;
   plans: PlanTable;
   holds: HoldTable;
+  alarms: AlarmTable;
   jobs: JobTable;
   streams: StreamTable;
   quarantine: QuarantineTable;
@@ -167,8 +168,28 @@ interface HoldTable {
   answer: string | null;
   answer_arguments: string | null;
   answered_at: number | null;
+  /** Who gave the answer. */
+  answered_by: string | null;
   closed_at: number | null;
   notified_at: number | null;
+}
+
+/** activity-failing: one activity of a hire or tenant fails again and again. unknown-value: the specification has no such value. */
+export type AlarmKind = 'activity-failing' | 'unknown-value';
+
+interface AlarmTable {
+  tenant_id: string;
+  kind: AlarmKind;
+  /** Ids, names of activities and fields, codes; no personal data. */
+  subject: string;
+  /** The latest code, and its message. */
+  reason: string;
+  message: string;
+  since: number;
+  last_seen_at: number;
+  times: number;
+  /** Null while the trouble is too young to be an alarm. */
+  raised_at: number | null;
 }
 
 interface JobTable {
@@ -236,6 +257,7 @@ interface RateLimitTable {
 
 export type HireRow = Selectable<HireTable>;
 export type HoldRow = Selectable<HoldTable>;
+export type AlarmRow = Selectable<AlarmTable>;
 export type IntentRow = Selectable<IntentTable>;
 export type LinkRow = Selectable<LinkTable>;
 export type ClaimRow = Selectable<ClaimTable>;

@@ -1,12 +1,13 @@
 import { execFile } from 'node:child_process';
 import { promisify } from 'node:util';
-import { describe, expect, test, vi } from 'vitest';
+import { describe, expect, onTestFinished, test, vi } from 'vitest';
 import { closeCreditGate, openCreditGate, passCreditGate, releaseCanary } from '../../src/store/credit-gate.ts';
 import { addHints, clearHints, readHints } from '../../src/store/hints.ts';
 import { endHire, insertHires, latestHire, updateHire } from '../../src/store/hires.ts';
-import { answerHold, closeHold, listHolds, openHold } from '../../src/store/holds.ts';
+import { answerHold, closeHold, listHolds, openHold, readHold } from '../../src/store/holds.ts';
 import { linkEmployee, linksOfPerson, moveClaim, releaseClaim, takeClaim } from '../../src/store/identity.ts';
 import { decideIntent, latestIntent, openIntent, requestUnderWay } from '../../src/store/intents.ts';
+import { openStore, type Store } from '../../src/store/open-store.ts';
 import { pauseTenant, readClock, readTenantState, resumeTenant } from '../../src/store/tenant-states.ts';
 import { freshStore, freshStoreUrl, kinds } from './stores.ts';
 
@@ -141,11 +142,25 @@ describe.each(kinds)('the store on %s', (kind) => {
     const hold = { ...key, code: 'MAPPING_INCOMPLETE', message: 'm', answers: ['retry'] };
     const first = await openHold(store, hold);
     expect(await openHold(other, hold)).toEqual({ holdId: first.holdId, fresh: false });
-    expect(await answerHold(store, first.holdId, 'retry', [])).toBe(true);
-    expect(await answerHold(other, first.holdId, 'cancel', [])).toBe(false);
+    expect(await answerHold(store, first.holdId, { answer: 'retry', arguments: [], by: 'ann' })).toBe(true);
+    expect(await answerHold(other, first.holdId, { answer: 'cancel', arguments: [], by: 'bob' })).toBe(false);
+    expect(await readHold(other, first.holdId)).toMatchObject({ answer: 'retry', answered_by: 'ann' });
     await closeHold(store, first.holdId);
     expect(await listHolds(store)).toEqual([]);
     expect((await openHold(store, hold)).holdId).not.toBe(first.holdId);
+  });
+
+  test('four processes that open one hold at once open one', async () => {
+    const url = await freshStoreUrl(kind);
+    const stores: Store[] = [];
+    for (let count = 0; count < 4; count += 1) stores.push(await openStore(url));
+    onTestFinished(async () => void (await Promise.all(stores.map((store) => store.close()))));
+    const hold = { code: 'CREDITS_USED_UP', message: 'm', answers: ['retry'] };
+    for (const of of [{ tenantId: 'acme' }, key]) {
+      const opened = await Promise.all(stores.map((store) => openHold(store, { ...of, ...hold })));
+      expect(opened.filter(({ fresh }) => fresh)).toHaveLength(1);
+      expect(new Set(opened.map(({ holdId }) => holdId)).size).toBe(1);
+    }
   });
 
   test('a tenant is paused once and resumed once', async () => {

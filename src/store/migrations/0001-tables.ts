@@ -1,4 +1,4 @@
-import type { Kysely } from 'kysely';
+import { type Kysely, sql } from 'kysely';
 
 /** Every table of the first release. Never edited once released; a change is a new migration. */
 export async function up(db: Kysely<unknown>): Promise<void> {
@@ -176,10 +176,31 @@ async function createHolds(db: Kysely<unknown>): Promise<void> {
     .addColumn('answer', 'text')
     .addColumn('answer_arguments', 'text')
     .addColumn('answered_at', 'bigint')
+    .addColumn('answered_by', 'text')
     .addColumn('closed_at', 'bigint')
     .addColumn('notified_at', 'bigint')
     .execute();
   await db.schema.createIndex('holds_open').on('holds').columns(['tenant_id', 'closed_at']).execute();
+  await db.schema
+    .createIndex('holds_once_open')
+    .unique()
+    .on('holds')
+    .expression(sql`tenant_id, coalesce(job_candidate_id, ''), coalesce(period, 0), code`)
+    .where(sql<boolean>`closed_at is null`)
+    .execute();
+  await db.schema
+    .createTable('alarms')
+    .addColumn('tenant_id', 'text', (c) => c.notNull())
+    .addColumn('kind', 'text', (c) => c.notNull())
+    .addColumn('subject', 'text', (c) => c.notNull())
+    .addColumn('reason', 'text', (c) => c.notNull())
+    .addColumn('message', 'text', (c) => c.notNull())
+    .addColumn('since', 'bigint', (c) => c.notNull())
+    .addColumn('last_seen_at', 'bigint', (c) => c.notNull())
+    .addColumn('times', 'integer', (c) => c.notNull())
+    .addColumn('raised_at', 'bigint')
+    .addPrimaryKeyConstraint('alarms_key', ['tenant_id', 'kind', 'subject'])
+    .execute();
 }
 
 async function createStreams(db: Kysely<unknown>): Promise<void> {

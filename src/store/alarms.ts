@@ -1,0 +1,78 @@
+import { sql } from 'kysely';
+import type { Store } from './open-store.ts';
+import type { AlarmKind, AlarmRow } from './schema.ts';
+
+/** What an alarm is about: one activity of one hire, one value of one field. */
+export interface AlarmKey {
+  tenantId: string;
+  kind: AlarmKind;
+  /** Ids, names of activities and fields, codes; no personal data. */
+  subject: string;
+}
+
+export interface Trouble extends AlarmKey {
+  /** A code. */
+  reason: string;
+  /** What, why and the next step; no personal data. */
+  message: string;
+}
+
+/**
+ * Notes trouble, and raises its alarm once it has lasted `afterMs`. True for the one call that raised it, so that it is
+ * logged once.
+ */
+export async function noteTrouble(store: Store, trouble: Trouble, afterMs: number): Promise<boolean> {
+  const { reason, message } = trouble;
+  const key = { tenant_id: trouble.tenantId, kind: trouble.kind, subject: trouble.subject };
+  await store.kysely
+    .insertInto('alarms')
+    .values({ ...key, reason, message, since: store.now, last_seen_at: store.now, times: 1 })
+    .onConflict((c) =>
+      c
+        .columns(['tenant_id', 'kind', 'subject'])
+        .doUpdateSet((eb) => ({ reason, message, last_seen_at: store.now, times: eb('alarms.times', '+', 1) })),
+    )
+    .execute();
+  const raised = await rowOf(store, trouble)
+    .set({ raised_at: store.now })
+    .where('raised_at', 'is', null)
+    .where(sql<boolean>`since + ${afterMs} <= ${store.now}`)
+    .executeTakeFirst();
+  return raised.numUpdatedRows === 1n;
+}
+
+/** The trouble is over. Says whether an alarm was raised for it. */
+export async function clearTrouble(store: Store, key: AlarmKey): Promise<boolean> {
+  const row = await store.kysely
+    .deleteFrom('alarms')
+    .where('tenant_id', '=', key.tenantId)
+    .where('kind', '=', key.kind)
+    .where('subject', '=', key.subject)
+    .returning('raised_at')
+    .executeTakeFirst();
+  return row !== undefined && row.raised_at !== null;
+}
+
+/** Forgets trouble that nobody has met again for so long: its work was given up. */
+export async function forgetTrouble(store: Store, kind: AlarmKind, unseenMs: number): Promise<void> {
+  await store.kysely
+    .deleteFrom('alarms')
+    .where('kind', '=', kind)
+    .where(sql<boolean>`last_seen_at + ${unseenMs} <= ${store.now}`)
+    .execute();
+}
+
+/** Every raised alarm, oldest first. */
+export async function listAlarms(store: Store, tenantId?: string): Promise<AlarmRow[]> {
+  let query = store.kysely.selectFrom('alarms').selectAll().where('raised_at', 'is not', null).orderBy('since');
+  if (tenantId !== undefined) query = query.where('tenant_id', '=', tenantId);
+  return query.execute();
+}
+
+function rowOf(store: Store, key: AlarmKey) {
+  return store.kysely
+    .updateTable('alarms')
+    .where('tenant_id', '=', key.tenantId)
+    .where('kind', '=', key.kind)
+    .where('subject', '=', key.subject);
+}

@@ -1,0 +1,47 @@
+import { describe, expect, test } from 'vitest';
+import { clearTrouble, forgetTrouble, listAlarms, noteTrouble } from '../../src/store/alarms.ts';
+import { freshStore, kinds } from './stores.ts';
+
+const key = { tenantId: 'acme', kind: 'activity-failing', subject: '5012 enrol' } as const;
+const trouble = { ...key, reason: 'FLOW_INACTIVE', message: 'Flow 7 is not active.' };
+
+describe.each(kinds)('alarms on %s', (kind) => {
+  test('trouble becomes an alarm once it has lasted long enough, and is raised once', async () => {
+    const { store, other } = await freshStore(kind);
+    expect(await noteTrouble(store, trouble, 60_000)).toBe(false);
+    expect(await listAlarms(store)).toEqual([]);
+    const raised = await Promise.all([noteTrouble(store, trouble, 0), noteTrouble(other, trouble, 0)]);
+    expect(raised.toSorted()).toEqual([false, true]);
+    expect(await listAlarms(other, 'acme')).toMatchObject([{ subject: '5012 enrol', times: 3 }]);
+    expect(await listAlarms(other, 'globex')).toEqual([]);
+  });
+
+  test('an alarm keeps since when, and shows the latest reason', async () => {
+    const { store } = await freshStore(kind);
+    await noteTrouble(store, trouble, 0);
+    const [first] = await listAlarms(store);
+    await noteTrouble(store, { ...trouble, reason: 'HTTP_502' }, 0);
+    expect(await listAlarms(store)).toMatchObject([{ since: first?.since, reason: 'HTTP_502' }]);
+  });
+
+  test('trouble that is over is gone, and begins anew', async () => {
+    const { store } = await freshStore(kind);
+    expect(await clearTrouble(store, key)).toBe(false);
+    await noteTrouble(store, trouble, 60_000);
+    expect(await clearTrouble(store, key)).toBe(false);
+    await noteTrouble(store, trouble, 0);
+    expect(await clearTrouble(store, key)).toBe(true);
+    expect(await noteTrouble(store, trouble, 60_000)).toBe(false);
+  });
+
+  test('trouble that nobody meets any more is forgotten', async () => {
+    const { store } = await freshStore(kind);
+    await noteTrouble(store, trouble, 0);
+    await forgetTrouble(store, 'activity-failing', 60_000);
+    expect(await listAlarms(store)).toHaveLength(1);
+    await forgetTrouble(store, 'unknown-value', 0);
+    expect(await listAlarms(store)).toHaveLength(1);
+    await forgetTrouble(store, 'activity-failing', 0);
+    expect(await listAlarms(store)).toEqual([]);
+  });
+});
