@@ -9,7 +9,7 @@ test('every import goes to a lower floor', () => {
 });
 
 /** Rooms whose files still import each other in a ring: this list only ever gets shorter. */
-const unfinished = ['src/http', 'src/partner', 'src/sandbox', 'test/sandbox', 'test/simulation'];
+const unfinished = ['src/http', 'src/partner', 'src/sandbox', 'test/sandbox'];
 
 test('no files import each other in a ring', () => {
   const rings = importCycles(readCode());

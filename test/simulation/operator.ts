@@ -7,16 +7,6 @@ import { drawOne } from './scenario.ts';
 import { policies } from './tenants.ts';
 import { type Customer, served, type World } from './world.ts';
 
-/** One answer somebody gave: what it allows is taken into account by the oracle. */
-export interface Given {
-  tenantId: string;
-  jobCandidateId: string | null;
-  period: number | null;
-  code: string;
-  answer: string;
-  human: string;
-}
-
 /**
  * Somebody who looks before they answer: who is an employee is read from the HRIS itself. Answers every open hold, or
  * while the

@@ -4,7 +4,6 @@ import type { Store } from '../../src/store/open-store.ts';
 import type { Tenant } from '../../src/tenants/schema.ts';
 import type { HrisDouble } from './hris-double.ts';
 import type { WireRequest } from './network.ts';
-import type { Given } from './operator.ts';
 import type { Process } from './processes.ts';
 import type { Scenario } from './scenario.ts';
 import type { StoreDouble } from './store-double.ts';
@@ -23,6 +22,16 @@ export interface Customer {
   startDateField: string;
   idField: string;
   hris: HrisDouble;
+}
+
+/** One answer somebody gave: what it allows is taken into account by the oracle. */
+export interface Given {
+  tenantId: string;
+  jobCandidateId: string | null;
+  period: number | null;
+  code: string;
+  answer: string;
+  human: string;
 }
 
 /** The partner, the HRIS, the store, Temporal and the product's processes of one seed, all in memory. */
