@@ -13,7 +13,9 @@ type Kind = (rate: number, burst: number) => RateLimit;
 
 const KINDS: Record<string, Kind> = { fixed, sliding, token, concurrency };
 
-/** Reads `fixed|sliding|token|concurrency:RATE[:BURST]`; only a token bucket has a burst. Undefined for anything else. */
+/**
+ * Reads `fixed|sliding|token|concurrency:RATE[:BURST]`; only a token bucket has a burst. Undefined for anything else.
+ */
 export function parseRateLimit(text: string): RateLimit | undefined {
   const [kind = '', rateText = '', burstText, ...more] = text.split(':');
   const rate = Number(rateText);

@@ -44,7 +44,10 @@ function toJob({ body, ...row }: Row): Job {
   return { ...row, fields: JSON.parse(body) as JobFields };
 }
 
-/** A job, on the company's first pipeline unless another is named (J1, assumed). The API emits no job.created; the dashboard does (section 6, J16). */
+/**
+ * A job, on the company's first pipeline unless another is named (J1, assumed). The API emits no job.created; the
+ * dashboard does (section 6, J16).
+ */
 export function createJob(ctx: Context, input: Record<string, unknown> & { title: string }): Job {
   const { status, pipelineId, customFields: _values, ...given } = input;
   const { state, company, now } = ctx;

@@ -19,8 +19,9 @@ export function isTerminal(overallStatus: string): boolean {
 }
 
 /**
- * Enrols all or none; `at` says where an entry stands in the request: a duplicate of an active enrolment, or within the entries, refuses the whole call with 409; then
- * too few credits do with 402 (O3, O4, O13, assumed). One credit and one event a person.
+ * Enrols all or none; `at` says where an entry stands in the request: a duplicate of an active enrolment, or within the
+ * entries, refuses the whole call with 409; then too few credits do with 402 (O3, O4, O13, assumed). One credit and one
+ * event a person.
  */
 export function enrol(
   ctx: Context,
