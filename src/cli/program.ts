@@ -6,6 +6,7 @@ import { addDoctor } from './doctor.ts';
 import { EXIT } from './exit-codes.ts';
 import { addHire } from './hire.ts';
 import { addHold } from './hold.ts';
+import { addInbox } from './inbox.ts';
 import { addOpenApi } from './openapi.ts';
 import { example } from './options.ts';
 import { exitCodeOf, printError } from './print-error.ts';
@@ -24,6 +25,7 @@ const COMMANDS = [
   addWorker,
   addHire,
   addHold,
+  addInbox,
   addSync,
   addStatus,
   addDoctor,

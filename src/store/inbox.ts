@@ -17,7 +17,7 @@ export interface Delivery {
 
 /** How long one relay may hold a row before another may take it. */
 const LEASE_MS = 30_000;
-const MAX_TRIES = 10;
+const MAX_FAILURES = 10;
 const RETRY_BASE_MS = 500;
 const RETRY_CAP_MS = 60_000;
 
@@ -34,7 +34,7 @@ export async function insertDelivery(store: Store, delivery: Delivery): Promise<
       body: delivery.body,
       state: delivery.state,
       received_at: store.now,
-      tries: 0,
+      failures: 0,
       next_try_at: 0,
       leased_until: 0,
       last_error: null,
@@ -49,8 +49,8 @@ export async function insertDelivery(store: Store, delivery: Delivery): Promise<
 export interface LeasedDelivery extends Pick<Delivery, 'tenantId' | 'bodyHash' | 'event' | 'ids'> {
   /** Milliseconds on the database's clock. */
   receivedAt: number;
-  /** This one included. */
-  tries: number;
+  /** How often it could not be relayed through a fault of its own. */
+  failures: number;
 }
 
 /** Leases up to `limit` due deliveries to this relay, oldest first; those that another relay holds are skipped. */
@@ -67,7 +67,7 @@ export async function leaseDeliveries(store: Store, limit: number): Promise<Leas
   const rows = await store.kysely
     .with('due', () => locked)
     .updateTable('inbox')
-    .set({ leased_until: sql<number>`${store.now} + ${LEASE_MS}`, tries: (eb) => eb('tries', '+', 1) })
+    .set({ leased_until: sql<number>`${store.now} + ${LEASE_MS}` })
     .where((eb) =>
       eb.exists(
         eb
@@ -77,7 +77,7 @@ export async function leaseDeliveries(store: Store, limit: number): Promise<Leas
           .whereRef('due.body_hash', '=', 'inbox.body_hash'),
       ),
     )
-    .returning(['tenant_id', 'body_hash', 'event', 'ids', 'received_at', 'tries'])
+    .returning(['tenant_id', 'body_hash', 'event', 'ids', 'received_at', 'failures'])
     .execute();
   return rows.map((row) => ({
     tenantId: row.tenant_id,
@@ -85,7 +85,7 @@ export async function leaseDeliveries(store: Store, limit: number): Promise<Leas
     event: row.event,
     ids: JSON.parse(row.ids) as DeliveryIds,
     receivedAt: Number(row.received_at),
-    tries: row.tries,
+    failures: row.failures,
   }));
 }
 
@@ -94,27 +94,20 @@ export async function finishDelivery(store: Store, key: DeliveryKey, state: 'rel
   await update(store, key, { state, done_at: store.now, last_error: null });
 }
 
-/** Puts it back for later; after ten tries it is undeliverable, and only a person brings it back. */
+/** Puts it back for later; after ten failures it is undeliverable, and only a person brings it back. */
 export async function failDelivery(store: Store, row: LeasedDelivery, reason: string): Promise<void> {
-  if (row.tries >= MAX_TRIES) {
-    await update(store, row, { state: 'undeliverable', last_error: reason, done_at: store.now });
+  const failed = { failures: row.failures + 1, last_error: reason };
+  if (failed.failures >= MAX_FAILURES) {
+    await update(store, row, { ...failed, state: 'undeliverable', done_at: store.now });
     return;
   }
-  const wait = Math.min(RETRY_CAP_MS, RETRY_BASE_MS * 2 ** (row.tries - 1));
-  await update(store, row, {
-    last_error: reason,
-    leased_until: 0,
-    next_try_at: sql<number>`${store.now} + ${wait}`,
-  });
+  const wait = Math.min(RETRY_CAP_MS, RETRY_BASE_MS * 2 ** row.failures);
+  await update(store, row, { ...failed, leased_until: 0, next_try_at: sql<number>`${store.now} + ${wait}` });
 }
 
-/** Puts it back without counting the try: nothing is wrong with it, its time has not come. */
+/** Puts it back: nothing is wrong with it, its time has not come. */
 export async function deferDelivery(store: Store, row: LeasedDelivery, waitMs: number): Promise<void> {
-  await update(store, row, {
-    tries: row.tries - 1,
-    leased_until: 0,
-    next_try_at: sql<number>`${store.now} + ${waitMs}`,
-  });
+  await update(store, row, { leased_until: 0, next_try_at: sql<number>`${store.now} + ${waitMs}` });
 }
 
 export interface InboxCount {

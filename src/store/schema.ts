@@ -60,7 +60,8 @@ interface InboxTable {
   body: string;
   state: InboxState;
   received_at: number;
-  tries: number;
+  /** Outages count none. */
+  failures: number;
   next_try_at: number;
   leased_until: number;
   last_error: string | null;
@@ -69,8 +70,7 @@ interface InboxTable {
 
 /**
  * waiting: to be relayed. relayed: Temporal or `hints` has it. ignored: no one acts upon it yet. unknown: event name
- * not known.
- * other-company: names another company. undeliverable: ten tries failed.
+ * not known. other-company: names another company. undeliverable: failed ten times.
  */
 export type InboxState = 'waiting' | 'relayed' | 'ignored' | 'unknown' | 'other-company' | 'undeliverable';
 

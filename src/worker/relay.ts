@@ -1,12 +1,11 @@
 import { setTimeout as delay } from 'node:timers/promises';
-import { isGrpcServiceError } from '@temporalio/client';
 import pLimit from 'p-limit';
-import { isConnectorError } from '../errors.ts';
 import type { Logger } from '../log.ts';
 import { isEventName } from '../partner/contract/events.ts';
 import { deferDelivery, failDelivery, finishDelivery, type LeasedDelivery, leaseDeliveries } from '../store/inbox.ts';
 import { readTenantState } from '../store/tenant-states.ts';
 import { dispatch } from './dispatch.ts';
+import { isOutage, outageReason } from './is-outage.ts';
 import { createReconcileRequests } from './reconcile-requests.ts';
 import { type HintSender, sendHints } from './send-hints.ts';
 
@@ -22,6 +21,13 @@ export interface RelayOptions extends Omit<HintSender, 'reconciles'> {
 const BATCH = 50;
 const IN_FLIGHT = 16;
 const DEFER_MS = 1_000;
+const NOTE_EVERY_MS = 60_000;
+
+interface Relay extends HintSender {
+  log: Logger;
+  /** When each reason for waiting was logged last. */
+  outages: Map<string, number>;
+}
 
 /** Moves stored deliveries on to Temporal. Several may run on one store: each row is leased by one. */
 export function startRelay(options: RelayOptions): { close(): Promise<void> } {
@@ -38,7 +44,7 @@ export function startRelay(options: RelayOptions): { close(): Promise<void> } {
 async function relayUntil(stop: AbortSignal, options: RelayOptions): Promise<void> {
   const { store, log, triggerReconcile, idleMs = 200, reconcileGapMs = 2_000 } = options;
   const reconciles = createReconcileRequests(triggerReconcile, reconcileGapMs);
-  const relay = { ...options, reconciles };
+  const relay: Relay = { ...options, reconciles, outages: new Map() };
   const limit = pLimit(IN_FLIGHT);
   while (!stop.aborted) {
     try {
@@ -56,9 +62,17 @@ async function relayUntil(stop: AbortSignal, options: RelayOptions): Promise<voi
     .catch((error: unknown) => log.warn({ err: error }, 'a requested reconcile is left to its schedule'));
 }
 
-async function relayDelivery(relay: HintSender & { log: Logger }, delivery: LeasedDelivery): Promise<void> {
+/** Says why deliveries wait, once a minute for each reason. */
+function noteOutage({ log, outages }: Relay, reason: string): void {
+  const now = performance.now();
+  if (now - (outages.get(reason) ?? Number.NEGATIVE_INFINITY) < NOTE_EVERY_MS) return;
+  outages.set(reason, now);
+  log.error({ reason }, 'deliveries wait until Temporal, the partner or the store works again');
+}
+
+async function relayDelivery(relay: Relay, delivery: LeasedDelivery): Promise<void> {
   const { store, log } = relay;
-  const { tenantId, event, tries } = delivery;
+  const { tenantId, event, failures } = delivery;
   try {
     const tenant = await readTenantState(store, tenantId);
     // No hire starts before everyone hired earlier is recorded; the delivery waits, and that is no failure of it.
@@ -67,25 +81,15 @@ async function relayDelivery(relay: HintSender & { log: Logger }, delivery: Leas
     await sendHints[kind](relay, delivery, tenant);
     await finishDelivery(store, delivery, kind === 'ignored' ? 'ignored' : 'relayed');
   } catch (error) {
-    // An outage of Temporal or the partner is not counted, or it would throw deliveries away.
-    if (isUnavailable(error) || isPartnerAway(error)) return deferDelivery(store, delivery, DEFER_MS);
-    const reason = error instanceof Error ? error.name : 'unknown';
-    log.warn({ tenantId, event, tries, reason }, 'delivery not relayed');
-    await failDelivery(store, delivery, reason);
+    const reason = outageReason(error);
+    if (!isOutage(error)) {
+      log.warn({ tenantId, event, failures, reason }, 'delivery not relayed');
+      return failDelivery(store, delivery, reason);
+    }
+    // No try is spent, or an outage would throw deliveries away.
+    noteOutage(relay, reason);
+    await deferDelivery(store, delivery, DEFER_MS);
   }
-}
-
-const UNAVAILABLE = 14;
-const DEADLINE_EXCEEDED = 4;
-
-function isUnavailable(error: unknown): boolean {
-  const cause = error instanceof Error && isGrpcServiceError(error.cause) ? error.cause : error;
-  return isGrpcServiceError(cause) && (cause.code === UNAVAILABLE || cause.code === DEADLINE_EXCEEDED);
-}
-
-/** Asking the partner for its stages may fail like any call; only a rejection is about the event itself. */
-function isPartnerAway(error: unknown): boolean {
-  return isConnectorError(error) && error.action !== 'reject';
 }
 
 function pause(ms: number, signal: AbortSignal): Promise<void> {

@@ -158,3 +158,39 @@ test('status shows the last run of each stream, what was left out, and why one w
   expect(readable.stdout).toMatch(/acme +candidates +partial .*100 read, 90 unchanged, 7 created, 2 updated +1 *\n/);
   expect(readable.stdout).toContain('acme jobs was refused: The landing table is not there. [LANDING_UNUSABLE]');
 });
+
+const DELIVERY = {
+  tenantId: 'acme',
+  bodyHash: 'abcdef0123456789',
+  event: 'candidate.hired',
+  ids: { jobCandidateId: ['7'] },
+  body: '{"data":{"email":"jane@example.com"}}',
+  state: 'waiting',
+} as const;
+
+test('inbox list shows what became undeliverable without its body, and inbox retry gives it to the relay again', async () => {
+  const data = await dataDir(async (store) => {
+    await insertDelivery(store, DELIVERY);
+    await store.kysely.updateTable('inbox').set({ state: 'undeliverable', failures: 10 }).execute();
+    await insertDelivery(store, { ...DELIVERY, bodyHash: 'f0', state: 'other-company' });
+  });
+  const list = await runCli(['inbox', 'list', '--data', data]);
+  expect(list.stdout).toMatch(/abcdef012345 +acme .*candidate\.hired +undeliverable/);
+  expect(list.stdout).not.toContain('jane@example.com');
+  const retried = await runCli(['inbox', 'retry', '--all', '--data', data]);
+  expect(retried.stdout).toContain('1 given to the relay again');
+  const one = await runCli(['inbox', 'retry', 'f0', '--data', data]);
+  expect(one.stdout).toContain('1 given to the relay again');
+  const waiting = JSON.parse((await runCli(['inbox', 'list', '--state', 'waiting', '--json', '--data', data])).stdout);
+  expect(waiting).toMatchObject([{ failures: 0 }, { failures: 0 }]);
+});
+
+test.each([
+  ['a delivery that is not there', ['retry', 'ffff'], /inbox list/],
+  ['neither a delivery nor --all', ['retry'], /--all/],
+])('inbox retry of %s is rejected with exit code 2', async (_what, args, expected) => {
+  const data = await dataDir(async () => undefined);
+  const { code, stderr } = await runCli(['inbox', ...args, '--data', data]);
+  expect(code).toBe(2);
+  expect(stderr).toMatch(expected);
+});

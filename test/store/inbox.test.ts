@@ -39,7 +39,7 @@ describe.each(kinds)('the inbox on %s', (kind) => {
   test('gives a relay the ids that were stored with the delivery', async () => {
     const { store } = await freshStore(kind);
     await insertDelivery(store, delivery('a'));
-    expect(await leaseDeliveries(store, 1)).toMatchObject([{ tries: 1, ids: { jobCandidateId: ['7'] } }]);
+    expect(await leaseDeliveries(store, 1)).toMatchObject([{ failures: 0, ids: { jobCandidateId: ['7'] } }]);
   });
 
   test('gives each row to one relay, oldest first', async () => {
@@ -52,19 +52,19 @@ describe.each(kinds)('the inbox on %s', (kind) => {
     expect(await leaseDeliveries(store, 25)).toEqual([]);
   });
 
-  test('gives a failed row again later, and after ten tries to a person only', async () => {
+  test('gives a failed row again later, and after ten failures to a person only', async () => {
     const { store } = await freshStore(kind);
     await insertDelivery(store, delivery('bad'));
-    for (let tries = 1; tries <= 10; tries += 1) {
+    for (let failures = 1; failures <= 10; failures += 1) {
       const [row] = await leaseDeliveries(store, 1);
-      expect(row?.tries).toBe(tries);
+      expect(row?.failures).toBe(failures - 1);
       if (row !== undefined) await failDelivery(store, row, 'BROKEN');
-      if (tries < 10) {
+      if (failures < 10) {
         expect(await leaseDeliveries(store, 1)).toEqual([]);
         await makeDue(store);
       }
     }
-    expect(await stateOf(store, 'bad')).toMatchObject({ state: 'undeliverable', last_error: 'BROKEN', tries: 10 });
+    expect(await stateOf(store, 'bad')).toMatchObject({ state: 'undeliverable', last_error: 'BROKEN', failures: 10 });
   });
 
   test('a row that fails does not hold up the next', async () => {
@@ -76,12 +76,12 @@ describe.each(kinds)('the inbox on %s', (kind) => {
     expect((await leaseDeliveries(store, 5)).map((row) => row.bodyHash)).toEqual(['good']);
   });
 
-  test('a deferred row has spent no try', async () => {
+  test('a deferred row has no failure', async () => {
     const { store } = await freshStore(kind);
     await insertDelivery(store, delivery('early'));
     const [row] = await leaseDeliveries(store, 1);
     if (row !== undefined) await deferDelivery(store, row, 60_000);
-    expect(await stateOf(store, 'early')).toMatchObject({ state: 'waiting', tries: 0 });
+    expect(await stateOf(store, 'early')).toMatchObject({ state: 'waiting', failures: 0 });
   });
 
   test('a relayed row is never leased again', async () => {

@@ -100,7 +100,7 @@ test('a reconcile still owed is asked for when the relay ends', async () => {
   expect(reconciles).toHaveLength(2);
 });
 
-test('a delivery waits, its tries uncounted, while the partner cannot be asked for its stages', async () => {
+test('a delivery waits, and has not failed, while the partner cannot be asked for its stages', async () => {
   const store = await freshStore();
   const asked = { times: 0 };
   const isHiringStage = async (): Promise<boolean> => {
@@ -113,5 +113,43 @@ test('a delivery waits, its tries uncounted, while the partner cannot be asked f
   await until('the first look', async () => asked.times === 1);
   await relayed(store, 1);
   expect(hinted).toEqual(['7 person']);
-  expect(await store.kysely.selectFrom('inbox').select('tries').executeTakeFirst()).toEqual({ tries: 1 });
+  expect(await store.kysely.selectFrom('inbox').select('failures').executeTakeFirst()).toEqual({ failures: 0 });
+});
+
+function grpcError(code: number): Error {
+  return new Error('Failed to signal', {
+    cause: Object.assign(new Error('grpc'), { code, details: '', metadata: {} }),
+  });
+}
+
+test.each<[string, Error]>([
+  ['Temporal is too busy (RESOURCE_EXHAUSTED)', grpcError(8)],
+  ['the Temporal key has expired (UNAUTHENTICATED)', grpcError(16)],
+  ['the Temporal key may not do this (PERMISSION_DENIED)', grpcError(7)],
+  ['the store does not answer', Object.assign(new Error('connect'), { code: 'ECONNREFUSED' })],
+])('a delivery that meets an outage waits and has not failed: %s', async (_what, error) => {
+  const store = await freshStore();
+  const sent = { times: 0 };
+  const signalHire = async (): Promise<boolean> => {
+    sent.times += 1;
+    if (sent.times === 1) throw error;
+    return true;
+  };
+  relayOver(store, { signalHire });
+  await deliver(store, 'candidate.hired', { jobCandidateIds: [7] });
+  await relayed(store, 1);
+  const row = await store.kysely.selectFrom('inbox').select(['failures', 'last_error']).executeTakeFirst();
+  expect({ sent: sent.times, ...row }).toEqual({ sent: 2, failures: 0, last_error: null });
+});
+
+test('a delivery that Temporal rejects as invalid has failed, with its reason', async () => {
+  const store = await freshStore();
+  const signalHire = (): Promise<boolean> => Promise.reject(grpcError(3));
+  relayOver(store, { signalHire });
+  await deliver(store, 'candidate.hired', { jobCandidateIds: [7] });
+  const failed = await until('the first failure', async () => {
+    const row = await store.kysely.selectFrom('inbox').select(['failures', 'last_error']).executeTakeFirst();
+    return row !== undefined && row.failures > 0 ? row : undefined;
+  });
+  expect(failed).toEqual({ failures: 1, last_error: 'Error 3' });
 });

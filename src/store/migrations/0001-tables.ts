@@ -55,7 +55,7 @@ async function createInbox(db: Kysely<unknown>): Promise<void> {
     .addColumn('body', 'text', (c) => c.notNull())
     .addColumn('state', 'text', (c) => c.notNull())
     .addColumn('received_at', 'bigint', (c) => c.notNull())
-    .addColumn('tries', 'integer', (c) => c.notNull())
+    .addColumn('failures', 'integer', (c) => c.notNull())
     .addColumn('next_try_at', 'bigint', (c) => c.notNull())
     .addColumn('leased_until', 'bigint', (c) => c.notNull())
     .addColumn('last_error', 'text')

@@ -1,0 +1,60 @@
+import { sql } from 'kysely';
+import type { DeliveryIds } from './inbox.ts';
+import type { Store } from './open-store.ts';
+import type { InboxState } from './schema.ts';
+
+export interface StoredDelivery {
+  tenantId: string;
+  bodyHash: string;
+  event: string;
+  ids: DeliveryIds;
+  state: InboxState;
+  receivedAt: number;
+  failures: number;
+  /** Name or code of the last failure. */
+  lastError: string | null;
+}
+
+export interface DeliveryFilter {
+  states: readonly InboxState[];
+  tenantId?: string;
+  /** The first characters of its hash. */
+  hash?: string;
+  limit?: number;
+}
+
+/** Deliveries in these states, those that came last first; the body stays in the store. */
+export async function listDeliveries(store: Store, filter: DeliveryFilter): Promise<StoredDelivery[]> {
+  let query = store.kysely
+    .selectFrom('inbox')
+    .select(['tenant_id', 'body_hash', 'event', 'ids', 'state', 'received_at', 'failures', 'last_error'])
+    .where('state', 'in', filter.states)
+    .orderBy('received_at', 'desc')
+    .orderBy('body_hash');
+  if (filter.tenantId !== undefined) query = query.where('tenant_id', '=', filter.tenantId);
+  if (filter.hash !== undefined)
+    query = query.where(sql`substr(body_hash, 1, ${filter.hash.length})`, '=', filter.hash);
+  if (filter.limit !== undefined) query = query.limit(filter.limit);
+  return (await query.execute()).map((row) => ({
+    tenantId: row.tenant_id,
+    bodyHash: row.body_hash,
+    event: row.event,
+    ids: JSON.parse(row.ids) as DeliveryIds,
+    state: row.state,
+    receivedAt: Number(row.received_at),
+    failures: row.failures,
+    lastError: row.last_error,
+  }));
+}
+
+/** Gives these to the relay again, with nothing counted against them. Says how many there were. */
+export async function retryDeliveries(store: Store, filter: Omit<DeliveryFilter, 'limit'>): Promise<number> {
+  let query = store.kysely
+    .updateTable('inbox')
+    .set({ state: 'waiting', failures: 0, next_try_at: 0, leased_until: 0, last_error: null, done_at: null })
+    .where('state', 'in', filter.states);
+  if (filter.tenantId !== undefined) query = query.where('tenant_id', '=', filter.tenantId);
+  if (filter.hash !== undefined)
+    query = query.where(sql`substr(body_hash, 1, ${filter.hash.length})`, '=', filter.hash);
+  return Number((await query.executeTakeFirst()).numUpdatedRows);
+}
