@@ -14,8 +14,8 @@ export interface Check {
 }
 
 /** The simulation, at most so many seeds; it ends at the first violation. */
-export function simulation(says: RegExp, seeds = 600): Check {
-  return { command: ['node', 'test/simulation/simulate.ts', '--seeds', String(seeds), '--bail'], says };
+export function simulation(says: RegExp, seeds = 600, ...more: '--quirks'[]): Check {
+  return { command: ['node', 'test/simulation/simulate.ts', '--seeds', String(seeds), '--bail', ...more], says };
 }
 
 /** Test files of the unit project. */

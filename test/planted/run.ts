@@ -23,31 +23,50 @@ const names = (await readdir(new URL('bugs', import.meta.url)))
   .map((file) => file.replace(/\.ts$/, ''))
   .filter((name) => wanted.length === 0 || wanted.includes(name));
 if (names.length === 0) throw new Error(`No planted bug is called ${wanted.join(' or ')}.`);
-let missed = 0;
-for (const name of names) {
+const bugs = await Promise.all(names.map(readBug));
+const broken = await runControls(bugs);
+const missed: string[] = [];
+for (const bug of bugs) if (!(await isCaught(bug))) missed.push(bug.name);
+console.log(`${bugs.length - missed.length} of ${bugs.length} planted bugs caught`);
+if (missed.length > 0) console.log(`missed: ${missed.join(', ')}`);
+process.exitCode = missed.length === 0 && broken === 0 ? 0 : 1;
+
+async function readBug(name: string): Promise<PlantedBug> {
   const { bug } = (await import(new URL(`bugs/${name}.ts`, import.meta.url).href)) as { bug: PlantedBug };
-  const caught = await inCopy(bug, (directory) => run(bug.caughtBy, directory)).catch(
+  return bug;
+}
+
+/** Each check passes without its patch, or its failure would prove nothing. Says how many do not. */
+async function runControls(all: readonly PlantedBug[]): Promise<number> {
+  const checks = new Map(all.map(({ caughtBy }) => [caughtBy.command.join(' '), caughtBy]));
+  let failed = 0;
+  for (const [command, check] of checks) {
+    const { code, output, seconds } = await inCopy([], (directory) => run(check, directory));
+    console.log(`${code === 0 ? 'passes' : 'FAILS '}  unpatched${seconds.toFixed(0).padStart(33)} s  ${command}`);
+    if (code === 0) continue;
+    failed += 1;
+    console.log(output.slice(-2_000));
+  }
+  return failed;
+}
+
+async function isCaught({ name, patches, caughtBy }: PlantedBug): Promise<boolean> {
+  const { code, output, seconds } = await inCopy(patches, (directory) => run(caughtBy, directory)).catch(
     (error: unknown): Ending => ({ code: 0, output: String(error), seconds: 0 }),
   );
-  const right = caught.code !== 0 && bug.caughtBy.says.test(caught.output);
-  if (!right) missed += 1;
-  const by = right
-    ? evidence(bug.caughtBy, caught.output)
-    : `MISSED by ${bug.caughtBy.command.join(' ')} (ended ${caught.code})`;
-  console.log(
-    `${right ? 'caught' : 'MISSED'}  ${bug.name.padEnd(36)} ${caught.seconds.toFixed(0).padStart(4)} s  ${by}`,
-  );
-  if (!right) console.log(caught.output.slice(-2_000));
+  const caught = code !== 0 && caughtBy.says.test(output);
+  const by = caught ? evidence(caughtBy, output) : `by ${caughtBy.command.join(' ')} (ended ${code})`;
+  console.log(`${caught ? 'caught' : 'MISSED'}  ${name.padEnd(38)} ${seconds.toFixed(0).padStart(3)} s  ${by}`);
+  if (!caught) console.log(output.slice(-2_000));
+  return caught;
 }
-console.log(`${names.length - missed} of ${names.length} planted bugs caught`);
-process.exitCode = missed === 0 ? 0 : 1;
 
-async function inCopy<T>(bug: PlantedBug, use: (directory: string) => Promise<T>): Promise<T> {
+async function inCopy<T>(patches: PlantedBug['patches'], use: (directory: string) => Promise<T>): Promise<T> {
   const directory = await mkdtemp(join(tmpdir(), 'hirebridge-planted-'));
   try {
     for (const path of COPIED) await cp(join(ROOT, path), join(directory, path), { recursive: true });
     await symlink(join(ROOT, 'node_modules'), join(directory, 'node_modules'));
-    for (const { file, find, replace } of bug.patches) await patch(join(directory, file), find, replace);
+    for (const { file, find, replace } of patches) await patch(join(directory, file), find, replace);
     return await use(directory);
   } finally {
     await rm(directory, { recursive: true, force: true });
@@ -69,7 +88,11 @@ function run({ command }: Check, cwd: string): Promise<Ending> {
   const [program = '', ...args] = command;
   const began = performance.now();
   const path = `${join(cwd, 'node_modules', '.bin')}:${process.env['PATH'] ?? ''}`;
-  const child = spawn(program, args, { cwd, env: { ...process.env, PATH: path }, stdio: ['ignore', 'pipe', 'pipe'] });
+  const child = spawn(program, args, {
+    cwd,
+    env: { ...process.env, PATH: path, NO_COLOR: '1' },
+    stdio: ['ignore', 'pipe', 'pipe'],
+  });
   let output = '';
   for (const stream of [child.stdout, child.stderr]) stream.on('data', (chunk) => (output += String(chunk)));
   return new Promise((resolve) =>

@@ -1,0 +1,16 @@
+import { type PlantedBug, tests } from '../planted-bug.ts';
+
+export const bug: PlantedBug = {
+  name: 'e-mail sent as it was typed',
+  patches: [
+    {
+      file: 'src/partner/client/build-request.ts',
+      find: 'body: cleanEmails(endpoint.body, given.body)',
+      replace: 'body: [cleanEmails, given.body][1]',
+    },
+  ],
+  caughtBy: tests(
+    /an e-mail with a zero-width blank is sent and read without them/,
+    'test/partner/client/emails.test.ts',
+  ),
+};

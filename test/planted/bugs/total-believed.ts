@@ -1,0 +1,23 @@
+import { type PlantedBug, tests } from '../planted-bug.ts';
+
+export const bug: PlantedBug = {
+  name: 'total believed more than an empty page',
+  patches: [
+    {
+      file: 'src/partner/client/pages.ts',
+      find: '    if (raw.length === 0 && page > paging.firstPage) break;\n',
+      replace: '',
+    },
+    {
+      file: 'src/partner/client/pages.ts',
+      find: 'if (raw.length === 0 || isLast(',
+      replace: 'if (isLast(',
+    },
+    {
+      file: 'src/partner/client/pages.ts',
+      find: '  if (ids.length === 0 || ids.includes(undefined)) return undefined;\n',
+      replace: '',
+    },
+  ],
+  caughtBy: tests(/is an empty page when records vanish while we read/, 'test/partner/client/lists.test.ts'),
+};
