@@ -1,5 +1,5 @@
 import { afterAll, expect, test } from 'vitest';
-import { countCalls, startCountedWorld, sumOf } from '../harness/count-calls.ts';
+import { addNewcomer, countCalls, startCountedWorld, sumOf } from '../harness/count-calls.ts';
 import { takeApplicants } from '../harness/hiring.ts';
 import { temporalForTests } from '../harness/temporal.ts';
 
@@ -16,7 +16,10 @@ async function callsOf(onboarding: 'skip' | 'played', hires: number, others: num
     hired: others,
   });
   try {
-    const calls = await countCalls(world, await takeApplicants(world, hires));
+    const calls = await countCalls(
+      world,
+      hires === 1 ? [await addNewcomer(world)] : await takeApplicants(world, hires),
+    );
     const each = sumOf(calls) / hires;
     rows.push({ onboarding, hires, 'others in the stage': others, 'calls a hire': each, ...Object.fromEntries(calls) });
     return each;

@@ -1,5 +1,6 @@
 import { readFile, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
+import { contract } from '../../src/partner/contract/index.ts';
 import { readStatus, untilBaseline } from './hiring.ts';
 import { type Applicant, startWorld, until, type World, type WorldOptions } from './world.ts';
 import { TENANT } from './world-tenant.ts';
@@ -22,6 +23,18 @@ export async function startCountedWorld(onboarding: 'skip' | 'played', options: 
   await Promise.all([world.startReceiver(), world.startWorker()]);
   await untilBaseline(world);
   return world;
+}
+
+/** Somebody who comes after everybody else, so last in each list, as the partner orders them. */
+export async function addNewcomer(world: World): Promise<Applicant> {
+  const [someone] = await world.applicants();
+  const candidate = { email: 'zoe.newcomer@example.com', firstName: 'Zoe', lastName: 'Newcomer' };
+  const added = await world.control.act('addCandidate', { candidate, jobId: someone?.jobId ?? 0 });
+  const newcomer = added as unknown as Applicant;
+  const startDate = { customFieldId: world.startDateField, entityType: 'candidate' as const, value: '2027-01-11' };
+  const body = [{ ...startDate, entityId: String(newcomer.candidateId) }];
+  await world.partner.inChunks(contract.customFieldValues.upsertBulk, { body });
+  return newcomer;
 }
 
 /** Hires these people at once, plays their onboardings, and counts the requests until all are done and at rest. */
