@@ -8,8 +8,8 @@ import { answersOf, closeHoldsOf } from '../../src/store/holds.ts';
 import { releaseClaim } from '../../src/store/identity.ts';
 import { requestUnderWay } from '../../src/store/intents.ts';
 import { readClock } from '../../src/store/tenant-states.ts';
+import { hiringStagesOf } from '../../src/tenants/hiring-stages.ts';
 import { assertKnownCompany } from '../assert-known-company.ts';
-import type { Connection } from '../connections.ts';
 import type { ActivityDeps } from '../deps.ts';
 import { guarded } from '../guarded.ts';
 import { readPresence } from '../presence/read-presence.ts';
@@ -22,7 +22,12 @@ const HOUR_MS = 3_600_000;
 /** Where the person is at this moment; one reading, which proves nothing about absence. */
 export function readHire(deps: ActivityDeps, ref: HireRef): ReturnType<HireActivities['readHire']> {
   return guarded(deps, ref.tenantId, async (connection) => {
-    const { verdict } = await readPresence(deps.store, connection, ref.jobCandidateId, stagesOf(connection));
+    const { verdict } = await readPresence(
+      deps.store,
+      connection,
+      ref.jobCandidateId,
+      hiringStagesOf(connection.tenant),
+    );
     return { verdict };
   });
 }
@@ -30,15 +35,16 @@ export function readHire(deps: ActivityDeps, ref: HireRef): ReturnType<HireActiv
 /** The second reading, and with the same key the reading of something that is known to be there. */
 export function confirmGone(deps: ActivityDeps, ref: HireRef): ReturnType<HireActivities['confirmGone']> {
   return guarded(deps, ref.tenantId, async (connection) => {
-    const { verdict } = await readPresence(deps.store, connection, ref.jobCandidateId, stagesOf(connection));
+    const { verdict } = await readPresence(
+      deps.store,
+      connection,
+      ref.jobCandidateId,
+      hiringStagesOf(connection.tenant),
+    );
     if (verdict === 'in') return { verdict: 'here' } as const;
     await assertKnownCompany(deps.store, connection);
     return { verdict: 'gone' } as const;
   });
-}
-
-function stagesOf({ tenant }: Connection): string[] {
-  return [...new Set([...tenant.policies.enrolAt, ...tenant.policies.createAt])];
 }
 
 /** A wrong filter or a mass move must not end hires by the dozen: above the tenant's number an hour, a person decides. */
@@ -63,7 +69,7 @@ export function cancelHire(deps: ActivityDeps, input: HireRef): ReturnType<HireA
     if (row.employee_id !== null) throw hasEmployeeAlready(ref, row.employee_id);
     const byPerson = (await answersOf(store, ref)).at(-1)?.answer === 'cancel';
     if (!byPerson && row.state === 'open') {
-      const { verdict } = await readPresence(store, connection, ref.jobCandidateId, stagesOf(connection));
+      const { verdict } = await readPresence(store, connection, ref.jobCandidateId, hiringStagesOf(connection.tenant));
       if (verdict === 'in' && !(await isTerminatedByUs(hire))) return { verdict: 'back' } as const;
     }
     await terminateEnrolment(hire, 'hire cancelled', sinceRead);

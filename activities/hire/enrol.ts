@@ -8,6 +8,7 @@ import { recordEnrolment } from '../../src/store/enrolments.ts';
 import { hiresInState, readHireRow, updateHire } from '../../src/store/hires.ts';
 import { closeTenantHolds, openHold } from '../../src/store/holds.ts';
 import { decideIntent, latestIntent } from '../../src/store/intents.ts';
+import { hiringStagesOf } from '../../src/tenants/hiring-stages.ts';
 import type { Connection } from '../connections.ts';
 import type { ActivityDeps } from '../deps.ts';
 import { guardedOrHeld } from '../guarded.ts';
@@ -43,7 +44,7 @@ export function enrol(deps: ActivityDeps, ref: HireRef): Promise<Enrolled> {
 
 async function enrolOnce(deps: ActivityDeps, connection: Connection, ref: HireRef): Promise<Enrolled> {
   const { store, limits } = deps;
-  const { credits, enrolAt, onboarding } = connection.tenant.policies;
+  const { credits, onboarding } = connection.tenant.policies;
   if (onboarding === 'skip') return { verdict: 'skip' };
   const row = await readHireRow(store, ref);
   const reference = enrolmentReference(ref, row.enrolment);
@@ -53,7 +54,7 @@ async function enrolOnce(deps: ActivityDeps, connection: Connection, ref: HireRe
   if (gate.pass && !gate.canary) deps.closedGates.delete(ref.tenantId);
   if (!gate.pass) return adoptOrWait(deps, connection, attempt, gate.waitMs);
   const sinceRead = startClock();
-  const presence = await readPresence(store, connection, ref.jobCandidateId, enrolAt);
+  const presence = await readPresence(store, connection, ref.jobCandidateId, hiringStagesOf(connection.tenant));
   if (presence.verdict !== 'in') return { verdict: 'left' };
   await updateHire(store, ref, { candidate_id: presence.candidateId, job_id: presence.jobId });
   const once = await writeOnce<Enrolment, PinnedEnrolment>({

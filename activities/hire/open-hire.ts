@@ -7,6 +7,7 @@ import { endHire, insertHires, latestHire, readHireRow, updateHire } from '../..
 import { closeHoldsOf, lastAnswered } from '../../src/store/holds.ts';
 import type { HireRow } from '../../src/store/schema.ts';
 import { readTenantState } from '../../src/store/tenant-states.ts';
+import { hiringStagesOf } from '../../src/tenants/hiring-stages.ts';
 import type { Connection } from '../connections.ts';
 import type { ActivityDeps } from '../deps.ts';
 import { guarded } from '../guarded.ts';
@@ -38,7 +39,7 @@ async function openPeriod(
   { tenantId, jobCandidateId }: Input,
   latest: HireRow | undefined,
 ): Promise<Opened> {
-  const presence = await readPresence(store, connection, jobCandidateId, connection.tenant.policies.enrolAt);
+  const presence = await readPresence(store, connection, jobCandidateId, hiringStagesOf(connection.tenant));
   if (presence.verdict !== 'in') return latest === undefined ? notHired() : closed(latest);
   const period = (latest?.period ?? 0) + 1;
   const { candidateId, jobId } = presence;

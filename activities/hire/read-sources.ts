@@ -4,6 +4,7 @@ import { evaluateMapping, type MappingProblem } from '../../src/mapping/evaluate
 import type { MappingSources } from '../../src/mapping/read-source.ts';
 import { updateHire } from '../../src/store/hires.ts';
 import { readJob } from '../../src/store/jobs.ts';
+import { hiringStagesOf } from '../../src/tenants/hiring-stages.ts';
 import { readPresence } from '../presence/read-presence.ts';
 import type { HireContext } from './with-hire.ts';
 
@@ -26,12 +27,13 @@ export async function readSources(
   options: { anyStage: boolean },
 ): Promise<{ verdict: 'left' | 'not-yet' } | { verdict: 'read'; sources: Sources }> {
   const { store, connection, ref } = hire;
-  const { createAt, enrolAt } = connection.tenant.policies;
+  const { createAt } = connection.tenant.policies;
   const presence = await readPresence(store, connection, ref.jobCandidateId, createAt);
   if (presence.verdict === 'missing') return { verdict: 'left' };
   if (presence.verdict === 'out' && !options.anyStage) {
-    if (String(createAt) === String(enrolAt)) return { verdict: 'left' };
-    const { verdict } = await readPresence(store, connection, ref.jobCandidateId, enrolAt);
+    const stages = hiringStagesOf(connection.tenant);
+    if (stages.length === new Set(createAt).size) return { verdict: 'left' };
+    const { verdict } = await readPresence(store, connection, ref.jobCandidateId, stages);
     return { verdict: verdict === 'in' ? 'not-yet' : 'left' };
   }
   const { candidateId, jobId } = presence;

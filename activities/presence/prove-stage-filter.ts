@@ -5,6 +5,7 @@ import { stageTypes, systemStageTypes } from '../../src/partner/contract/pipelin
 import { hiresInState } from '../../src/store/hires.ts';
 import type { Store } from '../../src/store/open-store.ts';
 import { readStageFilter, saveStageFilter } from '../../src/store/stage-filters.ts';
+import { hiringStagesOf } from '../../src/tenants/hiring-stages.ts';
 import type { Connection } from '../connections.ts';
 import { fetchJobCandidates } from './fetch-job-candidates.ts';
 import { isRejected, type StageMember } from './list-stage.ts';
@@ -36,7 +37,7 @@ export async function proveStageFilter(
   if (listed === undefined || listed.memberIds.length <= PAGE) return;
   if ((await readStageFilter(store, tenant.tenant, key, RENEWED_AFTER_MS)) !== undefined) return;
   const stageIds = await readStageIds(connection);
-  const wanted = tenant.policies.enrolAt.flatMap((stage) => stageIds[stage] ?? []);
+  const wanted = hiringStagesOf(tenant).flatMap((stage) => stageIds[stage] ?? []);
   const proven = wanted.length > 0 && (await isProven(store, connection, wanted, listed).catch(notIfRefused));
   await saveStageFilter(store, tenant.tenant, { key, proven, stageIds });
 }
@@ -86,9 +87,10 @@ async function findLeavers(store: Store, connection: Connection, listed: ListedS
 /** People on the same job in another stage: a filter that ignores the stage, or takes either condition, shows them. */
 async function findOutsiders({ partner, tenant }: Connection, listed: ListedStage): Promise<JobCandidate[]> {
   const { listByStageType } = contract.jobCandidates;
+  const stages = hiringStagesOf(tenant);
   const members = new Set(listed.memberIds);
   const found: JobCandidate[] = [];
-  for (const stageType of stageTypes.filter((type) => !tenant.policies.enrolAt.includes(type))) {
+  for (const stageType of stageTypes.filter((type) => !stages.includes(type))) {
     const query = { stageType, jobId: listed.jobId };
     for await (const { items } of partner.pages(listByStageType, { query }, { priority: 'bulk', size: 10 })) {
       const people = items.map((item) => ({ ...item.jobCandidateDetails, candidate_details: item.candidate_details }));
@@ -108,8 +110,7 @@ async function readStageIds({ partner, tenant }: Connection): Promise<Record<str
     if (/^\d+$/.test(stage)) return [Number(stage)];
     return fixed.has(stage) ? all.filter(({ type }) => type === stage).map(({ id }) => Number(id)) : [];
   };
-  const { enrolAt, createAt } = tenant.policies;
-  return Object.fromEntries([...enrolAt, ...createAt].map((stage) => [stage, idsOf(stage)]));
+  return Object.fromEntries(hiringStagesOf(tenant).map((stage) => [stage, idsOf(stage)]));
 }
 
 const fixed: ReadonlySet<string> = new Set(systemStageTypes);

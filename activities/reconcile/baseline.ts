@@ -7,6 +7,7 @@ import { insertBaseline, insertHires, latestHire, type NewHire, updateHire } fro
 import { openHold } from '../../src/store/holds.ts';
 import { markListed } from '../../src/store/jobs.ts';
 import { finishBaseline, startBaseline } from '../../src/store/tenant-states.ts';
+import { hiringStagesOf } from '../../src/tenants/hiring-stages.ts';
 import type { Connection } from '../connections.ts';
 import type { ActivityDeps } from '../deps.ts';
 import { employeeReference, readEnrolmentReference } from '../hire/hire-references.ts';
@@ -87,7 +88,7 @@ async function listHired(connection: Connection, jobs: readonly ListedJob[], cou
   const unreadable = new Map<string, NewHire>();
   for (const job of jobs) {
     counts.jobsListed += 1;
-    for (const stage of connection.tenant.policies.enrolAt) {
+    for (const stage of hiringStagesOf(connection.tenant)) {
       for await (const page of readStageAtRest(connection, job.jobId, stage)) {
         for (const member of page.members) members.set(member.jobCandidateId, member);
         for (const item of page.unreadable) {

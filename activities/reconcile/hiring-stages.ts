@@ -1,4 +1,5 @@
 import { contract } from '../../src/partner/contract/index.ts';
+import { hiringStagesOf } from '../../src/tenants/hiring-stages.ts';
 import type { Connections } from '../connections.ts';
 
 const FRESH_MS = 600_000;
@@ -22,9 +23,9 @@ export function createStageLookup(connections: Connections): (tenantId: string, 
   return async (tenantId, stageId) => {
     const kept = await stagesOf(tenantId, FRESH_MS);
     const types = kept.has(stageId) ? kept : await stagesOf(tenantId, UNKNOWN_MS);
-    const { enrolAt } = (await connections.of(tenantId)).tenant.policies;
+    const stages = hiringStagesOf((await connections.of(tenantId)).tenant);
     const type = types.get(stageId);
-    return type === undefined || enrolAt.includes(stageId) || enrolAt.includes(type);
+    return type === undefined || stages.includes(stageId) || stages.includes(type);
   };
 }
 

@@ -2,6 +2,7 @@ import { isConnectorError } from '../../src/errors.ts';
 import { followedStates, restingStates } from '../../src/hire/hire-state.ts';
 import { hiresInState, latestHires, updateHire } from '../../src/store/hires.ts';
 import { markListed } from '../../src/store/jobs.ts';
+import { hiringStagesOf } from '../../src/tenants/hiring-stages.ts';
 import { listStage, type StageMember } from '../presence/list-stage.ts';
 import { proveStageFilter } from '../presence/prove-stage-filter.ts';
 import { readPresence } from '../presence/read-presence.ts';
@@ -32,7 +33,7 @@ export async function reconcileJob(reconcile: Reconcile, job: ListedJob): Promis
 
 async function listPresent({ connection, counts }: Reconcile, job: ListedJob): Promise<Map<string, StageMember>> {
   const present = new Map<string, StageMember>();
-  for (const stage of connection.tenant.policies.enrolAt) {
+  for (const stage of hiringStagesOf(connection.tenant)) {
     for await (const { members, unreadable } of listStage(connection, job.jobId, stage, 'bulk')) {
       for (const member of members) if (!member.rejected) present.set(member.jobCandidateId, member);
       counts.unreadable += unreadable.length;
@@ -64,12 +65,12 @@ async function noteLeft(
   job: ListedJob,
   present: ReadonlySet<string>,
 ): Promise<void> {
-  const { enrolAt } = connection.tenant.policies;
+  const stages = hiringStagesOf(connection.tenant);
   const resting = await hiresInState(deps.store, tenantId, ...restingStates);
   // All at once: however many they are, they share one list.
   await Promise.all(
     absentFrom(resting, job.jobId, present).map(async ({ job_candidate_id: jobCandidateId, period }) => {
-      const presence = await readPresence(deps.store, connection, jobCandidateId, enrolAt).catch(unlessUnreadable);
+      const presence = await readPresence(deps.store, connection, jobCandidateId, stages).catch(unlessUnreadable);
       // Their own record keeps nobody else waiting; the job is listed again next time.
       if (presence === undefined) counts.unreadable += 1;
       else if (presence.verdict !== 'in')
