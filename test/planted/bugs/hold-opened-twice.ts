@@ -1,0 +1,13 @@
+import { type PlantedBug, tests } from '../planted-bug.ts';
+
+export const bug: PlantedBug = {
+  name: 'hold opened by each process',
+  patches: [
+    {
+      file: 'src/store/migrations/0001-tables.ts',
+      find: "    .createIndex('holds_once_open')\n    .unique()\n",
+      replace: "    .createIndex('holds_once_open')\n",
+    },
+  ],
+  caughtBy: tests(/four processes that open one hold at once open one/, 'test/store/hire-facts.test.ts'),
+};

@@ -1,0 +1,13 @@
+import { type PlantedBug, tests } from '../planted-bug.ts';
+
+export const bug: PlantedBug = {
+  name: 'store error spends tries of a delivery',
+  patches: [
+    {
+      file: 'src/worker/is-outage.ts',
+      find: '  return isDriverError(error);',
+      replace: '  return false && isDriverError(error);',
+    },
+  ],
+  caughtBy: tests(/waits and has not failed: the store does not answer/, 'test/worker/relay.test.ts'),
+};
