@@ -17,7 +17,8 @@ export function readSource(path: SourcePath, sources: MappingSources): Read {
   if (record === undefined) return { value: undefined };
   if ('customField' in path) return readCustomField(path.customField, customFieldsOf(path, sources), path.text);
   const value = record[path.field];
-  return { value: plain(path.key === undefined ? value : isRecord(value) ? value[path.key] : undefined) };
+  if (path.key !== undefined) return { value: isRecord(value) ? plain(value[path.key]) : undefined };
+  return { value: /^id$|Id$/.test(path.field) ? idValue(value) : plain(value) };
 }
 
 /**
@@ -46,6 +47,12 @@ function readCustomField(wanted: string, fields: Record<string, unknown>, text: 
     };
   const [hit] = hits;
   return { value: isRecord(hit) ? plain(hit['value']) : undefined };
+}
+
+/** Ids are text for us; one of digits alone also fits a field of type number. */
+function idValue(value: unknown): Value | undefined {
+  const number = Number(value);
+  return Number.isSafeInteger(number) && String(number) === value ? number : plain(value);
 }
 
 function plain(value: unknown): Value | undefined {

@@ -53,7 +53,9 @@ export const settings: Record<string, (world: World) => Loose | Promise<Loose>> 
       { customFieldId: await newField(world.partner, 'multi-select'), entityId: (await known(world)).candidateId },
     ],
   }),
-  'an assessment generated in the background': async ({ partner }) => ({ body: { jobId: (await newJob(partner)).id } }),
+  'an assessment generated in the background': async ({ partner }) => ({
+    body: { jobId: Number((await newJob(partner)).id) },
+  }),
   'a candidate invited twice': async (world) => {
     const { jobCandidateId } = await newJobCandidate(world);
     const input = { params: { assessmentId: await newAssessment(world.partner) }, body: { jobCandidateId } };
@@ -89,7 +91,7 @@ async function known(world: World): Promise<{ email: string; candidateId: number
     email: newEmail(world),
     firstName: 'Mara',
     lastName: 'Lim',
-    jobId: job.id,
+    jobId: Number(job.id),
     shouldParseResume: false,
     city: 'Singapore',
     country: 'Singapore',
@@ -104,5 +106,5 @@ async function known(world: World): Promise<{ email: string; candidateId: number
   await world.partner.customFieldValues.upsert({
     body: { customFieldId, entityType: 'candidate', entityId: data.id, value: 'kept' },
   });
-  return { email: body.email, candidateId: data.id, jobCandidateId: data.jobCandidateId ?? 0 };
+  return { email: body.email, candidateId: Number(data.id), jobCandidateId: Number(data.jobCandidateId) };
 }

@@ -5,7 +5,7 @@ import { contract } from '../../src/partner/contract/index.ts';
 import { instantOf } from '../../src/partner/contract/shapes.ts';
 
 const field = { id: 'cf_1', entityType: 'job', fieldLabel: 'Level', fieldType: 'text' };
-const person = { id: 501, email: 'ada@example.org' };
+const person = { id: '501', email: 'ada@example.org' };
 const campaign = { id: 3, title: 'Call' };
 
 /** Question, endpoint, body in another reading than the one chosen, path in the parsed body and what must be there. */
@@ -17,7 +17,7 @@ const overrides: [string, { response: { parse(body: unknown): unknown } }, unkno
     contract.candidates.add,
     { status: 'success', data: { candidate: person, isExisting: true } },
     'data.id',
-    501,
+    '501',
   ],
   [
     'C2 flags around the candidate',
@@ -38,9 +38,15 @@ const overrides: [string, { response: { parse(body: unknown): unknown } }, unkno
     contract.candidates.add,
     { status: 'success', data: person, isExisting: true, jobCandidateId: '7' },
     'data.jobCandidateId',
-    7,
+    '7',
   ],
-  ['C11 ids of jobs', contract.candidates.get, { status: 'success', data: { ...person, jobs: [3] } }, 'data.jobs', [3]],
+  [
+    'C11 ids of jobs',
+    contract.candidates.get,
+    { status: 'success', data: { ...person, jobs: [3] } },
+    'data.jobs',
+    ['3'],
+  ],
   [
     'A4 outcomes under another name',
     contract.assessments.getInviteBatch,
@@ -48,8 +54,8 @@ const overrides: [string, { response: { parse(body: unknown): unknown } }, unkno
     'data.results',
     [{ status: 'skipped', reason: { code: 'X' } }],
   ],
-  ['F12 a list of one', contract.customFieldValues.upsert, { status: 'success', data: [{ id: 4 }] }, 'data.id', 4],
-  ['F12 an id', contract.customFieldValues.upsert, { status: 'success', data: 4 }, 'data.id', 4],
+  ['F12 a list of one', contract.customFieldValues.upsert, { status: 'success', data: [{ id: 4 }] }, 'data.id', '4'],
+  ['F12 an id', contract.customFieldValues.upsert, { status: 'success', data: 4 }, 'data.id', '4'],
   ['F12 only a message', contract.customFieldValues.upsertBulk, { status: 'success', message: 'Saved' }, 'data', []],
   [
     'G12 a list inside data',
@@ -77,7 +83,7 @@ const overrides: [string, { response: { parse(body: unknown): unknown } }, unkno
     contract.jobs.create,
     { id: '7', title: 'Nurse', status: 'NEW', createdAt: '2026-01-01' },
     'id',
-    7,
+    '7',
   ],
   ['K2 a move without a record', contract.jobCandidates.move, { status: 'success', message: 'Moved' }, 'data', {}],
   [
@@ -101,8 +107,8 @@ const overrides: [string, { response: { parse(body: unknown): unknown } }, unkno
     'pagination.total',
     12,
   ],
-  ['M10 a bare campaign', contract.campaigns.create, campaign, 'campaign.id', 3],
-  ['M10 a wrapped campaign', contract.campaigns.create, { status: 'success', data: campaign }, 'campaign.id', 3],
+  ['M10 a bare campaign', contract.campaigns.create, campaign, 'campaign.id', '3'],
+  ['M10 a wrapped campaign', contract.campaigns.create, { status: 'success', data: campaign }, 'campaign.id', '3'],
   ['O2 a write without an answer', contract.onboarding.setExternalStatus, undefined, 'data', {}],
   [
     'O5 enrolled people as data',
@@ -162,7 +168,7 @@ const items: [string, { list: { item: { parse(item: unknown): unknown } } }, obj
     'J14 revenue with its unit',
     contract.jobs.list,
     { id: 7, title: 'Nurse', status: 'X', runningRevenue: 'USD 1,250' },
-    { id: 7 },
+    { id: '7' },
   ],
   [
     'K16 form details as a list',

@@ -18,7 +18,7 @@ const custom = (label: string, value: unknown) => ({ label, value, parentSection
 
 const PERSON: MappingSources = {
   candidate: {
-    id: 41,
+    id: '41',
     firstName: 'Zoë',
     lastName: 'Secretname',
     phone: '0917 123 4567',
@@ -27,7 +27,7 @@ const PERSON: MappingSources = {
     summary: '',
   },
   job: {
-    id: 7,
+    id: '7',
     title: 'Cook',
     customFields: {
       d1: custom('Department', 'Engineering'),
@@ -38,7 +38,7 @@ const PERSON: MappingSources = {
     },
   },
   jobCandidate: {
-    id: 9,
+    id: '9',
     customFields: {
       s1: custom('Start date', '2026-03-01'),
       s2: custom('Tags', '["a, b","c"]'),
@@ -59,8 +59,8 @@ function evaluate(rule: string, sources: MappingSources = PERSON): { fields: Emp
 describe('a value arrives', () => {
   test.each<[string, string, EmployeeFields]>([
     ['from a profile field', 'text: { from: candidate.firstName }', { text: 'Zoë' }],
-    ['from a number, as text', 'text: { from: candidate.id }', { text: '41' }],
-    ['from a number, as a number', 'number: { from: candidate.id }', { number: 41 }],
+    ['from an id, as text', 'text: { from: candidate.id }', { text: '41' }],
+    ['from an id, as a number', 'number: { from: candidate.id }', { number: 41 }],
     ['from a list', 'list: { from: candidate.skills }', { list: ['Go', 'SQL'] }],
     ['from the job', 'text: { from: job.title }', { text: 'Cook' }],
     ['from a job custom field by its label', 'text: { from: "job.customFields[Department]" }', { text: 'Engineering' }],

@@ -12,7 +12,7 @@ test('a campaign is created with its defaults, and shown in full', async () => {
     status: 'RUNNING',
     purposeType: 'ASSESSMENT_REMINDER',
     timezone: 'Asia/Manila',
-    companySiteId: sandbox.good.companySiteId,
+    companySiteId: String(sandbox.good.companySiteId),
     accessLevel: 'COMPANY',
     createdAt: '2026-01-05T09:00:00.000Z',
     updatedAt: '2026-01-05T09:00:00.000Z',
@@ -146,7 +146,7 @@ test('campaigns are listed newest first without schedule and messages, by exact 
   const ids: number[] = [];
   for (const status of ['RUNNING', 'DRAFT', 'RUNNING']) ids.unshift((await sandbox.send({ status })).campaign.id);
   const { items } = await sandbox.partner.readAll(contract.campaigns.list);
-  expect(items.map((one) => one.id)).toEqual(ids);
+  expect(items.map((one) => one.id)).toEqual(ids.map(String));
   expect(Object.keys(items[0]!)).not.toContain('schedule');
   expect(Object.keys(items[0]!)).not.toContain('messages');
   const found = async (query: string) => {

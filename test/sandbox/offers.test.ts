@@ -27,9 +27,9 @@ test('an offer goes from draft through its signers in turn to completed, told on
   expect(await get(offerId)).toMatchObject({
     offerId,
     status: 'draft',
-    jobCandidateId: person.id,
-    candidateId: person.candidateId,
-    jobId: person.jobId,
+    jobCandidateId: String(person.id),
+    candidateId: String(person.candidateId),
+    jobId: String(person.jobId),
     signers: [
       { status: 'pending', signingOrder: 1, openedAt: null, signedAt: null },
       { status: 'pending', signingOrder: 2, email: person.candidate_details.email },
@@ -97,7 +97,7 @@ test('offers are filtered by job candidate, candidate, job and status, and paged
   await using sandbox = await open();
   for (const { id } of sandbox.people) await sandbox.control.act('createOffer', { jobCandidateId: id });
   const { items } = await sandbox.partner.readAll(contract.onboarding.listOffers);
-  expect(items.map((one) => one.jobCandidateId)).toEqual(sandbox.people.map((one) => one.id));
+  expect(items.map((one) => one.jobCandidateId)).toEqual(sandbox.people.map((one) => String(one.id)));
   await sandbox.control.act('completeOffer', { offerId: items[3]!.offerId });
   const [first] = sandbox.people;
   const found = async (query: string) => (await sandbox.api('GET', `/onboarding/offers?${query}`)).body.data;

@@ -12,7 +12,7 @@ async function openWithPeople(candidates: number, options: Parameters<typeof ope
   const people = (await sandbox.partner.readAll(contract.jobCandidates.listByJob, { params: { jobId: JOB } })).items;
   return {
     ...sandbox,
-    ids: people.map(({ id }) => id).toSorted((a, b) => a - b),
+    ids: people.map(({ id }) => Number(id)).toSorted((a, b) => a - b),
     rescore: (body: Json = {}) => sandbox.partner.jobCandidates.rescore({ body: { jobId: JOB, ...body } }),
     read: async (rescoreId: string) => (await sandbox.partner.jobCandidates.getRescore({ params: { rescoreId } })).data,
     rescored: async (rescoreId: string) =>
@@ -44,9 +44,9 @@ test('a run is accepted at once, scores in the background, one credit each, and 
   expect(await sandbox.told('job.candidates.rescored')).toEqual([
     { jobId: JOB, rescoreId, status: 'completed', jobCandidateIds: sandbox.ids, ...counts, errors: [] },
   ]);
-  expect(await sandbox.read(rescoreId)).toEqual({ rescoreId, jobId: JOB, status: 'completed', ...counts });
+  expect(await sandbox.read(rescoreId)).toEqual({ rescoreId, jobId: String(JOB), status: 'completed', ...counts });
   const shown = await sandbox.rescored(rescoreId);
-  expect(shown.map(({ id }) => id)).toEqual(sandbox.ids);
+  expect(shown.map(({ id }) => Number(id))).toEqual(sandbox.ids);
   const fetched = await sandbox.api('POST', '/job-candidates/bulk-fetch', { jobCandidateIds: sandbox.ids });
   expect((await sandbox.api('GET', `/job-candidates/rescore/${rescoreId}/candidates`)).body).toEqual(fetched.body);
   for (const { profileMatchScore } of shown) expect(profileMatchScore).toBeTypeOf('number');
@@ -112,7 +112,7 @@ test('a request takes 250 at most: more ids are refused, without ids the first 2
   expect('creditsAvailable' in data).toBe(false);
   await sandbox.later();
   const shown = await sandbox.rescored(data.rescoreId);
-  expect(shown.map(({ id }) => id)).toEqual(sandbox.ids.slice(0, 250));
+  expect(shown.map(({ id }) => Number(id))).toEqual(sandbox.ids.slice(0, 250));
   const body = { jobId: JOB, jobCandidateIds: sandbox.ids.slice(0, 251) };
   expect(await errorOf(sandbox.rescore(body))).toMatchObject({ action: 'reject' });
   expect(outcome(await sandbox.api('POST', '/job-candidates/rescore', body))).toEqual([400, 'INVALID_REQUEST']);
@@ -147,7 +147,7 @@ test('who is gone when it runs has failed; a run that scores nobody has failed',
       errors: [{ reason: 'NOT_FOUND', jobCandidateId: first }],
     },
   ]);
-  expect((await sandbox.rescored(rescoreId)).map(({ id }) => id)).toEqual([second, third]);
+  expect((await sandbox.rescored(rescoreId)).map(({ id }) => Number(id))).toEqual([second, third]);
   const failing = (await sandbox.rescore()).data.rescoreId;
   await sandbox.control.act('setCredits', { credits: 0 });
   await sandbox.later();
@@ -170,8 +170,8 @@ test("unknown or other companies' jobs and runs are 404; a stage is 404, 403 or 
     [{ jobId: 999 }, 404, 'NOT_FOUND'],
     [{ jobId: theirs['id'] }, 404, 'NOT_FOUND'],
     [{ jobId: JOB, stageId: 999 }, 404, 'NOT_FOUND'],
-    [{ jobId: JOB, stageId: foreign?.stages?.[0]?.id }, 403, 'PERMISSION_DENIED'],
-    [{ jobId: JOB, stageId: another.stages?.[0]?.id }, 400, 'INVALID_REQUEST'],
+    [{ jobId: JOB, stageId: Number(foreign?.stages?.[0]?.id) }, 403, 'PERMISSION_DENIED'],
+    [{ jobId: JOB, stageId: Number(another.stages?.[0]?.id) }, 400, 'INVALID_REQUEST'],
     [{}, 400, 'INVALID_REQUEST'],
     [{ jobId: String(JOB) }, 400, 'INVALID_REQUEST'],
     [{ jobId: JOB, jobCandidateIds: ['1'] }, 400, 'INVALID_REQUEST'],

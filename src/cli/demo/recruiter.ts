@@ -53,8 +53,9 @@ async function findPeople(partner: PartnerClient, wanted: number): Promise<Omit<
   for (const stageType of STAGES) {
     const { items } = await partner.readAll(contract.jobCandidates.listByStageType, { query: { stageType } });
     for (const { jobCandidateDetails, candidate_details: candidate } of items) {
-      const { id: jobCandidateId, jobId } = jobCandidateDetails;
-      found.push({ jobCandidateId, candidateId: candidate.id, jobId: jobId ?? 0 });
+      // The sandbox's control plane takes ids as numbers.
+      const { id, jobId } = jobCandidateDetails;
+      found.push({ jobCandidateId: Number(id), candidateId: Number(candidate.id), jobId: Number(jobId) });
     }
   }
   if (found.length < wanted)

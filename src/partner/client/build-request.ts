@@ -1,7 +1,7 @@
 import type { z } from 'zod';
 import { ConnectorError } from '../../errors.ts';
 import type { Overrides } from '../contract/overrides.ts';
-import { cleanEmails } from './clean-emails.ts';
+import { asSent } from './as-sent.ts';
 import { issueText } from './issue-text.ts';
 import { strictSchema } from './strict-schema.ts';
 import type { AnyEndpoint } from './types.ts';
@@ -21,11 +21,12 @@ export interface BuiltRequest {
 }
 
 /**
- * Checks the input against the contract and makes path, query and body of it. E-mails are cleaned; all else is sent as
- * it was given. Error: `INVALID_INPUT`, naming record and fields, never values.
+ * Checks the input against the contract and makes path, query and body of it. E-mails are cleaned and ids written as
+ * the specification has them; all else is sent as it was given. Error: `INVALID_INPUT`, naming record and fields, never
+ * values.
  */
 export function buildRequest(overrides: Overrides, endpoint: AnyEndpoint, given: LooseInput): BuiltRequest {
-  const input = { ...given, body: cleanEmails(endpoint.body, given.body) };
+  const input = { ...given, body: asSent(endpoint.body, given.body) };
   const params = check(endpoint, 'params', input);
   check(endpoint, 'query', input);
   const noBody = endpoint.bodyOptional === true && input.body === undefined;

@@ -12,12 +12,21 @@ export type ListEndpoint = Omit<Endpoint, 'list'> & { list: ListShape };
 export type { AnyEndpoint };
 
 type Nothing = Record<never, never>;
+type Id = z.$brand & string;
+/** What a caller gives: an id read from an answer stands for the integer that goes over the wire. */
+type Given<T> = T extends number
+  ? T | Id
+  : T extends string | boolean | null | undefined
+    ? T
+    : T extends readonly (infer Entry)[]
+      ? readonly Given<Entry>[]
+      : { [K in keyof T]: Given<T[K]> };
 type Slot<Key extends string, Schema> = [NonNullable<Schema>] extends [z.ZodUndefined]
   ? Nothing
   : NonNullable<Schema> extends z.ZodType
     ? Nothing extends z.input<NonNullable<Schema>>
-      ? { [K in Key]?: z.input<NonNullable<Schema>> }
-      : { [K in Key]: z.input<NonNullable<Schema>> }
+      ? { [K in Key]?: Given<z.input<NonNullable<Schema>>> }
+      : { [K in Key]: Given<z.input<NonNullable<Schema>>> }
     : Nothing;
 
 /** `{ params, query, body }` of an endpoint, each present only where the contract has it. */

@@ -2,7 +2,8 @@
 import { z } from 'zod';
 import { Email } from './email.ts';
 import { valueAt } from './envelopes.ts';
-import { AnyObject, atLeastOne, EpochTime, IntegerId, LooseNumber, openEnum, TextId } from './shapes.ts';
+import { JobCandidateId } from './ids.ts';
+import { AnyObject, atLeastOne, EpochTime, LooseNumber, openEnum, TextId } from './shapes.ts';
 
 export const assessmentStatuses = ['ACTIVE', 'INACTIVE'] as const;
 export const assessmentTypes = ['AI_AUDIO_INTERVIEW', 'AI_VIDEO_INTERVIEW'] as const;
@@ -213,7 +214,7 @@ export const BulkInviteEntry = z
 export type BulkInviteEntry = z.input<typeof BulkInviteEntry>;
 
 export const InviteResult = z
-  .looseObject({ jobCandidateId: IntegerId.nullish(), emailAddress: Email.nullish() })
+  .looseObject({ jobCandidateId: JobCandidateId.nullish(), emailAddress: Email.nullish() })
   .meta({ id: 'InviteResult' });
 export type InviteResult = z.infer<typeof InviteResult>;
 
@@ -232,7 +233,7 @@ export const InviteBatch = z.preprocess(
         .array(
           z.looseObject({
             status: openEnum(['invited', 'skipped', 'failed']).nullish(),
-            jobCandidateId: IntegerId.nullish(),
+            jobCandidateId: JobCandidateId.nullish(),
             emailAddress: Email.nullish(),
             externalRef: z.string().nullish(),
             reason: z.unknown().optional(),

@@ -1,6 +1,6 @@
 /** Section 2.10: campaigns, as they arrive and as they are created. The one family that refuses unknown keys. */
 import { z } from 'zod';
-import { AnyObject, EitherId, IntegerId, IsoTime, openEnum, TextId } from './shapes.ts';
+import { AnyObject, IntegerId, IsoTime, openEnum, TextId } from './shapes.ts';
 
 export const campaignPurposes = ['SCHEDULE', 'ONLINE_INTERVIEW', 'INTEREST_CHECK', 'ASSESSMENT_REMINDER'] as const;
 export const callTypes = ['IVR', 'AICall'] as const;
@@ -12,7 +12,7 @@ export const Campaign = z
     status: openEnum(['RUNNING']).nullish(),
     purposeType: openEnum(campaignPurposes).nullish(),
     timezone: z.string().nullish(),
-    companySiteId: EitherId.nullish(),
+    companySiteId: TextId.nullish(),
     accessLevel: openEnum(['COMPANY']).nullish(),
     createdAt: IsoTime.nullish(),
     updatedAt: IsoTime.nullish(),
@@ -39,7 +39,7 @@ export const CampaignLead = z
 export type CampaignLead = z.infer<typeof CampaignLead>;
 
 /** Fields are not shown (SITES); a site's id may be a number or text (M10). */
-export const CompanySite = z.looseObject({ id: EitherId, name: z.string().nullish() }).meta({ id: 'CompanySite' });
+export const CompanySite = z.looseObject({ id: TextId, name: z.string().nullish() }).meta({ id: 'CompanySite' });
 export type CompanySite = z.infer<typeof CompanySite>;
 
 const timeOfDay = z.string().regex(/^([01]\d|2[0-3]):[0-5]\d$/);

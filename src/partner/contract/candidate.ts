@@ -2,7 +2,8 @@
 import { z } from 'zod';
 import { CustomFieldInputs, CustomFieldsShown } from './custom-field-input.ts';
 import { Email } from './email.ts';
-import { AnyObject, atLeastOne, IntegerId, IsoTime, TextId } from './shapes.ts';
+import { CandidateId } from './ids.ts';
+import { AnyObject, atLeastOne, IsoTime, TextId } from './shapes.ts';
 
 /** Elements may be text or objects (C20), as the types of dateOfBirth and category are not shown. */
 const Items = z.preprocess(
@@ -35,7 +36,7 @@ export type WorkExperience = z.infer<typeof WorkExperience>;
 
 export const Candidate = z
   .looseObject({
-    id: IntegerId,
+    id: CandidateId,
     firstName: z.string().nullish(),
     lastName: z.string().nullish(),
     email: Email.nullish(),

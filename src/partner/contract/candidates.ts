@@ -4,9 +4,9 @@ import { Candidate, CandidateInput, CandidateUpdate } from './candidate.ts';
 import { defineEndpoint } from './endpoint.ts';
 import { statusData, statusList, statusPage, successData, valueAt } from './envelopes.ts';
 import { errorsOf, invalidPerPage, invalidRequest, notFound, refusal } from './errors.ts';
+import { JobCandidateId, JobId } from './ids.ts';
 import {
   AnyObject,
-  IntegerId,
   openEnum,
   pathInteger,
   pathText,
@@ -28,7 +28,7 @@ export const AddedCandidate = z.preprocess(
   Candidate.extend({
     isExisting: z.boolean().nullish(),
     isAlreadyInJob: z.boolean().nullish(),
-    jobCandidateId: IntegerId.nullish(),
+    jobCandidateId: JobCandidateId.nullish(),
   }).meta({ id: 'AddedCandidate' }),
 );
 export type AddedCandidate = z.infer<typeof AddedCandidate>;
@@ -38,7 +38,7 @@ export const CandidateWithJobs = z.preprocess(
   flattenAdded,
   Candidate.extend({
     jobs: z
-      .array(z.union([z.looseObject({ jobId: IntegerId.nullish(), jobCandidateId: IntegerId.nullish() }), IntegerId]))
+      .array(z.union([z.looseObject({ jobId: JobId.nullish(), jobCandidateId: JobCandidateId.nullish() }), JobId]))
       .nullish(),
   }).meta({ id: 'CandidateWithJobs' }),
 );

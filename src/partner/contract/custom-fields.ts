@@ -3,7 +3,8 @@ import { z } from 'zod';
 import { defineEndpoint } from './endpoint.ts';
 import { Confirmation, statusData, statusList } from './envelopes.ts';
 import { errorsOf, refusal } from './errors.ts';
-import { atLeastOne, IsoTime, openEnum, pathText, TextId } from './shapes.ts';
+import { CustomFieldId } from './ids.ts';
+import { atLeastOne, IsoTime, openEnum, pathText } from './shapes.ts';
 
 export const entityTypes = ['candidate', 'job'] as const;
 export const fieldTypes = ['text', 'number', 'date', 'select', 'multi-select', 'checkbox', 'textarea'] as const;
@@ -30,7 +31,7 @@ export const jobSections = [
 
 export const CustomField = z
   .looseObject({
-    id: TextId,
+    id: CustomFieldId,
     entityType: openEnum(entityTypes),
     fieldLabel: z.string(),
     fieldType: openEnum(fieldTypes),

@@ -3,16 +3,17 @@ import { z } from 'zod';
 import { Candidate } from './candidate.ts';
 import { CustomFieldsShown } from './custom-field-input.ts';
 import { Email } from './email.ts';
-import { AnyObject, atLeastOne, EpochTime, IntegerId, LooseNumber, openEnum } from './shapes.ts';
+import { CandidateId, JobCandidateId, JobId, StageId } from './ids.ts';
+import { AnyObject, atLeastOne, EpochTime, LooseNumber, openEnum } from './shapes.ts';
 
 export const evaluationStatuses = ['PENDING', 'APPROVED', 'REJECTED'] as const;
 
 /** No stage among the fields shown (see overrides.ts, `jobCandidateStageField`). */
 export const JobCandidate = z
   .looseObject({
-    id: IntegerId,
-    jobId: IntegerId,
-    candidateId: IntegerId,
+    id: JobCandidateId,
+    jobId: JobId,
+    candidateId: CandidateId,
     profileMatchScore: LooseNumber.nullish(),
     evaluationStatus: openEnum(evaluationStatuses).nullish(),
     criteriaMatches: AnyObject.nullish(),
@@ -37,9 +38,9 @@ export type StageCandidate = z.infer<typeof StageCandidate>;
 /** Answer of the stage move ("updated stage info", K2). */
 export const StageMove = z
   .looseObject({
-    jobCandidateId: IntegerId.nullish(),
-    jobId: IntegerId.nullish(),
-    stageId: IntegerId.nullish(),
+    jobCandidateId: JobCandidateId.nullish(),
+    jobId: JobId.nullish(),
+    stageId: StageId.nullish(),
     status: openEnum(['IN_PROGRESS']).nullish(),
   })
   .meta({ id: 'StageMove' });
@@ -49,9 +50,9 @@ const amount = z.union([z.number(), z.string()]).nullish();
 
 export const Application = z
   .looseObject({
-    jobCandidateId: IntegerId,
-    jobId: IntegerId,
-    candidateId: IntegerId,
+    jobCandidateId: JobCandidateId,
+    jobId: JobId,
+    candidateId: CandidateId,
     appliedAt: EpochTime,
     candidate: z
       .looseObject({
@@ -93,7 +94,7 @@ export type Application = z.infer<typeof Application>;
 
 export const ConsentDocument = z
   .looseObject({
-    jobCandidateId: IntegerId,
+    jobCandidateId: JobCandidateId,
     document: z.looseObject({
       name: z.string().nullish(),
       category: openEnum(['dpa_acknowledgment']).nullish(),

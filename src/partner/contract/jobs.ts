@@ -3,7 +3,8 @@ import { z } from 'zod';
 import { CustomFieldInputs, CustomFieldsShown } from './custom-field-input.ts';
 import { defineEndpoint } from './endpoint.ts';
 import { errorsOf, invalidPerPage, invalidRequest, notFound, refusal } from './errors.ts';
-import { AnyObject, EpochTime, IntegerId, LooseNumber, openEnum, queryInteger, queryPageSize } from './shapes.ts';
+import { JobId, PipelineId } from './ids.ts';
+import { AnyObject, EpochTime, LooseNumber, openEnum, queryInteger, queryPageSize } from './shapes.ts';
 
 export const jobStatuses = ['DRAFT', 'ACTIVE', 'INACTIVE', 'DELETED'] as const;
 export const workModes = ['ONSITE', 'REMOTE', 'HYBRID'] as const;
@@ -43,13 +44,13 @@ export const jobRoles = [
 
 export const Job = z
   .looseObject({
-    id: IntegerId,
+    id: JobId,
     title: z.string(),
     description: z.string().nullish(),
     city: z.string().nullish(),
     state: z.string().nullish(),
     country: z.string().nullish(),
-    pipelineId: IntegerId.nullish(),
+    pipelineId: PipelineId.nullish(),
     status: openEnum(jobStatuses),
     workMode: openEnum(workModes).nullish(),
     pipelineStage: z

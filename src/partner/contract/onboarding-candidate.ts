@@ -1,7 +1,8 @@
 /** Section 2.9: onboarding records. */
 import { z } from 'zod';
 import { Email } from './email.ts';
-import { AnyObject, EpochTime, IntegerId, LooseNumber, openEnum, TextId } from './shapes.ts';
+import { CandidateId, FlowId, JobCandidateId, JobId, OnboardingCandidateId } from './ids.ts';
+import { AnyObject, EpochTime, LooseNumber, openEnum, TextId } from './shapes.ts';
 
 export const overallStatuses = [
   'not_started',
@@ -23,7 +24,7 @@ export const signerStatuses = ['pending', 'sent', 'opened', 'signed'] as const;
 
 export const OnboardingFlow = z
   .looseObject({
-    flowId: TextId,
+    flowId: FlowId,
     name: z.string().nullish(),
     status: z.string().nullish(),
     steps: z
@@ -55,8 +56,8 @@ export type OnboardingStep = z.infer<typeof OnboardingStep>;
 /** `stepProgress` is absent on list items; the external status stands at overrides.externalStatusAt (O12). */
 export const OnboardingCandidate = z
   .looseObject({
-    onboardingCandidateId: TextId,
-    flowId: TextId.nullish(),
+    onboardingCandidateId: OnboardingCandidateId,
+    flowId: FlowId.nullish(),
     overallStatus: openEnum(overallStatuses).nullish(),
     externalRef: z.string().nullish(),
     journeyUrl: z.string().nullish(),
@@ -75,7 +76,7 @@ export type OnboardingCandidate = z.infer<typeof OnboardingCandidate>;
 /** An entry of the bulk answer. */
 export const EnrolledCandidate = z
   .looseObject({
-    onboardingCandidateId: TextId,
+    onboardingCandidateId: OnboardingCandidateId,
     email: Email.nullish(),
     externalRef: z.string().nullish(),
     journeyUrl: z.string().nullish(),
@@ -98,9 +99,9 @@ export const Offer = z
   .looseObject({
     offerId: TextId,
     status: openEnum(offerStatuses).nullish(),
-    candidateId: IntegerId.nullish(),
-    jobCandidateId: IntegerId.nullish(),
-    jobId: IntegerId.nullish(),
+    candidateId: CandidateId.nullish(),
+    jobCandidateId: JobCandidateId.nullish(),
+    jobId: JobId.nullish(),
     signers: z
       .array(
         z.looseObject({

@@ -3,7 +3,8 @@ import { z } from 'zod';
 import { defineEndpoint } from './endpoint.ts';
 import { Confirmation, statusData, statusList } from './envelopes.ts';
 import { errorsOf, invalidRequest, notFound, refusal } from './errors.ts';
-import { IntegerId, IsoTime, openEnum, pathInteger } from './shapes.ts';
+import { PipelineId, StageId } from './ids.ts';
+import { IsoTime, openEnum, pathInteger } from './shapes.ts';
 
 export const stageTypes = [
   'SOURCED',
@@ -26,7 +27,7 @@ export const defaultStageTypes = ['SOURCED', 'APPLIED', 'ASSESSMENT', 'SCREEN', 
 
 export const Stage = z
   .looseObject({
-    id: IntegerId,
+    id: StageId,
     name: z.string(),
     type: openEnum(stageTypes),
     createdAt: IsoTime.nullish(),
@@ -38,7 +39,7 @@ export type Stage = z.infer<typeof Stage>;
 /** The order of `stages` is the order of the pipeline (P8). */
 export const Pipeline = z
   .looseObject({
-    id: IntegerId,
+    id: PipelineId,
     name: z.string(),
     createdAt: IsoTime.nullish(),
     updatedAt: IsoTime.nullish(),
@@ -47,7 +48,7 @@ export const Pipeline = z
   .meta({ id: 'Pipeline' });
 export type Pipeline = z.infer<typeof Pipeline>;
 
-const PipelineName = z.looseObject({ id: IntegerId, name: z.string() }).meta({ id: 'PipelineName' });
+const PipelineName = z.looseObject({ id: PipelineId, name: z.string() }).meta({ id: 'PipelineName' });
 const nameBody = z.object({ name: z.string().trim().min(1, { error: 'Pipeline name is required' }) });
 const pipelineParams = z.object({ pipelineId: pathInteger() });
 

@@ -3,15 +3,16 @@ import { z } from 'zod';
 import { defineEndpoint } from './endpoint.ts';
 import { statusData, statusList } from './envelopes.ts';
 import { errorsOf, invalidRequest, notFound, refusal } from './errors.ts';
+import { JobId } from './ids.ts';
 import { JobCandidate } from './job-candidate.ts';
-import { IntegerId, LooseNumber, openEnum, pathText, TextId } from './shapes.ts';
+import { LooseNumber, openEnum, pathText, TextId } from './shapes.ts';
 
 export const rescoreStatuses = ['queued', 'completed', 'failed'] as const;
 
 export const RescoreAccepted = z
   .looseObject({
     rescoreId: TextId,
-    jobId: IntegerId.nullish(),
+    jobId: JobId.nullish(),
     totalEligible: LooseNumber.nullish(),
     totalQueued: LooseNumber.nullish(),
     message: z.string().nullish(),
@@ -26,7 +27,7 @@ export const RescoreRun = z.preprocess(
   z
     .looseObject({
       rescoreId: TextId.nullish(),
-      jobId: IntegerId.nullish(),
+      jobId: JobId.nullish(),
       status: openEnum(rescoreStatuses).nullish(),
       totalEligible: LooseNumber.nullish(),
       totalRequested: LooseNumber.nullish(),

@@ -1,14 +1,21 @@
 /**
  * The small schemas every section file is made of. Answers are read tolerantly, requests strictly:
- * - ids that the spec calls integer are numbers for us, and digits in text are accepted; all others are text;
+ * - ids are text for us, numbers and text on the wire alike; those that the spec calls integer must be digits. What is
+ *   sent keeps the form of the spec. `ids.ts` names the ids that must not be mixed up;
  * - `null` in an answer is read like an absent key wherever the spec does not forbid it (`.nullish()`);
  * - an unknown enum value in an answer is kept as text;
  * - query and path values arrive as text and are coerced.
  */
 import { z } from 'zod';
 
-/** An integer id of an answer; digits in text are read as a number. */
-export const IntegerId = z.preprocess(integerFromText, z.int());
+/** An integer id of an answer, as text; the document says integer, as the spec does. */
+export const IntegerId = z.preprocess(
+  textFromNumber,
+  z
+    .string()
+    .refine((id) => /^-?\d{1,16}$/.test(id), { error: 'expected an integer' })
+    .meta({ type: 'integer' }),
+);
 
 /** A text id of an answer; a number is read as text, and the document says so: it describes what arrives. */
 export const TextId = z.preprocess(
@@ -18,9 +25,6 @@ export const TextId = z.preprocess(
     .min(1)
     .meta({ type: ['string', 'integer'] }),
 );
-
-/** An id that may be either; digits in text are read as a number. */
-export const EitherId = z.preprocess(integerFromText, z.union([z.int(), z.string().min(1)]));
 
 /** ISO 8601 text by the spec; an epoch number is accepted. `instantOf` makes one form of both. */
 export const IsoTime = z.union([z.string().min(1), z.number()]).meta({ description: 'ISO 8601 UTC text.' });

@@ -19,12 +19,21 @@ test('a call sends what the contract says, and gives the whole success body', as
   expect(seen[0]?.headers['x-request-id']).toBe(reports[0]?.requestId);
 });
 
-test('unknown keys of an answer are kept, and ids written as text are read as numbers', async () => {
+test('unknown keys of an answer are kept, and ids are read as text', async () => {
   const { partner } = await scriptedPartner(() => ({
     json: { status: 'success', data: { id: '7', name: 'Main', stages: [], colour: 'blue' } },
   }));
   const { data } = await partner.pipelines.get({ params: { pipelineId: 7 } });
-  expect(data).toMatchObject({ id: 7, colour: 'blue' });
+  expect(data).toMatchObject({ id: '7', colour: 'blue' });
+});
+
+test('an id read from an answer is sent as the number that the specification shows', async () => {
+  const { partner, seen } = await scriptedPartner(() => ({
+    json: { status: 'success', data: { id: 7, name: 'Main', stages: [], rescoreId: 'r' } },
+  }));
+  const { id } = (await partner.pipelines.get({ params: { pipelineId: 7 } })).data;
+  await partner.jobCandidates.rescore({ body: { jobId: id, jobCandidateIds: [id] } });
+  expect(seen[1]?.body).toEqual({ jobId: 7, jobCandidateIds: [7] });
 });
 
 test('arrays in the query travel as a comma list, and nothing is added that was not given', async () => {

@@ -172,7 +172,7 @@ const flow = async (world: World) => ({ flowName: 'Flow', steps: [await step(wor
 
 async function newFlow(world: World): Promise<{ params: { id: number } }> {
   const { data } = await world.partner.assessmentFlows.create({ body: await flow(world) });
-  return { params: { id: data.id } };
+  return { params: { id: Number(data.id) } };
 }
 
 const unknownFlow = () => ({ params: { id: NOBODY } });

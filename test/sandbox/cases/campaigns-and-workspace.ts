@@ -14,7 +14,7 @@ export async function campaign(world: World) {
   return { ...about, ...messages, companySiteId: site.id, phoneNumber: PHONE };
 }
 
-async function newCampaign(world: World): Promise<{ campaignId: number }> {
+async function newCampaign(world: World): Promise<{ campaignId: string }> {
   return { campaignId: (await world.partner.campaigns.create({ body: await campaign(world) })).campaign.id };
 }
 

@@ -23,13 +23,13 @@ const pdf = (world: World) => `https://files.example.com/resume-${String(world.n
 async function upload({ partner }: World, url: string) {
   const job = await newJob(partner);
   const { data } = await partner.jobCandidates.uploadResumes({ body: { jobId: job.id, resumeURLs: [url] } });
-  return { jobId: job.id, batchId: data.batchId };
+  return { jobId: Number(job.id), batchId: data.batchId };
 }
 
 /** Somebody added with a resume to parse. */
 async function addWithResume(world: World, resume: string) {
   const { data } = await world.partner.candidates.add({ body: { ...profile(world), shouldParseResume: true, resume } });
-  return { candidateId: data.id };
+  return { candidateId: Number(data.id) };
 }
 
 async function dashboardJob({ control }: World) {
@@ -58,7 +58,7 @@ export const happenings: Record<EventName, Happening> = {
   'resume.bulk_upload_parse.completed': async (world) => ({ ...(await upload(world, pdf(world))), successCount: 1 }),
   'resume.bulk_upload_parse.failed': async (world) => {
     const { jobId, batchId } = await upload(world, pdf(world));
-    await world.control.act('setJobStatus', { jobId: Number(jobId), status: 'DELETED' });
+    await world.control.act('setJobStatus', { jobId, status: 'DELETED' });
     return { batchId };
   },
   'resume.single_parse.completed': (world) => addWithResume(world, pdf(world)),
@@ -103,7 +103,10 @@ export const happenings: Record<EventName, Happening> = {
   'job.candidate.score.failed': async (world) => {
     const { id: jobId } = await newJob(world.partner);
     await world.control.act('setCredits', { credits: 0 });
-    const { jobCandidateId } = await world.control.act('apply', { jobId, candidate: { email: newEmail(world) } });
+    const { jobCandidateId } = await world.control.act('apply', {
+      jobId: Number(jobId),
+      candidate: { email: newEmail(world) },
+    });
     return { jobCandidateId };
   },
   'job.candidates.rescored': async (world) => {

@@ -42,7 +42,7 @@ export const jobCases: Cases<'jobs'> = {
 
 export const candidateCases: Cases<'candidates'> = {
   add: {
-    success: async (world) => ({ body: { ...profile(world), jobId: (await newJob(world.partner)).id } }),
+    success: async (world) => ({ body: { ...profile(world), jobId: Number((await newJob(world.partner)).id) } }),
     refusals: {
       INVALID_REQUEST: () => ({ body: { email: 'nobody' } }),
       NOT_FOUND: (world) => ({ body: { ...profile(world), jobId: NOBODY } }),

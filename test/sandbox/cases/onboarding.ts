@@ -108,5 +108,5 @@ async function documentOf(world: World): Promise<{ onboardingCandidateId: string
 /** An offer of somebody in a job, as a draft. */
 export async function newOffer(world: World): Promise<string> {
   const { jobCandidateId } = await newJobCandidate(world);
-  return (await world.control.act('createOffer', { jobCandidateId })).offerId;
+  return (await world.control.act('createOffer', { jobCandidateId: Number(jobCandidateId) })).offerId;
 }

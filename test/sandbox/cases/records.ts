@@ -20,10 +20,10 @@ export async function newJobCandidate(world: World, client = world.partner) {
   const job = await newJob(client);
   const { data } = await client.candidates.add({ body: { ...profile(world), jobId: job.id } });
   return {
-    jobId: job.id,
-    pipelineId: job.pipelineId ?? 0,
-    candidateId: data.id,
-    jobCandidateId: data.jobCandidateId ?? 0,
+    jobId: Number(job.id),
+    pipelineId: Number(job.pipelineId),
+    candidateId: Number(data.id),
+    jobCandidateId: Number(data.jobCandidateId),
   };
 }
 
@@ -33,23 +33,23 @@ export function profile(world: World) {
 }
 
 export async function newCandidate(world: World, client = world.partner): Promise<number> {
-  return (await client.candidates.add({ body: profile(world) })).data.id;
+  return Number((await client.candidates.add({ body: profile(world) })).data.id);
 }
 
 /** A new pipeline with its stages by type. */
 export async function newPipeline(client: PartnerClient) {
   const { data } = await client.pipelines.create({ body: { name: 'Pipeline' } });
   const full = await client.pipelines.get({ params: { pipelineId: data.id } });
-  const stage = (type: string): number => full.data.stages.find((one) => one.type === type)?.id ?? 0;
-  return { pipelineId: data.id, stage, stages: full.data.stages };
+  const stage = (type: string): number => Number(full.data.stages.find((one) => one.type === type)?.id);
+  return { pipelineId: Number(data.id), stage, stages: full.data.stages };
 }
 
 /** The stages, by type, of the pipeline that new jobs get. */
 export async function stageOfJobs(client: PartnerClient, type: string): Promise<number> {
   const { jobs } = await client.jobs.list();
-  const pipelineId = (jobs[0] as { pipelineId: number }).pipelineId;
+  const { pipelineId } = jobs[0] as { pipelineId: number };
   const { data } = await client.pipelines.get({ params: { pipelineId } });
-  return data.stages.find((one) => one.type === type)?.id ?? 0;
+  return Number(data.stages.find((one) => one.type === type)?.id);
 }
 
 export async function newField(
@@ -70,7 +70,7 @@ export async function newValue(world: World, client = world.partner) {
   const made = await client.customFieldValues.upsert({
     body: { customFieldId, entityType: 'candidate', entityId, value: 'kept' },
   });
-  return { customFieldId, entityId, valueId: (made.data as { id: number }).id };
+  return { customFieldId, entityId, valueId: Number((made.data as { id: string }).id) };
 }
 
 export async function flowOf(client: PartnerClient): Promise<string> {

@@ -12,18 +12,18 @@ export const section3: Record<string, (world: World) => Promise<void>> = {
     const { jobId, pipelineId, jobCandidateId } = await newJobCandidate(world);
     const { data: before } = await world.partner.pipelines.get({ params: { pipelineId } });
     const made = await world.partner.pipelines.saveStage({ body: { pipelineId, name: 'Extra', type: 'SCREEN' } });
-    const applied = before.stages.find(({ type }) => type === 'APPLIED')?.id ?? 0;
+    const applied = Number(before.stages.find(({ type }) => type === 'APPLIED')?.id);
     const params = { jobCandidateId };
     await world.partner.jobCandidates.move({ params, body: { stageId: made.data.id } });
     const body = { pipelineId, newStageId: applied };
     await world.partner.pipelines.deleteStage({ params: { stageId: made.data.id }, body });
-    expect(await stagesOf(world, pipelineId)).toEqual(before.stages.map(({ id }) => id));
+    expect(await stagesOf(world, pipelineId)).toEqual(before.stages.map(({ id }) => Number(id)));
     expect(await inStage(world, applied, jobId)).toEqual([jobCandidateId]);
   },
   'Stage order change | any non-locked stage | POST stage with order': async (world) => {
     const { pipelineId, stages } = await newPipeline(world.partner);
-    const [sourced, applied, assessment, ...others] = stages.map(({ id }) => id);
-    const shortlisted = stages.find(({ type }) => type === 'SHORTLISTED')?.id ?? 0;
+    const [sourced, applied, assessment, ...others] = stages.map(({ id }) => Number(id));
+    const shortlisted = Number(stages.find(({ type }) => type === 'SHORTLISTED')?.id);
     await world.partner.pipelines.saveStage({ body: { pipelineId, stageId: shortlisted, order: 3 } });
     const rest = others.filter((id) => id !== shortlisted);
     expect(await stagesOf(world, pipelineId)).toEqual([sourced, applied, shortlisted, assessment, ...rest]);
@@ -40,7 +40,7 @@ export const section3: Record<string, (world: World) => Promise<void>> = {
     const { jobCandidateId, candidateId } = await newJobCandidate(world);
     await world.partner.jobCandidates.remove({ params: { jobCandidateId } });
     const kept = await world.partner.candidates.get({ params: { candidateId } });
-    expect(kept.data).toMatchObject({ id: candidateId, jobs: [] });
+    expect(kept.data).toMatchObject({ id: String(candidateId), jobs: [] });
     await told(world, 'candidate.removed_from_job', 'jobCandidateIds', [jobCandidateId]);
   },
   'Job candidate | applying | hosted application submission': async (world) => {
@@ -103,7 +103,7 @@ export const section3: Record<string, (world: World) => Promise<void>> = {
 };
 
 async function stagesOf({ partner }: World, pipelineId: number): Promise<number[]> {
-  return (await partner.pipelines.get({ params: { pipelineId } })).data.stages.map(({ id }) => id);
+  return (await partner.pipelines.get({ params: { pipelineId } })).data.stages.map(({ id }) => Number(id));
 }
 
 async function inStage({ partner }: World, stageId: number, jobId?: number): Promise<number[]> {

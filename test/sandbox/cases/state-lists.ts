@@ -11,7 +11,7 @@ import type { World } from './world.ts';
 export const stateLists: Record<string, (world: World) => Promise<void>> = {
   'Job status': async ({ partner, control }) => {
     for (const status of ['DRAFT', 'ACTIVE'] as const) expect(await newJob(partner, status)).toMatchObject({ status });
-    const { id } = await newJob(partner);
+    const id = Number((await newJob(partner)).id);
     await control.act('setJobStatus', { jobId: id, status: 'INACTIVE' });
     const listed = await partner.jobs.list({ query: { status: 'INACTIVE', perPage: 100 } });
     expect(listed.jobs).toContainEqual(expect.objectContaining({ id, status: 'INACTIVE' }));
