@@ -45,7 +45,10 @@ export function entryOf(answer: string): AnswerEntry | undefined {
   return (answers as Record<string, AnswerEntry>)[answer];
 }
 
-/** Whoever answers `create` has looked at what was shown: those employees are somebody else, that attempt came to nothing. */
+/**
+ * Whoever answers `create` has looked at what was shown: those employees are somebody else, that attempt came to
+ * nothing.
+ */
 function denyFound(before: Decisions, { details }: Given): Partial<Decisions> {
   const { employeeIds, reason, attempt } = details;
   const shown = Array.isArray(employeeIds) ? employeeIds.map(String) : [];

@@ -1,4 +1,7 @@
-/** A field's value as sent to an HRIS. Dates `YYYY-MM-DD`, instants UTC ISO text, phones E.164, countries ISO 3166-1 alpha-2. */
+/**
+ * A field's value as sent to an HRIS. Dates `YYYY-MM-DD`, instants UTC ISO text, phones E.164, countries ISO 3166-1
+ * alpha-2.
+ */
 export type FieldValue = string | number | boolean | string[] | null;
 
 /** An employee as the mapping made it: canonical field name -> value. */

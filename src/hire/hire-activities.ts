@@ -63,7 +63,9 @@ export interface HireActivities {
   confirmGone(input: HireRef): Promise<{ verdict: 'gone' | 'here' }>;
   /** A change limit: above the tenant's number of cancellations an hour, a person decides. */
   allowCancellation(input: HireRef): Promise<{ verdict: 'allowed' } | Held>;
-  /** Terminates the enrolment, releases the claim, ends the period; `back` when the person stands in the stage again. */
+  /**
+   * Terminates the enrolment, releases the claim, ends the period; `back` when the person stands in the stage again.
+   */
   cancelHire(input: HireRef): Promise<{ verdict: 'cancelled' | 'back' }>;
   describeLeftAfterEmployee(input: HireRef): Promise<HoldRequest>;
   hasEmployee(input: HireRef): Promise<boolean>;

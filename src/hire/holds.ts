@@ -38,7 +38,9 @@ export const holdCatalogue = {
     answers: ['adopt', 'skip-onboarding', 'cancel'],
     what: ({ jobCandidateId }: OfHire) =>
       `Job candidate ${jobCandidateId} already has an active enrolment in this flow that hirebridge did not make.`,
-    asks: 'It may belong to another person with the same e-mail. Answer adopt <onboardingCandidateId> if it belongs to this hire.',
+    asks:
+      'It may belong to another person with the same e-mail. ' +
+      'Answer adopt <onboardingCandidateId> if it belongs to this hire.',
   },
   ADOPT_NOT_FOUND: {
     scope: 'hire',
@@ -71,7 +73,9 @@ export const holdCatalogue = {
     answers: ['same-employee', 'transfer', 'new-employment', 'cancel'],
     what: ({ jobCandidateId, other }: OfHire & { other: HireRef }) =>
       `The person of job candidate ${jobCandidateId} is already hired as ${nameOf(other)}.`,
-    asks: 'Answer same-employee (nothing new is made), transfer (the employee takes the new job), or new-employment (a second employee record).',
+    asks:
+      'Answer same-employee (nothing new is made), transfer (the employee takes the new job), ' +
+      'or new-employment (a second employee record).',
   },
   PERSON_BEING_HIRED: {
     scope: 'hire',
@@ -102,7 +106,8 @@ export const holdCatalogue = {
     scope: 'hire',
     answers: ['retry', 'create', 'cancel'],
     what: ({ jobCandidateId, employeeIds, other }: OfHire & { employeeIds: [string]; other: HireRef }) =>
-      `Employee ${employeeIds[0]} fits job candidate ${jobCandidateId} and is linked to ${nameOf(other)}, another person.`,
+      `Employee ${employeeIds[0]} fits job candidate ${jobCandidateId} ` +
+      `and is linked to ${nameOf(other)}, another person.`,
     asks: 'Correct the record in the HR system, then answer retry; or create to make another employee.',
   },
   LINK_NOT_FOUND: {
@@ -116,7 +121,8 @@ export const holdCatalogue = {
     scope: 'hire',
     answers: ['link', 'create', 'retry', 'cancel'],
     what: ({ jobCandidateId, employeeIds }: OfHire & { attempt: number; employeeIds: string[] }) =>
-      `A create for job candidate ${jobCandidateId} left, no answer came, and the HR system cannot show whether it worked.${
+      `A create for job candidate ${jobCandidateId} left, no answer came, ` +
+      `and the HR system cannot show whether it worked.${
         employeeIds.length === 0 ? '' : ` It shows ${employeeIds.join(', ')}, by the e-mail or the name.`
       }`,
     asks: 'Look there: answer link <employeeId> if the employee exists, create if not.',
@@ -126,48 +132,60 @@ export const holdCatalogue = {
     answers: ['retry', 'keep'],
     what: ({ jobCandidateId }: OfHire) =>
       `Job candidate ${jobCandidateId} has no enrolment, and the tenant names no custom field for the Employee ID.`,
-    asks: 'Set writeBack.customField in the tenant file, restart the worker, then answer retry; or keep to end the hire as it is.',
+    asks:
+      'Set writeBack.customField in the tenant file, restart the worker, then answer retry; ' +
+      'or keep to end the hire as it is.',
   },
   WRITE_BACK_REFUSED: {
     scope: 'hire',
     answers: ['retry', 'keep'],
     what: ({ onboardingCandidateId, refusal, status }: Refused) =>
       `The hiring platform refuses the Employee ID on enrolment ${onboardingCandidateId} (${refusal}, ${status}).`,
-    asks: 'Set writeBack.customField in the tenant file as the place for it, restart the worker, then answer retry; or keep to end the hire as it is.',
+    asks:
+      'Set writeBack.customField in the tenant file as the place for it, restart the worker, then answer retry; ' +
+      'or keep to end the hire as it is.',
   },
   WRITE_BACK_NOT_VERIFIED: {
     scope: 'hire',
     answers: ['retry', 'keep'],
     what: ({ jobCandidateId, targets }: OfHire & { targets: string[] }) =>
-      `The hiring platform accepted what was written back for job candidate ${jobCandidateId} and does not show it (${targets.join(', ')}).`,
+      `The hiring platform accepted what was written back for job candidate ${jobCandidateId} ` +
+      `and does not show it (${targets.join(', ')}).`,
     asks: 'Look there, then answer retry; or keep to end the hire as it is.',
   },
   TOO_MANY_CANCELLATIONS: {
     scope: 'hire',
     answers: ['cancel', 'retry'],
     what: ({ jobCandidateId, most }: OfHire & { most: number }) =>
-      `Job candidate ${jobCandidateId} left the hiring stage, and ${most} hires of this tenant already ended that way within the hour.`,
+      `Job candidate ${jobCandidateId} left the hiring stage, ` +
+      `and ${most} hires of this tenant already ended that way within the hour.`,
     asks: 'Check that the move is meant, then answer cancel; or retry if the person is back.',
   },
   LEFT_AFTER_EMPLOYEE: {
     scope: 'hire',
     answers: ['keep', 'left'],
     what: ({ jobCandidateId, employeeId }: OfHire & { employeeId: string }) =>
-      `Job candidate ${jobCandidateId} left the hiring stage after employee ${employeeId} was made. Nothing is undone by itself.`,
+      `Job candidate ${jobCandidateId} left the hiring stage after employee ${employeeId} was made. ` +
+      'Nothing is undone by itself.',
     asks: 'End the employment in the HR system if the move is meant, then answer left; or keep if the employee stays.',
   },
   CREDITS_USED_UP: {
     scope: 'tenant',
     answers: ['retry'],
     what: ({ required, available }: { required: number | null; available: number | null }) =>
-      `The hiring platform has ${available ?? 'too few'} onboarding credits left, and an enrolment needs ${required ?? 'more'}.`,
-    asks: 'Top them up in its dashboard. One enrolment is tried by itself from time to time, or at once with the answer retry; the others follow.',
+      `The hiring platform has ${available ?? 'too few'} onboarding credits left, ` +
+      `and an enrolment needs ${required ?? 'more'}.`,
+    asks:
+      'Top them up in its dashboard. One enrolment is tried by itself from time to time, ' +
+      'or at once with the answer retry; the others follow.',
   },
   REBUILT_BASELINE: {
     scope: 'tenant',
     answers: ['adopt', 'dismiss'],
     what: ({ jobCandidateIds }: { jobCandidateIds: string[] }) =>
-      `The partner or the HR system carries references that this store does not know: the store was rebuilt. Hires with a reference were taken up again; ${jobCandidateIds.length} other hired people were recorded as before go-live.`,
+      'The partner or the HR system carries references that this store does not know: the store was rebuilt. ' +
+      'Hires with a reference were taken up again; ' +
+      `${jobCandidateIds.length} other hired people were recorded as before go-live.`,
     asks: 'Answer adopt <jobCandidateId...> for those that were work in progress, or dismiss.',
   },
 } as const satisfies Record<string, HoldEntry>;
@@ -211,7 +229,10 @@ export function held<C extends HoldCode>(code: C, about: HoldAbout<C>): Held {
   return { verdict: 'hold', hold: holdOf(code, about) };
 }
 
-/** Answers to refusals whose code is the other side's: before the employee exists the hire can be cancelled, afterwards kept. */
+/**
+ * Answers to refusals whose code is the other side's: before the employee exists the hire can be cancelled,
+ * afterwards kept.
+ */
 export const refusalAnswers = {
   'before-employee': ['retry', 'cancel'],
   'after-employee': ['retry', 'keep'],

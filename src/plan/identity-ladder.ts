@@ -35,9 +35,10 @@ export interface LadderState {
 }
 
 /**
- * Decides from all findings what to do about a person. Our own reference links. A number links when the e-mail or the person (name and birth date)
- * found the same record. With an unsettled create, e-mail and person together link too: the record is the one we sent, or the same human. Everything
- * else that was found is a hold, and so is nothing found by filters whose empty answer proves nothing.
+ * Decides from all findings what to do about a person. Our own reference links. A number links when the e-mail or the
+ * person (name and birth date) found the same record. With an unsettled create, e-mail and person together link too:
+ * the record is the one we sent, or the same human. Everything else that was found is a hold, and so is nothing found
+ * by filters whose empty answer proves nothing.
  */
 export function climbIdentityLadder(
   findings: readonly Finding[],
@@ -65,8 +66,9 @@ function links(rungs: ReadonlySet<Rung>, { unsettledCreate }: LadderState): bool
 }
 
 /**
- * The reference, where the HRIS holds it, is the only key nobody over there edits, so its trusted "none" is enough. Without it, a first create needs a
- * trusted "none" by e-mail or person; a create that may have happened needs both, because one of them may have been corrected since.
+ * The reference, where the HRIS holds it, is the only key nobody over there edits, so its trusted "none" is enough.
+ * Without it, a first create needs a trusted "none" by e-mail or person; a create that may have happened needs both,
+ * because one of them may have been corrected since.
  */
 function absenceIsProven(findings: readonly Finding[], { unsettledCreate }: LadderState): boolean {
   const absent = (by: Rung): boolean =>

@@ -12,8 +12,8 @@ export interface ClaimObservation {
 }
 
 /**
- * A person whom another hire holds or has linked is a question to a person. `take` says that the claim moves to this hire: the other
- * one has its employee, and somebody decided what this one is.
+ * A person whom another hire holds or has linked is a question to a person. `take` says that the claim moves to this
+ * hire: the other one has its employee, and somebody decided what this one is.
  */
 export function judgeClaim(
   { ref, holder, before }: ClaimObservation,

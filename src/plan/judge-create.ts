@@ -20,8 +20,8 @@ export function mayCreateUnseen(latest: CreateAttempt | undefined, { createUnpro
 }
 
 /**
- * Did an earlier attempt make the employee? Only evidence settles it, or a person's word on that very attempt; and their word only
- * while nothing is found that they were not shown.
+ * Did an earlier attempt make the employee? Only evidence settles it, or a person's word on that very attempt; and
+ * their word only while nothing is found that they were not shown.
  */
 export function judgeCreate(
   findings: readonly Finding[],
