@@ -1,7 +1,7 @@
 import type { IncomingHttpHeaders } from 'node:http';
 import type { Dispatcher } from 'undici';
+import type { HttpRequest } from './message.ts';
 import type { HttpPool } from './pool.ts';
-import type { HttpRequest } from './request.ts';
 
 /** What is known of a request under way; an error is explained from it. */
 export interface Exchange {

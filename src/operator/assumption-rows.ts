@@ -1,5 +1,6 @@
 import { isDeepStrictEqual } from 'node:util';
-import { type Assumption, assumptions } from '../partner/contract/assumptions.ts';
+import type { Assumption } from '../partner/contract/assumptions/assumption.ts';
+import { assumptions } from '../partner/contract/assumptions.ts';
 import { defaultOverrides } from '../partner/contract/overrides.ts';
 import type { Tenant } from '../tenants/schema.ts';
 

@@ -1,21 +1,16 @@
+import type { ApiResponse } from './api-message.ts';
 import type { Context } from './context.ts';
 import { ApiError } from './errors.ts';
 import { readFileUrl } from './file-urls.ts';
-import type { ApiResponse } from './handle.ts';
 import { pdfOf } from './pdf.ts';
 import { interviewReport } from './records/assessments/assessment-files.ts';
 import { applicationFile, consentFile, resumeFile } from './records/job-candidates/application-record.ts';
 import { certificateText, offerText } from './records/onboarding/offer-files.ts';
 import { documentText } from './records/onboarding/onboarding-documents.ts';
+import type { FileText } from './records/platform/file-text.ts';
 import { record } from './records/platform/ledger.ts';
 import { companyById } from './records/workspace/companies.ts';
 import type { SandboxState } from './state.ts';
-
-/** What a document says. */
-export interface FileText {
-  title: string;
-  lines: string[];
-}
 
 /**
  * Draws each kind of document from its record, by the kind given to `fileUrl`; undefined where the record is gone. A

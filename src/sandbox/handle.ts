@@ -1,5 +1,6 @@
 import { defaultOverrides } from '../partner/contract/overrides.ts';
 import { quirkyAnswer } from './answer-quirks.ts';
+import type { ApiRequest, ApiResponse } from './api-message.ts';
 import type { Context } from './context.ts';
 import {
   AccountInactiveError,
@@ -18,22 +19,6 @@ import { type Company, companyByKey } from './records/workspace/companies.ts';
 import { BASE_PATH, createRouter, type Route } from './router.ts';
 import type { SandboxState } from './state.ts';
 import { parseWith, readJson, readQuery } from './validate.ts';
-
-export interface ApiRequest {
-  method: string;
-  /** Path and query as sent: `/v1/partner/jobs?perPage=10`. */
-  url: string;
-  /** Names in lower case. */
-  headers: Readonly<Record<string, string | string[] | undefined>>;
-  body?: string | undefined;
-}
-
-export interface ApiResponse {
-  status: number;
-  headers: Record<string, string>;
-  /** JSON text. */
-  body: string;
-}
 
 /** A request that has been looked at and not yet carried out. */
 export interface Call {

@@ -1,7 +1,8 @@
+import type { ApiRequest, ApiResponse } from './api-message.ts';
 import { drift } from './drift.ts';
 import { AccountInactiveError, InvalidKeyError, serverError, tooManyRequests } from './errors.ts';
 import type { Fault } from './faults.ts';
-import type { ApiRequest, ApiResponse, Call } from './handle.ts';
+import type { Call } from './handle.ts';
 import { execute, noteFault, noteUnanswered, prepare, refuseCall } from './handle.ts';
 import type { RateLimit } from './rate-limit.ts';
 import type { SandboxState } from './state.ts';

@@ -1,5 +1,5 @@
 import { createHmac } from 'node:crypto';
-import type { ApiResponse } from './handle.ts';
+import type { ApiResponse } from './api-message.ts';
 import { contextOf } from './prepare.ts';
 import { findAssessment } from './records/assessments/assessments.ts';
 import {

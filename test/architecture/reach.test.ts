@@ -43,17 +43,29 @@ describe('with all of them added', () => {
   }, minutes);
   afterAll(() => tree.remove());
 
-  test('the product type-checks', async () => {
-    expect(await tree.typeErrors()).toBe('');
-  }, minutes);
+  test(
+    'the product type-checks',
+    async () => {
+      expect(await tree.typeErrors()).toBe('');
+    },
+    minutes,
+  );
 
-  test('the product knows each of them', async () => {
-    expect(JSON.parse(await tree.evaluate(probe))).toEqual({ stream: true, adapter: true, hold: true, event: true });
-  }, minutes);
+  test(
+    'the product knows each of them',
+    async () => {
+      expect(JSON.parse(await tree.evaluate(probe))).toEqual({ stream: true, adapter: true, hold: true, event: true });
+    },
+    minutes,
+  );
 
-  test('the command line offers the stream', async () => {
-    expect(await tree.run(['src/cli/main.ts', 'sync', '--help'])).toContain('"users"');
-  }, minutes);
+  test(
+    'the command line offers the stream',
+    async () => {
+      expect(await tree.run(['src/cli/main.ts', 'sync', '--help'])).toContain('"users"');
+    },
+    minutes,
+  );
 });
 
 describe('with the line of each left out', () => {
@@ -65,19 +77,27 @@ describe('with the line of each left out', () => {
   }, minutes);
   afterAll(() => tree.remove());
 
-  test('the type checker misses the hold, and what the event leads to', async () => {
-    const errors = await tree.typeErrors();
-    expect(errors).toMatch(/^activities\/hire\/check-badge\.ts.*BADGE_MISSING/m);
-    expect(errors).toMatch(/^src\/worker\/dispatch\.ts.*candidate\.moved_house/m);
-    expect(errors.match(/error TS/g)).toHaveLength(2);
-  }, minutes);
+  test(
+    'the type checker misses the hold, and what the event leads to',
+    async () => {
+      const errors = await tree.typeErrors();
+      expect(errors).toMatch(/^activities\/hire\/check-badge\.ts.*BADGE_MISSING/m);
+      expect(errors).toMatch(/^src\/worker\/dispatch\.ts.*candidate\.moved_house/m);
+      expect(errors.match(/error TS/g)).toHaveLength(2);
+    },
+    minutes,
+  );
 
-  test('the product knows none of them', async () => {
-    expect(JSON.parse(await tree.evaluate(probe))).toEqual({
-      stream: false,
-      adapter: false,
-      hold: false,
-      event: false,
-    });
-  }, minutes);
+  test(
+    'the product knows none of them',
+    async () => {
+      expect(JSON.parse(await tree.evaluate(probe))).toEqual({
+        stream: false,
+        adapter: false,
+        hold: false,
+        event: false,
+      });
+    },
+    minutes,
+  );
 });

@@ -1,5 +1,5 @@
-import type { Loose } from '../sandbox/cases/case.ts';
 import { applied } from '../sandbox/cases/job-candidates.ts';
+import type { Loose } from '../sandbox/cases/loose.ts';
 import {
   newAssessment,
   newEmail,

@@ -1,8 +1,8 @@
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
 import { readErrorBody } from '../../src/partner/contract/errors.ts';
 import { type AnyEndpoint, allEndpoints } from '../../src/partner/contract/index.ts';
-import type { Loose } from '../sandbox/cases/case.ts';
 import { cases } from '../sandbox/cases/cases.ts';
+import type { Loose } from '../sandbox/cases/loose.ts';
 import { openWorld, type World } from '../sandbox/cases/world.ts';
 import { asPlayed, empty, settings } from './literal-settings.ts';
 import { type Literal, literals } from './literals.ts';

@@ -4,15 +4,8 @@ import type { Overrides } from '../contract/overrides.ts';
 import { asSent } from './as-sent.ts';
 import { issueText } from './issue-text.ts';
 import { strictSchema } from './strict-schema.ts';
-import type { AnyEndpoint } from './types.ts';
+import type { AnyEndpoint, LooseInput } from './types.ts';
 import { toWire } from './wire-names.ts';
-
-/** Input of any endpoint, its types forgotten. */
-export interface LooseInput {
-  params?: unknown;
-  query?: unknown;
-  body?: unknown;
-}
 
 export interface BuiltRequest {
   /** Relative to the base URL, query included. */

@@ -1,15 +1,16 @@
 import { randomUUID } from 'node:crypto';
 import pLimit from 'p-limit';
 import { ConnectorError, isConnectorError } from '../../errors.ts';
+import type { HttpAnswer, HttpRequest } from '../../http/message.ts';
 import { type HttpPool, openPool } from '../../http/pool.ts';
-import { type HttpAnswer, type HttpRequest, sendRequest } from '../../http/request.ts';
+import { sendRequest } from '../../http/request.ts';
 import { readRetryAfter } from '../../http/retry-after.ts';
 import { type Priority, type RateLimitKeeper, unlimited } from '../../rate-limit/rate-limit.ts';
 import type { Overrides } from '../contract/overrides.ts';
-import { buildRequest, type LooseInput } from './build-request.ts';
+import { buildRequest } from './build-request.ts';
 import { readAnswer } from './read-answer.ts';
 import { isRepeatable } from './repeatable.ts';
-import type { AnyEndpoint, Around, CallOptions, CallReport, PartnerClientOptions } from './types.ts';
+import type { AnyEndpoint, Around, CallOptions, CallReport, LooseInput, PartnerClientOptions } from './types.ts';
 import { fromWire } from './wire-names.ts';
 
 /** Calls an endpoint once: the whole success body, or a ConnectorError. */

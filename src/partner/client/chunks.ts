@@ -1,7 +1,7 @@
-import { invalidInput, type LooseInput } from './build-request.ts';
+import { invalidInput } from './build-request.ts';
 import type { CallEndpoint } from './call.ts';
 import { rawItems, readItems } from './read-items.ts';
-import type { AnyEndpoint, CallOptions, ChunkOutcome } from './types.ts';
+import type { AnyEndpoint, CallOptions, ChunkOutcome, LooseInput } from './types.ts';
 
 /**
  * Splits an over-long array at the endpoint's limit (100 ids) and gives an outcome per chunk, in order: one that fails

@@ -1,11 +1,10 @@
 import { ConnectorError } from '../../errors.ts';
 import type { ListShape } from '../contract/endpoint.ts';
 import { valueAt } from '../contract/envelopes.ts';
-import type { LooseInput } from './build-request.ts';
 import { invalidInput } from './build-request.ts';
 import type { CallEndpoint } from './call.ts';
 import { idOf, rawItems, readItems } from './read-items.ts';
-import type { ListEndpoint, Page, PageOptions, ReadItems } from './types.ts';
+import type { ListEndpoint, LooseInput, Page, PageOptions, ReadItems } from './types.ts';
 
 type Paging = NonNullable<ListShape['paging']>;
 

@@ -1,6 +1,6 @@
 import { ConnectorError, type ErrorAction } from '../../errors.ts';
 import { actionForStatus, httpError } from '../../http/http-error.ts';
-import type { HttpAnswer } from '../../http/request.ts';
+import type { HttpAnswer } from '../../http/message.ts';
 import { valueAt } from '../contract/envelopes.ts';
 import { type PartnerError, readErrorBody } from '../contract/errors.ts';
 import type { Overrides } from '../contract/overrides.ts';

@@ -34,6 +34,13 @@ export type CallInput<E extends AnyEndpoint> = Slot<'params', E['params']> &
   Slot<'query', E['query']> &
   Slot<'body', E['body']>;
 
+/** Input of any endpoint, its types forgotten. */
+export interface LooseInput {
+  params?: unknown;
+  query?: unknown;
+  body?: unknown;
+}
+
 export interface CallOptions {
   signal?: AbortSignal | undefined;
   /** `bulk` by default: a hire's own calls say `live`. */

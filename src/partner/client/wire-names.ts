@@ -1,6 +1,5 @@
 import type { Overrides } from '../contract/overrides.ts';
-import type { LooseInput } from './build-request.ts';
-import type { AnyEndpoint } from './types.ts';
+import type { AnyEndpoint, LooseInput } from './types.ts';
 
 type Fields = Record<string, unknown>;
 

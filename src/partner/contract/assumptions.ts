@@ -3,19 +3,11 @@
  * OpenAPI document. Keys are the questions' ids; endpoints name them in `assumed`.
  */
 import { assessmentsAndBooking } from './assumptions/assessments-and-booking.ts';
+import type { Assumption } from './assumptions/assumption.ts';
 import { candidateReadings } from './assumptions/candidates.ts';
 import { everywhere } from './assumptions/everywhere.ts';
 import { onboardingAndCampaigns } from './assumptions/onboarding-and-campaigns.ts';
 import { pipelinesAndJobs } from './assumptions/pipelines-and-jobs.ts';
-import type { Overrides } from './overrides.ts';
-
-export interface Assumption {
-  /** Section of the specification. */
-  section: string;
-  choice: string;
-  /** The reading a tenant's configuration may set instead (overrides.ts). */
-  override?: keyof Overrides;
-}
 
 export const assumptions = {
   ...everywhere,

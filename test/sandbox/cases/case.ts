@@ -1,13 +1,7 @@
 import type { CallInput } from '../../../src/partner/client/types.ts';
 import type { AnyEndpoint, Contract } from '../../../src/partner/contract/index.ts';
+import type { Loose } from './loose.ts';
 import type { World } from './world.ts';
-
-/** Input of any call, right or wrong; `text` stands in place of the JSON of the body. */
-export interface Loose {
-  params?: Record<string, unknown>;
-  query?: Record<string, unknown>;
-  body?: unknown;
-}
 
 /** What makes an endpoint succeed, and what makes it refuse with each code it lists. Both prepare what they need. */
 export interface Case<E extends AnyEndpoint = AnyEndpoint> {

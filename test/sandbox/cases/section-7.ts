@@ -1,5 +1,5 @@
-import type { Loose } from './case.ts';
 import { cases } from './cases.ts';
+import type { Loose } from './loose.ts';
 import { newField, newPipeline } from './records.ts';
 import type { World } from './world.ts';
 

@@ -7,7 +7,7 @@ import { readRefusal } from '../../../src/partner/client/read-answer.ts';
 import { type AnyEndpoint, defaultOverrides } from '../../../src/partner/contract/index.ts';
 import { type ControlClient, createControlClient } from '../../../src/sandbox/control/client.ts';
 import { type Json, openReceiver, type ReceivedWebhook } from '../open-sandbox.ts';
-import type { Loose } from './case.ts';
+import type { Loose } from './loose.ts';
 
 const MAIN = fileURLToPath(new URL('../../../src/cli/main.ts', import.meta.url));
 const LETTERS = { own: 'a', other: 'o', stranger: 'z', inactive: 'i', throttled: 't', failing: 'f' } as const;

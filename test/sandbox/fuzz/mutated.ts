@@ -1,7 +1,7 @@
 import fc from 'fast-check';
 import { type AnyEndpoint, allEndpoints } from '../../../src/partner/contract/index.ts';
-import type { Loose } from '../cases/case.ts';
 import { cases } from '../cases/cases.ts';
+import type { Loose } from '../cases/loose.ts';
 import type { World } from '../cases/world.ts';
 
 /** A request that succeeds, with one of its values replaced or left out. */

@@ -1,5 +1,5 @@
 /** Choices for sections 2.6 to 2.8: assessments, flows, booking. */
-import type { Assumption } from '../assumptions.ts';
+import type { Assumption } from './assumption.ts';
 
 export const assessmentsAndBooking = {
   A1: { section: '4.6', choice: 'PUT keys: title, duration, aiLanguage, skills, purposeOfInterview.' },

@@ -1,5 +1,5 @@
 /** Choices for sections 2.3 to 2.5: candidates, job candidates, custom fields. */
-import type { Assumption } from '../assumptions.ts';
+import type { Assumption } from './assumption.ts';
 
 export const candidateReadings = {
   C1: { section: '4.3', choice: 'email is the only required field of POST /candidates.' },

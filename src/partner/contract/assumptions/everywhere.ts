@@ -1,5 +1,5 @@
 /** Choices for sections 1, 4.11, 5, 6, 7 and 8: every endpoint, key, events, users and teams. */
-import type { Assumption } from '../assumptions.ts';
+import type { Assumption } from './assumption.ts';
 
 export const everywhere = {
   G1: { section: '7', choice: 'The lists of 201 and 202 are complete: every other create answers 200.' },

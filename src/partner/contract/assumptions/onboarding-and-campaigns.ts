@@ -1,5 +1,5 @@
 /** Choices for sections 2.9, 2.10: onboarding, campaigns. */
-import type { Assumption } from '../assumptions.ts';
+import type { Assumption } from './assumption.ts';
 
 export const onboardingAndCampaigns = {
   O1: { section: '4.9', choice: 'firstName, lastName and email are all required.' },

@@ -1,5 +1,5 @@
 /** Choices for sections 2.1, 2.2: pipelines and jobs. */
-import type { Assumption } from '../assumptions.ts';
+import type { Assumption } from './assumption.ts';
 
 export const pipelinesAndJobs = {
   P1: { section: '2.1', choice: 'order 1 for another stage than SOURCED is refused: 400 INVALID_REQUEST.' },

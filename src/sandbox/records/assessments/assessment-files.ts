@@ -1,6 +1,6 @@
 import type { Context } from '../../context.ts';
 import { iso } from '../../context.ts';
-import type { FileText } from '../../files.ts';
+import type { FileText } from '../platform/file-text.ts';
 import { findAssessment } from './assessments.ts';
 import { findSubmission, inviteOfSubmission, resultOf } from './submissions.ts';
 

@@ -2,8 +2,8 @@ import type { Context } from '../../context.ts';
 import { iso } from '../../context.ts';
 import { notFound, refuse } from '../../errors.ts';
 import { fileUrl } from '../../file-urls.ts';
-import type { FileText } from '../../files.ts';
 import { findJob } from '../jobs/jobs.ts';
+import type { FileText } from '../platform/file-text.ts';
 import type { ApplicationForm, Consent } from './applications.ts';
 import { findJobCandidate, type JobCandidate } from './job-candidates.ts';
 

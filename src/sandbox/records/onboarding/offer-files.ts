@@ -1,7 +1,7 @@
 import type { Context } from '../../context.ts';
 import { iso } from '../../context.ts';
-import type { FileText } from '../../files.ts';
 import { findCandidate } from '../candidates/candidates.ts';
+import type { FileText } from '../platform/file-text.ts';
 import { findOffer } from './offers.ts';
 
 /** The signed offer. */

@@ -3,8 +3,8 @@ import { effect } from '../../context.ts';
 import { invalidRequest, notFound } from '../../errors.ts';
 import { emit } from '../../events.ts';
 import { fileUrl } from '../../file-urls.ts';
-import type { FileText } from '../../files.ts';
 import { stableUuid } from '../../random.ts';
+import type { FileText } from '../platform/file-text.ts';
 import type { Enrolment } from './enrolments.ts';
 
 /** Fields beyond id and URL are not shown (DOCUMENTS, assumed). */

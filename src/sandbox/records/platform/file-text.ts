@@ -1,0 +1,5 @@
+/** What a document says. */
+export interface FileText {
+  title: string;
+  lines: string[];
+}
