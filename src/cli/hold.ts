@@ -1,6 +1,6 @@
 import { userInfo } from 'node:os';
 import type { Command } from 'commander';
-import type { HoldView } from '../operator/read-holds.ts';
+import type { HoldGroup, HoldView } from '../operator/read-holds.ts';
 import { age } from './ages.ts';
 import { example, placesOf } from './options.ts';
 import { printJson } from './print-json.ts';
@@ -12,11 +12,15 @@ export function addHold(program: Command): void {
   const hold = program.command('hold').description('List, show and answer what waits for a person.');
   hold
     .command('list')
-    .description('List open holds.')
+    .description('List open holds; those with the same reason are counted together.')
     .option('--tenant <tenant>', 'only those of one tenant')
+    .option('--code <code>', 'only those with one reason, each in a line of its own')
     .option('--all', 'include closed ones')
     .option('--json', 'print JSON')
-    .addHelpText('after', example('hirebridge hold list --tenant acme'))
+    .addHelpText(
+      'after',
+      example('hirebridge hold list --tenant acme', 'hirebridge hold list --code MAPPING_INCOMPLETE'),
+    )
     .action(runList);
   hold
     .command('show')
@@ -27,41 +31,85 @@ export function addHold(program: Command): void {
     .action(runShow);
   hold
     .command('answer')
-    .description('Answer a hold; its hire reads and plans again and continues where it stopped.')
-    .argument('<hold>', 'id of the hold')
+    .description(
+      'Answer a hold, or with --all every open hold of one reason; their hires read and plan again and continue.',
+    )
+    .argument('<hold>', 'id of the hold; with --all a reason, for example MAPPING_INCOMPLETE')
     .argument('<answer>', 'one of the answers that `hold show` lists')
     .argument('[arguments...]', 'what the answer takes, for example an employee id')
+    .option('--all', 'answer every open hold of one reason')
+    .option('--tenant <tenant>', 'with --all: only those of one tenant')
     .option('--as <name>', 'who answers; by default the user of this system')
-    .addHelpText('after', example('hirebridge hold answer 1f2e3d4c retry'))
+    .addHelpText(
+      'after',
+      example(
+        'hirebridge hold answer 1f2e3d4c link 4711',
+        'hirebridge hold answer --all MAPPING_INCOMPLETE retry --tenant acme',
+      ),
+    )
     .action(runAnswer);
 }
 
-async function runList(options: { tenant?: string; all?: boolean; json?: boolean }, command: Command): Promise<void> {
-  const { listHolds } = await import('../operator/read-holds.ts');
-  const filter = { ...(options.tenant === undefined ? {} : { tenantId: options.tenant }), all: options.all === true };
-  const holds = await withStore(placesOf(command), (store) => listHolds(store, filter));
-  if (options.json === true) return printJson(holds);
-  const rows = holds.map(({ holdId, tenantId, jobCandidateId, state, ageMs, code }) => [
-    holdId,
-    tenantId,
-    jobCandidateId ?? '(tenant)',
-    state,
-    age(ageMs),
-    code,
-  ]);
-  const head = ['hold', 'tenant', 'job candidate', 'state', 'age', 'reason'];
-  process.stdout.write(`${rows.length === 0 ? 'No holds.' : renderTable(head, rows)}\n`);
+interface ListOptions {
+  tenant?: string;
+  code?: string;
+  all?: boolean;
+  json?: boolean;
+}
+
+/** So many of one reason are listed; the others are counted. */
+const MOST_OF_ONE = 3;
+
+async function runList({ tenant, code, all, json }: ListOptions, command: Command): Promise<void> {
+  const { groupHolds, listHolds } = await import('../operator/read-holds.ts');
+  const filter = { ...(tenant === undefined ? {} : { tenantId: tenant }), all: all === true };
+  const found = await withStore(placesOf(command), (store) => listHolds(store, filter), { mustExist: true });
+  const holds = found.filter((hold) => code === undefined || hold.code === code);
+  if (json === true) return printJson(holds);
+  const most = code === undefined ? MOST_OF_ONE : holds.length;
+  process.stdout.write(renderGroups(groupHolds(holds), most));
+}
+
+function renderGroups(groups: readonly HoldGroup[], most: number): string {
+  if (groups.length === 0) return 'No holds.\n';
+  const rows = groups.flatMap(({ holds }) =>
+    holds
+      .slice(0, most)
+      .map((hold) => [
+        hold.holdId,
+        hold.tenantId,
+        hold.jobCandidateId ?? '(tenant)',
+        hold.state,
+        age(hold.ageMs),
+        hold.code,
+      ]),
+  );
+  const table = renderTable(['hold', 'tenant', 'job candidate', 'state', 'age', 'reason'], rows);
+  const many = groups.filter(({ holds }) => holds.length > 1).map((group) => renderMany(group, most));
+  return [table, ...many].join('\n\n').concat('\n');
+}
+
+/** How many wait for one reason, and what answers them all; an answer that needs an id answers one. */
+function renderMany({ tenantId, code, holds }: HoldGroup, most: number): string {
+  const open = holds.filter(({ state }) => state === 'open');
+  const left = holds.length - most;
+  const lines = [`${holds.length} of ${tenantId} wait for the same reason: ${code}`];
+  if (left > 0) lines.push(`  the other ${left}: hirebridge hold list --code ${code} --tenant ${tenantId}`);
+  const shared = (open[0]?.answerTexts ?? []).filter((text) => !text.includes('<'));
+  if (shared.length > 0)
+    lines.push(`  for all of them: hirebridge hold answer --all ${code} ANSWER --tenant ${tenantId}`);
+  if (shared.length > 0) lines.push(`  where ANSWER is one of: ${shared.join(', ')}`);
+  return lines.join('\n');
 }
 
 async function runShow(holdId: string, options: { json?: boolean }, command: Command): Promise<void> {
   const { readHold } = await import('../operator/read-holds.ts');
-  const hold = await withStore(placesOf(command), (store) => readHold(store, holdId));
+  const hold = await withStore(placesOf(command), (store) => readHold(store, holdId), { mustExist: true });
   if (options.json === true) printJson(hold);
   else process.stdout.write(renderHold(hold));
 }
 
 function renderHold(hold: HoldView): string {
-  const [first] = hold.answers;
   const hire = hold.jobCandidateId === null ? '' : `, job candidate ${hold.jobCandidateId}, period ${hold.period}`;
   const lines = [
     `hold ${hold.holdId}: ${hold.code} (${hold.state})`,
@@ -69,27 +117,47 @@ function renderHold(hold: HoldView): string {
     `tenant ${hold.tenantId}${hire}`,
     `opened ${hold.openedAt}`,
     `details ${JSON.stringify(hold.details)}`,
-    `answers: ${hold.answers.join(', ')}`,
     ...(hold.answer === null ? [] : [`answered ${hold.answer} by ${hold.answeredBy ?? 'unknown'}`]),
-    ...(first === undefined ? [] : [`next: hirebridge hold answer ${hold.holdId} ${first}`]),
+    ...nextLines(hold),
   ];
   return `${lines.join('\n')}\n`;
 }
 
+/** Every command that would be taken; what stands in <> is the id that the answer needs. */
+function nextLines({ holdId, state, answerTexts }: HoldView): string[] {
+  if (state !== 'open') return [];
+  if (answerTexts.length === 0) return ['It needs no answer: it closes by itself once the cause is gone.'];
+  return ['Answer it with one of:', ...answerTexts.map((text) => `  hirebridge hold answer ${holdId} ${text}`)];
+}
+
+interface AnswerOptions {
+  as?: string;
+  all?: boolean;
+  tenant?: string;
+}
+
 async function runAnswer(
-  holdId: string,
+  hold: string,
   answer: string,
   args: string[],
-  options: { as?: string },
+  options: AnswerOptions,
   command: Command,
 ): Promise<void> {
   const places = placesOf(command);
   const by = options.as ?? userInfo().username;
+  if (options.all !== true && options.tenant !== undefined) command.error('error: --tenant goes with --all');
+  if (options.all === true && args.length > 0)
+    command.error('error: an answer with an id is of one hold, not of --all');
   await useEmbeddedTemporal(places.dataDir);
-  const [{ answerHold }, { withClient }] = await Promise.all([
+  const [{ answerHold, answerHolds }, { withClient }] = await Promise.all([
     import('../operator/answer-hold.ts'),
     import('./with-client.ts'),
   ]);
-  await withClient(places, (parts) => answerHold(parts, { holdId, answer, arguments: args, by }));
-  process.stdout.write(`Answered ${holdId} with ${answer}. Follow it with: hirebridge status\n`);
+  const which = { code: hold, ...(options.tenant === undefined ? {} : { tenantId: options.tenant }) };
+  const answered = await withClient(places, async (parts) => {
+    if (options.all === true) return `${await answerHolds(parts, which, { answer, by })} holds of ${hold}`;
+    await answerHold(parts, { holdId: hold, answer, arguments: args, by });
+    return hold;
+  });
+  process.stdout.write(`Answered ${answered} with ${answer}. Follow it with: hirebridge status\n`);
 }

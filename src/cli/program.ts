@@ -62,8 +62,15 @@ function exitOf(error: unknown): number {
   return exitCodeOf(error);
 }
 
+/** Whoever reads the output may stop early (`hirebridge --help | head`): there is nobody left to write for. */
+function endWithReader(error: NodeJS.ErrnoException): void {
+  if (error.code === 'EPIPE') process.exit();
+  throw error;
+}
+
 /** Runs the command line of this process and sets its exit code. */
 export async function runProgram(): Promise<void> {
+  process.stdout.on('error', endWithReader);
   try {
     await createProgram().parseAsync();
   } catch (error) {

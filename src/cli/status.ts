@@ -25,7 +25,7 @@ async function runStatus(options: { json?: boolean }, command: Command): Promise
     import('../operator/read-status.ts'),
   ]);
   const known = (await loadTenants(places.tenantsDir, { secrets: 'skip' })).map((tenant) => tenant.tenant);
-  const status = await withStore(places, (store) => readStatus(store, known));
+  const status = await withStore(places, (store) => readStatus(store, known), { mustExist: true });
   process.stdout.write(options.json === true ? `${JSON.stringify(status, null, 2)}\n` : renderStatus(status));
 }
 

@@ -1,5 +1,4 @@
-import { Argument, type Command } from 'commander';
-import { type StreamName, streamNames } from '../streams/streams.ts';
+import type { Command } from 'commander';
 import { example, placesOf } from './options.ts';
 import { useEmbeddedTemporal } from './up/embedded-address.ts';
 
@@ -8,7 +7,7 @@ export function addSync(program: Command): void {
     .command('sync')
     .description("Pull one stream into the HR system's landing table: unchanged records cost no write.")
     .argument('<tenant>', 'tenant of the stream')
-    .addArgument(new Argument('<stream>', 'what to pull').choices(streamNames))
+    .argument('<stream>', 'what to pull, by its name in the tenant file: jobs, candidates, ...')
     .option('--full', 'start at the first page and write every row again, whatever its hash says')
     .option('--json', 'print the counts as JSON')
     .addHelpText(
@@ -22,7 +21,7 @@ export function addSync(program: Command): void {
 
 async function runSync(
   tenantId: string,
-  stream: StreamName,
+  stream: string,
   options: { full?: boolean; json?: boolean },
   command: Command,
 ): Promise<void> {

@@ -37,10 +37,11 @@ export const holdCatalogue = {
     scope: 'hire',
     answers: ['adopt', 'skip-onboarding', 'cancel'],
     what: ({ jobCandidateId }: OfHire) =>
-      `Job candidate ${jobCandidateId} already has an active enrolment in this flow that hirebridge did not make.`,
+      `Job candidate ${jobCandidateId} already has an active enrolment in this flow, and this hire's reference does ` +
+      'not tell which one it is.',
     asks:
-      'It may belong to another person with the same e-mail. ' +
-      'Answer adopt <onboardingCandidateId> if it belongs to this hire.',
+      'It may be of an earlier hire, or of another person with the same e-mail. Answer adopt <onboardingCandidateId> ' +
+      'if it belongs to this hire.',
   },
   ADOPT_NOT_FOUND: {
     scope: 'hire',

@@ -1,33 +1,31 @@
-import { ConnectorError } from '../errors.ts';
-import { entryOf } from '../hire/answers.ts';
+import { ConnectorError, isConnectorError } from '../errors.ts';
 import { releaseCanary } from '../store/credit-gate.ts';
 import { hiresInState } from '../store/hires.ts';
-import { closeHold, answerHold as writeAnswer } from '../store/holds.ts';
+import { closeHold, listHolds, answerHold as writeAnswer } from '../store/holds.ts';
 import type { Store } from '../store/open-store.ts';
+import type { HoldRow } from '../store/schema.ts';
 import type { HireClient } from '../temporal/hire-client.ts';
 import { signalHire } from '../temporal/signal-hire.ts';
+import { answerText, takesOf } from './answer-text.ts';
 import type { OperatorParts } from './operator-parts.ts';
 import { readHoldRow } from './read-holds.ts';
 
+export interface HoldAnswer {
+  holdId: string;
+  answer: string;
+  arguments: readonly string[];
+  /** Who answers. */
+  by: string;
+}
+
+type Parts = Pick<OperatorParts, 'store' | 'hires'>;
+
 /** Stores a person's answer, then hints what waits for it: a reconcile makes up for a lost signal. */
-export async function answerHold(
-  { store, hires }: Pick<OperatorParts, 'store' | 'hires'>,
-  { holdId, answer, arguments: args, by }: { holdId: string; answer: string; arguments: string[]; by: string },
-): Promise<void> {
+export async function answerHold({ store, hires }: Parts, given: HoldAnswer): Promise<void> {
+  const { holdId, answer, arguments: args } = given;
   const hold = await readHoldRow(store, holdId);
-  const accepted = JSON.parse(hold.answers) as string[];
-  if (!accepted.includes(answer))
-    throw refused(
-      'ANSWER_UNKNOWN',
-      `Hold ${holdId} (${hold.code}) takes one of: ${accepted.join(', ')}. "${answer}" is none of them.`,
-    );
-  const takes = entryOf(answer)?.takes;
-  if (takes !== undefined && args.length === 0)
-    throw refused(
-      'ANSWER_INCOMPLETE',
-      `The answer ${answer} needs an id: hirebridge hold answer ${holdId} ${answer} <${takes}>`,
-    );
-  if (!(await writeAnswer(store, holdId, { answer, arguments: args, by })))
+  assertAccepted(hold, given);
+  if (!(await writeAnswer(store, holdId, given)))
     throw refused('HOLD_ANSWERED', `Hold ${holdId} is answered already; the first answer stands.`);
   const { tenant_id: tenantId, job_candidate_id: jobCandidateId } = hold;
   if (jobCandidateId !== null)
@@ -35,6 +33,48 @@ export async function answerHold(
   if (answer === 'retry') await retryEnrolments(store, hires, tenantId);
   if (answer === 'adopt') await adoptHires(hires, tenantId, args);
   await closeHold(store, holdId);
+}
+
+/**
+ * Gives the same answer to every open hold of one reason. Says how many there were; one that somebody else answers
+ * meanwhile keeps that answer. @throws ConnectorError HOLD_UNKNOWN, ANSWER_UNKNOWN, ANSWER_INCOMPLETE
+ */
+export async function answerHolds(
+  parts: Parts,
+  which: { code: string; tenantId?: string },
+  given: Pick<HoldAnswer, 'answer' | 'by'>,
+): Promise<number> {
+  const { tenantId, code } = which;
+  const rows = await listHolds(parts.store, tenantId === undefined ? {} : { tenantId });
+  const open = rows.filter((row) => row.code === code && row.answered_at === null);
+  if (open.length === 0)
+    throw refused('HOLD_UNKNOWN', `No open hold has the reason ${code}. List them with: hirebridge hold list`);
+  for (const row of open) assertAccepted(row, { ...given, holdId: row.hold_id, arguments: [] });
+  let answered = 0;
+  for (const row of open) {
+    const one = answerHold(parts, { ...given, holdId: row.hold_id, arguments: [] });
+    const taken = one.then(
+      () => true,
+      (error: unknown) => (isConnectorError(error, 'HOLD_ANSWERED') ? false : Promise.reject(error as Error)),
+    );
+    if (await taken) answered += 1;
+  }
+  return answered;
+}
+
+function assertAccepted(hold: HoldRow, { holdId, answer, arguments: args }: Omit<HoldAnswer, 'by'>): void {
+  const accepted = JSON.parse(hold.answers) as string[];
+  const isOfHire = hold.job_candidate_id !== null;
+  if (!accepted.includes(answer)) {
+    const words = accepted.map((one) => answerText(one, isOfHire)).join(', ');
+    const takes = accepted.length === 0 ? 'no answer: it closes by itself' : `one of: ${words}`;
+    throw refused('ANSWER_UNKNOWN', `Hold ${holdId} (${hold.code}) takes ${takes}. "${answer}" is none of them.`);
+  }
+  if (takesOf(answer, isOfHire) === undefined || args.length > 0) return;
+  throw refused(
+    'ANSWER_INCOMPLETE',
+    `The answer ${answer} needs an id: hirebridge hold answer ${holdId} ${answerText(answer, isOfHire)}`,
+  );
 }
 
 /** Starts the hires that were named; the others stay as they are. */

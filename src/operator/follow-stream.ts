@@ -43,7 +43,7 @@ const PATIENCE_MS = 10_000;
 
 /**
  * Starts one run of a stream and follows it to its end; `onLook` is told every half second how it stands.
- * @throws ConnectorError TENANT_UNKNOWN, SYNC_BUSY, or the code of a run that was refused
+ * @throws ConnectorError TENANT_UNKNOWN, TENANT_PAUSED, SYNC_BUSY, or the code of a run that was refused
  */
 export async function followStream(
   { store, hires, tenants }: OperatorParts,
@@ -51,6 +51,7 @@ export async function followStream(
   onLook: (look: StreamLook) => void,
 ): Promise<StreamResult> {
   assertKnownTenant(tenants, request.tenantId);
+  await assertNotPaused(store, request.tenantId);
   const handle = await startSync(hires, request);
   const ended = handle.result();
   ended.catch(() => undefined);
@@ -72,15 +73,28 @@ async function look(store: Store, { tenantId, stream }: StreamRequest, isLate: b
   return { ...told, row: running, ...(callsPerSecond === undefined ? {} : { callsPerSecond }) };
 }
 
-/** The runs of a paused tenant wait until its key works again, whether a worker runs or not. */
+/** A run of a paused tenant would only wait, and whoever asked for it with it. */
+async function assertNotPaused(store: Store, tenantId: string): Promise<void> {
+  const why = await whyPaused(store, tenantId);
+  if (why === undefined) return;
+  throw new ConnectorError({
+    code: 'TENANT_PAUSED',
+    action: 'reject',
+    message: `${tenantId} is paused, and nothing was started: ${why} It goes on by itself once the cause is fixed.`,
+  });
+}
+
+/** A run under way waits too when its tenant is paused, whether a worker runs or not. */
 async function whyItWaits(store: Store, tenantId: string, isLate: boolean): Promise<string | undefined> {
-  const { state, paused_code: code, paused_message: message } = await readTenantState(store, tenantId);
-  if (state === 'paused')
-    return (
-      `${tenantId} is paused, and this run waits with it: ${message ?? ''} [${code ?? ''}] ` +
-      'It goes on by itself once the cause is fixed.'
-    );
+  const why = await whyPaused(store, tenantId);
+  if (why !== undefined)
+    return `${tenantId} is paused, and this run waits with it: ${why} It goes on by itself once the cause is fixed.`;
   return isLate ? 'No worker has taken it yet. Start one: hirebridge up, or hirebridge worker.' : undefined;
+}
+
+async function whyPaused(store: Store, tenantId: string): Promise<string | undefined> {
+  const { state, paused_code: code, paused_message: message } = await readTenantState(store, tenantId);
+  return state === 'paused' ? `${message ?? ''} [${code ?? ''}]` : undefined;
 }
 
 async function readRate(store: Store, tenantId: string): Promise<number | undefined> {

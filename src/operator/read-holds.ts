@@ -2,6 +2,7 @@ import { ConnectorError } from '../errors.ts';
 import { listHolds as listRows, readHold as readRow } from '../store/holds.ts';
 import type { Store } from '../store/open-store.ts';
 import type { HoldRow } from '../store/schema.ts';
+import { answerText } from './answer-text.ts';
 
 /** One hold as people see it. */
 export interface HoldView {
@@ -14,6 +15,8 @@ export interface HoldView {
   message: string;
   state: 'open' | 'answered' | 'closed';
   answers: string[];
+  /** The answers as they are typed, with what they take. */
+  answerTexts: string[];
   details: Record<string, unknown>;
   openedAt: string;
   answer: string | null;
@@ -27,6 +30,22 @@ export async function listHolds(
 ): Promise<(HoldView & { ageMs: number })[]> {
   const rows = await listRows(store, filter);
   return rows.map((row) => ({ ...viewHold(row), ageMs: Number(row.now) - Number(row.opened_at) }));
+}
+
+/** Holds of one tenant that wait for the same reason. */
+export interface HoldGroup {
+  tenantId: string;
+  code: string;
+  /** Oldest first. */
+  holds: (HoldView & { ageMs: number })[];
+}
+
+/** The largest group first. */
+export function groupHolds(holds: readonly (HoldView & { ageMs: number })[]): HoldGroup[] {
+  const groups = Map.groupBy(holds, ({ tenantId, code }) => `${tenantId} ${code}`);
+  return [...groups.values()]
+    .flatMap((own) => (own[0] === undefined ? [] : [{ tenantId: own[0].tenantId, code: own[0].code, holds: own }]))
+    .sort((a, b) => b.holds.length - a.holds.length);
 }
 
 /** @throws ConnectorError HOLD_UNKNOWN */
@@ -46,6 +65,7 @@ export async function readHoldRow(store: Store, holdId: string): Promise<HoldRow
 }
 
 function viewHold(row: HoldRow): HoldView {
+  const answers = JSON.parse(row.answers) as string[];
   return {
     holdId: row.hold_id,
     tenantId: row.tenant_id,
@@ -54,7 +74,8 @@ function viewHold(row: HoldRow): HoldView {
     code: row.code,
     message: row.message,
     state: stateOf(row),
-    answers: JSON.parse(row.answers) as string[],
+    answers,
+    answerTexts: answers.map((answer) => answerText(answer, row.job_candidate_id !== null)),
     details: JSON.parse(row.details) as Record<string, unknown>,
     openedAt: new Date(Number(row.opened_at)).toISOString(),
     answer: row.answer,

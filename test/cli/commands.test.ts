@@ -119,3 +119,9 @@ test('an unusable variable of the environment is named, not its value', async ()
   expect(stderr).toContain('HIREBRIDGE_PORT');
   expect(stderr).not.toContain('eighty');
 });
+
+test('output whose reader stops early ends the command quietly', async () => {
+  const { child, exited } = startCli(['openapi']);
+  child.stdout?.once('data', () => child.stdout?.destroy());
+  expect(await exited).toMatchObject({ code: 0, stderr: '' });
+});

@@ -38,9 +38,42 @@ test('hold list and show tell what waits, why, and the answers it takes', async 
   });
   const shown = await runCli(['hold', 'show', holdId, '--data', data]);
   expect(shown.stdout).toContain(HOLD.message);
-  expect(shown.stdout).toContain('answers: retry, cancel');
+  expect(shown.stdout).toContain(`hirebridge hold answer ${holdId} retry\n  hirebridge hold answer ${holdId} cancel`);
   const json = JSON.parse((await runCli(['hold', 'list', '--json', '--data', data])).stdout) as unknown;
   expect(json).toMatchObject([{ holdId, state: 'open', answers: ['retry', 'cancel'] }]);
+});
+
+test('hold list counts holds of one reason together and says what answers them all', async () => {
+  const data = await dataDir(async (store) => {
+    for (let n = 1; n <= 5; n += 1) await openHold(store, { ...HOLD, jobCandidateId: `${n}` });
+    await openHold(store, { ...HOLD, code: 'IDENTITY_AMBIGUOUS', answers: ['link', 'create'] });
+  });
+  const { stdout } = await runCli(['hold', 'list', '--data', data]);
+  expect(stdout.match(/^\w{8} +acme +\d+ +open/gm)).toHaveLength(4);
+  expect(stdout).toContain('5 of acme wait for the same reason: MAPPING_INCOMPLETE');
+  expect(stdout).toContain('hirebridge hold answer --all MAPPING_INCOMPLETE ANSWER --tenant acme');
+  const one = await runCli(['hold', 'list', '--code', 'MAPPING_INCOMPLETE', '--data', data]);
+  expect(one.stdout.match(/MAPPING_INCOMPLETE$/gm)?.length).toBeGreaterThanOrEqual(5);
+});
+
+test('hold show names the id that an answer needs', async () => {
+  const made: { holdId?: string } = {};
+  const hold = { ...HOLD, code: 'ENROLLED_ELSEWHERE', answers: ['adopt', 'cancel'] };
+  const data = await dataDir(async (store) => Object.assign(made, await openHold(store, hold)));
+  const { stdout } = await runCli(['hold', 'show', made.holdId ?? '', '--data', data]);
+  expect(stdout).toContain(`hirebridge hold answer ${made.holdId} adopt <onboardingCandidateId>`);
+  expect(stdout).not.toMatch(/adopt$/m);
+});
+
+test.each([
+  ['hold list', ['hold', 'list']],
+  ['hold show', ['hold', 'show', '1f2e3d4c']],
+  ['status', ['status']],
+  ['inbox list', ['inbox', 'list']],
+])('%s does not create a store where there is none', async (_what, args) => {
+  const data = await scratchDir();
+  const { code } = await runCli([...args, '--tenants', await tenantDir(), '--data', data]);
+  expect({ code, files: await readdir(data) }).toEqual({ code: 2, files: [] });
 });
 
 test('a hold that is not there is refused with exit code 2', async () => {

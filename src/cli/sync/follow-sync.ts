@@ -1,4 +1,5 @@
 import type { Places } from '../../config.ts';
+import { assertKnownStream } from '../../operator/assert-known-stream.ts';
 import { followStream, type StreamLook, type StreamRequest, type StreamResult } from '../../operator/follow-stream.ts';
 import { EXIT, type ExitCode } from '../exit-codes.ts';
 import { printJson } from '../print-json.ts';
@@ -6,7 +7,9 @@ import { renderTable } from '../table.ts';
 import { withClient } from '../with-client.ts';
 import { createProgress } from './progress.ts';
 
-export interface SyncOptions extends Places, StreamRequest {
+export interface SyncOptions extends Places, Omit<StreamRequest, 'stream'> {
+  /** As it was typed. */
+  stream: string;
   json: boolean;
 }
 
@@ -15,10 +18,12 @@ const MOST_LISTED = 20;
 
 /** Starts a run, shows how far it is, and prints its counts. */
 export async function followSync(options: SyncOptions): Promise<ExitCode> {
+  const { stream } = options;
+  assertKnownStream(stream);
   const result = await withClient(options, async (parts) => {
-    const progress = createProgress(`${options.tenantId} ${options.stream}`);
+    const progress = createProgress(`${options.tenantId} ${stream}`);
     try {
-      return await followStream(parts, options, createWatcher(progress));
+      return await followStream(parts, { ...options, stream }, createWatcher(progress));
     } finally {
       progress.stop();
     }
