@@ -13,7 +13,7 @@ export async function assertKnownCompany(store: Store, { tenant, partner }: Conn
   const known = new Map((await readJobs(store, tenant.tenant)).map((job) => [job.jobId, job]));
   if (known.size === 0) return;
   for await (const page of partner.pages(contract.jobs.list, {}, { priority: 'live' })) {
-    if (page.items.some((job) => isSame(job, known.get(String(job.id))))) return;
+    if (page.items.some((job) => isSame(job, known.get(job.id)))) return;
   }
   throw companyMismatch(tenant.tenant);
 }

@@ -10,7 +10,7 @@ export interface Enrolment {
 }
 
 export function enrolmentOf(candidate: OnboardingCandidate): Enrolment {
-  return { onboardingCandidateId: String(candidate.onboardingCandidateId), status: String(candidate.overallStatus) };
+  return { onboardingCandidateId: candidate.onboardingCandidateId, status: String(candidate.overallStatus) };
 }
 
 /**

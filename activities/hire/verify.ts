@@ -51,7 +51,7 @@ async function missingValues(
 ): Promise<string[]> {
   const query = { entityType: 'candidate' as const, entityId: row.candidate_id ?? '' };
   const { items } = await partner.readAll(contract.customFieldValues.list, { query }, { priority: 'live' });
-  const shown = new Map(items.map((item) => [String(item.customFieldId), item.value]));
+  const shown = new Map<string, unknown>(items.map((item) => [item.customFieldId, item.value]));
   return [...expected].filter(([id, value]) => !isSameValue(shown.get(id), value)).map(([id]) => id);
 }
 

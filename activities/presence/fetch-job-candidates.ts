@@ -31,10 +31,7 @@ async function fetchTogether(connection: Connection, ids: readonly string[]): Pr
     );
     if (!alone && unreadable.some((item) => item.id === undefined)) return await fetchHalves(connection, ids);
     const broken = unreadable.map(({ id, reason }) => [id ?? ids[0] ?? '', { unreadable: reason }] as const);
-    return new Map<string, Fetched>([
-      ...broken,
-      ...items.map((item) => [String(item.id), { jobCandidate: item }] as const),
-    ]);
+    return new Map<string, Fetched>([...broken, ...items.map((item) => [item.id, { jobCandidate: item }] as const)]);
   } catch (error) {
     if (!isConnectorError(error) || !isRefused(error)) throw error;
     if (!alone) return fetchHalves(connection, ids);

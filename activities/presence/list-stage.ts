@@ -32,9 +32,9 @@ export async function* listStage(
     : partner.pages(listByStage, { params: { stageId: stage }, query: { jobId } }, { priority });
   for await (const { items, unreadable } of pages) {
     const members = items.map(({ jobCandidateDetails: details }) => ({
-      jobCandidateId: String(details.id),
-      candidateId: String(details.candidateId),
-      jobId: String(details.jobId),
+      jobCandidateId: details.id,
+      candidateId: details.candidateId,
+      jobId: details.jobId,
       rejected: isRejected(details),
     }));
     yield { members, unreadable };

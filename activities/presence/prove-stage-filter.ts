@@ -94,7 +94,7 @@ async function findOutsiders({ partner, tenant }: Connection, listed: ListedStag
     const query = { stageType, jobId: listed.jobId };
     for await (const { items } of partner.pages(listByStageType, { query }, { priority: 'bulk', size: 10 })) {
       const people = items.map((item) => ({ ...item.jobCandidateDetails, candidate_details: item.candidate_details }));
-      found.push(...people.filter((one) => !members.has(String(one.id)) && !isRejected(one)));
+      found.push(...people.filter((one) => !members.has(one.id) && !isRejected(one)));
       break;
     }
     if (found.length >= MOST_EXAMPLES) break;

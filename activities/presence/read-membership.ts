@@ -34,12 +34,12 @@ export async function readMemberships(
   looks: readonly MembershipLook[],
 ): Promise<Membership[]> {
   const stages = looks[0]?.stages ?? [];
-  const jobId = String(looks[0]?.jobCandidate.jobId);
+  const jobId = looks[0]?.jobCandidate.jobId ?? '';
   const shown = await findByFilter(store, connection, jobId, looks);
-  const rest = looks.map(({ jobCandidate }) => String(jobCandidate.id)).filter((id) => !shown.has(id));
+  const rest = looks.map(({ jobCandidate }) => jobCandidate.id).filter((id) => !shown.has(id));
   const listed = await findInLists(connection, jobId, stages, new Set(rest));
   return looks.map(({ jobCandidate }) => {
-    const id = String(jobCandidate.id);
+    const { id } = jobCandidate;
     if (shown.has(id) || !listed.missing.has(id)) return { inside: true };
     return listed.unreadable === undefined ? { inside: false } : { inside: false, unreadable: listed.unreadable };
   });
@@ -78,9 +78,9 @@ async function findByFilter(
   const stageIds = stages.flatMap((stage) => filter.stageIds[stage] ?? []);
   const answers = await Promise.all(
     looks.map(async ({ jobCandidate }) => {
-      const id = String(jobCandidate.id);
+      const { id } = jobCandidate;
       // Our store knows of another application of theirs: the filter may speak of that one.
-      if (await hasOtherHire(store, tenant.tenant, String(jobCandidate.candidateId), id)) return [];
+      if (await hasOtherHire(store, tenant.tenant, jobCandidate.candidateId, id)) return [];
       return (await askStageFilter(connection, stageIds, jobCandidate)) === 'shown' ? [id] : [];
     }),
   );

@@ -28,8 +28,7 @@ export async function readPresence(
   const { jobCandidate, unreadable } = await reads.jobCandidate(jobCandidateId);
   if (unreadable !== undefined) throw unreadableRecord(jobCandidateId, unreadable);
   if (jobCandidate === undefined) return { verdict: 'missing' };
-  const jobId = String(jobCandidate.jobId);
-  const candidateId = String(jobCandidate.candidateId);
+  const { jobId, candidateId } = jobCandidate;
   if ((await readJob(store, connection.tenant.tenant, jobId)) === undefined) await reads.jobs('');
   const inside = await isInside(reads, connection, { jobCandidate, stages });
   return { verdict: inside ? 'in' : 'out', jobCandidate, candidateId, jobId };

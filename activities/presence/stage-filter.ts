@@ -25,8 +25,8 @@ export async function askStageFilter(
       const [one, ...others] = items;
       if (unreadable.length > 0 || others.length > 0) return 'unclear';
       if (one === undefined) return 'not-shown';
-      const same = String(one.id) === String(candidateId);
-      return same && hasOnly(one.jobCandidateDetails, String(id)) ? 'shown' : 'unclear';
+      const same = one.id === candidateId;
+      return same && hasOnly(one.jobCandidateDetails, id) ? 'shown' : 'unclear';
     }
     return 'unclear';
   } catch (error) {

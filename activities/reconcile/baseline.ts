@@ -63,7 +63,7 @@ async function listOwnEnrolments({ partner }: Connection): Promise<Map<string, O
       if (own === undefined) continue;
       const trace = {
         ...own,
-        onboardingCandidateId: String(item.onboardingCandidateId),
+        onboardingCandidateId: item.onboardingCandidateId,
         reference: item.externalRef ?? '',
       };
       const known = traces.get(own.jobCandidateId);

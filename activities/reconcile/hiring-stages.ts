@@ -32,7 +32,5 @@ export function createStageLookup(connections: Connections): (tenantId: string, 
 async function readStageTypes(connections: Connections, tenantId: string): Promise<Map<string, string>> {
   const { partner } = await connections.of(tenantId);
   const { items } = await partner.readAll(contract.pipelines.list, {}, { priority: 'live' });
-  return new Map(
-    items.flatMap((pipeline) => pipeline.stages ?? []).map((stage) => [String(stage.id), String(stage.type)]),
-  );
+  return new Map(items.flatMap((pipeline) => pipeline.stages ?? []).map((stage) => [stage.id, String(stage.type)]));
 }

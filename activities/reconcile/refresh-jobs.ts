@@ -26,17 +26,16 @@ export interface ListedJobs {
 export async function refreshJobs(store: Store, { tenant, partner }: Connection): Promise<ListedJobs> {
   const known = new Map((await readJobs(store, tenant.tenant)).map((job) => [job.jobId, job]));
   const { items, unreadable } = await partner.readAll(contract.jobs.list, {}, { priority: 'live' });
-  if (known.size > 0 && !items.some((job) => isSame(job, known.get(String(job.id)))))
-    throw companyMismatch(tenant.tenant);
+  if (known.size > 0 && !items.some((job) => isSame(job, known.get(job.id)))) throw companyMismatch(tenant.tenant);
   await saveJobs(
     store,
     tenant.tenant,
-    items.map((job) => ({ jobId: String(job.id), record: job as Record<string, unknown> })),
+    items.map((job) => ({ jobId: job.id, record: job as Record<string, unknown> })),
   );
-  const jobs = items.map((job) => ({
-    jobId: String(job.id),
+  const jobs: ListedJob[] = items.map((job) => ({
+    jobId: job.id,
     totals: JSON.stringify((job.pipelineStage ?? []).map((stage) => [stage.type, Number(stage.totalCandidate)])),
-    listedTotals: listedTotals(known.get(String(job.id))),
+    listedTotals: listedTotals(known.get(job.id)),
   }));
   // Their people can be listed by the id alone, and are, each time: nothing tells whether somebody moved.
   for (const { id } of unreadable)

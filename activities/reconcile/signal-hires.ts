@@ -21,7 +21,7 @@ export async function signalMovedOnboardings({ deps, connection, tenantId, count
   for await (const { items, unreadable } of pages) {
     counts.unreadable += unreadable.length;
     for (const item of items) {
-      const hire = waiting.get(String(item.onboardingCandidateId));
+      const hire = waiting.get(item.onboardingCandidateId);
       if (hire === undefined || hire.onboarding_status === String(item.overallStatus)) continue;
       await deps.signalHire({ tenantId, jobCandidateId: hire.job_candidate_id }, 'onboarding', { start: true });
       counts.hinted += 1;

@@ -2,8 +2,8 @@ import { z } from 'zod';
 import { cleanEmail } from '../contract/email.ts';
 
 /**
- * The same body as it goes over the wire: e-mails cleaned, and digits in text as numbers wherever the schema asks for an
- * integer. Ids are text for callers and integers on the wire where the specification has them so (`"jobIds": [12]`).
+ * The same body as it goes over the wire: e-mails cleaned, and digits in text as numbers wherever the schema asks for
+ * a number. Ids are text for callers and integers on the wire where the specification has them so (`"jobIds": [12]`).
  */
 export function asSent(schema: z.ZodType | undefined, value: unknown): unknown {
   if (schema instanceof z.ZodOptional || schema instanceof z.ZodNullable)

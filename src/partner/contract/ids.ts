@@ -1,6 +1,6 @@
 /**
- * Ids of answers that are easily mixed up, each a text type of its own: a job candidate's id where a candidate's is asked
- * for would be found, and be somebody else's.
+ * Ids of answers that are easily mixed up, each a text type of its own: a job candidate's id where a candidate's is
+ * asked for would be found, and be somebody else's.
  */
 import type { z } from 'zod';
 import { IntegerId, TextId } from './shapes.ts';
