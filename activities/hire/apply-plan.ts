@@ -5,12 +5,15 @@ import type { HireRef } from '../../src/hire/hire-ref.ts';
 import { held } from '../../src/hire/holds.ts';
 import type { CreateResult } from '../../src/hris/port.ts';
 import { judgeCreate, mayCreateUnseen } from '../../src/plan/judge-create.ts';
+import { recordEmployee } from '../../src/store/hire-states.ts';
 import { updateHire } from '../../src/store/hires.ts';
-import { linkEmployee } from '../../src/store/identity.ts';
+import { linkEmployee, type Person } from '../../src/store/identity.ts';
 import { decideIntent } from '../../src/store/intents.ts';
 import { markApplied, readPlan } from '../../src/store/plans.ts';
+import type { LinkRow } from '../../src/store/schema.ts';
 import type { Connection } from '../connections.ts';
 import type { ActivityDeps } from '../deps.ts';
+import { hireOfLink } from './claim-person.ts';
 import { personOf } from './hire-references.ts';
 import { readFindings } from './read-findings.ts';
 import { readSources } from './read-sources.ts';
@@ -106,9 +109,20 @@ async function finish(hire: HireContext, created: CreateResult): Promise<Applied
   const number = employee.number ?? null;
   const { creation } = await reread(hire);
   if (creation !== undefined) await decideIntent(store, creation, 'done', { kind: 'created', ref: employee });
-  await linkEmployee(store, personOf(tenant, row.candidate_id ?? ''), ref, { id: employee.id, number });
-  await updateHire(store, ref, { step: 'write-back', employee_id: employee.id, employee_number: number });
+  const person = personOf(tenant, row.candidate_id ?? '');
+  const link = await linkEmployee(store, person, ref, { id: employee.id, number });
+  if (!isOf(person, link)) return linkedToAnother(ref, link);
+  await recordEmployee(store, ref, { id: employee.id, number });
   return { verdict: 'employee' };
+}
+
+function isOf(person: Person, link: LinkRow): boolean {
+  return link.partner_company === person.partnerCompany && link.candidate_id === person.candidateId;
+}
+
+/** Two hires may have found the employee at once: it stays with the first. */
+function linkedToAnother({ jobCandidateId }: HireRef, link: LinkRow): Applied {
+  return held('EMPLOYEE_OF_ANOTHER', { jobCandidateId, employeeIds: [link.employee_id], other: hireOfLink(link) });
 }
 
 async function withNumber(hris: Connection['hris'], employee: EmployeeRef): Promise<EmployeeRef> {

@@ -2,8 +2,10 @@ import { ConnectorError } from '../../src/errors.ts';
 import type { HireActivities } from '../../src/hire/hire-activities.ts';
 import type { HireRef } from '../../src/hire/hire-ref.ts';
 import { type HoldRequest, held, holdOf } from '../../src/hire/holds.ts';
+import { beginNextEnrolment } from '../../src/store/enrolments.ts';
 import { addHints } from '../../src/store/hints.ts';
-import { countLeft, endHire, readHireRow, updateHire, whileOpen } from '../../src/store/hires.ts';
+import { endHire } from '../../src/store/hire-states.ts';
+import { countLeft, readHireRow, whileOpen } from '../../src/store/hires.ts';
 import { answersOf, closeHoldsOf } from '../../src/store/holds.ts';
 import { releaseClaim } from '../../src/store/identity.ts';
 import { requestUnderWay } from '../../src/store/intents.ts';
@@ -96,12 +98,7 @@ export function startNextEnrolment(deps: ActivityDeps, input: HireRef): Promise<
     const { ref, row } = hire;
     if (row.onboarding_candidate_id === null) return;
     await terminateEnrolment(hire, 'enrolled anew', startClock());
-    await updateHire(deps.store, ref, {
-      enrolment: row.enrolment + 1,
-      onboarding_candidate_id: null,
-      onboarding_reference: null,
-      onboarding_status: null,
-    });
+    await beginNextEnrolment(deps.store, ref, row.enrolment);
   });
 }
 

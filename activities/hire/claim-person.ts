@@ -19,7 +19,7 @@ export async function claimPerson(
   const holder = hireOfLink(taken.claim);
   const judged = judgeClaim({ ref, holder, before: before && hireOfLink(before) }, decisions);
   if (judged.verdict === 'hold') return judged;
-  if (judged.take) await moveClaim(store, person, ref);
+  if (judged.take) await moveClaim(store, person, holder, ref);
   return { verdict: 'claimed', before };
 }
 

@@ -49,7 +49,7 @@ async function enrolOnce(deps: ActivityDeps, connection: Connection, ref: HireRe
   const row = await readHireRow(store, ref);
   const reference = enrolmentReference(ref, row.enrolment);
   const attempt = { ...ref, nth: row.enrolment, reference };
-  await updateHire(store, ref, { step: 'enrol', onboarding_reference: reference });
+  await updateHire(store, ref, { step: 'enrol', onboarding_reference: reference }, row);
   const gate = await passCreditGate(store, ref.tenantId, credits.canaryEvery);
   if (gate.pass && !gate.canary) deps.closedGates.delete(ref.tenantId);
   if (!gate.pass) return adoptOrWait(deps, connection, attempt, gate.waitMs);

@@ -2,7 +2,7 @@ import { entryOf } from '../../src/hire/answers.ts';
 import type { HireActivities } from '../../src/hire/hire-activities.ts';
 import type { HireRef } from '../../src/hire/hire-ref.ts';
 import type { HoldRequest } from '../../src/hire/holds.ts';
-import { endHire } from '../../src/store/hires.ts';
+import { endHire } from '../../src/store/hire-states.ts';
 import { closeHold, openHold as insertHold, readHold } from '../../src/store/holds.ts';
 import type { ActivityDeps } from '../deps.ts';
 
@@ -24,9 +24,12 @@ export async function takeAnswer(
 ): ReturnType<HireActivities['takeAnswer']> {
   const hold = await readHold(store, holdId);
   if (hold === undefined || hold.answered_at === null || hold.answer === null) return { verdict: 'waiting' };
-  await closeHold(store, holdId);
   const { next = 'same', ends } = entryOf(hold.answer) ?? {};
-  if (ends !== undefined) await endHire(store, ref, ends);
+  await store.kysely.transaction().execute(async (kysely) => {
+    const closed = await closeHold({ ...store, kysely }, holdId);
+    // With the hold closed before, what the answer ends has ended, and may have been opened again since.
+    if (closed && ends !== undefined) await endHire({ ...store, kysely }, ref, ends, ['open', 'done']);
+  });
   log.info(
     { tenantId: ref.tenantId, jobCandidateId: ref.jobCandidateId, holdId, answer: hold.answer },
     'hold answered',

@@ -3,7 +3,8 @@ import type { HireActivities, Opened } from '../../src/hire/hire-activities.ts';
 import type { HireRef } from '../../src/hire/hire-ref.ts';
 import type { HirePolicy } from '../../src/hire/hire-run.ts';
 import { isResting } from '../../src/hire/hire-state.ts';
-import { endHire, insertHires, latestHire, readHireRow, updateHire } from '../../src/store/hires.ts';
+import { endHire, moveResting } from '../../src/store/hire-states.ts';
+import { insertHires, latestHire, readHireRow, whileOpen } from '../../src/store/hires.ts';
 import { closeHoldsOf, lastAnswered } from '../../src/store/holds.ts';
 import type { HireRow } from '../../src/store/schema.ts';
 import { readTenantState } from '../../src/store/tenant-states.ts';
@@ -50,7 +51,7 @@ async function openPeriod(
 
 /** A person asked for a hire of before go-live, or for one that was ended by somebody's word. */
 async function adopt({ store }: ActivityDeps, connection: Connection, row: HireRow): Promise<Opened> {
-  await updateHire(store, keyOf(row), { state: 'open', step: 'enrol' });
+  await moveResting(store, row, 'open');
   return opened(connection, row.period, 'enrol');
 }
 
@@ -111,8 +112,10 @@ export async function finishHire(
   { store, log }: ActivityDeps,
   { state, ...ref }: HireRef & { state: 'done' },
 ): Promise<void> {
-  await closeHoldsOf(store, ref);
-  await endHire(store, ref, state);
+  await whileOpen(store, ref, async (open) => {
+    await closeHoldsOf(open, ref);
+    await endHire(open, ref, state);
+  });
   log.info({ tenantId: ref.tenantId, jobCandidateId: ref.jobCandidateId, period: ref.period }, 'hire done');
 }
 

@@ -59,24 +59,28 @@ function knownPerson(hire: HireContext, sources: Sources, before: LinkRow | unde
 async function observe(hire: HireContext, person: KnownPerson): Promise<EmployeeObservation> {
   const reading = readingFor(person, hire.decisions);
   if (reading === 'none') return person;
-  if (reading === 'named') return { ...person, named: await readNamed(hire) };
+  if (reading === 'named') {
+    const named = await readNamed(hire);
+    return { ...person, named, links: await readLinks(hire, named === undefined ? [] : [named.id]) };
+  }
   const findings = await readFindings(hire.connection, person.reference, person.fields);
-  return { ...person, findings, links: await readLinks(hire, findings) };
+  return { ...person, findings, links: await readLinks(hire, findings.flatMap(foundIds)) };
 }
 
 async function readNamed({ connection, decisions }: HireContext): Promise<EmployeeRef | undefined> {
   return (await connection.hris.employees.read(decisions.link ?? '', AbortSignal.timeout(READ_MS)))?.ref;
 }
 
-/** To whom the employees found are linked already. */
+function foundIds({ found }: Finding): string[] {
+  if (found.kind === 'none') return [];
+  return found.kind === 'one' ? [found.ref.id] : found.refs.map(({ id }) => id);
+}
+
+/** To whom these employees are linked already. */
 async function readLinks(
   { store, connection: { tenant } }: HireContext,
-  findings: readonly Finding[],
+  ids: readonly string[],
 ): Promise<LinkedPerson[]> {
-  const ids = findings.flatMap(({ found }) => {
-    if (found.kind === 'none') return [];
-    return found.kind === 'one' ? [found.ref.id] : found.refs.map(({ id }) => id);
-  });
   const links: LinkedPerson[] = [];
   for (const employeeId of new Set(ids)) {
     const link = await linkOfEmployee(store, tenant.hris.connection, employeeId);

@@ -21,7 +21,7 @@ export function readOnboarding(deps: ActivityDeps, given: HireRef): ReturnType<H
         { priority: 'live' },
       );
       const status = String(data.overallStatus);
-      if (status !== row.onboarding_status) await updateHire(store, ref, { onboarding_status: status });
+      if (status !== row.onboarding_status) await updateHire(store, ref, { onboarding_status: status }, row);
       return judgeOnboarding(ref.jobCandidateId, status, tenant.policies.onboarding);
     } catch (error) {
       if (!isConnectorError(error, 'NOT_FOUND')) throw error;

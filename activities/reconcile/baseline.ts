@@ -169,11 +169,16 @@ async function reopen(
   const hire = newHire(tenantId, member, trace?.period ?? 1, 'open');
   if ((await latestHire(store, tenantId, member.jobCandidateId)) === undefined) await insertHires(store, [hire]);
   if (trace !== undefined)
-    await updateHire(store, hire, {
-      enrolment: trace.enrolment,
-      onboarding_candidate_id: trace.onboardingCandidateId,
-      onboarding_reference: trace.reference,
-    });
+    await updateHire(
+      store,
+      hire,
+      {
+        enrolment: trace.enrolment,
+        onboarding_candidate_id: trace.onboardingCandidateId,
+        onboarding_reference: trace.reference,
+      },
+      { enrolment: 1 },
+    );
   await signalHire({ tenantId, jobCandidateId: member.jobCandidateId }, 'person', { start: true });
 }
 

@@ -1,6 +1,7 @@
 import { isConnectorError } from '../../src/errors.ts';
 import { followedStates, restingStates } from '../../src/hire/hire-state.ts';
-import { hiresInState, latestHires, updateHire } from '../../src/store/hires.ts';
+import { moveResting } from '../../src/store/hire-states.ts';
+import { hiresInState, latestHires } from '../../src/store/hires.ts';
 import { markListed } from '../../src/store/jobs.ts';
 import { hiringStagesOf } from '../../src/tenants/hiring-stages.ts';
 import { listStage, type StageMember } from '../presence/list-stage.ts';
@@ -69,12 +70,12 @@ async function noteLeft(
   const resting = await hiresInState(deps.store, tenantId, ...restingStates);
   // All at once: however many they are, they share one list.
   await Promise.all(
-    absentFrom(resting, job.jobId, present).map(async ({ job_candidate_id: jobCandidateId, period }) => {
-      const presence = await readPresence(deps.store, connection, jobCandidateId, stages).catch(unlessUnreadable);
+    absentFrom(resting, job.jobId, present).map(async (hire) => {
+      const id = hire.job_candidate_id;
+      const presence = await readPresence(deps.store, connection, id, stages).catch(unlessUnreadable);
       // Their own record keeps nobody else waiting; the job is listed again next time.
       if (presence === undefined) counts.unreadable += 1;
-      else if (presence.verdict !== 'in')
-        await updateHire(deps.store, { tenantId, jobCandidateId, period }, { state: 'left', step: 'ended' });
+      else if (presence.verdict !== 'in') await moveResting(deps.store, hire, 'left');
     }),
   );
 }

@@ -53,6 +53,7 @@ function denyFound(before: Decisions, { details }: Given): Partial<Decisions> {
   const { employeeIds, reason, attempt } = details;
   const shown = Array.isArray(employeeIds) ? employeeIds.map(String) : [];
   return {
+    link: undefined,
     notThese: new Set([...before.notThese, ...shown]),
     ...(reason === 'absence-unproven' ? { createUnproven: true } : {}),
     ...(typeof attempt === 'number' ? { neverHappened: new Set([...before.neverHappened, attempt]) } : {}),

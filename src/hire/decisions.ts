@@ -7,7 +7,7 @@ export interface Decisions {
   /** For a person hired before, or on another job. */
   person?: 'same-employee' | 'transfer' | 'new-employment';
   /** The employee this person is. */
-  link?: string;
+  link?: string | undefined;
   /** Employees who are somebody else. */
   notThese: ReadonlySet<string>;
   /** A person looked and there is no such employee, although the HR system cannot prove it. */

@@ -35,7 +35,7 @@ export interface EmployeeObservation extends KnownPerson {
   named?: EmployeeRef | undefined;
   /** Answers along the identity ladder. */
   findings?: readonly Finding[];
-  /** Links of the employees found. */
+  /** Links of the employees found or named. */
   links?: readonly LinkedPerson[];
 }
 
@@ -71,9 +71,9 @@ function changeAtHand({ own, before, fields }: KnownPerson, { person }: Decision
   return { kind: 'update', employee: before, fields: pick(fields, jobFields) };
 }
 
-function planNamed({ ref, named }: EmployeeObservation, employeeId: string): Change | Held {
-  if (named !== undefined) return { kind: 'link', employee: named };
-  return held('LINK_NOT_FOUND', { jobCandidateId: ref.jobCandidateId, employeeId });
+function planNamed(observed: EmployeeObservation, employeeId: string): Change | Held {
+  if (observed.named !== undefined) return planLink(observed, observed.named);
+  return held('LINK_NOT_FOUND', { jobCandidateId: observed.ref.jobCandidateId, employeeId });
 }
 
 function planFromLadder(observed: EmployeeObservation, decisions: Decisions): Change | Held {

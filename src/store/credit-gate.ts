@@ -10,13 +10,14 @@ export interface CreditNumbers {
  * After a 402: no enrolment of this tenant leaves any more, apart from one canary a period. Says whether it was open.
  */
 export async function closeCreditGate(store: Store, tenantId: string, numbers: CreditNumbers): Promise<boolean> {
-  const { credit_gate: before } = await gateOf(store, tenantId);
-  await store.kysely
+  const gate = store.kysely
     .updateTable('tenants')
     .set({ credit_gate: JSON.stringify(numbers), canary_at: store.now })
-    .where('tenant_id', '=', tenantId)
-    .execute();
-  return before === null;
+    .where('tenant_id', '=', tenantId);
+  const closed = await gate.where('credit_gate', 'is', null).executeTakeFirst();
+  if (closed.numUpdatedRows === 1n) return true;
+  await gate.execute();
+  return false;
 }
 
 /** An enrolment went through: says whether the gate was closed, so that the waiting hires can be hinted. */

@@ -1,4 +1,5 @@
 import type { HireRef } from '../hire/hire-ref.ts';
+import { updateHire } from './hires.ts';
 import type { Store } from './open-store.ts';
 
 /**
@@ -31,4 +32,14 @@ export async function recordEnrolment(
     .where('state', '=', 'open')
     .where('enrolment', '=', nth)
     .execute();
+}
+
+/** Makes way for the enrolment after the nth. One that was begun meanwhile stays. */
+export async function beginNextEnrolment(store: Store, key: HireRef, nth: number): Promise<void> {
+  await updateHire(
+    store,
+    key,
+    { enrolment: nth + 1, onboarding_candidate_id: null, onboarding_reference: null, onboarding_status: null },
+    { enrolment: nth },
+  );
 }

@@ -1,6 +1,6 @@
 import type { UpdateObject } from 'kysely';
 import type { HireRef } from '../hire/hire-ref.ts';
-import type { EndState, HireState } from '../hire/hire-state.ts';
+import type { HireState } from '../hire/hire-state.ts';
 import type { Store } from './open-store.ts';
 import type { HireRow, Tables } from './schema.ts';
 
@@ -102,28 +102,31 @@ export type HireChange = Pick<
   UpdateObject<Tables, 'hires'>,
   | 'candidate_id'
   | 'job_id'
-  | 'state'
   | 'step'
   | 'onboarding_candidate_id'
   | 'onboarding_reference'
   | 'enrolment'
   | 'onboarding_status'
-  | 'employee_id'
-  | 'employee_number'
 >;
 
 /**
  * Notes where an open hire stands. One that is over stays as it ended, whatever a worker that stood still meanwhile has
- * to tell.
+ * to tell; nor may it tell anything of an earlier enrolment than `during`.
  */
-export async function updateHire(store: Store, key: HireRef, change: HireChange): Promise<void> {
+export async function updateHire(
+  store: Store,
+  key: HireRef,
+  change: HireChange,
+  during?: Pick<HireRow, 'enrolment'>,
+): Promise<void> {
   const update = store.kysely
     .updateTable('hires')
     .set({ ...change, updated_at: store.now })
     .where('tenant_id', '=', key.tenantId)
     .where('job_candidate_id', '=', key.jobCandidateId)
-    .where('period', '=', key.period);
-  await (change.state === undefined ? update.where('state', '=', 'open') : update).execute();
+    .where('period', '=', key.period)
+    .where('state', '=', 'open');
+  await (during === undefined ? update : update.where('enrolment', '=', during.enrolment)).execute();
 }
 
 /** The row of a hire while it is open; on Postgres it stays so until the statement's transaction ends. */
@@ -147,17 +150,6 @@ export async function whileOpen(store: Store, key: HireRef, work: (store: Store)
     const open = { ...store, kysely: trx };
     if ((await openHire(open, key).select('hires.state').executeTakeFirst()) !== undefined) await work(open);
   });
-}
-
-/** Ends a hire for good; its period is never worked on again. */
-export async function endHire(store: Store, key: HireRef, state: EndState): Promise<void> {
-  await store.kysely
-    .updateTable('hires')
-    .set({ state, step: 'ended', ended_at: store.now, updated_at: store.now })
-    .where('tenant_id', '=', key.tenantId)
-    .where('job_candidate_id', '=', key.jobCandidateId)
-    .where('period', '=', key.period)
-    .execute();
 }
 
 /** The newest period of each of these job candidates. */

@@ -93,13 +93,15 @@ export async function answerHold(store: Store, holdId: string, given: PersonsAns
   return result.numUpdatedRows === 1n;
 }
 
-export async function closeHold(store: Store, holdId: string): Promise<void> {
-  await store.kysely
+/** False where it is closed already. */
+export async function closeHold(store: Store, holdId: string): Promise<boolean> {
+  const result = await store.kysely
     .updateTable('holds')
     .set({ closed_at: store.now })
     .where('hold_id', '=', holdId)
     .where('closed_at', 'is', null)
-    .execute();
+    .executeTakeFirst();
+  return result.numUpdatedRows === 1n;
 }
 
 /** Closes what a hire that ended left open. */

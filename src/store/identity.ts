@@ -51,7 +51,7 @@ export async function takeClaim(
   return { mine, claim };
 }
 
-/** Gives the person free again: the hire ended without an employee. */
+/** Releases the claim: the hire ended without an employee. */
 export async function releaseClaim(store: Store, key: HireRef): Promise<void> {
   await store.kysely
     .deleteFrom('claims')
@@ -61,19 +61,26 @@ export async function releaseClaim(store: Store, key: HireRef): Promise<void> {
     .execute();
 }
 
-/** Hands a person's claim from a hire that is over (its employee is linked) to the hire a person decided on. */
-export async function moveClaim(store: Store, person: Person, key: HireRef): Promise<void> {
+/**
+ * Hands a person's claim from a hire that is over (its employee is linked) to the open hire that somebody decided on.
+ * A claim that another hire took meanwhile stays there.
+ */
+export async function moveClaim(store: Store, person: Person, from: HireRef, to: HireRef): Promise<void> {
   await store.kysely
     .updateTable('claims')
     .set({
-      tenant_id: key.tenantId,
-      job_candidate_id: key.jobCandidateId,
-      period: key.period,
+      tenant_id: to.tenantId,
+      job_candidate_id: to.jobCandidateId,
+      period: to.period,
       claimed_at: store.now,
     })
     .where('connection', '=', person.connection)
     .where('partner_company', '=', person.partnerCompany)
     .where('candidate_id', '=', person.candidateId)
+    .where('tenant_id', '=', from.tenantId)
+    .where('job_candidate_id', '=', from.jobCandidateId)
+    .where('period', '=', from.period)
+    .where((eb) => eb.exists(openHire(store, to).select('hires.period')))
     .execute();
 }
 

@@ -102,6 +102,7 @@ export async function refuseRun(
     .where('tenant_id', '=', key.tenantId)
     .where('stream', '=', key.stream)
     .where('run_id', '=', runId)
+    .where('state', '=', 'running')
     .execute();
 }
 

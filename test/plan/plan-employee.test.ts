@@ -111,6 +111,18 @@ test.each<[string, Partial<EmployeeObservation>, Partial<Decisions>, unknown]>([
     {},
     'EMPLOYEE_OF_ANOTHER',
   ],
+  [
+    'a person named an employee who is linked to somebody else',
+    { named: { id: '7' }, links: linkedTo('7', '99') },
+    { link: '7' },
+    'EMPLOYEE_OF_ANOTHER',
+  ],
+  [
+    'a person named an employee of their own',
+    { named: { id: '7' }, links: linkedTo('7', '88') },
+    { link: '7' },
+    link('7'),
+  ],
   ['a person named the employee', { named: { id: '7' } }, { link: '7' }, link('7')],
   ['a person named an employee that is not there', { named: undefined }, { link: '7' }, 'LINK_NOT_FOUND'],
   [

@@ -2,8 +2,10 @@ import { execFile } from 'node:child_process';
 import { promisify } from 'node:util';
 import { describe, expect, onTestFinished, test, vi } from 'vitest';
 import { closeCreditGate, openCreditGate, passCreditGate, releaseCanary } from '../../src/store/credit-gate.ts';
+import { beginNextEnrolment, recordEnrolment } from '../../src/store/enrolments.ts';
 import { addHints, clearHints, readHints } from '../../src/store/hints.ts';
-import { endHire, insertHires, latestHire, updateHire } from '../../src/store/hires.ts';
+import { endHire, moveResting, recordEmployee } from '../../src/store/hire-states.ts';
+import { insertHires, latestHire, updateHire } from '../../src/store/hires.ts';
 import { answerHold, closeHold, listHolds, openHold, readHold } from '../../src/store/holds.ts';
 import { linkEmployee, linksOfPerson, moveClaim, releaseClaim, takeClaim } from '../../src/store/identity.ts';
 import { decideIntent, latestIntent, openIntent, requestUnderWay } from '../../src/store/intents.ts';
@@ -65,7 +67,7 @@ describe.each(kinds)('the store on %s', (kind) => {
     expect(await latestIntent(other, key, 'create-employee')).toMatchObject({ outcome: 'done', result: '{"id":"7"}' });
   });
 
-  test('a person is claimed by one hire until it is given free or handed over', async () => {
+  test('a person is claimed by one hire until the claim is released, or handed over by whoever has it', async () => {
     const { store, other } = await freshStore(kind);
     const second = { ...key, jobCandidateId: '5013' };
     await insertHires(
@@ -77,7 +79,14 @@ describe.each(kinds)('the store on %s', (kind) => {
     await releaseClaim(store, key);
     await releaseClaim(store, second);
     expect((await takeClaim(store, person, second))?.mine).toBe(true);
-    await moveClaim(store, person, key);
+    await moveClaim(store, person, second, key);
+    expect((await takeClaim(other, person, key))?.mine).toBe(true);
+    const third = { ...key, jobCandidateId: '5014' };
+    await insertHires(store, [{ ...third, state: 'open' }]);
+    await moveClaim(store, person, second, third);
+    expect((await takeClaim(other, person, third))?.mine).toBe(false);
+    await endHire(store, third, 'left');
+    await moveClaim(store, person, key, third);
     expect((await takeClaim(other, person, key))?.mine).toBe(true);
   });
 
@@ -93,8 +102,45 @@ describe.each(kinds)('the store on %s', (kind) => {
       step: 'ended',
       onboarding_candidate_id: null,
     });
-    await updateHire(other, key, { state: 'open', step: 'enrol' });
-    expect(await openIntent(other, intent)).toBeDefined();
+  });
+
+  test('a worker that stood still changes nothing of a hire that was opened again since it looked', async () => {
+    const { store, other } = await freshStore(kind);
+    await insertHires(store, [{ ...key, state: 'open' }]);
+    await endHire(store, key, 'kept');
+    const seen = await latestHire(store, 'acme', '5012');
+    if (seen === undefined) throw new Error('no hire');
+    await moveResting(store, seen, 'open');
+    expect(await openIntent(store, intent)).toBeDefined();
+    await moveResting(other, seen, 'left');
+    expect(await latestHire(store, 'acme', '5012')).toMatchObject({ state: 'open', step: 'enrol' });
+    await endHire(store, key, 'done');
+    await endHire(other, key, 'left');
+    expect(await latestHire(store, 'acme', '5012')).toMatchObject({ state: 'done' });
+  });
+
+  test('a worker that stood still neither counts up nor describes a newer enrolment', async () => {
+    const { store, other } = await freshStore(kind);
+    await insertHires(store, [{ ...key, state: 'open' }]);
+    await recordEnrolment(store, key, 1, { id: 'first', status: 'rejected' });
+    await beginNextEnrolment(store, key, 1);
+    await recordEnrolment(store, key, 2, { id: 'second', status: 'in_progress' });
+    await beginNextEnrolment(other, key, 1);
+    await updateHire(other, key, { onboarding_status: 'rejected' }, { enrolment: 1 });
+    expect(await latestHire(store, 'acme', '5012')).toMatchObject({
+      enrolment: 2,
+      onboarding_candidate_id: 'second',
+      onboarding_status: 'in_progress',
+    });
+  });
+
+  test('a hire keeps its first employee', async () => {
+    const { store, other } = await freshStore(kind);
+    await insertHires(store, [{ ...key, state: 'open' }]);
+    await recordEmployee(store, key, { id: '7', number: null });
+    await recordEmployee(other, key, { id: '8', number: 'E8' });
+    await recordEmployee(other, key, { id: '7', number: 'E7' });
+    expect(await latestHire(store, 'acme', '5012')).toMatchObject({ employee_id: '7', employee_number: 'E7' });
   });
 
   test('a request under way is seen until its deadline, and for longer when it began after the look', async () => {

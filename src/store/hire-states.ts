@@ -1,0 +1,51 @@
+import type { HireRef } from '../hire/hire-ref.ts';
+import type { EndState, HireState } from '../hire/hire-state.ts';
+import type { Store } from './open-store.ts';
+import type { HireRow } from './schema.ts';
+
+/** Ends a hire that is in one of these states. One that is over already stays as it ended. */
+export async function endHire(
+  store: Store,
+  key: HireRef,
+  state: EndState,
+  from: readonly HireState[] = ['open'],
+): Promise<void> {
+  await store.kysely
+    .updateTable('hires')
+    .set({ state, step: 'ended', ended_at: store.now, updated_at: store.now })
+    .where('tenant_id', '=', key.tenantId)
+    .where('job_candidate_id', '=', key.jobCandidateId)
+    .where('period', '=', key.period)
+    .where('state', 'in', from)
+    .execute();
+}
+
+/** Moves a hire that rests, provided that it still stands as it was read. */
+export async function moveResting(store: Store, seen: HireRow, state: 'open' | 'left'): Promise<void> {
+  await store.kysely
+    .updateTable('hires')
+    .set({ state, step: state === 'open' ? 'enrol' : 'ended', updated_at: store.now })
+    .where('tenant_id', '=', seen.tenant_id)
+    .where('job_candidate_id', '=', seen.job_candidate_id)
+    .where('period', '=', seen.period)
+    .where('state', '=', seen.state)
+    .where('updated_at', '=', seen.updated_at)
+    .execute();
+}
+
+/** Notes the employee of an open hire. The first one stays: whatever else a worker that stood still found is late. */
+export async function recordEmployee(
+  store: Store,
+  key: HireRef,
+  employee: { id: string; number: string | null },
+): Promise<void> {
+  await store.kysely
+    .updateTable('hires')
+    .set({ step: 'write-back', employee_id: employee.id, employee_number: employee.number, updated_at: store.now })
+    .where('tenant_id', '=', key.tenantId)
+    .where('job_candidate_id', '=', key.jobCandidateId)
+    .where('period', '=', key.period)
+    .where('state', '=', 'open')
+    .where((eb) => eb.or([eb('employee_id', 'is', null), eb('employee_id', '=', employee.id)]))
+    .execute();
+}
