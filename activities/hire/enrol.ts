@@ -1,4 +1,4 @@
-import { ConnectorError, isConnectorError } from '../../src/errors.ts';
+import { ConnectorError } from '../../src/errors.ts';
 import type { HireActivities } from '../../src/hire/hire-activities.ts';
 import type { HireRef } from '../../src/hire/hire-ref.ts';
 import { held, holdOf } from '../../src/hire/holds.ts';
@@ -11,11 +11,11 @@ import { decideIntent, latestIntent } from '../../src/store/intents.ts';
 import { hiringStagesOf } from '../../src/tenants/hiring-stages.ts';
 import type { Connection } from '../connections.ts';
 import type { ActivityDeps } from '../deps.ts';
-import { guardedOrHeld } from '../guarded.ts';
 import { readPresence } from '../presence/read-presence.ts';
+import { adoptEnrolment } from './adopt-enrolment.ts';
 import { type Enrolment, enrolmentOf, findEnrolments, lookForEnrolment } from './find-enrolment.ts';
 import { enrolmentReference } from './hire-references.ts';
-import { readDecisions } from './read-decisions.ts';
+import { withHireOrHeld } from './with-hire.ts';
 import { type Once, type SendGuard, startClock, writeOnce } from './write-once.ts';
 
 type Enrolled = Awaited<ReturnType<HireActivities['enrol']>>;
@@ -33,11 +33,11 @@ interface PinnedEnrolment {
 type Attempt = HireRef & { nth: number; reference: string };
 
 /** Enrols the person once per (hire, period, enrolment): looks by our reference, then commits the intent, then spends the credit. */
-export function enrol(deps: ActivityDeps, ref: HireRef): Promise<Enrolled> {
-  return guardedOrHeld(deps, ref.tenantId, async (connection): Promise<Enrolled> => {
-    const decisions = await readDecisions(deps.store, ref);
+export function enrol(deps: ActivityDeps, given: HireRef): Promise<Enrolled> {
+  return withHireOrHeld(deps, given, async (hire): Promise<Enrolled> => {
+    const { connection, ref, decisions } = hire;
     if (decisions.skipOnboarding) return { verdict: 'skip' };
-    if (decisions.adopt !== undefined) return adoptByHand(deps, connection, ref, decisions.adopt);
+    if (decisions.adopt !== undefined) return adoptEnrolment(hire, decisions.adopt);
     return enrolOnce(deps, connection, ref);
   });
 }
@@ -182,30 +182,6 @@ async function signalWaiting({ store, signalHire, log }: ActivityDeps, tenantId:
   await closeTenantHolds(store, tenantId, 'CREDITS_USED_UP');
   for (const hire of waiting)
     await signalHire({ tenantId, jobCandidateId: hire.job_candidate_id }, 'credits', { start: false });
-}
-
-async function adoptByHand(
-  { store }: ActivityDeps,
-  { partner }: Connection,
-  ref: HireRef,
-  id: string,
-): Promise<Enrolled> {
-  try {
-    const { data } = await partner.onboarding.getCandidate(
-      { params: { onboardingCandidateId: id } },
-      { priority: 'live' },
-    );
-    await updateHire(store, ref, {
-      step: 'onboard',
-      onboarding_candidate_id: id,
-      onboarding_reference: data.externalRef ?? null,
-      onboarding_status: String(data.overallStatus),
-    });
-    return { verdict: 'enrolled' };
-  } catch (error) {
-    if (!isConnectorError(error, 'NOT_FOUND')) throw error;
-    return held('ADOPT_NOT_FOUND', { onboardingCandidateId: id });
-  }
 }
 
 async function waitForCredits({ store }: ActivityDeps, ref: HireRef, waitMs: number): Promise<Enrolled> {

@@ -50,6 +50,13 @@ export const holdCatalogue = {
       `There is no enrolment ${onboardingCandidateId} in the hiring platform.`,
     asks: 'Answer adopt with the id of the right one.',
   },
+  ADOPT_MISFIT: {
+    scope: 'hire',
+    answers: ['adopt', 'retry', 'skip-onboarding', 'cancel'],
+    what: ({ jobCandidateId, onboardingCandidateId, misfit }: OfHire & Misfit) =>
+      `Enrolment ${onboardingCandidateId} cannot be the one of job candidate ${jobCandidateId}: it ${misfit}.`,
+    asks: 'Answer adopt with the id of the right one; or correct it in the hiring platform, then answer retry.',
+  },
   ENROLMENT_GONE: {
     ...onboardingEnded,
     what: ({ jobCandidateId, onboardingCandidateId }: OfHire & { onboardingCandidateId: string }) =>
@@ -207,6 +214,11 @@ export interface HoldRequest {
 export interface Held {
   verdict: 'hold';
   hold: HoldRequest;
+}
+
+interface Misfit {
+  onboardingCandidateId: string;
+  misfit: string;
 }
 
 interface Ambiguity {

@@ -49,6 +49,8 @@ export async function insertDelivery(store: Store, delivery: Delivery): Promise<
 export interface LeasedDelivery extends Pick<Delivery, 'tenantId' | 'bodyHash' | 'event' | 'ids'> {
   /** Milliseconds on the database's clock. */
   receivedAt: number;
+  /** Names this lease: once it has run out and another relay holds the delivery, nothing of this one counts. */
+  leasedUntil: number;
   /** How often it could not be relayed through a fault of its own. */
   failures: number;
 }
@@ -77,7 +79,7 @@ export async function leaseDeliveries(store: Store, limit: number): Promise<Leas
           .whereRef('due.body_hash', '=', 'inbox.body_hash'),
       ),
     )
-    .returning(['tenant_id', 'body_hash', 'event', 'ids', 'received_at', 'failures'])
+    .returning(['tenant_id', 'body_hash', 'event', 'ids', 'received_at', 'leased_until', 'failures'])
     .execute();
   return rows.map((row) => ({
     tenantId: row.tenant_id,
@@ -85,13 +87,14 @@ export async function leaseDeliveries(store: Store, limit: number): Promise<Leas
     event: row.event,
     ids: JSON.parse(row.ids) as DeliveryIds,
     receivedAt: Number(row.received_at),
+    leasedUntil: Number(row.leased_until),
     failures: row.failures,
   }));
 }
 
 /** Its work is in Temporal or in `hints`. */
-export async function finishDelivery(store: Store, key: DeliveryKey, state: 'relayed' | 'ignored'): Promise<void> {
-  await update(store, key, { state, done_at: store.now, last_error: null });
+export async function finishDelivery(store: Store, row: LeasedDelivery, state: 'relayed' | 'ignored'): Promise<void> {
+  await update(store, row, { state, done_at: store.now, last_error: null });
 }
 
 /** Puts it back for later; after ten failures it is undeliverable, and only a person brings it back. */
@@ -134,13 +137,13 @@ export async function countDeliveries(store: Store): Promise<InboxCount[]> {
   }));
 }
 
-type DeliveryKey = Pick<Delivery, 'tenantId' | 'bodyHash'>;
-
-async function update(store: Store, key: DeliveryKey, change: UpdateObject<Tables, 'inbox'>): Promise<void> {
+async function update(store: Store, row: LeasedDelivery, change: UpdateObject<Tables, 'inbox'>): Promise<void> {
   await store.kysely
     .updateTable('inbox')
     .set(change)
-    .where('tenant_id', '=', key.tenantId)
-    .where('body_hash', '=', key.bodyHash)
+    .where('tenant_id', '=', row.tenantId)
+    .where('body_hash', '=', row.bodyHash)
+    .where('state', '=', 'waiting')
+    .where('leased_until', '=', row.leasedUntil)
     .execute();
 }

@@ -52,6 +52,22 @@ describe.each(kinds)('the inbox on %s', (kind) => {
     expect(await leaseDeliveries(store, 25)).toEqual([]);
   });
 
+  test('hears nothing from a relay whose lease another one has by now', async () => {
+    const { store, other } = await freshStore(kind);
+    await insertDelivery(store, delivery('a'));
+    const [late] = await leaseDeliveries(store, 1);
+    await makeDue(store);
+    const [current] = await leaseDeliveries(other, 1);
+    if (late === undefined || current === undefined) throw new Error('not leased');
+    // Both leases may be of one millisecond.
+    const stale = { ...late, leasedUntil: late.leasedUntil - 1 };
+    await deferDelivery(store, stale, 0);
+    expect(await leaseDeliveries(store, 1)).toEqual([]);
+    await finishDelivery(other, current, 'relayed');
+    await failDelivery(store, { ...stale, failures: 9 }, 'late');
+    expect(await stateOf(store, 'a')).toMatchObject({ state: 'relayed', last_error: null });
+  });
+
   test('gives a failed row again later, and after ten failures to a person only', async () => {
     const { store } = await freshStore(kind);
     await insertDelivery(store, delivery('bad'));

@@ -1,0 +1,75 @@
+import { isConnectorError } from '../../src/errors.ts';
+import type { HireActivities } from '../../src/hire/hire-activities.ts';
+import { held } from '../../src/hire/holds.ts';
+import { cleanEmail } from '../../src/partner/contract/email.ts';
+import type { OnboardingCandidate } from '../../src/partner/contract/onboarding-candidate.ts';
+import { judgeAdoption } from '../../src/plan/judge-adoption.ts';
+import { hiresOfEnrolments, updateHire } from '../../src/store/hires.ts';
+import { hiringStagesOf } from '../../src/tenants/hiring-stages.ts';
+import { readPresence } from '../presence/read-presence.ts';
+import { readEnrolmentReference } from './hire-references.ts';
+import type { HireContext } from './with-hire.ts';
+
+type Enrolled = Awaited<ReturnType<HireActivities['enrol']>>;
+
+/** Takes the enrolment that a person named for the one of this hire, if it fits. */
+export async function adoptEnrolment(hire: HireContext, id: string): Promise<Enrolled> {
+  const { store, connection, ref, row } = hire;
+  if (row.onboarding_candidate_id === id) return { verdict: 'enrolled' };
+  const enrolment = await readEnrolment(hire, id);
+  if (enrolment === undefined) return held('ADOPT_NOT_FOUND', { onboardingCandidateId: id });
+  const { onboarding } = connection.tenant.policies;
+  const presence = await readPresence(store, connection, ref.jobCandidateId, hiringStagesOf(connection.tenant));
+  const person = presence.verdict === 'missing' ? undefined : presence.jobCandidate.candidate_details;
+  const judged = judgeAdoption({
+    jobCandidateId: ref.jobCandidateId,
+    onboardingCandidateId: id,
+    otherHire: await otherHireOf(hire, enrolment, id),
+    flow: { shown: textOf(enrolment.flowId), wanted: onboarding === 'skip' ? undefined : textOf(onboarding.flow) },
+    email: { shown: emailOf(enrolment.email), wanted: emailOf(person?.email) },
+  });
+  if (judged.verdict === 'hold') return judged;
+  await updateHire(
+    store,
+    ref,
+    {
+      step: 'onboard',
+      onboarding_candidate_id: id,
+      onboarding_reference: enrolment.externalRef ?? null,
+      onboarding_status: String(enrolment.overallStatus),
+    },
+    row,
+  );
+  return { verdict: 'enrolled' };
+}
+
+async function readEnrolment({ connection }: HireContext, id: string): Promise<OnboardingCandidate | undefined> {
+  const request = { params: { onboardingCandidateId: id } };
+  try {
+    return (await connection.partner.onboarding.getCandidate(request, { priority: 'live' })).data;
+  } catch (error) {
+    if (!isConnectorError(error, 'NOT_FOUND')) throw error;
+    return undefined;
+  }
+}
+
+/** By our own records, and by our reference on an enrolment whose record was lost. */
+async function otherHireOf(
+  { store, ref }: HireContext,
+  { externalRef }: OnboardingCandidate,
+  id: string,
+): Promise<string | undefined> {
+  const holders = await hiresOfEnrolments(store, ref.tenantId, [id]);
+  const holder = holders.find((one) => one.job_candidate_id !== ref.jobCandidateId || one.period !== ref.period);
+  if (holder !== undefined) return holder.job_candidate_id;
+  const named = readEnrolmentReference(externalRef)?.jobCandidateId;
+  return named === ref.jobCandidateId ? undefined : named;
+}
+
+function textOf(value: unknown): string | undefined {
+  return value === undefined || value === null ? undefined : String(value);
+}
+
+function emailOf(value: string | null | undefined): string | undefined {
+  return value ? cleanEmail(value).toLowerCase() : undefined;
+}
