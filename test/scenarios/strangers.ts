@@ -1,5 +1,6 @@
+import { contract } from '../../src/partner/contract/index.ts';
 import { takeApplicants, untilHired } from '../harness/hiring.ts';
-import { type Applicant, until, type World } from '../harness/world.ts';
+import { type Applicant, type Process, until, type World } from '../harness/world.ts';
 import { type Counts, type Scenario, startProduct, untilEffects, untilHires } from './scenario.ts';
 
 const all = (n: number): Counts => ({ enrolments: n, credits: n, employees: n, holds: 0, verified: n });
@@ -13,6 +14,14 @@ const apart = `enrolAt: [OFFER]
 
 function move(world: World, people: readonly Applicant[], stageType: 'OFFER' | 'HIRED'): Promise<unknown> {
   return world.control.act('move', { jobCandidateIds: people.map((one) => one.jobCandidateId), stageType });
+}
+
+/** The pipelines of a new company have no stage for offers. */
+async function startWithOffers(world: World): Promise<Process> {
+  const { items: pipelines } = await world.partner.readAll(contract.pipelines.list);
+  for (const { id: pipelineId } of pipelines)
+    await world.partner.pipelines.saveStage({ body: { pipelineId, name: 'Offer', type: 'OFFER' } });
+  return startProduct(world);
 }
 
 async function hireToTheEnd(world: World, count: number): Promise<void> {
@@ -80,9 +89,13 @@ export const strangers: Scenario[] = [
   },
   {
     name: 'stages apart, somebody moved straight to the last',
+    ownStart: true,
     world: { policies: apart },
     expected: all(1),
-    run: (world) => hireToTheEnd(world, 1),
+    async run(world) {
+      await startWithOffers(world);
+      await hireToTheEnd(world, 1);
+    },
   },
   {
     name: 'stages apart, somebody moved on before the enrolment',
@@ -90,7 +103,7 @@ export const strangers: Scenario[] = [
     world: { policies: apart },
     expected: all(1),
     async run(world) {
-      const worker = await startProduct(world);
+      const worker = await startWithOffers(world);
       const some = await takeApplicants(world, 1);
       await worker.stop();
       await move(world, some, 'OFFER');
@@ -101,9 +114,11 @@ export const strangers: Scenario[] = [
   },
   {
     name: 'stages apart, the offer first and the hire after the enrolment',
+    ownStart: true,
     world: { policies: apart },
     expected: all(1),
     async run(world) {
+      await startWithOffers(world);
       const some = await takeApplicants(world, 1);
       await move(world, some, 'OFFER');
       await untilEffects(world, 'enrolment', 1);

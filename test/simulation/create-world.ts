@@ -7,20 +7,18 @@ import { createRandom, type Random } from '../../src/sandbox/random.ts';
 import { nextDeliveryAt, settleDelivery, takeDueDeliveries } from '../../src/sandbox/records/platform/deliveries.ts';
 import { nextTaskAt } from '../../src/sandbox/records/platform/tasks.ts';
 import { insertDelivery } from '../../src/store/inbox.ts';
-import type { Tenant } from '../../src/tenants/schema.ts';
 import * as workflows from '../../workflows/index.ts';
-import { createHrisDouble } from './hris-double.ts';
+import { addCustomer } from './add-customer.ts';
 import { ownTime } from './own-time.ts';
 import { createProcess, currentProcess, kill, type Process, stop } from './processes.ts';
 import type { Scenario } from './scenario.ts';
 import { createStoreDouble } from './store-double.ts';
 import { createTemporalDouble } from './temporal-double.ts';
-import { policies, simulatedTenant } from './tenants.ts';
+import { policies } from './tenants.ts';
 import { createTimeline } from './timeline.ts';
 import { watchListings } from './watch-listings.ts';
 import { startWorker } from './worker.ts';
-
-import { type Customer, reconcile, served, type World } from './world.ts';
+import { reconcile, served, type World } from './world.ts';
 
 /** Where the clock of every seed begins: a Monday morning. */
 const START = Date.UTC(2026, 0, 5, 9);
@@ -87,49 +85,6 @@ function takeUpQuirks({ scenario, state, timeline }: World): void {
   const takeUp = (): void => state.quirks.set(scenario.quirks);
   if (scenario.quirksAfterMs === 0) takeUp();
   else timeline.at(START + scenario.quirksAfterMs, takeUp);
-}
-
-/** The second company is a tenant in some seeds, and in all of them the one whose key turns up by mistake. */
-function addCustomer(world: World, companyId: number): void {
-  const { scenario, state } = world;
-  const first = world.customers.length === 0;
-  const { api_key: key } = state.one<{ api_key: string }>('select api_key from companies where id = ?', companyId)!;
-  const id = first ? 'acme' : 'bolt';
-  const shared = !first && scenario.sharedHris;
-  const hrisWorld = { timeline: world.timeline, random: world.random, pause: world.pause };
-  const customer: Customer = {
-    tenant: {} as Tenant,
-    companyId,
-    key,
-    secret: key,
-    flowId: state.one<{ id: string }>('select id from onboarding_flows where company_id = ?', companyId)!.id,
-    startDateField: '',
-    idField: '',
-    hris: shared ? world.customers[0]!.hris : createHrisDouble(scenario.profile, hrisWorld),
-  };
-  world.customers.push(customer);
-  world.act('seed', customer, { jobs: 2, candidates: scenario.hires, hired: scenario.hiredBefore });
-  const define = (fieldLabel: string, fieldType: string): string =>
-    (world.act('createCustomField', customer, { entityType: 'candidate', fieldLabel, fieldType }) as { id: string }).id;
-  customer.startDateField = define('Start date', 'date');
-  customer.idField = define('Employee ID', 'text');
-  for (const { id: entityId } of state.all<{ id: number }>('select id from candidates where company_id = ?', companyId))
-    world.act('setCustomFieldValue', customer, {
-      customFieldId: customer.startDateField,
-      entityType: 'candidate',
-      entityId,
-      value: '2026-03-02',
-    });
-  world.act('setWebhook', customer, { url: `http://receiver/webhooks/${id}`, key: 'whk' });
-  if (scenario.credits !== undefined) world.act('setCredits', customer, { onboardingCredits: scenario.credits });
-  customer.tenant = simulatedTenant({
-    id,
-    companyId,
-    flowId: customer.flowId,
-    idField: customer.idField,
-    connection: shared ? 'acme-hr' : `${id}-hr`,
-    skipOnboarding: scenario.skipOnboarding,
-  });
 }
 
 function rememberPeople({ state, people, emails, hiredBefore }: World): void {

@@ -48,6 +48,8 @@ function planOf(world: World, customer: Customer): Deed[] {
       customer.hris.add('stranger', { email: person.email, givenName: 'Sam', familyName: 'Stranger' });
     const second =
       scenario.doubleApplications && random() < 0.7 ? secondApplication(world, customer, person) : undefined;
+    if (scenario.stagesApart && random() < 0.5)
+      deeds.push({ at: hiredAt - random() ** 2 * hiredAt, what: () => move(person.id, 'OFFER') });
     deeds.push({ at: hiredAt, what: () => move(person.id, 'HIRED') });
     if (second !== undefined) deeds.push({ at: hiredAt + random() * 1_000, what: () => move(second, 'HIRED') });
     if (random() < 0.3)

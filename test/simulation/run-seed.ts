@@ -23,7 +23,15 @@ const ROUNDS = 8;
 /** Reads what needs a real disk, before this process's clock is taken over. */
 export async function prepareSeeds(): Promise<void> {
   await prepareMapping(
-    simulatedTenant({ id: 'a', companyId: 1, flowId: 'f', idField: 'i', connection: 'c', skipOnboarding: false }),
+    simulatedTenant({
+      id: 'a',
+      companyId: 1,
+      flowId: 'f',
+      idField: 'i',
+      connection: 'c',
+      skipOnboarding: false,
+      stagesApart: false,
+    }),
   );
 }
 

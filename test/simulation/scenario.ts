@@ -38,6 +38,8 @@ export interface Scenario {
   /** Habits of this partner, and how long after the start it takes them up. */
   quirks: readonly Quirk[];
   quirksAfterMs: number;
+  /** People are enrolled with the offer, and employees made of those hired; half of them skip the offer. */
+  stagesApart: boolean;
 }
 
 export function drawScenario(seed: number): Scenario {
@@ -71,6 +73,7 @@ export function drawScenario(seed: number): Scenario {
     edits: chance(0.35),
     quirks: [],
     quirksAfterMs: 0,
+    stagesApart: false,
   };
   // With nothing known of the tenant any more, nothing can tell another company's key from the right one.
   return loseStore && scenario.badKey === 'other-company' ? { ...scenario, badKey: 'no' } : scenario;
@@ -81,7 +84,8 @@ export function withQuirks(scenario: Scenario): Scenario {
   const random = createRandom(Math.imul(scenario.seed, 40_503) + 11);
   const always = drawOne(random, quirkNames);
   const quirks = quirkNames.filter((quirk) => random() < 0.5 || quirk === always);
-  return { ...scenario, quirks, quirksAfterMs: random() < 0.5 ? 0 : random() * 240_000 };
+  const quirksAfterMs = random() < 0.5 ? 0 : random() * 240_000;
+  return { ...scenario, quirks, quirksAfterMs, stagesApart: random() < 0.3 };
 }
 
 /** The same people on a day when nothing breaks, with a partner that has no quirks. */

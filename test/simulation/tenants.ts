@@ -23,6 +23,7 @@ export function simulatedTenant(facts: {
   idField: string;
   connection: string;
   skipOnboarding: boolean;
+  stagesApart: boolean;
 }): Tenant {
   const parsed = tenantFile.parse({
     tenant: facts.id,
@@ -36,6 +37,7 @@ export function simulatedTenant(facts: {
     },
     hris: { kind: 'sql', connection: facts.connection },
     policies: {
+      enrolAt: facts.stagesApart ? ['OFFER'] : ['HIRED'],
       onboarding: facts.skipOnboarding ? 'skip' : { flow: facts.flowId, deadline: '10m' },
       reconcile: { every: '1m' },
       cancel: { grace: '30s' },

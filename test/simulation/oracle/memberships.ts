@@ -23,8 +23,10 @@ export function membershipOf(world: World, jobCandidateId: string): Membership[]
     if (name === 'rejection') rejected = true;
     if (name === 'rejection' || name === 'job-candidate-removed') close(at);
     if (name !== 'stage-move') continue;
-    close(at);
-    if (detail['type'] === 'HIRED' && !rejected) list.push({ from: at, to: Number.POSITIVE_INFINITY });
+    const isIn = detail['type'] === 'HIRED' || (world.scenario.stagesApart && detail['type'] === 'OFFER');
+    const wasIn = list.at(-1)?.to === Number.POSITIVE_INFINITY;
+    if (!isIn) close(at);
+    else if (!wasIn && !rejected) list.push({ from: at, to: Number.POSITIVE_INFINITY });
   }
   return list;
 }

@@ -1,0 +1,62 @@
+import { contextOf } from '../../src/sandbox/prepare.ts';
+import { insertStage, stagesOf } from '../../src/sandbox/records/pipelines/pipelines.ts';
+import { companyById } from '../../src/sandbox/records/workspace/companies.ts';
+import type { Tenant } from '../../src/tenants/schema.ts';
+import { createHrisDouble } from './hris-double.ts';
+import { simulatedTenant } from './tenants.ts';
+import type { Customer, World } from './world.ts';
+
+/** The second company is a tenant in some seeds, and in all of them the one whose key turns up by mistake. */
+export function addCustomer(world: World, companyId: number): void {
+  const { scenario, state } = world;
+  const first = world.customers.length === 0;
+  const { api_key: key } = state.one<{ api_key: string }>('select api_key from companies where id = ?', companyId)!;
+  const id = first ? 'acme' : 'bolt';
+  const shared = !first && scenario.sharedHris;
+  const hrisWorld = { timeline: world.timeline, random: world.random, pause: world.pause };
+  const customer: Customer = {
+    tenant: {} as Tenant,
+    companyId,
+    key,
+    secret: key,
+    flowId: state.one<{ id: string }>('select id from onboarding_flows where company_id = ?', companyId)!.id,
+    startDateField: '',
+    idField: '',
+    hris: shared ? world.customers[0]!.hris : createHrisDouble(scenario.profile, hrisWorld),
+  };
+  world.customers.push(customer);
+  if (scenario.stagesApart) addOffers(world, companyId);
+  world.act('seed', customer, { jobs: 2, candidates: scenario.hires, hired: scenario.hiredBefore });
+  const define = (fieldLabel: string, fieldType: string): string =>
+    (world.act('createCustomField', customer, { entityType: 'candidate', fieldLabel, fieldType }) as { id: string }).id;
+  customer.startDateField = define('Start date', 'date');
+  customer.idField = define('Employee ID', 'text');
+  for (const { id: entityId } of state.all<{ id: number }>('select id from candidates where company_id = ?', companyId))
+    world.act('setCustomFieldValue', customer, {
+      customFieldId: customer.startDateField,
+      entityType: 'candidate',
+      entityId,
+      value: '2026-03-02',
+    });
+  world.act('setWebhook', customer, { url: `http://receiver/webhooks/${id}`, key: 'whk' });
+  if (scenario.credits !== undefined) world.act('setCredits', customer, { onboardingCredits: scenario.credits });
+  customer.tenant = simulatedTenant({
+    id,
+    companyId,
+    flowId: customer.flowId,
+    idField: customer.idField,
+    connection: shared ? 'acme-hr' : `${id}-hr`,
+    skipOnboarding: scenario.skipOnboarding,
+    stagesApart: scenario.stagesApart,
+  });
+}
+
+/** The pipelines of a new company have no stage for offers. */
+function addOffers({ state }: World, companyId: number): void {
+  const ctx = contextOf(state, companyById(state, companyId)!);
+  for (const { id: pipelineId } of state.all<{ id: number }>(
+    'select id from pipelines where company_id = ?',
+    companyId,
+  ))
+    insertStage(ctx, { pipelineId, name: 'Offer', type: 'OFFER', position: stagesOf(ctx, pipelineId).length });
+}
