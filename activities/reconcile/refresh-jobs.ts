@@ -2,7 +2,7 @@ import type { UnreadableItem } from '../../src/partner/client/types.ts';
 import { contract } from '../../src/partner/contract/index.ts';
 import { type JobSnapshot, readJobs, saveJobs } from '../../src/store/jobs.ts';
 import type { Store } from '../../src/store/open-store.ts';
-import { companyMismatch, isSame } from '../assert-known-company.ts';
+import { assertSameCompany } from '../assert-known-company.ts';
 import type { Connection } from '../connections.ts';
 
 export interface ListedJob {
@@ -23,10 +23,11 @@ export interface ListedJobs {
  * Reads the whole jobs list and keeps it: a job's fields are shown nowhere else (section 4.2). Doubles as the
  * known-good read: none of the jobs known before means another company's key, and nothing is kept.
  */
-export async function refreshJobs(store: Store, { tenant, partner }: Connection): Promise<ListedJobs> {
+export async function refreshJobs(store: Store, connection: Connection): Promise<ListedJobs> {
+  const { tenant, partner } = connection;
   const known = new Map((await readJobs(store, tenant.tenant)).map((job) => [job.jobId, job]));
   const { items, unreadable } = await partner.readAll(contract.jobs.list, {}, { priority: 'live' });
-  if (known.size > 0 && !items.some((job) => isSame(job, known.get(job.id)))) throw companyMismatch(tenant.tenant);
+  await assertSameCompany(store, connection, items);
   await saveJobs(
     store,
     tenant.tenant,

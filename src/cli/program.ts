@@ -14,6 +14,7 @@ import { addSandbox } from './sandbox.ts';
 import { addServe } from './serve.ts';
 import { addStatus } from './status.ts';
 import { addSync } from './sync.ts';
+import { addTenant } from './tenant.ts';
 import { addUp } from './up.ts';
 import { addWorker } from './worker.ts';
 
@@ -27,6 +28,7 @@ const COMMANDS = [
   addHold,
   addInbox,
   addSync,
+  addTenant,
   addStatus,
   addDoctor,
   addSandbox,

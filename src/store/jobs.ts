@@ -46,6 +46,18 @@ export async function readJobs(store: Store, tenantId: string): Promise<JobSnaps
   return rows.map(snapshot);
 }
 
+/** Jobs by which the tenant's company is known again: those seen since a person last confirmed it. */
+export async function readCompanyJobs(store: Store, tenantId: string): Promise<JobSnapshot[]> {
+  const rows = await store.kysely
+    .selectFrom('jobs')
+    .leftJoin('tenants', 'tenants.tenant_id', 'jobs.tenant_id')
+    .selectAll('jobs')
+    .where('jobs.tenant_id', '=', tenantId)
+    .where((eb) => eb('jobs.seen_at', '>', eb.fn.coalesce('tenants.company_confirmed_at', eb.lit(0))))
+    .execute();
+  return rows.map(snapshot);
+}
+
 /** The people of this job were listed while its totals stood so. */
 export async function markListed(store: Store, tenantId: string, jobId: string, totals: string): Promise<void> {
   await store.kysely

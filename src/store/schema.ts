@@ -37,6 +37,9 @@ interface TenantTable {
   paused_at: number | null;
   /** Fingerprint of the partner key that last passed the known-good read. */
   verified_key: string | null;
+  /** When a person last said that the key is the right company's, and who. */
+  company_confirmed_at: number | null;
+  company_confirmed_by: string | null;
   baseline_started_at: number | null;
   baseline_done_at: number | null;
   reconciled_at: number | null;

@@ -71,6 +71,21 @@ export async function recordVerifiedKey(store: Store, tenantId: string, fingerpr
   await update(store, tenantId, { verified_key: fingerprint });
 }
 
+/**
+ * What was known of the tenant's company no longer counts, by the word of this person. Only while the tenant is paused
+ * for it: nobody confirms a company beforehand. Says whether it was.
+ */
+export async function confirmCompany(store: Store, tenantId: string, by: string): Promise<boolean> {
+  const result = await store.kysely
+    .updateTable('tenants')
+    .set({ company_confirmed_at: store.now, company_confirmed_by: by })
+    .where('tenant_id', '=', tenantId)
+    .where('state', '=', 'paused')
+    .where('paused_code', '=', 'COMPANY_MISMATCH')
+    .executeTakeFirst();
+  return result.numUpdatedRows === 1n;
+}
+
 /** Milliseconds on the database's clock. */
 export async function readClock(store: Store): Promise<number> {
   const { rows } = await sql<{ now: number }>`select ${store.now} as now`.execute(store.kysely);

@@ -13,6 +13,7 @@ test.each([
   ['hold', 'Commands:'],
   ['status', 'hirebridge status'],
   ['sync', 'hirebridge sync acme candidates'],
+  ['tenant', 'Commands:'],
   ['sandbox', 'hirebridge sandbox --jobs 3'],
   ['doctor', 'hirebridge doctor --json'],
   ['openapi', 'hirebridge openapi --yaml'],

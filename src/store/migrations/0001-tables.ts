@@ -34,6 +34,8 @@ async function createTenants(db: Kysely<unknown>): Promise<void> {
     .addColumn('paused_message', 'text')
     .addColumn('paused_at', 'bigint')
     .addColumn('verified_key', 'text')
+    .addColumn('company_confirmed_at', 'bigint')
+    .addColumn('company_confirmed_by', 'text')
     .addColumn('baseline_started_at', 'bigint')
     .addColumn('baseline_done_at', 'bigint')
     .addColumn('reconciled_at', 'bigint')
