@@ -1,6 +1,7 @@
 import type { Store } from '../store/open-store.ts';
 import { countQuarantined } from '../store/quarantine.ts';
-import type { StreamRow, StreamState } from '../store/schema.ts';
+import type { StreamRow } from '../store/schema.ts';
+import type { StreamState } from '../store/stream-tables.ts';
 import { listStreams } from '../store/streams.ts';
 
 /** The latest run of one stream, and what stands in quarantine now. */

@@ -41,7 +41,10 @@ function plainWords(issue: Issue): string {
       return 'is not a known field';
     case 'invalid_union':
       return 'has a type that is not allowed here';
-    default:
+    case 'custom':
+    case 'invalid_element':
+    case 'invalid_key':
+    case 'not_multiple_of':
       return 'is not valid';
   }
 }

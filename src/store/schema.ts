@@ -1,6 +1,7 @@
 import type { Selectable } from 'kysely';
 import type { HireState } from '../hire/hire-state.ts';
 import type { HireStep } from '../hire/hire-step.ts';
+import type { JobTable, QuarantineTable, StreamTable } from './stream-tables.ts';
 
 /**
  * Times are milliseconds since 1970 on the database's clock. Ids of partner and HRIS are text. JSON columns are text.
@@ -177,7 +178,10 @@ interface HoldTable {
   notified_at: number | null;
 }
 
-/** activity-failing: one activity of a hire or tenant fails again and again. unknown-value: the specification has no such value. */
+/**
+ * activity-failing: one activity of a hire or tenant fails again and again. unknown-value: a value that the
+ * specification does not have.
+ */
 export type AlarmKind = 'activity-failing' | 'unknown-value';
 
 interface AlarmTable {
@@ -193,59 +197,6 @@ interface AlarmTable {
   times: number;
   /** Null while the trouble is too young to be an alarm. */
   raised_at: number | null;
-}
-
-interface JobTable {
-  tenant_id: string;
-  job_id: string;
-  /** The jobs list item as it came. */
-  record: string;
-  /** JSON of its stage totals when its people were last listed; null: never. */
-  listed_totals: string | null;
-  seen_at: number;
-}
-
-/**
- * running: under way, or its workflow died. partial: ended, and skipped what stands in quarantine. refused: ended
- * before its end.
- */
-export type StreamState = 'running' | 'done' | 'partial' | 'refused';
-
-/** The latest run of one stream, with its cursor and counts. */
-interface StreamTable {
-  tenant_id: string;
-  stream: string;
-  run_id: string;
-  state: StreamState;
-  /** 1: writes every row again, whatever its hash says. */
-  is_full: number;
-  /** The next page to be read, as the partner counts. */
-  page: number;
-  /** Records read so far. */
-  seen: number;
-  /** Of all records, where the partner says. */
-  total: number | null;
-  unchanged: number;
-  created: number;
-  updated: number;
-  quarantined: number;
-  refused_code: string | null;
-  refused_message: string | null;
-  started_at: number;
-  updated_at: number;
-  ended_at: number | null;
-}
-
-interface QuarantineTable {
-  tenant_id: string;
-  stream: string;
-  /** The record's id, or its place (`page 3, record 17`) where no id can be read. */
-  record_key: string;
-  /** Where it was seen last. */
-  page: number;
-  /** Field names and codes, never a value. */
-  reason: string;
-  since: number;
 }
 
 /** The learned request budget of one (tenant, upstream), shared by every process. */

@@ -25,7 +25,7 @@ function isDriverError(error: unknown): boolean {
 export function outageReason(error: unknown): string {
   if (isConnectorError(error)) return error.code;
   const cause = error instanceof Error && isGrpcServiceError(error.cause) ? error.cause : error;
-  const code = cause instanceof Error ? (cause as { code?: unknown }).code : undefined;
-  const name = cause instanceof Error ? cause.name : 'unknown';
-  return code === undefined ? name : `${name} ${String(code)}`;
+  if (!(cause instanceof Error)) return 'unknown';
+  const { code } = cause as { code?: string | number };
+  return code === undefined ? cause.name : `${cause.name} ${code}`;
 }

@@ -12,6 +12,7 @@ export async function up(db: Kysely<unknown>): Promise<void> {
   await createHires(db);
   await createIdentity(db);
   await createHolds(db);
+  await createAlarms(db);
   await db.schema
     .createTable('jobs')
     .addColumn('tenant_id', 'text', (c) => c.notNull())
@@ -190,6 +191,9 @@ async function createHolds(db: Kysely<unknown>): Promise<void> {
     .expression(sql`tenant_id, coalesce(job_candidate_id, ''), coalesce(period, 0), code`)
     .where(sql<boolean>`closed_at is null`)
     .execute();
+}
+
+async function createAlarms(db: Kysely<unknown>): Promise<void> {
   await db.schema
     .createTable('alarms')
     .addColumn('tenant_id', 'text', (c) => c.notNull())
