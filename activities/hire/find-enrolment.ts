@@ -1,21 +1,17 @@
 import { contract } from '../../src/partner/contract/index.ts';
 import type { OnboardingCandidate } from '../../src/partner/contract/onboarding-candidate.ts';
+import type { Enrolment } from '../../src/plan/plan-enrolment.ts';
 import type { Connection } from '../connections.ts';
 import type { Seen } from './write-once.ts';
-
-/** What is kept of an enrolment; the journey link is a secret and stays out. */
-export interface Enrolment {
-  onboardingCandidateId: string;
-  status: string;
-}
 
 export function enrolmentOf(candidate: OnboardingCandidate): Enrolment {
   return { onboardingCandidateId: candidate.onboardingCandidateId, status: String(candidate.overallStatus) };
 }
 
 /**
- * Looks for an enrolment by our reference over all statuses, terminal ones included. Each hit is compared here again: the filter's name
- * is assumed (O6), and a partner that ignores it lists everybody, which proves absence just as well.
+ * Looks for an enrolment by our reference over all statuses, terminal ones included. Each hit is compared here again:
+ * the filter's name is assumed (O6), and a partner that ignores it lists everybody, which proves absence just as
+ * well.
  */
 export async function findEnrolments(connection: Connection, reference: string): Promise<Enrolment[]> {
   const { items } = await connection.partner.readAll(

@@ -5,15 +5,13 @@ export const bug: PlantedBug = {
   patches: [
     {
       file: 'activities/hire/enrol.ts',
-      find: `  async DUPLICATE_ENROLLMENT(deps, connection, attempt) {
-    const hits = await findEnrolments(connection, attempt.reference);
-`,
-      replace: `  async DUPLICATE_ENROLLMENT(deps, connection, attempt) {
-    const { contract } = await import('../src/partner/contract/index.ts');
-    const presence = await readPresence(deps.store, connection, attempt.jobCandidateId, connection.tenant.policies.enrolAt);
-    const email = presence.verdict === 'missing' ? '' : presence.jobCandidate.candidate_details?.email;
-    const { items } = await connection.partner.readAll(contract.onboarding.listCandidates, {}, { priority: 'live' });
-    const hits = items.filter((item) => item.email === email).map(enrolmentOf).slice(0, 1);
+      find: '  const judged = judgeDuplicate(ref, await findEnrolments(connection, attempt.reference));\n',
+      replace: `  const { contract } = await import('../src/partner/contract/index.ts');
+  const presence = await readPresence(deps.store, connection, ref.jobCandidateId, hiringStagesOf(connection.tenant));
+  const email = presence.verdict === 'missing' ? '' : presence.jobCandidate.candidate_details?.email;
+  const { items } = await connection.partner.readAll(contract.onboarding.listCandidates, {}, { priority: 'live' });
+  const hits = items.filter((item) => item.email === email).map(enrolmentOf).slice(0, 1);
+  const judged = judgeDuplicate(ref, hits);
 `,
     },
   ],

@@ -1,0 +1,82 @@
+import { ConnectorError } from '../errors.ts';
+import type { Decisions } from '../hire/decisions.ts';
+import type { HireRef } from '../hire/hire-ref.ts';
+import { type Held, held } from '../hire/holds.ts';
+
+/** What is kept of an enrolment; the journey link is a secret and stays out. */
+export interface Enrolment {
+  onboardingCandidateId: string;
+  status: string;
+}
+
+/** Personal data: kept in the store, never in a history. The first attempt's stays for every later one. */
+export interface EnrolmentRequest {
+  flowId: string;
+  email: string;
+  firstName: string;
+  lastName: string;
+  reference: string;
+}
+
+type EnrolmentPlan =
+  | { kind: 'skip' }
+  /** Made by hand; a person named it. */
+  | { kind: 'adopt'; onboardingCandidateId: string }
+  | { kind: 'enrol'; flowId: string };
+
+/** What a person decided goes before the tenant's policy. */
+export function planEnrolment(onboarding: 'skip' | { flow: string }, decisions: Decisions): EnrolmentPlan {
+  if (decisions.skipOnboarding) return { kind: 'skip' };
+  if (decisions.adopt !== undefined) return { kind: 'adopt', onboardingCandidateId: decisions.adopt };
+  return onboarding === 'skip' ? { kind: 'skip' } : { kind: 'enrol', flowId: onboarding.flow };
+}
+
+/** The person as the partner shows them; an enrolment without a name or an e-mail is not even tried. */
+export function enrolmentRequest(
+  { jobCandidateId }: HireRef,
+  into: { flowId: string; reference: string },
+  person: { email?: unknown; firstName?: unknown; lastName?: unknown } | null | undefined,
+): EnrolmentRequest {
+  const [email, firstName, lastName] = [textOf(person?.email), textOf(person?.firstName), textOf(person?.lastName)];
+  const fields = Object.entries({ email, firstName, lastName }).flatMap(([name, value]) => (value ? [] : [name]));
+  if (fields.length === 0) return { ...into, email, firstName, lastName };
+  throw new ConnectorError({
+    code: 'ENROLMENT_INCOMPLETE',
+    action: 'reject',
+    message:
+      `Job candidate ${jobCandidateId} cannot be enrolled: ${fields.join(', ')} is empty in the hiring platform. ` +
+      'Fill it there, then answer retry.',
+    details: { fields },
+  });
+}
+
+/** With the credit gate closed: the one enrolment that carries our reference is ours already and costs no credit. */
+export function adoptable(hits: readonly Enrolment[]): Enrolment | undefined {
+  return hits.length === 1 ? hits[0] : undefined;
+}
+
+/** The partner says that this person is enrolled already: by us, or by somebody else. */
+export function judgeDuplicate({ jobCandidateId }: HireRef, hits: readonly Enrolment[]): Enrolment | Held {
+  return adoptable(hits) ?? held('ENROLLED_ELSEWHERE', { jobCandidateId });
+}
+
+type RefusedEnrolment =
+  | { kind: 'no-credits'; required: number | null; available: number | null }
+  | { kind: 'duplicate' }
+  | { kind: 'other' };
+
+/** What a refusal is about. Amounts are absent where the answer's body could not be read. */
+export function judgeRefusedEnrolment({ code, details }: Pick<ConnectorError, 'code' | 'details'>): RefusedEnrolment {
+  if (code === 'DUPLICATE_ENROLLMENT') return { kind: 'duplicate' };
+  if (code !== 'INSUFFICIENT_ONBOARDING_CREDITS') return { kind: 'other' };
+  const required = numberOf(details?.['requiredCredits']);
+  return { kind: 'no-credits', required, available: numberOf(details?.['availableCredits']) };
+}
+
+function textOf(value: unknown): string {
+  return typeof value === 'string' ? value : '';
+}
+
+function numberOf(value: unknown): number | null {
+  return typeof value === 'number' ? value : null;
+}
