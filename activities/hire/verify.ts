@@ -2,68 +2,59 @@ import type { HireActivities } from '../../src/hire/hire-activities.ts';
 import type { HireRef } from '../../src/hire/hire-ref.ts';
 import { type HoldRequest, holdOf } from '../../src/hire/holds.ts';
 import { contract } from '../../src/partner/contract/index.ts';
-import { readHireRow, updateHire } from '../../src/store/hires.ts';
-import type { HireRow } from '../../src/store/schema.ts';
-import type { Connection } from '../connections.ts';
+import { isShown, missingTargets } from '../../src/plan/judge-write-back.ts';
+import type { TargetValue } from '../../src/plan/plan-write-back.ts';
+import { updateHire } from '../../src/store/hires.ts';
 import type { ActivityDeps } from '../deps.ts';
-import { guardedOrHeld } from '../guarded.ts';
-import { employeeIdOf, mappedValues } from './write-back.ts';
+import { readMappedValues } from './read-mapped-values.ts';
+import { type HireContext, withHireOrHeld } from './with-hire.ts';
+import { employeeIdOf } from './write-back.ts';
 
 type Verified = Awaited<ReturnType<HireActivities['verify']>>;
 
 /** Reads every target of the write-back again: a 200 alone has been wrong before. */
-export function verify(deps: ActivityDeps, ref: HireRef): ReturnType<HireActivities['verify']> {
-  return guardedOrHeld(
+export function verify(deps: ActivityDeps, given: HireRef): Promise<Verified> {
+  return withHireOrHeld(
     deps,
-    ref.tenantId,
-    async (connection): Promise<Verified> => {
-      const row = await readHireRow(deps.store, ref);
-      await updateHire(deps.store, ref, { step: 'verify' });
-      const employeeId = employeeIdOf(connection, row);
-      const onEnrolment = await isOnEnrolment(connection, row, employeeId);
-      const expected = new Map(
-        (await mappedValues(deps.store, connection, row)).map((value) => [value.customFieldId, value.value]),
-      );
-      if (!onEnrolment) expected.set(connection.tenant.writeBack.customField ?? '', employeeId);
-      const missing = expected.size === 0 ? [] : await missingValues(connection, row, expected);
+    given,
+    async (hire): Promise<Verified> => {
+      await updateHire(hire.store, hire.ref, { step: 'verify' });
+      const employeeId = employeeIdOf(hire);
+      const onEnrolment = await isOnEnrolment(hire, employeeId);
+      const expected = await readMappedValues(hire);
+      const customFieldId = hire.connection.tenant.writeBack.customField ?? '';
+      if (!onEnrolment) expected.push({ customFieldId, value: employeeId });
+      const missing = missingTargets(expected, await readShown(hire, expected));
       if (missing.length === 0) return { verdict: 'verified' };
-      return { verdict: 'differs', hold: notVerified(row, missing) };
+      return { verdict: 'differs', hold: notVerified(hire.ref, missing) };
     },
     'after-employee',
   );
 }
 
-async function isOnEnrolment({ tenant, partner }: Connection, row: HireRow, employeeId: string): Promise<boolean> {
+async function isOnEnrolment({ connection, row }: HireContext, employeeId: string): Promise<boolean> {
   const id = row.onboarding_candidate_id;
   if (id === null) return false;
-  const { data } = await partner.onboarding.getCandidate(
+  const { data } = await connection.partner.onboarding.getCandidate(
     { params: { onboardingCandidateId: id } },
     { priority: 'live' },
   );
-  const { status, employeeId: shown } = (data.externalStatus ?? {}) as { status?: unknown; employeeId?: unknown };
-  return String(shown) === employeeId && String(status) === tenant.writeBack.status;
+  return isShown(data.externalStatus, { status: connection.tenant.writeBack.status, employeeId });
 }
 
-async function missingValues(
-  { partner }: Connection,
-  row: HireRow,
-  expected: ReadonlyMap<string, unknown>,
-): Promise<string[]> {
+/** The candidate's custom fields; where nothing is expected there, no call is spent. */
+async function readShown(
+  { connection, row }: HireContext,
+  expected: readonly TargetValue[],
+): Promise<ReadonlyMap<string, unknown>> {
+  if (expected.length === 0) return new Map();
   const query = { entityType: 'candidate' as const, entityId: row.candidate_id ?? '' };
-  const { items } = await partner.readAll(contract.customFieldValues.list, { query }, { priority: 'live' });
-  const shown = new Map<string, unknown>(items.map((item) => [item.customFieldId, item.value]));
-  return [...expected].filter(([id, value]) => !isSameValue(shown.get(id), value)).map(([id]) => id);
-}
-
-/** Stored forms differ from sent ones (section 2.5): a list comes back as JSON text, a number perhaps as a decimal text. */
-function isSameValue(shown: unknown, sent: unknown): boolean {
-  if (Array.isArray(sent)) return shown === JSON.stringify(sent) || JSON.stringify(shown) === JSON.stringify(sent);
-  if (typeof sent === 'number') return Number(shown) === sent;
-  return String(shown) === String(sent);
+  const { items } = await connection.partner.readAll(contract.customFieldValues.list, { query }, { priority: 'live' });
+  return new Map(items.map((item) => [String(item.customFieldId), item.value]));
 }
 
 /** A partner may show a write late, so the workflow writes and reads some times more before a person is asked. */
-function notVerified(row: HireRow, fields: readonly string[]): HoldRequest {
+function notVerified({ jobCandidateId }: HireRef, fields: readonly string[]): HoldRequest {
   const targets = fields.map((field) => field || 'external status');
-  return holdOf('WRITE_BACK_NOT_VERIFIED', { jobCandidateId: row.job_candidate_id, targets });
+  return holdOf('WRITE_BACK_NOT_VERIFIED', { jobCandidateId, targets });
 }

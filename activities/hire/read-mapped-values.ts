@@ -1,0 +1,36 @@
+import { ConnectorError } from '../../src/errors.ts';
+import { mappedTargets, type TargetValue, unreadableForMs } from '../../src/plan/plan-write-back.ts';
+import type { HireContext } from './with-hire.ts';
+
+const READ_MS = 30_000;
+
+/** The values that the tenant's file writes back beside the ID, as the HR system holds them now. */
+export async function readMappedValues({ connection, ref, row, creation }: HireContext): Promise<TargetValue[]> {
+  const { tenant, hris } = connection;
+  const { values } = tenant.writeBack;
+  if (values.length === 0) return [];
+  const record = await hris.employees.read(row.employee_id ?? '', AbortSignal.timeout(READ_MS));
+  if (record !== undefined) return mappedTargets(values, record.fields);
+  // The intent was read before the record, so that a record that is due by its clock was due when it was read.
+  const waitMs = unreadableForMs(creation, hris.capabilities.readLagMs);
+  throw waitMs > 0 ? notShownYet(row.employee_id, waitMs) : notFound(row.employee_id, ref.jobCandidateId);
+}
+
+function notShownYet(employeeId: string | null, waitMs: number): ConnectorError {
+  return new ConnectorError({
+    code: 'EMPLOYEE_NOT_SHOWN_YET',
+    action: 'retry',
+    message: `The HR system does not show employee ${employeeId} yet.`,
+    retryAfterMs: waitMs + 50,
+  });
+}
+
+function notFound(employeeId: string | null, jobCandidateId: string): ConnectorError {
+  return new ConnectorError({
+    code: 'EMPLOYEE_NOT_FOUND',
+    action: 'reject',
+    message:
+      `The HR system shows no employee ${employeeId}, so the values to be written back for job candidate ` +
+      `${jobCandidateId} cannot be read. Look there, then answer retry; or keep to end the hire as it is.`,
+  });
+}

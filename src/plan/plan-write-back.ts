@@ -1,0 +1,68 @@
+import { ConnectorError } from '../errors.ts';
+import type { FieldValue } from '../hire/employee.ts';
+import { type Held, held } from '../hire/holds.ts';
+
+/** A custom field of the candidate and what it should hold. */
+export interface TargetValue {
+  customFieldId: string;
+  value: Exclude<FieldValue, null>;
+}
+
+/** The enrolment takes the Employee ID; the custom field does where there is none, or where a terminal one refuses. */
+type Target =
+  | { verdict: 'enrolment'; onboardingCandidateId: string }
+  | { verdict: 'custom-field'; customField: string }
+  | Held;
+
+/** What the tenant calls the Employee ID: the human number or the internal key. */
+export function employeeIdToWrite(
+  wanted: 'number' | 'id',
+  employee: { id: string | null; number: string | null },
+): string {
+  const value = wanted === 'id' ? employee.id : employee.number;
+  if (value !== null) return value;
+  throw new ConnectorError({
+    code: 'EMPLOYEE_NUMBER_MISSING',
+    action: 'reject',
+    message:
+      `The HR system gave employee ${employee.id} no number yet. Let it be assigned there, then answer retry; ` +
+      'or write the id back with writeBack.employeeId: id.',
+  });
+}
+
+export function targetOf(
+  hire: { jobCandidateId: string; onboardingCandidateId: string | null },
+  customField: string | undefined,
+): Target {
+  const { jobCandidateId, onboardingCandidateId } = hire;
+  if (onboardingCandidateId !== null) return { verdict: 'enrolment', onboardingCandidateId };
+  if (customField !== undefined) return { verdict: 'custom-field', customField };
+  return held('WRITE_BACK_TARGET_MISSING', { jobCandidateId });
+}
+
+/** Where the ID goes once the enrolment has refused it. */
+export function targetAfterRefusal(
+  refused: { onboardingCandidateId: string; refusal: string; status: string | null },
+  customField: string | undefined,
+): Exclude<Target, { verdict: 'enrolment' }> {
+  return customField === undefined ? held('WRITE_BACK_REFUSED', refused) : { verdict: 'custom-field', customField };
+}
+
+/** What the employee's record says of the fields that the tenant writes back; an empty one is left as it is. */
+export function mappedTargets(
+  wanted: ReadonlyArray<{ customFieldId: string; field: string }>,
+  fields: Readonly<Record<string, FieldValue | undefined>>,
+): TargetValue[] {
+  return wanted.flatMap(({ customFieldId, field }) => {
+    const value = fields[field];
+    return value === undefined || value === null ? [] : [{ customFieldId, value }];
+  });
+}
+
+/** How much longer an employee who was made a moment ago may stay unreadable, milliseconds. */
+export function unreadableForMs(
+  creation: { decided_at: number | null; now: number } | undefined,
+  readLagMs: number,
+): number {
+  return creation === undefined ? 0 : Math.max(0, (creation.decided_at ?? creation.now) + readLagMs - creation.now);
+}
