@@ -1,0 +1,13 @@
+import { type PlantedBug, tests } from '../planted-bug.ts';
+
+export const bug: PlantedBug = {
+  name: 'enrolment of another hire adopted',
+  patches: [
+    {
+      file: 'src/plan/judge-adoption.ts',
+      find: '  if (otherHire !== undefined) return `belongs',
+      replace: '  if (otherHire === "") return `belongs',
+    },
+  ],
+  caughtBy: tests(/an enrolment of another hire is asked about again/, 'test/plan/judge-adoption.test.ts'),
+};
