@@ -17,7 +17,7 @@ import { hireOfLink } from './claim-person.ts';
 import { personOf } from './hire-references.ts';
 import { readFindings } from './read-findings.ts';
 import { readSources } from './read-sources.ts';
-import { createVerb, type HireContext, reread, withHireOrHeld } from './with-hire.ts';
+import { CREATE_VERB, type HireContext, reread, withHireOrHeld } from './with-hire.ts';
 import { type Elapsed, type OnceOptions, type Seen, settleEarlier, startClock, writeOnce } from './write-once.ts';
 
 type Applied = Awaited<ReturnType<HireActivities['applyPlan']>>;
@@ -78,7 +78,7 @@ function onceOptions(
   return {
     store,
     key: ref,
-    verb: createVerb,
+    verb: CREATE_VERB,
     pinned: () => ({ reference: change.reference }),
     giveUpMs: deps.limits.giveUpMs,
     readLagMs: connection.hris.capabilities.readLagMs,

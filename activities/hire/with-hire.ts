@@ -22,7 +22,7 @@ export interface HireContext {
   creation: OpenIntent | undefined;
 }
 
-export const createVerb = 'create-employee';
+export const CREATE_VERB = 'create-employee';
 
 /** Runs one activity of a hire; see `guarded`. */
 export function withHire<T>(deps: ActivityDeps, ref: HireRef, work: (hire: HireContext) => Promise<T>): Promise<T> {
@@ -50,5 +50,5 @@ async function read(deps: ActivityDeps, connection: Connection, given: HireRef):
   const ref = { tenantId, jobCandidateId, period };
   const row = await readHireRow(store, ref);
   const decisions = await readDecisions(store, ref);
-  return { deps, store, connection, ref, row, decisions, creation: await latestIntent(store, ref, createVerb) };
+  return { deps, store, connection, ref, row, decisions, creation: await latestIntent(store, ref, CREATE_VERB) };
 }

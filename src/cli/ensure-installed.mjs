@@ -11,7 +11,7 @@ const root = process.argv[2] ?? join(dirname(fileURLToPath(import.meta.url)), '.
 const modules = join(root, 'node_modules');
 const stamp = join(modules, '.hirebridge-installed');
 const lock = join(root, '.hirebridge-installing');
-const staleMs = 15_000;
+const STALE_MS = 15_000;
 
 /** What must be installed: this lockfile, for this kind of machine. */
 function wanted() {
@@ -84,7 +84,7 @@ async function withLock(work) {
     if (!told) process.stderr.write('hirebridge: another command is installing dependencies; waiting for it\n');
     await new Promise((resolve) => setTimeout(resolve, 250));
     // The installer touches its lock every few seconds; one that was killed does not.
-    if (Date.now() - (modifiedMs(lock) ?? Date.now()) > staleMs) rmSync(lock, { recursive: true, force: true });
+    if (Date.now() - (modifiedMs(lock) ?? Date.now()) > STALE_MS) rmSync(lock, { recursive: true, force: true });
   }
   const alive = setInterval(() => utimesSync(lock, new Date(), new Date()), 3_000);
   try {

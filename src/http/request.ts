@@ -5,7 +5,7 @@ import { type Exchange, exchange } from './exchange.ts';
 import type { HttpAnswer, HttpMethod, HttpRequest } from './message.ts';
 import type { HttpPool } from './pool.ts';
 
-const defaultMaxBodyBytes = 32 * 1024 * 1024;
+const DEFAULT_MAX_BODY_BYTES = 32 * 1024 * 1024;
 const idempotentMethods: ReadonlySet<HttpMethod> = new Set(['GET', 'PUT', 'DELETE']);
 
 /**
@@ -16,7 +16,7 @@ const idempotentMethods: ReadonlySet<HttpMethod> = new Set(['GET', 'PUT', 'DELET
  */
 export async function sendRequest(pool: HttpPool, request: HttpRequest): Promise<HttpAnswer> {
   const requestId = request.requestId ?? randomUUID();
-  const maxBodyBytes = request.maxBodyBytes ?? defaultMaxBodyBytes;
+  const maxBodyBytes = request.maxBodyBytes ?? DEFAULT_MAX_BODY_BYTES;
   const state: Exchange = { sentAt: undefined, status: undefined };
   try {
     const raw = await exchange(pool, { ...request, headers: headersOf(request, requestId) }, maxBodyBytes, state);

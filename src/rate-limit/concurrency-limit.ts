@@ -20,12 +20,12 @@ export interface SavedConcurrency {
 }
 
 /** With fewer under way than this the rate is what limits. */
-const leastToTry = 3;
-const mostLowerings = 3;
+const LEAST_TO_TRY = 3;
+const MOST_LOWERINGS = 3;
 const silence = { answers: 200, ms: 15_000 };
 const raiseAfter = { first: 2_000, most: 20_000 };
 /** Until the next experiment, after one that found no such limit. */
-const restMs = 600_000;
+const REST_MS = 600_000;
 
 export const freshConcurrency: Readonly<SavedConcurrency> = {
   most: null,
@@ -40,12 +40,12 @@ export const freshConcurrency: Readonly<SavedConcurrency> = {
 /** A 429 came with so many under way. True: concurrency is held responsible, and the rate must not be cut. */
 export function lowerConcurrency(saved: SavedConcurrency, inFlight: number, now: number): boolean {
   if (saved.most === null) {
-    if (inFlight < leastToTry || now < saved.restsUntil) return false;
+    if (inFlight < LEAST_TO_TRY || now < saved.restsUntil) return false;
     Object.assign(saved, { ...freshConcurrency, most: inFlight - 1, since: now, lowered: 1 });
     return true;
   }
-  if (saved.lowered >= mostLowerings || saved.most <= 1) {
-    Object.assign(saved, { ...freshConcurrency, restsUntil: now + restMs });
+  if (saved.lowered >= MOST_LOWERINGS || saved.most <= 1) {
+    Object.assign(saved, { ...freshConcurrency, restsUntil: now + REST_MS });
     return false;
   }
   const wait = Math.min(saved.raiseAfter * 2, raiseAfter.most);

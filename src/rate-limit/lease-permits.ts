@@ -44,12 +44,12 @@ export interface SharedRateLimitState extends SavedRateLimit {
 }
 
 /** Raised when what is saved changes its shape: what another version learned is learned again. */
-const rateLimitVersion = 1;
+const RATE_LIMIT_VERSION = 1;
 
 /** A process leases the permits of so many ms, or one. */
-export const shareMs = 250;
+export const SHARE_MS = 250;
 /** A process that did not ask for so long no longer shares. */
-const sharerMs = 2_000;
+const SHARER_MS = 2_000;
 
 /**
  * One exchange with the shared rate limit, pure: reports the answers, gives back what is not used, and leases the
@@ -62,8 +62,8 @@ export function leasePermits(
   now: number,
 ): { rateLimit?: SharedRateLimitState; result: Granted } {
   const clock = { at: now };
-  const known = shared.version === rateLimitVersion ? (shared as SharedRateLimitState) : undefined;
-  const limiter = createRateLimiter({ now: () => clock.at, random: asked.random, leaseMs: shareMs }, learnedOf(known));
+  const known = shared.version === RATE_LIMIT_VERSION ? (shared as SharedRateLimitState) : undefined;
+  const limiter = createRateLimiter({ now: () => clock.at, random: asked.random, leaseMs: SHARE_MS }, learnedOf(known));
   const offset = now - asked.localNow;
   for (const answer of asked.answers) limiter.answered({ ...answer, sentAt: answer.sentAt + offset });
   const validFrom = validFromOf(limiter, now, offset);
@@ -74,7 +74,7 @@ export function leasePermits(
   const sharers = sharersNow(known?.sharers ?? {}, asked, now);
   const most = limiter.mostInFlight();
   // A process keeps its share of the requests under way by being seen.
-  const isDue = most !== undefined && now - (known?.sharers?.[asked.sharer]?.at ?? 0) > sharerMs / 4;
+  const isDue = most !== undefined && now - (known?.sharers?.[asked.sharer]?.at ?? 0) > SHARER_MS / 4;
   const result = {
     permits: permits.map((permit) => permit - offset),
     validFrom,
@@ -83,7 +83,7 @@ export function leasePermits(
     othersInFlight: Object.entries(sharers).reduce((n, [id, one]) => (id === asked.sharer ? n : n + one.inFlight), 0),
   };
   const changed = permits.length + asked.answers.length + back > 0 || isDue;
-  return changed ? { rateLimit: { ...limiter.save(), sharers, version: rateLimitVersion }, result } : { result };
+  return changed ? { rateLimit: { ...limiter.save(), sharers, version: RATE_LIMIT_VERSION }, result } : { result };
 }
 
 function learnedOf(state: SharedRateLimitState | undefined): SavedRateLimit | undefined {
@@ -113,18 +113,18 @@ function grant(
   const priorities: Priority[] = Array.from({ length: missing }, (_, n) => (n < live ? 'live' : 'bulk'));
   for (const priority of priorities) {
     let wait = limiter.ask(priority);
-    while (wait > 0 && clock.at + wait <= now + shareMs) {
+    while (wait > 0 && clock.at + wait <= now + SHARE_MS) {
       clock.at += wait;
       wait = limiter.ask(priority);
     }
-    if (wait > 0) return { permits, askInMs: Math.min(Math.max(clock.at + wait - now - shareMs, 0), 60_000) };
+    if (wait > 0) return { permits, askInMs: Math.min(Math.max(clock.at + wait - now - SHARE_MS, 0), 60_000) };
     permits.push(clock.at);
   }
   return { permits, askInMs: undefined };
 }
 
 function sharersNow(known: Sharers, { sharer, inFlight }: Asked, now: number): Sharers {
-  const others = Object.entries(known).filter(([id, one]) => id !== sharer && one.at > now - sharerMs);
+  const others = Object.entries(known).filter(([id, one]) => id !== sharer && one.at > now - SHARER_MS);
   return { ...Object.fromEntries(others), [sharer]: { at: now, inFlight } };
 }
 

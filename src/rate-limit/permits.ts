@@ -25,12 +25,12 @@ export interface SavedPermits {
 }
 
 /** Requests that may leave together after a rest, in ms of the rate: bursts are what trips fixed windows. */
-const burstMs = 50;
+const BURST_MS = 50;
 /** A canary whose answer is lost must not stop everybody for ever. */
-const canaryPatienceMs = 15_000;
-const pollMs = 25;
+const CANARY_PATIENCE_MS = 15_000;
+const POLL_MS = 25;
 /** Live goes first, but while bulk waits it gets one permit in twenty, so that it never starves. */
-export const mostLiveInRow = 19;
+export const MOST_LIVE_IN_ROW = 19;
 
 export const freshPermits: Readonly<SavedPermits> = {
   tat: 0,
@@ -47,7 +47,7 @@ export function createPermits(now: () => number, saved: SavedPermits): Permits {
     const { canary } = saved;
     if (priority === 'bulk') saved.bulkAskedAt = at;
     if (at < saved.pausedUntil) return saved.pausedUntil - at;
-    if (typeof canary === 'object' && at < canary.outAt + canaryPatienceMs) return pollMs;
+    if (typeof canary === 'object' && at < canary.outAt + CANARY_PATIENCE_MS) return POLL_MS;
     const wait = waitFor(priority, at, 1000 / rate);
     if (wait > 0) return wait;
     saved.tat = Math.max(saved.tat, at) + 1000 / rate;
@@ -57,10 +57,10 @@ export function createPermits(now: () => number, saved: SavedPermits): Permits {
   }
 
   function waitFor(priority: Priority, at: number, interval: number): number {
-    const isBulkDue = priority === 'live' && saved.liveInRow >= mostLiveInRow && at - saved.bulkAskedAt < 1000;
+    const isBulkDue = priority === 'live' && saved.liveInRow >= MOST_LIVE_IN_ROW && at - saved.bulkAskedAt < 1000;
     // A live request may take the next permit ahead of time; bulk then waits one interval longer.
     const ahead = priority === 'live' && !isBulkDue ? interval : 0;
-    return Math.max(isBulkDue ? pollMs : 0, saved.tat - burstMs - ahead - at);
+    return Math.max(isBulkDue ? POLL_MS : 0, saved.tat - BURST_MS - ahead - at);
   }
 
   return {

@@ -25,18 +25,18 @@ export interface LimiterClock {
   leaseMs?: number;
 }
 
-const firstRate = 10;
-const lowestRate = 0.2;
+const FIRST_RATE = 10;
+const LOWEST_RATE = 0.2;
 /** Answers at one rate before it is judged; twice as many where noise blurs the picture. */
-const epochSize = 50;
+const EPOCH_SIZE = 50;
 /** Before any 429 the steps come sooner: finding the limit costs one request, crawling below it costs all of them. */
-const firstEpochSize = 10;
+const FIRST_EPOCH_SIZE = 10;
 /** One 429 among the answers of an epoch proves nothing. */
-const oneOfAnEpoch = 1 / epochSize;
+const ONE_OF_AN_EPOCH = 1 / EPOCH_SIZE;
 /** A window still holds what was sent at the previous rate: judged at once, a sliding limit would look like noise. */
-const settleMs = 10_000;
+const SETTLE_MS = 10_000;
 /** A higher share of 429s is not noise. */
-const mostNoise = 0.25;
+const MOST_NOISE = 0.25;
 
 /**
  * The decision core of a rate limit: learns the rate of an unknown limit from 429s. Pure: no timers, no I/O.
@@ -49,7 +49,7 @@ const mostNoise = 0.25;
  * ten requests 429 for reasons of its own would be cut again and again until nothing moves.
  */
 export function createRateLimiter(clock: LimiterClock, saved?: SavedRateLimit): RateLimiter {
-  const rateLimit = new LearnedRateLimit(clock, saved ?? { rate: firstRate, best: 0, noise: 0, limitSeen: false });
+  const rateLimit = new LearnedRateLimit(clock, saved ?? { rate: FIRST_RATE, best: 0, noise: 0, limitSeen: false });
   return {
     ask: (priority) => rateLimit.permits.ask(priority, rateLimit.learned.rate),
     answered: (answer) => rateLimit.answered(answer),
@@ -116,8 +116,8 @@ class LearnedRateLimit {
   }
 
   #epochSize(): number {
-    if (this.#isUnlimited()) return firstEpochSize;
-    return this.learned.noise > 0 && this.learned.limitSeen ? epochSize * 2 : epochSize;
+    if (this.#isUnlimited()) return FIRST_EPOCH_SIZE;
+    return this.learned.noise > 0 && this.learned.limitSeen ? EPOCH_SIZE * 2 : EPOCH_SIZE;
   }
 
   /** Nothing but successes so far. */
@@ -130,7 +130,7 @@ class LearnedRateLimit {
     // With known noise one 429 says nothing, and only its own request waits; four in a row are a limit.
     const maybeNoise = this.learned.noise > 0 || this.#now.measuring !== null;
     if (maybeNoise && this.#now.limitedInRow < 4) return;
-    const wellBelow = this.#now.answersSinceCut < epochSize * 2 && this.learned.rate <= 0.9 * this.#now.cutFrom;
+    const wellBelow = this.#now.answersSinceCut < EPOCH_SIZE * 2 && this.learned.rate <= 0.9 * this.#now.cutFrom;
     if (maybeNoise || !wellBelow) return this.#cut(answer, now);
     this.#now.measuring = {};
     this.#now.epoch = { answers: 0, limited: 0 };
@@ -145,9 +145,9 @@ class LearnedRateLimit {
     const average = Math.max(...spans.map((span) => this.#successes.rate(now, span))) / (1 - noise);
     // Cut again and again: the limit itself has fallen, and the averages are of the one before.
     const succeeded = this.#now.cutsInRow > 2 ? Math.min(average, 0.87 * rate) : average;
-    this.#now.cutFrom = this.#now.answersSinceCut < epochSize * 2 ? Math.max(this.#now.cutFrom, rate) : rate;
+    this.#now.cutFrom = this.#now.answersSinceCut < EPOCH_SIZE * 2 ? Math.max(this.#now.cutFrom, rate) : rate;
     this.learned.best = Math.min(rate, succeeded);
-    this.learned.rate = Math.max(0.97 * this.learned.best, 0.5 * rate, lowestRate);
+    this.learned.rate = Math.max(0.97 * this.learned.best, 0.5 * rate, LOWEST_RATE);
     this.learned.limitSeen = true;
     this.#now.answersSinceCut = 0;
     this.#now.cleanEpochs = 0;
@@ -186,7 +186,7 @@ class LearnedRateLimit {
   }
 
   #measureBelow(share: number): void {
-    this.#now.settledAt = this.#clock.now() + settleMs;
+    this.#now.settledAt = this.#clock.now() + SETTLE_MS;
     this.#now.measuring = { first: { rate: this.learned.rate, share } };
     this.learned.rate *= 0.8;
   }
@@ -194,22 +194,22 @@ class LearnedRateLimit {
   #judge({ first }: { first?: { rate: number; share: number } }, share: number): void {
     this.#now.measuring = null;
     if (first === undefined) {
-      if (share > mostNoise) this.learned.rate = Math.max(this.learned.rate * (1 - share), lowestRate);
-      else if (share > 2 * oneOfAnEpoch) this.#measureBelow(share);
+      if (share > MOST_NOISE) this.learned.rate = Math.max(this.learned.rate * (1 - share), LOWEST_RATE);
+      else if (share > 2 * ONE_OF_AN_EPOCH) this.#measureBelow(share);
       return;
     }
     this.#now.cutFrom = 0;
     this.#now.cutsInRow = 0;
     // What a limit would leave at 80 % of the rate; noise would leave the share as it was.
     const ofLimit = Math.max(0, 1 - (1 - first.share) / 0.8);
-    if (share <= Math.max(ofLimit + 0.3 * (first.share - ofLimit), oneOfAnEpoch)) {
+    if (share <= Math.max(ofLimit + 0.3 * (first.share - ofLimit), ONE_OF_AN_EPOCH)) {
       this.learned.best = this.learned.rate;
       return;
     }
-    this.learned.noise = Math.min((first.share + share) / 2, mostNoise);
+    this.learned.noise = Math.min((first.share + share) / 2, MOST_NOISE);
     this.learned.rate = Math.max(first.rate, this.learned.best);
     // The limits seen so far may all have been noise.
-    if (this.#now.answersEver < 20 * epochSize) this.learned.limitSeen = false;
+    if (this.#now.answersEver < 20 * EPOCH_SIZE) this.learned.limitSeen = false;
   }
 
   /**
@@ -227,7 +227,7 @@ class LearnedRateLimit {
     if (!limitSeen) return 1.5;
     if (rate < 0.9 * best) return 1.1;
     if (this.#now.cleanEpochs > 18) return Math.min(1.04 + 0.02 * (this.#now.cleanEpochs - 19), 1.16);
-    if (this.#now.answersEver < 30 * epochSize) return this.#now.cleanEpochs % 2 === 0 ? 1.04 : 1;
+    if (this.#now.answersEver < 30 * EPOCH_SIZE) return this.#now.cleanEpochs % 2 === 0 ? 1.04 : 1;
     return this.#now.cleanEpochs % 6 === 0 ? 1.012 : 1;
   }
 }

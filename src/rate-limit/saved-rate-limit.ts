@@ -38,7 +38,7 @@ export interface UnderWay {
 
 export const backoffMs = { first: 500, most: 15_000 };
 /** As good as infinite, and a number in JSON. */
-const manyAnswers = 1e9;
+const MANY_ANSWERS = 1e9;
 
 /** The state of the moment when only what was learned is known. */
 export function beginUnderWay(now: number, limitSeen: boolean): UnderWay {
@@ -49,8 +49,8 @@ export function beginUnderWay(now: number, limitSeen: boolean): UnderWay {
     successes: { startedAt: now, first: 0, counts: [] },
     epoch: { answers: 0, limited: 0 },
     decidedAt: -1,
-    answersSinceCut: manyAnswers,
-    answersEver: limitSeen ? manyAnswers : 0,
+    answersSinceCut: MANY_ANSWERS,
+    answersEver: limitSeen ? MANY_ANSWERS : 0,
     cutsInRow: 0,
     cutFrom: 0,
     measuring: null,

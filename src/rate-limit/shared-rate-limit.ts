@@ -1,7 +1,7 @@
 import { randomUUID } from 'node:crypto';
 import { ConnectorError } from '../errors.ts';
-import { type Asked, type Granted, leasePermits, type SharedRateLimitState, shareMs } from './lease-permits.ts';
-import { mostLiveInRow } from './permits.ts';
+import { type Asked, type Granted, leasePermits, SHARE_MS, type SharedRateLimitState } from './lease-permits.ts';
+import { MOST_LIVE_IN_ROW } from './permits.ts';
 import type { Priority, RateLimitAnswer, RateLimitKeeper } from './rate-limit.ts';
 
 /**
@@ -23,9 +23,9 @@ interface Waiter {
 }
 
 /** An answer that no decision waits for is reported at most so much later. */
-const tellMs = 1_000;
-const leastMs = 20;
-const outageMs = 1_000;
+const TELL_MS = 1_000;
+const LEAST_MS = 20;
+const OUTAGE_MS = 1_000;
 
 /**
  * A rate limit that processes share: permits are leased in shares of one request or 250 ms, answers are reported with
@@ -107,7 +107,7 @@ class LeasedRateLimit implements SharedRateLimit {
     this.#answers.push({ ...answer, inFlight: this.#inFlight + this.#othersInFlight });
     this.#inFlight = Math.max(0, this.#inFlight - 1);
     const now = Date.now();
-    this.#tellAt = Math.min(this.#tellAt, answer.status === 429 || answer.status === 503 ? now : now + tellMs);
+    this.#tellAt = Math.min(this.#tellAt, answer.status === 429 || answer.status === 503 ? now : now + TELL_MS);
     this.#next();
   }
 
@@ -147,7 +147,7 @@ class LeasedRateLimit implements SharedRateLimit {
   #useNext(): boolean {
     if (this.#inFlight >= this.#mostInFlight) return false;
     const { live, bulk } = this.#queues;
-    const isBulkDue = live.length === 0 || (this.#liveInRow >= mostLiveInRow && bulk.length > 0);
+    const isBulkDue = live.length === 0 || (this.#liveInRow >= MOST_LIVE_IN_ROW && bulk.length > 0);
     const waiter = isBulkDue ? bulk.shift() : live.shift();
     this.#liveInRow = isBulkDue ? 0 : this.#liveInRow + 1;
     if (waiter === undefined) return false;
@@ -160,8 +160,8 @@ class LeasedRateLimit implements SharedRateLimit {
   /** When to ask: for more permits, to report answers, or to learn whether leased permits are still valid. */
   #syncAt(): number {
     const wanted = this.#waiting() > this.#permits.length ? this.#askAt : Number.POSITIVE_INFINITY;
-    const checkAt = this.#permits.length > 0 ? this.#syncedAt + shareMs : Number.POSITIVE_INFINITY;
-    return Math.max(Math.min(wanted, checkAt, this.#tellAt), this.#syncedAt + leastMs);
+    const checkAt = this.#permits.length > 0 ? this.#syncedAt + SHARE_MS : Number.POSITIVE_INFINITY;
+    return Math.max(Math.min(wanted, checkAt, this.#tellAt), this.#syncedAt + LEAST_MS);
   }
 
   async #sync(): Promise<void> {
@@ -189,7 +189,7 @@ class LeasedRateLimit implements SharedRateLimit {
       if (!this.#isAway) this.#onOutage(error);
       this.#isAway = true;
       this.#answers.unshift(...answers);
-      this.#askAt = Date.now() + outageMs;
+      this.#askAt = Date.now() + OUTAGE_MS;
       this.#tellAt = answers.length > 0 ? this.#askAt : Number.POSITIVE_INFINITY;
     }
     this.#syncedAt = Date.now();
@@ -198,13 +198,13 @@ class LeasedRateLimit implements SharedRateLimit {
   /** Requests expected within the next share: whoever sends one at a time has none waiting when permits are leased. */
   #expected(): number {
     const elapsed = Date.now() - this.#syncedAt;
-    return elapsed > 2 * shareMs ? 0 : Math.ceil((this.#used * shareMs) / Math.max(elapsed, leastMs));
+    return elapsed > 2 * SHARE_MS ? 0 : Math.ceil((this.#used * SHARE_MS) / Math.max(elapsed, LEAST_MS));
   }
 
   /** Permits that nobody waits for, or that passed unused while too many calls were under way: others may have them. */
   #dropUnused(): number {
     const isIdle = this.#waiting() === 0 && this.#used === 0;
-    const latest = isIdle ? Number.POSITIVE_INFINITY : Date.now() - shareMs;
+    const latest = isIdle ? Number.POSITIVE_INFINITY : Date.now() - SHARE_MS;
     const kept = this.#permits.filter((permit) => permit > latest);
     const dropped = this.#permits.length - kept.length;
     this.#permits = kept;
@@ -218,7 +218,7 @@ class LeasedRateLimit implements SharedRateLimit {
     this.#permits.push(...permits);
     this.#permits.sort((a, b) => a - b);
     // A share lasts 250 ms; asking a little earlier, and never in step with the others, leaves no gap.
-    const share = shareMs * (0.75 + 0.25 * this.#random());
+    const share = SHARE_MS * (0.75 + 0.25 * this.#random());
     this.#askAt = askInMs === undefined ? 0 : Date.now() + Math.max(askInMs, share);
   }
 }

@@ -13,25 +13,25 @@ export interface SavedSuccesses {
   counts: number[];
 }
 
-const bucketMs = 250;
-const kept = 60_000 / bucketMs;
+const BUCKET_MS = 250;
+const KEPT_BUCKETS = 60_000 / BUCKET_MS;
 
 /** Counts in buckets of 250 ms, one minute long: bounded memory at any rate. Changes `saved` in place. */
 export function createSuccessWindow(saved: SavedSuccesses): SuccessWindow {
   return {
     add(at) {
-      const bucket = Math.floor(at / bucketMs);
+      const bucket = Math.floor(at / BUCKET_MS);
       const { counts } = saved;
-      if (counts.length === 0 || bucket - saved.first > 2 * kept) [saved.first, counts.length] = [bucket, 0];
+      if (counts.length === 0 || bucket - saved.first > 2 * KEPT_BUCKETS) [saved.first, counts.length] = [bucket, 0];
       while (counts.length <= bucket - saved.first) counts.push(0);
       // What is reported late counts as of now.
       counts[counts.length - 1] = (counts.at(-1) ?? 0) + 1;
-      saved.first += counts.splice(0, counts.length - kept - 1).length;
+      saved.first += counts.splice(0, counts.length - KEPT_BUCKETS - 1).length;
     },
     rate(now, spanMs) {
       // Under half a second one success would look like a high rate.
       const known = Math.min(spanMs, Math.max(now - saved.startedAt, 500));
-      const from = Math.max(0, Math.ceil((now - known) / bucketMs) - saved.first);
+      const from = Math.max(0, Math.ceil((now - known) / BUCKET_MS) - saved.first);
       const count = saved.counts.slice(from).reduce((sum, one) => sum + one, 0);
       return (count * 1000) / known;
     },

@@ -4,7 +4,7 @@ import { searchAttributes } from './dev-server/search-attributes.ts';
 import { grpcCode } from './grpc-error.ts';
 
 /** `INDEXED_VALUE_TYPE_KEYWORD` of Temporal's API; all of ours are keywords. */
-const keyword = 2;
+const KEYWORD = 2;
 
 interface Verdicts {
   missing: string[];
@@ -51,7 +51,7 @@ async function look(connection: Connection, namespace: string): Promise<Verdicts
     const names = Object.keys(searchAttributes);
     return {
       missing: names.filter((name) => !(name in customAttributes)),
-      otherType: names.filter((name) => name in customAttributes && customAttributes[name] !== keyword),
+      otherType: names.filter((name) => name in customAttributes && customAttributes[name] !== KEYWORD),
     };
   } catch (error) {
     // Temporal Cloud keeps the operator service to itself; a query that names an attribute is refused without it.

@@ -23,7 +23,7 @@ export interface TemporalConnection {
   close(): Promise<void>;
 }
 
-const connectMs = 5_000;
+const CONNECT_MS = 5_000;
 
 /**
  * Reads TEMPORAL_ADDRESS, TEMPORAL_NAMESPACE, TEMPORAL_API_KEY, TEMPORAL_TLS_*, TEMPORAL_PROFILE and the profile file
@@ -50,7 +50,7 @@ export function temporalSettings(env: NodeJS.ProcessEnv = process.env): Temporal
 export async function connectTemporal(env: NodeJS.ProcessEnv = process.env): Promise<TemporalConnection> {
   const { namespace, options, address = 'localhost:7233' } = temporalSettings(env);
   const target = { ...options, address };
-  const connection = Connection.lazy({ ...withoutUndefined(target), connectTimeout: connectMs });
+  const connection = Connection.lazy({ ...withoutUndefined(target), connectTimeout: CONNECT_MS });
   try {
     await connection.ensureConnected();
     await withDeadline(connection, () => connection.workflowService.describeNamespace({ namespace }));
@@ -82,7 +82,7 @@ async function connectNative(target: NativeConnectionOptions & { address: string
 }
 
 function withDeadline<Result>(connection: Connection, call: () => Promise<Result>): Promise<Result> {
-  return connection.withDeadline(Date.now() + connectMs, call);
+  return connection.withDeadline(Date.now() + CONNECT_MS, call);
 }
 
 /** The SDK tells an absent option from one that is undefined, and so does our tsconfig. */

@@ -16,7 +16,7 @@ export interface ParsedFile {
   functions: FunctionSize[];
 }
 
-interface Node {
+export interface Node {
   type: string;
   start: number;
   end: number;
@@ -35,7 +35,7 @@ const importTypes = new Set([
 /** Reads what a file imports, in whatever form, and how large its functions are. */
 export function parseFile(file: string, source: string): ParsedFile {
   const { program, errors } = parseSync(file, source);
-  if (errors[0] !== undefined) throw new Error(`${file} does not parse: ${errors[0].message}`);
+  rejectErrors(file, errors);
   const parsed: ParsedFile = { files: [], packages: [], functions: [] };
   const lineOf = lineCounter(source);
   visit(program as unknown as Node, undefined, (node, parent) => {
@@ -43,6 +43,10 @@ export function parseFile(file: string, source: string): ParsedFile {
     if (functionTypes.has(node.type) && !groupsTests(node, parent)) parsed.functions.push(sizeOf(node, parent, lineOf));
   });
   return parsed;
+}
+
+export function rejectErrors(file: string, errors: readonly { message: string }[]): void {
+  if (errors[0] !== undefined) throw new Error(`${file} does not parse: ${errors[0].message}`);
 }
 
 function visit(node: Node, parent: Node | undefined, see: (node: Node, parent: Node | undefined) => void): void {

@@ -2,7 +2,7 @@ import { afterAll, beforeAll, describe, expect, test } from 'vitest';
 import { adapter, type Change, event, hold, holdUse, stream } from './changes.ts';
 import { type PatchedTree, patchTree, touchedBy } from './patched-tree.ts';
 
-const probe = `
+const PROBE = `
   const { everyStream, streamNames } = await import('./src/streams/streams.ts');
   const { findHrisAdapter, hrisKinds } = await import('./src/hris/registry.ts');
   const { holdCatalogue } = await import('./src/hire/holds.ts');
@@ -17,15 +17,15 @@ const probe = `
   }));
 `;
 
-const entry = 6;
+const ENTRY = 6;
 
 /** A type check of the whole product takes seven seconds alone, and minutes on a machine with other work. */
-const minutes = 300_000;
+const MINUTES = 300_000;
 
 test.each<[what: string, Change, added: string[], lines: Record<string, number>]>([
   ['a stream: one file and one line', stream, ['src/streams/users.ts'], { 'src/streams/index.ts': 1 }],
   ['an HRIS adapter: one folder and one line', adapter, ['src/hris/paper/paper.ts'], { 'src/hris/index.ts': 1 }],
-  ['a hold code: one entry', hold, [], { 'src/hire/holds.ts': entry }],
+  ['a hold code: one entry', hold, [], { 'src/hire/holds.ts': ENTRY }],
   [
     'an event: its schema and one line',
     event,
@@ -40,7 +40,7 @@ describe('with all of them added', () => {
   let tree: PatchedTree;
   beforeAll(() => {
     tree = patchTree([stream, adapter, hold, holdUse, event]);
-  }, minutes);
+  }, MINUTES);
   afterAll(() => tree.remove());
 
   test(
@@ -48,15 +48,15 @@ describe('with all of them added', () => {
     async () => {
       expect(await tree.typeErrors()).toBe('');
     },
-    minutes,
+    MINUTES,
   );
 
   test(
     'the product knows each of them',
     async () => {
-      expect(JSON.parse(await tree.evaluate(probe))).toEqual({ stream: true, adapter: true, hold: true, event: true });
+      expect(JSON.parse(await tree.evaluate(PROBE))).toEqual({ stream: true, adapter: true, hold: true, event: true });
     },
-    minutes,
+    MINUTES,
   );
 
   test(
@@ -64,7 +64,7 @@ describe('with all of them added', () => {
     async () => {
       expect(await tree.run(['src/cli/main.ts', 'sync', '--help'])).toContain('"users"');
     },
-    minutes,
+    MINUTES,
   );
 });
 
@@ -74,7 +74,7 @@ describe('with the line of each left out', () => {
     const withoutLines = [stream, adapter, hold].map(({ files }) => ({ files, lines: [] }));
     const schemaAlone = { files: {}, lines: event.lines.slice(0, 1) };
     tree = patchTree([...withoutLines, holdUse, schemaAlone]);
-  }, minutes);
+  }, MINUTES);
   afterAll(() => tree.remove());
 
   test(
@@ -85,19 +85,19 @@ describe('with the line of each left out', () => {
       expect(errors).toMatch(/^src\/worker\/dispatch\.ts.*candidate\.moved_house/m);
       expect(errors.match(/error TS/g)).toHaveLength(2);
     },
-    minutes,
+    MINUTES,
   );
 
   test(
     'the product knows none of them',
     async () => {
-      expect(JSON.parse(await tree.evaluate(probe))).toEqual({
+      expect(JSON.parse(await tree.evaluate(PROBE))).toEqual({
         stream: false,
         adapter: false,
         hold: false,
         event: false,
       });
     },
-    minutes,
+    MINUTES,
   );
 });

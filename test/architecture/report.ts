@@ -1,3 +1,4 @@
+import { constantViolations } from './constants.ts';
 import { importCycles, importViolations } from './floors.ts';
 import { sizeViolations, wideLines } from './sizes.ts';
 import { readCode, readProse } from './tree.ts';
@@ -10,6 +11,7 @@ const sections = {
   'imports upward': [...tree].flatMap(([file, source]) => importViolations(file, source)),
   'import cycles': importCycles(tree),
   sizes: [...tree].flatMap(([file, source]) => sizeViolations(file, source)),
+  constants: [...tree].flatMap(([file, source]) => constantViolations(file, source)),
   'wide prose': [...readProse()].flatMap(([file, source]) => wideLines(file, source)),
   twins: twinViolations(tree),
 };

@@ -15,7 +15,7 @@ export const factual: Record<string, string> = {
 /** Where a parameter list longer than four is refused: the rooms that carry one context or one observation. */
 const fewParameters = ['activities', 'workflows', 'src/hire', 'src/plan'];
 
-const url = /https?:\/\/\S{60,}/;
+const LONG_URL = /https?:\/\/\S{60,}/;
 
 export function isFactual(file: string): boolean {
   return Object.keys(factual).some((room) => within(file, room));
@@ -43,6 +43,6 @@ function largeFunctions(file: string, source: string): string[] {
 export function wideLines(file: string, source: string): string[] {
   return source.split('\n').flatMap((line, index) => {
     const columns = line.length;
-    return columns > limits.columns && !url.test(line) ? [`${file}:${index + 1} is ${columns} columns wide`] : [];
+    return columns > limits.columns && !LONG_URL.test(line) ? [`${file}:${index + 1} is ${columns} columns wide`] : [];
   });
 }

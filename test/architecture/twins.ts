@@ -2,7 +2,7 @@ import { isFactual } from './sizes.ts';
 import type { Tree } from './tree.ts';
 
 /** So many lines in a row may stand twice: a signature and its call, a list of the same fields. */
-const allowedLines = 8;
+const ALLOWED_LINES = 8;
 
 interface Line {
   file: string;
@@ -17,7 +17,7 @@ export function twinViolations(tree: Tree): string[] {
   const found: string[] = [];
   for (const lines of files) {
     let at = 0;
-    while (at + allowedLines < lines.length) {
+    while (at + ALLOWED_LINES < lines.length) {
       const key = windowAt(lines, at);
       const first = seen.get(key);
       if (first === undefined) seen.set(key, { lines, at });
@@ -44,13 +44,13 @@ function blankLines(text: string): string {
 
 function windowAt(lines: Line[], at: number): string {
   return lines
-    .slice(at, at + allowedLines + 1)
+    .slice(at, at + ALLOWED_LINES + 1)
     .map(({ text }) => text)
     .join('\n');
 }
 
 function overlaps(first: { lines: Line[]; at: number }, lines: Line[], at: number): boolean {
-  return first.lines === lines && at - first.at <= allowedLines;
+  return first.lines === lines && at - first.at <= ALLOWED_LINES;
 }
 
 function commonLength(first: { lines: Line[]; at: number }, lines: Line[], at: number): number {

@@ -7,7 +7,7 @@ import { scratchFolder } from '../harness/scratch-folder.ts';
 const script = path.join(import.meta.dirname, '../../src/cli/ensure-installed.mjs');
 
 /** Does what npm does to node_modules, slowly enough for two at once to meet, and notes that it ran. */
-const fakeNpm = `
+const FAKE_NPM = `
 import { appendFileSync, mkdirSync, rmSync, writeFileSync } from 'node:fs';
 appendFileSync('npm-runs', process.argv.slice(2).join(' ') + '\\n');
 rmSync('node_modules', { recursive: true, force: true });
@@ -23,7 +23,7 @@ const lockfile = (version: string) => JSON.stringify({ packages: { '': {}, 'node
 beforeEach(async () => {
   root = await scratchFolder();
   await writeFile(path.join(root, 'package.json'), '{ "type": "module" }');
-  await writeFile(path.join(root, 'npm.js'), fakeNpm);
+  await writeFile(path.join(root, 'npm.js'), FAKE_NPM);
   await writeFile(path.join(root, 'package-lock.json'), lockfile('1.0.0'));
 });
 

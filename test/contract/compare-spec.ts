@@ -23,11 +23,11 @@ export function specDifferences(spec: string): string[] {
       values.filter((value) => !spec.includes(value)).map((value) => `${what}: ${value} is not in the text`),
     ),
     ...sectionDifferences(spec),
-    ...(spec.includes(statusSentence) ? [] : [`not in the text: ${statusSentence}`]),
+    ...(spec.includes(STATUS_SENTENCE) ? [] : [`not in the text: ${STATUS_SENTENCE}`]),
   ];
 }
 
-const statusSentence =
+const STATUS_SENTENCE =
   'Status codes: 200, 201 (stage create, assessment create, auto-generate, onboarding enroll), 202 (rescore, bulk' +
   ' invite), 400, 401, 402, 403, 404, 409, 429, 500.';
 

@@ -80,12 +80,12 @@ async function readSeen(afterSeq: number, hrisUrl: string, storeUrl: string): Pr
   return {
     partner,
     hris: { reads: employees?.reads ?? 0, creates: employees?.creates ?? 0 },
-    written: new Set(changed.map((row) => row.name).filter((name) => !ofOpening.test(name))),
+    written: new Set(changed.map((row) => row.name).filter((name) => !OF_OPENING.test(name))),
   };
 }
 
 /** Written when a store is opened, before any work. */
-const ofOpening = /^(installation|kysely_.*)$/;
+const OF_OPENING = /^(installation|kysely_.*)$/;
 
 interface TableCounts {
   name: string;

@@ -21,7 +21,7 @@ afterAll(() => world?.close());
 /** The steps of a hire; a point of the reconcile or of the relay is of no hire. */
 const steps = ['openHire', 'enrol', 'readOnboarding', 'planEmployee', 'applyPlan', 'writeBack', 'verify', 'endHire'];
 /** A second one of these would be paid for. */
-const unrepeatable = /\/(partner\.onboarding\.enrol|hris\.create)\//;
+const UNREPEATABLE = /\/(partner\.onboarding\.enrol|hris\.create)\//;
 
 test('workers killed at a point of every step of a hire, with eight under way, leave exactly one of each', async () => {
   const random = seeded('kills');
@@ -35,7 +35,7 @@ test('workers killed at a point of every step of a hire, with eight under way, l
         points.filter((point) => point.startsWith(`${step}/`)),
       ).slice(0, 1),
     ),
-    ...points.filter((point) => unrepeatable.test(point)),
+    ...points.filter((point) => UNREPEATABLE.test(point)),
   ]);
   expect(chosen.size).toBeGreaterThanOrEqual(steps.length + 2);
   const traffic = startTraffic(world, others);

@@ -6,7 +6,7 @@ import { isAsExpected, playProfile } from '../lost-answers/play-profile.ts';
 
 // Long enough for a person to have answered the hold before the late call arrives; `npm run test:lost-answers` waits
 // the full ten seconds.
-const lateMs = 7_000;
+const LATE_MS = 7_000;
 
 // Each waits for deadlines more than it works.
 describe.concurrent('a call whose answer is lost, before execution, after it, or executed late', () => {
@@ -16,7 +16,7 @@ describe.concurrent('a call whose answer is lost, before execution, after it, or
       const profile = profiles.find((one) => one.name === name)!;
       const [{ address }, database] = await Promise.all([temporalForTests(), createDatabase()]);
       const places = { temporalAddress: address, databaseUrl: database.url };
-      const outcomes = await playProfile({ profile, ...places, lateMs, timeoutMs: 120_000 });
+      const outcomes = await playProfile({ profile, ...places, lateMs: LATE_MS, timeoutMs: 120_000 });
       const wrong = outcomes.filter((outcome) => !isAsExpected(outcome));
       expect(wrong.map(({ one, seen, struck }) => ({ case: describeCase(one), seen, struck }))).toEqual([]);
     },

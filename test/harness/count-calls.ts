@@ -6,12 +6,12 @@ import { type Applicant, startWorld, until, type World, type WorldOptions } from
 import { TENANT } from './world-tenant.ts';
 
 const FIELD = 'EMPLOYEE_ID_FIELD';
-const reconcile = 'reconcile: { every: 1h }\n  cancel: { grace: 2s }';
+const RECONCILE = 'reconcile: { every: 1h }\n  cancel: { grace: 2s }';
 
 /** A running product with nothing to do but hire: no reconcile within the hour, a custom field for the Employee ID. */
 export async function startCountedWorld(onboarding: 'skip' | 'played', options: WorldOptions): Promise<World> {
   const world = await startWorld({
-    policies: `onboarding: ${onboarding === 'skip' ? 'skip' : '{ flow: "{flow}" }'}\n  ${reconcile}`,
+    policies: `onboarding: ${onboarding === 'skip' ? 'skip' : '{ flow: "{flow}" }'}\n  ${RECONCILE}`,
     writeBack: `customField: "${FIELD}"`,
     ...options,
   });

@@ -25,8 +25,8 @@ interface Frame extends Entered {
   caller: Frame | undefined;
 }
 
-const traced = /^(src\/(receiver|store|worker|temporal)|activities\/hire)\//;
-const declaration = /^(export )?(async )?function (\w+)(?=[<(])/gm;
+const TRACED = /^(src\/(receiver|store|worker|temporal)|activities\/hire)\//;
+const DECLARATION = /^(export )?(async )?function (\w+)(?=[<(])/gm;
 const frames = new AsyncLocalStorage<Frame>();
 
 /** The room of a file, as far as the way of a hire tells rooms apart. */
@@ -48,8 +48,8 @@ function note({ name, file, at, caller }: Frame): void {
 }
 
 function wrapDeclarations(source: string, file: string): string {
-  const names = [...source.matchAll(declaration)].map(([, , , name]) => name);
-  return source.replace(declaration, (all: string, exported = '', async = '', name: string) => {
+  const names = [...source.matchAll(DECLARATION)].map(([, , , name]) => name);
+  return source.replace(DECLARATION, (all: string, exported = '', async = '', name: string) => {
     // A function with overloads is declared several times; none of these carries a hire.
     if (names.indexOf(name) !== names.lastIndexOf(name)) return all;
     const call = `enterTraced('${name}', '${file}', traced_${name}, args)`;
@@ -63,7 +63,7 @@ if (process.env['TRACE_FILE'] !== undefined) {
     load(url, context, nextLoad) {
       const loaded = nextLoad(url, context);
       const file = url.startsWith('file:') ? fileURLToPath(url).slice(root.length + 1) : '';
-      if (!traced.test(file) || loaded.source === undefined || loaded.source === null) return loaded;
+      if (!TRACED.test(file) || loaded.source === undefined || loaded.source === null) return loaded;
       return { ...loaded, source: wrapDeclarations(Buffer.from(loaded.source as Uint8Array).toString('utf8'), file) };
     },
   });

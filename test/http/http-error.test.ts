@@ -1,6 +1,6 @@
 import { describe, expect, test } from 'vitest';
 import { actionForStatus, httpError } from '../../src/http/http-error.ts';
-import { maxRetryAfterMs, readRetryAfter } from '../../src/http/retry-after.ts';
+import { MAX_RETRY_AFTER_MS, readRetryAfter } from '../../src/http/retry-after.ts';
 
 test.each([
   [400, 'reject', 'reject'],
@@ -49,15 +49,15 @@ describe('Retry-After', () => {
     ['is zero', { 'retry-after': '0' }, 0],
     ['is in parts of a second', { 'retry-after': '0.25' }, 250],
     ['has blanks around', { 'retry-after': ' 7 ' }, 7000],
-    ['is absurd', { 'retry-after': '86400' }, maxRetryAfterMs],
-    ['is beyond numbers', { 'retry-after': '9'.repeat(400) }, maxRetryAfterMs],
+    ['is absurd', { 'retry-after': '86400' }, MAX_RETRY_AFTER_MS],
+    ['is beyond numbers', { 'retry-after': '9'.repeat(400) }, MAX_RETRY_AFTER_MS],
     ['is negative', { 'retry-after': '-5' }, undefined],
     ['is text', { 'retry-after': 'soon' }, undefined],
     ['is empty', { 'retry-after': '' }, undefined],
     ['is sent twice', { 'retry-after': ['1', '2'] }, undefined],
     ['is a date', { 'retry-after': 'Tue, 01 Jan 2030 00:00:30 GMT' }, 30_000],
     ['is a date gone by', { 'retry-after': 'Tue, 01 Jan 2029 00:00:30 GMT' }, undefined],
-    ['is a date far away', { 'retry-after': 'Tue, 01 Jan 2031 00:00:00 GMT' }, maxRetryAfterMs],
+    ['is a date far away', { 'retry-after': 'Tue, 01 Jan 2031 00:00:00 GMT' }, MAX_RETRY_AFTER_MS],
     [
       'is a date of a server whose clock is five minutes ahead',
       { 'retry-after': 'Tue, 01 Jan 2030 00:05:30 GMT', date: 'Tue, 01 Jan 2030 00:05:00 GMT' },

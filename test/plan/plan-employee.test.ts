@@ -7,7 +7,7 @@ import { type EmployeeObservation, planEmployee, readingFor } from '../../src/pl
 
 const ref = { tenantId: 'acme', jobCandidateId: '5012', period: 1 };
 const fields = { givenName: 'Ada', workEmail: 'ada@acme.example', title: 'Engineer', startDate: '2026-12-01' };
-const reference = 'acme:88';
+const REFERENCE = 'acme:88';
 const other = { tenantId: 'acme', jobCandidateId: '4001', period: 1 };
 
 const fresh: EmployeeObservation = {
@@ -17,7 +17,7 @@ const fresh: EmployeeObservation = {
   problems: [],
   own: undefined,
   before: undefined,
-  reference,
+  reference: REFERENCE,
   unsettledCreate: false,
 };
 
@@ -33,7 +33,7 @@ function many(by: FindKey['by'], ...ids: string[]): Finding {
   return { by, found: { kind: 'many', refs: ids.map((id) => ({ id })), by } };
 }
 
-const create = { kind: 'create', fields, reference };
+const create = { kind: 'create', fields, reference: REFERENCE };
 const nobody = [none('reference'), none('email')];
 const link = (id: string): unknown => ({ kind: 'link', employee: { id } });
 const linkedTo = (employeeId: string, candidateId: string, samePartnerCompany = true) => [

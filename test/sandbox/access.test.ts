@@ -4,7 +4,7 @@ import { describe, expect, test } from 'vitest';
 import { allEndpoints } from '../../src/partner/contract/index.ts';
 import { openSandbox } from './open-sandbox.ts';
 
-const otherKey = 'sk_test_OtherCompany0123456789';
+const OTHER_KEY = 'sk_test_OtherCompany0123456789';
 
 describe('key and account', () => {
   test.each([
@@ -76,8 +76,8 @@ describe('key and account', () => {
 
 describe('two companies in one process', () => {
   test('each sees only its own, and another company’s record is 403 or 404 as the contract says', async () => {
-    await using sandbox = await openSandbox({ otherKey, jobs: 2, candidates: 6 });
-    const other = (method: string, path: string, body?: unknown) => sandbox.api(method, path, body, { key: otherKey });
+    await using sandbox = await openSandbox({ otherKey: OTHER_KEY, jobs: 2, candidates: 6 });
+    const other = (method: string, path: string, body?: unknown) => sandbox.api(method, path, body, { key: OTHER_KEY });
     const { control, companyId } = sandbox;
     const job = (await sandbox.api('GET', '/jobs')).body.jobs[0];
     const listed = (await sandbox.api('GET', `/job-candidates/job/${job.id}/candidates`)).body.data[0];

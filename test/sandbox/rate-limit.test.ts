@@ -2,7 +2,7 @@ import { expect, test } from 'vitest';
 import { parseRateLimit } from '../../src/sandbox/rate-limit.ts';
 import { openSandbox } from './open-sandbox.ts';
 
-const otherKey = 'sk_test_OtherCompany0123456789';
+const OTHER_KEY = 'sk_test_OtherCompany0123456789';
 
 /** How many of `calls` at each instant get in. */
 function admitted(limit: string, instants: [at: number, calls: number][]): number[] {
@@ -54,12 +54,12 @@ test('a concurrent call makes room when it is answered', () => {
 });
 
 test('over the limit is 429 in the canonical body with Retry-After, per company, and not executed', async () => {
-  await using sandbox = await openSandbox({ limit: 'token:1:2', otherKey, clock: 'stepped' });
+  await using sandbox = await openSandbox({ limit: 'token:1:2', otherKey: OTHER_KEY, clock: 'stepped' });
   const statuses = [];
   for (let call = 0; call < 3; call += 1) statuses.push(await sandbox.api('POST', '/pipelines', { name: 'P' }));
   expect(statuses.map((one) => one.status)).toEqual([200, 200, 429]);
   expect([statuses[2]?.body.error.code, statuses[2]?.headers.get('retry-after')]).toEqual(['RATE_LIMITED', '1']);
-  expect((await sandbox.api('GET', '/pipelines', undefined, { key: otherKey })).status).toBe(200);
+  expect((await sandbox.api('GET', '/pipelines', undefined, { key: OTHER_KEY })).status).toBe(200);
   await sandbox.control.act('advanceClock', { ms: 1000 });
   expect((await sandbox.api('GET', '/pipelines')).status).toBe(200);
   expect((await sandbox.control.counts()).effect).toEqual({ pipeline: 2 });

@@ -6,7 +6,7 @@ import { type Counts, type Scenario, startProduct, untilEffects, untilHires } fr
 const all = (n: number): Counts => ({ enrolments: n, credits: n, employees: n, holds: 0, verified: n });
 
 /** Enrolment begins with the offer, the employee is made of whoever is hired. */
-const apart = `enrolAt: [OFFER]
+const APART = `enrolAt: [OFFER]
   createAt: [HIRED]
   onboarding: { flow: "{flow}" }
   reconcile: { every: 2s }
@@ -90,7 +90,7 @@ export const strangers: Scenario[] = [
   {
     name: 'stages apart, somebody moved straight to the last',
     ownStart: true,
-    world: { policies: apart },
+    world: { policies: APART },
     expected: all(1),
     async run(world) {
       await startWithOffers(world);
@@ -100,7 +100,7 @@ export const strangers: Scenario[] = [
   {
     name: 'stages apart, somebody moved on before the enrolment',
     ownStart: true,
-    world: { policies: apart },
+    world: { policies: APART },
     expected: all(1),
     async run(world) {
       const worker = await startWithOffers(world);
@@ -115,7 +115,7 @@ export const strangers: Scenario[] = [
   {
     name: 'stages apart, the offer first and the hire after the enrolment',
     ownStart: true,
-    world: { policies: apart },
+    world: { policies: APART },
     expected: all(1),
     async run(world) {
       await startWithOffers(world);

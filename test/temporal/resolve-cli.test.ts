@@ -6,13 +6,13 @@ import path from 'node:path';
 import { promisify } from 'node:util';
 import { beforeEach, expect, onTestFinished, test } from 'vitest';
 import { type CliProgress, createLines } from '../../src/temporal/dev-server/cli-progress.ts';
-import { pinnedCli } from '../../src/temporal/dev-server/cli-version.ts';
+import { PINNED_CLI } from '../../src/temporal/dev-server/cli-version.ts';
 import { resolveTemporalCli } from '../../src/temporal/dev-server/resolve-cli.ts';
 import { scratchFolder } from '../harness/scratch-folder.ts';
 
 const run = promisify(execFile);
 /** Refused at once, like a closed network. */
-const nowhere = 'http://127.0.0.1:1';
+const NOWHERE = 'http://127.0.0.1:1';
 
 let folder: string;
 let env: NodeJS.ProcessEnv;
@@ -79,7 +79,7 @@ async function archiveOf(server: string): Promise<Buffer> {
 
 function resolveInProcess() {
   const script = path.join(import.meta.dirname, 'in-a-process.ts');
-  const child = spawn(process.execPath, [script, 'resolve', nowhere], { env });
+  const child = spawn(process.execPath, [script, 'resolve', NOWHERE], { env });
   const printed = { out: '', err: '' };
   child.stdout.on('data', (chunk: Buffer) => (printed.out += chunk.toString()));
   child.stderr.on('data', (chunk: Buffer) => (printed.err += chunk.toString()));
@@ -90,7 +90,7 @@ function resolveInProcess() {
 test('takes the CLI that TEMPORAL_CLI_PATH names before the one on PATH', async () => {
   await fakeCli('bin/temporal', '1.31.0');
   const chosen = await fakeCli('mine/temporal', '1.30.1');
-  const found = await resolveTemporalCli({ env: { ...env, TEMPORAL_CLI_PATH: chosen }, downloadFrom: nowhere });
+  const found = await resolveTemporalCli({ env: { ...env, TEMPORAL_CLI_PATH: chosen }, downloadFrom: NOWHERE });
   expect(found).toMatchObject({ path: chosen, source: 'TEMPORAL_CLI_PATH', server: '1.30.1' });
 });
 
@@ -107,14 +107,14 @@ test.each([
 
 test('takes the CLI on PATH when its server has fairness', async () => {
   const onPath = await fakeCli('bin/temporal', '1.31.0');
-  const found = await resolveTemporalCli({ env, downloadFrom: nowhere });
+  const found = await resolveTemporalCli({ env, downloadFrom: NOWHERE });
   expect(found).toMatchObject({ path: onPath, source: 'PATH' });
   expect(await goRuns()).toEqual([]);
 });
 
 test('passes over a CLI on PATH whose server is too old, and says so when nothing else works', async () => {
   await fakeCli('bin/temporal', '1.28.4');
-  const failure = resolveTemporalCli({ env, downloadFrom: nowhere });
+  const failure = resolveTemporalCli({ env, downloadFrom: NOWHERE });
   await expect(failure).rejects.toMatchObject({ message: expect.stringMatching(/has server 1\.28\.4/) });
 });
 
@@ -122,7 +122,7 @@ test('downloads the pinned release once, then finds it in the cache', async () =
   const { url, asked } = await downloadService(await archiveOf('1.29.1'));
   const found = await resolveTemporalCli({ env, downloadFrom: url });
   expect(found).toMatchObject({ source: 'download', server: '1.29.1' });
-  expect(asked).toEqual([expect.stringContaining(`/cli/v${pinnedCli}?arch=`), '/archive']);
+  expect(asked).toEqual([expect.stringContaining(`/cli/v${PINNED_CLI}?arch=`), '/archive']);
   expect(await cacheContents()).toEqual(['temporal']);
 
   expect(await resolveTemporalCli({ env, downloadFrom: url })).toMatchObject({ source: 'cache', path: found.path });
@@ -134,7 +134,7 @@ test('builds with Go when the network is closed, which costs no waiting', async 
   const lines: string[] = [];
   const found = await resolveTemporalCli({
     env,
-    downloadFrom: nowhere,
+    downloadFrom: NOWHERE,
     onProgress: createLines((line) => lines.push(line)),
   });
   expect(found).toMatchObject({ source: 'build', server: '1.31.9' });
@@ -149,7 +149,7 @@ test('builds with Go when the network is closed, which costs no waiting', async 
 test('says how many packages of how many are built, then that it links; downloads do not count', async () => {
   await fakeGo('echo "go: downloading x v1" >&2; echo a/one >&2; sleep 2; printf "a/two\\na/three\\n" >&2; sleep 2');
   const seen: CliProgress[] = [];
-  await resolveTemporalCli({ env, downloadFrom: nowhere, onProgress: (progress) => seen.push(progress) });
+  await resolveTemporalCli({ env, downloadFrom: NOWHERE, onProgress: (progress) => seen.push(progress) });
   expect(seen).toContainEqual({ doing: expect.stringMatching(/^Building/), done: 1, total: 3 });
   expect(seen.at(-1)).toEqual({ doing: expect.stringMatching(/^Linking/), done: 3, total: 3 });
 });
@@ -199,14 +199,14 @@ test('a killed builder takes its Go along and leaves no half binary; the next pr
   expect(await cacheContents()).not.toContain('temporal');
 
   await fakeGo('');
-  const found = await resolveTemporalCli({ env, downloadFrom: nowhere });
+  const found = await resolveTemporalCli({ env, downloadFrom: NOWHERE });
   expect(found).toMatchObject({ source: 'build', server: '1.31.9' });
   expect(await cacheContents()).toEqual(['temporal']);
 }, 40_000);
 
 test('the pinned version is the one in the Go module', async () => {
   const goMod = path.join(import.meta.dirname, '../../src/temporal/dev-server/cli/go.mod');
-  expect(await readFile(goMod, 'utf8')).toContain(`github.com/temporalio/cli v${pinnedCli} `);
+  expect(await readFile(goMod, 'utf8')).toContain(`github.com/temporalio/cli v${PINNED_CLI} `);
 });
 
 function isAlive(pid: number): boolean {

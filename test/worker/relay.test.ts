@@ -11,13 +11,13 @@ import { finishBaseline, readTenantState } from '../../src/store/tenant-states.t
 import { type RelayOptions, startRelay } from '../../src/worker/relay.ts';
 import { until } from '../harness/world.ts';
 
-const tenantId = 'acme';
+const TENANT_ID = 'acme';
 const log = createRootLogger(undefined, 'silent');
 
 async function freshStore(): Promise<Store> {
   const store = await openStore('sqlite::memory:');
-  await readTenantState(store, tenantId);
-  await finishBaseline(store, tenantId);
+  await readTenantState(store, TENANT_ID);
+  await finishBaseline(store, TENANT_ID);
   onTestFinished(() => store.close());
   return store;
 }
@@ -41,7 +41,10 @@ function relayOver(store: Store, options: Partial<RelayOptions> = {}) {
 
 async function deliver(store: Store, event: string, data: object): Promise<void> {
   const body = Buffer.from(JSON.stringify({ event, data }));
-  await insertDelivery(store, readDelivery(body, { tenantId, company: undefined, classify: () => 'waiting' }));
+  await insertDelivery(
+    store,
+    readDelivery(body, { tenantId: TENANT_ID, company: undefined, classify: () => 'waiting' }),
+  );
 }
 
 function relayed(store: Store, count: number): Promise<true> {
@@ -52,7 +55,7 @@ function relayed(store: Store, count: number): Promise<true> {
 }
 
 async function openHire(store: Store, jobCandidateId: string, enrolment: string): Promise<void> {
-  const key = { tenantId, jobCandidateId, period: 1 };
+  const key = { tenantId: TENANT_ID, jobCandidateId, period: 1 };
   await insertHires(store, [{ ...key, state: 'open' }]);
   await updateHire(store, key, { onboarding_candidate_id: enrolment });
 }
@@ -69,7 +72,7 @@ test('an event about the enrolment of an open hire hints that hire and nothing e
 test('an event about the enrolment of a finished hire hints nobody and asks for no reconcile', async () => {
   const store = await freshStore();
   await openHire(store, '7', 'enrolment-7');
-  await endHire(store, { tenantId, jobCandidateId: '7', period: 1 }, 'done');
+  await endHire(store, { tenantId: TENANT_ID, jobCandidateId: '7', period: 1 }, 'done');
   const { relay, hinted, reconciles } = relayOver(store);
   await deliver(store, 'onboarding.candidate.completed', { onboardingCandidateId: 'enrolment-7' });
   await relayed(store, 1);

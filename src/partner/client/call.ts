@@ -16,7 +16,7 @@ import { fromWire } from './wire-names.ts';
 /** Calls an endpoint once: the whole success body, or a ConnectorError. */
 export type CallEndpoint = (endpoint: AnyEndpoint, input?: LooseInput, options?: CallOptions) => Promise<unknown>;
 
-const defaultConcurrency = 16;
+const DEFAULT_CONCURRENCY = 16;
 
 interface Connection {
   pool: HttpPool;
@@ -33,7 +33,7 @@ export function createCaller(
   options: PartnerClientOptions,
   overrides: Overrides,
 ): { call: CallEndpoint; close: () => Promise<void> } {
-  const concurrency = options.concurrency ?? defaultConcurrency;
+  const concurrency = options.concurrency ?? DEFAULT_CONCURRENCY;
   const pool = openPool(options.baseUrl, {
     allowPrivate: options.allowPrivate,
     timeouts: options.timeouts,

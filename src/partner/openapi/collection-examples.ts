@@ -10,7 +10,7 @@ export interface Example {
 }
 
 /** Ids that a dashboard makes may be missing in a fresh company: such requests may answer a documented refusal. */
-export const unknownId = 'unknown';
+export const UNKNOWN_ID = 'unknown';
 
 const person = { firstName: 'Ada', lastName: 'Example' };
 

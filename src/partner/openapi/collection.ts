@@ -2,12 +2,12 @@
  * The request collection (Postman v2.1, also read by newman) as a fold over the contract tree, with its environments.
  */
 import { type AnyEndpoint, allEndpoints } from '../contract/index.ts';
-import { collectionExamples, type Example, unknownId } from './collection-examples.ts';
+import { collectionExamples, type Example, UNKNOWN_ID } from './collection-examples.ts';
 import { type Addresses, placeholderAddresses } from './openapi.ts';
 
 type Json = { [key: string]: unknown };
 
-const schema = 'https://schema.getpostman.com/json/collection/v2.1.0/collection.json';
+const SCHEMA = 'https://schema.getpostman.com/json/collection/v2.1.0/collection.json';
 
 /** The collection; requests stand in an order that runs: each remembers the ids the next ones need, removals last. */
 export function requestCollection(): Json {
@@ -18,7 +18,7 @@ export function requestCollection(): Json {
     info: {
       name: 'Recruitment Partner API',
       description: 'All endpoints of the partner API. Choose an environment and put your key in its variable apiKey.',
-      schema,
+      schema: SCHEMA,
     },
     auth: { type: 'bearer', bearer: [{ key: 'token', value: '{{apiKey}}', type: 'string' }] },
     event: [script('prerequest', prepare)],
@@ -127,7 +127,7 @@ const prepare = [
   "  pm.collectionVariables.set('nextWeek', new Date(Date.now() + 7 * day).toISOString().slice(0, 10));",
   '}',
   `for (const name of ${JSON.stringify(variableNames())})`,
-  `  if (pm.variables.get(name) === undefined) pm.collectionVariables.set(name, '${unknownId}');`,
+  `  if (pm.variables.get(name) === undefined) pm.collectionVariables.set(name, '${UNKNOWN_ID}');`,
 ];
 
 /** Every variable that a request uses and that only an earlier answer, or the environment, can fill. */
@@ -153,7 +153,7 @@ function testOf(endpoint: AnyEndpoint, example: Example): string[] {
   const remembered = Object.entries(example.remember ?? {});
   return [
     `const needs = ${JSON.stringify(variablesOf(endpoint, example))};`,
-    `const unknown = needs.filter((name) => pm.variables.get(name) === '${unknownId}');`,
+    `const unknown = needs.filter((name) => pm.variables.get(name) === '${UNKNOWN_ID}');`,
     `const expected = unknown.length > 0 ? ${JSON.stringify([...ok, ...documented])} : ` +
       `${JSON.stringify([...ok, ...byState])};`,
     `pm.test('${endpoint.id} answers as documented', () => pm.expect(pm.response.code).to.be.oneOf(expected));`,

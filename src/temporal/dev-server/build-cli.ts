@@ -2,16 +2,16 @@ import { constants, setPriority } from 'node:os';
 import path from 'node:path';
 import { createInterface } from 'node:readline';
 import type { CliProgress } from './cli-progress.ts';
-import { pinnedCli } from './cli-version.ts';
+import { PINNED_CLI } from './cli-version.ts';
 import { spawnTied } from './spawn-tied.ts';
 
 type OnProgress = (progress: CliProgress) => void;
 
 const moduleFolder = path.join(import.meta.dirname, 'cli');
-const target = 'github.com/temporalio/cli/cmd/temporal';
+const TARGET = 'github.com/temporalio/cli/cmd/temporal';
 /** Storage clients' gRPC transports: 120 packages that a dev server never calls. */
 const tags = ['-tags', 'disable_grpc_modules'];
-const sayEveryMs = 1_000;
+const SAY_EVERY_MS = 1_000;
 
 /**
  * Builds the pinned CLI from its Go module into `scratch` and returns the binary. Minutes with an empty Go cache, so it
@@ -22,23 +22,23 @@ export async function buildCli(scratch: string, env: NodeJS.ProcessEnv, onProgre
   // -mod=readonly: what is built is what go.sum names, or nothing.
   const goEnv = { ...env, CGO_ENABLED: '0', GOFLAGS: '-mod=readonly', GOWORK: 'off' };
   const total = await countStale(goEnv, onProgress);
-  const version = `-X github.com/temporalio/cli/temporalcli.Version=${pinnedCli}`;
-  const args = ['build', '-v', ...tags, '-ldflags', `-s -w ${version}`, '-o', binary, target];
+  const version = `-X github.com/temporalio/cli/temporalcli.Version=${PINNED_CLI}`;
+  const args = ['build', '-v', ...tags, '-ldflags', `-s -w ${version}`, '-o', binary, TARGET];
   await runGo(args, goEnv, (printed) => {
     // -v prints a package's path when it is begun; what still is downloaded is announced by a sentence.
     const done = printed.filter((line) => !line.includes(' ')).length;
     const doing = done < total ? 'Building the Temporal CLI' : 'Linking the Temporal CLI';
-    onProgress({ doing: `${doing} ${pinnedCli} with Go, once`, done, total });
+    onProgress({ doing: `${doing} ${PINNED_CLI} with Go, once`, done, total });
   });
   return binary;
 }
 
 /** How many packages Go has yet to compile. Finding out downloads the modules that are missing. */
 async function countStale(env: NodeJS.ProcessEnv, onProgress: OnProgress): Promise<number> {
-  const stale = ['list', '-deps', ...tags, '-f', '{{if .Stale}}{{.ImportPath}}{{end}}', target];
+  const stale = ['list', '-deps', ...tags, '-f', '{{if .Stale}}{{.ImportPath}}{{end}}', TARGET];
   const packages = await runGo(stale, env, (printed) => {
     const done = printed.filter((line) => line.startsWith('go: downloading')).length;
-    onProgress({ doing: `Fetching the Go modules of the Temporal CLI ${pinnedCli}`, done });
+    onProgress({ doing: `Fetching the Go modules of the Temporal CLI ${PINNED_CLI}`, done });
   });
   return packages.length;
 }
@@ -56,7 +56,7 @@ async function runGo(
   if (go.stdout !== null) createInterface(go.stdout).on('line', (line) => void (line !== '' && output.push(line)));
   if (go.stderr !== null) createInterface(go.stderr).on('line', (line) => void printed.push(line));
   report(printed);
-  const timer = setInterval(() => report(printed), sayEveryMs);
+  const timer = setInterval(() => report(printed), SAY_EVERY_MS);
   const code = await new Promise<number | null | Error>((resolve) => {
     go.once('error', resolve);
     go.once('close', resolve);

@@ -3,12 +3,12 @@ import { access, chmod, mkdir, readdir, rename, rm } from 'node:fs/promises';
 import path from 'node:path';
 import envPaths from 'env-paths';
 import lockfile from 'proper-lockfile';
-import { pinnedCli } from './cli-version.ts';
+import { PINNED_CLI } from './cli-version.ts';
 
 /** Where obtained binaries stay: the user's cache directory, or HIREBRIDGE_CACHE_DIR. */
 export function cacheFolder(env: NodeJS.ProcessEnv): string {
   const base = env['HIREBRIDGE_CACHE_DIR'] ?? envPaths('hirebridge', { suffix: '' }).cache;
-  return path.join(base, `temporal-cli-${pinnedCli}-${process.platform}-${process.arch}`);
+  return path.join(base, `temporal-cli-${PINNED_CLI}-${process.platform}-${process.arch}`);
 }
 
 /** The cached binary's path, whether it is there or not. */

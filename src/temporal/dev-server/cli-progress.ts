@@ -5,8 +5,8 @@ export interface CliProgress {
   total?: number;
 }
 
-const lineEveryMs = 10_000;
-const barWidth = 24;
+const LINE_EVERY_MS = 10_000;
+const BAR_WIDTH = 24;
 
 /** Shows progress on standard error: a bar on a terminal, in a log a line every ten seconds and for each new phase. */
 export function showCliProgress(stream: NodeJS.WriteStream = process.stderr): (progress: CliProgress) => void {
@@ -21,7 +21,7 @@ export function createLines(write: (line: string) => void): (progress: CliProgre
   return (progress) => {
     const now = performance.now();
     if (progress.doing === phase && now < next) return;
-    [phase, next] = [progress.doing, now + lineEveryMs];
+    [phase, next] = [progress.doing, now + LINE_EVERY_MS];
     write(`${progress.doing}: ${[count(progress), `${Math.round((now - started) / 1000)} s`].join('')}`);
   };
 }
@@ -31,8 +31,8 @@ function createBar(stream: NodeJS.WriteStream): (progress: CliProgress) => void 
   let shown = false;
   return (progress) => {
     const { doing, done = 0, total } = progress;
-    const filled = total === undefined ? 0 : Math.round((barWidth * Math.min(done, total)) / total);
-    const bar = total === undefined ? '' : `${'█'.repeat(filled)}${'░'.repeat(barWidth - filled)} `;
+    const filled = total === undefined ? 0 : Math.round((BAR_WIDTH * Math.min(done, total)) / total);
+    const bar = total === undefined ? '' : `${'█'.repeat(filled)}${'░'.repeat(BAR_WIDTH - filled)} `;
     // Up and over the line written before.
     stream.write(
       `${shown ? '\u001b[1A\u001b[2K' : ''}${bar}${doing}${total === undefined ? '' : `: ${count(progress)}`}\n`,

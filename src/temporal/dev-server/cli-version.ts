@@ -8,7 +8,7 @@ const run = promisify(execFile);
  * used here (fairness, priority, schedules, search attributes), and a third fewer packages to compile than 1.31, whose
  * autoscaled workers bring the clients of Kubernetes, ECS, Lambda and Cloud Run.
  */
-export const pinnedCli = '1.5.1';
+export const PINNED_CLI = '1.5.1';
 
 export interface CliVersion {
   /** The server inside, as `1.29.1`. The CLI's own number says nothing: `go install` leaves 0.0.0-DEV. */

@@ -7,7 +7,7 @@ import { promisify } from 'node:util';
 import { EnvHttpProxyAgent, fetch } from 'undici';
 import { z } from 'zod';
 import type { CliProgress } from './cli-progress.ts';
-import { pinnedCli, readCliVersion } from './cli-version.ts';
+import { PINNED_CLI, readCliVersion } from './cli-version.ts';
 
 const run = promisify(execFile);
 
@@ -17,7 +17,7 @@ const Release = z.object({ archiveUrl: z.url(), fileToExtract: z.string().min(1)
 const platforms: Partial<Record<NodeJS.Platform, string>> = { linux: 'linux', darwin: 'darwin', win32: 'windows' };
 const machines: Partial<Record<NodeJS.Architecture, string>> = { x64: 'amd64', arm64: 'arm64' };
 
-export const temporalDownload = 'https://temporal.download';
+export const TEMPORAL_DOWNLOAD = 'https://temporal.download';
 
 /**
  * Downloads the pinned release into `scratch` and returns the extracted binary, which has run once. Throws with a plain
@@ -38,11 +38,11 @@ export async function downloadCli(
   });
   try {
     const query = new URLSearchParams({ arch, platform, format: platform === 'windows' ? 'zip' : 'tar.gz' });
-    const described = await fetch(`${from}/cli/v${pinnedCli}?${query.toString()}`, { dispatcher });
+    const described = await fetch(`${from}/cli/v${PINNED_CLI}?${query.toString()}`, { dispatcher });
     if (!described.ok) throw new Error(`HTTP ${described.status}`);
     const release = Release.parse(await described.json());
     const archive = path.join(scratch, 'archive');
-    onProgress({ doing: `Downloading the Temporal CLI ${pinnedCli}` });
+    onProgress({ doing: `Downloading the Temporal CLI ${PINNED_CLI}` });
     const download = await fetch(release.archiveUrl, { dispatcher });
     if (!download.ok || download.body === null) throw new Error(`HTTP ${download.status} for the archive`);
     await pipeline(Readable.fromWeb(download.body), createWriteStream(archive));

@@ -5,7 +5,7 @@ import { buildCli } from './build-cli.ts';
 import { cachedCli, cacheFolder, isCached, placeCli, withCacheLock } from './cli-cache.ts';
 import type { CliProgress } from './cli-progress.ts';
 import { readCliVersion } from './cli-version.ts';
-import { downloadCli, temporalDownload } from './download-cli.ts';
+import { downloadCli, TEMPORAL_DOWNLOAD } from './download-cli.ts';
 
 export type CliSource = 'TEMPORAL_CLI_PATH' | 'PATH' | 'cache' | 'download' | 'build';
 
@@ -38,7 +38,7 @@ export async function resolveTemporalCli(options: ResolveCliOptions = {}): Promi
   const started = performance.now();
   const search: Search = {
     env: options.env ?? process.env,
-    downloadFrom: options.downloadFrom ?? temporalDownload,
+    downloadFrom: options.downloadFrom ?? TEMPORAL_DOWNLOAD,
     onProgress: options.onProgress ?? (() => undefined),
     tried: [],
   };
@@ -48,7 +48,7 @@ export async function resolveTemporalCli(options: ResolveCliOptions = {}): Promi
 
 /** The CLI as far as it is on this machine already; nothing is downloaded or built. */
 export async function findTemporalCli(env: NodeJS.ProcessEnv = process.env): Promise<Found | undefined> {
-  const search: Search = { env, downloadFrom: temporalDownload, onProgress: () => undefined, tried: [] };
+  const search: Search = { env, downloadFrom: TEMPORAL_DOWNLOAD, onProgress: () => undefined, tried: [] };
   return (await fromSetting(search)) ?? (await atHand(search));
 }
 

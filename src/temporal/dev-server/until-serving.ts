@@ -2,8 +2,8 @@ import { connect } from 'node:net';
 import { Connection } from '@temporalio/client';
 import { searchAttributes } from './search-attributes.ts';
 
-const deadlineMs = 30_000;
-const betweenTriesMs = 25;
+const DEADLINE_MS = 30_000;
+const BETWEEN_TRIES_MS = 25;
 
 /** Resolves when the server at `address` has the namespace and our search attributes; rejects when it ended first. */
 export async function untilServing(address: string, namespace: string, ended: Promise<string>): Promise<void> {
@@ -11,12 +11,12 @@ export async function untilServing(address: string, namespace: string, ended: Pr
   void ended.then((how) => {
     over = how;
   });
-  const deadline = performance.now() + deadlineMs;
+  const deadline = performance.now() + DEADLINE_MS;
   const again = async (attempt: () => Promise<boolean>) => {
     while (!(await attempt())) {
       if (over !== undefined) throw new Error(`it ended with ${over}`);
-      if (performance.now() > deadline) throw new Error(`no answer within ${deadlineMs / 1000} s`);
-      await new Promise((resolve) => setTimeout(resolve, betweenTriesMs));
+      if (performance.now() > deadline) throw new Error(`no answer within ${DEADLINE_MS / 1000} s`);
+      await new Promise((resolve) => setTimeout(resolve, BETWEEN_TRIES_MS));
     }
   };
   // gRPC waits a second after its first refused connection, so it is asked only when the port answers.

@@ -9,7 +9,7 @@ import type { Store } from '../../../src/store/open-store.ts';
 import { freshStore } from '../../store/stores.ts';
 
 const ref = { tenantId: 'acme', jobCandidateId: '5012', period: 1 };
-const verb = 'create-employee';
+const VERB = 'create-employee';
 const GIVE_UP = 5_000;
 const LAG = 1_000;
 
@@ -33,7 +33,7 @@ async function scripted() {
   const options: OnceOptions<Written, Pinned> = {
     store: timed,
     key: ref,
-    verb,
+    verb: VERB,
     pinned: () => ({ name: 'first' }),
     giveUpMs: GIVE_UP,
     readLagMs: LAG,
@@ -52,7 +52,7 @@ async function scripted() {
     },
   };
   const run = (change: Partial<typeof options> = {}) => writeOnce({ ...options, ...change });
-  return { clock, system, run, send: options.send, store: timed, latest: () => latestIntent(timed, ref, verb) };
+  return { clock, system, run, send: options.send, store: timed, latest: () => latestIntent(timed, ref, VERB) };
 }
 
 function failsWith(action: ErrorAction): () => Promise<never> {

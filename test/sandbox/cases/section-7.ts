@@ -55,7 +55,7 @@ const upload = (when: string, body: object): Condition => ({
   input: () => ({ body }),
 });
 
-const url = 'https://files.example.com/ada.pdf';
+const FILE_URL = 'https://files.example.com/ada.pdf';
 
 /** Section 7, row by row: the code, and each condition that the row names. */
 export const section7: Record<string, readonly Condition[]> = {
@@ -91,10 +91,10 @@ export const section7: Record<string, readonly Condition[]> = {
     known('assessments.createAudioInterview', 'INVALID_REQUEST', 'maxResumeCount missing when resumeAllowed true'),
     known('assessments.autoGenerate', 'INVALID_REQUEST', 'neither jobId nor purpose for auto-generate'),
     upload('a missing list', {}),
-    upload('no array', { resumeURLs: url }),
+    upload('no array', { resumeURLs: FILE_URL }),
     upload('an empty list', { resumeURLs: [] }),
-    upload('over 5,000', { resumeURLs: Array.from({ length: 5001 }, () => url) }),
-    upload('an invalid URL', { resumeURLs: [url, 'ada.pdf'] }),
+    upload('over 5,000', { resumeURLs: Array.from({ length: 5001 }, () => FILE_URL) }),
+    upload('an invalid URL', { resumeURLs: [FILE_URL, 'ada.pdf'] }),
   ],
   INVALID_PER_PAGE: all('INVALID_PER_PAGE', 'jobs.list', 'candidates.list', 'candidates.getBatch', 'assessments.list'),
   INVALID_STATUS: all('INVALID_STATUS', 'jobs.list'),
