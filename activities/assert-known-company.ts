@@ -10,12 +10,15 @@ import { fetchJobCandidates } from './presence/fetch-job-candidates.ts';
 /** Asked for where the jobs leave it open. */
 const MOST_PEOPLE = 5;
 
+/** A tenant and its partner; the HR system need not be open. */
+type PartnerSide = Pick<Connection, 'tenant' | 'partner'>;
+
 /**
  * The known-good read: with this key, is something still there that the tenant is known to have? Another company's key
  * is valid and lists that company's people, so neither a 200 nor an empty answer proves anything by itself. Throws
  * COMPANY_MISMATCH (reauthorize). A tenant of which nothing is known yet passes.
  */
-export async function assertKnownCompany(store: Store, connection: Connection): Promise<void> {
+export async function assertKnownCompany(store: Store, connection: PartnerSide): Promise<void> {
   const known = await readCompanyJobs(store, connection.tenant.tenant);
   if (known.length === 0) return;
   const listed: Record<string, unknown>[] = [];
@@ -29,7 +32,7 @@ export async function assertKnownCompany(store: Store, connection: Connection): 
 /** As above, over a jobs list that was read already. */
 export async function assertSameCompany(
   store: Store,
-  connection: Connection,
+  connection: PartnerSide,
   listed: readonly Record<string, unknown>[],
 ): Promise<void> {
   const known = await readCompanyJobs(store, connection.tenant.tenant);
@@ -42,7 +45,7 @@ export async function assertSameCompany(
 }
 
 /** Somebody of the same application, on the same job and with the same candidate id. */
-async function showsKnownPerson(store: Store, connection: Connection): Promise<boolean> {
+async function showsKnownPerson(store: Store, connection: PartnerSide): Promise<boolean> {
   const hires = await listHires(store, { tenantId: connection.tenant.tenant, limit: MOST_PEOPLE });
   const known = hires.filter((hire) => hire.candidate_id !== null && hire.job_id !== null);
   if (known.length === 0) return false;

@@ -5,6 +5,7 @@ import { isEventName } from './partner/contract/events.ts';
 import type { ReceiverTenant } from './receiver/admit.ts';
 import { type Receiver, startReceiver } from './receiver/receiver.ts';
 import { createReceiverMetrics } from './receiver/receiver-metrics.ts';
+import { createRefusalNotes, type NotedRefusal } from './receiver/refusal-notes.ts';
 import type { Delivery } from './store/inbox.ts';
 
 export interface RunReceiverOptions extends Places {
@@ -29,6 +30,8 @@ export async function runReceiver(options: RunReceiverOptions): Promise<RunningR
   const log = createLogger('receiver');
   const registry = createRegistry('serve');
   const tenants = Promise.withResolvers<ReadonlyMap<string, ReceiverTenant>>();
+  const url = storeUrl(options.dataDir, config);
+  const refusals = createRefusalNotes((noted) => writeRefusals(url, noted));
   const receiver = await startReceiver({
     port: options.port ?? config.HIREBRIDGE_PORT,
     host: options.host ?? config.HIREBRIDGE_HOST,
@@ -37,8 +40,9 @@ export async function runReceiver(options: RunReceiverOptions): Promise<RunningR
     tenants: tenants.promise.then((known) => (id: string) => known.get(id)),
     // The relay ignores known events that nothing acts upon: it knows the dispatch table.
     classify: (event) => (isEventName(event) ? 'waiting' : 'unknown'),
-    openStore: () => openDeliveryStore(storeUrl(options.dataDir, config)),
+    openStore: () => openDeliveryStore(url),
     metrics: createReceiverMetrics(registry),
+    onRefused: refusals.note,
     log,
   });
   try {
@@ -47,7 +51,10 @@ export async function runReceiver(options: RunReceiverOptions): Promise<RunningR
     const port = options.healthPort ?? config.HIREBRIDGE_SERVE_HEALTH_PORT;
     const health = await startHealth({ port, registry, ready: () => readiness(receiver) });
     log.info({ url: receiver.url, health: health.url, tenants: known.size }, 'receiving webhooks');
-    const close = async () => void (await Promise.all([receiver.close(), health.close()]));
+    const close = async () => {
+      await Promise.all([receiver.close(), health.close()]);
+      await refusals.close();
+    };
     return { url: receiver.url, healthUrl: health.url, close };
   } catch (error) {
     tenants.reject(error);
@@ -82,4 +89,18 @@ async function openDeliveryStore(url: string) {
   ]);
   const store = await openStore(url);
   return { commit: (delivery: Delivery) => insertDelivery(store, delivery), close: () => store.close() };
+}
+
+/** Opened for one write: refusals are rare, and no delivery waits for this connection. */
+async function writeRefusals(url: string, noted: readonly NotedRefusal[]): Promise<void> {
+  const [{ openStore }, { addWebhookRefusals }] = await Promise.all([
+    import('./store/open-store.ts'),
+    import('./store/webhook-refusals.ts'),
+  ]);
+  const store = await openStore(url, { poolSize: 1 });
+  try {
+    await addWebhookRefusals(store, noted);
+  } finally {
+    await store.close();
+  }
 }

@@ -3,6 +3,8 @@ import { contract } from '../../src/partner/contract/index.ts';
 import type { JobCandidate } from '../../src/partner/contract/job-candidate.ts';
 import type { Connection } from '../connections.ts';
 
+type PartnerSide = Pick<Connection, 'partner'>;
+
 /** What the partner shows of one id: the record, why it cannot be read, or neither, which proves nothing. */
 export interface Fetched {
   jobCandidate?: JobCandidate;
@@ -13,7 +15,7 @@ export interface Fetched {
  * Fetches job candidates by one call, in the order asked for. A refusal, or a broken record without an id, says nothing
  * about the others: then they are asked for in halves, down to the one it is about.
  */
-export async function fetchJobCandidates(connection: Connection, ids: readonly string[]): Promise<Fetched[]> {
+export async function fetchJobCandidates(connection: PartnerSide, ids: readonly string[]): Promise<Fetched[]> {
   const wanted = [...new Set(ids)];
   const found = await fetchTogether(connection, wanted);
   return ids.map((id) => found.get(id) ?? {});
@@ -21,7 +23,7 @@ export async function fetchJobCandidates(connection: Connection, ids: readonly s
 
 type Found = ReadonlyMap<string, Fetched>;
 
-async function fetchTogether(connection: Connection, ids: readonly string[]): Promise<Found> {
+async function fetchTogether(connection: PartnerSide, ids: readonly string[]): Promise<Found> {
   const alone = ids.length === 1;
   try {
     const { items, unreadable } = await connection.partner.readAll(
@@ -40,7 +42,7 @@ async function fetchTogether(connection: Connection, ids: readonly string[]): Pr
   }
 }
 
-async function fetchHalves(connection: Connection, ids: readonly string[]): Promise<Found> {
+async function fetchHalves(connection: PartnerSide, ids: readonly string[]): Promise<Found> {
   const middle = Math.ceil(ids.length / 2);
   const first = await fetchTogether(connection, ids.slice(0, middle));
   return new Map([...first, ...(await fetchTogether(connection, ids.slice(middle)))]);

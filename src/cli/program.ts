@@ -1,5 +1,6 @@
 import { Command, CommanderError } from 'commander';
 import packageFile from '../../package.json' with { type: 'json' };
+import { addCheck } from './check.ts';
 import { addCollection } from './collection.ts';
 import { addDemo } from './demo.ts';
 import { addDoctor } from './doctor.ts';
@@ -30,6 +31,7 @@ const COMMANDS = [
   addSync,
   addTenant,
   addStatus,
+  addCheck,
   addDoctor,
   addSandbox,
   addOpenApi,

@@ -24,7 +24,8 @@ async function runStatus(options: { json?: boolean }, command: Command): Promise
     import('../tenants/load-tenants.ts'),
     import('../operator/read-status.ts'),
   ]);
-  const known = (await loadTenants(places.tenantsDir, { secrets: 'skip' })).map((tenant) => tenant.tenant);
+  const tenants = await loadTenants(places.tenantsDir, { secrets: 'skip' });
+  const known = tenants.map(({ tenant, partner }) => ({ tenantId: tenant, webhooks: partner.webhooks }));
   const status = await withStore(places, (store) => readStatus(store, known), { mustExist: true });
   process.stdout.write(options.json === true ? `${JSON.stringify(status, null, 2)}\n` : renderStatus(status));
 }
@@ -37,6 +38,15 @@ function renderStatus(status: Status): string {
   const pauses = status.tenants.flatMap(({ tenantId, paused }) =>
     paused ? [`${tenantId} is paused: ${paused.message} [${paused.code}]`] : [],
   );
+  const alarms = status.tenants.flatMap(({ tenantId, alarms: own }) =>
+    own.map(
+      ({ subject, reason, message, ageMs }) =>
+        `alarm: ${tenantId} ${subject}, for ${age(ageMs)}: ${message} [${reason}]`,
+    ),
+  );
+  const warnings = status.tenants.flatMap(({ webhookWarning }) =>
+    webhookWarning === undefined ? [] : [`warning: ${webhookWarning}`],
+  );
   const holds = status.holds.map((hold) => [
     hold.holdId,
     hold.tenantId,
@@ -46,7 +56,7 @@ function renderStatus(status: Status): string {
   ]);
   const table = renderTable(['hold', 'tenant', 'job candidate', 'age', 'reason'], holds);
   const heldPart = holds.length === 0 ? 'No holds.' : `${table}\n\nHow to answer one: hirebridge hold show ID`;
-  return `${[tenants, ...pauses, ...streamsPart(status.tenants), heldPart].join('\n\n')}\n`;
+  return `${[tenants, ...pauses, ...alarms, ...warnings, ...streamsPart(status.tenants), heldPart].join('\n\n')}\n`;
 }
 
 function streamsPart(tenants: readonly TenantStatus[]): string[] {

@@ -1,10 +1,13 @@
 import type { HireState } from '../hire/hire-state.ts';
+import { listAlarms } from '../store/alarms.ts';
 import { countHires } from '../store/hires.ts';
 import { listHolds } from '../store/holds.ts';
 import { countDeliveries, type InboxCount } from '../store/inbox.ts';
 import type { Store } from '../store/open-store.ts';
-import type { InboxState, TenantRow } from '../store/schema.ts';
+import type { AlarmRow, InboxState, TenantRow } from '../store/schema.ts';
 import { listTenantStates, readClock } from '../store/tenant-states.ts';
+import { readWebhookFacts, type WebhookFacts } from '../store/webhook-refusals.ts';
+import { judgeWebhooks } from './judge-webhooks.ts';
 import { readStreams, type StreamStatus } from './read-streams.ts';
 
 /** What `status` shows: counts, ages in milliseconds on the database's clock, and codes. No personal data. */
@@ -33,28 +36,42 @@ export interface TenantStatus {
   inbox: { counts: Partial<Record<InboxState, number>>; oldestWaitingMs?: number };
   /** The latest run of each stream that ever ran. */
   streams: StreamStatus[];
+  /** Trouble that lasts, oldest first. */
+  alarms: { kind: string; subject: string; reason: string; message: string; ageMs: number }[];
+  /** What is wrong with its webhooks, and the next step. */
+  webhookWarning?: string;
+}
+
+/** A tenant as its file has it. */
+export interface KnownTenant {
+  tenantId: string;
+  webhooks: 'on' | 'off';
 }
 
 /** Reads the state of these tenants and of every tenant the store knows. */
-export async function readStatus(store: Store, known: readonly string[]): Promise<Status> {
+export async function readStatus(store: Store, known: readonly KnownTenant[]): Promise<Status> {
   const now = await readClock(store);
-  const [rows, hires, deliveries, holds, streams] = await Promise.all([
+  const [rows, hires, deliveries, holds, streams, alarms, webhooks] = await Promise.all([
     listTenantStates(store),
     countHires(store),
     countDeliveries(store),
     listHolds(store),
     readStreams(store, now),
+    listAlarms(store),
+    readWebhookFacts(store),
   ]);
   const states = new Map(rows.map((row) => [row.tenant_id, row]));
   const hiresOf = Map.groupBy(hires, ({ tenantId }) => tenantId);
   const deliveriesOf = Map.groupBy(deliveries, ({ tenantId }) => tenantId);
-  const ids = [...new Set([...known, ...states.keys()])].sort();
+  const ids = [...new Set([...known.map(({ tenantId }) => tenantId), ...states.keys()])].sort();
   const tenants = ids.map((tenantId) => ({
     tenantId,
     ...tenantFacts(states.get(tenantId), now),
     hires: countsByState(hiresOf.get(tenantId) ?? []),
     inbox: inboxFacts(deliveriesOf.get(tenantId) ?? [], now),
     streams: streams.get(tenantId) ?? [],
+    alarms: alarms.filter((alarm) => alarm.tenant_id === tenantId).map((alarm) => alarmFacts(alarm, now)),
+    ...warningOf(known, tenantId, webhooks, now),
   }));
   return { installationId: store.installationId, tenants, holds: holds.map((hold) => holdFacts(hold, now)) };
 }
@@ -62,7 +79,7 @@ export async function readStatus(store: Store, known: readonly string[]): Promis
 function tenantFacts(
   row: TenantRow | undefined,
   now: number,
-): Omit<TenantStatus, 'tenantId' | 'hires' | 'inbox' | 'streams'> {
+): Omit<TenantStatus, 'tenantId' | 'hires' | 'inbox' | 'streams' | 'alarms'> {
   if (row === undefined) return { state: 'not seen yet', baseline: 'not started', creditGateClosed: false };
   const paused =
     row.state === 'paused' ? { paused: { code: row.paused_code ?? '', message: row.paused_message ?? '' } } : {};
@@ -70,6 +87,23 @@ function tenantFacts(
   const begun = row.baseline_started_at === null ? 'not started' : 'running';
   const baseline = row.baseline_done_at === null ? begun : 'done';
   return { state: row.state, baseline, creditGateClosed: row.credit_gate !== null, ...paused, ...reconciled };
+}
+
+function alarmFacts(alarm: AlarmRow, now: number): TenantStatus['alarms'][number] {
+  const { kind, subject, reason, message } = alarm;
+  return { kind, subject, reason, message, ageMs: now - Number(alarm.since) };
+}
+
+function warningOf(
+  known: readonly KnownTenant[],
+  tenantId: string,
+  facts: ReadonlyMap<string, WebhookFacts>,
+  now: number,
+): { webhookWarning?: string } {
+  const tenant = known.find((one) => one.tenantId === tenantId);
+  if (tenant?.webhooks !== 'on') return {};
+  const { state, message } = judgeWebhooks(tenantId, facts.get(tenantId), now);
+  return state === 'ok' ? {} : { webhookWarning: message };
 }
 
 function inboxFacts(deliveries: readonly InboxCount[], now: number): TenantStatus['inbox'] {

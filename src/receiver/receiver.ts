@@ -20,6 +20,8 @@ export interface ReceiverOptions {
   openStore: GateOptions['openStore'];
   log: Logger;
   metrics: ReceiverMetrics;
+  /** Told of every refused delivery of a known tenant. */
+  onRefused?: (tenantId: string, code: string) => void;
   /** Largest body, bytes. Default 1,000,000. */
   maxBytes?: number;
   /** Time for one body, milliseconds. Default 5,000. */
@@ -55,7 +57,8 @@ export async function startReceiver(options: ReceiverOptions): Promise<Receiver>
   });
   await listen(server, options);
   const gate = createCommitGate({ openStore, log, maxWaitMs, maxHeld: 1_000, maxHeldBytes: 64_000_000 });
-  server.on('request', (request, response) => void answer({ request, response, admission, gate, log, metrics }));
+  const parts = { admission, gate, log, metrics, onRefused: options.onRefused };
+  server.on('request', (request, response) => void answer({ request, response, ...parts }));
   const { address, port, family } = server.address() as AddressInfo;
   return {
     url: `http://${family === 'IPv6' ? `[${address}]` : address}:${port}`,
@@ -71,6 +74,7 @@ interface Exchange {
   gate: CommitGate;
   log: Logger;
   metrics: ReceiverMetrics;
+  onRefused: ReceiverOptions['onRefused'];
 }
 
 /** One delivery from address to answer. Never rejects: what is not stored is answered as not stored. */
@@ -92,6 +96,7 @@ async function answer(exchange: Exchange): Promise<void> {
     const status = refused.status ?? 503;
     metrics.deliveries.inc({ tenant: tenant?.id ?? '', status, code: refused.code });
     log[status === 503 ? 'error' : 'warn']({ tenantId: tenant?.id, status, err: refused }, 'delivery refused');
+    if (tenant !== undefined) exchange.onRefused?.(tenant.id, refused.code);
     refuse(exchange, status, refused.code);
   } finally {
     metrics.held.set(gate.held());

@@ -10,6 +10,7 @@ export interface Tables {
   installation: InstallationTable;
   tenants: TenantTable;
   inbox: InboxTable;
+  webhook_refusals: WebhookRefusalTable;
   hints: HintTable;
   hires: HireTable;
   intents: IntentTable;
@@ -77,6 +78,14 @@ interface InboxTable {
  * not known. other-company: names another company. undeliverable: failed ten times.
  */
 export type InboxState = 'waiting' | 'relayed' | 'ignored' | 'unknown' | 'other-company' | 'undeliverable';
+
+/** Refused deliveries: one row for each tenant and reason. */
+interface WebhookRefusalTable {
+  tenant_id: string;
+  reason: string;
+  count: number;
+  last_at: number;
+}
 
 interface HintTable {
   tenant_id: string;

@@ -105,7 +105,7 @@ async function conclude(options: DemoOptions, { stage, cast, up, seen, report }:
 async function untilBaseline(store: Store, up: Up, stop: AbortSignal): Promise<void> {
   const until = performance.now() + BASELINE_MS;
   for (;;) {
-    const [tenant] = (await readStatus(store, ['demo'])).tenants;
+    const [tenant] = (await readStatus(store, [{ tenantId: 'demo', webhooks: 'on' }])).tenants;
     if (tenant?.baseline === 'done') return;
     if (stop.aborted || performance.now() > until) throw new Error('The baseline was not finished in time.');
     await Promise.race([pause(100), up.supervisor.failed]);

@@ -13,9 +13,10 @@ export async function probeEmployees({ kysely, dialect }: SqlDatabase, options: 
     ...Object.values(options.columns).map((column) => column.column),
   ];
   for (const table of new Set([options.table, options.readFrom])) {
-    // Qualified, because SQLite takes an unknown quoted name for text.
-    const list = sql.join(columns.map((column) => sql`t.${sql.ref(column)}`));
-    await sql`select ${list} from ${sql.table(table)} as t where 1 = 0`.execute(kysely);
+    const select = selectNothing(kysely, table);
+    await select(columns).catch(async (error: unknown) => {
+      throw (await missingColumns(select, table, columns)) ?? error;
+    });
   }
   const allowed = dialect === 'postgres' ? await mayInsert(kysely, options.table) : await isWritable(kysely);
   if (!allowed)
@@ -26,6 +27,35 @@ export async function probeEmployees({ kysely, dialect }: SqlDatabase, options: 
         `This HRIS database user may not insert into ${options.table}. Grant it, or name the right user in ` +
         'hris.url.',
     });
+}
+
+type SelectNothing = (columns: readonly string[]) => Promise<unknown>;
+
+function selectNothing(kysely: SqlDatabase['kysely'], table: string): SelectNothing {
+  return (columns) => {
+    // Qualified, because SQLite takes an unknown quoted name for text.
+    const list = sql.join(columns.map((column) => sql`t.${sql.ref(column)}`));
+    return sql`select ${list} from ${sql.table(table)} as t where 1 = 0`.execute(kysely);
+  };
+}
+
+/** Names the columns that are not there, asked one by one; undefined when that is not what is wrong. */
+async function missingColumns(
+  select: SelectNothing,
+  table: string,
+  columns: readonly string[],
+): Promise<ConnectorError | undefined> {
+  const missing: string[] = [];
+  for (const column of columns) await select([column]).catch(() => missing.push(column));
+  if (missing.length === 0 || missing.length === columns.length) return undefined;
+  return new ConnectorError({
+    code: 'HRIS_MISCONFIGURED',
+    action: 'reject',
+    message:
+      `The HRIS table ${table} has no column ${missing.join(', ')}, or this user may not read it. ` +
+      "Add it there, or name the right one under hris.fields (or set the field to null in the tenant's mapping).",
+    details: { columns: missing },
+  });
 }
 
 async function mayInsert(kysely: SqlDatabase['kysely'], table: string): Promise<boolean> {

@@ -67,6 +67,14 @@ async function createInbox(db: Kysely<unknown>): Promise<void> {
     .execute();
   await db.schema.createIndex('inbox_due').on('inbox').columns(['state', 'next_try_at']).execute();
   await db.schema
+    .createTable('webhook_refusals')
+    .addColumn('tenant_id', 'text', (c) => c.notNull())
+    .addColumn('reason', 'text', (c) => c.notNull())
+    .addColumn('count', 'bigint', (c) => c.notNull())
+    .addColumn('last_at', 'bigint', (c) => c.notNull())
+    .addPrimaryKeyConstraint('webhook_refusals_key', ['tenant_id', 'reason'])
+    .execute();
+  await db.schema
     .createTable('hints')
     .addColumn('tenant_id', 'text', (c) => c.notNull())
     .addColumn('stream', 'text', (c) => c.notNull())

@@ -1,0 +1,49 @@
+import { existsSync } from 'node:fs';
+import { styleText } from 'node:util';
+import type { Command } from 'commander';
+import { storeFile } from '../config.ts';
+import type { CheckLine } from '../operator/check-tenant.ts';
+import { EXIT } from './exit-codes.ts';
+import { example, placesOf } from './options.ts';
+import { printJson } from './print-json.ts';
+import { withStore } from './with-store.ts';
+
+export function addCheck(program: Command): void {
+  program
+    .command('check')
+    .description(
+      'Ask both sides of a tenant whether they work: key, company, onboarding flow, HR system, webhooks. ' +
+        'Reads only; exit code 2 when something fails.',
+    )
+    .argument('<tenant>', 'tenant to check')
+    .option('--json', 'print JSON')
+    .addHelpText('after', example('hirebridge check acme'))
+    .action(runCheck);
+}
+
+async function runCheck(tenantId: string, options: { json?: boolean }, command: Command): Promise<void> {
+  const places = placesOf(command);
+  const [{ loadTenants }, { checkTenant }, { assertKnownTenant }] = await Promise.all([
+    import('../tenants/load-tenants.ts'),
+    import('../operator/check-tenant.ts'),
+    import('../operator/assert-known-tenant.ts'),
+  ]);
+  const tenants = await loadTenants(places.tenantsDir, { secrets: 'skip' });
+  assertKnownTenant(tenants, tenantId);
+  const own = tenants.filter(({ tenant }) => tenant === tenantId);
+  const file = storeFile(places.dataDir);
+  const isThere = file === undefined || existsSync(file);
+  const lines = isThere
+    ? await withStore(places, async (store) => Promise.all(own.map((tenant) => checkTenant(tenant, store))))
+    : await Promise.all(own.map((tenant) => checkTenant(tenant, undefined)));
+  const found = lines.flat();
+  if (options.json === true) printJson(found);
+  else process.stdout.write(found.map(renderLine).join(''));
+  if (found.some(({ state }) => state === 'fail')) process.exitCode = EXIT.refused;
+}
+
+const COLOURS = { ok: 'green', warn: 'yellow', fail: 'red' } as const;
+
+function renderLine({ check, state, message }: CheckLine): string {
+  return `${styleText(COLOURS[state], state.padEnd(4))}  ${check.padEnd(8)}  ${message}\n`;
+}

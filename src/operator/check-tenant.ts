@@ -1,0 +1,180 @@
+import { assertKnownCompany } from '../../activities/assert-known-company.ts';
+import { isConnectorError } from '../errors.ts';
+import { createPartnerClient, type PartnerClient } from '../partner/client/create-partner-client.ts';
+import { contract } from '../partner/contract/index.ts';
+import { Overrides } from '../partner/contract/overrides.ts';
+import type { Store } from '../store/open-store.ts';
+import { listTenantStates, readClock } from '../store/tenant-states.ts';
+import { readWebhookFacts } from '../store/webhook-refusals.ts';
+import { loadTenantMapping, openTenantHris } from '../tenants/open-hris.ts';
+import type { Tenant } from '../tenants/schema.ts';
+import { resolveSecret } from '../tenants/secrets.ts';
+import { judgeWebhooks } from './judge-webhooks.ts';
+
+export interface CheckLine {
+  check: 'key' | 'company' | 'flow' | 'hris' | 'webhooks' | 'state';
+  state: 'ok' | 'warn' | 'fail';
+  /** What was found; for a warning or a failure also the next step. */
+  message: string;
+}
+
+type Found = Omit<CheckLine, 'check'>;
+
+const CALL_MS = 10_000;
+
+/** Asks both sides whether they are as the tenant file says; reads only. Without a store nothing was received yet. */
+export async function checkTenant(tenant: Tenant, store: Store | undefined): Promise<CheckLine[]> {
+  const [partnerLines, hris, webhooks, state] = await Promise.all([
+    checkPartner(tenant, store),
+    attempted(() => checkHris(tenant)),
+    checkWebhooks(tenant, store),
+    checkState(tenant, store),
+  ]);
+  return [
+    ...partnerLines,
+    { check: 'hris', ...hris },
+    { check: 'webhooks', ...webhooks },
+    { check: 'state', ...state },
+  ];
+}
+
+/** With a key that does not work nothing more can be asked. */
+async function checkPartner(tenant: Tenant, store: Store | undefined): Promise<CheckLine[]> {
+  let partner: PartnerClient | undefined;
+  try {
+    const client = openPartner(tenant);
+    partner = client;
+    const key = await attempted(() => checkKey(client));
+    if (key.state === 'fail') return [{ check: 'key', ...key }];
+    const company = await attempted(() => checkCompany(tenant, client, store));
+    const flow = await attempted(() => checkFlow(tenant, client));
+    return [
+      { check: 'key', ...key },
+      { check: 'company', ...company },
+      { check: 'flow', ...flow },
+    ];
+  } catch (error) {
+    return [{ check: 'key', ...failed(error) }];
+  } finally {
+    await partner?.close();
+  }
+}
+
+function openPartner({ partner }: Tenant): PartnerClient {
+  return createPartnerClient({
+    baseUrl: partner.baseUrl,
+    apiKey: resolveSecret(partner.apiKey),
+    environment: partner.environment,
+    overrides: Overrides.parse(partner.overrides),
+    allowPrivate: partner.allowPrivateAddress,
+    timeouts: { headersMs: CALL_MS, bodyMs: CALL_MS },
+  });
+}
+
+async function checkKey(partner: PartnerClient): Promise<Found> {
+  const { items } = await partner.readAll(contract.pipelines.list, {}, { priority: 'live' });
+  return { state: 'ok', message: `The partner accepts the key and shows ${items.length} pipelines.` };
+}
+
+/** Jobs known from before, and the company that records name, both show whose key it is. */
+async function checkCompany(tenant: Tenant, partner: PartnerClient, store: Store | undefined): Promise<Found> {
+  if (store !== undefined) await assertKnownCompany(store, { tenant, partner });
+  const expected = tenant.partner.company;
+  if (expected === undefined)
+    return {
+      state: 'warn',
+      message: 'partner.company is not set, so webhooks of another company are not set aside. Set it.',
+    };
+  const shown = await companyShown(partner);
+  if (shown === undefined) return { state: 'ok', message: `No record shows another company than ${expected}.` };
+  if (shown === expected) return { state: 'ok', message: `The key is of company ${expected}.` };
+  return {
+    state: 'fail',
+    message:
+      `The key is of company ${shown}, and partner.company says ${expected}. ` +
+      'Correct partner.company, or put the right key behind partner.apiKey.',
+  };
+}
+
+/** Of the records this API lists, assessments and their flows name their company. */
+async function companyShown(partner: PartnerClient): Promise<string | undefined> {
+  for (const list of [contract.assessments.list, contract.assessmentFlows.list])
+    for await (const { items } of partner.pages(list, {}, { priority: 'live' })) {
+      const named = items.map(({ companyId }) => companyId).find((id) => id !== undefined && id !== null);
+      if (named !== undefined && named !== null) return String(named);
+      break;
+    }
+  return undefined;
+}
+
+async function checkFlow({ policies }: Tenant, partner: PartnerClient): Promise<Found> {
+  if (policies.onboarding === 'skip') return { state: 'ok', message: 'No onboarding flow is used.' };
+  const wanted = policies.onboarding.flow;
+  const { items } = await partner.readAll(contract.onboarding.listFlows, {}, { priority: 'live' });
+  const flow = items.find(({ flowId }) => flowId === wanted);
+  const active = items.filter(({ status }) => isActive(status)).map(({ flowId }) => flowId);
+  const known = active.length === 0 ? 'none is active' : `active: ${active.join(', ')}`;
+  if (flow === undefined)
+    return {
+      state: 'fail',
+      message: `flow ${wanted} does not exist at the partner (${known}). Correct policies.onboarding.flow.`,
+    };
+  if (isActive(flow.status)) return { state: 'ok', message: `flow ${wanted} is active.` };
+  return {
+    state: 'fail',
+    message:
+      `flow ${wanted} is not active: its status is ${flow.status ?? 'not shown'} (${known}). ` +
+      "Activate it in the partner's dashboard, or name another in policies.onboarding.flow.",
+  };
+}
+
+/** The spelling of the status is not shown by the specification (O9). */
+function isActive(status: string | null | undefined): boolean {
+  return status?.toLowerCase() === 'active';
+}
+
+async function checkHris(tenant: Tenant): Promise<Found> {
+  const { fields } = await loadTenantMapping(tenant);
+  const hris = await openTenantHris(tenant);
+  try {
+    const result = await hris.probe(AbortSignal.timeout(CALL_MS));
+    if (!result.ok) return failed(result.error);
+    return { state: 'ok', message: `The HR system answers and has what the ${fields.length} mapped fields need.` };
+  } finally {
+    await hris.close();
+  }
+}
+
+async function checkWebhooks({ tenant, partner }: Tenant, store: Store | undefined): Promise<Found> {
+  if (partner.webhooks === 'off') return { state: 'ok', message: 'Webhooks are off; the reconcile alone finds hires.' };
+  if (store === undefined) return judgeWebhooks(tenant, undefined, 0);
+  return judgeWebhooks(tenant, (await readWebhookFacts(store)).get(tenant), await readClock(store));
+}
+
+async function checkState({ tenant }: Tenant, store: Store | undefined): Promise<Found> {
+  const rows = store === undefined ? [] : await listTenantStates(store);
+  const row = rows.find(({ tenant_id: id }) => id === tenant);
+  if (row?.state === 'paused')
+    return { state: 'fail', message: `The tenant is paused: ${row.paused_message ?? ''} [${row.paused_code ?? ''}]` };
+  if (row === undefined || row.baseline_done_at === null)
+    return { state: 'warn', message: 'The first reconcile is not done: no hire starts before. Run hirebridge worker.' };
+  return { state: 'ok', message: 'The tenant is active and its first reconcile is done.' };
+}
+
+async function attempted(look: () => Promise<Found>): Promise<Found> {
+  try {
+    return await look();
+  } catch (error) {
+    return failed(error);
+  }
+}
+
+/** Nothing of an unexpected error's text is shown: drivers quote values. */
+function failed(error: unknown): Found {
+  if (isConnectorError(error)) {
+    const state = error.action === 'throttle' ? 'warn' : 'fail';
+    return { state, message: `${error.message} [${error.code}]` };
+  }
+  const name = error instanceof Error ? error.name : 'unknown error';
+  return { state: 'fail', message: `It ended unexpectedly (${name}). Run again with LOG_LEVEL=debug.` };
+}
