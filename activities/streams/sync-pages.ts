@@ -7,13 +7,14 @@ import { type Destination, type LandedPage, landPage, noLanding } from '../../sr
 import {
   advance,
   countsOf,
+  fallAt,
   lastPageOf,
   outcomeOf,
   type PageOutcome,
   quarantineChanges,
   stepOf,
 } from '../../src/streams/page-outcome.ts';
-import { assertMoved, firstPageOf, type RecordPage, readPage } from '../../src/streams/read-page.ts';
+import { assertMoved, firstPageOf, PAGE_SIZE, type RecordPage, readPage } from '../../src/streams/read-page.ts';
 import type { StreamInput, StreamStep } from '../../src/streams/stream-activities.ts';
 import { type StreamName, streams } from '../../src/streams/streams.ts';
 import type { Connection } from '../connections.ts';
@@ -24,6 +25,8 @@ import { guarded } from '../guarded.ts';
 const AHEAD = 4;
 /** One activity reads so many pages, or for so long: few events of history, and a deploy need not wait. */
 const BATCH = { pages: 25, ms: 30_000 };
+/** So often a batch reads again what may have slipped; a list that moves on is left to the next run. */
+const MOST_REREADS = 5;
 
 type Beat = (details: unknown) => void;
 
@@ -60,6 +63,9 @@ interface Reading {
   quarantine: QuarantineRow[];
   /** Ids of the page before. */
   before: string | undefined;
+  /** Pages fetched at the same time. */
+  ahead: number;
+  rereads: number;
 }
 
 async function openReading(
@@ -74,24 +80,79 @@ async function openReading(
   if (landing === undefined || mapping === undefined) throw noLanding(connection.tenant.hris.kind, stream);
   const destination = { landing, mapping, tenant: tenantId, stream, force: run.is_full === 1 };
   const quarantine = await readQuarantine(deps.store, key);
-  return { deps, connection, key, destination, run, quarantine, before: undefined };
+  return { deps, connection, key, destination, run, quarantine, before: undefined, ahead: AHEAD, rereads: 0 };
 }
 
 async function readOn(reading: Reading, beat: Beat): Promise<StreamStep> {
-  const { deps, key, connection } = reading;
+  const { deps, key } = reading;
   const end = { page: reading.run.page + BATCH.pages, at: performance.now() + BATCH.ms };
   const isWanted = (page: number): boolean =>
     reading.run.state === 'running' && page < end.page && performance.now() < end.at && page <= lastPageOf(reading.run);
-  const fetch = (page: number) => readPage(connection.partner, streams[key.stream], page);
-  for await (const { page } of fetchAhead(reading.run.page, AHEAD, isWanted, fetch)) {
-    if (!(await settlePage(reading, page))) return { state: 'superseded' };
-    const { page: next, seen, total } = reading.run;
-    beat({ page: next, seen, total });
-    if (reading.run.state !== 'running') break;
+  for (;;) {
+    const ended = await readInto(reading, isWanted, beat);
+    if (ended === 'superseded') return { state: 'superseded' };
+    if (ended === 'over') break;
+    // From here on in order: no answer is older than the one before it.
+    reading.ahead = 1;
+    if (!(await readAgain(reading, ended.pages))) return { state: 'superseded' };
   }
   const { run } = reading;
   if (run.state !== 'running') deps.log.info({ ...key, state: run.state, ...countsOf(run) }, 'stream synced');
   return stepOf(run);
+}
+
+/** Settles pages until none is wanted, or until records may have slipped to so many pages before. */
+async function readInto(
+  reading: Reading,
+  isWanted: (page: number) => boolean,
+  beat: Beat,
+): Promise<'over' | 'superseded' | { pages: number }> {
+  for await (const { page } of fetchAhead(reading.run.page, reading.ahead, isWanted, (at) => fetchPage(reading, at))) {
+    const pages = reading.rereads < MOST_REREADS ? await slippedOver(reading, page) : 0;
+    if (pages > 0) return { pages };
+    if (!(await settlePage(reading, page))) return 'superseded';
+    const { page: next, seen, total } = reading.run;
+    beat({ page: next, seen, total });
+    if (reading.run.state !== 'running') break;
+  }
+  return 'over';
+}
+
+function fetchPage({ connection, key }: Reading, page: number): Promise<RecordPage | undefined> {
+  return readPage(connection.partner, streams[key.stream], page);
+}
+
+/** Over how many pages before this one records may have slipped. */
+async function slippedOver(reading: Reading, page: RecordPage | undefined): Promise<number> {
+  const { run } = reading;
+  const before = run.page - firstPageOf(streams[reading.key.stream]);
+  if (page !== undefined) return Math.min(before, Math.ceil(fallAt(run, page) / PAGE_SIZE));
+  if (run.total === null || run.seen >= run.total) return 0;
+  // Nothing here although the total promised more: it is too high, unless it has fallen meanwhile.
+  for (let back = 1; back <= before; back += 1) {
+    const last = await fetchPage(reading, run.page - back);
+    if (last !== undefined) return Math.min(before, Math.max(back - 1, Math.ceil(fallAt(run, last) / PAGE_SIZE)));
+  }
+  return 0;
+}
+
+/** Lands what has come to the pages before. The cursor stays, and so does the place in the list that it counts. */
+async function readAgain(reading: Reading, pages: number): Promise<boolean> {
+  const { deps, key } = reading;
+  reading.rereads += 1;
+  reading.before = undefined;
+  for (let at = reading.run.page - pages; at < reading.run.page; at += 1) {
+    const page = await fetchPage(reading, at);
+    const landed = await land(reading, page);
+    const counted = await settleQuarantine(reading, at, { isLast: false, quarantined: landed.quarantined }, landed.ids);
+    const { created, updated } = landed;
+    const counts = { unchanged: 0, created, updated, quarantined: counted };
+    const { run } = reading;
+    const outcome = { records: 0, total: page?.total ?? run.total ?? undefined, counts, state: run.state };
+    if (!(await commitPage(deps.store, key, run.run_id, { ...outcome, next: run.page }))) return false;
+    reading.run = { ...advance(run, outcome), page: run.page };
+  }
+  return true;
 }
 
 /** Lands one page and moves the cursor past it. False when another run took over. */
@@ -99,7 +160,7 @@ async function settlePage(reading: Reading, page: RecordPage | undefined): Promi
   const { deps, key, run } = reading;
   const landed = await land(reading, page);
   const outcome = outcomeOf(run, page, landed);
-  await settleQuarantine(reading, outcome, landed.ids);
+  await settleQuarantine(reading, run.page, outcome, landed.ids);
   if (!(await commitPage(deps.store, key, run.run_id, { ...outcome, next: run.page + 1 }))) return false;
   reading.run = advance(run, outcome);
   return true;
@@ -113,11 +174,18 @@ async function land(reading: Reading, page: RecordPage | undefined): Promise<Lan
   return landPage(reading.destination, page);
 }
 
-async function settleQuarantine(reading: Reading, outcome: PageOutcome, landed: readonly string[]): Promise<void> {
-  const { deps, key, quarantine, run } = reading;
-  const { over, news } = quarantineChanges(quarantine, run.page, outcome, landed);
-  if (over.length + news.length === 0) return;
+/** Returns how many records are newly in it. */
+async function settleQuarantine(
+  reading: Reading,
+  page: number,
+  outcome: Pick<PageOutcome, 'isLast' | 'quarantined'>,
+  landed: readonly string[],
+): Promise<number> {
+  const { deps, key, quarantine } = reading;
+  const { over, news } = quarantineChanges(quarantine, page, outcome, landed);
+  if (over.length + news.length === 0) return 0;
   await release(deps.store, key, over);
-  await addToQuarantine(deps.store, key, run.page, news);
+  await addToQuarantine(deps.store, key, page, news);
   reading.quarantine = await readQuarantine(deps.store, key);
+  return news.length;
 }

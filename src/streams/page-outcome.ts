@@ -29,7 +29,10 @@ export function outcomeOf(run: StreamRow, page: RecordPage | undefined, landed: 
 }
 
 /** The run after that page, as the store has it once the page is committed. */
-export function advance(run: StreamRow, { records, total, counts, state }: PageOutcome): StreamRow {
+export function advance(
+  run: StreamRow,
+  { records, total, counts, state }: Pick<PageOutcome, 'records' | 'total' | 'counts' | 'state'>,
+): StreamRow {
   return {
     ...run,
     page: run.page + 1,
@@ -43,23 +46,27 @@ export function advance(run: StreamRow, { records, total, counts, state }: PageO
   };
 }
 
-/** The last page that is known to hold something; the next one, where the partner tells no total. */
+/** The last page that is known to hold something; at least the next one, which ends the run where it is empty. */
 export function lastPageOf({ page, seen, total }: StreamRow): number {
-  return total === null ? page : page - 1 + Math.ceil((total - seen) / PAGE_SIZE);
+  return total === null ? page : Math.max(page, page - 1 + Math.ceil((total - seen) / PAGE_SIZE));
 }
 
 /**
- * Somebody deleted records while the list was read, so that others moved from this page to one that was read before:
- * they cannot be named, but the run has left something out. The next one finds them. An addition at the same moment
- * hides it from everybody.
+ * How far the total fell from the page before to this one. Either records were deleted in between, or this page was
+ * answered before that one while the list grew: both ways as many records may stand on neither. An addition and a
+ * deletion at the same moment hide it from everybody.
  */
+export function fallAt(run: Pick<StreamRow, 'total'>, page: RecordPage | undefined): number {
+  return Math.max(0, (run.total ?? 0) - (page?.total ?? run.total ?? 0));
+}
+
+/** Reading again did not help, because the list went on moving. Which records those are, nobody can tell. */
 function passedBy(run: StreamRow, page: RecordPage | undefined): Quarantined[] {
-  if (run.total === null) return [];
-  const fewer = page === undefined ? run.total - run.seen : run.total - (page.total ?? run.total);
-  if (fewer <= 0) return [];
+  const fall = fallAt(run, page);
+  if (fall === 0) return [];
   const reason =
-    `the list became shorter by ${fewer} while it was read: ` +
-    'as many records may have been skipped, and the next run reads them';
+    `the list went on moving while it was read: from the page before to this one its total fell by ${fall}, so as ` +
+    'many records may stand on neither; the next run reads them';
   return [{ key: `page ${run.page}, the list`, reason }];
 }
 
@@ -67,7 +74,7 @@ function passedBy(run: StreamRow, page: RecordPage | undefined): Quarantined[] {
 export function quarantineChanges(
   known: readonly QuarantineRow[],
   page: number,
-  { isLast, quarantined }: PageOutcome,
+  { isLast, quarantined }: Pick<PageOutcome, 'isLast' | 'quarantined'>,
   landed: readonly string[],
 ): { over: string[]; news: Quarantined[] } {
   const bad = new Set(quarantined.map((one) => one.key));

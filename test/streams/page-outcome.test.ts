@@ -44,8 +44,8 @@ describe('after a page its run', () => {
       'partial',
     ],
     ['is partial when an earlier page did', { ...RUN, quarantined: 1 }, page(50, 250), LANDED, 'partial'],
-    ['is partial when the list became shorter', RUN, page(49, 249), LANDED, 'partial'],
-    ['is partial when the list ended early', RUN, undefined, LANDED, 'partial'],
+    ['is partial when its total still falls', RUN, page(49, 249), LANDED, 'partial'],
+    ['is done when an empty page contradicts the total', RUN, undefined, LANDED, 'done'],
     ['goes on where the partner tells no total', { ...RUN, total: null }, page(100), LANDED, 'running'],
   ])('%s', (_what, run, read, landed, state) => {
     expect(outcomeOf(run, read, landed).state).toBe(state);
@@ -56,10 +56,10 @@ describe('after a page its run', () => {
     expect(advance(RUN, outcome)).toMatchObject({ page: 3, seen: 220, unchanged: 207, created: 7, quarantined: 1 });
   });
 
-  test('names how many records a shorter list may have moved past it', () => {
+  test('names how many records a list that goes on moving may have hidden', () => {
     const [passed] = outcomeOf(RUN, page(40, 247), LANDED).quarantined;
     expect(passed).toMatchObject({ key: 'page 2, the list' });
-    expect(passed?.reason).toContain('shorter by 3');
+    expect(passed?.reason).toContain('fell by 3');
   });
 });
 

@@ -1,0 +1,94 @@
+import { expect, onTestFinished, test } from 'vitest';
+import type { Connection } from '../../../activities/connections.ts';
+import type { ActivityDeps } from '../../../activities/deps.ts';
+import { syncPages } from '../../../activities/streams/sync-pages.ts';
+import type { LandingRow } from '../../../src/hris/port.ts';
+import { createLogger } from '../../../src/log.ts';
+import type { PartnerClient } from '../../../src/partner/client/create-partner-client.ts';
+import { openSandbox } from '../../sandbox/open-sandbox.ts';
+import { freshStore } from '../../store/stores.ts';
+
+const PEOPLE = 460;
+
+/** A tenant whose candidates land in memory: a real partner, a real store. */
+async function tenant(wrap: (partner: PartnerClient) => PartnerClient = (partner) => partner) {
+  const sandbox = await openSandbox({ jobs: 1, candidates: PEOPLE });
+  onTestFinished(() => sandbox[Symbol.asyncDispose]());
+  const { store } = await freshStore('sqlite');
+  const landed = new Set<string>();
+  const land = async (_stream: string, rows: readonly LandingRow[]) => {
+    const fresh = rows.filter(({ id }) => !landed.has(id));
+    for (const { id } of fresh) landed.add(id);
+    return { created: fresh.length, updated: 0, unchanged: rows.length - fresh.length };
+  };
+  const connection = {
+    tenant: { tenant: 'acme', hris: { kind: 'memory' } },
+    partner: wrap(sandbox.partner),
+    hris: { landing: { land } },
+    landings: { candidates: { fields: [] } },
+    keyFingerprint: 'one',
+  } as unknown as Connection;
+  const deps = {
+    store,
+    log: createLogger('test'),
+    limits: { pausedMs: 1000 },
+    connections: { of: async () => connection },
+  } as unknown as ActivityDeps;
+  return {
+    sandbox,
+    landed,
+    sync: () => syncPages(deps, { tenantId: 'acme', stream: 'candidates', runId: 'r1', full: false, begun: false }),
+  };
+}
+
+/** One page of a list as it stands at this moment. */
+function pageOf(people: readonly { id: string }[], page: number) {
+  return { page, items: people.slice(page * 100, page * 100 + 100), unreadable: [], total: people.length };
+}
+
+/** A list that gets a row in front whenever one was answered. Of pages asked for together the last is answered first. */
+function growing(partner: PartnerClient): PartnerClient {
+  const people = Array.from({ length: PEOPLE }, (_, id) => ({ id: String(id) }));
+  const answered = new Map(Array.from({ length: 5 }, (_, page) => [page, Promise.withResolvers<void>()]));
+  async function* pages(...args: Parameters<PartnerClient['pages']>) {
+    const at = args[2]?.from ?? 0;
+    if (at > 0 && at < 4) await answered.get(at + 1)?.promise;
+    const page = pageOf(people, at);
+    people.unshift({ id: `new-${people.length}` });
+    answered.get(at)?.resolve();
+    yield page;
+  }
+  return { ...partner, pages: pages as unknown as PartnerClient['pages'] };
+}
+
+test('a list that grows while pages fetched ahead are answered out of order loses nobody', async () => {
+  const { landed, sync } = await tenant(growing);
+  await expect(sync()).resolves.toMatchObject({ state: 'done', counts: { quarantined: 0 } });
+  const missing = Array.from({ length: PEOPLE }, (_, id) => String(id)).filter((id) => !landed.has(id));
+  expect(missing).toEqual([]);
+});
+
+/** A list of which the first three are deleted as soon as the page before the last was read. */
+function shrinking(partner: PartnerClient): PartnerClient {
+  const people = Array.from({ length: PEOPLE }, (_, id) => ({ id: String(id) }));
+  let deleted = false;
+  async function* pages(...args: Parameters<PartnerClient['pages']>) {
+    const page = pageOf(people, args[2]?.from ?? 0);
+    if (page.page === 3 && !deleted) deleted = people.splice(0, 3).length > 0;
+    yield page;
+  }
+  return { ...partner, pages: pages as unknown as PartnerClient['pages'] };
+}
+
+test('whoever slips to a page read before, because others were deleted, is read in the same run', async () => {
+  const { landed, sync } = await tenant(shrinking);
+  await expect(sync()).resolves.toMatchObject({ state: 'done', counts: { created: PEOPLE } });
+  expect(landed.size).toBe(PEOPLE);
+});
+
+test('a total that is too high keeps no run from ending, nor makes it partial', async () => {
+  const { sandbox, landed, sync } = await tenant();
+  await sandbox.control.act('setQuirks', { quirks: ['overstated-total'] });
+  await expect(sync()).resolves.toMatchObject({ state: 'done', counts: { quarantined: 0 } });
+  expect(landed.size).toBe(PEOPLE);
+});
