@@ -16,11 +16,11 @@ import {
   startNextEnrolment,
 } from './hire/cancel-hire.ts';
 import { enrol } from './hire/enrol.ts';
+import { finishHire } from './hire/finish-hire.ts';
 import { openHold, takeAnswer } from './hire/hold-hire.ts';
-import { finishHire, hasEmployee, openHire, readOutcome } from './hire/open-hire.ts';
+import { hasEmployee, openHire } from './hire/open-hire.ts';
 import { planEmployee } from './hire/plan-employee.ts';
-import { describeDeadline, readOnboarding } from './hire/read-onboarding.ts';
-import { verify } from './hire/verify.ts';
+import { readOnboarding } from './hire/read-onboarding.ts';
 import { writeBack } from './hire/write-back.ts';
 import { reconcile } from './reconcile/reconcile.ts';
 import { syncPages } from './streams/sync-pages.ts';
@@ -42,12 +42,10 @@ export function bindActivities(deps: ActivityDeps): BoundActivities {
     enrol: (input) => enrol(deps, input),
     startNextEnrolment: (input) => startNextEnrolment(deps, input),
     readOnboarding: (input) => readOnboarding(deps, input),
-    describeDeadline: (input) => describeDeadline(input),
     planEmployee: (input) => planEmployee(deps, input),
     applyPlan: (input) => applyPlan(deps, input),
     writeBack: (input) => writeBack(deps, input),
-    verify: (input) => verify(deps, input),
-    endHire: (input) => finishHire(deps, input),
+    verify: (input) => finishHire(deps, input),
     confirmGone: (input) => confirmGone(deps, input),
     allowCancellation: (input) => allowCancellation(deps, input),
     cancelHire: (input) => cancelHire(deps, input),
@@ -55,7 +53,6 @@ export function bindActivities(deps: ActivityDeps): BoundActivities {
     hasEmployee: (input) => hasEmployee(deps, input),
     openHold: (input) => openHold(deps, input),
     takeAnswer: (input) => takeAnswer(deps, input),
-    readOutcome: (input) => readOutcome(deps, input),
     reconcile: (input) => reconcile(deps, input),
     syncPages: (input, beat) => syncPages(deps, input, beat),
   };

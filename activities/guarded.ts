@@ -1,5 +1,5 @@
 import { ConnectorError, isConnectorError } from '../src/errors.ts';
-import { type Held, refusalHold } from '../src/hire/holds.ts';
+import { type Held, type refusalAnswers, refusalHold } from '../src/hire/holds.ts';
 import { pauseTenant, readTenantState, recordVerifiedKey } from '../src/store/tenant-states.ts';
 import { assertKnownCompany } from './assert-known-company.ts';
 import type { Connection } from './connections.ts';
@@ -33,7 +33,7 @@ export async function guardedOrHeld<T>(
   deps: ActivityDeps,
   tenantId: string,
   work: (connection: Connection) => Promise<T>,
-  when: 'before-employee' | 'after-employee' = 'before-employee',
+  when: keyof typeof refusalAnswers = 'before-employee',
 ): Promise<T | Held> {
   try {
     return await guarded(deps, tenantId, work);

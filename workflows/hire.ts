@@ -12,11 +12,11 @@ import type { HireActivities } from '../src/hire/hire-activities.ts';
 import type { HireRef } from '../src/hire/hire-ref.ts';
 import type { HintAbout, HireInput, HireProgress, HireResult } from '../src/hire/hire-run.ts';
 import type { HireStep } from '../src/hire/hire-step.ts';
-import type { HoldCode, HoldRequest } from '../src/hire/holds.ts';
+import { type HoldCode, type HoldRequest, holdOf } from '../src/hire/holds.ts';
 import { hintSignal } from './messages.ts';
 
 const MOST_VERIFY_TRIES = 5;
-const DEADLINE: HoldCode = 'ONBOARDING_DEADLINE';
+const DEADLINE = 'ONBOARDING_DEADLINE' satisfies HoldCode;
 
 /** One step of a hire: does its work or waits, and names the step that follows. */
 type Step = (hire: Hire) => Promise<HireStep>;
@@ -40,8 +40,9 @@ const steps: Record<Exclude<HireStep, 'ended'>, Step> = {
  */
 export async function hire(input: HireInput): Promise<HireResult> {
   const hints = listenForHints();
-  // What the start itself was told of is read by the first step anyway.
-  hints.clear();
+  // What the start itself was told of is read by the first step anyway; what the run before heard is not.
+  if (input.carried === undefined) hints.clear();
+  else hints.add(input.carried.hints ?? []);
   const activities = activitiesFor(input);
   const progress = input.carried ?? (await open(input, activities));
   if ('state' in progress) return hints.has('person') ? startAnew(input) : progress;
@@ -50,11 +51,11 @@ export async function hire(input: HireInput): Promise<HireResult> {
   while (progress.step !== 'ended') {
     if (workflowInfo().continueAsNewSuggested) {
       await condition(allHandlersFinished);
-      await continueAsNew<typeof hire>({ ...input, carried: { ...progress, personHinted: hints.has('person') } });
+      await continueAsNew<typeof hire>({ ...input, carried: { ...progress, hints: hints.all() } });
     }
     progress.step = progress.hold === undefined ? await steps[progress.step](current) : await park(current);
   }
-  const { state } = await activities.readOutcome(ref);
+  const { outcome: state = 'done' } = progress;
   // Whoever moved while the end was under way is read again: no other workflow will hear of it.
   if (hints.has('person')) return startAnew(input, state === 'done');
   return { state, period: ref.period };
@@ -103,10 +104,11 @@ async function awaitCredits({ progress, hints }: Hire): Promise<HireStep> {
 }
 
 /** A person asked for another enrolment: the live one ends first, and one more credit is spent. */
-async function reEnrol({ ref, progress, activities }: Hire): Promise<HireStep> {
+async function reEnrol(hire: Hire): Promise<HireStep> {
+  const { ref, progress, activities } = hire;
   delete progress.deadlineAt;
-  await activities.startNextEnrolment(ref);
-  return 'enrol';
+  const begun = await activities.startNextEnrolment(ref);
+  return begun.verdict === 'hold' ? hold(hire, begun.hold) : 'enrol';
 }
 
 async function onboard(hire: Hire): Promise<HireStep> {
@@ -117,10 +119,10 @@ async function onboard(hire: Hire): Promise<HireStep> {
 }
 
 async function awaitOnboarding(hire: Hire): Promise<HireStep> {
-  const { ref, progress, hints, activities } = hire;
+  const { ref, progress, hints } = hire;
   progress.deadlineAt ??= Date.now() + progress.policy.onboardingDeadlineMs;
   const remaining = progress.deadlineAt - Date.now();
-  if (remaining <= 0) return hold(hire, await activities.describeDeadline(ref));
+  if (remaining <= 0) return hold(hire, holdOf(DEADLINE, { jobCandidateId: ref.jobCandidateId }));
   const about = await hints.wait(remaining);
   if (about.has('person') && !(await isPresent(hire))) return 'confirm-left';
   return 'onboard';
@@ -156,7 +158,6 @@ async function verify(hire: Hire): Promise<HireStep> {
   const verified = await activities.verify(ref);
   if (verified.verdict === 'hold') return hold(hire, verified.hold);
   if (verified.verdict === 'differs') return writeAgain(hire, verified.hold);
-  await activities.endHire({ ...ref, state: 'done' });
   return hints.has('person') ? 'watch-done' : 'ended';
 }
 
@@ -175,10 +176,14 @@ async function confirmLeft(hire: Hire): Promise<HireStep> {
   return allowed.verdict === 'hold' ? hold(hire, allowed.hold) : 'cancel';
 }
 
-async function cancel({ ref, hints, activities }: Hire): Promise<HireStep> {
+async function cancel(hire: Hire): Promise<HireStep> {
+  const { ref, progress, hints, activities } = hire;
   hints.clear('person');
-  const { verdict } = await activities.cancelHire(ref);
-  return verdict === 'back' ? 'enrol' : 'ended';
+  const cancelled = await activities.cancelHire(ref);
+  if (cancelled.verdict === 'hold') return hold(hire, cancelled.hold);
+  if (cancelled.verdict === 'back') return 'enrol';
+  progress.outcome = cancelled.state;
+  return 'ended';
 }
 
 /** The employee exists and the ID is written back. Nothing is undone by itself: a person who left now is a question to a person. */
@@ -220,6 +225,7 @@ async function park(hire: Hire): Promise<HireStep> {
   if (answered.verdict === 'answered') {
     delete progress.hold;
     if (held.code === DEADLINE) delete progress.deadlineAt;
+    if (answered.ends !== undefined) progress.outcome = answered.ends;
     return answered.next === 'same' ? held.from : answered.next;
   }
   const about = await hints.wait();
@@ -237,6 +243,8 @@ interface Hints {
   /** Waits for the next hint, at most so long; then gives and clears every hint that came. */
   wait(timeoutMs?: number): Promise<Set<HintAbout>>;
   has(about: HintAbout): boolean;
+  all(): HintAbout[];
+  add(heard: readonly HintAbout[]): void;
   /** Hints about the person heard before this call are answered by it where it says that it read the person afterwards. */
   answeredBy<T extends object>(call: Promise<T>): Promise<T>;
   /** All of them where none is named. */
@@ -258,6 +266,10 @@ function listenForHints(): Hints {
       return about;
     },
     has: (about) => waiting.has(about),
+    all: () => [...waiting],
+    add(heard) {
+      for (const about of heard) waiting.add(about);
+    },
     async answeredBy(call) {
       const heard = waiting.delete('person');
       const answer = await call;

@@ -1,4 +1,5 @@
 import { ConnectorError } from '../../src/errors.ts';
+import { asksToCancel } from '../../src/hire/answers.ts';
 import type { HireActivities } from '../../src/hire/hire-activities.ts';
 import type { HireRef } from '../../src/hire/hire-ref.ts';
 import { type HoldRequest, held, holdOf } from '../../src/hire/holds.ts';
@@ -16,7 +17,7 @@ import type { ActivityDeps } from '../deps.ts';
 import { guarded } from '../guarded.ts';
 import { readPresence } from '../presence/read-presence.ts';
 import { isTerminatedByUs, terminateEnrolment, underWay } from './terminate-enrolment.ts';
-import { reread, withHire } from './with-hire.ts';
+import { reread, withHireOrHeld } from './with-hire.ts';
 import { startClock } from './write-once.ts';
 
 const HOUR_MS = 3_600_000;
@@ -60,45 +61,61 @@ export function allowCancellation(deps: ActivityDeps, ref: HireRef): ReturnType<
 
 /** Ends the enrolment, releases the claim, ends the period. Each part is harmless when repeated. */
 export function cancelHire(deps: ActivityDeps, input: HireRef): ReturnType<HireActivities['cancelHire']> {
-  return withHire(deps, input, async (found) => {
-    const { store, connection, ref } = found;
-    const { log, limits } = deps;
-    const lookedAt = await readClock(store);
-    const sinceRead = startClock();
-    // Read after the clock: what began later is seen by requestUnderWay.
-    const hire = await reread(found);
-    const { row } = hire;
-    if (row.employee_id !== null) throw hasEmployeeAlready(ref, row.employee_id);
-    const byPerson = (await answersOf(store, ref)).at(-1)?.answer === 'cancel';
-    if (!byPerson && row.state === 'open') {
-      const { verdict } = await readPresence(store, connection, ref.jobCandidateId, hiringStagesOf(connection.tenant));
-      if (verdict === 'in' && !(await isTerminatedByUs(hire))) return { verdict: 'back' } as const;
-    }
-    await terminateEnrolment(hire, 'hire cancelled', sinceRead);
-    await whileOpen(store, ref, async (open) => {
-      const waitMs = await requestUnderWay(open, ref, lookedAt);
-      if (waitMs !== undefined) throw underWay(ref, waitMs);
-      // A worker that stood still must not end on an old reading a hire that goes on by now.
-      if ((await readClock(open)) - lookedAt > 2 * limits.giveUpMs) throw underWay(ref, 0);
-      await releaseClaim(open, ref);
-      await closeHoldsOf(open, ref);
-      // By a person's word they may still stand in the stage: that must not start the hire again.
-      await endHire(open, ref, byPerson ? 'cancelled' : 'left');
-    });
-    // A reconcile that listed them back while this was under way took the hire for open: their job is listed again.
-    if (row.job_id !== null) await addHints(store, ref.tenantId, 'people', [row.job_id]);
-    log.info({ tenantId: ref.tenantId, jobCandidateId: ref.jobCandidateId, period: ref.period }, 'hire cancelled');
-    return { verdict: 'cancelled' } as const;
-  });
+  return withHireOrHeld(
+    deps,
+    input,
+    async (found) => {
+      const { store, connection, ref } = found;
+      const { log, limits } = deps;
+      const lookedAt = await readClock(store);
+      const sinceRead = startClock();
+      // Read after the clock: what began later is seen by requestUnderWay.
+      const hire = await reread(found);
+      const { row } = hire;
+      if (row.employee_id !== null) throw hasEmployeeAlready(ref, row.employee_id);
+      const byPerson = asksToCancel(await answersOf(store, ref));
+      if (!byPerson && row.state === 'open') {
+        const { verdict } = await readPresence(
+          store,
+          connection,
+          ref.jobCandidateId,
+          hiringStagesOf(connection.tenant),
+        );
+        if (verdict === 'in' && !(await isTerminatedByUs(hire))) return { verdict: 'back' } as const;
+      }
+      const ended = await terminateEnrolment(hire, 'hire cancelled', sinceRead);
+      if (ended.verdict === 'hold') return ended;
+      await whileOpen(store, ref, async (open) => {
+        const waitMs = await requestUnderWay(open, ref, lookedAt);
+        if (waitMs !== undefined) throw underWay(ref, waitMs);
+        // A worker that stood still must not end on an old reading a hire that goes on by now.
+        if ((await readClock(open)) - lookedAt > 2 * limits.giveUpMs) throw underWay(ref, 0);
+        await releaseClaim(open, ref);
+        await closeHoldsOf(open, ref);
+        // By a person's word they may still stand in the stage: that must not start the hire again.
+        await endHire(open, ref, byPerson ? 'cancelled' : 'left');
+      });
+      // A reconcile that listed them back while this was under way took the hire for open: their job is listed again.
+      if (row.job_id !== null) await addHints(store, ref.tenantId, 'people', [row.job_id]);
+      log.info({ tenantId: ref.tenantId, jobCandidateId: ref.jobCandidateId, period: ref.period }, 'hire cancelled');
+      return { verdict: 'cancelled', state: (await reread(hire)).row.state } as const;
+    },
+    'ending',
+  );
 }
 
 /** Ends the live enrolment and counts up; a repeat after the count finds the new number and leaves it. */
-export function startNextEnrolment(deps: ActivityDeps, input: HireRef): Promise<void> {
-  return withHire(deps, input, async (hire) => {
+export function startNextEnrolment(
+  deps: ActivityDeps,
+  input: HireRef,
+): ReturnType<HireActivities['startNextEnrolment']> {
+  return withHireOrHeld(deps, input, async (hire) => {
     const { ref, row } = hire;
-    if (row.onboarding_candidate_id === null) return;
-    await terminateEnrolment(hire, 'enrolled anew', startClock());
+    if (row.onboarding_candidate_id === null) return { verdict: 'begun' } as const;
+    const ended = await terminateEnrolment(hire, 'enrolled anew', startClock());
+    if (ended.verdict === 'hold') return ended;
     await beginNextEnrolment(deps.store, ref, row.enrolment);
+    return { verdict: 'begun' } as const;
   });
 }
 

@@ -3,7 +3,10 @@ import type { HireActivities } from '../../src/hire/hire-activities.ts';
 import type { HireRef } from '../../src/hire/hire-ref.ts';
 import type { HoldRequest } from '../../src/hire/holds.ts';
 import { endHire } from '../../src/store/hire-states.ts';
+import { readHireRow } from '../../src/store/hires.ts';
 import { closeHold, openHold as insertHold, readHold } from '../../src/store/holds.ts';
+import { releaseClaim } from '../../src/store/identity.ts';
+import type { Store } from '../../src/store/open-store.ts';
 import type { ActivityDeps } from '../deps.ts';
 
 /** Parks the hire with its reason. The notification is sent by the worker's own loop, at least once. */
@@ -17,6 +20,11 @@ export async function openHold(
   return { holdId };
 }
 
+/** A hire that ends without an employee has no more right to its person. */
+async function releaseUnused(store: Store, ref: HireRef): Promise<void> {
+  if ((await readHireRow(store, ref)).employee_id === null) await releaseClaim(store, ref);
+}
+
 /** A person's answer, taken once: the hold closes with it. What it decides is read from the store by the step that follows. */
 export async function takeAnswer(
   { store, log }: ActivityDeps,
@@ -28,11 +36,13 @@ export async function takeAnswer(
   await store.kysely.transaction().execute(async (kysely) => {
     const closed = await closeHold({ ...store, kysely }, holdId);
     // With the hold closed before, what the answer ends has ended, and may have been opened again since.
-    if (closed && ends !== undefined) await endHire({ ...store, kysely }, ref, ends, ['open', 'done']);
+    if (!closed || ends === undefined) return;
+    await endHire({ ...store, kysely }, ref, ends, ['open', 'done']);
+    await releaseUnused({ ...store, kysely }, ref);
   });
   log.info(
     { tenantId: ref.tenantId, jobCandidateId: ref.jobCandidateId, holdId, answer: hold.answer },
     'hold answered',
   );
-  return { verdict: 'answered', next };
+  return { verdict: 'answered', next, ...(ends === undefined ? {} : { ends }) };
 }

@@ -1,11 +1,12 @@
 import { ConnectorError } from '../../src/errors.ts';
+import { asksToCancel } from '../../src/hire/answers.ts';
 import type { HireActivities, Opened } from '../../src/hire/hire-activities.ts';
 import type { HireRef } from '../../src/hire/hire-ref.ts';
 import type { HirePolicy } from '../../src/hire/hire-run.ts';
 import { isResting } from '../../src/hire/hire-state.ts';
-import { endHire, moveResting } from '../../src/store/hire-states.ts';
-import { insertHires, latestHire, readHireRow, whileOpen } from '../../src/store/hires.ts';
-import { closeHoldsOf, lastAnswered } from '../../src/store/holds.ts';
+import { moveResting } from '../../src/store/hire-states.ts';
+import { insertHires, latestHire, readHireRow } from '../../src/store/hires.ts';
+import { answersOf, lastAnswered } from '../../src/store/holds.ts';
 import type { HireRow } from '../../src/store/schema.ts';
 import { readTenantState } from '../../src/store/tenant-states.ts';
 import { hiringStagesOf } from '../../src/tenants/hiring-stages.ts';
@@ -64,7 +65,8 @@ async function resume({ store }: ActivityDeps, connection: Connection, row: Hire
   const last = await lastAnswered(store, keyOf(row));
   if (last?.closed_at === null)
     return { ...opened(connection, row.period, step), hold: { holdId: last.hold_id, code: last.code } };
-  return opened(connection, row.period, last?.answer === 'cancel' && row.employee_id === null ? 'cancel' : step);
+  const isCancelled = row.employee_id === null && asksToCancel(await answersOf(store, keyOf(row)));
+  return opened(connection, row.period, isCancelled ? 'cancel' : step);
 }
 
 /** The employee is there; what is left is a person who may have gone since, or an answer about that. */
@@ -105,23 +107,6 @@ function closed(row: HireRow): Opened {
 
 function notHired(): Opened {
   return { verdict: 'closed', period: 0, state: 'not-hired' };
-}
-
-/** The ID stands with the partner and was read back. */
-export async function finishHire(
-  { store, log }: ActivityDeps,
-  { state, ...ref }: HireRef & { state: 'done' },
-): Promise<void> {
-  await whileOpen(store, ref, async (open) => {
-    await closeHoldsOf(open, ref);
-    await endHire(open, ref, state);
-  });
-  log.info({ tenantId: ref.tenantId, jobCandidateId: ref.jobCandidateId, period: ref.period }, 'hire done');
-}
-
-export async function readOutcome({ store }: ActivityDeps, ref: HireRef): ReturnType<HireActivities['readOutcome']> {
-  const { state } = await readHireRow(store, ref);
-  return { state };
 }
 
 export async function hasEmployee({ store }: ActivityDeps, ref: HireRef): Promise<boolean> {

@@ -1,18 +1,22 @@
 import { isConnectorError } from '../../src/errors.ts';
 import type { HireActivities } from '../../src/hire/hire-activities.ts';
 import type { HireRef } from '../../src/hire/hire-ref.ts';
-import { type HoldRequest, held, holdOf } from '../../src/hire/holds.ts';
+import { held } from '../../src/hire/holds.ts';
 import { judgeOnboarding } from '../../src/plan/judge-onboarding.ts';
 import { updateHire } from '../../src/store/hires.ts';
 import { assertKnownCompany } from '../assert-known-company.ts';
 import type { ActivityDeps } from '../deps.ts';
+import { noteUnknownValue } from '../note-unknown-value.ts';
 import { findEnrolments } from './find-enrolment.ts';
-import { withHireOrHeld } from './with-hire.ts';
+import { type HireContext, withHireOrHeld } from './with-hire.ts';
+
+type Verdict = Awaited<ReturnType<HireActivities['readOnboarding']>>;
 
 /** Where the onboarding stands now. The states of the steps do not matter: the partner sums them up in overallStatus. */
 export function readOnboarding(deps: ActivityDeps, given: HireRef): ReturnType<HireActivities['readOnboarding']> {
-  return withHireOrHeld(deps, given, async ({ store, connection, ref, row, decisions }) => {
-    const { partner, tenant } = connection;
+  return withHireOrHeld(deps, given, async (hire) => {
+    const { store, connection, ref, row, decisions } = hire;
+    const { partner } = connection;
     if (decisions.createAnyway || decisions.skipOnboarding) return { verdict: 'ready' } as const;
     const id = row.onboarding_candidate_id ?? '';
     try {
@@ -22,19 +26,26 @@ export function readOnboarding(deps: ActivityDeps, given: HireRef): ReturnType<H
       );
       const status = String(data.overallStatus);
       if (status !== row.onboarding_status) await updateHire(store, ref, { onboarding_status: status }, row);
-      return judgeOnboarding(ref.jobCandidateId, status, tenant.policies.onboarding);
+      return judgeStatus(hire, status);
     } catch (error) {
       if (!isConnectorError(error, 'NOT_FOUND')) throw error;
       // One 404 proves nothing: the list is asked, and something that is known to be there with the same key.
       const [hit] = await findEnrolments(connection, row.onboarding_reference ?? '');
-      if (hit !== undefined) return judgeOnboarding(ref.jobCandidateId, hit.status, tenant.policies.onboarding);
+      if (hit !== undefined) return judgeStatus(hire, hit.status);
       await assertKnownCompany(store, connection);
       return held('ENROLMENT_GONE', { jobCandidateId: ref.jobCandidateId, onboardingCandidateId: id });
     }
   });
 }
 
-/** The tenant's deadline for onboarding passed. */
-export async function describeDeadline({ jobCandidateId }: HireRef): Promise<HoldRequest> {
-  return holdOf('ONBOARDING_DEADLINE', { jobCandidateId });
+/** A status that the specification does not name is waited out, and told once for all hires. */
+async function judgeStatus({ store, connection: { tenant }, ref }: HireContext, status: string): Promise<Verdict> {
+  const judged = judgeOnboarding(ref.jobCandidateId, status, tenant.policies.onboarding);
+  if (judged.verdict !== 'unknown') return judged;
+  await noteUnknownValue(store, tenant.tenant, {
+    field: 'overallStatus',
+    value: status,
+    goesOn: 'Hires wait with it.',
+  });
+  return { verdict: 'waiting' };
 }

@@ -1,5 +1,6 @@
 import { ConnectorError, isConnectorError } from '../../src/errors.ts';
 import type { HireRef } from '../../src/hire/hire-ref.ts';
+import { type Held, held } from '../../src/hire/holds.ts';
 import { terminalStatuses } from '../../src/partner/contract/onboarding-candidate.ts';
 import { latestIntent } from '../../src/store/intents.ts';
 import type { HireRow } from '../../src/store/schema.ts';
@@ -12,11 +13,18 @@ import { type Elapsed, type OnceOptions, type Seen, settleEarlier, startClock, w
 type Termination = OnceOptions<null, { reason: string }>;
 
 /** Ends the live enrolment of this hire, and keeps that it was us. One that is terminal already is left as it is. */
-export async function terminateEnrolment(hire: HireContext, reason: string, sinceRead: Elapsed): Promise<void> {
+export async function terminateEnrolment(
+  hire: HireContext,
+  reason: string,
+  sinceRead: Elapsed,
+): Promise<{ verdict: 'ended' } | Held> {
   const ids = await enrolmentIds(hire);
-  if (ids.length === 0) return;
+  if (ids.length === 0) return { verdict: 'ended' };
   const once = await writeOnce(terminationOf(hire, { ids, reason, sinceRead }));
-  if (once.kind === 'refused') throw once.error;
+  if (once.kind !== 'refused') return { verdict: 'ended' };
+  const { code, message } = once.error;
+  const { jobCandidateId } = hire.ref;
+  return held('TERMINATE_REFUSED', { jobCandidateId, onboardingCandidateIds: ids, refusal: code, said: message });
 }
 
 /**

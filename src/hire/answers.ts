@@ -60,6 +60,11 @@ function denyFound(before: Decisions, { details }: Given): Partial<Decisions> {
   };
 }
 
+/** Whether the last word about a hire is `cancel`; a `retry` after it only tries that again. */
+export function asksToCancel(given: ReadonlyArray<{ answer: string }>): boolean {
+  return given.findLast(({ answer }) => answer !== 'retry')?.answer === 'cancel';
+}
+
 /** Folds the answers given so far, oldest first. */
 export function decide(given: ReadonlyArray<Given & { answer: string }>): Decisions {
   return given.reduce<Decisions>(

@@ -1,6 +1,6 @@
 import type { HireRef } from './hire-ref.ts';
 import type { HirePolicy, HireResult } from './hire-run.ts';
-import type { HireState } from './hire-state.ts';
+import type { EndState, HireState } from './hire-state.ts';
 import type { HireStep } from './hire-step.ts';
 import type { Held, HoldRequest } from './holds.ts';
 
@@ -15,7 +15,7 @@ export type Opened =
     }
   | { verdict: 'closed'; period: number; state: HireResult['state'] };
 
-export type Answered = { verdict: 'waiting' } | { verdict: 'answered'; next: HireStep | 'same' };
+export type Answered = { verdict: 'waiting' } | { verdict: 'answered'; next: HireStep | 'same'; ends?: EndState };
 
 /** What the hire workflow may ask of the world. Every one can run twice; each says by which key that is harmless. */
 export interface HireActivities {
@@ -37,9 +37,8 @@ export interface HireActivities {
     | Held
   >;
   /** By the enrolment's number in `hires`: ends the live enrolment and counts up once per answered hold. */
-  startNextEnrolment(input: HireRef): Promise<void>;
+  startNextEnrolment(input: HireRef): Promise<{ verdict: 'begun' } | Held>;
   readOnboarding(input: HireRef): Promise<{ verdict: 'ready' } | { verdict: 'waiting' } | Held>;
-  describeDeadline(input: HireRef): Promise<HoldRequest>;
   /** By the claim on the person: reads, looks, and saves what should be written. */
   planEmployee(
     input: HireRef,
@@ -56,9 +55,8 @@ export interface HireActivities {
   >;
   /** Idempotent: writes the same values again. */
   writeBack(input: HireRef): Promise<{ verdict: 'written' } | Held>;
-  /** Reads every target of the write-back again. */
+  /** Reads every target of the write-back again; with everything shown the hire is done. */
   verify(input: HireRef): Promise<{ verdict: 'verified' } | { verdict: 'differs'; hold: HoldRequest } | Held>;
-  endHire(input: HireRef & { state: 'done' }): Promise<void>;
   /** The second reading and the known-good reading. `here` as long as absence is not proven. */
   confirmGone(input: HireRef): Promise<{ verdict: 'gone' | 'here' }>;
   /** A change limit: above the tenant's number of cancellations an hour, a person decides. */
@@ -66,12 +64,11 @@ export interface HireActivities {
   /**
    * Terminates the enrolment, releases the claim, ends the period; `back` when the person stands in the stage again.
    */
-  cancelHire(input: HireRef): Promise<{ verdict: 'cancelled' | 'back' }>;
+  cancelHire(input: HireRef): Promise<{ verdict: 'cancelled'; state: HireState } | { verdict: 'back' } | Held>;
   describeLeftAfterEmployee(input: HireRef): Promise<HoldRequest>;
   hasEmployee(input: HireRef): Promise<boolean>;
   /** By (hire, code): an open hold is not opened twice. */
   openHold(input: HireRef & { hold: HoldRequest }): Promise<{ holdId: string }>;
   /** Closes an answered hold and says where its answer leads. `waiting` while nobody answered. */
   takeAnswer(input: HireRef & { holdId: string }): Promise<Answered>;
-  readOutcome(input: HireRef): Promise<{ state: HireState }>;
 }

@@ -49,8 +49,10 @@ export interface HireProgress {
   /** How often in a row the write-back was not shown. */
   verifyTries?: number;
   hold?: CurrentHold;
-  /** A hint about the person came while an irreversible step was under way. */
-  personHinted?: boolean;
+  /** Heard and not yet acted upon when the run before ended. */
+  hints?: HintAbout[];
+  /** What the hire ended as, where that is not `done`. */
+  outcome?: HireState;
 }
 
 export interface HireResult {

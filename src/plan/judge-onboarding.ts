@@ -15,7 +15,8 @@ const outcomes: Readonly<Record<string, Outcome>> = {
   terminated: 'ONBOARDING_TERMINATED',
 };
 
-export type OnboardingVerdict = { verdict: 'ready' } | { verdict: 'waiting' } | Held;
+/** `unknown`: no verdict at all. */
+export type OnboardingVerdict = { verdict: 'ready' } | { verdict: 'waiting' } | { verdict: 'unknown' } | Held;
 
 export function judgeOnboarding(
   jobCandidateId: string,
@@ -25,5 +26,5 @@ export function judgeOnboarding(
   if (policy === 'skip' || policy.readyAt.includes(status)) return { verdict: 'ready' };
   const outcome = outcomes[status];
   if (outcome === 'waiting') return { verdict: 'waiting' };
-  return held(outcome ?? 'ONBOARDING_STATUS_UNKNOWN', { jobCandidateId, status });
+  return outcome === undefined ? { verdict: 'unknown' } : held(outcome, { jobCandidateId, status });
 }

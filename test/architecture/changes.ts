@@ -71,7 +71,7 @@ export const hold: Change = {
   files: {},
   lines: [
     {
-      file: 'src/hire/holds.ts',
+      file: 'src/hire/hold-catalogue.ts',
       after: 'export const holdCatalogue = {',
       add: `  BADGE_MISSING: {
     scope: 'hire',

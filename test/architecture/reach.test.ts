@@ -5,7 +5,7 @@ import { type PatchedTree, patchTree, touchedBy } from './patched-tree.ts';
 const PROBE = `
   const { everyStream, streamNames } = await import('./src/streams/streams.ts');
   const { findHrisAdapter, hrisKinds } = await import('./src/hris/registry.ts');
-  const { holdCatalogue } = await import('./src/hire/holds.ts');
+  const { holdCatalogue } = await import('./src/hire/hold-catalogue.ts');
   const { dispatch } = await import('./src/worker/dispatch.ts');
   const { isEventName } = await import('./src/partner/contract/events.ts');
   const event = 'candidate.moved_house';
@@ -25,7 +25,7 @@ const MINUTES = 300_000;
 test.each<[what: string, Change, added: string[], lines: Record<string, number>]>([
   ['a stream: one file and one line', stream, ['src/streams/users.ts'], { 'src/streams/index.ts': 1 }],
   ['an HRIS adapter: one folder and one line', adapter, ['src/hris/paper/paper.ts'], { 'src/hris/index.ts': 1 }],
-  ['a hold code: one entry', hold, [], { 'src/hire/holds.ts': ENTRY }],
+  ['a hold code: one entry', hold, [], { 'src/hire/hold-catalogue.ts': ENTRY }],
   [
     'an event: its schema and one line',
     event,

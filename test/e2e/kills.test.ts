@@ -19,7 +19,7 @@ beforeAll(async () => {
 afterAll(() => world?.close());
 
 /** The steps of a hire; a point of the reconcile or of the relay is of no hire. */
-const steps = ['openHire', 'enrol', 'readOnboarding', 'planEmployee', 'applyPlan', 'writeBack', 'verify', 'endHire'];
+const steps = ['openHire', 'enrol', 'readOnboarding', 'planEmployee', 'applyPlan', 'writeBack', 'verify'];
 /** A second one of these would be paid for. */
 const UNREPEATABLE = /\/(partner\.onboarding\.enrol|hris\.create)\//;
 

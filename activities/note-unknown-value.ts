@@ -1,0 +1,28 @@
+import { noteTrouble } from '../src/store/alarms.ts';
+import type { Store } from '../src/store/open-store.ts';
+
+interface UnknownValue {
+  /** As the contract calls it. */
+  field: string;
+  value: string;
+  /** What happens to the hires concerned, as a sentence. */
+  goesOn: string;
+}
+
+/** Raises an alarm for each value of an enum that the specification does not name. */
+export async function noteUnknownValue(
+  store: Store,
+  tenantId: string,
+  { field, value, goesOn }: UnknownValue,
+): Promise<void> {
+  // Anything may stand in a field of text; what does not look like one of its words is not shown.
+  const shown = /^[\w .-]{1,40}$/.test(value) ? value : '(not a word)';
+  const message =
+    `The hiring platform sent ${field} "${shown}", which the specification does not name. ${goesOn} ` +
+    'Ask the platform what it means; if it means ready, add it to policies.onboarding.readyAt.';
+  await noteTrouble(
+    store,
+    { tenantId, kind: 'unknown-value', subject: `${field} ${shown}`, reason: 'UNKNOWN_VALUE', message },
+    0,
+  );
+}

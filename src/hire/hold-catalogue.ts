@@ -1,0 +1,227 @@
+import type { Answer } from './answers.ts';
+import type { HireRef } from './hire-ref.ts';
+
+/** One reason to ask a person. `what` and `asks` are its message: ids, codes and field names only. */
+export interface HoldEntry {
+  /** Of one hire, or of the whole tenant. */
+  scope: 'hire' | 'tenant';
+  answers: readonly Answer[];
+  what: (about: never) => string;
+  /** What to look at, and what each answer means. */
+  asks: string;
+}
+
+interface OfHire {
+  jobCandidateId: string;
+}
+
+interface RefusedEnd {
+  onboardingCandidateIds: string[];
+  refusal: string;
+  said: string;
+}
+
+interface Misfit {
+  onboardingCandidateId: string;
+  misfit: string;
+}
+
+interface Ambiguity {
+  reason: string;
+  keys: string[];
+  employeeIds: string[];
+}
+
+interface Refused {
+  onboardingCandidateId: string;
+  refusal: string;
+  status: string | null;
+}
+
+const onboardingEnded = {
+  scope: 'hire',
+  answers: ['re-enrol', 'create-anyway', 'cancel'],
+  what: ({ jobCandidateId, status }: OfHire & { status: string }) =>
+    `The onboarding of job candidate ${jobCandidateId} is ${status}.`,
+  asks: 'Answer re-enrol (costs one more credit), create-anyway (makes the employee all the same), or cancel.',
+} as const satisfies HoldEntry;
+
+/** Every hold that hirebridge opens by itself; a refusal from outside becomes one through `refusalHold`. */
+export const holdCatalogue = {
+  ENROLMENT_UNKNOWN: {
+    scope: 'hire',
+    answers: ['adopt', 'retry', 'skip-onboarding', 'cancel'],
+    what: ({ jobCandidateId, reference }: OfHire & { reference: string }) =>
+      `An enrolment of job candidate ${jobCandidateId} left under reference ${reference}, and no answer came.`,
+    asks: 'Look for the reference in the hiring platform: answer adopt <onboardingCandidateId> if it is there.',
+  },
+  ENROLLED_ELSEWHERE: {
+    scope: 'hire',
+    answers: ['adopt', 'skip-onboarding', 'cancel'],
+    what: ({ jobCandidateId }: OfHire) =>
+      `Job candidate ${jobCandidateId} already has an active enrolment in this flow, and this hire's reference does ` +
+      'not tell which one it is.',
+    asks:
+      'It may be of an earlier hire, or of another person with the same e-mail. Answer adopt <onboardingCandidateId> ' +
+      'if it belongs to this hire.',
+  },
+  ADOPT_NOT_FOUND: {
+    scope: 'hire',
+    answers: ['adopt', 'skip-onboarding', 'cancel'],
+    what: ({ onboardingCandidateId }: { onboardingCandidateId: string }) =>
+      `There is no enrolment ${onboardingCandidateId} in the hiring platform.`,
+    asks: 'Answer adopt with the id of the right one.',
+  },
+  ADOPT_MISFIT: {
+    scope: 'hire',
+    answers: ['adopt', 'retry', 'skip-onboarding', 'cancel'],
+    what: ({ jobCandidateId, onboardingCandidateId, misfit }: OfHire & Misfit) =>
+      `Enrolment ${onboardingCandidateId} cannot be the one of job candidate ${jobCandidateId}: it ${misfit}.`,
+    asks: 'Answer adopt with the id of the right one; or correct it in the hiring platform, then answer retry.',
+  },
+  ENROLMENT_GONE: {
+    ...onboardingEnded,
+    what: ({ jobCandidateId, onboardingCandidateId }: OfHire & { onboardingCandidateId: string }) =>
+      `The hiring platform no longer shows enrolment ${onboardingCandidateId} of job candidate ${jobCandidateId}.`,
+  },
+  ONBOARDING_REJECTED: onboardingEnded,
+  ONBOARDING_FAILED: onboardingEnded,
+  ONBOARDING_TERMINATED: onboardingEnded,
+  ONBOARDING_DEADLINE: {
+    ...onboardingEnded,
+    answers: ['retry', ...onboardingEnded.answers],
+    what: ({ jobCandidateId }: OfHire) =>
+      `The onboarding of job candidate ${jobCandidateId} was not ready before the tenant's deadline.`,
+  },
+  PERSON_HIRED_BEFORE: {
+    scope: 'hire',
+    answers: ['same-employee', 'transfer', 'new-employment', 'cancel'],
+    what: ({ jobCandidateId, other }: OfHire & { other: HireRef }) =>
+      `The person of job candidate ${jobCandidateId} is already hired as ${nameOf(other)}.`,
+    asks:
+      'Answer same-employee (nothing new is made), transfer (the employee takes the new job), ' +
+      'or new-employment (a second employee record).',
+  },
+  PERSON_BEING_HIRED: {
+    scope: 'hire',
+    answers: ['retry', 'cancel'],
+    what: ({ jobCandidateId, other }: OfHire & { other: HireRef }) =>
+      `The person of job candidate ${jobCandidateId} is also ${nameOf(other)}, whose hire has no employee yet.`,
+    asks: 'Finish or cancel that hire, then answer retry.',
+  },
+  MAPPING_INCOMPLETE: {
+    scope: 'hire',
+    answers: ['retry', 'cancel'],
+    what: ({ jobCandidateId, problems }: OfHire & { problems: string; fields: Record<string, string> }) =>
+      `Job candidate ${jobCandidateId} lacks what the HR system needs. ${problems}`,
+    asks: 'Then answer retry.',
+  },
+  IDENTITY_AMBIGUOUS: {
+    scope: 'hire',
+    answers: ['link', 'create', 'cancel'],
+    what: ({ jobCandidateId, reason, keys, employeeIds }: OfHire & Ambiguity) =>
+      `Whether job candidate ${jobCandidateId} is an employee already is not certain (${reason}; ${
+        employeeIds.length === 0
+          ? 'the HR system cannot prove that there is none'
+          : `found by ${keys.join(', ')}: ${employeeIds.join(', ')}`
+      }).`,
+    asks: 'Answer link <employeeId> if one of them is this person, or create if none is.',
+  },
+  EMPLOYEE_OF_ANOTHER: {
+    scope: 'hire',
+    answers: ['retry', 'create', 'cancel'],
+    what: ({ jobCandidateId, employeeIds, other }: OfHire & { employeeIds: [string]; other: HireRef }) =>
+      `Employee ${employeeIds[0]} fits job candidate ${jobCandidateId} ` +
+      `and is linked to ${nameOf(other)}, another person.`,
+    asks: 'Correct the record in the HR system, then answer retry; or create to make another employee.',
+  },
+  LINK_NOT_FOUND: {
+    scope: 'hire',
+    answers: ['link', 'create', 'cancel'],
+    what: ({ jobCandidateId, employeeId }: OfHire & { employeeId: string }) =>
+      `The HR system has no employee ${employeeId} to link to job candidate ${jobCandidateId}.`,
+    asks: 'Answer link with the id of the right one.',
+  },
+  CREATE_UNKNOWN: {
+    scope: 'hire',
+    answers: ['link', 'create', 'retry', 'cancel'],
+    what: ({ jobCandidateId, employeeIds }: OfHire & { attempt: number; employeeIds: string[] }) =>
+      `A create for job candidate ${jobCandidateId} left, no answer came, ` +
+      `and the HR system cannot show whether it worked.${
+        employeeIds.length === 0 ? '' : ` It shows ${employeeIds.join(', ')}, by the e-mail or the name.`
+      }`,
+    asks: 'Look there: answer link <employeeId> if the employee exists, create if not.',
+  },
+  WRITE_BACK_TARGET_MISSING: {
+    scope: 'hire',
+    answers: ['retry', 'keep'],
+    what: ({ jobCandidateId }: OfHire) =>
+      `Job candidate ${jobCandidateId} has no enrolment, and the tenant names no custom field for the Employee ID.`,
+    asks:
+      'Set writeBack.customField in the tenant file, restart the worker, then answer retry; ' +
+      'or keep to end the hire as it is.',
+  },
+  WRITE_BACK_REFUSED: {
+    scope: 'hire',
+    answers: ['retry', 'keep'],
+    what: ({ onboardingCandidateId, refusal, status }: Refused) =>
+      `The hiring platform refuses the Employee ID on enrolment ${onboardingCandidateId} (${refusal}, ${status}).`,
+    asks:
+      'Set writeBack.customField in the tenant file as the place for it, restart the worker, then answer retry; ' +
+      'or keep to end the hire as it is.',
+  },
+  WRITE_BACK_NOT_VERIFIED: {
+    scope: 'hire',
+    answers: ['retry', 'keep'],
+    what: ({ jobCandidateId, targets }: OfHire & { targets: string[] }) =>
+      `The hiring platform accepted what was written back for job candidate ${jobCandidateId} ` +
+      `and does not show it (${targets.join(', ')}).`,
+    asks: 'Look there, then answer retry; or keep to end the hire as it is.',
+  },
+  TOO_MANY_CANCELLATIONS: {
+    scope: 'hire',
+    answers: ['cancel', 'retry'],
+    what: ({ jobCandidateId, most }: OfHire & { most: number }) =>
+      `Job candidate ${jobCandidateId} left the hiring stage, ` +
+      `and ${most} hires of this tenant already ended that way within the hour.`,
+    asks: 'Check that the move is meant, then answer cancel; or retry if the person is back.',
+  },
+  TERMINATE_REFUSED: {
+    scope: 'hire',
+    answers: ['retry', 'keep'],
+    what: ({ jobCandidateId, onboardingCandidateIds, said }: OfHire & RefusedEnd) =>
+      `The hiring platform does not end enrolment ${onboardingCandidateIds.join(', ')} of job candidate ${jobCandidateId}. ${said}`,
+    asks: 'End it there, then answer retry; or keep to end the hire and leave the enrolment as it is.',
+  },
+  LEFT_AFTER_EMPLOYEE: {
+    scope: 'hire',
+    answers: ['keep', 'left'],
+    what: ({ jobCandidateId, employeeId }: OfHire & { employeeId: string }) =>
+      `Job candidate ${jobCandidateId} left the hiring stage after employee ${employeeId} was made. ` +
+      'Nothing is undone by itself.',
+    asks: 'End the employment in the HR system if the move is meant, then answer left; or keep if the employee stays.',
+  },
+  CREDITS_USED_UP: {
+    scope: 'tenant',
+    answers: ['retry'],
+    what: ({ required, available }: { required: number | null; available: number | null }) =>
+      `The hiring platform has ${available ?? 'too few'} onboarding credits left, ` +
+      `and an enrolment needs ${required ?? 'more'}.`,
+    asks:
+      'Top them up in its dashboard. One enrolment is tried by itself from time to time, ' +
+      'or at once with the answer retry; the others follow.',
+  },
+  REBUILT_BASELINE: {
+    scope: 'tenant',
+    answers: ['adopt', 'dismiss'],
+    what: ({ jobCandidateIds }: { jobCandidateIds: string[] }) =>
+      'The partner or the HR system carries references that this store does not know: the store was rebuilt. ' +
+      'Hires with a reference were taken up again; ' +
+      `${jobCandidateIds.length} other hired people were recorded as before go-live.`,
+    asks: 'Answer adopt <jobCandidateId...> for those that were work in progress, or dismiss.',
+  },
+} as const satisfies Record<string, HoldEntry>;
+
+function nameOf({ jobCandidateId, tenantId }: HireRef): string {
+  return `job candidate ${jobCandidateId} of tenant ${tenantId}`;
+}
