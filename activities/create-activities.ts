@@ -24,6 +24,7 @@ import { readOnboarding } from './hire/read-onboarding.ts';
 import { writeBack } from './hire/write-back.ts';
 import { reconcile } from './reconcile/reconcile.ts';
 import { syncPages } from './streams/sync-pages.ts';
+import { noteFailure, noteSuccess } from './watch-activity.ts';
 
 export type Activities = HireActivities & ReconcileActivities & StreamActivities;
 
@@ -66,13 +67,19 @@ export function createActivities(deps: ActivityDeps): Activities {
   ) as unknown as Activities;
 }
 
-function asTemporalActivity({ log }: ActivityDeps, name: string, run: RunWithBeat): Run {
+function asTemporalActivity(deps: ActivityDeps, name: string, run: RunWithBeat): Run {
+  const { log } = deps;
   return async (input) => {
     const { beat, stop } = startHeartbeat();
+    const activity = { name, input, attempt: Context.current().info.attempt };
+    const unwatched = (error: unknown): void => log.warn({ activity: name, err: error }, 'alarm not noted');
     try {
-      return await inActivity(name, () => run(input, beat));
+      const result = await inActivity(name, () => run(input, beat));
+      await noteSuccess(deps, activity).catch(unwatched);
+      return result;
     } catch (error) {
       if (!(error instanceof ConnectorError)) log.error({ activity: name, err: error }, 'activity failed unexpectedly');
+      await noteFailure(deps, activity, error).catch(unwatched);
       throw toFailure(error);
     } finally {
       stop();

@@ -20,7 +20,7 @@ import { createWorker, installRuntime } from './temporal/worker.ts';
 import { loadTenants } from './tenants/load-tenants.ts';
 import type { Tenant } from './tenants/schema.ts';
 import { startChores } from './worker/chores.ts';
-import { createCallMetrics, gaugeHires } from './worker/metrics.ts';
+import { createCallMetrics, gaugeAlarms, gaugeHires } from './worker/metrics.ts';
 import { startRelay } from './worker/relay.ts';
 
 export interface RunningWorker {
@@ -135,6 +135,7 @@ function wireActivities(
   registry: Registry,
 ): ActivityDeps {
   gaugeHires(store, registry);
+  gaugeAlarms(store, registry);
   return {
     store,
     log,

@@ -1,5 +1,6 @@
 import { Counter, Gauge, Histogram, type Registry } from 'prom-client';
 import type { CallReport } from '../partner/client/types.ts';
+import { listAlarms } from '../store/alarms.ts';
 import { countHires } from '../store/hires.ts';
 import type { Store } from '../store/open-store.ts';
 
@@ -21,6 +22,21 @@ export function createCallMetrics(registry: Registry): (tenantId: string, report
     calls.inc({ tenant, operation, status: status ?? 0, code: code ?? '' });
     seconds.observe({ operation }, ms / 1000);
   };
+}
+
+/** Raised alarms, counted whenever the metrics are read. */
+export function gaugeAlarms(store: Store, registry: Registry): void {
+  const alarms = new Gauge({
+    name: 'hirebridge_alarms',
+    help: 'Raised alarms by tenant, kind and reason',
+    labelNames: ['tenant', 'kind', 'reason'],
+    registers: [registry],
+    async collect() {
+      const rows = await listAlarms(store);
+      this.reset();
+      for (const { tenant_id: tenant, kind, reason } of rows) alarms.inc({ tenant, kind, reason });
+    },
+  });
 }
 
 /** Hires by state, counted whenever the metrics are read. */
