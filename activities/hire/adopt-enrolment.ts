@@ -66,7 +66,7 @@ async function otherHireOf(
   return named === ref.jobCandidateId ? undefined : named;
 }
 
-function textOf(value: unknown): string | undefined {
+function textOf(value: string | number | null | undefined): string | undefined {
   return value === undefined || value === null ? undefined : String(value);
 }
 

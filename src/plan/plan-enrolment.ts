@@ -65,10 +65,13 @@ type RefusedEnrolment =
   | { kind: 'duplicate' }
   | { kind: 'other' };
 
+type Refusal = Pick<ConnectorError, 'code' | 'status' | 'details'>;
+
 /** What a refusal is about. Amounts are absent where the answer's body could not be read. */
-export function judgeRefusedEnrolment({ code, details }: Pick<ConnectorError, 'code' | 'details'>): RefusedEnrolment {
+export function judgeRefusedEnrolment({ code, status, details }: Refusal): RefusedEnrolment {
   if (code === 'DUPLICATE_ENROLLMENT') return { kind: 'duplicate' };
-  if (code !== 'INSUFFICIENT_ONBOARDING_CREDITS') return { kind: 'other' };
+  // The status says it, too, where something in between made the body unreadable.
+  if (code !== 'INSUFFICIENT_ONBOARDING_CREDITS' && status !== 402) return { kind: 'other' };
   const required = numberOf(details?.['requiredCredits']);
   return { kind: 'no-credits', required, available: numberOf(details?.['availableCredits']) };
 }
