@@ -8,6 +8,7 @@ import { dispatch } from './dispatch.ts';
 import { isOutage, outageReason } from './is-outage.ts';
 import { createReconcileRequests } from './reconcile-requests.ts';
 import { type HintSender, sendHints } from './send-hints.ts';
+import { signalOnce } from './signal-once.ts';
 
 export interface RelayOptions extends Omit<HintSender, 'reconciles'> {
   log: Logger;
@@ -49,7 +50,8 @@ async function relayUntil(stop: AbortSignal, options: RelayOptions): Promise<voi
   while (!stop.aborted) {
     try {
       const deliveries = await leaseDeliveries(store, BATCH);
-      await Promise.all(deliveries.map((delivery) => limit(() => relayDelivery(relay, delivery))));
+      const batch = { ...relay, signalHire: signalOnce(relay.signalHire) };
+      await Promise.all(deliveries.map((delivery) => limit(() => relayDelivery(batch, delivery))));
       await reconciles.payOwed();
       if (deliveries.length < BATCH) await pause(idleMs, stop);
     } catch (error) {

@@ -45,6 +45,8 @@ export interface DevServer {
 const dynamicConfig = {
   'matching.useNewMatcher': 'true',
   'matching.enableFairness': 'true',
+  // An activity goes to the worker with the answer that asked for it: a fifth less CPU of the server for a hire.
+  'system.enableActivityEagerExecution': 'true',
   'history.transferProcessorMaxPollRPS': '2000',
   'history.timerProcessorMaxPollRPS': '2000',
 };
