@@ -26,20 +26,11 @@ export function startPump(
   const agent = new Agent({ connections: MAX_IN_FLIGHT, keepAliveTimeout: 4000 });
   const inFlight = new Set<Promise<void>>();
   let cancelTimer: (() => void) | undefined;
-  let planned = false;
   let stopped = false;
-
-  function wake(): void {
-    if (stopped || planned) return;
-    planned = true;
-    // After the answer of the call that caused it (E11).
-    setImmediate(() => {
-      planned = false;
-      if (!stopped) turn();
-    });
-  }
+  const wake = onceSoon(turn);
 
   function turn(): void {
+    if (stopped) return;
     cancelTimer?.();
     runDueTasks(state);
     for (const delivery of takeDueDeliveries(state, MAX_IN_FLIGHT - inFlight.size)) {
@@ -72,6 +63,19 @@ export function startPump(
       await agent.destroy();
       await Promise.all(inFlight);
     },
+  };
+}
+
+/** Runs it once, however often asked, after the answer of the call that caused it (E11). */
+function onceSoon(run: () => void): () => void {
+  let planned = false;
+  return () => {
+    if (planned) return;
+    planned = true;
+    setImmediate(() => {
+      planned = false;
+      run();
+    });
   };
 }
 

@@ -2,7 +2,7 @@ import { mkdirSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { afterAll, beforeAll, expect, test } from 'vitest';
 import { contract } from '../../src/partner/contract/index.ts';
-import { readable, readWorkflows } from '../harness/histories.ts';
+import { type RecordedWorkflow, readable, readWorkflows } from '../harness/histories.ts';
 import { temporalForTests } from '../harness/temporal.ts';
 import { type Applicant, startWorld, until, type World, writtenBack } from '../harness/world.ts';
 
@@ -96,7 +96,10 @@ test('histories, ids, search attributes, metrics and logs hold nobody’s name, 
   ).toEqual([]);
 
   const dir = process.env['HIREBRIDGE_RECORD_HISTORIES'];
-  if (dir === undefined) return;
+  if (dir !== undefined) writeHistories(dir, workflows, ids);
+});
+
+function writeHistories(dir: string, workflows: RecordedWorkflow[], ids: number[]): void {
   mkdirSync(dir, { recursive: true });
   const names = new Map(
     ids.map((id, index) => [String(id), ['hire-plain', 'hire-held', 'hire-cancelled'][index] ?? '']),
@@ -105,4 +108,4 @@ test('histories, ids, search attributes, metrics and logs hold nobody’s name, 
     const name = one.type === 'hire' ? names.get(one.workflowId.split('/').at(-1) ?? '') : 'reconcile-tenant';
     writeFileSync(join(dir, `${name}.json`), one.history);
   }
-});
+}

@@ -31,7 +31,6 @@ export function startTraffic(
 ): Traffic {
   const pool = [...people];
   const hired: Applicant[] = [];
-  const own = new Set<string>();
   const ledger = readEffects(world);
   let wanted = 0;
   let closed = false;
@@ -44,14 +43,13 @@ export function startTraffic(
   }
 
   async function turn(): Promise<void> {
-    const missing = Math.max(0, wanted - (await inFlight()).length);
-    const next = pool.splice(0, missing);
+    const next = pool.splice(0, Math.max(0, wanted - (await inFlight()).length));
     hired.push(...next);
-    for (const one of next) own.add(String(one.jobCandidateId));
     const ids = next.map((one) => one.jobCandidateId);
     if (ids.length > 0) await world.control.act('move', { jobCandidateIds: ids, stageType: 'HIRED' });
     for (const [onboardingCandidateId, jobCandidateId] of mayFinish() ? ledger.enrolled.splice(0) : [])
-      if (own.has(jobCandidateId)) await world.control.act('finishOnboarding', { onboardingCandidateId });
+      if (hired.some((one) => String(one.jobCandidateId) === jobCandidateId))
+        await world.control.act('finishOnboarding', { onboardingCandidateId });
   }
 
   async function play(): Promise<void> {

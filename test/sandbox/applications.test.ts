@@ -33,12 +33,11 @@ async function pdfAt(url: string): Promise<[number, string]> {
   return [response.status, await response.text()];
 }
 
-test('the application record holds the form, with files and consent behind URLs that are new and expire', async () => {
+const form = { application: { ...answers, otherFiles: [{ name: 'References' }] }, policyVersion: '2026-02' };
+
+test('the application record holds the form and the consent', async () => {
   await using sandbox = await openWithJob();
-  const { jobCandidateId, candidateId } = await sandbox.apply({
-    application: { ...answers, otherFiles: [{ name: 'References' }] },
-    policyVersion: '2026-02',
-  });
+  const { jobCandidateId, candidateId } = await sandbox.apply(form);
   const { now } = await sandbox.control.health();
   const { status, body } = await sandbox.application(jobCandidateId);
   const expiresAt = now + 365 * 86_400_000;
@@ -72,12 +71,14 @@ test('the application record holds the form, with files and consent behind URLs 
       expiresAt,
     },
   });
-  const urls = [
-    body.data.resumeUrl,
-    body.data.otherFiles[0].url,
-    body.data.consent.consentDocumentUrl,
-    consent.document.pdfUrl,
-  ];
+});
+
+test('resume, files and consent are behind URLs that are new each time, and expire', async () => {
+  await using sandbox = await openWithJob();
+  const { jobCandidateId } = await sandbox.apply(form);
+  const { data } = (await sandbox.application(jobCandidateId)).body;
+  const { document } = (await sandbox.consent(jobCandidateId)).body.data;
+  const urls = [data.resumeUrl, data.otherFiles[0].url, data.consent.consentDocumentUrl, document.pdfUrl];
   const again = (await sandbox.application(jobCandidateId)).body.data;
   expect(new Set([...urls, again.resumeUrl]).size).toBe(5);
   const texts = await Promise.all(urls.map(pdfAt));

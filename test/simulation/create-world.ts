@@ -38,35 +38,19 @@ export async function createWorld(scenario: Scenario): Promise<World> {
   });
   const store = await createStoreDouble(timeline.now);
   const world: World = {
+    ...emptyWorld(),
     scenario,
     timeline,
     random,
     whims: createRandom(scenario.seed * 104_729 + 3),
     state,
-    customers: [],
     store,
     outside: store.connect(() => undefined),
     temporal: createTemporalDouble({ timeline, random, workflows, longHistories: scenario.longHistories }),
-    wire: [],
-    acknowledged: [],
-    workers: [],
-    calm: false,
     lastDeedAt: START,
-    pumping: false,
-    points: 0,
     killAt: drawPoints(random, scenario.kills),
     stopAt: drawPoints(random, scenario.stops),
     stopSends: scenario.stops > 0 ? 1 : 0,
-    storeLost: false,
-    untraced: new Set(),
-    people: new Map(),
-    emails: new Map(),
-    hiredBefore: new Set(),
-    names: new Map(),
-    given: [],
-    onStored: new Map(),
-    onEnrolled: [],
-    violations: [],
     pause: (process, point) => pass(world, process, point),
     act: (name, customer, input) => act(state, name, { companyId: customer.companyId, ...input }),
   };
@@ -78,6 +62,29 @@ export async function createWorld(scenario: Scenario): Promise<World> {
   for (const count of ['one', 'two']) launch(world, `worker-${count}`);
   scheduleReconciles(world);
   return world;
+}
+
+/** Nobody in it, and nothing has happened. */
+function emptyWorld() {
+  return {
+    customers: [],
+    wire: [],
+    acknowledged: [],
+    workers: [],
+    calm: false,
+    pumping: false,
+    points: 0,
+    storeLost: false,
+    untraced: new Set(),
+    people: new Map(),
+    emails: new Map(),
+    hiredBefore: new Set(),
+    names: new Map(),
+    given: [],
+    onStored: new Map(),
+    onEnrolled: [],
+    violations: [],
+  } satisfies Partial<World>;
 }
 
 function takeUpQuirks({ scenario, state, timeline }: World): void {

@@ -59,7 +59,7 @@ async function hireable(email: string) {
   return { job, stage, candidateId: added.data.id, jobCandidateId: added.data.jobCandidateId ?? 0 };
 }
 
-test("the hire's calls work from end to end", async () => {
+test('whoever is moved to HIRED is found by stage type, stage, job and id', async () => {
   const { job, stage, candidateId, jobCandidateId } = await hireable('hire@example.com');
   expect(
     (await partner.readAll(contract.jobs.list, { query: { status: 'ACTIVE' } })).items.map((item) => item.id),
@@ -87,7 +87,9 @@ test("the hire's calls work from end to end", async () => {
   expect(fetched).toMatchObject([
     { ok: true, value: { items: [{ id: jobCandidateId, candidateId }], unreadable: [] } },
   ]);
+});
 
+test('an enrolment is made once, found by its reference, told its employee and terminated once', async () => {
   const flow = await control.act('createOnboardingFlow', { name: 'Flow' });
   const { items: flows } = await partner.readAll(contract.onboarding.listFlows);
   const flowId = flows.find((one) => one.name === 'Flow')?.flowId ?? '';
