@@ -33,7 +33,7 @@ function customFieldsOf(path: SourcePath, sources: MappingSources): Record<strin
 
 function readCustomField(wanted: string, fields: Record<string, unknown>, text: string): Read {
   const byId = fields[wanted];
-  if (Object.hasOwn(fields, wanted)) return { value: plain(isRecord(byId) ? byId['value'] : byId) };
+  if (Object.hasOwn(fields, wanted)) return { value: bare(plain(isRecord(byId) ? byId['value'] : byId)) };
   const label = fold(wanted);
   const hits = Object.values(fields).filter(
     (field) => isRecord(field) && typeof field['label'] === 'string' && fold(field['label']) === label,
@@ -46,7 +46,7 @@ function readCustomField(wanted: string, fields: Record<string, unknown>, text: 
         'mapping.',
     };
   const [hit] = hits;
-  return { value: isRecord(hit) ? plain(hit['value']) : undefined };
+  return { value: isRecord(hit) ? bare(plain(hit['value'])) : undefined };
 }
 
 /** Ids are text for us; one of digits alone also fits a field of type number. */
@@ -60,6 +60,16 @@ function plain(value: unknown): Value | undefined {
   return Array.isArray(value) && value.every((item) => typeof item === 'string' || typeof item === 'number')
     ? value.map(String)
     : undefined;
+}
+
+/** Custom fields are typed and pasted by people. Inside a text invisible characters may matter, so those stay. */
+function bare(value: Value | undefined): Value | undefined {
+  if (Array.isArray(value)) return value.map(bareText);
+  return typeof value === 'string' ? bareText(value) : value;
+}
+
+function bareText(text: string): string {
+  return text.replaceAll(/^[\s\p{Cf}]+|[\s\p{Cf}]+$/gu, '');
 }
 
 function fold(label: string): string {

@@ -35,6 +35,8 @@ const PERSON: MappingSources = {
       d3: custom('Twice', 'a'),
       d4: custom('twice', 'b'),
       d5: custom('Unset', ''),
+      d6: custom('Pasted', '\u200b Night\u200cshift\u00a0\ufeff'),
+      d7: custom('Invisible', ' \u200b'),
     },
   },
   jobCandidate: {
@@ -63,6 +65,8 @@ describe('a value arrives', () => {
     ['from an id, as a number', 'number: { from: candidate.id }', { number: 41 }],
     ['from a list', 'list: { from: candidate.skills }', { list: ['Go', 'SQL'] }],
     ['from the job', 'text: { from: job.title }', { text: 'Cook' }],
+    ['without invisible blanks around it', 'text: { from: "job.customFields[Pasted]" }', { text: 'Night\u200cshift' }],
+    ['not at all from one of invisible blanks', 'text: { from: "job.customFields[Invisible]" }', {}],
     ['from a job custom field by its label', 'text: { from: "job.customFields[Department]" }', { text: 'Engineering' }],
     ['from a label in other case', 'text: { from: "job.customFields[ department ]" }', { text: 'Engineering' }],
     ['from a custom field by its id', 'text: { from: "job.customFields[d1]" }', { text: 'Engineering' }],
