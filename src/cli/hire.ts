@@ -19,7 +19,7 @@ export function addHire(program: Command): void {
     .action(runList);
   hire
     .command('show')
-    .description('Show how one hire stands, or how it ended. Writes nothing and needs no Temporal.')
+    .description('Show how one hire stands and what happened to it, with times. Writes nothing and needs no Temporal.')
     .argument('<tenant>', 'tenant of the hire')
     .argument('<jobCandidateId>', "the partner's id of the job candidate")
     .option('--json', 'print JSON')
@@ -84,8 +84,10 @@ async function runShow(
   const { readHire } = await import('../operator/read-hires.ts');
   const read = withStore(placesOf(command), (store) => readHire(store, tenantId, jobCandidateId), { mustExist: true });
   const hire = await read;
-  if (options.json === true) printJson(hire);
-  else process.stdout.write(renderHire(hire));
+  if (options.json === true) return printJson(hire);
+  const { story, ...facts } = hire;
+  const lines = story.map(({ at, kind, text }) => `${at}  ${kind.padEnd(6)}  ${text}\n`);
+  process.stdout.write(`${renderHire(facts)}\n${lines.join('')}`);
 }
 
 function renderHire(hire: HireView): string {

@@ -1,7 +1,9 @@
 import { ConnectorError } from '../errors.ts';
+import { readHireRecords } from '../store/hire-records.ts';
 import { type HireFilter, latestHire, listHires as listRows } from '../store/hires.ts';
 import type { Store } from '../store/open-store.ts';
 import type { HireRow } from '../store/schema.ts';
+import { type StoryLine, tellHire } from './tell-hire.ts';
 
 /** One hire as people see it: ids, states and times (UTC), no personal data. */
 export interface HireView {
@@ -27,8 +29,12 @@ export async function listHires(store: Store, filter: HireFilter): Promise<HireV
   return (await listRows(store, filter)).map(viewHire);
 }
 
-/** The newest period of one job candidate. @throws ConnectorError HIRE_UNKNOWN */
-export async function readHire(store: Store, tenantId: string, jobCandidateId: string): Promise<HireView> {
+/** The newest period of one job candidate, with its story. @throws ConnectorError HIRE_UNKNOWN */
+export async function readHire(
+  store: Store,
+  tenantId: string,
+  jobCandidateId: string,
+): Promise<HireView & { story: StoryLine[] }> {
   const row = await latestHire(store, tenantId, jobCandidateId);
   if (row === undefined)
     throw new ConnectorError({
@@ -38,7 +44,7 @@ export async function readHire(store: Store, tenantId: string, jobCandidateId: s
         `The store knows no hire of job candidate ${jobCandidateId} in tenant ${tenantId}. ` +
         `List the known ones with: hirebridge hire list --tenant ${tenantId}`,
     });
-  return viewHire(row);
+  return { ...viewHire(row), story: tellHire(await readHireRecords(store, row)) };
 }
 
 export function viewHire(row: HireRow): HireView {

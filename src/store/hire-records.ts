@@ -1,0 +1,58 @@
+import type { Store } from './open-store.ts';
+import type { HireRow, HoldRow, IntentRow, LinkRow, PlanRow } from './schema.ts';
+
+/** Everything that the store keeps about one hire, apart from personal data. */
+export interface HireRecords {
+  hire: HireRow;
+  deliveries: { event: string; ids: string; state: string; received_at: number; done_at: number | null }[];
+  intents: IntentRow[];
+  plans: Pick<PlanRow, 'plan_id' | 'planned_at' | 'applied_at'>[];
+  holds: HoldRow[];
+  links: LinkRow[];
+}
+
+/** At most so many deliveries, those that came last. */
+const MOST_DELIVERIES = 200;
+
+export async function readHireRecords(store: Store, hire: HireRow): Promise<HireRecords> {
+  const { tenant_id: tenantId, job_candidate_id: jobCandidateId, period } = hire;
+  const key = { tenant_id: tenantId, job_candidate_id: jobCandidateId, period };
+  const { kysely } = store;
+  const [deliveries, intents, plans, holds, links] = await Promise.all([
+    deliveriesOf(store, hire),
+    kysely
+      .selectFrom('intents')
+      .selectAll()
+      .where((eb) => eb.and(key))
+      .execute(),
+    kysely
+      .selectFrom('plans')
+      .select(['plan_id', 'planned_at', 'applied_at'])
+      .where((eb) => eb.and(key))
+      .execute(),
+    kysely
+      .selectFrom('holds')
+      .selectAll()
+      .where((eb) => eb.and(key))
+      .execute(),
+    kysely
+      .selectFrom('links')
+      .selectAll()
+      .where((eb) => eb.and(key))
+      .execute(),
+  ]);
+  return { hire, deliveries, intents, plans, holds, links };
+}
+
+/** Events that carry an id of this hire; an id is quoted in the JSON, so 12 is not found in 512. */
+async function deliveriesOf(store: Store, hire: HireRow): Promise<HireRecords['deliveries']> {
+  const ids = [hire.job_candidate_id, hire.onboarding_candidate_id].filter((id) => id !== null);
+  return store.kysely
+    .selectFrom('inbox')
+    .select(['event', 'ids', 'state', 'received_at', 'done_at'])
+    .where('tenant_id', '=', hire.tenant_id)
+    .where((eb) => eb.or(ids.map((id) => eb('ids', 'like', `%${JSON.stringify(id)}%`))))
+    .orderBy('received_at', 'desc')
+    .limit(MOST_DELIVERIES)
+    .execute();
+}
