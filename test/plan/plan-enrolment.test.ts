@@ -123,6 +123,12 @@ describe('a refused enrolment', () => {
     ['anything else', 'VALIDATION_ERROR', { email: 'invalid' }, { kind: 'other' }],
     ['amounts under another code', 'FORBIDDEN', { requiredCredits: 1 }, { kind: 'other' }],
   ])('%s', (_what, code, details, expected) => {
-    expect(judgeRefusedEnrolment({ code, details })).toEqual(expected);
+    expect(judgeRefusedEnrolment({ code, status: undefined, details })).toEqual(expected);
+  });
+  test.each<[string, number, string]>([
+    ['a 402 without a code that we know', 402, 'no-credits'],
+    ['another status without a code that we know', 403, 'other'],
+  ])('%s', (_what, status, kind) => {
+    expect(judgeRefusedEnrolment({ code: `HTTP_${status}`, status, details: undefined })).toMatchObject({ kind });
   });
 });
