@@ -40,10 +40,10 @@ interface Refused {
 
 const onboardingEnded = {
   scope: 'hire',
-  answers: ['re-enrol', 'create-anyway', 'cancel'],
+  answers: ['retry', 're-enrol', 'create-anyway', 'cancel'],
   what: ({ jobCandidateId, status }: OfHire & { status: string }) =>
     `The onboarding of job candidate ${jobCandidateId} is ${status}.`,
-  asks: 'Answer re-enrol (costs one more credit), create-anyway (makes the employee all the same), or cancel.',
+  asks: 'Answer re-enrol (costs one more credit), create-anyway (makes the employee all the same), cancel, or retry to look again.',
 } as const satisfies HoldEntry;
 
 /** Every hold that hirebridge opens by itself; a refusal from outside becomes one through `refusalHold`. */
@@ -57,7 +57,7 @@ export const holdCatalogue = {
   },
   ENROLLED_ELSEWHERE: {
     scope: 'hire',
-    answers: ['adopt', 'skip-onboarding', 'cancel'],
+    answers: ['adopt', 'retry', 'skip-onboarding', 'cancel'],
     what: ({ jobCandidateId }: OfHire) =>
       `Job candidate ${jobCandidateId} already has an active enrolment in this flow, and this hire's reference does ` +
       'not tell which one it is.',
@@ -67,7 +67,7 @@ export const holdCatalogue = {
   },
   ADOPT_NOT_FOUND: {
     scope: 'hire',
-    answers: ['adopt', 'skip-onboarding', 'cancel'],
+    answers: ['adopt', 'retry', 'skip-onboarding', 'cancel'],
     what: ({ onboardingCandidateId }: { onboardingCandidateId: string }) =>
       `There is no enrolment ${onboardingCandidateId} in the hiring platform.`,
     asks: 'Answer adopt with the id of the right one.',
@@ -89,13 +89,12 @@ export const holdCatalogue = {
   ONBOARDING_TERMINATED: onboardingEnded,
   ONBOARDING_DEADLINE: {
     ...onboardingEnded,
-    answers: ['retry', ...onboardingEnded.answers],
     what: ({ jobCandidateId }: OfHire) =>
       `The onboarding of job candidate ${jobCandidateId} was not ready before the tenant's deadline.`,
   },
   PERSON_HIRED_BEFORE: {
     scope: 'hire',
-    answers: ['same-employee', 'transfer', 'new-employment', 'cancel'],
+    answers: ['same-employee', 'transfer', 'new-employment', 'retry', 'cancel'],
     what: ({ jobCandidateId, other }: OfHire & { other: HireRef }) =>
       `The person of job candidate ${jobCandidateId} is already hired as ${nameOf(other)}.`,
     asks:
@@ -118,7 +117,7 @@ export const holdCatalogue = {
   },
   IDENTITY_AMBIGUOUS: {
     scope: 'hire',
-    answers: ['link', 'create', 'cancel'],
+    answers: ['link', 'create', 'retry', 'cancel'],
     what: ({ jobCandidateId, reason, keys, employeeIds }: OfHire & Ambiguity) =>
       `Whether job candidate ${jobCandidateId} is an employee already is not certain (${reason}; ${
         employeeIds.length === 0
@@ -129,15 +128,17 @@ export const holdCatalogue = {
   },
   EMPLOYEE_OF_ANOTHER: {
     scope: 'hire',
-    answers: ['retry', 'create', 'cancel'],
+    answers: ['retry', 'link', 'create', 'cancel'],
     what: ({ jobCandidateId, employeeIds, other }: OfHire & { employeeIds: [string]; other: HireRef }) =>
       `Employee ${employeeIds[0]} fits job candidate ${jobCandidateId} ` +
       `and is linked to ${nameOf(other)}, another person.`,
-    asks: 'Correct the record in the HR system, then answer retry; or create to make another employee.',
+    asks:
+      'Correct the record in the HR system, then answer retry; or answer link <employeeId> with the right one, ' +
+      'or create to make another employee.',
   },
   LINK_NOT_FOUND: {
     scope: 'hire',
-    answers: ['link', 'create', 'cancel'],
+    answers: ['link', 'create', 'retry', 'cancel'],
     what: ({ jobCandidateId, employeeId }: OfHire & { employeeId: string }) =>
       `The HR system has no employee ${employeeId} to link to job candidate ${jobCandidateId}.`,
     asks: 'Answer link with the id of the right one.',
@@ -195,7 +196,7 @@ export const holdCatalogue = {
   },
   LEFT_AFTER_EMPLOYEE: {
     scope: 'hire',
-    answers: ['keep', 'left'],
+    answers: ['keep', 'left', 'retry'],
     what: ({ jobCandidateId, employeeId }: OfHire & { employeeId: string }) =>
       `Job candidate ${jobCandidateId} left the hiring stage after employee ${employeeId} was made. ` +
       'Nothing is undone by itself.',

@@ -1,0 +1,191 @@
+import pino from 'pino';
+import { expect, test } from 'vitest';
+import { openHold, takeAnswer } from '../../activities/hire/hold-hire.ts';
+import { readDecisions } from '../../activities/hire/read-decisions.ts';
+import { type Answer, entryOf } from '../../src/hire/answers.ts';
+import { type Decisions, undecided } from '../../src/hire/decisions.ts';
+import { holdCatalogue } from '../../src/hire/hold-catalogue.ts';
+import { type HoldCode, type HoldRequest, holdOf, refusalAnswers } from '../../src/hire/holds.ts';
+import type { Finding } from '../../src/plan/identity-ladder.ts';
+import { judgeAdoption } from '../../src/plan/judge-adoption.ts';
+import { judgeClaim } from '../../src/plan/judge-claim.ts';
+import { judgeCreate } from '../../src/plan/judge-create.ts';
+import { type EmployeeObservation, planEmployee } from '../../src/plan/plan-employee.ts';
+import { planEnrolment } from '../../src/plan/plan-enrolment.ts';
+import { insertHires, latestHire } from '../../src/store/hires.ts';
+import { answerHold, listHolds } from '../../src/store/holds.ts';
+import { freshStore } from '../store/stores.ts';
+
+const ref = { tenantId: 'acme', jobCandidateId: '5012', period: 1 };
+const other = { tenantId: 'acme', jobCandidateId: '4001', period: 1 };
+const { jobCandidateId } = ref;
+
+/** What an answer that takes an id is given, and what the world then shows under it. */
+const NAMED = { id: 'oc-right', employeeId: 'right' };
+
+/** Everything that led to one hold, and what comes of the same facts once somebody has answered. */
+interface Case {
+  hold: HoldRequest;
+  before?: Partial<Decisions>;
+  /** The step that held, over unchanged facts. Absent where each answer ends the hire or only looks again. */
+  again?: (decisions: Decisions) => unknown;
+}
+
+const observed: EmployeeObservation = {
+  ref,
+  candidateId: '88',
+  fields: {},
+  problems: [],
+  own: undefined,
+  before: undefined,
+  reference: 'acme:88',
+  unsettledCreate: false,
+};
+
+function plan(facts: Partial<EmployeeObservation>): (decisions: Decisions) => unknown {
+  return (decisions) => {
+    const named = decisions.link === NAMED.employeeId ? { named: { id: NAMED.employeeId } } : {};
+    return planEmployee({ ...observed, ...facts, ...named }, decisions);
+  };
+}
+
+function enrol(decisions: Decisions): unknown {
+  const planned = planEnrolment({ flow: '7' }, decisions);
+  if (planned.kind === 'enrol') return 'the partner answers as before';
+  if (planned.kind !== 'adopt' || planned.onboardingCandidateId !== 'oc-wrong') return planned;
+  return judgeAdoption({ ...adoption, otherHire: '4001' });
+}
+
+const adoption = {
+  jobCandidateId,
+  onboardingCandidateId: 'oc-wrong',
+  otherHire: undefined,
+  flow: { shown: '7', wanted: '7' },
+  email: { shown: undefined, wanted: undefined },
+};
+
+const weak: Finding[] = [
+  { by: 'reference', found: { kind: 'none', trusted: true } },
+  { by: 'email', found: { kind: 'one', ref: { id: 'wrong' }, by: 'email' } },
+];
+const anothers: Partial<EmployeeObservation> = {
+  named: { id: 'wrong' },
+  findings: weak,
+  links: [{ employeeId: 'wrong', candidateId: '99', samePartnerCompany: true, hire: other }],
+};
+const lost = { attempt: 1, outcome: 'open' as const };
+
+function create(decisions: Decisions): unknown {
+  if (decisions.link !== undefined) return plan({ findings: weak })(decisions);
+  return judgeCreate(weak, lost, decisions);
+}
+
+const rejected = { jobCandidateId, status: 'rejected' };
+/** Their answers lead to steps of their own: another enrolment, the employee, the end. */
+const onboard = (decisions: Decisions): unknown => decisions.createAnyway ?? 'waits as before';
+
+const cases: Record<Exclude<HoldCode, 'CREDITS_USED_UP' | 'REBUILT_BASELINE'>, Case> = {
+  ENROLMENT_UNKNOWN: { hold: holdOf('ENROLMENT_UNKNOWN', { jobCandidateId, reference: 'r' }), again: enrol },
+  ENROLLED_ELSEWHERE: { hold: holdOf('ENROLLED_ELSEWHERE', { jobCandidateId }), again: enrol },
+  ADOPT_NOT_FOUND: {
+    hold: holdOf('ADOPT_NOT_FOUND', { onboardingCandidateId: 'oc-wrong' }),
+    before: { adopt: 'oc-wrong' },
+    again: enrol,
+  },
+  ADOPT_MISFIT: {
+    hold: holdOf('ADOPT_MISFIT', { jobCandidateId, onboardingCandidateId: 'oc-wrong', misfit: 'belongs elsewhere' }),
+    before: { adopt: 'oc-wrong' },
+    again: enrol,
+  },
+  ENROLMENT_GONE: { hold: holdOf('ENROLMENT_GONE', { jobCandidateId, onboardingCandidateId: 'oc' }), again: onboard },
+  ONBOARDING_REJECTED: { hold: holdOf('ONBOARDING_REJECTED', rejected), again: onboard },
+  ONBOARDING_FAILED: { hold: holdOf('ONBOARDING_FAILED', rejected), again: onboard },
+  ONBOARDING_TERMINATED: { hold: holdOf('ONBOARDING_TERMINATED', rejected), again: onboard },
+  ONBOARDING_DEADLINE: { hold: holdOf('ONBOARDING_DEADLINE', { jobCandidateId }), again: onboard },
+  PERSON_HIRED_BEFORE: {
+    hold: holdOf('PERSON_HIRED_BEFORE', { jobCandidateId, other }),
+    again: (decisions) => judgeClaim({ ref, holder: other, before: other }, decisions),
+  },
+  PERSON_BEING_HIRED: { hold: holdOf('PERSON_BEING_HIRED', { jobCandidateId, other }) },
+  MAPPING_INCOMPLETE: { hold: holdOf('MAPPING_INCOMPLETE', { jobCandidateId, problems: '', fields: {} }) },
+  IDENTITY_AMBIGUOUS: {
+    hold: holdOf('IDENTITY_AMBIGUOUS', {
+      jobCandidateId,
+      reason: 'weak-evidence',
+      keys: ['email'],
+      employeeIds: ['wrong'],
+    }),
+    again: plan({ findings: weak }),
+  },
+  EMPLOYEE_OF_ANOTHER: {
+    hold: holdOf('EMPLOYEE_OF_ANOTHER', { jobCandidateId, employeeIds: ['wrong'], other }),
+    before: { link: 'wrong' },
+    again: plan(anothers),
+  },
+  LINK_NOT_FOUND: {
+    hold: holdOf('LINK_NOT_FOUND', { jobCandidateId, employeeId: 'wrong' }),
+    before: { link: 'wrong' },
+    again: plan({ findings: [] }),
+  },
+  CREATE_UNKNOWN: {
+    hold: holdOf('CREATE_UNKNOWN', { jobCandidateId, attempt: 1, employeeIds: ['wrong'] }),
+    again: create,
+  },
+  WRITE_BACK_TARGET_MISSING: { hold: holdOf('WRITE_BACK_TARGET_MISSING', { jobCandidateId }) },
+  WRITE_BACK_REFUSED: {
+    hold: holdOf('WRITE_BACK_REFUSED', { onboardingCandidateId: 'oc', refusal: 'CONFLICT', status: null }),
+  },
+  WRITE_BACK_NOT_VERIFIED: { hold: holdOf('WRITE_BACK_NOT_VERIFIED', { jobCandidateId, targets: [] }) },
+  TOO_MANY_CANCELLATIONS: { hold: holdOf('TOO_MANY_CANCELLATIONS', { jobCandidateId, most: 5 }) },
+  TERMINATE_REFUSED: {
+    hold: holdOf('TERMINATE_REFUSED', { jobCandidateId, onboardingCandidateIds: ['oc'], refusal: 'X', said: '' }),
+  },
+  LEFT_AFTER_EMPLOYEE: { hold: holdOf('LEFT_AFTER_EMPLOYEE', { jobCandidateId, employeeId: '7' }) },
+};
+
+const tenantHolds = Object.entries(holdCatalogue).filter(([, { scope }]) => scope === 'tenant');
+const refusals = Object.entries(refusalAnswers).map(([when, accepted]): [string, Case] => [
+  `a refusal (${when})`,
+  { hold: { code: 'FLOW_INACTIVE', message: 'm', answers: accepted } },
+]);
+const walked = [...Object.entries(cases), ...refusals];
+
+test('the walk passes every hold of the catalogue', () => {
+  const codes = [...Object.keys(cases), ...tenantHolds.map(([code]) => code)];
+  expect(codes.toSorted()).toEqual(Object.keys(holdCatalogue).toSorted());
+});
+
+test.each(walked)('%s: a person may have it looked at again, and may end it', (_, { hold }) => {
+  expect(hold.answers).toContain('retry');
+  expect(entryOf('retry')).toMatchObject({ next: 'same' });
+  const ends = hold.answers.filter((answer) => endOf(answer) !== undefined);
+  expect(ends).not.toEqual([]);
+});
+
+/** What ends a hire at once, or the step that does; should that be refused, the refusal's own hold ends it at once. */
+function endOf(answer: Answer): string | undefined {
+  const { ends, next } = entryOf(answer) ?? {};
+  return ends ?? (next === 'cancel' ? next : undefined);
+}
+
+const answered = walked.flatMap(([name, one]) =>
+  one.hold.answers.filter((answer) => answer !== 'retry').map((answer) => [name, answer, one] as const),
+);
+
+test.each(answered)('%s answered %s leads somewhere else', async (_, answer, { hold, before = {}, again }) => {
+  const { store } = await freshStore('sqlite');
+  const deps = { store, log: pino({ level: 'silent' }) } as unknown as Parameters<typeof takeAnswer>[0];
+  await insertHires(store, [{ ...ref, state: 'open' }]);
+  const { holdId } = await openHold(deps, { ...ref, hold });
+  const takes = entryOf(answer)?.takes as keyof typeof NAMED | undefined;
+  const given = { answer, arguments: takes === undefined ? [] : [NAMED[takes]], by: 'somebody' };
+  expect(await answerHold(store, holdId, given)).toBe(true);
+  const taken = await takeAnswer(deps, { ...ref, holdId });
+  if (taken.verdict !== 'answered') throw new Error('the answer was not taken');
+  expect(await listHolds(store)).toEqual([]);
+  if (taken.ends !== undefined) return expect((await latestHire(store, 'acme', '5012'))?.state).toBe(taken.ends);
+  if (taken.next === 'cancel' || taken.next === 're-enrol') return;
+  expect(taken.next).not.toBe('same');
+  const decisions = { ...undecided, ...before, ...(await readDecisions(store, ref)) };
+  expect(again?.(decisions)).not.toEqual(again?.({ ...undecided, ...before }));
+});
