@@ -65,7 +65,7 @@ function companyMismatch(tenantId: string): ConnectorError {
     action: 'reauthorize',
     message:
       `The partner key of tenant ${tenantId} works but shows none of the jobs and people this tenant is known to ` +
-      "have: it looks like another company's key. Nothing was started, cancelled or written. Put the right key behind " +
-      `partner.apiKey; or, if it is the right company, run: hirebridge tenant confirm-company ${tenantId}`,
+      "have: it looks like another company's key. Nothing was started, cancelled or written. Put the right key " +
+      `behind partner.apiKey; or, if it is the right company, run: hirebridge tenant confirm-company ${tenantId}`,
   });
 }

@@ -17,7 +17,9 @@ export function compareJobs(
   return evidence.includes('other') ? 'other' : 'none';
 }
 
-/** Ids of two companies may be equal by chance: the same moment of creation decides, or the title where one is missing. */
+/**
+ * Ids of two companies may be equal by chance: the same moment of creation decides, or the title where one is missing.
+ */
 function compareJob(job: Record<string, unknown>, known: Record<string, unknown> | undefined): CompanyEvidence {
   if (known === undefined) return 'none';
   const [was, is] = [instantOf(known['createdAt']), instantOf(job['createdAt'])];

@@ -6,8 +6,8 @@ import type { Connection } from './connections.ts';
 import type { ActivityDeps } from './deps.ts';
 
 /**
- * Runs work of one tenant with its two ends open. A paused tenant's work waits; a key that no longer works pauses the tenant once
- * and everything else of it waits with it; a key never seen is first checked to be the same company's.
+ * Runs work of one tenant with its two ends open. A paused tenant's work waits; a key that no longer works pauses the
+ * tenant once and everything else of it waits with it; a key never seen is first checked to be the same company's.
  */
 export async function guarded<T>(
   deps: ActivityDeps,
@@ -57,7 +57,9 @@ function tenantPaused(tenantId: string, code: string, pausedMs: number): Connect
   return new ConnectorError({
     code: 'TENANT_PAUSED',
     action: 'throttle',
-    message: `Tenant ${tenantId} is paused (${code}). Its work goes on by itself once the cause is cured; see hirebridge status.`,
+    message:
+      `Tenant ${tenantId} is paused (${code}). Its work goes on by itself once the cause is cured; ` +
+      'see hirebridge status.',
     retryAfterMs: pausedMs,
   });
 }

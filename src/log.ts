@@ -11,10 +11,12 @@ const REDACTED = '[redacted]';
  */
 const HIDDEN = new Set(
   (
-    'key apikey xapikey webhookkey xwebhookkey authorization cookie setcookie password secret token headers body payload rawbody ' +
+    'key apikey xapikey webhookkey xwebhookkey authorization cookie setcookie password secret token headers body ' +
+    'payload rawbody ' +
     'email emails emailaddress workemail personalemail phone phones phonenumber mobile mobilephone ' +
     'name names firstname lastname middlename fullname givenname familyname displayname preferredname ' +
-    'birthdate dateofbirth address street postalcode nationalid ssn taxid salary pay iban resume candidate employee person fields values'
+    'birthdate dateofbirth address street postalcode nationalid ssn taxid salary pay iban resume ' +
+    'candidate employee person fields values'
   ).split(' '),
 );
 const BOUND = [

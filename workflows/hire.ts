@@ -35,8 +35,9 @@ const steps: Record<Exclude<HireStep, 'ended'>, Step> = {
 };
 
 /**
- * Follows one application that reached the hiring stage until its employee exists and the Employee ID stands with the partner.
- * Carries ids and verdicts; every record stays in the store. What is true is asked before each irreversible step.
+ * Follows one application that reached the hiring stage until its employee exists and the Employee ID stands with the
+ * partner. Carries ids and verdicts; every record stays in the store. What is true is asked before each irreversible
+ * step.
  */
 export async function hire(input: HireInput): Promise<HireResult> {
   const hints = listenForHints();
@@ -169,7 +170,10 @@ async function writeAgain({ progress, hints, ...hire }: Hire, asked: HoldRequest
   return 'write-back';
 }
 
-/** The person seems to be out of the hiring stage. One reading proves nothing: grace, a second read and a known-good read decide. */
+/**
+ * The person seems to be out of the hiring stage. One reading proves nothing: grace, a second read and a known-good
+ * read decide.
+ */
 async function confirmLeft(hire: Hire): Promise<HireStep> {
   if (!(await isGoneAfterGrace(hire))) return 'enrol';
   const allowed = await hire.activities.allowCancellation(hire.ref);
@@ -186,7 +190,10 @@ async function cancel(hire: Hire): Promise<HireStep> {
   return 'ended';
 }
 
-/** The employee exists and the ID is written back. Nothing is undone by itself: a person who left now is a question to a person. */
+/**
+ * The employee exists and the ID is written back. Nothing is undone by itself: a person who left now is a question to a
+ * person.
+ */
 async function watchDone(hire: Hire): Promise<HireStep> {
   if (await isPresent(hire)) return 'ended';
   if (!(await isGoneAfterGrace(hire))) return 'ended';
@@ -245,7 +252,9 @@ interface Hints {
   has(about: HintAbout): boolean;
   all(): HintAbout[];
   add(heard: readonly HintAbout[]): void;
-  /** Hints about the person heard before this call are answered by it where it says that it read the person afterwards. */
+  /**
+   * Hints about the person heard before this call are answered by it where it says that it read the person afterwards.
+   */
   answeredBy<T extends object>(call: Promise<T>): Promise<T>;
   /** All of them where none is named. */
   clear(about?: HintAbout): void;

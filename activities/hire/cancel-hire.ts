@@ -50,7 +50,9 @@ export function confirmGone(deps: ActivityDeps, ref: HireRef): ReturnType<HireAc
   });
 }
 
-/** A wrong filter or a mass move must not end hires by the dozen: above the tenant's number an hour, a person decides. */
+/**
+ * A wrong filter or a mass move must not end hires by the dozen: above the tenant's number an hour, a person decides.
+ */
 export function allowCancellation(deps: ActivityDeps, ref: HireRef): ReturnType<HireActivities['allowCancellation']> {
   return guarded(deps, ref.tenantId, async ({ tenant }) => {
     const most = tenant.policies.changeLimits.cancellationsPerHour;
@@ -128,6 +130,8 @@ function hasEmployeeAlready(ref: HireRef, employeeId: string): ConnectorError {
   return new ConnectorError({
     code: 'EMPLOYEE_EXISTS',
     action: 'reject',
-    message: `Job candidate ${ref.jobCandidateId} cannot be cancelled: employee ${employeeId} exists. End the employment in the HR system.`,
+    message:
+      `Job candidate ${ref.jobCandidateId} cannot be cancelled: employee ${employeeId} exists. ` +
+      'End the employment in the HR system.',
   });
 }

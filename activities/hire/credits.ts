@@ -31,7 +31,9 @@ async function signalWaiting({ store, signalHire, log }: ActivityDeps, tenantId:
     await signalHire({ tenantId, jobCandidateId: hire.job_candidate_id }, 'credits', { start: false });
 }
 
-/** Many enrolments may have passed the gate before the first 402 closed it: having each of them refused helps nobody. */
+/**
+ * Many enrolments may have passed the gate before the first 402 closed it: having each of them refused helps nobody.
+ */
 export function turnBackAtGate(
   { closedGates }: ActivityDeps,
   { tenantId, jobCandidateId }: HireRef,

@@ -4,7 +4,10 @@ import type { Tenant } from '../../src/tenants/schema.ts';
 
 const PREFIX = 'hirebridge';
 
-/** The externalRef of an enrolment: `hirebridge:<jobCandidateId>:<period>`, from the second enrolment of a period on with its number. */
+/**
+ * The externalRef of an enrolment: `hirebridge:<jobCandidateId>:<period>`, from the second enrolment of a period on
+ * with its number.
+ */
 export function enrolmentReference({ jobCandidateId, period }: HireRef, enrolment: number): string {
   const base = `${PREFIX}:${jobCandidateId}:${period}`;
   return enrolment > 1 ? `${base}:${enrolment}` : base;

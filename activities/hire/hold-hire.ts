@@ -25,7 +25,10 @@ async function releaseUnused(store: Store, ref: HireRef): Promise<void> {
   if ((await readHireRow(store, ref)).employee_id === null) await releaseClaim(store, ref);
 }
 
-/** A person's answer, taken once: the hold closes with it. What it decides is read from the store by the step that follows. */
+/**
+ * A person's answer, taken once: the hold closes with it. What it decides is read from the store by the step that
+ * follows.
+ */
 export async function takeAnswer(
   { store, log }: ActivityDeps,
   { holdId, ...ref }: HireRef & { holdId: string },

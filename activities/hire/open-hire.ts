@@ -18,8 +18,8 @@ import { readPresence } from '../presence/read-presence.ts';
 type Input = Parameters<HireActivities['openHire']>[0];
 
 /**
- * Finds or opens the hire of this application in `hires`: what is recorded there counts, whatever Temporal still remembers. A person
- * who is not in a hiring stage now opens nothing: a stale event costs no row and no credit.
+ * Finds or opens the hire of this application in `hires`: what is recorded there counts, whatever Temporal still
+ * remembers. A person who is not in a hiring stage now opens nothing: a stale event costs no row and no credit.
  */
 export function openHire(deps: ActivityDeps, input: Input): Promise<Opened> {
   return guarded(deps, input.tenantId, async (connection) => {
@@ -57,8 +57,8 @@ async function adopt({ store }: ActivityDeps, connection: Connection, row: HireR
 }
 
 /**
- * Every step looks before it writes, so a workflow that starts anew may begin at the last one that is certain. What a person answered
- * and the lost workflow did not come to do is done first: their word must not be lost with it.
+ * Every step looks before it writes, so a workflow that starts anew may begin at the last one that is certain. What a
+ * person answered and the lost workflow did not come to do is done first: their word must not be lost with it.
  */
 async function resume({ store }: ActivityDeps, connection: Connection, row: HireRow): Promise<Opened> {
   const step = row.employee_id === null ? 'enrol' : 'write-back';
@@ -117,7 +117,9 @@ function baselinePending(tenantId: string): ConnectorError {
   return new ConnectorError({
     code: 'BASELINE_PENDING',
     action: 'throttle',
-    message: `Tenant ${tenantId} is still recording who was hired before go-live. No hire starts before that is complete.`,
+    message:
+      `Tenant ${tenantId} is still recording who was hired before go-live. ` +
+      'No hire starts before that is complete.',
     retryAfterMs: 2_000,
   });
 }

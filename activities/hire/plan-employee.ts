@@ -24,7 +24,9 @@ type Planned = Awaited<ReturnType<HireActivities['planEmployee']>>;
 
 const READ_MS = 30_000;
 
-/** Reads the person anew, takes the claim, looks along the identity ladder, and saves what should be written and why. */
+/**
+ * Reads the person anew, takes the claim, looks along the identity ladder, and saves what should be written and why.
+ */
 export function planEmployee(deps: ActivityDeps, ref: HireRef): Promise<Planned> {
   return withHireOrHeld(deps, ref, async (hire): Promise<Planned> => {
     await updateHire(hire.store, hire.ref, { step: 'employ' });

@@ -12,7 +12,9 @@ import { type HireContext, withHireOrHeld } from './with-hire.ts';
 
 type Verdict = Awaited<ReturnType<HireActivities['readOnboarding']>>;
 
-/** Where the onboarding stands now. The states of the steps do not matter: the partner sums them up in overallStatus. */
+/**
+ * Where the onboarding stands now. The states of the steps do not matter: the partner sums them up in overallStatus.
+ */
 export function readOnboarding(deps: ActivityDeps, given: HireRef): ReturnType<HireActivities['readOnboarding']> {
   return withHireOrHeld(deps, given, async (hire) => {
     const { store, connection, ref, row, decisions } = hire;

@@ -19,8 +19,8 @@ export interface Sources {
 }
 
 /**
- * Reads the person where they are now and maps them. `left` and `not-yet` say that nothing may be created; a create that already left
- * must be settled whatever the stage, so `anyStage` reads on.
+ * Reads the person where they are now and maps them. `left` and `not-yet` say that nothing may be created; a create
+ * that already left must be settled whatever the stage, so `anyStage` reads on.
  */
 export async function readSources(
   hire: HireContext,

@@ -28,8 +28,9 @@ export async function terminateEnrolment(
 }
 
 /**
- * True when we ended this enrolment ourselves, also when the answer to that was lost. Asked when the person is back in the stage while
- * their hire is being cancelled: after our own termination that is a new period, and no question to anybody.
+ * True when we ended this enrolment ourselves, also when the answer to that was lost. Asked when the person is back in
+ * the stage while their hire is being cancelled: after our own termination that is a new period, and no question to
+ * anybody.
  */
 export async function isTerminatedByUs(hire: HireContext): Promise<boolean> {
   const latest = await latestIntent(hire.store, hire.ref, verbOf(hire.row));
@@ -105,7 +106,9 @@ export function underWay(ref: HireRef, waitMs: number): ConnectorError {
   return new ConnectorError({
     code: 'OUTCOME_UNKNOWN',
     action: 'unknown',
-    message: `A request for job candidate ${ref.jobCandidateId} may still be under way. The hire is cancelled after its deadline.`,
+    message:
+      `A request for job candidate ${ref.jobCandidateId} may still be under way. ` +
+      'The hire is cancelled after its deadline.',
     retryAfterMs: waitMs + 50,
   });
 }

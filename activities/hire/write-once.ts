@@ -50,8 +50,8 @@ export type Once<T> =
 export type Settled<T> = { kind: 'adopted'; value: T } | Unprovable | { kind: 'clear'; latest: OpenIntent | undefined };
 
 /**
- * Makes one foreign write at most once: look first, then commit the intent, then call, then commit the outcome. While an earlier
- * request may still be under way it throws OUTCOME_UNKNOWN with the time to wait.
+ * Makes one foreign write at most once: look first, then commit the intent, then call, then commit the outcome. While
+ * an earlier request may still be under way it throws OUTCOME_UNKNOWN with the time to wait.
  */
 export async function writeOnce<T, Pinned>(options: OnceOptions<T, Pinned>): Promise<Once<T>> {
   const settled = await settleEarlier(options);
@@ -117,8 +117,8 @@ async function settle<T, Pinned>(
 }
 
 /**
- * Time since this was called. The larger of two clocks counts: the steady one stands still while a machine is suspended,
- * the other may be set back.
+ * Time since this was called. The larger of two clocks counts: the steady one stands still while a machine is
+ * suspended, the other may be set back.
  */
 export function startClock(): Elapsed {
   const wall = Date.now();
@@ -138,7 +138,8 @@ function guardFor(verb: string, giveUpMs: number, elapsed: Elapsed, sinceRead: E
       throw new ConnectorError({
         code: 'DEADLINE_PASSED',
         action: 'retry',
-        message: `${verb} was not sent: its deadline passed while this worker stood still. The next attempt looks first.`,
+        message:
+          `${verb} was not sent: its deadline passed while this worker stood still. ` + 'The next attempt looks first.',
       });
     },
   };
@@ -148,7 +149,9 @@ function outcomeUnknown(verb: string, waitMs: number, cause?: unknown): Connecto
   return new ConnectorError({
     code: 'OUTCOME_UNKNOWN',
     action: 'unknown',
-    message: `${verb} left and no answer came. Nothing is sent again before its deadline has passed and a look has shown what became of it.`,
+    message:
+      `${verb} left and no answer came. Nothing is sent again before its deadline has passed and a look has shown ` +
+      'what became of it.',
     retryAfterMs: Math.max(250, Math.ceil(waitMs) + 50),
     cause,
   });

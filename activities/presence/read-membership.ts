@@ -26,7 +26,8 @@ const FILTER_PROVEN_FOR_MS = 2 * 86_400_000;
 
 /**
  * Answers looks for people of one job in the same stages. Where asking for each of them costs less than the list, the
- * partner's filter is asked first. Whoever it does not show is looked for in the whole list: a filter proves no absence.
+ * partner's filter is asked first. Whoever it does not show is looked for in the whole list: a filter proves no
+ * absence.
  */
 export async function readMemberships(
   store: Store,

@@ -191,7 +191,8 @@ export const holdCatalogue = {
     scope: 'hire',
     answers: ['retry', 'keep'],
     what: ({ jobCandidateId, onboardingCandidateIds, said }: OfHire & RefusedEnd) =>
-      `The hiring platform does not end enrolment ${onboardingCandidateIds.join(', ')} of job candidate ${jobCandidateId}. ${said}`,
+      `The hiring platform does not end enrolment ${onboardingCandidateIds.join(', ')} of job candidate ` +
+      `${jobCandidateId}. ${said}`,
     asks: 'End it there, then answer retry; or keep to end the hire and leave the enrolment as it is.',
   },
   LEFT_AFTER_EMPLOYEE: {

@@ -28,7 +28,9 @@ export async function openStore(url: string, options: OpenOptions & { plugins?: 
     throw new ConnectorError({
       code: 'STORE_UNREACHABLE',
       action: 'retry',
-      message: `The store (${database.kind}) cannot be opened: ${describe(error)}. Check that the database runs and that this user may create tables.`,
+      message:
+        `The store (${database.kind}) cannot be opened: ${describe(error)}. ` +
+        'Check that the database runs and that this user may create tables.',
       cause: error,
     });
   }

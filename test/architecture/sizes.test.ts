@@ -1,17 +1,20 @@
 import { expect, test } from 'vitest';
-import { sizeViolations } from './sizes.ts';
-import { readCode } from './tree.ts';
+import { sizeViolations, wideLines } from './sizes.ts';
+import { readCode, readProse } from './tree.ts';
 import { twinViolations } from './twins.ts';
 
 const lines = (count: number): string => Array.from({ length: count }, (_, at) => `  const x${at} = ${at};`).join('\n');
 
 /** Files that are still too large: this list only ever gets shorter. */
-const unfinished = ['src/hire/holds.ts', 'workflows/hire.ts'];
+const unfinished = ['workflows/hire.ts has'];
 
-test('no function has more than 50 lines, no file more than 250', () => {
+test('no function has more than 50 lines, no file more than 250, no line more than 120 columns', () => {
   const found = [...readCode()].flatMap(([file, source]) => sizeViolations(file, source));
-  const large = found.filter((line) => !line.endsWith('columns wide'));
-  expect(large.filter((line) => !unfinished.some((file) => line.startsWith(file)))).toEqual([]);
+  expect(found.filter((line) => !unfinished.some((known) => line.startsWith(known)))).toEqual([]);
+});
+
+test('no line of prose has more than 120 columns', () => {
+  expect([...readProse()].flatMap(([file, source]) => wideLines(file, source))).toEqual([]);
 });
 
 test('nothing of more than eight lines stands twice', () => {
@@ -36,11 +39,12 @@ test.each([
   expect(sizeViolations('src/plan/example.ts', source)).toHaveLength(expected);
 });
 
-test('lists of facts may be long, but not wide', () => {
-  const wide = `// ${'x'.repeat(118)}`;
-  expect(sizeViolations('test/contract/facts/example.ts', `${lines(300)}\n${wide}`)).toEqual([
-    'test/contract/facts/example.ts:301 is 121 columns wide',
+test('lists of facts may be long, but not wide, except where they quote', () => {
+  const source = `${lines(300)}\n// ${'x'.repeat(118)}`;
+  expect(sizeViolations('src/partner/contract/example.ts', source)).toEqual([
+    'src/partner/contract/example.ts:301 is 121 columns wide',
   ]);
+  expect(sizeViolations('test/contract/facts/example.ts', source)).toEqual([]);
 });
 
 const nine = ['a', 'b', 'c', 'd', 'e', 'f', 'g', 'h', 'i'].map((name) => `  run(${name}, 'one');`);

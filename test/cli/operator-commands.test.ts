@@ -201,7 +201,7 @@ const DELIVERY = {
   state: 'waiting',
 } as const;
 
-test('inbox list shows what became undeliverable without its body, and inbox retry gives it to the relay again', async () => {
+test('inbox list shows undeliverable deliveries without their body; inbox retry has them relayed again', async () => {
   const data = await dataDir(async (store) => {
     await insertDelivery(store, DELIVERY);
     await store.kysely.updateTable('inbox').set({ state: 'undeliverable', failures: 10 }).execute();

@@ -21,7 +21,8 @@ export async function runNewman({ folder }: ToolInput): Promise<Judged> {
   const { code, output, seconds } = await run(['npx', '--yes', `newman@${VERSION}`, ...files, ...reporters], folder);
   const { stats, executions } = (JSON.parse(await readFile(report, 'utf8')) as Report).run;
   const refused = executions.filter(({ response }) => (response?.code ?? 0) >= 300).map(({ item }) => item.name);
-  const counts = `${stats.requests.total} requests, ${stats.assertions.failed} of ${stats.assertions.total} assertions failed`;
+  const { requests, assertions } = stats;
+  const counts = `${requests.total} requests, ${assertions.failed} of ${assertions.total} assertions failed`;
   const others = refused.length === 0 ? 'all successes' : `documented refusals: ${refused.join(', ')}`;
   return {
     ok: code === 0 && stats.requests.total === 89,

@@ -30,9 +30,9 @@ export async function runSchemathesis({ folder, known, ...input }: ToolInput): P
   const cases = first.cases + second.cases;
   const failures = first.failures + second.failures;
   const ok = first.code === 0 && second.code === 0 && failures === 0 && cases >= LEAST_CASES;
+  const seconds = first.seconds + second.seconds;
   const says =
-    `${cases} cases (${second.cases} about known records), ${failures} unique failures (${VERSION}, ${first.seconds + second.seconds}` +
-    ' s)';
+    `${cases} cases (${second.cases} about known records), ${failures} unique failures ` + `(${VERSION}, ${seconds} s)`;
   return { ok, says, output: (first.code === 0 ? second : first).output };
 }
 

@@ -11,7 +11,7 @@ beforeAll(async () => {
 
 afterAll(() => world?.close());
 
-test('one hired event makes one enrolment, one employee, one Employee ID; whoever was hired before stays untouched', async () => {
+test('one hired event makes one enrolment, one employee, one Employee ID; earlier hires stay untouched', async () => {
   await Promise.all([world.startReceiver(), world.startWorker()]);
   await until('the baseline is complete', async () =>
     (await world.cli(['status'])).stdout.includes('3 before-go-live'),

@@ -113,7 +113,7 @@ describe.concurrent('a worker stopped between intent and send, woken when anothe
     expect((await world.employees()).length).toBeLessThanOrEqual(1);
   }, 240_000);
 
-  test('stopped after its last look at the clock, creates nobody twice in Postgres without any unique key', async () => {
+  test('stopped after its last look at the clock, creates nobody twice in Postgres without a unique key', async () => {
     const [store, hris] = await Promise.all([createDatabase(), createDatabase()]);
     const world = await build({ storeUrl: store.url, hrisUrl: hris.url, hris: { referenceColumn: 'none' } });
     await stopAndWake(world, 'create', 'after');

@@ -201,7 +201,11 @@ test('the fields a mapping may read are fields of the partner’s records', () =
   }
 });
 
-test("the JSON Schema for editors is up to date (write it with: node -e \"import('./src/mapping/schema.ts').then(async (m) => (await import('node:fs')).writeFileSync('mappings/mapping.schema.json', m.mappingJsonSchema()))\")", async () => {
+/**
+ * Written with: node -e "import('./src/mapping/schema.ts').then(async (m) =>
+ * (await import('node:fs')).writeFileSync('mappings/mapping.schema.json', m.mappingJsonSchema()))"
+ */
+test('the JSON Schema for editors is up to date', async () => {
   const kept = await readFile(new URL('../../mappings/mapping.schema.json', import.meta.url), 'utf8');
   expect(JSON.parse(kept)).toEqual(JSON.parse(mappingJsonSchema()));
 });

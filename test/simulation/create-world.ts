@@ -152,7 +152,9 @@ function launch(world: World, name: string): void {
   currentProcess.run(process, () => startWorker(world, process));
 }
 
-/** Does what the partner has planned, and sends webhooks when they are due, to a receiver that stores before it answers. */
+/**
+ * Does what the partner has planned, and sends webhooks when they are due, to a receiver that stores before it answers.
+ */
 function pump(world: World): void {
   const { timeline, state } = world;
   if (world.pumping) return;

@@ -76,7 +76,8 @@ const byCode: Record<string, Wish> = {
   PERSON_HIRED_BEFORE: ({ whims }) => [drawOne(whims, ['same-employee', 'transfer', 'new-employment']), []],
   ENROLLED_ELSEWHERE(world, customer, hold) {
     const [own] = world.state.all<{ id: string }>(
-      `select o.id from onboarding_candidates o join candidates c on c.email = o.email join job_candidates j on j.candidate_id = c.id
+      `select o.id from onboarding_candidates o
+         join candidates c on c.email = o.email join job_candidates j on j.candidate_id = c.id
        where j.id = ? and o.company_id = ? and o.external_ref is null order by o.seq desc`,
       Number(hold.job_candidate_id),
       customer.companyId,

@@ -66,7 +66,8 @@ function planOf(world: World, customer: Customer): Deed[] {
 
 function applicants(world: World, customer: Customer): Applicant[] {
   return world.state.all<Applicant>(
-    `select j.id, j.candidate_id as candidateId, j.job_id as jobId, c.email from job_candidates j join candidates c on c.id = j.candidate_id
+    `select j.id, j.candidate_id as candidateId, j.job_id as jobId, c.email
+       from job_candidates j join candidates c on c.id = j.candidate_id
      join stages s on s.id = j.stage_id where j.company_id = ? and s.type <> 'HIRED' order by j.id`,
     customer.companyId,
   );

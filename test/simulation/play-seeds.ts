@@ -86,6 +86,10 @@ async function endWithoutFaults(scenario: Scenario): Promise<Ends> {
   return ends!;
 }
 
+function endOf({ value, error }: { value?: unknown; error?: unknown }): string {
+  return error === undefined ? JSON.stringify(value) : `ERROR ${String((error as Error).message)}`;
+}
+
 function trace(world: World): void {
   const start = Date.UTC(2026, 0, 5, 9);
   const print = (at: number, text: string): void =>
@@ -109,7 +113,7 @@ function trace(world: World): void {
     ]),
     ...world.temporal.attempts.map((one): [number, string] => [
       one.at,
-      `ACTIVITY ${one.name} #${one.attempt} ${JSON.stringify(one.input)} -> ${one.error === undefined ? JSON.stringify(one.value) : `ERROR ${String((one.error as Error).message)}`}`,
+      `ACTIVITY ${one.name} #${one.attempt} ${JSON.stringify(one.input)} -> ${endOf(one)}`,
     ]),
     ...world.given.map((one): [number, string] => [start, `ANSWER ${JSON.stringify(one)}`]),
   ];

@@ -1,4 +1,7 @@
-/** Plays seeds of the hire path: `npm run test:simulation -- --seeds 10000`, or one again with `--seed N --trace`; `--quirks` changes the partner. */
+/**
+ * Plays seeds of the hire path: `npm run test:simulation -- --seeds 10000`, or one again with `--seed N --trace`;
+ * `--quirks` changes the partner.
+ */
 import { availableParallelism } from 'node:os';
 import { parseArgs } from 'node:util';
 import { again, playInProcesses, seedsFrom } from './play-in-processes.ts';

@@ -46,7 +46,9 @@ function pageOf(people: readonly { id: string }[], page: number) {
   return { page, items: people.slice(page * 100, page * 100 + 100), unreadable: [], total: people.length };
 }
 
-/** A list that gets a row in front whenever one was answered. Of pages asked for together the last is answered first. */
+/**
+ * A list that gets a row in front whenever one was answered. Of pages asked for together the last is answered first.
+ */
 function growing(partner: PartnerClient): PartnerClient {
   const people = Array.from({ length: PEOPLE }, (_, id) => ({ id: String(id) }));
   const answered = new Map(Array.from({ length: 5 }, (_, page) => [page, Promise.withResolvers<void>()]));

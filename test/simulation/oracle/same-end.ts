@@ -103,7 +103,8 @@ interface HireEnd {
 
 function periodsOf({ store }: World, { tenantId, jobCandidateId }: HireFact): HireEnd[] {
   return store.all<HireEnd>(
-    `select period, state, step, enrolment, onboarding_reference as reference, onboarding_status as onboarding, employee_id as employeeId
+    `select period, state, step, enrolment, onboarding_reference as reference, onboarding_status as onboarding,
+       employee_id as employeeId
      from hires where tenant_id = ? and job_candidate_id = ? order by period`,
     tenantId,
     jobCandidateId,
