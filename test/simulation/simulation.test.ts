@@ -1,9 +1,11 @@
 import { availableParallelism } from 'node:os';
 import { fileURLToPath } from 'node:url';
 import { expect, test } from 'vitest';
+import { quirkNames } from '../../src/sandbox/quirks.ts';
 import { plants } from './plants.ts';
 import { again, playInProcesses, seedsFrom } from './play-in-processes.ts';
 import type { SeedLine } from './play-seeds.ts';
+import { drawScenario, withQuirks } from './scenario.ts';
 
 const processes = Math.min(2, availableParallelism());
 
@@ -29,6 +31,15 @@ test('200 seeds of the hire path, and those that once showed a bug, end without 
   ).toBeUndefined();
   expect(lines.map((line) => line.seed)).toEqual(plays.map(Number));
   expect(lines.reduce((sum, line) => sum + line.compared, 0)).toBeGreaterThan(100);
+});
+
+test('seeds of a partner with quirks, several of each, end without a violation', { timeout: 180_000 }, async () => {
+  const plays = seedsFrom(1, 24, { quirks: true });
+  const lines = await play(plays);
+  const [failed] = lines.filter((line) => line.violations.length > 0);
+  expect(failed && `${failed.play}: ${failed.violations.join('\n')}\nagain: ${again(failed.play)}`).toBeUndefined();
+  const shown = lines.flatMap(({ seed }) => withQuirks(drawScenario(seed)).quirks);
+  for (const quirk of quirkNames) expect(shown.filter((one) => one === quirk).length).toBeGreaterThan(3);
 });
 
 test('the oracle sees a planted violation of each of the ten invariants', async () => {

@@ -13,6 +13,7 @@ export function checkAsked(world: World, facts: Facts): string[] {
     ...checkAdopted(facts),
     ...checkSamePerson(world, facts),
     ...checkOwnEndings(world, facts),
+    ...checkVerdicts(world, facts),
   ];
 }
 
@@ -91,5 +92,24 @@ function checkOwnEndings(world: World, { effects, hires, enrolments }: Facts): s
       return byOthers
         ? []
         : [`I10 job candidate ${hire.jobCandidateId} is held for an enrolment that we ended ourselves`];
+    });
+}
+
+const VERDICTS: Record<string, string> = { ONBOARDING_REJECTED: 'rejected', ONBOARDING_FAILED: 'failed' };
+
+/** A status that is no verdict asks nobody: somebody is asked of a rejection only when there was one. */
+function checkVerdicts(world: World, { effects, hires, enrolments }: Facts): string[] {
+  const all = [...enrolments.values()].flat();
+  return world.store
+    .all<{ id: string; code: string }>('select distinct job_candidate_id as id, code from holds')
+    .flatMap(({ id, code }) => {
+      const verdict = VERDICTS[code];
+      const candidateId = hires.find((hire) => hire.jobCandidateId === id)?.candidateId;
+      if (verdict === undefined || candidateId === undefined) return [];
+      const own = new Set(all.filter((one) => one.candidateId === candidateId).map((one) => one.id));
+      const given = effects.some(
+        (row) => row.name === 'onboarding-status' && own.has(String(row.subject)) && row.detail['to'] === verdict,
+      );
+      return given ? [] : [`I10 job candidate ${id} is held by ${code}, and their onboarding never was ${verdict}`];
     });
 }

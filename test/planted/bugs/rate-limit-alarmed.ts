@@ -1,0 +1,13 @@
+import { type PlantedBug, tests } from '../planted-bug.ts';
+
+export const bug: PlantedBug = {
+  name: 'wait for the rate limit is trouble',
+  patches: [
+    {
+      file: 'activities/watch-activity.ts',
+      find: 'if (key === undefined || isWait(error)) return;',
+      replace: 'if (key === undefined || isWait(undefined)) return;',
+    },
+  ],
+  caughtBy: tests(/waits for the rate limit are no trouble/, 'test/activities/watch-activity.test.ts'),
+};
