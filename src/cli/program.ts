@@ -11,6 +11,7 @@ import { addInbox } from './inbox.ts';
 import { addOpenApi } from './openapi.ts';
 import { example } from './options.ts';
 import { exitCodeOf, printError } from './print-error.ts';
+import { addReference } from './reference.ts';
 import { addSandbox } from './sandbox.ts';
 import { addServe } from './serve.ts';
 import { addStatus } from './status.ts';
@@ -36,6 +37,7 @@ const COMMANDS = [
   addSandbox,
   addOpenApi,
   addCollection,
+  addReference,
 ] as const;
 
 function createProgram(): Command {

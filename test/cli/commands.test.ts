@@ -15,7 +15,7 @@ test.each([
   ['sync', 'hirebridge sync acme candidates'],
   ['tenant', 'Commands:'],
   ['sandbox', 'hirebridge sandbox --jobs 3'],
-  ['doctor', 'hirebridge doctor --json'],
+  ['doctor', 'hirebridge doctor --all --json'],
   ['openapi', 'hirebridge openapi --yaml'],
   ['collection', 'hirebridge collection --environment sandbox'],
 ])('%s --help shows an example', async (verb, expected) => {

@@ -2,6 +2,7 @@ import { access, readdir, readFile, writeFile } from 'node:fs/promises';
 import path from 'node:path';
 import { afterEach, beforeEach, expect, test, vi } from 'vitest';
 import { loadTenants } from '../../src/tenants/load-tenants.ts';
+import { runCli } from '../cli/cli-process.ts';
 import { scratchFolder } from '../harness/scratch-folder.ts';
 
 const root = path.join(import.meta.dirname, '../..');
@@ -51,4 +52,9 @@ test.each(documents)('%s names only scripts and files that exist', async (docume
   const links = [...text.matchAll(/\]\((?!https?:)([^)#]+)/g)].map(([, link]) => link ?? '');
   const folder = path.dirname(path.join(root, document));
   await Promise.all(links.map((link) => access(path.join(folder, link))));
+});
+
+test('docs/reference.md is what `hirebridge reference` writes', async () => {
+  const { stdout } = await runCli(['reference']);
+  expect(await read('docs/reference.md')).toBe(stdout);
 });

@@ -1,0 +1,38 @@
+import type { Argument, Command } from 'commander';
+import { example } from './options.ts';
+
+export function addReference(program: Command): void {
+  program
+    .command('reference')
+    .description('Write the reference of every command, file key and environment variable, as Markdown.')
+    .addHelpText('after', example('hirebridge reference > docs/reference.md'))
+    .action(() => runReference(program));
+}
+
+async function runReference(program: Command): Promise<void> {
+  const { settingsReference } = await import('../operator/reference.ts');
+  const commands = ['## Commands', ...program.commands.flatMap((command) => commandLines(command, 'hirebridge'))];
+  const head = ['# Reference', '', 'Written by `hirebridge reference`; a test keeps it equal.', ''];
+  process.stdout.write(`${[...head, settingsReference(), '', ...commands].join('\n')}\n`);
+}
+
+function commandLines(command: Command, parent: string): string[] {
+  const name = `${parent} ${command.name()}`;
+  if (command.commands.length > 0) return command.commands.flatMap((inner) => commandLines(inner, name));
+  const usage = [name, ...command.registeredArguments.map(argumentText)].join(' ');
+  const options = command.options.map(
+    ({ flags, description, argChoices }) =>
+      `- \`${flags}\`: ${description}${argChoices === undefined ? '' : ` (${argChoices.join(', ')})`}`,
+  );
+  const args = command.registeredArguments.map((one) => `- \`${argumentText(one)}\`: ${one.description}`);
+  return ['', `### \`${usage}\``, '', command.description(), ...listOf([...args, ...options])];
+}
+
+function listOf(lines: readonly string[]): string[] {
+  return lines.length === 0 ? [] : ['', ...lines];
+}
+
+function argumentText(argument: Argument): string {
+  const name = argument.variadic ? `${argument.name()}...` : argument.name();
+  return argument.required ? `<${name}>` : `[${name}]`;
+}
