@@ -43,7 +43,9 @@ const onboardingEnded = {
   answers: ['retry', 're-enrol', 'create-anyway', 'cancel'],
   what: ({ jobCandidateId, status }: OfHire & { status: string }) =>
     `The onboarding of job candidate ${jobCandidateId} is ${status}.`,
-  asks: 'Answer re-enrol (costs one more credit), create-anyway (makes the employee all the same), cancel, or retry to look again.',
+  asks:
+    'Answer re-enrol (costs one more credit), create-anyway (makes the employee all the same), cancel, ' +
+    'or retry to look again.',
 } as const satisfies HoldEntry;
 
 /** Every hold that hirebridge opens by itself; a refusal from outside becomes one through `refusalHold`. */
