@@ -1,0 +1,105 @@
+import pino from 'pino';
+import { expect, test } from 'vitest';
+import type { ActivityDeps } from '../../../activities/deps.ts';
+import { cancelHire, startNextEnrolment } from '../../../activities/hire/cancel-hire.ts';
+import { openHold, takeAnswer } from '../../../activities/hire/hold-hire.ts';
+import { readOnboarding } from '../../../activities/hire/read-onboarding.ts';
+import { ConnectorError } from '../../../src/errors.ts';
+import { holdOf } from '../../../src/hire/holds.ts';
+import { listAlarms } from '../../../src/store/alarms.ts';
+import { recordEnrolment } from '../../../src/store/enrolments.ts';
+import { insertHires, latestHire } from '../../../src/store/hires.ts';
+import { answerHold, listHolds } from '../../../src/store/holds.ts';
+import { readTenantState, recordVerifiedKey } from '../../../src/store/tenant-states.ts';
+import { freshStore } from '../../store/stores.ts';
+
+const ref = { tenantId: 'acme', jobCandidateId: '5012', period: 1 };
+
+/** An enrolled hire, and a partner whose onboarding answers as told. */
+async function enrolled(partner: { status: string; refusesToEnd?: boolean }) {
+  const { store } = await freshStore('sqlite');
+  await readTenantState(store, 'acme');
+  await recordVerifiedKey(store, 'acme', 'one');
+  await insertHires(store, [{ ...ref, state: 'open' }]);
+  await recordEnrolment(store, ref, 1, { id: 'oc', status: 'in_progress' });
+  const ends: string[] = [];
+  const onboarding = {
+    getCandidate: async () => ({ data: { onboardingCandidateId: 'oc', overallStatus: partner.status } }),
+    terminate: async () => {
+      ends.push('oc');
+      if (!partner.refusesToEnd) return;
+      throw new ConnectorError({ code: 'FLOW_LOCKED', action: 'reject', message: 'FLOW_LOCKED (request r1).' });
+    },
+  };
+  const policies = { onboarding: { flow: '7', readyAt: ['completed'] }, enrolAt: ['HIRED'], createAt: ['HIRED'] };
+  const connection = { tenant: { tenant: 'acme', policies }, partner: { onboarding }, keyFingerprint: 'one' };
+  const deps = {
+    store,
+    log: pino({ level: 'silent' }),
+    connections: { of: async () => connection },
+    limits: { giveUpMs: 5_000, partnerLagMs: 0, pausedMs: 0 },
+  } as unknown as ActivityDeps;
+  return { deps, store, ends, partner, row: () => latestHire(store, 'acme', '5012') };
+}
+
+type Enrolled = Awaited<ReturnType<typeof enrolled>>;
+
+/** Answers a hold as a person does, and lets the workflow take it. */
+async function answer(
+  { deps, store }: Enrolled,
+  word: string,
+  hold = holdOf('PERSON_BEING_HIRED', { ...ref, other: ref }),
+) {
+  const { holdId } = await openHold(deps, { ...ref, hold });
+  await answerHold(store, holdId, { answer: word, arguments: [], by: 'ann' });
+  return takeAnswer(deps, { ...ref, holdId });
+}
+
+test('a status that nobody knows is waited out, without a hold and with one alarm for each new value', async () => {
+  const world = await enrolled({ status: 'awaiting_signature' });
+  const { deps, store, partner } = world;
+  expect(await readOnboarding(deps, ref)).toEqual({ verdict: 'waiting' });
+  expect(await readOnboarding(deps, ref)).toEqual({ verdict: 'waiting' });
+  partner.status = 'ada@acme.example';
+  expect(await readOnboarding(deps, ref)).toEqual({ verdict: 'waiting' });
+  expect(await listHolds(store)).toEqual([]);
+  const alarms = await listAlarms(store);
+  expect(alarms.map(({ subject, times }) => [subject, times])).toEqual([
+    ['overallStatus awaiting_signature', 2],
+    ['overallStatus (not a word)', 1],
+  ]);
+  partner.status = 'completed';
+  expect(await readOnboarding(deps, ref)).toEqual({ verdict: 'ready' });
+});
+
+test('a refused end of an enrolment is asked about and not sent again; keep ends the hire without it', async () => {
+  const world = await enrolled({ status: 'in_progress', refusesToEnd: true });
+  const { deps, ends, row } = world;
+  await answer(world, 'cancel');
+  const refused = await cancelHire(deps, ref);
+  if (refused.verdict !== 'hold') throw new Error('not held');
+  expect(refused.hold).toMatchObject({ code: 'TERMINATE_REFUSED', answers: ['retry', 'keep'] });
+  expect(refused.hold.message).toContain('FLOW_LOCKED');
+  expect(ends).toHaveLength(1);
+  expect(await answer(world, 'keep', refused.hold)).toMatchObject({ next: 'ended', ends: 'kept' });
+  expect(await row()).toMatchObject({ state: 'kept' });
+});
+
+test('a person’s cancel stands while its refusal is tried again', async () => {
+  const world = await enrolled({ status: 'in_progress', refusesToEnd: true });
+  const { deps, partner, row } = world;
+  await answer(world, 'cancel');
+  const refused = await cancelHire(deps, ref);
+  if (refused.verdict !== 'hold') throw new Error('not held');
+  await answer(world, 'retry', refused.hold);
+  partner.refusesToEnd = false;
+  expect(await cancelHire(deps, ref)).toEqual({ verdict: 'cancelled', state: 'cancelled' });
+  expect(await row()).toMatchObject({ state: 'cancelled' });
+});
+
+test('a refused end before another enrolment is asked about, and the first one stays', async () => {
+  const world = await enrolled({ status: 'rejected', refusesToEnd: true });
+  world.partner.status = 'in_progress';
+  expect(await startNextEnrolment(world.deps, ref)).toMatchObject({ hold: { code: 'TERMINATE_REFUSED' } });
+  expect(await world.row()).toMatchObject({ enrolment: 1, onboarding_candidate_id: 'oc' });
+});
