@@ -5,7 +5,7 @@ interface UnknownValue {
   /** As the contract calls it. */
   field: string;
   value: string;
-  /** What happens to the hires concerned, as a sentence. */
+  /** What happens to the hires concerned, and what may be done, in sentences. */
   goesOn: string;
 }
 
@@ -19,7 +19,7 @@ export async function noteUnknownValue(
   const shown = /^[\w .-]{1,40}$/.test(value) ? value : '(not a word)';
   const message =
     `The hiring platform sent ${field} "${shown}", which the specification does not name. ${goesOn} ` +
-    'Ask the platform what it means; if it means ready, add it to policies.onboarding.readyAt.';
+    'Ask the platform what it means.';
   await noteTrouble(
     store,
     { tenantId, kind: 'unknown-value', subject: `${field} ${shown}`, reason: 'UNKNOWN_VALUE', message },

@@ -47,7 +47,7 @@ async function judgeStatus({ store, connection: { tenant }, ref }: HireContext, 
   await noteUnknownValue(store, tenant.tenant, {
     field: 'overallStatus',
     value: status,
-    goesOn: 'Hires wait with it.',
+    goesOn: 'Hires wait with it; if it means ready, add it to policies.onboarding.readyAt.',
   });
   return { verdict: 'waiting' };
 }

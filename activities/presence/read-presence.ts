@@ -1,8 +1,9 @@
 import { ConnectorError } from '../../src/errors.ts';
-import type { JobCandidate } from '../../src/partner/contract/job-candidate.ts';
+import { evaluationStatuses, type JobCandidate } from '../../src/partner/contract/job-candidate.ts';
 import { readJob } from '../../src/store/jobs.ts';
 import type { Store } from '../../src/store/open-store.ts';
 import type { Connection } from '../connections.ts';
+import { noteUnknownValue } from '../note-unknown-value.ts';
 import { refreshJobs } from '../reconcile/refresh-jobs.ts';
 import { type Fetched, fetchJobCandidates } from './fetch-job-candidates.ts';
 import { isRejected } from './list-stage.ts';
@@ -30,8 +31,24 @@ export async function readPresence(
   if (jobCandidate === undefined) return { verdict: 'missing' };
   const { jobId, candidateId } = jobCandidate;
   if ((await readJob(store, connection.tenant.tenant, jobId)) === undefined) await reads.jobs('');
+  await noteUnknownEvaluation(store, connection.tenant.tenant, jobCandidate);
   const inside = await isInside(reads, connection, { jobCandidate, stages });
   return { verdict: inside ? 'in' : 'out', jobCandidate, candidateId, jobId };
+}
+
+const evaluations: ReadonlySet<string> = new Set(evaluationStatuses);
+
+/** Only REJECTED takes somebody out of a stage; a value that nobody knows does not, and is told. */
+async function noteUnknownEvaluation(
+  store: Store,
+  tenantId: string,
+  { evaluationStatus }: JobCandidate,
+): Promise<void> {
+  if (evaluationStatus === undefined || evaluationStatus === null) return;
+  const value = String(evaluationStatus);
+  if (evaluations.has(value.toUpperCase())) return;
+  const goesOn = 'Whoever has it counts as not rejected.';
+  await noteUnknownValue(store, tenantId, { field: 'evaluationStatus', value, goesOn });
 }
 
 async function isInside(reads: SharedReads, connection: Connection, look: MembershipLook): Promise<boolean> {
