@@ -7,18 +7,18 @@ import type { StreamActivities, StreamInput, StreamStep } from '../src/streams/s
 import type { ActivityDeps } from './deps.ts';
 import { toFailure } from './failures.ts';
 import { applyPlan } from './hire/apply-plan.ts';
+import { cancelHire, startNextEnrolment } from './hire/cancel-hire.ts';
 import {
   allowCancellation,
-  cancelHire,
   confirmGone,
   describeLeftAfterEmployee,
+  hasEmployee,
   readHire,
-  startNextEnrolment,
-} from './hire/cancel-hire.ts';
+} from './hire/confirm-gone.ts';
 import { enrol } from './hire/enrol.ts';
 import { finishHire } from './hire/finish-hire.ts';
 import { openHold, takeAnswer } from './hire/hold-hire.ts';
-import { hasEmployee, openHire } from './hire/open-hire.ts';
+import { openHire } from './hire/open-hire.ts';
 import { planEmployee } from './hire/plan-employee.ts';
 import { readOnboarding } from './hire/read-onboarding.ts';
 import { writeBack } from './hire/write-back.ts';

@@ -1,12 +1,13 @@
 import { ConnectorError } from '../../src/errors.ts';
-import { asksToCancel } from '../../src/hire/answers.ts';
 import type { HireActivities, Opened } from '../../src/hire/hire-activities.ts';
 import type { HireRef } from '../../src/hire/hire-ref.ts';
 import type { HirePolicy } from '../../src/hire/hire-run.ts';
-import { isResting } from '../../src/hire/hire-state.ts';
+import type { HireStep } from '../../src/hire/hire-step.ts';
+import { type KnownHire, planOpening } from '../../src/plan/plan-opening.ts';
 import { moveResting } from '../../src/store/hire-states.ts';
-import { insertHires, latestHire, readHireRow } from '../../src/store/hires.ts';
+import { insertHires, latestHire } from '../../src/store/hires.ts';
 import { answersOf, lastAnswered } from '../../src/store/holds.ts';
+import type { Store } from '../../src/store/open-store.ts';
 import type { HireRow } from '../../src/store/schema.ts';
 import { readTenantState } from '../../src/store/tenant-states.ts';
 import { hiringStagesOf } from '../../src/tenants/hiring-stages.ts';
@@ -19,7 +20,8 @@ type Input = Parameters<HireActivities['openHire']>[0];
 
 /**
  * Finds or opens the hire of this application in `hires`: what is recorded there counts, whatever Temporal still
- * remembers. A person who is not in a hiring stage now opens nothing: a stale event costs no row and no credit.
+ * remembers. Every step looks before it writes, so a workflow that starts anew may begin at the last one that is
+ * certain.
  */
 export function openHire(deps: ActivityDeps, input: Input): Promise<Opened> {
   return guarded(deps, input.tenantId, async (connection) => {
@@ -27,68 +29,45 @@ export function openHire(deps: ActivityDeps, input: Input): Promise<Opened> {
     const tenant = await readTenantState(store, input.tenantId);
     if (tenant.baseline_done_at === null) throw baselinePending(input.tenantId);
     const latest = await latestHire(store, input.tenantId, input.jobCandidateId);
-    if (latest?.state === 'open') return resume(deps, connection, latest);
-    if (latest?.state === 'done') return resumeDone(deps, connection, latest, input.watch);
-    if (latest !== undefined && isResting(latest.state))
-      return input.adopt ? adopt(deps, connection, latest) : closed(latest);
-    return openPeriod(deps, connection, input, latest);
+    const opening = planOpening(await readKnown(store, latest), input);
+    if (opening.kind === 'look') return openPeriod(deps, connection, input, { latest, period: opening.period });
+    if (latest === undefined || opening.kind === 'closed') return closed(latest);
+    if (opening.kind === 'reopen') await moveResting(store, latest, 'open');
+    const { step, hold } = opening.kind === 'resume' ? opening : { step: 'enrol' as const, hold: undefined };
+    return { ...opened(connection, latest.period, step), ...(hold === undefined ? {} : { hold }) };
   });
 }
 
+async function readKnown(store: Store, row: HireRow | undefined): Promise<KnownHire> {
+  if (row === undefined) return { latest: undefined, lastAnswered: undefined, answers: [] };
+  const last = await lastAnswered(store, keyOf(row));
+  return {
+    latest: { period: row.period, state: row.state, employeeId: row.employee_id },
+    lastAnswered: last && { holdId: last.hold_id, code: last.code, isClosed: last.closed_at !== null },
+    answers: await answersOf(store, keyOf(row)),
+  };
+}
+
+/** A person who is not in a hiring stage now opens nothing: a stale event costs no row and no credit. */
 async function openPeriod(
   { store, log }: ActivityDeps,
   connection: Connection,
   { tenantId, jobCandidateId }: Input,
-  latest: HireRow | undefined,
+  { latest, period }: { latest: HireRow | undefined; period: number },
 ): Promise<Opened> {
   const presence = await readPresence(store, connection, jobCandidateId, hiringStagesOf(connection.tenant));
-  if (presence.verdict !== 'in') return latest === undefined ? notHired() : closed(latest);
-  const period = (latest?.period ?? 0) + 1;
+  if (presence.verdict !== 'in') return closed(latest);
   const { candidateId, jobId } = presence;
   const fresh = await insertHires(store, [{ tenantId, jobCandidateId, period, state: 'open', candidateId, jobId }]);
   if (fresh > 0) log.info({ tenantId, jobCandidateId, period }, 'hire opened');
   return opened(connection, period, 'enrol');
 }
 
-/** A person asked for a hire of before go-live, or for one that was ended by somebody's word. */
-async function adopt({ store }: ActivityDeps, connection: Connection, row: HireRow): Promise<Opened> {
-  await moveResting(store, row, 'open');
-  return opened(connection, row.period, 'enrol');
-}
-
-/**
- * Every step looks before it writes, so a workflow that starts anew may begin at the last one that is certain. What a
- * person answered and the lost workflow did not come to do is done first: their word must not be lost with it.
- */
-async function resume({ store }: ActivityDeps, connection: Connection, row: HireRow): Promise<Opened> {
-  const step = row.employee_id === null ? 'enrol' : 'write-back';
-  const last = await lastAnswered(store, keyOf(row));
-  if (last?.closed_at === null)
-    return { ...opened(connection, row.period, step), hold: { holdId: last.hold_id, code: last.code } };
-  const isCancelled = row.employee_id === null && asksToCancel(await answersOf(store, keyOf(row)));
-  return opened(connection, row.period, isCancelled ? 'cancel' : step);
-}
-
-/** The employee is there; what is left is a person who may have gone since, or an answer about that. */
-async function resumeDone(
-  { store }: ActivityDeps,
-  connection: Connection,
-  row: HireRow,
-  watch: boolean,
-): Promise<Opened> {
-  const last = await lastAnswered(store, keyOf(row));
-  const watching = opened(connection, row.period, 'watch-done');
-  if (last?.closed_at === null) return { ...watching, hold: { holdId: last.hold_id, code: last.code } };
-  return watch ? watching : closed(row);
-}
-
 function keyOf(row: HireRow): HireRef {
   return { tenantId: row.tenant_id, jobCandidateId: row.job_candidate_id, period: row.period };
 }
 
-type FirstStep = 'enrol' | 'write-back' | 'watch-done' | 'cancel';
-
-function opened(connection: Connection, period: number, step: FirstStep): Extract<Opened, { verdict: 'open' }> {
+function opened(connection: Connection, period: number, step: HireStep): Extract<Opened, { verdict: 'open' }> {
   return { verdict: 'open', period, step, policy: policyOf(connection) };
 }
 
@@ -101,16 +80,9 @@ function policyOf({ tenant }: Connection): HirePolicy {
   };
 }
 
-function closed(row: HireRow): Opened {
+function closed(row: HireRow | undefined): Opened {
+  if (row === undefined) return { verdict: 'closed', period: 0, state: 'not-hired' };
   return { verdict: 'closed', period: row.period, state: row.state };
-}
-
-function notHired(): Opened {
-  return { verdict: 'closed', period: 0, state: 'not-hired' };
-}
-
-export async function hasEmployee({ store }: ActivityDeps, ref: HireRef): Promise<boolean> {
-  return (await readHireRow(store, ref)).employee_id !== null;
 }
 
 function baselinePending(tenantId: string): ConnectorError {

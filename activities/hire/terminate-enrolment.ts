@@ -2,6 +2,7 @@ import { ConnectorError, isConnectorError } from '../../src/errors.ts';
 import type { HireRef } from '../../src/hire/hire-ref.ts';
 import { type Held, held } from '../../src/hire/holds.ts';
 import { terminalStatuses } from '../../src/partner/contract/onboarding-candidate.ts';
+import { liveEnrolment, mayBeTerminatedByUs } from '../../src/plan/plan-cancel.ts';
 import { latestIntent } from '../../src/store/intents.ts';
 import type { HireRow } from '../../src/store/schema.ts';
 import type { Connection } from '../connections.ts';
@@ -28,13 +29,13 @@ export async function terminateEnrolment(
 }
 
 /**
- * True when we ended this enrolment ourselves, also when the answer to that was lost. Asked when the person is back in
- * the stage while their hire is being cancelled: after our own termination that is a new period, and no question to
- * anybody.
+ * True when we ended this enrolment ourselves, also when the answer to that was lost. Asked when the person is back
+ * in the stage while their hire is being cancelled: after our own termination that is a new period, and no question
+ * to anybody.
  */
 export async function isTerminatedByUs(hire: HireContext): Promise<boolean> {
   const latest = await latestIntent(hire.store, hire.ref, verbOf(hire.row));
-  if (latest === undefined || latest.outcome === 'absent' || latest.outcome === 'refused') return false;
+  if (!mayBeTerminatedByUs(latest)) return false;
   const ids = await enrolmentIds(hire);
   const settled = await settleEarlier(terminationOf(hire, { ids, reason: '', sinceRead: startClock() }));
   return settled.kind === 'adopted';
@@ -92,12 +93,12 @@ function unlessThereIsNothingToEnd(error: unknown): void {
   if (!isConnectorError(error, 'ALREADY_TERMINAL') && !isConnectorError(error, 'NOT_FOUND')) throw error;
 }
 
-/** The enrolment that we know of, or one whose answer was lost: an open intent is waited for and then looked up. */
 async function enrolmentIds({ store, connection, ref, row }: HireContext): Promise<string[]> {
-  if (row.onboarding_candidate_id !== null) return [row.onboarding_candidate_id];
-  const intent = await latestIntent(store, ref, `enrol:${row.enrolment}`);
-  if (intent === undefined) return [];
-  if (intent.outcome === 'open' && intent.give_up_at > intent.now) throw underWay(ref, intent.give_up_at - intent.now);
+  const enrolling = await latestIntent(store, ref, `enrol:${row.enrolment}`);
+  const live = liveEnrolment(row.onboarding_candidate_id, enrolling);
+  if (live.kind === 'none') return [];
+  if (live.kind === 'known') return [live.onboardingCandidateId];
+  if (live.kind === 'wait') throw underWay(ref, live.waitMs);
   const hits = await findEnrolments(connection, enrolmentReference(ref, row.enrolment));
   return hits.map((hit) => hit.onboardingCandidateId);
 }

@@ -1,14 +1,15 @@
+import { decide } from '../../src/hire/answers.ts';
 import type { Decisions } from '../../src/hire/decisions.ts';
 import type { HireRef } from '../../src/hire/hire-ref.ts';
 import type { Held, refusalAnswers } from '../../src/hire/holds.ts';
 import { readHireRow } from '../../src/store/hires.ts';
+import { answersOf } from '../../src/store/holds.ts';
 import { latestIntent, type OpenIntent } from '../../src/store/intents.ts';
 import type { Store } from '../../src/store/open-store.ts';
 import type { HireRow } from '../../src/store/schema.ts';
 import type { Connection } from '../connections.ts';
 import type { ActivityDeps } from '../deps.ts';
 import { guarded, guardedOrHeld } from '../guarded.ts';
-import { readDecisions } from './read-decisions.ts';
 
 /** One hire at work: the tenant's two ends, and what the store held of the hire when it was read. */
 export interface HireContext {
@@ -17,6 +18,8 @@ export interface HireContext {
   connection: Connection;
   ref: HireRef;
   row: HireRow;
+  /** Every answer given in this period, oldest first: read each time, so that they outlive every workflow. */
+  answers: Awaited<ReturnType<typeof answersOf>>;
   decisions: Decisions;
   /** The newest attempt at making the employee. */
   creation: OpenIntent | undefined;
@@ -49,6 +52,7 @@ async function read(deps: ActivityDeps, connection: Connection, given: HireRef):
   const { tenantId, jobCandidateId, period } = given;
   const ref = { tenantId, jobCandidateId, period };
   const row = await readHireRow(store, ref);
-  const decisions = await readDecisions(store, ref);
-  return { deps, store, connection, ref, row, decisions, creation: await latestIntent(store, ref, CREATE_VERB) };
+  const answers = await answersOf(store, ref);
+  const creation = await latestIntent(store, ref, CREATE_VERB);
+  return { deps, store, connection, ref, row, answers, decisions: decide(answers), creation };
 }

@@ -1,8 +1,7 @@
 import pino from 'pino';
 import { expect, test } from 'vitest';
 import { openHold, takeAnswer } from '../../activities/hire/hold-hire.ts';
-import { readDecisions } from '../../activities/hire/read-decisions.ts';
-import { type Answer, entryOf } from '../../src/hire/answers.ts';
+import { type Answer, decide, entryOf } from '../../src/hire/answers.ts';
 import { type Decisions, undecided } from '../../src/hire/decisions.ts';
 import { holdCatalogue } from '../../src/hire/hold-catalogue.ts';
 import { type HoldCode, type HoldRequest, holdOf, refusalAnswers } from '../../src/hire/holds.ts';
@@ -13,7 +12,7 @@ import { judgeCreate } from '../../src/plan/judge-create.ts';
 import { type EmployeeObservation, planEmployee } from '../../src/plan/plan-employee.ts';
 import { planEnrolment } from '../../src/plan/plan-enrolment.ts';
 import { insertHires, latestHire } from '../../src/store/hires.ts';
-import { answerHold, listHolds } from '../../src/store/holds.ts';
+import { answerHold, answersOf, listHolds } from '../../src/store/holds.ts';
 import { freshStore } from '../store/stores.ts';
 
 const ref = { tenantId: 'acme', jobCandidateId: '5012', period: 1 };
@@ -186,6 +185,6 @@ test.each(answered)('%s answered %s leads somewhere else', async (_, answer, { h
   if (taken.ends !== undefined) return expect((await latestHire(store, 'acme', '5012'))?.state).toBe(taken.ends);
   if (taken.next === 'cancel' || taken.next === 're-enrol') return;
   expect(taken.next).not.toBe('same');
-  const decisions = { ...undecided, ...before, ...(await readDecisions(store, ref)) };
+  const decisions = { ...undecided, ...before, ...decide(await answersOf(store, ref)) };
   expect(again?.(decisions)).not.toEqual(again?.({ ...undecided, ...before }));
 });

@@ -1,0 +1,63 @@
+import { ConnectorError } from '../errors.ts';
+import { asksToCancel } from '../hire/answers.ts';
+import type { HireState } from '../hire/hire-state.ts';
+
+interface CancelledHire {
+  jobCandidateId: string;
+  state: HireState;
+  employeeId: string | null;
+  /** Every answer given, oldest first. */
+  answers: ReadonlyArray<{ answer: string }>;
+}
+
+interface CancelPlan {
+  /** By a person's word they may still stand in the stage: that must not start the hire again, so it is not `left`. */
+  ends: 'cancelled' | 'left';
+  /** Whether the person may be back: then the hire goes on. */
+  mayBeBack: boolean;
+}
+
+/** Ends a hire that has no employee: by a person's word, or because its person left the stage. */
+export function planCancel({ jobCandidateId, state, employeeId, answers }: CancelledHire): CancelPlan {
+  if (employeeId !== null) throw hasEmployee(jobCandidateId, employeeId);
+  if (asksToCancel(answers)) return { ends: 'cancelled', mayBeBack: false };
+  return { ends: 'left', mayBeBack: state === 'open' };
+}
+
+/** The newest attempt at a write. */
+interface Attempt {
+  outcome: 'open' | 'done' | 'absent' | 'refused';
+  give_up_at: number;
+  now: number;
+}
+
+type LiveEnrolment =
+  | { kind: 'none' }
+  | { kind: 'known'; onboardingCandidateId: string }
+  /** Its answer was lost: it is looked up by its reference. */
+  | { kind: 'look' }
+  /** Its request may still be under way. */
+  | { kind: 'wait'; waitMs: number };
+
+/** Which enrolment ends with the hire: the one that we know of, or one whose answer was lost. */
+export function liveEnrolment(onboardingCandidateId: string | null, enrolling: Attempt | undefined): LiveEnrolment {
+  if (onboardingCandidateId !== null) return { kind: 'known', onboardingCandidateId };
+  if (enrolling === undefined) return { kind: 'none' };
+  const waitMs = enrolling.give_up_at - enrolling.now;
+  return enrolling.outcome === 'open' && waitMs > 0 ? { kind: 'wait', waitMs } : { kind: 'look' };
+}
+
+/** Whether it may have been us who ended the enrolment: also when the answer to that was lost. */
+export function mayBeTerminatedByUs(terminating: Pick<Attempt, 'outcome'> | undefined): boolean {
+  return terminating?.outcome === 'open' || terminating?.outcome === 'done';
+}
+
+function hasEmployee(jobCandidateId: string, employeeId: string): ConnectorError {
+  return new ConnectorError({
+    code: 'EMPLOYEE_EXISTS',
+    action: 'reject',
+    message:
+      `Job candidate ${jobCandidateId} cannot be cancelled: employee ${employeeId} exists. ` +
+      'End the employment in the HR system.',
+  });
+}
