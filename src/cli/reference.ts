@@ -10,10 +10,10 @@ export function addReference(program: Command): void {
 }
 
 async function runReference(program: Command): Promise<void> {
-  const { settingsReference } = await import('../operator/reference.ts');
+  const { settingsReference, wrap } = await import('../operator/reference.ts');
   const commands = ['## Commands', ...program.commands.flatMap((command) => commandLines(command, 'hirebridge'))];
   const head = ['# Reference', '', 'Written by `hirebridge reference`; a test keeps it equal.', ''];
-  process.stdout.write(`${[...head, settingsReference(), '', ...commands].join('\n')}\n`);
+  process.stdout.write(`${[...head, settingsReference(), '', ...commands.map(wrap)].join('\n')}\n`);
 }
 
 function commandLines(command: Command, parent: string): string[] {

@@ -35,8 +35,26 @@ export function settingsReference(): string {
   ].join('\n');
 }
 
+const MOST_COLUMNS = 120;
+
+/** What is too long for a row stands below the table. */
 function table(rows: readonly SchemaRow[]): string[] {
-  return ['| key | takes | default | restart |', '|---|---|---|---|', ...rows.map(line)];
+  const notes = rows.filter((row) => line(row).length > MOST_COLUMNS).map(note);
+  const lines = rows.map((row) => (line(row).length > MOST_COLUMNS ? line({ ...row, ...SEE_BELOW }) : line(row)));
+  return ['| key | takes | default | restart |', '|---|---|---|---|', ...lines, ...notes];
+}
+
+const SEE_BELOW = { takes: 'see below the table' };
+
+function note({ key, takes }: SchemaRow): string {
+  return `\n${wrap(`\`${key}\` takes: ${takes}`)}`;
+}
+
+/** Breaks a line of Markdown between words; what follows is indented. */
+export function wrap(text: string): string {
+  if (text.length <= MOST_COLUMNS) return text;
+  const at = text.lastIndexOf(' ', MOST_COLUMNS);
+  return at < 3 ? text : `${text.slice(0, at)}\n${wrap(`  ${text.slice(at + 1)}`)}`;
 }
 
 function line({ key, takes, required, default: fallback }: SchemaRow): string {
