@@ -38,10 +38,10 @@ export async function noteSuccess({ store, log }: Watcher, activity: WatchedActi
 }
 
 function keyOf({ name, input }: WatchedActivity): AlarmKey | undefined {
-  const { tenantId, jobCandidateId, stream } = input as Record<string, unknown>;
-  if (typeof tenantId !== 'string') return undefined;
-  const of = jobCandidateId === undefined ? stream : `job candidate ${String(jobCandidateId)}`;
-  return { tenantId, kind: 'activity-failing', subject: of === undefined ? name : `${name} of ${String(of)}` };
+  const { tenantId, jobCandidateId, stream } = input as Partial<Record<string, string>>;
+  if (tenantId === undefined) return undefined;
+  const of = jobCandidateId === undefined ? stream : `job candidate ${jobCandidateId}`;
+  return { tenantId, kind: 'activity-failing', subject: of === undefined ? name : `${name} of ${of}` };
 }
 
 function unexpected(error: unknown): { code: string; message: string; action: 'retry' } {

@@ -1,19 +1,11 @@
-import {
-  allHandlersFinished,
-  condition,
-  continueAsNew,
-  log,
-  proxyActivities,
-  setHandler,
-  sleep,
-  workflowInfo,
-} from '@temporalio/workflow';
+import { allHandlersFinished, condition, continueAsNew, log, sleep, workflowInfo } from '@temporalio/workflow';
 import type { HireActivities } from '../src/hire/hire-activities.ts';
 import type { HireRef } from '../src/hire/hire-ref.ts';
-import type { HintAbout, HireInput, HireProgress, HireResult } from '../src/hire/hire-run.ts';
+import type { HireInput, HireProgress, HireResult } from '../src/hire/hire-run.ts';
 import type { HireStep } from '../src/hire/hire-step.ts';
 import { type HoldCode, type HoldRequest, holdOf } from '../src/hire/holds.ts';
-import { hintSignal } from './messages.ts';
+import { activitiesOf } from './activities-of.ts';
+import { type Hints, listenForHints } from './hints.ts';
 
 const MOST_VERIFY_TRIES = 5;
 const DEADLINE = 'ONBOARDING_DEADLINE' satisfies HoldCode;
@@ -44,7 +36,7 @@ export async function hire(input: HireInput): Promise<HireResult> {
   // What the start itself was told of is read by the first step anyway; what the run before heard is not.
   if (input.carried === undefined) hints.clear();
   else hints.add(input.carried.hints ?? []);
-  const activities = activitiesFor(input);
+  const activities = activitiesOf(input);
   const progress = input.carried ?? (await open(input, activities));
   if ('state' in progress) return hints.has('person') ? startAnew(input) : progress;
   const ref = { tenantId: input.tenantId, jobCandidateId: input.jobCandidateId, period: progress.period };
@@ -244,58 +236,4 @@ async function park(hire: Hire): Promise<HireStep> {
   if (allowed.verdict === 'hold') return held.from;
   delete progress.hold;
   return 'cancel';
-}
-
-interface Hints {
-  /** Waits for the next hint, at most so long; then gives and clears every hint that came. */
-  wait(timeoutMs?: number): Promise<Set<HintAbout>>;
-  has(about: HintAbout): boolean;
-  all(): HintAbout[];
-  add(heard: readonly HintAbout[]): void;
-  /**
-   * Hints about the person heard before this call are answered by it where it says that it read the person afterwards.
-   */
-  answeredBy<T extends object>(call: Promise<T>): Promise<T>;
-  /** All of them where none is named. */
-  clear(about?: HintAbout): void;
-}
-
-/** Set before the first await, so that no signal of the start is lost. */
-function listenForHints(): Hints {
-  const waiting = new Set<HintAbout>();
-  setHandler(hintSignal, (about) => {
-    waiting.add(about);
-  });
-  return {
-    async wait(timeoutMs) {
-      if (timeoutMs === undefined) await condition(() => waiting.size > 0);
-      else await condition(() => waiting.size > 0, timeoutMs);
-      const about = new Set(waiting);
-      waiting.clear();
-      return about;
-    },
-    has: (about) => waiting.has(about),
-    all: () => [...waiting],
-    add(heard) {
-      for (const about of heard) waiting.add(about);
-    },
-    async answeredBy(call) {
-      const heard = waiting.delete('person');
-      const answer = await call;
-      if (heard && !('present' in answer && answer.present === true)) waiting.add('person');
-      return answer;
-    },
-    clear(about) {
-      if (about === undefined) waiting.clear();
-      else waiting.delete(about);
-    },
-  };
-}
-
-function activitiesFor({ timing }: HireInput): HireActivities {
-  return proxyActivities<HireActivities>({
-    startToCloseTimeout: timing.attemptMs,
-    heartbeatTimeout: timing.heartbeatMs,
-    retry: { initialInterval: timing.retryMs, backoffCoefficient: 2, maximumInterval: 60_000 },
-  });
 }

@@ -30,6 +30,16 @@ export function startsNow(hire: Pick<HireRow, 'state'> | undefined): boolean {
   return hire === undefined || hire.state === 'left';
 }
 
+type Arriving = Pick<HireRow, 'state' | 'step' | 'employee_id'>;
+
+/**
+ * With stages apart, a hire waits between them for its person to reach the one where employees are created. The webhook
+ * that told of the move may be lost.
+ */
+export function waitsForCreateStage(hire: Arriving | undefined): boolean {
+  return hire?.state === 'open' && hire.step === 'employ' && hire.employee_id === null;
+}
+
 /** Hires of this job whose person is not in its list. */
 export function absentFrom<Hire extends Pick<HireRow, 'job_id' | 'job_candidate_id'>>(
   hires: readonly Hire[],

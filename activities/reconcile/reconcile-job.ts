@@ -7,7 +7,7 @@ import { hiringStagesOf } from '../../src/tenants/hiring-stages.ts';
 import { listStage, type StageMember } from '../presence/list-stage.ts';
 import { proveStageFilter } from '../presence/prove-stage-filter.ts';
 import { readPresence } from '../presence/read-presence.ts';
-import { absentFrom, startsNow } from './decisions.ts';
+import { absentFrom, startsNow, waitsForCreateStage } from './decisions.ts';
 import type { ListedJob } from './refresh-jobs.ts';
 import type { Reconcile } from './signal-hires.ts';
 
@@ -15,14 +15,16 @@ import type { Reconcile } from './signal-hires.ts';
 export async function reconcileJob(reconcile: Reconcile, job: ListedJob): Promise<void> {
   const { deps, connection, tenantId, counts } = reconcile;
   const before = counts.unreadable;
-  const present = await listPresent(reconcile, job);
+  const { present, arrived } = await listPresent(reconcile, job);
   counts.jobsListed += 1;
   counts.people += present.size;
   const known = await latestHires(deps.store, tenantId, [...present.keys()]);
   for (const jobCandidateId of present.keys()) {
-    if (!startsNow(known.get(jobCandidateId))) continue;
+    const hire = known.get(jobCandidateId);
+    const starts = startsNow(hire);
+    if (!starts && !(arrived.has(jobCandidateId) && waitsForCreateStage(hire))) continue;
     await deps.signalHire({ tenantId, jobCandidateId }, 'person', { start: true });
-    counts.started += 1;
+    counts[starts ? 'started' : 'hinted'] += 1;
   }
   const ids = new Set(present.keys());
   await signalAbsent(reconcile, job, ids);
@@ -32,15 +34,27 @@ export async function reconcileJob(reconcile: Reconcile, job: ListedJob): Promis
   await proveStageFilter(deps.store, connection, [...present.values()]);
 }
 
-async function listPresent({ connection, counts }: Reconcile, job: ListedJob): Promise<Map<string, StageMember>> {
+interface Present {
+  /** Everyone in a hiring stage. */
+  present: Map<string, StageMember>;
+  /** Those in a stage that creates employees and enrols nobody. */
+  arrived: Set<string>;
+}
+
+async function listPresent({ connection, counts }: Reconcile, job: ListedJob): Promise<Present> {
+  const { enrolAt } = connection.tenant.policies;
   const present = new Map<string, StageMember>();
+  const arrived = new Set<string>();
   for (const stage of hiringStagesOf(connection.tenant)) {
     for await (const { members, unreadable } of listStage(connection, job.jobId, stage, 'bulk')) {
-      for (const member of members) if (!member.rejected) present.set(member.jobCandidateId, member);
+      for (const member of members.filter((one) => !one.rejected)) {
+        present.set(member.jobCandidateId, member);
+        if (!enrolAt.includes(stage)) arrived.add(member.jobCandidateId);
+      }
       counts.unreadable += unreadable.length;
     }
   }
-  return present;
+  return { present, arrived };
 }
 
 /** Hires of this job whose person is not in the list: a hint to read, no proof of anything. */

@@ -31,7 +31,9 @@ async function replay(workflows: string, name: string): Promise<void> {
 async function bundleChanged(file: string, changes: Array<[find: string, replace: string]>): Promise<string> {
   const dir = await mkdtemp(join(root, '.changed-'));
   onTestFinished(() => rm(dir, { recursive: true, force: true }));
-  await cp(join(root, 'workflows'), join(dir, 'workflows'), { recursive: true });
+  // With what workflows import at run time.
+  for (const name of ['workflows', 'src/hire', 'src/errors.ts'])
+    await cp(join(root, name), join(dir, name), { recursive: true });
   let source = await readFile(join(dir, 'workflows', file), 'utf8');
   for (const [find, replace] of changes) {
     expect(source.split(find)).toHaveLength(2);

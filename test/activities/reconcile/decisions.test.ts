@@ -5,6 +5,7 @@ import {
   scopeOf,
   startsNow,
   waitingForOnboarding,
+  waitsForCreateStage,
 } from '../../../activities/reconcile/decisions.ts';
 import { hireStates } from '../../../src/hire/hire-state.ts';
 
@@ -50,4 +51,13 @@ test('a hire waits for its onboarding while it is enrolled and has no employee',
   });
   const waiting = waitingForOnboarding([hire(null, null), hire('a', null), hire('b', 'e1')]);
   expect([...waiting.keys()]).toEqual(['a']);
+});
+
+test('an open hire that plans and has no employee waits for its person to reach the stage that creates', () => {
+  const waiting = { state: 'open', step: 'employ', employee_id: null } as const;
+  expect(waitsForCreateStage(waiting)).toBe(true);
+  expect(waitsForCreateStage({ ...waiting, employee_id: '7' })).toBe(false);
+  expect(waitsForCreateStage({ ...waiting, step: 'onboard' })).toBe(false);
+  expect(waitsForCreateStage({ ...waiting, state: 'cancelled' })).toBe(false);
+  expect(waitsForCreateStage(undefined)).toBe(false);
 });
