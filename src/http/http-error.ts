@@ -76,6 +76,8 @@ export function httpError(
   known: {
     code?: string | undefined;
     action?: ErrorAction | undefined;
+    /** The other side's own words, made safe to show. */
+    said?: string | undefined;
     hint?: string | undefined;
     details?: Record<string, unknown> | undefined;
   } = {},
@@ -83,10 +85,13 @@ export function httpError(
   const row = statusRow(answer.status);
   const code = known.code ?? row.code;
   const retryAfterMs = readRetryAfter(answer.headers, Date.now());
+  const said = known.said === undefined ? '' : ` "${known.said}";`;
   return new ConnectorError({
     code,
     action: known.action ?? rowAction(row, idempotent),
-    message: `${what} was answered ${answer.status} ${code} (request ${answer.requestId}): ${known.hint ?? row.hint}.`,
+    message:
+      `${what} was answered ${answer.status} ${code} (request ${answer.requestId}):${said} ` +
+      `${known.hint ?? row.hint}.`,
     status: answer.status,
     retryAfterMs,
     details: known.details,

@@ -76,7 +76,8 @@ async function callOnce(
   priority: Priority,
   requestId: string,
 ): Promise<{ status: number; body: unknown }> {
-  const request = buildRequest(connection.overrides, endpoint, input);
+  const { overrides } = connection;
+  const request = buildRequest(overrides, endpoint, input);
   await acquirePermit(connection.rateLimit, priority, options.signal, endpoint, requestId);
   const answer = await send(connection, {
     method: endpoint.method,
@@ -96,7 +97,7 @@ async function callOnce(
   reportAnswer(connection.rateLimit, answer);
   return {
     status: answer.status,
-    body: fromWire(connection.overrides, endpoint, readAnswer(connection.overrides, endpoint, answer)),
+    body: fromWire(overrides, endpoint, readAnswer({ overrides, endpoint, input }, answer)),
   };
 }
 

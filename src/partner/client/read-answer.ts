@@ -5,15 +5,23 @@ import { valueAt } from '../contract/envelopes.ts';
 import { type PartnerError, readErrorBody } from '../contract/errors.ts';
 import type { Overrides } from '../contract/overrides.ts';
 import { issuesText } from './issue-text.ts';
+import { missingIds, partnerWords } from './partner-words.ts';
 import { isRepeatable } from './repeatable.ts';
-import type { AnyEndpoint } from './types.ts';
+import type { AnyEndpoint, LooseInput } from './types.ts';
 
-/** The whole success body of an endpoint, or a ConnectorError with the partner's code. */
-export function readAnswer(overrides: Overrides, endpoint: AnyEndpoint, answer: HttpAnswer): unknown {
+export interface AskedCall {
+  overrides: Overrides;
+  endpoint: AnyEndpoint;
+  input: LooseInput;
+}
+
+/** The whole success body of an endpoint, or a ConnectorError with the partner's code and words. */
+export function readAnswer(call: AskedCall, answer: HttpAnswer): unknown {
+  const { endpoint } = call;
   const body = parseJson(answer.body);
   // Any 2xx: which creates answer 201 is left open by section 7 (G1), and a refusal after the fact would hide a
   // success.
-  if (answer.status < 200 || answer.status > 299) throw readRefusal(overrides, endpoint, answer, body);
+  if (answer.status < 200 || answer.status > 299) throw readRefusal(call, answer, body);
   if (body === undefined)
     throw unreadable(endpoint, answer, 'UNEXPECTED_ANSWER', 'its body is not JSON: check the base URL');
   const parsed = endpoint.response.safeParse(body);
@@ -22,15 +30,13 @@ export function readAnswer(overrides: Overrides, endpoint: AnyEndpoint, answer: 
 }
 
 /** The error of any refusal, in every form that sections 5 and 7 show, HTML included. */
-export function readRefusal(
-  overrides: Overrides,
-  endpoint: AnyEndpoint,
-  answer: HttpAnswer,
-  body: unknown,
-): ConnectorError {
-  const what = `${endpoint.method} ${endpoint.path}`;
+export function readRefusal(call: AskedCall, answer: HttpAnswer, body: unknown): ConnectorError {
+  const { overrides, endpoint, input } = call;
   const idempotent = isRepeatable(endpoint);
   const refused = readErrorBody(body);
+  const words = partnerWords(refused?.message, endpoint, input);
+  const about = missingIds(input, words);
+  const what = `${endpoint.method} ${endpoint.path}${about === '' ? '' : ` for ${about}`}`;
   if (refused === undefined) return httpError(what, answer, idempotent, foreignAnswers[answer.status] ?? {});
   const code = isKeyMissing(body)
     ? 'INVALID_API_KEY'
@@ -40,6 +46,7 @@ export function readRefusal(
   return httpError(what, answer, idempotent, {
     code,
     action: actionOf(code, refused, answer.status),
+    said: words,
     hint: code === undefined ? undefined : hints[code],
     details: safeDetails(refused.details),
   });

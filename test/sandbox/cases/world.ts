@@ -162,7 +162,8 @@ async function sendRaw(baseUrl: string, endpoint: AnyEndpoint, input: Loose, key
   const { status } = response;
   const times = { sentAt: 0, endedAt: 0, requestId: 'raw' };
   const answer = { status, headers: Object.fromEntries(response.headers), body: Buffer.from(text), ...times };
-  const code = response.ok ? undefined : readRefusal(defaultOverrides, endpoint, answer, answered).code;
+  const call = { overrides: defaultOverrides, endpoint, input };
+  const code = response.ok ? undefined : readRefusal(call, answer, answered).code;
   return { by: 'raw request', status, code, body: answered };
 }
 
