@@ -5,7 +5,7 @@ import type { AnyEndpoint, LooseInput } from './types.ts';
 
 const MAX_LENGTH = 200;
 /** Longer than any message for people: a dump, which is not searched for what must be masked. */
-const MAX_READ = 4000;
+const MAX_READ = 2000;
 
 /**
  * The partner's message, safe for histories and logs: what we sent, e-mails, links, keys, names and numbers that are
@@ -16,13 +16,20 @@ export function partnerWords(message: string | undefined, endpoint: AnyEndpoint,
   const sent = sentBy(endpoint, input);
   const text = maskedNames(masked(plain(message), sent), endpoint);
   if (!/\p{L}/u.test(text)) return undefined;
-  return text.length > MAX_LENGTH ? `${text.slice(0, MAX_LENGTH - 1).trimEnd()}…` : text;
+  const letters = [...text];
+  return letters.length > MAX_LENGTH
+    ? `${letters
+        .slice(0, MAX_LENGTH - 1)
+        .join('')
+        .trimEnd()}…`
+    : text;
 }
 
-/** The call's path ids that the words do not show: `flow 1234`. */
-export function missingIds({ params }: LooseInput, words = ''): string {
+/** The call as a message names it, with the path's ids that the words do not show: `POST /x/:flowId for flow 1234`. */
+export function callText({ method, path }: AnyEndpoint, { params }: LooseInput, words = ''): string {
   const ids = Object.entries(params ?? {}).filter(([, id]) => isShowable(id) && !words.includes(String(id)));
-  return ids.map(([name, id]) => `${name.replace(/Id$/, '').replaceAll(/[A-Z]/g, lowered)} ${id}`).join(', ');
+  const texts = ids.map(([name, id]) => `${name.replace(/Id$/, '').replaceAll(/[A-Z]/g, lowered)} ${id}`);
+  return `${method} ${path}${texts.length === 0 ? '' : ` for ${texts.join(', ')}`}`;
 }
 
 /** Values by field, and ids apart: the latter are shown as they are. */
@@ -73,6 +80,7 @@ function isShowable(id: unknown): boolean {
 /** One line, composed letters, nothing invisible. */
 function plain(text: string): string {
   return text
+    .toWellFormed()
     .normalize('NFC')
     .replaceAll(/\p{Cf}/gu, '')
     .replaceAll(/[\p{Cc}\s]+/gu, ' ')

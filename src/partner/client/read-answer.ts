@@ -5,7 +5,7 @@ import { valueAt } from '../contract/envelopes.ts';
 import { type PartnerError, readErrorBody } from '../contract/errors.ts';
 import type { Overrides } from '../contract/overrides.ts';
 import { issuesText } from './issue-text.ts';
-import { missingIds, partnerWords } from './partner-words.ts';
+import { callText, partnerWords } from './partner-words.ts';
 import { isRepeatable } from './repeatable.ts';
 import type { AnyEndpoint, LooseInput } from './types.ts';
 
@@ -23,10 +23,10 @@ export function readAnswer(call: AskedCall, answer: HttpAnswer): unknown {
   // success.
   if (answer.status < 200 || answer.status > 299) throw readRefusal(call, answer, body);
   if (body === undefined)
-    throw unreadable(endpoint, answer, 'UNEXPECTED_ANSWER', 'its body is not JSON: check the base URL');
+    throw unreadable(call, answer, 'UNEXPECTED_ANSWER', 'its body is not JSON: check the base URL');
   const parsed = endpoint.response.safeParse(body);
   if (parsed.success) return parsed.data;
-  throw unreadable(endpoint, answer, 'UNREADABLE_ANSWER', `it does not fit the contract: ${issuesText(parsed.error)}`);
+  throw unreadable(call, answer, 'UNREADABLE_ANSWER', `it does not fit the contract: ${issuesText(parsed.error)}`);
 }
 
 /** The error of any refusal, in every form that sections 5 and 7 show, HTML included. */
@@ -35,8 +35,7 @@ export function readRefusal(call: AskedCall, answer: HttpAnswer, body: unknown):
   const idempotent = isRepeatable(endpoint);
   const refused = readErrorBody(body);
   const words = partnerWords(refused?.message, endpoint, input);
-  const about = missingIds(input, words);
-  const what = `${endpoint.method} ${endpoint.path}${about === '' ? '' : ` for ${about}`}`;
+  const what = callText(endpoint, input, words);
   if (refused === undefined) return httpError(what, answer, idempotent, foreignAnswers[answer.status] ?? {});
   const code = isKeyMissing(body)
     ? 'INVALID_API_KEY'
@@ -123,7 +122,7 @@ function safeDetails(details: Record<string, unknown> | undefined): Record<strin
   return { ...Object.fromEntries(numbers), ...(fields.length > 0 ? { fields } : {}) };
 }
 
-function unreadable(endpoint: AnyEndpoint, answer: HttpAnswer, code: string, why: string): ConnectorError {
+function unreadable({ endpoint, input }: AskedCall, answer: HttpAnswer, code: string, why: string): ConnectorError {
   const foreign = code === 'UNEXPECTED_ANSWER';
   return new ConnectorError({
     code,
@@ -131,8 +130,7 @@ function unreadable(endpoint: AnyEndpoint, answer: HttpAnswer, code: string, why
     // carried out.
     action: isRepeatable(endpoint) ? (foreign ? actionForStatus(500, true) : 'reject') : 'unknown',
     message:
-      `${endpoint.method} ${endpoint.path} was answered ${answer.status} (request ${answer.requestId}), ` +
-      `and ${why}.`,
+      `${callText(endpoint, input)} was answered ${answer.status} (request ${answer.requestId}), ` + `and ${why}.`,
     status: answer.status,
     requestId: answer.requestId,
   });

@@ -39,6 +39,7 @@ describe("the partner's words are kept without anybody's data", () => {
     ['a person whom we did not send', 'held by Grace Hopper', 'held by [name]'],
     ['a title', 'Onboarding Flow Not Found', 'Onboarding Flow Not Found'],
     ['a link', 'see https://journey.example/t/secret', 'see [link]'],
+    ['half of a sign', 'flow \ud83d is gone', 'flow \ufffd is gone'],
     ['a key', 'key sk_test_abc123 is bad', 'key [key] is bad'],
     ['line breaks and control characters', 'one\r\n\u0000two\u2028three\u001b[31m', 'one two three [31m'],
   ])('%s', async (_name, message, shown) => {
@@ -71,6 +72,12 @@ test('an HTML body gives no words', async () => {
   const error = await errorOf(partner.onboarding.enrol({ params: { flowId: '1234' }, body: person }));
   expect(error.message).toContain('for flow 1234 was answered 404');
   expect(error.message).not.toContain('gone');
+});
+
+test('an answer that cannot be read names the ids of its call, too', async () => {
+  const { partner } = await scriptedPartner(() => ({ status: 200, json: {} }));
+  const error = await errorOf(partner.onboarding.getCandidate({ params: { onboardingCandidateId: 'oc-1' } }));
+  expect(error.message).toContain('for onboarding candidate oc-1 was answered 200');
 });
 
 test('ids are named where the words do not show them, and not twice', async () => {

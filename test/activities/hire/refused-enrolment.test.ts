@@ -1,0 +1,65 @@
+import pino from 'pino';
+import { expect, onTestFinished, test } from 'vitest';
+import type { ActivityDeps } from '../../../activities/deps.ts';
+import { enrol } from '../../../activities/hire/enrol.ts';
+import { openHold } from '../../../activities/hire/hold-hire.ts';
+import { createPartnerClient } from '../../../src/partner/client/create-partner-client.ts';
+import { contract } from '../../../src/partner/contract/index.ts';
+import { Overrides } from '../../../src/partner/contract/overrides.ts';
+import { insertHires } from '../../../src/store/hires.ts';
+import { listHolds } from '../../../src/store/holds.ts';
+import { readTenantState, recordVerifiedKey } from '../../../src/store/tenant-states.ts';
+import { listApplicants } from '../../harness/world-people.ts';
+import { openSandbox } from '../../sandbox/open-sandbox.ts';
+import { freshStore } from '../../store/stores.ts';
+
+type Sandbox = Awaited<ReturnType<typeof openSandbox>>;
+
+/** Somebody in HIRED of the real sandbox, whose tenant enrols into this flow. */
+async function hired({ url, key, partner: reader, control }: Sandbox, flow: string) {
+  const { store } = await freshStore('sqlite');
+  const partner = createPartnerClient({ baseUrl: url, apiKey: key, environment: 'sandbox', allowPrivate: true });
+  onTestFinished(() => partner.close());
+  const [person] = await listApplicants(reader);
+  if (person === undefined) throw new Error('the sandbox has no applicants');
+  await control.act('move', { jobCandidateIds: [person.jobCandidateId], stageType: 'HIRED' });
+  const ref = { tenantId: 'acme', jobCandidateId: String(person.jobCandidateId), period: 1 };
+  await readTenantState(store, 'acme');
+  await recordVerifiedKey(store, 'acme', 'one');
+  await insertHires(store, [{ ...ref, state: 'open' }]);
+  const policies = { onboarding: { flow }, enrolAt: ['HIRED'], createAt: ['HIRED'], credits: { canaryEvery: 60_000 } };
+  const tenant = { tenant: 'acme', policies };
+  const connection = { tenant, partner, overrides: Overrides.parse({}), keyFingerprint: 'one' };
+  const deps = {
+    store,
+    log: pino({ level: 'silent' }),
+    connections: { of: async () => connection },
+    limits: { giveUpMs: 60_000, partnerLagMs: 0, pausedMs: 0 },
+    closedGates: new Set(),
+  } as unknown as ActivityDeps;
+  const { data } = await reader.candidates.get({ params: { candidateId: person.candidateId } });
+  return { deps, store, ref, person: data };
+}
+
+test.each([
+  ['inactive', 'The onboarding flow is not active', 'INVALID_REQUEST'],
+  ['unknown', 'Onboarding flow not found', 'NOT_FOUND'],
+])('the hold of an enrolment into an %s flow names the flow and the partner’s words', async (kind, words, code) => {
+  const sandbox = await openSandbox({ jobs: 1, candidates: 3 });
+  onTestFinished(() => sandbox[Symbol.asyncDispose]());
+  await sandbox.control.act('createOnboardingFlow', { name: 'Left over', status: 'INACTIVE' });
+  const { items } = await sandbox.partner.readAll(contract.onboarding.listFlows);
+  const inactive = items.find((one) => one.name === 'Left over')?.flowId ?? '';
+  const flow = kind === 'inactive' ? inactive : 'no-such-flow';
+  const { deps, store, ref, person } = await hired(sandbox, flow);
+
+  const enrolled = await enrol(deps, ref);
+  if (enrolled.verdict !== 'hold') throw new Error(`expected a hold, not ${enrolled.verdict}`);
+  await openHold(deps, { ...ref, hold: enrolled.hold });
+
+  const [hold] = await listHolds(store, { tenantId: 'acme' });
+  expect(hold?.code).toBe(code);
+  expect(hold?.message).toContain(` for flow ${flow} was answered `);
+  expect(hold?.message).toContain(`"${words}"; `);
+  for (const word of [person.firstName, person.lastName, person.email]) expect(hold?.message).not.toContain(word);
+});
