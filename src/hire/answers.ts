@@ -42,7 +42,7 @@ export type Answer = keyof typeof answers;
 
 /** The entry of an answer as the store gives it back; undefined for a word that is no answer. */
 export function entryOf(answer: string): AnswerEntry | undefined {
-  return (answers as Record<string, AnswerEntry>)[answer];
+  return Object.hasOwn(answers, answer) ? answers[answer as Answer] : undefined;
 }
 
 /**

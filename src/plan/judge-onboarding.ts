@@ -24,7 +24,7 @@ export function judgeOnboarding(
   policy: 'skip' | { readyAt: readonly string[] },
 ): OnboardingVerdict {
   if (policy === 'skip' || policy.readyAt.includes(status)) return { verdict: 'ready' };
-  const outcome = outcomes[status];
+  const outcome = Object.hasOwn(outcomes, status) ? outcomes[status] : undefined;
   if (outcome === 'waiting') return { verdict: 'waiting' };
   return outcome === undefined ? { verdict: 'unknown' } : held(outcome, { jobCandidateId, status });
 }

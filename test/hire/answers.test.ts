@@ -1,5 +1,5 @@
 import { describe, expect, test } from 'vitest';
-import { type Answer, answers, decide, entryOf, type Given } from '../../src/hire/answers.ts';
+import { type Answer, answers, asksToCancel, decide, entryOf, type Given } from '../../src/hire/answers.ts';
 import { type Decisions, undecided } from '../../src/hire/decisions.ts';
 
 function given(answer: string, argument?: string, details: Record<string, unknown> = {}): Given & { answer: string } {
@@ -121,5 +121,27 @@ describe('the catalogue', () => {
 
   test('a word that is no answer has no entry', () => {
     expect([entryOf('perhaps'), entryOf('')]).toEqual([undefined, undefined]);
+  });
+
+  test.each(['constructor', 'toString', 'hasOwnProperty', '__proto__'])(
+    '%s, known to every object, has none',
+    (word) => {
+      expect(entryOf(word)).toBeUndefined();
+    },
+  );
+});
+
+describe('whether the last word is cancel', () => {
+  test.each<[string, string[], boolean]>([
+    ['nothing was said', [], false],
+    ['it is', ['cancel'], true],
+    ['it is, after other words', ['transfer', 're-enrol', 'cancel'], true],
+    ['it is, and was tried again and again', ['cancel', 'retry', 'retry'], true],
+    ['another word came after it', ['cancel', 'link'], false],
+    ['another word came after it and was tried again', ['cancel', 'create', 'retry'], false],
+    ['a retry alone says nothing', ['retry'], false],
+    ['it was said again', ['cancel', 'link', 'cancel'], true],
+  ])('%s', (_what, words, expected) => {
+    expect(asksToCancel(words.map((answer) => ({ answer })))).toBe(expected);
   });
 });
