@@ -24,6 +24,12 @@ export function missingTargets(expected: readonly TargetValue[], shown: Readonly
  */
 function isSameValue(shown: unknown, sent: TargetValue['value']): boolean {
   if (Array.isArray(sent)) return shown === JSON.stringify(sent) || JSON.stringify(shown) === JSON.stringify(sent);
-  if (typeof sent === 'number') return shown !== null && shown !== '' && Number(shown) === sent;
-  return String(shown) === String(sent);
+  if (typeof sent === 'number') return isNumeral(shown) && Number(shown) === sent;
+  // An empty field is not the name Null.
+  return ['string', 'number', 'boolean'].includes(typeof shown) && String(shown) === String(sent);
+}
+
+/** Number() takes an empty text or an empty list for zero. */
+function isNumeral(shown: unknown): boolean {
+  return typeof shown === 'number' || (typeof shown === 'string' && shown.trim() !== '');
 }

@@ -56,6 +56,19 @@ describe('a custom field', () => {
     ['an empty list', [], '[]', true],
     ['a text where nothing is shown', 'Ada', undefined, false],
     ['a text where the field is empty', 'Ada', null, false],
+    ['the name Null where the field is empty', 'null', null, false],
+    ['the name Undefined where nothing is shown', 'undefined', undefined, false],
+    ['the name Null comes back', 'null', 'null', true],
+    ['an empty text where nothing is shown', '', undefined, false],
+    ['an empty text comes back', '', '', true],
+    ['zero where an empty list is shown', 0, [], false],
+    ['zero where blanks are shown', 0, ' ', false],
+    ['zero where false is shown', 0, false, false],
+    ['one where true is shown', 1, true, false],
+    ['a number in a list of one', 7, [7], false],
+    ['a truth where the field is empty', false, null, false],
+    ['an empty list where nothing is shown', [], undefined, false],
+    ['an empty list where the field is empty', [], null, false],
   ])('%s', (_what, sent, shown, isThere) => {
     const missing = missingTargets([{ customFieldId: 'cf-1', value: sent }], new Map([['cf-1', shown]]));
     expect(missing).toEqual(isThere ? [] : ['cf-1']);
