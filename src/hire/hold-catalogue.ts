@@ -168,7 +168,8 @@ export const holdCatalogue = {
     scope: 'hire',
     answers: ['retry', 'keep'],
     what: ({ onboardingCandidateId, refusal, status }: Refused) =>
-      `The hiring platform refuses the Employee ID on enrolment ${onboardingCandidateId} (${refusal}, ${status}).`,
+      `The hiring platform refuses the Employee ID on enrolment ${onboardingCandidateId} ` +
+      `(${refusal}, ${status ?? 'status unknown'}).`,
     asks:
       'Set writeBack.customField in the tenant file as the place for it, restart the worker, then answer retry; ' +
       'or keep to end the hire as it is.',

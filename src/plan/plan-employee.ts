@@ -81,9 +81,10 @@ function planFromLadder(observed: EmployeeObservation, decisions: Decisions): Ch
   const notThese = before === undefined ? decisions.notThese : new Set([...decisions.notThese, before.id]);
   const identity = climbIdentityLadder(withoutDenied(findings, notThese), { unsettledCreate });
   if (identity.kind === 'link') return planLink(observed, identity.ref);
+  // A person's word on an absence holds while nothing is found that they were not shown.
+  const vouched = decisions.createUnproven === true && identity.kind === 'hold' && identity.evidence.length === 0;
   // applyPlan settles a create that already left: it knows the create's deadline.
-  if (identity.kind === 'create' || unsettledCreate || decisions.createUnproven)
-    return { kind: 'create', fields, reference };
+  if (identity.kind === 'create' || unsettledCreate || vouched) return { kind: 'create', fields, reference };
   return ambiguous(observed, identity);
 }
 

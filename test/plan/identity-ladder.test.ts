@@ -1,14 +1,7 @@
 import { describe, expect, test } from 'vitest';
 import type { Found } from '../../src/hire/employee.ts';
-import { climbIdentityLadder, type Finding, type Rung } from '../../src/plan/identity-ladder.ts';
-
-const one = (by: Rung, id: string): Finding => ({ by, found: { kind: 'one', ref: { id }, by } });
-const many = (by: Rung, ...ids: string[]): Finding => ({
-  by,
-  found: { kind: 'many', refs: ids.map((id) => ({ id })), by },
-});
-const none = (by: Rung): Finding => ({ by, found: { kind: 'none', trusted: true } });
-const unproven = (by: Rung): Finding => ({ by, found: { kind: 'none', trusted: false } });
+import { climbIdentityLadder, type Finding } from '../../src/plan/identity-ladder.ts';
+import { everyCombination, many, none, one, unproven } from './findings.ts';
 
 const settled = { unsettledCreate: false };
 const unsettled = { unsettledCreate: true };
@@ -173,12 +166,7 @@ test('a hold and a link carry which key found which record', () => {
 });
 
 test('every answer of every key leads to a decision, and only a reference or two agreeing keys ever link', () => {
-  const rungs: Rung[] = ['reference', 'number', 'email', 'person'];
-  const answers = (by: Rung) => [[], [none(by)], [unproven(by)], [one(by, 'A')], [one(by, 'B')], [many(by, 'A', 'B')]];
-  const all = rungs.reduce<Finding[][]>(
-    (so, by) => so.flatMap((head) => answers(by).map((tail) => [...head, ...tail])),
-    [[]],
-  );
+  const all = everyCombination();
   expect(all).toHaveLength(6 ** 4);
   const wrong = all.flatMap((findings) =>
     [settled, unsettled].filter((state) => !isAllowed(findings, state)).map(() => findings),

@@ -1,39 +1,14 @@
 import { expect, test } from 'vitest';
 import { decide } from '../../src/hire/answers.ts';
 import { type Decisions, undecided } from '../../src/hire/decisions.ts';
-import type { EmployeeRef, FindKey } from '../../src/hire/employee.ts';
-import type { Finding } from '../../src/plan/identity-ladder.ts';
+import type { EmployeeRef } from '../../src/hire/employee.ts';
 import { type EmployeeObservation, planEmployee, readingFor } from '../../src/plan/plan-employee.ts';
+import { many, none, one, unproven } from './findings.ts';
+import { ada as fresh } from './plan-of-hire.ts';
 
-const ref = { tenantId: 'acme', jobCandidateId: '5012', period: 1 };
-const fields = { givenName: 'Ada', workEmail: 'ada@acme.example', title: 'Engineer', startDate: '2026-12-01' };
-const REFERENCE = 'acme:88';
 const other = { tenantId: 'acme', jobCandidateId: '4001', period: 1 };
 
-const fresh: EmployeeObservation = {
-  ref,
-  candidateId: '88',
-  fields,
-  problems: [],
-  own: undefined,
-  before: undefined,
-  reference: REFERENCE,
-  unsettledCreate: false,
-};
-
-function none(by: FindKey['by'], trusted = true): Finding {
-  return { by, found: { kind: 'none', trusted } };
-}
-
-function one(by: FindKey['by'], id: string): Finding {
-  return { by, found: { kind: 'one', ref: { id }, by } };
-}
-
-function many(by: FindKey['by'], ...ids: string[]): Finding {
-  return { by, found: { kind: 'many', refs: ids.map((id) => ({ id })), by } };
-}
-
-const create = { kind: 'create', fields, reference: REFERENCE };
+const create = { kind: 'create', fields: fresh.fields, reference: fresh.reference };
 const nobody = [none('reference'), none('email')];
 const link = (id: string): unknown => ({ kind: 'link', employee: { id } });
 const linkedTo = (employeeId: string, candidateId: string, samePartnerCompany = true) => [
@@ -59,7 +34,7 @@ test.each<[string, Partial<EmployeeObservation>, Partial<Decisions>, unknown]>([
   ['another employee found is linked to somebody else', { findings: nobody, links: linkedTo('7', '99') }, {}, create],
   [
     'an unsettled create and nothing found: applyPlan settles it',
-    { findings: [none('reference', false)], unsettledCreate: true },
+    { findings: [unproven('reference')], unsettledCreate: true },
     {},
     create,
   ],
@@ -77,7 +52,7 @@ test.each<[string, Partial<EmployeeObservation>, Partial<Decisions>, unknown]>([
   ],
   [
     'absence unproven, and a person vouched for it',
-    { findings: [none('email', false)] },
+    { findings: [unproven('email')] },
     { createUnproven: true },
     create,
   ],
@@ -98,7 +73,7 @@ test.each<[string, Partial<EmployeeObservation>, Partial<Decisions>, unknown]>([
   ['a number alone', { findings: [one('number', '7'), none('email')] }, {}, 'IDENTITY_AMBIGUOUS'],
   ['keys disagree', { findings: [one('number', '7'), one('email', '8')] }, {}, 'IDENTITY_AMBIGUOUS'],
   ['several by one key', { findings: [many('number', '7', '8')] }, {}, 'IDENTITY_AMBIGUOUS'],
-  ['absence unproven', { findings: [none('email', false)] }, {}, 'IDENTITY_AMBIGUOUS'],
+  ['absence unproven', { findings: [unproven('email')] }, {}, 'IDENTITY_AMBIGUOUS'],
   [
     'linked to another person',
     { findings: [one('reference', '7')], links: linkedTo('7', '99') },

@@ -1,0 +1,168 @@
+import { describe, expect, test } from 'vitest';
+import { ConnectorError } from '../../src/errors.ts';
+import { entryOf } from '../../src/hire/answers.ts';
+import { holdCatalogue } from '../../src/hire/hold-catalogue.ts';
+import { type HoldCode, type HoldRequest, held, holdOf, hrisHold, refusalHold } from '../../src/hire/holds.ts';
+
+const hire = { jobCandidateId: '5012' };
+const other = { tenantId: 'globex', jobCandidateId: '4001', period: 1 };
+
+/** Each hold as it is opened, and what its message must name. */
+const opened: Record<HoldCode, [HoldRequest, string[]]> = {
+  ENROLMENT_UNKNOWN: [holdOf('ENROLMENT_UNKNOWN', { ...hire, reference: 'acme:5012:1' }), ['5012', 'acme:5012:1']],
+  ENROLLED_ELSEWHERE: [holdOf('ENROLLED_ELSEWHERE', hire), ['5012']],
+  ADOPT_NOT_FOUND: [holdOf('ADOPT_NOT_FOUND', { onboardingCandidateId: 'oc-7' }), ['oc-7']],
+  ADOPT_MISFIT: [
+    holdOf('ADOPT_MISFIT', { ...hire, onboardingCandidateId: 'oc-7', misfit: 'is in flow 8' }),
+    ['5012', 'oc-7', 'it is in flow 8.'],
+  ],
+  ENROLMENT_GONE: [holdOf('ENROLMENT_GONE', { ...hire, onboardingCandidateId: 'oc-7' }), ['5012', 'oc-7']],
+  ONBOARDING_REJECTED: [holdOf('ONBOARDING_REJECTED', { ...hire, status: 'rejected' }), ['5012 is rejected']],
+  ONBOARDING_FAILED: [holdOf('ONBOARDING_FAILED', { ...hire, status: 'failed' }), ['5012 is failed']],
+  ONBOARDING_TERMINATED: [holdOf('ONBOARDING_TERMINATED', { ...hire, status: 'terminated' }), ['5012 is terminated']],
+  ONBOARDING_DEADLINE: [holdOf('ONBOARDING_DEADLINE', hire), ['5012', 'deadline']],
+  PERSON_HIRED_BEFORE: [holdOf('PERSON_HIRED_BEFORE', { ...hire, other }), ['5012', '4001 of tenant globex']],
+  PERSON_BEING_HIRED: [holdOf('PERSON_BEING_HIRED', { ...hire, other }), ['5012', '4001 of tenant globex']],
+  MAPPING_INCOMPLETE: [
+    holdOf('MAPPING_INCOMPLETE', { ...hire, problems: 'startDate is empty.', fields: { startDate: 'MISSING' } }),
+    ['5012', 'startDate is empty.'],
+  ],
+  IDENTITY_AMBIGUOUS: [
+    holdOf('IDENTITY_AMBIGUOUS', {
+      ...hire,
+      reason: 'several-records',
+      keys: ['email', 'person'],
+      employeeIds: ['7', '8'],
+    }),
+    ['5012', 'several-records', 'found by email, person: 7, 8'],
+  ],
+  EMPLOYEE_OF_ANOTHER: [
+    holdOf('EMPLOYEE_OF_ANOTHER', { ...hire, employeeIds: ['7'], other }),
+    ['Employee 7', '5012', '4001 of tenant globex'],
+  ],
+  LINK_NOT_FOUND: [holdOf('LINK_NOT_FOUND', { ...hire, employeeId: '404' }), ['404', '5012']],
+  CREATE_UNKNOWN: [holdOf('CREATE_UNKNOWN', { ...hire, attempt: 2, employeeIds: ['7', '8'] }), ['5012', '7, 8']],
+  WRITE_BACK_TARGET_MISSING: [holdOf('WRITE_BACK_TARGET_MISSING', hire), ['5012', 'writeBack.customField']],
+  WRITE_BACK_REFUSED: [
+    holdOf('WRITE_BACK_REFUSED', { onboardingCandidateId: 'oc-7', refusal: 'INVALID_STATE', status: 'completed' }),
+    ['oc-7', '(INVALID_STATE, completed)', 'writeBack.customField'],
+  ],
+  WRITE_BACK_NOT_VERIFIED: [
+    holdOf('WRITE_BACK_NOT_VERIFIED', { ...hire, targets: ['cf-1', 'cf-2'] }),
+    ['5012', 'cf-1, cf-2'],
+  ],
+  TOO_MANY_CANCELLATIONS: [holdOf('TOO_MANY_CANCELLATIONS', { ...hire, most: 5 }), ['5012', '5 hires']],
+  TERMINATE_REFUSED: [
+    holdOf('TERMINATE_REFUSED', { ...hire, onboardingCandidateIds: ['oc-7', 'oc-8'], refusal: 'X', said: 'Not now.' }),
+    ['oc-7, oc-8', '5012', 'Not now.'],
+  ],
+  LEFT_AFTER_EMPLOYEE: [holdOf('LEFT_AFTER_EMPLOYEE', { ...hire, employeeId: '7' }), ['5012', 'employee 7']],
+  CREDITS_USED_UP: [holdOf('CREDITS_USED_UP', { required: 2, available: 1 }), ['has 1 ', 'needs 2']],
+  REBUILT_BASELINE: [holdOf('REBUILT_BASELINE', { jobCandidateIds: ['1', '2', '3'] }), ['3 other hired people']],
+};
+
+describe.each(Object.entries(opened))('%s', (code, [hold, names]) => {
+  test('names what it is about and what each id is good for', () => {
+    for (const name of names) expect(hold.message).toContain(name);
+    expect(hold.message).not.toMatch(/undefined|null|\[object|NaN/);
+  });
+
+  test('keeps what it names, so that an answer can be judged by it', () => {
+    expect(hold.code).toBe(code);
+    expect(hold.details).not.toEqual({});
+  });
+
+  test('shows how to give the id that an answer takes', () => {
+    const taking = hold.answers.filter((answer) => entryOf(answer)?.takes !== undefined);
+    const says = (answer: string): boolean => new RegExp(`\\banswer ${answer}\\b`, 'i').test(hold.message);
+    expect(taking.filter((answer) => !says(answer))).toEqual([]);
+  });
+});
+
+test('an answer that only a whole tenant may give is offered for no single hire', () => {
+  const ofHires = Object.values(holdCatalogue).filter(({ scope }) => scope === 'hire');
+  const leadingNowhere = ofHires.flatMap(({ answers }) => answers.filter((a) => entryOf(a)?.next === undefined));
+  expect(leadingNowhere).toEqual([]);
+});
+
+test('once there is an employee no hold offers to cancel the hire', () => {
+  const after: HoldCode[] = [
+    'WRITE_BACK_TARGET_MISSING',
+    'WRITE_BACK_REFUSED',
+    'WRITE_BACK_NOT_VERIFIED',
+    'LEFT_AFTER_EMPLOYEE',
+  ];
+  expect(after.filter((code) => (holdCatalogue[code].answers as readonly string[]).includes('cancel'))).toEqual([]);
+});
+
+describe('what is not known is said so', () => {
+  test.each<[string, HoldRequest, string]>([
+    [
+      'nobody found, nothing proven',
+      holdOf('IDENTITY_AMBIGUOUS', { ...hire, reason: 'absence-unproven', keys: [], employeeIds: [] }),
+      'cannot prove that there is none',
+    ],
+    [
+      'credits without amounts',
+      holdOf('CREDITS_USED_UP', { required: null, available: null }),
+      'has too few onboarding',
+    ],
+    ['no credit left is an amount', holdOf('CREDITS_USED_UP', { required: 1, available: 0 }), 'has 0 onboarding'],
+    [
+      'a refusal of an enrolment that was not read',
+      holdOf('WRITE_BACK_REFUSED', { onboardingCandidateId: 'oc', refusal: 'CONFLICT', status: null }),
+      '(CONFLICT, status unknown)',
+    ],
+  ])('%s', (_what, { message }, says) => {
+    expect(message).toContain(says);
+    expect(message).not.toContain('null');
+  });
+
+  test('a create without an answer shows no list where nobody was found', () => {
+    expect(holdOf('CREATE_UNKNOWN', { ...hire, attempt: 1, employeeIds: [] }).message).not.toContain('It shows');
+  });
+});
+
+test('the details are a copy: what is changed later does not change what was asked', () => {
+  const about = { ...hire, employeeId: '7' };
+  const { hold } = held('LINK_NOT_FOUND', about);
+  about.employeeId = '8';
+  expect(hold.details).toEqual({ jobCandidateId: '5012', employeeId: '7' });
+});
+
+describe('a refusal from outside', () => {
+  const refusal = (details?: Record<string, unknown>) =>
+    new ConnectorError({
+      code: 'FLOW_INACTIVE',
+      action: 'reject',
+      message: 'Flow 9 is inactive.',
+      ...(details && { details }),
+    });
+
+  test.each([
+    ['before there is an employee the hire can be cancelled', 'before-employee', ['retry', 'cancel']],
+    ['after that it can only be kept', 'after-employee', ['retry', 'keep']],
+    ['while it ends it can be kept as it is', 'ending', ['retry', 'keep']],
+  ] as const)('%s', (_what, when, answers) => {
+    expect(refusalHold(refusal(), when)).toEqual({
+      verdict: 'hold',
+      hold: { code: 'FLOW_INACTIVE', message: 'Flow 9 is inactive.', answers },
+    });
+  });
+
+  test('keeps its details where it has any', () => {
+    expect(refusalHold(refusal({ fields: ['email'] }), 'ending').hold.details).toEqual({ fields: ['email'] });
+  });
+});
+
+describe('trouble with an HR system', () => {
+  test.each([
+    ['UNAUTHORIZED', 'HRIS_UNAUTHORIZED'],
+    ['HRIS_DOWN', 'HRIS_DOWN'],
+    ['NO_HRIS_HERE', 'HRIS_NO_HRIS_HERE'],
+  ])('%s is held as %s, and nobody need answer', (code, expected) => {
+    const hold = hrisHold(new ConnectorError({ code, action: 'reject', message: 'It says no.' }));
+    expect(hold).toMatchObject({ code: expected, answers: [] });
+    expect(hold.message).toMatch(/^It says no\. Hires wait/);
+  });
+});
