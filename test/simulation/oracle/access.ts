@@ -5,9 +5,8 @@ import { served, type World } from '../world.ts';
 
 /** What may be asked with a key of which it is not yet known whose it is. */
 const PROBES = new Set(['pipelines.list', 'jobs.list']);
-/** Where the jobs left it open, a few known people are asked for so soon after them. */
+/** Where the jobs left it open, a few known people are asked for next. */
 const PEOPLE = 'jobCandidates.bulkFetch';
-const PEOPLE_WITHIN_MS = 5_000;
 
 /** I4 and I9, by the requests the sandbox wrote down. */
 export function checkAccess(world: World): string[] {
@@ -18,12 +17,12 @@ export function checkAccess(world: World): string[] {
 function checkKeys(world: World): string[] {
   const tenantOf = new Map(world.wire.map((request) => [request.requestId, request.tenantId]));
   const companyOf = new Map(served(world).map(({ tenant, companyId }) => [tenant.tenant, companyId]));
-  let jobsListedAt = Number.NEGATIVE_INFINITY;
-  return readLedger(world.state).flatMap(({ kind, name, requestId, companyId, at }) => {
+  const latest = new Map<string, string>();
+  return readLedger(world.state).flatMap(({ kind, name, requestId, companyId }) => {
     const tenantId = requestId === undefined ? undefined : tenantOf.get(requestId);
     if (tenantId === undefined || companyId === undefined || companyId === companyOf.get(tenantId)) return [];
-    if (name === 'jobs.list') jobsListedAt = at;
-    const asksPeople = name === PEOPLE && at - jobsListedAt < PEOPLE_WITHIN_MS;
+    const asksPeople = name === PEOPLE && ['jobs.list', PEOPLE].includes(latest.get(tenantId) ?? '');
+    if (kind === 'request') latest.set(tenantId, name);
     if (kind === 'fault' || (kind === 'request' && (PROBES.has(name) || asksPeople))) return [];
     return [`I4 ${kind} ${name} of tenant ${tenantId} in company ${companyId}`];
   });
