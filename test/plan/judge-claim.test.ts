@@ -1,6 +1,7 @@
-import { expect, test } from 'vitest';
+import { describe, expect, test } from 'vitest';
 import { type Decisions, undecided } from '../../src/hire/decisions.ts';
-import { judgeClaim } from '../../src/plan/judge-claim.ts';
+import type { HireRef } from '../../src/hire/hire-ref.ts';
+import { type ClaimObservation, isSameHire, judgeClaim } from '../../src/plan/judge-claim.ts';
 
 const ref = { tenantId: 'acme', jobCandidateId: '5012', period: 2 };
 const second = { ...ref, jobCandidateId: '6000', period: 1 };
@@ -41,4 +42,59 @@ test.each([
 test('the hold names the other hire', () => {
   const judged = judgeClaim({ ref, holder: second, before: undefined }, undecided);
   expect(judged).toMatchObject({ hold: { message: expect.stringContaining('6000'), details: { other: second } } });
+});
+
+describe('one human, several applications', () => {
+  const third = { ...ref, jobCandidateId: '7000', period: 1 };
+  const neighbour = { tenantId: 'globex', jobCandidateId: '9000', period: 1 };
+  const CLAIMED = { verdict: 'claimed', take: false };
+  const TAKEN = { verdict: 'claimed', take: true };
+
+  test.each<[string, Omit<ClaimObservation, 'ref'>, Person, unknown]>([
+    [
+      'claimed by us, hired before, undecided: asked once more',
+      { holder: ref, before: second },
+      undefined,
+      'PERSON_HIRED_BEFORE',
+    ],
+    ['claimed by us, hired before: the same employee', { holder: ref, before: second }, 'same-employee', CLAIMED],
+    ['claimed by us, hired before: a second employment', { holder: ref, before: second }, 'new-employment', CLAIMED],
+    ['an old decision where nobody was hired after all', { holder: ref, before: undefined }, 'transfer', CLAIMED],
+    [
+      'hired by the neighbour of one company',
+      { holder: neighbour, before: neighbour },
+      undefined,
+      'PERSON_HIRED_BEFORE',
+    ],
+    ['hired by the neighbour: a transfer', { holder: neighbour, before: neighbour }, 'transfer', TAKEN],
+    ['being hired by the neighbour', { holder: neighbour, before: undefined }, 'new-employment', 'PERSON_BEING_HIRED'],
+    ['linked by a third hire that holds no claim', { holder: ref, before: third }, undefined, 'PERSON_HIRED_BEFORE'],
+    ['the third hire’s answer: a new employment', { holder: third, before: third }, 'new-employment', TAKEN],
+  ])('%s', (_what, seen, person, expected) => {
+    const judged = judgeClaim({ ref, ...seen }, person === undefined ? undecided : { ...undecided, person });
+    if (typeof expected === 'string') expect(judged).toMatchObject({ verdict: 'hold', hold: { code: expected } });
+    else expect(judged).toEqual(expected);
+  });
+
+  test('who has the employee is named before who holds the claim', () => {
+    const judged = judgeClaim({ ref, holder: third, before: second }, undecided);
+    expect(judged).toMatchObject({ hold: { details: { jobCandidateId: '5012', other: second } } });
+  });
+
+  test('to name an employee by hand does not say what the hire is to them', () => {
+    const judged = judgeClaim(
+      { ref, holder: second, before: second },
+      { ...undecided, link: '7', createUnproven: true },
+    );
+    expect(judged).toMatchObject({ hold: { code: 'PERSON_HIRED_BEFORE' } });
+  });
+});
+
+test.each<[string, HireRef, boolean]>([
+  ['itself', { ...ref }, true],
+  ['another period', earlier, false],
+  ['another application', { ...second, period: 2 }, false],
+  ['the same numbers at another tenant', elsewhere, false],
+])('a hire and %s', (_what, other, expected) => {
+  expect([isSameHire(ref, other), isSameHire(other, ref)]).toEqual([expected, expected]);
 });

@@ -43,3 +43,34 @@ test('an end whose answer was lost may be ours; one that was refused is not', ()
   const ours = (['open', 'done', 'absent', 'refused'] as const).map((outcome) => mayBeTerminatedByUs({ outcome }));
   expect([...ours, mayBeTerminatedByUs(undefined)]).toEqual([true, true, false, false, false]);
 });
+
+test.each(['before-go-live', 'done', 'cancelled', 'kept'] as const)(
+  'nobody comes back into a hire that is %s',
+  (state) => {
+    expect(planCancel({ ...hire, state })).toEqual({ ends: 'left', mayBeBack: false });
+  },
+);
+
+test('the refusal to cancel names hire and employee, and says what to do', () => {
+  expect(() => planCancel({ ...hire, employeeId: '7' })).toThrow(/Job candidate 5012 .* employee 7 .* HR system/);
+});
+
+test.each([
+  [
+    'the one that we know of, whatever became of a later request',
+    'oc-7',
+    { ...sent, outcome: 'refused' as const },
+    'known',
+  ],
+  ['the last moment of a request', null, { ...sent, now: 4_999 }, 'wait'],
+  ['a deadline long past', null, { ...sent, now: 60_000 }, 'look'],
+  ['a request that was answered, its id lost', null, { ...sent, outcome: 'done' as const }, 'look'],
+  [
+    'a request that was refused: one of before may carry our reference',
+    null,
+    { ...sent, outcome: 'refused' as const },
+    'look',
+  ],
+])('the enrolment to end: %s', (_what, id, enrolling, kind) => {
+  expect(liveEnrolment(id, enrolling)).toMatchObject({ kind });
+});
