@@ -16,7 +16,7 @@ export function partnerWords(message: string | undefined, endpoint: AnyEndpoint,
   const sent = sentBy(endpoint, input);
   const text = maskedNames(masked(plain(message), sent), endpoint);
   if (!/\p{L}/u.test(text)) return undefined;
-  const letters = [...text];
+  const letters = Array.from(text);
   return letters.length > MAX_LENGTH
     ? `${letters
         .slice(0, MAX_LENGTH - 1)
