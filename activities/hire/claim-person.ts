@@ -2,6 +2,7 @@ import { ConnectorError } from '../../src/errors.ts';
 import type { HireRef } from '../../src/hire/hire-ref.ts';
 import type { Held } from '../../src/hire/holds.ts';
 import { isSameHire, judgeClaim } from '../../src/plan/judge-claim.ts';
+import { readHireRow } from '../../src/store/hires.ts';
 import { linksOfPerson, moveClaim, takeClaim } from '../../src/store/identity.ts';
 import type { ClaimRow, LinkRow } from '../../src/store/schema.ts';
 import { personOf } from './hire-references.ts';
@@ -17,7 +18,8 @@ export async function claimPerson(
   if (taken === undefined) throw isOver(ref);
   const before = (await linksOfPerson(store, person)).find((link) => !isSameHire(hireOfLink(link), ref));
   const holder = hireOfLink(taken.claim);
-  const judged = judgeClaim({ ref, holder, before: before && hireOfLink(before) }, decisions);
+  const holderWaits = !taken.mine && (await readHireRow(store, holder)).employee_id === null;
+  const judged = judgeClaim({ ref, holder, holderWaits, before: before && hireOfLink(before) }, decisions);
   if (judged.verdict === 'hold') return judged;
   if (judged.take) await moveClaim(store, person, holder, ref);
   return { verdict: 'claimed', before };

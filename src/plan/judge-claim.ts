@@ -7,6 +7,8 @@ export interface ClaimObservation {
   ref: HireRef;
   /** The hire that holds the claim on the person; this one's own where it took it. */
   holder: HireRef;
+  /** Whether the holder is another hire that is on its way to an employee and has none yet. */
+  holderWaits: boolean;
   /** The newest hire besides this one whose employee is linked to the person. */
   before: HireRef | undefined;
 }
@@ -16,14 +18,15 @@ export interface ClaimObservation {
  * hire: the other one has its employee, and somebody decided what this one is.
  */
 export function judgeClaim(
-  { ref, holder, before }: ClaimObservation,
+  { ref, holder, holderWaits, before }: ClaimObservation,
   decisions: Decisions,
 ): { verdict: 'claimed'; take: boolean } | Held {
   const mine = isSameHire(holder, ref);
   if (mine && before === undefined) return { verdict: 'claimed', take: false };
-  const about = { jobCandidateId: ref.jobCandidateId, other: before ?? holder };
-  if (decisions.person === undefined) return held('PERSON_HIRED_BEFORE', about);
-  if (before === undefined) return held('PERSON_BEING_HIRED', about);
+  const { jobCandidateId } = ref;
+  if (decisions.person === undefined) return held('PERSON_HIRED_BEFORE', { jobCandidateId, other: before ?? holder });
+  // Of three applications two could be told to be new employments, and neither person was shown the other one.
+  if (before === undefined || holderWaits) return held('PERSON_BEING_HIRED', { jobCandidateId, other: holder });
   return { verdict: 'claimed', take: !mine };
 }
 

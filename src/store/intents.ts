@@ -39,17 +39,20 @@ export async function openIntent(store: Store, intent: NewIntent): Promise<OpenI
       'outcome',
     ])
     .expression(
-      openHire(store, intent).select((eb) => [
-        'hires.tenant_id',
-        eb.val(intent.verb).as('verb'),
-        'hires.job_candidate_id',
-        'hires.period',
-        eb.val(intent.attempt).as('attempt'),
-        eb.val(JSON.stringify(intent.pinned)).as('pinned'),
-        store.now.as('sent_at'),
-        sql<number>`${store.now} + ${intent.budgetMs}`.as('give_up_at'),
-        sql.lit('open').as('outcome'),
-      ]),
+      // One reading of the clock: Postgres's own would move between the two columns.
+      openHire(store, intent)
+        .innerJoin(store.kysely.selectNoFrom(store.now.as('at')).as('clock'), (join) => join.onTrue())
+        .select((eb) => [
+          'hires.tenant_id',
+          eb.val(intent.verb).as('verb'),
+          'hires.job_candidate_id',
+          'hires.period',
+          eb.val(intent.attempt).as('attempt'),
+          eb.val(JSON.stringify(intent.pinned)).as('pinned'),
+          'clock.at as sent_at',
+          eb('clock.at', '+', intent.budgetMs).as('give_up_at'),
+          sql.lit('open').as('outcome'),
+        ]),
     )
     .onConflict((c) => c.columns(['tenant_id', 'verb', 'job_candidate_id', 'period', 'attempt']).doNothing())
     .returningAll()

@@ -103,7 +103,7 @@ const cases: Record<Exclude<HoldCode, 'CREDITS_USED_UP' | 'REBUILT_BASELINE'>, C
   ONBOARDING_DEADLINE: { hold: holdOf('ONBOARDING_DEADLINE', { jobCandidateId }), again: onboard },
   PERSON_HIRED_BEFORE: {
     hold: holdOf('PERSON_HIRED_BEFORE', { jobCandidateId, other }),
-    again: (decisions) => judgeClaim({ ref, holder: other, before: other }, decisions),
+    again: (decisions) => judgeClaim({ ref, holder: other, holderWaits: false, before: other }, decisions),
   },
   PERSON_BEING_HIRED: { hold: holdOf('PERSON_BEING_HIRED', { jobCandidateId, other }) },
   MAPPING_INCOMPLETE: { hold: holdOf('MAPPING_INCOMPLETE', { jobCandidateId, problems: '', fields: {} }) },

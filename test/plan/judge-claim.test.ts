@@ -34,13 +34,13 @@ test.each([
   ['the same ids in another tenant', elsewhere, undefined, undefined, 'PERSON_HIRED_BEFORE'],
 ])('%s', (_what, holder, before, person, expected) => {
   const decisions = person === undefined ? undecided : { ...undecided, person: person as NonNullable<Person> };
-  const judged = judgeClaim({ ref, holder, before }, decisions);
+  const judged = judgeClaim({ ref, holder, holderWaits: false, before }, decisions);
   if (typeof expected === 'string') expect(judged).toMatchObject({ verdict: 'hold', hold: { code: expected } });
   else expect(judged).toEqual(expected);
 });
 
 test('the hold names the other hire', () => {
-  const judged = judgeClaim({ ref, holder: second, before: undefined }, undecided);
+  const judged = judgeClaim({ ref, holder: second, holderWaits: true, before: undefined }, undecided);
   expect(judged).toMatchObject({ hold: { message: expect.stringContaining('6000'), details: { other: second } } });
 });
 
@@ -50,7 +50,7 @@ describe('one human, several applications', () => {
   const CLAIMED = { verdict: 'claimed', take: false };
   const TAKEN = { verdict: 'claimed', take: true };
 
-  test.each<[string, Omit<ClaimObservation, 'ref'>, Person, unknown]>([
+  test.each<[string, Omit<ClaimObservation, 'ref' | 'holderWaits'>, Person, unknown]>([
     [
       'claimed by us, hired before, undecided: asked once more',
       { holder: ref, before: second },
@@ -71,19 +71,30 @@ describe('one human, several applications', () => {
     ['linked by a third hire that holds no claim', { holder: ref, before: third }, undefined, 'PERSON_HIRED_BEFORE'],
     ['the third hire’s answer: a new employment', { holder: third, before: third }, 'new-employment', TAKEN],
   ])('%s', (_what, seen, person, expected) => {
-    const judged = judgeClaim({ ref, ...seen }, person === undefined ? undecided : { ...undecided, person });
+    const judged = judgeClaim(
+      { ref, holderWaits: false, ...seen },
+      person === undefined ? undecided : { ...undecided, person },
+    );
     if (typeof expected === 'string') expect(judged).toMatchObject({ verdict: 'hold', hold: { code: expected } });
     else expect(judged).toEqual(expected);
   });
 
   test('who has the employee is named before who holds the claim', () => {
-    const judged = judgeClaim({ ref, holder: third, before: second }, undecided);
+    const judged = judgeClaim({ ref, holder: third, holderWaits: false, before: second }, undecided);
     expect(judged).toMatchObject({ hold: { details: { jobCandidateId: '5012', other: second } } });
   });
 
+  test.each(['same-employee', 'transfer', 'new-employment'] as const)(
+    'the claim of a third hire that is on its way to an employee is not taken by a word about the first (%s)',
+    (person) => {
+      const judged = judgeClaim({ ref, holder: third, holderWaits: true, before: second }, { ...undecided, person });
+      expect(judged).toMatchObject({ hold: { code: 'PERSON_BEING_HIRED', details: { other: third } } });
+    },
+  );
+
   test('to name an employee by hand does not say what the hire is to them', () => {
     const judged = judgeClaim(
-      { ref, holder: second, before: second },
+      { ref, holder: second, holderWaits: false, before: second },
       { ...undecided, link: '7', createUnproven: true },
     );
     expect(judged).toMatchObject({ hold: { code: 'PERSON_HIRED_BEFORE' } });

@@ -161,11 +161,11 @@ test('a delivery that Temporal rejects as invalid has failed, with its reason', 
 test('events of one moment about one hire are one signal, and each is relayed', async () => {
   const store = await freshStore();
   await openHire(store, '41', 'oc-1');
-  for (const event of ['candidate.stage_changed', 'candidate.hired'])
-    await deliver(store, event, { jobId: 7, jobCandidateIds: [40], candidateIds: [4] });
+  for (const event of ['candidate.rejected', 'candidate.removed_from_job'])
+    await deliver(store, event, { jobId: 7, jobCandidateIds: [41], candidateIds: [4] });
   for (const event of ['onboarding.candidate.status_changed', 'onboarding.candidate.completed'])
     await deliver(store, event, { onboardingCandidateId: 'oc-1' });
   const { hinted } = relayOver(store);
   await relayed(store, 4);
-  expect(hinted.toSorted()).toEqual(['40 person', '41 onboarding']);
+  expect(hinted.toSorted()).toEqual(['41 onboarding', '41 person']);
 });
