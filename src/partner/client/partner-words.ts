@@ -11,10 +11,13 @@ const MAX_READ = 2000;
  * The partner's message, safe for histories and logs: what we sent, e-mails, links, keys, names and numbers that are
  * not our ids are masked. Undefined where there are no words to keep.
  */
-export function partnerWords(message: string | undefined, endpoint: AnyEndpoint, input: LooseInput) {
+export function partnerWords(
+  message: string | undefined,
+  endpoint: AnyEndpoint,
+  input: LooseInput,
+): string | undefined {
   if (message === undefined || message.length > MAX_READ || /<\/?[a-z!][^>]*>/i.test(message)) return undefined;
-  const sent = sentBy(endpoint, input);
-  const text = maskedNames(masked(plain(message), sent), endpoint);
+  const text = maskedNames(masked(plain(message), sentBy(endpoint, input)), endpoint);
   if (!/\p{L}/u.test(text)) return undefined;
   const letters = Array.from(text);
   return letters.length > MAX_LENGTH
@@ -27,9 +30,18 @@ export function partnerWords(message: string | undefined, endpoint: AnyEndpoint,
 
 /** The call as a message names it, with the path's ids that the words do not show: `POST /x/:flowId for flow 1234`. */
 export function callText({ method, path }: AnyEndpoint, { params }: LooseInput, words = ''): string {
-  const ids = Object.entries(params ?? {}).filter(([, id]) => isShowable(id) && !words.includes(String(id)));
+  const ids = Object.entries(params ?? {}).filter(([, id]) => isShowable(id) && !shows(words, String(id)));
   const texts = ids.map(([name, id]) => `${name.replace(/Id$/, '').replaceAll(/[A-Z]/g, lowered)} ${id}`);
   return `${method} ${path}${texts.length === 0 ? '' : ` for ${texts.join(', ')}`}`;
+}
+
+function shows(words: string, id: string): boolean {
+  return new RegExp(wordOf(id), 'iu').test(words);
+}
+
+/** Only as a word of its own: "Li" stands in "invalid", and 1 in 100. */
+function wordOf(text: string): string {
+  return `(?<![\\p{L}\\d])${RegExp.escape(text)}(?![\\p{L}\\d])`;
 }
 
 /** Values by field, and ids apart: the latter are shown as they are. */
@@ -95,7 +107,7 @@ const DIGITS = String.raw`\+?\d(?:[ .()-]{0,2}\d){6,}`;
 /** In one pass, so that a mask is never masked again; what stands first wins where two begin at the same place. */
 function masked(text: string, { ids, fields }: Sent): string {
   const values = [...fields.keys()].sort((a, b) => b.length - a.length);
-  const kept = [...ids].map((id) => `(?<![\\p{L}\\d])${RegExp.escape(id)}(?![\\p{L}\\d])`);
+  const kept = [...ids].map(wordOf);
   const wholes = values.filter((value) => value.includes('@')).map(RegExp.escape);
   const others = values.filter((value) => !value.includes('@')).map(pieceOf);
   const all = new RegExp([...kept, LINK, ...wholes, EMAIL, KEY, ...others, DIGITS].join('|'), 'giu');
@@ -109,10 +121,8 @@ function masked(text: string, { ids, fields }: Sent): string {
   });
 }
 
-/** Short ones only as words of their own: "Li" stands in "invalid" as well. */
 function pieceOf(value: string): string {
-  const piece = RegExp.escape(value);
-  return value.length > 3 ? piece : `(?<![\\p{L}\\d])${piece}(?![\\p{L}\\d])`;
+  return value.length > 3 ? RegExp.escape(value) : wordOf(value);
 }
 
 const usualTexts = [...Object.keys(codes), ...Object.values(STATUS_CODES)];

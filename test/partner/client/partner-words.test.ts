@@ -82,6 +82,7 @@ test('an answer that cannot be read names the ids of its call, too', async () =>
 
 test('ids are named where the words do not show them, and not twice', async () => {
   expect((await refused('the flow is not active')).message).toContain(' for flow 1234 was answered');
+  expect((await refused('at most 12345 people')).message).toContain(' for flow 1234 was answered');
   expect((await refused('flow 1234 is not active')).message).not.toContain('for flow');
 });
 
