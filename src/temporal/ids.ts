@@ -23,11 +23,6 @@ export function streamScheduleId(installationId: string, tenantId: string, strea
   return `${installationId}/sync/${tenantId}/${stream}`;
 }
 
-/** Ids come from webhooks, so only forms that can be ids become part of a workflow id. */
-export function isSafeId(id: string): boolean {
-  return /^[A-Za-z0-9_-]{1,64}$/.test(id);
-}
-
 export interface HireStart {
   tenantId: string;
   jobCandidateId: string;

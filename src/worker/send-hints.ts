@@ -1,10 +1,10 @@
 import type { SignalHire } from '../../activities/deps.ts';
+import { isSafeId } from '../hire/hire-ref.ts';
 import { addHints } from '../store/hints.ts';
 import { hiresOfEnrolments, latestHires } from '../store/hires.ts';
 import type { LeasedDelivery } from '../store/inbox.ts';
 import type { Store } from '../store/open-store.ts';
 import type { TenantRow } from '../store/schema.ts';
-import { isSafeId } from '../temporal/ids.ts';
 import type { HintKind } from './dispatch.ts';
 import type { ReconcileRequests } from './reconcile-requests.ts';
 

@@ -9,5 +9,5 @@ export const bug: PlantedBug = {
       replace: '    const fresh = true;\n    void gate.commit(delivery).catch(() => undefined);\n',
     },
   ],
-  caughtBy: tests(/failed/, 'test/webhooks'),
+  caughtBy: tests(/failed/, 'test/receiver'),
 };
