@@ -6,7 +6,7 @@ export const bug: PlantedBug = {
     {
       file: 'activities/hire/enrol.ts',
       find: '  const judged = judgeDuplicate(ref, await findEnrolments(connection, attempt.reference));\n',
-      replace: `  const { contract } = await import('../src/partner/contract/index.ts');
+      replace: `  const { contract } = await import('../../src/partner/contract/index.ts');
   const presence = await readPresence(deps.store, connection, ref.jobCandidateId, hiringStagesOf(connection.tenant));
   const email = presence.verdict === 'missing' ? '' : presence.jobCandidate.candidate_details?.email;
   const { items } = await connection.partner.readAll(contract.onboarding.listCandidates, {}, { priority: 'live' });
