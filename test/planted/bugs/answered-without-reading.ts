@@ -22,5 +22,6 @@ export const bug: PlantedBug = {
       replace: "read.sources.hash === ''",
     },
   ],
-  caughtBy: simulation(/was made an employee with an old name/, 1_000),
+  // What was read before an answer may as well never let the hire go on.
+  caughtBy: simulation(/was made an employee with an old name|stays employ and asks nobody/, 1_000),
 };
