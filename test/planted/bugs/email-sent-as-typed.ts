@@ -4,9 +4,9 @@ export const bug: PlantedBug = {
   name: 'e-mail sent as it was typed',
   patches: [
     {
-      file: 'src/partner/client/build-request.ts',
-      find: 'body: cleanEmails(endpoint.body, given.body)',
-      replace: 'body: [cleanEmails, given.body][1]',
+      file: 'src/partner/client/as-sent.ts',
+      find: 'return cleanEmail(text);',
+      replace: 'return cleanEmail === undefined ? text : text;',
     },
   ],
   caughtBy: tests(
