@@ -3,7 +3,7 @@ import { hireStates } from '../hire/hire-state.ts';
 import type { HireView } from '../operator/read-hires.ts';
 import { example, placesOf } from './options.ts';
 import { printJson } from './print-json.ts';
-import { renderTable } from './table.ts';
+import { MOST_LISTED, renderListed } from './table.ts';
 import { useEmbeddedTemporal } from './up/embedded-address.ts';
 import { withStore } from './with-store.ts';
 
@@ -42,9 +42,6 @@ interface ListOptions {
   json?: boolean;
 }
 
-/** At most so many are printed; JSON has all of them. */
-const MOST_LISTED = 200;
-
 async function runList({ tenant, state, json }: ListOptions, command: Command): Promise<void> {
   const { listHires } = await import('../operator/read-hires.ts');
   const filter = {
@@ -59,20 +56,17 @@ async function runList({ tenant, state, json }: ListOptions, command: Command): 
 
 function renderHires(hires: readonly HireView[]): string {
   if (hires.length === 0) return 'No hires.\n';
-  const rows = hires
-    .slice(0, MOST_LISTED)
-    .map((hire) => [
-      hire.tenantId,
-      hire.jobCandidateId,
-      hire.period,
-      hire.state,
-      hire.step,
-      hire.employeeNumber ?? '-',
-      hire.updatedAt,
-    ]);
+  const rows = hires.map((hire) => [
+    hire.tenantId,
+    hire.jobCandidateId,
+    hire.period,
+    hire.state,
+    hire.step,
+    hire.employeeNumber ?? '-',
+    hire.updatedAt,
+  ]);
   const head = ['tenant', 'job candidate', 'period', 'state', 'step', 'employee number', 'changed'];
-  const more = hires.length > MOST_LISTED ? '\n... and more; narrow it with --tenant and --state, or use --json' : '';
-  return `${renderTable(head, rows)}${more}\n`;
+  return renderListed(head, rows);
 }
 
 async function runShow(

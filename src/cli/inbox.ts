@@ -2,13 +2,10 @@ import { type Command, Option } from 'commander';
 import type { DeliveryView } from '../operator/retry-deliveries.ts';
 import { example, placesOf } from './options.ts';
 import { printJson } from './print-json.ts';
-import { renderTable } from './table.ts';
+import { MOST_LISTED, renderListed } from './table.ts';
 import { withStore } from './with-store.ts';
 
 const STATES = ['undeliverable', 'other-company', 'unknown', 'waiting', 'relayed', 'ignored'] as const;
-/** At most so many are printed; JSON has all of them. */
-const MOST_LISTED = 200;
-
 export function addInbox(program: Command): void {
   const inbox = program.command('inbox').description('List webhook deliveries, and relay again what was left.');
   inbox
@@ -49,18 +46,15 @@ async function runList({ tenant, state, json }: ListOptions, command: Command): 
 
 function renderDeliveries(found: readonly DeliveryView[]): string {
   if (found.length === 0) return 'No deliveries.\n';
-  const rows = found
-    .slice(0, MOST_LISTED)
-    .map((one) => [
-      one.delivery,
-      one.tenantId,
-      one.receivedAt,
-      one.event.slice(0, 60),
-      one.state,
-      one.lastError ?? '-',
-    ]);
-  const more = found.length > MOST_LISTED ? '\n... and more; narrow it with --tenant and --state, or use --json' : '';
-  return `${renderTable(['delivery', 'tenant', 'received', 'event', 'state', 'last error'], rows)}${more}\n`;
+  const rows = found.map((one) => [
+    one.delivery,
+    one.tenantId,
+    one.receivedAt,
+    one.event.slice(0, 60),
+    one.state,
+    one.lastError ?? '-',
+  ]);
+  return renderListed(['delivery', 'tenant', 'received', 'event', 'state', 'last error'], rows);
 }
 
 async function runRetry(

@@ -21,3 +21,12 @@ export function renderTable(head: readonly string[], rows: ReadonlyArray<Readonl
   table.push(...rows.map((row) => row.map(String)));
   return table.toString();
 }
+
+/** So many rows are printed. Whoever lists asks for one more, so that it is known whether there are more. */
+export const MOST_LISTED = 200;
+
+/** A table of at most `MOST_LISTED` rows, which says when there are more; for commands with --tenant and --state. */
+export function renderListed(head: readonly string[], rows: ReadonlyArray<ReadonlyArray<string | number>>): string {
+  const more = rows.length > MOST_LISTED ? '\n... and more; narrow it with --tenant and --state, or use --json' : '';
+  return `${renderTable(head, rows.slice(0, MOST_LISTED))}${more}\n`;
+}
