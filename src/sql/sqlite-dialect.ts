@@ -1,5 +1,6 @@
+import { randomUUID } from 'node:crypto';
 import { DatabaseSync, type SQLInputValue, type StatementSync } from 'node:sqlite';
-import { SqliteAdapter, SqliteDialect } from 'kysely';
+import { type DatabaseConnection, type Driver, SqliteAdapter, SqliteDialect, SqliteDriver } from 'kysely';
 
 /** Waits this long for another process's short transaction before SQLITE_BUSY. */
 const BUSY_TIMEOUT_MS = 10_000;
@@ -11,10 +12,52 @@ class TransactionalSqliteAdapter extends SqliteAdapter {
   }
 }
 
+/** What was asked for last of each file that is in use. Whoever comes next waits for it. */
+const lastOf = new Map<string, Promise<void>>();
+
+/**
+ * The connections of one process to one file take turns. Otherwise one that waits for the file's write lock would block
+ * the very thread that has to finish the other's transaction, until the busy timeout.
+ */
+class TurnTakingDriver extends SqliteDriver {
+  readonly #file: string;
+  #endTurn: () => void = () => undefined;
+
+  constructor(file: string, database: DatabaseSync) {
+    super({ database: asKyselyDatabase(database) });
+    this.#file = file;
+  }
+
+  override async acquireConnection(): Promise<DatabaseConnection> {
+    const before = lastOf.get(this.#file);
+    const { promise, resolve } = Promise.withResolvers<void>();
+    lastOf.set(this.#file, promise);
+    await before;
+    this.#endTurn = () => {
+      if (lastOf.get(this.#file) === promise) lastOf.delete(this.#file);
+      resolve();
+    };
+    return await super.acquireConnection();
+  }
+
+  override async releaseConnection(): Promise<void> {
+    await super.releaseConnection();
+    this.#endTurn();
+  }
+}
+
 /** Kysely's own SQLite dialect over node:sqlite instead of a native package. */
 export class NodeSqliteDialect extends SqliteDialect {
+  readonly #driver: Driver;
+
   constructor(database: DatabaseSync) {
     super({ database: asKyselyDatabase(database) });
+    // An in-memory database has no file, and nobody to share it with.
+    this.#driver = new TurnTakingDriver(database.location() ?? randomUUID(), database);
+  }
+
+  override createDriver(): Driver {
+    return this.#driver;
   }
 
   override createAdapter(): SqliteAdapter {

@@ -140,12 +140,12 @@ describe('a create that cannot happen', () => {
 
   test('a refused connection is a retry, for reads and writes alike', async () => {
     const nobody = await openHris('sql', 'test-hr', { url: `postgres://postgres@127.0.0.1:${await freePort()}/hr` });
-    for (const call of [
+    const calls = [
       nobody.employees.find({ by: 'number', value: '1' }, signal),
       nobody.employees.create(employee('x'), '17:8', write),
-    ]) {
-      expect(await refusal(call)).toMatchObject({ code: 'HRIS_UNREACHABLE', action: 'retry' });
-    }
+    ];
+    for (const error of await Promise.all(calls.map(refusal)))
+      expect(error).toMatchObject({ code: 'HRIS_UNREACHABLE', action: 'retry' });
     expect(await nobody.probe(signal)).toMatchObject({ ok: false, error: { code: 'HRIS_UNREACHABLE' } });
     await nobody.close();
   });

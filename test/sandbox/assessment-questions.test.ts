@@ -54,10 +54,12 @@ test('a question that is gone, or of another assessment, is 404', async () => {
     [two ?? '', data.id],
   ] as const) {
     const params = { assessmentId, questionId };
-    for (const call of [
-      sandbox.partner.assessments.updateQuestion({ params, body: { question: 'What?' } }),
-      sandbox.partner.assessments.removeQuestion({ params }),
-    ])
-      expect(await errorOf(call)).toMatchObject({ status: 404, code: 'NOT_FOUND' });
+    for (const error of await Promise.all(
+      [
+        sandbox.partner.assessments.updateQuestion({ params, body: { question: 'What?' } }),
+        sandbox.partner.assessments.removeQuestion({ params }),
+      ].map(errorOf),
+    ))
+      expect(error).toMatchObject({ status: 404, code: 'NOT_FOUND' });
   }
 });

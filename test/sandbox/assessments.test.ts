@@ -118,11 +118,13 @@ test("an unknown, a deleted and another company's job are 404, and nothing is cr
   });
   const before = await sandbox.credits();
   for (const jobId of [999, 50_002, Number(foreign['id'])]) {
-    for (const call of [
-      sandbox.partner.assessments.createAudioInterview({ body: { ...interview, jobId } }),
-      sandbox.partner.assessments.autoGenerate({ body: { jobId } }),
-    ])
-      expect(await errorOf(call)).toMatchObject({ status: 404, code: 'NOT_FOUND' });
+    for (const error of await Promise.all(
+      [
+        sandbox.partner.assessments.createAudioInterview({ body: { ...interview, jobId } }),
+        sandbox.partner.assessments.autoGenerate({ body: { jobId } }),
+      ].map(errorOf),
+    ))
+      expect(error).toMatchObject({ status: 404, code: 'NOT_FOUND' });
   }
   expect(await sandbox.credits()).toBe(before);
   expect((await sandbox.control.counts({ kind: 'effect' })).effect).not.toHaveProperty('assessment');

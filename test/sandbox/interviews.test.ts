@@ -90,12 +90,11 @@ test('report and share link wait for the score, and are served as a PDF that exp
   await using sandbox = await openWithAssessment();
   const submissionId = await begun(sandbox);
   const params = { ...sandbox.params, submissionId };
+  const reportOf = (of: typeof params) => sandbox.partner.assessments.getReport({ params: of });
+  const shareLinkOf = (of: typeof params) => sandbox.partner.assessments.getShareLink({ params: of });
   const notReady = async () => {
-    for (const call of [
-      sandbox.partner.assessments.getReport({ params }),
-      sandbox.partner.assessments.getShareLink({ params }),
-    ])
-      expect(await errorOf(call)).toMatchObject({ status: 409, code: 'REPORT_NOT_READY' });
+    for (const error of await Promise.all([reportOf(params), shareLinkOf(params)].map(errorOf)))
+      expect(error).toMatchObject({ status: 409, code: 'REPORT_NOT_READY' });
   };
   await notReady();
   await sandbox.control.act('finishInterview', { submissionId, score: 61 });
@@ -120,11 +119,8 @@ test('report and share link wait for the score, and are served as a PDF that exp
     { assessmentId: elsewhere, submissionId },
     { ...params, submissionId: 'unknown' },
   ])
-    for (const call of [
-      sandbox.partner.assessments.getReport({ params: wrong }),
-      sandbox.partner.assessments.getShareLink({ params: wrong }),
-    ])
-      expect(await errorOf(call)).toMatchObject({ status: 404, code: 'NOT_FOUND' });
+    for (const error of await Promise.all([reportOf(wrong), shareLinkOf(wrong)].map(errorOf)))
+      expect(error).toMatchObject({ status: 404, code: 'NOT_FOUND' });
 });
 
 test('with resumes left nothing is due; the close after the last one ends and scores the interview', async () => {

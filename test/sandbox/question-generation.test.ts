@@ -17,15 +17,18 @@ test('without credits, or with a generator that fails or is empty, nothing is ma
     sandbox.partner.assessments.generateQuestions({ params, body: { skills: ['care'] } }),
   ];
   await sandbox.control.act('setCredits', { credits: 0 });
-  for (const call of [sandbox.partner.assessments.createAudioInterview({ body: interview }), ...generating()])
-    expect(await errorOf(call)).toMatchObject({ status: 402, code: 'INSUFFICIENT_CREDITS' });
+  for (const error of await Promise.all(
+    [sandbox.partner.assessments.createAudioInterview({ body: interview }), ...generating()].map(errorOf),
+  ))
+    expect(error).toMatchObject({ status: 402, code: 'INSUFFICIENT_CREDITS' });
   await sandbox.control.act('setCredits', { credits: 5 });
   for (const [state, code] of [
     ['fails', 'AI_GENERATION_FAILED'],
     ['empty', 'AI_GENERATION_EMPTY'],
   ] as const) {
     await sandbox.control.act('setQuestionGenerator', { state });
-    for (const call of generating()) expect(await errorOf(call)).toMatchObject({ status: 500, code });
+    for (const error of await Promise.all(generating().map(errorOf)))
+      expect(error).toMatchObject({ status: 500, code });
   }
   await sandbox.later();
   expect([await sandbox.credits(), await sandbox.told('assessment.ready')]).toEqual([5, []]);
