@@ -31,6 +31,8 @@ export interface Granted {
   mostInFlight: number | undefined;
   /** Under way in the other processes, as last reported. */
   othersInFlight: number;
+  /** The learned rate, of all processes together. */
+  perSecond: number;
 }
 
 /** When each process last asked, and what it had under way then. */
@@ -79,6 +81,7 @@ export function leasePermits(
     permits: permits.map((permit) => permit - offset),
     validFrom,
     askInMs,
+    perSecond: limiter.save().rate,
     mostInFlight: most === undefined ? undefined : shareOf(most, Object.keys(sharers), asked.sharer),
     othersInFlight: Object.entries(sharers).reduce((n, [id, one]) => (id === asked.sharer ? n : n + one.inFlight), 0),
   };

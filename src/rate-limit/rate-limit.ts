@@ -18,7 +18,16 @@ export interface RateLimitKeeper {
   acquire(priority: Priority, signal?: AbortSignal): Promise<void>;
   /** Once for each permit that was given, whatever became of the request. */
   answered(answer: RateLimitAnswer): void;
+  /**
+   * How long a call that asked now would wait, ms, as far as is known: the rest of a pause, and its place behind those
+   * that wait. Whoever cannot wait so long does something else meanwhile and asks again then.
+   */
+  waitMs(priority: Priority): number;
 }
 
 /** No rate limit at all: for tests, and for upstreams without limits. */
-export const unlimited: RateLimitKeeper = { acquire: () => Promise.resolve(), answered: () => undefined };
+export const unlimited: RateLimitKeeper = {
+  acquire: () => Promise.resolve(),
+  answered: () => undefined,
+  waitMs: () => 0,
+};

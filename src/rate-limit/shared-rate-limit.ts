@@ -66,6 +66,8 @@ class LeasedRateLimit implements SharedRateLimit {
   #askAt = 0;
   /** Answers must be reported by then. */
   #tellAt = Number.POSITIVE_INFINITY;
+  #pausedUntil = 0;
+  #perSecond = Number.POSITIVE_INFINITY;
   #timer: NodeJS.Timeout | undefined;
   #closed = false;
 
@@ -109,6 +111,11 @@ class LeasedRateLimit implements SharedRateLimit {
     const now = Date.now();
     this.#tellAt = Math.min(this.#tellAt, answer.status === 429 || answer.status === 503 ? now : now + TELL_MS);
     this.#next();
+  }
+
+  waitMs(priority: Priority): number {
+    const ahead = priority === 'live' ? this.#queues.live.length : this.#waiting();
+    return Math.max(0, this.#pausedUntil - Date.now()) + (ahead * 1000) / this.#perSecond;
   }
 
   async close(): Promise<void> {
@@ -211,7 +218,9 @@ class LeasedRateLimit implements SharedRateLimit {
     return dropped;
   }
 
-  #take({ permits, validFrom, askInMs, mostInFlight, othersInFlight }: Granted): void {
+  #take({ permits, validFrom, askInMs, mostInFlight, othersInFlight, perSecond }: Granted): void {
+    this.#pausedUntil = validFrom;
+    this.#perSecond = perSecond;
     this.#mostInFlight = mostInFlight ?? Number.POSITIVE_INFINITY;
     this.#othersInFlight = othersInFlight;
     this.#permits = this.#permits.filter((permit) => permit >= validFrom);

@@ -25,6 +25,18 @@ describe('a shared rate limit', () => {
     await rateLimit.close();
   });
 
+  test('says how long a call would wait: behind those that wait, and for the rest of a pause', async () => {
+    const rateLimit = rateLimitOf(1);
+    expect(rateLimit.waitMs('bulk')).toBe(0);
+    await rateLimit.acquire('bulk');
+    const ends = Promise.allSettled([rateLimit.acquire('bulk'), rateLimit.acquire('bulk')]);
+    expect({ bulk: rateLimit.waitMs('bulk'), live: rateLimit.waitMs('live') }).toEqual({ bulk: 2_000, live: 0 });
+    rateLimit.answered({ sentAt: Date.now(), status: 429, retryAfterMs: 60_000 });
+    await expect.poll(() => rateLimit.waitMs('live'), { interval: 10 }).toBeGreaterThan(50_000);
+    await rateLimit.close();
+    await ends;
+  });
+
   test('gives up a place when its signal is aborted', async () => {
     const rateLimit = rateLimitOf(1);
     const cancel = new AbortController();

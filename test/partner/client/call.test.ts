@@ -173,6 +173,7 @@ test('a call cancelled while it waits for the rate limit is not sent', async () 
         cancel.abort();
       }),
     answered: () => undefined,
+    waitMs: () => 0,
   };
   const { partner, seen } = await scriptedPartner(() => ({ json: {} }), { rateLimit });
   const error = await errorOf(partner.pipelines.list({}, { signal: cancel.signal }));
@@ -182,7 +183,11 @@ test('a call cancelled while it waits for the rate limit is not sent', async () 
 
 test('the rate limit hears of each answer, with the wait it asks for', async () => {
   const heard: unknown[] = [];
-  const rateLimit = { acquire: () => Promise.resolve(), answered: (answer: unknown) => void heard.push(answer) };
+  const rateLimit = {
+    acquire: () => Promise.resolve(),
+    answered: (answer: unknown) => void heard.push(answer),
+    waitMs: () => 0,
+  };
   const { partner } = await scriptedPartner(
     () => ({ status: 429, headers: { 'retry-after': '2' }, text: '<html>busy</html>' }),
     { rateLimit },
@@ -200,6 +205,7 @@ test('a live call does not wait behind bulk calls that fill their priority', asy
   const rateLimit = {
     acquire: (priority: string) => (priority === 'bulk' ? bulkTurn : Promise.resolve()),
     answered: () => undefined,
+    waitMs: () => 0,
   };
   const { partner, seen } = await scriptedPartner(() => ({ json: { status: 'success', data: [] } }), {
     rateLimit,
@@ -221,6 +227,7 @@ test('no more calls are in flight than allowed', async () => {
       most = Math.max(most, inFlight);
     },
     answered: () => void (inFlight -= 1),
+    waitMs: () => 0,
   };
   const { partner } = await scriptedPartner(() => ({ json: { status: 'success', data: [] } }), {
     rateLimit,
