@@ -18,7 +18,8 @@ export function simulation(says: RegExp, seeds = 600, ...more: '--quirks'[]): Ch
   return { command: ['node', 'test/simulation/simulate.ts', '--seeds', String(seeds), '--bail', ...more], says };
 }
 
-/** Test files of the unit project. */
+/** Test files of one project: the unit project, or that of the workflows. */
 export function tests(says: RegExp, ...files: string[]): Check {
-  return { command: ['vitest', 'run', '--config', 'test/vitest.config.ts', '--project', 'unit', ...files], says };
+  const project = files.every((file) => file.startsWith('test/workflow/')) ? 'workflow' : 'unit';
+  return { command: ['vitest', 'run', '--config', 'test/vitest.config.ts', '--project', project, ...files], says };
 }
