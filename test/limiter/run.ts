@@ -1,0 +1,71 @@
+import { parseArgs } from 'node:util';
+import { renderTable } from '../../src/cli/table.ts';
+import { type BankServer, tuning, validation } from './bank.ts';
+import { type Conclusion, conclude } from './conclude.ts';
+import { drive, type Told } from './drive.ts';
+
+const { values } = parseArgs({
+  options: {
+    half: { type: 'string', default: 'validation' },
+    told: { type: 'string', default: 'exact,none' },
+    seeds: { type: 'string', default: '5' },
+    only: { type: 'string', default: '' },
+  },
+});
+
+const goals = {
+  exact: { used: 0.96, refused: 0.005 },
+  seconds: { used: 0.96, refused: 0.005 },
+  none: { used: 0.9, refused: 0.01 },
+};
+const NOISY_USED = 0.85;
+
+/** Each server of one half of the bank, with and without Retry-After; every row the mean (and the worst) of the seeds. */
+function main(): void {
+  const servers = (values.half === 'tuning' ? tuning : validation).filter(({ name }) => name.includes(values.only));
+  const first = values.half === 'tuning' ? 100 : 9_000;
+  for (const told of values.told.split(',') as Told[]) {
+    const began = performance.now();
+    const rows = servers.map((server) => {
+      const runs = Array.from({ length: Number(values.seeds) }, (_, n) =>
+        conclude(server, drive(server, told, first + n)),
+      );
+      return { server, ...verdictOf(server, told, runs), cells: cellsOf(server, runs) };
+    });
+    const heads = ['server', 'used %', 'worst', '429 %', 'worst', 'live p50', 'p99 ms', 'followed s', ''];
+    const table = rows.map(({ server, verdict, cells }) => [server.name, ...cells, verdict]);
+    const quiet = rows.filter(({ isNoisy }) => !isNoisy);
+    const good = quiet.filter(({ verdict }) => verdict === '').length;
+    process.stdout.write(`\n${values.half} half, Retry-After ${told}\n${renderTable(heads, table)}\n`);
+    process.stdout.write(`${good} of ${quiet.length} without noise meet used and refused; `);
+    process.stdout.write(`${((performance.now() - began) / 1000).toFixed(1)} s\n`);
+  }
+}
+
+function verdictOf({ noise, endpointPerSecond }: BankServer, told: Told, runs: Conclusion[]) {
+  const isNoisy = noise !== undefined || endpointPerSecond !== undefined;
+  const { used, refused } = goals[told];
+  const isUsed = mean(runs, 'used') >= (isNoisy ? NOISY_USED : used);
+  const isPolite = isNoisy || mean(runs, 'refused') <= refused;
+  return { isNoisy, verdict: [isUsed ? '' : 'USED', isPolite ? '' : 'REFUSED'].join(' ').trim() };
+}
+
+function cellsOf(server: BankServer, runs: Conclusion[]): string[] {
+  const percent = (share: number): string => (share * 100).toFixed(share < 0.1 ? 2 : 1);
+  const followed = runs.map(({ followedAfter }) => followedAfter ?? 0);
+  return [
+    percent(mean(runs, 'used')),
+    percent(Math.min(...runs.map(({ used }) => used))),
+    percent(mean(runs, 'refused')),
+    percent(Math.max(...runs.map(({ refused }) => refused))),
+    mean(runs, 'liveP50').toFixed(0),
+    `${mean(runs, 'liveP99').toFixed(0)}`,
+    server.change === undefined ? '' : followed.map((ms) => (ms / 1000).toFixed(0)).join(' '),
+  ];
+}
+
+function mean(runs: Conclusion[], key: 'used' | 'refused' | 'liveP50' | 'liveP99'): number {
+  return runs.reduce((sum, run) => sum + run[key], 0) / runs.length;
+}
+
+main();
