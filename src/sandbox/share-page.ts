@@ -1,7 +1,9 @@
 import { createHmac } from 'node:crypto';
 import type { ApiResponse } from './api-message.ts';
+import type { Context } from './context.ts';
 import { contextOf } from './prepare.ts';
 import { findAssessment } from './records/assessments/assessments.ts';
+import { type SharedPart, sharePageSettings } from './records/assessments/share-settings.ts';
 import {
   companyOfSubmission,
   findSubmission,
@@ -25,19 +27,28 @@ export function openSharePage(state: SandboxState, method: string | undefined, u
     const known = id !== undefined && token === tokenOf(state, id);
     const companyId = known ? companyOfSubmission(state, id) : undefined;
     const company = companyId === undefined ? undefined : companyById(state, companyId);
-    const status = company === undefined ? 404 : 200;
+    const ctx = company === undefined ? undefined : contextOf(state, company);
+    const lines = ctx === undefined || id === undefined ? undefined : sharedLines(ctx, id);
+    const status = lines === undefined ? 404 : 200;
     record(state, { kind: 'request', name: 'share-page', status, subject: known ? id : undefined, companyId });
-    if (company === undefined || id === undefined) return page(404, 'There is no such result', []);
-    const ctx = contextOf(state, company);
-    const submission = findSubmission(ctx, id);
-    const { firstName, lastName } = inviteOfSubmission(ctx, submission);
-    const { score, bucket } = resultOf(findAssessment(ctx, submission.assessmentId), submission);
-    return page(200, 'Interview result', [
-      [firstName, lastName].join(' '),
-      `Score ${String(score)} of 100`,
-      bucket ?? '',
-    ]);
+    return lines === undefined ? page(404, 'There is no such result', []) : page(200, 'Interview result', lines);
   });
+}
+
+/** What the company shares of a result; undefined when it shares none. */
+function sharedLines(ctx: Context, id: string): string[] | undefined {
+  const { enabled, shows } = sharePageSettings(ctx);
+  if (!enabled) return undefined;
+  const submission = findSubmission(ctx, id);
+  const { firstName, lastName } = inviteOfSubmission(ctx, submission);
+  const { score, bucket, cefrLevel } = resultOf(findAssessment(ctx, submission.assessmentId), submission);
+  const parts: Record<SharedPart, string | null> = {
+    name: [firstName, lastName].filter((part) => part !== null).join(' '),
+    score: `Score ${String(score)} of 100`,
+    bucket,
+    cefrLevel: cefrLevel === null ? null : `CEFR level ${cefrLevel}`,
+  };
+  return shows.map((part) => parts[part]).filter((line) => line !== null);
 }
 
 function page(status: number, title: string, lines: readonly string[]): ApiResponse {

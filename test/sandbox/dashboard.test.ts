@@ -1,34 +1,13 @@
-import { afterEach, expect, test } from 'vitest';
-import { act } from '../../src/sandbox/control/server.ts';
-import { handle } from '../../src/sandbox/handle.ts';
-import { createSandboxState } from '../../src/sandbox/prepare.ts';
+import { expect, test } from 'vitest';
 import { countLedger, LEDGER_ROWS, readLedger, record } from '../../src/sandbox/records/platform/ledger.ts';
+import { openDashboard } from './open-dashboard.ts';
 import type { Json } from './open-sandbox.ts';
 
 const ada = { email: 'ada@example.com' };
 const step = { stepKey: 'doc_collection' };
-const opened: { close(): void }[] = [];
-afterEach(() => {
-  for (const state of opened.splice(0)) state.close();
-});
-
-/** A company with two people on one job, in memory. */
-function open() {
-  const { state, key } = createSandboxState({ clock: 'stepped', seed: 5, jobs: 1, candidates: 2 });
-  opened.push(state);
-  const api = (method: string, path: string, body?: unknown): Json => {
-    const headers = { authorization: `Bearer ${key}` };
-    const sent = body === undefined ? {} : { body: JSON.stringify(body) };
-    const { status, body: text } = handle(state, { method, url: `/v1/partner${path}`, headers, ...sent });
-    return { status, ...JSON.parse(text) };
-  };
-  const does = (name: string, input: object): Json => act(state, name, input);
-  const people: number[] = api('GET', '/job-candidates/job/50001/candidates').data.map((one: Json) => one.id);
-  return { state, api, does, people, events: () => countLedger(state).event ?? {} };
-}
 
 test('a job stands on the pipeline it is given, and takes its people along when it moves to another', () => {
-  const { state, api, does, people, events } = open();
+  const { state, api, does, people, events } = openDashboard();
   const { id: pipelineId } = api('POST', '/pipelines', { name: 'Short' }).data;
   expect(does('createJob', { job: { title: 'Cook', pipelineId } })).toMatchObject({ pipelineId });
   does('move', { jobCandidateIds: [people[0]], stageType: 'HIRED' });
@@ -45,7 +24,7 @@ test('a job stands on the pipeline it is given, and takes its people along when 
 });
 
 test('job.updated names what changed, comes only when something did, and never for a status', () => {
-  const { state, api, does, events } = open();
+  const { state, api, does, events } = openDashboard();
   const { title } = api('GET', '/jobs').jobs[0];
   does('editJob', { jobId: 50_001, fields: { title } });
   does('setJobStatus', { jobId: 50_001, status: 'INACTIVE' });
@@ -88,11 +67,11 @@ test.each<[string, string, object, string]>([
   ['an application with an unknown field', 'apply', { jobId: 50_001, candidate: ada, application: { hat: 1 } }, 'hat'],
   ['a step kind twice', 'createOnboardingFlow', { name: 'Twice', steps: [step, step] }, 'steps'],
 ])('%s is refused by the dashboard, which names it', (_name, action, input, named) => {
-  expect(() => open().does(action, input)).toThrow(named);
+  expect(() => openDashboard().does(action, input)).toThrow(named);
 });
 
 test('a second rejection of the same person tells nobody', () => {
-  const { does, api, people, events } = open();
+  const { does, api, people, events } = openDashboard();
   does('reject', { jobCandidateIds: [people[0]] });
   does('reject', { jobCandidateIds: [people[0]] });
   api('PATCH', `/job-candidates/${people[1]}`, { evaluationStatus: 'REJECTED' });
@@ -101,7 +80,7 @@ test('a second rejection of the same person tells nobody', () => {
 });
 
 test('an enrolment that ended is not revived while another of the same person is active', () => {
-  const { api, does } = open();
+  const { api, does } = openDashboard();
   const { flowId } = api('GET', '/onboarding/flows').data.flows[0];
   const enrol = () =>
     api('POST', `/onboarding/flows/${flowId}/candidates`, { firstName: 'Ada', lastName: 'Byron', ...ada }).data
@@ -114,7 +93,7 @@ test('an enrolment that ended is not revived while another of the same person is
 });
 
 test('a step of a flow has the type of its assessment', () => {
-  const { api, does } = open();
+  const { api, does } = openDashboard();
   const { assessmentId } = does('createAssessment', { title: 'Video' });
   const make = (assessmentType: string) =>
     api('POST', '/assessment-flows', { flowName: 'One', steps: [{ assessmentId, assessmentType }] });
@@ -123,7 +102,7 @@ test('a step of a flow has the type of its assessment', () => {
 });
 
 test('a refusal names the field and says what to do, in plain words', () => {
-  const { api } = open();
+  const { api } = openDashboard();
   const { flowId } = api('GET', '/onboarding/flows').data.flows[0];
   const path = `/onboarding/flows/${flowId}/candidates`;
   const person = { firstName: 'Ada', lastName: 'Byron', ...ada };
@@ -147,7 +126,7 @@ test('a refusal names the field and says what to do, in plain words', () => {
 });
 
 test('the ledger keeps its last 100,000 entries, and the totals of all', { timeout: 60_000 }, () => {
-  const { state } = open();
+  const { state } = openDashboard();
   const before = countLedger(state).request?.['jobCandidates.listByJob'] ?? 0;
   state.transaction(() => {
     for (let n = 0; n < LEDGER_ROWS + 5000; n += 1)

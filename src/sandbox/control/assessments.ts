@@ -17,10 +17,12 @@ import {
   resumeInterview,
   scoreInterview,
   startInterview,
+  timeOutInterview,
 } from '../records/assessments/interviews.ts';
 import type { Invite } from '../records/assessments/invites.ts';
 import { inviteOf, personOf } from '../records/assessments/invites.ts';
 import { generatorStates, setGenerator } from '../records/assessments/question-generator.ts';
+import { setSharePage, sharedParts } from '../records/assessments/share-settings.ts';
 import { renderSubmission, type Submission, submissionOf } from '../records/assessments/submissions.ts';
 import { defineAction } from './action.ts';
 
@@ -82,11 +84,16 @@ export const assessments = {
   }),
 
   setQuestionGenerator: defineAction({
-    summary: 'Break or mend question generation: AI_GENERATION_FAILED or AI_GENERATION_EMPTY, 500, at the call',
-    input: z.strictObject({ state: z.enum(generatorStates) }),
-    run(ctx, { state }) {
-      setGenerator(ctx, state);
-      return { state };
+    summary:
+      'Break or mend question generation: AI_GENERATION_FAILED or AI_GENERATION_EMPTY, 500, at every call or so often',
+    input: z.strictObject({
+      state: z.enum(generatorStates),
+      /** 1: only the next call is refused. */
+      times: z.int().min(1).optional(),
+    }),
+    run(ctx, { state, times }) {
+      setGenerator(ctx, state, times);
+      return { state, times };
     },
   }),
 
@@ -121,6 +128,12 @@ export const assessments = {
     run: (ctx, { submissionId }) => renderSubmission(ctx, resumeInterview(ctx, submissionId)),
   }),
 
+  timeOutInterview: defineAction({
+    summary: 'End a begun or paused interview because nobody came back: timed out, interview.ended, then scored',
+    input: z.strictObject({ ...submission, ...scoring }),
+    run: (ctx, { submissionId, ...how }) => renderSubmission(ctx, timeOutInterview(ctx, submissionId, how)),
+  }),
+
   finishInterview: defineAction({
     summary: 'Finish an interview: interview.ended, and .scoring_completed a moment later unless scored is false',
     input: z.strictObject({ ...submission, ...scoring }),
@@ -131,6 +144,18 @@ export const assessments = {
     summary: 'Score an ended interview at once: interview.scoring_completed',
     input: z.strictObject({ ...submission, score: scoring.score }),
     run: (ctx, input) => renderSubmission(ctx, scoreInterview(ctx, input)),
+  }),
+
+  configureSharePage: defineAction({
+    summary: 'Configure the public page of interview results: whether there is one, and what it shows',
+    input: z.strictObject({
+      enabled: z.boolean().default(true),
+      shows: z.array(z.enum(sharedParts)).default([...sharedParts]),
+    }),
+    run(ctx, to) {
+      setSharePage(ctx, to);
+      return to;
+    },
   }),
 
   finishFlowStep: defineAction({

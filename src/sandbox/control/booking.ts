@@ -10,7 +10,7 @@ import {
 import { notFound } from '../errors.ts';
 import { findLink, isOpen, listLinks, renderLink, setLinkStatus } from '../records/booking/booking-links.ts';
 import { createSchedule, deleteSchedule, findSchedule, renderSchedule } from '../records/booking/booking-schedules.ts';
-import { book, cancelBooking, renderBooking } from '../records/booking/bookings.ts';
+import { book, cancelBooking, renderBooking, rescheduleBooking, setAttendance } from '../records/booking/bookings.ts';
 import { defineAction } from './action.ts';
 
 const time = z.string().regex(/^([01]\d|2[0-3]):[0-5]\d$/);
@@ -127,6 +127,29 @@ export const booking = {
     }),
     run: (ctx, { bookingScheduleId, ...order }) =>
       renderBooking(book(ctx, findSchedule(ctx, bookingScheduleId), order)),
+  }),
+
+  rescheduleBooking: defineAction({
+    summary: 'Move a booking to another free slot; a candidate only where and until the schedule allows it',
+    input: z.strictObject({
+      bookingId: z.string(),
+      scheduledStartAt: BookingInput.shape.scheduledStartAt,
+      by: z.enum(['recruiter', 'candidate']).default('recruiter'),
+    }),
+    run: (ctx, { bookingId, scheduledStartAt, by }) =>
+      renderBooking(rescheduleBooking(ctx, bookingId, Date.parse(scheduledStartAt), by)),
+  }),
+
+  checkIn: defineAction({
+    summary: 'The person of a booking has come',
+    input: z.strictObject({ bookingId: z.string() }),
+    run: (ctx, { bookingId }) => renderBooking(setAttendance(ctx, bookingId, 'CHECKED_IN')),
+  }),
+
+  markNoShow: defineAction({
+    summary: 'The person of a booking has not come',
+    input: z.strictObject({ bookingId: z.string() }),
+    run: (ctx, { bookingId }) => renderBooking(setAttendance(ctx, bookingId, 'NO_SHOW')),
   }),
 
   cancelBooking: defineAction({

@@ -4,6 +4,7 @@ import { invalidRequest } from '../errors.ts';
 import { Fault, FaultPlan } from '../faults.ts';
 import { bornCompany, TEST_KEY } from '../prepare.ts';
 import { quirkNames } from '../quirks.ts';
+import { redeliver } from '../records/platform/deliveries.ts';
 import { nextTaskAt } from '../records/platform/tasks.ts';
 import { companyByKey } from '../records/workspace/companies.ts';
 import { seedCompany } from '../seed/seed.ts';
@@ -53,6 +54,12 @@ export const machinery = {
       ctx.state.faults.clear();
       return { faults: [] };
     },
+  }),
+
+  redeliver: defineAction({
+    summary: 'Send a delivery of the log once more, with the same body, whatever became of it',
+    input: z.strictObject({ deliveryId: z.int() }),
+    run: (ctx, { deliveryId }) => redeliver(ctx, deliveryId),
   }),
 
   setQuirks: defineAction({

@@ -126,8 +126,8 @@ export const assessmentsAndBooking = {
     section: '4.8',
     choice:
       'A booking is { id, bookingScheduleId, bookingLinkId, entityType, entityId, scheduledStartAt, ' +
-      'scheduledEndAt, selectedFormat, selectedLocationId, bookingAnswers, createdAt }; a cancelled one frees its ' +
-      'slot and is listed no longer.',
+      'scheduledEndAt, selectedFormat, selectedLocationId, bookingAnswers, attendance (null, CHECKED_IN, NO_SHOW), ' +
+      'createdAt }; a cancelled one frees its slot and is listed no longer.',
   },
   B5: { section: '4.8', choice: 'selectedFormat (ONLINE, ONSITE) on a schedule that is not BOTH is 400.' },
   B6: { section: '4.8', choice: 'A link for an EVENT schedule is 400 INVALID_REQUEST.' },

@@ -71,6 +71,13 @@ export function resumeInterview(ctx: Context, id: string): Submission {
   return setStatus(ctx, id, 'IN_PROGRESS');
 }
 
+/** The candidate does not come back in time: the interview ends where it was left, and is scored as it is. */
+export function timeOutInterview(ctx: Context, id: string, scoring: Scoring): Submission {
+  const { status } = findSubmission(ctx, id);
+  if (status !== 'PAUSED' && status !== 'IN_PROGRESS') throw invalidRequest(`The interview is ${status}`);
+  return end(ctx, id, 'TIMED_OUT', scoring);
+}
+
 /** The candidate answers the last question. */
 export function finishInterview(ctx: Context, id: string, scoring: Scoring): Submission {
   inProgress(ctx, id);

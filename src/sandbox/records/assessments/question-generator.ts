@@ -3,6 +3,7 @@ import type { Context } from '../../context.ts';
 import { refuse } from '../../errors.ts';
 import { emit } from '../../events.ts';
 import type { Job } from '../jobs/jobs.ts';
+import { lastEntry, readLedger } from '../platform/ledger.ts';
 import { schedule } from '../platform/tasks.ts';
 import { addQuestion, questionsOf } from './assessment-questions.ts';
 import type { AssessmentFields } from './assessments.ts';
@@ -25,16 +26,43 @@ export function questionCountFor(role: string, duration: number): number {
   return Math.max(1, Math.round(duration / minutes));
 }
 
+/** The calls that ask the generator. */
+const GENERATING = ['assessments.autoGenerate', 'assessments.generateQuestions'];
+
+interface Generator {
+  state: GeneratorState;
+  /** Refuses so often, then works again; always when absent. */
+  times?: number | undefined;
+  /** The ledger's last entry when it was set. */
+  since: number;
+}
+
 /** The dashboard's switch for tests: a generator that fails or has no ideas refuses at the call (A22, assumed). */
-export function setGenerator(ctx: Context, state: GeneratorState): void {
-  ctx.state.saveSetting(`question-generator-${String(ctx.company.id)}`, state);
+export function setGenerator(ctx: Context, state: GeneratorState, times: number | undefined): void {
+  const generator: Generator = { state, times, since: lastEntry(ctx.state) };
+  ctx.state.saveSetting(settingOf(ctx), JSON.stringify(generator));
 }
 
 /** 500 with one of the two codes of section 7 while the generator is broken. */
 export function askGenerator(ctx: Context): void {
-  const state = ctx.state.setting(`question-generator-${String(ctx.company.id)}`);
-  if (state === 'fails') throw refuse('AI_GENERATION_FAILED', 'Question generation failed');
-  if (state === 'empty') throw refuse('AI_GENERATION_EMPTY', 'Question generation returned no questions');
+  const saved = ctx.state.setting(settingOf(ctx));
+  const generator: Generator = saved === undefined ? { state: 'works', since: 0 } : (JSON.parse(saved) as Generator);
+  if (generator.state === 'works' || isMended(ctx, generator)) return;
+  if (generator.state === 'fails') throw refuse('AI_GENERATION_FAILED', 'Question generation failed');
+  throw refuse('AI_GENERATION_EMPTY', 'Question generation returned no questions');
+}
+
+/** Refusals are counted in the ledger: whatever a refused call writes itself is undone with it. */
+function isMended(ctx: Context, { times, since }: Generator): boolean {
+  if (times === undefined) return false;
+  const refused = GENERATING.flatMap((name) =>
+    readLedger(ctx.state, { kind: 'request', name, companyId: ctx.company.id, status: 500, afterSeq: since }),
+  );
+  return refused.filter((row) => row.fault === undefined).length >= times;
+}
+
+function settingOf(ctx: Context): string {
+  return `question-generator-${String(ctx.company.id)}`;
 }
 
 /** Has questions appended in the background (A3, assumed): assessment.ready follows. */

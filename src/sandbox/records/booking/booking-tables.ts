@@ -18,7 +18,7 @@ create table if not exists bookings (
   entity_type text not null,
   entity_id text not null, start_at integer not null, end_at integer not null, format text, location_id integer,
   answers text not null,
-  cancelled integer not null default 0, created_at integer not null
+  attendance text, cancelled integer not null default 0, created_at integer not null
 ) strict;
 create index if not exists bookings_of_schedule on bookings (schedule_id, start_at) where cancelled = 0;
 create index if not exists bookings_of_company on bookings (company_id, seq);

@@ -7,9 +7,13 @@ import { checkAnswers } from './booking-answers.ts';
 import type { Entity } from './booking-entities.ts';
 import { activeLink, isOpen, refuseExpired, setLinkStatus } from './booking-links.ts';
 import type { Schedule } from './booking-schedules.ts';
+import { findSchedule } from './booking-schedules.ts';
 import { freeSlotAt, type Slot } from './booking-slots.ts';
 
 export type BookingOrder = Entity & Omit<BookingInput, keyof Entity>;
+
+/** How it ended; not shown (BOOKING, assumed). */
+type Attendance = 'CHECKED_IN' | 'NO_SHOW';
 
 export interface Booking {
   id: string;
@@ -23,12 +27,13 @@ export interface Booking {
   locationId: number | null;
   /** JSON text. */
   answers: string;
+  attendance: Attendance | null;
   createdAt: number;
 }
 
 const BOOKING = `select id, schedule_id as scheduleId, link_id as linkId, entity_type as entityType,
   entity_id as entityId,
-  start_at as startAt, end_at as endAt, format, location_id as locationId, answers,
+  start_at as startAt, end_at as endAt, format, location_id as locationId, answers, attendance,
   created_at as createdAt from bookings`;
 
 /**
@@ -115,6 +120,41 @@ export function cancelBooking(ctx: Context, id: string): Booking {
   return booking;
 }
 
+/**
+ * Moves a booking to another free slot. A candidate may only where the schedule allows it, and until its cutoff; a
+ * recruiter always. Whoever has come or has failed to come is not moved any more.
+ */
+export function rescheduleBooking(ctx: Context, id: string, startAt: number, by: 'candidate' | 'recruiter'): Booking {
+  const booking = findBooking(ctx, id);
+  const schedule = findSchedule(ctx, booking.scheduleId);
+  if (booking.attendance !== null)
+    throw invalidRequest('The appointment is over', { bookingId: `is ${booking.attendance}` });
+  if (by === 'candidate') refuseCandidate(ctx, schedule, booking);
+  const slot = freeSlotAt(ctx, schedule, startAt);
+  if (slot === undefined) throw refuse('SLOT_UNAVAILABLE', 'The slot is not available');
+  ctx.state.run('update bookings set start_at = ?, end_at = ? where id = ?', slot.start, slot.end, id);
+  effect(ctx, 'booking-rescheduled', id, { from: iso(booking.startAt), to: iso(slot.start) });
+  return findBooking(ctx, id);
+}
+
+const HOUR_MS = 3_600_000;
+
+function refuseCandidate(ctx: Context, schedule: Schedule, booking: Booking): void {
+  if (schedule.allowCandidateReschedule === false)
+    throw invalidRequest('The schedule lets no candidate reschedule', { by: 'must be recruiter' });
+  const hours = schedule.rescheduleCutoffHours ?? 0;
+  if (booking.startAt - ctx.now < hours * HOUR_MS)
+    throw invalidRequest(`Candidates reschedule at least ${String(hours)} hours before`, { by: 'must be recruiter' });
+}
+
+/** Whether the person came; the last word counts, so that a mistake can be put right. */
+export function setAttendance(ctx: Context, id: string, attendance: Attendance): Booking {
+  findBooking(ctx, id);
+  ctx.state.run('update bookings set attendance = ? where id = ?', attendance, id);
+  effect(ctx, 'booking-attendance', id, { attendance });
+  return findBooking(ctx, id);
+}
+
 export function listBookings(ctx: Context, entityType: string | null, linkId: string | null): Booking[] {
   return ctx.state.all<Booking>(
     `${BOOKING} where company_id = ? and cancelled = 0 and (? is null or entity_type = ?)
@@ -140,6 +180,7 @@ export function renderBooking(booking: Booking): Record<string, unknown> {
     selectedFormat: booking.format,
     selectedLocationId: booking.locationId,
     bookingAnswers: JSON.parse(booking.answers) as unknown,
+    attendance: booking.attendance,
     createdAt: iso(booking.createdAt),
   };
 }

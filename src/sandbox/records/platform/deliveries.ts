@@ -1,3 +1,5 @@
+import type { Context } from '../../context.ts';
+import { notFound } from '../../errors.ts';
 import type { SandboxState } from '../../state.ts';
 import { record } from './ledger.ts';
 
@@ -22,15 +24,16 @@ export interface DeliveryOutcome {
   error?: string;
 }
 
-/** Puts one delivery in line, due after `delay` ms. */
+/** Puts one delivery in line, due after `delay` ms; the answer is its id. */
 export function queueDelivery(
   state: SandboxState,
   delivery: { companyId: number; event: string; body: string; stamp: string; delay: number },
-): void {
+): number {
   const now = state.clock.now();
+  const id = state.nextId('delivery');
   state.run(
     'insert into deliveries (id, company_id, event, body, stamp, created_at, next_at) values (?, ?, ?, ?, ?, ?, ?)',
-    state.nextId('delivery'),
+    id,
     delivery.companyId,
     delivery.event,
     delivery.body,
@@ -39,6 +42,19 @@ export function queueDelivery(
     now + delivery.delay,
   );
   state.eventsWaiting();
+  return id;
+}
+
+/** Sends a delivery once more, body and timestamp as they were: as a new delivery with attempts of its own. */
+export function redeliver(ctx: Context, id: number): { deliveryId: number; event: string } {
+  const { state, company } = ctx;
+  const sent = state.one<{ event: string; body: string; stamp: string }>(
+    'select event, body, stamp from deliveries where id = ? and company_id = ?',
+    id,
+    company.id,
+  );
+  if (sent === undefined) throw notFound('Delivery');
+  return { deliveryId: queueDelivery(state, { companyId: company.id, ...sent, delay: 0 }), event: sent.event };
 }
 
 /** Takes what is due, oldest first; it is not taken again until settled. */

@@ -68,9 +68,14 @@ export function record(state: SandboxState, entry: LedgerEntry): void {
   dropOldest(state);
 }
 
+/** The number of the last entry; 0 before the first. */
+export function lastEntry(state: SandboxState): number {
+  return state.one<{ seq: number | null }>('select max(seq) as seq from ledger')?.seq ?? 0;
+}
+
 /** Every thousand entries: those beyond the limit are counted into the totals and removed. */
 function dropOldest(state: SandboxState): void {
-  const last = state.one<{ seq: number }>('select max(seq) as seq from ledger')?.seq ?? 0;
+  const last = lastEntry(state);
   if (last % DROPPED_AT_ONCE !== 0 || last <= LEDGER_ROWS) return;
   const limit = last - LEDGER_ROWS;
   state.run(
