@@ -4,32 +4,59 @@ import type { Connections } from '../connections.ts';
 
 const FRESH_MS = 600_000;
 const UNKNOWN_MS = 5_000;
+const PATIENCE_MS = 2_000;
+
+type StageTypes = Map<string, string>;
+
+interface Reading {
+  types: Promise<StageTypes | undefined>;
+  beganAt: number;
+}
 
 /**
  * Whether a stage starts hires, by id. A pipeline's stages change rarely, so they are kept for ten minutes, and for
- * five seconds where an id is not among them. A burst of events shares one reading. A stage nobody knows counts as
- * one: the hire asks the partner anyway.
+ * five seconds where an id is not among them. A burst of events shares one reading. Doubt counts as yes (a stage nobody
+ * knows, a partner that cannot be asked or has not answered within two seconds): the hire reads anyway, and a relay
+ * that waits for one partner would keep other tenants waiting.
  */
 export function createStageLookup(connections: Connections): (tenantId: string, stageId: string) => Promise<boolean> {
-  const readings = new Map<string, { types: Promise<Map<string, string>>; readAt: number }>();
-  const stagesOf = (tenantId: string, maxAgeMs: number): Promise<Map<string, string>> => {
+  const readings = new Map<string, Reading>();
+  const stagesOf = (tenantId: string, maxAgeMs: number): Promise<StageTypes | undefined> => {
     const known = readings.get(tenantId);
-    if (known !== undefined && performance.now() - known.readAt <= maxAgeMs) return known.types;
-    const reading = { types: readStageTypes(connections, tenantId), readAt: performance.now() };
+    if (known !== undefined && performance.now() - known.beganAt <= maxAgeMs) return inTime(known);
+    const types = readStageTypes(connections, tenantId).catch(() => {
+      if (readings.get(tenantId) === reading) readings.delete(tenantId);
+      return undefined;
+    });
+    const reading: Reading = { types, beganAt: performance.now() };
     readings.set(tenantId, reading);
-    reading.types.catch(() => readings.get(tenantId) === reading && readings.delete(tenantId));
-    return reading.types;
+    return inTime(reading);
   };
   return async (tenantId, stageId) => {
     const kept = await stagesOf(tenantId, FRESH_MS);
-    const types = kept.has(stageId) ? kept : await stagesOf(tenantId, UNKNOWN_MS);
+    if (kept === undefined) return true;
+    const type = kept.get(stageId) ?? (await stagesOf(tenantId, UNKNOWN_MS))?.get(stageId);
+    if (type === undefined) return true;
     const stages = hiringStagesOf((await connections.of(tenantId)).tenant);
-    const type = types.get(stageId);
-    return type === undefined || stages.includes(stageId) || stages.includes(type);
+    return stages.includes(stageId) || stages.includes(type);
   };
 }
 
-async function readStageTypes(connections: Connections, tenantId: string): Promise<Map<string, string>> {
+/** Patience begins with the reading: behind a partner that is silent, nobody waits twice. */
+async function inTime({ types, beganAt }: Reading): Promise<StageTypes | undefined> {
+  const waitMs = Math.max(0, beganAt + PATIENCE_MS - performance.now());
+  let timer: NodeJS.Timeout | undefined;
+  const late = new Promise<undefined>((resolve) => {
+    timer = setTimeout(() => resolve(undefined), waitMs);
+  });
+  try {
+    return await Promise.race([types, late]);
+  } finally {
+    clearTimeout(timer);
+  }
+}
+
+async function readStageTypes(connections: Connections, tenantId: string): Promise<StageTypes> {
   const { partner } = await connections.of(tenantId);
   const { items } = await partner.readAll(contract.pipelines.list, {}, { priority: 'live' });
   return new Map(items.flatMap((pipeline) => pipeline.stages ?? []).map((stage) => [stage.id, String(stage.type)]));

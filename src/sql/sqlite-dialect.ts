@@ -1,5 +1,6 @@
 import { randomUUID } from 'node:crypto';
 import { DatabaseSync, type SQLInputValue, type StatementSync } from 'node:sqlite';
+import { setImmediate as otherWork } from 'node:timers/promises';
 import { type DatabaseConnection, type Driver, SqliteAdapter, SqliteDialect, SqliteDriver } from 'kysely';
 
 /** Waits this long for another process's short transaction before SQLITE_BUSY. */
@@ -10,6 +11,24 @@ class TransactionalSqliteAdapter extends SqliteAdapter {
   override get supportsTransactionalDdl(): boolean {
     return true;
   }
+}
+
+/** Statements are synchronous: after so long in a row, whatever else waits in this process comes first, ms. */
+const MOST_IN_A_ROW_MS = 10;
+
+/** When statements began that nothing else came between. */
+let rowBegan: number | undefined;
+
+/** A loop over statements alone would otherwise never let the event loop turn: awaiting one is no rest. */
+async function letOthersWork(): Promise<void> {
+  if (rowBegan === undefined) {
+    rowBegan = performance.now();
+    setImmediate(() => {
+      rowBegan = undefined;
+    });
+    return;
+  }
+  if (performance.now() - rowBegan > MOST_IN_A_ROW_MS) await otherWork();
 }
 
 /** What was asked for last of each file that is in use. Whoever comes next waits for it. */
@@ -29,6 +48,7 @@ class TurnTakingDriver extends SqliteDriver {
   }
 
   override async acquireConnection(): Promise<DatabaseConnection> {
+    await letOthersWork();
     const before = lastOf.get(this.#file);
     const { promise, resolve } = Promise.withResolvers<void>();
     lastOf.set(this.#file, promise);

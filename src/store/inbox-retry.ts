@@ -51,7 +51,7 @@ export async function listDeliveries(store: Store, filter: DeliveryFilter): Prom
 export async function retryDeliveries(store: Store, filter: Omit<DeliveryFilter, 'limit'>): Promise<number> {
   let query = store.kysely
     .updateTable('inbox')
-    .set({ state: 'waiting', failures: 0, next_try_at: 0, leased_until: 0, last_error: null, done_at: null })
+    .set({ state: 'waiting', failures: 0, due_at: store.now, last_error: null, done_at: null })
     .where('state', 'in', filter.states);
   if (filter.tenantId !== undefined) query = query.where('tenant_id', '=', filter.tenantId);
   if (filter.hash !== undefined)

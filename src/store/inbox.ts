@@ -35,8 +35,7 @@ export async function insertDelivery(store: Store, delivery: Delivery): Promise<
       state: delivery.state,
       received_at: store.now,
       failures: 0,
-      next_try_at: 0,
-      leased_until: 0,
+      due_at: store.now,
       last_error: null,
       done_at: done,
     })
@@ -55,31 +54,64 @@ export interface LeasedDelivery extends Pick<Delivery, 'tenantId' | 'bodyHash' |
   failures: number;
 }
 
-/** Leases up to `limit` due deliveries to this relay, oldest first; those that another relay holds are skipped. */
-export async function leaseDeliveries(store: Store, limit: number): Promise<LeasedDelivery[]> {
+/**
+ * Tenants with due deliveries, who waits longest first. A tenant without a baseline, paused, or told by its partner to
+ * wait is none of them: its deliveries rest, and cost nobody anything, until something can be done about them.
+ */
+export async function tenantsDue(store: Store): Promise<string[]> {
+  const workable = store.kysely
+    .selectFrom('tenants')
+    .select((eb) => [
+      'tenants.tenant_id',
+      eb
+        .selectFrom('inbox')
+        .select('inbox.due_at')
+        .whereRef('inbox.tenant_id', '=', 'tenants.tenant_id')
+        .where('inbox.state', '=', 'waiting')
+        .orderBy('inbox.due_at')
+        .limit(1)
+        .as('due_at'),
+    ])
+    .where('tenants.state', '=', 'active')
+    .where('tenants.baseline_done_at', 'is not', null)
+    .where(({ not, exists, selectFrom }) =>
+      not(
+        exists(
+          selectFrom('rate_limits')
+            .select('rate_limits.tenant_id')
+            .whereRef('rate_limits.tenant_id', '=', 'tenants.tenant_id')
+            .where('rate_limits.upstream', '=', 'partner')
+            .where('rate_limits.paused_until', '>', store.now),
+        ),
+      ),
+    );
+  const rows = await store.kysely
+    .selectFrom(workable.as('due'))
+    .select('due.tenant_id')
+    .where('due.due_at', '<=', store.now)
+    .orderBy('due.due_at')
+    .execute();
+  return rows.map((row) => row.tenant_id);
+}
+
+/** Leases up to `limit` due deliveries of a tenant to this relay; those that another relay holds are skipped. */
+export async function leaseDeliveries(store: Store, tenantId: string, limit: number): Promise<LeasedDelivery[]> {
   const due = store.kysely
     .selectFrom('inbox')
-    .select(['tenant_id', 'body_hash'])
+    .select('body_hash')
+    .where('tenant_id', '=', tenantId)
     .where('state', '=', 'waiting')
-    .where('next_try_at', '<=', store.now)
-    .where('leased_until', '<=', store.now)
-    .orderBy('received_at')
+    .where('due_at', '<=', store.now)
+    .orderBy('due_at')
     .limit(limit);
   const locked = store.kind === 'postgres' ? due.forUpdate().skipLocked() : due;
   const rows = await store.kysely
     .with('due', () => locked)
     .updateTable('inbox')
-    .set({ leased_until: sql<number>`${store.now} + ${LEASE_MS}` })
-    .where((eb) =>
-      eb.exists(
-        eb
-          .selectFrom('due')
-          .select(sql`1`.as('one'))
-          .whereRef('due.tenant_id', '=', 'inbox.tenant_id')
-          .whereRef('due.body_hash', '=', 'inbox.body_hash'),
-      ),
-    )
-    .returning(['tenant_id', 'body_hash', 'event', 'ids', 'received_at', 'leased_until', 'failures'])
+    .set({ due_at: sql<number>`${store.now} + ${LEASE_MS}` })
+    .where('tenant_id', '=', tenantId)
+    .where('body_hash', 'in', (eb) => eb.selectFrom('due').select('due.body_hash'))
+    .returning(['tenant_id', 'body_hash', 'event', 'ids', 'received_at', 'due_at', 'failures'])
     .execute();
   return rows.map((row) => ({
     tenantId: row.tenant_id,
@@ -87,7 +119,7 @@ export async function leaseDeliveries(store: Store, limit: number): Promise<Leas
     event: row.event,
     ids: JSON.parse(row.ids) as DeliveryIds,
     receivedAt: Number(row.received_at),
-    leasedUntil: Number(row.leased_until),
+    leasedUntil: Number(row.due_at),
     failures: row.failures,
   }));
 }
@@ -105,12 +137,12 @@ export async function failDelivery(store: Store, row: LeasedDelivery, reason: st
     return;
   }
   const wait = Math.min(RETRY_CAP_MS, RETRY_BASE_MS * 2 ** row.failures);
-  await update(store, row, { ...failed, leased_until: 0, next_try_at: sql<number>`${store.now} + ${wait}` });
+  await update(store, row, { ...failed, due_at: sql<number>`${store.now} + ${wait}` });
 }
 
 /** Puts it back: nothing is wrong with it, its time has not come. */
 export async function deferDelivery(store: Store, row: LeasedDelivery, waitMs: number): Promise<void> {
-  await update(store, row, { leased_until: 0, next_try_at: sql<number>`${store.now} + ${waitMs}` });
+  await update(store, row, { due_at: sql<number>`${store.now} + ${waitMs}` });
 }
 
 export interface InboxCount {
@@ -144,6 +176,6 @@ async function update(store: Store, row: LeasedDelivery, change: UpdateObject<Ta
     .where('tenant_id', '=', row.tenantId)
     .where('body_hash', '=', row.bodyHash)
     .where('state', '=', 'waiting')
-    .where('leased_until', '=', row.leasedUntil)
+    .where('due_at', '=', row.leasedUntil)
     .execute();
 }

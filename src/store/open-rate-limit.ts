@@ -12,7 +12,11 @@ export function openRateLimit(store: Store, tenantId: string, log: Logger): Shar
     (change) =>
       // Whichever activity happens to ask, the permits are for all of them.
       inActivity('rateLimit', () =>
-        changeRateLimit(store, key, (saved, now) => change((saved ?? {}) as Partial<SharedRateLimitState>, now)),
+        changeRateLimit(store, key, (saved, now) => {
+          const { rateLimit, result } = change((saved ?? {}) as Partial<SharedRateLimitState>, now);
+          if (rateLimit === undefined) return { result };
+          return { rateLimit, result, pausedUntil: Math.ceil(rateLimit.underWay?.permits.pausedUntil ?? 0) };
+        }),
       ),
     Math.random,
     (error) => log.error({ tenantId, err: error }, 'shared rate limit unavailable, calls to the partner wait'),

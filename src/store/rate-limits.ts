@@ -6,9 +6,11 @@ export interface RateLimitKey {
   upstream: string;
 }
 
-/** What comes of a look at a rate limit; `rate limit` is absent where nothing is to be written. */
+/** What comes of a look at a rate limit; `rateLimit` is absent where nothing is to be written. */
 export interface RateLimitChange<T> {
   rateLimit?: unknown;
+  /** End of the last pause, milliseconds on the database's clock. */
+  pausedUntil?: number;
   result: T;
 }
 
@@ -17,8 +19,8 @@ const MOST_TRIES = 50;
 
 /**
  * Changes one rate limit as if nobody else did meanwhile: reads it with the database's clock, and writes what `change`
- * makes of it only where it still is
- * what was read; otherwise again. So `change` may run several times and must only compute.
+ * makes of it only where it still is what was read; otherwise again. So `change` may run several times and must only
+ * compute.
  */
 export async function changeRateLimit<T>(
   store: Store,
@@ -27,11 +29,13 @@ export async function changeRateLimit<T>(
 ): Promise<T> {
   for (let tries = 1; tries <= MOST_TRIES; tries += 1) {
     const seen = await readRow(store, key);
-    const { rateLimit, result } = change(
+    const { rateLimit, pausedUntil, result } = change(
       seen.rateLimit === null ? undefined : JSON.parse(seen.rateLimit),
       Number(seen.now),
     );
-    if (rateLimit === undefined || (await writeRow(store, key, seen.version, JSON.stringify(rateLimit)))) return result;
+    if (rateLimit === undefined) return result;
+    const row = { state: JSON.stringify(rateLimit), paused_until: pausedUntil ?? null };
+    if (await writeRow(store, key, seen.version, row)) return result;
   }
   throw new Error(
     `The rate limit of ${key.tenantId} at ${key.upstream} was changed by others ${MOST_TRIES} times in a row`,
@@ -64,19 +68,19 @@ async function writeRow(
   store: Store,
   { tenantId, upstream }: RateLimitKey,
   version: number,
-  rateLimit: string,
+  row: { state: string; paused_until: number | null },
 ): Promise<boolean> {
   if (version === 0) {
     const made = await store.kysely
       .insertInto('rate_limits')
-      .values({ tenant_id: tenantId, upstream, version: 1, state: rateLimit })
+      .values({ tenant_id: tenantId, upstream, version: 1, ...row })
       .onConflict((c) => c.columns(['tenant_id', 'upstream']).doNothing())
       .executeTakeFirst();
     return made.numInsertedOrUpdatedRows === 1n;
   }
   const changed = await store.kysely
     .updateTable('rate_limits')
-    .set({ version: version + 1, state: rateLimit })
+    .set({ version: version + 1, ...row })
     .where('tenant_id', '=', tenantId)
     .where('upstream', '=', upstream)
     .where('version', '=', version)

@@ -67,8 +67,8 @@ interface InboxTable {
   received_at: number;
   /** Outages count none. */
   failures: number;
-  next_try_at: number;
-  leased_until: number;
+  /** When a relay may take it; for one that is leased, when the lease ends. */
+  due_at: number;
   last_error: string | null;
   done_at: number | null;
 }
@@ -216,6 +216,8 @@ interface RateLimitTable {
   version: number;
   /** The limiter's saved state, JSON; times are of the database's clock. */
   state: string;
+  /** Nobody may call before: the upstream asked for a pause. */
+  paused_until: number | null;
 }
 
 export type HireRow = Selectable<HireTable>;

@@ -25,7 +25,7 @@ export function createReconcileRequests(
       else owed.add(tenantId);
     },
     async payOwed(all = false) {
-      for (const tenantId of owed) if (all || isDue(tenantId)) await trigger(tenantId);
+      await Promise.all([...owed].filter((tenantId) => all || isDue(tenantId)).map(trigger));
     },
   };
 }

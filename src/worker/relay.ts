@@ -1,14 +1,20 @@
-import { setTimeout as delay } from 'node:timers/promises';
-import pLimit from 'p-limit';
 import type { Logger } from '../log.ts';
 import { isEventName } from '../partner/contract/events.ts';
-import { deferDelivery, failDelivery, finishDelivery, type LeasedDelivery, leaseDeliveries } from '../store/inbox.ts';
+import {
+  deferDelivery,
+  failDelivery,
+  finishDelivery,
+  type LeasedDelivery,
+  leaseDeliveries,
+  tenantsDue,
+} from '../store/inbox.ts';
 import { readTenantState } from '../store/tenant-states.ts';
 import { dispatch } from './dispatch.ts';
 import { isOutage, outageReason } from './is-outage.ts';
 import { createReconcileRequests } from './reconcile-requests.ts';
 import { type HintSender, sendHints } from './send-hints.ts';
 import { signalOnce } from './signal-once.ts';
+import { createUnderWay, type UnderWay } from './under-way.ts';
 
 export interface RelayOptions extends Omit<HintSender, 'reconciles'> {
   log: Logger;
@@ -17,15 +23,20 @@ export interface RelayOptions extends Omit<HintSender, 'reconciles'> {
   idleMs?: number;
   /** At most one reconcile per tenant is asked for in this time, however many events ask, ms. */
   reconcileGapMs?: number;
+  /** How long the end waits for deliveries under way; what is left by then is leased again later, ms. */
+  closeMs?: number;
 }
 
-const BATCH = 50;
-const IN_FLIGHT = 16;
+/** Deliveries of one tenant under way at once; whatever hangs there, the others have their own. */
+const MOST_OF_A_TENANT = 8;
+const MOST_UNDER_WAY = 64;
 const DEFER_MS = 1_000;
 const NOTE_EVERY_MS = 60_000;
+const CLOSE_MS = 5_000;
 
 interface Relay extends HintSender {
   log: Logger;
+  underWay: UnderWay;
   /** When each reason for waiting was logged last. */
   outages: Map<string, number>;
 }
@@ -33,35 +44,59 @@ interface Relay extends HintSender {
 /** Moves stored deliveries on to Temporal. Several may run on one store: each row is leased by one. */
 export function startRelay(options: RelayOptions): { close(): Promise<void> } {
   const stop = new AbortController();
-  const running = relayUntil(stop.signal, options);
+  const { log, triggerReconcile, reconcileGapMs = 2_000, closeMs = CLOSE_MS } = options;
+  const reconciles = createReconcileRequests(triggerReconcile, reconcileGapMs);
+  const relay: Relay = { ...options, reconciles, underWay: createUnderWay(), outages: new Map() };
+  const running = relayUntil(stop.signal, relay, options.idleMs ?? 200);
+  const finish = async (): Promise<void> => {
+    await running;
+    await relay.underWay.ended();
+    await reconciles
+      .payOwed(true)
+      .catch((error: unknown) => log.warn({ err: error }, 'a requested reconcile is left to its schedule'));
+  };
   return {
     async close() {
       stop.abort();
-      await running;
+      let timer: NodeJS.Timeout | undefined;
+      const late = new Promise<void>((resolve) => {
+        timer = setTimeout(resolve, closeMs);
+      });
+      await Promise.race([finish(), late]);
+      clearTimeout(timer);
     },
   };
 }
 
-async function relayUntil(stop: AbortSignal, options: RelayOptions): Promise<void> {
-  const { store, log, triggerReconcile, idleMs = 200, reconcileGapMs = 2_000 } = options;
-  const reconciles = createReconcileRequests(triggerReconcile, reconcileGapMs);
-  const relay: Relay = { ...options, reconciles, outages: new Map() };
-  const limit = pLimit(IN_FLIGHT);
+async function relayUntil(stop: AbortSignal, relay: Relay, idleMs: number): Promise<void> {
+  const { log, underWay, reconciles } = relay;
   while (!stop.aborted) {
+    let waitMs = idleMs;
     try {
-      const deliveries = await leaseDeliveries(store, BATCH);
-      const batch = { ...relay, signalHire: signalOnce(relay.signalHire) };
-      await Promise.all(deliveries.map((delivery) => limit(() => relayDelivery(batch, delivery))));
-      await reconciles.payOwed();
-      if (deliveries.length < BATCH) await pause(idleMs, stop);
+      if (await beginDue(relay)) continue;
     } catch (error) {
       log.error({ err: error }, 'inbox cannot be read');
-      await pause(DEFER_MS, stop);
+      waitMs = DEFER_MS;
     }
+    // Nobody waits for it: one tenant's reconcile that cannot be asked for keeps no delivery waiting.
+    reconciles.payOwed().catch((error: unknown) => noteOutage(relay, outageReason(error)));
+    await underWay.change(waitMs, stop);
   }
-  await reconciles
-    .payOwed(true)
-    .catch((error: unknown) => log.warn({ err: error }, 'a requested reconcile is left to its schedule'));
+}
+
+/** Begins what is due and has room: a little of every tenant, before more of any. Says whether there was anything. */
+async function beginDue(relay: Relay): Promise<boolean> {
+  const { store, underWay } = relay;
+  let begun = 0;
+  for (const tenantId of await tenantsDue(store)) {
+    const room = Math.min(MOST_OF_A_TENANT - underWay.of(tenantId), MOST_UNDER_WAY - underWay.all());
+    if (room <= 0) continue;
+    const deliveries = await leaseDeliveries(store, tenantId, room);
+    const batch = { ...relay, signalHire: signalOnce(relay.signalHire) };
+    for (const delivery of deliveries) underWay.begin(tenantId, () => relayDelivery(batch, delivery));
+    begun += deliveries.length;
+  }
+  return begun > 0;
 }
 
 /** Says why deliveries wait, once a minute for each reason. */
@@ -73,27 +108,25 @@ function noteOutage({ log, outages }: Relay, reason: string): void {
 }
 
 async function relayDelivery(relay: Relay, delivery: LeasedDelivery): Promise<void> {
-  const { store, log } = relay;
-  const { tenantId, event, failures } = delivery;
   try {
-    const tenant = await readTenantState(store, tenantId);
-    // No hire starts before everyone hired earlier is recorded; the delivery waits, and that is no failure of it.
-    if (tenant.baseline_done_at === null) return await deferDelivery(store, delivery, DEFER_MS);
-    const kind = isEventName(event) ? dispatch[event] : 'ignored';
-    await sendHints[kind](relay, delivery, tenant);
-    await finishDelivery(store, delivery, kind === 'ignored' ? 'ignored' : 'relayed');
+    const kind = isEventName(delivery.event) ? dispatch[delivery.event] : 'ignored';
+    await sendHints[kind](relay, delivery, await readTenantState(relay.store, delivery.tenantId));
+    await finishDelivery(relay.store, delivery, kind === 'ignored' ? 'ignored' : 'relayed');
   } catch (error) {
-    const reason = outageReason(error);
-    if (!isOutage(error)) {
-      log.warn({ tenantId, event, failures, reason }, 'delivery not relayed');
-      return failDelivery(store, delivery, reason);
-    }
-    // No try is spent, or an outage would throw deliveries away.
-    noteOutage(relay, reason);
-    await deferDelivery(store, delivery, DEFER_MS);
+    // A store that fails here as well leaves the row to its lease.
+    await putBack(relay, delivery, error).catch((cause: unknown) => noteOutage(relay, outageReason(cause)));
   }
 }
 
-function pause(ms: number, signal: AbortSignal): Promise<void> {
-  return delay(ms, undefined, { signal }).catch(() => undefined);
+async function putBack(relay: Relay, delivery: LeasedDelivery, error: unknown): Promise<void> {
+  const { store, log } = relay;
+  const { tenantId, event, failures } = delivery;
+  const reason = outageReason(error);
+  if (!isOutage(error)) {
+    log.warn({ tenantId, event, failures, reason }, 'delivery not relayed');
+    return failDelivery(store, delivery, reason);
+  }
+  // No try is spent, or an outage would throw deliveries away.
+  noteOutage(relay, reason);
+  await deferDelivery(store, delivery, DEFER_MS);
 }

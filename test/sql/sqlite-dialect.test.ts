@@ -1,4 +1,5 @@
 import { join } from 'node:path';
+import { sql } from 'kysely';
 import { expect, test } from 'vitest';
 import { type Database, openDatabase } from '../../src/sql/open-database.ts';
 import { scratchFolder } from '../harness/scratch-folder.ts';
@@ -37,5 +38,20 @@ test('two connections of one process to one file never wait for each other’s t
     expect(await other.kysely.selectFrom('counters').select('count').executeTakeFirst()).toEqual({ count: 200 });
   } finally {
     await Promise.all([one.close(), other.close()]);
+  }
+});
+
+test('a thousand statements in a row let the event loop turn between them', async () => {
+  const database = openDatabase<Counters>('sqlite::memory:');
+  let turns = 0;
+  const timer = setInterval(() => (turns += 1), 1);
+  try {
+    const numbers = sql`with recursive n(i) as (select 1 union all select i + 1 from n where i < 2000)`;
+    const work = sql`${numbers} select sum(i) from n`;
+    for (let n = 0; n < 1_000; n += 1) await work.execute(database.kysely);
+    expect(turns).toBeGreaterThan(5);
+  } finally {
+    clearInterval(timer);
+    await database.close();
   }
 });

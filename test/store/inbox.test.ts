@@ -6,13 +6,22 @@ import {
   finishDelivery,
   insertDelivery,
   leaseDeliveries,
+  tenantsDue,
 } from '../../src/store/inbox.ts';
 import type { Store } from '../../src/store/open-store.ts';
+import { changeRateLimit } from '../../src/store/rate-limits.ts';
+import {
+  finishBaseline,
+  pauseTenant,
+  readClock,
+  readTenantState,
+  resumeTenant,
+} from '../../src/store/tenant-states.ts';
 import { freshStore, kinds } from './stores.ts';
 
-function delivery(bodyHash: string): Delivery {
+function delivery(bodyHash: string, tenantId = 'acme'): Delivery {
   return {
-    tenantId: 'acme',
+    tenantId,
     bodyHash,
     event: 'candidate.hired',
     ids: { jobCandidateId: ['7'] },
@@ -22,7 +31,7 @@ function delivery(bodyHash: string): Delivery {
 }
 
 async function makeDue(store: Store): Promise<void> {
-  await store.kysely.updateTable('inbox').set({ next_try_at: 0, leased_until: 0 }).execute();
+  await store.kysely.updateTable('inbox').set({ due_at: 0 }).execute();
 }
 
 async function stateOf(store: Store, bodyHash: string) {
@@ -39,30 +48,30 @@ describe.each(kinds)('the inbox on %s', (kind) => {
   test('gives a relay the ids that were stored with the delivery', async () => {
     const { store } = await freshStore(kind);
     await insertDelivery(store, delivery('a'));
-    expect(await leaseDeliveries(store, 1)).toMatchObject([{ failures: 0, ids: { jobCandidateId: ['7'] } }]);
+    expect(await leaseDeliveries(store, 'acme', 1)).toMatchObject([{ failures: 0, ids: { jobCandidateId: ['7'] } }]);
   });
 
   test('gives each row to one relay, oldest first', async () => {
     const { store, other } = await freshStore(kind);
     for (let n = 0; n < 40; n += 1) await insertDelivery(store, delivery(`d${n}`));
-    const leased = await Promise.all([leaseDeliveries(store, 25), leaseDeliveries(other, 25)]);
+    const leased = await Promise.all([leaseDeliveries(store, 'acme', 25), leaseDeliveries(other, 'acme', 25)]);
     const hashes = leased.flat().map((row) => row.bodyHash);
     expect(new Set(hashes).size).toBe(hashes.length);
     expect(hashes).toHaveLength(40);
-    expect(await leaseDeliveries(store, 25)).toEqual([]);
+    expect(await leaseDeliveries(store, 'acme', 25)).toEqual([]);
   });
 
   test('hears nothing from a relay whose lease another one has by now', async () => {
     const { store, other } = await freshStore(kind);
     await insertDelivery(store, delivery('a'));
-    const [late] = await leaseDeliveries(store, 1);
+    const [late] = await leaseDeliveries(store, 'acme', 1);
     await makeDue(store);
-    const [current] = await leaseDeliveries(other, 1);
+    const [current] = await leaseDeliveries(other, 'acme', 1);
     if (late === undefined || current === undefined) throw new Error('not leased');
     // Both leases may be of one millisecond.
     const stale = { ...late, leasedUntil: late.leasedUntil - 1 };
     await deferDelivery(store, stale, 0);
-    expect(await leaseDeliveries(store, 1)).toEqual([]);
+    expect(await leaseDeliveries(store, 'acme', 1)).toEqual([]);
     await finishDelivery(other, current, 'relayed');
     await failDelivery(store, { ...stale, failures: 9 }, 'late');
     expect(await stateOf(store, 'a')).toMatchObject({ state: 'relayed', last_error: null });
@@ -72,11 +81,11 @@ describe.each(kinds)('the inbox on %s', (kind) => {
     const { store } = await freshStore(kind);
     await insertDelivery(store, delivery('bad'));
     for (let failures = 1; failures <= 10; failures += 1) {
-      const [row] = await leaseDeliveries(store, 1);
+      const [row] = await leaseDeliveries(store, 'acme', 1);
       expect(row?.failures).toBe(failures - 1);
       if (row !== undefined) await failDelivery(store, row, 'BROKEN');
       if (failures < 10) {
-        expect(await leaseDeliveries(store, 1)).toEqual([]);
+        expect(await leaseDeliveries(store, 'acme', 1)).toEqual([]);
         await makeDue(store);
       }
     }
@@ -87,15 +96,15 @@ describe.each(kinds)('the inbox on %s', (kind) => {
     const { store } = await freshStore(kind);
     await insertDelivery(store, delivery('bad'));
     await insertDelivery(store, delivery('good'));
-    const [bad] = await leaseDeliveries(store, 1);
+    const [bad] = await leaseDeliveries(store, 'acme', 1);
     if (bad !== undefined) await failDelivery(store, bad, 'BROKEN');
-    expect((await leaseDeliveries(store, 5)).map((row) => row.bodyHash)).toEqual(['good']);
+    expect((await leaseDeliveries(store, 'acme', 5)).map((row) => row.bodyHash)).toEqual(['good']);
   });
 
   test('a deferred row has no failure', async () => {
     const { store } = await freshStore(kind);
     await insertDelivery(store, delivery('early'));
-    const [row] = await leaseDeliveries(store, 1);
+    const [row] = await leaseDeliveries(store, 'acme', 1);
     if (row !== undefined) await deferDelivery(store, row, 60_000);
     expect(await stateOf(store, 'early')).toMatchObject({ state: 'waiting', failures: 0 });
   });
@@ -103,9 +112,29 @@ describe.each(kinds)('the inbox on %s', (kind) => {
   test('a relayed row is never leased again', async () => {
     const { store } = await freshStore(kind);
     await insertDelivery(store, delivery('done'));
-    const [row] = await leaseDeliveries(store, 1);
+    const [row] = await leaseDeliveries(store, 'acme', 1);
     if (row !== undefined) await finishDelivery(store, row, 'relayed');
     await makeDue(store);
-    expect(await leaseDeliveries(store, 5)).toEqual([]);
+    expect(await leaseDeliveries(store, 'acme', 5)).toEqual([]);
+  });
+
+  test('a tenant is due with a baseline, active, and not told to wait; who waits longest comes first', async () => {
+    const { store } = await freshStore(kind);
+    for (const tenantId of ['late', 'early', 'new', 'paused', 'throttled', 'idle']) {
+      await readTenantState(store, tenantId);
+      if (tenantId !== 'new') await finishBaseline(store, tenantId);
+      if (tenantId !== 'idle') await insertDelivery(store, delivery('a', tenantId));
+    }
+    await store.kysely.updateTable('inbox').set({ due_at: 1 }).where('tenant_id', '=', 'early').execute();
+    await pauseTenant(store, 'paused', 'UNAUTHORIZED', 'wrong key');
+    const pausedUntil = (await readClock(store)) + 60_000;
+    await changeRateLimit(store, { tenantId: 'throttled', upstream: 'partner' }, () => ({
+      rateLimit: {},
+      pausedUntil,
+      result: undefined,
+    }));
+    expect(await tenantsDue(store)).toEqual(['early', 'late']);
+    await resumeTenant(store, 'paused');
+    expect(await tenantsDue(store)).toEqual(['early', 'late', 'paused']);
   });
 });

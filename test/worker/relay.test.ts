@@ -1,23 +1,24 @@
 import { setTimeout as pause } from 'node:timers/promises';
 import { expect, onTestFinished, test } from 'vitest';
-import { ConnectorError } from '../../src/errors.ts';
 import { createRootLogger } from '../../src/log.ts';
 import { readDelivery } from '../../src/receiver/read-delivery.ts';
 import { endHire } from '../../src/store/hire-states.ts';
 import { insertHires, updateHire } from '../../src/store/hires.ts';
 import { insertDelivery } from '../../src/store/inbox.ts';
 import { openStore, type Store } from '../../src/store/open-store.ts';
-import { finishBaseline, readTenantState } from '../../src/store/tenant-states.ts';
+import { finishBaseline, pauseTenant, readTenantState, resumeTenant } from '../../src/store/tenant-states.ts';
 import { type RelayOptions, startRelay } from '../../src/worker/relay.ts';
 import { until } from '../harness/world.ts';
 
 const TENANT_ID = 'acme';
 const log = createRootLogger(undefined, 'silent');
 
-async function freshStore(): Promise<Store> {
+async function freshStore(...others: string[]): Promise<Store> {
   const store = await openStore('sqlite::memory:');
-  await readTenantState(store, TENANT_ID);
-  await finishBaseline(store, TENANT_ID);
+  for (const tenantId of [TENANT_ID, ...others]) {
+    await readTenantState(store, tenantId);
+    await finishBaseline(store, tenantId);
+  }
   onTestFinished(() => store.close());
   return store;
 }
@@ -39,12 +40,9 @@ function relayOver(store: Store, options: Partial<RelayOptions> = {}) {
   return { relay, hinted, reconciles };
 }
 
-async function deliver(store: Store, event: string, data: object): Promise<void> {
+async function deliver(store: Store, event: string, data: object, tenantId = TENANT_ID): Promise<void> {
   const body = Buffer.from(JSON.stringify({ event, data }));
-  await insertDelivery(
-    store,
-    readDelivery(body, { tenantId: TENANT_ID, company: undefined, classify: () => 'waiting' }),
-  );
+  await insertDelivery(store, readDelivery(body, { tenantId, company: undefined, classify: () => 'waiting' }));
 }
 
 function relayed(store: Store, count: number): Promise<true> {
@@ -104,20 +102,49 @@ test('a reconcile still owed is asked for when the relay ends', async () => {
   expect(reconciles).toHaveLength(2);
 });
 
-test('a delivery waits, and has not failed, while the partner cannot be asked for its stages', async () => {
+test('one tenant whose deliveries hang keeps no other tenant’s waiting', async () => {
+  const store = await freshStore('globex');
+  const signalled: string[] = [];
+  const never = new Promise<boolean>(() => undefined);
+  const signalHire: RelayOptions['signalHire'] = ({ tenantId, jobCandidateId }) => {
+    signalled.push(tenantId);
+    return tenantId === TENANT_ID ? never : Promise.resolve(jobCandidateId !== '');
+  };
+  for (let n = 1; n <= 200; n += 1) await deliver(store, 'candidate.hired', { jobCandidateIds: [n] });
+  relayOver(store, { signalHire, closeMs: 20 });
+  await until('the first hang', async () => signalled.length > 0);
+  for (let n = 1; n <= 20; n += 1) await deliver(store, 'candidate.hired', { jobCandidateIds: [n] }, 'globex');
+  await relayed(store, 20);
+  // The others are not even leased: they wait for the day their tenant works again.
+  expect(signalled.filter((tenantId) => tenantId === TENANT_ID)).toHaveLength(8);
+});
+
+test('deliveries of a paused tenant rest, untouched, until it resumes', async () => {
+  const store = await freshStore();
+  await pauseTenant(store, TENANT_ID, 'UNAUTHORIZED', 'wrong key');
+  await deliver(store, 'candidate.hired', { jobCandidateIds: [7] });
+  const { hinted, reconciles } = relayOver(store);
+  const before = await store.kysely.selectFrom('inbox').selectAll().execute();
+  await pause(100);
+  expect(await store.kysely.selectFrom('inbox').selectAll().execute()).toEqual(before);
+  await resumeTenant(store, TENANT_ID);
+  await relayed(store, 1);
+  expect({ hinted, reconciles }).toEqual({ hinted: ['7 person'], reconciles: [] });
+});
+
+test('the end of the relay waits for nothing that hangs', async () => {
   const store = await freshStore();
   const asked = { times: 0 };
-  const isHiringStage = async (): Promise<boolean> => {
+  const hang = async (): Promise<never> => {
     asked.times += 1;
-    if (asked.times === 1) throw new ConnectorError({ code: 'UNREACHABLE', action: 'retry', message: 'away' });
-    return true;
+    return new Promise<never>(() => undefined);
   };
-  const { hinted } = relayOver(store, { isHiringStage });
-  await deliver(store, 'candidate.stage_changed', { jobCandidateIds: [7], nextStageId: 9 });
-  await until('the first look', async () => asked.times === 1);
-  await relayed(store, 1);
-  expect(hinted).toEqual(['7 person']);
-  expect(await store.kysely.selectFrom('inbox').select('failures').executeTakeFirst()).toEqual({ failures: 0 });
+  const { relay } = relayOver(store, { signalHire: hang, triggerReconcile: hang, closeMs: 20 });
+  await deliver(store, 'candidate.hired', { jobCandidateIds: [7] });
+  await deliver(store, 'onboarding.candidate.status_changed', { unknown: true });
+  await until('both hang', async () => asked.times === 2);
+  await relay.close();
+  expect(await store.kysely.selectFrom('inbox').select('state').distinct().execute()).toEqual([{ state: 'waiting' }]);
 });
 
 function grpcError(code: number): Error {

@@ -59,13 +59,12 @@ async function createInbox(db: Kysely<unknown>): Promise<void> {
     .addColumn('state', 'text', (c) => c.notNull())
     .addColumn('received_at', 'bigint', (c) => c.notNull())
     .addColumn('failures', 'integer', (c) => c.notNull())
-    .addColumn('next_try_at', 'bigint', (c) => c.notNull())
-    .addColumn('leased_until', 'bigint', (c) => c.notNull())
+    .addColumn('due_at', 'bigint', (c) => c.notNull())
     .addColumn('last_error', 'text')
     .addColumn('done_at', 'bigint')
     .addPrimaryKeyConstraint('inbox_key', ['tenant_id', 'body_hash'])
     .execute();
-  await db.schema.createIndex('inbox_due').on('inbox').columns(['state', 'next_try_at']).execute();
+  await db.schema.createIndex('inbox_due').on('inbox').columns(['tenant_id', 'state', 'due_at']).execute();
   await db.schema
     .createTable('webhook_refusals')
     .addColumn('tenant_id', 'text', (c) => c.notNull())
@@ -258,6 +257,7 @@ async function createRateLimits(db: Kysely<unknown>): Promise<void> {
     .addColumn('upstream', 'text', (c) => c.notNull())
     .addColumn('version', 'bigint', (c) => c.notNull())
     .addColumn('state', 'text', (c) => c.notNull())
+    .addColumn('paused_until', 'bigint')
     .addPrimaryKeyConstraint('rate_limits_key', ['tenant_id', 'upstream'])
     .execute();
 }
