@@ -4,7 +4,7 @@ import { withFailpoints } from '../src/failpoint.ts';
 import type { HrisConnection } from '../src/hris/port.ts';
 import type { Mapping } from '../src/mapping/load-mapping.ts';
 import { createPartnerClient, type PartnerClient } from '../src/partner/client/create-partner-client.ts';
-import type { CallReport } from '../src/partner/client/types.ts';
+import type { CallReport, Observation } from '../src/partner/client/types.ts';
 import { Overrides } from '../src/partner/contract/overrides.ts';
 import type { SharedRateLimit } from '../src/rate-limit/shared-rate-limit.ts';
 import { type StreamName, streamNames } from '../src/streams/streams.ts';
@@ -43,6 +43,7 @@ export interface ConnectionOptions {
   /** The shared rate limit of a tenant at its partner. */
   rateLimitOf: (tenantId: string) => SharedRateLimit;
   onCall?: (tenantId: string, report: CallReport) => void;
+  onObserved?: (tenantId: string, observations: readonly Observation[]) => void;
 }
 
 /** The tenants of this process, each opened when first needed: one tenant's broken HRIS is no other's trouble. */
@@ -79,7 +80,7 @@ export function createConnections(tenants: readonly Tenant[], options: Connectio
 
 async function openConnection(
   tenant: Tenant,
-  { requestMs, rateLimitOf, onCall }: ConnectionOptions,
+  { requestMs, rateLimitOf, onCall, onObserved }: ConnectionOptions,
 ): Promise<Connection> {
   const apiKey = resolveSecret(tenant.partner.apiKey);
   const mapping = await loadTenantMapping(tenant);
@@ -95,6 +96,7 @@ async function openConnection(
     timeouts: { headersMs: requestMs, bodyMs: requestMs },
     rateLimit,
     onCall: (report) => onCall?.(tenant.tenant, report),
+    onObserved: (observations) => onObserved?.(tenant.tenant, observations),
     around: (operation, run) => withFailpoints(`partner.${operation}`, run),
   });
   const hris = withHrisFailpoints(await openTenantHris(tenant));

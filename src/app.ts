@@ -20,6 +20,7 @@ import { createWorker, installRuntime } from './temporal/worker.ts';
 import { loadTenants } from './tenants/load-tenants.ts';
 import type { Tenant } from './tenants/schema.ts';
 import { startChores } from './worker/chores.ts';
+import { createEvidenceKeeper } from './worker/keep-evidence.ts';
 import { createCallMetrics, gaugeAlarms, gaugeHires } from './worker/metrics.ts';
 import { startRelay } from './worker/relay.ts';
 
@@ -51,7 +52,7 @@ export async function runWorker(options: RunWorkerOptions): Promise<RunningWorke
   const url = storeUrl(options.dataDir, config);
   const plugins = [writeFailpoints(passFailpoint)];
   const store = await openStore(url, { plugins });
-  // A connection of its own: no permit waits for a transaction, and none for the disk.
+  // A connection of its own: no permit waits for a transaction, and none for the disk. Evidence may be lost with it.
   const rateLimits = await openStore(url, { relaxed: true, poolSize: 2, plugins });
   try {
     await checkSearchAttributes(temporal.connection, temporal.namespace);
@@ -69,7 +70,7 @@ interface WorkerParts {
   tenants: Tenant[];
   temporal: TemporalConnection;
   store: Store;
-  /** The same store, for the rate limits alone. */
+  /** The same store, for rate limits and evidence. */
   rateLimits: Store;
 }
 
@@ -143,6 +144,7 @@ function wireActivities(
       requestMs: config.HIREBRIDGE_REQUEST_MS,
       rateLimitOf: (tenantId) => openRateLimit(rateLimits, tenantId, log),
       onCall: createCallMetrics(registry),
+      onObserved: createEvidenceKeeper(rateLimits, log),
     }),
     signalHire: (hire, about, options) =>
       withFailpoints('temporal.signalHire', () => signalHire(hires, hire, about, options)),

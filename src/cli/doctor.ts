@@ -8,7 +8,10 @@ import { example, placesOf } from './options.ts';
 export function addDoctor(program: Command): void {
   program
     .command('doctor')
-    .description('Check this installation, and list the assumptions about the partner that tenants override.')
+    .description(
+      'Check this installation, and list the assumptions about the partner that answers contradict or have not shown ' +
+        'yet, or that tenants override.',
+    )
     .option('--all', 'list every assumption made where the specification is silent')
     .option('--json', 'print JSON')
     .addHelpText('after', example('hirebridge doctor', 'hirebridge doctor --all --json'))
@@ -16,13 +19,13 @@ export function addDoctor(program: Command): void {
 }
 
 async function runDoctor(options: { all?: boolean; json?: boolean }, command: Command): Promise<void> {
-  const [{ examine }, { assumptionRows }] = await Promise.all([
+  const [{ examine }, { assumptionRows, isOpen }] = await Promise.all([
     import('../operator/examine.ts'),
     import('../operator/assumption-rows.ts'),
   ]);
-  const { findings, tenants } = await examine(placesOf(command));
-  const made = assumptionRows(tenants);
-  const assumptions = options.all === true ? made : made.filter(({ setBy }) => Object.keys(setBy).length > 0);
+  const { findings, tenants, evidence } = await examine(placesOf(command));
+  const made = assumptionRows(tenants, evidence);
+  const assumptions = options.all === true ? made : made.filter(isOpen);
   process.stdout.write(
     options.json === true
       ? `${JSON.stringify({ checks: findings, assumptions }, null, 2)}\n`
@@ -37,18 +40,22 @@ function renderDoctor(findings: readonly Finding[], assumptions: readonly Assump
   const checks = findings.map(
     ({ check, state, message }) => `${styleText(COLOURS[state], state.padEnd(5))}  ${check.padEnd(13)}  ${message}`,
   );
-  const overrides = assumptions.map(({ key, section, choice, override, setBy }) => {
-    const set = Object.entries(setBy).map(([tenant, value]) => `; ${tenant} has ${JSON.stringify(value)}`);
-    const overridden = override === null ? '' : ` [${override}${set.join('')}]`;
-    return `${key.padEnd(4)} ${section.padEnd(5)} ${choice}${overridden}`;
-  });
   return [
     ...checks,
     '',
     `${assumptions.length} of ${made} assumptions where the specification is silent` +
       (assumptions.length < made ? '; all of them: hirebridge doctor --all' : ''),
-    ...(assumptions.length > 0 ? ['(question, section, assumption [key of a tenant file that overrides it]):'] : []),
-    ...overrides,
+    ...(assumptions.length > 0
+      ? ['(question, section, what answers showed, assumption [key that overrides it]):']
+      : []),
+    ...assumptions.map(renderAssumption),
     '',
   ].join('\n');
+}
+
+function renderAssumption({ key, section, choice, override, setBy, evidence, contradictedBy }: AssumptionRow): string {
+  const set = Object.entries(setBy).map(([tenant, value]) => `; ${tenant} has ${JSON.stringify(value)}`);
+  const overridden = override === null ? '' : ` [${override}${set.join('')}]`;
+  const shown = contradictedBy.length === 0 ? evidence : `contradicted by ${contradictedBy.join(', ')}`;
+  return `${key.padEnd(6)} ${section.padEnd(5)} ${shown.padEnd(18)}  ${choice}${overridden}`;
 }

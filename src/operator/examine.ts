@@ -2,6 +2,7 @@ import { existsSync } from 'node:fs';
 import packageFile from '../../package.json' with { type: 'json' };
 import { type Places, storeFile, storeUrl } from '../config.ts';
 import { isConnectorError } from '../errors.ts';
+import { type Evidence, listEvidence } from '../store/evidence.ts';
 import { openStore } from '../store/open-store.ts';
 import { connectTemporal, temporalSettings } from '../temporal/connection.ts';
 import { findTemporalCli } from '../temporal/dev-server/resolve-cli.ts';
@@ -17,9 +18,17 @@ export interface Finding {
 
 type Found = Omit<Finding, 'check'>;
 
+interface Examined {
+  findings: Finding[];
+  tenants: Tenant[];
+  /** What answers showed of the assumptions so far. */
+  evidence: Evidence[];
+}
+
 /** Checks what can be known without downloading, building or creating anything; calls no partner and no HRIS. */
-export async function examine(places: Places): Promise<{ findings: Finding[]; tenants: Tenant[] }> {
+export async function examine(places: Places): Promise<Examined> {
   const tenants: Tenant[] = [];
+  const evidence: Evidence[] = [];
   const checks: Record<Finding['check'], () => Found | Promise<Found>> = {
     node: checkNode,
     temporal: checkTemporal,
@@ -27,12 +36,12 @@ export async function examine(places: Places): Promise<{ findings: Finding[]; te
       tenants.push(...(await loadTenants(places.tenantsDir)));
       return { state: 'good', message: `${places.tenantsDir}: ${tenants.map(({ tenant }) => tenant).join(', ')}` };
     },
-    store: () => checkStore(places.dataDir),
+    store: () => checkStore(places.dataDir, evidence),
   };
   const findings: Finding[] = [];
   for (const [check, look] of Object.entries(checks) as [Finding['check'], () => Found][])
     findings.push({ check, ...(await attempted(look)) });
-  return { findings, tenants };
+  return { findings, tenants, evidence };
 }
 
 /** Everybody starts with nothing to load; any other rejection is wrong. */
@@ -65,10 +74,11 @@ async function checkTemporal(): Promise<Found> {
 }
 
 /** Opening would create the tables, so a store that does not exist yet is left alone. */
-async function checkStore(dataDir: string): Promise<Found> {
+async function checkStore(dataDir: string, evidence: Evidence[]): Promise<Found> {
   const file = storeFile(dataDir);
   if (file !== undefined && !existsSync(file)) return { state: 'open', message: `${file} is not there yet` };
   const store = await openStore(storeUrl(dataDir));
+  evidence.push(...(await listEvidence(store)));
   await store.close();
   return { state: 'good', message: `${store.kind}, installation ${store.installationId}` };
 }

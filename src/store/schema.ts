@@ -23,6 +23,7 @@ export interface Tables {
   streams: StreamTable;
   quarantine: QuarantineTable;
   rate_limits: RateLimitTable;
+  evidence: EvidenceTable;
 }
 
 interface InstallationTable {
@@ -218,6 +219,14 @@ interface RateLimitTable {
   state: string;
   /** Nobody may call before: the upstream asked for a pause. */
   paused_until: number | null;
+}
+
+/** What a tenant's answers showed of an assumption: at most one row each for holding and for not holding. */
+interface EvidenceTable {
+  tenant_id: string;
+  assumption: string;
+  verdict: 'confirmed' | 'contradicted';
+  first_seen_at: number;
 }
 
 export type HireRow = Selectable<HireTable>;

@@ -3,6 +3,8 @@ import { join } from 'node:path';
 import { expect, test } from 'vitest';
 import { parse } from 'yaml';
 import { assumptions } from '../../src/partner/contract/assumptions.ts';
+import { noteEvidence } from '../../src/store/evidence.ts';
+import { openStore } from '../../src/store/open-store.ts';
 import { runCli, scratchDir, TENANT, tenantDir } from './cli-process.ts';
 
 test('openapi writes the same document as JSON and as YAML, with the addresses given', async () => {
@@ -53,5 +55,23 @@ test('doctor ends with 2 and names the line when a tenant file cannot be meant',
   const { code, stdout } = await runCli(['doctor', '--tenants', tenants, '--data', data]);
   expect(code).toBe(2);
   expect(stdout).toMatch(/wrong +tenants +.*acme\.yaml:4:\d+/);
-  expect(stdout).toMatch(/0 of \d+ assumptions .*: hirebridge doctor --all/);
+  expect(stdout).toMatch(/\d+ of \d+ assumptions .*: hirebridge doctor --all/);
+});
+
+test('doctor shows what answers contradict or have not shown yet, and the rest on --all', async () => {
+  const [tenants, data] = await Promise.all([tenantDir(), scratchDir()]);
+  const store = await openStore(`sqlite:${join(data, 'store.db')}`);
+  await noteEvidence(store, { tenantId: 'acme', assumption: 'J5', verdict: 'confirmed' });
+  for (const verdict of ['confirmed', 'contradicted'] as const)
+    await noteEvidence(store, { tenantId: 'acme', assumption: 'STAGE', verdict });
+  await noteEvidence(store, { tenantId: 'a-tenant-that-is-gone', assumption: 'J3', verdict: 'contradicted' });
+  await store.close();
+  const doctor = async (...args: string[]) =>
+    (await runCli(['doctor', ...args, '--tenants', tenants, '--data', data])).stdout;
+  const [shown, all] = [await doctor(), await doctor('--all')];
+  expect(shown).toMatch(/^STAGE +2\.4 +contradicted by acme .*jobCandidateStageField/m);
+  expect(shown).toMatch(/^J3 +4\.2 +not seen yet /m);
+  expect(shown).not.toMatch(/^(J5|C1) /m);
+  expect(all).toMatch(/^J5 +2\.2 +confirmed /m);
+  expect(all).toMatch(/^C1 +4\.3 +cannot be observed /m);
 });

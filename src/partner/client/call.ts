@@ -25,6 +25,7 @@ interface Connection {
   overrides: Overrides;
   rateLimit: RateLimitKeeper;
   onCall: ((report: CallReport) => void) | undefined;
+  onObserved: PartnerClientOptions['onObserved'];
   around: Around;
 }
 
@@ -48,6 +49,7 @@ export function createCaller(
     overrides,
     rateLimit: options.rateLimit ?? unlimited,
     onCall: options.onCall,
+    onObserved: options.onObserved,
     around: options.around ?? ((_operation, run) => run()),
   };
   // A queue for each priority, so that a live call never waits behind bulk calls that wait for the rate limit.
@@ -76,7 +78,7 @@ async function callOnce(
   priority: Priority,
   requestId: string,
 ): Promise<{ status: number; body: unknown }> {
-  const { overrides } = connection;
+  const { overrides, onObserved } = connection;
   const request = buildRequest(overrides, endpoint, input);
   await acquirePermit(connection.rateLimit, priority, options.signal, endpoint, requestId);
   const answer = await send(connection, {
@@ -97,7 +99,7 @@ async function callOnce(
   reportAnswer(connection.rateLimit, answer);
   return {
     status: answer.status,
-    body: fromWire(overrides, endpoint, readAnswer({ overrides, endpoint, input }, answer)),
+    body: fromWire(overrides, endpoint, readAnswer({ overrides, endpoint, input, onObserved }, answer)),
   };
 }
 

@@ -5,20 +5,24 @@ import { valueAt } from '../contract/envelopes.ts';
 import { type PartnerError, readErrorBody } from '../contract/errors.ts';
 import type { Overrides } from '../contract/overrides.ts';
 import { issuesText } from './issue-text.ts';
+import { observeAssumptions } from './observe-assumptions.ts';
 import { callText, partnerWords } from './partner-words.ts';
 import { isRepeatable } from './repeatable.ts';
-import type { AnyEndpoint, LooseInput } from './types.ts';
+import type { AnyEndpoint, LooseInput, Observation } from './types.ts';
 
 export interface AskedCall {
   overrides: Overrides;
   endpoint: AnyEndpoint;
   input: LooseInput;
+  /** Told what this answer shows of the assumptions. */
+  onObserved?: ((observations: readonly Observation[]) => void) | undefined;
 }
 
 /** The whole success body of an endpoint, or a ConnectorError with the partner's code and words. */
 export function readAnswer(call: AskedCall, answer: HttpAnswer): unknown {
   const { endpoint } = call;
   const body = parseJson(answer.body);
+  call.onObserved?.(observeAssumptions(call.overrides, { ...call, answer, body }));
   // Any 2xx: which creates answer 201 is left open by section 7 (G1), and a refusal after the fact would hide a
   // success.
   if (answer.status < 200 || answer.status > 299) throw readRefusal(call, answer, body);

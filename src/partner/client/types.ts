@@ -2,6 +2,7 @@ import type { z } from 'zod';
 import type { ErrorAction } from '../../errors.ts';
 import type { HttpTimeouts, RequestCarrier } from '../../http/pool.ts';
 import type { Priority, RateLimitKeeper } from '../../rate-limit/rate-limit.ts';
+import type { assumptions } from '../contract/assumptions.ts';
 import type { Endpoint, ListShape } from '../contract/endpoint.ts';
 import type { AnyEndpoint } from '../contract/index.ts';
 import type { Overrides } from '../contract/overrides.ts';
@@ -112,6 +113,14 @@ export interface CallReport {
   action?: ErrorAction | undefined;
 }
 
+export type AssumptionKey = keyof typeof assumptions;
+
+/** One assumption, and whether an answer is as it says. */
+export interface Observation {
+  assumption: AssumptionKey;
+  holds: boolean;
+}
+
 export interface PartnerClientOptions {
   /** Ends in /v1/partner. */
   baseUrl: string;
@@ -126,6 +135,8 @@ export interface PartnerClientOptions {
   /** Calls in flight in each priority, 16 by default. */
   concurrency?: number | undefined;
   onCall?: ((report: CallReport) => void) | undefined;
+  /** Told what answers show of the assumptions, right or wrong. */
+  onObserved?: ((observations: readonly Observation[]) => void) | undefined;
   /** Wraps each single call, for example with points where a test may kill the process. */
   around?: Around | undefined;
   /** Stands in for the sockets: a simulation carries requests in memory. */

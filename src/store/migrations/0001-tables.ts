@@ -24,6 +24,7 @@ export async function up(db: Kysely<unknown>): Promise<void> {
     .execute();
   await createStreams(db);
   await createRateLimits(db);
+  await createEvidence(db);
 }
 
 async function createTenants(db: Kysely<unknown>): Promise<void> {
@@ -259,5 +260,16 @@ async function createRateLimits(db: Kysely<unknown>): Promise<void> {
     .addColumn('state', 'text', (c) => c.notNull())
     .addColumn('paused_until', 'bigint')
     .addPrimaryKeyConstraint('rate_limits_key', ['tenant_id', 'upstream'])
+    .execute();
+}
+
+async function createEvidence(db: Kysely<unknown>): Promise<void> {
+  await db.schema
+    .createTable('evidence')
+    .addColumn('tenant_id', 'text', (c) => c.notNull())
+    .addColumn('assumption', 'text', (c) => c.notNull())
+    .addColumn('verdict', 'text', (c) => c.notNull())
+    .addColumn('first_seen_at', 'bigint', (c) => c.notNull())
+    .addPrimaryKeyConstraint('evidence_key', ['tenant_id', 'assumption', 'verdict'])
     .execute();
 }
