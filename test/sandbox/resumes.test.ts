@@ -236,3 +236,36 @@ test('the resume of an added candidate is parsed by itself: completed, or failed
   ]);
   expect((await sandbox.control.act('showCompany')).credits).toBe(999);
 });
+
+test('a parsed resume fills education, work experience and skills, and leaves what was sent', async () => {
+  await using sandbox = await open();
+  const body = { email: 'a@example.com', skills: ['Falconry'], resume: resume('ada-lovelace.pdf') };
+  const { id } = (await sandbox.partner.candidates.add({ body })).data;
+  const batch = await sandbox.upload([resume('ada-lovelace.pdf')]);
+  await sandbox.wait();
+  const whole = (await sandbox.batch(batch)).candidates[0];
+  const filled = (await sandbox.api('GET', `/candidates/${id}`)).body.data;
+  expect([filled.skills, filled.email, filled.phone]).toEqual([['Falconry'], 'a@example.com', null]);
+  const entries = (list: Json[]) => list.map(({ id: _own, ...entry }) => entry);
+  for (const field of ['educations', 'workExperiences'])
+    expect(entries(filled[field])).toEqual(entries(whole[field]).map((entry) => expect.objectContaining(entry)));
+  expect(filled.workExperiences[0].id).toEqual(expect.any(Number));
+  expect(await sandbox.events('candidate.updated')).toEqual([]);
+});
+
+test('the resume of a hosted applicant is parsed for a credit; without one it fails and the application stands', async () => {
+  await using sandbox = await open();
+  const { jobId } = sandbox;
+  const { candidateId } = await sandbox.control.act('apply', { jobId, candidate: { email: 'a@example.com' } });
+  await sandbox.wait();
+  const read = (await sandbox.api('GET', `/candidates/${candidateId}`)).body.data;
+  expect([read.educations.length, read.workExperiences.length > 0, read.skills.length > 0]).toEqual([1, true, true]);
+  await sandbox.control.act('setCredits', { credits: 0 });
+  const poor = await sandbox.control.act('apply', { jobId, candidate: { email: 'b@example.com' } });
+  await sandbox.wait();
+  expect(await sandbox.events('resume')).toEqual([
+    ['resume.single_parse.completed', { candidateId }],
+    ['resume.single_parse.failed', { candidateId: poor.candidateId, error: 'INSUFFICIENT_CREDITS' }],
+  ]);
+  expect((await sandbox.api('GET', `/candidates/${poor.candidateId}`)).body.data.educations).toEqual([]);
+});

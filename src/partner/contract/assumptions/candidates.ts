@@ -55,7 +55,8 @@ export const candidateReadings = {
     choice:
       'The sandbox opens no document: the ending of a URL tells a document (pdf, doc, docx, rtf, odt, txt or none) ' +
       'from what cannot be parsed, its file name the person; a parsed file costs a credit, a known e-mail is taken ' +
-      'as it is; single_parse events carry { candidateId, error }.',
+      'as it is; a single resume fills what the profile leaves empty; single_parse events carry ' +
+      '{ candidateId, error }.',
   },
   C18: {
     section: '4.3',

@@ -106,7 +106,12 @@ export function candidateByEmail(ctx: Context, email: string): Candidate | undef
 
 /** 404 when unknown or another company's. */
 export function findCandidate(ctx: Context, id: number): Candidate {
-  return JSON.parse(candidateText(ctx, id) ?? raise(notFound('Candidate'))) as Candidate;
+  return candidateById(ctx, id) ?? raise(notFound('Candidate'));
+}
+
+export function candidateById(ctx: Context, id: number): Candidate | undefined {
+  const text = candidateText(ctx, id);
+  return text === undefined ? undefined : (JSON.parse(text) as Candidate);
 }
 
 /** The JSON text a candidate is answered with. */
@@ -123,16 +128,32 @@ export function updateCandidate(ctx: Context, id: number, input: Record<string, 
   const holder = candidateByEmail(ctx, email);
   if (holder !== undefined && holder.id !== id)
     throw refuse('EMAIL_CONFLICT', 'Another candidate of the company has this e-mail');
-  const candidate: Candidate = { ...before, ...changes, email, updatedAt: iso(ctx.now) };
+  const candidate = save(ctx, { ...before, ...changes, email });
+  emit(ctx, 'candidate.updated', { candidateId: id, updatedFields: Object.keys(changes), scope: 'profile' });
+  return candidate;
+}
+
+/** Writes those fields of which the profile says nothing yet; nobody edited it, so there is no candidate.updated. */
+export function fillCandidate(ctx: Context, id: number, given: Record<string, unknown>): void {
+  const before = findCandidate(ctx, id);
+  const missing = Object.entries(given).filter(([field]) => isEmpty(before[field]));
+  if (missing.length > 0) save(ctx, { ...before, ...profileOf(withSubIds(ctx, Object.fromEntries(missing))) });
+}
+
+function isEmpty(value: unknown): boolean {
+  return value === null || value === '' || (Array.isArray(value) && value.length === 0);
+}
+
+function save(ctx: Context, profile: Candidate): Candidate {
+  const candidate: Candidate = { ...profile, updatedAt: iso(ctx.now) };
   ctx.state.run(
     'update candidates set email = ?, updated_at = ?, body = ? where id = ?',
-    emailKey(email),
+    emailKey(candidate.email),
     ctx.now,
     JSON.stringify(candidate),
-    id,
+    candidate.id,
   );
-  effect(ctx, 'candidate-updated', id);
-  emit(ctx, 'candidate.updated', { candidateId: id, updatedFields: Object.keys(changes), scope: 'profile' });
+  effect(ctx, 'candidate-updated', candidate.id);
   return candidate;
 }
 

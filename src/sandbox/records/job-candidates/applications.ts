@@ -5,6 +5,7 @@ import { emit } from '../../events.ts';
 import { fileUrl } from '../../file-urls.ts';
 import type { Candidate } from '../candidates/candidates.ts';
 import { candidateByEmail, createCandidate } from '../candidates/candidates.ts';
+import { parseApplicantResume } from '../candidates/resumes.ts';
 import { findJob } from '../jobs/jobs.ts';
 import type { JobCandidate } from './job-candidates.ts';
 import { addToJob, jobCandidateOf } from './job-candidates.ts';
@@ -56,6 +57,7 @@ export function apply(ctx: Context, hosted: HostedApplication): JobCandidate {
     resumeUrl: form.hasResume ? fileUrl(ctx, 'resume', applied.id) : null,
     dpaDocumentUrl: form.consent === null ? null : fileUrl(ctx, 'consent', applied.id),
   });
+  if (form.hasResume) parseApplicantResume(ctx, person.id, candidate['resume']);
   scheduleScoring(ctx, applied.id);
   return applied;
 }
