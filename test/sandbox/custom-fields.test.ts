@@ -116,14 +116,31 @@ describe('values', () => {
     const first = (await sandbox.set(id, 'a')).body.data;
     const again = (await sandbox.set(id, 'b')).body.data;
     expect([again.id, again.value]).toEqual([first.id, 'b']);
-    const nested = { parentEntityType: 'work_experience', parentEntityId: 900_002 };
+    const [job] = (await sandbox.api('GET', `/candidates/${sandbox.one}`)).body.data.workExperiences;
+    const nested = { parentEntityType: 'work_experience', parentEntityId: job.id };
     const other = (await sandbox.set(id, 'c', nested)).body.data;
     expect(other.id).not.toBe(first.id);
     expect((await sandbox.values()).map((value: { value: string }) => value.value)).toEqual(['b', 'c']);
     const path = `/custom-field-values/entity/candidate/${sandbox.one}`;
-    await sandbox.api('DELETE', `${path}?parentEntityType=work_experience&parentEntityId=900002`);
+    await sandbox.api('DELETE', `${path}?parentEntityType=work_experience&parentEntityId=${job.id}`);
     expect((await sandbox.values()).map((value: { value: string }) => value.value)).toEqual(['b']);
     await sandbox.api('DELETE', path);
+    expect(await sandbox.values()).toEqual([]);
+  });
+
+  test.each<[string, object, number, string]>([
+    ['a type that is none', { parentEntityType: 'hobby', parentEntityId: 1 }, 400, 'parentEntityType'],
+    ['an id without a type', { parentEntityId: 900_002 }, 400, 'parentEntityType'],
+    ['a type without an id', { parentEntityType: 'work_experience' }, 400, 'parentEntityId'],
+    ["nobody's entry", { parentEntityType: 'work_experience', parentEntityId: 1 }, 404, 'parentEntityId'],
+  ])('hang on no parent with %s, in bulk neither', async (_name, parent, status, field) => {
+    await using sandbox = await openWithFields();
+    const id = await sandbox.define('text');
+    const refused = await sandbox.set(id, 'x', parent);
+    expect([refused.status, Object.keys(refused.body.error.details)]).toEqual([status, [field]]);
+    const entry = { customFieldId: id, entityType: 'candidate', entityId: sandbox.one, value: 'x' };
+    const bulk = await sandbox.api('POST', '/custom-field-values/bulk', [entry, { ...entry, ...parent }]);
+    expect([bulk.status, Object.keys(bulk.body.error.details)]).toEqual([status, [`[1].${field}`]]);
     expect(await sandbox.values()).toEqual([]);
   });
 

@@ -68,7 +68,7 @@ test('a paused interview that times out has ended, is scored, and cannot be resu
   later();
   expect(events()).toMatchObject({ 'interview.ended': 1, 'interview.scoring_completed': 1 });
   expect(() => does('resumeInterview', { submissionId })).toThrow('paused');
-  expect(() => does('timeOutInterview', { submissionId })).toThrow('TIMED_OUT');
+  expect(() => does('timeOutInterview', { submissionId })).toThrow('has ended');
 });
 
 test('the share page shows what was configured, and nothing when it is switched off', () => {

@@ -125,6 +125,43 @@ test('a refusal names the field and says what to do, in plain words', () => {
   expect(api('GET', '/users?page=0').errorMessage).toBe('page must be at least 1');
 });
 
+/** The field that a refusal names. */
+function fieldOf(refused: () => unknown): string[] {
+  try {
+    refused();
+  } catch (error) {
+    return Object.keys((error as { details?: object }).details ?? {});
+  }
+  return ['not refused'];
+}
+
+test('a refused act on an interview or an offer names its field', () => {
+  const { api, does, people } = openDashboard();
+  const { assessmentId } = does('createAssessment', { title: 'Video' });
+  api('POST', `/assessment/${assessmentId}/invite`, { jobCandidateId: people[0] });
+  const who = { assessmentId, jobCandidateId: people[0] };
+  const { submissionId } = does('startInterview', who);
+  const { offerId } = does('createOffer', { jobCandidateId: people[0] });
+  const fields = [
+    () => does('startInterview', who),
+    () => does('resumeInterview', { submissionId }),
+    () => does('scoreInterview', { submissionId }),
+    () => does('takeInterview', who) && does('finishInterview', { submissionId }),
+    () => does('signOffer', { offerId, signingOrder: 1 }),
+    () => does('completeOffer', { offerId }) && does('cancelOffer', { offerId }),
+    () => does('sendOffer', { offerId }),
+  ].map(fieldOf);
+  expect(fields).toEqual([
+    ['submissionId'],
+    ['submissionId'],
+    ['submissionId'],
+    ['submissionId'],
+    ['offerId'],
+    ['offerId'],
+    ['offerId'],
+  ]);
+});
+
 test('the ledger keeps its last 100,000 entries, and the totals of all', { timeout: 60_000 }, () => {
   const { state } = openDashboard();
   const before = countLedger(state).request?.['jobCandidates.listByJob'] ?? 0;

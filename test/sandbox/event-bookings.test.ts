@@ -45,6 +45,7 @@ test('a booking of an EVENT in BOTH modes needs format, location and every requi
     [{ ...whole, bookingAnswers: { ...answers, shift: 'Noon' } }, 'bookingAnswers.shift'],
     [{ ...whole, bookingAnswers: { ...answers, shift: ['Day'] } }, 'bookingAnswers.shift'],
     [{ ...whole, bookingAnswers: { ...answers, phone: ' ' } }, 'bookingAnswers.phone'],
+    [{ ...whole, bookingAnswers: { ...answers, phone: 'at home' } }, 'bookingAnswers.phone'],
     [{ ...whole, bookingAnswers: { ...answers, languages: 'English' } }, 'bookingAnswers.languages'],
     [{ ...whole, bookingAnswers: { ...answers, languages: ['Latin'] } }, 'bookingAnswers.languages'],
     [{ ...whole, bookingAnswers: { ...answers, notes: 'x'.repeat(501) } }, 'bookingAnswers.notes'],

@@ -1,6 +1,6 @@
 /** Section 2.10: campaigns, as they arrive and as they are created. The one family that refuses unknown keys. */
 import { z } from 'zod';
-import { AnyObject, IntegerId, IsoTime, openEnum, TextId } from './shapes.ts';
+import { AnyObject, IntegerId, IsoTime, isPhone, openEnum, TextId } from './shapes.ts';
 
 export const campaignPurposes = ['SCHEDULE', 'ONLINE_INTERVIEW', 'INTEREST_CHECK', 'ASSESSMENT_REMINDER'] as const;
 export const callTypes = ['IVR', 'AICall'] as const;
@@ -63,10 +63,9 @@ export const CampaignInput = z
     questions: z.array(z.unknown()).optional(),
     status: z.enum(['RUNNING', 'DRAFT']).optional(),
   })
-  .superRefine((body, context) => {
-    for (const key of missingDetails(body.purposeType, body.jobDetails ?? {})) {
-      context.addIssue({ code: 'custom', path: ['jobDetails', key], message: `${key} is required for the purpose` });
-    }
+  .superRefine(({ purposeType, jobDetails = {} }, context) => {
+    for (const { path, message } of detailIssues(purposeType, jobDetails))
+      context.addIssue({ code: 'custom', path: ['jobDetails', ...path], message });
   })
   .meta({ id: 'CampaignInput' });
 export type CampaignInput = z.input<typeof CampaignInput>;
@@ -75,26 +74,47 @@ type Details = Record<string, unknown>;
 
 /** What each purpose asks of jobDetails; ASSESSMENT_REMINDER falls back to the campaign's title, so nothing. */
 const requiredDetails: Record<(typeof campaignPurposes)[number], readonly string[]> = {
-  SCHEDULE: ['title', 'interviewSlots'],
-  ONLINE_INTERVIEW: [
-    'title',
-    'interviewSlots',
-    'virtualPlatform',
-    'virtualMeetingUrl',
-    'virtualAdditionalInstructions',
-  ],
+  SCHEDULE: ['title'],
+  ONLINE_INTERVIEW: ['title', 'virtualPlatform', 'virtualMeetingUrl', 'virtualAdditionalInstructions'],
   INTEREST_CHECK: ['interestItemDescription'],
   ASSESSMENT_REMINDER: [],
 };
 
-const InterviewSlots = z
-  .array(z.looseObject({ date: z.string().min(1), start: z.string().min(1), end: z.string().min(1) }))
-  .min(1);
+const slotTime = z.union([timeOfDay, z.iso.datetime({ offset: true })], { error: 'must be a time, such as 09:30' });
 
-function missingDetails(purpose: (typeof campaignPurposes)[number], details: Details): string[] {
-  return requiredDetails[purpose].filter((key) =>
-    key === 'interviewSlots' ? !InterviewSlots.safeParse(details[key]).success : !isFilled(details[key]),
-  );
+/** The form of a slot's three fields is not shown (M6). */
+const InterviewSlot = z
+  .looseObject({
+    date: z.union([z.iso.date(), z.iso.datetime({ offset: true })], { error: 'must be a date, YYYY-MM-DD' }),
+    start: slotTime,
+    end: slotTime,
+  })
+  .refine(({ start, end }) => start.length !== end.length || start < end, {
+    path: ['end'],
+    error: 'must be after the start',
+  });
+
+/** What the purposes ask besides texts. */
+const detailShapes: Partial<Record<(typeof campaignPurposes)[number], z.ZodType>> = {
+  SCHEDULE: z.looseObject({ interviewSlots: z.array(InterviewSlot).min(1) }),
+  ONLINE_INTERVIEW: z.looseObject({ interviewSlots: z.array(InterviewSlot).min(1) }),
+  ASSESSMENT_REMINDER: z.looseObject({
+    assessmentFirstReminderDelayHours: z.number('must be a number of hours').min(0).nullish(),
+  }),
+};
+
+interface DetailIssue {
+  path: PropertyKey[];
+  message: string;
+}
+
+function detailIssues(purpose: (typeof campaignPurposes)[number], details: Details): DetailIssue[] {
+  const missing = requiredDetails[purpose].filter((key) => !isFilled(details[key]));
+  const shape = detailShapes[purpose]?.safeParse(details);
+  return [
+    ...missing.map((key) => ({ path: [key], message: `${key} is required for the purpose` })),
+    ...(shape?.error?.issues ?? []),
+  ];
 }
 
 function isFilled(value: unknown): boolean {
@@ -118,7 +138,7 @@ export const LeadInput = z
   .strictObject({
     firstName: z.string().trim().min(1),
     lastName: z.string().optional(),
-    phone: z.string().min(1),
+    phone: z.string().refine(isPhone, { error: 'must be a phone number' }),
     email: z.email().optional(),
     externalRef: z.string().max(255).optional(),
   })

@@ -1,4 +1,5 @@
 import { z } from 'zod';
+import { isPhone } from '../../partner/contract/shapes.ts';
 import { userStatuses } from '../../partner/contract/users.ts';
 import {
   createSite,
@@ -65,7 +66,10 @@ export const workspace = {
 
   verifyNumber: defineAction({
     summary: 'Verify an outbound number for campaigns, or withdraw it',
-    input: z.strictObject({ phoneNumber: z.string().min(1), verified: z.boolean().default(true) }),
+    input: z.strictObject({
+      phoneNumber: z.string().refine(isPhone, 'must be a phone number'),
+      verified: z.boolean().default(true),
+    }),
     run(ctx, { phoneNumber, verified }) {
       setNumberVerified(ctx, phoneNumber, verified);
       return { phoneNumbers: verifiedNumbers(ctx) };

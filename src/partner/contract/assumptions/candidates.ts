@@ -167,7 +167,7 @@ export const candidateReadings = {
     section: '4.5',
     choice:
       'A value for a deleted definition is 404 CUSTOM_FIELD_NOT_FOUND, for another entityType 400, for an unknown ' +
-      'entity 404.',
+      'entity or parent 404; a parent is a work_experience, education, project_experience or certification by id.',
   },
   F10: { section: '4.5', choice: 'An empty bulk array is 400.' },
   F11: { section: '4.5', choice: 'value null clears (the value is stored as null); "" is stored for text types.' },

@@ -73,7 +73,7 @@ export const onboardingAndCampaigns = {
     choice:
       'POST leads takes { leads: [{ firstName, lastName, phone, email, externalRef }] } and answers { leads: [{ ' +
       'leadId }] }; GET gives { leads: [{ leadId, status, statusLabel }] }; status is PENDING, CALLED, NO_ANSWER ' +
-      'or COMPLETED.',
+      'or COMPLETED; a phone has 5 to 15 digits.',
   },
   M2: { section: '4.10', choice: 'A purpose the workspace has not enabled is 400 INVALID_REQUEST.' },
   M3: {
@@ -84,8 +84,8 @@ export const onboardingAndCampaigns = {
     section: '4.10',
     choice:
       "callTime is HH:mm in the campaign's time zone; callStartTimeUtc wins; a start outside 09:00 to 21:00 moves " +
-      'to the next 09:00; schedule answers timeBasis LOCAL or UTC, startTimeLocal as HH:mm, startTimeUtc as ISO ' +
-      'text.',
+      'to the next 09:00; one more than a year ago is 400, and so is a retry in UTC before the start in UTC; ' +
+      'schedule answers timeBasis LOCAL or UTC, startTimeLocal as HH:mm, startTimeUtc as ISO text.',
   },
   M5: {
     section: '4.10',
@@ -93,7 +93,12 @@ export const onboardingAndCampaigns = {
       'A slot at exactly 21:00 is allowed; the next counts from the moved slot; delayDays counts from the first ' +
       'call; retries given outside the hours move as well, an empty list means none.',
   },
-  M6: { section: '4.10', choice: 'Interview slots stand in jobDetails.interviewSlots: [{ date, start, end }].' },
+  M6: {
+    section: '4.10',
+    choice:
+      'Interview slots stand in jobDetails.interviewSlots: [{ date, start, end }], date as YYYY-MM-DD, start and a ' +
+      'later end as HH:mm; ISO 8601 times are taken too. assessmentFirstReminderDelayHours is a number from 0.',
+  },
   M7: { section: '4.10', choice: 'status on create: RUNNING (default) or DRAFT.' },
   M8: { section: '4.10', choice: "A site not linked to the key's user is 400." },
   M9: { section: '4.10', choice: 'An unknown status or purposeType filter gives an empty list.' },

@@ -22,7 +22,8 @@ export interface Scoring {
 /** An invited person begins: interview.started. An invitation is good for one interview. */
 export function startInterview(ctx: Context, invite: Invite): Submission {
   const { state, company, now } = ctx;
-  if (submissionOf(ctx, invite.id) !== undefined) throw invalidRequest('This interview was begun before');
+  const begun = submissionOf(ctx, invite.id);
+  if (begun !== undefined) throw notNow('This interview was begun before', begun);
   const seq = state.nextId('submission');
   const id = stableUuid(state.seed, 'submission', seq);
   state.run(
@@ -66,15 +67,16 @@ export function breakInterview(ctx: Context, id: string, scoring: Scoring): Subm
 
 /** The candidate comes back, at most maxResumeCount times. */
 export function resumeInterview(ctx: Context, id: string): Submission {
-  if (findSubmission(ctx, id).status !== 'PAUSED') throw invalidRequest('Only a paused interview can be resumed');
+  const submission = findSubmission(ctx, id);
+  if (submission.status !== 'PAUSED') throw notNow('Only a paused interview can be resumed', submission);
   ctx.state.run('update submissions set resumes_used = resumes_used + 1 where id = ?', id);
   return setStatus(ctx, id, 'IN_PROGRESS');
 }
 
 /** The candidate does not come back in time: the interview ends where it was left, and is scored as it is. */
 export function timeOutInterview(ctx: Context, id: string, scoring: Scoring): Submission {
-  const { status } = findSubmission(ctx, id);
-  if (status !== 'PAUSED' && status !== 'IN_PROGRESS') throw invalidRequest(`The interview is ${status}`);
+  const submission = findSubmission(ctx, id);
+  if (submission.endedAt !== null) throw notNow('The interview has ended', submission);
   return end(ctx, id, 'TIMED_OUT', scoring);
 }
 
@@ -100,7 +102,7 @@ function end(ctx: Context, id: string, status: Submission['status'], { scored, s
 /** Scores an ended interview once: interview.scoring_completed (E6, assumed: flat), and its assessment flow goes on. */
 export function scoreInterview(ctx: Context, task: { submissionId: string; score?: number | undefined }): Submission {
   const before = findSubmission(ctx, task.submissionId);
-  if (before.endedAt === null) throw invalidRequest('The interview has not ended');
+  if (before.endedAt === null) throw notNow('The interview has not ended', before);
   if (before.scoredAt !== null) return before;
   const score = task.score ?? scoreFor(ctx, before.id);
   ctx.state.run('update submissions set score = ?, scored_at = ? where id = ?', score, ctx.now, before.id);
@@ -127,8 +129,12 @@ function scoreFor(ctx: Context, id: string): number {
 
 function inProgress(ctx: Context, id: string): Submission {
   const submission = findSubmission(ctx, id);
-  if (submission.status !== 'IN_PROGRESS') throw invalidRequest(`The interview is ${submission.status}`);
+  if (submission.status !== 'IN_PROGRESS') throw notNow('The interview is not under way', submission);
   return submission;
+}
+
+function notNow(message: string, { status }: Submission): Error {
+  return invalidRequest(message, { submissionId: `is ${status}` });
 }
 
 function setStatus(ctx: Context, id: string, status: Submission['status']): Submission {

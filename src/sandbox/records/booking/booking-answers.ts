@@ -1,3 +1,4 @@
+import { isPhone } from '../../../partner/contract/shapes.ts';
 import { invalidRequest } from '../../errors.ts';
 import type { Question } from './booking-schedules.ts';
 
@@ -24,6 +25,7 @@ function wrongIn(question: Question, given: Answer): string | undefined {
   const { type, options = [], maxLength } = question;
   if (Array.isArray(given) !== (type === 'multi_choice'))
     return type === 'multi_choice' ? 'must be an array of strings' : 'must be a string';
+  if (type === 'phone' && typeof given === 'string' && !isPhone(given)) return 'must be a phone number';
   if (type.endsWith('_choice') && [given].flat().some((one) => !options.includes(one))) return 'is no option';
   if (maxLength !== undefined && given.length > maxLength) return `must be at most ${String(maxLength)} characters`;
   return typeof given === 'string' && question.required && given.trim() === '' ? 'is required' : undefined;

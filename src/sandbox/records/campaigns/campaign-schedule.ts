@@ -25,7 +25,7 @@ const CLOSES = { ...OPENS, hour: 21 };
 export function planCalls(timezone: string, times: CallTimes, now: number): CallSchedule {
   const first = intoHours(firstCall(timezone, times, now));
   const later = retries(timezone, times, first);
-  if (![first, ...later].every((slot) => slot.isValid)) throw invalidRequest('A call is beyond the calendar');
+  refuseTimes(times, first, later, now);
   return {
     callTimeDisplay: first.setLocale('en-US').toFormat('h:mm a'),
     callSchedule: {
@@ -38,6 +38,28 @@ export function planCalls(timezone: string, times: CallTimes, now: number): Call
       delayDays: Math.round(slot.startOf('day').diff(first.startOf('day'), 'days').days),
     })),
   };
+}
+
+/** A start so long ago has the wrong year; one of today that has just passed is called at once (M4, assumed). */
+const LONG_AGO_MS = 365 * 86_400_000;
+
+function refuseTimes(times: CallTimes, first: DateTime, later: readonly DateTime[], now: number): void {
+  const start = times.callStartTimeUtc === undefined ? 'callTime' : 'callStartTimeUtc';
+  if (!first.isValid) throw invalidRequest('A call is beyond the calendar', { [start]: 'is beyond the calendar' });
+  if (first.toMillis() < now - LONG_AGO_MS)
+    throw invalidRequest('The first call is long past', { [start]: 'is more than a year ago' });
+  for (const [index, slot] of later.entries()) {
+    const field = times.retryScheduleUtc === undefined ? 'followUpRetries' : 'retryScheduleUtc';
+    const wrong = !slot.isValid ? 'is beyond the calendar' : isBeforeStart(times, slot) ? 'is before the start' : '';
+    const path = `${field}[${String(index)}]`;
+    if (wrong !== '') throw invalidRequest(`${path} ${wrong}`, { [path]: wrong });
+  }
+}
+
+/** Judged only where both are given in UTC: the local forms say themselves how long after the start they are. */
+function isBeforeStart({ callStartTimeUtc, retryScheduleUtc }: CallTimes, slot: DateTime): boolean {
+  if (callStartTimeUtc === undefined || retryScheduleUtc === undefined) return false;
+  return slot.toMillis() < Date.parse(callStartTimeUtc);
 }
 
 /** The next time the clock there shows `callTime`, 09:00 unless given (M11, assumed). */

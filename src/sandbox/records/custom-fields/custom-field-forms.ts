@@ -20,14 +20,15 @@ export function storedForm(field: CustomField, value: unknown): unknown {
   return toStored === undefined ? value : toStored(value, field);
 }
 
-/** Details name the field by its whole path (G15, assumed): `value` alone would leave open whose. */
-export function named<T>(path: string, upsert: () => T): T {
+/** Details name each field by its whole path (G15, assumed): `value` alone would leave open whose. */
+export function named<T>(pathOf: (field: string) => string, upsert: () => T): T {
   try {
     return upsert();
   } catch (error) {
-    const value = error instanceof ApiError ? error.details?.['value'] : undefined;
-    if (value === undefined || !(error instanceof ApiError)) throw error;
-    throw invalidRequest(error.message, { [path]: value });
+    if (!(error instanceof ApiError) || error.details === undefined) throw error;
+    const details = Object.entries(error.details).map(([field, words]) => [pathOf(field), words]);
+    const { status, code, type, message } = error;
+    throw new ApiError({ status, code, type, message, details: Object.fromEntries(details) });
   }
 }
 

@@ -2,6 +2,7 @@ import type { Context } from '../../context.ts';
 import { effect, iso } from '../../context.ts';
 import { invalidRequest, notFound } from '../../errors.ts';
 import { named, storedForm } from './custom-field-forms.ts';
+import { requireParent } from './custom-field-parents.ts';
 import type { CustomField } from './custom-fields.ts';
 import { findCustomField, listCustomFields } from './custom-fields.ts';
 
@@ -41,6 +42,7 @@ export function upsertValue(ctx: Context, input: ValueInput): CustomFieldValue {
   if (field.entityType !== input.entityType)
     throw invalidRequest('The custom field is of another entityType', { entityType: `must be ${field.entityType}` });
   requireEntity(ctx, input.entityType, input.entityId);
+  requireParent(ctx, input);
   const { state, company, now } = ctx;
   const key = [
     input.entityType,
@@ -86,12 +88,20 @@ export function upsertValuesOf(
   values: Record<string, unknown>,
 ): void {
   for (const [customFieldId, value] of Object.entries(values))
-    named(`customFields.${customFieldId}`, () => upsertValue(ctx, { customFieldId, entityType, entityId, value }));
+    named(
+      () => `customFields.${customFieldId}`,
+      () => upsertValue(ctx, { customFieldId, entityType, entityId, value }),
+    );
 }
 
 /** Sets many in order; a refusal names the entry. */
 export function upsertValues(ctx: Context, entries: readonly Parameters<typeof upsertValue>[1][]): CustomFieldValue[] {
-  return entries.map((entry, index) => named(`[${String(index)}].value`, () => upsertValue(ctx, entry)));
+  return entries.map((entry, index) =>
+    named(
+      (field) => `[${String(index)}].${field}`,
+      () => upsertValue(ctx, entry),
+    ),
+  );
 }
 
 export function valuesOf(ctx: Context, entityType?: string, entityId?: string | number): CustomFieldValue[] {

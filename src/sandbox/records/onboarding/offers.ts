@@ -130,13 +130,14 @@ export function signOffer(ctx: Context, id: string, signingOrder: number): Offer
 
 /** There is no status for it: a cancelled offer is gone. A completed one stays. */
 export function cancelOffer(ctx: Context, id: string): void {
-  if (findOffer(ctx, id).status === 'completed') throw invalidRequest('A completed offer cannot be cancelled');
+  if (findOffer(ctx, id).status === 'completed')
+    throw invalidRequest('A completed offer cannot be cancelled', { offerId: 'is completed' });
   ctx.state.run('delete from offers where id = ?', id);
   effect(ctx, 'offer-cancelled', id);
 }
 
 function expectStatus(offer: Offer, status: Offer['status']): Offer {
-  if (offer.status !== status) throw invalidRequest(`The offer is not ${status}`, { status: `is ${offer.status}` });
+  if (offer.status !== status) throw invalidRequest(`The offer is not ${status}`, { offerId: `is ${offer.status}` });
   return offer;
 }
 
