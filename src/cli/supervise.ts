@@ -1,11 +1,11 @@
 import { type ChildProcess, spawn } from 'node:child_process';
 import { createInterface } from 'node:readline';
 import type { Readable } from 'node:stream';
-import { fileURLToPath } from 'node:url';
 import { styleText } from 'node:util';
 import { ConnectorError } from '../errors.ts';
 import { createLogger } from '../log.ts';
 import { EXIT } from './exit-codes.ts';
+import { MAIN_FILE } from './main-file.ts';
 import { SUPERVISED } from './until-stopped.ts';
 
 /** One part of the program as a process of its own: `serve`, `worker`, `sandbox`. */
@@ -40,7 +40,6 @@ export interface Supervisor {
   failed: Promise<never>;
 }
 
-const MAIN = fileURLToPath(new URL('./main.ts', import.meta.url));
 /** The first restart is immediate: the partner's retries end after 1.4 s, and a receiver needs some of that to boot. */
 const BACKOFF_MS = [0, 0, 500, 1_000, 2_000, 5_000] as const;
 const GIVE_UP = 4;
@@ -119,7 +118,7 @@ function didNotStay(name: string, code: number | null, signal: NodeJS.Signals | 
 
 function launch(spec: ChildSpec, options: SuperviseOptions): ChildProcess {
   const print = options.print ?? ((line) => process.stderr.write(`${line}\n`));
-  const running = spawn(process.execPath, [MAIN, ...spec.args], {
+  const running = spawn(process.execPath, [MAIN_FILE, ...spec.args], {
     // A process group of its own: Ctrl-C of the terminal reaches the parent alone, which then drains in order.
     detached: true,
     stdio: ['ignore', 'pipe', 'pipe', 'ipc'],

@@ -1,22 +1,27 @@
 import { createHash } from 'node:crypto';
-import { mkdirSync, readdirSync, readFileSync, renameSync, writeFileSync } from 'node:fs';
+import { existsSync, mkdirSync, readdirSync, readFileSync, renameSync, writeFileSync } from 'node:fs';
 import { createRequire } from 'node:module';
 import { join } from 'node:path';
 import { fileURLToPath } from 'node:url';
 import { bundleWorkflowCode } from '@temporalio/worker';
 
+/** A package brings its workflows bundled, in this file at the root of its build. */
+export const PACKED_BUNDLE = 'workflow-bundle.js';
+
+const packedBundle = fileURLToPath(new URL(`../../${PACKED_BUNDLE}`, import.meta.url));
 const workflowsDir = fileURLToPath(new URL('../../workflows/', import.meta.url));
 
 /**
- * The workflows as one file, made once per content and SDK version: bundling takes about two seconds, which every start
- * of a worker would pay. `cacheDir` is the installation's own.
+ * The workflows as one file: the package's, or in a clone one made once per content and SDK version. Bundling takes
+ * about two seconds, which every start of a worker would pay. `cacheDir` is the installation's own.
  */
 export async function workflowBundle(cacheDir: string): Promise<{ codePath: string }> {
+  if (existsSync(packedBundle)) return { codePath: packedBundle };
   const codePath = join(cacheDir, `workflows-${contentHash()}.js`);
   try {
     readFileSync(codePath);
   } catch {
-    const { code } = await bundleWorkflowCode({ workflowsPath: join(workflowsDir, 'index.ts'), logger: silent });
+    const code = await bundleWorkflows();
     mkdirSync(cacheDir, { recursive: true });
     // Another worker may do the same; a rename never shows half a file.
     const temporary = `${codePath}.${process.pid}`;
@@ -24,6 +29,12 @@ export async function workflowBundle(cacheDir: string): Promise<{ codePath: stri
     renameSync(temporary, codePath);
   }
   return { codePath };
+}
+
+/** The workflows of a clone as one script. */
+export async function bundleWorkflows(): Promise<string> {
+  const { code } = await bundleWorkflowCode({ workflowsPath: join(workflowsDir, 'index.ts'), logger: silent });
+  return code;
 }
 
 function contentHash(): string {

@@ -1,10 +1,10 @@
 import { spawn } from 'node:child_process';
 import { setTimeout as pause } from 'node:timers/promises';
-import { fileURLToPath } from 'node:url';
 import type { Places } from '../../config.ts';
 import type { LedgerRow } from '../../sandbox/records/platform/ledger.ts';
 import { listHolds } from '../../store/holds.ts';
 import type { Store } from '../../store/open-store.ts';
+import { MAIN_FILE } from '../main-file.ts';
 import type { Supervisor } from '../supervise.ts';
 import { type HireView, observeHires } from './observe-hires.ts';
 import { type EmployeeRow, readEmployees } from './read-employees.ts';
@@ -30,7 +30,6 @@ export interface Seen {
 
 const TURN_MS = 250;
 const PATIENCE_MS = 180_000;
-const MAIN = fileURLToPath(new URL('../main.ts', import.meta.url));
 
 /** Hires the five, plays their onboarding, answers the one that waits; returns when all are verified or time is up. */
 export async function playHires(play: Play): Promise<Seen> {
@@ -119,7 +118,7 @@ async function answerHold({ stage, cast, screen, tenantsDir, dataDir }: Play, ho
   await setStartDate(stage.partner, cast.noStartDate);
   screen.say(`$ hirebridge hold answer ${holdId} retry`);
   const args = ['hold', 'answer', holdId, 'retry', '--tenants', tenantsDir, '--data', dataDir];
-  const child = spawn(process.execPath, [MAIN, ...args], { stdio: ['ignore', 'pipe', 'pipe'] });
+  const child = spawn(process.execPath, [MAIN_FILE, ...args], { stdio: ['ignore', 'pipe', 'pipe'] });
   for (const stream of [child.stdout, child.stderr]) stream.on('data', (chunk) => stage.print(String(chunk).trimEnd()));
   const code = await new Promise((resolve) => child.once('exit', resolve));
   if (code !== 0) throw new Error(`"hirebridge hold answer ${holdId} retry" ended with exit code ${String(code)}.`);

@@ -1,0 +1,141 @@
+import { type ChildProcess, spawn } from 'node:child_process';
+import { once } from 'node:events';
+import { mkdtemp, readFile, rm, writeFile } from 'node:fs/promises';
+import { tmpdir } from 'node:os';
+import path from 'node:path';
+import { text } from 'node:stream/consumers';
+import { afterAll, beforeAll, expect, onTestFinished, test } from 'vitest';
+
+const root = path.join(import.meta.dirname, '../..');
+/** Nothing here is slow by itself; the registry and the machine may be. */
+const MINUTES = 600_000;
+
+interface Packed {
+  filename: string;
+  size: number;
+  files: { path: string }[];
+}
+
+/** A project of somebody else's, empty but for the packed tarball that it installed. */
+let project: string;
+let packed: Packed;
+
+async function run(command: string, args: readonly string[], cwd: string = project) {
+  const child = spawn(command, args, { cwd, stdio: ['ignore', 'pipe', 'pipe'] });
+  const closed = once(child, 'close') as Promise<[number | null]>;
+  const [stdout, stderr, [code]] = await Promise.all([text(child.stdout), text(child.stderr), closed]);
+  return { stdout, stderr, code };
+}
+
+async function succeed(command: string, args: readonly string[], cwd?: string): Promise<string> {
+  const { stdout, stderr, code } = await run(command, args, cwd);
+  if (code !== 0) throw new Error(`${command} ${args[0]} ended with ${code}: ${(stdout + stderr).slice(-4_000)}`);
+  return stdout;
+}
+
+/** The TypeScript that the documentation shows, in order. */
+async function documentedScripts(): Promise<string[]> {
+  const page = await readFile(path.join(root, 'docs/library.md'), 'utf8');
+  return [...page.matchAll(/```ts\n(.*?)```/gs)].map(([, script]) => script ?? '');
+}
+
+beforeAll(async () => {
+  project = await mkdtemp(path.join(tmpdir(), 'hirebridge-package-'));
+  const listing = await succeed('npm', ['pack', '--json', '--pack-destination', project], root);
+  [packed] = JSON.parse(listing.slice(listing.indexOf('[\n'))) as [Packed];
+  await writeFile(path.join(project, 'package.json'), '{ "type": "module", "private": true }');
+  const quick = ['--prefer-offline', '--ignore-scripts', '--no-audit', '--no-fund', '--loglevel=error'];
+  await succeed('npm', ['install', ...quick, `./${packed.filename}`]);
+}, MINUTES);
+
+afterAll(() => rm(project, { recursive: true, force: true }));
+
+test('the tarball is small, without tests, sources or paths of the machine that packed it', async () => {
+  console.log(`${packed.filename}: ${(packed.size / 1e6).toFixed(2)} MB, ${packed.files.length} files`);
+  expect(packed.size).toBeLessThan(2_500_000);
+  const paths = packed.files.map((file) => file.path);
+  expect(paths.filter((file) => /^(src|test|packaging)\/|(?<!\.d)\.ts$/.test(file))).toEqual([]);
+  const installed = path.join(project, 'node_modules/hirebridge');
+  const texts = await Promise.all(paths.map((file) => readFile(path.join(installed, file), 'utf8')));
+  expect(paths.filter((_, index) => texts[index]?.includes(`${root}/`))).toEqual([]);
+});
+
+test(
+  '`npx hirebridge sandbox` answers',
+  async () => {
+    const sandbox = startNpx(['sandbox', '--port', '0', '--control-port', '0', '--jobs', '2']);
+    const told = await firstLines(sandbox, 'Stays until Ctrl-C');
+    const [, url] = /partner API\s+(\S+)/.exec(told) ?? [];
+    const [, key] = /API key\s+(\S+)/.exec(told) ?? [];
+    const answer = await fetch(`${url}/jobs`, { headers: { authorization: `Bearer ${key}` } });
+    expect(await answer.json()).toMatchObject({ totalJobs: 2 });
+    const [, control] = /control plane\s+(\S+)/.exec(told) ?? [];
+    expect(await (await fetch(`${control}/`)).text()).toContain('<html');
+  },
+  MINUTES,
+);
+
+test(
+  'the documented scripts type-check against the package, and its types are no `any`',
+  async () => {
+    const [script = '', ...others] = await documentedScripts();
+    const wrong = `${script}// @ts-expect-error: a status is text\nvoid partner.jobs.list({ query: { status: 5 } });\n`;
+    const scripts = [script, wrong, ...others];
+    await Promise.all(scripts.map((one, index) => writeFile(path.join(project, `script-${index}.ts`), one)));
+    const tsc = path.join(root, 'node_modules/typescript/bin/tsc');
+    const strict = ['--noEmit', '--strict', '--module', 'nodenext', '--target', 'es2024', '--types', 'node'];
+    const files = scripts.map((_, index) => `script-${index}.ts`);
+    expect(await run(process.execPath, [tsc, ...strict, ...files])).toMatchObject({ code: 0, stdout: '' });
+  },
+  MINUTES,
+);
+
+test(
+  'the documented client reads from the documented sandbox',
+  async () => {
+    const [script = ''] = await documentedScripts();
+    await writeFile(path.join(project, 'run.ts'), script);
+    const { code, stdout, stderr } = await run(process.execPath, ['run.ts']);
+    expect({ code, stderr }).toEqual({ code: 0, stderr: '' });
+    expect(stdout).toMatch(/^\d+ \w/m);
+  },
+  MINUTES,
+);
+
+test.each(['partner', 'sandbox'])('hirebridge/%s says in one line that a Node is too old', async (entry) => {
+  const old = `Object.defineProperty(process,'versions',{value:{...process.versions,node:'20.1.0'}})`;
+  const script = `import('hirebridge/${entry}').catch((error) => console.log(error.stack))`;
+  const { stdout } = await run(process.execPath, ['--import', `data:text/javascript,${old}`, '-e', script]);
+  expect(stdout).toBe(`hirebridge/${entry} needs Node 24 or newer, and this is Node 20.1.0.\n`);
+});
+
+test(
+  '`npx hirebridge demo --once` ends with 0',
+  async () => {
+    const { code, stdout, stderr } = await run('npx', ['--no', 'hirebridge', 'demo', '--once']);
+    expect(code, stdout + stderr).toBe(0);
+    expect(stdout).toContain('5 hires, 5 enrolments, 5 employees, 5 written back and verified');
+  },
+  MINUTES,
+);
+
+/** A command that runs until the test ends, with all that npx started for it. */
+function startNpx(args: readonly string[]): ChildProcess {
+  const child = spawn('npx', ['--no', 'hirebridge', ...args], { cwd: project, detached: true });
+  onTestFinished(async () => {
+    const closed = once(child, 'close');
+    process.kill(-(child.pid as number), 'SIGTERM');
+    await closed;
+  });
+  return child;
+}
+
+/** What a command wrote up to and with the line that has `end`; one that ends before is an error. */
+async function firstLines(child: ChildProcess, end: string): Promise<string> {
+  let told = '';
+  for await (const chunk of child.stdout ?? []) {
+    told += String(chunk);
+    if (told.includes(end)) return told;
+  }
+  throw new Error(`It ended: ${told}`);
+}
