@@ -44,6 +44,8 @@ export interface ConnectionOptions {
   rateLimitOf: (tenantId: string) => SharedRateLimit;
   onCall?: (tenantId: string, report: CallReport) => void;
   onObserved?: (tenantId: string, observations: readonly Observation[]) => void;
+  /** Awaited directly before each foreign write; rejects while the tenant may not write. */
+  beforeWrite: (tenantId: string) => Promise<void>;
 }
 
 /** The tenants of this process, each opened when first needed: one tenant's broken HRIS is no other's trouble. */
@@ -80,8 +82,9 @@ export function createConnections(tenants: readonly Tenant[], options: Connectio
 
 async function openConnection(
   tenant: Tenant,
-  { requestMs, rateLimitOf, onCall, onObserved }: ConnectionOptions,
+  { requestMs, rateLimitOf, onCall, onObserved, beforeWrite }: ConnectionOptions,
 ): Promise<Connection> {
+  const mayWrite = (): Promise<void> => beforeWrite(tenant.tenant);
   const apiKey = resolveSecret(tenant.partner.apiKey);
   const mapping = await loadTenantMapping(tenant);
   const landings = await loadLandings(tenant);
@@ -98,8 +101,9 @@ async function openConnection(
     onCall: (report) => onCall?.(tenant.tenant, report),
     onObserved: (observations) => onObserved?.(tenant.tenant, observations),
     around: (operation, run) => withFailpoints(`partner.${operation}`, run),
+    beforeWrite: mayWrite,
   });
-  const hris = withHrisFailpoints(await openTenantHris(tenant));
+  const hris = guardHris(await openTenantHris(tenant), mayWrite);
   const keyFingerprint = createHash('sha256').update(apiKey).digest('hex').slice(0, 16);
   return { tenant, partner, hris, mapping, landings, overrides, keyFingerprint, rateLimit };
 }
@@ -109,20 +113,29 @@ async function loadLandings(tenant: Tenant): Promise<Connection['landings']> {
   return Object.fromEntries(loaded.filter(([, mapping]) => mapping !== undefined)) as Connection['landings'];
 }
 
+/** Calls that change something in the HRIS. */
+const HRIS_WRITES: ReadonlySet<string> = new Set(['create', 'update', 'land']);
+
 /**
  * The connection with its failpoints: each call of the HRIS is one, `hris.create` for instance, those of later
- * capabilities as well.
+ * capabilities as well. Every write asks first whether it may.
  */
-function withHrisFailpoints(hris: HrisConnection): HrisConnection {
+function guardHris(hris: HrisConnection, mayWrite: () => Promise<void>): HrisConnection {
   const { capabilities, close, ...calls } = hris;
-  return { ...watched(calls), capabilities, close };
+  return { ...guardCalls(calls, mayWrite), capabilities, close };
 }
 
-function watched<T extends object>(calls: T): T {
+function guardCalls<T extends object>(calls: T, mayWrite: () => Promise<void>): T {
   const members = Object.entries(calls).map(([name, member]: [string, unknown]): [string, unknown] => {
-    if (typeof member === 'object' && member !== null) return [name, watched(member)];
+    if (typeof member === 'object' && member !== null) return [name, guardCalls(member, mayWrite)];
     const call = member as (...args: unknown[]) => Promise<unknown>;
-    return [name, (...args: unknown[]) => withFailpoints(`hris.${name}`, () => call(...args))];
+    return [
+      name,
+      async (...args: unknown[]) => {
+        if (HRIS_WRITES.has(name)) await mayWrite();
+        return withFailpoints(`hris.${name}`, () => call(...args));
+      },
+    ];
   });
   return Object.fromEntries(members) as T;
 }

@@ -16,6 +16,7 @@ export async function guarded<T>(
 ): Promise<T> {
   const { store, limits } = deps;
   const state = await readTenantState(store, tenantId);
+  if (state.state === 'removed') throw tenantRemoved(tenantId, limits.pausedMs);
   if (state.state === 'paused') throw tenantPaused(tenantId, state.paused_code ?? 'unknown', limits.pausedMs);
   try {
     const connection = await deps.connections.of(tenantId);
@@ -51,6 +52,16 @@ async function verifyKey({ store }: ActivityDeps, connection: Connection): Promi
 async function pause({ store, log }: ActivityDeps, tenantId: string, error: ConnectorError): Promise<void> {
   const first = await pauseTenant(store, tenantId, error.code, error.message);
   if (first) log.error({ tenantId, code: error.code, status: error.status, reason: error.message }, 'tenant paused');
+}
+
+/** Its workflows are being ended; whatever they still ask for waits. */
+function tenantRemoved(tenantId: string, pausedMs: number): ConnectorError {
+  return new ConnectorError({
+    code: 'TENANT_REMOVED',
+    action: 'throttle',
+    message: `Tenant ${tenantId} was removed. Nothing of it goes on.`,
+    retryAfterMs: pausedMs,
+  });
 }
 
 function tenantPaused(tenantId: string, code: string, pausedMs: number): ConnectorError {

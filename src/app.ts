@@ -8,6 +8,7 @@ import { type Config, type Places, readConfig, storeUrl } from './config.ts';
 import { armFailpoints, passFailpoint, withFailpoints } from './failpoint.ts';
 import { createRegistry, startHealth } from './health.ts';
 import { createLogger, type Logger } from './log.ts';
+import { assertThawed } from './store/freezes.ts';
 import { openRateLimit } from './store/open-rate-limit.ts';
 import { openStore, type Store } from './store/open-store.ts';
 import { writeFailpoints } from './store/write-failpoints.ts';
@@ -145,6 +146,7 @@ function wireActivities(
       rateLimitOf: (tenantId) => openRateLimit(rateLimits, tenantId, log),
       onCall: createCallMetrics(registry),
       onObserved: createEvidenceKeeper(rateLimits, log),
+      beforeWrite: (tenantId) => assertThawed(store, tenantId),
     }),
     signalHire: (hire, about, options) =>
       withFailpoints('temporal.signalHire', () => signalHire(hires, hire, about, options)),

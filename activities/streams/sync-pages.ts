@@ -1,4 +1,5 @@
 import { isConnectorError } from '../../src/errors.ts';
+import { assertThawed } from '../../src/store/freezes.ts';
 import { addToQuarantine, readQuarantine, release } from '../../src/store/quarantine.ts';
 import type { QuarantineRow, StreamRow } from '../../src/store/schema.ts';
 import { beginRun, commitPage, refuseRun, type StreamKey } from '../../src/store/streams.ts';
@@ -42,6 +43,8 @@ export function syncPages(deps: ActivityDeps, input: StreamInput, beat: Beat = (
     const run = await beginRun(deps.store, key, { runId, full, firstPage: firstPageOf(streams[stream]) });
     if (run === undefined) return { state: input.begun ? 'superseded' : 'busy' };
     if (run.state !== 'running') return stepOf(run);
+    // Before any page is read: what a frozen tenant may not write need not be fetched.
+    await assertThawed(deps.store, tenantId);
     try {
       return await readOn(await openReading(deps, connection, key, run), beat);
     } catch (error) {

@@ -34,7 +34,9 @@ async function runCheck(tenantId: string, options: { json?: boolean }, command: 
   const file = storeFile(places.dataDir);
   const isThere = file === undefined || existsSync(file);
   const lines = isThere
-    ? await withStore(places, async (store) => Promise.all(own.map((tenant) => checkTenant(tenant, store))))
+    ? await withStore(places, async (store) => Promise.all(own.map((tenant) => checkTenant(tenant, store))), {
+        mustExist: true,
+      })
     : await Promise.all(own.map((tenant) => checkTenant(tenant, undefined)));
   const found = lines.flat();
   if (options.json === true) printJson(found);

@@ -5,6 +5,7 @@ import { addCollection } from './collection.ts';
 import { addDemo } from './demo.ts';
 import { addDoctor } from './doctor.ts';
 import { EXIT } from './exit-codes.ts';
+import { addFreeze, addThaw } from './freeze.ts';
 import { addHire } from './hire.ts';
 import { addHold } from './hold.ts';
 import { addInbox } from './inbox.ts';
@@ -31,6 +32,8 @@ const COMMANDS = [
   addInbox,
   addSync,
   addTenant,
+  addFreeze,
+  addThaw,
   addStatus,
   addCheck,
   addDoctor,

@@ -35,6 +35,7 @@ function renderStatus(status: Status): string {
     ['tenant', 'state', 'baseline', 'last reconcile', 'hires', 'inbox'],
     status.tenants.map(tenantRow),
   );
+  const freezes = status.freezes.map(freezeLine);
   const pauses = status.tenants.flatMap(({ tenantId, paused }) =>
     paused ? [`${tenantId} is paused: ${paused.message} [${paused.code}]`] : [],
   );
@@ -56,7 +57,14 @@ function renderStatus(status: Status): string {
   ]);
   const table = renderTable(['hold', 'tenant', 'job candidate', 'age', 'reason'], holds);
   const heldPart = holds.length === 0 ? 'No holds.' : `${table}\n\nHow to answer one: hirebridge hold show ID`;
-  return `${[tenants, ...pauses, ...alarms, ...warnings, ...streamsPart(status.tenants), heldPart].join('\n\n')}\n`;
+  const troubles = [...freezes, ...pauses, ...alarms, ...warnings];
+  return `${[tenants, ...troubles, ...streamsPart(status.tenants), heldPart].join('\n\n')}\n`;
+}
+
+function freezeLine({ tenantId, ageMs, by }: Status['freezes'][number]): string {
+  const whose = tenantId ?? 'Every tenant';
+  const thaw = `hirebridge thaw ${tenantId ?? '--all'}`;
+  return `${whose} is frozen by ${by}, for ${age(ageMs)}: nothing is written. To let it go on: ${thaw}`;
 }
 
 function streamsPart(tenants: readonly TenantStatus[]): string[] {

@@ -4,8 +4,8 @@ import { ConnectorError } from '../errors.ts';
 import type { Store } from '../store/open-store.ts';
 
 /**
- * Opens the store for one command and closes it whatever happens. Opening creates a missing store, which a command that
- * must not write forbids with `mustExist`. @throws ConnectorError STORE_MISSING
+ * Opens the store for one command and closes it whatever happens. Opening creates a missing store and brings its tables
+ * up to date; with `mustExist` it does neither. @throws ConnectorError STORE_MISSING, STORE_TOO_OLD
  */
 export async function withStore<T>(
   { dataDir }: Places,
@@ -14,7 +14,7 @@ export async function withStore<T>(
 ): Promise<T> {
   if (mustExist) assertStoreExists(dataDir);
   const { openStore } = await import('../store/open-store.ts');
-  const store = await openStore(storeUrl(dataDir));
+  const store = await openStore(storeUrl(dataDir), { migrate: mustExist ? 'never' : 'always' });
   try {
     return await use(store);
   } finally {

@@ -1,5 +1,6 @@
 import type { HireState } from '../hire/hire-state.ts';
 import { listAlarms } from '../store/alarms.ts';
+import { listFreezes } from '../store/freezes.ts';
 import { countHires } from '../store/hires.ts';
 import { listHolds } from '../store/holds.ts';
 import { countDeliveries, type InboxCount } from '../store/inbox.ts';
@@ -13,6 +14,8 @@ import { readStreams, type StreamStatus } from './read-streams.ts';
 /** What `status` shows: counts, ages in milliseconds on the database's clock, and codes. No personal data. */
 export interface Status {
   installationId: string;
+  /** Foreign writes that stand still: of the fleet first, then of single tenants. */
+  freezes: { tenantId?: string; ageMs: number; by: string }[];
   tenants: TenantStatus[];
   holds: {
     holdId: string;
@@ -26,7 +29,7 @@ export interface Status {
 
 export interface TenantStatus {
   tenantId: string;
-  state: 'active' | 'paused' | 'not seen yet';
+  state: TenantRow['state'] | 'not seen yet';
   /** Why it is paused. */
   paused?: { code: string; message: string };
   baseline: 'done' | 'running' | 'not started';
@@ -51,7 +54,7 @@ export interface KnownTenant {
 /** Reads the state of these tenants and of every tenant the store knows. */
 export async function readStatus(store: Store, known: readonly KnownTenant[]): Promise<Status> {
   const now = await readClock(store);
-  const [rows, hires, deliveries, holds, streams, alarms, webhooks] = await Promise.all([
+  const [rows, hires, deliveries, holds, streams, alarms, webhooks, freezes] = await Promise.all([
     listTenantStates(store),
     countHires(store),
     countDeliveries(store),
@@ -59,6 +62,7 @@ export async function readStatus(store: Store, known: readonly KnownTenant[]): P
     readStreams(store, now),
     listAlarms(store),
     readWebhookFacts(store),
+    listFreezes(store),
   ]);
   const states = new Map(rows.map((row) => [row.tenant_id, row]));
   const hiresOf = Map.groupBy(hires, ({ tenantId }) => tenantId);
@@ -73,7 +77,12 @@ export async function readStatus(store: Store, known: readonly KnownTenant[]): P
     alarms: alarms.filter((alarm) => alarm.tenant_id === tenantId).map((alarm) => alarmFacts(alarm, now)),
     ...warningOf(known, tenantId, webhooks, now),
   }));
-  return { installationId: store.installationId, tenants, holds: holds.map((hold) => holdFacts(hold, now)) };
+  return {
+    installationId: store.installationId,
+    freezes: freezes.map(({ since, ...freeze }) => ({ ...freeze, ageMs: now - since })),
+    tenants,
+    holds: holds.map((hold) => holdFacts(hold, now)),
+  };
 }
 
 function tenantFacts(

@@ -1,6 +1,6 @@
 import { randomBytes } from 'node:crypto';
 import { type KyselyPlugin, type Migration, Migrator, sql } from 'kysely';
-import { ConnectorError } from '../errors.ts';
+import { ConnectorError, isConnectorError } from '../errors.ts';
 import { type Database, type OpenOptions, openDatabase } from '../sql/open-database.ts';
 import * as tables from './migrations/0001-tables.ts';
 import type { Tables } from './schema.ts';
@@ -14,32 +14,79 @@ export interface Store extends Database<Tables> {
   installationId: string;
 }
 
+export interface OpenStoreOptions extends OpenOptions {
+  plugins?: KyselyPlugin[];
+  /** `never` for commands that only look: they leave the tables as they are. */
+  migrate?: 'always' | 'never';
+}
+
 /**
  * Opens the store at `sqlite:FILE` or `postgres://...` and brings its tables up to date. Safe from several processes at
- * once.
+ * once. @throws ConnectorError STORE_UNREACHABLE, STORE_TOO_NEW, and with `migrate: 'never'` STORE_TOO_OLD
  */
-export async function openStore(url: string, options: OpenOptions & { plugins?: KyselyPlugin[] } = {}): Promise<Store> {
-  const database = openDatabase<Tables>(url, options);
+export async function openStore(url: string, options: OpenStoreOptions = {}): Promise<Store> {
+  const { migrate = 'always', ...rest } = options;
+  const database = openDatabase<Tables>(url, rest);
   try {
-    await migrate(database);
+    await bringUpToDate(database, migrate);
     return { ...database, installationId: await readInstallationId(database) };
   } catch (error) {
     await database.close();
-    throw new ConnectorError({
-      code: 'STORE_UNREACHABLE',
-      action: 'retry',
-      message:
-        `The store (${database.kind}) cannot be opened: ${describe(error)}. ` +
-        'Check that the database runs and that this user may create tables.',
-      cause: error,
-    });
+    throw isConnectorError(error) ? error : storeUnreachable(database.kind, error);
   }
 }
 
-async function migrate(database: Database<Tables>): Promise<void> {
+function storeUnreachable(kind: string, cause: unknown): ConnectorError {
+  return new ConnectorError({
+    code: 'STORE_UNREACHABLE',
+    action: 'retry',
+    message:
+      `The store (${kind}) cannot be opened: ${describe(cause)}. ` +
+      'Check that the database runs and that this user may create tables.',
+    cause,
+  });
+}
+
+async function bringUpToDate(database: Database<Tables>, migrate: 'always' | 'never'): Promise<void> {
+  const executed = await executedMigrations(database);
+  const unknown = executed.filter((name) => !(name in migrations));
+  if (unknown.length > 0) throw storeTooNew(unknown);
+  if (executed.length === Object.keys(migrations).length) return;
+  if (migrate === 'never') throw storeTooOld();
   const migrator = new Migrator({ db: database.kysely, provider: { getMigrations: async () => migrations } });
   const { error } = await migrator.migrateToLatest();
   if (error !== undefined) throw error;
+}
+
+/** In their own order; none where the store has no tables yet. */
+async function executedMigrations({ kysely, kind }: Database<Tables>): Promise<string[]> {
+  const tables =
+    kind === 'sqlite'
+      ? sql<{ one: number }>`select 1 as one from sqlite_master where name = 'kysely_migration'`
+      : sql<{ one: number }>`select 1 as one where to_regclass('kysely_migration') is not null`;
+  if ((await tables.execute(kysely)).rows.length === 0) return [];
+  const { rows } = await sql<{ name: string }>`select name from kysely_migration order by name`.execute(kysely);
+  return rows.map(({ name }) => name);
+}
+
+function storeTooNew(unknown: readonly string[]): ConnectorError {
+  return new ConnectorError({
+    code: 'STORE_TOO_NEW',
+    action: 'reject',
+    message:
+      `The store was brought up to date by a newer hirebridge (${unknown.join(', ')}), which this one does not know. ` +
+      'Run the newer version.',
+  });
+}
+
+function storeTooOld(): ConnectorError {
+  return new ConnectorError({
+    code: 'STORE_TOO_OLD',
+    action: 'reject',
+    message:
+      'The tables of the store are older than this hirebridge, and a command that only looks does not change them. ' +
+      'Start the worker of this version first.',
+  });
 }
 
 async function readInstallationId({ kysely, now, kind }: Database<Tables>): Promise<string> {
@@ -48,7 +95,7 @@ async function readInstallationId({ kysely, now, kind }: Database<Tables>): Prom
     const known = await trx.selectFrom('installation').select('id').executeTakeFirst();
     if (known !== undefined) return;
     const id = `hb${randomBytes(5).toString('hex')}`;
-    await trx.insertInto('installation').values({ id, created_at: now }).execute();
+    await trx.insertInto('installation').values({ id, created_at: now, tenants_version: 0 }).execute();
   });
   return (await kysely.selectFrom('installation').select('id').executeTakeFirstOrThrow()).id;
 }

@@ -2,6 +2,7 @@ import type { Selectable } from 'kysely';
 import type { HireState } from '../hire/hire-state.ts';
 import type { HireStep } from '../hire/hire-step.ts';
 import type { JobTable, QuarantineTable, StreamTable } from './stream-tables.ts';
+import type { AuditTable, InstallationTable, TenantTable } from './tenant-tables.ts';
 
 /**
  * Times are milliseconds since 1970 on the database's clock. Ids of partner and HRIS are text. JSON columns are text.
@@ -9,6 +10,7 @@ import type { JobTable, QuarantineTable, StreamTable } from './stream-tables.ts'
 export interface Tables {
   installation: InstallationTable;
   tenants: TenantTable;
+  audit: AuditTable;
   inbox: InboxTable;
   webhook_refusals: WebhookRefusalTable;
   hints: HintTable;
@@ -24,36 +26,6 @@ export interface Tables {
   quarantine: QuarantineTable;
   rate_limits: RateLimitTable;
   evidence: EvidenceTable;
-}
-
-interface InstallationTable {
-  /** Born with the store; begins every task queue, workflow id and schedule id. */
-  id: string;
-  created_at: number;
-}
-
-interface TenantTable {
-  tenant_id: string;
-  state: 'active' | 'paused';
-  paused_code: string | null;
-  paused_message: string | null;
-  paused_at: number | null;
-  /** Fingerprint of the partner key that last passed the known-good read. */
-  verified_key: string | null;
-  /** When a person last said that the key is the right company's, and who. */
-  company_confirmed_at: number | null;
-  company_confirmed_by: string | null;
-  baseline_started_at: number | null;
-  baseline_done_at: number | null;
-  reconciled_at: number | null;
-  fully_reconciled_at: number | null;
-  /** Closed by 402: { required, available }. */
-  credit_gate: string | null;
-  /** When the last canary enrolment left. */
-  canary_at: number | null;
-  /** What a probe showed of the partner's stage filter, JSON, and when. */
-  stage_filter: string | null;
-  stage_filter_at: number | null;
 }
 
 interface InboxTable {
@@ -237,5 +209,6 @@ export type LinkRow = Selectable<LinkTable>;
 export type ClaimRow = Selectable<ClaimTable>;
 export type PlanRow = Selectable<PlanTable>;
 export type TenantRow = Selectable<TenantTable>;
+export type AuditRow = Selectable<AuditTable>;
 export type StreamRow = Selectable<StreamTable>;
 export type QuarantineRow = Selectable<QuarantineTable>;

@@ -2,6 +2,9 @@ import { sql, type UpdateObject } from 'kysely';
 import type { Store } from './open-store.ts';
 import type { Tables, TenantRow } from './schema.ts';
 
+/** Why a tenant is paused that a person paused: only a person resumes it. */
+export const PAUSED_BY_PERSON = 'PAUSED_BY_PERSON';
+
 /** What the store knows of a tenant; made on first sight. */
 export async function readTenantState(store: Store, tenantId: string): Promise<TenantRow> {
   const known = await store.kysely
@@ -35,13 +38,14 @@ export async function pauseTenant(store: Store, tenantId: string, code: string, 
   return result.numUpdatedRows === 1n;
 }
 
-/** Says whether the tenant was paused before. */
+/** Undoes `pauseTenant`, never a person's pause. Says whether the tenant was paused before. */
 export async function resumeTenant(store: Store, tenantId: string): Promise<boolean> {
   const result = await store.kysely
     .updateTable('tenants')
     .set({ state: 'active', paused_code: null, paused_message: null, paused_at: null })
     .where('tenant_id', '=', tenantId)
     .where('state', '=', 'paused')
+    .where('paused_code', '!=', PAUSED_BY_PERSON)
     .executeTakeFirst();
   return result.numUpdatedRows === 1n;
 }

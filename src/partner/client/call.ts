@@ -9,7 +9,7 @@ import { type Priority, type RateLimitKeeper, unlimited } from '../../rate-limit
 import type { Overrides } from '../contract/overrides.ts';
 import { buildRequest } from './build-request.ts';
 import { readAnswer } from './read-answer.ts';
-import { isRepeatable } from './repeatable.ts';
+import { isRepeatable, isWrite } from './repeatable.ts';
 import type { AnyEndpoint, Around, CallOptions, CallReport, LooseInput, PartnerClientOptions } from './types.ts';
 import { fromWire } from './wire-names.ts';
 
@@ -27,6 +27,7 @@ interface Connection {
   onCall: ((report: CallReport) => void) | undefined;
   onObserved: PartnerClientOptions['onObserved'];
   around: Around;
+  beforeWrite: (() => Promise<void>) | undefined;
 }
 
 /** One partner account: its connections, its queues, its rate limit. */
@@ -51,6 +52,7 @@ export function createCaller(
     onCall: options.onCall,
     onObserved: options.onObserved,
     around: options.around ?? ((_operation, run) => run()),
+    beforeWrite: options.beforeWrite,
   };
   // A queue for each priority, so that a live call never waits behind bulk calls that wait for the rate limit.
   const queues: Record<Priority, ReturnType<typeof pLimit>> = {
@@ -95,6 +97,7 @@ async function callOnce(
     signal: options.signal,
     beforeSend: options.beforeSend,
     timeouts: options.timeouts,
+    ...(isWrite(endpoint) ? { beforeWrite: connection.beforeWrite } : {}),
   });
   reportAnswer(connection.rateLimit, answer);
   return {
@@ -104,8 +107,12 @@ async function callOnce(
 }
 
 /** Every permit is answered for, also where no answer comes. */
-async function send({ pool, rateLimit }: Connection, request: HttpRequest): Promise<HttpAnswer> {
+async function send(
+  { pool, rateLimit }: Connection,
+  { beforeWrite, ...request }: HttpRequest & Pick<Partial<Connection>, 'beforeWrite'>,
+): Promise<HttpAnswer> {
   try {
+    await beforeWrite?.();
     return await sendRequest(pool, request);
   } catch (error) {
     rateLimit.answered({ sentAt: Date.now(), status: 0 });

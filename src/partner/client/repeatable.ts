@@ -14,3 +14,8 @@ export function isRepeatable(endpoint: AnyEndpoint): boolean {
   if (endpoint.costsCredit === true || notRepeatable.has(endpoint.id)) return false;
   return repeatableMethods.has(endpoint.method) || endpoint.chunk !== undefined || upserts.has(endpoint.id);
 }
+
+/** True for whatever changes something at the partner; a POST that fetches many records by id does not. */
+export function isWrite(endpoint: AnyEndpoint): boolean {
+  return endpoint.method !== 'GET' && (endpoint.chunk === undefined || upserts.has(endpoint.id));
+}

@@ -139,6 +139,8 @@ export interface PartnerClientOptions {
   onObserved?: ((observations: readonly Observation[]) => void) | undefined;
   /** Wraps each single call, for example with points where a test may kill the process. */
   around?: Around | undefined;
+  /** Awaited before each write once its permit is there; a rejection keeps the request from leaving. */
+  beforeWrite?: (() => Promise<void>) | undefined;
   /** Stands in for the sockets: a simulation carries requests in memory. */
   dispatcher?: RequestCarrier | undefined;
 }

@@ -6,8 +6,12 @@ export async function up(db: Kysely<unknown>): Promise<void> {
     .createTable('installation')
     .addColumn('id', 'text', (c) => c.primaryKey())
     .addColumn('created_at', 'bigint', (c) => c.notNull())
+    .addColumn('tenants_version', 'bigint', (c) => c.notNull())
+    .addColumn('frozen_at', 'bigint')
+    .addColumn('frozen_by', 'text')
     .execute();
   await createTenants(db);
+  await createAudit(db);
   await createInbox(db);
   await createHires(db);
   await createIdentity(db);
@@ -46,7 +50,30 @@ async function createTenants(db: Kysely<unknown>): Promise<void> {
     .addColumn('canary_at', 'bigint')
     .addColumn('stage_filter', 'text')
     .addColumn('stage_filter_at', 'bigint')
+    .addColumn('version', 'bigint')
+    .addColumn('file', 'text')
+    .addColumn('files', 'text')
+    .addColumn('receives', 'text')
+    .addColumn('applied_at', 'bigint')
+    .addColumn('applied_by', 'text')
+    .addColumn('frozen_at', 'bigint')
+    .addColumn('frozen_by', 'text')
+    .addColumn('removed_at', 'bigint')
+    .addColumn('ended_at', 'bigint')
     .execute();
+  await db.schema.createIndex('tenants_version').on('tenants').column('version').execute();
+}
+
+async function createAudit(db: Kysely<unknown>): Promise<void> {
+  await db.schema
+    .createTable('audit')
+    .addColumn('at', 'bigint', (c) => c.notNull())
+    .addColumn('by', 'text', (c) => c.notNull())
+    .addColumn('tenant_id', 'text')
+    .addColumn('act', 'text', (c) => c.notNull())
+    .addColumn('details', 'text')
+    .execute();
+  await db.schema.createIndex('audit_tenant').on('audit').columns(['tenant_id', 'at']).execute();
 }
 
 async function createInbox(db: Kysely<unknown>): Promise<void> {

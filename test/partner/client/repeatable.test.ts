@@ -1,5 +1,5 @@
 import { describe, expect, test } from 'vitest';
-import { isRepeatable } from '../../../src/partner/client/repeatable.ts';
+import { isRepeatable, isWrite } from '../../../src/partner/client/repeatable.ts';
 import { allEndpoints } from '../../../src/partner/contract/index.ts';
 
 const repeatable = allEndpoints().filter(isRepeatable);
@@ -30,4 +30,13 @@ describe('a lost answer may be repeated', () => {
       'assessmentFlows.update',
     ]);
   });
+});
+
+test('every call but a GET and the two that fetch many records by id is a write', () => {
+  const reads = allEndpoints().filter((endpoint) => !isWrite(endpoint));
+  expect(reads.filter((endpoint) => endpoint.method !== 'GET').map((endpoint) => endpoint.id)).toEqual([
+    'candidates.bulkFetch',
+    'jobCandidates.bulkFetch',
+  ]);
+  expect(allEndpoints().filter((endpoint) => endpoint.method === 'GET' && isWrite(endpoint))).toEqual([]);
 });

@@ -1,0 +1,63 @@
+import { userInfo } from 'node:os';
+import type { Command } from 'commander';
+import type { FreezeAct } from '../operator/freeze-writes.ts';
+import { example, placesOf } from './options.ts';
+import { withStore } from './with-store.ts';
+
+interface FreezeOptions {
+  all?: boolean;
+  as?: string;
+}
+
+export function addFreeze(program: Command): void {
+  command(program, 'freeze')
+    .description('Stop every write to partner and HR system at once; reads and webhooks go on. Needs no Temporal.')
+    .addHelpText('after', example('hirebridge freeze acme', 'hirebridge freeze --all'))
+    .action(runFreeze);
+}
+
+export function addThaw(program: Command): void {
+  command(program, 'thaw')
+    .description('Let the writes that `freeze` stopped go on.')
+    .addHelpText('after', example('hirebridge thaw acme', 'hirebridge thaw --all'))
+    .action(runThaw);
+}
+
+function command(program: Command, name: string): Command {
+  return program
+    .command(name)
+    .argument('[tenant]', 'one tenant; the fleet with --all')
+    .option('--all', 'the whole fleet')
+    .option('--as <name>', 'who does it; by default the user of this system');
+}
+
+async function runFreeze(tenantId: string | undefined, options: FreezeOptions, command: Command): Promise<void> {
+  const act = actOf(tenantId, options, command);
+  const { freezeWrites } = await import('../operator/freeze-writes.ts');
+  const done = await withStore(placesOf(command), (store) => freezeWrites(store, act), { mustExist: true });
+  const whose = nameOf(act);
+  process.stdout.write(
+    done
+      ? `${whose} frozen by ${act.by}: nothing is written. To let it go on: hirebridge thaw ${tenantId ?? '--all'}\n`
+      : `${whose} frozen already; see: hirebridge status\n`,
+  );
+}
+
+async function runThaw(tenantId: string | undefined, options: FreezeOptions, command: Command): Promise<void> {
+  const act = actOf(tenantId, options, command);
+  const { thawWrites } = await import('../operator/freeze-writes.ts');
+  const done = await withStore(placesOf(command), (store) => thawWrites(store, act), { mustExist: true });
+  process.stdout.write(
+    done ? `${nameOf(act)} thawed by ${act.by}: writes go on within seconds.\n` : `${nameOf(act)} not frozen.\n`,
+  );
+}
+
+/** The fleet is named in so many words: a forgotten tenant must not stop everybody. */
+function actOf(tenantId: string | undefined, { all, as }: FreezeOptions, command: Command): FreezeAct {
+  if ((tenantId === undefined) !== (all === true)) command.error('error: name one tenant, or give --all');
+  return { by: as ?? userInfo().username, ...(tenantId === undefined ? {} : { tenantId }) };
+}
+
+function nameOf({ tenantId }: FreezeAct): string {
+  return tenantId === undefined ? 'Every tenant is' : `${tenantId} is`;
+}

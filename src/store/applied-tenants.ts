@@ -1,0 +1,131 @@
+import { sql } from 'kysely';
+import { audit } from './audit.ts';
+import type { Store } from './open-store.ts';
+import type { TenantRow } from './schema.ts';
+
+/** What the receiver needs of a tenant. */
+export interface Receives {
+  webhooks: 'on' | 'off';
+  /** References: env:NAME, or file: with an absolute path. */
+  webhookKeys: string[];
+  company?: string;
+}
+
+/** A tenant's definition as it is applied: texts of its files, which name secrets and hold none. */
+export interface Definition {
+  tenantId: string;
+  /** Absolute path of the tenant file, a key of `files`. */
+  file: string;
+  files: Readonly<Record<string, string>>;
+  receives: Receives;
+}
+
+/** The applied definition, and where the tenant stands. */
+export interface AppliedTenant extends Definition {
+  version: number;
+  state: TenantRow['state'];
+  pausedCode: string | null;
+  appliedAt: number;
+  appliedBy: string;
+  /** When a worker had ended a removed tenant's schedules and workflows. */
+  endedAt: number | null;
+}
+
+/** One definition to be applied over the version that it was compared with; null where there was none. */
+export interface Application extends Definition {
+  over: number | null;
+  /** What changes, one line each, for the audit. */
+  changes: readonly string[];
+}
+
+/** Counts changes of tenants that running processes must take up. */
+export async function readTenantsVersion(store: Store): Promise<number> {
+  const row = await store.kysely.selectFrom('installation').select('tenants_version').executeTakeFirstOrThrow();
+  return Number(row.tenants_version);
+}
+
+/** Tenants that were ever applied, removed ones included; with `since` those that changed after that version. */
+export async function listAppliedTenants(store: Store, since = -1): Promise<AppliedTenant[]> {
+  const rows = await store.kysely
+    .selectFrom('tenants')
+    .selectAll()
+    .where('version', '>', since)
+    .orderBy('tenant_id')
+    .execute();
+  return rows.map(appliedTenant);
+}
+
+function appliedTenant(row: TenantRow): AppliedTenant {
+  return {
+    tenantId: row.tenant_id,
+    version: Number(row.version),
+    file: row.file ?? '',
+    files: JSON.parse(row.files ?? '{}') as Record<string, string>,
+    receives: JSON.parse(row.receives ?? '{}') as Receives,
+    state: row.state,
+    pausedCode: row.paused_code,
+    appliedAt: Number(row.applied_at),
+    appliedBy: row.applied_by ?? '',
+    endedAt: numberOr(row.ended_at),
+  };
+}
+
+/**
+ * Applies all of these or none. False when one of them is no longer at the version it was compared with: somebody else
+ * was faster. A removed tenant comes back.
+ */
+export async function applyDefinitions(
+  store: Store,
+  applications: readonly Application[],
+  by: string,
+): Promise<boolean> {
+  return changeTenants(store, async (trx, version) => {
+    const rows = await trx.kysely.selectFrom('tenants').select(['tenant_id', 'version', 'state']).execute();
+    const known = new Map(rows.map((row) => [row.tenant_id, row]));
+    const isStale = ({ tenantId, over }: Application) => numberOr(known.get(tenantId)?.version) !== over;
+    if (applications.some(isStale)) return false;
+    for (const application of applications) {
+      const { tenantId, changes } = application;
+      await writeDefinition(trx, application, { version, by, isBack: known.get(tenantId)?.state === 'removed' });
+      await audit(trx, { by, tenantId, act: 'applied', details: changes.join('\n') });
+    }
+    return true;
+  });
+}
+
+function numberOr(value: number | null | undefined): number | null {
+  return value === null || value === undefined ? null : Number(value);
+}
+
+async function writeDefinition(
+  { kysely, now }: Store,
+  { tenantId, file, files, receives }: Definition,
+  { version, by, isBack }: { version: number; by: string; isBack: boolean },
+): Promise<void> {
+  const written = {
+    version,
+    file,
+    files: JSON.stringify(files),
+    receives: JSON.stringify(receives),
+    applied_at: now,
+    applied_by: by,
+    ...(isBack ? { state: 'active' as const, removed_at: null, ended_at: null } : {}),
+  };
+  await kysely
+    .insertInto('tenants')
+    .values({ tenant_id: tenantId, state: 'active', ...written })
+    .onConflict((c) => c.column('tenant_id').doUpdateSet(written))
+    .execute();
+}
+
+/** Runs one change of tenants under the next version; one runs at a time in the whole installation. */
+export async function changeTenants<T>(store: Store, change: (trx: Store, version: number) => Promise<T>): Promise<T> {
+  return store.kysely.transaction().execute(async (kysely) => {
+    const { tenants_version: version } = await kysely
+      .updateTable('installation')
+      .set({ tenants_version: sql<number>`tenants_version + 1` })
+      .returning('tenants_version')
+      .executeTakeFirstOrThrow();
+    return change({ ...store, kysely }, Number(version));
+  });
+}

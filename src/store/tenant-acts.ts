@@ -1,0 +1,88 @@
+import { sql } from 'kysely';
+import { changeTenants } from './applied-tenants.ts';
+import { type AuditEntry, audit } from './audit.ts';
+import type { Store } from './open-store.ts';
+import { PAUSED_BY_PERSON } from './tenant-states.ts';
+
+/** A person and the tenant that they act upon. */
+export interface TenantAct {
+  tenantId: string;
+  by: string;
+}
+
+/** All work of the tenant waits until a person resumes it. False when no active or paused tenant has that name. */
+export async function pauseByPerson(store: Store, act: TenantAct): Promise<boolean> {
+  return change(store, { ...act, act: 'paused' }, (trx, version) =>
+    trx.kysely
+      .updateTable('tenants')
+      .set({
+        version,
+        state: 'paused',
+        paused_code: PAUSED_BY_PERSON,
+        paused_message: `Paused by ${act.by}. To let it go on: hirebridge tenant resume ${act.tenantId}`,
+        paused_at: trx.now,
+      })
+      .where('tenant_id', '=', act.tenantId)
+      .where('state', '!=', 'removed')
+      .executeTakeFirst(),
+  );
+}
+
+/** False when the tenant is not paused by a person. */
+export async function resumeByPerson(store: Store, act: TenantAct): Promise<boolean> {
+  return change(store, { ...act, act: 'resumed' }, (trx, version) =>
+    trx.kysely
+      .updateTable('tenants')
+      .set({ version, state: 'active', paused_code: null, paused_message: null, paused_at: null })
+      .where('tenant_id', '=', act.tenantId)
+      .where('state', '=', 'paused')
+      .where('paused_code', '=', PAUSED_BY_PERSON)
+      .executeTakeFirst(),
+  );
+}
+
+/** Nothing of the tenant goes on from here; a worker ends its schedules and workflows. False when it is removed. */
+export async function removeTenant(store: Store, act: TenantAct): Promise<boolean> {
+  return change(store, { ...act, act: 'removed' }, (trx, version) =>
+    trx.kysely
+      .updateTable('tenants')
+      .set({ version, state: 'removed', removed_at: trx.now, ended_at: null })
+      .where('tenant_id', '=', act.tenantId)
+      .where('version', 'is not', null)
+      .where('state', '!=', 'removed')
+      .executeTakeFirst(),
+  );
+}
+
+/** A worker has ended the schedules and workflows of a removed tenant. */
+export async function recordEnd(store: Store, tenantId: string): Promise<void> {
+  await store.kysely
+    .updateTable('tenants')
+    .set({ ended_at: sql<number>`coalesce(ended_at, ${store.now})` })
+    .where('tenant_id', '=', tenantId)
+    .where('state', '=', 'removed')
+    .execute();
+}
+
+async function change(
+  store: Store,
+  entry: AuditEntry,
+  update: (trx: Store, version: number) => Promise<{ numUpdatedRows: bigint }>,
+): Promise<boolean> {
+  return changeTenants(store, async (trx, version) => {
+    if ((await update(trx, version)).numUpdatedRows === 0n) return false;
+    await audit(trx, entry);
+    return true;
+  });
+}
+
+/** Whether a tenant of that name was ever applied, a removed one included. */
+export async function isApplied({ kysely }: Store, tenantId: string): Promise<boolean> {
+  const row = await kysely
+    .selectFrom('tenants')
+    .select('version')
+    .where('tenant_id', '=', tenantId)
+    .where('version', 'is not', null)
+    .executeTakeFirst();
+  return row !== undefined;
+}

@@ -1,0 +1,61 @@
+export interface InstallationTable {
+  /** Born with the store; begins every task queue, workflow id and schedule id. */
+  id: string;
+  created_at: number;
+  /** Counts every change of a tenant's definition or state that running processes must take up. */
+  tenants_version: number;
+  /** Foreign writes of every tenant stand still since then, by this person's word. */
+  frozen_at: number | null;
+  frozen_by: string | null;
+}
+
+export interface TenantTable {
+  tenant_id: string;
+  state: 'active' | 'paused' | 'removed';
+  paused_code: string | null;
+  paused_message: string | null;
+  paused_at: number | null;
+  /** Fingerprint of the partner key that last passed the known-good read. */
+  verified_key: string | null;
+  /** When a person last said that the key is the right company's, and who. */
+  company_confirmed_at: number | null;
+  company_confirmed_by: string | null;
+  baseline_started_at: number | null;
+  baseline_done_at: number | null;
+  reconciled_at: number | null;
+  fully_reconciled_at: number | null;
+  /** Closed by 402: { required, available }. */
+  credit_gate: string | null;
+  /** When the last canary enrolment left. */
+  canary_at: number | null;
+  /** What a probe showed of the partner's stage filter, JSON, and when. */
+  stage_filter: string | null;
+  stage_filter_at: number | null;
+  /** The installation's counter at its last change; null for a tenant that was never applied. */
+  version: number | null;
+  /** Absolute path of its file where it was applied; what relative paths in it are meant from. */
+  file: string | null;
+  /** JSON: the tenant file and its mapping files, path -> text. References to secrets, never secrets. */
+  files: string | null;
+  /** JSON: what the receiver needs of them, so that it parses no file; see Receives. */
+  receives: string | null;
+  applied_at: number | null;
+  applied_by: string | null;
+  /** Its foreign writes stand still since then. */
+  frozen_at: number | null;
+  frozen_by: string | null;
+  removed_at: number | null;
+  /** When a worker had ended the schedules and workflows of the removed tenant. */
+  ended_at: number | null;
+}
+
+/** What people did to tenants and to the fleet. */
+export interface AuditTable {
+  at: number;
+  by: string;
+  /** Null for the whole fleet. */
+  tenant_id: string | null;
+  act: 'applied' | 'paused' | 'resumed' | 'removed' | 'frozen' | 'thawed';
+  /** What changed, one line each; settings and references, no secrets. */
+  details: string | null;
+}

@@ -1,0 +1,134 @@
+import { describe, expect, test } from 'vitest';
+import {
+  type Application,
+  applyDefinitions,
+  listAppliedTenants,
+  readTenantsVersion,
+} from '../../src/store/applied-tenants.ts';
+import { readAudit } from '../../src/store/audit.ts';
+import { assertThawed, freeze, listFreezes, thaw } from '../../src/store/freezes.ts';
+import { openStore } from '../../src/store/open-store.ts';
+import { pauseByPerson, recordEnd, removeTenant, resumeByPerson } from '../../src/store/tenant-acts.ts';
+import { pauseTenant, readTenantState, resumeTenant } from '../../src/store/tenant-states.ts';
+import { freshStore, freshStoreUrl, kinds } from './stores.ts';
+
+const acme: Application = {
+  tenantId: 'acme',
+  file: '/tenants/acme.yaml',
+  files: { '/tenants/acme.yaml': 'tenant: acme\n' },
+  receives: { webhooks: 'on', webhookKeys: ['env:KEY'], company: '17' },
+  over: null,
+  changes: ['tenant: acme'],
+};
+const ada = { tenantId: 'acme', by: 'ada' };
+
+describe.each(kinds)('applied tenants in %s', (kind) => {
+  test('are kept with their version, who applied them and what changed', async () => {
+    const { store, other } = await freshStore(kind);
+    expect(await applyDefinitions(store, [acme, { ...acme, tenantId: 'beta' }], 'ada')).toBe(true);
+    const applied = await listAppliedTenants(other);
+    expect(applied.map(({ tenantId, version }) => [tenantId, version])).toEqual([
+      ['acme', 1],
+      ['beta', 1],
+    ]);
+    expect(applied[0]).toMatchObject({ files: acme.files, receives: acme.receives, state: 'active', appliedBy: 'ada' });
+    expect(await readAudit(store, 'acme', 5)).toMatchObject([{ by: 'ada', act: 'applied', details: 'tenant: acme' }]);
+  });
+
+  test('are applied all or none, over the version they were compared with', async () => {
+    const { store, other } = await freshStore(kind);
+    await applyDefinitions(store, [acme], 'ada');
+    expect(await applyDefinitions(other, [{ ...acme, tenantId: 'beta' }, acme], 'bob')).toBe(false);
+    expect(await listAppliedTenants(other)).toMatchObject([{ tenantId: 'acme', appliedBy: 'ada' }]);
+    expect(await applyDefinitions(other, [{ ...acme, over: 1 }], 'bob')).toBe(true);
+    expect(await listAppliedTenants(other)).toMatchObject([{ tenantId: 'acme', appliedBy: 'bob' }]);
+  });
+
+  test('show only what changed since a version, a state that was seen without a file never', async () => {
+    const { store } = await freshStore(kind);
+    await readTenantState(store, 'seen');
+    await applyDefinitions(store, [acme], 'ada');
+    const since = await readTenantsVersion(store);
+    expect(await listAppliedTenants(store, since)).toEqual([]);
+    await pauseByPerson(store, ada);
+    expect(await listAppliedTenants(store, since)).toMatchObject([{ tenantId: 'acme', state: 'paused' }]);
+  });
+
+  test('paused by a person, are resumed by a person only', async () => {
+    const { store } = await freshStore(kind);
+    await applyDefinitions(store, [acme], 'ada');
+    expect(await resumeByPerson(store, ada)).toBe(false);
+    expect(await pauseByPerson(store, ada)).toBe(true);
+    expect(await resumeTenant(store, 'acme')).toBe(false);
+    expect(await resumeByPerson(store, ada)).toBe(true);
+    await pauseTenant(store, 'acme', 'KEY_REFUSED', '401');
+    expect(await resumeByPerson(store, ada)).toBe(false);
+    expect(await resumeTenant(store, 'acme')).toBe(true);
+    expect((await readAudit(store, 'acme', 9)).map(({ act }) => act).toSorted()).toEqual([
+      'applied',
+      'paused',
+      'resumed',
+    ]);
+  });
+
+  test('removed, stay known, are paused by nothing, and come back when they are applied again', async () => {
+    const { store } = await freshStore(kind);
+    await applyDefinitions(store, [acme], 'ada');
+    expect(await removeTenant(store, { ...ada, tenantId: 'nobody' })).toBe(false);
+    expect(await removeTenant(store, ada)).toBe(true);
+    expect(await removeTenant(store, ada)).toBe(false);
+    expect(await pauseByPerson(store, ada)).toBe(false);
+    expect(await pauseTenant(store, 'acme', 'KEY_REFUSED', '401')).toBe(false);
+    expect(await listAppliedTenants(store)).toMatchObject([{ state: 'removed', endedAt: null }]);
+    await recordEnd(store, 'acme');
+    const [removed] = await listAppliedTenants(store);
+    expect(removed?.endedAt).toBeGreaterThan(0);
+    expect(await applyDefinitions(store, [{ ...acme, over: removed?.version ?? null }], 'bob')).toBe(true);
+    expect(await listAppliedTenants(store)).toMatchObject([{ state: 'active', endedAt: null }]);
+  });
+
+  test('frozen, may not write, and the fleet over them neither', async () => {
+    const { store, other } = await freshStore(kind);
+    await applyDefinitions(store, [acme, { ...acme, tenantId: 'beta' }], 'ada');
+    await assertThawed(other, 'acme');
+    expect(await freeze(store, 'ada', 'acme')).toBe(true);
+    expect(await freeze(store, 'ada', 'acme')).toBe(false);
+    await expect(assertThawed(other, 'acme')).rejects.toMatchObject({ code: 'TENANT_FROZEN', action: 'throttle' });
+    await assertThawed(other, 'beta');
+    expect(await freeze(store, 'bob')).toBe(true);
+    await expect(assertThawed(other, 'beta')).rejects.toThrow('All tenants are frozen by bob');
+    await expect(assertThawed(other, 'never-seen')).rejects.toThrow('hirebridge thaw --all');
+    expect(await listFreezes(store)).toMatchObject([{ by: 'bob' }, { tenantId: 'acme', by: 'ada' }]);
+    expect([await thaw(store, 'bob'), await thaw(store, 'bob'), await thaw(store, 'ada', 'acme')]).toEqual([
+      true,
+      false,
+      true,
+    ]);
+    await assertThawed(other, 'acme');
+  });
+});
+
+describe.each(kinds)('opening a store in %s', (kind) => {
+  test('that a newer version brought up to date is refused in one line', async () => {
+    const url = await freshStoreUrl(kind);
+    const store = await openStore(url);
+    const row = { name: '0002-later', timestamp: '2030-01-01T00:00:00Z' };
+    await store.kysely
+      .insertInto('kysely_migration' as 'audit')
+      .values(row as never)
+      .execute();
+    await store.close();
+    const error: unknown = await openStore(url).catch((reason: unknown) => reason);
+    expect(error).toMatchObject({ code: 'STORE_TOO_NEW', action: 'reject' });
+    expect((error as Error).message).toMatch(/^[^\n]*0002-later[^\n]*newer version\.$/);
+  });
+
+  test('never makes or changes tables for a command that only looks', async () => {
+    const url = await freshStoreUrl(kind);
+    await expect(openStore(url, { migrate: 'never' })).rejects.toMatchObject({ code: 'STORE_TOO_OLD' });
+    const store = await openStore(url);
+    const again = await openStore(url, { migrate: 'never' });
+    expect(again.installationId).toBe(store.installationId);
+    await Promise.all([store.close(), again.close()]);
+  });
+});
