@@ -9,6 +9,7 @@ import { addFreeze, addThaw } from './freeze.ts';
 import { addHire } from './hire.ts';
 import { addHold } from './hold.ts';
 import { addInbox } from './inbox.ts';
+import { addMapping } from './mapping.ts';
 import { addOpenApi } from './openapi.ts';
 import { example } from './options.ts';
 import { exitCodeOf, printError } from './print-error.ts';
@@ -34,6 +35,7 @@ const COMMANDS = [
   addTenant,
   addFreeze,
   addThaw,
+  addMapping,
   addStatus,
   addCheck,
   addDoctor,

@@ -14,6 +14,8 @@ export interface FieldDef {
   required: boolean;
   writable: boolean;
   options?: string[];
+  /** Characters at most. */
+  maxLength?: number;
 }
 
 /** What one connection supports. */

@@ -1,15 +1,10 @@
 import type { FieldDef } from '../hris/port.ts';
+import { checkShape } from './check-shape.ts';
 import { didYouMean } from './explain-issues.ts';
-import type { FieldRule } from './schema.ts';
+import { lengthOf } from './fit-value.ts';
+import { type PlacedRule, pathsOf } from './placed-rule.ts';
 import { parseSourcePath, type SourceRecords, sourceRecords } from './source-fields.ts';
-import { type Problem, problemAt, type YamlFile } from './yaml-file.ts';
-
-/** A rule and where it stands. */
-export interface PlacedRule {
-  target: string;
-  rule: FieldRule;
-  source: YamlFile;
-}
+import { type Path, type Problem, problemAt, type YamlFile } from './yaml-file.ts';
 
 const PREVIOUS_JOB: Record<string, string> = {
   'candidate.currentJobTitle': 'the title of the job the person is leaving; the new one is job.title',
@@ -27,9 +22,9 @@ export function checkRules(
 ): Problem[] {
   const problems = rules.flatMap((placed) => [
     ...checkTarget(placed, fields),
-    ...checkShape(placed),
+    ...checkShape(placed, fields),
     ...checkSources(placed, reads),
-    ...checkOptions(placed, fields),
+    ...checkValues(placed, fields),
   ]);
   if (!complete) return problems;
   for (const field of fields) {
@@ -39,7 +34,7 @@ export function checkRules(
         complete,
         [],
         `"${field.key}" (${field.label}) is required by the HR system and nothing fills it. Add a rule with ` +
-          'from or constant.',
+          'from, constant or template.',
         'fields',
       ),
     );
@@ -71,86 +66,62 @@ function checkTarget({ target, source }: PlacedRule, fields: readonly FieldDef[]
       ];
 }
 
-function checkShape({ target, rule, source }: PlacedRule): Problem[] {
+function checkSources(placed: PlacedRule, reads: SourceRecords): Problem[] {
+  const { target, rule, source } = placed;
   const at = ['fields', target];
-  const problems: Problem[] = [];
-  if ((rule.from === undefined) === (rule.constant === undefined))
-    problems.push(problemAt(source, at, `"${target}" needs either from or constant, and not both.`));
-  if (rule.constant !== undefined && (rule.transform ?? rule.lookup ?? rule.default) !== undefined)
-    problems.push(
-      problemAt(source, at, `"${target}" is a constant; transform, lookup and default do nothing here. Remove them.`),
-    );
-  if (typeof rule.constant === 'string' && rule.constant.trim() === '') {
-    problems.push(
-      problemAt(
-        source,
-        [...at, 'constant'],
-        `"${target}" is an empty constant. Write a value, or null instead of the rule.`,
-      ),
-    );
-  }
-  const collects = (rule.transform ?? []).some(
-    (one) => one === 'first' || one === 'join' || (typeof one === 'object' && 'join' in one),
-  );
-  if (Array.isArray(rule.from) && !collects)
-    problems.push(
-      problemAt(
-        source,
-        [...at, 'from'],
-        `"${target}" reads several sources. Add "first" or "join" to its transform list to say how they become one.`,
-      ),
-    );
-  return problems;
-}
-
-function checkSources({ target, rule, source }: PlacedRule, reads: SourceRecords): Problem[] {
-  const paths = rule.from === undefined ? [] : [rule.from].flat();
-  return paths.flatMap((path, index) => {
-    const at = ['fields', target, 'from', ...(Array.isArray(rule.from) ? [index] : [])];
-    const parsed = parseSourcePath(path, { ...sourceRecords, ...reads });
-    if ('wrong' in parsed)
-      return [
-        problemAt(
-          source,
-          at,
-          `${parsed.wrong}. ${parsed.known.length > 0 ? didYouMean(parsed.word, parsed.known) : ''}`.trim(),
-        ),
-      ];
-    if (!Object.hasOwn(reads, parsed.source))
-      return [
-        problemAt(
-          source,
-          at,
-          `${path} is not at hand here: this mapping reads ${Object.keys(reads).join(', ')}. Remove the rule.`,
-        ),
-      ];
-    const previous = PREVIOUS_JOB[path];
-    if (previous === undefined || rule.acknowledge === 'previousJob') return [];
-    return [
-      problemAt(
-        source,
-        at,
-        `${path} is ${previous}. If the previous job is what "${target}" should hold, add "acknowledge: previousJob".`,
-      ),
-    ];
+  const own = pathsOf(rule).flatMap((path, index) => {
+    const [key, ...inner] =
+      rule.template === undefined ? ['from', ...(Array.isArray(rule.from) ? [index] : [])] : ['template'];
+    return checkPath({ path, at: [...at, key ?? '', ...inner] }, placed, reads);
   });
+  const asked = (rule.when ?? []).flatMap(({ path }, index) =>
+    checkPath(
+      { path, at: [...at, 'when', index, 'path'] },
+      { target, source, rule: { ...rule, acknowledge: 'previousJob' } },
+      reads,
+    ),
+  );
+  return [...own, ...asked];
 }
 
-/** Constants and lookup results are known now, so a value the HR system would refuse is refused now. */
-function checkOptions({ target, rule, source }: PlacedRule, fields: readonly FieldDef[]): Problem[] {
-  const options = fields.find((field) => field.key === target)?.options;
-  if (!options) return [];
+function checkPath(
+  { path, at }: { path: string; at: Path },
+  { target, rule, source }: PlacedRule,
+  reads: SourceRecords,
+): Problem[] {
+  const parsed = parseSourcePath(path, { ...sourceRecords, ...reads });
+  if ('wrong' in parsed) {
+    const instead = parsed.known.length > 0 ? didYouMean(parsed.word, parsed.known) : '';
+    return [problemAt(source, at, `${parsed.wrong}. ${instead}`.trim())];
+  }
+  if (!Object.hasOwn(reads, parsed.source)) {
+    const text = `${path} is not at hand here: this mapping reads ${Object.keys(reads).join(', ')}. Remove the rule.`;
+    return [problemAt(source, at, text)];
+  }
+  const previous = PREVIOUS_JOB[path];
+  if (previous === undefined || rule.acknowledge === 'previousJob') return [];
+  const text =
+    `${path} is ${previous}. If the previous job is what "${target}" should hold, ` + 'add "acknowledge: previousJob".';
+  return [problemAt(source, at, text)];
+}
+
+/** What stands in the file is known now, so a value the HR system would refuse or cut is refused now. */
+function checkValues({ target, rule, source }: PlacedRule, fields: readonly FieldDef[]): Problem[] {
+  const def = fields.find((field) => field.key === target);
+  if (def === undefined) return [];
   type Given = [path: string[], value: string | number | boolean | undefined];
   const looked = Object.entries(rule.lookup ?? {}).map(([key, value]): Given => [['lookup', key], value]);
   const given: Given[] = [[['constant'], rule.constant], [['default'], rule.default], ...looked];
   return given.flatMap(([path, value]) => {
-    if (value === undefined || options.includes(String(value))) return [];
-    return [
-      problemAt(
-        source,
-        ['fields', target, ...path],
-        `"${value}" is not one of the values of "${target}". ${didYouMean(String(value), options)}`,
-      ),
-    ];
+    const text = value === undefined ? undefined : refusalOf(value, def);
+    return text === undefined ? [] : [problemAt(source, ['fields', target, ...path], text)];
   });
+}
+
+function refusalOf(value: string | number | boolean, { key, options, maxLength }: FieldDef): string | undefined {
+  const text = String(value);
+  if (options !== undefined && !options.includes(text))
+    return `"${text}" is not one of the values of "${key}". ${didYouMean(text, options)}`;
+  if (maxLength === undefined || lengthOf(text) <= maxLength) return undefined;
+  return `is ${lengthOf(text)} characters long, and "${key}" holds ${maxLength}. Shorten it.`;
 }

@@ -1,7 +1,9 @@
 import type { EmployeeFields, FieldValue } from '../hire/employee.ts';
-import type { FieldDef } from '../hris/port.ts';
-import type { CompiledField, Mapping } from './load-mapping.ts';
+import type { CompiledCondition, CompiledField } from './compile-rule.ts';
+import { fitValue } from './fit-value.ts';
+import type { Mapping } from './load-mapping.ts';
 import { type MappingSources, readSource } from './read-source.ts';
+import type { TemplatePart } from './template.ts';
 import { type Transform, transforms, type Value } from './transforms.ts';
 
 /** Why a field has no value. `text` names fields, labels and the next step, never a person's value. */
@@ -29,42 +31,91 @@ export function evaluateMapping(
   return { fields, problems };
 }
 
-type Result = { value: FieldValue | undefined } | { code: string; text: string };
+type Result = { value: FieldValue | undefined } | Refusal;
 
-function evaluateField(field: CompiledField, sources: MappingSources): Result {
-  if (field.constant !== undefined) return fit(field.def, field.constant, 'the constant');
+interface Refusal {
+  code: string;
+  text: string;
+}
+
+/** One step of a rule: what was done, and what came of it. Values are personal data. */
+export interface Step {
+  step: 'when' | 'read' | 'template' | 'lookup' | 'default' | 'constant' | `transform ${string}`;
+  value: Value | undefined;
+}
+
+/** Evaluates one rule; `steps` takes down what happened on the way. */
+export function evaluateField(field: CompiledField, sources: MappingSources, steps?: Step[]): Result {
+  const applies = field.when.every((one) => holds(one, sources));
+  if (field.when.length > 0) steps?.push({ step: 'when', value: applies });
+  if (!applies) return unless(field);
+  if (field.constant !== undefined) {
+    steps?.push({ step: 'constant', value: field.constant });
+    return fitValue(field.def, field.constant, 'the constant');
+  }
   const where = field.from.map((path) => path.text).join(' and ');
-  const read = readAll(field, sources);
+  const read = readAll(field, sources, steps);
   if ('code' in read) return read;
-  const changed = transform(field, read.value, where);
+  const changed = transform(field, read.value, { where, steps });
   if ('code' in changed) return changed;
-  const looked = lookUp(field, changed.value);
+  const looked = lookUp(field, changed.value, steps);
   if (isEmpty(looked)) return absent(field, changed.value, where);
-  return fit(field.def, looked, where);
+  return fitValue(field.def, looked, where);
+}
+
+/** A rule that does not count here leaves its field out, unless the HR system cannot do without it. */
+function unless({ target, def }: CompiledField): Result {
+  if (!def.required) return { value: undefined };
+  const text =
+    `"${target}" is required by the HR system, and its rule does not count for this record. ` +
+    'Widen its conditions (when) in the mapping.';
+  return { code: 'MISSING', text };
+}
+
+/** A path that cannot be read holds nothing to compare with. */
+function holds({ path, values, present }: CompiledCondition, sources: MappingSources): boolean {
+  const read = readSource(path, sources);
+  const value = 'code' in read ? undefined : read.value;
+  if (present !== undefined) return present !== isEmpty(value);
+  const items = isEmpty(value) ? [] : [value].flat().map(String);
+  return values?.some((one) => items.includes(String(one))) === true;
 }
 
 function readAll(
   field: CompiledField,
   sources: MappingSources,
-): { value: Value | undefined } | { code: string; text: string } {
-  const values: Value[] = [];
+  steps?: Step[],
+): { value: Value | undefined } | Refusal {
+  const values: (Value | undefined)[] = [];
   for (const path of field.from) {
     const read = readSource(path, sources);
     if ('code' in read) return read;
-    if (!isEmpty(read.value)) values.push(read.value);
+    steps?.push({ step: 'read', value: read.value });
+    values.push(isEmpty(read.value) ? undefined : read.value);
+  }
+  if (field.template !== undefined) {
+    const value = fillTemplate(field.template, values);
+    steps?.push({ step: 'template', value });
+    return { value };
   }
   if (field.from.length <= 1) return { value: values[0] };
-  return {
-    value:
-      values.length === 0 ? undefined : values.flatMap((value) => (Array.isArray(value) ? value : [String(value)])),
-  };
+  const found = values.filter((value) => value !== undefined);
+  const items = found.flatMap((value) => (Array.isArray(value) ? value : [String(value)]));
+  return { value: items.length === 0 ? undefined : items };
+}
+
+/** Empty when one of its paths is: half a name or half an address is worse than none. */
+function fillTemplate(template: readonly TemplatePart[], values: readonly (Value | undefined)[]): string | undefined {
+  if (values.includes(undefined)) return undefined;
+  const left = values.map((value) => [value].flat().join(', '));
+  return template.map((part) => ('text' in part ? part.text : left.shift())).join('');
 }
 
 function transform(
   field: CompiledField,
   start: Value | undefined,
-  where: string,
-): { value: Value | undefined } | { code: string; text: string } {
+  { where, steps }: { where: string; steps: Step[] | undefined },
+): { value: Value | undefined } | Refusal {
   let value = start;
   for (const { name, option } of field.transforms) {
     if (isEmpty(value)) return { value: undefined };
@@ -77,14 +128,20 @@ function transform(
           'mapping.',
       };
     value = done.value;
+    steps?.push({ step: `transform ${name}`, value });
   }
   return { value };
 }
 
-function lookUp(field: CompiledField, value: Value | undefined): Value | undefined {
-  if (!field.lookup || isEmpty(value)) return isEmpty(value) ? field.fallback : value;
-  const key = String(value);
-  return Object.hasOwn(field.lookup, key) ? field.lookup[key] : field.fallback;
+function lookUp(field: CompiledField, value: Value | undefined, steps?: Step[]): Value | undefined {
+  const key = isEmpty(value) ? undefined : String(value);
+  const known = key !== undefined && field.lookup !== undefined && Object.hasOwn(field.lookup, key);
+  const found =
+    field.lookup === undefined ? (key === undefined ? undefined : value) : known ? field.lookup[key] : undefined;
+  if (field.lookup !== undefined && key !== undefined) steps?.push({ step: 'lookup', value: found });
+  if (!isEmpty(found) || field.fallback === undefined) return found;
+  steps?.push({ step: 'default', value: field.fallback });
+  return field.fallback;
 }
 
 function absent(field: CompiledField, before: Value | undefined, where: string): Result {
@@ -100,47 +157,6 @@ function absent(field: CompiledField, before: Value | undefined, where: string):
     code: 'MISSING',
     text: `"${field.target}" is required and ${where} is empty. Fill it in the hiring platform.`,
   };
-}
-
-/** The value in the type the HR system wants, or why not. */
-function fit(def: FieldDef, value: Value, where: string): Result {
-  const fitted = FIT[def.type](value);
-  if (fitted === undefined)
-    return {
-      code: 'WRONG_TYPE',
-      text:
-        `${where} does not give ${KIND[def.type]} for "${def.key}". Add a transform to the mapping, or correct ` +
-        'the value in the hiring platform.',
-    };
-  const unknown = def.options && [fitted].flat().some((one) => !def.options?.includes(String(one)));
-  return unknown
-    ? {
-        code: 'NOT_AN_OPTION',
-        text: `${where} gives a value that "${def.key}" does not accept in the HR system. Add a lookup to the mapping.`,
-      }
-    : { value: fitted };
-}
-
-const KIND = {
-  text: 'text',
-  number: 'a number',
-  date: 'a day as YYYY-MM-DD',
-  boolean: 'true or false',
-  list: 'a list',
-};
-
-const FIT: Record<FieldDef['type'], (value: Value) => FieldValue | undefined> = {
-  text: (value) => (Array.isArray(value) ? undefined : String(value)),
-  number: (value) => (typeof value === 'number' && Number.isFinite(value) ? value : undefined),
-  date: (value) => (typeof value === 'string' && isDay(value) ? value : undefined),
-  boolean: (value) => (typeof value === 'boolean' ? value : undefined),
-  list: (value) => (Array.isArray(value) ? value : undefined),
-};
-
-function isDay(text: string): boolean {
-  if (!/^\d{4}-\d{2}-\d{2}$/.test(text)) return false;
-  const day = new Date(`${text}T00:00:00Z`);
-  return !Number.isNaN(day.getTime()) && day.toISOString().startsWith(text);
 }
 
 function isEmpty(value: Value | undefined): value is undefined {

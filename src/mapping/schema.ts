@@ -1,7 +1,8 @@
 import { z } from 'zod';
 import { type TransformName, transformOptions, transforms } from './transforms.ts';
 
-const names = Object.keys(transforms) as [TransformName, ...TransformName[]];
+/** An amount means nothing without its currency, so `money` has no short form. */
+const names = (Object.keys(transforms) as TransformName[]).filter((name) => name !== 'money') as [TransformName];
 const scalar = z.union([z.string(), z.number(), z.boolean()], 'expected text, a number or true/false');
 const from = z.string().min(1);
 
@@ -18,6 +19,18 @@ const transform = z
   )
   .describe('A name, or a name with its options: { date: { formats: [dd.MM.yyyy] } }');
 
+const condition = z
+  .strictObject({
+    path: from.describe('The same paths as from'),
+    equals: scalar.describe('The value as the partner has it').optional(),
+    in: z.array(scalar).min(1).describe('One of these values').optional(),
+    present: z.boolean().describe('true: has a value; false: is empty').optional(),
+  })
+  .refine(
+    ({ equals, in: oneOf, present }) => [equals, oneOf, present].filter((one) => one !== undefined).length === 1,
+    'expected path with one of equals, in or present',
+  );
+
 /** How one employee field gets its value. */
 const fieldRule = z.strictObject({
   from: z
@@ -28,23 +41,48 @@ const fieldRule = z.strictObject({
     )
     .optional(),
   constant: scalar.describe('The same value for everyone').optional(),
+  template: z
+    .string()
+    .min(1)
+    .describe('Text with paths in braces: "{candidate.lastName}, {candidate.firstName}"; empty when one of them is')
+    .optional(),
+  when: z
+    .array(condition)
+    .min(1)
+    .describe('The rule counts only where all of these hold; elsewhere the field is left out')
+    .optional(),
   transform: z.array(transform).describe('Applied in order').optional(),
-  lookup: z.record(z.string(), scalar).describe('Value after the transforms -> what the HR system calls it').optional(),
+  lookup: z
+    .union([z.record(z.string(), scalar), from], 'expected { VALUE: what the HR system calls it } or a CSV file')
+    .describe(
+      'Value after the transforms -> what the HR system calls it; or a CSV file of these two columns with a ' +
+        'header line, its path as seen from this file',
+    )
+    .optional(),
   default: scalar.describe('Where the source is empty or the lookup does not know the value').optional(),
   required: z.boolean().describe('Empty means the hire waits for a person').optional(),
+  sensitive: z.boolean().describe('Shown masked wherever values are shown').optional(),
   acknowledge: z
     .enum(['previousJob'])
     .describe('candidate.currentJobTitle and currentCompany are the previous job; say that you mean it')
     .optional(),
 });
 
-/** One mapping file: employee field -> rule. `null` takes a field of the default mapping away. */
+/** One mapping file: employee field -> rule. `null` takes a field of a file beneath it away. */
 export const mappingFile = z.strictObject({
   $schema: z.string().optional(),
-  fields: z.record(z.string(), z.union([fieldRule, z.null()], 'expected { from: ... } or { constant: ... }')),
+  extends: from.describe('A mapping file that this one lies over, its path as seen from this file').optional(),
+  fields: z
+    .record(
+      z.string(),
+      z.union([fieldRule, z.null()], 'expected { from: ... }, { constant: ... } or { template: ... }'),
+    )
+    .describe('Field of the HR system -> its rule; null takes the rule of a lower file away'),
 });
 
 export type FieldRule = z.output<typeof fieldRule>;
+export type Condition = z.output<typeof condition>;
+export type TransformRule = z.output<typeof transform>;
 
 /** The JSON Schema for editors, kept as mappings/mapping.schema.json. */
 export function mappingJsonSchema(): string {

@@ -34,6 +34,12 @@ export const transformOptions = {
       .refine((code) => isSupportedCountry(code), 'expected an ISO 3166-1 alpha-2 country')
       .describe('Country of numbers written without +'),
   }),
+  money: z.strictObject({
+    currency: z
+      .string()
+      .refine((code) => Intl.supportedValuesOf('currency').includes(code), 'expected an ISO 4217 currency such as EUR')
+      .describe('Currency of the amount; amounts with more decimals than it has are refused'),
+  }),
   join: z.strictObject({ separator: z.string() }),
   split: z.strictObject({ separator: z.string().min(1) }),
 };
@@ -49,17 +55,16 @@ export const transforms = {
   titleCase: texts((text) =>
     text
       .toLowerCase()
-      .replaceAll(/(^|[\s'’-])(\p{L})/gu, (_all, before: string, letter: string) => before + letter.toUpperCase()),
+      .replaceAll(/(^|[\s'’-])(\p{L})/gu, (_all, before: string, letter: string) => before + capital(letter)),
   ),
+  name: texts(toName),
   date: each(toDate),
   instant: each(toInstant),
   phone: each(toPhone),
   country: each(toCountry),
-  number: each((text) =>
-    /^-?\d+(\.\d+)?$/.test(text.trim())
-      ? { value: Number(text) }
-      : { code: 'NOT_A_NUMBER', text: 'is not a number such as 12 or 12.5' },
-  ),
+  number: each(toNumber),
+  money: each(toMoney),
+  option: each(toOption),
   boolean: each(
     (text) => BOOLEANS[text.trim().toLowerCase()] ?? { code: 'NOT_A_BOOLEAN', text: 'is neither yes nor no' },
   ),
@@ -79,6 +84,12 @@ const BOOLEANS: Record<string, Transformed> = Object.fromEntries([
   ...['true', 'yes', '1'].map((word) => [word, { value: true }]),
   ...['false', 'no', '0'].map((word) => [word, { value: false }]),
 ]);
+
+/** A letter whose capital is two (ß, ﬁ) keeps the second one small, so that doing it again changes nothing. */
+function capital(letter: string): string {
+  const [first = '', ...rest] = Array.from(letter.toUpperCase());
+  return first + rest.join('').toLowerCase();
+}
 
 function texts(change: (text: string) => string): Transform {
   return (value) => ({ value: Array.isArray(value) ? value.map(change) : change(String(value)) });
@@ -145,6 +156,58 @@ function toCountry(text: string): Transformed {
   return known
     ? { value: known }
     : { code: 'NOT_A_COUNTRY', text: 'is not a country by its English name or ISO 3166 code' };
+}
+
+/** As people write a name: one blank between its parts, no invisible characters around them, composed letters. */
+function toName(text: string): string {
+  return text
+    .normalize('NFC')
+    .replaceAll(/[\u200b\u2060\ufeff]/gu, '')
+    .replaceAll(/\s+/gu, ' ')
+    .trim();
+}
+
+const DECIMAL = /^-?\d+(\.\d+)?$/;
+
+/** Digits that a number keeps exactly. */
+const EXACT_DIGITS = 15;
+
+function toNumber(text: string): Transformed {
+  const trimmed = text.trim();
+  if (!DECIMAL.test(trimmed)) return { code: 'NOT_A_NUMBER', text: 'is not a number such as 12 or 12.5' };
+  const digits = trimmed.replaceAll(/^-?0*|\./g, '');
+  if (digits.length <= EXACT_DIGITS) return { value: Number(trimmed) };
+  return { code: 'NOT_EXACT', text: `has more than ${EXACT_DIGITS} digits, which a number would round` };
+}
+
+/** A decimal as text, with as many decimals as the currency has (ISO 4217): `1200.50`. */
+function toMoney(text: string, option: unknown): Transformed {
+  const { currency } = option as { currency: string };
+  const trimmed = text.trim();
+  if (!DECIMAL.test(trimmed)) return { code: 'NOT_AN_AMOUNT', text: 'is not an amount such as 1200 or 1200.50' };
+  const { maximumFractionDigits: decimals = 2 } = new Intl.NumberFormat('en', {
+    style: 'currency',
+    currency,
+  }).resolvedOptions();
+  const [whole = '', fraction = ''] = trimmed.split('.');
+  if (/[1-9]/.test(fraction.slice(decimals)))
+    return { code: 'NOT_AN_AMOUNT', text: `has more decimals than ${currency} (${decimals})` };
+  const cents = fraction.slice(0, decimals).padEnd(decimals, '0');
+  return { value: decimals === 0 ? whole : `${whole}.${cents}` };
+}
+
+/** The field's own spelling of the value, whatever its capitals and blanks. */
+function toOption(text: string, option: unknown): Transformed {
+  const { values } = option as { values: readonly string[] };
+  const fitting = values.filter((value) => folded(value) === folded(text));
+  const [only] = values.includes(text) ? [text] : fitting;
+  return only !== undefined && (fitting.length === 1 || only === text)
+    ? { value: only }
+    : { code: 'NOT_AN_OPTION', text: 'is none of the values that the HR system has for this field' };
+}
+
+function folded(text: string): string {
+  return text.normalize('NFKC').trim().replaceAll(/\s+/gu, ' ').toLowerCase();
 }
 
 function parseList(text: string): string[] {

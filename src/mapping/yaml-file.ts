@@ -1,15 +1,20 @@
+import { isUtf8 } from 'node:buffer';
 import { readFile } from 'node:fs/promises';
-import { type Document, isMap, isNode, isScalar, LineCounter, type Node, parseDocument } from 'yaml';
+import { type Document, isMap, isNode, isScalar, LineCounter, type Node, parseDocument, visit } from 'yaml';
 import { ConnectorError } from '../errors.ts';
+
+/** Lines and columns begin at 1. */
+export interface Place {
+  file: string;
+  line: number;
+  column: number;
+}
 
 /**
  * One thing wrong with one place of a file. `text` says what, why and what to do next; never a value of the file that
  * could be a secret.
  */
-export interface Problem {
-  file: string;
-  line: number;
-  column: number;
+export interface Problem extends Place {
   text: string;
 }
 
@@ -26,11 +31,14 @@ export interface YamlFile {
   problems: Problem[];
 }
 
+/** Files are written by people; a larger one is something else. */
+const MOST_BYTES = 1_000_000;
+
 /** Reads and parses one YAML 1.2 file. A missing file is a ConnectorError; bad syntax is listed in `problems`. */
 export async function readYamlFile(file: string): Promise<YamlFile> {
-  let text: string;
+  let bytes: Buffer;
   try {
-    text = await readFile(file, 'utf8');
+    bytes = await readFile(file);
   } catch (error) {
     const reason =
       (error as NodeJS.ErrnoException).code === 'ENOENT'
@@ -42,8 +50,23 @@ export async function readYamlFile(file: string): Promise<YamlFile> {
       message: `${file}: ${reason}. Check the path and its permissions.`,
     });
   }
-  return parseYaml(file, text);
+  const odd = notAText(bytes);
+  if (odd === undefined) return parseYaml(file, bytes.toString('utf8'));
+  return { ...parseYaml(file, ''), value: undefined, problems: [{ file, line: 1, column: 1, text: odd }] };
 }
+
+function notAText(bytes: Buffer): string | undefined {
+  if (bytes.length > MOST_BYTES)
+    return `is ${Math.ceil(bytes.length / 1_000_000)} MB long; at most 1 MB is read. Is this the right file?`;
+  if (isUtf8(bytes) && !bytes.includes(0)) return undefined;
+  return 'is not text in UTF-8. Is this the right file? If so, save it as UTF-8.';
+}
+
+/** Where the parser's own word for a mistake says too little. */
+const SYNTAX: Partial<Record<string, string>> = {
+  TAB_AS_INDENT: 'a tab indents it; use spaces',
+  DUPLICATE_KEY: 'this key stands here twice',
+};
 
 /** Parses YAML text; `file` is only used in messages. */
 export function parseYaml(file: string, text: string): YamlFile {
@@ -52,10 +75,11 @@ export function parseYaml(file: string, text: string): YamlFile {
   const doc = parseDocument(text, { lineCounter: lines, prettyErrors: false, uniqueKeys: true });
   const source: YamlFile = { file, text, doc, lines, value: undefined, problems: [] };
   for (const error of [...doc.errors, ...doc.warnings]) {
+    const what = SYNTAX[error.code] ?? error.code.toLowerCase().replaceAll('_', ' ');
     source.problems.push({
       file,
       ...position(lines, error.pos[0]),
-      text: `is not valid YAML (${error.code.toLowerCase().replaceAll('_', ' ')}). Correct the line.`,
+      text: `is not valid YAML (${what}). Correct the line.`,
     });
   }
   if (source.problems.length > 0) return source;
@@ -64,12 +88,22 @@ export function parseYaml(file: string, text: string): YamlFile {
   } catch {
     source.problems.push({
       file,
-      line: 1,
-      column: 1,
-      text: 'uses aliases that cannot be resolved. Write the values out.',
+      ...position(lines, firstAlias(doc)),
+      text: 'uses aliases that lead nowhere or grow without end. Write the values out.',
     });
   }
   return source;
+}
+
+function firstAlias(doc: Document): number {
+  let at = 0;
+  visit(doc, {
+    Alias(_key, node) {
+      at = node.range?.[0] ?? 0;
+      return visit.BREAK;
+    },
+  });
+  return at;
 }
 
 /**

@@ -3,6 +3,7 @@ import { readdir } from 'node:fs/promises';
 import { dirname, join, resolve } from 'node:path';
 import { ConnectorError } from '../errors.ts';
 import { explainIssues } from '../mapping/explain-issues.ts';
+import { isCasesFile } from '../mapping/test-mapping.ts';
 import { readYamlFile, refuse } from '../mapping/yaml-file.ts';
 import { everyStream } from '../streams/streams.ts';
 import { anchorUrl, checkHris, checkMapping, checkStreams, missingSecrets } from './check-tenant.ts';
@@ -35,7 +36,7 @@ async function tenantFiles(dir: string): Promise<string[]> {
       message: `${dir}: there is no such directory of tenant files. Create it, or name another with --tenants DIR.`,
     });
   }
-  const files = names.filter((name) => /\.ya?ml$/.test(name));
+  const files = names.filter((name) => /\.ya?ml$/.test(name) && !isCasesFile(name));
   if (files.length === 0)
     throw new ConnectorError({
       code: 'TENANTS_MISSING',

@@ -14,6 +14,7 @@ test.each([
   ['status', 'hirebridge status'],
   ['sync', 'hirebridge sync acme candidates'],
   ['tenant', 'Commands:'],
+  ['mapping', 'Commands:'],
   ['sandbox', 'hirebridge sandbox --jobs 3'],
   ['doctor', 'hirebridge doctor --all --json'],
   ['openapi', 'hirebridge openapi --yaml'],

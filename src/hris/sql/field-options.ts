@@ -11,6 +11,11 @@ export const field = z.strictObject({
   type: z.enum(['text', 'number', 'date', 'boolean', 'list']).default('text'),
   required: z.boolean().default(false),
   options: z.array(z.string()).min(1).optional(),
+  maxLength: z
+    .int()
+    .min(1)
+    .describe('Characters that the column holds; longer values are refused, never cut')
+    .optional(),
 });
 
 export type FieldInput = z.input<typeof field>;
@@ -25,5 +30,6 @@ export function fieldDefs({ columns }: { columns: Record<string, Column> }): Fie
     required: column.required,
     writable: true,
     ...(column.options === undefined ? {} : { options: column.options }),
+    ...(column.maxLength === undefined ? {} : { maxLength: column.maxLength }),
   }));
 }

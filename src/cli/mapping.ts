@@ -1,0 +1,88 @@
+import { relative } from 'node:path';
+import { styleText } from 'node:util';
+import { Argument, type Command } from 'commander';
+import type { MappingView } from '../operator/read-mappings.ts';
+import { EXIT } from './exit-codes.ts';
+import { example, placesOf } from './options.ts';
+import { printJson } from './print-json.ts';
+import { renderTable } from './table.ts';
+
+export function addMapping(program: Command): void {
+  const mapping = program.command('mapping').description('Look at mapping files, check and test them. Writes nothing.');
+  mapping
+    .command('show')
+    .description('Print what a tenant’s mapping files come to, each rule with the file and line it comes from.')
+    .argument('<tenant>', 'tenant whose mapping to show')
+    .addArgument(subject())
+    .option('--json', 'print JSON')
+    .addHelpText('after', example('hirebridge mapping show acme', 'hirebridge mapping show acme candidates'))
+    .action(runShow);
+  mapping
+    .command('check')
+    .description('Check every mapping file of a tenant at both ends; exit code 2 when one is rejected.')
+    .argument('<tenant>', 'tenant whose mappings to check')
+    .addHelpText('after', example('hirebridge mapping check acme'))
+    .action(runCheck);
+  mapping
+    .command('test')
+    .description('Run the cases kept beside a tenant’s mapping files (acme.cases.yaml); exit code 2 when one fails.')
+    .argument('<tenant>', 'tenant whose mappings to test')
+    .addHelpText('after', example('hirebridge mapping test acme'))
+    .action(runTest);
+  mapping
+    .command('schema')
+    .description('Print the JSON Schema of mapping files, for editors.')
+    .addHelpText('after', example('hirebridge mapping schema > mapping.schema.json'))
+    .action(runSchema);
+}
+
+function subject(): Argument {
+  return new Argument('[subject]', 'employee, or a stream')
+    .choices(['employee', 'jobs', 'candidates'])
+    .default('employee');
+}
+
+async function readViews(tenantId: string, command: Command): Promise<MappingView[]> {
+  const { readMappings } = await import('../operator/read-mappings.ts');
+  return readMappings(placesOf(command).tenantsDir, tenantId);
+}
+
+async function runShow(tenantId: string, wanted: string, options: { json?: boolean }, command: Command): Promise<void> {
+  const view = (await readViews(tenantId, command)).find(({ name }) => name === wanted);
+  if (options.json === true) return printJson(view ?? null);
+  if (view === undefined) {
+    process.stdout.write(`${tenantId} maps no ${wanted}: its HR system has no place for them.\n`);
+    return;
+  }
+  const rows = view.rules.map(({ field, rule, file, line }) => [field, rule, `${shown(file)}:${line}`]);
+  process.stdout.write(`${renderTable(['field', 'rule', 'from'], rows)}\n\nversion ${view.version}\n`);
+}
+
+async function runCheck(tenantId: string, _options: object, command: Command): Promise<void> {
+  for (const { name, rules, version } of await readViews(tenantId, command))
+    process.stdout.write(`ok    ${name}: ${rules.length} fields, version ${version}\n`);
+}
+
+async function runTest(tenantId: string, _options: object, command: Command): Promise<void> {
+  const { testMappings } = await import('../operator/read-mappings.ts');
+  const results = await testMappings(placesOf(command).tenantsDir, tenantId);
+  for (const { at, name, wrong } of results) {
+    const state = wrong.length === 0 ? styleText('green', 'ok  ') : styleText('red', 'fail');
+    const reasons = wrong.map((text) => `\n      ${text}`).join('');
+    process.stdout.write(`${state}  ${shown(at.file)}:${at.line}  ${name}${reasons}\n`);
+  }
+  if (results.length === 0)
+    process.stdout.write('There are no cases. Keep some beside the mapping: docs/mapping.md says how.\n');
+  if (results.some(({ wrong }) => wrong.length > 0)) process.exitCode = EXIT.refused;
+}
+
+async function runSchema(): Promise<void> {
+  const { mappingJsonSchema } = await import('../mapping/schema.ts');
+  process.stdout.write(mappingJsonSchema());
+}
+
+/** As a person in this directory would name it. */
+function shown(file: string): string {
+  const near = relative(process.cwd(), file);
+  return near.startsWith('..') ? file : near;
+}

@@ -1,0 +1,84 @@
+import type { FieldDef } from '../hris/port.ts';
+import { type PlacedRule, pathsOf } from './placed-rule.ts';
+import type { Lookup } from './read-lookup.ts';
+import type { Condition, TransformRule } from './schema.ts';
+import { parseSourcePath, type SourcePath, type SourceRecords } from './source-fields.ts';
+import { type TemplatePart, templateParts } from './template.ts';
+import type { TransformName } from './transforms.ts';
+import { type Place, placeOf } from './yaml-file.ts';
+
+/** One field of the HR system, ready to evaluate. */
+export interface CompiledField {
+  target: string;
+  def: FieldDef;
+  /** Empty for a constant. */
+  from: SourcePath[];
+  constant?: string | number | boolean;
+  /** Its paths stand in `from`, in order. */
+  template?: TemplatePart[];
+  when: CompiledCondition[];
+  transforms: { name: TransformName; option?: unknown }[];
+  lookup?: Lookup;
+  fallback?: string | number | boolean;
+  required: boolean;
+  sensitive: boolean;
+  /** The rule as it was written, and where it stands. */
+  rule: PlacedRule['rule'];
+  at: Place;
+}
+
+/** Holds where one of the values is read; `present` where there is any, or none. */
+export interface CompiledCondition {
+  path: SourcePath;
+  values?: (string | number | boolean)[];
+  present?: boolean;
+}
+
+/** Undefined where the HR system has no such field. */
+export function compileRule(
+  { target, rule, source }: PlacedRule,
+  fields: readonly FieldDef[],
+  reads: SourceRecords,
+): CompiledField[] {
+  const def = fields.find((field) => field.key === target);
+  if (!def) return [];
+  const template = rule.template === undefined ? undefined : templateParts(rule.template);
+  return [
+    {
+      target,
+      def,
+      from: pathsOf(rule).flatMap((path) => compilePath(path, reads)),
+      when: (rule.when ?? []).flatMap((one) => compileCondition(one, reads)),
+      transforms: (rule.transform ?? []).map((one) => compileTransform(one, def)),
+      required: rule.required === true || def.required,
+      sensitive: rule.sensitive === true,
+      rule,
+      at: { file: source.file, ...placeOf(source, ['fields'], target) },
+      ...(template === undefined ? {} : { template }),
+      ...(rule.constant === undefined ? {} : { constant: rule.constant }),
+      ...(rule.lookup === undefined ? {} : { lookup: rule.lookup }),
+      ...(rule.default === undefined ? {} : { fallback: rule.default }),
+    },
+  ];
+}
+
+function compilePath(path: string, reads: SourceRecords): SourcePath[] {
+  const parsed = parseSourcePath(path, reads);
+  return 'source' in parsed ? [parsed] : [];
+}
+
+function compileCondition({ path, equals, in: oneOf, present }: Condition, reads: SourceRecords): CompiledCondition[] {
+  const values = equals === undefined ? oneOf : [equals];
+  return compilePath(path, reads).map((parsed) => ({
+    path: parsed,
+    ...(values === undefined ? {} : { values }),
+    ...(present === undefined ? {} : { present }),
+  }));
+}
+
+function compileTransform(one: TransformRule, def: FieldDef): { name: TransformName; option?: unknown } {
+  if (one === 'option') return { name: one, option: { values: def.options ?? [] } };
+  if (typeof one === 'string') return { name: one };
+  const [[name, option] = ['trim', undefined]] = Object.entries(one);
+  return { name: name as TransformName, option };
+}

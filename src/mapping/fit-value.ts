@@ -1,0 +1,69 @@
+import type { FieldValue } from '../hire/employee.ts';
+import type { FieldDef } from '../hris/port.ts';
+import type { Value } from './transforms.ts';
+
+/** The value in the type the HR system wants, or why not. Nothing is cut to fit. */
+export function fitValue(
+  def: FieldDef,
+  value: Value,
+  where: string,
+): { value: FieldValue } | { code: string; text: string } {
+  const fitted = FIT[def.type](value);
+  if (fitted === undefined)
+    return {
+      code: 'WRONG_TYPE',
+      text:
+        `${where} does not give ${KIND[def.type]} for "${def.key}". Add a transform to the mapping, or correct ` +
+        'the value in the hiring platform.',
+    };
+  const items = [fitted].flat().map(String);
+  if (def.options !== undefined && items.some((one) => def.options?.includes(one) !== true))
+    return {
+      code: 'NOT_AN_OPTION',
+      text: `${where} gives a value that "${def.key}" does not accept in the HR system. Add a lookup to the mapping.`,
+    };
+  const { maxLength } = def;
+  const longest = Math.max(0, ...items.map(lengthOf));
+  if (maxLength !== undefined && longest > maxLength)
+    return {
+      code: 'TOO_LONG',
+      text:
+        `${where} gives ${longest} characters, and "${def.key}" holds ${maxLength} in the HR system. ` +
+        'Shorten it in the hiring platform, or widen the field there.',
+    };
+  return { value: fitted };
+}
+
+/** Characters as databases count them: an emoji outside the first plane is one, not two. */
+export function lengthOf(text: string): number {
+  return Array.from(text).length;
+}
+
+const KIND = {
+  text: 'text',
+  number: 'a number',
+  date: 'a day as YYYY-MM-DD',
+  boolean: 'true or false',
+  list: 'a list',
+};
+
+const FIT: Record<FieldDef['type'], (value: Value) => FieldValue | undefined> = {
+  text: (value) => (Array.isArray(value) ? undefined : asText(value)),
+  number: (value) => (typeof value === 'number' && Number.isFinite(value) ? value : undefined),
+  date: (value) => (typeof value === 'string' && isDay(value) ? value : undefined),
+  boolean: (value) => (typeof value === 'boolean' ? value : undefined),
+  list: (value) => (Array.isArray(value) ? value : undefined),
+};
+
+/** A number that its text would round or write with an exponent is none: 1e21 is not what anybody typed. */
+function asText(value: string | number | boolean): string | undefined {
+  const text = String(value);
+  if (typeof value !== 'number') return text;
+  return /^-?\d+(\.\d+)?$/.test(text) && Math.abs(value) <= Number.MAX_SAFE_INTEGER ? text : undefined;
+}
+
+function isDay(text: string): boolean {
+  if (!/^\d{4}-\d{2}-\d{2}$/.test(text)) return false;
+  const day = new Date(`${text}T00:00:00Z`);
+  return !Number.isNaN(day.getTime()) && day.toISOString().startsWith(text);
+}

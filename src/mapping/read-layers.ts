@@ -1,0 +1,31 @@
+import { existsSync } from 'node:fs';
+import { dirname, resolve } from 'node:path';
+import { problemAt, readYamlFile, type YamlFile } from './yaml-file.ts';
+
+/**
+ * A mapping file and, before it, those that it extends, lowest first. A file that extends itself, however far around,
+ * and one that is not there are problems of the file that names them.
+ */
+export async function readLayers(file: string, above: readonly YamlFile[] = []): Promise<YamlFile[]> {
+  const source = await readYamlFile(file);
+  const named = extended(source);
+  if (named === undefined) return [source];
+  const below = resolve(dirname(file), named);
+  const chain = [...above, source];
+  const wrong = chain.some((one) => resolve(one.file) === below)
+    ? `"${named}" leads back to this file. Let each file extend only one that does not extend it in turn.`
+    : existsSync(below)
+      ? undefined
+      : `"${named}" does not exist. Correct the path; it is read as seen from this file.`;
+  if (wrong !== undefined) {
+    source.problems.push(problemAt(source, ['extends'], wrong));
+    return [source];
+  }
+  return [...(await readLayers(below, chain)), source];
+}
+
+/** Whatever else `extends` holds is the schema's to refuse. */
+function extended({ value }: YamlFile): string | undefined {
+  const named = (value as { extends?: unknown } | null | undefined)?.extends;
+  return typeof named === 'string' && named !== '' ? named : undefined;
+}

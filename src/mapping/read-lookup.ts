@@ -1,0 +1,55 @@
+import { readFileSync } from 'node:fs';
+import { dirname, resolve } from 'node:path';
+import { CsvError, parse } from 'csv-parse/sync';
+import type { Problem } from './yaml-file.ts';
+
+export type Lookup = Record<string, string | number | boolean>;
+
+/**
+ * Reads a lookup from a CSV file: a header line, then the partner's value and what the HR system calls it. `from` is
+ * the file that names it.
+ */
+export function readLookup(path: string, from: string): { lookup: Lookup; problems: Problem[] } | { missing: string } {
+  const file = resolve(dirname(from), path);
+  let text: string;
+  try {
+    text = readFileSync(file, 'utf8');
+  } catch {
+    return { missing: file };
+  }
+  try {
+    return readRows(file, parse(text, { bom: true, info: true, skip_empty_lines: true, relax_column_count: true }));
+  } catch (error) {
+    if (!(error instanceof CsvError)) throw error;
+    const line = typeof error['lines'] === 'number' ? error['lines'] : 1;
+    return { lookup: {}, problems: [{ file, line, column: 1, text: `is not valid CSV (${error.code}). Correct it.` }] };
+  }
+}
+
+/** `lines` is the line that a row ends on. */
+interface Row {
+  info: { lines: number };
+  record: string[];
+}
+
+function readRows(file: string, parsed: unknown): { lookup: Lookup; problems: Problem[] } {
+  const [, ...rows] = parsed as Row[];
+  const lookup: Lookup = Object.create(null) as Lookup;
+  const seen = new Map<string, number>();
+  const problems: Problem[] = [];
+  const refuse = (line: number, text: string) => problems.push({ file, line, column: 1, text });
+  for (const { info, record } of rows) {
+    const [key = '', value = ''] = record.map((cell) => cell.trim());
+    const before = seen.get(key);
+    if (record.length !== 2 || key === '' || value === '')
+      refuse(info.lines, 'needs two cells: the value of the hiring platform and what the HR system calls it.');
+    else if (before !== undefined)
+      refuse(info.lines, `gives "${key}" a second time; it stands in line ${before} too. Keep one of the two.`);
+    else {
+      lookup[key] = value;
+      seen.set(key, info.lines);
+    }
+  }
+  if (problems.length === 0 && seen.size === 0) refuse(1, 'holds no row beneath its header line. Add one a value.');
+  return { lookup, problems };
+}

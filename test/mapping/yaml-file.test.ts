@@ -1,0 +1,32 @@
+import { writeFile } from 'node:fs/promises';
+import { join } from 'node:path';
+import { expect, test } from 'vitest';
+import { readYamlFile } from '../../src/mapping/yaml-file.ts';
+import { scratchFolder } from '../harness/scratch-folder.ts';
+
+const BOMB = `a: &a [x, x, x, x, x, x, x, x, x, x]
+b: &b [*a, *a, *a, *a, *a, *a, *a, *a, *a, *a]
+c: &c [*b, *b, *b, *b, *b, *b, *b, *b, *b, *b]
+`;
+
+test.each<[string, string | Buffer, string]>([
+  [
+    'a tab',
+    'fields:\n\ttitle: { constant: x }\n',
+    '2:1 is not valid YAML (a tab indents it; use spaces). Correct the line.',
+  ],
+  ['a key given twice', 'a: 1\nb: 2\na: 3\n', '3:1 is not valid YAML (this key stands here twice). Correct the line.'],
+  ['aliases that multiply', BOMB, '2:8 uses aliases that lead nowhere or grow without end. Write the values out.'],
+  ['an alias of nothing', 'a: 1\nb: *c\n', '2:4 uses aliases that lead nowhere'],
+  ['10 MB', 'a: 1\n'.repeat(2_000_000), '1:1 is 10 MB long; at most 1 MB is read. Is this the right file?'],
+  ['a picture', Buffer.from([0x89, 0x50, 0x4e, 0x47, 0x0d, 0x0a, 0x1a, 0x0a, 0x00]), '1:1 is not text in UTF-8.'],
+  ['UTF-16', Buffer.from('\ufeffa: 1\n', 'utf16le'), '1:1 is not text in UTF-8.'],
+])('%s is refused with its place, and its text is not repeated', async (_what, content, expected) => {
+  const file = join(await scratchFolder(), 'acme.yaml');
+  await writeFile(file, content);
+  const { problems, value } = await readYamlFile(file);
+  expect(value).toBeUndefined();
+  expect(problems.map(({ line, column, text }) => `${line}:${column} ${text}`)).toEqual([
+    expect.stringContaining(expected),
+  ]);
+});
