@@ -112,7 +112,7 @@ test.each(['partner', 'sandbox'])('hirebridge/%s says in one line that a Node is
 test(
   '`npx hirebridge demo --once` ends with 0',
   async () => {
-    const { code, stdout, stderr } = await run('npx', ['--no', 'hirebridge', 'demo', '--once']);
+    const { code, stdout, stderr } = await run('npx', ['hirebridge', 'demo', '--once']);
     expect(code, stdout + stderr).toBe(0);
     expect(stdout).toContain('5 hires, 5 enrolments, 5 employees, 5 written back and verified');
   },
@@ -121,7 +121,7 @@ test(
 
 /** A command that runs until the test ends, with all that npx started for it. */
 function startNpx(args: readonly string[]): ChildProcess {
-  const child = spawn('npx', ['--no', 'hirebridge', ...args], { cwd: project, detached: true });
+  const child = spawn('npx', ['hirebridge', ...args], { cwd: project, detached: true });
   onTestFinished(async () => {
     const closed = once(child, 'close');
     process.kill(-(child.pid as number), 'SIGTERM');
