@@ -38,7 +38,8 @@ export function planEmployee(deps: ActivityDeps, ref: HireRef): Promise<Planned>
     const observed = await observe(hire, knownPerson(hire, sources, claimed.before));
     const change = plan(observed, hire.decisions);
     if ('verdict' in change) return change;
-    return { verdict: 'plan', planId: await insertPlan(hire.store, hire.ref, sources.hash, change) };
+    const made = { sourcesHash: sources.hash, mappingHash: hire.connection.mapping.hash, change };
+    return { verdict: 'plan', planId: await insertPlan(hire.store, hire.ref, made) };
   });
 }
 

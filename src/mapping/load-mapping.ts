@@ -52,6 +52,11 @@ export async function loadMapping(wanted: {
   });
 }
 
+/** The hash as people are shown it. */
+export function shortVersion(hash: string): string {
+  return hash.slice(0, 12);
+}
+
 export function hasDefaultMapping(kind: string, name: string): boolean {
   return existsSync(defaultMappingFile(kind, name));
 }

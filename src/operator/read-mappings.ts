@@ -1,5 +1,5 @@
 import { stringify } from 'yaml';
-import type { Mapping } from '../mapping/load-mapping.ts';
+import { type Mapping, shortVersion } from '../mapping/load-mapping.ts';
 import { type CaseResult, testMapping } from '../mapping/test-mapping.ts';
 import { streamNames } from '../streams/streams.ts';
 import { loadTenants } from '../tenants/load-tenants.ts';
@@ -23,7 +23,7 @@ export async function readMappings(tenantsDir: string, tenantId: string): Promis
   const tenant = await knownTenant(tenantsDir, tenantId);
   return (await mappingsOf(tenant)).map(({ name, mapping }) => ({
     name,
-    version: mapping.hash.slice(0, 12),
+    version: shortVersion(mapping.hash),
     rules: mapping.fields.map(({ target, rule, sensitive, at }) => {
       const { file, line } = at;
       return { field: target, rule: written(rule), sensitive, file, line };

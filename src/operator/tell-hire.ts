@@ -1,3 +1,4 @@
+import { shortVersion } from '../mapping/load-mapping.ts';
 import type { HireRecords } from '../store/hire-records.ts';
 
 /** One thing that happened to a hire. */
@@ -63,10 +64,12 @@ function tellCalls({ intents }: HireRecords): Told[] {
 }
 
 function tellPlans({ plans }: HireRecords): Told[] {
-  return plans.flatMap(({ plan_id: id, planned_at: plannedAt, applied_at: appliedAt }): Told[] => [
-    { at: plannedAt, kind: 'plan', text: `${id} saved` },
-    { at: appliedAt, kind: 'plan', text: `${id} applied` },
-  ]);
+  return plans.flatMap(
+    ({ plan_id: id, mapping_hash: mapping, planned_at: plannedAt, applied_at: appliedAt }): Told[] => [
+      { at: plannedAt, kind: 'plan', text: `${id} saved, by mapping ${shortVersion(mapping)}` },
+      { at: appliedAt, kind: 'plan', text: `${id} applied` },
+    ],
+  );
 }
 
 function tellHolds({ holds }: HireRecords): Told[] {

@@ -6,7 +6,7 @@ export interface HireRecords {
   hire: HireRow;
   deliveries: { event: string; ids: string; state: string; received_at: number; done_at: number | null }[];
   intents: IntentRow[];
-  plans: Pick<PlanRow, 'plan_id' | 'planned_at' | 'applied_at'>[];
+  plans: Pick<PlanRow, 'plan_id' | 'mapping_hash' | 'planned_at' | 'applied_at'>[];
   holds: HoldRow[];
   links: LinkRow[];
 }
@@ -27,7 +27,7 @@ export async function readHireRecords(store: Store, hire: HireRow): Promise<Hire
       .execute(),
     kysely
       .selectFrom('plans')
-      .select(['plan_id', 'planned_at', 'applied_at'])
+      .select(['plan_id', 'mapping_hash', 'planned_at', 'applied_at'])
       .where((eb) => eb.and(key))
       .execute(),
     kysely

@@ -3,8 +3,15 @@ import type { HireRef } from '../hire/hire-ref.ts';
 import type { Store } from './open-store.ts';
 import type { PlanRow } from './schema.ts';
 
-/** Saves a plan; `change` holds personal data and never leaves the store but to the HRIS. */
-export async function insertPlan(store: Store, key: HireRef, sourcesHash: string, change: unknown): Promise<string> {
+/** A plan to be saved: what it was made from, by which mapping, and the change itself. */
+interface NewPlan {
+  sourcesHash: string;
+  mappingHash: string;
+  /** Holds personal data and never leaves the store but to the HRIS. */
+  change: unknown;
+}
+
+export async function insertPlan(store: Store, key: HireRef, plan: NewPlan): Promise<string> {
   const planId = randomUUID();
   await store.kysely
     .insertInto('plans')
@@ -13,8 +20,9 @@ export async function insertPlan(store: Store, key: HireRef, sourcesHash: string
       tenant_id: key.tenantId,
       job_candidate_id: key.jobCandidateId,
       period: key.period,
-      sources_hash: sourcesHash,
-      change: JSON.stringify(change),
+      sources_hash: plan.sourcesHash,
+      mapping_hash: plan.mappingHash,
+      change: JSON.stringify(plan.change),
       planned_at: store.now,
     })
     .execute();

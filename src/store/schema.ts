@@ -132,6 +132,8 @@ interface PlanTable {
   period: number;
   /** Of everything the plan was made from; another hash later means the plan is stale. */
   sources_hash: string;
+  /** Of the meaning of the mapping that made it. */
+  mapping_hash: string;
   /** JSON of the change; holds personal data, so it stays here. */
   change: string;
   planned_at: number;

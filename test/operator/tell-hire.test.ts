@@ -26,7 +26,8 @@ test('a hire tells its events, calls, plans, holds and answers in their order, a
   const { holdId } = await openHold(store, { ...KEY, code, message: 'Fill it in.', answers: ['retry'] });
   await answerHold(store, holdId, { answer: 'retry', arguments: [], by: 'ann' });
   await closeHold(store, holdId);
-  await insertPlan(store, KEY, 'hash', { kind: 'create', fields: pinned });
+  const change = { kind: 'create', fields: pinned };
+  await insertPlan(store, KEY, { sourcesHash: 'hash', mappingHash: '0123456789abcdef', change });
   const { story } = await readHire(store, 'acme', '12');
   expect(story.map(({ kind, text }) => `${kind} ${text}`)).toEqual([
     'event candidate.hired (waiting)',
@@ -37,7 +38,7 @@ test('a hire tells its events, calls, plans, holds and answers in their order, a
     'hold MAPPING_INCOMPLETE: Fill it in.',
     'answer MAPPING_INCOMPLETE: retry, by ann',
     'hold MAPPING_INCOMPLETE closed',
-    expect.stringMatching(/^plan \S+ saved/),
+    expect.stringMatching(/^plan \S+ saved, by mapping 0123456789ab$/),
   ]);
   const times = story.map(({ at }) => at);
   expect(times).toEqual([...times].sort());

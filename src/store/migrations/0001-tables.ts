@@ -196,6 +196,7 @@ async function createHolds(db: Kysely<unknown>): Promise<void> {
     .addColumn('job_candidate_id', 'text', (c) => c.notNull())
     .addColumn('period', 'integer', (c) => c.notNull())
     .addColumn('sources_hash', 'text', (c) => c.notNull())
+    .addColumn('mapping_hash', 'text', (c) => c.notNull())
     .addColumn('change', 'text', (c) => c.notNull())
     .addColumn('planned_at', 'bigint', (c) => c.notNull())
     .addColumn('applied_at', 'bigint')
