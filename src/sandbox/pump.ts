@@ -90,6 +90,18 @@ function settled(state: SandboxState, delivery: Delivery, given: DeliveryOutcome
   return { event, companyId, attempt: delivery.attempt + 1, outcome, status: given.status };
 }
 
+const ANSWER_CHARS = 2000;
+
+/** As much of the receiver's answer as the page shows; the rest is not waited for. */
+async function beginningOf(body: AsyncIterable<Buffer>): Promise<string> {
+  let text = '';
+  for await (const chunk of body) {
+    text += chunk.toString('utf8');
+    if (text.length >= ANSWER_CHARS) return text.slice(0, ANSWER_CHARS);
+  }
+  return text;
+}
+
 /** One POST as section 6 describes it, to the company's present URL with its present key. */
 async function sendDelivery(state: SandboxState, agent: Agent, delivery: Delivery): Promise<DeliveryOutcome> {
   const company = companyById(state, delivery.companyId);
@@ -108,8 +120,7 @@ async function sendDelivery(state: SandboxState, agent: Agent, delivery: Deliver
       },
       body: delivery.body,
     });
-    await body.dump();
-    return { status: statusCode };
+    return { status: statusCode, answer: await beginningOf(body) };
   } catch (error) {
     return { error: error instanceof Error && 'code' in error ? String(error.code) : 'FAILED' };
   }

@@ -62,6 +62,7 @@ export async function startSandbox(options: SandboxOptions = {}): Promise<Sandbo
   state.onDefect = options.onDefect ?? reportDefect;
   if (plan !== undefined) state.faults.set(plan);
   state.quirks.set(quirks);
+  state.limit = options.limit;
   const api = await startApiServer(state, { port: options.port ?? 0, limit, onRequest: options.onRequest });
   state.publicUrl = `http://127.0.0.1:${String(api.port)}`;
   const control = await startControlServer(state, options.controlPort ?? 0);

@@ -5,6 +5,7 @@ import type { Duplex } from 'node:stream';
 import type { ApiResponse } from './api-message.ts';
 import { invalidRequest } from './errors.ts';
 import { openFile } from './files.ts';
+import { openHostedPage } from './hosted/hosted-pages.ts';
 import { type Outcome, play } from './play.ts';
 import type { RateLimit } from './rate-limit.ts';
 import { openSharePage } from './share-page.ts';
@@ -95,10 +96,19 @@ async function answerRequest(
     refuseTooLarge(req, res);
     return;
   }
+  const page = openHostedPage(state, req.method, req.url ?? '/', body);
+  if (page !== undefined) {
+    res.writeHead(page.status, withLength(page));
+    res.end(page.body);
+    return;
+  }
   const request = { method: req.method ?? 'GET', url: req.url ?? '/', headers: req.headers, body };
   const outcome = await play(state, request, options.limit);
   send(res, outcome);
-  options.onRequest?.(logOf(outcome, started));
+  const log = logOf(outcome, started);
+  const answered = outcome.kind === 'reset' ? '' : outcome.response.body.toString();
+  state.exchanges.add({ ...log, at: state.clock.now(), url: request.url, sent: body, answered });
+  options.onRequest?.(log);
 }
 
 /** The whole body as text; undefined when it is too large. */

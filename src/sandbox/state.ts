@@ -3,6 +3,7 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { DatabaseSync, type SQLInputValue, type StatementSync } from 'node:sqlite';
 import { type Clock, createRealClock, createSteppedClock, isStepped } from './clock.ts';
+import { Exchanges } from './exchanges.ts';
 import { Faults } from './faults.ts';
 import { Quirks } from './quirks.ts';
 import { TABLES } from './records/platform/schema.ts';
@@ -29,9 +30,12 @@ export class SandboxState {
   readonly clock: Clock;
   readonly seed: number;
   readonly faults = new Faults();
+  readonly exchanges = new Exchanges();
   readonly quirks: Quirks;
   /** Where documents are downloaded from: the API's own port once it listens. */
   publicUrl = 'http://sandbox.invalid';
+  /** The rate limit in force, as it was given; undefined when there is none. */
+  limit: string | undefined;
   /** True once closed: what was still waiting for its time no longer happens. */
   closed = false;
   /** Set by whoever delivers events; called after a commit that left some. */

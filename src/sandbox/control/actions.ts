@@ -5,6 +5,7 @@ import { assessments } from './assessments.ts';
 import { booking } from './booking.ts';
 import { campaigns } from './campaigns.ts';
 import { customFields } from './custom-fields.ts';
+import { invitations } from './invitations.ts';
 import { jobs } from './jobs.ts';
 import { machinery } from './machinery.ts';
 import { offers } from './offers.ts';
@@ -23,6 +24,7 @@ export const actions = {
   ...booking,
   ...campaigns,
   ...assessments,
+  ...invitations,
   ...account,
   ...machinery,
 };

@@ -97,13 +97,15 @@ export const booking = {
   listBookingLinks: defineAction({
     summary: 'The links of a schedule with their statuses',
     input: z.strictObject({ bookingScheduleId: z.string() }),
-    run: (ctx, { bookingScheduleId }) => ({ links: listLinks(ctx, bookingScheduleId).map(renderLink) }),
+    run: (ctx, { bookingScheduleId }) => ({
+      links: listLinks(ctx, bookingScheduleId).map((link) => renderLink(ctx, link)),
+    }),
   }),
 
   revokeBookingLink: defineAction({
     summary: 'Invalidate an ACTIVE link',
     input: z.strictObject({ bookingLinkId: z.string() }),
-    run: (ctx, { bookingLinkId }) => renderLink(setLinkStatus(ctx, findLink(ctx, bookingLinkId), 'REVOKED')),
+    run: (ctx, { bookingLinkId }) => renderLink(ctx, setLinkStatus(ctx, findLink(ctx, bookingLinkId), 'REVOKED')),
   }),
 
   bookThroughLink: defineAction({

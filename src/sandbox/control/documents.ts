@@ -1,8 +1,7 @@
-import { createHash } from 'node:crypto';
-import { readFileSync } from 'node:fs';
 import { stringify } from 'yaml';
 import { collectionEnvironments, requestCollection } from '../../partner/openapi/collection.ts';
 import { openApiDocument } from '../../partner/openapi/openapi.ts';
+import { pageFile } from '../page-files.ts';
 import { contextOf } from '../prepare.ts';
 import { verifiedNumbers } from '../records/campaigns/sites.ts';
 import { listCompanies } from '../records/workspace/companies.ts';
@@ -15,9 +14,8 @@ export interface Document {
   headers?: Record<string, string>;
 }
 
-/** GET paths that are not answers of the control plane but whole documents: the page for people, and section 9.4. */
-export const DOCUMENTS: Record<string, (state: SandboxState) => Document> = {
-  '/': () => (page ??= readPage()),
+/** Section 9.4, as whole documents. */
+const DOCUMENTS: Record<string, (state: SandboxState) => Document> = {
   '/openapi.json': (state) => json(openApiDocument({ sandbox: baseUrl(state) })),
   '/openapi.yaml': (state) => ({
     type: 'application/yaml',
@@ -48,18 +46,15 @@ function json(value: unknown): Document {
   return { type: 'application/json', text: JSON.stringify(value, null, 2) };
 }
 
-let page: Document | undefined;
+/** Only the page's own files run and are shown, should any text ever be taken for HTML. */
+const POLICY = [
+  "default-src 'none'; connect-src 'self'; script-src 'self'; style-src 'self'; img-src 'self' data:",
+  "base-uri 'none'; form-action 'none'; frame-ancestors 'none'",
+].join('; ');
 
-/** Only the script and style that stand in the file run, should any text ever be taken for HTML. */
-function readPage(): Document {
-  const text = readFileSync(new URL('page.html', import.meta.url), 'utf8');
-  const hashOf = (tag: string): string => {
-    const inner = new RegExp(`<${tag}>(.*?)</${tag}>`, 's').exec(text)?.[1] ?? '';
-    return `'sha256-${createHash('sha256').update(inner).digest('base64')}'`;
-  };
-  const policy = [
-    "default-src 'none'; connect-src 'self'; base-uri 'none'; form-action 'none'; frame-ancestors 'none'",
-    `script-src ${hashOf('script')}; style-src ${hashOf('style')}`,
-  ].join('; ');
-  return { type: 'text/html', text, headers: { 'content-security-policy': policy } };
+/** The whole document at a path, or undefined. */
+export function documentAt(state: SandboxState, path: string): Document | undefined {
+  const file = pageFile(path);
+  if (file !== undefined) return { ...file, headers: { 'content-security-policy': POLICY } };
+  return DOCUMENTS[path]?.(state);
 }

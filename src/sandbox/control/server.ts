@@ -12,7 +12,8 @@ import { listen, readBody } from '../server.ts';
 import type { SandboxState } from '../state.ts';
 import type { Action } from './action.ts';
 import { actions, describeActions, UNWRAPPED } from './actions.ts';
-import { baseUrl, DOCUMENTS, type Document } from './documents.ts';
+import { browse } from './browse.ts';
+import { baseUrl, type Document, documentAt } from './documents.ts';
 
 const number = z.coerce.number().int().optional();
 const LedgerQuery = z.strictObject({
@@ -87,8 +88,8 @@ async function reply(state: SandboxState, req: IncomingMessage): Promise<Documen
   try {
     refuseForeignPages(req);
     const url = new URL(req.url ?? '/', 'http://control');
-    const document = req.method === 'GET' ? DOCUMENTS[url.pathname] : undefined;
-    if (document !== undefined) return { status: 200, ...document(state) };
+    const document = req.method === 'GET' ? documentAt(state, url.pathname) : undefined;
+    if (document !== undefined) return { status: 200, ...document };
     return asJson(200, await answer(state, req, url));
   } catch (error) {
     if (error instanceof ApiError) return asJson(error.status, error);
@@ -99,8 +100,11 @@ async function reply(state: SandboxState, req: IncomingMessage): Promise<Documen
 }
 
 async function answer(state: SandboxState, req: IncomingMessage, url: URL): Promise<unknown> {
+  const query = Object.fromEntries(url.searchParams);
   const read = req.method === 'GET' ? READS[url.pathname] : undefined;
-  if (read !== undefined) return read(state, Object.fromEntries(url.searchParams));
+  if (read !== undefined) return read(state, query);
+  const browsed = req.method === 'GET' ? browse(state, url.pathname, query) : undefined;
+  if (browsed !== undefined) return browsed;
   const name = /^\/actions\/(\w+)$/.exec(url.pathname)?.[1];
   if (req.method !== 'POST' || name === undefined) throw notFound('Path; GET /actions lists what there is, it');
   const text = await readBody(req);

@@ -24,7 +24,7 @@ export const bookingSchedules = {
   listQuestions: (ctx, { params }) => success(findSchedule(ctx, params.bookingScheduleId).questions),
 
   createLink(ctx, { params, body: { expiresInHours, ...entity } }) {
-    return success(renderLink(linkFor(ctx, findSchedule(ctx, params.bookingScheduleId), entity, expiresInHours)));
+    return success(renderLink(ctx, linkFor(ctx, findSchedule(ctx, params.bookingScheduleId), entity, expiresInHours)));
   },
 
   createBooking(ctx, { params, body }) {

@@ -3,6 +3,7 @@ import type { Context } from '../../context.ts';
 import { effect } from '../../context.ts';
 import { notFound, refuse } from '../../errors.ts';
 import { stableUuid } from '../../random.ts';
+import type { SandboxState } from '../../state.ts';
 import { findJob } from '../jobs/jobs.ts';
 import { listUsers } from '../workspace/users.ts';
 import { questionsOf, renderQuestion } from './assessment-questions.ts';
@@ -48,6 +49,11 @@ const ASSESSMENT = `select id, company_id as companyId, job_id as jobId, status,
 
 function toAssessment({ body, ...row }: Row): Assessment {
   return { ...row, fields: JSON.parse(body) as AssessmentFields };
+}
+
+/** Where an invited person takes it: a page of the sandbox. */
+export function assessmentUrl(state: SandboxState, id: string): string {
+  return `${state.publicUrl}/assessment/${id}`;
 }
 
 /** The defaults pass, but the last of them (A14, assumed); an empty list takes them too. */
@@ -154,7 +160,7 @@ export function renderAssessment(ctx: Context, assessment: Assessment): Record<s
     status,
     ...fields,
     questionCount: count('assessment_questions'),
-    assessmentUrl: `https://interviews.example.com/assessment/${id}`,
+    assessmentUrl: assessmentUrl(ctx.state, id),
     createdAt,
     lastUpdatedOn: updatedAt,
     createdBy: owner?.id ?? null,

@@ -1,6 +1,6 @@
 import type { Context } from '../../context.ts';
 import { effect } from '../../context.ts';
-import { invalidRequest, refuse } from '../../errors.ts';
+import { invalidRequest, notFound, refuse } from '../../errors.ts';
 import { emailKey, findCandidate } from '../candidates/candidates.ts';
 import { findJobCandidate } from '../job-candidates/job-candidates.ts';
 import type { Assessment } from './assessments.ts';
@@ -67,6 +67,13 @@ export function refuseInactive(assessment: Assessment): void {
 
 export function inviteOf(ctx: Context, assessmentId: string, email: string): Invite | undefined {
   return ctx.state.one<Invite>(`${INVITE} where assessment_id = ? and email = ?`, assessmentId, emailKey(email));
+}
+
+/** 404 when unknown or another company's. */
+export function inviteById(ctx: Context, id: number): Invite {
+  const found = ctx.state.one<Invite>(`${INVITE} where id = ? and company_id = ?`, id, ctx.company.id);
+  if (found === undefined) throw notFound('Invitation');
+  return found;
 }
 
 /** The link goes out by e-mail and is never returned (section 4.6). */

@@ -102,6 +102,13 @@ export function findLink(ctx: Context, id: string): BookingLink {
   return link;
 }
 
+/** 404 for an address that nobody was given. */
+export function linkByToken(ctx: Context, token: string): BookingLink {
+  const link = ctx.state.one<BookingLink>(`${LINK} where token = ? and company_id = ?`, token, ctx.company.id);
+  if (link === undefined) throw notFound('Booking link');
+  return link;
+}
+
 export function listLinks(ctx: Context, scheduleId: string): BookingLink[] {
   return ctx.state.all<BookingLink>(
     `${LINK} where schedule_id = ? and company_id = ? order by created_at, rowid`,
@@ -119,12 +126,12 @@ export function setLinkStatus(ctx: Context, link: BookingLink, status: BookingLi
 }
 
 /** The record of section 2.8. */
-export function renderLink(link: BookingLink): Record<string, unknown> {
+export function renderLink({ state }: Context, link: BookingLink): Record<string, unknown> {
   const { id, token, status, entityType, entityId, person, expiresAt, createdAt } = link;
   return {
     id,
     token,
-    url: `https://booking.example.com/${token}`,
+    url: `${state.publicUrl}/book/${token}`,
     status,
     entityType,
     entityId,

@@ -33,7 +33,20 @@ const ENROLMENT = `select id, flow_id as flowId, first_name as firstName, last_n
 export function findEnrolment(ctx: Context, id: string): Enrolment {
   const found = ctx.state.one<Enrolment>(`${ENROLMENT} where id = ? and company_id = ?`, id, ctx.company.id);
   if (found === undefined) throw notFound('Onboarding candidate');
-  return found;
+  return withAddress(ctx, found);
+}
+
+/** 404 for an address that nobody was given. */
+export function enrolmentByJourney(ctx: Context, token: string): Enrolment {
+  const where = "journey_url = '/journey/' || ? and company_id = ?";
+  const found = ctx.state.one<Enrolment>(`${ENROLMENT} where ${where}`, token, ctx.company.id);
+  if (found === undefined) throw notFound('Journey');
+  return withAddress(ctx, found);
+}
+
+/** The journey's path is kept, and its host is where the sandbox listens now. */
+function withAddress({ state }: Context, row: Enrolment): Enrolment {
+  return { ...row, journeyUrl: state.publicUrl + row.journeyUrl };
 }
 
 export interface EnrolmentQuery {
@@ -57,7 +70,7 @@ export function listEnrolments(ctx: Context, query: EnrolmentQuery): { enrolment
     query.limit,
     (query.page - 1) * query.limit,
   );
-  return { enrolments, total };
+  return { enrolments: enrolments.map((row) => withAddress(ctx, row)), total };
 }
 
 export function stepsOf(ctx: Context, enrolmentId: string): Step[] {

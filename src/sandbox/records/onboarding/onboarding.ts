@@ -92,7 +92,7 @@ function enrolOne(ctx: Context, flowId: string, entry: EnrolmentInput): Enrolmen
     emailKey(entry.email),
     entry.phoneNumber ?? null,
     entry.externalRef ?? null,
-    `https://onboarding.example.com/journey/${stableUuid(state.seed, 'journey', seq)}`,
+    `/journey/${stableUuid(state.seed, 'journey', seq)}`,
     entry.metadata === undefined || entry.metadata === null ? null : JSON.stringify(entry.metadata),
     now,
     now,

@@ -22,6 +22,8 @@ export interface Delivery {
 export interface DeliveryOutcome {
   status?: number;
   error?: string;
+  /** How the receiver's body begins. */
+  answer?: string;
 }
 
 /** Puts one delivery in line, due after `delay` ms; the answer is its id. */
@@ -101,10 +103,20 @@ export function settleDelivery(
       companyId: delivery.companyId,
       status: outcome.status,
       subject: delivery.id,
-      detail: { attempt, outcome: next, ...(outcome.error === undefined ? {} : { error: outcome.error }) },
+      detail: {
+        attempt,
+        outcome: next,
+        ...(outcome.error === undefined ? {} : { error: outcome.error }),
+        ...(outcome.answer === undefined || outcome.answer === '' ? {} : { answer: outcome.answer }),
+      },
     });
   });
   return next;
+}
+
+/** What was sent, by the id of the delivery. */
+export function payloadOf(state: SandboxState, id: number): string | undefined {
+  return state.one<{ body: string }>('select body from deliveries where id = ?', id)?.body;
 }
 
 /** After a restart: attempts that were under way are made again. */

@@ -1,0 +1,170 @@
+import { actButton } from './acts.js';
+import { browse } from './api.js';
+import { badge, card, day, external, facts, fieldLabel, make, minute, raw, table } from './dom.js';
+import { applicationsOf } from './lists.js';
+
+/** The head of a record: what it is, how it stands, and what can be done to it. */
+export function head(back, title, status, acts) {
+  const [href, name] = back;
+  return make(
+    'div',
+    { className: 'head' },
+    make('div', {}, make('a', { href, className: 'back' }, `← ${name}`), make('h1', {}, title, ' ', status)),
+    make('div', { className: 'acts' }, ...acts),
+  );
+}
+
+const JOB_ACTS = { DRAFT: 'Publish', INACTIVE: 'Reopen', DELETED: 'Restore' };
+
+export async function jobView(id) {
+  const { job, pipelineId, stages } = await browse(`jobs/${id}`);
+  const given = { jobId: job.id };
+  const publish = { given: { ...given, status: 'ACTIVE' }, ask: [], tone: 'primary' };
+  const people = applicationsOf(job);
+  await people.ready;
+  return make(
+    'div',
+    {},
+    head(['#/jobs', 'Jobs'], job.title, badge(job.status), [
+      job.status === 'ACTIVE'
+        ? actButton('New application', 'apply', { given, tone: 'primary', next: openApplication })
+        : actButton(JOB_ACTS[job.status], 'setJobStatus', publish),
+      actButton('Add a candidate', 'addCandidate', { given, next: openApplication }),
+      actButton('Edit', 'editJob', { given, preset: { fields: job } }),
+      job.status === 'ACTIVE' &&
+        actButton('Close', 'setJobStatus', {
+          given: { ...given, status: 'INACTIVE' },
+          ask: ['closingStatus', 'closingReason'],
+        }),
+    ]),
+    card(
+      undefined,
+      make(
+        'ol',
+        { className: 'funnel', 'aria-label': 'People in each stage' },
+        ...stages.map((stage) => make('li', {}, make('b', {}, stage.people), make('span', {}, stage.name))),
+      ),
+    ),
+    card('People', people.element),
+    card(
+      'Details',
+      facts([
+        ['Place', [job.city, job.state, job.country].filter(Boolean).join(', ')],
+        ['Work mode', job.workMode],
+        ['Contract', job.contractType],
+        ['Salary', job.salaryCurrency && `${job.salaryRangeFrom} to ${job.salaryRangeTo} ${job.salaryCurrency}`],
+        ['Created', day(job.createdAt)],
+        ['Description', job.description],
+      ]),
+      raw('As the API answers it', { ...job, pipelineId }),
+    ),
+  );
+}
+
+function openApplication({ jobCandidateId }) {
+  location.hash = `#/applications/${jobCandidateId}`;
+}
+
+const PROFILE = [
+  'email',
+  'phone',
+  'currentJobTitle',
+  'currentCompany',
+  'city',
+  'country',
+  'skills',
+  'languages',
+  'summary',
+  'nationality',
+  'dateOfBirth',
+];
+
+export async function candidateView(id) {
+  const { candidate, applications, enrolments, interviews } = await browse(`candidates/${id}`);
+  const given = { candidateId: candidate.id };
+  const name = [candidate.firstName, candidate.lastName].filter(Boolean).join(' ') || candidate.email;
+  return make(
+    'div',
+    {},
+    head(['#/candidates', 'Candidates'], name, undefined, [
+      actButton('Edit', 'editCandidate', { given, preset: { fields: candidate } }),
+      actButton('Delete', 'deleteCandidate', {
+        given: { candidateIds: [candidate.id] },
+        ask: [],
+        tone: 'danger',
+        sure: `${name} goes from every job of the company. There is no way back.`,
+        next: () => {
+          location.hash = '#/candidates';
+        },
+      }),
+    ]),
+    card('Applications', applicationRows(applications)),
+    card('Interviews', interviewRows(interviews)),
+    card('Enrolments', enrolmentRows(enrolments)),
+    card(
+      'Profile',
+      facts(PROFILE.map((field) => [fieldLabel(field), candidate[field]])),
+      history('Work', candidate.workExperiences),
+      history('Education', candidate.educations),
+      raw('As the API answers it', candidate),
+    ),
+  );
+}
+
+function history(title, entries) {
+  if (!Array.isArray(entries) || entries.length === 0) return undefined;
+  const line = (entry) =>
+    Object.entries(entry)
+      .filter(([key, value]) => !/id$/i.test(key) && ['string', 'number'].includes(typeof value) && value !== '')
+      .map(([, value]) => value)
+      .join(', ');
+  return make('div', {}, make('h3', {}, title), make('ul', {}, ...entries.map((entry) => make('li', {}, line(entry)))));
+}
+
+function applicationRows(rows) {
+  const lines = rows.map((row) => ({
+    href: `#/applications/${row.id}`,
+    cells: [row.job, badge(row.rejected === 1 ? 'REJECTED' : row.stageType), day(row.appliedAt ?? row.addedAt)],
+  }));
+  return table(['Job', 'Stage', 'Since'], lines, 'On no job.');
+}
+
+export function interviewRows(rows) {
+  const lines = rows.map((row) => ({
+    href: `#/interviews/${row.id}`,
+    cells: [row.assessment, badge(row.status), row.score ?? '', minute(row.invitedAt)],
+  }));
+  return table(['Interview', 'Status', 'Score', 'Invited'], lines, 'Not invited.');
+}
+
+export function enrolmentRows(rows) {
+  const lines = rows.map((row) => ({
+    href: `#/enrolments/${row.id}`,
+    cells: [row.flow, badge(row.status), day(row.enrolledAt)],
+  }));
+  return table(['Flow', 'Status', 'Enrolled'], lines, 'Not enrolled.');
+}
+
+export function bookingRows(rows, links) {
+  const lines = [
+    ...rows.map((row) => ({
+      cells: [
+        row.schedule,
+        badge('BOOKED'),
+        minute(row.startAt),
+        actButton('Cancel', 'cancelBooking', { given: { bookingId: row.id }, ask: [], tone: 'quiet' }),
+      ],
+    })),
+    ...links
+      .filter(({ status }) => status === 'ACTIVE')
+      .map((link) => ({
+        cells: [
+          link.schedule,
+          badge('SENT'),
+          external(link.url, 'Open the booking page'),
+          actButton('Revoke', 'revokeBookingLink', { given: { bookingLinkId: link.id }, ask: [], tone: 'quiet' }),
+        ],
+      })),
+  ];
+  return table(['For', 'Status', 'When', ''], lines, 'Nothing booked, no link sent.');
+}

@@ -1,0 +1,125 @@
+import type { Page } from 'playwright-core';
+import { expect, onTestFinished, test } from 'vitest';
+import { type OpenSandbox, openSandbox } from '../open-sandbox.ts';
+import { findChromium, openBrowser } from './open-browser.ts';
+
+const executable = findChromium();
+
+/** The page of a sandbox, in a browser of its own; whatever goes wrong inside the page fails the test. */
+async function openPage(sandbox: OpenSandbox): Promise<Page> {
+  const browser = await openBrowser(executable ?? '');
+  onTestFinished(() => browser.close());
+  const page = await browser.newPage();
+  const errors: string[] = [];
+  page.on('pageerror', (error) => errors.push(error.message));
+  // Chromium also reports each answer of 400, which is what a refusal is.
+  page.on('console', (message) => {
+    if (message.type() === 'error' && !message.text().includes('status of 400')) errors.push(message.text());
+  });
+  page.on('request', (request) => {
+    if (!/^(http:\/\/127\.0\.0\.1:|data:)/.test(request.url())) errors.push(`asked for ${request.url()}`);
+  });
+  onTestFinished(() => expect(errors).toEqual([]));
+  await page.goto(sandbox.controlUrl);
+  return page;
+}
+
+async function press(page: Page, name: string, within = 'body'): Promise<void> {
+  await page.locator(within).getByRole('button', { name, exact: true }).click();
+}
+
+/** Chooses in a field by what stands on the screen, as a person does. */
+async function choose(page: Page, field: string, label: string): Promise<void> {
+  const input = page.locator('dialog').getByLabel(new RegExp(`^${field}`));
+  await input.focus();
+  const option = page.locator(`option[value="${label}"]`);
+  await option.first().waitFor({ state: 'attached' });
+  await input.fill(label);
+}
+
+test.skipIf(executable === undefined)(
+  'a hire is played from the job to the signed offer, and no id is typed',
+  async () => {
+    await using sandbox = await openSandbox();
+    const page = await openPage(sandbox);
+
+    await press(page, 'New job', 'main');
+    await page.getByLabel('Title').fill('Night nurse');
+    await press(page, 'New job', 'dialog');
+    await page.getByRole('heading', { name: 'Night nurse' }).waitFor();
+
+    await press(page, 'New application', 'main');
+    await page.getByLabel('Email').fill('ada@example.net');
+    await page.getByLabel('First name').fill('Ada');
+    await page.getByLabel('Last name').fill('Lopez');
+    await press(page, 'New application', 'dialog');
+    await page.getByRole('heading', { name: 'Ada Lopez' }).waitFor();
+
+    await press(page, 'Shortlisted');
+    await page.locator('button[aria-current=step]', { hasText: 'Shortlisted' }).waitFor();
+
+    await press(page, 'Invite to an interview');
+    await choose(page, 'Assessment', 'First interview');
+    await press(page, 'Invite to an interview', 'dialog');
+    await page.getByRole('link', { name: 'First interview' }).waitFor();
+
+    await press(page, 'Create an offer');
+    await press(page, 'Create an offer', 'dialog');
+    await press(page, 'Send to the first signer');
+    await press(page, 'Sign as Olivia Hart');
+    await page.getByRole('button', { name: 'Sign as Ada Lopez' }).waitFor();
+
+    // The candidate signs at the address that was sent, in a window of their own.
+    const opening = page.waitForEvent('popup');
+    await page.getByRole('link', { name: 'Signing page' }).click();
+    const signing = await opening;
+    await signing.getByRole('button', { name: 'Sign' }).click();
+    await signing.getByText('The offer is complete').waitFor();
+    await signing.close();
+
+    await page.reload();
+    await page.getByRole('link', { name: 'Signed PDF' }).waitFor();
+    await press(page, 'Hired');
+    await page.locator('button[aria-current=step]', { hasText: 'Hired' }).waitFor();
+
+    const { event } = await sandbox.control.counts({ kind: 'event' });
+    expect(event).toMatchObject({
+      'job.created': 1,
+      'candidate.applied': 1,
+      'candidate.hired': 1,
+      'onboarding.offer.completed': 1,
+    });
+  },
+);
+
+test.skipIf(executable === undefined)('every part of the page opens, by the keyboard too', async () => {
+  await using sandbox = await openSandbox({ jobs: 2, candidates: 40, hired: 2 });
+  await sandbox.api('GET', '/jobs');
+  const page = await openPage(sandbox);
+  const parts = page.getByRole('navigation').getByRole('link');
+  await parts.first().waitFor();
+  for (const part of await parts.all()) {
+    const name = await part.textContent();
+    await part.focus();
+    await page.keyboard.press('Enter');
+    await page.locator('nav a[aria-current=page]', { hasText: name ?? '' }).waitFor();
+    await page.locator('main h1').waitFor();
+    expect(await page.evaluate('document.activeElement.id'), `${String(name)} is where one goes on`).toBe('main');
+  }
+});
+
+test.skipIf(executable === undefined)('what is refused is told in the form, and the form stays', async () => {
+  await using sandbox = await openSandbox({ jobs: 1 });
+  await sandbox.control.act('setJobStatus', { jobId: 50_001, status: 'INACTIVE' });
+  const page = await openPage(sandbox);
+  await page.goto(`${sandbox.controlUrl}/#/applications`);
+  await press(page, 'New application', 'main');
+  const [job] = (await sandbox.api('GET', '/jobs')).body.jobs;
+  await choose(page, 'Job', job.title);
+  await page.getByLabel('Email').fill('ada@example.net');
+  await press(page, 'New application', 'dialog');
+  const alert = page.locator('dialog').getByRole('alert');
+  await alert.waitFor();
+  expect(await alert.textContent()).toContain('Only an ACTIVE job has an application page');
+  expect(await page.getByLabel('Email').inputValue()).toBe('ada@example.net');
+});
