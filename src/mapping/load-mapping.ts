@@ -10,7 +10,7 @@ import { readLayers } from './read-layers.ts';
 import { readLookup } from './read-lookup.ts';
 import { type FieldRule, mappingFile } from './schema.ts';
 import { type SourceRecords, sourceRecords } from './source-fields.ts';
-import { type Problem, problemAt, readYamlFile, refuse, type YamlFile } from './yaml-file.ts';
+import { type Problem, problemAt, readYamlFile, refuse, type Texts, type YamlFile } from './yaml-file.ts';
 
 /** A mapping checked at both ends. Plain data; may be kept for the life of a process. */
 export interface Mapping {
@@ -18,6 +18,8 @@ export interface Mapping {
   fields: readonly CompiledField[];
   /** SHA-256 of what it means: the same for other comments, another order and another split into files. */
   hash: string;
+  /** Every file of the tenant that it was made of, lookups included: absolute path -> text. */
+  files: Texts;
 }
 
 /** What is mapped: its name, which default mapping files carry, and the records it is made from. */
@@ -37,19 +39,22 @@ export async function loadMapping(wanted: {
   kind: string;
   /** An employee by default. */
   of?: MappingSubject;
+  /** The tenant's own file. */
   file?: string;
+  /** The tenant's files as they were read before; see Mapping.files. */
+  texts?: Texts;
   fields: readonly FieldDef[];
 }): Promise<Mapping> {
-  const { kind, of = employee, file, fields } = wanted;
+  const { kind, of = employee, file, texts, fields } = wanted;
   const base = defaultMappingFile('base', of.name);
   const own = defaultMappingFile(kind, of.name);
-  const defaults = await Promise.all([base, own].filter((one) => existsSync(one)).map(readYamlFile));
-  const tenants = file === undefined ? [] : await readLayers(file);
+  const defaults = await Promise.all([base, own].filter((one) => existsSync(one)).map((one) => readYamlFile(one)));
+  const tenants = file === undefined ? [] : await readLayers(file, texts);
   const layers = [...defaults, ...tenants];
-  return compileMapping(kind, fields, layers.length > 0 ? layers : [await readYamlFile(own)], {
-    reads: of.reads,
-    base,
-  });
+  const sources = layers.length > 0 ? layers : [await readYamlFile(own)];
+  const mapping = compileMapping(kind, fields, sources, { reads: of.reads, base, texts });
+  const ours = new Set([base, own]);
+  return { ...mapping, files: Object.fromEntries(Object.entries(mapping.files).filter(([name]) => !ours.has(name))) };
 }
 
 /** The hash as people are shown it. */
@@ -65,6 +70,7 @@ export function hasDefaultMapping(kind: string, name: string): boolean {
 interface CompileOptions {
   reads?: SourceRecords;
   base?: string;
+  texts?: Texts | undefined;
 }
 
 /** Compiles parsed mapping files, later ones over earlier ones. */
@@ -72,9 +78,9 @@ export function compileMapping(
   kind: string,
   fields: readonly FieldDef[],
   sources: readonly YamlFile[],
-  { reads = sourceRecords, base }: CompileOptions = {},
+  { reads = sourceRecords, base, texts }: CompileOptions = {},
 ): Mapping {
-  const { rules, problems } = mergeLayers(sources);
+  const { rules, problems, files } = mergeLayers(sources, texts);
   const kept = rules.filter(({ target, source }) => source.file !== base || fields.some(({ key }) => key === target));
   const top = sources.at(-1);
   // Unmapped fields are only worth naming when every file could be read.
@@ -84,12 +90,24 @@ export function compileMapping(
     kind,
     fields: kept.flatMap((placed) => compileRule(placed, fields, reads)),
     hash: createHash('sha256').update(meaningOf(kept)).digest('hex'),
+    files,
   };
 }
 
+interface Merging {
+  texts: Texts | undefined;
+  problems: Problem[];
+  files: Record<string, string>;
+}
+
 /** The rules that count, each with the file it comes from. */
-function mergeLayers(sources: readonly YamlFile[]): { rules: PlacedRule[]; problems: Problem[] } {
+function mergeLayers(sources: readonly YamlFile[], texts: Texts | undefined): Merging & { rules: PlacedRule[] } {
   const problems = sources.flatMap((source) => source.problems);
+  const merging: Merging = {
+    texts,
+    problems,
+    files: Object.fromEntries(sources.map(({ file, text }) => [file, text])),
+  };
   const rules = new Map<string, PlacedRule>();
   for (const source of sources) {
     if (source.problems.length > 0) continue;
@@ -97,23 +115,24 @@ function mergeLayers(sources: readonly YamlFile[]): { rules: PlacedRule[]; probl
     if (!parsed.success) problems.push(...explainIssues(source, mappingFile, parsed.error));
     for (const [target, rule] of Object.entries(parsed.data?.fields ?? {})) {
       if (rule === null) rules.delete(target);
-      else rules.set(target, placeRule(target, rule, source, problems));
+      else rules.set(target, placeRule(target, rule, source, merging));
     }
   }
-  return { rules: [...rules.values()], problems };
+  return { rules: [...rules.values()], ...merging };
 }
 
 /** A lookup that stands in a file of its own becomes the lookup it holds. */
-function placeRule(target: string, rule: FieldRule, source: YamlFile, problems: Problem[]): PlacedRule {
+function placeRule(target: string, rule: FieldRule, source: YamlFile, merging: Merging): PlacedRule {
   const { lookup, ...rest } = rule;
   if (typeof lookup !== 'string') return { target, rule: { ...rest, ...(lookup && { lookup }) }, source };
-  const read = readLookup(lookup, source.file);
-  if ('lookup' in read) {
-    problems.push(...read.problems);
+  const read = readLookup(lookup, source.file, merging.texts);
+  if (read !== undefined) {
+    merging.problems.push(...read.problems);
+    merging.files[read.file] = read.text;
     return { target, rule: { ...rest, lookup: read.lookup }, source };
   }
   const text = `"${lookup}" does not exist. Correct the path; it is read as seen from this file.`;
-  problems.push(problemAt(source, ['fields', target, 'lookup'], text));
+  merging.problems.push(problemAt(source, ['fields', target, 'lookup'], text));
   return { target, rule: rest, source };
 }
 

@@ -1,28 +1,45 @@
 import { readFileSync } from 'node:fs';
 import { dirname, resolve } from 'node:path';
 import { CsvError, parse } from 'csv-parse/sync';
-import type { Problem } from './yaml-file.ts';
+import type { Problem, Texts } from './yaml-file.ts';
 
 export type Lookup = Record<string, string | number | boolean>;
 
+interface ReadLookup {
+  /** Absolute. */
+  file: string;
+  text: string;
+  lookup: Lookup;
+  problems: Problem[];
+}
+
 /**
  * Reads a lookup from a CSV file: a header line, then the partner's value and what the HR system calls it. `from` is
- * the file that names it.
+ * the file that names it. Undefined where there is no such file.
  */
-export function readLookup(path: string, from: string): { lookup: Lookup; problems: Problem[] } | { missing: string } {
+export function readLookup(path: string, from: string, texts?: Texts): ReadLookup | undefined {
   const file = resolve(dirname(from), path);
-  let text: string;
+  const text = texts === undefined ? contents(file) : texts[file];
+  if (text === undefined) return undefined;
   try {
-    text = readFileSync(file, 'utf8');
-  } catch {
-    return { missing: file };
-  }
-  try {
-    return readRows(file, parse(text, { bom: true, info: true, skip_empty_lines: true, relax_column_count: true }));
+    return {
+      file,
+      text,
+      ...readRows(file, parse(text, { bom: true, info: true, skip_empty_lines: true, relax_column_count: true })),
+    };
   } catch (error) {
     if (!(error instanceof CsvError)) throw error;
     const line = typeof error['lines'] === 'number' ? error['lines'] : 1;
-    return { lookup: {}, problems: [{ file, line, column: 1, text: `is not valid CSV (${error.code}). Correct it.` }] };
+    const why = `is not valid CSV (${error.code}). Correct it.`;
+    return { file, text, lookup: {}, problems: [{ file, line, column: 1, text: why }] };
+  }
+}
+
+function contents(file: string): string | undefined {
+  try {
+    return readFileSync(file, 'utf8');
+  } catch {
+    return undefined;
   }
 }
 

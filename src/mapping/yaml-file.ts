@@ -20,6 +20,9 @@ export interface Problem extends Place {
 
 export type Path = readonly (string | number)[];
 
+/** Files that were read before, absolute path -> text. Where they are given, nothing is taken from the disk. */
+export type Texts = Readonly<Record<string, string>>;
+
 /** A parsed YAML file that still knows where everything stands. */
 export interface YamlFile {
   file: string;
@@ -35,7 +38,8 @@ export interface YamlFile {
 const MOST_BYTES = 1_000_000;
 
 /** Reads and parses one YAML 1.2 file. A missing file is a ConnectorError; bad syntax is listed in `problems`. */
-export async function readYamlFile(file: string): Promise<YamlFile> {
+export async function readYamlFile(file: string, texts?: Texts): Promise<YamlFile> {
+  if (texts !== undefined) return parseYaml(file, texts[file] ?? '');
   let bytes: Buffer;
   try {
     bytes = await readFile(file);

@@ -1,5 +1,5 @@
-import { mkdir, writeFile } from 'node:fs/promises';
-import { join } from 'node:path';
+import { mkdir, rm, writeFile } from 'node:fs/promises';
+import { join, relative } from 'node:path';
 import { describe, expect, test } from 'vitest';
 import type { FieldDef } from '../../src/hris/port.ts';
 import { evaluateMapping } from '../../src/mapping/evaluate.ts';
@@ -171,6 +171,22 @@ describe('a file that extends another', () => {
       expect.stringContaining('a.yaml:1:10 "b.yaml" does not exist'),
     ]);
   });
+});
+
+test('a mapping is made again from the files it was made of, without the disk', async () => {
+  const folder = await scratchFolder();
+  const file = join(folder, 'a.yaml');
+  await writeFile(file, 'extends: b.yaml\nfields:\n  site: { from: candidate.city, lookup: sites.csv }\n');
+  await writeFile(join(folder, 'b.yaml'), `fields:\n${MUST}`);
+  await writeFile(join(folder, 'sites.csv'), 'a,b\nBerlin,New York\n');
+  const { files, hash } = await loadMapping({ kind: 'test', fields: FIELDS, file });
+  expect(
+    Object.keys(files)
+      .map((path) => relative(folder, path))
+      .toSorted(),
+  ).toEqual(['a.yaml', 'b.yaml', 'sites.csv']);
+  await rm(folder, { recursive: true });
+  expect((await loadMapping({ kind: 'test', fields: FIELDS, file, texts: files })).hash).toBe(hash);
 });
 
 describe('nothing is cut', () => {
