@@ -10,7 +10,7 @@ const root = join(import.meta.dirname, '..');
 const dist = join(root, 'dist');
 
 /** What modules read from disk, beside JavaScript. */
-const DATA = ['src/**/*.html', 'src/temporal/dev-server/cli/*', 'mappings/**/*'];
+const DATA = ['src/sandbox/page/*', 'src/temporal/dev-server/cli/*', 'mappings/**/*'];
 /** Entries of the package, `hirebridge/NAME`, and the module that each gives. */
 const ENTRIES = { partner: 'src/partner/index', sandbox: 'src/sandbox/index' };
 

@@ -55,6 +55,7 @@ test('the tarball is small, without tests, sources or paths of the machine that 
   expect(packed.size).toBeLessThan(2_500_000);
   const paths = packed.files.map((file) => file.path);
   expect(paths.filter((file) => /^(src|test|packaging)\/|(?<!\.d)\.ts$/.test(file))).toEqual([]);
+  expect(paths).toContain('dist/src/sandbox/page/main.js');
   const installed = path.join(project, 'node_modules/hirebridge');
   const texts = await Promise.all(paths.map((file) => readFile(path.join(installed, file), 'utf8')));
   expect(paths.filter((_, index) => texts[index]?.includes(`${root}/`))).toEqual([]);
