@@ -11,6 +11,7 @@ import { type StreamName, streamNames } from '../src/streams/streams.ts';
 import { loadStreamMapping, loadTenantMapping, openTenantHris } from '../src/tenants/open-hris.ts';
 import type { Tenant } from '../src/tenants/schema.ts';
 import { resolveSecret } from '../src/tenants/secrets.ts';
+import { cancellation, patient, untilCancelled } from './activity-scope.ts';
 
 /** A tenant with its two ends open. */
 export interface Connection {
@@ -97,13 +98,14 @@ async function openConnection(
     overrides,
     allowPrivate: tenant.partner.allowPrivateAddress,
     timeouts: { headersMs: requestMs, bodyMs: requestMs },
-    rateLimit,
+    rateLimit: patient(rateLimit),
+    cancellation,
     onCall: (report) => onCall?.(tenant.tenant, report),
     onObserved: (observations) => onObserved?.(tenant.tenant, observations),
     around: (operation, run) => withFailpoints(`partner.${operation}`, run),
     beforeWrite: mayWrite,
   });
-  const hris = guardHris(await openTenantHris(tenant), mayWrite);
+  const hris = untilCancelled(guardHris(await openTenantHris(tenant), mayWrite));
   const keyFingerprint = createHash('sha256').update(apiKey).digest('hex').slice(0, 16);
   return { tenant, partner, hris, mapping, landings, overrides, keyFingerprint, rateLimit };
 }

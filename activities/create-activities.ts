@@ -4,8 +4,9 @@ import { inActivity } from '../src/failpoint.ts';
 import type { HireActivities } from '../src/hire/hire-activities.ts';
 import type { ReconcileActivities } from '../src/hire/reconcile-activities.ts';
 import type { StreamActivities, StreamInput, StreamStep } from '../src/streams/stream-activities.ts';
+import { inScope } from './activity-scope.ts';
 import type { ActivityDeps } from './deps.ts';
-import { toFailure } from './failures.ts';
+import { retryDelay, toFailure } from './failures.ts';
 import { applyPlan } from './hire/apply-plan.ts';
 import { cancelHire, startNextEnrolment } from './hire/cancel-hire.ts';
 import {
@@ -24,6 +25,7 @@ import { readOnboarding } from './hire/read-onboarding.ts';
 import { writeBack } from './hire/write-back.ts';
 import { reconcile } from './reconcile/reconcile.ts';
 import { syncPages } from './streams/sync-pages.ts';
+import { createTenantSlots, type TenantSlots } from './tenant-slots.ts';
 import { noteFailure, noteSuccess } from './watch-activity.ts';
 
 export type Activities = HireActivities & ReconcileActivities & StreamActivities;
@@ -60,31 +62,46 @@ export function bindActivities(deps: ActivityDeps): BoundActivities {
 }
 
 /** The same for Temporal: heartbeats while one runs, and errors as failures that say when to come back. */
-export function createActivities(deps: ActivityDeps): Activities {
+export function createActivities(deps: ActivityDeps, slots: number): Activities {
   const bound = Object.entries(bindActivities(deps)) as unknown as Array<[string, RunWithBeat]>;
+  const shares = createTenantSlots(slots);
   return Object.fromEntries(
-    bound.map(([name, run]) => [name, asTemporalActivity(deps, name, run)]),
+    bound.map(([name, run]) => [name, asTemporalActivity(deps, shares, name, run)]),
   ) as unknown as Activities;
 }
 
-function asTemporalActivity(deps: ActivityDeps, name: string, run: RunWithBeat): Run {
+function asTemporalActivity(deps: ActivityDeps, shares: TenantSlots, name: string, run: RunWithBeat): Run {
   const { log } = deps;
   return async (input) => {
+    const { info, cancellationSignal } = Context.current();
+    const leave = enterSlot(shares, input);
     const { beat, stop } = startHeartbeat();
-    const activity = { name, input, attempt: Context.current().info.attempt };
-    const unwatched = (error: unknown): void => log.warn({ activity: name, err: error }, 'alarm not noted');
+    const activity = { name, input, attempt: info.attempt };
+    const unwatched = (error: unknown): undefined => {
+      log.warn({ activity: name, err: error }, 'alarm not noted');
+    };
     try {
-      const result = await inActivity(name, () => run(input, beat));
+      const result = await inScope(cancellationSignal, () => inActivity(name, () => run(input, beat)));
       await noteSuccess(deps, activity).catch(unwatched);
       return result;
     } catch (error) {
       if (!(error instanceof ConnectorError)) log.error({ activity: name, err: error }, 'activity failed unexpectedly');
-      await noteFailure(deps, activity, error).catch(unwatched);
-      throw toFailure(error);
+      const failures = await noteFailure(deps, activity, error).catch(unwatched);
+      throw toFailure(error, retryDelay(info.retryPolicy, failures));
     } finally {
       stop();
+      leave();
     }
   };
+}
+
+/** Activities that came beyond their tenant's share go back before they begin. */
+function enterSlot(shares: TenantSlots, input: unknown): () => void {
+  try {
+    return shares.enter((input as { tenantId: string }).tenantId);
+  } catch (error) {
+    throw toFailure(error);
+  }
 }
 
 type Run = (input: unknown) => Promise<unknown>;

@@ -1,6 +1,6 @@
 import { ConnectorError, isConnectorError } from '../src/errors.ts';
 import type { Logger } from '../src/log.ts';
-import { type AlarmKey, clearTrouble, noteTrouble } from '../src/store/alarms.ts';
+import { type AlarmKey, clearTrouble, noteTrouble, postponeTrouble } from '../src/store/alarms.ts';
 import type { Store } from '../src/store/open-store.ts';
 
 /** A refusal that nobody is asked about is an alarm at once; other failures cure themselves, or last. */
@@ -21,13 +21,26 @@ function isWait(error: unknown): boolean {
   return isConnectorError(error) && error.action === 'throttle';
 }
 
-/** Notes that an activity failed; once that has lasted a quarter of an hour, it is an alarm. */
-export async function noteFailure({ store, log }: Watcher, activity: WatchedActivity, error: unknown): Promise<void> {
+/**
+ * Notes that an activity failed; once that has lasted a quarter of an hour, it is an alarm. Says how often it has
+ * failed so far. A wait is no failure, and the time it takes does not make an earlier one last.
+ */
+export async function noteFailure(
+  { store, log }: Watcher,
+  activity: WatchedActivity,
+  error: unknown,
+): Promise<number | undefined> {
   const key = keyOf(activity);
-  if (key === undefined || isWait(error)) return;
+  if (key === undefined) return undefined;
+  if (isWait(error)) {
+    if (activity.attempt > 1) await postponeTrouble(store, key, (error as ConnectorError).retryAfterMs ?? 0);
+    return undefined;
+  }
   const { code, message, action } = error instanceof ConnectorError ? error : unexpected(error);
-  const raised = await noteTrouble(store, { ...key, reason: code, message }, action === 'reject' ? 0 : LASTING_MS);
+  const trouble = { ...key, reason: code, message };
+  const { raised, times } = await noteTrouble(store, trouble, action === 'reject' ? 0 : LASTING_MS);
   if (raised) log.error({ tenantId: key.tenantId, subject: key.subject, code, reason: message }, 'alarm raised');
+  return times;
 }
 
 /** Notes that an activity works. Only one that was tried before can have failed. */

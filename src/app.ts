@@ -1,4 +1,5 @@
 import { join } from 'node:path';
+import type { Worker } from '@temporalio/worker';
 import type { Registry } from 'prom-client';
 import { createConnections } from '../activities/connections.ts';
 import { createActivities } from '../activities/create-activities.ts';
@@ -17,13 +18,17 @@ import { connectTemporal, type TemporalConnection } from './temporal/connection.
 import { createHireClient, type HireClient } from './temporal/hire-client.ts';
 import { ensureSchedules, triggerReconcile } from './temporal/schedules.ts';
 import { signalHire } from './temporal/signal-hire.ts';
-import { createWorker, installRuntime } from './temporal/worker.ts';
+import { createWorkers, installRuntime } from './temporal/worker.ts';
 import { loadTenants } from './tenants/load-tenants.ts';
 import type { Tenant } from './tenants/schema.ts';
+import { within } from './within.ts';
 import { startChores } from './worker/chores.ts';
 import { createEvidenceKeeper } from './worker/keep-evidence.ts';
 import { createCallMetrics, gaugeAlarms, gaugeHires } from './worker/metrics.ts';
 import { startRelay } from './worker/relay.ts';
+
+/** What is left to close after the work has ended takes no longer, ms. */
+const CLOSE_MS = 1_000;
 
 export interface RunningWorker {
   healthUrl: string;
@@ -81,22 +86,22 @@ async function startWorker(parts: WorkerParts): Promise<RunningWorker> {
   const registry = createRegistry('worker');
   const hires = createHireClient(temporal, installationId, config);
   const deps = wireActivities(parts, hires, registry);
-  const worker = await createWorker({
+  const workers = await createWorkers({
     connection: await temporal.nativeConnection(),
     namespace: temporal.namespace,
     installationId,
-    activities: createActivities(deps),
+    activitiesFor: (slots) => createActivities(deps, slots),
     cacheDir: config.HIREBRIDGE_BUNDLE_DIR ?? join(options.dataDir, 'cache'),
     stickyMs: config.HIREBRIDGE_STICKY_MS,
   });
   for (const tenant of tenants) await ensureSchedules(hires, tenant);
-  const run = worker.run();
+  const run = Promise.all(workers.map((worker) => worker.run()));
   const relay = wireRelay(deps, hires);
   const chores = startChores(deps, tenants, config.HIREBRIDGE_PAUSED_MS);
   const health = await startHealth({
     port: options.healthPort ?? config.HIREBRIDGE_WORKER_HEALTH_PORT,
     registry,
-    ready: () => ({ temporal: { ok: worker.getState() === 'RUNNING', note: worker.getState() } }),
+    ready: () => readiness(workers),
   });
   log.info({ installationId, tenants: tenants.length, health: health.url }, 'working');
   let closing = false;
@@ -110,14 +115,18 @@ async function startWorker(parts: WorkerParts): Promise<RunningWorker> {
     failed,
     async close() {
       closing = true;
-      await relay.close();
-      await chores.close();
-      if (worker.getState() === 'RUNNING') worker.shutdown();
-      await run.catch(() => undefined);
-      await Promise.allSettled([health.close(), deps.connections.close()]);
-      await Promise.allSettled([store.close(), parts.rateLimits.close(), temporal.close()]);
+      for (const worker of workers) if (worker.getState() === 'RUNNING') worker.shutdown();
+      await Promise.allSettled([relay.close(), chores.close(), run]);
+      // A call that hangs there keeps nobody here.
+      await within(CLOSE_MS, Promise.allSettled([health.close(), deps.connections.close()]));
+      await within(CLOSE_MS, Promise.allSettled([store.close(), parts.rateLimits.close(), temporal.close()]));
     },
   };
+}
+
+function readiness(workers: readonly Worker[]) {
+  const states = workers.map((worker) => worker.getState());
+  return { temporal: { ok: states.every((state) => state === 'RUNNING'), note: states.join(', ') } };
 }
 
 function wireRelay({ store, log, signalHire: signal, connections }: ActivityDeps, hires: HireClient) {

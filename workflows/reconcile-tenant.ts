@@ -1,6 +1,7 @@
-import { proxyActivities } from '@temporalio/workflow';
+import { proxyActivities, workflowInfo } from '@temporalio/workflow';
 import type { HireTiming } from '../src/hire/hire-run.ts';
 import type { ReconcileActivities, ReconcileCounts } from '../src/hire/reconcile-activities.ts';
+import { bulkQueueOf } from './bulk-queue.ts';
 
 export interface ReconcileInput {
   tenantId: string;
@@ -13,7 +14,9 @@ export async function reconcileTenant({ tenantId, timing }: ReconcileInput): Pro
   const { reconcile } = proxyActivities<ReconcileActivities>({
     startToCloseTimeout: '1 hour',
     heartbeatTimeout: timing?.heartbeatMs ?? '1 minute',
-    retry: { initialInterval: timing?.retryMs ?? '5 seconds', maximumInterval: '1 minute', maximumAttempts: 10 },
+    retry: { initialInterval: timing?.retryMs ?? '5 seconds', maximumInterval: '1 minute' },
+    taskQueue: bulkQueueOf(workflowInfo().taskQueue),
+    priority: { priorityKey: 3, fairnessKey: tenantId },
   });
   return reconcile({ tenantId });
 }

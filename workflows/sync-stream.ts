@@ -2,6 +2,7 @@ import { continueAsNew, proxyActivities, workflowInfo } from '@temporalio/workfl
 import type { HireTiming } from '../src/hire/hire-run.ts';
 import type { StreamActivities, StreamStep } from '../src/streams/stream-activities.ts';
 import type { StreamName } from '../src/streams/streams.ts';
+import { bulkQueueOf } from './bulk-queue.ts';
 
 export interface SyncInput {
   tenantId: string;
@@ -23,7 +24,8 @@ export async function syncStream(input: SyncInput): Promise<StreamStep> {
     startToCloseTimeout: '1 hour',
     heartbeatTimeout: timing.heartbeatMs,
     retry: { initialInterval: timing.retryMs, backoffCoefficient: 2, maximumInterval: 60_000 },
-    // Streams wait behind hires for a worker's slots, and tenants share them fairly.
+    taskQueue: bulkQueueOf(workflowInfo().taskQueue),
+    // Streams wait behind reconciles for a worker's slots, and tenants share them fairly.
     priority: { priorityKey: 4, fairnessKey: tenantId },
   });
   const runId = workflowInfo().firstExecutionRunId;

@@ -1,5 +1,6 @@
 import { contract } from '../../src/partner/contract/index.ts';
 import { hiringStagesOf } from '../../src/tenants/hiring-stages.ts';
+import { within } from '../../src/within.ts';
 import type { Connections } from '../connections.ts';
 
 const FRESH_MS = 600_000;
@@ -43,17 +44,8 @@ export function createStageLookup(connections: Connections): (tenantId: string, 
 }
 
 /** Patience begins with the reading: behind a partner that is silent, nobody waits twice. */
-async function inTime({ types, beganAt }: Reading): Promise<StageTypes | undefined> {
-  const waitMs = Math.max(0, beganAt + PATIENCE_MS - performance.now());
-  let timer: NodeJS.Timeout | undefined;
-  const late = new Promise<undefined>((resolve) => {
-    timer = setTimeout(() => resolve(undefined), waitMs);
-  });
-  try {
-    return await Promise.race([types, late]);
-  } finally {
-    clearTimeout(timer);
-  }
+function inTime({ types, beganAt }: Reading): Promise<StageTypes | undefined> {
+  return within(Math.max(0, beganAt + PATIENCE_MS - performance.now()), types);
 }
 
 async function readStageTypes(connections: Connections, tenantId: string): Promise<StageTypes> {

@@ -18,13 +18,17 @@ export interface Trouble extends AlarmKey {
 }
 
 /**
- * Notes trouble, and raises its alarm once it has lasted `afterMs`. True for the one call that raised it, so that it is
- * logged once.
+ * Notes trouble, and raises its alarm once it has lasted `afterMs`. `raised` for the one call that raised it, so that
+ * it is logged once; `times`: how often it was noted so far.
  */
-export async function noteTrouble(store: Store, trouble: Trouble, afterMs: number): Promise<boolean> {
+export async function noteTrouble(
+  store: Store,
+  trouble: Trouble,
+  afterMs: number,
+): Promise<{ raised: boolean; times: number }> {
   const { reason, message } = trouble;
   const key = { tenant_id: trouble.tenantId, kind: trouble.kind, subject: trouble.subject };
-  await store.kysely
+  const { times } = await store.kysely
     .insertInto('alarms')
     .values({ ...key, reason, message, since: store.now, last_seen_at: store.now, times: 1 })
     .onConflict((c) =>
@@ -32,13 +36,22 @@ export async function noteTrouble(store: Store, trouble: Trouble, afterMs: numbe
         .columns(['tenant_id', 'kind', 'subject'])
         .doUpdateSet((eb) => ({ reason, message, last_seen_at: store.now, times: eb('alarms.times', '+', 1) })),
     )
-    .execute();
+    .returning('times')
+    .executeTakeFirstOrThrow();
   const raised = await rowOf(store, trouble)
     .set({ raised_at: store.now })
     .where('raised_at', 'is', null)
     .where(sql<boolean>`since + ${afterMs} <= ${store.now}`)
     .executeTakeFirst();
-  return raised.numUpdatedRows === 1n;
+  return { raised: raised.numUpdatedRows === 1n, times };
+}
+
+/** The next `ms` do not count: its work waits, and nobody knows whether it would fail. */
+export async function postponeTrouble(store: Store, key: AlarmKey, ms: number): Promise<void> {
+  await rowOf(store, key)
+    .set((eb) => ({ since: eb('since', '+', Math.ceil(ms)) }))
+    .where('raised_at', 'is', null)
+    .execute();
 }
 
 /** The trouble is over. Says whether an alarm was raised for it. */

@@ -14,8 +14,8 @@ export function firstPageOf({ list }: Stream): number {
 }
 
 /**
- * One page of the partner's list; undefined behind the last. A throttled page is asked for again: the rate limit says
- * when.
+ * One page of the partner's list; undefined behind the last. A page refused with 429 is asked for again: the rate limit
+ * says when. A wait too long for that is thrown, and the activity goes back.
  */
 export async function readPage(
   partner: PartnerClient,
@@ -29,7 +29,7 @@ export async function readPage(
       return value as RecordPage | undefined;
     } catch (error) {
       // Giving the activity back would throw away the pages fetched ahead, and they would be paid for twice.
-      if (!isConnectorError(error) || error.action !== 'throttle' || attempt === MOST_TRIES) throw error;
+      if (!isConnectorError(error) || error.status !== 429 || attempt === MOST_TRIES) throw error;
     }
   }
 }

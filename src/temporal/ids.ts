@@ -1,14 +1,20 @@
 import type { WorkflowSignalWithStartOptions } from '@temporalio/client';
 import { defineSearchAttributeKey, SearchAttributeType, TypedSearchAttributes } from '@temporalio/common';
+import { bulkQueueOf } from '../../workflows/bulk-queue.ts';
 import { hintSignal } from '../../workflows/messages.ts';
 import type { HintAbout, HireInput, HireTiming } from '../hire/hire-run.ts';
 
 const tenantKey = defineSearchAttributeKey('TenantId', SearchAttributeType.KEYWORD);
 const flowKey = defineSearchAttributeKey('Flow', SearchAttributeType.KEYWORD);
 
-/** One queue a store: a worker with another store never receives its tasks. */
+/** Workflows and hires. A store's own: a worker with another store never receives its tasks. */
 export function taskQueue(installationId: string): string {
   return `${installationId}/work`;
+}
+
+/** The activities of reconciles and streams. */
+export function bulkTaskQueue(installationId: string): string {
+  return bulkQueueOf(taskQueue(installationId));
 }
 
 export function hireWorkflowId(installationId: string, tenantId: string, jobCandidateId: string): string {

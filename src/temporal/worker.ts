@@ -1,36 +1,52 @@
 import { type NativeConnection, Runtime, Worker } from '@temporalio/worker';
 import type { Logger } from '../log.ts';
-import { taskQueue } from './ids.ts';
+import { bulkTaskQueue, taskQueue } from './ids.ts';
 import { workflowBundle } from './workflow-bundle.ts';
 
 export interface WorkerSettings {
   connection: NativeConnection;
   namespace: string;
   installationId: string;
-  activities: object;
+  /** The activities, for a queue whose worker runs so many of them at once. */
+  activitiesFor: (slots: number) => object;
   /** Where the bundle of the workflows is kept. */
   cacheDir: string;
   /** How long a dead worker's cached workflows wait before another takes them, ms. */
   stickyMs: number;
 }
 
-/** The Temporal worker of one store: hires and reconciles on one queue. */
-export async function createWorker(settings: WorkerSettings): Promise<Worker> {
-  const { connection, namespace, installationId, activities } = settings;
-  return Worker.create({
+/** Hires' activities at once in one process. */
+const LIVE_SLOTS = 50;
+/** Those of reconciles and streams, each of which makes several calls at once. */
+const BULK_SLOTS = 16;
+
+/** The Temporal workers of one store: workflows and hires on one queue, what reads much on another. */
+export async function createWorkers(settings: WorkerSettings): Promise<Worker[]> {
+  const { connection, namespace, installationId, activitiesFor } = settings;
+  const common = {
     connection,
     namespace,
+    // Reads are cancelled after the first; a write with an open intent is waited for until the second.
+    shutdownGraceTime: '5 seconds',
+    shutdownForceTime: '8 seconds',
+    identity: `${installationId}@${process.pid}`,
+  } as const;
+  const live = Worker.create({
+    ...common,
     taskQueue: taskQueue(installationId),
     workflowBundle: await workflowBundle(settings.cacheDir),
-    activities,
-    maxConcurrentActivityTaskExecutions: 50,
+    activities: activitiesFor(LIVE_SLOTS),
+    maxConcurrentActivityTaskExecutions: LIVE_SLOTS,
     maxCachedWorkflows: 500,
     stickyQueueScheduleToStartTimeout: settings.stickyMs,
-    // Activities end by themselves: one with an open intent is waited for, never cancelled.
-    shutdownGraceTime: '8 seconds',
-    shutdownForceTime: '9 seconds',
-    identity: `${installationId}@${process.pid}`,
   });
+  const bulk = Worker.create({
+    ...common,
+    taskQueue: bulkTaskQueue(installationId),
+    activities: activitiesFor(BULK_SLOTS),
+    maxConcurrentActivityTaskExecutions: BULK_SLOTS,
+  });
+  return Promise.all([live, bulk]);
 }
 
 /** Sends Temporal's log lines through ours: one format, one redaction. Once per process, before anything native. */

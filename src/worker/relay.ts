@@ -9,6 +9,7 @@ import {
   tenantsDue,
 } from '../store/inbox.ts';
 import { readTenantState } from '../store/tenant-states.ts';
+import { within } from '../within.ts';
 import { dispatch } from './dispatch.ts';
 import { isOutage, outageReason } from './is-outage.ts';
 import { createReconcileRequests } from './reconcile-requests.ts';
@@ -58,12 +59,7 @@ export function startRelay(options: RelayOptions): { close(): Promise<void> } {
   return {
     async close() {
       stop.abort();
-      let timer: NodeJS.Timeout | undefined;
-      const late = new Promise<void>((resolve) => {
-        timer = setTimeout(resolve, closeMs);
-      });
-      await Promise.race([finish(), late]);
-      clearTimeout(timer);
+      await within(closeMs, finish());
     },
   };
 }

@@ -1,7 +1,7 @@
 import { parseFile } from './parse-file.ts';
 import { type Tree, within } from './tree.ts';
 
-const ground = ['src/errors', 'src/log', 'src/config', 'src/failpoint', 'src/health', 'package.json'];
+const ground = ['src/errors', 'src/log', 'src/config', 'src/failpoint', 'src/health', 'src/within', 'package.json'];
 
 /**
  * The plan of the house, lowest floor first. A room imports only from floors below its own, types included; rooms of

@@ -80,8 +80,9 @@ export function allHandlersFinished(): boolean {
   return true;
 }
 
-export function workflowInfo(): { continueAsNewSuggested: boolean } {
+export function workflowInfo(): { continueAsNewSuggested: boolean; taskQueue: string } {
   return {
+    taskQueue: 'hbsimulation/work',
     get continueAsNewSuggested() {
       return host().isHistoryLong();
     },

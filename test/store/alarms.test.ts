@@ -1,5 +1,5 @@
 import { describe, expect, test } from 'vitest';
-import { clearTrouble, forgetTrouble, listAlarms, noteTrouble } from '../../src/store/alarms.ts';
+import { clearTrouble, forgetTrouble, listAlarms, noteTrouble, postponeTrouble } from '../../src/store/alarms.ts';
 import { freshStore, kinds } from './stores.ts';
 
 const key = { tenantId: 'acme', kind: 'activity-failing', subject: '5012 enrol' } as const;
@@ -8,10 +8,11 @@ const trouble = { ...key, reason: 'FLOW_INACTIVE', message: 'Flow 7 is not activ
 describe.each(kinds)('alarms on %s', (kind) => {
   test('trouble becomes an alarm once it has lasted long enough, and is raised once', async () => {
     const { store, other } = await freshStore(kind);
-    expect(await noteTrouble(store, trouble, 60_000)).toBe(false);
+    expect(await noteTrouble(store, trouble, 60_000)).toEqual({ raised: false, times: 1 });
     expect(await listAlarms(store)).toEqual([]);
     const raised = await Promise.all([noteTrouble(store, trouble, 0), noteTrouble(other, trouble, 0)]);
-    expect(raised.toSorted()).toEqual([false, true]);
+    expect(raised.map((one) => one.raised).toSorted()).toEqual([false, true]);
+    expect(raised.map((one) => one.times).toSorted()).toEqual([2, 3]);
     expect(await listAlarms(other, 'acme')).toMatchObject([{ subject: '5012 enrol', times: 3 }]);
     expect(await listAlarms(other, 'globex')).toEqual([]);
   });
@@ -31,7 +32,19 @@ describe.each(kinds)('alarms on %s', (kind) => {
     expect(await clearTrouble(store, key)).toBe(false);
     await noteTrouble(store, trouble, 0);
     expect(await clearTrouble(store, key)).toBe(true);
-    expect(await noteTrouble(store, trouble, 60_000)).toBe(false);
+    expect(await noteTrouble(store, trouble, 60_000)).toEqual({ raised: false, times: 1 });
+  });
+
+  test('the time that work waits does not make its trouble last', async () => {
+    const { store } = await freshStore(kind);
+    await noteTrouble(store, trouble, 60_000);
+    await store.kysely
+      .updateTable('alarms')
+      .set((eb) => ({ since: eb('since', '-', 50_000) }))
+      .execute();
+    await postponeTrouble(store, key, 30_000);
+    expect(await noteTrouble(store, trouble, 30_000)).toEqual({ raised: false, times: 2 });
+    expect(await noteTrouble(store, trouble, 15_000)).toEqual({ raised: true, times: 3 });
   });
 
   test('trouble that nobody meets any more is forgotten', async () => {

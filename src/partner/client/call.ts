@@ -28,6 +28,7 @@ interface Connection {
   onObserved: PartnerClientOptions['onObserved'];
   around: Around;
   beforeWrite: (() => Promise<void>) | undefined;
+  cancellation: () => AbortSignal | undefined;
 }
 
 /** One partner account: its connections, its queues, its rate limit. */
@@ -53,6 +54,7 @@ export function createCaller(
     onObserved: options.onObserved,
     around: options.around ?? ((_operation, run) => run()),
     beforeWrite: options.beforeWrite,
+    cancellation: options.cancellation ?? (() => undefined),
   };
   // A queue for each priority, so that a live call never waits behind bulk calls that wait for the rate limit.
   const queues: Record<Priority, ReturnType<typeof pLimit>> = {
@@ -82,7 +84,9 @@ async function callOnce(
 ): Promise<{ status: number; body: unknown }> {
   const { overrides, onObserved } = connection;
   const request = buildRequest(overrides, endpoint, input);
-  await acquirePermit(connection.rateLimit, priority, options.signal, endpoint, requestId);
+  const idempotent = isRepeatable(endpoint);
+  const signal = options.signal ?? (idempotent ? connection.cancellation() : undefined);
+  await acquirePermit(connection.rateLimit, priority, signal, endpoint, requestId);
   const answer = await send(connection, {
     method: endpoint.method,
     path: connection.basePath + request.path,
@@ -93,8 +97,8 @@ async function callOnce(
     },
     body: request.body,
     requestId,
-    idempotent: isRepeatable(endpoint),
-    signal: options.signal,
+    idempotent,
+    signal,
     beforeSend: options.beforeSend,
     timeouts: options.timeouts,
     ...(isWrite(endpoint) ? { beforeWrite: connection.beforeWrite } : {}),

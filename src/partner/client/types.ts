@@ -137,6 +137,8 @@ export interface PartnerClientOptions {
   onCall?: ((report: CallReport) => void) | undefined;
   /** Told what answers show of the assumptions, right or wrong. */
   onObserved?: ((observations: readonly Observation[]) => void) | undefined;
+  /** Ends calls that are safe to repeat and have no signal of their own; asked before each call. */
+  cancellation?: (() => AbortSignal | undefined) | undefined;
   /** Wraps each single call, for example with points where a test may kill the process. */
   around?: Around | undefined;
   /** Awaited before each write once its permit is there; a rejection keeps the request from leaving. */

@@ -1,0 +1,94 @@
+import { AsyncLocalStorage } from 'node:async_hooks';
+import { ConnectorError, isConnectorError } from '../src/errors.ts';
+import type { HrisConnection } from '../src/hris/port.ts';
+import type { Priority, RateLimitKeeper } from '../src/rate-limit/rate-limit.ts';
+
+/** What is known of the activity in whose course something runs: a signal that says when to give up. */
+const activity = new AsyncLocalStorage<AbortSignal>();
+
+/** A permit that comes no sooner is waited for without a worker's slot, ms. */
+const PATIENCE_MS = 5_000;
+/** Who waited in vain comes back no sooner, ms. */
+const LEAST_WAIT_MS = 1_000;
+
+/** Runs an activity; its calls are given up when the signal says so. */
+export function inScope<T>(cancelled: AbortSignal, run: () => Promise<T>): Promise<T> {
+  return activity.run(cancelled, run);
+}
+
+/** The signal of the activity in whose course this is asked. */
+export function cancellation(): AbortSignal | undefined {
+  return activity.getStore();
+}
+
+/**
+ * Waits for a permit for some seconds at most, then throws RATE_LIMIT_WAIT with the wait that remains: an activity that
+ * waited on would hold a slot that every tenant needs.
+ */
+export function patient(keeper: RateLimitKeeper): RateLimitKeeper {
+  return {
+    answered: (answer) => keeper.answered(answer),
+    waitMs: (priority) => keeper.waitMs(priority),
+    async acquire(priority, signal) {
+      const waitMs = keeper.waitMs(priority);
+      if (waitMs > PATIENCE_MS) throw mustWait(waitMs);
+      await acquireInTime(keeper, priority, signal);
+    },
+  };
+}
+
+async function acquireInTime(
+  keeper: RateLimitKeeper,
+  priority: Priority,
+  signal: AbortSignal | undefined,
+): Promise<void> {
+  const late = new AbortController();
+  const timer = setTimeout(() => late.abort(), PATIENCE_MS);
+  const cancelled = cancellation();
+  const signals = [late.signal, signal, cancelled].filter((one) => one !== undefined);
+  try {
+    await keeper.acquire(priority, AbortSignal.any(signals));
+  } catch (error) {
+    if (isConnectorError(error) || signal?.aborted === true) throw error;
+    if (cancelled?.aborted === true) throw workerStops(error);
+    if (late.signal.aborted) throw mustWait(keeper.waitMs(priority));
+    throw error;
+  } finally {
+    clearTimeout(timer);
+  }
+}
+
+/** Looks and reads of an HR system, given up with the activity. What writes has a deadline of its own. */
+export function untilCancelled(hris: HrisConnection): HrisConnection {
+  const { employees } = hris;
+  const withActivity = (signal: AbortSignal): AbortSignal => {
+    const cancelled = cancellation();
+    return cancelled === undefined ? signal : AbortSignal.any([signal, cancelled]);
+  };
+  return {
+    ...hris,
+    employees: {
+      ...employees,
+      find: (key, signal) => employees.find(key, withActivity(signal)),
+      read: (id, signal) => employees.read(id, withActivity(signal)),
+    },
+  };
+}
+
+function mustWait(waitMs: number): ConnectorError {
+  return new ConnectorError({
+    code: 'RATE_LIMIT_WAIT',
+    action: 'throttle',
+    message: 'The rate limit gives no permit soon. Nothing was sent; the call is made when its time has come.',
+    retryAfterMs: Math.max(LEAST_WAIT_MS, Math.ceil(waitMs)),
+  });
+}
+
+function workerStops(cause: unknown): ConnectorError {
+  return new ConnectorError({
+    code: 'ABORTED',
+    action: 'retry',
+    message: 'The worker stops, and the call still waited for a permit of the rate limit. Nothing was sent.',
+    cause,
+  });
+}
