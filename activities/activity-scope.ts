@@ -58,10 +58,14 @@ async function acquireInTime(
   }
 }
 
-/** Looks and reads of an HR system, given up with the activity. What writes has a deadline of its own. */
-export function untilCancelled(hris: HrisConnection): HrisConnection {
+/**
+ * Looks and reads of an HR system, given up with the activity; what writes has a deadline of its own. Nothing is asked
+ * of one that does not work: `assertWorks` throws then. The probe alone goes on.
+ */
+export function withinActivity(hris: HrisConnection, assertWorks: () => void): HrisConnection {
   const { employees } = hris;
   const withActivity = (signal: AbortSignal): AbortSignal => {
+    assertWorks();
     const cancelled = cancellation();
     return cancelled === undefined ? signal : AbortSignal.any([signal, cancelled]);
   };
@@ -69,8 +73,8 @@ export function untilCancelled(hris: HrisConnection): HrisConnection {
     ...hris,
     employees: {
       ...employees,
-      find: (key, signal) => employees.find(key, withActivity(signal)),
-      read: (id, signal) => employees.read(id, withActivity(signal)),
+      find: async (key, signal) => employees.find(key, withActivity(signal)),
+      read: async (id, signal) => employees.read(id, withActivity(signal)),
     },
   };
 }

@@ -11,7 +11,8 @@ import { type StreamName, streamNames } from '../src/streams/streams.ts';
 import { loadStreamMapping, loadTenantMapping, openTenantHris } from '../src/tenants/open-hris.ts';
 import type { Tenant } from '../src/tenants/schema.ts';
 import { resolveSecret } from '../src/tenants/secrets.ts';
-import { cancellation, patient, untilCancelled } from './activity-scope.ts';
+import { cancellation, patient, withinActivity } from './activity-scope.ts';
+import { createKeyLatch } from './key-latch.ts';
 
 /** A tenant with its two ends open. */
 export interface Connection {
@@ -47,6 +48,8 @@ export interface ConnectionOptions {
   onObserved?: (tenantId: string, observations: readonly Observation[]) => void;
   /** Awaited directly before each foreign write; rejects while the tenant may not write. */
   beforeWrite: (tenantId: string) => Promise<void>;
+  /** Throws while the tenant's HR system is known not to work. */
+  assertHrisWorks?: (tenantId: string) => void;
 }
 
 /** The tenants of this process, each opened when first needed: one tenant's broken HRIS is no other's trouble. */
@@ -81,16 +84,15 @@ export function createConnections(tenants: readonly Tenant[], options: Connectio
   };
 }
 
-async function openConnection(
-  tenant: Tenant,
-  { requestMs, rateLimitOf, onCall, onObserved, beforeWrite }: ConnectionOptions,
-): Promise<Connection> {
+async function openConnection(tenant: Tenant, options: ConnectionOptions): Promise<Connection> {
+  const { requestMs, rateLimitOf, onCall, onObserved, beforeWrite, assertHrisWorks } = options;
   const mayWrite = (): Promise<void> => beforeWrite(tenant.tenant);
   const apiKey = resolveSecret(tenant.partner.apiKey);
   const mapping = await loadTenantMapping(tenant);
   const landings = await loadLandings(tenant);
   const overrides = Overrides.parse(tenant.partner.overrides);
   const rateLimit = rateLimitOf(tenant.tenant);
+  const key = createKeyLatch(tenant.tenant);
   const partner = createPartnerClient({
     baseUrl: tenant.partner.baseUrl,
     apiKey,
@@ -98,14 +100,18 @@ async function openConnection(
     overrides,
     allowPrivate: tenant.partner.allowPrivateAddress,
     timeouts: { headersMs: requestMs, bodyMs: requestMs },
-    rateLimit: patient(rateLimit),
+    rateLimit: key.guard(patient(rateLimit)),
     cancellation,
-    onCall: (report) => onCall?.(tenant.tenant, report),
+    onCall: (report) => {
+      key.note(report);
+      onCall?.(tenant.tenant, report);
+    },
     onObserved: (observations) => onObserved?.(tenant.tenant, observations),
     around: (operation, run) => withFailpoints(`partner.${operation}`, run),
     beforeWrite: mayWrite,
   });
-  const hris = untilCancelled(guardHris(await openTenantHris(tenant), mayWrite));
+  const open = guardHris(await openTenantHris(tenant), mayWrite);
+  const hris = withinActivity(open, () => assertHrisWorks?.(tenant.tenant));
   const keyFingerprint = createHash('sha256').update(apiKey).digest('hex').slice(0, 16);
   return { tenant, partner, hris, mapping, landings, overrides, keyFingerprint, rateLimit };
 }

@@ -12,6 +12,8 @@ export interface ActivityDeps {
   limits: Limits;
   /** Tenants whose credit gate this process saw close: enrolments on their way to the socket turn back there. */
   closedGates: Set<string>;
+  /** Tenants whose HR system this process saw fail: calls to it wait until its probe passes. */
+  pausedHris: Set<string>;
 }
 
 /** Reaches a hire's workflow. With `start` one is started where none runs; without, `false` says that none runs. */

@@ -4,6 +4,7 @@ import { pauseTenant, readTenantState, recordVerifiedKey } from '../src/store/te
 import { assertKnownCompany } from './assert-known-company.ts';
 import type { Connection } from './connections.ts';
 import type { ActivityDeps } from './deps.ts';
+import { hrisPaused, pauseHris } from './hris-side.ts';
 
 /**
  * Runs work of one tenant with its two ends open. A paused tenant's work waits; a key that no longer works pauses the
@@ -24,6 +25,11 @@ export async function guarded<T>(
     return await work(connection);
   } catch (error) {
     if (!isConnectorError(error) || error.action !== 'reauthorize') throw error;
+    // The partner's side works: its probe would resume the tenant at once, and the next hire pause it again.
+    if (error.code.startsWith('HRIS_')) {
+      await pauseHris(deps, tenantId, error);
+      throw hrisPaused(tenantId, limits.pausedMs);
+    }
     await pause(deps, tenantId, error);
     throw tenantPaused(tenantId, error.code, limits.pausedMs);
   }

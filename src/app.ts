@@ -4,6 +4,7 @@ import type { Registry } from 'prom-client';
 import { createConnections } from '../activities/connections.ts';
 import { createActivities } from '../activities/create-activities.ts';
 import type { ActivityDeps } from '../activities/deps.ts';
+import { hrisPaused } from '../activities/hris-side.ts';
 import { createStageLookup } from '../activities/reconcile/hiring-stages.ts';
 import { type Config, type Places, readConfig, storeUrl } from './config.ts';
 import { armFailpoints, passFailpoint, withFailpoints } from './failpoint.ts';
@@ -97,7 +98,7 @@ async function startWorker(parts: WorkerParts): Promise<RunningWorker> {
   for (const tenant of tenants) await ensureSchedules(hires, tenant);
   const run = Promise.all(workers.map((worker) => worker.run()));
   const relay = wireRelay(deps, hires);
-  const chores = startChores(deps, tenants, config.HIREBRIDGE_PAUSED_MS);
+  const chores = startChores(deps, () => tenants, config.HIREBRIDGE_PAUSED_MS);
   const health = await startHealth({
     port: options.healthPort ?? config.HIREBRIDGE_WORKER_HEALTH_PORT,
     registry,
@@ -145,6 +146,7 @@ function wireActivities(
   hires: HireClient,
   registry: Registry,
 ): ActivityDeps {
+  const pausedHris = new Set<string>();
   gaugeHires(store, registry);
   gaugeAlarms(store, registry);
   return {
@@ -156,10 +158,14 @@ function wireActivities(
       onCall: createCallMetrics(registry),
       onObserved: createEvidenceKeeper(rateLimits, log),
       beforeWrite: (tenantId) => assertThawed(store, tenantId),
+      assertHrisWorks(tenantId) {
+        if (pausedHris.has(tenantId)) throw hrisPaused(tenantId, config.HIREBRIDGE_PAUSED_MS);
+      },
     }),
     signalHire: (hire, about, options) =>
       withFailpoints('temporal.signalHire', () => signalHire(hires, hire, about, options)),
     closedGates: new Set(),
+    pausedHris,
     limits: {
       giveUpMs: config.HIREBRIDGE_GIVE_UP_MS,
       partnerLagMs: config.HIREBRIDGE_PARTNER_LAG_MS,

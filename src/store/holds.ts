@@ -136,15 +136,16 @@ export async function closeTenantHoldsLike(store: Store, tenantId: string, patte
     .execute();
 }
 
-/** Open holds that nobody was told of yet. */
-export async function unnotifiedHolds(store: Store): Promise<HoldRow[]> {
+/** Up to `limit` open holds of a tenant that nobody was told of yet, oldest first. */
+export async function unnotifiedHolds(store: Store, tenantId: string, limit: number): Promise<HoldRow[]> {
   return store.kysely
     .selectFrom('holds')
     .selectAll()
+    .where('tenant_id', '=', tenantId)
     .where('notified_at', 'is', null)
     .where('closed_at', 'is', null)
     .orderBy('opened_at')
-    .limit(100)
+    .limit(limit)
     .execute();
 }
 

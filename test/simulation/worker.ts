@@ -33,6 +33,7 @@ export function startWorker(world: World, process: Process): void {
     connections: createConnections(world, process),
     log,
     closedGates: new Set(),
+    pausedHris: new Set(),
     signalHire: signalHireOver(world, process),
     limits: { giveUpMs: policies.giveUpMs, partnerLagMs: policies.partnerLagMs, pausedMs: policies.pausedMs },
   };

@@ -221,6 +221,12 @@ async function createHolds(db: Kysely<unknown>): Promise<void> {
     .execute();
   await db.schema.createIndex('holds_open').on('holds').columns(['tenant_id', 'closed_at']).execute();
   await db.schema
+    .createIndex('holds_to_notify')
+    .on('holds')
+    .columns(['tenant_id', 'opened_at'])
+    .where(sql<boolean>`notified_at is null and closed_at is null`)
+    .execute();
+  await db.schema
     .createIndex('holds_once_open')
     .unique()
     .on('holds')

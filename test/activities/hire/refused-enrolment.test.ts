@@ -36,6 +36,7 @@ async function hired({ url, key, partner: reader, control }: Sandbox, flow: stri
     connections: { of: async () => connection },
     limits: { giveUpMs: 60_000, partnerLagMs: 0, pausedMs: 0 },
     closedGates: new Set(),
+    pausedHris: new Set(),
   } as unknown as ActivityDeps;
   const { data } = await reader.candidates.get({ params: { candidateId: person.candidateId } });
   return { deps, store, ref, person: data };

@@ -38,6 +38,7 @@ export async function openTenant(hired = 3, stages: Partial<Stages> = {}) {
     log: createLogger('test'),
     limits: { giveUpMs: 1000, partnerLagMs: 0, pausedMs: 1000 },
     closedGates: new Set(),
+    pausedHris: new Set(),
     connections: { of: async () => connection() },
     signalHire: async ({ jobCandidateId }: { jobCandidateId: string }) => {
       started.push(jobCandidateId);

@@ -1,0 +1,136 @@
+import { once } from 'node:events';
+import { createServer, type RequestListener } from 'node:http';
+import type { AddressInfo } from 'node:net';
+import { expect, onTestFinished, test } from 'vitest';
+import type { ActivityDeps } from '../../activities/deps.ts';
+import { ConnectorError } from '../../src/errors.ts';
+import { createRootLogger } from '../../src/log.ts';
+import { listHolds, openHold } from '../../src/store/holds.ts';
+import { openStore, type Store } from '../../src/store/open-store.ts';
+import type { Tenant } from '../../src/tenants/schema.ts';
+import { createBackOff } from '../../src/worker/back-off.ts';
+import { createHrisCheck } from '../../src/worker/check-hris.ts';
+import { startChores } from '../../src/worker/chores.ts';
+import { createNotifier } from '../../src/worker/notify-holds.ts';
+import { until } from '../harness/world.ts';
+
+type Probe = () => Promise<{ ok: true } | { ok: false; error: ConnectorError }>;
+
+const works: Probe = async () => ({ ok: true });
+
+async function depsOver(probe: Probe = works): Promise<ActivityDeps> {
+  const store = await openStore('sqlite::memory:');
+  onTestFinished(() => store.close());
+  const connections = { of: async () => ({ hris: { probe } }) };
+  return {
+    store,
+    log: createRootLogger(undefined, 'silent'),
+    connections,
+    pausedHris: new Set(),
+    closedGates: new Set(),
+  } as unknown as ActivityDeps;
+}
+
+function tenantOf(tenant: string, notify?: string, allowPrivateAddress = true): Tenant {
+  return { tenant, partner: { allowPrivateAddress }, notify } as unknown as Tenant;
+}
+
+/** An address on this machine; what was posted there. */
+async function listen(answer: RequestListener): Promise<string> {
+  const server = createServer(answer).listen(0, '127.0.0.1');
+  await once(server, 'listening');
+  onTestFinished(() => {
+    server.closeAllConnections();
+    server.close();
+  });
+  return `http://127.0.0.1:${(server.address() as AddressInfo).port}/`;
+}
+
+async function hold(store: Store, tenantId: string): Promise<string> {
+  return (await openHold(store, { tenantId, code: 'TEST', message: 'A test.', answers: ['retry'] })).holdId;
+}
+
+async function notified(store: Store): Promise<string[]> {
+  return (await listHolds(store)).filter((one) => one.notified_at !== null).map((one) => one.tenant_id);
+}
+
+test('a tenant whose notify address hangs keeps no other tenant’s holds from being told', async () => {
+  const deps = await depsOver();
+  let hanging = 0;
+  const hangs = await listen(() => (hanging += 1));
+  const answers = await listen((_request, response) => void response.end());
+  await hold(deps.store, 'acme');
+  const tenants = [tenantOf('acme', hangs), tenantOf('globex', answers)];
+  const chores = startChores(deps, () => tenants, 10);
+  onTestFinished(() => chores.close());
+  await until('the first post hangs', async () => hanging > 0);
+  await hold(deps.store, 'globex');
+  await until('globex was told', async () => (await notified(deps.store)).includes('globex'));
+  // Rounds went on all the while, and none began the one that hangs again.
+  expect({ hanging, notified: await notified(deps.store) }).toEqual({ hanging: 1, notified: ['globex'] });
+});
+
+test('chores end although one of them hangs', async () => {
+  const deps = await depsOver(() => new Promise(() => undefined));
+  let hanging = 0;
+  const hangs = await listen(() => (hanging += 1));
+  await hold(deps.store, 'acme');
+  const chores = startChores(deps, () => [tenantOf('acme', hangs)], 10);
+  await until('the post hangs', async () => hanging > 0);
+  await chores.close();
+  expect(await notified(deps.store)).toEqual([]);
+});
+
+test('a notify address inside the network is not called unless the tenant’s file allows it', async () => {
+  const deps = await depsOver();
+  let called = 0;
+  const address = await listen((_request, response) => {
+    called += 1;
+    response.end();
+  });
+  const byName = address.replace('127.0.0.1', 'localhost');
+  await hold(deps.store, 'acme');
+  const notify = createNotifier(deps);
+  const { signal } = new AbortController();
+  expect(await notify(tenantOf('acme', address, false), signal)).toBe(false);
+  expect(await notify(tenantOf('acme', byName, false), signal)).toBe(false);
+  expect(called).toBe(0);
+  expect(await notify(tenantOf('acme', address, true), signal)).toBe(true);
+  expect(called).toBe(1);
+});
+
+test('an HR system that comes and goes is one hold, which closes after three good probes in a row', async () => {
+  const down = new ConnectorError({ code: 'HRIS_UNREACHABLE', action: 'retry', message: 'It does not answer.' });
+  const says = [true, false, true, false, false, true, false, true, true, true];
+  const answers = says.values();
+  const deps = await depsOver(async () => (answers.next().value === true ? { ok: true } : { ok: false, error: down }));
+  const check = createHrisCheck(deps);
+  const seen: string[] = [];
+  for (const _ of says) {
+    await check(tenantOf('acme'), new AbortController().signal);
+    seen.push(`${(await listHolds(deps.store)).length}${deps.pausedHris.has('acme') ? ' paused' : ''}`);
+  }
+  expect(seen).toEqual(['0', '0', '0', '0', ...Array(5).fill('1 paused'), '0']);
+  expect(await listHolds(deps.store, { all: true })).toHaveLength(1);
+});
+
+test('an HR system that is down from the start is a hold at once', async () => {
+  const down = new ConnectorError({ code: 'HRIS_UNREACHABLE', action: 'retry', message: 'It does not answer.' });
+  const deps = await depsOver(async () => ({ ok: false, error: down }));
+  await createHrisCheck(deps)(tenantOf('acme'), new AbortController().signal);
+  expect(await listHolds(deps.store)).toMatchObject([{ code: 'HRIS_UNREACHABLE', job_candidate_id: null }]);
+});
+
+test('what fails is tried ever later, up to a limit, and soon again after a success', () => {
+  const clock = { now: 0 };
+  const backOff = createBackOff(1_000, 5_000, () => clock.now);
+  const waits = [1, 2, 3, 4].map(() => {
+    backOff.failed('acme');
+    const from = clock.now;
+    while (!backOff.isDue('acme')) clock.now += 500;
+    return clock.now - from;
+  });
+  expect(waits).toEqual([1_000, 2_000, 4_000, 5_000]);
+  backOff.succeeded('acme', 0);
+  expect(backOff.isDue('acme')).toBe(true);
+});
