@@ -23,15 +23,16 @@ async function run(name, input, done) {
 
 /**
  * A button for one action. `given` fields are fixed, `ask` names those a form asks for (all others of the action when
- * it is left out, none when it is empty), `preset` is what stands in them. `next` gets the result.
+ * it is left out, none when it is empty), `preset` is what stands in them, `lists` where pickers choose from that are
+ * not told by the field's name. `next` gets the result.
  */
-export function actButton(label, name, { given = {}, ask, preset = {}, tone = '', sure, next } = {}) {
+export function actButton(label, name, { given = {}, ask, preset = {}, lists, tone = '', sure, next } = {}) {
   const done = `${label}: done`;
   const onclick = async (event) => {
     const button = event.currentTarget;
     if (sure !== undefined && !(await confirmed(label, sure))) return;
     if (ask?.length !== 0) {
-      await askFor(label, name, { given, ask, preset, done, next });
+      await askFor(label, name, { given, ask, preset, lists, done, next });
       return;
     }
     button.disabled = true;
@@ -77,8 +78,8 @@ function confirmed(label, question) {
   return promise;
 }
 
-async function askFor(label, name, { given, ask, preset, done, next }) {
-  const { form } = await actionForm(name, { given, ask, preset, label, done, finished });
+async function askFor(label, name, { next, ...how }) {
+  const { form } = await actionForm(name, { ...how, label, finished });
   const cancel = make('button', { type: 'button', onclick: () => box.close() }, 'Cancel');
   form.querySelector('.actions').append(cancel);
   const box = dialog(label, form);
@@ -91,10 +92,11 @@ async function askFor(label, name, { given, ask, preset, done, next }) {
 }
 
 /** The form of an action; what is refused is told above its buttons. */
-export async function actionForm(name, { given = {}, ask, preset = {}, label, done, finished }) {
+export async function actionForm(name, { given = {}, ask, preset = {}, lists, label, done, finished }) {
   const action = (await actions()).get(name);
   const schema = askedOf(action.input, given, ask);
-  const fields = fieldsOf(schema, preset);
+  const fields = fieldsOf(schema, preset, lists);
+  const before = valuesOf(fields);
   const alert = make('p', { className: 'notice bad', role: 'alert', hidden: true });
   const submit = make('button', { className: 'primary' }, label);
   const onsubmit = async (event) => {
@@ -102,7 +104,7 @@ export async function actionForm(name, { given = {}, ask, preset = {}, label, do
     submit.disabled = true;
     alert.hidden = true;
     try {
-      finished?.(await run(name, { ...valuesOf(fields), ...given }, done));
+      finished?.(await run(name, { ...changed(before, valuesOf(fields)), ...given }, done));
     } catch (error) {
       alert.textContent = reason(error);
       alert.hidden = false;
@@ -110,9 +112,17 @@ export async function actionForm(name, { given = {}, ask, preset = {}, label, do
       submit.disabled = false;
     }
   };
-  const content = fields.length > 0 && laidOut(fields, schema.required);
+  const order = ask !== undefined && ask.length > 0;
+  const content = fields.length > 0 && laidOut(fields, schema.required, order);
   const form = make('form', { onsubmit }, content, alert, make('div', { className: 'actions' }, submit));
   return { form, summary: action.summary };
+}
+
+/** Of the fields of a record that is edited (`fields` in every such action), only what is not as it was. */
+function changed(before, { fields, ...rest }) {
+  if (fields === undefined) return rest;
+  const isNew = ([name, value]) => JSON.stringify(value) !== JSON.stringify(before.fields?.[name]);
+  return { ...rest, fields: Object.fromEntries(Object.entries(fields).filter(isNew)) };
 }
 
 /** The schema without what is given; `ask` also says the order. */
@@ -122,11 +132,6 @@ function askedOf({ properties = {}, required = [] }, given, ask) {
     properties: Object.fromEntries(names.map((name) => [name, properties[name]])),
     required: required.filter((name) => names.includes(name)),
   };
-}
-
-/** Whether the sandbox knows an action of this name. */
-export async function has(name) {
-  return (await actions()).has(name);
 }
 
 /** `setJobStatus` as the label of a button. */

@@ -1,7 +1,8 @@
 import { actButton } from './acts.js';
 import { browse } from './api.js';
 import { badge, card, external, facts, fieldLabel, make, minute, raw, words } from './dom.js';
-import { bookingRows, enrolmentRows, head, interviewRows } from './people-views.js';
+import { head } from './people-views.js';
+import { bookingRows, enrolmentRows, interviewRows } from './rows.js';
 
 /** One person on one job: everything from the first stage to the signed offer is done here. */
 export async function applicationView(id) {

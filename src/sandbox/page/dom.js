@@ -21,14 +21,32 @@ function asNode(child) {
 
 /** `AI_VIDEO_INTERVIEW` and `partial_submission` as a person reads them. */
 export function words(text) {
-  const plain = String(text).replaceAll(/[_-]/g, ' ').toLowerCase();
-  return plain.charAt(0).toUpperCase() + plain.slice(1);
+  const isName = /^([A-Z0-9_]+|[a-z0-9_-]+)$/.test(text);
+  const plain = isName ? text.replaceAll(/[_-]/g, ' ').toLowerCase() : String(text);
+  return (plain.charAt(0).toUpperCase() + plain.slice(1)).replace(/^Ai /, 'AI ');
 }
 
+const LABELS = {
+  as: 'End as',
+  holding: 'Only calls that hold this text',
+  items: 'Records changed',
+  jobCandidateId: 'Application',
+  jobCandidateIds: 'Applications',
+  ms: 'Milliseconds',
+  nth: 'Only these matches, by number',
+  on: 'Operation or event',
+  onboardingCandidateId: 'Enrolment',
+  phone: 'Phone',
+  probability: 'Probability, 0 to 1',
+  scheduledStartAt: 'Time',
+  scored: 'Scored by the platform',
+  times: 'At most so often',
+};
 const ACRONYMS = { ctc: 'salary', url: 'URL', ms: 'ms', id: 'id', api: 'API', ai: 'AI', cefr: 'CEFR' };
 
 /** The name of a field as its label: `jobCandidateIds` is `Job candidates`, `expectedCTC` is `Expected salary`. */
 export function fieldLabel(name) {
+  if (Object.hasOwn(LABELS, name)) return LABELS[name];
   const parts = name
     .replace(/(?<=[a-z])Ids?$/, (end) => (end === 'Ids' ? 's' : ''))
     .replaceAll(/([a-z])([A-Z])/g, '$1 $2')

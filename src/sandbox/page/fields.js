@@ -6,13 +6,13 @@ const INPUT_TYPES = { date: 'date', email: 'email', uri: 'url', e164: 'tel' };
 
 /**
  * One field by its JSON Schema: `element` to show, `value()` what was entered, undefined when nothing was. `preset` is
- * what stands there at first.
+ * what stands there at first, `from` the list that a picker takes its records from.
  */
-export function field(name, schema, { required = false, preset } = {}) {
+function field(name, schema, { required, preset, from }) {
   const simple = simplified(schema);
-  const facts = { name, schema: simple, required, preset: preset ?? simple.default };
-  const make_ = KIND_OF.find(([is]) => is(facts))?.[1] ?? textField;
-  return make_(facts);
+  const facts = { name, schema: simple, required, preset: preset ?? simple.default, from };
+  const draw = KIND_OF.find(([is]) => is(facts))?.[1] ?? textField;
+  return draw(facts);
 }
 
 /** Of several forms allowed, the one a person fills in; null is said by leaving the field empty. */
@@ -29,8 +29,8 @@ function simplified(schema) {
 }
 
 const KIND_OF = [
-  [({ name, schema }) => pickedFrom(name) !== undefined && schema.type === 'array', manyPickerField],
-  [({ name, schema }) => pickedFrom(name) !== undefined && schema.type !== 'object', pickerField],
+  [({ from, schema }) => from !== undefined && schema.type === 'array', manyPickerField],
+  [({ from, schema }) => from !== undefined && schema.type !== 'object', pickerField],
   [({ schema }) => schema.type === 'boolean' || schema.enum !== undefined, choiceField],
   [({ schema }) => schema.type === 'array' && schema.items.enum !== undefined, choicesField],
   [({ schema }) => schema.type === 'array' && schema.items.type === 'object', rowsField],
@@ -45,13 +45,13 @@ function labelled(name, required, ...content) {
   return make('label', {}, make('span', {}, fieldLabel(name), mark), ...content);
 }
 
-function pickerField({ name, required, preset }) {
-  const { element, value } = picker(pickedFrom(name), { required, chosen: preset });
+function pickerField({ name, required, from }) {
+  const { element, value } = picker(from, { required });
   return { element: labelled(name, required, ...element), value };
 }
 
-function manyPickerField({ name, required }) {
-  const { element, value } = manyPicker(pickedFrom(name), { required });
+function manyPickerField({ name, required, from }) {
+  const { element, value } = manyPicker(from, { required });
   return { element: labelled(name, required, ...element), value };
 }
 
@@ -118,7 +118,7 @@ function numbersField(facts) {
 function textField({ name, schema, required, preset }) {
   if (schema.format === 'date-time') return instantField({ name, required });
   const isLong = LONG.test(name) && schema.format === undefined && (schema.maxLength ?? 1000) > 200;
-  const value = typeof preset === 'string' ? preset : '';
+  const value = Array.isArray(preset) ? preset.join(', ') : String(preset ?? '');
   const type = INPUT_TYPES[schema.format] ?? (/email/i.test(name) ? 'email' : 'text');
   const input = isLong ? make('textarea', { rows: 2, value, required }) : make('input', { type, value, required });
   const typed = () => (schema.type === 'string' ? input.value : asWritten(input.value));
@@ -133,21 +133,23 @@ function instantField({ name, required }) {
 
 /** Several fields that belong together. */
 function groupField({ name, schema, required, preset = {} }) {
-  const fields = fieldsOf(schema, preset);
+  const group = groupOf(schema, preset);
   const value = () => {
-    const values = valuesOf(fields);
+    const values = group.value();
     return Object.keys(values).length === 0 && !required ? undefined : values;
   };
-  const legend = make('legend', {}, fieldLabel(name));
-  return { element: make('fieldset', {}, legend, laidOut(fields, schema.required)), value };
+  return { element: make('fieldset', {}, make('legend', {}, fieldLabel(name)), group.element), value };
 }
 
 const FEW = 8;
 const MAIN = /^(firstName|lastName|email|phone|title|currentJobTitle|city|country|workMode|description|status|name)$/;
 
 /** Fields side by side; of very many only those that matter first, the others a click away. */
-export function laidOut(fields, required = []) {
-  const isMain = ([name]) => fields.length <= FEW || required.includes(name) || MAIN.test(name);
+export function laidOut(fields, required = [], areAllMain = false) {
+  const single = fields.length === 1 && fields[0][1].element;
+  // One group alone needs no frame around it, and its name says nothing that the title does not.
+  if (single?.tagName === 'FIELDSET') single.className = 'bare';
+  const isMain = ([name]) => areAllMain || fields.length <= FEW || required.includes(name) || MAIN.test(name);
   const grid = (some) => make('div', { className: 'grid' }, ...some.map(([, one]) => one.element));
   const others = fields.filter((one) => !isMain(one));
   const more = others.length > 0 && make('details', {}, make('summary', {}, 'More fields'), grid(others));
@@ -155,10 +157,13 @@ export function laidOut(fields, required = []) {
 }
 
 /** The fields of an object: those required first. */
-export function fieldsOf({ properties = {}, required = [] }, preset = {}) {
+export function fieldsOf({ properties = {}, required = [] }, preset = {}, lists = {}) {
   return Object.entries(properties)
     .toSorted(([a], [b]) => Number(required.includes(b)) - Number(required.includes(a)))
-    .map(([name, one]) => [name, field(name, one, { required: required.includes(name), preset: preset[name] })]);
+    .map(([name, one]) => {
+      const facts = { required: required.includes(name), preset: preset[name], from: pickedFrom(name, lists) };
+      return [name, field(name, one, facts)];
+    });
 }
 
 export function valuesOf(fields) {
@@ -171,24 +176,16 @@ export function valuesOf(fields) {
 function rowsField({ name, schema, required, preset }) {
   const rows = new Set();
   const list = make('div', { className: 'rows' });
-  const item = { ...schema.items, properties: schema.items.properties ?? {} };
-  const isFree = Object.keys(item.properties).length === 0;
+  const isFree = Object.keys(schema.items.properties ?? {}).length === 0;
 
-  function add(given) {
-    const fields = isFree ? undefined : fieldsOf(item, given);
-    const pairs = isFree ? pairsField({ name: 'fields' }) : undefined;
-    const row = { value: () => (fields ? valuesOf(fields) : (pairs.value() ?? {})) };
+  function add(given = {}) {
+    const row = isFree ? pairsField({ name: 'fields', preset: given }) : groupOf(schema.items, given);
     const remove = () => {
       rows.delete(row);
       box.remove();
     };
     const button = make('button', { type: 'button', className: 'quiet', onclick: remove }, 'Remove');
-    const box = make(
-      'div',
-      { className: 'row grid' },
-      ...(fields?.map(([, one]) => one.element) ?? [pairs.element]),
-      button,
-    );
+    const box = make('div', { className: 'row' }, row.element, button);
     rows.add(row);
     list.append(box);
   }
@@ -197,23 +194,29 @@ function rowsField({ name, schema, required, preset }) {
   const more = make('button', { type: 'button', className: 'quiet', onclick: () => add() }, 'Add one');
   return {
     element: make('fieldset', {}, make('legend', {}, fieldLabel(name)), list, more),
-    value: () => (rows.size === 0 ? undefined : [...rows].map((row) => row.value())),
+    value: () => (rows.size === 0 ? undefined : [...rows].map((row) => row.value() ?? {})),
   };
 }
 
+function groupOf(schema, preset) {
+  const fields = fieldsOf(schema, preset);
+  return { element: laidOut(fields, schema.required), value: () => valuesOf(fields) };
+}
+
 /** Fields that nobody named beforehand: a name and a value a line. */
-function pairsField({ name }) {
+function pairsField({ name, preset }) {
   const lines = make('div', { className: 'rows' });
-  const add = () =>
+  const add = (key = '', value = '') =>
     lines.append(
       make(
         'div',
         { className: 'pair' },
-        make('input', { type: 'text', placeholder: 'name', 'aria-label': 'Name' }),
-        make('input', { type: 'text', placeholder: 'value', 'aria-label': 'Value' }),
+        make('input', { type: 'text', placeholder: 'name', 'aria-label': 'Name', value: key }),
+        make('input', { type: 'text', placeholder: 'value', 'aria-label': 'Value', value: written(value) }),
       ),
     );
-  const more = make('button', { type: 'button', className: 'quiet', onclick: add }, 'Add a field');
+  for (const [key, value] of Object.entries(preset ?? {})) if (value !== null) add(key, value);
+  const more = make('button', { type: 'button', className: 'quiet', onclick: () => add() }, 'Add a field');
   const entries = () =>
     [...lines.children].map((line) => [...line.querySelectorAll('input')].map((input) => input.value.trim()));
   return {
@@ -223,6 +226,10 @@ function pairsField({ name }) {
       return named.length === 0 ? undefined : Object.fromEntries(named.map(([key, text]) => [key, asWritten(text)]));
     },
   };
+}
+
+function written(value) {
+  return typeof value === 'string' ? value : JSON.stringify(value);
 }
 
 /** A number, true, or a list where the text is one; otherwise the text itself. */

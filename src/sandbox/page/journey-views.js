@@ -77,17 +77,17 @@ const INTERVIEW_ACTS = {
     actButton('Leave', 'leaveInterview', { given, ask: [] }),
     actButton('Break off', 'breakInterview', { given, ask: [] }),
   ],
-  PAUSED: ({ given, known }) => [
+  PAUSED: ({ given }) => [
     actButton('Come back', 'resumeInterview', { given, ask: [], tone: 'primary' }),
-    known.has('timeOutInterview') && actButton('Time out', 'timeOutInterview', { given, ask: [] }),
+    actButton('Time out', 'timeOutInterview', { given, ask: [] }),
   ],
 };
 
 /** One invitation and the interview taken on it. */
-export async function interviewView(id, known) {
+export async function interviewView(id) {
   const { row, submission, assessmentId, assessmentUrl, questions } = await browse(`interviews/${id}`);
   const who = { assessmentId, emailAddress: row.email };
-  const acts = INTERVIEW_ACTS[row.status]?.({ who, given: { submissionId: row.submissionId }, known }) ?? [];
+  const acts = INTERVIEW_ACTS[row.status]?.({ who, given: { submissionId: row.submissionId } }) ?? [];
   const mayScore = submission !== null && submission.endedAt !== null && submission.scoredAt === null;
   const score = { given: { submissionId: row.submissionId }, ask: ['score'], tone: 'primary' };
   return make(

@@ -1,6 +1,7 @@
 import { actButton } from './acts.js';
 import { badge, day, minute } from './dom.js';
 import { listView } from './list-view.js';
+import { bookingActs } from './rows.js';
 
 const STAGES = [
   'SOURCED',
@@ -100,18 +101,21 @@ export const LISTS = {
       acts: [
         actButton('Invite somebody', 'inviteToInterview', { tone: 'primary' }),
         actButton('New interview', 'createAssessment'),
+        actButton('Results page', 'configureSharePage'),
       ],
     }),
 
   bookings: () =>
     listView('Bookings', {
       kind: 'bookings',
+      statuses: ['BOOKED', 'CHECKED_IN', 'NO_SHOW', 'CANCELLED'],
       empty: 'Nobody has booked. Send a booking link from an application.',
       columns: [
         ['Person', (row) => row.person],
         ['For', (row) => row.schedule],
         ['When', (row) => minute(row.startAt)],
-        ['', (row) => actButton('Cancel', 'cancelBooking', { given: { bookingId: row.id }, ask: [], tone: 'quiet' })],
+        ['Status', (row) => badge(row.status)],
+        ['', bookingActs],
       ],
       acts: [
         actButton('Send a booking link', 'sendBookingLink', { tone: 'primary' }),

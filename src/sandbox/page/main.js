@@ -1,4 +1,4 @@
-import { actions, company, read } from './api.js';
+import { company, read } from './api.js';
 import { applicationView } from './application-view.js';
 import { actionsView, companyView } from './company-view.js';
 import { make } from './dom.js';
@@ -48,8 +48,7 @@ async function draw({ moved }) {
   const { part, id } = place();
   drawn += 1;
   const mine = drawn;
-  const known = await actions();
-  const view = await shown(part, id, known);
+  const view = await shown(part, id);
   if (mine !== drawn) return;
   ({ refresh } = view);
   if (!moved && sameAs(view.element ?? view)) return;
@@ -70,9 +69,9 @@ function sameAs(next) {
   return plain(main.firstElementChild) === plain(next);
 }
 
-async function shown(part, id, known) {
+async function shown(part, id) {
   try {
-    const view = await (id === undefined ? SCREENS[part](known) : RECORDS[part](id, known));
+    const view = await (id === undefined ? SCREENS[part]() : RECORDS[part](id));
     await view.ready;
     return view;
   } catch (error) {

@@ -1,7 +1,8 @@
 import { actButton } from './acts.js';
 import { browse } from './api.js';
-import { badge, card, day, external, facts, fieldLabel, make, minute, raw, table } from './dom.js';
+import { badge, card, day, facts, fieldLabel, make, raw, words } from './dom.js';
 import { applicationsOf } from './lists.js';
+import { applicationRows, enrolmentRows, interviewRows } from './rows.js';
 
 /** The head of a record: what it is, how it stands, and what can be done to it. */
 export function head(back, title, status, acts) {
@@ -38,7 +39,7 @@ export async function jobView(id) {
         }),
     ]),
     card(
-      undefined,
+      'In each stage',
       make(
         'ol',
         { className: 'funnel', 'aria-label': 'People in each stage' },
@@ -50,12 +51,12 @@ export async function jobView(id) {
       'Details',
       facts([
         ['Place', [job.city, job.state, job.country].filter(Boolean).join(', ')],
-        ['Work mode', job.workMode],
+        ['Work mode', job.workMode && words(job.workMode)],
         ['Contract', job.contractType],
         ['Salary', job.salaryCurrency && `${job.salaryRangeFrom} to ${job.salaryRangeTo} ${job.salaryCurrency}`],
         ['Created', day(job.createdAt)],
-        ['Description', job.description],
       ]),
+      make('p', { className: 'text' }, job.description),
       raw('As the API answers it', { ...job, pipelineId }),
     ),
   );
@@ -119,52 +120,4 @@ function history(title, entries) {
       .map(([, value]) => value)
       .join(', ');
   return make('div', {}, make('h3', {}, title), make('ul', {}, ...entries.map((entry) => make('li', {}, line(entry)))));
-}
-
-function applicationRows(rows) {
-  const lines = rows.map((row) => ({
-    href: `#/applications/${row.id}`,
-    cells: [row.job, badge(row.rejected === 1 ? 'REJECTED' : row.stageType), day(row.appliedAt ?? row.addedAt)],
-  }));
-  return table(['Job', 'Stage', 'Since'], lines, 'On no job.');
-}
-
-export function interviewRows(rows) {
-  const lines = rows.map((row) => ({
-    href: `#/interviews/${row.id}`,
-    cells: [row.assessment, badge(row.status), row.score ?? '', minute(row.invitedAt)],
-  }));
-  return table(['Interview', 'Status', 'Score', 'Invited'], lines, 'Not invited.');
-}
-
-export function enrolmentRows(rows) {
-  const lines = rows.map((row) => ({
-    href: `#/enrolments/${row.id}`,
-    cells: [row.flow, badge(row.status), day(row.enrolledAt)],
-  }));
-  return table(['Flow', 'Status', 'Enrolled'], lines, 'Not enrolled.');
-}
-
-export function bookingRows(rows, links) {
-  const lines = [
-    ...rows.map((row) => ({
-      cells: [
-        row.schedule,
-        badge('BOOKED'),
-        minute(row.startAt),
-        actButton('Cancel', 'cancelBooking', { given: { bookingId: row.id }, ask: [], tone: 'quiet' }),
-      ],
-    })),
-    ...links
-      .filter(({ status }) => status === 'ACTIVE')
-      .map((link) => ({
-        cells: [
-          link.schedule,
-          badge('SENT'),
-          external(link.url, 'Open the booking page'),
-          actButton('Revoke', 'revokeBookingLink', { given: { bookingLinkId: link.id }, ask: [], tone: 'quiet' }),
-        ],
-      })),
-  ];
-  return table(['For', 'Status', 'When', ''], lines, 'Nothing booked, no link sent.');
 }

@@ -29,14 +29,15 @@ const KINDS = {
   userId: 'users',
 };
 
-export function pickedFrom(name) {
-  return KINDS[name];
+/** Where a field's records come from; `from` names a list for a field that has none of its own. */
+export function pickedFrom(name, from) {
+  return from?.[name] ?? KINDS[name];
 }
 
 let number = 0;
 
 /** A field that finds one record by its name: `value()` is the id. */
-export function picker(kind, { required = false, chosen } = {}) {
+export function picker(kind, { required = false } = {}) {
   number += 1;
   const ids = new Map();
   const options = make('datalist', { id: `choices-${number}` });
@@ -64,10 +65,6 @@ export function picker(kind, { required = false, chosen } = {}) {
     input.setCustomValidity(isWrong ? 'Choose one from the list' : '');
   }
 
-  if (chosen !== undefined) {
-    ids.set(chosen.label, chosen.id);
-    input.value = chosen.label;
-  }
   return { element: [input, options], input, value: () => ids.get(input.value) };
 }
 

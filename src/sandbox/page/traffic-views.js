@@ -88,7 +88,7 @@ export function requestsView() {
   });
 }
 
-export function deliveriesView(known) {
+export function deliveriesView() {
   return log('Deliveries', {
     hint: 'The last 100 attempts to deliver an event, with the payload and how the receiver answered.',
     empty: 'No delivery yet. Set a webhook address on the company page.',
@@ -104,8 +104,7 @@ export function deliveriesView(known) {
           make('span', { className: 'soft' }, `attempt ${one.attempt}`),
         ],
         one.error && make('p', { className: 'notice bad' }, one.error),
-        known.has('redeliver') &&
-          actButton('Deliver again', 'redeliver', { given: { deliveryId: one.deliveryId }, ask: [] }),
+        actButton('Deliver again', 'redeliver', { given: { deliveryId: one.deliveryId }, ask: [] }),
         make('div', { className: 'bodies' }, body('Payload', one.payload), body('Answer', one.answer ?? '')),
       ),
   });

@@ -1,10 +1,14 @@
+import { DateTime } from 'luxon';
 import type { Context } from '../../context.ts';
+import { iso } from '../../context.ts';
 import { notFound } from '../../errors.ts';
 import { signingUrl } from '../../signing-urls.ts';
 import { questionsOf, renderQuestion } from '../assessments/assessment-questions.ts';
 import { assessmentUrl } from '../assessments/assessments.ts';
 import { inviteById } from '../assessments/invites.ts';
 import { renderSubmission, submissionOf } from '../assessments/submissions.ts';
+import { findSchedule, type Schedule } from '../booking/booking-schedules.ts';
+import { freeSlots } from '../booking/booking-slots.ts';
 import { findCandidate } from '../candidates/candidates.ts';
 import { renderApplication } from '../job-candidates/application-record.ts';
 import { findJobCandidate, renderJobCandidate } from '../job-candidates/job-candidates.ts';
@@ -56,6 +60,7 @@ const DETAILS: Record<string, Detail> = {
       assessmentUrl: assessmentUrl(ctx.state, invite.assessmentId),
     };
   },
+  slots: (ctx, id) => ({ rows: slotRows(ctx, findSchedule(ctx, id)), more: false }),
   offers: (ctx, id) => ({ offer: offerInFull(ctx, findOffer(ctx, id)) }),
 };
 
@@ -81,6 +86,17 @@ function offersOf(ctx: Context, jobCandidateId: number): unknown[] {
   return rowsWhere(ctx, 'offers', 'o.job_candidate_id = ?', jobCandidateId).map(({ id }) =>
     offerInFull(ctx, findOffer(ctx, String(id))),
   );
+}
+
+const SLOT_DAYS = 14;
+
+/** The free slots of the next days, told in the schedule's own time; an action wants the instant. */
+function slotRows(ctx: Context, schedule: Schedule): Row[] {
+  const { timezone } = schedule;
+  return freeSlots(ctx, schedule, ctx.now, ctx.now + SLOT_DAYS * 86_400_000).map(({ start }) => ({
+    id: iso(start),
+    label: DateTime.fromMillis(start, { zone: timezone, locale: 'en-GB' }).toFormat(`ccc d LLL, HH:mm`),
+  }));
 }
 
 /** With the addresses where the signers sign. */

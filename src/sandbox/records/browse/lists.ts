@@ -74,12 +74,13 @@ export const LISTS: Record<string, Source> = {
   bookings: {
     select: `select b.id, coalesce(${PERSON}, b.entity_id) || ', ' || (h.body ->> 'name') as label,
       coalesce(${PERSON}, b.entity_id) as person, h.body ->> 'name' as schedule, b.start_at as startAt,
-      b.entity_id as entityId, l.token
-      from bookings b join booking_schedules h on h.id = b.schedule_id left join booking_links l on l.id = b.link_id
+      b.schedule_id as scheduleId, iif(b.cancelled = 1, 'CANCELLED', coalesce(b.attendance, 'BOOKED')) as status
+      from bookings b join booking_schedules h on h.id = b.schedule_id
       left join job_candidates a on b.entity_type = 'JOB_CANDIDATE' and a.id = b.entity_id
       left join candidates c on c.id = a.candidate_id`,
     alias: 'b',
     search: `concat_ws(' ', c.body ->> 'firstName', c.body ->> 'lastName', c.email, h.body ->> 'name')`,
-    order: 'b.cancelled, b.seq desc',
+    status: "iif(b.cancelled = 1, 'CANCELLED', coalesce(b.attendance, 'BOOKED')) = ?",
+    order: 'b.seq desc',
   },
 };
