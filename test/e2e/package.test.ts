@@ -71,7 +71,10 @@ test(
     const answer = await fetch(`${url}/jobs`, { headers: { authorization: `Bearer ${key}` } });
     expect(await answer.json()).toMatchObject({ totalJobs: 2 });
     const [, control] = /control plane\s+(\S+)/.exec(told) ?? [];
-    expect(await (await fetch(`${control}/`)).text()).toContain('<html');
+    const page = await (await fetch(`${control}/`)).text();
+    const parts = [...page.matchAll(/(?:src|href)="(\/page\/[^"]+)"/g)].map(([, part]) => `${control}${part}`);
+    const answers = await Promise.all(parts.map(async (part) => (await fetch(part)).status));
+    expect(new Set(answers)).toEqual(new Set([200]));
   },
   MINUTES,
 );
