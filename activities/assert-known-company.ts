@@ -11,7 +11,7 @@ import { fetchJobCandidates } from './presence/fetch-job-candidates.ts';
 const MOST_PEOPLE = 5;
 
 /** A tenant and its partner; the HR system need not be open. */
-type PartnerSide = Pick<Connection, 'tenant' | 'partner'>;
+type PartnerSide = Pick<Connection, 'tenant' | 'partner' | 'keyFingerprint'>;
 
 /**
  * The known-good read: with this key, is something still there that the tenant is known to have? Another company's key
@@ -19,7 +19,7 @@ type PartnerSide = Pick<Connection, 'tenant' | 'partner'>;
  * COMPANY_MISMATCH (reauthorize). A tenant of which nothing is known yet passes.
  */
 export async function assertKnownCompany(store: Store, connection: PartnerSide): Promise<void> {
-  const known = await readCompanyJobs(store, connection.tenant.tenant);
+  const known = await readCompanyJobs(store, connection.tenant.tenant, connection.keyFingerprint);
   if (known.length === 0) return;
   const listed: Record<string, unknown>[] = [];
   for await (const page of connection.partner.pages(contract.jobs.list, {}, { priority: 'live' })) {
@@ -35,7 +35,7 @@ export async function assertSameCompany(
   connection: PartnerSide,
   listed: readonly Record<string, unknown>[],
 ): Promise<void> {
-  const known = await readCompanyJobs(store, connection.tenant.tenant);
+  const known = await readCompanyJobs(store, connection.tenant.tenant, connection.keyFingerprint);
   if (known.length === 0) return;
   const evidence = compareJobs(known, listed);
   if (evidence === 'same') return;

@@ -1,9 +1,10 @@
-import { createHash } from 'node:crypto';
 import { ConnectorError } from '../src/errors.ts';
 import { withFailpoints } from '../src/failpoint.ts';
 import type { HrisConnection } from '../src/hris/port.ts';
+import type { Logger } from '../src/log.ts';
 import type { Mapping } from '../src/mapping/load-mapping.ts';
 import { createPartnerClient, type PartnerClient } from '../src/partner/client/create-partner-client.ts';
+import { fingerprintOf } from '../src/partner/client/key-format.ts';
 import type { CallReport, Observation } from '../src/partner/client/types.ts';
 import { Overrides } from '../src/partner/contract/overrides.ts';
 import type { SharedRateLimit } from '../src/rate-limit/shared-rate-limit.ts';
@@ -26,6 +27,8 @@ export interface Connection {
   overrides: Overrides;
   /** Names the partner key without showing it. */
   keyFingerprint: string;
+  /** For what a person should hear of. */
+  log?: Logger;
   /** What every process of the fleet may ask of this partner, and when. */
   rateLimit?: SharedRateLimit;
 }
@@ -44,6 +47,7 @@ export interface ConnectionOptions {
   requestMs: number;
   /** The shared rate limit of a tenant at its partner. */
   rateLimitOf: (tenantId: string) => SharedRateLimit;
+  log?: Logger;
   onCall?: (tenantId: string, report: CallReport) => void;
   onObserved?: (tenantId: string, observations: readonly Observation[]) => void;
   /** Awaited directly before each foreign write; rejects while the tenant may not write. */
@@ -85,7 +89,7 @@ export function createConnections(tenants: readonly Tenant[], options: Connectio
 }
 
 async function openConnection(tenant: Tenant, options: ConnectionOptions): Promise<Connection> {
-  const { requestMs, rateLimitOf, onCall, onObserved, beforeWrite, assertHrisWorks } = options;
+  const { requestMs, rateLimitOf, log, onCall, onObserved, beforeWrite, assertHrisWorks } = options;
   const mayWrite = (): Promise<void> => beforeWrite(tenant.tenant);
   const apiKey = resolveSecret(tenant.partner.apiKey);
   const mapping = await loadTenantMapping(tenant);
@@ -112,8 +116,9 @@ async function openConnection(tenant: Tenant, options: ConnectionOptions): Promi
   });
   const open = guardHris(await openTenantHris(tenant), mayWrite);
   const hris = withinActivity(open, () => assertHrisWorks?.(tenant.tenant));
-  const keyFingerprint = createHash('sha256').update(apiKey).digest('hex').slice(0, 16);
-  return { tenant, partner, hris, mapping, landings, overrides, keyFingerprint, rateLimit };
+  const keyFingerprint = fingerprintOf(apiKey);
+  const told = log === undefined ? {} : { log };
+  return { tenant, partner, hris, mapping, landings, overrides, keyFingerprint, rateLimit, ...told };
 }
 
 async function loadLandings(tenant: Tenant): Promise<Connection['landings']> {

@@ -8,7 +8,7 @@ import { inScope } from './activity-scope.ts';
 import type { ActivityDeps } from './deps.ts';
 import { retryDelay, toFailure } from './failures.ts';
 import { applyPlan } from './hire/apply-plan.ts';
-import { cancelHire, startNextEnrolment } from './hire/cancel-hire.ts';
+import { cancelHire, lookForReturn, startNextEnrolment } from './hire/cancel-hire.ts';
 import {
   allowCancellation,
   confirmGone,
@@ -52,6 +52,7 @@ export function bindActivities(deps: ActivityDeps): BoundActivities {
     confirmGone: (input) => confirmGone(deps, input),
     allowCancellation: (input) => allowCancellation(deps, input),
     cancelHire: (input) => cancelHire(deps, input),
+    lookForReturn: (input) => lookForReturn(deps, input),
     describeLeftAfterEmployee: (input) => describeLeftAfterEmployee(deps, input),
     hasEmployee: (input) => hasEmployee(deps, input),
     openHold: (input) => openHold(deps, input),

@@ -1,6 +1,6 @@
 import { ConnectorError, isConnectorError } from '../src/errors.ts';
 import { type Held, type refusalAnswers, refusalHold } from '../src/hire/holds.ts';
-import { pauseTenant, readTenantState, recordVerifiedKey } from '../src/store/tenant-states.ts';
+import { pauseForKey, readTenantState, recordVerifiedKey } from '../src/store/tenant-states.ts';
 import { assertKnownCompany } from './assert-known-company.ts';
 import type { Connection } from './connections.ts';
 import type { ActivityDeps } from './deps.ts';
@@ -19,8 +19,10 @@ export async function guarded<T>(
   const state = await readTenantState(store, tenantId);
   if (state.state === 'removed') throw tenantRemoved(tenantId, limits.pausedMs);
   if (state.state === 'paused') throw tenantPaused(tenantId, state.paused_code ?? 'unknown', limits.pausedMs);
+  let key = '';
   try {
     const connection = await deps.connections.of(tenantId);
+    key = connection.keyFingerprint;
     if (state.verified_key !== connection.keyFingerprint) await verifyKey(deps, connection);
     return await work(connection);
   } catch (error) {
@@ -30,7 +32,7 @@ export async function guarded<T>(
       await pauseHris(deps, tenantId, error);
       throw hrisPaused(tenantId, limits.pausedMs);
     }
-    await pause(deps, tenantId, error);
+    await pause(deps, tenantId, error, { key, verified: state.verified_key });
     throw tenantPaused(tenantId, error.code, limits.pausedMs);
   }
 }
@@ -55,8 +57,14 @@ async function verifyKey({ store }: ActivityDeps, connection: Connection): Promi
   await recordVerifiedKey(store, connection.tenant.tenant, connection.keyFingerprint);
 }
 
-async function pause({ store, log }: ActivityDeps, tenantId: string, error: ConnectorError): Promise<void> {
-  const first = await pauseTenant(store, tenantId, error.code, error.message);
+async function pause(
+  { store, log }: ActivityDeps,
+  tenantId: string,
+  error: ConnectorError,
+  used: { key: string; verified: string | null },
+): Promise<void> {
+  const { code, message } = error;
+  const first = await pauseForKey(store, tenantId, { code, message }, used);
   if (first) log.error({ tenantId, code: error.code, status: error.status, reason: error.message }, 'tenant paused');
 }
 

@@ -1,5 +1,6 @@
 import { noteTrouble } from '../src/store/alarms.ts';
 import type { Store } from '../src/store/open-store.ts';
+import type { Connection } from './connections.ts';
 
 interface UnknownValue {
   /** As the contract calls it. */
@@ -12,7 +13,7 @@ interface UnknownValue {
 /** Raises an alarm for each value of an enum that the specification does not name. */
 export async function noteUnknownValue(
   store: Store,
-  tenantId: string,
+  { tenant: { tenant: tenantId }, log }: Pick<Connection, 'tenant' | 'log'>,
   { field, value, goesOn }: UnknownValue,
 ): Promise<void> {
   // Anything may stand in a field of text; what does not look like one of its words is not shown.
@@ -20,9 +21,11 @@ export async function noteUnknownValue(
   const message =
     `The hiring platform sent ${field} "${shown}", which the specification does not name. ${goesOn} ` +
     'Ask the platform what it means.';
-  await noteTrouble(
+  const raised = await noteTrouble(
     store,
     { tenantId, kind: 'unknown-value', subject: `${field} ${shown}`, reason: 'UNKNOWN_VALUE', message },
     0,
   );
+  if (raised)
+    log?.warn({ tenantId, field, value: shown }, 'alarm raised: a value that the specification does not name');
 }

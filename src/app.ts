@@ -155,6 +155,7 @@ function wireActivities(
     connections: createConnections(tenants, {
       requestMs: config.HIREBRIDGE_REQUEST_MS,
       rateLimitOf: (tenantId) => openRateLimit(rateLimits, tenantId, log),
+      log,
       onCall: createCallMetrics(registry),
       onObserved: createEvidenceKeeper(rateLimits, log),
       beforeWrite: (tenantId) => assertThawed(store, tenantId),

@@ -229,6 +229,12 @@ async function park(hire: Hire): Promise<HireStep> {
   }
   const about = await hints.wait();
   if (!about.has('person') || held.from === 'watch-done') return held.from;
+  if (isEnding(held.from)) {
+    hints.clear('person');
+    const { verdict } = await activities.lookForReturn(ref);
+    if (verdict === 'back') delete progress.hold;
+    if (verdict === 'back' || held.from === 'cancel') return verdict === 'back' ? 'enrol' : held.from;
+  }
   if (await isPresent(hire)) return held.from;
   if (!(await isGoneAfterGrace(hire))) return held.from;
   if (await activities.hasEmployee(ref)) return held.from;
@@ -236,4 +242,9 @@ async function park(hire: Hire): Promise<HireStep> {
   if (allowed.verdict === 'hold') return held.from;
   delete progress.hold;
   return 'cancel';
+}
+
+/** Held because it ends: the person may come back meanwhile, and what was refused is not sent again by itself. */
+function isEnding(step: HireStep): boolean {
+  return step === 'cancel' || step === 'confirm-left';
 }

@@ -14,7 +14,7 @@ type Enrolled = Awaited<ReturnType<HireActivities['enrol']>>;
 
 /** Takes the enrolment that a person named for the one of this hire, if it fits. */
 export async function adoptEnrolment(hire: HireContext, id: string): Promise<Enrolled> {
-  const { store, connection, ref, row } = hire;
+  const { store, connection, ref, row, decisions } = hire;
   if (row.onboarding_candidate_id === id) return { verdict: 'enrolled' };
   const enrolment = await readEnrolment(hire, id);
   if (enrolment === undefined) return held('ADOPT_NOT_FOUND', { onboardingCandidateId: id });
@@ -27,6 +27,7 @@ export async function adoptEnrolment(hire: HireContext, id: string): Promise<Enr
     otherHire: await otherHireOf(hire, enrolment, id),
     flow: { shown: textOf(enrolment.flowId), wanted: onboarding === 'skip' ? undefined : textOf(onboarding.flow) },
     email: { shown: emailOf(enrolment.email), wanted: emailOf(person?.email) },
+    emailConfirmed: decisions.adoptAnyway === id,
   });
   if (judged.verdict === 'hold') return judged;
   await updateHire(

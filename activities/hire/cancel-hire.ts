@@ -6,7 +6,7 @@ import { beginNextEnrolment } from '../../src/store/enrolments.ts';
 import { addHints } from '../../src/store/hints.ts';
 import { endHire } from '../../src/store/hire-states.ts';
 import { whileOpen } from '../../src/store/hires.ts';
-import { closeHoldsOf } from '../../src/store/holds.ts';
+import { closeHoldsOf, closeUnanswered } from '../../src/store/holds.ts';
 import { releaseClaim } from '../../src/store/identity.ts';
 import { requestUnderWay } from '../../src/store/intents.ts';
 import { readClock } from '../../src/store/tenant-states.ts';
@@ -14,7 +14,7 @@ import { hiringStagesOf } from '../../src/tenants/hiring-stages.ts';
 import type { ActivityDeps } from '../deps.ts';
 import { readPresence } from '../presence/read-presence.ts';
 import { isTerminatedByUs, terminateEnrolment, underWay } from './terminate-enrolment.ts';
-import { type HireContext, reread, withHireOrHeld } from './with-hire.ts';
+import { type HireContext, reread, withHire, withHireOrHeld } from './with-hire.ts';
 import { startClock } from './write-once.ts';
 
 /** Ends the enrolment, releases the claim, ends the period. Each part is harmless when repeated. */
@@ -41,6 +41,18 @@ export function cancelHire(deps: ActivityDeps, given: HireRef): ReturnType<HireA
     },
     'ending',
   );
+}
+
+/** Also hears of somebody who comes back while nobody has said yet how their hire ends. */
+export function lookForReturn(deps: ActivityDeps, given: HireRef): ReturnType<HireActivities['lookForReturn']> {
+  return withHire(deps, given, async (hire) => {
+    const { row, answers, store, ref } = hire;
+    if (row.employee_id !== null) return { verdict: 'away' } as const;
+    const plan = planCancel({ ...ref, state: row.state, employeeId: null, answers });
+    if (!plan.mayBeBack || !(await isBack(hire))) return { verdict: 'away' } as const;
+    // Whoever answered meanwhile is heard first.
+    return { verdict: (await closeUnanswered(store, ref)) ? 'back' : 'away' } as const;
+  });
 }
 
 /** In the stage again, and not because of our own termination: after that they are hired anew, in a new period. */

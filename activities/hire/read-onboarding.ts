@@ -41,10 +41,10 @@ export function readOnboarding(deps: ActivityDeps, given: HireRef): ReturnType<H
 }
 
 /** A status that the specification does not name is waited out, and told once for all hires. */
-async function judgeStatus({ store, connection: { tenant }, ref }: HireContext, status: string): Promise<Verdict> {
-  const judged = judgeOnboarding(ref.jobCandidateId, status, tenant.policies.onboarding);
+async function judgeStatus({ store, connection, ref }: HireContext, status: string): Promise<Verdict> {
+  const judged = judgeOnboarding(ref.jobCandidateId, status, connection.tenant.policies.onboarding);
   if (judged.verdict !== 'unknown') return judged;
-  await noteUnknownValue(store, tenant.tenant, {
+  await noteUnknownValue(store, connection, {
     field: 'overallStatus',
     value: status,
     goesOn: 'Hires wait with it; if it means ready, add it to policies.onboarding.readyAt.',

@@ -31,7 +31,7 @@ export async function readPresence(
   if (jobCandidate === undefined) return { verdict: 'missing' };
   const { jobId, candidateId } = jobCandidate;
   if ((await readJob(store, connection.tenant.tenant, jobId)) === undefined) await reads.jobs('');
-  await noteUnknownEvaluation(store, connection.tenant.tenant, jobCandidate);
+  await noteUnknownEvaluation(store, connection, jobCandidate);
   const inside = await isInside(reads, connection, { jobCandidate, stages });
   return { verdict: inside ? 'in' : 'out', jobCandidate, candidateId, jobId };
 }
@@ -41,14 +41,14 @@ const evaluations: ReadonlySet<string> = new Set(evaluationStatuses);
 /** Only REJECTED takes somebody out of a stage; a value that nobody knows does not, and is told. */
 async function noteUnknownEvaluation(
   store: Store,
-  tenantId: string,
+  connection: Connection,
   { evaluationStatus }: JobCandidate,
 ): Promise<void> {
   if (evaluationStatus === undefined || evaluationStatus === null) return;
   const value = String(evaluationStatus);
   if (evaluations.has(value.toUpperCase())) return;
   const goesOn = 'Whoever has it counts as not rejected.';
-  await noteUnknownValue(store, tenantId, { field: 'evaluationStatus', value, goesOn });
+  await noteUnknownValue(store, connection, { field: 'evaluationStatus', value, goesOn });
 }
 
 async function isInside(reads: SharedReads, connection: Connection, look: MembershipLook): Promise<boolean> {

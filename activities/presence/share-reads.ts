@@ -1,4 +1,5 @@
 import { AsyncLocalStorage } from 'node:async_hooks';
+import { inActivity } from '../../src/failpoint.ts';
 
 /** Looks gather for so long before a read: hires of one job come within moments of each other, and calls are scarce. */
 const GATHER_MS = 25;
@@ -10,7 +11,7 @@ interface Waiting<Look, Answer> {
   look: Look;
   resolve: (answer: Answer) => void;
   reject: (error: unknown) => void;
-  /** Runs a read as part of the activity that asked. */
+  /** Runs a read in the context of the activity that asked first. */
   inContext: ReturnType<typeof AsyncLocalStorage.snapshot>;
 }
 
@@ -53,7 +54,8 @@ async function answer<Look, Answer>(
 ): Promise<void> {
   const looks = together.map((one) => one.look);
   try {
-    const answers = await together[0]?.inContext(() => read(looks));
+    // Whichever look came first is chance: failpoints of the read are those of no single activity.
+    const answers = await together[0]?.inContext(() => inActivity('sharedRead', () => read(looks)));
     for (const [index, one] of together.entries()) one.resolve(answers?.[index] as Answer);
   } catch (error) {
     for (const one of together) one.reject(error);

@@ -1,6 +1,6 @@
 import { isConnectorError } from '../../src/errors.ts';
 import { assertThawed } from '../../src/store/freezes.ts';
-import { addToQuarantine, readQuarantine, release } from '../../src/store/quarantine.ts';
+import { changeQuarantine, readQuarantine } from '../../src/store/quarantine.ts';
 import type { QuarantineRow, StreamRow } from '../../src/store/schema.ts';
 import { beginRun, commitPage, refuseRun, type StreamKey } from '../../src/store/streams.ts';
 import { fetchAhead } from '../../src/streams/fetch-ahead.ts';
@@ -184,11 +184,11 @@ async function settleQuarantine(
   outcome: Pick<PageOutcome, 'isLast' | 'quarantined'>,
   landed: readonly string[],
 ): Promise<number> {
-  const { deps, key, quarantine } = reading;
+  const { deps, key, quarantine, run } = reading;
   const { over, news } = quarantineChanges(quarantine, page, outcome, landed);
   if (over.length + news.length === 0) return 0;
-  await release(deps.store, key, over);
-  await addToQuarantine(deps.store, key, page, news);
+  // Where another run took over, the page that follows finds so too.
+  if (!(await changeQuarantine(deps.store, key, run.run_id, { page, over, news }))) return 0;
   reading.quarantine = await readQuarantine(deps.store, key);
   return news.length;
 }

@@ -24,6 +24,7 @@ export interface Given {
 export const answers = {
   retry: { next: 'same' },
   adopt: { next: 'enrol', takes: 'id', decides: (_, { argument }) => (argument ? { adopt: argument } : {}) },
+  'adopt-anyway': { next: 'enrol', decides: (_, { details }) => adoptShown(details['onboardingCandidateId']) },
   dismiss: {},
   're-enrol': { next: 're-enrol', decides: () => ({ adopt: undefined, createAnyway: false }) },
   'skip-onboarding': { next: 'employ', decides: () => ({ skipOnboarding: true }) },
@@ -43,6 +44,11 @@ export type Answer = keyof typeof answers;
 /** The entry of an answer as the store gives it back; undefined for a word that is no answer. */
 export function entryOf(answer: string): AnswerEntry | undefined {
   return Object.hasOwn(answers, answer) ? answers[answer as Answer] : undefined;
+}
+
+/** Whoever answers `adopt-anyway` was shown what does not fit this enrolment, and means it all the same. */
+function adoptShown(id: unknown): Partial<Decisions> {
+  return typeof id === 'string' ? { adopt: id, adoptAnyway: id } : {};
 }
 
 /**

@@ -2,6 +2,8 @@
 export interface Decisions {
   /** The enrolment made by hand that belongs to this hire. */
   adopt?: string | undefined;
+  /** The enrolment that is theirs although its e-mail is another. */
+  adoptAnyway?: string;
   skipOnboarding?: boolean;
   createAnyway?: boolean;
   /** For a person hired before, or on another job. */

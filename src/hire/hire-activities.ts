@@ -65,6 +65,11 @@ export interface HireActivities {
    * Terminates the enrolment, releases the claim, ends the period; `back` when the person stands in the stage again.
    */
   cancelHire(input: HireRef): Promise<{ verdict: 'cancelled'; state: HireState } | { verdict: 'back' } | Held>;
+  /**
+   * Whether the person of a hire that waits to be ended stands in the stage again; then the question how it ends is
+   * closed. Ends nothing: what was refused is not sent again.
+   */
+  lookForReturn(input: HireRef): Promise<{ verdict: 'back' | 'away' }>;
   describeLeftAfterEmployee(input: HireRef): Promise<HoldRequest>;
   hasEmployee(input: HireRef): Promise<boolean>;
   /** By (hire, code): an open hold is not opened twice. */

@@ -81,6 +81,15 @@ export const holdCatalogue = {
       `Enrolment ${onboardingCandidateId} cannot be the one of job candidate ${jobCandidateId}: it ${misfit}.`,
     asks: 'Answer adopt with the id of the right one; or correct it in the hiring platform, then answer retry.',
   },
+  ADOPT_OTHER_EMAIL: {
+    scope: 'hire',
+    answers: ['adopt', 'adopt-anyway', 'retry', 'skip-onboarding', 'cancel'],
+    what: ({ jobCandidateId, onboardingCandidateId }: OfHire & { onboardingCandidateId: string }) =>
+      `Enrolment ${onboardingCandidateId} has another e-mail than job candidate ${jobCandidateId}.`,
+    asks:
+      'Compare the two people in the hiring platform: answer adopt-anyway if they are the same person, ' +
+      'or adopt <onboardingCandidateId> with the id of the right one.',
+  },
   ENROLMENT_GONE: {
     ...onboardingEnded,
     what: ({ jobCandidateId, onboardingCandidateId }: OfHire & { onboardingCandidateId: string }) =>
@@ -218,12 +227,14 @@ export const holdCatalogue = {
   },
   REBUILT_BASELINE: {
     scope: 'tenant',
-    answers: ['adopt', 'dismiss'],
+    answers: ['adopt', 'dismiss', 'retry'],
     what: ({ jobCandidateIds }: { jobCandidateIds: string[] }) =>
       'The partner or the HR system carries references that this store does not know: the store was rebuilt. ' +
       'Hires with a reference were taken up again; ' +
       `${jobCandidateIds.length} other hired people were recorded as before go-live.`,
-    asks: 'Answer adopt <jobCandidateId...> for those that were work in progress, or dismiss.',
+    asks:
+      'Answer adopt <jobCandidateId...> for those that were work in progress, dismiss if nobody was, ' +
+      'or retry to see which of them still wait.',
   },
 } as const satisfies Record<string, HoldEntry>;
 

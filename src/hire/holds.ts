@@ -46,12 +46,12 @@ export function refusalHold(error: ConnectorError, when: keyof typeof refusalAns
   return { verdict: 'hold', hold: details === undefined ? hold : { ...hold, details } };
 }
 
-/** Trouble with a tenant's HR system: nobody answers it, it closes by itself. */
+/** Trouble with a tenant's HR system: it closes by itself, and whoever does not want to wait answers retry. */
 export function hrisHold({ code, message }: ConnectorError): HoldRequest {
   return {
     code: code.startsWith(HRIS_PREFIX) ? code : `${HRIS_PREFIX}${code}`,
     message: `${message} Hires wait where they need it and go on by themselves once it answers.`,
-    answers: [],
+    answers: ['retry'],
   };
 }
 

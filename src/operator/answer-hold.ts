@@ -1,7 +1,8 @@
 import { ConnectorError, isConnectorError } from '../errors.ts';
+import { type HoldCode, holdOf } from '../hire/holds.ts';
 import { releaseCanary } from '../store/credit-gate.ts';
-import { hiresInState } from '../store/hires.ts';
-import { closeHold, listHolds, answerHold as writeAnswer } from '../store/holds.ts';
+import { hiresInState, latestHires } from '../store/hires.ts';
+import { closeHold, listHolds, openHold, answerHold as writeAnswer } from '../store/holds.ts';
 import type { Store } from '../store/open-store.ts';
 import type { HoldRow } from '../store/schema.ts';
 import type { HireClient } from '../temporal/hire-client.ts';
@@ -30,9 +31,21 @@ export async function answerHold({ store, hires }: Parts, given: HoldAnswer): Pr
   const { tenant_id: tenantId, job_candidate_id: jobCandidateId } = hold;
   if (jobCandidateId !== null)
     return void (await signalHire(hires, { tenantId, jobCandidateId }, 'answer', { start: true }));
-  if (answer === 'retry') await retryEnrolments(store, hires, tenantId);
   if (answer === 'adopt') await adoptHires(hires, tenantId, args);
+  if (answer === 'retry' && hold.code === ('CREDITS_USED_UP' satisfies HoldCode))
+    await retryEnrolments(store, hires, tenantId);
   await closeHold(store, holdId);
+  if (answer === 'retry' && hold.code === ('REBUILT_BASELINE' satisfies HoldCode)) await askAgain(store, hold);
+  // Trouble with the HR system is looked for by the worker all the time: with its hold closed it is told anew.
+}
+
+/** Asks about those who still are as the baseline recorded them, if there are any. */
+async function askAgain(store: Store, { tenant_id: tenantId, details }: HoldRow): Promise<void> {
+  const { jobCandidateIds } = JSON.parse(details) as { jobCandidateIds: string[] };
+  const hires = await latestHires(store, tenantId, jobCandidateIds);
+  const waiting = jobCandidateIds.filter((id) => hires.get(id)?.state === 'before-go-live');
+  if (waiting.length === 0) return;
+  await openHold(store, { tenantId, ...holdOf('REBUILT_BASELINE', { jobCandidateIds: waiting }) });
 }
 
 /**

@@ -1,6 +1,7 @@
 import { assertKnownCompany } from '../../activities/assert-known-company.ts';
 import { isConnectorError } from '../errors.ts';
 import { createPartnerClient, type PartnerClient } from '../partner/client/create-partner-client.ts';
+import { fingerprintOf } from '../partner/client/key-format.ts';
 import { contract } from '../partner/contract/index.ts';
 import { Overrides } from '../partner/contract/overrides.ts';
 import type { Store } from '../store/open-store.ts';
@@ -78,7 +79,12 @@ async function checkKey(partner: PartnerClient): Promise<Found> {
 
 /** Jobs known from before, and the company that records name, both show whose key it is. */
 async function checkCompany(tenant: Tenant, partner: PartnerClient, store: Store | undefined): Promise<Found> {
-  if (store !== undefined) await assertKnownCompany(store, { tenant, partner });
+  if (store !== undefined)
+    await assertKnownCompany(store, {
+      tenant,
+      partner,
+      keyFingerprint: fingerprintOf(resolveSecret(tenant.partner.apiKey)),
+    });
   const expected = tenant.partner.company;
   if (expected === undefined)
     return {

@@ -9,21 +9,23 @@ export interface Adoption {
   flow: { shown: string | undefined; wanted: string | undefined };
   /** As both sides show it, cleaned; undefined where one does not. */
   email: { shown: string | undefined; wanted: string | undefined };
+  /** A person was shown that the e-mails differ, and means this enrolment. */
+  emailConfirmed: boolean;
 }
 
 /** Adopting another person's enrolment would make an employee by their onboarding. */
 export function judgeAdoption(adoption: Adoption): { verdict: 'fits' } | Held {
   const { jobCandidateId, onboardingCandidateId } = adoption;
   const misfit = misfitOf(adoption);
-  return misfit === undefined
-    ? { verdict: 'fits' }
-    : held('ADOPT_MISFIT', { jobCandidateId, onboardingCandidateId, misfit });
+  if (misfit !== undefined) return held('ADOPT_MISFIT', { jobCandidateId, onboardingCandidateId, misfit });
+  if (adoption.emailConfirmed || !differs(adoption.email)) return { verdict: 'fits' };
+  return held('ADOPT_OTHER_EMAIL', { jobCandidateId, onboardingCandidateId });
 }
 
-function misfitOf({ otherHire, flow, email }: Adoption): string | undefined {
+/** What nobody can confirm. */
+function misfitOf({ otherHire, flow }: Adoption): string | undefined {
   if (otherHire !== undefined) return `belongs to job candidate ${otherHire}`;
-  if (differs(flow)) return `is in flow ${flow.shown}, and the tenant file names flow ${flow.wanted}`;
-  return differs(email) ? 'has another e-mail than this candidate' : undefined;
+  return differs(flow) ? `is in flow ${flow.shown}, and the tenant file names flow ${flow.wanted}` : undefined;
 }
 
 /** What one side does not show proves nothing. */

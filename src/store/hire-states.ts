@@ -20,17 +20,24 @@ export async function endHire(
     .execute();
 }
 
-/** Moves a hire that rests, provided that it still stands as it was read. */
+/**
+ * Moves a hire that rests, provided that it still stands as it was read. Opened again, it hears nothing of what people
+ * answered before.
+ */
 export async function moveResting(store: Store, seen: HireRow, state: 'open' | 'left'): Promise<void> {
   await store.kysely
     .updateTable('hires')
-    .set({ state, step: state === 'open' ? 'enrol' : 'ended', updated_at: store.now })
+    .set({ state, updated_at: store.now, ...(state === 'open' ? openedAgain(store) : { step: 'ended' as const }) })
     .where('tenant_id', '=', seen.tenant_id)
     .where('job_candidate_id', '=', seen.job_candidate_id)
     .where('period', '=', seen.period)
     .where('state', '=', seen.state)
     .where('updated_at', '=', seen.updated_at)
     .execute();
+}
+
+function openedAgain(store: Store) {
+  return { step: 'enrol' as const, opened_at: store.now, ended_at: null };
 }
 
 /** Notes the employee of an open hire. The first one stays: whatever else a worker that stood still found is late. */

@@ -1,4 +1,5 @@
 import { randomUUID } from 'node:crypto';
+import type { HireRef } from '../hire/hire-ref.ts';
 import type { Store } from './open-store.ts';
 import type { HoldRow } from './schema.ts';
 
@@ -105,18 +106,24 @@ export async function closeHold(store: Store, holdId: string): Promise<boolean> 
 }
 
 /** Closes what a hire that ended left open. */
-export async function closeHoldsOf(
-  store: Store,
-  key: { tenantId: string; jobCandidateId: string; period: number },
-): Promise<void> {
-  await store.kysely
+export async function closeHoldsOf(store: Store, key: HireRef): Promise<void> {
+  await closing(store, key).execute();
+}
+
+/** Closes a hire's question that answered itself. False where a person was quicker, or nothing is asked. */
+export async function closeUnanswered(store: Store, key: HireRef): Promise<boolean> {
+  const result = await closing(store, key).where('answered_at', 'is', null).executeTakeFirst();
+  return result.numUpdatedRows > 0n;
+}
+
+function closing(store: Store, key: HireRef) {
+  return store.kysely
     .updateTable('holds')
     .set({ closed_at: store.now })
     .where('tenant_id', '=', key.tenantId)
     .where('job_candidate_id', '=', key.jobCandidateId)
     .where('period', '=', key.period)
-    .where('closed_at', 'is', null)
-    .execute();
+    .where('closed_at', 'is', null);
 }
 
 /** Closes a tenant's question that answered itself. */
@@ -153,11 +160,8 @@ export async function markNotified(store: Store, holdId: string): Promise<void> 
   await store.kysely.updateTable('holds').set({ notified_at: store.now }).where('hold_id', '=', holdId).execute();
 }
 
-/** The hold of this hire that was answered last, closed or not. */
-export async function lastAnswered(
-  store: Store,
-  key: { tenantId: string; jobCandidateId: string; period: number },
-): Promise<HoldRow | undefined> {
+/** The hold of this hire that was answered last since it was opened, closed or not. */
+export async function lastAnswered(store: Store, key: HireRef): Promise<HoldRow | undefined> {
   return store.kysely
     .selectFrom('holds')
     .selectAll()
@@ -165,15 +169,16 @@ export async function lastAnswered(
     .where('job_candidate_id', '=', key.jobCandidateId)
     .where('period', '=', key.period)
     .where('answered_at', 'is not', null)
+    .where('opened_at', '>=', openedAt(store, key))
     .orderBy('answered_at', 'desc')
     .limit(1)
     .executeTakeFirst();
 }
 
-/** What people answered about this hire so far, oldest first. */
+/** What people answered about this hire since it was opened, oldest first. */
 export async function answersOf(
   store: Store,
-  key: { tenantId: string; jobCandidateId: string; period: number },
+  key: HireRef,
 ): Promise<Array<{ answer: string; argument: string | undefined; details: Record<string, unknown> }>> {
   const rows = await store.kysely
     .selectFrom('holds')
@@ -182,6 +187,7 @@ export async function answersOf(
     .where('job_candidate_id', '=', key.jobCandidateId)
     .where('period', '=', key.period)
     .where('answered_at', 'is not', null)
+    .where('opened_at', '>=', openedAt(store, key))
     .orderBy('answered_at')
     .execute();
   return rows.map((row) => ({
@@ -189,4 +195,14 @@ export async function answersOf(
     argument: (JSON.parse(row.answer_arguments ?? '[]') as string[])[0],
     details: JSON.parse(row.details) as Record<string, unknown>,
   }));
+}
+
+/** A hire that somebody opened again must not hear the cancel that ended it. */
+function openedAt(store: Store, key: HireRef) {
+  return store.kysely
+    .selectFrom('hires')
+    .select('hires.opened_at')
+    .where('hires.tenant_id', '=', key.tenantId)
+    .where('hires.job_candidate_id', '=', key.jobCandidateId)
+    .where('hires.period', '=', key.period);
 }

@@ -46,16 +46,22 @@ export async function readJobs(store: Store, tenantId: string): Promise<JobSnaps
   return rows.map(snapshot);
 }
 
-/** Jobs by which the tenant's company is known again: those seen since a person last confirmed it. */
-export async function readCompanyJobs(store: Store, tenantId: string): Promise<JobSnapshot[]> {
-  const rows = await store.kysely
+/**
+ * Jobs by which the tenant's company is known again: those seen since a person last confirmed it. While there are none,
+ * that word holds for the key it was given for, and any other is judged by what was known before.
+ */
+export async function readCompanyJobs(store: Store, tenantId: string, keyFingerprint: string): Promise<JobSnapshot[]> {
+  const own = store.kysely
     .selectFrom('jobs')
     .leftJoin('tenants', 'tenants.tenant_id', 'jobs.tenant_id')
     .selectAll('jobs')
-    .where('jobs.tenant_id', '=', tenantId)
+    .where('jobs.tenant_id', '=', tenantId);
+  const rows = await own
     .where((eb) => eb('jobs.seen_at', '>', eb.fn.coalesce('tenants.company_confirmed_at', eb.lit(0))))
     .execute();
-  return rows.map(snapshot);
+  if (rows.length > 0) return rows.map(snapshot);
+  // Where no key is recorded, nothing is unequal to null.
+  return (await own.where('tenants.company_confirmed_key', '!=', keyFingerprint).execute()).map(snapshot);
 }
 
 /** The people of this job were listed while its totals stood so. */

@@ -32,8 +32,40 @@ export async function countQuarantined(store: Store): Promise<(StreamKey & { cou
   return rows.map((row) => ({ tenantId: row.tenant_id, stream: row.stream, count: Number(row.count) }));
 }
 
+/** What one page changes. */
+export interface QuarantineChange {
+  page: number;
+  /** Readable now, or gone. */
+  over: readonly string[];
+  /** Left out. */
+  news: readonly Quarantined[];
+}
+
+/** Only for the run that is under way: one that stood still while another took over says nothing any more. */
+export async function changeQuarantine(
+  store: Store,
+  key: StreamKey,
+  runId: string,
+  { page, over, news }: QuarantineChange,
+): Promise<boolean> {
+  return store.kysely.transaction().execute(async (trx) => {
+    const own = { ...store, kysely: trx };
+    const run = trx
+      .selectFrom('streams')
+      .select('run_id')
+      .where('tenant_id', '=', key.tenantId)
+      .where('stream', '=', key.stream)
+      .where('run_id', '=', runId)
+      .where('state', '=', 'running');
+    if ((await (store.kind === 'postgres' ? run.forUpdate() : run).executeTakeFirst()) === undefined) return false;
+    await release(own, key, over);
+    await addToQuarantine(own, key, page, news);
+    return true;
+  });
+}
+
 /** Writes down what was left out; one known already only moves to its new page. */
-export async function addToQuarantine(
+async function addToQuarantine(
   store: Store,
   key: StreamKey,
   page: number,
@@ -60,8 +92,7 @@ export async function addToQuarantine(
     .execute();
 }
 
-/** These are readable now, or gone. */
-export async function release(store: Store, key: StreamKey, recordKeys: readonly string[]): Promise<void> {
+async function release(store: Store, key: StreamKey, recordKeys: readonly string[]): Promise<void> {
   for (let from = 0; from < recordKeys.length; from += 500) {
     await store.kysely
       .deleteFrom('quarantine')

@@ -29,20 +29,46 @@ export async function listTenantStates(store: Store): Promise<TenantRow[]> {
 /** Stops all work of the tenant until `resumeTenant`. Says whether it was running before. */
 export async function pauseTenant(store: Store, tenantId: string, code: string, message: string): Promise<boolean> {
   await readTenantState(store, tenantId);
-  const result = await store.kysely
+  return wasPaused(pausing(store, tenantId, { code, message, key: null }));
+}
+
+/**
+ * The same because of a key, by its fingerprint. Whoever worked with it says which key was verified when they began: if
+ * another was verified since, theirs is an old one and says nothing about the tenant.
+ */
+export async function pauseForKey(
+  store: Store,
+  tenantId: string,
+  why: { code: string; message: string },
+  { key, verified }: { key: string; verified: string | null },
+): Promise<boolean> {
+  const pause = pausing(store, tenantId, { ...why, key });
+  return wasPaused(pause.where('verified_key', verified === null ? 'is' : '=', verified));
+}
+
+function pausing(store: Store, tenantId: string, why: { code: string; message: string; key: string | null }) {
+  return store.kysely
     .updateTable('tenants')
-    .set({ state: 'paused', paused_code: code, paused_message: message, paused_at: store.now })
+    .set({
+      state: 'paused',
+      paused_code: why.code,
+      paused_message: why.message,
+      paused_at: store.now,
+      paused_key: why.key,
+    })
     .where('tenant_id', '=', tenantId)
-    .where('state', '=', 'active')
-    .executeTakeFirst();
-  return result.numUpdatedRows === 1n;
+    .where('state', '=', 'active');
+}
+
+async function wasPaused(pause: ReturnType<typeof pausing>): Promise<boolean> {
+  return (await pause.executeTakeFirst()).numUpdatedRows === 1n;
 }
 
 /** Undoes `pauseTenant`, never a person's pause. Says whether the tenant was paused before. */
 export async function resumeTenant(store: Store, tenantId: string): Promise<boolean> {
   const result = await store.kysely
     .updateTable('tenants')
-    .set({ state: 'active', paused_code: null, paused_message: null, paused_at: null })
+    .set({ state: 'active', paused_code: null, paused_message: null, paused_at: null, paused_key: null })
     .where('tenant_id', '=', tenantId)
     .where('state', '=', 'paused')
     .where('paused_code', '!=', PAUSED_BY_PERSON)
@@ -76,13 +102,17 @@ export async function recordVerifiedKey(store: Store, tenantId: string, fingerpr
 }
 
 /**
- * What was known of the tenant's company no longer counts, by the word of this person. Only while the tenant is paused
- * for it: nobody confirms a company beforehand. Says whether it was.
+ * What was known of the tenant's company no longer counts for the key that it is paused for, by the word of this
+ * person. Nobody confirms a company beforehand. Says whether it was paused for that.
  */
 export async function confirmCompany(store: Store, tenantId: string, by: string): Promise<boolean> {
   const result = await store.kysely
     .updateTable('tenants')
-    .set({ company_confirmed_at: store.now, company_confirmed_by: by })
+    .set((eb) => ({
+      company_confirmed_at: store.now,
+      company_confirmed_by: by,
+      company_confirmed_key: eb.ref('paused_key'),
+    }))
     .where('tenant_id', '=', tenantId)
     .where('state', '=', 'paused')
     .where('paused_code', '=', 'COMPANY_MISMATCH')

@@ -15,11 +15,15 @@ export interface TenantTable {
   paused_code: string | null;
   paused_message: string | null;
   paused_at: number | null;
+  /** Fingerprint of the key it is paused for, where it is a key's fault. */
+  paused_key: string | null;
   /** Fingerprint of the partner key that last passed the known-good read. */
   verified_key: string | null;
   /** When a person last said that the key is the right company's, and who. */
   company_confirmed_at: number | null;
   company_confirmed_by: string | null;
+  /** Fingerprint of the key that this was said of. */
+  company_confirmed_key: string | null;
   baseline_started_at: number | null;
   baseline_done_at: number | null;
   reconciled_at: number | null;

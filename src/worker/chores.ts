@@ -9,7 +9,7 @@ import { createHrisCheck } from './check-hris.ts';
 import { createNotifier } from './notify-holds.ts';
 import { resumePaused } from './resume-paused.ts';
 
-/** An activity that nobody tries any more has no alarm. */
+/** An activity that nobody tries any more has no alarm, and neither has a value that nobody sends any more. */
 const DAY_MS = 86_400_000;
 /** Chores of all tenants at once. */
 const MOST_AT_ONCE = 16;
@@ -37,7 +37,7 @@ export function startChores(
   const checkHris = createHrisCheck(deps);
 
   async function round(): Promise<void> {
-    await forgetTrouble(deps.store, 'activity-failing', DAY_MS);
+    for (const kind of ['activity-failing', 'unknown-value'] as const) await forgetTrouble(deps.store, kind, DAY_MS);
     const states = new Map((await listTenantStates(deps.store)).map((row) => [row.tenant_id, row.state]));
     for (const tenant of tenants()) {
       runner.begin('notify', notify, tenant);

@@ -5,7 +5,7 @@ import { insertHires } from '../../src/store/hires.ts';
 import { openHold } from '../../src/store/holds.ts';
 import { insertDelivery } from '../../src/store/inbox.ts';
 import { openStore, type Store } from '../../src/store/open-store.ts';
-import { addToQuarantine } from '../../src/store/quarantine.ts';
+import { changeQuarantine } from '../../src/store/quarantine.ts';
 import { beginRun, commitPage, refuseRun } from '../../src/store/streams.ts';
 import { runCli, scratchDir, tenantDir } from './cli-process.ts';
 
@@ -164,7 +164,8 @@ test('status shows the last run of each stream, what was left out, and why one w
     const candidates = { tenantId: 'acme', stream: 'candidates' };
     const jobs = { tenantId: 'acme', stream: 'jobs' };
     await beginRun(store, candidates, { runId: 'r1', full: false, firstPage: 0 });
-    await addToQuarantine(store, candidates, 0, [{ key: '17', reason: 'email: expected text' }]);
+    const news = [{ key: '17', reason: 'email: expected text' }];
+    await changeQuarantine(store, candidates, 'r1', { page: 0, over: [], news });
     const counts = { unchanged: 90, created: 7, updated: 2, quarantined: 1 };
     await commitPage(store, candidates, 'r1', { next: 1, records: 100, total: 100, counts, state: 'partial' });
     await beginRun(store, jobs, { runId: 'r2', full: false, firstPage: 1 });

@@ -99,7 +99,7 @@ describe('the catalogue', () => {
 
   test.each<[string, string[]]>([
     ['same', ['retry']],
-    ['enrol', ['adopt']],
+    ['enrol', ['adopt', 'adopt-anyway']],
     ['re-enrol', ['re-enrol']],
     ['employ', ['skip-onboarding', 'create-anyway', 'same-employee', 'transfer', 'new-employment', 'link', 'create']],
     ['cancel', ['cancel']],

@@ -16,6 +16,10 @@ const opened: Record<HoldCode, [HoldRequest, string[]]> = {
     holdOf('ADOPT_MISFIT', { ...hire, onboardingCandidateId: 'oc-7', misfit: 'is in flow 8' }),
     ['5012', 'oc-7', 'it is in flow 8.'],
   ],
+  ADOPT_OTHER_EMAIL: [
+    holdOf('ADOPT_OTHER_EMAIL', { ...hire, onboardingCandidateId: 'oc-7' }),
+    ['5012', 'oc-7', 'adopt-anyway'],
+  ],
   ENROLMENT_GONE: [holdOf('ENROLMENT_GONE', { ...hire, onboardingCandidateId: 'oc-7' }), ['5012', 'oc-7']],
   ONBOARDING_REJECTED: [holdOf('ONBOARDING_REJECTED', { ...hire, status: 'rejected' }), ['5012 is rejected']],
   ONBOARDING_FAILED: [holdOf('ONBOARDING_FAILED', { ...hire, status: 'failed' }), ['5012 is failed']],
@@ -160,9 +164,9 @@ describe('trouble with an HR system', () => {
     ['UNAUTHORIZED', 'HRIS_UNAUTHORIZED'],
     ['HRIS_DOWN', 'HRIS_DOWN'],
     ['NO_HRIS_HERE', 'HRIS_NO_HRIS_HERE'],
-  ])('%s is held as %s, and nobody need answer', (code, expected) => {
+  ])('%s is held as %s, and may be looked at again', (code, expected) => {
     const hold = hrisHold(new ConnectorError({ code, action: 'reject', message: 'It says no.' }));
-    expect(hold).toMatchObject({ code: expected, answers: [] });
+    expect(hold).toMatchObject({ code: expected, answers: ['retry'] });
     expect(hold.message).toMatch(/^It says no\. Hires wait/);
   });
 });

@@ -51,8 +51,12 @@ function plan(facts: Partial<EmployeeObservation>): (decisions: Decisions) => un
 function enrol(decisions: Decisions): unknown {
   const planned = planEnrolment({ flow: '7' }, decisions);
   if (planned.kind === 'enrol') return 'the partner answers as before';
-  if (planned.kind !== 'adopt' || planned.onboardingCandidateId !== 'oc-wrong') return planned;
-  return judgeAdoption({ ...adoption, otherHire: '4001' });
+  if (planned.kind !== 'adopt') return planned;
+  const { onboardingCandidateId } = planned;
+  const emailConfirmed = decisions.adoptAnyway === onboardingCandidateId;
+  if (onboardingCandidateId === 'oc-wrong') return judgeAdoption({ ...adoption, otherHire: '4001', emailConfirmed });
+  const email = { shown: onboardingCandidateId === 'oc-other' ? 'bob@acme.example' : 'a@b.c', wanted: 'a@b.c' };
+  return judgeAdoption({ ...adoption, onboardingCandidateId, email, emailConfirmed });
 }
 
 const adoption = {
@@ -61,6 +65,7 @@ const adoption = {
   otherHire: undefined,
   flow: { shown: '7', wanted: '7' },
   email: { shown: undefined, wanted: undefined },
+  emailConfirmed: false,
 };
 
 const weak: Finding[] = [
@@ -94,6 +99,11 @@ const cases: Record<Exclude<HoldCode, 'CREDITS_USED_UP' | 'REBUILT_BASELINE'>, C
   ADOPT_MISFIT: {
     hold: holdOf('ADOPT_MISFIT', { jobCandidateId, onboardingCandidateId: 'oc-wrong', misfit: 'belongs elsewhere' }),
     before: { adopt: 'oc-wrong' },
+    again: enrol,
+  },
+  ADOPT_OTHER_EMAIL: {
+    hold: holdOf('ADOPT_OTHER_EMAIL', { jobCandidateId, onboardingCandidateId: 'oc-other' }),
+    before: { adopt: 'oc-other' },
     again: enrol,
   },
   ENROLMENT_GONE: { hold: holdOf('ENROLMENT_GONE', { jobCandidateId, onboardingCandidateId: 'oc' }), again: onboard },

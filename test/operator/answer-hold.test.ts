@@ -1,7 +1,13 @@
 import { expect, onTestFinished, test } from 'vitest';
+import { ConnectorError } from '../../src/errors.ts';
+import { holdOf, hrisHold } from '../../src/hire/holds.ts';
 import { answerHold, answerHolds } from '../../src/operator/answer-hold.ts';
+import { closeCreditGate, passCreditGate } from '../../src/store/credit-gate.ts';
+import { insertHires } from '../../src/store/hires.ts';
 import { listHolds, openHold } from '../../src/store/holds.ts';
 import { openStore } from '../../src/store/open-store.ts';
+import type { HoldRow } from '../../src/store/schema.ts';
+import { readTenantState } from '../../src/store/tenant-states.ts';
 import type { HireClient } from '../../src/temporal/hire-client.ts';
 
 /** A real store, and a client that notes whose workflows hear of an answer. */
@@ -59,4 +65,38 @@ test.each([
     code: 'ANSWER_INCOMPLETE',
     message: expect.stringContaining(text) as string,
   });
+});
+
+test('a rebuilt baseline is looked at again: only those still recorded as before go-live are asked about', async () => {
+  const { parts, store, signalled } = await operator();
+  const recorded = (jobCandidateId: string, state: 'open' | 'before-go-live') => ({
+    tenantId: 'acme',
+    jobCandidateId,
+    period: 1,
+    state,
+  });
+  await insertHires(store, [recorded('1', 'before-go-live'), recorded('2', 'open')]);
+  const answer = async (): Promise<HoldRow[]> => {
+    const [hold] = await listHolds(store);
+    await answerHold(parts, { holdId: hold?.hold_id ?? '', answer: 'retry', arguments: [], by: 'ann' });
+    return listHolds(store);
+  };
+  await openHold(store, { tenantId: 'acme', ...holdOf('REBUILT_BASELINE', { jobCandidateIds: ['1', '2'] }) });
+  const asked = await answer();
+  expect(asked.map((hold) => JSON.parse(hold.details) as unknown)).toEqual([{ jobCandidateIds: ['1'] }]);
+  await store.kysely.updateTable('hires').set({ state: 'open' }).execute();
+  expect(await answer()).toEqual([]);
+  expect(signalled).toEqual([]);
+});
+
+test('trouble with an HR system may be looked at again, which spends no credit', async () => {
+  const { parts, store } = await operator();
+  const trouble = new ConnectorError({ code: 'HRIS_UNREACHABLE', action: 'retry', message: 'It does not answer.' });
+  const { holdId } = await openHold(store, { tenantId: 'acme', ...hrisHold(trouble) });
+  await readTenantState(store, 'acme');
+  await closeCreditGate(store, 'acme', { required: 1, available: 0 });
+  await passCreditGate(store, 'acme', 60_000);
+  await answerHold(parts, { holdId, answer: 'retry', arguments: [], by: 'ann' });
+  expect(await listHolds(store)).toEqual([]);
+  expect(await passCreditGate(store, 'acme', 60_000)).toMatchObject({ pass: false });
 });

@@ -84,6 +84,7 @@ const byCode: Record<string, Wish> = {
     );
     return own === undefined ? ['skip-onboarding', []] : ['adopt', [own.id]];
   },
+  ADOPT_OTHER_EMAIL: () => ['skip-onboarding', []],
   ADOPT_MISFIT: () => ['skip-onboarding', []],
   TOO_MANY_CANCELLATIONS: (world, _customer, hold) => [isHired(world, hold.job_candidate_id) ? 'retry' : 'cancel', []],
   NOT_FOUND: (world, _customer, hold) => [isHired(world, hold.job_candidate_id) ? 'retry' : 'keep', []],

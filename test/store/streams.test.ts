@@ -1,5 +1,5 @@
 import { describe, expect, test } from 'vitest';
-import { addToQuarantine, readQuarantine, release } from '../../src/store/quarantine.ts';
+import { changeQuarantine, type Quarantined, readQuarantine } from '../../src/store/quarantine.ts';
 import { beginRun, commitPage, readStream, refuseRun } from '../../src/store/streams.ts';
 import { freshStore, kinds } from './stores.ts';
 
@@ -52,19 +52,22 @@ describe.each(kinds)('a stream in %s', (kind) => {
 
   test('keeps what was left out with its reason since when, and lets it go', async () => {
     const { store } = await freshStore(kind);
-    await addToQuarantine(store, KEY, 3, [
-      { key: '17', reason: 'email: expected text' },
-      { key: 'page 3, record 4', reason: 'id: expected number' },
-    ]);
+    await beginRun(store, KEY, run('r1'));
+    const change = (page: number, over: string[], news: Quarantined[], runId = 'r1') =>
+      changeQuarantine(store, KEY, runId, { page, over, news });
+    const left = { key: '17', reason: 'email: expected text' };
+    await change(3, [], [left, { key: 'page 3, record 4', reason: 'id: expected number' }]);
     const [first] = await readQuarantine(store, KEY);
-    await addToQuarantine(store, KEY, 4, [{ key: '17', reason: 'email: expected text' }]);
+    await change(4, [], [left]);
     const rows = await readQuarantine(store, KEY);
     expect(rows.map((row) => [row.record_key, row.page])).toEqual([
       ['page 3, record 4', 3],
       ['17', 4],
     ]);
     expect(rows[1]?.since).toBe(first?.since);
-    await release(store, KEY, ['17', 'page 3, record 4', 'unknown']);
+    expect(await change(5, ['17'], [{ key: '18', reason: 'late' }], 'a run that another took over')).toBe(false);
+    expect(await readQuarantine(store, KEY)).toEqual(rows);
+    await change(5, ['17', 'page 3, record 4', 'unknown'], []);
     expect(await readQuarantine(store, KEY)).toEqual([]);
   });
 });

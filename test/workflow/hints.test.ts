@@ -18,7 +18,11 @@ const policy = { skipOnboarding: false, onboardingDeadlineMs: 60_000, cancelGrac
 type Answers = { [Name in keyof HireActivities]?: () => Awaited<ReturnType<HireActivities[Name]>> };
 
 /** One run of the workflow: which activities it called, and with what it continued. */
-async function run(given: HireInput, answers: Answers, { isLong, signals }: { isLong: boolean; signals: string[] }) {
+async function run(
+  given: HireInput,
+  answers: Answers,
+  { longAfter, signals }: { longAfter: number; signals: string[] },
+) {
   const called: string[] = [];
   let long = false;
   const host: WorkflowHost = {
@@ -26,7 +30,7 @@ async function run(given: HireInput, answers: Answers, { isLong, signals }: { is
     at: () => () => undefined,
     callActivity: async (name) => {
       called.push(name);
-      long = isLong;
+      long = called.length >= longAfter;
       const answer = answers[name as keyof HireActivities];
       if (answer === undefined) throw new Error(`${name} was not expected`);
       return answer();
@@ -46,7 +50,7 @@ test('a run that continues another one acts upon the hints that came before', as
     readOnboarding: () => ({ verdict: 'waiting' }),
     readHire: () => ({ verdict: 'out' }),
   };
-  const second = await run({ ...input, carried }, answers, { isLong: true, signals: ['onboarding'] });
+  const second = await run({ ...input, carried }, answers, { longAfter: 1, signals: ['onboarding'] });
   expect(second.called).toEqual(['readOnboarding', 'readHire']);
   expect(second.carried).toMatchObject({ step: 'confirm-left' });
 });
@@ -60,6 +64,21 @@ test('what was heard while the last activity ran is carried on, of every kind', 
       return { verdict: 'written' };
     },
   };
-  const { carried: next } = await run({ ...input, carried }, answers, { isLong: true, signals: [] });
+  const { carried: next } = await run({ ...input, carried }, answers, { longAfter: 1, signals: [] });
   expect(next).toMatchObject({ step: 'verify', hints: ['person', 'onboarding', 'answer'] });
+});
+
+test.each([
+  ['stays held, and nothing is ended again', 'away', ['takeAnswer', 'lookForReturn']],
+  ['goes on once its person is back', 'back', ['takeAnswer', 'lookForReturn', 'enrol']],
+] as const)('a hire whose end was refused %s', async (_what, verdict, called) => {
+  const hold = { holdId: 'h', code: 'TERMINATE_REFUSED', from: 'cancel' as const };
+  const carried = { step: 'cancel' as const, period: 1, policy, hold, hints: ['person' as const] };
+  const answers: Answers = {
+    takeAnswer: () => ({ verdict: 'waiting' }),
+    lookForReturn: () => ({ verdict }),
+    enrol: () => ({ verdict: 'enrolled' }),
+  };
+  const heard = await run({ ...input, carried }, answers, { longAfter: called.length, signals: [] });
+  expect(heard.called).toEqual(called);
 });

@@ -1,3 +1,4 @@
+import { createHash } from 'node:crypto';
 import { ConnectorError } from '../../errors.ts';
 
 const prefixes = { production: 'sk_live_', sandbox: 'sk_test_' } as const;
@@ -23,4 +24,9 @@ function badKey(code: string, what: string): ConnectorError {
     action: 'reauthorize',
     message: `${what}. Nothing was sent. Check the key and the environment in the tenant file.`,
   });
+}
+
+/** Names a key without showing it. */
+export function fingerprintOf(apiKey: string): string {
+  return createHash('sha256').update(apiKey).digest('hex').slice(0, 16);
 }

@@ -13,8 +13,8 @@ type Paging = NonNullable<ListShape['paging']>;
  * the total, the flag, a short page, and in any case an empty page, which is believed more than a total.
  *
  * A list may move while it is read. Where it grows, records come again and are given once. Where its total falls,
- * records may have slipped to a page that was read before: those pages are read again at the end. A server that ignores
- * the page number is refused instead of read for ever.
+ * or is not told, records may have slipped to a page that was read before: those pages are read again at the end. A
+ * server that ignores the page number is refused instead of read for ever.
  */
 export async function* readPages(
   call: CallEndpoint,
@@ -74,6 +74,8 @@ function takePage(reading: Reading, page: number, body: unknown): Page<unknown> 
   reading.seen += fresh.length;
   const total = totalOf(reading.paging, body);
   if (total !== undefined && reading.total !== undefined && total < reading.total) reading.slippedTo = page;
+  // Nothing tells whether it fell.
+  if (total === undefined && hasTotal(reading.paging)) reading.slippedTo = Math.max(reading.slippedTo ?? 0, page);
   reading.total = total;
   return { page, ...(total === undefined ? {} : { total }), ...readItems(list, fresh) };
 }
@@ -106,8 +108,12 @@ function pageSize(endpoint: ListEndpoint, paging: Paging, wanted: number | undef
   throw invalidInput(endpoint, `query.${paging.sizeParam}: one of ${sizes.join(', ')}`);
 }
 
+function hasTotal(paging: Paging): paging is Paging & { end: { totalAt: string } } {
+  return typeof paging.end === 'object' && 'totalAt' in paging.end;
+}
+
 function totalOf(paging: Paging, body: unknown): number | undefined {
-  if (typeof paging.end === 'string' || !('totalAt' in paging.end)) return undefined;
+  if (!hasTotal(paging)) return undefined;
   const total = valueAt(body, paging.end.totalAt);
   return typeof total === 'number' ? total : undefined;
 }

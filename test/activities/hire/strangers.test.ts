@@ -1,7 +1,7 @@
 import pino from 'pino';
 import { expect, test } from 'vitest';
 import type { ActivityDeps } from '../../../activities/deps.ts';
-import { cancelHire, startNextEnrolment } from '../../../activities/hire/cancel-hire.ts';
+import { cancelHire, lookForReturn, startNextEnrolment } from '../../../activities/hire/cancel-hire.ts';
 import { openHold, takeAnswer } from '../../../activities/hire/hold-hire.ts';
 import { readOnboarding } from '../../../activities/hire/read-onboarding.ts';
 import { ConnectorError } from '../../../src/errors.ts';
@@ -10,6 +10,7 @@ import { listAlarms } from '../../../src/store/alarms.ts';
 import { recordEnrolment } from '../../../src/store/enrolments.ts';
 import { insertHires, latestHire } from '../../../src/store/hires.ts';
 import { answerHold, listHolds } from '../../../src/store/holds.ts';
+import { saveJobs } from '../../../src/store/jobs.ts';
 import { readTenantState, recordVerifiedKey } from '../../../src/store/tenant-states.ts';
 import { freshStore } from '../../store/stores.ts';
 
@@ -23,6 +24,9 @@ async function enrolled(partner: { status: string; refusesToEnd?: boolean }) {
   await insertHires(store, [{ ...ref, state: 'open' }]);
   await recordEnrolment(store, ref, 1, { id: 'oc', status: 'in_progress' });
   const ends: string[] = [];
+  const told: unknown[] = [];
+  const person = { id: '5012', jobId: '9', candidateId: '88', stage: 'OFFER' };
+  await saveJobs(store, 'acme', [{ jobId: '9', record: {} }]);
   const onboarding = {
     getCandidate: async () => ({ data: { onboardingCandidateId: 'oc', overallStatus: partner.status } }),
     terminate: async () => {
@@ -32,14 +36,20 @@ async function enrolled(partner: { status: string; refusesToEnd?: boolean }) {
     },
   };
   const policies = { onboarding: { flow: '7', readyAt: ['completed'] }, enrolAt: ['HIRED'], createAt: ['HIRED'] };
-  const connection = { tenant: { tenant: 'acme', policies }, partner: { onboarding }, keyFingerprint: 'one' };
+  const connection = {
+    tenant: { tenant: 'acme', policies },
+    partner: { onboarding, readAll: async () => ({ items: [person], unreadable: [] }) },
+    overrides: { jobCandidateStageField: 'stage' },
+    keyFingerprint: 'one',
+    log: { warn: (facts: unknown) => told.push(facts) },
+  };
   const deps = {
     store,
     log: pino({ level: 'silent' }),
     connections: { of: async () => connection },
     limits: { giveUpMs: 5_000, partnerLagMs: 0, pausedMs: 0 },
   } as unknown as ActivityDeps;
-  return { deps, store, ends, partner, row: () => latestHire(store, 'acme', '5012') };
+  return { deps, store, ends, told, person, partner, row: () => latestHire(store, 'acme', '5012') };
 }
 
 type Enrolled = Awaited<ReturnType<typeof enrolled>>;
@@ -57,7 +67,7 @@ async function answer(
 
 test('a status that nobody knows is waited out, without a hold and with one alarm for each new value', async () => {
   const world = await enrolled({ status: 'awaiting_signature' });
-  const { deps, store, partner } = world;
+  const { deps, store, partner, told } = world;
   expect(await readOnboarding(deps, ref)).toEqual({ verdict: 'waiting' });
   expect(await readOnboarding(deps, ref)).toEqual({ verdict: 'waiting' });
   partner.status = 'ada@acme.example';
@@ -68,6 +78,7 @@ test('a status that nobody knows is waited out, without a hold and with one alar
     ['overallStatus awaiting_signature', 2],
     ['overallStatus (not a word)', 1],
   ]);
+  expect(told).toMatchObject([{ value: 'awaiting_signature' }, { value: '(not a word)' }]);
   partner.status = 'completed';
   expect(await readOnboarding(deps, ref)).toEqual({ verdict: 'ready' });
 });
@@ -102,4 +113,28 @@ test('a refused end before another enrolment is asked about, and the first one s
   world.partner.status = 'in_progress';
   expect(await startNextEnrolment(world.deps, ref)).toMatchObject({ hold: { code: 'TERMINATE_REFUSED' } });
   expect(await world.row()).toMatchObject({ enrolment: 1, onboarding_candidate_id: 'oc' });
+});
+
+test('whoever comes back while the end of their hire is asked about goes on, and nothing is sent again', async () => {
+  const world = await enrolled({ status: 'in_progress', refusesToEnd: true });
+  const { deps, store, ends, person } = world;
+  const refused = await cancelHire(deps, ref);
+  if (refused.verdict !== 'hold') throw new Error('not held');
+  await openHold(deps, { ...ref, hold: refused.hold });
+  expect(await lookForReturn(deps, ref)).toEqual({ verdict: 'away' });
+  expect(await listHolds(store)).toHaveLength(1);
+  person.stage = 'HIRED';
+  expect(await lookForReturn(deps, ref)).toEqual({ verdict: 'back' });
+  expect(await listHolds(store)).toEqual([]);
+  expect(ends).toHaveLength(1);
+});
+
+test.each(['keep', 'cancel'])('a person’s %s is heard before somebody who comes back', async (word) => {
+  const world = await enrolled({ status: 'in_progress', refusesToEnd: true });
+  const { deps, store, person } = world;
+  const { holdId } = await openHold(deps, { ...ref, hold: holdOf('PERSON_BEING_HIRED', { ...ref, other: ref }) });
+  await answerHold(store, holdId, { answer: word, arguments: [], by: 'ann' });
+  person.stage = 'HIRED';
+  expect(await lookForReturn(deps, ref)).toEqual({ verdict: 'away' });
+  expect(await listHolds(store)).toHaveLength(1);
 });

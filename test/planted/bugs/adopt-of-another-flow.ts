@@ -5,8 +5,8 @@ export const bug: PlantedBug = {
   patches: [
     {
       file: 'src/plan/judge-adoption.ts',
-      find: '  if (differs(flow)) return',
-      replace: '  if (differs(flow) && differs(email)) return',
+      find: 'return differs(flow) ?',
+      replace: 'return differs(flow) && flow.shown === undefined ?',
     },
   ],
   caughtBy: tests(/an enrolment in another flow is asked about again/, 'test/plan/judge-adoption.test.ts'),

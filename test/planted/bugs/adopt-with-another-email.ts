@@ -5,8 +5,8 @@ export const bug: PlantedBug = {
   patches: [
     {
       file: 'src/plan/judge-adoption.ts',
-      find: `return differs(email) ?`,
-      replace: `return differs(email) && differs(flow) ?`,
+      find: 'if (adoption.emailConfirmed || !differs(adoption.email))',
+      replace: 'if (adoption.emailConfirmed || !differs(adoption.flow))',
     },
   ],
   caughtBy: tests(/an enrolment with another e-mail is asked about again/, 'test/plan/judge-adoption.test.ts'),

@@ -1,0 +1,24 @@
+import { expect, test } from 'vitest';
+import { contract } from '../../../src/partner/contract/index.ts';
+import { scriptedPartner } from './scripted-partner.ts';
+
+/** Reads a list in pages of ten of which `gone` leaves once the first page was answered. */
+async function readShrinking(people: number, gone: number | undefined) {
+  let ids = Array.from({ length: people }, (_, index) => index + 1);
+  const { partner, seen } = await scriptedPartner(({ query }) => {
+    const start = (Number(query['pageNumber']) - 1) * 10;
+    const data = ids.slice(start, start + 10).map((id) => ({ id, jobId: 1, candidateId: id }));
+    if (seen.length === 1) ids = ids.filter((id) => id !== gone);
+    return { json: { status: 'success', data } };
+  });
+  const { items } = await partner.readAll(contract.jobCandidates.listByJob, { params: { jobId: 1 } }, { size: 10 });
+  return { read: new Set(items.map((item) => Number(item.id))).size, calls: seen.length };
+}
+
+test('a list that tells no total loses nobody who slips to a page that was read before', async () => {
+  expect(await readShrinking(30, 5)).toEqual({ read: 30, calls: 6 });
+});
+
+test('a list of one page that tells no total is read once, and its end', async () => {
+  expect(await readShrinking(9, undefined)).toEqual({ read: 9, calls: 2 });
+});
