@@ -37,5 +37,7 @@ export class Exchanges {
 
 function shortened(body: string): string {
   if (body.length <= BODY_CHARS) return body;
-  return `${body.slice(0, BODY_CHARS)}\n(${String(body.length - BODY_CHARS)} more characters)`;
+  // Copied: a slice alone would keep the whole body in memory.
+  const beginning = Buffer.from(body.slice(0, BODY_CHARS)).toString();
+  return `${beginning}\n(${String(body.length - BODY_CHARS)} more characters)`;
 }

@@ -53,10 +53,20 @@ function inForce({ faults, struck }) {
   );
 }
 
-function conditions({ kind: _kind, on: _on, seen: _seen, struck: _struck, ...rest }) {
-  const told = Object.entries(rest).map(
-    ([name, value]) => `${words(name).toLowerCase()} ${[value].flat().join(' and ')}`,
-  );
+const CONDITIONS = {
+  companyId: (id) => `company ${id}`,
+  holding: (text) => `holding “${text}”`,
+  nth: (numbers) => `match ${[numbers].flat().join(' and ')}`,
+  probability: (share) => `${Math.round(share * 100)} of 100`,
+  times: (count) => `${count} times at most`,
+  ms: (ms) => `${ms} ms`,
+  retryAfter: (value) => `Retry-After ${value}`,
+  surprise: words,
+  items: (count) => `${count} records`,
+};
+
+function conditions(fault) {
+  const told = Object.entries(CONDITIONS).flatMap(([name, tell]) => (name in fault ? [tell(fault[name])] : []));
   return told.length === 0 ? 'always' : told.join(', ');
 }
 

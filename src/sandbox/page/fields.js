@@ -1,7 +1,7 @@
 import { fieldLabel, make, words } from './dom.js';
 import { manyPicker, pickedFrom, picker } from './picker.js';
 
-const LONG = /description|summary|reason|letter|purpose|question$|holding/i;
+const LONG = /description|summary|reason|letter|purpose|question$/i;
 const INPUT_TYPES = { date: 'date', email: 'email', uri: 'url', e164: 'tel' };
 
 /**

@@ -123,3 +123,55 @@ test.skipIf(executable === undefined)('what is refused is told in the form, and 
   expect(await alert.textContent()).toContain('Only an ACTIVE job has an application page');
   expect(await page.getByLabel('Email').inputValue()).toBe('ada@example.net');
 });
+
+test.skipIf(executable === undefined)(
+  'an edit sends what was changed, and an appointment moves to a slot by name',
+  async () => {
+    await using sandbox = await openSandbox({ jobs: 1, candidates: 1 });
+    const page = await openPage(sandbox);
+    await page.goto(`${sandbox.controlUrl}/#/candidates/200001`);
+    await press(page, 'Edit', 'main');
+    await page.locator('dialog').getByLabel('City').fill('Lisbon');
+    await press(page, 'Edit', 'dialog');
+    await page.locator('dd', { hasText: 'Lisbon' }).waitFor();
+    const [edited] = await sandbox.control.ledger({ kind: 'event', name: 'candidate.updated' });
+    expect(edited?.detail).toMatchObject({ candidateId: 200_001, updatedFields: ['city'] });
+
+    const [schedule] = (await sandbox.api('GET', '/booking-schedules?scheduleProfile=INTERVIEW')).body.data;
+    const slots = `/booking-schedules/${String(schedule.id)}/slots?from=2020-01-01&to=2099-01-01`;
+    const [first] = (await sandbox.api('GET', slots)).body.data;
+    const link = await sandbox.control.act('sendBookingLink', {
+      bookingScheduleId: schedule.id,
+      jobCandidateId: 600_001,
+    });
+    const { id, scheduledStartAt } = (await sandbox.control.act('bookThroughLink', {
+      bookingLinkId: String(link['id']),
+      scheduledStartAt: first.startAt,
+    })) as { id: string; scheduledStartAt: string };
+    await page.goto(`${sandbox.controlUrl}/#/applications/600001`);
+    await press(page, 'Reschedule');
+    const time = page.locator('dialog').getByLabel(/^Time/);
+    await time.focus();
+    const option = page.locator('dialog option[value]').nth(3);
+    await option.waitFor({ state: 'attached' });
+    await time.fill((await option.getAttribute('value')) ?? '');
+    await press(page, 'Reschedule', 'dialog');
+    await page.locator('dialog').waitFor({ state: 'detached' });
+    const [moved] = (await sandbox.api('GET', '/bookings')).body.data;
+    expect([moved.id, moved.scheduledStartAt === scheduledStartAt]).toEqual([id, false]);
+  },
+);
+
+test.skipIf(executable === undefined)('every action has a form with inputs, none of them for JSON', async () => {
+  await using sandbox = await openSandbox({ jobs: 1 });
+  const page = await openPage(sandbox);
+  await page.goto(`${sandbox.controlUrl}/#/actions`);
+  const entries = page.locator('main .entry');
+  await entries.first().waitFor();
+  await page.evaluate("for (const one of document.querySelectorAll('main .entry')) one.open = true");
+  const count = await entries.count();
+  await expect.poll(() => page.locator('main .entry form button.primary').count()).toBe(count);
+  expect(count).toBeGreaterThan(70);
+  expect(await page.locator('main').textContent()).not.toContain('JSON');
+  expect(await page.locator('main textarea[placeholder]').count()).toBe(0);
+});
