@@ -5,6 +5,7 @@ import { addCollection } from './collection.ts';
 import { addDemo } from './demo.ts';
 import { addDoctor } from './doctor.ts';
 import { EXIT } from './exit-codes.ts';
+import { addExplain } from './explain.ts';
 import { addFreeze, addThaw } from './freeze.ts';
 import { addHire } from './hire.ts';
 import { addHold } from './hold.ts';
@@ -36,6 +37,7 @@ const COMMANDS = [
   addFreeze,
   addThaw,
   addMapping,
+  addExplain,
   addStatus,
   addCheck,
   addDoctor,

@@ -1,9 +1,8 @@
 import { assertKnownCompany } from '../../activities/assert-known-company.ts';
 import { isConnectorError } from '../errors.ts';
-import { createPartnerClient, type PartnerClient } from '../partner/client/create-partner-client.ts';
+import type { PartnerClient } from '../partner/client/create-partner-client.ts';
 import { fingerprintOf } from '../partner/client/key-format.ts';
 import { contract } from '../partner/contract/index.ts';
-import { Overrides } from '../partner/contract/overrides.ts';
 import type { Store } from '../store/open-store.ts';
 import { listTenantStates, readClock } from '../store/tenant-states.ts';
 import { readWebhookFacts } from '../store/webhook-refusals.ts';
@@ -11,6 +10,7 @@ import { loadTenantMapping, openTenantHris } from '../tenants/open-hris.ts';
 import type { Tenant } from '../tenants/schema.ts';
 import { resolveSecret } from '../tenants/secrets.ts';
 import { judgeWebhooks } from './judge-webhooks.ts';
+import { CALL_MS, openPartner } from './open-partner.ts';
 
 export interface CheckLine {
   check: 'key' | 'company' | 'flow' | 'hris' | 'webhooks' | 'state';
@@ -20,8 +20,6 @@ export interface CheckLine {
 }
 
 type Found = Omit<CheckLine, 'check'>;
-
-const CALL_MS = 10_000;
 
 /** Asks both sides whether they are as the tenant file says; reads only. Without a store nothing was received yet. */
 export async function checkTenant(tenant: Tenant, store: Store | undefined): Promise<CheckLine[]> {
@@ -59,17 +57,6 @@ async function checkPartner(tenant: Tenant, store: Store | undefined): Promise<C
   } finally {
     await partner?.close();
   }
-}
-
-function openPartner({ partner }: Tenant): PartnerClient {
-  return createPartnerClient({
-    baseUrl: partner.baseUrl,
-    apiKey: resolveSecret(partner.apiKey),
-    environment: partner.environment,
-    overrides: Overrides.parse(partner.overrides),
-    allowPrivate: partner.allowPrivateAddress,
-    timeouts: { headersMs: CALL_MS, bodyMs: CALL_MS },
-  });
 }
 
 async function checkKey(partner: PartnerClient): Promise<Found> {

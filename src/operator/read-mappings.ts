@@ -1,6 +1,6 @@
-import { stringify } from 'yaml';
 import { type Mapping, shortVersion } from '../mapping/load-mapping.ts';
 import { type CaseResult, testMapping } from '../mapping/test-mapping.ts';
+import { writeRule } from '../mapping/write-rule.ts';
 import { streamNames } from '../streams/streams.ts';
 import { loadTenants } from '../tenants/load-tenants.ts';
 import { loadStreamMapping, loadTenantMapping } from '../tenants/open-hris.ts';
@@ -15,9 +15,6 @@ export interface MappingView {
   rules: { field: string; rule: string; sensitive: boolean; file: string; line: number }[];
 }
 
-/** A lookup of more values is counted, not printed. */
-const MOST_VALUES = 5;
-
 /** What the tenant's mapping files come to, of employees and of every stream that has a place to land. */
 export async function readMappings(tenantsDir: string, tenantId: string): Promise<MappingView[]> {
   const tenant = await knownTenant(tenantsDir, tenantId);
@@ -26,7 +23,7 @@ export async function readMappings(tenantsDir: string, tenantId: string): Promis
     version: shortVersion(mapping.hash),
     rules: mapping.fields.map(({ target, rule, sensitive, at }) => {
       const { file, line } = at;
-      return { field: target, rule: written(rule), sensitive, file, line };
+      return { field: target, rule: writeRule(rule), sensitive, file, line };
     }),
   }));
 }
@@ -57,10 +54,4 @@ async function mappingsOf(tenant: Tenant): Promise<{ name: string; file: string 
     }),
   );
   return [{ name: 'employee', file: tenant.mapping, mapping: await loadTenantMapping(tenant) }, ...streams.flat()];
-}
-
-function written({ lookup, ...rule }: Mapping['fields'][number]['rule']): string {
-  const values = lookup === undefined ? 0 : Object.keys(lookup).length;
-  const short = lookup === undefined ? {} : { lookup: values > MOST_VALUES ? `${values} values` : { ...lookup } };
-  return stringify({ ...rule, ...short }, { collectionStyle: 'flow', lineWidth: 0 }).trim();
 }

@@ -29,6 +29,19 @@ export async function insertPlan(store: Store, key: HireRef, plan: NewPlan): Pro
   return planId;
 }
 
+/** The plan saved last for this hire. */
+export async function latestPlan(store: Store, key: HireRef): Promise<PlanRow | undefined> {
+  return store.kysely
+    .selectFrom('plans')
+    .selectAll()
+    .where('tenant_id', '=', key.tenantId)
+    .where('job_candidate_id', '=', key.jobCandidateId)
+    .where('period', '=', key.period)
+    .orderBy('planned_at', 'desc')
+    .limit(1)
+    .executeTakeFirst();
+}
+
 export async function readPlan(store: Store, planId: string): Promise<PlanRow> {
   return store.kysely.selectFrom('plans').selectAll().where('plan_id', '=', planId).executeTakeFirstOrThrow();
 }

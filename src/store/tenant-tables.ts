@@ -59,7 +59,7 @@ export interface AuditTable {
   by: string;
   /** Null for the whole fleet. */
   tenant_id: string | null;
-  act: 'applied' | 'paused' | 'resumed' | 'removed' | 'frozen' | 'thawed';
+  act: 'applied' | 'paused' | 'resumed' | 'removed' | 'frozen' | 'thawed' | 'revealed';
   /** What changed, one line each; settings and references, no secrets. */
   details: string | null;
 }

@@ -15,6 +15,7 @@ test.each([
   ['sync', 'hirebridge sync acme candidates'],
   ['tenant', 'Commands:'],
   ['mapping', 'Commands:'],
+  ['explain', 'hirebridge explain acme 5012'],
   ['sandbox', 'hirebridge sandbox --jobs 3'],
   ['doctor', 'hirebridge doctor --all --json'],
   ['openapi', 'hirebridge openapi --yaml'],
