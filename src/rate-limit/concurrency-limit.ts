@@ -1,66 +1,86 @@
 /**
- * Finds out whether 429s come from too many requests under way at once. Rate and concurrency look alike from outside,
- * so it experiments: with one request fewer under way than when a 429 came, and the rate unchanged, a limit of
- * concurrency stays silent and a limit of rate does not.
+ * Tells limits of requests under way at once from limits of rate. In flight = rate x round trip, so one 429 says
+ * nothing; but round trips vary, and a limit of concurrency refuses nearly everything above some number that was under
+ * way at the send and nothing below, at whatever rate.
  */
 export interface SavedConcurrency {
   /** Requests that may be under way; null: as many as the rate allows. */
   most: number | null;
-  /** No 429 came for long enough: there is such a limit, and this is it. */
-  isSure: boolean;
-  /** Answers without a 429 since the last change. */
-  clean: number;
-  /** How often it was lowered without becoming sure in between. */
-  lowered: number;
-  /** Clean answers until one request more is tried. */
+  /** Successes, and meetings with a limit, by the requests that were under way at the send. */
+  ok: number[];
+  met: number[];
+  /** Successes with as many under way as may be, since the last change. */
+  full: number;
+  /** Until one more is tried. */
   raiseAfter: number;
-  since: number;
-  /** No new experiment before. */
-  restsUntil: number;
 }
 
-/** With fewer under way than this the rate is what limits. */
-const LEAST_TO_TRY = 3;
-const MOST_LOWERINGS = 3;
-const silence = { answers: 200, ms: 15_000 };
+const MOST_COUNTED = 64;
+const MEMORY = 4_000;
+/** Meetings that must tell the same. */
+const LEAST_MET = 4;
 const raiseAfter = { first: 2_000, most: 20_000 };
-/** Until the next experiment, after one that found no such limit. */
-const REST_MS = 600_000;
 
 export const freshConcurrency: Readonly<SavedConcurrency> = {
   most: null,
-  isSure: false,
-  clean: 0,
-  lowered: 0,
+  ok: [],
+  met: [],
+  full: 0,
   raiseAfter: raiseAfter.first,
-  since: 0,
-  restsUntil: 0,
 };
 
-/** A 429 came with so many under way. True: concurrency is held responsible, and the rate must not be cut. */
-export function lowerConcurrency(saved: SavedConcurrency, inFlight: number, now: number): boolean {
-  if (saved.most === null) {
-    if (inFlight < LEAST_TO_TRY || now < saved.restsUntil) return false;
-    Object.assign(saved, { ...freshConcurrency, most: inFlight - 1, since: now, lowered: 1 });
-    return true;
-  }
-  if (saved.lowered >= MOST_LOWERINGS || saved.most <= 1) {
-    Object.assign(saved, { ...freshConcurrency, restsUntil: now + REST_MS });
-    return false;
-  }
-  const wait = Math.min(saved.raiseAfter * 2, raiseAfter.most);
-  Object.assign(saved, { most: saved.most - 1, lowered: saved.lowered + 1, clean: 0, since: now });
-  if (saved.isSure) saved.raiseAfter = wait;
-  return true;
+/** A request succeeded; now and then one more may be under way. */
+export function noteClean(saved: SavedConcurrency, inFlight: number): void {
+  const place = Math.min(inFlight, MOST_COUNTED);
+  saved.ok[place] = (saved.ok[place] ?? 0) + 1;
+  if (sum(saved.ok, 0) > MEMORY) halve(saved);
+  if (saved.most === null || inFlight < saved.most) return;
+  saved.full += 1;
+  if (saved.full < saved.raiseAfter) return;
+  Object.assign(saved, { most: saved.most + 1, full: 0, raiseAfter: Math.min(saved.raiseAfter * 2, raiseAfter.most) });
 }
 
-/** A request succeeded; now and then one more may be under way. */
-export function noteClean(saved: SavedConcurrency, inFlight: number, now: number): void {
-  if (saved.most === null) return;
-  saved.clean += 1;
-  if (saved.clean >= silence.answers && now - saved.since >= silence.ms)
-    Object.assign(saved, { isSure: true, lowered: 0 });
-  // Only a limit that is used up says anything about its size.
-  if (!saved.isSure || saved.clean < saved.raiseAfter || inFlight < saved.most) return;
-  Object.assign(saved, { most: saved.most + 1, clean: 0, since: now });
+/** A limit was met with so many under way. True: concurrency is held responsible, and the rate must not be cut. */
+export function blameConcurrency(saved: SavedConcurrency, inFlight: number): boolean {
+  const place = Math.min(inFlight, MOST_COUNTED);
+  saved.met[place] = (saved.met[place] ?? 0) + 1;
+  if (saved.most === null) {
+    saved.most = findMost(saved);
+    return saved.most !== null;
+  }
+  if (inFlight > saved.most) return true;
+  if (saved.most > 1 && refusedAbove(saved, inFlight - 1) > 0.2) {
+    Object.assign(saved, { most: Math.max(1, inFlight - 1), full: 0 });
+    return true;
+  }
+  // Refused with fewer under way than were let through often: it was not the number.
+  if (sum(saved.met.slice(0, saved.most + 1), 0) >= LEAST_MET) Object.assign(saved, structuredClone(freshConcurrency));
+  return false;
+}
+
+/** The number above which nearly every limit was met, and few went through. */
+function findMost(saved: SavedConcurrency): number | null {
+  const all = sum(saved.met, 0);
+  if (all < LEAST_MET) return null;
+  const places = Array.from({ length: MOST_COUNTED }, (_, n) => n + 1);
+  const clear = places.filter((most) => sum(saved.met, most + 1) >= 0.9 * all && refusedAbove(saved, most) >= 0.3);
+  const best = clear.findLast((most) => sum(saved.ok.slice(0, most + 1), 0) >= 30);
+  return best ?? null;
+}
+
+/** Share of the meetings among all that left with more than so many under way. */
+function refusedAbove({ ok, met }: SavedConcurrency, most: number): number {
+  const refused = sum(met, most + 1);
+  return refused / Math.max(1, refused + sum(ok, most + 1));
+}
+
+function sum(counts: readonly (number | null | undefined)[], from: number): number {
+  let total = 0;
+  for (let place = from; place < counts.length; place += 1) total += counts[place] ?? 0;
+  return total;
+}
+
+function halve(saved: SavedConcurrency): void {
+  saved.ok = Array.from(saved.ok, (count) => (count ?? 0) / 2);
+  saved.met = Array.from(saved.met, (count) => (count ?? 0) / 2);
 }

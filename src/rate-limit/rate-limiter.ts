@@ -1,9 +1,12 @@
 import { readAdvertisedBudget } from './advertised-budget.ts';
-import { lowerConcurrency, noteClean } from './concurrency-limit.ts';
+import { noteWindow, paceOf } from './advertised-window.ts';
+import { betweenRecoveries, cycleMs, lastCycle, leaveOut, mark, sinceClimb } from './capacity.ts';
+import { CUT, climb, toothOf } from './climb.ts';
+import { blameConcurrency, noteClean } from './concurrency-limit.ts';
+import { beginTest, countInTest, follow, freshWatch, shareOf, watch } from './noise.ts';
 import { createPermits, type Permits } from './permits.ts';
 import type { Priority, RateLimitAnswer } from './rate-limit.ts';
-import { backoffMs, beginUnderWay, type SavedRateLimit, type UnderWay } from './saved-rate-limit.ts';
-import { createSuccessWindow, type SuccessWindow } from './success-window.ts';
+import { beginUnderWay, type Meeting, type SavedRateLimit, type UnderWay } from './saved-rate-limit.ts';
 
 export interface RateLimiter {
   /** 0: one request may leave now, and is counted. Otherwise: ask again after so many ms. */
@@ -25,209 +28,294 @@ export interface LimiterClock {
   leaseMs?: number;
 }
 
-const FIRST_RATE = 10;
-const LOWEST_RATE = 0.2;
-/** Answers at one rate before it is judged; twice as many where noise blurs the picture. */
-const EPOCH_SIZE = 50;
-/** Before any 429 the steps come sooner: finding the limit costs one request, crawling below it costs all of them. */
-const FIRST_EPOCH_SIZE = 10;
-/** One 429 among the answers of an epoch proves nothing. */
-const ONE_OF_AN_EPOCH = 1 / EPOCH_SIZE;
-/** A window still holds what was sent at the previous rate: judged at once, a sliding limit would look like noise. */
-const SETTLE_MS = 10_000;
-/** A higher share of 429s is not noise. */
-const MOST_NOISE = 0.25;
+const rates = { first: 10, least: 0.01, most: 5_000 };
+/** Before any limit is met the rate doubles in so long: finding it costs a few requests, crawling below it all. */
+const DOUBLE_MS = 3_000;
+const wait = { least: 100, doubled: 15_000, most: 300_000 };
+/** A quota told to last so long is never left to bulk alone. */
+const lasting = { ms: 60_000, bulkShare: 0.97 };
+/** Early meetings in a row that make noise likely, and answers until it may be tested again. */
+const suspicion = { early: 3, again: 1_000 };
+/** An average over so long is worth remembering. */
+const LONG_CYCLE_MS = 30_000;
+const TEST_RATE = 0.75;
+const TEST_STAGES = 2;
 
-/**
- * The decision core of a rate limit: learns the rate of an unknown limit from 429s. Pure: no timers, no I/O.
- *
- * A 429 cuts to just under the average that succeeded (pauses included: over a whole cycle that is the limit for fixed,
- * sliding and token windows alike), waits as long as it is told, and lets one request try first. A 429 well below a
- * rate that was cut already is suspected to be noise: the rate stays, and the share of 429s is measured over 50 answers
- * there and over 50 at 80 % of it. If the share falls as it would under a limit, it was the limit; otherwise it is
- * noise, and from then on only a share or a run of 429s beyond it counts. Without this a partner that answers one in
- * ten requests 429 for reasons of its own would be cut again and again until nothing moves.
- */
+/** The decision core of a rate limit: learns the rate of an unknown limit from 429s. Pure: no timers, no I/O. */
 export function createRateLimiter(clock: LimiterClock, saved?: SavedRateLimit): RateLimiter {
-  const rateLimit = new LearnedRateLimit(clock, saved ?? { rate: FIRST_RATE, best: 0, noise: 0, limitSeen: false });
+  const rateLimit = new LearnedRateLimit(clock, saved ?? { rate: rates.first, limit: 0, noise: 0, limitSeen: false });
   return {
-    ask: (priority) => rateLimit.permits.ask(priority, rateLimit.learned.rate),
+    ask: (priority) => rateLimit.ask(priority),
     answered: (answer) => rateLimit.answered(answer),
     mostInFlight: () => rateLimit.mostInFlight(),
-    giveBack: (permits) => rateLimit.permits.giveBack(permits, rateLimit.learned.rate),
+    giveBack: (permits) => rateLimit.giveBack(permits),
     save: () => rateLimit.save(),
   };
 }
 
 /** Invariant: a decision is taken only from answers to requests that were sent after the last one. */
 class LearnedRateLimit {
-  readonly learned: Omit<SavedRateLimit, 'underWay'>;
-  readonly permits: Permits;
+  readonly #learned: Omit<SavedRateLimit, 'underWay'>;
+  readonly #permits: Permits;
   readonly #clock: LimiterClock;
-  readonly #successes: SuccessWindow;
   readonly #now: UnderWay;
 
   constructor(clock: LimiterClock, { underWay, ...learned }: SavedRateLimit) {
     const now = clock.now();
     this.#clock = clock;
-    this.learned = learned;
+    this.#learned = learned;
     this.#now =
-      underWay !== undefined && underWay.savedAt <= now + 1000
-        ? structuredClone(underWay)
-        : beginUnderWay(now, learned.limitSeen);
-    this.permits = createPermits(clock.now, this.#now.permits);
-    this.#successes = createSuccessWindow(this.#now.successes);
+      underWay !== undefined && underWay.savedAt <= now + 1000 ? structuredClone(underWay) : beginUnderWay(now);
+    this.#permits = createPermits(clock.now, this.#now.permits);
   }
 
   save(): SavedRateLimit {
-    return { ...this.learned, underWay: structuredClone({ ...this.#now, savedAt: this.#clock.now() }) };
+    return { ...this.#learned, underWay: structuredClone({ ...this.#now, savedAt: this.#clock.now() }) };
   }
 
   mostInFlight(): number | undefined {
     return this.#now.concurrency.most ?? undefined;
   }
 
+  giveBack(permits: number): void {
+    this.#permits.giveBack(permits, this.#learned.rate);
+    if (this.#now.window !== null) this.#now.window.remaining += permits;
+  }
+
+  ask(priority: Priority): number {
+    const { window } = this.#now;
+    const now = this.#clock.now();
+    const pace = paceOf(window, now);
+    if (window !== null && pace?.bulkWaits === true) return window.endsAt + 60 - now;
+    const waitMs = this.#permits.ask(priority, pace?.rate ?? this.#rate());
+    if (waitMs === 0 && window !== null) window.remaining -= 1;
+    return waitMs;
+  }
+
+  #rate(): number {
+    return this.#now.test === null ? this.#learned.rate : this.#learned.rate * TEST_RATE ** this.#now.test.stage;
+  }
+
   answered(answer: RateLimitAnswer): void {
     const now = this.#clock.now();
-    // No answer says nothing about a limit; the next request is the canary.
+    const isRecent = answer.sentAt >= this.#now.decidedAt;
     if (answer.status === 0) {
-      if (answer.sentAt >= this.#now.decidedAt) this.permits.canaryAnswered(false);
+      // No answer says nothing about a limit; the next request is the canary.
+      if (isRecent) this.#permits.canaryAnswered(false);
       return;
     }
     const limited = answer.status === 429 || (answer.status === 503 && answer.retryAfterMs !== undefined);
-    if (answer.status < 500 && !limited) this.#successes.add(now);
+    if (answer.status < 500 && !limited) this.#now.capacity.ok += 1;
     this.#obeyHeaders(answer, now);
-    if (answer.sentAt < this.#now.decidedAt) return;
-    const wasCanary = this.permits.canaryAnswered(!limited);
-    if (!limited && wasCanary) this.#now.backoff = backoffMs.first;
-    this.#now.limitedInRow = limited ? this.#now.limitedInRow + 1 : 0;
-    this.#now.answersSinceCut += 1;
-    this.#now.answersEver += 1;
-    this.#count(answer.sentAt, limited);
-    if (!limited) noteClean(this.#now.concurrency, answer.inFlight ?? 0, now);
-    if (limited) this.#onLimited(answer, now, wasCanary);
-    if (this.#now.epoch.answers >= this.#epochSize()) this.#endEpoch(now);
+    this.#now.answers += 1;
+    if (isRecent) this.#permits.canaryAnswered(!limited);
+    if (this.#now.meeting !== null) return this.#inMeeting(this.#now.meeting, answer, limited, isRecent);
+    if (!isRecent) return;
+    if (this.#now.test !== null) return this.#inTest(limited, answer);
+    if (this.#learned.noise > 0) return this.#underNoise(limited, answer);
+    if (limited) return this.#meet(answer);
+    this.#onClean(answer);
   }
 
-  #count(sentAt: number, limited: boolean): void {
-    if (sentAt < this.#now.settledAt) return;
-    this.#now.epoch.answers += 1;
-    if (limited) this.#now.epoch.limited += 1;
+  #onClean(answer: RateLimitAnswer): void {
+    noteClean(this.#now.concurrency, answer.inFlight ?? 0);
+    // A rate that nobody uses up says nothing: an idle tenant must not climb.
+    if (!this.#permits.isBusy()) return;
+    const { learned, now } = { learned: this.#learned, now: this.#clock.now() };
+    if (!learned.limitSeen) learned.rate = Math.min(learned.rate + (Math.LN2 * 1000) / DOUBLE_MS, rates.most);
+    else if (climb(this.#now.climb, learned)) mark(this.#now.capacity, now, false);
   }
 
-  #epochSize(): number {
-    if (this.#isUnlimited()) return FIRST_EPOCH_SIZE;
-    return this.learned.noise > 0 && this.learned.limitSeen ? EPOCH_SIZE * 2 : EPOCH_SIZE;
+  /** A limit is met: everybody waits, and the rate is decided when requests succeed again. */
+  #meet(answer: RateLimitAnswer): void {
+    const now = this.#clock.now();
+    const isConcurrency = blameConcurrency(this.#now.concurrency, answer.inFlight ?? 0);
+    const isTold = paceOf(this.#now.window, now) !== undefined;
+    const freeAt = answer.retryAfterMs === undefined ? Number.MAX_VALUE : now + answer.retryAfterMs;
+    const spared = isConcurrency || isTold;
+    this.#now.meeting = { at: now, rate: this.#learned.rate, refused: 1, tries: 0, freeAt, isBan: this.#now.bans, spared };
+    this.#now.backoff = this.#now.ownWaitMs;
+    const { limit, limitSeen, rate } = this.#learned;
+    const isNear = limitSeen && rate <= limit * 1.05;
+    // Until it is decided: whoever comes first after the pause must not come at a rate that was refused.
+    if (!this.#now.meeting.spared) this.#learned.rate = limitSeen ? Math.min(rate, limit) * (1 - CUT.first) : rate / 2;
+    // After a climb past the limit a sliding window is full for longer than it says.
+    const { early } = this.#now.climb;
+    const told = answer.retryAfterMs;
+    const least = early < 0 && this.#isEarly() ? 500 * 2 ** (early + 2) : 0;
+    this.#pause(told === undefined ? undefined : Math.max(told, least), told === undefined || !isNear);
   }
 
-  /** Nothing but successes so far. */
-  #isUnlimited(): boolean {
-    return !this.learned.limitSeen && this.learned.noise === 0 && this.#now.measuring === null;
-  }
-
-  #onLimited(answer: RateLimitAnswer, now: number, wasCanary: boolean): void {
-    if (wasCanary) return this.#pause(answer, now);
-    // With known noise one 429 says nothing, and only its own request waits; four in a row are a limit.
-    const maybeNoise = this.learned.noise > 0 || this.#now.measuring !== null;
-    if (maybeNoise && this.#now.limitedInRow < 4) return;
-    const wellBelow = this.#now.answersSinceCut < EPOCH_SIZE * 2 && this.learned.rate <= 0.9 * this.#now.cutFrom;
-    if (maybeNoise || !wellBelow) return this.#cut(answer, now);
-    this.#now.measuring = {};
-    this.#now.epoch = { answers: 0, limited: 0 };
-    this.permits.waitUntil(now + (answer.retryAfterMs ?? 0));
-  }
-
-  #cut(answer: RateLimitAnswer, now: number): void {
-    if (lowerConcurrency(this.#now.concurrency, answer.inFlight ?? 0, now)) return this.#pause(answer, now);
-    const { rate, noise } = this.learned;
-    this.#now.cutsInRow += 1;
-    const spans = [8_000, 20_000, 60_000];
-    const average = Math.max(...spans.map((span) => this.#successes.rate(now, span))) / (1 - noise);
-    // Cut again and again: the limit itself has fallen, and the averages are of the one before.
-    const succeeded = this.#now.cutsInRow > 2 ? Math.min(average, 0.87 * rate) : average;
-    this.#now.cutFrom = this.#now.answersSinceCut < EPOCH_SIZE * 2 ? Math.max(this.#now.cutFrom, rate) : rate;
-    this.learned.best = Math.min(rate, succeeded);
-    this.learned.rate = Math.max(0.97 * this.learned.best, 0.5 * rate, LOWEST_RATE);
-    this.learned.limitSeen = true;
-    this.#now.answersSinceCut = 0;
-    this.#now.cleanEpochs = 0;
-    this.#now.measuring = null;
-    this.#pause(answer, now);
-  }
-
-  #pause(answer: RateLimitAnswer, now: number): void {
+  /** Where the server says how long, it is believed once; otherwise one request tries first. */
+  #pause(toldMs: number | undefined, canary: boolean): void {
+    const now = this.#clock.now();
     // Jitter, so that processes that were stopped together do not come back together.
     const own = this.#now.backoff * (0.9 + 0.2 * this.#clock.random());
-    this.#now.backoff = Math.min(this.#now.backoff * 2, backoffMs.most);
-    this.permits.pauseUntil(now + Math.max(answer.retryAfterMs ?? 0, own));
+    this.#permits.waitUntil(now + (canary ? Math.max(toldMs ?? 0, own) : (toldMs ?? 0)));
+    if (canary) this.#permits.sendCanary();
+    this.#now.permits.bulkShare = (toldMs ?? 0) > lasting.ms ? lasting.bulkShare : this.#now.permits.bulkShare;
     this.#now.decidedAt = now + (this.#clock.leaseMs ?? 0);
-    this.#now.limitedInRow = 0;
-    this.#now.epoch = { answers: 0, limited: 0 };
+  }
+
+  #inMeeting(meeting: Meeting, answer: RateLimitAnswer, limited: boolean, isRecent: boolean): void {
+    const now = this.#clock.now();
+    if (!limited) {
+      if (isRecent && now >= this.#now.permits.pausedUntil) this.#recover(meeting);
+      return;
+    }
+    meeting.refused += 1;
+    const freeAt = now + (answer.retryAfterMs ?? 0);
+    // Who comes again is kept away for longer: a limit would be free when it said.
+    if (freeAt > meeting.freeAt + Math.max(1_000, 0.7 * (meeting.freeAt - meeting.at))) meeting.isBan = true;
+    if (isRecent) meeting.tries += 1;
+    if (!isRecent) return this.#permits.waitUntil(now + (answer.retryAfterMs ?? 0));
+    this.#now.backoff = Math.min(this.#now.backoff * (this.#now.backoff < wait.doubled ? 2 : 1.5), wait.most);
+    this.#pause(answer.retryAfterMs, true);
+  }
+
+  #recover(meeting: Meeting): void {
+    const now = this.#clock.now();
+    const pauseMs = now - meeting.at;
+    this.#now.longRow = meeting.tries >= 4 ? this.#now.longRow + 1 : 0;
+    const most = this.#now.longRow >= 2 ? 60_000 : 1_000;
+    this.#now.ownWaitMs = Math.min(Math.max(this.#now.backoff * 0.7, wait.least), most);
+    if (meeting.isBan) this.#forgetBan(pauseMs);
+    this.#now.meeting = null;
+    Object.assign(this.#now.watch, freshWatch);
+    if (meeting.spared) {
+      // What held the rate down was not the rate.
+      this.#learned.limitSeen = false;
+      return;
+    }
+    const { climb: own } = this.#now;
+    const { limit, limitSeen, noise } = this.#learned;
+    const isEarly = limitSeen && this.#isEarly();
+    const isFar = !limitSeen || meeting.rate > limit * (1 + 2 * own.cut);
+    if (limitSeen) own.perHit += 0.3 * (meeting.refused - own.perHit);
+    if (!isEarly && !isFar) {
+      // A long pause alone says that the rate was too high; two, that they are what a meeting costs.
+      own.pauseMs += 0.3 * (Math.min(pauseMs, own.lastPauseMs) - own.pauseMs);
+      own.lastPauseMs = pauseMs;
+    }
+    const cycle = cycleMs(this.#now.capacity, now);
+    if (cycle >= LONG_CYCLE_MS) own.proven = Math.max(own.proven * 0.9, betweenRecoveries(this.#now.capacity, now) / (1 - noise));
+    this.#noteEarly(isEarly, isFar && limitSeen, meeting);
+    this.#learned.limit = Math.max(this.#newLimit(meeting.rate, isFar, pauseMs), rates.least);
+    // An average over whole cycles needs no room for doubt.
+    if (this.#learned.limit < 0.9 * meeting.rate && !meeting.isBan) own.cut = CUT.first;
+    this.#learned.rate = this.#learned.limit * (1 - own.cut);
+    this.#learned.limitSeen = true;
+    (globalThis as any).trace?.(`${(now/1000).toFixed(1)} hit at ${meeting.rate.toFixed(2)} k=${meeting.refused} pause=${pauseMs.toFixed(0)} clean=${own.clean} early=${own.early} far=${isFar} cut=${own.cut.toFixed(3)} rr=${betweenRecoveries(this.#now.capacity, now).toFixed(2)} limit ${limit.toFixed(2)}->${this.#learned.limit.toFixed(2)} tooth=${toothOf(own,limit,noise).toFixed(0)} noise=${noise.toFixed(3)} own=${this.#now.ownWaitMs.toFixed(0)}`);
+    mark(this.#now.capacity, now, true);
+    own.clean = 0;
+    own.beyond = 0;
+    if (own.early >= suspicion.early) this.#suspect();
+  }
+
+  #isEarly(): boolean {
+    const { climb: own } = this.#now;
+    return own.clean < toothOf(own, this.#learned.limit, this.#learned.noise) / 4;
+  }
+
+  #forgetBan(pauseMs: number): void {
+    this.#now.bans = true;
+    leaveOut(this.#now.capacity, pauseMs);
+    // A bucket filled up meanwhile, so that the averages say too much.
+    this.#now.climb.cut = Math.max(this.#now.climb.cut, 3 * CUT.first);
+  }
+
+  #noteEarly(isEarly: boolean, isFar: boolean, { rate, refused }: Pick<Meeting, 'rate' | 'refused'>): void {
+    const { climb: own } = this.#now;
+    own.cut = isEarly && own.early >= 0 ? Math.min(own.cut * 2, CUT.most) : isEarly ? own.cut : Math.max(own.cut * 0.7, CUT.first);
+    // A climb past the limit leaves a window full: what is refused after it is no surprise.
+    own.early = isEarly ? own.early + 1 : isFar ? -2 : 0;
+    own.earlyAnswers = isEarly ? own.earlyAnswers + own.clean + refused : 0;
+    if (!isEarly) own.rateBefore = rate;
+    // Not a window that was full: the limit itself has fallen.
+    if (own.early > 2) own.proven = 0;
+  }
+
+  #newLimit(refusedAt: number, isFar: boolean, pauseMs: number): number {
+    const now = this.#clock.now();
+    const { limit, limitSeen, noise } = this.#learned;
+    const { cut, early, proven } = this.#now.climb;
+    const last = betweenRecoveries(this.#now.capacity, now);
+    // One cycle may have begun in the middle of a window; two early ones tell that the limit itself has fallen.
+    const longer = early < 2 ? betweenRecoveries(this.#now.capacity, now, 2) : 0;
+    const average = Math.max(last, longer) / (1 - noise);
+    const isShort = lastCycle(this.#now.capacity) < 10;
+    const shortly = early <= 1 ? 0.85 : 0.7;
+    const known = early <= 2 ? Math.min(0.98 * proven, refusedAt) : 0;
+    const least = Math.max(known, refusedAt * (isShort && limitSeen ? shortly : 0.05));
+    if (isFar) {
+      const climbed = Math.max(average, sinceClimb(this.#now.capacity, now, pauseMs) / (1 - noise));
+      return Math.max(least, Math.min(refusedAt, Math.max(climbed, limitSeen ? limit : 0)));
+    }
+    if (average < refusedAt * (1 - 2 * cut - 0.02)) return Math.max(least, average * (1 + cut / 2));
+    return refusedAt;
+  }
+
+  #suspect(): void {
+    const { tested, answers, climb: own } = this.#now;
+    const share = own.early / Math.max(1, own.earlyAnswers);
+    const isFresh = answers - tested.answers < suspicion.again && this.#learned.rate > 0.5 * tested.rate;
+    if (isFresh) return;
+    this.#now.test = beginTest(own.rateBefore, share);
+    own.early = 0;
+  }
+
+  #inTest(limited: boolean, answer: RateLimitAnswer): void {
+    const { test } = this.#now;
+    if (test === null) return;
+    const verdict = countInTest(test, limited);
+    if (verdict === undefined) return;
+    if (verdict === 'noise' && test.stage < TEST_STAGES) {
+      this.#now.test = { ...beginTest(test.before, shareOf(test)), stage: test.stage + 1 };
+      this.#now.decidedAt = this.#clock.now() + (this.#clock.leaseMs ?? 0);
+      return;
+    }
+    (globalThis as any).trace?.(`${(this.#clock.now()/1000).toFixed(1)} test ${verdict} stage ${test.stage} ${test.limited}/${test.answers} suspected ${test.suspected.toFixed(3)}`);
+    this.#now.test = null;
+    this.#now.tested = { answers: this.#now.answers, rate: this.#learned.rate };
+    if (verdict === 'limit') {
+      this.#learned.noise = 0;
+      if (test.stage > 1 || limited) this.#learned.limit = this.#learned.rate *= TEST_RATE ** (test.stage - (limited ? 0 : 1));
+      if (limited) this.#meet(answer);
+      return;
+    }
+    Object.assign(this.#now.watch, freshWatch);
+    this.#learned.noise = shareOf(test);
+    this.#now.mostNoise = this.#learned.noise;
+    // What cut the rate was noise: it climbs on from where it was.
+    this.#learned.rate = Math.max(test.before, this.#learned.rate);
+    this.#learned.limit = this.#learned.rate;
+    this.#now.climb.cut = CUT.first;
+  }
+
+  #underNoise(limited: boolean, answer: RateLimitAnswer): void {
+    const { rate, limit, noise } = this.#learned;
+    const { watch: own, climb: tooth } = this.#now;
+    const found = watch(own, noise, limited);
+    if (rate < limit * (1 - tooth.cut / 3)) this.#learned.noise = Math.min(follow(noise, limited), this.#now.mostNoise);
+    if (found === 'run') return this.#meet(answer);
+    if (found === 'excess') {
+      const excess = Math.min(Math.max(own.limited / own.answers - noise, CUT.first), 0.5);
+      this.#learned.limit = rate * (1 - excess);
+      this.#learned.rate = this.#learned.limit * (1 - tooth.cut);
+      this.#noteEarly(this.#isEarly(), false, { rate, refused: own.limited });
+      Object.assign(tooth, { clean: 0, beyond: 0 });
+      if (tooth.early >= suspicion.early) this.#suspect();
+      Object.assign(own, freshWatch);
+      this.#now.decidedAt = this.#clock.now() + (this.#clock.leaseMs ?? 0);
+      return;
+    }
+    if (!limited) this.#onClean(answer);
   }
 
   #obeyHeaders(answer: RateLimitAnswer, now: number): void {
     const budget = readAdvertisedBudget(answer.headers ?? {}, now);
-    if (budget?.remaining === 0) this.permits.waitUntil(now + Math.min(budget.resetMs, 60_000));
-  }
-
-  #endEpoch(now: number): void {
-    const { rate, noise, limitSeen } = this.learned;
-    const share = this.#now.epoch.limited / this.#now.epoch.answers;
-    this.#now.epoch = { answers: 0, limited: 0 };
-    if (this.#now.measuring !== null) return this.#judge(this.#now.measuring, share);
-    if (noise > 0 && share > noise + 0.08) return this.#measureBelow(share);
-    if (share > noise + (limitSeen ? 0.02 : 0.06)) return;
-    // Downwards only: upwards it would take the limit itself for noise, step by step.
-    if (share < noise) this.learned.noise = noise < 0.01 ? 0 : noise * 0.9 + share * 0.1;
-    this.#now.cutsInRow = 0;
-    // A rate that nobody used up says nothing: an idle tenant must not climb.
-    const span = this.#isUnlimited() ? 2_000 : 8_000;
-    if (this.#successes.rate(now, span) >= 0.6 * rate * (1 - noise)) this.#raise();
-  }
-
-  #measureBelow(share: number): void {
-    this.#now.settledAt = this.#clock.now() + SETTLE_MS;
-    this.#now.measuring = { first: { rate: this.learned.rate, share } };
-    this.learned.rate *= 0.8;
-  }
-
-  #judge({ first }: { first?: { rate: number; share: number } }, share: number): void {
-    this.#now.measuring = null;
-    if (first === undefined) {
-      if (share > MOST_NOISE) this.learned.rate = Math.max(this.learned.rate * (1 - share), LOWEST_RATE);
-      else if (share > 2 * ONE_OF_AN_EPOCH) this.#measureBelow(share);
-      return;
-    }
-    this.#now.cutFrom = 0;
-    this.#now.cutsInRow = 0;
-    // What a limit would leave at 80 % of the rate; noise would leave the share as it was.
-    const ofLimit = Math.max(0, 1 - (1 - first.share) / 0.8);
-    if (share <= Math.max(ofLimit + 0.3 * (first.share - ofLimit), ONE_OF_AN_EPOCH)) {
-      this.learned.best = this.learned.rate;
-      return;
-    }
-    this.learned.noise = Math.min((first.share + share) / 2, MOST_NOISE);
-    this.learned.rate = Math.max(first.rate, this.learned.best);
-    // The limits seen so far may all have been noise.
-    if (this.#now.answersEver < 20 * EPOCH_SIZE) this.learned.limitSeen = false;
-  }
-
-  /**
-   * Small steps: 1.2 % after 300 clean answers; larger ones at first, below what is known to succeed, and after three
-   * clean steps (a raised limit).
-   */
-  #raise(): void {
-    this.#now.cleanEpochs += 1;
-    this.learned.rate *= this.#step();
-    this.learned.best = Math.max(this.learned.best, this.learned.rate / 1.05);
-  }
-
-  #step(): number {
-    const { rate, best, limitSeen } = this.learned;
-    if (!limitSeen) return 1.5;
-    if (rate < 0.9 * best) return 1.1;
-    if (this.#now.cleanEpochs > 18) return Math.min(1.04 + 0.02 * (this.#now.cleanEpochs - 19), 1.16);
-    if (this.#now.answersEver < 30 * EPOCH_SIZE) return this.#now.cleanEpochs % 2 === 0 ? 1.04 : 1;
-    return this.#now.cleanEpochs % 6 === 0 ? 1.012 : 1;
+    if (budget === undefined) return;
+    this.#now.window = noteWindow(this.#now.window, budget, now);
+    if (budget.remaining === 0) this.#permits.waitUntil(now + Math.min(budget.resetMs, 60_000));
   }
 }

@@ -1,13 +1,16 @@
+import type { SavedWindow } from './advertised-window.ts';
+import { freshCapacity, type SavedCapacity } from './capacity.ts';
+import { freshClimb, type SavedClimb } from './climb.ts';
 import { freshConcurrency, type SavedConcurrency } from './concurrency-limit.ts';
+import { freshWatch, type NoiseTest, type NoiseWatch } from './noise.ts';
 import { freshPermits, type SavedPermits } from './permits.ts';
-import type { SavedSuccesses } from './success-window.ts';
 
 /** What was learned, for the store: a restart must not learn it again. */
 export interface SavedRateLimit {
   /** Requests a second. */
   rate: number;
-  /** The rate that last succeeded. */
-  best: number;
+  /** The rate at which the limit is believed to be met. */
+  limit: number;
   /** Share of 429s that come at any rate. */
   noise: number;
   /** Whether a limit was ever met; until then the rate grows fast. */
@@ -16,47 +19,66 @@ export interface SavedRateLimit {
   underWay?: UnderWay;
 }
 
+/** From the first refusal of a limit until a request succeeds again. */
+export interface Meeting {
+  at: number;
+  /** The rate that was refused. */
+  rate: number;
+  refused: number;
+  /** Refused of those that tried after a pause. */
+  tries: number;
+  /** When the first refusal said that the limit would be free. */
+  freeAt: number;
+  isBan: boolean;
+  /** Not the rate is responsible: a limit of concurrency, or an advertised window. */
+  spared: boolean;
+}
+
 /** Plain data; times are of the limiter's clock. */
 export interface UnderWay {
   savedAt: number;
   permits: SavedPermits;
   concurrency: SavedConcurrency;
-  successes: SavedSuccesses;
-  epoch: { answers: number; limited: number };
+  capacity: SavedCapacity;
+  climb: SavedClimb;
+  window: SavedWindow | null;
+  meeting: Meeting | null;
+  test: NoiseTest | null;
+  /** The last test's end, in answers, and the rate then. */
+  tested: { answers: number; rate: number };
+  watch: NoiseWatch;
+  /** As the last test found it. */
+  mostNoise: number;
+  answers: number;
   decidedAt: number;
-  answersSinceCut: number;
-  answersEver: number;
-  cutsInRow: number;
-  /** The highest rate cut from lately: a 429 well below it may be noise. */
-  cutFrom: number;
-  measuring: { first?: { rate: number; share: number } } | null;
-  limitedInRow: number;
-  settledAt: number;
-  cleanEpochs: number;
+  /** The first wait where the server does not say how long. */
+  ownWaitMs: number;
   backoff: number;
+  /** Meetings in a row that lasted for several tries. */
+  longRow: number;
+  /** Whoever comes again too early is kept away for longer. */
+  bans: boolean;
 }
 
-export const backoffMs = { first: 500, most: 15_000 };
-/** As good as infinite, and a number in JSON. */
-const MANY_ANSWERS = 1e9;
-
 /** The state of the moment when only what was learned is known. */
-export function beginUnderWay(now: number, limitSeen: boolean): UnderWay {
+export function beginUnderWay(now: number): UnderWay {
   return {
     savedAt: now,
     permits: { ...freshPermits },
-    concurrency: { ...freshConcurrency },
-    successes: { startedAt: now, first: 0, counts: [] },
-    epoch: { answers: 0, limited: 0 },
+    concurrency: structuredClone(freshConcurrency),
+    capacity: freshCapacity(now),
+    climb: { ...freshClimb },
+    window: null,
+    meeting: null,
+    test: null,
+    tested: { answers: -1e6, rate: 0 },
+    watch: { ...freshWatch },
+    mostNoise: 0.3,
+    answers: 0,
     decidedAt: -1,
-    answersSinceCut: MANY_ANSWERS,
-    answersEver: limitSeen ? MANY_ANSWERS : 0,
-    cutsInRow: 0,
-    cutFrom: 0,
-    measuring: null,
-    limitedInRow: 0,
-    settledAt: -1,
-    cleanEpochs: 0,
-    backoff: backoffMs.first,
+    ownWaitMs: 500,
+    backoff: 500,
+    longRow: 0,
+    bans: false,
   };
 }
