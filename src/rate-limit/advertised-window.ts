@@ -33,14 +33,14 @@ export function noteWindow(saved: SavedWindow | null, budget: AdvertisedBudget, 
   };
 }
 
-/** What remains, spread over the rest of the window: calls a second, or until when bulk or everybody waits. */
-export function paceOf(saved: SavedWindow | null, now: number): { rate: number; bulkWaits: boolean } | undefined {
+/** What remains, spread over the rest of the window, calls a second; and for how long nothing remains. */
+export function paceOf(saved: SavedWindow | null, now: number): { rate: number; spentForMs: number } | undefined {
   if (saved === null || now >= saved.endsAt || !isBelieved(saved, now)) return undefined;
   const left = Math.max(saved.endsAt + MARGIN_MS - now, 1);
   const reserve = saved.remaining * RESERVE;
   return {
     rate: Math.max(((saved.remaining - reserve) * 1000) / left, 1000 / left),
-    bulkWaits: saved.remaining < 1,
+    spentForMs: saved.remaining < 1 ? left : 0,
   };
 }
 

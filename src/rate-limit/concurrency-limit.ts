@@ -18,7 +18,7 @@ export interface SavedConcurrency {
 const MOST_COUNTED = 64;
 const MEMORY = 4_000;
 /** Meetings that must tell the same. */
-const LEAST_MET = 4;
+const LEAST_MET = 2;
 const raiseAfter = { first: 2_000, most: 20_000 };
 
 export const freshConcurrency: Readonly<SavedConcurrency> = {
@@ -63,7 +63,7 @@ function findMost(saved: SavedConcurrency): number | null {
   const all = sum(saved.met, 0);
   if (all < LEAST_MET) return null;
   const places = Array.from({ length: MOST_COUNTED }, (_, n) => n + 1);
-  const clear = places.filter((most) => sum(saved.met, most + 1) >= 0.9 * all && refusedAbove(saved, most) >= 0.3);
+  const clear = places.filter((most) => sum(saved.met, most + 1) >= 0.9 * all && refusedAbove(saved, most) >= 0.5);
   const best = clear.findLast((most) => sum(saved.ok.slice(0, most + 1), 0) >= 30);
   return best ?? null;
 }

@@ -5,7 +5,9 @@
 export interface NoiseTest {
   /** The rate before the first of the 429s under suspicion. */
   before: number;
-  /** 1 at three quarters of the rate, 2 at three quarters of that. */
+  /** The test runs at three quarters of this. */
+  rate: number;
+  /** Tests before this one that ended with noise, each at three quarters of the rate before. */
   stage: number;
   /** The share of 429s if they are noise. */
   suspected: number;
@@ -30,14 +32,24 @@ export const freshWatch: Readonly<NoiseWatch> = { run: 0, excess: 0, answers: 0,
 
 /** A higher share of 429s is not noise. */
 const MOST_NOISE = 0.3;
-const LEAST_NOISE = 0.004;
+const TEST_RATE = 0.75;
+const LEAST_OF_BEFORE = 0.45;
+const LEAST_NOISE = 0.002;
 const decisive = { noise: 4, limit: -3 };
 /** So many 429s in a row are no noise that is worth the name. */
 const RUN = 6;
 
-export function beginTest(before: number, share: number): NoiseTest {
+/** Cuts were made meanwhile that were too deep if it is noise: the test begins not far below the first refusal. */
+export function beginTest(before: number, rate: number, share: number): NoiseTest {
   const suspected = Math.min(Math.max(0.6 * share, 0.008), MOST_NOISE);
-  return { before, stage: 1, suspected, answers: 0, limited: 0, limitedInRow: 0, evidence: 0 };
+  const from = Math.max(rate, LEAST_OF_BEFORE * before);
+  return { before, rate: from * TEST_RATE, stage: 1, suspected, answers: 0, limited: 0, limitedInRow: 0, evidence: 0 };
+}
+
+/** The same once more at a lower rate. */
+export function repeatTest(test: NoiseTest): NoiseTest {
+  const again = beginTest(test.before, test.rate, shareOf(test));
+  return { ...again, rate: test.rate * TEST_RATE, stage: test.stage + 1 };
 }
 
 /** Counts one answer; the verdict once it is clear. */
@@ -74,6 +86,6 @@ function logRatio(limited: boolean, one: number, other: number): number {
 
 /** Follows the share of 429s where the rate is well below the limit; 0 when it is as good as gone. */
 export function follow(noise: number, limited: boolean): number {
-  const next = Math.min(MOST_NOISE, noise + 0.01 * ((limited ? 1 : 0) - noise));
+  const next = Math.min(MOST_NOISE, noise + 0.003 * ((limited ? 1 : 0) - noise));
   return next < LEAST_NOISE ? 0 : next;
 }

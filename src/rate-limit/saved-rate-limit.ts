@@ -4,9 +4,9 @@ import { freshClimb, type SavedClimb } from './climb.ts';
 import { freshConcurrency, type SavedConcurrency } from './concurrency-limit.ts';
 import { freshWatch, type NoiseTest, type NoiseWatch } from './noise.ts';
 import { freshPermits, type SavedPermits } from './permits.ts';
+import { freshSpans, type SavedSpans } from './repeating-window.ts';
 
-/** What was learned, for the store: a restart must not learn it again. */
-export interface SavedRateLimit {
+export interface LearnedRate {
   /** Requests a second. */
   rate: number;
   /** The rate at which the limit is believed to be met. */
@@ -15,6 +15,10 @@ export interface SavedRateLimit {
   noise: number;
   /** Whether a limit was ever met; until then the rate grows fast. */
   limitSeen: boolean;
+}
+
+/** What was learned, for the store: a restart must not learn it again. */
+export interface SavedRateLimit extends LearnedRate {
   /** The state of the moment. Absent, or saved by a clock that went back since: begun anew with what was learned. */
   underWay?: UnderWay;
 }
@@ -31,7 +35,16 @@ export interface Meeting {
   freeAt: number;
   isBan: boolean;
   /** Not the rate is responsible: a limit of concurrency, or an advertised window. */
-  spared: boolean;
+  isSpared: boolean;
+}
+
+/** `retryAfterMs` as the first refusal told it. */
+export function beginMeeting(
+  first: Pick<Meeting, 'at' | 'rate' | 'isBan' | 'isSpared'>,
+  retryAfterMs: number | undefined,
+): Meeting {
+  const freeAt = retryAfterMs === undefined ? Number.MAX_VALUE : first.at + retryAfterMs;
+  return { ...first, refused: 1, tries: 0, freeAt };
 }
 
 /** Plain data; times are of the limiter's clock. */
@@ -40,6 +53,7 @@ export interface UnderWay {
   permits: SavedPermits;
   concurrency: SavedConcurrency;
   capacity: SavedCapacity;
+  spans: SavedSpans;
   climb: SavedClimb;
   window: SavedWindow | null;
   meeting: Meeting | null;
@@ -55,7 +69,9 @@ export interface UnderWay {
   ownWaitMs: number;
   backoff: number;
   /** Meetings in a row that lasted for several tries. */
-  longRow: number;
+  longInRow: number;
+  /** Averages over some span repeat: the limit is a window. */
+  isWindow: boolean;
   /** Whoever comes again too early is kept away for longer. */
   bans: boolean;
 }
@@ -67,6 +83,7 @@ export function beginUnderWay(now: number): UnderWay {
     permits: { ...freshPermits },
     concurrency: structuredClone(freshConcurrency),
     capacity: freshCapacity(now),
+    spans: structuredClone(freshSpans),
     climb: { ...freshClimb },
     window: null,
     meeting: null,
@@ -78,7 +95,8 @@ export function beginUnderWay(now: number): UnderWay {
     decidedAt: -1,
     ownWaitMs: 500,
     backoff: 500,
-    longRow: 0,
+    longInRow: 0,
+    isWindow: false,
     bans: false,
   };
 }

@@ -1,48 +1,51 @@
 import { describe, expect, test } from 'vitest';
 import {
+  blameConcurrency,
   freshConcurrency,
-  lowerConcurrency,
   noteClean,
   type SavedConcurrency,
 } from '../../src/rate-limit/concurrency-limit.ts';
 import { createRateLimiter } from '../../src/rate-limit/rate-limiter.ts';
 import { seeded } from './limited-server.ts';
 
-function concurrency(change: Partial<SavedConcurrency> = {}): SavedConcurrency {
-  return { ...freshConcurrency, ...change };
+function concurrency(): SavedConcurrency {
+  return structuredClone(freshConcurrency);
+}
+
+/** Answers to calls that left with so many under way. */
+function clean(saved: SavedConcurrency, inFlight: number, answers: number): void {
+  for (let n = 0; n < answers; n += 1) noteClean(saved, inFlight);
 }
 
 describe('a limit of calls under way', () => {
-  test('is tried one below what a 429 came with, and stays away from an even rate limit of two', () => {
-    const tried = concurrency();
-    expect(lowerConcurrency(tried, 6, 1_000)).toBe(true);
-    expect(tried).toMatchObject({ most: 5, isSure: false });
-    const even = concurrency();
-    expect(lowerConcurrency(even, 2, 1_000)).toBe(false);
-    expect(even.most).toBeNull();
+  test('is believed when two refusals in a row came above a number that is fine', () => {
+    const saved = concurrency();
+    clean(saved, 5, 100);
+    expect([1, 2].map(() => blameConcurrency(saved, 6))).toEqual([false, true]);
+    expect(saved.most).toBe(5);
   });
 
-  test('that does not silence the 429s is given up for ten minutes, and the rate is cut instead', () => {
-    const tried = concurrency();
-    expect([0, 1, 2, 3].map((n) => lowerConcurrency(tried, 6, n * 1_000))).toEqual([true, true, true, false]);
-    expect(tried.most).toBeNull();
-    expect(lowerConcurrency(tried, 6, 500_000)).toBe(false);
-    expect(lowerConcurrency(tried, 6, 700_000)).toBe(true);
+  test('is not believed where as many under way are mostly let through', () => {
+    const saved = concurrency();
+    clean(saved, 5, 100);
+    clean(saved, 6, 100);
+    expect([1, 2, 3, 4, 5, 6].map(() => blameConcurrency(saved, 6))).not.toContain(true);
+    expect(saved.most).toBeNull();
   });
 
-  test('that is silent for 200 answers and 15 s is believed, and widened only while it is full', () => {
-    const tried = concurrency();
-    lowerConcurrency(tried, 6, 0);
-    for (let n = 0; n < 199; n += 1) noteClean(tried, 5, n * 100);
-    expect(tried.isSure).toBe(false);
-    noteClean(tried, 5, 20_000);
-    expect(tried.isSure).toBe(true);
-    for (let n = 0; n < 5_000; n += 1) noteClean(tried, 3, 30_000);
-    expect(tried.most).toBe(5);
-    noteClean(tried, 5, 40_000);
-    expect(tried.most).toBe(6);
-    expect(lowerConcurrency(tried, 6, 41_000)).toBe(true);
-    expect(tried).toMatchObject({ most: 5, raiseAfter: 4_000 });
+  test('is given up when refusals come with fewer under way', () => {
+    const saved = { ...concurrency(), most: 5 };
+    clean(saved, 2, 100);
+    for (let n = 0; n < 4; n += 1) blameConcurrency(saved, 2);
+    expect(saved.most).toBeNull();
+  });
+
+  test('is tried with one more now and then, while it is full', () => {
+    const saved = { ...concurrency(), most: 5 };
+    clean(saved, 3, 5_000);
+    expect(saved.most).toBe(5);
+    clean(saved, 5, 2_000);
+    expect(saved).toMatchObject({ most: 6, raiseAfter: 4_000 });
   });
 });
 
@@ -52,18 +55,18 @@ function pullThroughFive(seconds: number): { ok: number; limited: number } {
   const clock = { ms: 0 };
   const limiter = createRateLimiter({ now: () => clock.ms, random });
   const result = { ok: 0, limited: 0 };
-  let underWay: { sentAt: number; endsAt: number; limited: boolean }[] = [];
+  let underWay: { sentAt: number; inFlight: number; endsAt: number; limited: boolean }[] = [];
   for (; clock.ms < seconds * 1_000; clock.ms += 5) {
     for (const call of underWay.filter((one) => one.endsAt <= clock.ms)) {
-      const inFlight = underWay.length;
       underWay = underWay.filter((one) => one !== call);
-      const { sentAt, limited } = call;
+      const { sentAt, inFlight, limited } = call;
       limiter.answered({ sentAt, inFlight, ...(limited ? { status: 429, retryAfterMs: 1_000 } : { status: 200 }) });
       if (clock.ms > 60_000) result[limited ? 'limited' : 'ok'] += 1;
     }
     while (underWay.length < (limiter.mostInFlight() ?? 32) && limiter.ask('bulk') === 0) {
       const limited = underWay.filter((one) => !one.limited).length >= 5;
-      underWay.push({ sentAt: clock.ms, endsAt: clock.ms + (limited ? 5 : 200 + 100 * random()), limited });
+      const endsAt = clock.ms + (limited ? 5 : 200 + 100 * random());
+      underWay.push({ sentAt: clock.ms, inFlight: underWay.length + 1, endsAt, limited });
     }
   }
   return result;

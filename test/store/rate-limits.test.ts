@@ -6,7 +6,7 @@ import { changeRateLimit, readRateLimit } from '../../src/store/rate-limits.ts';
 import { freshStore, kinds } from './stores.ts';
 
 const KEY = { tenantId: 'acme', upstream: 'partner' };
-const at20: SharedRateLimitState = { rate: 20, best: 20, noise: 0, limitSeen: true, version: 1 };
+const at20: SharedRateLimitState = { rate: 20, limit: 20, noise: 0, limitSeen: true, version: 1 };
 
 /** As src/app.ts opens it. */
 function openRateLimit(store: Store): SharedRateLimit {
@@ -99,15 +99,15 @@ describe.each(kinds)('a rate limit in %s', (kind) => {
 
   test('stops everybody within a share when one of them meets a 429', async () => {
     const { store, other } = await freshStore(kind);
-    await changeRateLimit(store, KEY, () => ({ rateLimit: { ...at20, rate: 100, best: 100 }, result: 0 }));
+    await changeRateLimit(store, KEY, () => ({ rateLimit: { ...at20, rate: 100, limit: 100 }, result: 0 }));
     const [one, two] = [openRateLimit(store), openRateLimit(other)];
     await one.acquire('bulk');
     one.answered({ sentAt: Date.now(), status: 429, retryAfterMs: 1_500 });
     await expect
-      .poll(async () => ((await readRateLimit(store, KEY)) as SharedRateLimitState).underWay?.permits.canary, {
+      .poll(async () => ((await readRateLimit(store, KEY)) as SharedRateLimitState).underWay?.permits.pausedUntil, {
         interval: 10,
       })
-      .toBe('due');
+      .toBeGreaterThan(0);
     const asked = performance.now();
     await two.acquire('live');
     expect(performance.now() - asked).toBeGreaterThan(1_000);
@@ -145,13 +145,13 @@ describe('a lease', () => {
     expect(leasePermits({ ...fresh, bulk: 5 }, back.rateLimit ?? {}, 9_000_000).result.permits).toHaveLength(5);
   });
 
-  test('does not stand through a pause, and the one that tries first does', () => {
+  test('does not stand through a pause, and one of the time after it does', () => {
     const answers = [{ sentAt: 1_000, status: 429, retryAfterMs: 600 }];
     const { rateLimit, result } = leasePermits({ ...fresh, bulk: 3, own: [1_100, 1_200], answers }, at20, 9_000_000);
     expect(result.validFrom).toBeGreaterThan(1_200);
     expect(result.permits).toEqual([]);
     const first = leasePermits({ ...fresh, localNow: 1_400, bulk: 3 }, rateLimit ?? {}, 9_000_400);
-    expect(first.result.permits).toHaveLength(1);
+    expect(first.result.permits.length).toBeGreaterThanOrEqual(1);
     const again = leasePermits(
       { ...fresh, localNow: 1_450, bulk: 3, own: first.result.permits },
       first.rateLimit ?? {},
@@ -161,7 +161,7 @@ describe('a lease', () => {
   });
 
   test('divides a limit of calls under way, and leaves nobody without', () => {
-    const concurrency = { most: 5, isSure: true, clean: 0, lowered: 0, raiseAfter: 2_000, since: 0, restsUntil: 0 };
+    const concurrency = { most: 5, ok: [], met: [], full: 0, raiseAfter: 2_000 };
     const first = leasePermits({ ...fresh, bulk: 1 }, at20, 9_000_000);
     let rateLimit: Partial<SharedRateLimitState> = {
       ...first.rateLimit,
