@@ -47,5 +47,5 @@ async function runCheck(tenantId: string, options: { json?: boolean }, command: 
 const COLOURS = { ok: 'green', warn: 'yellow', fail: 'red' } as const;
 
 function renderLine({ check, state, message }: CheckLine): string {
-  return `${styleText(COLOURS[state], state.padEnd(4))}  ${check.padEnd(8)}  ${message}\n`;
+  return `${styleText(COLOURS[state], state.padEnd(4))}  ${check.padEnd(10)}  ${message}\n`;
 }

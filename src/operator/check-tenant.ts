@@ -9,11 +9,12 @@ import { readWebhookFacts } from '../store/webhook-refusals.ts';
 import { loadTenantMapping, openTenantHris } from '../tenants/open-hris.ts';
 import type { Tenant } from '../tenants/schema.ts';
 import { resolveSecret } from '../tenants/secrets.ts';
+import { checkWriteBack } from './check-write-back.ts';
 import { judgeWebhooks } from './judge-webhooks.ts';
 import { CALL_MS, openPartner } from './open-partner.ts';
 
 export interface CheckLine {
-  check: 'key' | 'company' | 'flow' | 'hris' | 'webhooks' | 'state';
+  check: 'key' | 'company' | 'flow' | 'write-back' | 'hris' | 'webhooks' | 'state';
   state: 'ok' | 'warn' | 'fail';
   /** What was found; for a warning or a failure also the next step. */
   message: string;
@@ -47,10 +48,12 @@ async function checkPartner(tenant: Tenant, store: Store | undefined): Promise<C
     if (key.state === 'fail') return [{ check: 'key', ...key }];
     const company = await attempted(() => checkCompany(tenant, client, store));
     const flow = await attempted(() => checkFlow(tenant, client));
+    const writeBack = await attempted(() => checkWriteBack(tenant, client));
     return [
       { check: 'key', ...key },
       { check: 'company', ...company },
       { check: 'flow', ...flow },
+      { check: 'write-back', ...writeBack },
     ];
   } catch (error) {
     return [{ check: 'key', ...failed(error) }];

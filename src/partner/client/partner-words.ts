@@ -130,15 +130,27 @@ const usualWords = usualTexts.flatMap((text) => (text ?? '').toLowerCase().split
 
 /**
  * Of people whom we did not send: two capitalised words or more in a row, unless all of them are of error codes or of
- * this call's path ("Onboarding Flow Not Found").
+ * this call's path ("Onboarding Flow Not Found"); or a single one after a word that leads to a name.
  */
 function maskedNames(text: string, endpoint: AnyEndpoint): string {
   const pathWords = endpoint.path.replaceAll(/[A-Z]/g, lowered).split(/[^a-z]+/);
   const known = new Set([...usualWords, ...pathWords, ...pathWords.map((word) => word.replace(/s$/, ''))]);
-  return text.replaceAll(/(?<!\p{L})\p{Lu}[\p{L}'’-]+(?: \p{Lu}[\p{L}'’-]+)+/gu, (run) =>
-    run.split(' ').every((word) => known.has(word.toLowerCase())) ? run : '[name]',
+  const isKnown = (words: string): boolean => words.split(' ').every((word) => known.has(word.toLowerCase()));
+  const withoutRuns = text.replaceAll(/(?<!\p{L})\p{Lu}[\p{L}'’-]+(?: \p{Lu}[\p{L}'’-]+)+/gu, (run) =>
+    isKnown(run) ? run : '[name]',
+  );
+  return withoutRuns.replaceAll(AFTER_LABEL, (all, label: string, word: string) =>
+    isKnown(word) ? all : `${label}[name]`,
   );
 }
+
+/** A single name stands where a word of these leads to it: "candidate Hopper", "Name: Grace". */
+const LABELS = '[Cc]andidate|[Aa]pplicant|[Pp]erson|[Ee]mployee|[Uu]ser|[Mm]ember|[Ss]igner|[Rr]ecruiter';
+const AFTER_LABEL = new RegExp(
+  String.raw`((?<!\p{L})(?:${LABELS}|(?:[Ff]irst|[Ll]ast|[Ff]ull)?[Nn]ame|named)` +
+    String.raw`['’"”]?(?: is)?[ :='"“‘(]{1,3})(\p{Lu}[\p{L}'’-]+)`,
+  'gu',
+);
 
 function lowered(letter: string): string {
   return ` ${letter.toLowerCase()}`;

@@ -37,6 +37,13 @@ describe("the partner's words are kept without anybody's data", () => {
     ['a short number', 'line 123456 is bad', 'line 123456 is bad'],
     ['an id of ours', 'hb-5012000-1 stands twice', 'hb-5012000-1 stands twice'],
     ['a person whom we did not send', 'held by Grace Hopper', 'held by [name]'],
+    ['a single name after what it is of', 'candidate Hopper is in use', 'candidate [name] is in use'],
+    ['a single name after a colon', 'Duplicate firstName: "Grace"', 'Duplicate firstName: "[name]"'],
+    [
+      'no word of the API after such a word',
+      'candidate has no job; Candidate Not found',
+      'candidate has no job; Candidate Not found',
+    ],
     ['a title', 'Onboarding Flow Not Found', 'Onboarding Flow Not Found'],
     ['a link', 'see https://journey.example/t/secret', 'see [link]'],
     ['half of a sign', 'flow \ud83d is gone', 'flow \ufffd is gone'],

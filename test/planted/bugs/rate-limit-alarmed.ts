@@ -5,8 +5,8 @@ export const bug: PlantedBug = {
   patches: [
     {
       file: 'activities/watch-activity.ts',
-      find: 'if (key === undefined || isWait(error)) return;',
-      replace: 'if (key === undefined || isWait(undefined)) return;',
+      find: '  if (isWait(error)) {',
+      replace: '  if (isWait(undefined)) {',
     },
   ],
   caughtBy: tests(/waits for the rate limit are no trouble/, 'test/activities/watch-activity.test.ts'),
