@@ -7,7 +7,6 @@ import type { StreamActivities, StreamInput, StreamStep } from '../src/streams/s
 import { inScope } from './activity-scope.ts';
 import type { ActivityDeps } from './deps.ts';
 import { retryDelay, toFailure } from './failures.ts';
-import { applyPlan } from './hire/apply-plan.ts';
 import { cancelHire, lookForReturn, startNextEnrolment } from './hire/cancel-hire.ts';
 import {
   allowCancellation,
@@ -16,13 +15,12 @@ import {
   hasEmployee,
   readHire,
 } from './hire/confirm-gone.ts';
+import { employ } from './hire/employ.ts';
 import { enrol } from './hire/enrol.ts';
 import { finishHire } from './hire/finish-hire.ts';
 import { openHold, takeAnswer } from './hire/hold-hire.ts';
 import { openHire } from './hire/open-hire.ts';
-import { planEmployee } from './hire/plan-employee.ts';
 import { readOnboarding } from './hire/read-onboarding.ts';
-import { writeBack } from './hire/write-back.ts';
 import { reconcile } from './reconcile/reconcile.ts';
 import { syncPages } from './streams/sync-pages.ts';
 import { createTenantSlots, type TenantSlots } from './tenant-slots.ts';
@@ -45,10 +43,8 @@ export function bindActivities(deps: ActivityDeps): BoundActivities {
     enrol: (input) => enrol(deps, input),
     startNextEnrolment: (input) => startNextEnrolment(deps, input),
     readOnboarding: (input) => readOnboarding(deps, input),
-    planEmployee: (input) => planEmployee(deps, input),
-    applyPlan: (input) => applyPlan(deps, input),
-    writeBack: (input) => writeBack(deps, input),
-    verify: (input) => finishHire(deps, input),
+    employ: (input) => employ(deps, input),
+    finishHire: (input) => finishHire(deps, input),
     confirmGone: (input) => confirmGone(deps, input),
     allowCancellation: (input) => allowCancellation(deps, input),
     cancelHire: (input) => cancelHire(deps, input),

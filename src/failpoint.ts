@@ -23,7 +23,7 @@ export function armFailpoints(points: Arming): void {
   arming = points;
 }
 
-/** Names the activity in whose course the points inside are passed. */
+/** Names the activity, or its part, in whose course the points inside are passed. */
 export function inActivity<T>(name: string, run: () => Promise<T>): Promise<T> {
   return activity.run(name, run);
 }

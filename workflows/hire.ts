@@ -1,5 +1,5 @@
 import { allHandlersFinished, condition, continueAsNew, log, sleep, workflowInfo } from '@temporalio/workflow';
-import type { HireActivities } from '../src/hire/hire-activities.ts';
+import type { Enrolled, HireActivities } from '../src/hire/hire-activities.ts';
 import type { HireRef } from '../src/hire/hire-ref.ts';
 import type { HireInput, HireProgress, HireResult } from '../src/hire/hire-run.ts';
 import type { HireStep } from '../src/hire/hire-step.ts';
@@ -20,7 +20,6 @@ const steps: Record<Exclude<HireStep, 'ended'>, Step> = {
   onboard,
   employ,
   'write-back': writeBack,
-  verify,
   'confirm-left': confirmLeft,
   cancel,
   'watch-done': watchDone,
@@ -37,10 +36,12 @@ export async function hire(input: HireInput): Promise<HireResult> {
   if (input.carried === undefined) hints.clear();
   else hints.add(input.carried.hints ?? []);
   const activities = activitiesOf(input);
-  const progress = input.carried ?? (await open(input, activities));
-  if ('state' in progress) return hints.has('person') ? startAnew(input) : progress;
+  const begun = input.carried === undefined ? await open(input, activities) : { progress: input.carried };
+  if ('state' in begun) return hints.has('person') ? startAnew(input) : begun;
+  const { progress, enrolled } = begun;
   const ref = { tenantId: input.tenantId, jobCandidateId: input.jobCandidateId, period: progress.period };
   const current: Hire = { ref, progress, hints, activities };
+  if (enrolled !== undefined) progress.step = await followEnrolment(current, enrolled);
   while (progress.step !== 'ended') {
     if (workflowInfo().continueAsNewSuggested) {
       await condition(allHandlersFinished);
@@ -66,18 +67,29 @@ interface Hire {
   activities: HireActivities;
 }
 
-async function open(input: HireInput, activities: HireActivities): Promise<HireProgress | HireResult> {
+/** A hire at its first step, and what its enrolment came to where the opening went on to it. */
+interface Begun {
+  progress: HireProgress;
+  enrolled?: Enrolled;
+}
+
+async function open(input: HireInput, activities: HireActivities): Promise<Begun | HireResult> {
   const { tenantId, jobCandidateId, adopt = false, watch = false } = input;
   const opened = await activities.openHire({ tenantId, jobCandidateId, adopt, watch });
   if (opened.verdict === 'closed') return { state: opened.state, period: opened.period };
-  const { period, step, policy, hold: answered } = opened;
-  return { period, step, policy, ...(answered === undefined ? {} : { hold: { ...answered, from: step } }) };
+  const { period, step, policy, hold: answered, enrolled } = opened;
+  const progress = { period, step, policy, ...(answered === undefined ? {} : { hold: { ...answered, from: step } }) };
+  return enrolled === undefined ? { progress } : { progress, enrolled };
 }
 
 async function enrol(hire: Hire): Promise<HireStep> {
   const { ref, progress, hints, activities } = hire;
   if (progress.policy.skipOnboarding) return 'employ';
-  const enrolled = await hints.answeredBy(activities.enrol(ref));
+  return followEnrolment(hire, await hints.answeredBy(activities.enrol(ref)));
+}
+
+async function followEnrolment(hire: Hire, enrolled: Enrolled): Promise<HireStep> {
+  const { progress } = hire;
   if (enrolled.verdict === 'left') return 'confirm-left';
   if (enrolled.verdict === 'hold') return hold(hire, enrolled.hold);
   if (enrolled.verdict === 'no-credits') {
@@ -123,34 +135,22 @@ async function awaitOnboarding(hire: Hire): Promise<HireStep> {
 
 async function employ(hire: Hire): Promise<HireStep> {
   const { ref, activities, hints } = hire;
-  const planned = await activities.planEmployee(ref);
-  if (planned.verdict === 'hold') return hold(hire, planned.hold);
-  if (planned.verdict === 'left') return 'confirm-left';
-  if (planned.verdict === 'not-yet') {
-    await hints.wait();
-    return 'employ';
-  }
-  const applied = await hints.answeredBy(activities.applyPlan({ ...ref, planId: planned.planId }));
-  if (applied.verdict === 'hold') return hold(hire, applied.hold);
-  if (applied.verdict === 'left') return 'confirm-left';
-  if (applied.verdict === 'stale') return 'employ';
-  if (applied.verdict === 'pending') {
-    await hints.wait(applied.nextCheckMs);
+  const employed = await hints.answeredBy(activities.employ(ref));
+  if (employed.verdict === 'hold') return hold(hire, employed.hold);
+  if (employed.verdict === 'left') return 'confirm-left';
+  if (employed.verdict === 'stale') return 'employ';
+  if (employed.verdict === 'not-yet' || employed.verdict === 'pending') {
+    await hints.wait(employed.verdict === 'pending' ? employed.nextCheckMs : undefined);
     return 'employ';
   }
   return 'write-back';
 }
 
 async function writeBack(hire: Hire): Promise<HireStep> {
-  const written = await hire.activities.writeBack(hire.ref);
-  return written.verdict === 'hold' ? hold(hire, written.hold) : 'verify';
-}
-
-async function verify(hire: Hire): Promise<HireStep> {
   const { ref, activities, hints } = hire;
-  const verified = await activities.verify(ref);
-  if (verified.verdict === 'hold') return hold(hire, verified.hold);
-  if (verified.verdict === 'differs') return writeAgain(hire, verified.hold);
+  const finished = await activities.finishHire(ref);
+  if (finished.verdict === 'hold') return hold(hire, finished.hold);
+  if (finished.verdict === 'differs') return writeAgain(hire, finished.hold);
   return hints.has('person') ? 'watch-done' : 'ended';
 }
 

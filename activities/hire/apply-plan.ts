@@ -6,42 +6,39 @@ import { held } from '../../src/hire/holds.ts';
 import type { CreateResult } from '../../src/hris/port.ts';
 import { judgeCreate, mayCreateUnseen } from '../../src/plan/judge-create.ts';
 import { recordEmployee } from '../../src/store/hire-states.ts';
-import { updateHire } from '../../src/store/hires.ts';
 import { linkEmployee, type Person } from '../../src/store/identity.ts';
 import { decideIntent } from '../../src/store/intents.ts';
-import { markApplied, readPlan } from '../../src/store/plans.ts';
+import { markApplied } from '../../src/store/plans.ts';
 import type { LinkRow } from '../../src/store/schema.ts';
 import type { Connection } from '../connections.ts';
-import type { ActivityDeps } from '../deps.ts';
 import { hireOfLink } from './claim-person.ts';
 import { personOf } from './hire-references.ts';
+import type { Planned } from './plan-employee.ts';
 import { readFindings } from './read-findings.ts';
 import { readSources } from './read-sources.ts';
-import { CREATE_VERB, type HireContext, reread, withHireOrHeld } from './with-hire.ts';
+import { CREATE_VERB, type HireContext, reread } from './with-hire.ts';
 import { type Elapsed, type OnceOptions, type Seen, settleEarlier, startClock, writeOnce } from './write-once.ts';
 
-type Applied = Awaited<ReturnType<HireActivities['applyPlan']>>;
+type Applied = Awaited<ReturnType<HireActivities['employ']>>;
 type Creation = Extract<Change, { kind: 'create' }>;
 
 const READ_MS = 30_000;
 
-/** Applies one saved plan, if what it was made from still stands. A create happens once per hire whatever breaks. */
-export function applyPlan(deps: ActivityDeps, input: HireRef & { planId: string }): Promise<Applied> {
-  return withHireOrHeld(deps, input, async (hire): Promise<Applied> => {
-    const plan = await readPlan(hire.store, input.planId);
-    const change = JSON.parse(plan.change) as Change;
-    await updateHire(hire.store, hire.ref, { step: 'employ' });
-    const earlier = await settleCreate(hire, change);
-    if (earlier !== undefined) return earlier;
-    const sinceRead = startClock();
-    const read = await readSources(hire, { anyStage: false });
-    if (read.verdict !== 'read') return { verdict: read.verdict === 'left' ? 'left' : 'stale' };
-    if (read.sources.hash !== plan.sources_hash) return { verdict: 'stale' };
-    const applied = await apply(hire, change, sinceRead);
-    if (applied.verdict !== 'employee') return applied;
-    await markApplied(hire.store, input.planId);
-    return { ...applied, present: true };
-  });
+/** Applies a saved plan, as long as what it was made from is fresh. A create happens once per hire whatever breaks. */
+export async function applyPlan(hire: HireContext, { planId, change, sources }: Planned): Promise<Applied> {
+  const earlier = await settleCreate(hire, change);
+  if (earlier !== undefined) return earlier;
+  if (!sources.inside) return readAgain(hire);
+  const applied = await apply(hire, change, sources.sinceRead);
+  if (applied.verdict !== 'employee') return applied;
+  await markApplied(hire.store, planId);
+  return { ...applied, present: true };
+}
+
+/** The person was read wherever they are, to settle an earlier create; nothing is written for somebody elsewhere. */
+async function readAgain(hire: HireContext): Promise<Applied> {
+  const { verdict } = await readSources(hire, { anyStage: false });
+  return { verdict: verdict === 'read' ? 'stale' : verdict };
 }
 
 /** What became of an earlier create is settled whatever the person's stage is by now. */

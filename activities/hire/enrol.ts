@@ -1,5 +1,5 @@
 import type { ConnectorError } from '../../src/errors.ts';
-import type { HireActivities } from '../../src/hire/hire-activities.ts';
+import type { Enrolled } from '../../src/hire/hire-activities.ts';
 import type { HireRef } from '../../src/hire/hire-ref.ts';
 import { held } from '../../src/hire/holds.ts';
 import {
@@ -15,18 +15,15 @@ import { passCreditGate } from '../../src/store/credit-gate.ts';
 import { recordEnrolment } from '../../src/store/enrolments.ts';
 import { updateHire } from '../../src/store/hires.ts';
 import { decideIntent, latestIntent } from '../../src/store/intents.ts';
-import { hiringStagesOf } from '../../src/tenants/hiring-stages.ts';
 import type { Connection } from '../connections.ts';
 import type { ActivityDeps } from '../deps.ts';
-import { readPresence } from '../presence/read-presence.ts';
 import { adoptEnrolment } from './adopt-enrolment.ts';
 import { closeGate, openGate, turnBackAtGate } from './credits.ts';
 import { enrolmentOf, findEnrolments, lookForEnrolment } from './find-enrolment.ts';
 import { enrolmentReference } from './hire-references.ts';
-import { type HireContext, withHireOrHeld } from './with-hire.ts';
-import { type Once, type SendGuard, startClock, writeOnce } from './write-once.ts';
-
-type Enrolled = Awaited<ReturnType<HireActivities['enrol']>>;
+import { type Seen, seePerson } from './see-person.ts';
+import { type HireContext, noteHire, withHireOrHeld } from './with-hire.ts';
+import { type Once, type SendGuard, writeOnce } from './write-once.ts';
 
 /** The hire's nth enrolment in this period. */
 interface Attempt {
@@ -37,30 +34,29 @@ interface Attempt {
 
 /**
  * Enrols the person once per (hire, period, enrolment): looks by our reference, then commits the intent, then spends
- * the credit.
+ * the credit. `seen`: the person as read a moment ago.
  */
-export function enrol(deps: ActivityDeps, given: HireRef): Promise<Enrolled> {
+export function enrol(deps: ActivityDeps, given: HireRef, seen?: Seen): Promise<Enrolled> {
   return withHireOrHeld(deps, given, async (hire): Promise<Enrolled> => {
     const { connection, ref, row, decisions } = hire;
     const plan = planEnrolment(connection.tenant.policies.onboarding, decisions);
     if (plan.kind === 'skip') return { verdict: 'skip' };
     if (plan.kind === 'adopt') return adoptEnrolment(hire, plan.onboardingCandidateId);
     const attempt = { nth: row.enrolment, reference: enrolmentReference(ref, row.enrolment), flowId: plan.flowId };
-    return enrolOnce(hire, attempt);
+    return enrolOnce(hire, attempt, seen);
   });
 }
 
-async function enrolOnce(hire: HireContext, attempt: Attempt): Promise<Enrolled> {
+async function enrolOnce(hire: HireContext, attempt: Attempt, seen?: Seen): Promise<Enrolled> {
   const { deps, store, connection, ref, row } = hire;
   const { credits } = connection.tenant.policies;
   await updateHire(store, ref, { step: 'enrol', onboarding_reference: attempt.reference }, row);
   const gate = await passCreditGate(store, ref.tenantId, credits.canaryEvery);
   if (gate.pass && !gate.canary) deps.closedGates.delete(ref.tenantId);
   if (!gate.pass) return adoptOrWait(hire, attempt, gate.waitMs);
-  const sinceRead = startClock();
-  const presence = await readPresence(store, connection, ref.jobCandidateId, hiringStagesOf(connection.tenant));
+  const { presence, sinceRead } = seen ?? (await seePerson(store, connection, ref.jobCandidateId));
   if (presence.verdict !== 'in') return { verdict: 'left' };
-  await updateHire(store, ref, { candidate_id: presence.candidateId, job_id: presence.jobId });
+  await noteHire(hire, { candidate_id: presence.candidateId, job_id: presence.jobId });
   const { reference, flowId } = attempt;
   const once = await writeOnce<Enrolment, EnrolmentRequest>({
     store,

@@ -1,4 +1,5 @@
 import { ConnectorError } from '../../src/errors.ts';
+import { inActivity } from '../../src/failpoint.ts';
 import type { HireActivities, Opened } from '../../src/hire/hire-activities.ts';
 import type { HireRef } from '../../src/hire/hire-ref.ts';
 import type { HirePolicy } from '../../src/hire/hire-run.ts';
@@ -10,20 +11,39 @@ import { answersOf, lastAnswered } from '../../src/store/holds.ts';
 import type { Store } from '../../src/store/open-store.ts';
 import type { HireRow } from '../../src/store/schema.ts';
 import { readTenantState } from '../../src/store/tenant-states.ts';
-import { hiringStagesOf } from '../../src/tenants/hiring-stages.ts';
 import type { Connection } from '../connections.ts';
 import type { ActivityDeps } from '../deps.ts';
 import { guarded } from '../guarded.ts';
-import { readPresence } from '../presence/read-presence.ts';
+import { enrol } from './enrol.ts';
+import { type Seen, seePerson } from './see-person.ts';
 
 type Input = Parameters<HireActivities['openHire']>[0];
 
 /**
  * Finds or opens the hire of this application in `hires`: what is recorded there counts, whatever Temporal still
  * remembers. Every step looks before it writes, so a workflow that starts anew may begin at the last one that is
- * certain.
+ * certain. Goes on to the enrolment, for which nothing is waited.
  */
-export function openHire(deps: ActivityDeps, input: Input): Promise<Opened> {
+export async function openHire(deps: ActivityDeps, input: Input): Promise<Opened> {
+  const { opened, seen } = await open(deps, input);
+  if (opened.verdict === 'closed' || !isEnrolledNext(opened)) return opened;
+  const { tenantId, jobCandidateId } = input;
+  const ref = { tenantId, jobCandidateId, period: opened.period };
+  return { ...opened, enrolled: await inActivity('enrol', () => enrol(deps, ref, seen)) };
+}
+
+/** An answered hold comes first. */
+function isEnrolledNext({ step, hold, policy }: Extract<Opened, { verdict: 'open' }>): boolean {
+  return step === 'enrol' && hold === undefined && !policy.skipOnboarding;
+}
+
+/** `seen`: the person, where the opening read them. */
+interface Opening {
+  opened: Opened;
+  seen?: Seen;
+}
+
+function open(deps: ActivityDeps, input: Input): Promise<Opening> {
   return guarded(deps, input.tenantId, async (connection) => {
     const { store } = deps;
     const tenant = await readTenantState(store, input.tenantId);
@@ -31,10 +51,10 @@ export function openHire(deps: ActivityDeps, input: Input): Promise<Opened> {
     const latest = await latestHire(store, input.tenantId, input.jobCandidateId);
     const opening = planOpening(await readKnown(store, latest), input);
     if (opening.kind === 'look') return openPeriod(deps, connection, input, { latest, period: opening.period });
-    if (latest === undefined || opening.kind === 'closed') return closed(latest);
+    if (latest === undefined || opening.kind === 'closed') return { opened: closed(latest) };
     if (opening.kind === 'reopen') await moveResting(store, latest, 'open');
     const { step, hold } = opening.kind === 'resume' ? opening : { step: 'enrol' as const, hold: undefined };
-    return { ...opened(connection, latest.period, step), ...(hold === undefined ? {} : { hold }) };
+    return { opened: { ...opened(connection, latest.period, step), ...(hold === undefined ? {} : { hold }) } };
   });
 }
 
@@ -54,13 +74,14 @@ async function openPeriod(
   connection: Connection,
   { tenantId, jobCandidateId }: Input,
   { latest, period }: { latest: HireRow | undefined; period: number },
-): Promise<Opened> {
-  const presence = await readPresence(store, connection, jobCandidateId, hiringStagesOf(connection.tenant));
-  if (presence.verdict !== 'in') return closed(latest);
+): Promise<Opening> {
+  const seen = await seePerson(store, connection, jobCandidateId);
+  const { presence } = seen;
+  if (presence.verdict !== 'in') return { opened: closed(latest) };
   const { candidateId, jobId } = presence;
   const fresh = await insertHires(store, [{ tenantId, jobCandidateId, period, state: 'open', candidateId, jobId }]);
   if (fresh > 0) log.info({ tenantId, jobCandidateId, period }, 'hire opened');
-  return opened(connection, period, 'enrol');
+  return { opened: opened(connection, period, 'enrol'), seen };
 }
 
 function keyOf(row: HireRow): HireRef {

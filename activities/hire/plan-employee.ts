@@ -1,6 +1,6 @@
+import type { Change } from '../../src/hire/change.ts';
 import type { EmployeeRef } from '../../src/hire/employee.ts';
-import type { HireActivities } from '../../src/hire/hire-activities.ts';
-import type { HireRef } from '../../src/hire/hire-ref.ts';
+import type { Held } from '../../src/hire/holds.ts';
 import type { Finding } from '../../src/plan/identity-ladder.ts';
 import {
   type EmployeeObservation,
@@ -9,38 +9,42 @@ import {
   planEmployee as plan,
   readingFor,
 } from '../../src/plan/plan-employee.ts';
-import { updateHire } from '../../src/store/hires.ts';
 import { linkOfEmployee } from '../../src/store/identity.ts';
 import { insertPlan } from '../../src/store/plans.ts';
 import type { LinkRow } from '../../src/store/schema.ts';
-import type { ActivityDeps } from '../deps.ts';
 import { claimPerson, hireOfLink } from './claim-person.ts';
 import { employeeReference, partnerCompanyOf } from './hire-references.ts';
 import { readFindings } from './read-findings.ts';
 import { readSources, type Sources } from './read-sources.ts';
-import { type HireContext, withHireOrHeld } from './with-hire.ts';
+import { type HireContext, noteHire } from './with-hire.ts';
 
-type Planned = Awaited<ReturnType<HireActivities['planEmployee']>>;
+/** A saved plan and what it was made from. */
+export interface Planned {
+  verdict: 'plan';
+  planId: string;
+  change: Change;
+  sources: Sources;
+}
 
 const READ_MS = 30_000;
 
 /**
  * Reads the person anew, takes the claim, looks along the identity ladder, and saves what should be written and why.
  */
-export function planEmployee(deps: ActivityDeps, ref: HireRef): Promise<Planned> {
-  return withHireOrHeld(deps, ref, async (hire): Promise<Planned> => {
-    await updateHire(hire.store, hire.ref, { step: 'employ' });
-    const read = await readSources(hire, { anyStage: hire.creation?.outcome === 'open' });
-    if (read.verdict !== 'read') return read;
-    const { sources } = read;
-    const claimed = await claimPerson(hire, sources.candidateId);
-    if (claimed.verdict === 'hold') return claimed;
-    const observed = await observe(hire, knownPerson(hire, sources, claimed.before));
-    const change = plan(observed, hire.decisions);
-    if ('verdict' in change) return change;
-    const made = { sourcesHash: sources.hash, mappingHash: hire.connection.mapping.hash, change };
-    return { verdict: 'plan', planId: await insertPlan(hire.store, hire.ref, made) };
-  });
+export async function planEmployee(
+  hire: HireContext,
+): Promise<Planned | { verdict: 'left' } | { verdict: 'not-yet' } | Held> {
+  await noteHire(hire, { step: 'employ' });
+  const read = await readSources(hire, { anyStage: hire.creation?.outcome === 'open' });
+  if (read.verdict !== 'read') return { verdict: read.verdict };
+  const { sources } = read;
+  const claimed = await claimPerson(hire, sources.candidateId);
+  if (claimed.verdict === 'hold') return claimed;
+  const observed = await observe(hire, knownPerson(hire, sources, claimed.before));
+  const change = plan(observed, hire.decisions);
+  if ('verdict' in change) return change;
+  const planId = await insertPlan(hire.store, hire.ref, { mappingHash: hire.connection.mapping.hash, change });
+  return { verdict: 'plan', planId, change, sources };
 }
 
 function knownPerson(hire: HireContext, sources: Sources, before: LinkRow | undefined): KnownPerson {

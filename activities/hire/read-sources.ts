@@ -1,12 +1,11 @@
-import { createHash } from 'node:crypto';
 import type { EmployeeFields } from '../../src/hire/employee.ts';
 import { evaluateMapping, type MappingProblem } from '../../src/mapping/evaluate.ts';
 import type { MappingSources } from '../../src/mapping/read-source.ts';
-import { updateHire } from '../../src/store/hires.ts';
 import { readJob } from '../../src/store/jobs.ts';
 import { hiringStagesOf } from '../../src/tenants/hiring-stages.ts';
 import { readPresence } from '../presence/read-presence.ts';
-import type { HireContext } from './with-hire.ts';
+import { type HireContext, noteHire } from './with-hire.ts';
+import { type Elapsed, startClock } from './write-once.ts';
 
 /** Everything an employee is made of, as both sides hold it now. */
 export interface Sources {
@@ -14,8 +13,10 @@ export interface Sources {
   jobId: string;
   fields: EmployeeFields;
   problems: MappingProblem[];
-  /** Another hash later means that a plan made from these is stale. */
-  hash: string;
+  /** In a stage where an employee may be made. */
+  inside: boolean;
+  /** Time since the reading began. */
+  sinceRead: Elapsed;
 }
 
 /**
@@ -28,6 +29,7 @@ export async function readSources(
 ): Promise<{ verdict: 'left' | 'not-yet' } | { verdict: 'read'; sources: Sources }> {
   const { store, connection, ref } = hire;
   const { createAt } = connection.tenant.policies;
+  const sinceRead = startClock();
   const presence = await readPresence(store, connection, ref.jobCandidateId, createAt);
   if (presence.verdict === 'missing') return { verdict: 'left' };
   if (presence.verdict === 'out' && !options.anyStage) {
@@ -37,13 +39,11 @@ export async function readSources(
     return { verdict: verdict === 'in' ? 'not-yet' : 'left' };
   }
   const { candidateId, jobId } = presence;
-  await updateHire(store, ref, { candidate_id: candidateId, job_id: jobId });
+  await noteHire(hire, { candidate_id: candidateId, job_id: jobId });
   const records = await readRecords(hire, presence);
   const { fields, problems } = evaluateMapping(connection.mapping, records);
-  const hash = createHash('sha256')
-    .update(JSON.stringify([candidateId, jobId, fields]))
-    .digest('hex');
-  return { verdict: 'read', sources: { candidateId, jobId, fields, problems, hash } };
+  const inside = presence.verdict === 'in';
+  return { verdict: 'read', sources: { candidateId, jobId, fields, problems, inside, sinceRead } };
 }
 
 async function readRecords(

@@ -4,13 +4,12 @@ import { type HoldRequest, holdOf } from '../../src/hire/holds.ts';
 import { contract } from '../../src/partner/contract/index.ts';
 import { isShown, missingTargets } from '../../src/plan/judge-write-back.ts';
 import type { TargetValue } from '../../src/plan/plan-write-back.ts';
-import { updateHire } from '../../src/store/hires.ts';
 import type { ActivityDeps } from '../deps.ts';
 import { readMappedValues } from './read-mapped-values.ts';
 import { type HireContext, withHireOrHeld } from './with-hire.ts';
 import { employeeIdOf } from './write-back.ts';
 
-type Verified = Awaited<ReturnType<HireActivities['verify']>>;
+type Verified = Awaited<ReturnType<HireActivities['finishHire']>>;
 
 /** Reads every target of the write-back again: a 200 alone has been wrong before. */
 export function verify(deps: ActivityDeps, given: HireRef): Promise<Verified> {
@@ -18,7 +17,6 @@ export function verify(deps: ActivityDeps, given: HireRef): Promise<Verified> {
     deps,
     given,
     async (hire): Promise<Verified> => {
-      await updateHire(hire.store, hire.ref, { step: 'verify' });
       const employeeId = employeeIdOf(hire);
       const onEnrolment = await isOnEnrolment(hire, employeeId);
       const expected = await readMappedValues(hire);

@@ -2,7 +2,7 @@ import { decide } from '../../src/hire/answers.ts';
 import type { Decisions } from '../../src/hire/decisions.ts';
 import type { HireRef } from '../../src/hire/hire-ref.ts';
 import type { Held, refusalAnswers } from '../../src/hire/holds.ts';
-import { readHireRow } from '../../src/store/hires.ts';
+import { type HireChange, readHireRow, updateHire } from '../../src/store/hires.ts';
 import { answersOf } from '../../src/store/holds.ts';
 import { latestIntent, type OpenIntent } from '../../src/store/intents.ts';
 import type { Store } from '../../src/store/open-store.ts';
@@ -40,6 +40,13 @@ export function withHireOrHeld<T>(
   when?: keyof typeof refusalAnswers,
 ): Promise<T | Held> {
   return guardedOrHeld(deps, ref.tenantId, async (connection) => work(await read(deps, connection, ref)), when);
+}
+
+/** Notes where an open hire stands, unless its row showed that when it was read: each write waits for a disk. */
+export async function noteHire({ store, ref, row }: HireContext, change: HireChange): Promise<void> {
+  const shown: HireChange = row;
+  const differs = (Object.keys(change) as (keyof HireChange)[]).some((key) => change[key] !== shown[key]);
+  if (differs) await updateHire(store, ref, change);
 }
 
 /** The hire as the store holds it now: asked again before what cannot be undone. */

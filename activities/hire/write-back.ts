@@ -1,15 +1,13 @@
 import { isConnectorError } from '../../src/errors.ts';
-import type { HireActivities } from '../../src/hire/hire-activities.ts';
 import type { HireRef } from '../../src/hire/hire-ref.ts';
 import type { Held } from '../../src/hire/holds.ts';
 import { contract } from '../../src/partner/contract/index.ts';
 import { employeeIdToWrite, type TargetValue, targetAfterRefusal, targetOf } from '../../src/plan/plan-write-back.ts';
-import { updateHire } from '../../src/store/hires.ts';
 import type { ActivityDeps } from '../deps.ts';
 import { readMappedValues } from './read-mapped-values.ts';
-import { type HireContext, withHireOrHeld } from './with-hire.ts';
+import { type HireContext, noteHire, withHireOrHeld } from './with-hire.ts';
 
-type WrittenBack = Awaited<ReturnType<HireActivities['writeBack']>>;
+type WrittenBack = { verdict: 'written' } | Held;
 
 /**
  * Writes status and Employee ID to the partner, and the mapped custom field values. The same values again are
@@ -20,7 +18,7 @@ export function writeBack(deps: ActivityDeps, given: HireRef): Promise<WrittenBa
     deps,
     given,
     async (hire): Promise<WrittenBack> => {
-      await updateHire(hire.store, hire.ref, { step: 'write-back' });
+      await noteHire(hire, { step: 'write-back' });
       const employeeId = employeeIdOf(hire);
       const target = await writeEmployeeId(hire, employeeId);
       if (target.verdict === 'hold') return target;

@@ -12,51 +12,47 @@ export type Opened =
       policy: HirePolicy;
       /** Answered, and not yet acted upon. */
       hold?: { holdId: string; code: string };
+      /** What the enrolment came to, where the opening went on to it. */
+      enrolled?: Enrolled;
     }
   | { verdict: 'closed'; period: number; state: HireResult['state'] };
+
+/** `present`: this call read the person in the stage. `waiting`: the new enrolment has not begun. */
+export type Enrolled =
+  | { verdict: 'enrolled'; present?: boolean; waiting?: boolean }
+  | { verdict: 'skip' }
+  | { verdict: 'left' }
+  | { verdict: 'no-credits'; waitMs: number }
+  | Held;
 
 export type Answered = { verdict: 'waiting' } | { verdict: 'answered'; next: HireStep | 'same'; ends?: EndState };
 
 /** What the hire workflow may ask of the world. Every one can run twice; each says by which key that is harmless. */
 export interface HireActivities {
-  /** By (tenant, job candidate, period) in `hires`: opens the hire or says how it ended. */
+  /** By (tenant, job candidate, period) in `hires`: opens the hire and enrols, or says how it ended. */
   openHire(input: { tenantId: string; jobCandidateId: string; adopt: boolean; watch: boolean }): Promise<Opened>;
   /** Read-only: is this person in a hiring stage now? One reading proves nothing about absence. */
   readHire(input: HireRef): Promise<{ verdict: 'in' | 'out' | 'missing' }>;
-  /**
-   * By the reference of this enrolment: found is adopted, never sent twice. Costs one credit. `present`: this call read
-   * the person in the stage. `waiting`: the new enrolment has not begun.
-   */
-  enrol(
-    input: HireRef,
-  ): Promise<
-    | { verdict: 'enrolled'; present?: boolean; waiting?: boolean }
-    | { verdict: 'skip' }
-    | { verdict: 'left' }
-    | { verdict: 'no-credits'; waitMs: number }
-    | Held
-  >;
+  /** By the reference of this enrolment: found is adopted, never sent twice. Costs one credit. */
+  enrol(input: HireRef): Promise<Enrolled>;
   /** By the enrolment's number in `hires`: ends the live enrolment and counts up once per answered hold. */
   startNextEnrolment(input: HireRef): Promise<{ verdict: 'begun' } | Held>;
   readOnboarding(input: HireRef): Promise<{ verdict: 'ready' } | { verdict: 'waiting' } | Held>;
-  /** By the claim on the person: reads, looks, and saves what should be written. */
-  planEmployee(
-    input: HireRef,
-  ): Promise<{ verdict: 'plan'; planId: string } | { verdict: 'left' } | { verdict: 'not-yet' } | Held>;
-  /** By the intent of this hire: one employee, or the one that is there. `present` as with `enrol`. */
-  applyPlan(
-    input: HireRef & { planId: string },
-  ): Promise<
+  /**
+   * By the claim on the person and the intent of this hire: reads, plans, and makes one employee or takes the one that
+   * is there. `present` as with `enrol`.
+   */
+  employ(input: HireRef): Promise<
     | { verdict: 'employee'; present?: boolean }
+    | { verdict: 'not-yet' }
+    /** The person is back in the stage since it was planned. */
     | { verdict: 'stale' }
     | { verdict: 'left' }
     | { verdict: 'pending'; nextCheckMs: number }
     | Held
   >;
-  /** Idempotent: writes the same values again. */
-  writeBack(input: HireRef): Promise<{ verdict: 'written' } | Held>;
-  /** Reads every target of the write-back again; with everything shown the hire is done. */
-  verify(input: HireRef): Promise<{ verdict: 'verified' } | { verdict: 'differs'; hold: HoldRequest } | Held>;
+  /** Writes the same values again, and reads each of them back; with everything shown the hire is done. */
+  finishHire(input: HireRef): Promise<{ verdict: 'verified' } | { verdict: 'differs'; hold: HoldRequest } | Held>;
   /** The second reading and the known-good reading. `here` as long as absence is not proven. */
   confirmGone(input: HireRef): Promise<{ verdict: 'gone' | 'here' }>;
   /** A change limit: above the tenant's number of cancellations an hour, a person decides. */

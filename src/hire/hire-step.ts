@@ -6,7 +6,6 @@ export type HireStep =
   | 'onboard'
   | 'employ'
   | 'write-back'
-  | 'verify'
   | 'confirm-left'
   | 'cancel'
   | 'watch-done'

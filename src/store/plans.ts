@@ -3,9 +3,8 @@ import type { HireRef } from '../hire/hire-ref.ts';
 import type { Store } from './open-store.ts';
 import type { PlanRow } from './schema.ts';
 
-/** A plan to be saved: what it was made from, by which mapping, and the change itself. */
+/** A plan to be saved: by which mapping it was made, and the change itself. */
 interface NewPlan {
-  sourcesHash: string;
   mappingHash: string;
   /** Holds personal data and never leaves the store but to the HRIS. */
   change: unknown;
@@ -20,7 +19,6 @@ export async function insertPlan(store: Store, key: HireRef, plan: NewPlan): Pro
       tenant_id: key.tenantId,
       job_candidate_id: key.jobCandidateId,
       period: key.period,
-      sources_hash: plan.sourcesHash,
       mapping_hash: plan.mappingHash,
       change: JSON.stringify(plan.change),
       planned_at: store.now,
@@ -40,10 +38,6 @@ export async function latestPlan(store: Store, key: HireRef): Promise<PlanRow | 
     .orderBy('planned_at', 'desc')
     .limit(1)
     .executeTakeFirst();
-}
-
-export async function readPlan(store: Store, planId: string): Promise<PlanRow> {
-  return store.kysely.selectFrom('plans').selectAll().where('plan_id', '=', planId).executeTakeFirstOrThrow();
 }
 
 export async function markApplied(store: Store, planId: string): Promise<void> {

@@ -130,8 +130,6 @@ interface PlanTable {
   tenant_id: string;
   job_candidate_id: string;
   period: number;
-  /** Of everything the plan was made from; another hash later means the plan is stale. */
-  sources_hash: string;
   /** Of the meaning of the mapping that made it. */
   mapping_hash: string;
   /** JSON of the change; holds personal data, so it stays here. */

@@ -30,7 +30,7 @@ async function prepare(world: World, { jobCandidateId, jobId }: Applicant): Prom
   const hire = { tenantId: 'acme', jobCandidateId: String(jobCandidateId), period: 1 };
   await insertHires(store, [{ ...hire, state: 'open', jobId: String(jobId) }]);
   const change = { kind: 'create', fields: { title: 'Planned title', email: 'planned@example.com' } };
-  await insertPlan(store, hire, { sourcesHash: 's', mappingHash: '0123456789abcdef', change });
+  await insertPlan(store, hire, { mappingHash: '0123456789abcdef', change });
   await store.close();
 }
 

@@ -27,7 +27,7 @@ test('a hire tells its events, calls, plans, holds and answers in their order, a
   await answerHold(store, holdId, { answer: 'retry', arguments: [], by: 'ann' });
   await closeHold(store, holdId);
   const change = { kind: 'create', fields: pinned };
-  await insertPlan(store, KEY, { sourcesHash: 'hash', mappingHash: '0123456789abcdef', change });
+  await insertPlan(store, KEY, { mappingHash: '0123456789abcdef', change });
   const { story } = await readHire(store, 'acme', '12');
   expect(story.map(({ kind, text }) => `${kind} ${text}`)).toEqual([
     'event candidate.hired (waiting)',

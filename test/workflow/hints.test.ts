@@ -56,16 +56,16 @@ test('a run that continues another one acts upon the hints that came before', as
 });
 
 test('what was heard while the last activity ran is carried on, of every kind', async () => {
-  const carried = { step: 'write-back' as const, period: 1, policy };
+  const carried = { step: 'onboard' as const, period: 1, policy };
   const answers: Answers = {
-    writeBack: () => {
+    readOnboarding: () => {
       for (const about of ['person', 'onboarding', 'answer'] as const)
         currentWorkflow.getStore()?.handlers.get('hint')?.(about);
-      return { verdict: 'written' };
+      return { verdict: 'ready' };
     },
   };
   const { carried: next } = await run({ ...input, carried }, answers, { longAfter: 1, signals: [] });
-  expect(next).toMatchObject({ step: 'verify', hints: ['person', 'onboarding', 'answer'] });
+  expect(next).toMatchObject({ step: 'employ', hints: ['person', 'onboarding', 'answer'] });
 });
 
 test.each([

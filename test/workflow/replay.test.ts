@@ -61,8 +61,8 @@ test.each(recorded)('today’s workflows replay %s', async (name) => {
 
 test('two activities swapped do not replay', async () => {
   const swapped = await bundleChanged('hire.ts', [
-    ['hire.activities.writeBack(hire.ref)', 'hire.activities.verify(hire.ref)'],
-    ['activities.verify(ref)', 'activities.writeBack(ref)'],
+    ['activities.employ(ref)', 'activities.finishHire(ref)'],
+    ['await activities.finishHire(ref)', 'await activities.employ(ref)'],
   ]);
   await expect(replay(swapped, 'hire-plain.json')).rejects.toThrow(/TMPRL1100|[Nn]ondeterminism/);
 });

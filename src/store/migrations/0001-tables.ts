@@ -197,7 +197,6 @@ async function createHolds(db: Kysely<unknown>): Promise<void> {
     .addColumn('tenant_id', 'text', (c) => c.notNull())
     .addColumn('job_candidate_id', 'text', (c) => c.notNull())
     .addColumn('period', 'integer', (c) => c.notNull())
-    .addColumn('sources_hash', 'text', (c) => c.notNull())
     .addColumn('mapping_hash', 'text', (c) => c.notNull())
     .addColumn('change', 'text', (c) => c.notNull())
     .addColumn('planned_at', 'bigint', (c) => c.notNull())

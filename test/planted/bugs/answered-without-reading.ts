@@ -5,21 +5,17 @@ export const bug: PlantedBug = {
   patches: [
     {
       file: 'activities/hire/plan-employee.ts',
-      find: "    const read = await readSources(hire, { anyStage: hire.creation?.outcome === 'open' });\n",
-      replace: `    const name = JSON.stringify([(await hire.store.kysely.selectFrom('hires').select('opened_at').where('job_candidate_id', '=', hire.ref.jobCandidateId).executeTakeFirst())?.opened_at, hire.ref]);
-    const read = readBefore.get(name) ?? (await readSources(hire, { anyStage: hire.creation?.outcome === 'open' }));
-    readBefore.set(name, read);
+      find: "  const read = await readSources(hire, { anyStage: hire.creation?.outcome === 'open' });\n",
+      replace: `  const name = JSON.stringify([(await hire.store.kysely.selectFrom('hires').select('opened_at').where('job_candidate_id', '=', hire.ref.jobCandidateId).executeTakeFirst())?.opened_at, hire.ref]);
+  const read = readBefore.get(name) ?? (await readSources(hire, { anyStage: hire.creation?.outcome === 'open' }));
+  readBefore.set(name, read);
 `,
     },
     {
       file: 'activities/hire/plan-employee.ts',
-      find: 'type Planned =',
-      replace: 'const readBefore = new Map<string, Awaited<ReturnType<typeof readSources>>>();\n\ntype Planned =',
-    },
-    {
-      file: 'activities/hire/apply-plan.ts',
-      find: 'read.sources.hash !== plan.sources_hash',
-      replace: "read.sources.hash === ''",
+      find: '/** A saved plan and what',
+      replace:
+        'const readBefore = new Map<string, Awaited<ReturnType<typeof readSources>>>();\n\n/** A saved plan and what',
     },
   ],
   // What was read before an answer may as well never let the hire go on.
