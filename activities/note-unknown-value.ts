@@ -21,7 +21,7 @@ export async function noteUnknownValue(
   const message =
     `The hiring platform sent ${field} "${shown}", which the specification does not name. ${goesOn} ` +
     'Ask the platform what it means.';
-  const raised = await noteTrouble(
+  const { raised } = await noteTrouble(
     store,
     { tenantId, kind: 'unknown-value', subject: `${field} ${shown}`, reason: 'UNKNOWN_VALUE', message },
     0,

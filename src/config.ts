@@ -13,38 +13,58 @@ const flag = z
  * (src/temporal/connection.ts) and LOG_LEVEL, LOG_FORMAT to src/log.ts, which must work before anything else does.
  */
 export const Config = z.object({
-  /** Directory of tenant files. */
-  HIREBRIDGE_TENANTS: z.string().min(1).default('tenants'),
-  /** Directory of everything this installation keeps on this machine. */
-  HIREBRIDGE_DATA: z.string().min(1).default('.hirebridge'),
-  /** Postgres URL of a fleet's store; SQLite in the data directory without it. */
-  HIREBRIDGE_STORE_URL: z.string().min(1).optional(),
-  /** Where webhooks arrive. */
-  HIREBRIDGE_HOST: z.string().min(1).default('127.0.0.1'),
-  HIREBRIDGE_PORT: port.default(8787),
-  /** Health and metrics, always on loopback; 0 takes a free port. */
-  HIREBRIDGE_SERVE_HEALTH_PORT: port.default(8788),
-  HIREBRIDGE_WORKER_HEALTH_PORT: port.default(8789),
-  /** Lets a second receiver listen on the same port (Linux), so that a new one takes over without a gap. */
-  HIREBRIDGE_REUSE_PORT: flag.default(false),
-  /** Largest webhook body accepted, bytes. */
-  HIREBRIDGE_MAX_WEBHOOK_BYTES: z.coerce.number().int().min(1024).default(1_000_000),
-  /** From an intent to the moment after which its request must not leave, ms. */
-  HIREBRIDGE_GIVE_UP_MS: milliseconds.default(30_000),
-  /** Bound of one request to the partner, ms; well below the give-up time. */
-  HIREBRIDGE_REQUEST_MS: milliseconds.default(10_000),
-  /** How long after the give-up time the partner may still show a write late, ms. */
-  HIREBRIDGE_PARTNER_LAG_MS: milliseconds.default(2_000),
-  /** How long a worker may hang before its activities move to another, ms. */
-  HIREBRIDGE_HEARTBEAT_MS: milliseconds.default(10_000),
-  /** First wait before an activity is tried again, ms. */
-  HIREBRIDGE_RETRY_MS: milliseconds.default(1_000),
-  /** How long a dead worker's cached workflows wait before another takes them, ms. */
-  HIREBRIDGE_STICKY_MS: milliseconds.default(5_000),
-  /** How long a paused tenant waits before its key is tried again, ms. */
-  HIREBRIDGE_PAUSED_MS: milliseconds.default(15_000),
-  /** Where the workflows' bundle is cached, so that data directories may share it; "cache" in each without it. */
-  HIREBRIDGE_BUNDLE_DIR: z.string().min(1).optional(),
+  HIREBRIDGE_TENANTS: z.string().min(1).default('tenants').describe('Directory of tenant files.'),
+  HIREBRIDGE_DATA: z
+    .string()
+    .min(1)
+    .default('.hirebridge')
+    .describe('Directory of everything this installation keeps on this machine.'),
+  HIREBRIDGE_STORE_URL: z
+    .string()
+    .min(1)
+    .optional()
+    .describe("Postgres URL of a fleet's store; SQLite in the data directory without it."),
+  HIREBRIDGE_HOST: z.string().min(1).default('127.0.0.1').describe('Address that the receiver listens on.'),
+  HIREBRIDGE_PORT: port.default(8787).describe('Port where webhooks arrive.'),
+  HIREBRIDGE_SERVE_HEALTH_PORT: port
+    .default(8788)
+    .describe('Port of health and metrics of `serve`, always on loopback; 0 takes a free port.'),
+  HIREBRIDGE_WORKER_HEALTH_PORT: port.default(8789).describe('The same of `worker`.'),
+  HIREBRIDGE_REUSE_PORT: flag
+    .default(false)
+    .describe('Lets a second receiver listen on the same port (Linux), so that a new one takes over without a gap.'),
+  HIREBRIDGE_MAX_WEBHOOK_BYTES: z.coerce
+    .number()
+    .int()
+    .min(1024)
+    .default(1_000_000)
+    .describe('Largest webhook body accepted, bytes.'),
+  HIREBRIDGE_GIVE_UP_MS: milliseconds
+    .default(30_000)
+    .describe('From an intent to the moment after which its request must not leave, ms.'),
+  HIREBRIDGE_REQUEST_MS: milliseconds
+    .default(10_000)
+    .describe('Bound of one request to the partner, ms; well below the give-up time.'),
+  HIREBRIDGE_PARTNER_LAG_MS: milliseconds
+    .default(2_000)
+    .describe('How long after the give-up time the partner may still show a write late, ms.'),
+  HIREBRIDGE_HEARTBEAT_MS: milliseconds
+    .default(10_000)
+    .describe('How long a worker may hang before its activities move to another, ms.'),
+  HIREBRIDGE_RETRY_MS: milliseconds.default(1_000).describe('First wait before an activity is tried again, ms.'),
+  HIREBRIDGE_STICKY_MS: milliseconds
+    .default(5_000)
+    .describe("How long a dead worker's cached workflows wait before another takes them, ms."),
+  HIREBRIDGE_PAUSED_MS: milliseconds
+    .default(15_000)
+    .describe('How long a paused tenant waits before its key is tried again, ms.'),
+  HIREBRIDGE_BUNDLE_DIR: z
+    .string()
+    .min(1)
+    .optional()
+    .describe(
+      'Where the workflows\' bundle is cached, so that data directories may share it; "cache" in each without it.',
+    ),
   /** Only for tests: the process kills itself at this point; see src/failpoint.ts. */
   HIREBRIDGE_FAILPOINT_KILL: z.string().optional(),
   /** Only for tests: the process stops itself at this point, until SIGCONT. */

@@ -32,7 +32,15 @@ export function settingsReference(): string {
     'Read when a process starts. `TEMPORAL_*` are those of Temporal itself; `LOG_LEVEL` and `LOG_FORMAT` set the log.',
     '',
     ...table(schemaRows(Config).filter(({ key }) => !key.includes('FAILPOINT'))),
+    '',
+    ...describedKeys(Config.shape).map(wrap),
   ].join('\n');
+}
+
+function describedKeys(shape: Record<string, { description?: string | undefined }>): string[] {
+  return Object.entries(shape).flatMap(([key, { description }]) =>
+    description === undefined ? [] : [`- \`${key}\`: ${description}`],
+  );
 }
 
 const MOST_COLUMNS = 120;
