@@ -24,15 +24,15 @@ async function run(name, input, done) {
 /**
  * A button for one action. `given` fields are fixed, `ask` names those a form asks for (all others of the action when
  * it is left out, none when it is empty), `preset` is what stands in them, `lists` where pickers choose from that are
- * not told by the field's name. `next` gets the result.
+ * not told by the field's name, `shapes` a narrower schema of a field. `next` gets the result.
  */
-export function actButton(label, name, { given = {}, ask, preset = {}, lists, tone = '', sure, next } = {}) {
+export function actButton(label, name, { given = {}, ask, preset = {}, lists, shapes, tone = '', sure, next } = {}) {
   const done = `${label}: done`;
   const onclick = async (event) => {
     const button = event.currentTarget;
     if (sure !== undefined && !(await confirmed(label, sure))) return;
     if (ask?.length !== 0) {
-      await askFor(label, name, { given, ask, preset, lists, done, next });
+      await askFor(label, name, { given, ask, preset, lists, shapes, done, next });
       return;
     }
     button.disabled = true;
@@ -92,9 +92,9 @@ async function askFor(label, name, { next, ...how }) {
 }
 
 /** The form of an action; what is refused is told above its buttons. */
-export async function actionForm(name, { given = {}, ask, preset = {}, lists, label, done, finished }) {
+export async function actionForm(name, { given = {}, ask, preset = {}, lists, shapes, label, done, finished }) {
   const action = (await actions()).get(name);
-  const schema = askedOf(action.input, given, ask);
+  const schema = askedOf(action.input, given, { ask, shapes });
   const fields = fieldsOf(schema, preset, lists);
   const before = valuesOf(fields);
   const alert = make('p', { className: 'notice bad', role: 'alert', hidden: true });
@@ -126,10 +126,10 @@ function changed(before, { fields, ...rest }) {
 }
 
 /** The schema without what is given; `ask` also says the order. */
-function askedOf({ properties = {}, required = [] }, given, ask) {
+function askedOf({ properties = {}, required = [] }, given, { ask, shapes }) {
   const names = (ask ?? Object.keys(properties)).filter((name) => !(name in given) && name in properties);
   return {
-    properties: Object.fromEntries(names.map((name) => [name, properties[name]])),
+    properties: Object.fromEntries(names.map((name) => [name, shapes?.[name] ?? properties[name]])),
     required: required.filter((name) => names.includes(name)),
   };
 }

@@ -1,5 +1,6 @@
 import { actButton } from './acts.js';
 import { browse } from './api.js';
+import { customFieldCard } from './custom-fields.js';
 import { badge, card, day, facts, fieldLabel, make, raw, words } from './dom.js';
 import { applicationsOf } from './lists.js';
 import { applicationRows, enrolmentRows, interviewRows } from './rows.js';
@@ -18,7 +19,7 @@ export function head(back, title, status, acts) {
 const JOB_ACTS = { DRAFT: 'Publish', INACTIVE: 'Reopen', DELETED: 'Restore' };
 
 export async function jobView(id) {
-  const { job, pipelineId, stages } = await browse(`jobs/${id}`);
+  const { job, stages, customFields } = await browse(`jobs/${id}`);
   const given = { jobId: job.id };
   const publish = { given: { ...given, status: 'ACTIVE' }, ask: [], tone: 'primary' };
   const people = applicationsOf(job);
@@ -47,6 +48,7 @@ export async function jobView(id) {
       ),
     ),
     card('People', people.element),
+    customFieldCard('job', job.id, customFields),
     card(
       'Details',
       facts([
@@ -57,7 +59,7 @@ export async function jobView(id) {
         ['Created', day(job.createdAt)],
       ]),
       make('p', { className: 'text' }, job.description),
-      raw('As the API answers it', { ...job, pipelineId }),
+      raw('As the API answers it', job),
     ),
   );
 }
@@ -81,7 +83,7 @@ const PROFILE = [
 ];
 
 export async function candidateView(id) {
-  const { candidate, applications, enrolments, interviews } = await browse(`candidates/${id}`);
+  const { candidate, customFields, applications, enrolments, interviews } = await browse(`candidates/${id}`);
   const given = { candidateId: candidate.id };
   const name = [candidate.firstName, candidate.lastName].filter(Boolean).join(' ') || candidate.email;
   return make(
@@ -102,6 +104,7 @@ export async function candidateView(id) {
     card('Applications', applicationRows(applications)),
     card('Interviews', interviewRows(interviews)),
     card('Enrolments', enrolmentRows(enrolments)),
+    customFieldCard('candidate', candidate.id, customFields),
     card(
       'Profile',
       facts(PROFILE.map((field) => [fieldLabel(field), candidate[field]])),

@@ -1,6 +1,6 @@
 import type { Page } from 'playwright-core';
 import { expect, onTestFinished, test } from 'vitest';
-import { type OpenSandbox, openSandbox } from '../open-sandbox.ts';
+import { type Json, type OpenSandbox, openSandbox } from '../open-sandbox.ts';
 import { findChromium, openBrowser } from './open-browser.ts';
 
 const executable = findChromium();
@@ -170,8 +170,33 @@ test.skipIf(executable === undefined)('every action has a form with inputs, none
   await entries.first().waitFor();
   await page.evaluate("for (const one of document.querySelectorAll('main .entry')) one.open = true");
   const count = await entries.count();
-  await expect.poll(() => page.locator('main .entry form button.primary').count()).toBe(count);
+  const forms = page.locator('main .entry form button.primary');
+  await expect.poll(() => forms.count(), { timeout: 30_000 }).toBe(count);
   expect(count).toBeGreaterThan(70);
   expect(await page.locator('main').textContent()).not.toContain('JSON');
   expect(await page.locator('main textarea[placeholder]').count()).toBe(0);
+});
+
+test.skipIf(executable === undefined)('a custom field is set by an input of its own kind', async () => {
+  await using sandbox = await openSandbox({ jobs: 1 });
+  const types = { text: 'Badge', number: 'Desk', checkbox: 'Driver', 'multi-select': 'Shifts' } as const;
+  for (const [fieldType, fieldLabel] of Object.entries(types) as [keyof typeof types, string][]) {
+    const options = fieldType === 'multi-select' ? { options: ['Day', 'Night'] } : {};
+    await sandbox.control.act('createCustomField', { entityType: 'job', fieldLabel, fieldType, ...options });
+  }
+  const page = await openPage(sandbox);
+  await page.goto(`${sandbox.controlUrl}/#/jobs/50001`);
+  const set = async (label: string, enter: () => Promise<unknown>): Promise<void> => {
+    await press(page, `Set ${label}`);
+    await enter();
+    await press(page, 'Set', 'dialog');
+    await page.locator('dialog').waitFor({ state: 'detached' });
+  };
+  await set('Badge', () => page.getByLabel(/^Value/).fill('A 7'));
+  await set('Desk', () => page.getByLabel(/^Value/).fill('12.5'));
+  await set('Driver', () => page.getByLabel(/^Value/).selectOption('Yes'));
+  await set('Shifts', () => page.getByLabel('Night').check());
+  await page.getByRole('cell', { name: 'Night', exact: true }).waitFor();
+  const values = (await sandbox.api('GET', '/custom-field-values?entityType=job&entityId=50001')).body.data;
+  expect(values.map(({ value }: Json) => value)).toEqual(['A 7', 12.5, true, '["Night"]']);
 });

@@ -10,6 +10,8 @@ import { renderSubmission, submissionOf } from '../assessments/submissions.ts';
 import { findSchedule, type Schedule } from '../booking/booking-schedules.ts';
 import { freeSlots } from '../booking/booking-slots.ts';
 import { findCandidate } from '../candidates/candidates.ts';
+import { ownValues } from '../custom-fields/custom-field-values.ts';
+import { listCustomFields } from '../custom-fields/custom-fields.ts';
 import { renderApplication } from '../job-candidates/application-record.ts';
 import { findJobCandidate, renderJobCandidate } from '../job-candidates/job-candidates.ts';
 import { findJob, renderJob } from '../jobs/jobs.ts';
@@ -32,12 +34,13 @@ const DETAILS: Record<string, Detail> = {
     );
     const counts = new Map(people.map((row) => [row.stageId, row.people]));
     const stages = stagesOf(ctx, job.pipelineId).map((stage) => ({ ...stage, people: counts.get(stage.id) ?? 0 }));
-    return { job: renderJob(ctx, job), pipelineId: job.pipelineId, stages };
+    return { job: renderJob(ctx, job), stages, customFields: fieldRows(ctx, 'job', job.id) };
   },
   candidates: (ctx, id) => {
     const candidate = findCandidate(ctx, Number(id));
     return {
       candidate,
+      customFields: fieldRows(ctx, 'candidate', candidate.id),
       applications: rowsWhere(ctx, 'applications', 'a.candidate_id = ?', candidate.id),
       enrolments: rowsWhere(ctx, 'enrolments', 'e.email = ?', candidate.email),
       interviews: rowsWhere(ctx, 'interviews', 'i.email = ?', candidate.email),
@@ -86,6 +89,18 @@ function offersOf(ctx: Context, jobCandidateId: number): unknown[] {
   return rowsWhere(ctx, 'offers', 'o.job_candidate_id = ?', jobCandidateId).map(({ id }) =>
     offerInFull(ctx, findOffer(ctx, String(id))),
   );
+}
+
+/** Every custom field of a kind of record, with this one's value, or null. */
+function fieldRows(ctx: Context, entityType: 'candidate' | 'job', entityId: number): Row[] {
+  const values = new Map(ownValues(ctx, entityType, entityId));
+  return listCustomFields(ctx, entityType).map(({ id, fieldLabel, fieldType, options }) => ({
+    id,
+    label: fieldLabel,
+    fieldType,
+    options,
+    value: values.get(id) ?? null,
+  }));
 }
 
 const SLOT_DAYS = 14;

@@ -165,7 +165,8 @@ export function customFieldsOfJobCandidate(
     : Object.fromEntries(fields.map((field) => [field.id, shown(field, values.get(field.id))]));
 }
 
-function ownValues(ctx: Context, entityType: string, entityId: number): Map<string, unknown> {
+/** The values of a record itself, by the id of their field; those that hang on a part of it are left out. */
+export function ownValues(ctx: Context, entityType: string, entityId: number): Map<string, unknown> {
   const own = valuesOf(ctx, entityType, entityId).filter((value) => value.parentEntityType === '');
   const set = own.map((value) => [value.customFieldId, JSON.parse(value.value) as unknown] as const);
   return new Map(set.filter(([, value]) => value !== null));
