@@ -1,5 +1,6 @@
 import { ConnectorError } from '../errors.ts';
 import type { Context } from './context.ts';
+import { searchIndex } from './records/candidates/candidate-search.ts';
 import { createFlow } from './records/onboarding/onboarding-flows.ts';
 import { createPipeline } from './records/pipelines/pipelines.ts';
 import {
@@ -37,7 +38,10 @@ export interface Prepared {
  */
 export function createSandboxState(options: StateOptions & CompanyOptions = {}): Prepared & { state: SandboxState } {
   const state = new SandboxState(options);
-  return { state, ...prepareCompanies(state, options) };
+  const prepared = prepareCompanies(state, options);
+  // Read now, so that no call has to wait until 100,000 people are.
+  for (const company of listCompanies(state)) searchIndex(contextOf(state, company));
+  return { state, ...prepared };
 }
 
 /** Section 5.2: keys of the sandbox address. */

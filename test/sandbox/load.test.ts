@@ -1,6 +1,7 @@
 import { type ChildProcess, fork } from 'node:child_process';
 import { once } from 'node:events';
-import { afterAll, expect, test } from 'vitest';
+import { afterAll, beforeAll, expect, test } from 'vitest';
+import { FIRST_NAMES, LAST_NAMES, OCCUPATIONS } from '../../src/sandbox/seed/words.ts';
 
 interface Started {
   url: string;
@@ -48,11 +49,21 @@ function median(times: readonly number[]): number {
   return times.toSorted((a, b) => a - b)[times.length >> 1] ?? Number.NaN;
 }
 
-test('a page of 100 of 100,000 costs at most 3 times its bytes, and memory grows by at most 200 MB', {
+const people = { jobs: 3, candidates: 100_000 };
+let empty: Awaited<ReturnType<typeof start>>;
+let full: Awaited<ReturnType<typeof start>>;
+
+beforeAll(async () => {
+  empty = await start({});
+  full = await start(people);
+}, 240_000);
+
+const list = (query: string) => `${full.url}/candidates/list?perPage=100&${query}`;
+
+test('a page of 100 of 100,000 costs at most 3 times its bytes, and memory grows by at most 250 MB', {
   timeout: 120_000,
 }, async () => {
-  const [empty, full] = [await start({}), await start({ jobs: 3, candidates: 100_000 })];
-  const pageOf = (n: number) => `${full.url}/candidates/list?perPage=100&pageNumber=${n % 1000}`;
+  const pageOf = (n: number) => list(`pageNumber=${n % 1000}`);
   const { text } = await page(pageOf(500), full.key);
   expect(JSON.parse(text).pagination.total).toBe(100_000);
   const bare = await start({ bytes: text });
@@ -70,5 +81,31 @@ test('a page of 100 of 100,000 costs at most 3 times its bytes, and memory grows
       `RSS +${grownMb.toFixed(0)} MB, seeded in ${full.seconds.toFixed(1)} s`,
   );
   expect(sandboxMs / bareMs).toBeLessThanOrEqual(3);
-  expect(grownMb).toBeLessThanOrEqual(200);
+  expect(grownMb).toBeLessThanOrEqual(250);
+});
+
+test('a search of 100,000 people costs at most 5 times a page by number', { timeout: 120_000 }, async () => {
+  const { data } = JSON.parse((await page(list('pageNumber=700'), full.key)).text);
+  const phones: string[] = data.map((one: { phone: string }) => one.phone);
+  // More than the sandbox remembers results of.
+  const terms: Record<string, readonly string[]> = {
+    searchTerm: [...FIRST_NAMES, ...LAST_NAMES, ...OCCUPATIONS.map(({ title }) => title), 'an', 'e', 'no such name'],
+    skills: OCCUPATIONS.flatMap(({ skills }) => skills),
+    phone: phones,
+  };
+  const times: Record<string, number[]> = { page: [], searchTerm: [], skills: [], phone: [] };
+  for (let n = 0; n < 150; n += 1) {
+    times['page']?.push((await page(list(`pageNumber=${(n * 37) % 1000}`), full.key)).ms);
+    for (const [name, given] of Object.entries(terms)) {
+      const url = list(`${name}=${encodeURIComponent(given[n % given.length] ?? '')}`);
+      times[name]?.push((await page(url, full.key)).ms);
+    }
+  }
+  const pageMs = median(times['page'] ?? []);
+  for (const name of Object.keys(terms)) {
+    const ms = median(times[name] ?? []);
+    const ratio = ms / pageMs;
+    console.log(`${name} over 100,000: ${ms.toFixed(2)} ms, page ${pageMs.toFixed(2)} ms (${ratio.toFixed(2)} x)`);
+    expect(ratio, name).toBeLessThanOrEqual(5);
+  }
 });

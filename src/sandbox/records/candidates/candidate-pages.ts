@@ -1,20 +1,18 @@
 import type { Context } from '../../context.ts';
 import { findJobCandidate, jobCandidateIdsOf, renderJobCandidate } from '../job-candidates/job-candidates.ts';
+import { type Search, searchNames, searchPeople } from './candidate-search.ts';
 import { candidateIds } from './candidates.ts';
+import { intersection } from './id-list.ts';
 
-export interface CandidateQuery {
+export interface CandidateQuery extends Search {
   pageNumber: number;
   perPage: number;
   includeJobApplicationDetails: boolean;
-  skills?: string[] | undefined;
   jobIds?: number[] | undefined;
   stageIds?: number[] | undefined;
   groupIds?: string[] | undefined;
   candidateEmail?: string | undefined;
   phone?: string | undefined;
-  currentJobTitle?: string | undefined;
-  currentCompany?: string | undefined;
-  searchTerm?: string | undefined;
   createdAtMin?: string | undefined;
   createdAtMax?: string | undefined;
   appliedAtMin?: string | undefined;
@@ -26,11 +24,6 @@ export interface CandidateQuery {
  * assumed).
  */
 const FILTERS: Record<string, { sql: string; value?: (given: never) => string | number }> = {
-  skills: {
-    sql: `exists (select 1 from json_each(body, '$.skills') has
-      join json_each(?) wanted on lower(has.value) = lower(wanted.value))`,
-    value: (list: string[]) => JSON.stringify(list),
-  },
   jobIds: {
     sql: 'id in (select candidate_id from job_candidates where job_id in (select value from json_each(?)))',
     value: (list: number[]) => JSON.stringify(list),
@@ -43,12 +36,6 @@ const FILTERS: Record<string, { sql: string; value?: (given: never) => string | 
   groupIds: { sql: '? is null', value: (list: string[]) => JSON.stringify(list) },
   candidateEmail: { sql: 'email = lower(?)' },
   phone: { sql: "body ->> 'phone' = ?" },
-  currentJobTitle: { sql: "instr(lower(body ->> 'currentJobTitle'), lower(?)) > 0" },
-  currentCompany: { sql: "instr(lower(body ->> 'currentCompany'), lower(?)) > 0" },
-  searchTerm: {
-    sql: `instr(lower(concat_ws(' ', body ->> 'firstName', body ->> 'lastName', email, body ->> 'currentJobTitle',
-      body ->> 'currentCompany')), lower(?)) > 0`,
-  },
   createdAtMin: { sql: 'created_at >= ?', value: Date.parse },
   createdAtMax: { sql: 'created_at <= ?', value: Date.parse },
   appliedAtMin: { sql: 'id in (select candidate_id from job_candidates where applied_at >= ?)', value: Date.parse },
@@ -58,7 +45,9 @@ const FILTERS: Record<string, { sql: string; value?: (given: never) => string | 
 /** One page of GET /candidates/list as JSON texts, oldest first; the page number is 0-based. */
 export function candidatePage(ctx: Context, query: CandidateQuery): { items: string[]; total: number } {
   const used = Object.entries(FILTERS).filter(([name]) => query[name as keyof CandidateQuery] !== undefined);
-  const page = used.length === 0 ? everyone(ctx, query) : filtered(ctx, query, used);
+  const found = searched(ctx, query);
+  const page =
+    used.length === 0 ? pageOf(ctx, query, found ?? candidateIds(ctx)) : filtered(ctx, { query, used, found });
   if (!query.includeJobApplicationDetails) return { items: page.rows.map((row) => row.body), total: page.total };
   return { items: page.rows.map((row) => withApplications(ctx, row)), total: page.total };
 }
@@ -68,28 +57,46 @@ interface Page {
   total: number;
 }
 
-function everyone(ctx: Context, { pageNumber, perPage }: CandidateQuery): Page {
-  const ids = candidateIds(ctx);
+/** Whom the filters of the search index let through; undefined when none is given. */
+function searched(ctx: Context, query: CandidateQuery): Int32Array | undefined {
+  const results = searchNames.flatMap((name) => {
+    const given = query[name];
+    return given === undefined ? [] : [searchPeople(ctx, name, given as never)];
+  });
+  return results.length === 0 ? undefined : results.reduce(intersection);
+}
+
+/** A page of people known by id. */
+function pageOf(ctx: Context, { pageNumber, perPage }: CandidateQuery, ids: Int32Array): Page {
   const wanted = ids.subarray(pageNumber * perPage, (pageNumber + 1) * perPage);
   if (wanted.length === 0) return { rows: [], total: ids.length };
   const rows = ctx.state.all<{ id: number; body: string }>(
-    'select id, body from candidates where id between ? and ? and company_id = ? order by id',
-    wanted[0] ?? 0,
-    wanted.at(-1) ?? 0,
+    'select id, body from candidates where id in (select value from json_each(?)) and company_id = ? order by id',
+    JSON.stringify([...wanted]),
     ctx.company.id,
   );
   return { rows, total: ids.length };
 }
 
-function filtered(ctx: Context, query: CandidateQuery, used: [string, (typeof FILTERS)[string]][]): Page {
-  const where = ['company_id = ?', ...used.map(([, filter]) => filter.sql)].join(' and ');
-  const values = used.map(([name, filter]) => {
-    const given = query[name as keyof CandidateQuery] as never;
-    return filter.value === undefined ? (given as string) : filter.value(given);
+interface Filtering {
+  query: CandidateQuery;
+  used: [string, (typeof FILTERS)[string]][];
+  found: Int32Array | undefined;
+}
+
+function filtered(ctx: Context, { query, used, found }: Filtering): Page {
+  const among = found === undefined ? [] : ['id in (select value from json_each(?))'];
+  const where = ['company_id = ?', ...used.map(([, filter]) => filter.sql), ...among].join(' and ');
+  const given = used.map(([name, filter]) => {
+    const value = query[name as keyof CandidateQuery] as never;
+    return filter.value === undefined ? (value as string) : filter.value(value);
   });
+  const values = found === undefined ? given : [...given, JSON.stringify([...found])];
   const total = ctx.state.count('candidates', where, ctx.company.id, ...values);
   const rows = ctx.state.all<{ id: number; body: string }>(
-    `select id, body from candidates where ${where} order by id limit ? offset ?`,
+    // Sorts ids, not records, which are large.
+    `select id, body from candidates where id in (select id from candidates where ${where} order by id limit ? offset ?)
+     order by id`,
     ctx.company.id,
     ...values,
     query.perPage,

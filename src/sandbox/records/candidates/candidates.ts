@@ -82,17 +82,24 @@ export function createCandidate(ctx: Context, input: Record<string, unknown> & {
     updatedAt: iso(now),
   } as unknown as Candidate;
   state.run(
-    'insert into candidates (id, company_id, email, created_at, updated_at, body) values (?, ?, ?, ?, ?, ?)',
+    `insert into candidates (id, company_id, email, created_at, updated_at, version, body)
+      values (?, ?, ?, ?, ?, ?, ?)`,
     id,
     company.id,
     emailKey(input.email),
     now,
     now,
+    nextVersion(ctx),
     JSON.stringify(candidate),
   );
   touchPages(ctx);
   effect(ctx, 'candidate', id);
   return candidate;
+}
+
+/** Numbers each change of a profile, for the index of searches. */
+function nextVersion({ state }: Context): number {
+  return state.nextId('candidate-version');
 }
 
 export function candidateByEmail(ctx: Context, email: string): Candidate | undefined {
@@ -147,9 +154,10 @@ function isEmpty(value: unknown): boolean {
 function save(ctx: Context, profile: Candidate): Candidate {
   const candidate: Candidate = { ...profile, updatedAt: iso(ctx.now) };
   ctx.state.run(
-    'update candidates set email = ?, updated_at = ?, body = ? where id = ?',
+    'update candidates set email = ?, updated_at = ?, version = ?, body = ? where id = ?',
     emailKey(candidate.email),
     ctx.now,
+    nextVersion(ctx),
     JSON.stringify(candidate),
     candidate.id,
   );

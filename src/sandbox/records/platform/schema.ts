@@ -58,9 +58,12 @@ create table if not exists jobs (
 create index if not exists jobs_of_company on jobs (company_id, id);
 create table if not exists candidates (
   id integer primary key, company_id integer not null, email text not null, created_at integer not null,
-  updated_at integer not null, body text not null
+  updated_at integer not null, version integer not null, body text not null
 ) strict;
 create index if not exists candidates_of_company on candidates (company_id);
+create index if not exists candidates_by_creation on candidates (company_id, created_at);
+create index if not exists candidates_by_version on candidates (company_id, version);
+create index if not exists candidates_by_phone on candidates (company_id, body ->> 'phone');
 create unique index if not exists candidates_by_email on candidates (company_id, email);
 create table if not exists job_candidates (
   id integer primary key, company_id integer not null, job_id integer not null, candidate_id integer not null,
