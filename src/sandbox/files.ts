@@ -4,6 +4,7 @@ import { ApiError } from './errors.ts';
 import { readFileUrl } from './file-urls.ts';
 import { pdfOf } from './pdf.ts';
 import { interviewReport } from './records/assessments/assessment-files.ts';
+import { candidateResume } from './records/candidates/own-resumes.ts';
 import { applicationFile, consentFile, resumeFile } from './records/job-candidates/application-record.ts';
 import { certificateText, offerText } from './records/onboarding/offer-files.ts';
 import { documentText } from './records/onboarding/onboarding-documents.ts';
@@ -22,6 +23,7 @@ const KINDS: Record<string, (ctx: Context, subject: string) => FileText | undefi
   offer: offerText,
   'offer-certificate': certificateText,
   resume: resumeFile,
+  'candidate-resume': candidateResume,
   consent: consentFile,
   'application-file': applicationFile,
 };

@@ -2,13 +2,8 @@
 import type { Context } from '../context.ts';
 import { refuse } from '../errors.ts';
 import { candidatePage } from '../records/candidates/candidate-pages.ts';
-import {
-  candidateByEmail,
-  candidateText,
-  createCandidate,
-  findCandidate,
-  updateCandidate,
-} from '../records/candidates/candidates.ts';
+import { candidateByEmail, createCandidate, findCandidate, updateCandidate } from '../records/candidates/candidates.ts';
+import { answeredCandidate, candidateText } from '../records/candidates/own-resumes.ts';
 import { parseResume } from '../records/candidates/resumes.ts';
 import { upsertValuesOf } from '../records/custom-fields/custom-field-values.ts';
 import type { JobCandidate } from '../records/job-candidates/job-candidates.ts';
@@ -44,7 +39,7 @@ export const candidates = {
     const present = job === undefined ? undefined : jobCandidateOf(ctx, job.id, candidate.id);
     const linked = present ?? (job === undefined ? undefined : link(ctx, candidate.id, job));
     return success({
-      ...candidate,
+      ...answeredCandidate(ctx, candidate),
       isExisting: existing !== undefined,
       isAlreadyInJob: present !== undefined,
       jobCandidateId: linked?.id ?? null,
@@ -71,14 +66,14 @@ export const candidates = {
         stageType: stage?.type,
       };
     });
-    return success({ ...candidate, jobs });
+    return success({ ...answeredCandidate(ctx, candidate), jobs });
   },
 
   update(ctx, { params, body }) {
     const { customFields = {}, ...profile } = body;
     const candidate = updateCandidate(ctx, params.candidateId, profile);
     upsertValuesOf(ctx, 'candidate', candidate.id, customFields);
-    return success(candidate);
+    return success(answeredCandidate(ctx, candidate));
   },
 
   /** Unknown ids are left out, repeated ones answered once, in the order asked for (C18, assumed). */

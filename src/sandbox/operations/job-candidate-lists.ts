@@ -1,6 +1,6 @@
 /** Section 4.4: the three listings of job candidates. */
 import type { Context } from '../context.ts';
-import { candidateText } from '../records/candidates/candidates.ts';
+import { candidateText } from '../records/candidates/own-resumes.ts';
 import { type JobCandidateQuery, jobCandidatePage } from '../records/job-candidates/job-candidate-pages.ts';
 import { type JobCandidate, renderJobCandidate } from '../records/job-candidates/job-candidates.ts';
 import { findJob } from '../records/jobs/jobs.ts';

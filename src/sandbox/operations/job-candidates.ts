@@ -1,6 +1,6 @@
 /** Section 4.4: job candidates. Rescoring and resumes stand in files of their own. */
 import type { Context } from '../context.ts';
-import { candidateText } from '../records/candidates/candidates.ts';
+import { candidateText } from '../records/candidates/own-resumes.ts';
 import { renderApplication, renderConsentDocument } from '../records/job-candidates/application-record.ts';
 import type { JobCandidate } from '../records/job-candidates/job-candidates.ts';
 import {

@@ -1,5 +1,5 @@
 /** Section 4.4: rescoring. */
-import { candidateText } from '../records/candidates/candidates.ts';
+import { candidateText } from '../records/candidates/own-resumes.ts';
 import { jobCandidateById, renderJobCandidate } from '../records/job-candidates/job-candidates.ts';
 import { findRescore, renderRescore, startRescore } from '../records/job-candidates/rescoring.ts';
 import { type OperationTree, success, successTexts } from './operation.ts';

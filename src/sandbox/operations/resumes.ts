@@ -1,5 +1,5 @@
 /** Sections 4.3, 4.4: resumes in bulk. This family answers `{ success: true, data }` (section 1, rule 4). */
-import { candidateText } from '../records/candidates/candidates.ts';
+import { candidateText } from '../records/candidates/own-resumes.ts';
 import type { ResumeBatch } from '../records/candidates/resume-batches.ts';
 import { findBatch, parsedIn, startBatch } from '../records/candidates/resume-batches.ts';
 import { openJob } from '../records/jobs/jobs.ts';

@@ -1,5 +1,5 @@
 import type { Context } from '../context.ts';
-import { createRandom } from '../random.ts';
+import { createRandom, type Random } from '../random.ts';
 import { createCandidate } from '../records/candidates/candidates.ts';
 import type { JobCandidate } from '../records/job-candidates/job-candidates.ts';
 import { addToJob } from '../records/job-candidates/job-candidates.ts';
@@ -8,6 +8,7 @@ import { createJob, listJobs } from '../records/jobs/jobs.ts';
 import { seedOutcomes } from './assessments.ts';
 import { seedOffers } from './offers.ts';
 import { job, person } from './people.ts';
+import { addApplicant, cameAt, type Richness, richnessOf, seedEvents, seededResume, seededStatus } from './richness.ts';
 
 export interface SeedOrder {
   jobs?: number | undefined;
@@ -38,41 +39,87 @@ export function seedCompany(ctx: Context, order: SeedOrder): Seeded {
   const random = createRandom(ctx.state.seed * 7919 + ctx.company.id * 31 + nth);
   const quiet: Context = { ...ctx, now: ctx.now - 30 * DAY_MS, origin: 'seed' };
   const result: Seeded = { jobIds: [], candidateIds: [], jobCandidateIds: [], hiredJobCandidateIds: [] };
-  for (let n = 0; n < (order.jobs ?? 0); n += 1) result.jobIds.push(createJob(quiet, job(random, n)).id);
+  const richness = nth === 1 ? richnessOf(ctx.state.seed * 104_729 + ctx.company.id, order) : undefined;
+  seedJobs(quiet, { random, richness, count: order.jobs ?? 0, result });
   const jobs = jobsOf(quiet);
-  for (let n = 0; n < (order.candidates ?? 0); n += 1) {
-    const stage = EARLY_STAGES[Math.floor(random() ** 2 * EARLY_STAGES.length)] ?? 'SOURCED';
-    note(
-      result,
-      'jobCandidateIds',
-      addPerson(quiet, person(random, ctx.state.nextId('person')), jobs, n, stage, result),
-    );
-  }
-  for (let n = 0; n < (order.hired ?? 0) && jobs.length > 0; n += 1) {
-    const longAgo = { ...quiet, now: quiet.now - Math.floor(random() * 700) * DAY_MS };
-    note(
-      result,
-      'hiredJobCandidateIds',
-      addPerson(longAgo, person(random, ctx.state.nextId('person')), jobs, n, 'HIRED', result),
-    );
-  }
+  seedPeople(quiet, { random, richness, count: order.candidates ?? 0, jobs, result });
+  seedHired(quiet, { random, count: order.hired ?? 0, jobs, result });
   if (nth === 1) seedOutcomes(quiet, { jobs, jobCandidateIds: result.jobCandidateIds });
   if (nth === 1) seedOffers(quiet, result.jobCandidateIds);
+  if (richness !== undefined) seedEvents(quiet, richness, { jobs, ...result });
   return result;
+}
+
+interface Part {
+  random: Random;
+  count: number;
+  result: Seeded;
+}
+
+function seedJobs(ctx: Context, { random, count, result, richness }: Part & { richness: Richness | undefined }): void {
+  for (let n = 0; n < count; n += 1) {
+    const fields = job(random, n);
+    const { id } =
+      richness === undefined
+        ? createJob(ctx, fields)
+        : createJob(cameAt(ctx, n, count), { ...fields, ...seededStatus(richness, n) });
+    result.jobIds.push(id);
+  }
+}
+
+function seedPeople(
+  ctx: Context,
+  { random, count, result, richness, jobs }: Part & { richness: Richness | undefined; jobs: readonly Job[] },
+): void {
+  for (let n = 0; n < count; n += 1) {
+    const stageType = EARLY_STAGES[Math.floor(random() ** 2 * EARLY_STAGES.length)] ?? 'SOURCED';
+    const profile = person(random, ctx.state.nextId('person'));
+    const added =
+      richness === undefined
+        ? addPerson(ctx, profile, { jobs, n, stageType, result })
+        : addPerson(
+            cameAt(ctx, n, count),
+            { ...profile, ...seededResume(richness) },
+            {
+              jobs,
+              n,
+              stageType,
+              result,
+              richness,
+            },
+          );
+    note(result, 'jobCandidateIds', added);
+  }
+}
+
+function seedHired(ctx: Context, { random, count, result, jobs }: Part & { jobs: readonly Job[] }): void {
+  for (let n = 0; n < count && jobs.length > 0; n += 1) {
+    const longAgo = { ...ctx, now: ctx.now - Math.floor(random() * 700) * DAY_MS };
+    const profile = person(random, ctx.state.nextId('person'));
+    note(result, 'hiredJobCandidateIds', addPerson(longAgo, profile, { jobs, n, stageType: 'HIRED', result }));
+  }
+}
+
+interface Place {
+  jobs: readonly Job[];
+  n: number;
+  stageType: string;
+  result: Seeded;
+  richness?: Richness;
 }
 
 function addPerson(
   ctx: Context,
   profile: Record<string, unknown> & { email: string },
-  jobs: readonly Job[],
-  n: number,
-  stageType: string,
-  result: Seeded,
+  { jobs, n, stageType, result, richness }: Place,
 ): JobCandidate | undefined {
-  const { id } = createCandidate(ctx, profile);
-  if (result.candidateIds.length < SHOWN) result.candidateIds.push(id);
+  const created = createCandidate(ctx, profile);
+  if (result.candidateIds.length < SHOWN) result.candidateIds.push(created.id);
   const job = jobs[n % jobs.length];
-  return job === undefined ? undefined : addToJob(ctx, id, job, stageType);
+  if (job === undefined) return undefined;
+  return richness === undefined
+    ? addToJob(ctx, created.id, job, stageType)
+    : addApplicant(ctx, richness, { person: created, job, stageType });
 }
 
 function note(

@@ -3,6 +3,7 @@ import { findJobCandidate, jobCandidateIdsOf, renderJobCandidate } from '../job-
 import { type Search, searchNames, searchPeople } from './candidate-search.ts';
 import { candidateIds } from './candidates.ts';
 import { intersection } from './id-list.ts';
+import { answeredText } from './own-resumes.ts';
 
 export interface CandidateQuery extends Search {
   pageNumber: number;
@@ -48,8 +49,11 @@ export function candidatePage(ctx: Context, query: CandidateQuery): { items: str
   const found = searched(ctx, query);
   const page =
     used.length === 0 ? pageOf(ctx, query, found ?? candidateIds(ctx)) : filtered(ctx, { query, used, found });
-  if (!query.includeJobApplicationDetails) return { items: page.rows.map((row) => row.body), total: page.total };
-  return { items: page.rows.map((row) => withApplications(ctx, row)), total: page.total };
+  const rows = page.rows.map(({ id, body }) => ({ id, body: answeredText(ctx, id, body) }));
+  const shown = query.includeJobApplicationDetails
+    ? rows.map((row) => withApplications(ctx, row))
+    : rows.map(({ body }) => body);
+  return { items: shown, total: page.total };
 }
 
 interface Page {

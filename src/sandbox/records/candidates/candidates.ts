@@ -117,12 +117,12 @@ export function findCandidate(ctx: Context, id: number): Candidate {
 }
 
 export function candidateById(ctx: Context, id: number): Candidate | undefined {
-  const text = candidateText(ctx, id);
+  const text = storedText(ctx, id);
   return text === undefined ? undefined : (JSON.parse(text) as Candidate);
 }
 
-/** The JSON text a candidate is answered with. */
-export function candidateText(ctx: Context, id: number): string | undefined {
+/** A profile as it is stored; own-resumes.ts makes of it what is answered. */
+export function storedText(ctx: Context, id: number): string | undefined {
   return ctx.state.one<Row>('select id, body from candidates where id = ? and company_id = ?', id, ctx.company.id)
     ?.body;
 }

@@ -2,6 +2,8 @@ import type { Context } from '../../context.ts';
 import { iso } from '../../context.ts';
 import { notFound, refuse } from '../../errors.ts';
 import { fileUrl } from '../../file-urls.ts';
+import { findCandidate } from '../candidates/candidates.ts';
+import { resumeLines } from '../candidates/own-resumes.ts';
 import { findJob } from '../jobs/jobs.ts';
 import type { FileText } from '../platform/file-text.ts';
 import type { ApplicationForm, Consent } from './applications.ts';
@@ -104,7 +106,10 @@ export function resumeFile(ctx: Context, subject: string): FileText {
   if (!form.hasResume) throw notFound('Resume');
   return {
     title: `Resume of ${nameOf(form)}`,
-    lines: [form.candidate.email, `Sent in for: ${findJob(ctx, applied.jobId).fields.title}`],
+    lines: [
+      `Sent in for: ${findJob(ctx, applied.jobId).fields.title}`,
+      ...resumeLines({ ...findCandidate(ctx, applied.candidateId), email: form.candidate.email }),
+    ],
   };
 }
 

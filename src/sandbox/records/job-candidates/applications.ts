@@ -78,7 +78,7 @@ export function attachApplication(
 }
 
 /** What the page keeps of an application. */
-function formOf(
+export function formOf(
   ctx: Context,
   person: Candidate,
   given: Pick<HostedApplication, 'consent' | 'policyVersion' | 'resume' | 'application'>,

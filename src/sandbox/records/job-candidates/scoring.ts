@@ -3,7 +3,7 @@ import type { Context } from '../../context.ts';
 import { emit } from '../../events.ts';
 import { schedule } from '../platform/tasks.ts';
 import { creditsOf, takeCredit } from '../workspace/credits.ts';
-import { jobCandidateById } from './job-candidates.ts';
+import { type JobCandidate, jobCandidateById } from './job-candidates.ts';
 
 /** How long the platform thinks about one candidate. */
 const SCORING_MS = 300;
@@ -32,6 +32,11 @@ export function scoreNow(ctx: Context, id: number, round: string): number | 'NOT
   if (jobCandidate === undefined) return 'NOT_FOUND';
   if (creditsOf(ctx) < 1) return 'INSUFFICIENT_CREDITS';
   takeCredit(ctx, id, 'scoring');
+  return writeScore(ctx, jobCandidate, round);
+}
+
+/** Writes the score of a round, without a credit and without telling anybody. */
+export function writeScore(ctx: Context, { id, body: before }: JobCandidate, round: string): number {
   const bytes = createHash('sha256')
     .update(`${String(ctx.state.seed)}/${String(id)}${round}`)
     .digest();
@@ -42,7 +47,7 @@ export function scoreNow(ctx: Context, id: number, round: string): number | 'NOT
   ];
   const score = Math.round((skills + experience + education) / 3);
   const body = {
-    ...(JSON.parse(jobCandidate.body) as object),
+    ...(JSON.parse(before) as object),
     criteriaMatches: { skills, experience, education },
     recommendToRecruitingFirm: score >= 75,
     aiSummary: `Matches ${String(score)} % of the job's criteria.`,
