@@ -57,25 +57,6 @@ test.each([
   ['a retry without a day', { followUpRetries: [{ time: '10:00' }] }, 'followUpRetries[0].delayDays'],
   ['a retry beyond the calendar', { followUpRetries: [{ time: '10:00', delayDays: 1e12 }] }, 'followUpRetries[0]'],
   ['a start that is no time', { callStartTimeUtc: 'soon' }, 'callStartTimeUtc'],
-  ['a start of another year', { callStartTimeUtc: '2016-02-01T11:30:00Z' }, 'callStartTimeUtc'],
-  [
-    'a retry before the start',
-    {
-      callStartTimeUtc: '2026-02-01T11:30:00Z',
-      retryScheduleUtc: ['2026-02-02T11:30:00Z', '2026-01-31T11:30:00Z'],
-    },
-    'retryScheduleUtc[1]',
-  ],
-  [
-    'a reminder delay that is no number',
-    { jobDetails: { assessmentFirstReminderDelayHours: 'soon' } },
-    'jobDetails.assessmentFirstReminderDelayHours',
-  ],
-  [
-    'a reminder before the invitation',
-    { jobDetails: { assessmentFirstReminderDelayHours: -1 } },
-    'jobDetails.assessmentFirstReminderDelayHours',
-  ],
   ['an unknown call type', { callType: 'SMS' }, 'callType'],
   ['an unknown purpose', { purposeType: 'PARTY' }, 'purposeType'],
   ['an unknown status', { status: 'PAUSED' }, 'status'],
@@ -119,21 +100,6 @@ test('enabled purposes ask for what each needs', async () => {
   }
   await sandbox.control.act('enableCampaignPurposes', { purposes: ['SCHEDULE'] });
   expect((await sandbox.send()).details).toEqual(['purposeType']);
-});
-
-test.each([
-  ['no end', { end: undefined }, 'end'],
-  ['a day of no calendar', { date: '2026-02-30' }, 'date'],
-  ['a day in words', { date: 'tomorrow' }, 'date'],
-  ['a start in words', { start: 'nine' }, 'start'],
-  ['an end before its start', { end: '08:00' }, 'end'],
-])('an interview slot with %s is 400, named by its path', async (_name, wrong, field) => {
-  await using sandbox = await open();
-  await sandbox.control.act('enableCampaignPurposes', {});
-  const slot = { date: '2026-01-12', start: '09:00', end: '10:00' };
-  const jobDetails = { title: 'Nurse', interviewSlots: [slot, { ...slot, ...wrong }] };
-  const { status, details } = await sandbox.send({ purposeType: 'SCHEDULE', jobDetails });
-  expect([status, details]).toEqual([400, [`jobDetails.interviewSlots[1].${field}`]]);
 });
 
 test('a reminder names its job by jobTitle, else assessment, else title; an unknown assessment is 404', async () => {

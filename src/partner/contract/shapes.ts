@@ -42,7 +42,7 @@ export const AnyObject = z.looseObject({});
 /** What can be dialled: 5 to 15 digits, written as people do. The form of a phone is shown for enrolments only. */
 export function isPhone(text: string): boolean {
   const digits = text.replace(/\D/g, '').length;
-  return /^\+?[\d\s().\/-]+$/.test(text) && digits >= 5 && digits <= 15;
+  return /^\+?[\d\s()./-]+$/.test(text) && digits >= 5 && digits <= 15;
 }
 
 /** One of the known values, or any other text the partner may add later. */

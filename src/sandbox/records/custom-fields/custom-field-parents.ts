@@ -1,6 +1,5 @@
 import type { Context } from '../../context.ts';
 import { invalidRequest, refuse } from '../../errors.ts';
-import { findCandidate } from '../candidates/candidates.ts';
 
 /** Only work_experience is shown in section 2.5; the other entries of a profile that have ids go the same way (F9). */
 const LISTS: Record<string, string> = {
@@ -30,7 +29,18 @@ export function requireParent(ctx: Context, { entityType, entityId, ...parent }:
     const known = entityType === 'candidate' ? `must be one of ${Object.keys(LISTS).join(', ')}` : 'is for candidates';
     throw invalidRequest('There is no such parent', { parentEntityType: known });
   }
-  const entries = findCandidate(ctx, Number(entityId))[list] as { id?: unknown }[];
-  if (entries.every((entry) => String(entry.id) !== String(id)))
+  if (!hasEntry(ctx, { candidateId: Number(entityId), list, id: String(id) }))
     throw refuse('NOT_FOUND', 'Parent not found', { parentEntityId: `is no ${type} of the candidate` });
+}
+
+function hasEntry(ctx: Context, { candidateId, list, id }: { candidateId: number; list: string; id: string }): boolean {
+  const found = ctx.state.one(
+    `select 1 from candidates c, json_each(c.body, '$.' || ?) entry where c.id = ? and c.company_id = ?
+      and case when entry.type = 'object' then cast(entry.value ->> 'id' as text) end = ?`,
+    list,
+    candidateId,
+    ctx.company.id,
+    id,
+  );
+  return found !== undefined;
 }
