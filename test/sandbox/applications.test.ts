@@ -156,7 +156,7 @@ test('an application is told with URLs of the resume and the consent document th
 
 test('a fresh sandbox has assessments with questions, a flow at work, and applications of both kinds', async () => {
   const look = async () => {
-    await using sandbox = await openPartner({ jobs: 2, candidates: 40 });
+    await using sandbox = await openPartner({ jobs: 2, candidates: 29 });
     const { partner } = sandbox;
     const assessments = (await partner.readAll(contract.assessments.list)).items;
     const flows = (await partner.readAll(contract.assessmentFlows.list)).items;
