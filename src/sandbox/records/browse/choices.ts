@@ -14,7 +14,7 @@ export const CHOICES: Record<string, Source> = {
     'booking_links x join booking_schedules h on h.id = x.schedule_id',
     `concat_ws(' ', x.person ->> 'firstName', x.person ->> 'lastName', h.body ->> 'name', lower(x.status))`,
   ),
-  campaigns: choice('campaigns x', "x.body ->> 'name'"),
+  campaigns: choice('campaigns x', "x.body ->> 'title'"),
   'custom-fields': choice('custom_fields x', "x.field_label || ' (' || x.entity_type || ')'"),
   'flow-candidates': choice('flow_candidates x', `${NAME} || ', ' || lower(x.status)`),
   leads: choice('campaign_leads x', "concat_ws(' ', x.body ->> 'firstName', x.body ->> 'lastName', lower(x.status))"),

@@ -10,6 +10,7 @@ import { renderSubmission, submissionOf } from '../assessments/submissions.ts';
 import { findSchedule, type Schedule } from '../booking/booking-schedules.ts';
 import { freeSlots } from '../booking/booking-slots.ts';
 import { findCandidate } from '../candidates/candidates.ts';
+import { answeredCandidate } from '../candidates/own-resumes.ts';
 import { ownValues } from '../custom-fields/custom-field-values.ts';
 import { listCustomFields } from '../custom-fields/custom-fields.ts';
 import { renderApplication } from '../job-candidates/application-record.ts';
@@ -37,7 +38,7 @@ const DETAILS: Record<string, Detail> = {
     return { job: renderJob(ctx, job), stages, customFields: fieldRows(ctx, 'job', job.id) };
   },
   candidates: (ctx, id) => {
-    const candidate = findCandidate(ctx, Number(id));
+    const candidate = answeredCandidate(ctx, findCandidate(ctx, Number(id)));
     return {
       candidate,
       customFields: fieldRows(ctx, 'candidate', candidate.id),
