@@ -1,4 +1,4 @@
-import { ConnectorError } from '../src/errors.ts';
+import { createHash } from 'node:crypto';
 import { withFailpoints } from '../src/failpoint.ts';
 import type { HrisConnection } from '../src/hris/port.ts';
 import type { Logger } from '../src/log.ts';
@@ -9,7 +9,7 @@ import type { CallReport, Observation } from '../src/partner/client/types.ts';
 import { Overrides } from '../src/partner/contract/overrides.ts';
 import type { SharedRateLimit } from '../src/rate-limit/shared-rate-limit.ts';
 import { type StreamName, streamNames } from '../src/streams/streams.ts';
-import { loadStreamMapping, loadTenantMapping, openTenantHris } from '../src/tenants/open-hris.ts';
+import { loadStreamMapping, loadTenantMapping, openTenantHris, resolveOptions } from '../src/tenants/open-hris.ts';
 import type { Tenant } from '../src/tenants/schema.ts';
 import { resolveSecret } from '../src/tenants/secrets.ts';
 import { cancellation, patient, withinActivity } from './activity-scope.ts';
@@ -34,11 +34,15 @@ export interface Connection {
 }
 
 export interface Connections {
-  /** Opens on first use and keeps open. Throws TENANT_UNKNOWN, or what stands in the way of opening. */
+  /**
+   * Opens on first use and keeps open; opens anew within a second of a change of its secrets. Throws TENANT_UNKNOWN, or
+   * what stands in the way of opening.
+   */
   of(tenantId: string): Promise<Connection>;
-  /** Forgets the tenant's open ends, so that the next use reads its secrets again. */
+  /** Forgets the tenant's open ends, so that the next use reads its definition and secrets again. */
   reopen(tenantId: string): Promise<void>;
-  tenants(): readonly Tenant[];
+  /** As `reopen` if a secret behind the open ends is another one by now, or else false. */
+  reopenIfRotated(tenantId: string): Promise<boolean>;
   close(): Promise<void>;
 }
 
@@ -56,36 +60,93 @@ export interface ConnectionOptions {
   assertHrisWorks?: (tenantId: string) => void;
 }
 
-/** The tenants of this process, each opened when first needed: one tenant's broken HRIS is no other's trouble. */
-export function createConnections(tenants: readonly Tenant[], options: ConnectionOptions): Connections {
-  const byId = new Map(tenants.map((tenant) => [tenant.tenant, tenant]));
-  const open = new Map<string, Promise<Connection>>();
+/** Open ends, and when their secrets were last compared with what is behind the references. */
+interface Opened {
+  connection: Promise<Connection>;
+  secretsHash: string;
+  comparedAt: number;
+}
 
-  function of(tenantId: string): Promise<Connection> {
-    const tenant = byId.get(tenantId);
-    if (tenant === undefined) return Promise.reject(tenantUnknown(tenantId));
-    const known = open.get(tenantId);
-    if (known !== undefined) return known;
-    const opening = openConnection(tenant, options);
-    open.set(tenantId, opening);
-    opening.catch(() => open.delete(tenantId));
-    return opening;
+const COMPARE_MS = 1_000;
+/** Replaced ends stay open for what still uses them: longer than an activity may take. */
+const LINGER_MS = 120_000;
+
+/** The tenants of this process, each opened when first needed: one tenant's broken HRIS is no other's trouble. */
+export function createConnections(tenantOf: (tenantId: string) => Tenant, options: ConnectionOptions): Connections {
+  const open = new Map<string, Opened>();
+  const retired = createRetired();
+
+  function openNew(tenantId: string): Promise<Connection> {
+    const tenant = tenantOf(tenantId);
+    const opened = { connection: openConnection(tenant, options), secretsHash: '', comparedAt: performance.now() };
+    open.set(tenantId, opened);
+    opened.connection.catch(() => open.get(tenantId) === opened && open.delete(tenantId));
+    // Where a secret is missing, opening says so.
+    opened.secretsHash = hashOfSecrets(tenant) ?? '';
+    return opened.connection;
   }
 
-  async function forget(tenantId: string): Promise<void> {
-    const known = open.get(tenantId);
+  async function of(tenantId: string): Promise<Connection> {
+    const opened = open.get(tenantId);
+    if (opened !== undefined && performance.now() - opened.comparedAt < COMPARE_MS) return opened.connection;
+    await reopenIfRotated(tenantId);
+    return open.get(tenantId)?.connection ?? openNew(tenantId);
+  }
+
+  async function reopenIfRotated(tenantId: string): Promise<boolean> {
+    const opened = open.get(tenantId);
+    if (opened === undefined) return false;
+    opened.comparedAt = performance.now();
+    if (hashOfSecrets(tenantOf(tenantId)) === opened.secretsHash) return false;
+    retire(tenantId);
+    return true;
+  }
+
+  function retire(tenantId: string): void {
+    const connection = open.get(tenantId)?.connection;
     open.delete(tenantId);
-    const connection = await known?.catch(() => undefined);
-    await Promise.allSettled([connection?.partner.close(), connection?.hris.close()]);
-    await connection?.rateLimit?.close();
+    if (connection !== undefined) retired.add(connection);
   }
 
   return {
     of,
-    reopen: forget,
-    tenants: () => tenants,
-    close: async () => void (await Promise.all([...open.keys()].map(forget))),
+    reopen: async (tenantId) => retire(tenantId),
+    reopenIfRotated,
+    async close() {
+      for (const tenantId of open.keys()) retire(tenantId);
+      await retired.endAll();
+    },
   };
+}
+
+/** Connections that nobody is given any more, and some may still use. */
+function createRetired() {
+  const timers = new Map<Promise<Connection>, NodeJS.Timeout>();
+  async function end(opened: Promise<Connection>): Promise<void> {
+    clearTimeout(timers.get(opened));
+    timers.delete(opened);
+    const connection = await opened.catch(() => undefined);
+    await Promise.allSettled([connection?.partner.close(), connection?.hris.close()]);
+    await connection?.rateLimit?.close();
+  }
+  return {
+    add(connection: Promise<Connection>): void {
+      const timer = setTimeout(() => void end(connection), LINGER_MS);
+      timer.unref();
+      timers.set(connection, timer);
+    },
+    endAll: async () => void (await Promise.all([...timers.keys()].map(end))),
+  };
+}
+
+/** Of every secret that the tenant names; undefined where one is missing. */
+function hashOfSecrets({ partner, hris }: Tenant): string | undefined {
+  try {
+    const secrets = JSON.stringify([resolveSecret(partner.apiKey), resolveOptions(hris.options)]);
+    return createHash('sha256').update(secrets).digest('hex');
+  } catch {
+    return undefined;
+  }
 }
 
 async function openConnection(tenant: Tenant, options: ConnectionOptions): Promise<Connection> {
@@ -151,15 +212,4 @@ function guardCalls<T extends object>(calls: T, mayWrite: () => Promise<void>): 
     ];
   });
   return Object.fromEntries(members) as T;
-}
-
-function tenantUnknown(tenantId: string): ConnectorError {
-  return new ConnectorError({
-    code: 'TENANT_UNKNOWN',
-    action: 'retry',
-    message:
-      `No tenant file names the tenant "${tenantId}". Its work waits until the file is back and the worker is ` +
-      'restarted.',
-    retryAfterMs: 60_000,
-  });
 }

@@ -1,6 +1,7 @@
 import { ConnectorError, isConnectorError } from '../src/errors.ts';
 import { type Held, type refusalAnswers, refusalHold } from '../src/hire/holds.ts';
 import { pauseForKey, readTenantState, recordVerifiedKey } from '../src/store/tenant-states.ts';
+import { tenantRemoved } from '../src/tenants/known-tenants.ts';
 import { assertKnownCompany } from './assert-known-company.ts';
 import type { Connection } from './connections.ts';
 import type { ActivityDeps } from './deps.ts';
@@ -17,7 +18,7 @@ export async function guarded<T>(
 ): Promise<T> {
   const { store, limits } = deps;
   const state = await readTenantState(store, tenantId);
-  if (state.state === 'removed') throw tenantRemoved(tenantId, limits.pausedMs);
+  if (state.state === 'removed') throw tenantRemoved(tenantId);
   if (state.state === 'paused') throw tenantPaused(tenantId, state.paused_code ?? 'unknown', limits.pausedMs);
   let key = '';
   try {
@@ -27,6 +28,7 @@ export async function guarded<T>(
     return await work(connection);
   } catch (error) {
     if (!isConnectorError(error) || error.action !== 'reauthorize') throw error;
+    if (await deps.connections.reopenIfRotated(tenantId)) throw secretRotated(tenantId);
     // The partner's side works: its probe would resume the tenant at once, and the next hire pause it again.
     if (error.code.startsWith('HRIS_')) {
       await pauseHris(deps, tenantId, error);
@@ -68,13 +70,13 @@ async function pause(
   if (first) log.error({ tenantId, code: error.code, status: error.status, reason: error.message }, 'tenant paused');
 }
 
-/** Its workflows are being ended; whatever they still ask for waits. */
-function tenantRemoved(tenantId: string, pausedMs: number): ConnectorError {
+/** What was refused is not what stands behind the reference by now. */
+function secretRotated(tenantId: string): ConnectorError {
   return new ConnectorError({
-    code: 'TENANT_REMOVED',
+    code: 'SECRET_ROTATED',
     action: 'throttle',
-    message: `Tenant ${tenantId} was removed. Nothing of it goes on.`,
-    retryAfterMs: pausedMs,
+    message: `A secret of tenant ${tenantId} was replaced while it was in use. The new one is taken.`,
+    retryAfterMs: 500,
   });
 }
 

@@ -1,8 +1,9 @@
 import { type Places, readConfig, storeUrl } from './config.ts';
+import { isConnectorError } from './errors.ts';
 import { createRegistry, startHealth } from './health.ts';
-import { createLogger } from './log.ts';
+import { createLogger, type Logger } from './log.ts';
 import { isEventName } from './partner/contract/events.ts';
-import type { ReceiverTenant } from './receiver/admit.ts';
+import type { Admission } from './receiver/admit.ts';
 import { type Receiver, startReceiver } from './receiver/receiver.ts';
 import { createReceiverMetrics } from './receiver/receiver-metrics.ts';
 import { createRefusalNotes, type NotedRefusal } from './receiver/refusal-notes.ts';
@@ -18,46 +19,59 @@ export interface RunReceiverOptions extends Places {
 export interface RunningReceiver {
   url: string;
   healthUrl: string;
+  /** Rejects when the tenants of a first start turn out invalid after all. */
+  failed: Promise<never>;
   close(): Promise<void>;
 }
 
 /**
- * The receiver as a process. It listens first and loads the rest (tenant files, store, drivers: most of its start-up)
- * while the first deliveries wait: the partner's retries end after 1.4 s, and a closed port uses that time up.
+ * The receiver as a process. It listens first and loads the rest (store, tenants, drivers: most of its start-up) while
+ * the first deliveries wait: the partner's retries end after 1.4 s, and a closed port uses that time up.
  */
 export async function runReceiver(options: RunReceiverOptions): Promise<RunningReceiver> {
   const config = readConfig();
   const log = createLogger('receiver');
   const registry = createRegistry('serve');
-  const tenants = Promise.withResolvers<ReadonlyMap<string, ReceiverTenant>>();
+  const tenants = Promise.withResolvers<Admission['tenants']>();
   const url = storeUrl(options.dataDir, config);
   const refusals = createRefusalNotes((noted) => writeRefusals(url, noted));
+  const firstTry = Promise.withResolvers<void>();
+  const failed = tenants.promise.then(() => new Promise<never>(() => undefined));
+  failed.catch(() => undefined);
   const receiver = await startReceiver({
     port: options.port ?? config.HIREBRIDGE_PORT,
     host: options.host ?? config.HIREBRIDGE_HOST,
     reusePort: options.reusePort ?? config.HIREBRIDGE_REUSE_PORT,
     maxBytes: config.HIREBRIDGE_MAX_WEBHOOK_BYTES,
-    tenants: tenants.promise.then((known) => (id: string) => known.get(id)),
+    tenants: tenants.promise,
     // The relay ignores known events that nothing acts upon: it knows the dispatch table.
     classify: (event) => (isEventName(event) ? 'waiting' : 'unknown'),
-    openStore: () => openDeliveryStore(url),
+    openStore: async () => {
+      try {
+        return await openDeliveryStore(url, options.tenantsDir, log, tenants.resolve);
+      } catch (error) {
+        // A store that is down is tried again; invalid tenant files end the process.
+        if (isConnectorError(error) && error.action === 'reject') tenants.reject(error);
+        throw error;
+      } finally {
+        firstTry.resolve();
+      }
+    },
     metrics: createReceiverMetrics(registry),
     onRefused: refusals.note,
     log,
   });
   try {
-    const known = await receiverTenants(options.tenantsDir);
-    tenants.resolve(known);
+    await Promise.race([firstTry.promise, failed]);
     const port = options.healthPort ?? config.HIREBRIDGE_SERVE_HEALTH_PORT;
     const health = await startHealth({ port, registry, ready: () => readiness(receiver) });
-    log.info({ url: receiver.url, health: health.url, tenants: known.size }, 'receiving webhooks');
+    log.info({ url: receiver.url, health: health.url }, 'receiving webhooks');
     const close = async () => {
       await Promise.all([receiver.close(), health.close()]);
       await refusals.close();
     };
-    return { url: receiver.url, healthUrl: health.url, close };
+    return { url: receiver.url, healthUrl: health.url, failed, close };
   } catch (error) {
-    tenants.reject(error);
     await receiver.close();
     throw error;
   }
@@ -67,28 +81,36 @@ function readiness(receiver: Receiver) {
   return { store: receiver.ready() ? { ok: true } : { ok: false, note: 'not open yet, or the last commit failed' } };
 }
 
-/** A tenant that lives by the reconcile alone has no webhook address at all. */
-async function receiverTenants(tenantsDir: string): Promise<ReadonlyMap<string, ReceiverTenant>> {
-  const [{ loadTenants }, { resolveSecret }] = await Promise.all([
-    import('./tenants/load-tenants.ts'),
-    import('./tenants/secrets.ts'),
-  ]);
-  const receiving = (await loadTenants(tenantsDir)).filter((tenant) => tenant.partner.webhooks === 'on');
-  return new Map(
-    receiving.map(({ tenant, partner }) => {
-      const company = partner.company === undefined ? {} : { company: partner.company };
-      return [tenant, { id: tenant, webhookKeys: partner.webhookKeys.map((ref) => resolveSecret(ref)), ...company }];
-    }),
-  );
-}
-
-async function openDeliveryStore(url: string) {
-  const [{ openStore }, { insertDelivery }] = await Promise.all([
-    import('./store/open-store.ts'),
-    import('./store/inbox.ts'),
-  ]);
+/** The inbox, and the tenants as they are applied from now on. */
+async function openDeliveryStore(
+  url: string,
+  tenantsDir: string,
+  log: Logger,
+  known: (find: Admission['tenants']) => void,
+) {
+  const [{ openStore }, { insertDelivery }, { startWithFolder }, { watchTenants }, { createReceiverTenants }] =
+    await Promise.all([
+      import('./store/open-store.ts'),
+      import('./store/inbox.ts'),
+      import('./tenants/start-with-folder.ts'),
+      import('./tenants/watch-tenants.ts'),
+      import('./receiver/receiver-tenants.ts'),
+    ]);
   const store = await openStore(url);
-  return { commit: (delivery: Delivery) => insertDelivery(store, delivery), close: () => store.close() };
+  try {
+    await startWithFolder(store, tenantsDir);
+    const tenants = createReceiverTenants();
+    const watch = await watchTenants(store, { log, take: tenants.take });
+    known(tenants.find);
+    const close = async () => {
+      await watch.close();
+      await store.close();
+    };
+    return { commit: (delivery: Delivery) => insertDelivery(store, delivery), close };
+  } catch (error) {
+    await store.close();
+    throw error;
+  }
 }
 
 /** Opened for one write: refusals are rare, and no delivery waits for this connection. */

@@ -6,7 +6,7 @@ import { createActivities } from '../activities/create-activities.ts';
 import type { ActivityDeps } from '../activities/deps.ts';
 import { hrisPaused } from '../activities/hris-side.ts';
 import { createStageLookup } from '../activities/reconcile/hiring-stages.ts';
-import { type Config, type Places, readConfig, storeUrl } from './config.ts';
+import { type Config, type Places, readConfig, storeExists, storeUrl } from './config.ts';
 import { armFailpoints, passFailpoint, withFailpoints } from './failpoint.ts';
 import { createRegistry, startHealth } from './health.ts';
 import { createLogger, type Logger } from './log.ts';
@@ -17,14 +17,17 @@ import { writeFailpoints } from './store/write-failpoints.ts';
 import { checkSearchAttributes } from './temporal/check-search-attributes.ts';
 import { connectTemporal, type TemporalConnection } from './temporal/connection.ts';
 import { createHireClient, type HireClient } from './temporal/hire-client.ts';
-import { ensureSchedules, triggerReconcile } from './temporal/schedules.ts';
+import { triggerReconcile } from './temporal/schedules.ts';
 import { signalHire } from './temporal/signal-hire.ts';
 import { createWorkers, installRuntime } from './temporal/worker.ts';
+import { createKnownTenants, type KnownTenants } from './tenants/known-tenants.ts';
 import { loadTenants } from './tenants/load-tenants.ts';
-import type { Tenant } from './tenants/schema.ts';
+import { startWithFolder } from './tenants/start-with-folder.ts';
+import { type TenantsWatch, watchTenants } from './tenants/watch-tenants.ts';
 import { within } from './within.ts';
 import { startChores } from './worker/chores.ts';
 import { createEvidenceKeeper } from './worker/keep-evidence.ts';
+import { keepSchedules, type ScheduleKeeper } from './worker/keep-schedules.ts';
 import { createCallMetrics, gaugeAlarms, gaugeHires } from './worker/metrics.ts';
 import { startRelay } from './worker/relay.ts';
 
@@ -53,7 +56,8 @@ export async function runWorker(options: RunWorkerOptions): Promise<RunningWorke
     stopAt: config.HIREBRIDGE_FAILPOINT_STOP,
     listFile: config.HIREBRIDGE_FAILPOINT_LIST,
   });
-  const tenants = await loadTenants(options.tenantsDir);
+  // A first start with invalid files leaves nothing behind.
+  if (!storeExists(options.dataDir)) await loadTenants(options.tenantsDir);
   installRuntime(log);
   const temporal = await connectTemporal();
   const url = storeUrl(options.dataDir, config);
@@ -63,7 +67,8 @@ export async function runWorker(options: RunWorkerOptions): Promise<RunningWorke
   const rateLimits = await openStore(url, { relaxed: true, poolSize: 2, plugins });
   try {
     await checkSearchAttributes(temporal.connection, temporal.namespace);
-    return await startWorker({ options, config, log, tenants, temporal, store, rateLimits });
+    await startWithFolder(store, options.tenantsDir);
+    return await startWorker({ options, config, log, tenants: createKnownTenants(), temporal, store, rateLimits });
   } catch (error) {
     await Promise.allSettled([store.close(), rateLimits.close(), temporal.close()]);
     throw error;
@@ -74,7 +79,7 @@ interface WorkerParts {
   options: RunWorkerOptions;
   config: Config;
   log: Logger;
-  tenants: Tenant[];
+  tenants: KnownTenants;
   temporal: TemporalConnection;
   store: Store;
   /** The same store, for rate limits and evidence. */
@@ -95,16 +100,16 @@ async function startWorker(parts: WorkerParts): Promise<RunningWorker> {
     cacheDir: config.HIREBRIDGE_BUNDLE_DIR ?? join(options.dataDir, 'cache'),
     stickyMs: config.HIREBRIDGE_STICKY_MS,
   });
-  for (const tenant of tenants) await ensureSchedules(hires, tenant);
+  const following = await followTenants(parts, deps, hires);
   const run = Promise.all(workers.map((worker) => worker.run()));
   const relay = wireRelay(deps, hires);
-  const chores = startChores(deps, () => tenants, config.HIREBRIDGE_PAUSED_MS);
+  const chores = startChores(deps, tenants.all, config.HIREBRIDGE_PAUSED_MS);
   const health = await startHealth({
     port: options.healthPort ?? config.HIREBRIDGE_WORKER_HEALTH_PORT,
     registry,
     ready: () => readiness(workers),
   });
-  log.info({ installationId, tenants: tenants.length, health: health.url }, 'working');
+  log.info({ installationId, tenants: tenants.all().length, health: health.url }, 'working');
   let closing = false;
   const failed = run.then(() =>
     closing ? new Promise<never>(() => undefined) : Promise.reject(new Error('The Temporal worker ended by itself')),
@@ -117,7 +122,7 @@ async function startWorker(parts: WorkerParts): Promise<RunningWorker> {
     async close() {
       closing = true;
       for (const worker of workers) if (worker.getState() === 'RUNNING') worker.shutdown();
-      await Promise.allSettled([relay.close(), chores.close(), run]);
+      await Promise.allSettled([following.close(), relay.close(), chores.close(), run]);
       // A call that hangs there keeps nobody here.
       await within(CLOSE_MS, Promise.allSettled([health.close(), deps.connections.close()]));
       await within(CLOSE_MS, Promise.allSettled([store.close(), parts.rateLimits.close(), temporal.close()]));
@@ -128,6 +133,22 @@ async function startWorker(parts: WorkerParts): Promise<RunningWorker> {
 function readiness(workers: readonly Worker[]) {
   const states = workers.map((worker) => worker.getState());
   return { temporal: { ok: states.every((state) => state === 'RUNNING'), note: states.join(', ') } };
+}
+
+/** Takes up what is applied, paused and removed, in this process and on the server. */
+async function followTenants(parts: WorkerParts, deps: ActivityDeps, hires: HireClient): Promise<TenantsWatch> {
+  const { store, tenants, log } = parts;
+  let keeper: ScheduleKeeper | undefined;
+  const watch = await watchTenants(store, {
+    log,
+    async take(changed) {
+      await tenants.take(changed);
+      for (const { tenantId } of changed) await deps.connections.reopen(tenantId);
+      keeper?.changed();
+    },
+  });
+  keeper = await keepSchedules({ hires, store, tenants, refresh: watch.look, log });
+  return { look: watch.look, close: async () => void (await Promise.all([watch.close(), keeper.close()])) };
 }
 
 function wireRelay({ store, log, signalHire: signal, connections }: ActivityDeps, hires: HireClient) {
@@ -152,7 +173,7 @@ function wireActivities(
   return {
     store,
     log,
-    connections: createConnections(tenants, {
+    connections: createConnections(tenants.get, {
       requestMs: config.HIREBRIDGE_REQUEST_MS,
       rateLimitOf: (tenantId) => openRateLimit(rateLimits, tenantId, log),
       log,

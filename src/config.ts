@@ -1,3 +1,4 @@
+import { existsSync } from 'node:fs';
 import { join } from 'node:path';
 import { z } from 'zod';
 import { ConnectorError } from './errors.ts';
@@ -101,4 +102,10 @@ export function storeUrl(dataDir: string, config: Config = readConfig()): string
 export function storeFile(dataDir: string): string | undefined {
   const url = storeUrl(dataDir);
   return url.startsWith('sqlite:') ? url.slice('sqlite:'.length) : undefined;
+}
+
+/** False where the store is a file that is not there yet; a server may or may not have one. */
+export function storeExists(dataDir: string): boolean {
+  const file = storeFile(dataDir);
+  return file === undefined || existsSync(file);
 }

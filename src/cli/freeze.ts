@@ -1,7 +1,7 @@
-import { userInfo } from 'node:os';
 import type { Command } from 'commander';
 import type { FreezeAct } from '../operator/freeze-writes.ts';
 import { example, placesOf } from './options.ts';
+import { asOption, byOf } from './tenant/by.ts';
 import { withStore } from './with-store.ts';
 
 interface FreezeOptions {
@@ -24,11 +24,8 @@ export function addThaw(program: Command): void {
 }
 
 function command(program: Command, name: string): Command {
-  return program
-    .command(name)
-    .argument('[tenant]', 'one tenant; the fleet with --all')
-    .option('--all', 'the whole fleet')
-    .option('--as <name>', 'who does it; by default the user of this system');
+  const one = program.command(name).argument('[tenant]', 'one tenant; the fleet with --all');
+  return asOption(one.option('--all', 'the whole fleet'));
 }
 
 async function runFreeze(tenantId: string | undefined, options: FreezeOptions, command: Command): Promise<void> {
@@ -53,9 +50,9 @@ async function runThaw(tenantId: string | undefined, options: FreezeOptions, com
 }
 
 /** The fleet is named in so many words: a forgotten tenant must not stop everybody. */
-function actOf(tenantId: string | undefined, { all, as }: FreezeOptions, command: Command): FreezeAct {
+function actOf(tenantId: string | undefined, { all, ...who }: FreezeOptions, command: Command): FreezeAct {
   if ((tenantId === undefined) !== (all === true)) command.error('error: name one tenant, or give --all');
-  return { by: as ?? userInfo().username, ...(tenantId === undefined ? {} : { tenantId }) };
+  return { by: byOf(who), ...(tenantId === undefined ? {} : { tenantId }) };
 }
 
 function nameOf({ tenantId }: FreezeAct): string {

@@ -27,6 +27,6 @@ async function runServe(options: ServeOptions, command: Command): Promise<void> 
   const { runReceiver } = await import('../app-receiver.ts');
   const receiver = await runReceiver({ ...placesOf(command), ...options });
   announce({ webhooks: receiver.url, health: receiver.healthUrl });
-  await whenStopped(stop);
+  await Promise.race([whenStopped(stop), receiver.failed]);
   await receiver.close();
 }

@@ -1,6 +1,7 @@
 import type { Command } from 'commander';
 import type { Status, TenantStatus } from '../operator/read-status.ts';
 import type { StreamStatus } from '../operator/read-streams.ts';
+import type { Store } from '../store/open-store.ts';
 import { age } from './ages.ts';
 import { example, placesOf } from './options.ts';
 import { renderTable } from './table.ts';
@@ -20,13 +21,13 @@ export function addStatus(program: Command): void {
 
 async function runStatus(options: { json?: boolean }, command: Command): Promise<void> {
   const places = placesOf(command);
-  const [{ loadTenants }, { readStatus }] = await Promise.all([
-    import('../tenants/load-tenants.ts'),
+  const [{ currentTenants }, { readStatus }] = await Promise.all([
+    import('../tenants/current-tenants.ts'),
     import('../operator/read-status.ts'),
   ]);
-  const tenants = await loadTenants(places.tenantsDir, { secrets: 'skip' });
-  const known = tenants.map(({ tenant, partner }) => ({ tenantId: tenant, webhooks: partner.webhooks }));
-  const status = await withStore(places, (store) => readStatus(store, known), { mustExist: true });
+  const read = async (store: Store): Promise<Status> =>
+    readStatus(store, await currentTenants(store, places.tenantsDir));
+  const status = await withStore(places, read, { mustExist: true });
   process.stdout.write(options.json === true ? `${JSON.stringify(status, null, 2)}\n` : renderStatus(status));
 }
 

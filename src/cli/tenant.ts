@@ -1,10 +1,15 @@
-import { userInfo } from 'node:os';
 import type { Command } from 'commander';
+import type { Store } from '../store/open-store.ts';
 import { example, placesOf } from './options.ts';
+import { addApply } from './tenant/apply.ts';
+import { byOf } from './tenant/by.ts';
+import { addList, addShow } from './tenant/look.ts';
+import { addPause, addRemove, addResume } from './tenant/steer.ts';
 import { withStore } from './with-store.ts';
 
 export function addTenant(program: Command): void {
-  const tenant = program.command('tenant').description('What a person says about a tenant.');
+  const tenant = program.command('tenant').description('Apply, show, pause, resume and remove tenants.');
+  for (const add of [addApply, addList, addShow, addPause, addResume, addRemove]) add(tenant);
   tenant
     .command('confirm-company')
     .description("Say that the key of a tenant paused for COMPANY_MISMATCH is the right company's. Needs no Temporal.")
@@ -15,15 +20,22 @@ export function addTenant(program: Command): void {
 }
 
 async function runConfirmCompany(tenantId: string, options: { as?: string }, command: Command): Promise<void> {
-  const by = options.as ?? userInfo().username;
+  const by = byOf(options);
   const places = placesOf(command);
-  const [{ confirmCompany }, { assertKnownTenant }, { loadTenants }] = await Promise.all([
+  const [{ confirmCompany }, { assertKnownTenant }, { currentTenants }] = await Promise.all([
     import('../operator/confirm-company.ts'),
     import('../operator/assert-known-tenant.ts'),
-    import('../tenants/load-tenants.ts'),
+    import('../tenants/current-tenants.ts'),
   ]);
-  assertKnownTenant(await loadTenants(places.tenantsDir, { secrets: 'skip' }), tenantId);
-  await withStore(places, (store) => confirmCompany(store, { tenantId, by }), { mustExist: true });
+  const confirm = async (store: Store): Promise<void> => {
+    const known = await currentTenants(store, places.tenantsDir);
+    assertKnownTenant(
+      known.map((one) => ({ tenant: one.tenantId })),
+      tenantId,
+    );
+    await confirmCompany(store, { tenantId, by });
+  };
+  await withStore(places, confirm, { mustExist: true });
   process.stdout.write(
     `The company of ${tenantId} is confirmed by ${by}. The worker resumes the tenant; see: hirebridge status\n`,
   );

@@ -1,7 +1,7 @@
-import { ConnectorError } from '../errors.ts';
 import { freeze, thaw } from '../store/freezes.ts';
 import type { Store } from '../store/open-store.ts';
 import { isApplied } from '../store/tenant-acts.ts';
+import { tenantNotApplied } from './read-tenants.ts';
 
 export interface FreezeAct {
   /** Absent for the whole fleet. */
@@ -23,9 +23,5 @@ export async function thawWrites(store: Store, { tenantId, by }: FreezeAct): Pro
 
 async function assertApplied(store: Store, tenantId: string | undefined): Promise<void> {
   if (tenantId === undefined || (await isApplied(store, tenantId))) return;
-  throw new ConnectorError({
-    code: 'TENANT_UNKNOWN',
-    action: 'reject',
-    message: `No tenant "${tenantId}" was ever applied. Those that are: hirebridge tenant list`,
-  });
+  throw tenantNotApplied(tenantId);
 }

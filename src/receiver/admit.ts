@@ -8,8 +8,13 @@ import { refusal } from './refusals.ts';
 /** What the receiver knows of a tenant. */
 export interface ReceiverTenant {
   id: string;
-  /** Keys accepted now: one, or two during a rotation. None accepts nothing, unless `keyless`. */
-  webhookKeys: readonly string[];
+  /** It was removed: the sender may stop. */
+  removed?: boolean;
+  /**
+   * Keys accepted now: one, or two during a rotation. None accepts nothing, unless `keyless`. With `anew` they are read
+   * again first. @throws ConnectorError WEBHOOK_KEY_UNREADABLE
+   */
+  webhookKeys: (anew: boolean) => readonly string[];
   /** The tenant file says in so many words that its partner account has no webhook key. */
   keyless?: boolean;
   /** The partner's company id, where the tenant file names it. */
@@ -25,11 +30,12 @@ export interface Admission {
 const PATH = /^\/webhooks\/([A-Za-z0-9][A-Za-z0-9._-]{0,99})$/;
 const JSON_TYPE = /^application\/json\s*(?:;|$)/i;
 
-/** The tenant an address names. @throws ConnectorError WEBHOOK_PATH_UNKNOWN */
+/** The tenant an address names. @throws ConnectorError WEBHOOK_PATH_UNKNOWN, WEBHOOK_TENANT_REMOVED */
 export function findTenant(request: IncomingMessage, tenants: Admission['tenants']): ReceiverTenant {
   const path = (request.url ?? '').split('?', 1)[0] ?? '';
   const tenant = tenants(PATH.exec(path)?.[1] ?? '');
   if (tenant === undefined) throw refusal('WEBHOOK_PATH_UNKNOWN');
+  if (tenant.removed === true) throw refusal('WEBHOOK_TENANT_REMOVED');
   return tenant;
 }
 
@@ -51,8 +57,12 @@ function isPlainJson(request: IncomingMessage): boolean {
   return encoding === 'identity' && JSON_TYPE.test(request.headers['content-type'] ?? '');
 }
 
+/** A key that is not known may have been rotated a moment ago: the references are read again before it is refused. */
 function holdsKey(request: IncomingMessage, tenant: ReceiverTenant): boolean {
-  if (tenant.webhookKeys.length === 0) return tenant.keyless === true;
   const given = request.headers['x-webhook-key'];
-  return typeof given === 'string' && checkWebhookKey(given, tenant.webhookKeys);
+  return [false, true].some((anew) => {
+    const keys = tenant.webhookKeys(anew);
+    if (keys.length === 0) return tenant.keyless === true;
+    return typeof given === 'string' && checkWebhookKey(given, keys);
+  });
 }

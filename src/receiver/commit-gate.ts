@@ -132,7 +132,7 @@ async function commitUntil(
 }
 
 /** Waits for a promise or for the signal, whichever is first; the promise itself goes on. */
-async function abortable<T>(promise: Promise<T>, signal: AbortSignal): Promise<T> {
+export async function abortable<T>(promise: Promise<T>, signal: AbortSignal): Promise<T> {
   const { promise: aborted, reject } = Promise.withResolvers<never>();
   const stop = () => reject(signal.reason instanceof Error ? signal.reason : new Error('stopped'));
   if (signal.aborted) stop();

@@ -4,7 +4,7 @@ import { ConnectorError } from '../errors.ts';
 import type { Logger } from '../log.ts';
 import type { Delivery } from '../store/inbox.ts';
 import { type Admission, admit, findTenant, type ReceiverTenant } from './admit.ts';
-import { type CommitGate, createCommitGate, type GateOptions } from './commit-gate.ts';
+import { abortable, type CommitGate, createCommitGate, type GateOptions } from './commit-gate.ts';
 import type { EventClass } from './read-delivery.ts';
 import type { ReceiverMetrics } from './receiver-metrics.ts';
 import { refusal } from './refusals.ts';
@@ -57,7 +57,7 @@ export async function startReceiver(options: ReceiverOptions): Promise<Receiver>
   });
   await listen(server, options);
   const gate = createCommitGate({ openStore, log, maxWaitMs, maxHeld: 1_000, maxHeldBytes: 64_000_000 });
-  const parts = { admission, gate, log, metrics, onRefused: options.onRefused };
+  const parts = { admission, maxWaitMs, gate, log, metrics, onRefused: options.onRefused };
   server.on('request', (request, response) => void answer({ request, response, ...parts }));
   const { address, port, family } = server.address() as AddressInfo;
   return {
@@ -71,6 +71,7 @@ interface Exchange {
   request: IncomingMessage;
   response: ServerResponse;
   admission: Promise<Admission>;
+  maxWaitMs: number;
   gate: CommitGate;
   log: Logger;
   metrics: ReceiverMetrics;
@@ -83,7 +84,7 @@ async function answer(exchange: Exchange): Promise<void> {
   const stop = metrics.seconds.startTimer();
   let tenant: ReceiverTenant | undefined;
   try {
-    const known = await admission;
+    const known = await abortable(admission, AbortSignal.timeout(exchange.maxWaitMs));
     tenant = findTenant(request, known.tenants);
     const delivery = await admit(request, tenant, known);
     metrics.held.set(gate.held() + 1);

@@ -3,6 +3,7 @@ import { ConnectorError } from '../errors.ts';
 /** Every way a delivery is refused, in the order of the guards: code -> HTTP status and what to tell the sender. */
 const REFUSALS = {
   WEBHOOK_PATH_UNKNOWN: [404, 'No tenant of this installation receives webhooks at this address.'],
+  WEBHOOK_TENANT_REMOVED: [410, 'The tenant of this address was removed. Send it no more webhooks.'],
   WEBHOOK_METHOD_WRONG: [405, 'Webhooks arrive by POST.'],
   WEBHOOK_TYPE_WRONG: [415, 'Webhooks carry application/json without a content encoding.'],
   WEBHOOK_TOO_LARGE: [413, 'The delivery is larger than this receiver accepts.'],
@@ -10,6 +11,7 @@ const REFUSALS = {
   WEBHOOK_TOO_SLOW: [408, 'The body did not arrive in time.'],
   WEBHOOK_ABORTED: [400, 'The connection ended before the body was complete.'],
   WEBHOOK_MALFORMED: [400, 'The body is not a JSON object with an event name.'],
+  WEBHOOK_KEY_UNREADABLE: [503, "The tenant's webhook key cannot be read now. Send the delivery again."],
   STORE_UNAVAILABLE: [503, 'The delivery could not be stored. Send it again.'],
 } as const satisfies Record<string, readonly [number, string]>;
 

@@ -114,3 +114,16 @@ export async function decideIntent(
     .where('outcome', '=', 'open')
     .execute();
 }
+
+/** Whether a write of the tenant may still be on its way: its outcome is open and its time not over. */
+export async function hasWriteUnderWay(store: Store, tenantId: string): Promise<boolean> {
+  const row = await store.kysely
+    .selectFrom('intents')
+    .select('verb')
+    .where('tenant_id', '=', tenantId)
+    .where('outcome', '=', 'open')
+    .where('give_up_at', '>', store.now)
+    .limit(1)
+    .executeTakeFirst();
+  return row !== undefined;
+}

@@ -1,6 +1,15 @@
 import { createHash } from 'node:crypto';
 import { isDeepStrictEqual } from 'node:util';
-import { type Client, ScheduleNotFoundError, type ScheduleOptions, ScheduleOverlapPolicy } from '@temporalio/client';
+import {
+  type Client,
+  type ScheduleDescription,
+  ScheduleNotFoundError,
+  ScheduleOverlapPolicy,
+  type ScheduleSpec,
+  type ScheduleSpecDescription,
+  type ScheduleSummary,
+} from '@temporalio/client';
+import pLimit from 'p-limit';
 import type { ReconcileInput } from '../../workflows/reconcile-tenant.ts';
 import type { SyncInput } from '../../workflows/sync-stream.ts';
 import { streamNames } from '../streams/streams.ts';
@@ -8,30 +17,78 @@ import type { Tenant } from '../tenants/schema.ts';
 import type { HireClient } from './hire-client.ts';
 import { attributes, reconcileScheduleId, streamScheduleId, taskQueue } from './ids.ts';
 
-/** Makes the schedules of a tenant what its file says; a new one triggers at once. */
-export async function ensureSchedules(hires: HireClient, { tenant, policies, streams }: Tenant): Promise<void> {
-  await ensureReconcileSchedule(hires, tenant, policies.reconcile.every);
-  for (const stream of streamNames) await ensureStreamSchedule(hires, tenant, stream, streams[stream].every);
+const CATCH_UP_MS = 60_000;
+const MOST_JITTER_MS = 30_000;
+/** Schedules described or written at the same time. */
+const AT_ONCE = 8;
+
+/** A tenant whose schedules the server should have; paused ones stand still there. */
+export interface ScheduledTenant extends Pick<Tenant, 'tenant' | 'policies' | 'streams'> {
+  paused: boolean;
 }
 
-async function ensureReconcileSchedule(hires: HireClient, tenantId: string, everyMs: number): Promise<void> {
-  // A worker that dies in a reconcile holds it up no longer than it holds up a hire.
-  const input: ReconcileInput = { tenantId, timing: hires.timing };
-  const scheduleId = reconcileScheduleId(hires.installationId, tenantId);
-  await ensureSchedule(hires, { scheduleId, workflow: 'reconcileTenant', flow: 'reconcile', everyMs, input });
+interface Timed {
+  scheduleId: string;
+  workflow: 'reconcileTenant' | 'syncStream';
+  flow: string;
+  everyMs: number;
+  paused: boolean;
+  input: ReconcileInput | SyncInput;
 }
 
-/** A stream without a period never starts by itself. */
-async function ensureStreamSchedule(
+/** Every schedule that a tenant should have: its reconcile, and each stream with a period. */
+function schedulesOf({ installationId, timing }: HireClient, scheduled: ScheduledTenant): Timed[] {
+  const { tenant: tenantId, policies, streams, paused } = scheduled;
+  const reconcile: Timed = {
+    scheduleId: reconcileScheduleId(installationId, tenantId),
+    workflow: 'reconcileTenant',
+    flow: 'reconcile',
+    everyMs: policies.reconcile.every,
+    paused,
+    // A worker that dies in a reconcile holds it up no longer than it holds up a hire.
+    input: { tenantId, timing },
+  };
+  const timed = streamNames.flatMap((stream): Timed[] => {
+    const { every: everyMs } = streams[stream];
+    if (everyMs === undefined) return [];
+    const scheduleId = streamScheduleId(installationId, tenantId, stream);
+    return [{ scheduleId, workflow: 'syncStream', flow: stream, everyMs, paused, input: { tenantId, stream, timing } }];
+  });
+  return [reconcile, ...timed];
+}
+
+/** What the server has of this installation, by id: one call for a thousand schedules. */
+export async function listSchedules({ client, installationId }: HireClient): Promise<Map<string, ScheduleSummary>> {
+  const listed = new Map<string, ScheduleSummary>();
+  for await (const schedule of client.schedule.list({ pageSize: 1_000 }))
+    if (schedule.scheduleId.startsWith(`${installationId}/`)) listed.set(schedule.scheduleId, schedule);
+  return listed;
+}
+
+/**
+ * Makes the server's schedules those of these tenants, whatever somebody did to them by hand. `listed` must be older
+ * than the knowledge of the tenants: what is not theirs is deleted. Only what a list shows is compared; with `deep`
+ * everything is. Returns how many were put right.
+ */
+export async function alignSchedules(
   hires: HireClient,
-  tenantId: string,
-  stream: SyncInput['stream'],
-  everyMs: number | undefined,
-): Promise<void> {
-  const scheduleId = streamScheduleId(hires.installationId, tenantId, stream);
-  if (everyMs === undefined) return removeSchedule(hires.client, scheduleId);
-  const input: SyncInput = { tenantId, stream, timing: hires.timing };
-  await ensureSchedule(hires, { scheduleId, workflow: 'syncStream', flow: stream, everyMs, input });
+  listed: ReadonlyMap<string, ScheduleSummary>,
+  tenants: readonly ScheduledTenant[],
+  deep: boolean,
+): Promise<number> {
+  const wanted = new Map(tenants.flatMap((tenant) => schedulesOf(hires, tenant)).map((one) => [one.scheduleId, one]));
+  const wrong = [...wanted.values()].filter((timed) => deep || !looksRight(listed.get(timed.scheduleId), timed));
+  const unknown = [...listed.keys()].filter((id) => !wanted.has(id));
+  const limit = pLimit(AT_ONCE);
+  const righted = await Promise.all([
+    ...wrong.map((timed) => limit(() => ensureSchedule(hires, timed))),
+    ...unknown.map((id) => limit(() => removeSchedule(hires.client, id))),
+  ]);
+  return righted.filter(Boolean).length;
+}
+
+function looksRight(listed: ScheduleSummary | undefined, timed: Timed): boolean {
+  return listed?.state.paused === timed.paused && isDeepStrictEqual(timesOf(listed.spec), timesOf(specOf(timed)));
 }
 
 /** Asks for a reconcile soon; one that runs is followed by one more, never by many. */
@@ -41,55 +98,80 @@ export async function triggerReconcile({ client, installationId }: HireClient, t
     .trigger(ScheduleOverlapPolicy.BUFFER_ONE);
 }
 
-interface Timed {
-  scheduleId: string;
-  workflow: 'reconcileTenant' | 'syncStream';
-  flow: string;
-  everyMs: number;
-  input: ReconcileInput | SyncInput;
-}
-
-/** The tenant's file is the truth: a changed period or input overwrites what the schedule says. */
-async function ensureSchedule({ client, installationId }: HireClient, timed: Timed): Promise<void> {
+/** The definition is the truth: whatever differs from it is overwritten. True when something did. */
+async function ensureSchedule({ client, installationId }: HireClient, timed: Timed): Promise<boolean> {
   const options = optionsOf(installationId, timed);
   const handle = client.schedule.getHandle(timed.scheduleId);
   try {
-    const { spec, action } = await handle.describe();
-    const isSame = isDeepStrictEqual(action.args?.[0], timed.input);
-    if (spec.intervals?.[0]?.every === timed.everyMs && isSame) return;
-    await handle.update((known) => ({ ...known, spec: options.spec, action: options.action }));
+    if (isAsWanted(await handle.describe(), options)) return false;
+    const { spec, action, policies, state } = options;
+    await handle.update((known) => ({ ...known, spec, action, policies, state }));
   } catch (error) {
     if (!(error instanceof ScheduleNotFoundError)) throw error;
-    await client.schedule.create({ ...options, scheduleId: timed.scheduleId }).catch(ignoreRace);
+    const state = { ...options.state, triggerImmediately: !timed.paused };
+    await client.schedule.create({ ...options, state, scheduleId: timed.scheduleId }).catch(ignoreRace);
+  }
+  return true;
+}
+
+function isAsWanted({ spec, action, policies, state }: ScheduleDescription, wanted: Scheduled): boolean {
+  const { args, workflowType, taskQueue: queue, workflowId } = wanted.action;
+  return (
+    isDeepStrictEqual(timesOf(spec), timesOf(wanted.spec)) &&
+    isDeepStrictEqual([action.args, action.workflowType, action.taskQueue], [args, workflowType, queue]) &&
+    action.workflowId === workflowId &&
+    policies.overlap === wanted.policies.overlap &&
+    policies.catchupWindow === wanted.policies.catchupWindow &&
+    state.paused === wanted.state.paused &&
+    state.remainingActions === undefined
+  );
+}
+
+/** When a schedule starts something, in a form that can be compared; a hand may have added any of these. */
+function timesOf(spec: ScheduleSpecDescription | ScheduleSpec | undefined): unknown {
+  const { intervals = [], calendars = [], skip = [], jitter, startAt, endAt } = spec ?? {};
+  const times = intervals.map(({ every, offset }) => [every, offset ?? 0]);
+  return { times, calendars: calendars.length, skip: skip.length, jitter: jitter ?? 0, startAt, endAt };
+}
+
+/** Says whether there was one. */
+async function removeSchedule(client: Client, scheduleId: string): Promise<boolean> {
+  try {
+    await client.schedule.getHandle(scheduleId).delete();
+    return true;
+  } catch (error) {
+    if (error instanceof ScheduleNotFoundError) return false;
+    throw error;
   }
 }
 
-async function removeSchedule(client: Client, scheduleId: string): Promise<void> {
-  await client.schedule
-    .getHandle(scheduleId)
-    .delete()
-    .catch((error: unknown) => {
-      if (!(error instanceof ScheduleNotFoundError)) throw error;
-    });
-}
-
-function optionsOf(installationId: string, timed: Timed): Omit<ScheduleOptions, 'scheduleId'> {
-  const { scheduleId, workflow, flow, everyMs, input } = timed;
-  // Tenants and their streams are spread over the period, so that a fleet does not do it all at once.
+/** Tenants and their streams are spread over the period, so that a fleet does not do it all at once. */
+function specOf({ workflow, input, flow, everyMs }: Timed) {
   const seed = workflow === 'reconcileTenant' ? input.tenantId : `${input.tenantId}/${flow}`;
   const offset = createHash('sha256').update(seed).digest().readUInt32BE() % everyMs;
+  // Whole seconds: the server drops the rest of an offset, and an edit by hand must be told from that.
   return {
-    spec: { intervals: [{ every: everyMs, offset }] },
+    intervals: [{ every: everyMs, offset: offset - (offset % 1_000) }],
+    jitter: Math.min(MOST_JITTER_MS, Math.floor(everyMs / 10)),
+  };
+}
+
+type Scheduled = ReturnType<typeof optionsOf>;
+
+function optionsOf(installationId: string, timed: Timed) {
+  const { scheduleId, workflow, flow, input, paused } = timed;
+  return {
+    spec: specOf(timed),
     action: {
-      type: 'startWorkflow',
+      type: 'startWorkflow' as const,
       workflowType: workflow,
       workflowId: scheduleId,
       taskQueue: taskQueue(installationId),
       args: [input],
       typedSearchAttributes: attributes(input.tenantId, flow),
     },
-    policies: { overlap: ScheduleOverlapPolicy.SKIP, catchupWindow: '1 minute' },
-    state: { triggerImmediately: true },
+    policies: { overlap: ScheduleOverlapPolicy.SKIP, catchupWindow: CATCH_UP_MS },
+    state: { paused },
   };
 }
 

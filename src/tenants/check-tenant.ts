@@ -3,7 +3,7 @@ import { isConnectorError } from '../errors.ts';
 import { findHrisAdapter, hrisKinds } from '../hris/registry.ts';
 import { didYouMean, explainIssues } from '../mapping/explain-issues.ts';
 import type { Mapping } from '../mapping/load-mapping.ts';
-import { type Path, type Problem, problemAt, type YamlFile } from '../mapping/yaml-file.ts';
+import { type Path, type Problem, problemAt, type Texts, type YamlFile } from '../mapping/yaml-file.ts';
 import { landings, streamNames } from '../streams/streams.ts';
 import { loadStreamMapping, loadTenantMapping } from './open-hris.ts';
 import type { Tenant } from './schema.ts';
@@ -68,13 +68,20 @@ export function missingSecrets(source: YamlFile, tenant: Tenant): Problem[] {
 }
 
 /** Loads the tenant's mapping over the default one, so that its faults are told together with the tenant's. */
-export async function checkMapping(source: YamlFile, tenant: Tenant): Promise<{ hash: string; problems: Problem[] }> {
+export async function checkMapping(source: YamlFile, tenant: Tenant): Promise<Checked> {
   try {
     const mapping = await loadTenantMapping(tenant);
-    return { hash: mapping.hash, problems: unmappedValues(source, tenant, mapping) };
+    return { hash: mapping.hash, files: mapping.files, problems: unmappedValues(source, tenant, mapping) };
   } catch (error) {
-    return { hash: '', problems: problemsOf(error, source, ['mapping']) };
+    return { hash: '', files: {}, problems: problemsOf(error, source, ['mapping']) };
   }
+}
+
+/** A mapping's meaning, the files it was made of, and what is wrong with it. */
+interface Checked {
+  hash: string;
+  files: Texts;
+  problems: Problem[];
 }
 
 function unmappedValues(source: YamlFile, tenant: Tenant, mapping: Mapping): Problem[] {
@@ -87,17 +94,22 @@ function unmappedValues(source: YamlFile, tenant: Tenant, mapping: Mapping): Pro
 }
 
 /** The same for the mappings of its streams. */
-export async function checkStreams(source: YamlFile, tenant: Tenant): Promise<{ hash: string; problems: Problem[] }> {
+export async function checkStreams(source: YamlFile, tenant: Tenant): Promise<Checked> {
   const checked = await Promise.all(
     streamNames.map(async (stream) => {
       try {
-        return { hash: (await loadStreamMapping(tenant, stream))?.hash ?? '', problems: [] };
+        const mapping = await loadStreamMapping(tenant, stream);
+        return { hash: mapping?.hash ?? '', files: mapping?.files ?? {}, problems: [] };
       } catch (error) {
-        return { hash: '', problems: problemsOf(error, source, ['streams', stream, 'mapping']) };
+        return { hash: '', files: {}, problems: problemsOf(error, source, ['streams', stream, 'mapping']) };
       }
     }),
   );
-  return { hash: checked.map((one) => one.hash).join(), problems: checked.flatMap((one) => one.problems) };
+  return {
+    hash: checked.map((one) => one.hash).join(),
+    files: Object.assign({}, ...checked.map((one) => one.files)) as Texts,
+    problems: checked.flatMap((one) => one.problems),
+  };
 }
 
 function problemsOf(error: unknown, source: YamlFile, path: Path): Problem[] {

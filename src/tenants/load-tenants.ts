@@ -4,7 +4,7 @@ import { dirname, join, resolve } from 'node:path';
 import { ConnectorError } from '../errors.ts';
 import { explainIssues } from '../mapping/explain-issues.ts';
 import { isCasesFile } from '../mapping/test-mapping.ts';
-import { readYamlFile, refuse } from '../mapping/yaml-file.ts';
+import { parseYaml, readYamlFile, refuse, type YamlFile } from '../mapping/yaml-file.ts';
 import { everyStream } from '../streams/streams.ts';
 import { anchorUrl, checkHris, checkMapping, checkStreams, missingSecrets } from './check-tenant.ts';
 import { clashes, type Loaded } from './clashes.ts';
@@ -17,12 +17,17 @@ import { anchorSecret } from './secrets.ts';
  * file:line:column.
  */
 export async function loadTenants(dir: string, options: { secrets?: 'check' | 'skip' } = {}): Promise<Tenant[]> {
+  return (await loadFolder(dir, options.secrets ?? 'check')).flatMap(({ tenant }) => tenant ?? []);
+}
+
+/** As above, with the source of each file, mapping files included. */
+export async function loadFolder(dir: string, secrets: 'check' | 'skip'): Promise<Loaded[]> {
   const files = await tenantFiles(dir);
-  const loaded = await Promise.all(files.map((file) => loadFile(file, options.secrets ?? 'check')));
+  const loaded = await Promise.all(files.map((file) => loadFile(file, secrets)));
   const all = [...loaded.flatMap((one) => one.problems), ...clashes(loaded)];
   const problems = [...new Map(all.map((problem) => [JSON.stringify(problem), problem])).values()];
   if (problems.length > 0) throw refuse('TENANT_FILE_INVALID', problems);
-  return loaded.flatMap((one) => one.tenant ?? []);
+  return loaded;
 }
 
 async function tenantFiles(dir: string): Promise<string[]> {
@@ -47,7 +52,29 @@ async function tenantFiles(dir: string): Promise<string[]> {
 }
 
 async function loadFile(file: string, secrets: 'check' | 'skip'): Promise<Loaded> {
-  const source = await readYamlFile(file);
+  const loaded = await readTenant(await readYamlFile(file), {});
+  const { source, tenant, problems } = loaded;
+  if (tenant === undefined) return loaded;
+  return secrets === 'check' ? { ...loaded, problems: [...missingSecrets(source, tenant), ...problems] } : loaded;
+}
+
+/** A definition as it was applied, as far as it can be read: nothing is taken from the disk. */
+export function readDefinition({ file, files }: Pick<Tenant, 'file' | 'files'>): Promise<Loaded> {
+  return readTenant(parseYaml(file, files[file] ?? ''), files);
+}
+
+/**
+ * The tenant of an applied definition, its mapping checked; its secrets are not looked at.
+ * @throws ConnectorError TENANT_FILE_INVALID, which pauses that tenant
+ */
+export async function parseTenant(definition: Pick<Tenant, 'file' | 'files'>): Promise<Tenant> {
+  const { tenant, problems } = await readDefinition(definition);
+  if (tenant !== undefined && problems.length === 0) return tenant;
+  const { code, message } = refuse('TENANT_FILE_INVALID', problems);
+  throw new ConnectorError({ code, action: 'reauthorize', message });
+}
+
+async function readTenant(source: YamlFile, files: Tenant['files']): Promise<Loaded> {
   if (source.problems.length > 0) return { source, problems: source.problems };
   if (isMappingFile(source.value)) return { source, problems: [] };
   const parsed = tenantFile.safeParse(source.value);
@@ -56,14 +83,14 @@ async function loadFile(file: string, secrets: 'check' | 'skip'): Promise<Loaded
   problems.push(...hris.problems);
   if (!parsed.success || hris.options === undefined) return { source, problems };
 
-  const tenant = build(file, parsed.data, hris.options);
-  if (secrets === 'check') problems.push(...missingSecrets(source, tenant));
+  const tenant = { ...build(source.file, parsed.data, hris.options), files };
   const mapping = await checkMapping(source, tenant);
   const streams = await checkStreams(source, tenant);
   problems.push(...mapping.problems, ...streams.problems);
   tenant.configHash = createHash('sha256')
     .update(JSON.stringify([parsed.data, mapping.hash, streams.hash]))
     .digest('hex');
+  tenant.files = { [source.file]: source.text, ...mapping.files, ...streams.files };
   return { source, tenant, problems };
 }
 
@@ -73,7 +100,7 @@ function isMappingFile(value: unknown): boolean {
 }
 
 /** Paths in the file become absolute here, so that a tenant means the same to every process. */
-function build(file: string, parsed: TenantFile, options: Record<string, unknown>): Tenant {
+function build(file: string, parsed: TenantFile, options: Record<string, unknown>): Omit<Tenant, 'files'> {
   const { mapping, hris, partner, streams, ...rest } = parsed;
   const anchored = (path: string): string => resolve(dirname(file), path);
   const url = options['url'];

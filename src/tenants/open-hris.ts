@@ -1,6 +1,7 @@
 import type { FieldDef, HrisConnection } from '../hris/port.ts';
 import { findHrisAdapter, openHris } from '../hris/registry.ts';
 import { hasDefaultMapping, loadMapping, type Mapping } from '../mapping/load-mapping.ts';
+import type { Texts } from '../mapping/yaml-file.ts';
 import { landings, type StreamName, streams } from '../streams/streams.ts';
 import type { Tenant } from './schema.ts';
 import { isSecretRef, resolveSecret } from './secrets.ts';
@@ -11,8 +12,8 @@ export async function openTenantHris({ hris }: Tenant): Promise<HrisConnection> 
 }
 
 /** The tenant's compiled mapping, checked at both ends. */
-export async function loadTenantMapping({ hris, mapping: file }: Tenant): Promise<Mapping> {
-  return loadMapping({ kind: hris.kind, fields: employeeFields(hris), ...(file === undefined ? {} : { file }) });
+export async function loadTenantMapping({ hris, mapping: file, files }: Tenant): Promise<Mapping> {
+  return loadMapping({ kind: hris.kind, fields: employeeFields(hris), ...ownFile(file, files) });
 }
 
 /** The tenant's compiled mapping of a stream; undefined where its HRIS has no table for it, or nothing maps it. */
@@ -23,7 +24,13 @@ export async function loadStreamMapping(tenant: Tenant, stream: StreamName): Pro
   if (fields === undefined || (file === undefined && !hasDefaultMapping(kind, stream))) return undefined;
   const { name, ...record } = streams[stream].record;
   const of = { name: stream, reads: { [name]: record } };
-  return loadMapping({ kind, of, fields, ...(file === undefined ? {} : { file }) });
+  return loadMapping({ kind, of, fields, ...ownFile(file, tenant.files) });
+}
+
+/** With the texts that were applied, nothing is taken from the disk. */
+function ownFile(file: string | undefined, texts: Tenant['files']): { file?: string; texts?: Texts } {
+  if (file === undefined) return {};
+  return Object.keys(texts).length === 0 ? { file } : { file, texts };
 }
 
 function employeeFields({ kind, options }: Tenant['hris']): readonly FieldDef[] {

@@ -182,6 +182,8 @@ export interface Tenant extends Omit<TenantFile, 'hris'> {
   mapping?: string;
   /** The tenant file's path. */
   file: string;
+  /** Texts of the tenant file and of all that its mappings are made of, by absolute path. */
+  files: Readonly<Record<string, string>>;
   /** SHA-256 over the parsed file and its mapping files; changes when the meaning changes, not with comments. */
   configHash: string;
 }

@@ -28,7 +28,7 @@ export function anchorSecret(ref: SecretRef, file: string): SecretRef {
 
 /**
  * The secret behind a reference, without the line end a file has. A missing or empty one is a ConnectorError naming
- * the reference, never the value.
+ * the reference, never the value; it pauses its tenant until the secret is there.
  */
 export function resolveSecret(ref: SecretRef, environment: NodeJS.ProcessEnv = process.env): string {
   const value = ref.startsWith('env:')
@@ -52,11 +52,11 @@ function contents(ref: SecretRef): string | undefined {
 function missing(ref: SecretRef): ConnectorError {
   const named = REFERENCE.test(ref) ? ref : 'the reference';
   const next = ref.startsWith('env:')
-    ? `Set the environment variable ${ref.slice('env:'.length)} for this process.`
+    ? `Set the environment variable ${ref.slice('env:'.length)} for this process and restart it.`
     : 'Create the file with the secret as its only line, readable by this process.';
   return new ConnectorError({
     code: 'SECRET_MISSING',
-    action: 'reject',
+    action: 'reauthorize',
     message: `The secret ${named} is missing or empty. ${next}`,
   });
 }

@@ -14,9 +14,9 @@ export const KEY = 'whk_current_0123456789';
 export const OLD_KEY = 'whk_previous_9876543210';
 
 const TENANTS: readonly ReceiverTenant[] = [
-  { id: 'acme', webhookKeys: [KEY, OLD_KEY], company: '77' },
-  { id: 'open', webhookKeys: [] },
-  { id: 'sworn', webhookKeys: [], keyless: true },
+  { id: 'acme', webhookKeys: () => [KEY, OLD_KEY], company: '77' },
+  { id: 'open', webhookKeys: () => [] },
+  { id: 'sworn', webhookKeys: () => [], keyless: true },
 ];
 
 export function deliveryStore(store: Store): DeliveryStore {

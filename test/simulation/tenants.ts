@@ -51,5 +51,6 @@ export function simulatedTenant(facts: {
     hris: { kind: 'sql', connection: hris.connection, options: { url: 'sqlite::memory:' } },
     file: 'simulated.yaml',
     configHash: '',
+    files: {},
   };
 }

@@ -125,7 +125,6 @@ function unavailable(): Error {
 
 function createConnections(world: World, process: Process): Connections {
   const open = new Map<string, Promise<Connection>>();
-  const tenants = served(world).map(({ tenant }) => tenant);
   return {
     of(tenantId) {
       const known = open.get(tenantId) ?? openConnection(world, process, tenantId);
@@ -133,7 +132,7 @@ function createConnections(world: World, process: Process): Connections {
       return known;
     },
     reopen: async (tenantId) => void open.delete(tenantId),
-    tenants: () => tenants,
+    reopenIfRotated: async () => false,
     close: async () => undefined,
   };
 }

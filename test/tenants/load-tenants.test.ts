@@ -48,6 +48,7 @@ describe('a good file', () => {
         streams: { jobs: {}, candidates: {} },
         writeBack: { employeeId: 'number', status: 'hired', values: [] },
         file: join(dir, 'acme.yaml'),
+        files: { [join(dir, 'acme.yaml')]: ACME },
         configHash: expect.stringMatching(/^[0-9a-f]{64}$/),
       },
     ]);

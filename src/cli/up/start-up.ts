@@ -1,6 +1,9 @@
 import { setTimeout as pause } from 'node:timers/promises';
-import type { Places } from '../../config.ts';
+import { type Places, storeExists, storeUrl } from '../../config.ts';
+import { openStore } from '../../store/open-store.ts';
+import { currentTenants } from '../../tenants/current-tenants.ts';
 import { loadTenants } from '../../tenants/load-tenants.ts';
+import { planApplication } from '../../tenants/plan-application.ts';
 import { Announcement } from '../announce.ts';
 import { type ChildSpec, type Supervisor, supervise } from '../supervise.ts';
 import { type ProvidedTemporal, provideTemporal } from './provide-temporal.ts';
@@ -29,7 +32,7 @@ export interface Up {
 /** Temporal, receiver and worker of one machine. Invalid tenant files end it before anything starts. */
 export async function startUp(options: UpOptions, stop: AbortSignal): Promise<Up> {
   const { dataDir, tenantsDir } = options;
-  const tenants = await loadTenants(tenantsDir);
+  if (!storeExists(dataDir)) await loadTenants(tenantsDir);
   const temporal = await provideTemporal({
     dataDir,
     ...(options.uiPort === undefined ? {} : { uiPort: options.uiPort }),
@@ -45,7 +48,11 @@ export async function startUp(options: UpOptions, stop: AbortSignal): Promise<Up
   });
   const untilStopped = Promise.race([stopped, supervisor.failed]);
   untilStopped.catch(() => undefined);
-  const ready = Promise.race([untilReady(urls, stop), supervisor.failed]);
+  let tenants: readonly string[] = [];
+  const isReady = untilReady(urls, stop).then(async () => {
+    tenants = stop.aborted ? [] : await describeTenants(options, urls);
+  });
+  const ready = Promise.race([isReady, supervisor.failed]);
   ready.catch(() => undefined);
   return {
     temporal,
@@ -53,12 +60,7 @@ export async function startUp(options: UpOptions, stop: AbortSignal): Promise<Up
     urls,
     ready,
     untilStopped,
-    describe: () =>
-      describeUp(
-        temporal,
-        urls,
-        tenants.filter((tenant) => tenant.partner.webhooks === 'on').map((tenant) => tenant.tenant),
-      ),
+    describe: () => describeUp(temporal, urls, tenants),
     async close() {
       await supervisor.stop();
       await temporal.close();
@@ -100,15 +102,30 @@ async function isReady(healthUrl: string | undefined): Promise<boolean> {
   return answer?.ok === true;
 }
 
-function describeUp(
-  temporal: ProvidedTemporal,
+/** Where each tenant's webhooks arrive, and whose files differ from what is applied. */
+async function describeTenants(
+  { dataDir, tenantsDir }: UpOptions,
   urls: ReadonlyMap<string, string>,
-  tenantIds: readonly string[],
-): string {
-  const webhooks = urls.get('serve.webhooks') ?? '';
+): Promise<string[]> {
+  const store = await openStore(storeUrl(dataDir), { migrate: 'never', poolSize: 1 });
+  try {
+    const receiving = (await currentTenants(store, tenantsDir)).filter(({ webhooks }) => webhooks === 'on');
+    const plan = await planApplication(store, tenantsDir, { secrets: 'skip' }).catch(() => undefined);
+    const changed = (plan?.applications ?? []).map(({ tenantId }) => tenantId);
+    const webhooks = urls.get('serve.webhooks') ?? '';
+    return [
+      ...receiving.map(({ tenantId }) => `webhooks         ${webhooks}/webhooks/${tenantId}`),
+      ...(changed.length === 0 ? [] : [`not applied yet  ${changed.join(', ')} (hirebridge tenant apply)`]),
+    ];
+  } finally {
+    await store.close();
+  }
+}
+
+function describeUp(temporal: ProvidedTemporal, urls: ReadonlyMap<string, string>, tenants: readonly string[]): string {
   return [
     `Temporal         ${temporal.uiUrl ?? temporal.address}`,
-    ...tenantIds.map((id) => `webhooks         ${webhooks}/webhooks/${id}`),
+    ...tenants,
     `receiver health  ${urls.get('serve.health') ?? ''}/readyz`,
     `worker health    ${urls.get('worker.health') ?? ''}/readyz`,
     'Runs until Ctrl-C.',

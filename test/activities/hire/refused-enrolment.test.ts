@@ -33,7 +33,7 @@ async function hired({ url, key, partner: reader, control }: Sandbox, flow: stri
   const deps = {
     store,
     log: pino({ level: 'silent' }),
-    connections: { of: async () => connection },
+    connections: { of: async () => connection, reopenIfRotated: async () => false },
     limits: { giveUpMs: 60_000, partnerLagMs: 0, pausedMs: 0 },
     closedGates: new Set(),
     pausedHris: new Set(),

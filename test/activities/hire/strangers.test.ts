@@ -46,7 +46,7 @@ async function enrolled(partner: { status: string; refusesToEnd?: boolean }) {
   const deps = {
     store,
     log: pino({ level: 'silent' }),
-    connections: { of: async () => connection },
+    connections: { of: async () => connection, reopenIfRotated: async () => false },
     limits: { giveUpMs: 5_000, partnerLagMs: 0, pausedMs: 0 },
   } as unknown as ActivityDeps;
   return { deps, store, ends, told, person, partner, row: () => latestHire(store, 'acme', '5012') };

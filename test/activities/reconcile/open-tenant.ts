@@ -39,7 +39,7 @@ export async function openTenant(hired = 3, stages: Partial<Stages> = {}) {
     limits: { giveUpMs: 1000, partnerLagMs: 0, pausedMs: 1000 },
     closedGates: new Set(),
     pausedHris: new Set(),
-    connections: { of: async () => connection() },
+    connections: { of: async () => connection(), reopenIfRotated: async () => false },
     signalHire: async ({ jobCandidateId }: { jobCandidateId: string }) => {
       started.push(jobCandidateId);
       return true;

@@ -1,0 +1,60 @@
+import type { AppliedTenant } from '../store/applied-tenants.ts';
+import { resolveSecret } from '../tenants/secrets.ts';
+import type { ReceiverTenant } from './admit.ts';
+import { refusal } from './refusals.ts';
+
+export interface ReceiverTenants {
+  find: (tenantId: string) => ReceiverTenant | undefined;
+  take: (changed: readonly AppliedTenant[]) => void;
+}
+
+/** Keys are read again after this time, and at once for a key that is not among them. */
+const FRESH_MS = 1_000;
+
+/** The tenants as a receiver knows them. One that lives by the reconcile alone has no webhook address at all. */
+export function createReceiverTenants(): ReceiverTenants {
+  const known = new Map<string, ReceiverTenant>();
+  return {
+    find: (tenantId) => known.get(tenantId),
+    take(changed) {
+      for (const { tenantId, state, receives } of changed) {
+        if (state !== 'removed' && receives.webhooks === 'off') known.delete(tenantId);
+        else known.set(tenantId, receiverTenant(tenantId, receives, state === 'removed'));
+      }
+    },
+  };
+}
+
+function receiverTenant(
+  id: string,
+  { webhookKeys: refs, company }: AppliedTenant['receives'],
+  removed: boolean,
+): ReceiverTenant {
+  let keys: readonly string[] = [];
+  let readAt = Number.NEGATIVE_INFINITY;
+  return {
+    id,
+    removed,
+    webhookKeys(anew) {
+      if (!anew && performance.now() - readAt < FRESH_MS) return keys;
+      keys = readKeys(refs);
+      readAt = performance.now();
+      return keys;
+    },
+    ...(company === undefined ? {} : { company }),
+  };
+}
+
+/** Of two keys one may be missing, as long as the other is there; with none the sender should try again. */
+function readKeys(refs: readonly string[]): string[] {
+  const read = refs.map((ref) => {
+    try {
+      return { key: resolveSecret(ref) };
+    } catch (error) {
+      return { error };
+    }
+  });
+  const keys = read.flatMap(({ key }) => key ?? []);
+  if (keys.length === 0 && refs.length > 0) throw refusal('WEBHOOK_KEY_UNREADABLE', read[0]?.error);
+  return keys;
+}

@@ -1,0 +1,31 @@
+import { WorkflowNotFoundError } from '@temporalio/client';
+import pLimit from 'p-limit';
+import type { HireClient } from './hire-client.ts';
+
+const AT_ONCE = 10;
+
+/**
+ * Terminates every running workflow of a tenant and says how many it found. The server's list is a little behind, so
+ * only a later pass that finds none means that none is left.
+ */
+export async function endWorkflows(
+  { client, installationId }: HireClient,
+  tenantId: string,
+  reason: string,
+): Promise<number> {
+  const query = `TenantId = "${tenantId}" and ExecutionStatus = "Running"`;
+  const limit = pLimit(AT_ONCE);
+  const ending: Promise<void>[] = [];
+  for await (const { workflowId, runId } of client.workflow.list({ query })) {
+    if (!workflowId.startsWith(`${installationId}/`)) continue;
+    ending.push(limit(() => client.workflow.getHandle(workflowId, runId).terminate(reason).then(noop, unlessGone)));
+  }
+  await Promise.all(ending);
+  return ending.length;
+}
+
+function noop(): void {}
+
+function unlessGone(error: unknown): void {
+  if (!(error instanceof WorkflowNotFoundError)) throw error;
+}

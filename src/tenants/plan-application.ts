@@ -1,0 +1,91 @@
+import { isDeepStrictEqual } from 'node:util';
+import { type Problem, problemAt, refuse } from '../mapping/yaml-file.ts';
+import { type Application, type AppliedTenant, listAppliedTenants, type Receives } from '../store/applied-tenants.ts';
+import type { Store } from '../store/open-store.ts';
+import { clashes, type Loaded } from './clashes.ts';
+import { describeChanges } from './describe-changes.ts';
+import { loadFolder, readDefinition } from './load-tenants.ts';
+import type { Tenant } from './schema.ts';
+
+export interface PlannedApplication {
+  /** What is new, changed or comes back. */
+  applications: (Application & { kind: 'new' | 'changed' | 'back' })[];
+  /** Tenants whose files say what is applied. */
+  same: string[];
+  /** Applied tenants without a file in the folder: they stay. */
+  absent: string[];
+}
+
+/**
+ * Compares a folder with what is applied; writes nothing. Refuses all or nothing, as loadTenants does, and also a
+ * tenant id that would pass to another company. @throws ConnectorError TENANT_FILE_INVALID
+ */
+export async function planApplication(
+  store: Store,
+  dir: string,
+  options: { secrets: 'check' | 'skip' },
+): Promise<PlannedApplication> {
+  const [loaded, applied] = await Promise.all([loadFolder(dir, options.secrets), listAppliedTenants(store)]);
+  const known = new Map(applied.map((one) => [one.tenantId, one]));
+  await assertFitting(loaded, known);
+  const tenants = loaded.flatMap(({ tenant }) => tenant ?? []);
+  const named = new Set(tenants.map(({ tenant }) => tenant));
+  const changed = tenants.filter((tenant) => !isApplied(known.get(tenant.tenant), tenant));
+  return {
+    applications: changed.map((tenant) => applicationOf(tenant, known.get(tenant.tenant))),
+    same: tenants.filter((tenant) => !changed.includes(tenant)).map(({ tenant }) => tenant),
+    absent: applied
+      .filter(({ tenantId, state }) => !named.has(tenantId) && state !== 'removed')
+      .map((one) => one.tenantId),
+  };
+}
+
+/** The whole fleet as it would be must fit together, not only the folder. */
+async function assertFitting(loaded: readonly Loaded[], known: ReadonlyMap<string, AppliedTenant>): Promise<void> {
+  const named = new Set(loaded.flatMap(({ tenant }) => tenant?.tenant ?? []));
+  const others = [...known.values()].filter(({ tenantId, state }) => state !== 'removed' && !named.has(tenantId));
+  const fleet = [...(await Promise.all(others.map(readDefinition))), ...loaded];
+  const passed = await Promise.all(loaded.map((one) => passedOn(one, known.get(one.tenant?.tenant ?? ''))));
+  const own = new Set(loaded.map(({ source }) => source.file));
+  const problems = [...clashes(fleet).filter(({ file }) => own.has(file)), ...passed.flat()];
+  if (problems.length > 0) throw refuse('TENANT_FILE_INVALID', problems);
+}
+
+/** Links, hires and baseline of an id are one company's, even of a tenant that was removed. */
+async function passedOn({ source, tenant }: Loaded, applied: AppliedTenant | undefined): Promise<Problem[]> {
+  if (tenant === undefined || applied === undefined) return [];
+  const before = (await readDefinition(applied)).tenant?.partner;
+  if (before === undefined) return [];
+  const keys = ['environment', 'company'] as const;
+  return keys.flatMap((key) => {
+    const [was, is] = [before[key], tenant.partner[key]];
+    if (was === undefined || was === is) return [];
+    const text =
+      `The tenant "${tenant.tenant}" is of ${key} ${was}, and its records with it. ` +
+      'An id is never passed on: give this one a new id.';
+    return [problemAt(source, ['partner', key], text)];
+  });
+}
+
+function isApplied(applied: AppliedTenant | undefined, { file, files }: Tenant): boolean {
+  if (applied === undefined || applied.state === 'removed') return false;
+  return applied.file === file && isDeepStrictEqual(applied.files, files);
+}
+
+function applicationOf(tenant: Tenant, applied: AppliedTenant | undefined): PlannedApplication['applications'][number] {
+  const { tenant: tenantId, file, files } = tenant;
+  const removed = applied?.state === 'removed';
+  return {
+    tenantId,
+    file,
+    files,
+    receives: receivesOf(tenant),
+    over: applied?.version ?? null,
+    changes: describeChanges(applied, tenant),
+    kind: applied === undefined ? 'new' : removed ? 'back' : 'changed',
+  };
+}
+
+function receivesOf({ partner: { webhooks, webhookKeys, company } }: Tenant): Receives {
+  return { webhooks, webhookKeys, ...(company === undefined ? {} : { company }) };
+}

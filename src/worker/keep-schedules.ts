@@ -1,0 +1,90 @@
+import { setTimeout as delay } from 'node:timers/promises';
+import type { Logger } from '../log.ts';
+import { hasWriteUnderWay } from '../store/intents.ts';
+import type { Store } from '../store/open-store.ts';
+import { recordEnd } from '../store/tenant-acts.ts';
+import { endWorkflows } from '../temporal/end-workflows.ts';
+import type { HireClient } from '../temporal/hire-client.ts';
+import { alignSchedules, listSchedules } from '../temporal/schedules.ts';
+import type { KnownTenants } from '../tenants/known-tenants.ts';
+
+export interface ScheduleKeeper {
+  /** Tenants changed: their schedules follow at once. */
+  changed(): void;
+  close(): Promise<void>;
+}
+
+export interface KeeperParts {
+  hires: HireClient;
+  store: Store;
+  tenants: KnownTenants;
+  /** Reads the store's tenants now. */
+  refresh: () => Promise<void>;
+  log: Logger;
+  /** How often the server's list is compared, ms. */
+  everyMs?: number;
+}
+
+/** While a removed tenant's workflows end, they are looked for so often. */
+const ENDING_MS = 2_000;
+/** Every so many comparisons each schedule is read whole: a list shows neither arguments nor policies. */
+const DEEP_EVERY = 60;
+
+/**
+ * Keeps the server's schedules what the applied tenants say, and ends what removed tenants leave there. Resolves once
+ * they are so for the first time.
+ */
+export async function keepSchedules(parts: KeeperParts): Promise<ScheduleKeeper> {
+  const { tenants, log, everyMs = 60_000 } = parts;
+  const stop = new AbortController();
+  let poke = new AbortController();
+  let rounds = 0;
+  const round = async (): Promise<void> => {
+    const deep = poke.signal.aborted || rounds % DEEP_EVERY === 0;
+    if (poke.signal.aborted) poke = new AbortController();
+    rounds += 1;
+    await align(parts, deep);
+    for (const tenantId of tenants.leaving()) await endTenant(parts, tenantId);
+  };
+  const rest = async (): Promise<void> => {
+    const ms = tenants.leaving().length > 0 ? ENDING_MS : everyMs;
+    await delay(ms, undefined, { signal: AbortSignal.any([stop.signal, poke.signal]) }).catch(() => undefined);
+  };
+  await round();
+  const keeping = (async () => {
+    for (await rest(); !stop.signal.aborted; await rest())
+      await round().catch((error: unknown) => log.warn({ err: error }, 'schedules not compared'));
+  })();
+  return {
+    changed: () => poke.abort(),
+    async close() {
+      stop.abort();
+      await keeping;
+    },
+  };
+}
+
+async function align({ hires, tenants, refresh, log }: KeeperParts, deep: boolean): Promise<void> {
+  // The list first: a schedule in it whose tenant is unknown afterwards belongs to nobody.
+  const listed = await listSchedules(hires);
+  await refresh();
+  const wanted = tenants.all().map((tenant) => ({ ...tenant, paused: tenants.isPaused(tenant.tenant) }));
+  const kept = withoutUnreadable(listed, hires.installationId, tenants);
+  const righted = await alignSchedules(hires, kept, wanted, deep);
+  if (righted > 0) log.info({ schedules: righted }, 'schedules put right');
+}
+
+/** A tenant whose definition cannot be read keeps its schedules until it can. */
+function withoutUnreadable<T>(listed: Map<string, T>, installationId: string, tenants: KnownTenants): Map<string, T> {
+  const unreadable = new Set(tenants.unreadable());
+  const tenantOf = (id: string): string => id.slice(installationId.length + 1).split('/')[1] ?? '';
+  return new Map([...listed].filter(([id]) => !unreadable.has(tenantOf(id))));
+}
+
+/** Its schedules are gone by now. Writes under way are waited for, so that their outcome is known. */
+async function endTenant({ hires, store, log }: KeeperParts, tenantId: string): Promise<void> {
+  if (await hasWriteUnderWay(store, tenantId)) return;
+  const ended = await endWorkflows(hires, tenantId, 'the tenant was removed');
+  if (ended > 0) return log.info({ tenantId, workflows: ended }, 'workflows of a removed tenant ended');
+  await recordEnd(store, tenantId);
+}

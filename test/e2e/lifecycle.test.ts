@@ -1,0 +1,184 @@
+import { readFile, rm, writeFile } from 'node:fs/promises';
+import { join } from 'node:path';
+import { Client } from '@temporalio/client';
+import { afterEach, beforeAll, expect, test } from 'vitest';
+import { createPartnerClient } from '../../src/partner/client/create-partner-client.ts';
+import { openStore } from '../../src/store/open-store.ts';
+import { connectTemporal } from '../../src/temporal/connection.ts';
+import { expectExactlyHired, readStatus, takeApplicants, untilBaseline, untilHired } from '../harness/exactly-hired.ts';
+import { hiredBody } from '../harness/hired-deliveries.ts';
+import { sendDelivery } from '../harness/send-delivery.ts';
+import { temporalForTests } from '../harness/temporal.ts';
+import { type Applicant, startWorld, until, type World, writtenBack } from '../harness/world.ts';
+import { finishOnboardings } from '../harness/world-people.ts';
+
+let address: string;
+let world: World;
+
+beforeAll(async () => {
+  ({ address } = await temporalForTests());
+});
+
+afterEach(() => world?.close());
+
+async function build(): Promise<void> {
+  const policies = 'onboarding: { flow: "{flow}" }\n  reconcile: { every: 1h }\n  cancel: { grace: 2s }';
+  world = await startWorld({
+    temporalAddress: address,
+    candidates: 40,
+    policies,
+    env: { HIREBRIDGE_PAUSED_MS: '1000' },
+  });
+  await Promise.all([world.startReceiver(), world.startWorker()]);
+  await untilBaseline(world);
+}
+
+async function cli(...args: string[]): Promise<string> {
+  const { code, stdout, stderr } = await world.cli(args);
+  if (code !== 0) throw new Error(`${args.join(' ')}: ${stdout}${stderr}`);
+  return stdout;
+}
+
+async function hire(people: readonly Applicant[]): Promise<void> {
+  await world.control.act('move', { jobCandidateIds: people.map((one) => one.jobCandidateId), stageType: 'HIRED' });
+}
+
+async function editTenant(change: (text: string) => string): Promise<void> {
+  const file = join(world.tenantsDir, 'acme.yaml');
+  await writeFile(file, change(await readFile(file, 'utf8')));
+}
+
+/** The server's schedules of this installation: what each does and how often. */
+async function withSchedules<T>(use: (client: Client, ids: { reconcile: string; jobs: string }) => Promise<T>) {
+  const store = await openStore(world.storeUrl);
+  const { installationId } = store;
+  await store.close();
+  const temporal = await connectTemporal({ TEMPORAL_ADDRESS: address });
+  try {
+    const client = new Client({ connection: temporal.connection, namespace: temporal.namespace });
+    return await use(client, {
+      reconcile: `${installationId}/reconcile/acme`,
+      jobs: `${installationId}/sync/acme/jobs`,
+    });
+  } finally {
+    await temporal.close();
+  }
+}
+
+async function everyOf(client: Client, id: string): Promise<number | undefined> {
+  const described = await client.schedule
+    .getHandle(id)
+    .describe()
+    .catch(() => undefined);
+  return described?.spec.intervals?.[0]?.every;
+}
+
+test('an edit is shown, applied on confirmation alone, and taken up by schedules without a restart', async () => {
+  await build();
+  await editTenant((text) => `${text.replace('every: 1h', 'every: 30m')}streams:\n  jobs: { every: 2h }\n`);
+  const asked = await world.cli(['tenant', 'apply']);
+  expect(asked).toMatchObject({ code: 2, stdout: expect.stringContaining('policies.reconcile.every: 1h -> 30m') });
+  expect(await cli('tenant', 'list')).toContain('first start');
+  await cli('tenant', 'apply', '--yes', '--as', 'ada');
+  expect(await cli('tenant', 'show', 'acme')).toMatch(/applied by ada: .*1h -> 30m/);
+  await withSchedules(async (client, { reconcile, jobs }) => {
+    await until('both schedules', async () => {
+      return (await everyOf(client, reconcile)) === 1_800_000 && (await everyOf(client, jobs)) === 7_200_000;
+    });
+    // Deleted, edited and paused by hand, and put right with the next change.
+    await client.schedule.getHandle(reconcile).delete();
+    const handle = client.schedule.getHandle(jobs);
+    await handle.update((known) => ({ ...known, spec: { intervals: [{ every: 60_000 }] } }));
+    await handle.pause('by hand');
+    await cli('tenant', 'pause', 'acme');
+    await until('the reconcile again, paused', async () => {
+      const described = await client.schedule
+        .getHandle(reconcile)
+        .describe()
+        .catch(() => undefined);
+      return described?.state.paused;
+    });
+    await cli('tenant', 'resume', 'acme');
+    await until('both as they are applied', async () => {
+      const both = await Promise.all([reconcile, jobs].map((id) => client.schedule.getHandle(id).describe()));
+      const every = both.map(({ spec, state }) => [spec.intervals?.[0]?.every, state.paused]);
+      return JSON.stringify(every) === '[[1800000,false],[7200000,false]]';
+    });
+  });
+}, 180_000);
+
+test('a paused tenant stores its webhooks, a frozen one writes nothing; both hire once they may', async () => {
+  await build();
+  const people = await takeApplicants(world, 3);
+  await cli('tenant', 'pause', 'acme');
+  await hire(people.slice(0, 1));
+  await until('the webhook in the inbox', async () => {
+    const { counts } = (await readStatus(world)).inbox;
+    return Object.values(counts).some((count = 0) => count > 0);
+  });
+  await cli('freeze', 'acme', '--as', 'ada');
+  await cli('tenant', 'resume', 'acme');
+  await hire(people.slice(1));
+  await until('three hires that may not enrol', async () => (await readStatus(world)).hires['open'] === 3);
+  expect(await world.effects('enrolment')).toEqual([]);
+  expect(await cli('status')).toContain('acme is frozen by ada');
+  await cli('thaw', 'acme');
+  await untilHired(world, 3);
+  await expectExactlyHired(world, people);
+}, 180_000);
+
+test('a removed tenant is answered 410, and its schedules and workflows end', async () => {
+  await build();
+  const people = await takeApplicants(world, 2);
+  await hire(people);
+  await until('two enrolments', async () => (await world.effects('enrolment')).length === 2);
+  expect(await cli('tenant', 'remove', 'acme')).toMatch(/schedules and workflows have ended.*2 open/s);
+  const body = hiredBody(people, { at: new Date(Date.UTC(2026, 0, 1)) });
+  expect(await sendDelivery(world.webhookUrl, { body, key: world.webhookKey })).toBe(410);
+  await withSchedules(async (client, { reconcile }) => {
+    expect(await everyOf(client, reconcile)).toBeUndefined();
+    const running = client.workflow.list({ query: 'TenantId = "acme" and ExecutionStatus = "Running"' });
+    const left: string[] = [];
+    for await (const { workflowId } of running)
+      if (workflowId.startsWith(reconcile.split('/', 1)[0] ?? '')) left.push(workflowId);
+    expect(left).toEqual([]);
+  });
+}, 180_000);
+
+test('file secrets rotated, taken away and restored during a burst: every hire ends, exactly once', async () => {
+  await build();
+  const people = await takeApplicants(world, 12);
+  const [partnerKey, webhookKey] = ['partner.key', 'webhook.key'].map((name) =>
+    join(world.tenantsDir, 'secrets', name),
+  ) as [string, string];
+  await hire(people.slice(0, 4));
+  const { key } = (await world.control.act('regenerateKey')) as { key: string };
+  await hire(people.slice(4, 8));
+  await rm(partnerKey);
+  await rm(webhookKey);
+  await hire(people.slice(8));
+  await until('the pause', async () => (await cli('status')).includes('acme is paused'));
+  await writeFile(webhookKey, `${world.webhookKey}\n`);
+  await writeFile(partnerKey, `${key}\n`);
+  await until('the tenant active', async () => !(await cli('status')).includes('acme is paused'));
+  // What the sender gave up is found by the next reconcile.
+  await editTenant((text) => text.replace('every: 1h', 'every: 3s'));
+  await cli('tenant', 'apply', '--yes');
+  const partner = createPartnerClient({
+    baseUrl: world.sandbox.facts['partner'] ?? '',
+    apiKey: key,
+    environment: 'sandbox',
+    allowPrivate: true,
+  });
+  const whole = { timeoutMs: 120_000, everyMs: 500 };
+  await until(
+    'twelve Employee IDs written back',
+    async () => {
+      await finishOnboardings(world.control, partner);
+      return (await writtenBack(world)).size === 12;
+    },
+    whole,
+  );
+  await partner.close();
+  await expectExactlyHired(world, people);
+}, 240_000);

@@ -1,0 +1,124 @@
+import { mkdir, writeFile } from 'node:fs/promises';
+import { join } from 'node:path';
+import { afterEach, beforeEach, describe, expect, test } from 'vitest';
+import { applyDefinitions, listAppliedTenants } from '../../src/store/applied-tenants.ts';
+import type { Store } from '../../src/store/open-store.ts';
+import { removeTenant } from '../../src/store/tenant-acts.ts';
+import { createKnownTenants } from '../../src/tenants/known-tenants.ts';
+import { loadTenants } from '../../src/tenants/load-tenants.ts';
+import { planApplication } from '../../src/tenants/plan-application.ts';
+import { startWithFolder } from '../../src/tenants/start-with-folder.ts';
+import { freshStore, kinds } from '../store/stores.ts';
+import { ACME, makeTenantsFolder, removeTenantsFolder } from './acme.ts';
+
+let dir: string;
+
+beforeEach(async () => {
+  dir = await makeTenantsFolder();
+  await put('acme.yaml', ACME);
+});
+afterEach(() => removeTenantsFolder(dir));
+
+function put(name: string, text: string): Promise<void> {
+  return writeFile(join(dir, name), text);
+}
+
+function plan(store: Store) {
+  return planApplication(store, dir, { secrets: 'skip' });
+}
+
+async function apply(store: Store): Promise<void> {
+  expect(await applyDefinitions(store, (await plan(store)).applications, 'ada')).toBe(true);
+}
+
+async function refused(store: Store): Promise<string> {
+  const error: unknown = await plan(store).catch((reason: unknown) => reason);
+  return error instanceof Error ? error.message : 'not refused';
+}
+
+describe.each(kinds)('a folder against what is applied in %s', (kind) => {
+  test('is applied at the first start, and nothing of it at later ones', async () => {
+    const { store, other } = await freshStore(kind);
+    await Promise.all([startWithFolder(store, dir), startWithFolder(other, dir)]);
+    expect(await listAppliedTenants(store)).toMatchObject([{ tenantId: 'acme', appliedBy: 'first start' }]);
+    await put('acme.yaml', ACME.replace('deadline: 30d', 'deadline: 9d'));
+    await startWithFolder(store, join(dir, 'gone'));
+    expect((await listAppliedTenants(store))[0]?.files[join(dir, 'acme.yaml')]).toContain('deadline: 30d');
+  });
+
+  test('is what it was before: the applied tenant means what its file meant, mapping included', async () => {
+    const { store } = await freshStore(kind);
+    await put('acme.yaml', `${ACME}mapping: map.yaml\n`);
+    await put('map.yaml', 'fields:\n  department: { constant: People }\n');
+    const [loaded] = await loadTenants(dir);
+    await apply(store);
+    await put('map.yaml', 'no longer a mapping');
+    const known = createKnownTenants();
+    await known.take(await listAppliedTenants(store));
+    expect(known.get('acme')).toEqual(loaded);
+  });
+
+  test('shows each setting that is new, changed or gone, and nothing for one that is the same', async () => {
+    const { store } = await freshStore(kind);
+    await put('acme.yaml', `${ACME}mapping: map.yaml\n`);
+    await put('map.yaml', 'fields:\n  department: { constant: People }\n');
+    await apply(store);
+    expect(await plan(store)).toEqual({ applications: [], same: ['acme'], absent: [] });
+    await put('map.yaml', 'fields:\n  department: { constant: Staff }\n');
+    await put(
+      'acme.yaml',
+      `${ACME.replace(', deadline: 30d', '')}mapping: map.yaml\nnotify: https://hooks.example.com/a\n`,
+    );
+    const { applications } = await plan(store);
+    expect(applications[0]?.changes.toSorted()).toEqual([
+      '+ notify: https://hooks.example.com/a',
+      '- policies.onboarding.deadline: 30d',
+      '~ map.yaml.fields.department.constant: People -> Staff',
+    ]);
+    await put('acme.yaml', `# a comment\n${ACME}`);
+    await put('map.yaml', 'fields: {}\n');
+    await put('beta.yaml', ACME.replace('tenant: acme', 'tenant: beta').replace('acme-hr', 'beta-hr'));
+    expect((await plan(store)).applications.map(({ tenantId, kind: what }) => [tenantId, what])).toEqual([
+      ['acme', 'changed'],
+      ['beta', 'new'],
+    ]);
+  });
+
+  test('never passes an id on to another company, not even that of a removed tenant', async () => {
+    const { store } = await freshStore(kind);
+    await apply(store);
+    await put('acme.yaml', ACME.replace('company: "17"', 'company: "18"'));
+    expect(await refused(store)).toMatch(/acme\.yaml:\d+:\d+ The tenant "acme" is of company 17.*new id/);
+    await removeTenant(store, { tenantId: 'acme', by: 'ada' });
+    expect(await refused(store)).toContain('is of company 17');
+    await put('acme.yaml', ACME);
+    expect((await plan(store)).applications).toMatchObject([{ kind: 'back' }]);
+  });
+
+  test('is checked against the whole fleet: one connection name is one HRIS', async () => {
+    const { store } = await freshStore(kind);
+    await apply(store);
+    const elsewhere = join(dir, 'more');
+    await mkdir(elsewhere);
+    const beta = ACME.replace('tenant: acme', 'tenant: beta').replace('hr.sqlite', 'other.sqlite');
+    await writeFile(join(elsewhere, 'beta.yaml'), beta);
+    await expect(planApplication(store, elsewhere, { secrets: 'skip' })).rejects.toThrow(
+      /beta\.yaml:\d+:\d+ "acme-hr" already names another HRIS/,
+    );
+    await writeFile(join(elsewhere, 'beta.yaml'), beta.replace('acme-hr', 'beta-hr'));
+    expect(await planApplication(store, elsewhere, { secrets: 'skip' })).toMatchObject({ absent: ['acme'] });
+  });
+});
+
+test('a definition that cannot be read is the trouble of its own tenant', async () => {
+  const { store } = await freshStore('sqlite');
+  await put('beta.yaml', ACME.replace('tenant: acme', 'tenant: beta').replace('acme-hr', 'beta-hr'));
+  await apply(store);
+  await store.kysely.updateTable('tenants').set({ files: '{}' }).where('tenant_id', '=', 'beta').execute();
+  const known = createKnownTenants();
+  await known.take(await listAppliedTenants(store));
+  expect(known.all().map(({ tenant }) => tenant)).toEqual(['acme']);
+  expect(known.unreadable()).toEqual(['beta']);
+  expect(() => known.get('beta')).toThrow(expect.objectContaining({ action: 'reauthorize' }));
+  expect(() => known.get('nobody')).toThrow('hirebridge tenant apply');
+});
