@@ -16,7 +16,7 @@ export function readAdvertisedBudget(headers: Record<string, unknown>, now: numb
   const remaining = numberOf(/\br=(\d+)/.exec(fields)?.[1] ?? either(headers, 'remaining'));
   const reset = numberOf(/\bt=(\d+)/.exec(fields)?.[1] ?? either(headers, 'reset'));
   if (remaining === undefined || reset === undefined) return undefined;
-  return { remaining, resetMs: Math.max(0, resetMs(reset, now)) };
+  return { remaining, resetMs: Math.max(0, resetMs(reset, serverNow(headers['date'], now))) };
 }
 
 function either(headers: Record<string, unknown>, name: string): unknown {
@@ -31,4 +31,10 @@ function numberOf(value: unknown): number | undefined {
 function resetMs(reset: number, now: number): number {
   if (reset < 1e8) return reset * 1000;
   return (reset < 1e11 ? reset * 1000 : reset) - now;
+}
+
+/** An instant is of the server's clock, which may differ from ours by minutes. */
+function serverNow(date: unknown, now: number): number {
+  const at = typeof date === 'string' ? Date.parse(date) : Number.NaN;
+  return Number.isNaN(at) ? now : at;
 }

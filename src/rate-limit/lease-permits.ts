@@ -48,14 +48,14 @@ export interface SharedRateLimitState extends SavedRateLimit {
 /** Raised when what is saved changes its shape: what another version learned is learned again. */
 const RATE_LIMIT_VERSION = 1;
 
-/** A process leases the permits of so many ms, or one. */
-export const SHARE_MS = 250;
+/** A process leases the permits of so many ms, or one: a saturated tenant costs less than two writes a second. */
+export const SHARE_MS = 600;
 /** A process that did not ask for so long no longer shares. */
 const SHARER_MS = 2_000;
 
 /**
  * One exchange with the shared rate limit, pure: reports the answers, gives back what is not used, and leases the
- * permits that fall into the next 250 ms, live before bulk. Permits never lie further ahead, so a cut, a pause or a
+ * permits that fall into the next 600 ms, live before bulk. Permits never lie further ahead, so a cut, a pause or a
  * live request of another process waits no longer than that.
  */
 export function leasePermits(
@@ -82,7 +82,7 @@ export function leasePermits(
     validFrom,
     askInMs,
     perSecond: limiter.save().rate,
-    mostInFlight: most === undefined ? undefined : shareOf(most, Object.keys(sharers), asked.sharer),
+    mostInFlight: most === undefined ? undefined : shareOf(most, Object.keys(sharers), asked.sharer, now),
     othersInFlight: Object.entries(sharers).reduce((n, [id, one]) => (id === asked.sharer ? n : n + one.inFlight), 0),
   };
   const changed = permits.length + asked.answers.length + back > 0 || isDue;
@@ -103,7 +103,7 @@ function validFromOf(limiter: RateLimiter, now: number, offset: number): number 
   return pausedUntil > now ? pausedUntil - offset - 1 : 0;
 }
 
-/** Permits for those that wait and have none, as far as the next 250 ms reach. */
+/** Permits for those that wait and have none, as far as a share reaches. */
 function grant(
   limiter: RateLimiter,
   clock: { at: number },
@@ -131,8 +131,12 @@ function sharersNow(known: Sharers, { sharer, inFlight }: Asked, now: number): S
   return { ...Object.fromEntries(others), [sharer]: { at: now, inFlight } };
 }
 
-/** Divided evenly, so that no process needs to ask before each request; everybody has at least one. */
-function shareOf(most: number, ids: readonly string[], own: string): number {
-  const place = ids.toSorted().indexOf(own);
-  return Math.max(1, Math.floor(most / ids.length) + (place < most % ids.length ? 1 : 0));
+/**
+ * Divided evenly, so that no process needs to ask before each request. Where there are fewer than processes, they take
+ * turns.
+ */
+function shareOf(most: number, ids: readonly string[], own: string, now: number): number {
+  const turn = Math.floor(now / SHARER_MS);
+  const place = (ids.toSorted().indexOf(own) + turn) % ids.length;
+  return Math.floor(most / ids.length) + (place < most % ids.length ? 1 : 0);
 }

@@ -3,6 +3,7 @@ import { ConnectorError } from '../errors.ts';
 import { type Asked, type Granted, leasePermits, SHARE_MS, type SharedRateLimitState } from './lease-permits.ts';
 import { MOST_LIVE_IN_ROW } from './permits.ts';
 import type { Priority, RateLimitAnswer, RateLimitKeeper } from './rate-limit.ts';
+import { createSentRequests, onOwnClock } from './sent-requests.ts';
 
 /**
  * Changes the shared rate limit as if nobody else did meanwhile; `change` may run several times. `now` is of the clock
@@ -28,7 +29,7 @@ const LEAST_MS = 20;
 const OUTAGE_MS = 1_000;
 
 /**
- * A rate limit that processes share: permits are leased in shares of one request or 250 ms, answers are reported with
+ * A rate limit that processes share: permits are leased in shares of one request or 600 ms, answers are reported with
  * the next lease, a 429 at once. A process with nothing to send and nothing to report does not ask. While the store is
  * unreachable everybody waits.
  */
@@ -58,6 +59,7 @@ class LeasedRateLimit implements SharedRateLimit {
   /** Permits used since the last exchange: as many are expected again. */
   #used = 0;
   #inFlight = 0;
+  readonly #sent = createSentRequests();
   #mostInFlight = Number.POSITIVE_INFINITY;
   #othersInFlight = 0;
   #syncing: Promise<void> | undefined;
@@ -99,23 +101,24 @@ class LeasedRateLimit implements SharedRateLimit {
       };
       signal?.addEventListener('abort', onAbort, { once: true });
       queue.push(waiter);
-      // A live request asks at once, however long bulk was told to wait.
-      if (priority === 'live') this.#askAt = 0;
+      // A live request that finds no permit of this process asks at once, however long bulk was told to wait.
+      if (this.#queues.live.length > this.#permits.length) this.#askAt = 0;
       this.#next();
     });
   }
 
   answered(answer: RateLimitAnswer): void {
-    this.#answers.push({ ...answer, inFlight: this.#inFlight + this.#othersInFlight });
+    const sentAt = onOwnClock(answer.sentAt);
+    this.#answers.push({ ...answer, sentAt, inFlight: this.#sent.inFlightAt(sentAt) ?? this.#inFlight });
     this.#inFlight = Math.max(0, this.#inFlight - 1);
-    const now = Date.now();
+    const now = performance.now();
     this.#tellAt = Math.min(this.#tellAt, answer.status === 429 || answer.status === 503 ? now : now + TELL_MS);
     this.#next();
   }
 
   waitMs(priority: Priority): number {
     const ahead = priority === 'live' ? this.#queues.live.length : this.#waiting();
-    return Math.max(0, this.#pausedUntil - Date.now()) + (ahead * 1000) / this.#perSecond;
+    return Math.max(0, this.#pausedUntil - performance.now()) + (ahead * 1000) / this.#perSecond;
   }
 
   async close(): Promise<void> {
@@ -130,7 +133,7 @@ class LeasedRateLimit implements SharedRateLimit {
   /** Uses the permits that are due, and plans what comes next. */
   #next(): void {
     clearTimeout(this.#timer);
-    const now = Date.now();
+    const now = performance.now();
     while ((this.#permits[0] ?? Number.POSITIVE_INFINITY) <= now && this.#useNext()) this.#permits.shift();
     if (this.#closed) return;
     const syncAt = this.#syncAt();
@@ -159,6 +162,7 @@ class LeasedRateLimit implements SharedRateLimit {
     this.#liveInRow = isBulkDue ? 0 : this.#liveInRow + 1;
     if (waiter === undefined) return false;
     this.#inFlight += 1;
+    this.#sent.note(this.#inFlight + this.#othersInFlight);
     this.#used += 1;
     waiter.go();
     return true;
@@ -175,20 +179,20 @@ class LeasedRateLimit implements SharedRateLimit {
     const answers = this.#answers.splice(0);
     this.#tellAt = Number.POSITIVE_INFINITY;
     const unused = this.#dropUnused();
-    const asked: Asked = {
+    const asked: Omit<Asked, 'localNow'> = {
       live: this.#queues.live.length,
       bulk: Math.max(this.#queues.bulk.length, this.#expected() - this.#queues.live.length),
       own: [...this.#permits],
       unused,
       answers,
-      localNow: Date.now(),
       sharer: this.#sharer,
       inFlight: this.#inFlight,
     };
     this.#used = 0;
     try {
       const granted = await this.#changeRateLimit((saved, now) =>
-        leasePermits({ ...asked, random: this.#random }, saved, now),
+        // Its own clock is read when the store's is known: round trips and retries would make permits come early.
+        leasePermits({ ...asked, localNow: performance.now(), random: this.#random }, saved, now),
       );
       this.#take(granted);
       this.#isAway = false;
@@ -196,22 +200,22 @@ class LeasedRateLimit implements SharedRateLimit {
       if (!this.#isAway) this.#onOutage(error);
       this.#isAway = true;
       this.#answers.unshift(...answers);
-      this.#askAt = Date.now() + OUTAGE_MS;
+      this.#askAt = performance.now() + OUTAGE_MS;
       this.#tellAt = answers.length > 0 ? this.#askAt : Number.POSITIVE_INFINITY;
     }
-    this.#syncedAt = Date.now();
+    this.#syncedAt = performance.now();
   }
 
   /** Requests expected within the next share: whoever sends one at a time has none waiting when permits are leased. */
   #expected(): number {
-    const elapsed = Date.now() - this.#syncedAt;
+    const elapsed = performance.now() - this.#syncedAt;
     return elapsed > 2 * SHARE_MS ? 0 : Math.ceil((this.#used * SHARE_MS) / Math.max(elapsed, LEAST_MS));
   }
 
   /** Permits that nobody waits for, or that passed unused while too many calls were under way: others may have them. */
   #dropUnused(): number {
     const isIdle = this.#waiting() === 0 && this.#used === 0;
-    const latest = isIdle ? Number.POSITIVE_INFINITY : Date.now() - SHARE_MS;
+    const latest = isIdle ? Number.POSITIVE_INFINITY : performance.now() - SHARE_MS;
     const kept = this.#permits.filter((permit) => permit > latest);
     const dropped = this.#permits.length - kept.length;
     this.#permits = kept;
@@ -226,9 +230,9 @@ class LeasedRateLimit implements SharedRateLimit {
     this.#permits = this.#permits.filter((permit) => permit >= validFrom);
     this.#permits.push(...permits);
     this.#permits.sort((a, b) => a - b);
-    // A share lasts 250 ms; asking a little earlier, and never in step with the others, leaves no gap.
-    const share = SHARE_MS * (0.75 + 0.25 * this.#random());
-    this.#askAt = askInMs === undefined ? 0 : Date.now() + Math.max(askInMs, share);
+    // Asking a little before a share ends, and never in step with the others, leaves no gap.
+    const share = SHARE_MS * (0.85 + 0.15 * this.#random());
+    this.#askAt = askInMs === undefined ? 0 : performance.now() + Math.max(askInMs, share);
   }
 }
 

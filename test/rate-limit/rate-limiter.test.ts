@@ -191,6 +191,14 @@ describe('headers', () => {
       { 'x-ratelimit-remaining': '0', 'x-ratelimit-reset': String(now - 4) },
       { remaining: 0, resetMs: 0 },
     ],
+    [
+      {
+        date: new Date(now - 300_000).toUTCString(),
+        'x-ratelimit-remaining': '3',
+        'x-ratelimit-reset': String(now / 1000 - 290),
+      },
+      { remaining: 3, resetMs: 10_000 },
+    ],
     [{ 'x-ratelimit-remaining': 'many', 'x-ratelimit-reset': '1' }, undefined],
   ])('%j say %j', (headers, expected) => expect(readAdvertisedBudget(headers, now)).toEqual(expected));
 

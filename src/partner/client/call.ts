@@ -119,7 +119,8 @@ async function send(
     await beforeWrite?.();
     return await sendRequest(pool, request);
   } catch (error) {
-    rateLimit.answered({ sentAt: Date.now(), status: 0 });
+    // An answer whose body cannot be read has a status all the same, and a 429 is a 429.
+    rateLimit.answered({ sentAt: Date.now(), status: isConnectorError(error) ? (error.status ?? 0) : 0 });
     throw error;
   }
 }
