@@ -5,7 +5,7 @@ import type { HireRecords } from '../store/hire-records.ts';
 export interface StoryLine {
   /** UTC. */
   at: string;
-  kind: 'event' | 'hire' | 'call' | 'plan' | 'hold' | 'answer' | 'link';
+  kind: 'event' | 'hire' | 'read' | 'call' | 'plan' | 'hold' | 'answer' | 'link';
   /** Ids, names and codes; no personal data. */
   text: string;
 }
@@ -33,7 +33,8 @@ function tellEvents({ deliveries }: HireRecords): Told[] {
 
 function tellCourse({ hire, links }: HireRecords): Told[] {
   const { state, step } = hire;
-  const begun = state === 'before-go-live' ? 'recorded as hired before go-live' : `opened, period ${hire.period}`;
+  const begun =
+    state === 'before-go-live' ? 'recorded as hired before go-live' : `read as hired; opened, period ${hire.period}`;
   const ended = state === 'done' ? 'done: written back, and read again as written' : `ended: ${state}`;
   const made = links.map(
     (link): Told => ({
@@ -46,6 +47,7 @@ function tellCourse({ hire, links }: HireRecords): Told[] {
     hire.ended_at === null ? [{ at: hire.updated_at, kind: 'hire', text: `${state}, at ${step}` }] : [];
   return [
     { at: hire.opened_at, kind: 'hire', text: begun },
+    { at: hire.onboarding_read_at, kind: 'read', text: `onboarding is ${hire.onboarding_status}` },
     ...made,
     ...now,
     { at: hire.ended_at, kind: 'hire', text: ended },
@@ -66,7 +68,11 @@ function tellCalls({ intents }: HireRecords): Told[] {
 function tellPlans({ plans }: HireRecords): Told[] {
   return plans.flatMap(
     ({ plan_id: id, mapping_hash: mapping, planned_at: plannedAt, applied_at: appliedAt }): Told[] => [
-      { at: plannedAt, kind: 'plan', text: `${id} saved, by mapping ${shortVersion(mapping)}` },
+      {
+        at: plannedAt,
+        kind: 'plan',
+        text: `person and HR system read; ${id} saved, by mapping ${shortVersion(mapping)}`,
+      },
       { at: appliedAt, kind: 'plan', text: `${id} applied` },
     ],
   );

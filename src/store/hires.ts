@@ -121,7 +121,11 @@ export async function updateHire(
 ): Promise<void> {
   const update = store.kysely
     .updateTable('hires')
-    .set({ ...change, updated_at: store.now })
+    .set({
+      ...change,
+      updated_at: store.now,
+      ...(typeof change.onboarding_status === 'string' ? { onboarding_read_at: store.now } : {}),
+    })
     .where('tenant_id', '=', key.tenantId)
     .where('job_candidate_id', '=', key.jobCandidateId)
     .where('period', '=', key.period)

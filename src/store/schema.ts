@@ -80,6 +80,8 @@ interface HireTable {
   /** Second and later enrolments of one period. */
   enrolment: number;
   onboarding_status: string | null;
+  /** When it was first read as it stands. */
+  onboarding_read_at: number | null;
   employee_id: string | null;
   employee_number: string | null;
   opened_at: number;

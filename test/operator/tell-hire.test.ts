@@ -1,6 +1,6 @@
 import { expect, onTestFinished, test } from 'vitest';
 import { readHire } from '../../src/operator/read-hires.ts';
-import { insertHires } from '../../src/store/hires.ts';
+import { insertHires, updateHire } from '../../src/store/hires.ts';
 import { answerHold, closeHold, openHold } from '../../src/store/holds.ts';
 import { insertDelivery } from '../../src/store/inbox.ts';
 import { decideIntent, openIntent } from '../../src/store/intents.ts';
@@ -19,6 +19,7 @@ test('a hire tells its events, calls, plans, holds and answers in their order, a
   await insertDelivery(store, { ...DELIVERY, bodyHash: 'a', ids: { jobCandidateId: ['12'] }, body });
   await insertDelivery(store, { ...DELIVERY, bodyHash: 'b', ids: { jobCandidateId: ['512'] }, body });
   await insertHires(store, [{ ...KEY, state: 'open' }]);
+  await updateHire(store, KEY, { onboarding_status: 'completed' });
   const pinned = { email: 'jane@example.com' };
   const intent = await openIntent(store, { ...KEY, verb: 'enrol:1', attempt: 1, pinned, budgetMs: 1 });
   if (intent !== undefined) await decideIntent(store, intent, 'done', { id: 'enrolment-7' });
@@ -31,14 +32,15 @@ test('a hire tells its events, calls, plans, holds and answers in their order, a
   const { story } = await readHire(store, 'acme', '12');
   expect(story.map(({ kind, text }) => `${kind} ${text}`)).toEqual([
     'event candidate.hired (waiting)',
-    expect.stringMatching(/^hire opened, period 1/),
+    expect.stringMatching(/^hire read as hired; opened, period 1/),
+    'read onboarding is completed',
     expect.stringMatching(/^hire open, at/),
     'call enrol:1, attempt 1: about to be sent',
     'call enrol:1, attempt 1: done {"id":"enrolment-7"}',
     'hold MAPPING_INCOMPLETE: Fill it in.',
     'answer MAPPING_INCOMPLETE: retry, by ann',
     'hold MAPPING_INCOMPLETE closed',
-    expect.stringMatching(/^plan \S+ saved, by mapping 0123456789ab$/),
+    expect.stringMatching(/^plan person and HR system read; \S+ saved, by mapping 0123456789ab$/),
   ]);
   const times = story.map(({ at }) => at);
   expect(times).toEqual([...times].sort());

@@ -127,6 +127,7 @@ async function createHires(db: Kysely<unknown>): Promise<void> {
     .addColumn('onboarding_reference', 'text')
     .addColumn('enrolment', 'integer', (c) => c.notNull())
     .addColumn('onboarding_status', 'text')
+    .addColumn('onboarding_read_at', 'bigint')
     .addColumn('employee_id', 'text')
     .addColumn('employee_number', 'text')
     .addColumn('opened_at', 'bigint', (c) => c.notNull())
