@@ -14,6 +14,7 @@ import { addMapping } from './mapping.ts';
 import { addOpenApi } from './openapi.ts';
 import { example } from './options.ts';
 import { exitCodeOf, printError } from './print-error.ts';
+import { addRateLimit } from './rate-limit.ts';
 import { addReference } from './reference.ts';
 import { addSandbox } from './sandbox.ts';
 import { addServe } from './serve.ts';
@@ -39,6 +40,7 @@ const COMMANDS = [
   addMapping,
   addExplain,
   addStatus,
+  addRateLimit,
   addCheck,
   addDoctor,
   addSandbox,

@@ -63,7 +63,7 @@ export function createPermits(now: () => number, saved: SavedPermits): Permits {
     const wait = waitFor(priority, at);
     if (priority === 'live') saved.liveUntil = wait > 0 ? at + wait + POLL_MS : -1e6;
     if (wait > 0) return wait;
-    take(priority, at, 1000 / rate);
+    take(saved, priority, at, 1000 / rate);
     return 0;
   }
 
@@ -76,15 +76,6 @@ export function createPermits(now: () => number, saved: SavedPermits): Permits {
     // The next permit is for the other one; it is never taken ahead of time, which would trip a limit without a burst.
     const yields = priority === 'live' ? isBulkDue : !isBulkDue && at < saved.liveUntil;
     return Math.max(yields ? POLL_MS : 0, wait);
-  }
-
-  function take(priority: Priority, at: number, interval: number): void {
-    const isBusy = at <= saved.tat + 1;
-    saved.busy += BUSY.memory * ((isBusy ? 1 : 0) - saved.busy);
-    saved.tat = Math.max(saved.tat, at) + interval;
-    if (priority === 'bulk') saved.bulkTat = Math.max(saved.bulkTat, at) + interval / saved.bulkShare;
-    if (saved.canary !== 'none') saved.canary = { outAt: at };
-    saved.liveInRow = priority === 'live' ? saved.liveInRow + 1 : 0;
   }
 
   return {
@@ -108,4 +99,13 @@ export function createPermits(now: () => number, saved: SavedPermits): Permits {
     },
     isBusy: () => saved.busy >= BUSY.least,
   };
+}
+
+function take(saved: SavedPermits, priority: Priority, at: number, interval: number): void {
+  const isBusy = at <= saved.tat + 1;
+  saved.busy += BUSY.memory * ((isBusy ? 1 : 0) - saved.busy);
+  saved.tat = Math.max(saved.tat, at) + interval;
+  if (priority === 'bulk') saved.bulkTat = Math.max(saved.bulkTat, at) + interval / saved.bulkShare;
+  if (saved.canary !== 'none') saved.canary = { outAt: at };
+  saved.liveInRow = priority === 'live' ? saved.liveInRow + 1 : 0;
 }

@@ -98,11 +98,11 @@ const doubled = changed(2).change;
 export const tuning: readonly BankServer[] = [
   token(5, 10),
   token(40, 40),
-  token(4, 1),
   windowed('fixed', 15, 1),
   windowed('fixed', 100, 10),
   windowed('fixed', 900, 60),
   windowed('log', 50, 5),
+  token(4, 1),
   windowed('log', 1200, 60),
   windowed('counter', 240, 60),
   both(8, 240),

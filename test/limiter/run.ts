@@ -20,7 +20,7 @@ const goals = {
 };
 const NOISY_USED = 0.85;
 
-/** Each server of one half of the bank, with and without Retry-After; every row the mean (and the worst) of the seeds. */
+/** Each server of one half of the bank, with and without Retry-After; a row is the mean and the worst of the seeds. */
 function main(): void {
   const servers = (values.half === 'tuning' ? tuning : validation).filter(({ name }) => name.includes(values.only));
   const first = values.half === 'tuning' ? 100 : 9_000;
