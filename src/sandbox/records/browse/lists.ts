@@ -27,7 +27,7 @@ export const LISTS: Record<string, Source> = {
       (select count(*) from job_candidates where candidate_id = c.id) as applications, c.created_at as createdAt
       from candidates c`,
     alias: 'c',
-    search: `concat_ws(' ', c.body ->> 'firstName', c.body ->> 'lastName', c.email, c.body ->> 'currentJobTitle')`,
+    search: { person: 'c.id' },
     order: 'c.id desc',
   },
   applications: {
@@ -37,7 +37,7 @@ export const LISTS: Record<string, Source> = {
       from job_candidates a join candidates c on c.id = a.candidate_id join jobs j on j.id = a.job_id
       join stages s on s.id = a.stage_id`,
     alias: 'a',
-    search: `concat_ws(' ', c.body ->> 'firstName', c.body ->> 'lastName', c.email, ${JOB_TITLE})`,
+    search: { person: 'a.candidate_id' },
     jobId: 'a.job_id = ?',
     status: "iif(a.rejected = 1, 'REJECTED', s.type) = ?",
     order: 'a.id desc',

@@ -1,5 +1,6 @@
 import type { SQLInputValue } from 'node:sqlite';
 import type { Context } from '../../context.ts';
+import { searchPeople } from '../candidates/candidate-search.ts';
 
 /** What the page for people asks of a list; every part may be missing. */
 export interface Asked {
@@ -30,17 +31,25 @@ export interface Source {
   select: string;
   /** Of the table whose rows are listed, for `company_id` and the order. */
   alias: string;
-  search: string;
+  /** The text that is searched, or a candidate's id: people are found by the index of the API's own search. */
+  search: string | { person: string };
   jobId?: string;
   status?: string;
   order: string;
+}
+
+function searched(ctx: Context, { search }: Source, text = ''): [string, string | undefined] {
+  if (text === '') return ['', undefined];
+  if (typeof search === 'string') return [`instr(lower(${search}), lower(?)) > 0`, text];
+  const ids = JSON.stringify([...searchPeople(ctx, 'searchTerm', text)]);
+  return [`${search.person} in (select value from json_each(?))`, ids];
 }
 
 /** One more row than shown is read: that there are more is told without counting them. */
 export function readRows(ctx: Context, source: Source, asked: Asked): Rows {
   const filters: [sql: string | undefined, value: SQLInputValue | undefined][] = [
     [`${source.alias}.company_id = ?`, ctx.company.id],
-    [`instr(lower(${source.search}), lower(?)) > 0`, asked.search === '' ? undefined : asked.search],
+    searched(ctx, source, asked.search),
     [source.jobId, asked.jobId],
     [source.status, asked.status === '' ? undefined : asked.status],
   ];
