@@ -1,4 +1,4 @@
-import { mkdirSync } from 'node:fs';
+import { closeSync, existsSync, mkdirSync, openSync } from 'node:fs';
 import { dirname } from 'node:path';
 import { Kysely, type KyselyPlugin, PostgresDialect, type RawBuilder, sql } from 'kysely';
 import pg from 'pg';
@@ -22,6 +22,8 @@ export interface OpenOptions {
   now?: () => number;
   /** SQLite: a commit survives this process, and not always the machine's end; it waits for no disk. */
   relaxed?: boolean;
+  /** SQLite: a file or folder that is made here may be read by this user alone. */
+  ownerOnly?: boolean;
   /** Postgres connections at most. */
   poolSize?: number;
 }
@@ -41,13 +43,19 @@ export function openDatabase<Tables>(url: string, options: OpenOptions = {}): Da
 }
 
 function openSqlite<Tables>(file: string, options: OpenOptions): Database<Tables> {
-  if (file !== ':memory:') mkdirSync(dirname(file), { recursive: true });
+  if (file !== ':memory:') makeFile(file, options.ownerOnly === true);
   const database = openSqliteFile(file);
   if (options.relaxed === true) database.exec('pragma synchronous = normal');
   const now = options.now ?? Date.now;
   database.function('hirebridge_now', { directOnly: true }, () => now());
   const kysely = new Kysely<Tables>({ dialect: new NodeSqliteDialect(database), plugins: options.plugins ?? [] });
   return { kysely, kind: 'sqlite', now: sql<number>`hirebridge_now()`, close: () => kysely.destroy() };
+}
+
+/** SQLite gives the files beside it (-wal, -shm) the mode of the database. */
+function makeFile(file: string, ownerOnly: boolean): void {
+  mkdirSync(dirname(file), { recursive: true, ...(ownerOnly ? { mode: 0o700 } : {}) });
+  if (ownerOnly && !existsSync(file)) closeSync(openSync(file, 'a', 0o600));
 }
 
 function openPostgres<Tables>(url: string, options: OpenOptions): Database<Tables> {

@@ -26,7 +26,7 @@ export interface OpenStoreOptions extends OpenOptions {
  */
 export async function openStore(url: string, options: OpenStoreOptions = {}): Promise<Store> {
   const { migrate = 'always', ...rest } = options;
-  const database = openDatabase<Tables>(url, rest);
+  const database = openDatabase<Tables>(url, { ...rest, ownerOnly: true });
   try {
     await bringUpToDate(database, migrate);
     return { ...database, installationId: await readInstallationId(database) };

@@ -118,6 +118,8 @@ const policies = z.strictObject({
   cancel: z.strictObject({ grace: duration.default(3_600_000) }).prefault({}),
   changeLimits: z.strictObject({ cancellationsPerHour: z.int().min(0).default(3) }).prefault({}),
   credits: z.strictObject({ canaryEvery: interval.default(900_000) }).prefault({}),
+  /** How long the store keeps what a hire was made of once the hire is over. */
+  retention: z.strictObject({ plans: duration.default(30 * 86_400_000) }).prefault({}),
 });
 
 /** How often a stream runs by itself (never, where `every` is absent), and what differs from its default mapping. */

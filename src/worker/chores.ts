@@ -1,6 +1,7 @@
 import pLimit from 'p-limit';
 import type { ActivityDeps } from '../../activities/deps.ts';
 import { forgetTrouble } from '../store/alarms.ts';
+import { purgeBodies, purgePlans } from '../store/retention.ts';
 import { listTenantStates } from '../store/tenant-states.ts';
 import type { Tenant } from '../tenants/schema.ts';
 import { within } from '../within.ts';
@@ -11,6 +12,7 @@ import { resumePaused } from './resume-paused.ts';
 
 /** An activity that nobody tries any more has no alarm, and neither has a value that nobody sends any more. */
 const DAY_MS = 86_400_000;
+const HOUR_MS = 3_600_000;
 /** Chores of all tenants at once. */
 const MOST_AT_ONCE = 16;
 /** A chore that fails is tried this often at least. */
@@ -23,8 +25,9 @@ const CLOSE_MS = 5_000;
 type Chore = (tenant: Tenant, signal: AbortSignal) => Promise<boolean>;
 
 /**
- * What a worker does on a timer: reports new holds, tries paused tenants again, and checks that each HRIS answers. Each
- * tenant's chore stands alone: one that hangs is not begun again, and keeps no other from its turn.
+ * What a worker does on a timer: reports new holds, tries paused tenants again, checks that each HRIS answers, and
+ * clears what is kept for a time. Each tenant's chore stands alone: one that hangs is not begun again, and keeps no
+ * other from its turn.
  */
 export function startChores(
   deps: ActivityDeps,
@@ -36,11 +39,18 @@ export function startChores(
   const notify = createNotifier(deps);
   const checkHris = createHrisCheck(deps);
 
+  const purge: Chore = async ({ tenant, policies }) => {
+    await purgePlans(deps.store, tenant, policies.retention.plans);
+    return true;
+  };
+
   async function round(): Promise<void> {
     for (const kind of ['activity-failing', 'unknown-value'] as const) await forgetTrouble(deps.store, kind, DAY_MS);
+    await purgeBodies(deps.store, 7 * DAY_MS);
     const states = new Map((await listTenantStates(deps.store)).map((row) => [row.tenant_id, row.state]));
     for (const tenant of tenants()) {
       runner.begin('notify', notify, tenant);
+      runner.begin('purge', purge, tenant, HOUR_MS);
       if (states.get(tenant.tenant) === 'paused')
         runner.begin('resume', (one) => resumePaused(deps, one.tenant), tenant);
       else runner.begin('check HRIS', checkHris, tenant, everyMs * HRIS_EVERY);

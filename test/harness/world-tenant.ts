@@ -32,7 +32,11 @@ export interface WorldOptions {
 /** The one tenant of a world. */
 export const TENANT = 'acme';
 
-export interface TenantFacts extends WorldOptions {
+export interface TenantFacts extends Partial<WorldOptions> {
+  /** Default: the one tenant of a world. */
+  tenant?: string;
+  /** Where its notifications go. */
+  notify?: string;
   partnerUrl: string;
   apiKey: string;
   webhookKey: string;
@@ -43,29 +47,32 @@ export interface TenantFacts extends WorldOptions {
 
 /** Writes the world's tenant: its file and its secrets. */
 export async function writeTenant(tenantsDir: string, facts: TenantFacts): Promise<void> {
-  const secrets = join(tenantsDir, 'secrets');
+  const { tenant = TENANT } = facts;
+  const folder = tenant === TENANT ? 'secrets' : `secrets-${tenant}`;
+  const secrets = join(tenantsDir, folder);
   await mkdir(secrets);
   await writeFile(join(secrets, 'partner.key'), `${facts.apiKey}\n`);
   await writeFile(join(secrets, 'webhook.key'), `${facts.webhookKey}\n`);
   const hris = Object.entries(facts.hris ?? {}).map(([name, value]) => `  ${name}: ${JSON.stringify(value)}\n`);
+  const notify = facts.notify === undefined ? '' : `notify: ${facts.notify}\n`;
   const policies =
     facts.policies ?? 'onboarding: { flow: "{flow}" }\n  reconcile: { every: 1h }\n  cancel: { grace: 2s }';
   await writeFile(
-    join(tenantsDir, `${TENANT}.yaml`),
-    `tenant: ${TENANT}
+    join(tenantsDir, `${tenant}.yaml`),
+    `tenant: ${tenant}
 partner:
   baseUrl: ${facts.partnerUrl}
   environment: sandbox
-  apiKey: file:secrets/partner.key
+  apiKey: file:${folder}/partner.key
   company: "${facts.company}"
-  webhookKeys: [file:secrets/webhook.key]
+  webhookKeys: [file:${folder}/webhook.key]
   allowPrivateAddress: true
 hris:
   kind: sql
-  connection: acme-hr
+  connection: ${tenant}-hr
   url: ${JSON.stringify(facts.hrisUrl)}
 ${hris.join('')}policies:
   ${policies.replaceAll('{flow}', facts.flowId)}
-${facts.writeBack === undefined ? '' : `writeBack:\n  ${facts.writeBack}\n`}`,
+${facts.writeBack === undefined ? '' : `writeBack:\n  ${facts.writeBack}\n`}${notify}`,
   );
 }

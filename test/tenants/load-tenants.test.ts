@@ -44,6 +44,7 @@ describe('a good file', () => {
           cancel: { grace: 3_600_000 },
           changeLimits: { cancellationsPerHour: 3 },
           credits: { canaryEvery: 900_000 },
+          retention: { plans: 2_592_000_000 },
         },
         streams: { jobs: {}, candidates: {} },
         writeBack: { employeeId: 'number', status: 'hired', values: [] },

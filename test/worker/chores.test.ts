@@ -32,7 +32,8 @@ async function depsOver(probe: Probe = works): Promise<ActivityDeps> {
 }
 
 function tenantOf(tenant: string, notify?: string, allowPrivateAddress = true): Tenant {
-  return { tenant, partner: { allowPrivateAddress }, notify } as unknown as Tenant;
+  const policies = { retention: { plans: 1_000 } };
+  return { tenant, partner: { allowPrivateAddress }, policies, notify } as unknown as Tenant;
 }
 
 /** An address on this machine; what was posted there. */

@@ -14,7 +14,9 @@ export async function up(db: Kysely<unknown>): Promise<void> {
   await createAudit(db);
   await createInbox(db);
   await createHires(db);
+  await createIntents(db);
   await createIdentity(db);
+  await createPlans(db);
   await createHolds(db);
   await createAlarms(db);
   await db.schema
@@ -94,6 +96,12 @@ async function createInbox(db: Kysely<unknown>): Promise<void> {
     .addColumn('done_at', 'bigint')
     .addPrimaryKeyConstraint('inbox_key', ['tenant_id', 'body_hash'])
     .execute();
+  await db.schema
+    .createIndex('inbox_bodies')
+    .on('inbox')
+    .columns(['received_at'])
+    .where(sql<boolean>`body <> ''`)
+    .execute();
   await db.schema.createIndex('inbox_due').on('inbox').columns(['tenant_id', 'state', 'due_at']).execute();
   await db.schema
     .createTable('webhook_refusals')
@@ -136,12 +144,16 @@ async function createHires(db: Kysely<unknown>): Promise<void> {
     .addPrimaryKeyConstraint('hires_key', ['tenant_id', 'job_candidate_id', 'period'])
     .execute();
   await db.schema.createIndex('hires_by_candidate').on('hires').columns(['tenant_id', 'candidate_id']).execute();
+  await db.schema.createIndex('hires_by_job').on('hires').columns(['tenant_id', 'job_id', 'state']).execute();
   await db.schema.createIndex('hires_by_state').on('hires').columns(['tenant_id', 'state']).execute();
   await db.schema
     .createIndex('hires_by_enrolment')
     .on('hires')
     .columns(['tenant_id', 'onboarding_candidate_id'])
     .execute();
+}
+
+async function createIntents(db: Kysely<unknown>): Promise<void> {
   await db.schema
     .createTable('intents')
     .addColumn('tenant_id', 'text', (c) => c.notNull())
@@ -156,6 +168,17 @@ async function createHires(db: Kysely<unknown>): Promise<void> {
     .addColumn('result', 'text')
     .addColumn('decided_at', 'bigint')
     .addPrimaryKeyConstraint('intents_key', ['tenant_id', 'verb', 'job_candidate_id', 'period', 'attempt'])
+    .execute();
+  await db.schema
+    .createIndex('intents_by_hire')
+    .on('intents')
+    .columns(['tenant_id', 'job_candidate_id', 'period'])
+    .execute();
+  await db.schema
+    .createIndex('intents_kept')
+    .on('intents')
+    .columns(['tenant_id'])
+    .where(sql<boolean>`pinned <> '{}'`)
     .execute();
 }
 
@@ -191,7 +214,7 @@ async function createIdentity(db: Kysely<unknown>): Promise<void> {
     .execute();
 }
 
-async function createHolds(db: Kysely<unknown>): Promise<void> {
+async function createPlans(db: Kysely<unknown>): Promise<void> {
   await db.schema
     .createTable('plans')
     .addColumn('plan_id', 'text', (c) => c.primaryKey())
@@ -203,6 +226,20 @@ async function createHolds(db: Kysely<unknown>): Promise<void> {
     .addColumn('planned_at', 'bigint', (c) => c.notNull())
     .addColumn('applied_at', 'bigint')
     .execute();
+  await db.schema
+    .createIndex('plans_by_hire')
+    .on('plans')
+    .columns(['tenant_id', 'job_candidate_id', 'period'])
+    .execute();
+  await db.schema
+    .createIndex('plans_kept')
+    .on('plans')
+    .columns(['tenant_id'])
+    .where(sql<boolean>`change <> '{}'`)
+    .execute();
+}
+
+async function createHolds(db: Kysely<unknown>): Promise<void> {
   await db.schema
     .createTable('holds')
     .addColumn('hold_id', 'text', (c) => c.primaryKey())
@@ -220,6 +257,11 @@ async function createHolds(db: Kysely<unknown>): Promise<void> {
     .addColumn('answered_by', 'text')
     .addColumn('closed_at', 'bigint')
     .addColumn('notified_at', 'bigint')
+    .execute();
+  await db.schema
+    .createIndex('holds_of_hire')
+    .on('holds')
+    .columns(['tenant_id', 'job_candidate_id', 'period'])
     .execute();
   await db.schema.createIndex('holds_open').on('holds').columns(['tenant_id', 'closed_at']).execute();
   await db.schema

@@ -1,0 +1,65 @@
+import { sql } from 'kysely';
+import type { Store } from './open-store.ts';
+
+/** Rows that one statement clears; the next round goes on. */
+const BATCH = 500;
+/** What a purged JSON column holds. */
+const PURGED = '{}';
+
+/** Clears the bodies of deliveries that came longer ago: they hold people, and their ids are kept beside them. */
+export async function purgeBodies(store: Store, afterMs: number): Promise<number> {
+  const old = store.kysely
+    .selectFrom('inbox')
+    .select(['tenant_id', 'body_hash'])
+    .where('body', '!=', sql.lit(''))
+    .where('received_at', '<=', ago(store, afterMs))
+    .orderBy('received_at')
+    .limit(BATCH);
+  const { numUpdatedRows } = await store.kysely
+    .with('old', () => old)
+    .updateTable('inbox')
+    .set({ body: '' })
+    .where(({ eb, refTuple, selectFrom }) =>
+      eb(
+        refTuple('tenant_id', 'body_hash'),
+        'in',
+        selectFrom('old').select(['tenant_id', 'body_hash']).$asTuple('tenant_id', 'body_hash'),
+      ),
+    )
+    .executeTakeFirstOrThrow();
+  return Number(numUpdatedRows);
+}
+
+/** Clears plans and pinned requests of a tenant's hires that were over longer ago. */
+export async function purgePlans(store: Store, tenantId: string, afterMs: number): Promise<number> {
+  const plans = await store.kysely
+    .updateTable('plans')
+    .set({ change: PURGED })
+    .where('tenant_id', '=', tenantId)
+    .where('change', '!=', sql.lit(PURGED))
+    .where((eb) => eb.exists(hireOver(store, 'plans', afterMs)))
+    .executeTakeFirstOrThrow();
+  const intents = await store.kysely
+    .updateTable('intents')
+    .set({ pinned: PURGED })
+    .where('tenant_id', '=', tenantId)
+    .where('pinned', '!=', sql.lit(PURGED))
+    .where((eb) => eb.exists(hireOver(store, 'intents', afterMs)))
+    .executeTakeFirstOrThrow();
+  return Number(plans.numUpdatedRows + intents.numUpdatedRows);
+}
+
+/** The hire of a row in this table, if it ended so long ago. */
+function hireOver(store: Store, table: 'plans' | 'intents', afterMs: number) {
+  return store.kysely
+    .selectFrom('hires')
+    .select('hires.period')
+    .where('hires.tenant_id', '=', sql.ref<string>(`${table}.tenant_id`))
+    .where('hires.job_candidate_id', '=', sql.ref<string>(`${table}.job_candidate_id`))
+    .where('hires.period', '=', sql.ref<number>(`${table}.period`))
+    .where('hires.ended_at', '<=', ago(store, afterMs));
+}
+
+function ago(store: Store, ms: number) {
+  return sql<number>`${store.now} - ${sql.lit(ms)}`;
+}

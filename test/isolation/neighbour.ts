@@ -1,0 +1,83 @@
+import { randomBytes } from 'node:crypto';
+import { createWriteStream } from 'node:fs';
+import { join } from 'node:path';
+import { ensureHrisSchema } from '../../src/hris/sql/ensure-hris-schema.ts';
+import { createPartnerClient } from '../../src/partner/client/create-partner-client.ts';
+import { contract } from '../../src/partner/contract/index.ts';
+import { type ControlClient, createControlClient } from '../../src/sandbox/control/client.ts';
+import { landings } from '../../src/streams/streams.ts';
+import { startProcess } from '../harness/run-product.ts';
+import type { World } from '../harness/world.ts';
+import { type Applicant, defineStartDate, listApplicants } from '../harness/world-people.ts';
+import { TENANT, writeTenant } from '../harness/world-tenant.ts';
+import { type SwitchableProxy, startSwitchableProxy } from './switchable-proxy.ts';
+
+/** The tenant that has its worst day. */
+export const NEIGHBOUR = 'globex';
+
+export interface NeighbourOptions {
+  candidates: number;
+  /** People hired long ago. */
+  hired: number;
+  notify?: string;
+  /** Its HR system, instead of a file of its own. */
+  hrisUrl?: string;
+}
+
+/** A second tenant in the same store and worker, with a sandbox and an HR system of its own. */
+export interface Neighbour {
+  control: ControlClient;
+  /** People on a job who may be hired; none are listed of a large company. */
+  applicants: Applicant[];
+  /** Between the product and its partner. */
+  line: SwitchableProxy;
+  close(): Promise<void>;
+}
+
+/** Added before the world's worker and receiver start. */
+export async function addNeighbour(world: World, options: NeighbourOptions): Promise<Neighbour> {
+  const webhookKey = `whk_${randomBytes(16).toString('hex')}`;
+  const apiKey = `sk_test_${randomBytes(11).toString('hex')}`;
+  const flags = {
+    seed: 11,
+    jobs: 3,
+    candidates: options.candidates,
+    hired: options.hired,
+    port: 0,
+    'control-port': 0,
+    'webhook-url': world.webhookUrl.replace(TENANT, NEIGHBOUR),
+    'webhook-key': webhookKey,
+    key: apiKey,
+  };
+  const args = Object.entries(flags).flatMap(([name, value]) => [`--${name}`, `${value}`]);
+  const out = createWriteStream(join(world.dir, 'neighbour.log'));
+  const sandbox = await startProcess(['sandbox', ...args], { LOG_FORMAT: 'json', LOG_LEVEL: 'error' }, out);
+  const { partner: baseUrl = '', company = '', control = '' } = sandbox.facts;
+  const partner = createPartnerClient({ baseUrl, apiKey, environment: 'sandbox', allowPrivate: true });
+  const line = await startSwitchableProxy(Number(new URL(baseUrl).port));
+  const { items: flows } = await partner.readAll(contract.onboarding.listFlows);
+  const isSmall = options.candidates <= 1_000;
+  await defineStartDate(partner, isSmall);
+  const applicants = isSmall ? await listApplicants(partner) : [];
+  const hrisUrl = options.hrisUrl ?? `sqlite:${join(world.dir, 'neighbour-hris.db')}`;
+  if (options.hrisUrl === undefined) await ensureHrisSchema(hrisUrl, undefined, landings);
+  await writeTenant(world.tenantsDir, {
+    tenant: NEIGHBOUR,
+    partnerUrl: baseUrl.replace(new URL(baseUrl).port, `${line.port}`),
+    apiKey,
+    webhookKey,
+    company,
+    flowId: flows[0]?.flowId ?? '',
+    hrisUrl,
+    ...(options.notify === undefined ? {} : { notify: options.notify }),
+  });
+  return {
+    control: createControlClient(control),
+    applicants,
+    line,
+    async close() {
+      await Promise.all([partner.close(), line.close(), sandbox.kill()]);
+      out.end();
+    },
+  };
+}

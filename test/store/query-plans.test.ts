@@ -1,0 +1,120 @@
+import { type KyselyPlugin, type QueryId, type RootOperationNode } from 'kysely';
+import { describe, expect, onTestFinished, test } from 'vitest';
+import { forgetTrouble, noteTrouble } from '../../src/store/alarms.ts';
+import { addHints, clearHints, readHints } from '../../src/store/hints.ts';
+import { endHire } from '../../src/store/hire-states.ts';
+import {
+  hasOtherHire,
+  hiresInState,
+  hiresOfEnrolments,
+  insertHires,
+  latestHire,
+  latestHires,
+  updateHire,
+} from '../../src/store/hires.ts';
+import {
+  answersOf,
+  closeHoldsOf,
+  closeTenantHoldsLike,
+  lastAnswered,
+  openHold,
+  unnotifiedHolds,
+} from '../../src/store/holds.ts';
+import { failDelivery, finishDelivery, insertDelivery, leaseDeliveries, tenantsDue } from '../../src/store/inbox.ts';
+import { decideIntent, latestIntent, openIntent } from '../../src/store/intents.ts';
+import { openStore, type Store } from '../../src/store/open-store.ts';
+import { insertPlan, markApplied, readPlan } from '../../src/store/plans.ts';
+import { purgeBodies, purgePlans } from '../../src/store/retention.ts';
+import { freshStoreUrl, kinds } from './stores.ts';
+
+const key = { tenantId: 'acme', jobCandidateId: '7', period: 1 };
+/** Tables that grow with every hire and every event, without end. */
+const GROWING = ['inbox', 'hires', 'intents', 'plans', 'holds', 'hints', 'claims', 'links'];
+
+/** A store that keeps every query it was asked. */
+async function recordingStore(kind: (typeof kinds)[number]) {
+  const asked: { node: RootOperationNode; queryId: QueryId }[] = [];
+  const built = new WeakMap<QueryId, RootOperationNode>();
+  const recorder: KyselyPlugin = {
+    transformQuery({ node, queryId }) {
+      built.set(queryId, node);
+      return node;
+    },
+    // Parts of queries are built as well; what has a result was asked.
+    async transformResult({ result, queryId }) {
+      const node = built.get(queryId);
+      if (node !== undefined) asked.push({ node, queryId });
+      return result;
+    },
+  };
+  const url = await freshStoreUrl(kind);
+  await (await openStore(url)).close();
+  // However small the tables are here, Postgres must show whether an index would serve.
+  const options = kind === 'postgres' ? '?options=-c%20enable_seqscan%3Doff' : '';
+  const store = await openStore(url + options, { plugins: [recorder] });
+  onTestFinished(() => store.close());
+  asked.splice(0);
+  return { store, asked };
+}
+
+/** What workers and receivers ask by themselves, once each. */
+async function askEverything(store: Store): Promise<void> {
+  const delivery = { tenantId: 'acme', event: 'candidate.hired', ids: {}, body: '{}' };
+  for (const bodyHash of ['a', 'b']) await insertDelivery(store, { ...delivery, bodyHash, state: 'waiting' });
+  await tenantsDue(store);
+  const [one, other] = await leaseDeliveries(store, 'acme', 2);
+  if (one !== undefined) await finishDelivery(store, one, 'relayed');
+  if (other !== undefined) await failDelivery(store, other, 'TEST');
+  await insertHires(store, [{ ...key, state: 'open' }]);
+  await updateHire(store, key, { onboarding_candidate_id: 'oc-1' });
+  await latestHire(store, 'acme', '7');
+  await latestHires(store, 'acme', ['7']);
+  await hiresInState(store, 'acme', 'open');
+  await hasOtherHire(store, 'acme', '4', '7');
+  await hiresOfEnrolments(store, 'acme', ['oc-1']);
+  const intent = await openIntent(store, { ...key, verb: 'enrol:1', attempt: 1, pinned: {}, budgetMs: 1_000 });
+  if (intent !== undefined) await decideIntent(store, intent, 'done', null);
+  await latestIntent(store, key, 'enrol:1');
+  const planId = await insertPlan(store, key, { sourcesHash: 'h', mappingHash: 'm', change: {} });
+  await readPlan(store, planId);
+  await markApplied(store, planId);
+  await openHold(store, { ...key, code: 'TEST', message: 'A test.', answers: ['retry'] });
+  await unnotifiedHolds(store, 'acme', 50);
+  await answersOf(store, key);
+  await lastAnswered(store, key);
+  await closeHoldsOf(store, key);
+  await closeTenantHoldsLike(store, 'acme', 'HRIS_%');
+  await endHire(store, key, 'done');
+  await addHints(store, 'acme', 'people', ['1']);
+  await clearHints(store, 'acme', 'people', await readHints(store, 'acme', 'people'));
+  await noteTrouble(store, { tenantId: 'acme', kind: 'unknown-value', subject: 's', reason: 'R', message: 'm' }, 0);
+  await forgetTrouble(store, 'activity-failing', 1_000);
+  await purgeBodies(store, 1_000);
+  await purgePlans(store, 'acme', 1_000);
+}
+
+interface PlanLine {
+  detail?: string;
+  'QUERY PLAN'?: string;
+}
+
+describe.each(kinds)('query plans on %s', (kind) => {
+  test('nothing that a worker or a receiver asks by itself reads all of a table that grows without end', async () => {
+    const { store, asked } = await recordingStore(kind);
+    await askEverything(store);
+    expect(asked.length).toBeGreaterThan(30);
+    const scans: string[] = [];
+    const explain = kind === 'sqlite' ? 'explain query plan' : 'explain';
+    for (const { node, queryId } of asked.splice(0)) {
+      const compiled = store.kysely.getExecutor().compileQuery(node, queryId);
+      const { rows } = await store.kysely.executeQuery<PlanLine>({ ...compiled, sql: `${explain} ${compiled.sql}` });
+      const lines = rows.map((row) => row.detail ?? row['QUERY PLAN'] ?? '');
+      scans.push(...lines.filter(isScan).map((line) => `${line.trim()}: ${compiled.sql}`));
+    }
+    expect(scans).toEqual([]);
+  });
+});
+
+function isScan(line: string): boolean {
+  return GROWING.some((table) => new RegExp(`^SCAN ${table}\\b|Seq Scan on ${table}\\b`).test(line.trim()));
+}

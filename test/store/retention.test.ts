@@ -1,0 +1,49 @@
+import { describe, expect, test } from 'vitest';
+import { endHire } from '../../src/store/hire-states.ts';
+import { insertHires } from '../../src/store/hires.ts';
+import { insertDelivery } from '../../src/store/inbox.ts';
+import { decideIntent, openIntent } from '../../src/store/intents.ts';
+import { insertPlan, readPlan } from '../../src/store/plans.ts';
+import { purgeBodies, purgePlans } from '../../src/store/retention.ts';
+import { freshStore, kinds } from './stores.ts';
+
+const DAY_MS = 86_400_000;
+
+describe.each(kinds)('what is kept for a time, on %s', (kind) => {
+  test('the bodies of old deliveries are cleared, their ids stay, and newer ones are whole', async () => {
+    const { store } = await freshStore(kind);
+    const delivery = { tenantId: 'acme', event: 'candidate.hired', ids: { jobCandidateId: ['7'] }, body: '{"a":1}' };
+    for (const bodyHash of ['old', 'new']) await insertDelivery(store, { ...delivery, bodyHash, state: 'unknown' });
+    await store.kysely.updateTable('inbox').set({ received_at: 1 }).where('body_hash', '=', 'old').execute();
+    expect(await purgeBodies(store, 7 * DAY_MS)).toBe(1);
+    const rows = await store.kysely.selectFrom('inbox').select(['body_hash', 'ids', 'body']).execute();
+    expect(rows.toSorted((a, b) => a.body_hash.localeCompare(b.body_hash))).toEqual([
+      { body_hash: 'new', ids: '{"jobCandidateId":["7"]}', body: '{"a":1}' },
+      { body_hash: 'old', ids: '{"jobCandidateId":["7"]}', body: '' },
+    ]);
+    expect(await purgeBodies(store, 7 * DAY_MS)).toBe(0);
+  });
+
+  test('plans and pinned requests are cleared once their hire has been over for long enough', async () => {
+    const { store } = await freshStore(kind);
+    const plans: string[] = [];
+    for (const jobCandidateId of ['over', 'open']) {
+      const key = { tenantId: 'acme', jobCandidateId, period: 1 };
+      await insertHires(store, [{ ...key, state: 'open' }]);
+      const change = { givenName: 'Ada' };
+      plans.push(await insertPlan(store, key, { sourcesHash: 'h', mappingHash: 'm', change }));
+      const pinned = { email: 'ada@example.com' };
+      const intent = await openIntent(store, { ...key, verb: 'enrol:1', attempt: 1, pinned, budgetMs: 1_000 });
+      if (intent !== undefined) await decideIntent(store, intent, 'done', null);
+    }
+    await endHire(store, { tenantId: 'acme', jobCandidateId: 'over', period: 1 }, 'done');
+    expect(await purgePlans(store, 'acme', DAY_MS)).toBe(0);
+    await store.kysely.updateTable('hires').set({ ended_at: 1 }).where('job_candidate_id', '=', 'over').execute();
+    expect(await purgePlans(store, 'globex', DAY_MS)).toBe(0);
+    expect(await purgePlans(store, 'acme', DAY_MS)).toBe(2);
+    const changes = await Promise.all(plans.map(async (id) => (await readPlan(store, id)).change));
+    expect(changes).toEqual(['{}', '{"givenName":"Ada"}']);
+    const pinned = await store.kysely.selectFrom('intents').select('pinned').orderBy('job_candidate_id').execute();
+    expect(pinned.map((row) => row.pinned)).toEqual(['{"email":"ada@example.com"}', '{}']);
+  });
+});
