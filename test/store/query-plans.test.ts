@@ -23,7 +23,7 @@ import {
 import { failDelivery, finishDelivery, insertDelivery, leaseDeliveries, tenantsDue } from '../../src/store/inbox.ts';
 import { decideIntent, latestIntent, openIntent } from '../../src/store/intents.ts';
 import { openStore, type Store } from '../../src/store/open-store.ts';
-import { insertPlan, markApplied, readPlan } from '../../src/store/plans.ts';
+import { insertPlan, latestPlan, markApplied } from '../../src/store/plans.ts';
 import { purgeBodies, purgePlans } from '../../src/store/retention.ts';
 import { freshStoreUrl, kinds } from './stores.ts';
 
@@ -75,8 +75,8 @@ async function askEverything(store: Store): Promise<void> {
   const intent = await openIntent(store, { ...key, verb: 'enrol:1', attempt: 1, pinned: {}, budgetMs: 1_000 });
   if (intent !== undefined) await decideIntent(store, intent, 'done', null);
   await latestIntent(store, key, 'enrol:1');
-  const planId = await insertPlan(store, key, { sourcesHash: 'h', mappingHash: 'm', change: {} });
-  await readPlan(store, planId);
+  const planId = await insertPlan(store, key, { mappingHash: 'm', change: {} });
+  await latestPlan(store, key);
   await markApplied(store, planId);
   await openHold(store, { ...key, code: 'TEST', message: 'A test.', answers: ['retry'] });
   await unnotifiedHolds(store, 'acme', 50);
