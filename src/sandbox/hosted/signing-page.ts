@@ -8,6 +8,8 @@ import { signingToken } from '../signing-urls.ts';
 import { alert, badge, type Html, hostedPage, html } from './html.ts';
 import type { HostedPage, Visit } from './visit.ts';
 
+const TONES: Record<string, string> = { signed: 'good', sent: 'accent', opened: 'accent' };
+
 /** Where one signer reads an offer and signs it. */
 export const signingPage: HostedPage = {
   show(ctx, visit) {
@@ -45,7 +47,7 @@ function offerLines(ctx: Context, offer: Offer): Html {
 
 function signerList({ signers }: Offer, own: Signer): Html {
   const line = (one: Signer): Html =>
-    html`<li>${one.name}${one === own ? ' (you)' : ''} ${badge(one.status, one.status === 'signed' ? 'good' : '')}</li>`;
+    html`<li>${one.name}${one === own ? ' (you)' : ''} ${badge(one.status, TONES[one.status])}</li>`;
   return html`<h2>Signatures</h2><ol class="plain">${signers.map(line)}</ol>`;
 }
 

@@ -2,7 +2,8 @@ import type { Source } from './rows.ts';
 
 /** A candidate's name, or the e-mail of one who has none. */
 function name(body: string): string {
-  return `coalesce(nullif(trim(concat_ws(' ', ${body} ->> 'firstName', ${body} ->> 'lastName')), ''), ${body} ->> 'email')`;
+  const full = `trim(concat_ws(' ', ${body} ->> 'firstName', ${body} ->> 'lastName'))`;
+  return `coalesce(nullif(${full}, ''), ${body} ->> 'email')`;
 }
 
 const JOB_TITLE = "j.body ->> 'title'";
