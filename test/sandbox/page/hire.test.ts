@@ -37,6 +37,16 @@ async function choose(page: Page, field: string, label: string): Promise<void> {
   await input.fill(label);
 }
 
+/** At the address that was sent, in a window of their own. */
+async function signAsCandidate(page: Page): Promise<void> {
+  const opening = page.waitForEvent('popup');
+  await page.getByRole('link', { name: 'Signing page' }).click();
+  const signing = await opening;
+  await signing.getByRole('button', { name: 'Sign' }).click();
+  await signing.getByText('The offer is complete').waitFor();
+  await signing.close();
+}
+
 test.skipIf(executable === undefined)(
   'a hire is played from the job to the signed offer, and no id is typed',
   async () => {
@@ -69,14 +79,7 @@ test.skipIf(executable === undefined)(
     await press(page, 'Sign as Olivia Hart');
     await page.getByRole('button', { name: 'Sign as Ada Lopez' }).waitFor();
 
-    // The candidate signs at the address that was sent, in a window of their own.
-    const opening = page.waitForEvent('popup');
-    await page.getByRole('link', { name: 'Signing page' }).click();
-    const signing = await opening;
-    await signing.getByRole('button', { name: 'Sign' }).click();
-    await signing.getByText('The offer is complete').waitFor();
-    await signing.close();
-
+    await signAsCandidate(page);
     await page.reload();
     await page.getByRole('link', { name: 'Signed PDF' }).waitFor();
     await press(page, 'Hired');
