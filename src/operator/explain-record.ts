@@ -55,7 +55,7 @@ export async function explainRecord(store: Store, tenant: Tenant, jobCandidateId
   return {
     mapping: shortVersion(mapping.hash),
     ...(plan === undefined ? {} : { plan: viewPlan(plan) }),
-    employee: row?.employee_id == null ? null : { id: row.employee_id, number: row.employee_number },
+    employee: typeof row?.employee_id === 'string' ? { id: row.employee_id, number: row.employee_number } : null,
     fields: mapping.fields.map((field) => ({
       ...explainField(field, sources),
       ...(Object.hasOwn(planned, field.target) ? { planned: planned[field.target] } : {}),
