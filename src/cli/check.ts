@@ -2,7 +2,7 @@ import { existsSync } from 'node:fs';
 import { styleText } from 'node:util';
 import type { Command } from 'commander';
 import { storeFile } from '../config.ts';
-import type { CheckLine } from '../operator/check-tenant.ts';
+import type { CheckLine } from '../operator/check-line.ts';
 import { EXIT } from './exit-codes.ts';
 import { example, placesOf } from './options.ts';
 import { printJson } from './print-json.ts';

@@ -9,18 +9,10 @@ import { readWebhookFacts } from '../store/webhook-refusals.ts';
 import { loadTenantMapping, openTenantHris } from '../tenants/open-hris.ts';
 import type { Tenant } from '../tenants/schema.ts';
 import { resolveSecret } from '../tenants/secrets.ts';
+import type { CheckLine, Found } from './check-line.ts';
 import { checkWriteBack } from './check-write-back.ts';
 import { judgeWebhooks } from './judge-webhooks.ts';
 import { CALL_MS, openPartner } from './open-partner.ts';
-
-export interface CheckLine {
-  check: 'key' | 'company' | 'flow' | 'write-back' | 'hris' | 'webhooks' | 'state';
-  state: 'ok' | 'warn' | 'fail';
-  /** What was found; for a warning or a failure also the next step. */
-  message: string;
-}
-
-type Found = Omit<CheckLine, 'check'>;
 
 /** Asks both sides whether they are as the tenant file says; reads only. Without a store nothing was received yet. */
 export async function checkTenant(tenant: Tenant, store: Store | undefined): Promise<CheckLine[]> {

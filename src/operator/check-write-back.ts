@@ -1,9 +1,7 @@
 import type { PartnerClient } from '../partner/client/create-partner-client.ts';
 import { contract } from '../partner/contract/index.ts';
 import type { Tenant } from '../tenants/schema.ts';
-import type { CheckLine } from './check-tenant.ts';
-
-type Found = Omit<CheckLine, 'check'>;
+import type { Found } from './check-line.ts';
 
 /** The Employee ID is text, whatever it looks like: a number field takes only digits, the others take none. */
 const stateByType: Record<string, Found['state']> = { text: 'ok', textarea: 'ok', number: 'warn' };
@@ -30,10 +28,11 @@ export async function checkWriteBack({ writeBack }: Tenant, partner: PartnerClie
 function judgeType(customField: string | undefined, type: string): Found {
   const state = customField === undefined ? 'ok' : (stateByType[type] ?? 'fail');
   if (state === 'ok') return { state, message: 'The custom fields that are written back to exist.' };
+  const takes = state === 'warn' ? 'takes digits only' : 'takes no text';
   return {
     state,
     message:
-      `Custom field ${customField} is of type ${type}, which ${state === 'warn' ? 'takes digits only' : 'takes no text'}, ` +
+      `Custom field ${customField} is of type ${type}, which ${takes}, ` +
       'and the Employee ID is text. Name a text field in writeBack.customField.',
   };
 }

@@ -132,7 +132,7 @@ test('a key that is deactivated pauses the tenant once, and its work goes on whe
   await pausesAndResumes(
     built,
     () => built.control.act('deactivateKey'),
-    '401',
+    'UNAUTHORIZED',
     () => built.control.act('activateKey'),
   );
   await until('the write-back', async () => (await writtenBack(built)).size === 1);

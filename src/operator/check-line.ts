@@ -1,0 +1,9 @@
+/** What one look of `check` found. */
+export interface CheckLine {
+  check: 'key' | 'company' | 'flow' | 'write-back' | 'hris' | 'webhooks' | 'state';
+  state: 'ok' | 'warn' | 'fail';
+  /** What was found; for a warning or a failure also the next step. */
+  message: string;
+}
+
+export type Found = Omit<CheckLine, 'check'>;
