@@ -25,10 +25,9 @@ export function createTenantSlots(slots: number, now: () => number = () => perfo
   const holders = new Map<string, Holder>();
   const taken = (): number => [...holders.values()].reduce((sum, { running }) => sum + running, 0);
 
-  function leave(tenantId: string, holder: Holder, tookMs: number): void {
+  function leave(holder: Holder, tookMs: number): void {
     holder.running -= 1;
     holder.usualMs += (tookMs - holder.usualMs) / 8;
-    if (holder.running === 0 && holder.freeAt <= now()) holders.delete(tenantId);
   }
 
   return {
@@ -44,7 +43,7 @@ export function createTenantSlots(slots: number, now: () => number = () => perfo
         throw slotsTaken(tenantId, holder.freeAt - at);
       }
       holder.running += 1;
-      return () => leave(tenantId, holder, now() - at);
+      return () => leave(holder, now() - at);
     },
   };
 }

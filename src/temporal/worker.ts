@@ -16,7 +16,7 @@ export interface WorkerSettings {
 }
 
 /** Hires' activities at once in one process. */
-const LIVE_SLOTS = 50;
+const LIVE_SLOTS = 200;
 /** Those of reconciles and streams, each of which makes several calls at once. */
 const BULK_SLOTS = 16;
 

@@ -29,8 +29,8 @@ export interface RelayOptions extends Omit<HintSender, 'reconciles'> {
 }
 
 /** Deliveries of one tenant under way at once; whatever hangs there, the others have their own. */
-const MOST_OF_A_TENANT = 8;
-const MOST_UNDER_WAY = 64;
+const MOST_OF_A_TENANT = 32;
+const MOST_UNDER_WAY = 256;
 const DEFER_MS = 1_000;
 const NOTE_EVERY_MS = 60_000;
 const CLOSE_MS = 5_000;
@@ -80,13 +80,16 @@ async function relayUntil(stop: AbortSignal, relay: Relay, idleMs: number): Prom
   }
 }
 
-/** Begins what is due and has room: a little of every tenant, before more of any. Says whether there was anything. */
+/**
+ * Begins what is due and has room: a batch of every tenant, and its next one when that has ended, so that what arrives
+ * meanwhile about one hire is one signal. Says whether there was anything.
+ */
 async function beginDue(relay: Relay): Promise<boolean> {
   const { store, underWay } = relay;
   let begun = 0;
   for (const tenantId of await tenantsDue(store)) {
-    const room = Math.min(MOST_OF_A_TENANT - underWay.of(tenantId), MOST_UNDER_WAY - underWay.all());
-    if (room <= 0) continue;
+    const room = Math.min(MOST_OF_A_TENANT, MOST_UNDER_WAY - underWay.all());
+    if (room <= 0 || underWay.of(tenantId) > 0) continue;
     const deliveries = await leaseDeliveries(store, tenantId, room);
     const batch = { ...relay, signalHire: signalOnce(relay.signalHire) };
     for (const delivery of deliveries) underWay.begin(tenantId, () => relayDelivery(batch, delivery));
