@@ -34,7 +34,7 @@ async function prepare(world: World, { jobCandidateId, jobId }: Applicant): Prom
   await store.close();
 }
 
-test('explain tells each field’s rule, steps, value and plan; sensitive values are masked unless revealed', async () => {
+test('explain tells each field’s rule, steps, value and plan; sensitive values only on demand', async () => {
   const world = await startWorld({ temporalAddress: '127.0.0.1:1' });
   try {
     const [applicant] = await world.applicants();

@@ -45,6 +45,8 @@ function place() {
 }
 
 async function draw({ moved }) {
+  // Somebody clicked before the first company was known; what is drawn then is where they went.
+  if (company.id === 0) return;
   const { part, id } = place();
   drawn += 1;
   const mine = drawn;

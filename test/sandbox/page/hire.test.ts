@@ -12,9 +12,13 @@ async function openPage(sandbox: OpenSandbox): Promise<Page> {
   const page = await browser.newPage();
   const errors: string[] = [];
   page.on('pageerror', (error) => errors.push(error.message));
-  // Chromium also reports each answer of 400, which is what a refusal is.
+  // Chromium also writes each refusal to the console, without its address.
   page.on('console', (message) => {
-    if (message.type() === 'error' && !message.text().includes('status of 400')) errors.push(message.text());
+    if (message.type() === 'error' && !message.text().includes('Failed to load resource')) errors.push(message.text());
+  });
+  page.on('response', (response) => {
+    const status = response.status();
+    if (status > 400) errors.push(`${status} ${response.url()}`);
   });
   page.on('request', (request) => {
     if (!/^(http:\/\/127\.0\.0\.1:|data:)/.test(request.url())) errors.push(`asked for ${request.url()}`);

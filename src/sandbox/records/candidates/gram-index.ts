@@ -46,7 +46,7 @@ export class GramIndex {
   find(term: string): Int32Array {
     const found = term.length < 3 ? this.#beginningWith(term) : this.#rarestOf(term);
     // A gram is the whole of a short term; a longer one must also stand together.
-    if (term.length <= 3 && this.#isExact) return found;
+    if (term.length <= 3 && this.#isExact && isNarrow(term)) return found;
     return found.filter((id) => this.#texts.get(id)?.includes(term) === true);
   }
 
