@@ -51,7 +51,9 @@ test('every foreign call and every table written to has its failpoints, and a ca
     reads: seen.hris.reads - before.hris.reads,
     creates: seen.hris.creates,
   });
-  expect(tablesOf(passed)).toEqual(expect.arrayContaining([...seen.written]));
+  // The receiver started first, so it was the one to apply the folder of tenants and to say so in the audit.
+  const written = [...seen.written].filter((table) => table !== 'audit');
+  expect(tablesOf(passed)).toEqual(expect.arrayContaining(written));
   // Each call that began ended.
   expect(passed.filter((point) => point.endsWith('/before'))).toHaveLength(
     passed.filter((point) => point.endsWith('/after')).length,
