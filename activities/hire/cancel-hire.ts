@@ -30,7 +30,9 @@ export function cancelHire(deps: ActivityDeps, given: HireRef): ReturnType<HireA
       const hire = await reread(found);
       const { row, answers } = hire;
       const plan = planCancel({ ...ref, state: row.state, employeeId: row.employee_id, answers });
-      if (plan.mayBeBack && (await isBack(hire))) return { verdict: 'back' } as const;
+      const mayBeBack = 'verdict' in plan || plan.mayBeBack;
+      if (mayBeBack && (await isBack(hire))) return { verdict: 'back' } as const;
+      if ('verdict' in plan) return plan;
       const ended = await terminateEnrolment(hire, 'hire cancelled', sinceRead);
       if (ended.verdict === 'hold') return ended;
       await endCancelled(hire, plan.ends, lookedAt);
@@ -49,7 +51,7 @@ export function lookForReturn(deps: ActivityDeps, given: HireRef): ReturnType<Hi
     const { row, answers, store, ref } = hire;
     if (row.employee_id !== null) return { verdict: 'away' } as const;
     const plan = planCancel({ ...ref, state: row.state, employeeId: null, answers });
-    if (!plan.mayBeBack || !(await isBack(hire))) return { verdict: 'away' } as const;
+    if ('verdict' in plan || !plan.mayBeBack || !(await isBack(hire))) return { verdict: 'away' } as const;
     // Whoever answered meanwhile is heard first.
     return { verdict: (await closeUnanswered(store, ref)) ? 'back' : 'away' } as const;
   });

@@ -1,6 +1,7 @@
 import { ConnectorError } from '../errors.ts';
 import { asksToCancel } from '../hire/answers.ts';
 import type { HireState } from '../hire/hire-state.ts';
+import { type Held, held } from '../hire/holds.ts';
 
 interface CancelledHire {
   jobCandidateId: string;
@@ -17,10 +18,15 @@ interface CancelPlan {
   mayBeBack: boolean;
 }
 
-/** Ends a hire that has no employee: by a person's word, or because its person left the stage. */
-export function planCancel({ jobCandidateId, state, employeeId, answers }: CancelledHire): CancelPlan {
-  if (employeeId !== null) throw hasEmployee(jobCandidateId, employeeId);
-  if (asksToCancel(answers)) return { ends: 'cancelled', mayBeBack: false };
+/**
+ * Ends a hire that has no employee: by a person's word, or because its person left the stage. One that has an employee
+ * by now, whose answer came late, is a question.
+ */
+export function planCancel({ jobCandidateId, state, employeeId, answers }: CancelledHire): CancelPlan | Held {
+  const asked = asksToCancel(answers);
+  if (employeeId !== null && asked) throw hasEmployee(jobCandidateId, employeeId);
+  if (employeeId !== null) return held('LEFT_AFTER_EMPLOYEE', { jobCandidateId, employeeId });
+  if (asked) return { ends: 'cancelled', mayBeBack: false };
   return { ends: 'left', mayBeBack: state === 'open' };
 }
 

@@ -27,6 +27,11 @@ test('a hire with an employee is never cancelled, whoever asks', () => {
   expect(() => planCancel({ ...hire, employeeId: '7', answers: byPerson })).toThrow(refused);
 });
 
+test('somebody who left before the employee’s late answer came is a question with answers that end it', () => {
+  const asked = { code: 'LEFT_AFTER_EMPLOYEE', answers: ['keep', 'left', 'retry'] };
+  expect(planCancel({ ...hire, employeeId: '7' })).toMatchObject({ verdict: 'hold', hold: asked });
+});
+
 const sent = { outcome: 'open', give_up_at: 5_000, now: 4_000 } as const;
 
 test.each([
@@ -52,7 +57,9 @@ test.each(['before-go-live', 'done', 'cancelled', 'kept'] as const)(
 );
 
 test('the refusal to cancel names hire and employee, and says what to do', () => {
-  expect(() => planCancel({ ...hire, employeeId: '7' })).toThrow(/Job candidate 5012 .* employee 7 .* HR system/);
+  expect(() => planCancel({ ...hire, employeeId: '7', answers: byPerson })).toThrow(
+    /Job candidate 5012 .* employee 7 .* HR system/,
+  );
 });
 
 test.each([
