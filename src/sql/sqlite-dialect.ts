@@ -1,4 +1,3 @@
-import { randomUUID } from 'node:crypto';
 import { DatabaseSync, type SQLInputValue, type StatementSync } from 'node:sqlite';
 import { setImmediate as otherWork } from 'node:timers/promises';
 import { type DatabaseConnection, type Driver, SqliteAdapter, SqliteDialect, SqliteDriver } from 'kysely';
@@ -39,25 +38,30 @@ const lastOf = new Map<string, Promise<void>>();
  * the very thread that has to finish the other's transaction, until the busy timeout.
  */
 class TurnTakingDriver extends SqliteDriver {
-  readonly #file: string;
+  /** Undefined for a database in memory: it is small, nobody shares it, and nothing has to come in between. */
+  readonly #file: string | undefined;
   #endTurn: () => void = () => undefined;
 
-  constructor(file: string, database: DatabaseSync) {
+  constructor(database: DatabaseSync) {
     super({ database: asKyselyDatabase(database) });
-    this.#file = file;
+    this.#file = database.location() ?? undefined;
   }
 
   override async acquireConnection(): Promise<DatabaseConnection> {
+    if (this.#file !== undefined) await this.#takeTurn(this.#file);
+    return await super.acquireConnection();
+  }
+
+  async #takeTurn(file: string): Promise<void> {
     await letOthersWork();
-    const before = lastOf.get(this.#file);
+    const before = lastOf.get(file);
     const { promise, resolve } = Promise.withResolvers<void>();
-    lastOf.set(this.#file, promise);
+    lastOf.set(file, promise);
     await before;
     this.#endTurn = () => {
-      if (lastOf.get(this.#file) === promise) lastOf.delete(this.#file);
+      if (lastOf.get(file) === promise) lastOf.delete(file);
       resolve();
     };
-    return await super.acquireConnection();
   }
 
   override async releaseConnection(): Promise<void> {
@@ -72,8 +76,7 @@ export class NodeSqliteDialect extends SqliteDialect {
 
   constructor(database: DatabaseSync) {
     super({ database: asKyselyDatabase(database) });
-    // An in-memory database has no file, and nobody to share it with.
-    this.#driver = new TurnTakingDriver(database.location() ?? randomUUID(), database);
+    this.#driver = new TurnTakingDriver(database);
   }
 
   override createDriver(): Driver {

@@ -42,7 +42,7 @@ test('two connections of one process to one file never wait for each other’s t
 });
 
 test('a thousand statements in a row let the event loop turn between them', async () => {
-  const database = openDatabase<Counters>('sqlite::memory:');
+  const database = openDatabase<Counters>(`sqlite:${join(await scratchFolder(), 'row.db')}`);
   let turns = 0;
   const timer = setInterval(() => (turns += 1), 1);
   try {
