@@ -2,7 +2,7 @@ import { entryOf } from '../../src/hire/answers.ts';
 import type { HireActivities } from '../../src/hire/hire-activities.ts';
 import type { HireRef } from '../../src/hire/hire-ref.ts';
 import type { HoldRequest } from '../../src/hire/holds.ts';
-import { endHire } from '../../src/store/hire-states.ts';
+import { endHire, lockHire } from '../../src/store/hire-states.ts';
 import { readHireRow } from '../../src/store/hires.ts';
 import { closeHold, openHold as insertHold, readHold } from '../../src/store/holds.ts';
 import { releaseClaim } from '../../src/store/identity.ts';
@@ -15,9 +15,24 @@ export async function openHold(
   { hold, ...ref }: HireRef & { hold: HoldRequest },
 ): ReturnType<HireActivities['openHold']> {
   const { tenantId, jobCandidateId, period } = ref;
-  const { holdId, fresh } = await insertHold(store, { tenantId, jobCandidateId, period, ...hold });
+  const { holdId, fresh } = await unlessOver(store, ref, (open) =>
+    insertHold(open, { tenantId, jobCandidateId, period, ...hold }),
+  );
   if (fresh) log.warn({ tenantId, jobCandidateId, period, holdId, code: hold.code }, 'hire held');
   return { holdId };
+}
+
+/** Of a hire that is over nobody would take the answer; only a worker that stood still asks then. */
+async function unlessOver(
+  store: Store,
+  ref: HireRef,
+  ask: (store: Store) => Promise<{ holdId: string; fresh: boolean }>,
+): Promise<{ holdId: string; fresh: boolean }> {
+  return store.kysely.transaction().execute(async (trx) => {
+    const locked = { ...store, kysely: trx };
+    const { state } = await lockHire(locked, ref);
+    return state === 'open' || state === 'done' ? ask(locked) : { holdId: '', fresh: false };
+  });
 }
 
 /** A hire that ends without an employee has no more right to its person. */

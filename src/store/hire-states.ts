@@ -56,3 +56,14 @@ export async function recordEmployee(
     .where((eb) => eb.or([eb('employee_id', 'is', null), eb('employee_id', '=', employee.id)]))
     .execute();
 }
+
+/** The row as it stays until the end of the transaction. */
+export async function lockHire(store: Store, key: HireRef): Promise<Pick<HireRow, 'state'>> {
+  const row = store.kysely
+    .selectFrom('hires')
+    .select('state')
+    .where('tenant_id', '=', key.tenantId)
+    .where('job_candidate_id', '=', key.jobCandidateId)
+    .where('period', '=', key.period);
+  return (store.kind === 'postgres' ? row.forUpdate() : row).executeTakeFirstOrThrow();
+}
