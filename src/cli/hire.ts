@@ -3,7 +3,7 @@ import { hireStates } from '../hire/hire-state.ts';
 import type { HireView } from '../operator/read-hires.ts';
 import { example, placesOf } from './options.ts';
 import { printJson } from './print-json.ts';
-import { MOST_LISTED, renderListed } from './table.ts';
+import { listedFilter, renderListed } from './table.ts';
 import { useEmbeddedTemporal } from './up/embedded-address.ts';
 import { withStore } from './with-store.ts';
 
@@ -42,13 +42,10 @@ interface ListOptions {
   json?: boolean;
 }
 
-async function runList({ tenant, state, json }: ListOptions, command: Command): Promise<void> {
+async function runList(options: ListOptions, command: Command): Promise<void> {
+  const { state, json } = options;
   const { listHires } = await import('../operator/read-hires.ts');
-  const filter = {
-    ...(tenant === undefined ? {} : { tenantId: tenant }),
-    ...(state === undefined ? {} : { state }),
-    ...(json === true ? {} : { limit: MOST_LISTED + 1 }),
-  };
+  const filter = { ...listedFilter(options), ...(state === undefined ? {} : { state }) };
   const hires = await withStore(placesOf(command), (store) => listHires(store, filter), { mustExist: true });
   if (json === true) printJson(hires);
   else process.stdout.write(renderHires(hires));

@@ -2,10 +2,11 @@ import { type Command, Option } from 'commander';
 import type { DeliveryView } from '../operator/retry-deliveries.ts';
 import { example, placesOf } from './options.ts';
 import { printJson } from './print-json.ts';
-import { MOST_LISTED, renderListed } from './table.ts';
+import { listedFilter, renderListed } from './table.ts';
 import { withStore } from './with-store.ts';
 
 const STATES = ['undeliverable', 'other-company', 'unknown', 'waiting', 'relayed', 'ignored'] as const;
+
 export function addInbox(program: Command): void {
   const inbox = program.command('inbox').description('List webhook deliveries, and relay again what was left.');
   inbox
@@ -32,12 +33,12 @@ interface ListOptions {
   json?: boolean;
 }
 
-async function runList({ tenant, state, json }: ListOptions, command: Command): Promise<void> {
+async function runList(options: ListOptions, command: Command): Promise<void> {
+  const { state, json } = options;
   const { listDeliveries, retryableStates } = await import('../operator/retry-deliveries.ts');
   const filter = {
     states: state === undefined ? retryableStates : [state],
-    ...(tenant === undefined ? {} : { tenantId: tenant }),
-    ...(json === true ? {} : { limit: MOST_LISTED + 1 }),
+    ...listedFilter(options),
   };
   const found = await withStore(placesOf(command), (store) => listDeliveries(store, filter), { mustExist: true });
   if (json === true) return printJson(found);

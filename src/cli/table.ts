@@ -22,8 +22,16 @@ export function renderTable(head: readonly string[], rows: ReadonlyArray<Readonl
   return table.toString();
 }
 
-/** So many rows are printed. Whoever lists asks for one more, so that it is known whether there are more. */
-export const MOST_LISTED = 200;
+/** So many rows are printed. */
+const MOST_LISTED = 200;
+
+/** What is asked of the store: one row more than is printed, so that it is known whether there are more; JSON has all. */
+export function listedFilter({ tenant, json }: { tenant?: string; json?: boolean }) {
+  return {
+    ...(tenant === undefined ? {} : { tenantId: tenant }),
+    ...(json === true ? {} : { limit: MOST_LISTED + 1 }),
+  };
+}
 
 /** A table of at most `MOST_LISTED` rows, which says when there are more; for commands with --tenant and --state. */
 export function renderListed(head: readonly string[], rows: ReadonlyArray<ReadonlyArray<string | number>>): string {

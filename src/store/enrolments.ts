@@ -1,4 +1,5 @@
 import type { HireRef } from '../hire/hire-ref.ts';
+import { hireColumns } from './hire-columns.ts';
 import { updateHire } from './hires.ts';
 import type { Store } from './open-store.ts';
 
@@ -26,9 +27,7 @@ export async function recordEnrolment(
         .end(),
       updated_at: store.now,
     }))
-    .where('tenant_id', '=', key.tenantId)
-    .where('job_candidate_id', '=', key.jobCandidateId)
-    .where('period', '=', key.period)
+    .where((eb) => eb.and(hireColumns(key)))
     .where('state', '=', 'open')
     .where('enrolment', '=', nth)
     .execute();

@@ -1,5 +1,6 @@
 import type { HireRef } from '../hire/hire-ref.ts';
 import type { EndState, HireState } from '../hire/hire-state.ts';
+import { hireColumns } from './hire-columns.ts';
 import type { Store } from './open-store.ts';
 import type { HireRow } from './schema.ts';
 
@@ -13,9 +14,7 @@ export async function endHire(
   await store.kysely
     .updateTable('hires')
     .set({ state, step: 'ended', ended_at: store.now, updated_at: store.now })
-    .where('tenant_id', '=', key.tenantId)
-    .where('job_candidate_id', '=', key.jobCandidateId)
-    .where('period', '=', key.period)
+    .where((eb) => eb.and(hireColumns(key)))
     .where('state', 'in', from)
     .execute();
 }
@@ -49,9 +48,7 @@ export async function recordEmployee(
   await store.kysely
     .updateTable('hires')
     .set({ step: 'write-back', employee_id: employee.id, employee_number: employee.number, updated_at: store.now })
-    .where('tenant_id', '=', key.tenantId)
-    .where('job_candidate_id', '=', key.jobCandidateId)
-    .where('period', '=', key.period)
+    .where((eb) => eb.and(hireColumns(key)))
     .where('state', '=', 'open')
     .where((eb) => eb.or([eb('employee_id', 'is', null), eb('employee_id', '=', employee.id)]))
     .execute();
@@ -62,8 +59,6 @@ export async function lockHire(store: Store, key: HireRef): Promise<Pick<HireRow
   const row = store.kysely
     .selectFrom('hires')
     .select('state')
-    .where('tenant_id', '=', key.tenantId)
-    .where('job_candidate_id', '=', key.jobCandidateId)
-    .where('period', '=', key.period);
+    .where((eb) => eb.and(hireColumns(key)));
   return (store.kind === 'postgres' ? row.forUpdate() : row).executeTakeFirstOrThrow();
 }

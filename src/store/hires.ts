@@ -1,6 +1,7 @@
 import type { UpdateObject } from 'kysely';
 import type { HireRef } from '../hire/hire-ref.ts';
 import type { HireState } from '../hire/hire-state.ts';
+import { hireColumns } from './hire-columns.ts';
 import type { Store } from './open-store.ts';
 import type { HireRow, Tables } from './schema.ts';
 
@@ -38,9 +39,7 @@ export async function readHireRow(store: Store, key: HireRef): Promise<HireRow> 
   return store.kysely
     .selectFrom('hires')
     .selectAll()
-    .where('tenant_id', '=', key.tenantId)
-    .where('job_candidate_id', '=', key.jobCandidateId)
-    .where('period', '=', key.period)
+    .where((eb) => eb.and(hireColumns(key)))
     .executeTakeFirstOrThrow();
 }
 
@@ -66,9 +65,7 @@ async function insertRows(store: Store, hires: readonly NewHire[]): Promise<numb
     .insertInto('hires')
     .values(
       hires.map((hire) => ({
-        tenant_id: hire.tenantId,
-        job_candidate_id: hire.jobCandidateId,
-        period: hire.period,
+        ...hireColumns(hire),
         candidate_id: hire.candidateId ?? null,
         job_id: hire.jobId ?? null,
         state: hire.state,
@@ -85,8 +82,7 @@ async function insertRows(store: Store, hires: readonly NewHire[]): Promise<numb
 
 /**
  * Records who was hired before go-live, unless the baseline is complete by now: a pass that stood still must not take
- * somebody hired
- * since for an old one. Says whether it recorded them.
+ * somebody hired since for an old one. Says whether it recorded them.
  */
 export async function insertBaseline(store: Store, tenantId: string, hires: readonly NewHire[]): Promise<boolean> {
   return store.kysely.transaction().execute(async (trx) => {
@@ -126,9 +122,7 @@ export async function updateHire(
       updated_at: store.now,
       ...(typeof change.onboarding_status === 'string' ? { onboarding_read_at: store.now } : {}),
     })
-    .where('tenant_id', '=', key.tenantId)
-    .where('job_candidate_id', '=', key.jobCandidateId)
-    .where('period', '=', key.period)
+    .where((eb) => eb.and(hireColumns(key)))
     .where('state', '=', 'open');
   await (during === undefined ? update : update.where('enrolment', '=', during.enrolment)).execute();
 }
@@ -137,17 +131,14 @@ export async function updateHire(
 export function openHire(store: Store, key: HireRef) {
   const row = store.kysely
     .selectFrom('hires')
-    .where('hires.tenant_id', '=', key.tenantId)
-    .where('hires.job_candidate_id', '=', key.jobCandidateId)
-    .where('hires.period', '=', key.period)
+    .where((eb) => eb.and(hireColumns(key)))
     .where('hires.state', '=', 'open');
   return store.kind === 'postgres' ? row.forUpdate() : row;
 }
 
 /**
  * What is only right while the hire is open, with the hire kept open meanwhile. When it is over, nothing: a worker that
- * stood still is
- * late.
+ * stood still is late.
  */
 export async function whileOpen(store: Store, key: HireRef, work: (store: Store) => Promise<void>): Promise<void> {
   await store.kysely.transaction().execute(async (trx) => {

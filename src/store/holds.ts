@@ -1,5 +1,6 @@
 import { randomUUID } from 'node:crypto';
 import type { HireRef } from '../hire/hire-ref.ts';
+import { hireColumns } from './hire-columns.ts';
 import type { Store } from './open-store.ts';
 import type { HoldRow } from './schema.ts';
 
@@ -120,9 +121,7 @@ function closing(store: Store, key: HireRef) {
   return store.kysely
     .updateTable('holds')
     .set({ closed_at: store.now })
-    .where('tenant_id', '=', key.tenantId)
-    .where('job_candidate_id', '=', key.jobCandidateId)
-    .where('period', '=', key.period)
+    .where((eb) => eb.and(hireColumns(key)))
     .where('closed_at', 'is', null);
 }
 
@@ -165,9 +164,7 @@ export async function lastAnswered(store: Store, key: HireRef): Promise<HoldRow 
   return store.kysely
     .selectFrom('holds')
     .selectAll()
-    .where('tenant_id', '=', key.tenantId)
-    .where('job_candidate_id', '=', key.jobCandidateId)
-    .where('period', '=', key.period)
+    .where((eb) => eb.and(hireColumns(key)))
     .where('answered_at', 'is not', null)
     .where('opened_at', '>=', openedAt(store, key))
     .orderBy('answered_at', 'desc')
@@ -183,9 +180,7 @@ export async function answersOf(
   const rows = await store.kysely
     .selectFrom('holds')
     .select(['answer', 'answer_arguments', 'details'])
-    .where('tenant_id', '=', key.tenantId)
-    .where('job_candidate_id', '=', key.jobCandidateId)
-    .where('period', '=', key.period)
+    .where((eb) => eb.and(hireColumns(key)))
     .where('answered_at', 'is not', null)
     .where('opened_at', '>=', openedAt(store, key))
     .orderBy('answered_at')
@@ -202,7 +197,5 @@ function openedAt(store: Store, key: HireRef) {
   return store.kysely
     .selectFrom('hires')
     .select('hires.opened_at')
-    .where('hires.tenant_id', '=', key.tenantId)
-    .where('hires.job_candidate_id', '=', key.jobCandidateId)
-    .where('hires.period', '=', key.period);
+    .where((eb) => eb.and(hireColumns(key)));
 }

@@ -1,5 +1,6 @@
 import { sql } from 'kysely';
 import type { HireRef } from '../hire/hire-ref.ts';
+import { hireColumns } from './hire-columns.ts';
 import { openHire } from './hires.ts';
 import type { Store } from './open-store.ts';
 import type { ClaimRow, LinkRow } from './schema.ts';
@@ -14,8 +15,8 @@ export interface Person {
 
 /**
  * Takes the right to be the only hire that looks up, creates or links this person. Returns the claim in force: the
- * caller's own, or
- * another hire's. Undefined when there is none: a hire that is over takes none, nobody would release it.
+ * caller's own, or another hire's. Undefined when there is none: a hire that is over takes none, nobody would
+ * release it.
  */
 export async function takeClaim(
   store: Store,
@@ -55,9 +56,7 @@ export async function takeClaim(
 export async function releaseClaim(store: Store, key: HireRef): Promise<void> {
   await store.kysely
     .deleteFrom('claims')
-    .where('tenant_id', '=', key.tenantId)
-    .where('job_candidate_id', '=', key.jobCandidateId)
-    .where('period', '=', key.period)
+    .where((eb) => eb.and(hireColumns(key)))
     .execute();
 }
 
@@ -69,17 +68,13 @@ export async function moveClaim(store: Store, person: Person, from: HireRef, to:
   await store.kysely
     .updateTable('claims')
     .set({
-      tenant_id: to.tenantId,
-      job_candidate_id: to.jobCandidateId,
-      period: to.period,
+      ...hireColumns(to),
       claimed_at: store.now,
     })
     .where('connection', '=', person.connection)
     .where('partner_company', '=', person.partnerCompany)
     .where('candidate_id', '=', person.candidateId)
-    .where('tenant_id', '=', from.tenantId)
-    .where('job_candidate_id', '=', from.jobCandidateId)
-    .where('period', '=', from.period)
+    .where((eb) => eb.and(hireColumns(from)))
     .where((eb) => eb.exists(openHire(store, to).select('hires.period')))
     .execute();
 }
@@ -114,9 +109,7 @@ export async function linkEmployee(
       employee_number: employee.number,
       partner_company: person.partnerCompany,
       candidate_id: person.candidateId,
-      tenant_id: key.tenantId,
-      job_candidate_id: key.jobCandidateId,
-      period: key.period,
+      ...hireColumns(key),
       linked_at: store.now,
     })
     .onConflict((c) =>

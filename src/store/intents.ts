@@ -1,5 +1,6 @@
 import { sql } from 'kysely';
 import type { HireRef } from '../hire/hire-ref.ts';
+import { hireColumns } from './hire-columns.ts';
 import { openHire } from './hires.ts';
 import type { Store } from './open-store.ts';
 import type { IntentRow } from './schema.ts';
@@ -70,9 +71,7 @@ export async function requestUnderWay(store: Store, key: HireRef, lookedAt: numb
     .selectFrom('intents')
     .select('give_up_at')
     .select(store.now.as('now'))
-    .where('tenant_id', '=', key.tenantId)
-    .where('job_candidate_id', '=', key.jobCandidateId)
-    .where('period', '=', key.period)
+    .where((eb) => eb.and(hireColumns(key)))
     .where('outcome', '=', 'open')
     .where((eb) => eb.or([eb('give_up_at', '>', store.now), eb('sent_at', '>=', lookedAt)]))
     .orderBy('give_up_at', 'desc')

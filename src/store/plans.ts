@@ -1,5 +1,6 @@
 import { randomUUID } from 'node:crypto';
 import type { HireRef } from '../hire/hire-ref.ts';
+import { hireColumns } from './hire-columns.ts';
 import type { Store } from './open-store.ts';
 import type { PlanRow } from './schema.ts';
 
@@ -16,9 +17,7 @@ export async function insertPlan(store: Store, key: HireRef, plan: NewPlan): Pro
     .insertInto('plans')
     .values({
       plan_id: planId,
-      tenant_id: key.tenantId,
-      job_candidate_id: key.jobCandidateId,
-      period: key.period,
+      ...hireColumns(key),
       mapping_hash: plan.mappingHash,
       change: JSON.stringify(plan.change),
       planned_at: store.now,
@@ -32,9 +31,7 @@ export async function latestPlan(store: Store, key: HireRef): Promise<PlanRow | 
   return store.kysely
     .selectFrom('plans')
     .selectAll()
-    .where('tenant_id', '=', key.tenantId)
-    .where('job_candidate_id', '=', key.jobCandidateId)
-    .where('period', '=', key.period)
+    .where((eb) => eb.and(hireColumns(key)))
     .orderBy('planned_at', 'desc')
     .limit(1)
     .executeTakeFirst();

@@ -5,7 +5,7 @@ export const bug: PlantedBug = {
   patches: [
     {
       file: 'src/store/identity.ts',
-      find: "    .where('tenant_id', '=', from.tenantId)\n    .where('job_candidate_id', '=', from.jobCandidateId)\n    .where('period', '=', from.period)\n",
+      find: '    .where((eb) => eb.and(hireColumns(from)))\n',
       replace: '',
     },
   ],
