@@ -32,7 +32,7 @@ test.each([
   ['a port that is none', ['serve', '--port', '70000'], /whole number from 0 to 65535/],
   [
     'a missing tenant directory',
-    ['serve', '--tenants', '/nowhere/tenants', '--port', '0'],
+    ['serve', '--tenants', '/nowhere/tenants', '--port', '0', '--health-port', '0'],
     /\/nowhere\/tenants.*--tenants/,
   ],
 ])('%s is refused with exit code 2 and one clear line', async (_what, args, expected) => {
