@@ -10,6 +10,8 @@ export interface ActivityDeps {
   signalHire: SignalHire;
   log: Logger;
   limits: Limits;
+  /** The person who applies a plan; absent where the product works by itself. */
+  actor?: { runId: string; by: string };
   /** Tenants whose credit gate this process saw close: enrolments on their way to the socket turn back there. */
   closedGates: Set<string>;
   /** Tenants whose HR system this process saw fail: calls to it wait until its probe passes. */

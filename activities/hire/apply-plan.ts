@@ -13,9 +13,11 @@ import type { LinkRow } from '../../src/store/schema.ts';
 import type { Connection } from '../connections.ts';
 import { hireOfLink } from './claim-person.ts';
 import { personOf } from './hire-references.ts';
+import { newValues, noteWrites, sensitiveFields } from './note-writes.ts';
 import type { Planned } from './plan-employee.ts';
 import { readFindings } from './read-findings.ts';
 import { readSources } from './read-sources.ts';
+import { updateEmployee } from './update-employee.ts';
 import { CREATE_VERB, type HireContext, reread } from './with-hire.ts';
 import { type Elapsed, type OnceOptions, type Seen, settleEarlier, startClock, writeOnce } from './write-once.ts';
 
@@ -25,7 +27,8 @@ type Creation = Extract<Change, { kind: 'create' }>;
 const READ_MS = 30_000;
 
 /** Applies a saved plan, as long as what it was made from is fresh. A create happens once per hire whatever breaks. */
-export async function applyPlan(hire: HireContext, { planId, change, sources }: Planned): Promise<Applied> {
+export async function applyPlan(reading: HireContext, { planId, change, sources }: Planned): Promise<Applied> {
+  const hire = { ...reading, mapping: sources.mapping };
   const earlier = await settleCreate(hire, change);
   if (earlier !== undefined) return earlier;
   if (!sources.inside) return readAgain(hire);
@@ -51,11 +54,7 @@ async function settleCreate(hire: HireContext, change: Change): Promise<Applied 
 
 async function apply(hire: HireContext, change: Change, sinceRead: Elapsed): Promise<Applied> {
   if (change.kind === 'create') return create(hire, change, sinceRead);
-  if (change.kind === 'update')
-    await hire.connection.hris.employees.update(change.employee.id, change.fields, {
-      signal: AbortSignal.timeout(READ_MS),
-      beforeSend: () => undefined,
-    });
+  if (change.kind === 'update') await updateEmployee(hire, change.employee.id, change.fields);
   return finish(hire, { kind: 'created', ref: change.employee });
 }
 
@@ -81,6 +80,14 @@ function onceOptions(
     readLagMs: connection.hris.capabilities.readLagMs,
     look: async () => look(await reread(hire), change),
     sinceRead,
+    note: (_pinned, intent) => {
+      const sensitive = sensitiveFields(hire);
+      return noteWrites(
+        hire,
+        [{ target: 'employee', kind: 'create', changes: newValues(change.fields), sensitive }],
+        intent,
+      );
+    },
     send: (pinned, guard) => connection.hris.employees.create(change.fields, pinned.reference, guard),
   };
 }

@@ -21,6 +21,7 @@ import { adoptEnrolment } from './adopt-enrolment.ts';
 import { closeGate, openGate, turnBackAtGate } from './credits.ts';
 import { enrolmentOf, findEnrolments, lookForEnrolment } from './find-enrolment.ts';
 import { enrolmentReference } from './hire-references.ts';
+import { type HireWrite, newValues, noteWrites } from './note-writes.ts';
 import { type Seen, seePerson } from './see-person.ts';
 import { type HireContext, noteHire, withHireOrHeld } from './with-hire.ts';
 import { type Once, type SendGuard, writeOnce } from './write-once.ts';
@@ -67,6 +68,7 @@ async function enrolOnce(hire: HireContext, attempt: Attempt, seen?: Seen): Prom
     readLagMs: deps.limits.partnerLagMs,
     look: () => lookForEnrolment(connection, reference),
     sinceRead,
+    note: (request, intent) => noteWrites(hire, [enrolmentWrite(request)], intent),
     send: (request, guard) => send(connection, request, turnBackAtGate(deps, ref, gate.canary, guard)),
   });
   return settle(hire, attempt, once);
@@ -84,6 +86,12 @@ async function adoptOrWait(hire: HireContext, attempt: Attempt, waitMs: number):
   const latest = await latestIntent(store, ref, verbOf(attempt));
   if (latest !== undefined) await decideIntent(store, latest, 'done', hit);
   return adopt(hire, attempt, hit);
+}
+
+/** What the person is enrolled with is theirs: flow and reference alone are shown. */
+function enrolmentWrite({ flowId, reference, ...person }: EnrolmentRequest): HireWrite {
+  const changes = newValues({ flowId, externalRef: reference, ...person });
+  return { target: 'enrolment', kind: 'create', changes, sensitive: Object.keys(person) };
 }
 
 async function send({ partner }: Connection, pinned: EnrolmentRequest, guard: SendGuard): Promise<Enrolment> {

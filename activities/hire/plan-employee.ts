@@ -12,6 +12,7 @@ import {
 import { linkOfEmployee } from '../../src/store/identity.ts';
 import { insertPlan } from '../../src/store/plans.ts';
 import type { LinkRow } from '../../src/store/schema.ts';
+import { keepMapping } from '../keep-mapping.ts';
 import { claimPerson, hireOfLink } from './claim-person.ts';
 import { employeeReference, partnerCompanyOf } from './hire-references.ts';
 import { readFindings } from './read-findings.ts';
@@ -43,7 +44,9 @@ export async function planEmployee(
   const observed = await observe(hire, knownPerson(hire, sources, claimed.before));
   const change = plan(observed, hire.decisions);
   if ('verdict' in change) return change;
-  const planId = await insertPlan(hire.store, hire.ref, { mappingHash: hire.connection.mapping.hash, change });
+  const { mapping } = sources;
+  await keepMapping(hire.store, hire.connection.tenant, { subject: 'employee', mapping });
+  const planId = await insertPlan(hire.store, hire.ref, { mappingHash: mapping.hash, change });
   return { verdict: 'plan', planId, change, sources };
 }
 

@@ -1,9 +1,11 @@
 import type { EmployeeFields } from '../../src/hire/employee.ts';
 import { evaluateMapping, type MappingProblem } from '../../src/mapping/evaluate.ts';
+import type { Mapping } from '../../src/mapping/load-mapping.ts';
 import type { MappingSources } from '../../src/mapping/read-source.ts';
 import { readJob } from '../../src/store/jobs.ts';
 import { hiringStagesOf } from '../../src/tenants/hiring-stages.ts';
 import { readPresence } from '../presence/read-presence.ts';
+import { pinnedMapping } from './pinned-mapping.ts';
 import { type HireContext, noteHire } from './with-hire.ts';
 import { type Elapsed, startClock } from './write-once.ts';
 
@@ -13,6 +15,8 @@ export interface Sources {
   jobId: string;
   fields: EmployeeFields;
   problems: MappingProblem[];
+  /** By which they were mapped. */
+  mapping: Mapping;
   /** In a stage where an employee may be made. */
   inside: boolean;
   /** Time since the reading began. */
@@ -40,30 +44,32 @@ export async function readSources(
   }
   const { candidateId, jobId } = presence;
   await noteHire(hire, { candidate_id: candidateId, job_id: jobId });
-  const records = await readRecords(hire, presence);
-  const { fields, problems } = evaluateMapping(connection.mapping, records);
+  const mapping = await pinnedMapping(hire);
+  const records = await readRecords(hire, presence, mapping);
+  const { fields, problems } = evaluateMapping(mapping, records);
   const inside = presence.verdict === 'in';
-  return { verdict: 'read', sources: { candidateId, jobId, fields, problems, inside, sinceRead } };
+  return { verdict: 'read', sources: { candidateId, jobId, fields, problems, mapping, inside, sinceRead } };
 }
 
 async function readRecords(
   hire: HireContext,
   { jobCandidate, jobId }: { jobCandidate: Record<string, unknown>; jobId: string },
+  mapping: Mapping,
 ): Promise<MappingSources> {
   const job = await readJob(hire.store, hire.ref.tenantId, jobId);
   return {
     candidate: recordOf(jobCandidate['candidate_details']),
     job: job?.record ?? {},
     jobCandidate,
-    onboarding: await readOnboardingRecord(hire),
+    onboarding: await readOnboardingRecord(hire, mapping),
   };
 }
 
 /** Only a mapping that reads the onboarding costs the call. */
-async function readOnboardingRecord({
-  connection: { mapping, partner },
-  row,
-}: HireContext): Promise<Record<string, unknown> | undefined> {
+async function readOnboardingRecord(
+  { connection: { partner }, row }: HireContext,
+  mapping: Mapping,
+): Promise<Record<string, unknown> | undefined> {
   const wanted = mapping.fields.some((field) => field.from.some((path) => path.source === 'onboarding'));
   const id = row.onboarding_candidate_id;
   if (!wanted || id === null) return undefined;

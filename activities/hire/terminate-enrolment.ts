@@ -8,6 +8,7 @@ import type { HireRow } from '../../src/store/schema.ts';
 import type { Connection } from '../connections.ts';
 import { findEnrolments } from './find-enrolment.ts';
 import { enrolmentReference } from './hire-references.ts';
+import { noteWrites } from './note-writes.ts';
 import type { HireContext } from './with-hire.ts';
 import { type Elapsed, type OnceOptions, type Seen, settleEarlier, startClock, writeOnce } from './write-once.ts';
 
@@ -46,9 +47,16 @@ function verbOf({ enrolment }: HireRow): string {
 }
 
 function terminationOf(
-  { store, deps: { limits }, connection, ref: key, row }: HireContext,
+  hire: HireContext,
   { ids, reason, sinceRead }: { ids: readonly string[]; reason: string; sinceRead: Elapsed },
 ): Termination {
+  const {
+    store,
+    deps: { limits },
+    connection,
+    ref: key,
+    row,
+  } = hire;
   return {
     store,
     key,
@@ -58,6 +66,20 @@ function terminationOf(
     readLagMs: limits.partnerLagMs,
     look: () => lookForEnd(connection, ids),
     sinceRead,
+    note: (_pinned, { verb, attempt }) =>
+      noteWrites(
+        hire,
+        [
+          {
+            target: 'enrolment',
+            foreignId: ids.join(' '),
+            kind: 'end',
+            changes: { status: { new: 'terminated' } },
+            sensitive: [],
+          },
+        ],
+        { verb, attempt },
+      ),
     async send(body, { signal, beforeSend }) {
       for (const onboardingCandidateId of ids) {
         const request = { params: { onboardingCandidateId }, body };

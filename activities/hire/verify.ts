@@ -4,6 +4,7 @@ import { type HoldRequest, holdOf } from '../../src/hire/holds.ts';
 import { contract } from '../../src/partner/contract/index.ts';
 import { isShown, missingTargets } from '../../src/plan/judge-write-back.ts';
 import type { TargetValue } from '../../src/plan/plan-write-back.ts';
+import { verifyWrites } from '../../src/store/foreign-writes.ts';
 import type { ActivityDeps } from '../deps.ts';
 import { readMappedValues } from './read-mapped-values.ts';
 import { type HireContext, withHireOrHeld } from './with-hire.ts';
@@ -23,7 +24,10 @@ export function verify(deps: ActivityDeps, given: HireRef): Promise<Verified> {
       const customFieldId = hire.connection.tenant.writeBack.customField ?? '';
       if (!onEnrolment) expected.push({ customFieldId, value: employeeId });
       const missing = missingTargets(expected, await readShown(hire, expected));
-      if (missing.length === 0) return { verdict: 'verified' };
+      if (missing.length === 0) {
+        await verifyWrites(hire.store, hire.ref);
+        return { verdict: 'verified' };
+      }
       return { verdict: 'differs', hold: notVerified(hire.ref, missing) };
     },
     'after-employee',

@@ -2,6 +2,7 @@ import { decide } from '../../src/hire/answers.ts';
 import type { Decisions } from '../../src/hire/decisions.ts';
 import type { HireRef } from '../../src/hire/hire-ref.ts';
 import type { Held, refusalAnswers } from '../../src/hire/holds.ts';
+import type { Mapping } from '../../src/mapping/load-mapping.ts';
 import { type HireChange, readHireRow, updateHire } from '../../src/store/hires.ts';
 import { answersOf } from '../../src/store/holds.ts';
 import { latestIntent, type OpenIntent } from '../../src/store/intents.ts';
@@ -21,6 +22,8 @@ export interface HireContext {
   /** Every answer given in this period, oldest first: read each time, so that they outlive every workflow. */
   answers: Awaited<ReturnType<typeof answersOf>>;
   decisions: Decisions;
+  /** By which the person was mapped, where it is not the one in force. */
+  mapping?: Mapping;
   /** The newest attempt at making the employee. */
   creation: OpenIntent | undefined;
 }

@@ -3,7 +3,9 @@ import type { HireRef } from '../../src/hire/hire-ref.ts';
 import type { Held } from '../../src/hire/holds.ts';
 import { contract } from '../../src/partner/contract/index.ts';
 import { employeeIdToWrite, type TargetValue, targetAfterRefusal, targetOf } from '../../src/plan/plan-write-back.ts';
+import { settleWrites } from '../../src/store/foreign-writes.ts';
 import type { ActivityDeps } from '../deps.ts';
+import { type HireWrite, newValues, noteWrites, sensitiveFields } from './note-writes.ts';
 import { readMappedValues } from './read-mapped-values.ts';
 import { type HireContext, noteHire, withHireOrHeld } from './with-hire.ts';
 
@@ -38,13 +40,19 @@ export function employeeIdOf({ connection, row }: HireContext): string {
 
 /** Writes to the enrolment, or says which custom field takes the ID instead. */
 async function writeEmployeeId(
-  { connection: { tenant, partner }, ref, row }: HireContext,
+  hire: HireContext,
   employeeId: string,
 ): Promise<{ verdict: 'written' } | { verdict: 'custom-field'; customField: string } | Held> {
+  const { tenant, partner } = hire.connection;
+  const { ref, row } = hire;
   const { customField, status } = tenant.writeBack;
   const target = targetOf({ ...ref, onboardingCandidateId: row.onboarding_candidate_id }, customField);
   if (target.verdict !== 'enrolment') return target;
   const { onboardingCandidateId } = target;
+  const changes = newValues({ status, employeeId });
+  const batchId = await noteWrites(hire, [
+    { target: 'external-status', foreignId: onboardingCandidateId, kind: 'update', changes, sensitive: [] },
+  ]);
   try {
     await partner.onboarding.setExternalStatus(
       { params: { onboardingCandidateId }, body: { status, employeeId } },
@@ -53,15 +61,27 @@ async function writeEmployeeId(
     return { verdict: 'written' };
   } catch (error) {
     if (!isConnectorError(error) || error.action !== 'reject') throw error;
+    await settleWrites(hire.store, batchId, 'refused');
     const refused = { onboardingCandidateId, refusal: error.code, status: row.onboarding_status };
     return targetAfterRefusal(refused, customField);
   }
 }
 
-async function upsert({ connection: { partner }, row }: HireContext, values: readonly TargetValue[]): Promise<void> {
-  const entityId = row.candidate_id ?? '';
+async function upsert(hire: HireContext, values: readonly TargetValue[]): Promise<void> {
+  const { partner } = hire.connection;
+  const entityId = hire.row.candidate_id ?? '';
+  await noteWrites(hire, [customFieldWrite(hire, entityId, values)]);
   const body = values.map((value) => ({ ...value, entityType: 'candidate' as const, entityId }));
   const outcomes = await partner.inChunks(contract.customFieldValues.upsertBulk, { body }, { priority: 'live' });
   const failed = outcomes.find((outcome) => !outcome.ok);
   if (failed !== undefined && !failed.ok) throw failed.error;
+}
+
+/** A value that comes from a sensitive field of the employee is as sensitive in the candidate. */
+function customFieldWrite(hire: HireContext, entityId: string, values: readonly TargetValue[]): HireWrite {
+  const hidden = new Set(sensitiveFields(hire));
+  const { values: mapped } = hire.connection.tenant.writeBack;
+  const sensitive = mapped.filter(({ field }) => hidden.has(field)).map(({ customFieldId }) => customFieldId);
+  const changes = newValues(Object.fromEntries(values.map(({ customFieldId, value }) => [customFieldId, value])));
+  return { target: 'custom-fields', foreignId: entityId, kind: 'update', changes, sensitive };
 }

@@ -36,6 +36,8 @@ export interface OnceOptions<T, Pinned> {
   look: () => Promise<Seen<T>>;
   /** Time since the reading by which this write is right. */
   sinceRead: Elapsed;
+  /** Takes down what is about to be sent, beside the intent that says what became of it. */
+  note: (pinned: Pinned, intent: { verb: string; attempt: number }) => Promise<unknown>;
   send: (pinned: Pinned, guard: SendGuard) => Promise<T>;
 }
 
@@ -96,6 +98,7 @@ async function attempt<T, Pinned>(options: OnceOptions<T, Pinned>, latest: OpenI
     budgetMs: giveUpMs,
   });
   if (intent === undefined) throw outcomeUnknown(verb, giveUpMs);
+  await options.note(pinned, intent);
   try {
     const value = await options.send(pinned, guardFor(verb, giveUpMs, clock, sinceRead));
     await decideIntent(store, intent, 'done', value);

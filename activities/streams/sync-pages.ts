@@ -1,10 +1,12 @@
 import { isConnectorError } from '../../src/errors.ts';
+import { BY_ITSELF } from '../../src/store/foreign-writes.ts';
 import { assertThawed } from '../../src/store/freezes.ts';
 import { changeQuarantine, readQuarantine } from '../../src/store/quarantine.ts';
 import type { QuarantineRow, StreamRow } from '../../src/store/schema.ts';
 import { beginRun, commitPage, refuseRun, type StreamKey } from '../../src/store/streams.ts';
 import { fetchAhead } from '../../src/streams/fetch-ahead.ts';
-import { type Destination, type LandedPage, landPage, noLanding } from '../../src/streams/land-page.ts';
+import { type LandedPage, landPage, noLanding } from '../../src/streams/land-page.ts';
+import type { Destination } from '../../src/streams/land-rows.ts';
 import {
   advance,
   countsOf,
@@ -16,11 +18,13 @@ import {
   stepOf,
 } from '../../src/streams/page-outcome.ts';
 import { assertMoved, firstPageOf, PAGE_SIZE, type RecordPage, readPage } from '../../src/streams/read-page.ts';
+import { settleOpenWrites } from '../../src/streams/settle-open-writes.ts';
 import type { StreamInput, StreamStep } from '../../src/streams/stream-activities.ts';
 import { type StreamName, streams } from '../../src/streams/streams.ts';
 import type { Connection } from '../connections.ts';
 import type { ActivityDeps } from '../deps.ts';
 import { guarded } from '../guarded.ts';
+import { keepMapping } from '../keep-mapping.ts';
 
 /** Pages under way at once; a killed worker fetches at most so many and the one being written again. */
 const AHEAD = 4;
@@ -81,7 +85,11 @@ async function openReading(
   const { landing } = connection.hris;
   const mapping = connection.landings[stream];
   if (landing === undefined || mapping === undefined) throw noLanding(connection.tenant.hris.kind, stream);
-  const destination = { landing, mapping, tenant: tenantId, stream, force: run.is_full === 1 };
+  const { store } = deps;
+  await keepMapping(store, connection.tenant, { subject: stream, mapping });
+  await settleOpenWrites(store, landing, { tenant: tenantId, stream });
+  const origin = { tenantId, runId: run.run_id, mappingHash: mapping.hash, by: BY_ITSELF };
+  const destination = { landing, mapping, tenant: tenantId, stream, force: run.is_full === 1, store, origin };
   const quarantine = await readQuarantine(deps.store, key);
   return { deps, connection, key, destination, run, quarantine, before: undefined, ahead: AHEAD, rereads: 0 };
 }

@@ -51,7 +51,22 @@ export interface LandOptions {
   tenant: string;
   /** Writes every row, whatever its hash says. */
   force?: boolean;
+  /** Awaited before rows are written, with all that is about to be; nothing is written where it throws. */
+  beforeWrite?: (changes: readonly RowChange[]) => Promise<void>;
   signal: AbortSignal;
+}
+
+/** A row as the landing table holds it; `fields` are all of its columns. */
+export interface StoredRow {
+  id: string;
+  hash: string;
+  fields: EmployeeFields;
+}
+
+/** A row about to be written, and what the table holds under its id. */
+export interface RowChange {
+  row: LandingRow;
+  before: StoredRow | undefined;
 }
 
 export interface Landed {
@@ -82,6 +97,8 @@ export interface EmployeeRecord {
 export interface Landing {
   /** Writes the rows of one page whose hash is not the stored one, whole or not at all. Idempotent. */
   land(stream: string, rows: readonly LandingRow[], options: LandOptions): Promise<Landed>;
+  /** What the table holds under these ids; one that is not there is left out. */
+  read(stream: string, ids: readonly string[], options: Pick<LandOptions, 'tenant' | 'signal'>): Promise<StoredRow[]>;
 }
 
 /** Creates that a person or a job on the HRIS's side finishes. */

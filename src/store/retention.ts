@@ -63,3 +63,28 @@ function hireOver(store: Store, table: 'plans' | 'intents', afterMs: number) {
 function ago(store: Store, ms: number) {
   return sql<number>`${store.now} - ${sql.lit(ms)}`;
 }
+
+/** Clears the values of foreign writes that were made longer ago, and of plans nobody applied; names and times stay. */
+export async function purgeWrites(store: Store, tenantId: string, afterMs: number): Promise<number> {
+  const batches = store.kysely
+    .selectFrom('foreign_writes')
+    .select('batch_id')
+    .where('tenant_id', '=', tenantId)
+    .where('changes', '!=', sql.lit(PURGED))
+    .where('sent_at', '<=', ago(store, afterMs))
+    .orderBy('sent_at')
+    .limit(BATCH);
+  const writes = await store.kysely
+    .with('old', () => batches)
+    .updateTable('foreign_writes')
+    .set({ changes: PURGED, purged_at: store.now })
+    .where('batch_id', 'in', (eb) => eb.selectFrom('old').select('batch_id'))
+    .executeTakeFirstOrThrow();
+  const old = store.kysely
+    .selectFrom('saved_plans')
+    .select('plan_hash')
+    .where('tenant_id', '=', tenantId)
+    .where('planned_at', '<=', ago(store, afterMs));
+  await store.kysely.deleteFrom('saved_plan_records').where('plan_hash', 'in', old).execute();
+  return Number(writes.numUpdatedRows);
+}

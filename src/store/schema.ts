@@ -3,6 +3,7 @@ import type { HireState } from '../hire/hire-state.ts';
 import type { HireStep } from '../hire/hire-step.ts';
 import type { JobTable, QuarantineTable, StreamTable } from './stream-tables.ts';
 import type { AuditTable, InstallationTable, TenantTable } from './tenant-tables.ts';
+import type { ForeignWriteTable, MappingVersionTable, SavedPlanRecordTable, SavedPlanTable } from './write-tables.ts';
 
 /**
  * Times are milliseconds since 1970 on the database's clock. Ids of partner and HRIS are text. JSON columns are text.
@@ -26,6 +27,10 @@ export interface Tables {
   quarantine: QuarantineTable;
   rate_limits: RateLimitTable;
   evidence: EvidenceTable;
+  foreign_writes: ForeignWriteTable;
+  mapping_versions: MappingVersionTable;
+  saved_plans: SavedPlanTable;
+  saved_plan_records: SavedPlanRecordTable;
 }
 
 interface InboxTable {
@@ -214,3 +219,4 @@ export type TenantRow = Selectable<TenantTable>;
 export type AuditRow = Selectable<AuditTable>;
 export type StreamRow = Selectable<StreamTable>;
 export type QuarantineRow = Selectable<QuarantineTable>;
+export type ForeignWriteRow = Selectable<ForeignWriteTable>;

@@ -2,7 +2,8 @@ import type { FieldDef, HrisConnection } from '../hris/port.ts';
 import { findHrisAdapter, openHris } from '../hris/registry.ts';
 import { hasDefaultMapping, loadMapping, type Mapping } from '../mapping/load-mapping.ts';
 import type { Texts } from '../mapping/yaml-file.ts';
-import { landings, type StreamName, streams } from '../streams/streams.ts';
+import type { MappingVersion } from '../store/mapping-versions.ts';
+import { landings, type StreamName, streamNames, streams } from '../streams/streams.ts';
 import type { Tenant } from './schema.ts';
 import { isSecretRef, resolveSecret } from './secrets.ts';
 
@@ -25,6 +26,19 @@ export async function loadStreamMapping(tenant: Tenant, stream: StreamName): Pro
   const { name, ...record } = streams[stream].record;
   const of = { name: stream, reads: { [name]: record } };
   return loadMapping({ kind, of, fields, ...ownFile(file, tenant.files) });
+}
+
+/** A mapping that was used once, from its kept texts; undefined where this release makes something else of them. */
+export async function loadMappingVersion(tenant: Tenant, version: MappingVersion): Promise<Mapping | undefined> {
+  const { subject, file, files, hash } = version;
+  const { mapping: _own, ...rest } = tenant;
+  const stream = streamNames.find((name) => name === subject);
+  const own = file === undefined ? {} : { mapping: file };
+  const loaded =
+    stream === undefined
+      ? await loadTenantMapping({ ...rest, ...own, files })
+      : await loadStreamMapping({ ...tenant, files, streams: { ...tenant.streams, [stream]: own } }, stream);
+  return loaded?.hash === hash ? loaded : undefined;
 }
 
 /** With the texts that were applied, nothing is taken from the disk. */

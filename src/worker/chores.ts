@@ -1,7 +1,7 @@
 import pLimit from 'p-limit';
 import type { ActivityDeps } from '../../activities/deps.ts';
 import { forgetTrouble } from '../store/alarms.ts';
-import { purgeBodies, purgePlans } from '../store/retention.ts';
+import { purgeBodies, purgePlans, purgeWrites } from '../store/retention.ts';
 import { listTenantStates } from '../store/tenant-states.ts';
 import type { Tenant } from '../tenants/schema.ts';
 import { within } from '../within.ts';
@@ -41,6 +41,7 @@ export function startChores(
 
   const purge: Chore = async ({ tenant, policies }) => {
     await purgePlans(deps.store, tenant, policies.retention.plans);
+    await purgeWrites(deps.store, tenant, policies.retention.plans);
     return true;
   };
 

@@ -1,6 +1,13 @@
 import { type KyselyPlugin, type QueryId, type RootOperationNode } from 'kysely';
 import { describe, expect, onTestFinished, test } from 'vitest';
 import { forgetTrouble, noteTrouble } from '../../src/store/alarms.ts';
+import {
+  listWrites,
+  readOpenWrites,
+  recordWrites,
+  settleWrites,
+  verifyWrites,
+} from '../../src/store/foreign-writes.ts';
 import { addHints, clearHints, readHints } from '../../src/store/hints.ts';
 import { endHire } from '../../src/store/hire-states.ts';
 import {
@@ -24,12 +31,12 @@ import { failDelivery, finishDelivery, insertDelivery, leaseDeliveries, tenantsD
 import { decideIntent, latestIntent, openIntent } from '../../src/store/intents.ts';
 import { openStore, type Store } from '../../src/store/open-store.ts';
 import { insertPlan, latestPlan, markApplied } from '../../src/store/plans.ts';
-import { purgeBodies, purgePlans } from '../../src/store/retention.ts';
+import { purgeBodies, purgePlans, purgeWrites } from '../../src/store/retention.ts';
 import { freshStoreUrl, kinds } from './stores.ts';
 
 const key = { tenantId: 'acme', jobCandidateId: '7', period: 1 };
 /** Tables that grow with every hire and every event, without end. */
-const GROWING = ['inbox', 'hires', 'intents', 'plans', 'holds', 'hints', 'claims', 'links'];
+const GROWING = ['inbox', 'hires', 'intents', 'plans', 'holds', 'hints', 'claims', 'links', 'foreign_writes'];
 
 /** A store that keeps every query it was asked. */
 async function recordingStore(kind: (typeof kinds)[number]) {
@@ -78,6 +85,20 @@ async function askEverything(store: Store): Promise<void> {
   const planId = await insertPlan(store, key, { mappingHash: 'm', change: {} });
   await latestPlan(store, key);
   await markApplied(store, planId);
+  const origin = { tenantId: 'acme', runId: 'hire', mappingHash: 'm', by: 'hirebridge' };
+  const write = {
+    target: 'jobs',
+    recordId: '7',
+    kind: 'update',
+    changes: { a: { old: 1, new: 2 } },
+    sensitive: [],
+  } as const;
+  const batchId = await recordWrites(store, origin, [write]);
+  await readOpenWrites(store, 'acme', 'jobs');
+  await settleWrites(store, batchId, 'done');
+  await verifyWrites(store, key);
+  await listWrites(store, { tenantId: 'acme', recordId: '7', limit: 10 });
+  await purgeWrites(store, 'acme', 1_000);
   await openHold(store, { ...key, code: 'TEST', message: 'A test.', answers: ['retry'] });
   await unnotifiedHolds(store, 'acme', 50);
   await answersOf(store, key);

@@ -1,10 +1,11 @@
 import { describe, expect, test } from 'vitest';
+import { listWrites, recordWrites } from '../../src/store/foreign-writes.ts';
 import { endHire } from '../../src/store/hire-states.ts';
 import { insertHires } from '../../src/store/hires.ts';
 import { insertDelivery } from '../../src/store/inbox.ts';
 import { decideIntent, openIntent } from '../../src/store/intents.ts';
 import { insertPlan, latestPlan } from '../../src/store/plans.ts';
-import { purgeBodies, purgePlans } from '../../src/store/retention.ts';
+import { purgeBodies, purgePlans, purgeWrites } from '../../src/store/retention.ts';
 import { freshStore, kinds } from './stores.ts';
 
 const DAY_MS = 86_400_000;
@@ -44,5 +45,20 @@ describe.each(kinds)('what is kept for a time, on %s', (kind) => {
     expect(changes).toEqual(['{}', '{"givenName":"Ada"}']);
     const pinned = await store.kysely.selectFrom('intents').select('pinned').orderBy('job_candidate_id').execute();
     expect(pinned.map((row) => row.pinned)).toEqual(['{"email":"ada@example.com"}', '{}']);
+  });
+
+  test('values of old foreign writes are cleared; who wrote which field, and when, stays', async () => {
+    const { store } = await freshStore(kind);
+    const origin = { tenantId: 'acme', runId: 'r1', mappingHash: 'm', by: 'hirebridge' };
+    const change = { kind: 'update', changes: { title: { old: 'Cook', new: 'Chef' } }, sensitive: [] } as const;
+    for (const recordId of ['old', 'new']) await recordWrites(store, origin, [{ target: 'jobs', recordId, ...change }]);
+    await store.kysely.updateTable('foreign_writes').set({ sent_at: 1 }).where('record_id', '=', 'old').execute();
+    expect(await purgeWrites(store, 'globex', DAY_MS)).toBe(0);
+    expect(await purgeWrites(store, 'acme', DAY_MS)).toBe(1);
+    expect(await listWrites(store, { tenantId: 'acme' })).toMatchObject([
+      { record_id: 'new', changes: JSON.stringify(change.changes), purged_at: null },
+      { record_id: 'old', fields: '["title"]', changes: '{}', purged_at: expect.any(Number) as number },
+    ]);
+    expect(await purgeWrites(store, 'acme', DAY_MS)).toBe(0);
   });
 });

@@ -1,26 +1,48 @@
 import { sql } from 'kysely';
-import type { Landed, LandingRow, LandOptions } from '../port.ts';
-import type { SqlDatabase } from './database.ts';
+import type { Landed, LandingRow, LandOptions, StoredRow } from '../port.ts';
+import type { Row, SqlDatabase } from './database.ts';
 import { landingKeys as key, type LandingTable } from './landing-options.ts';
-import { toColumns } from './values.ts';
+import { cellText, toColumns, toFields } from './values.ts';
 
 /**
- * Lands one page: one query compares its hashes, one statement writes the rows that differ. No intent and no deadline
- * are needed, because the same page may land twice. Every column is written, so that a value taken away leaves its
- * row.
+ * Lands one page: one query compares its hashes, one statement writes the rows that differ; where somebody wants to
+ * know, one more reads what they replace. No intent and no deadline are needed, because the same page may land twice.
+ * Every column is written, so that a value taken away leaves its row.
  */
 export async function landRows(
   { kysely }: SqlDatabase,
   table: LandingTable,
   rows: readonly LandingRow[],
-  { tenant, force = false }: Omit<LandOptions, 'signal'>,
+  { tenant, force = false, beforeWrite }: Omit<LandOptions, 'signal'>,
 ): Promise<Landed> {
   if (rows.length === 0) return { unchanged: 0, created: 0, updated: 0 };
   const stored = await readHashes(kysely, table, tenant, rows);
   const changed = rows.filter((row) => force || stored.get(row.id) !== row.hash);
+  if (changed.length > 0 && beforeWrite !== undefined) {
+    const known = changed.filter((row) => stored.has(row.id)).map((row) => row.id);
+    const before = new Map((await readRows({ kysely }, table, tenant, known)).map((row) => [row.id, row]));
+    await beforeWrite(changed.map((row) => ({ row, before: before.get(row.id) })));
+  }
   if (changed.length > 0) await upsert(kysely, table, tenant, changed);
   const created = changed.filter((row) => !stored.has(row.id)).length;
   return { unchanged: rows.length - changed.length, created, updated: changed.length - created };
+}
+
+/** The rows under these ids, as reads show them. */
+export async function readRows(
+  { kysely }: Pick<SqlDatabase, 'kysely'>,
+  table: LandingTable,
+  tenant: string,
+  ids: readonly string[],
+): Promise<StoredRow[]> {
+  if (ids.length === 0) return [];
+  const { rows } = await sql<Row>`select * from ${sql.table(table.table)}
+    where ${sql.ref(key.tenant)} = ${tenant} and ${sql.ref(key.id)} in (${sql.join(ids)})`.execute(kysely);
+  return rows.map((row) => ({
+    id: cellText(row[key.id]),
+    hash: cellText(row[key.hash]),
+    fields: toFields(row, table),
+  }));
 }
 
 async function readHashes(

@@ -3,7 +3,7 @@ import type { SqlDatabase } from './database.ts';
 import { createHrisTables } from './ensure-hris-schema.ts';
 import { fieldDefs } from './field-options.ts';
 import { findEmployee, readEmployee } from './find.ts';
-import { landRows } from './land.ts';
+import { landRows, readRows } from './land.ts';
 import { explainLandingError } from './landing-errors.ts';
 import type { LandingTable } from './landing-options.ts';
 import { openSqlDatabase } from './open-database.ts';
@@ -81,17 +81,25 @@ function employeesOf(options: SqlOptions, reach: Reach): Employees {
 }
 
 function landingOf(options: SqlOptions, reach: Reach): Landing {
+  async function reachTable<T>(
+    stream: string,
+    signal: AbortSignal,
+    work: (database: SqlDatabase, table: LandingTable) => Promise<T>,
+  ): Promise<T> {
+    const table = landingTable(options, stream);
+    return reach(signal, async (database) => {
+      try {
+        return await work(database, table);
+      } catch (error) {
+        throw explainLandingError(error, table);
+      }
+    });
+  }
   return {
-    land: (stream, rows, { signal, ...how }) => {
-      const table = landingTable(options, stream);
-      return reach(signal, async (database) => {
-        try {
-          return await landRows(database, table, rows, how);
-        } catch (error) {
-          throw explainLandingError(error, table);
-        }
-      });
-    },
+    land: (stream, rows, { signal, ...how }) =>
+      reachTable(stream, signal, (database, table) => landRows(database, table, rows, how)),
+    read: (stream, ids, { signal, tenant }) =>
+      reachTable(stream, signal, (database, table) => readRows(database, table, tenant, ids)),
   };
 }
 

@@ -30,7 +30,7 @@ export function toColumns(
 }
 
 /** A row's columns as field values. */
-export function toFields(row: Row, options: SqlOptions): EmployeeFields {
+export function toFields(row: Row, options: { columns: Record<string, Column> }): EmployeeFields {
   return Object.fromEntries(
     Object.entries(options.columns).map(([key, column]) => [key, FROM_COLUMN[column.type](row[column.column])]),
   );

@@ -29,7 +29,8 @@ async function hired({ url, key, partner: reader, control }: Sandbox, flow: stri
   await insertHires(store, [{ ...ref, state: 'open' }]);
   const policies = { onboarding: { flow }, enrolAt: ['HIRED'], createAt: ['HIRED'], credits: { canaryEvery: 60_000 } };
   const tenant = { tenant: 'acme', policies };
-  const connection = { tenant, partner, overrides: Overrides.parse({}), keyFingerprint: 'one' };
+  const mapping = { hash: 'm', fields: [] };
+  const connection = { tenant, partner, mapping, overrides: Overrides.parse({}), keyFingerprint: 'one' };
   const deps = {
     store,
     log: pino({ level: 'silent' }),

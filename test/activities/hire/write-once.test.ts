@@ -38,6 +38,7 @@ async function scripted() {
     giveUpMs: GIVE_UP,
     readLagMs: LAG,
     sinceRead: () => 0,
+    note: async () => undefined,
     look: async (): Promise<Seen<Written>> => {
       system.looks += 1;
       const [id] = system.records;

@@ -22,10 +22,10 @@ async function tenant(wrap: (partner: PartnerClient) => PartnerClient = (partner
     return { created: fresh.length, updated: 0, unchanged: rows.length - fresh.length };
   };
   const connection = {
-    tenant: { tenant: 'acme', hris: { kind: 'memory' } },
+    tenant: { tenant: 'acme', hris: { kind: 'memory' }, streams: { candidates: {} } },
     partner: wrap(sandbox.partner),
-    hris: { landing: { land } },
-    landings: { candidates: { fields: [] } },
+    hris: { landing: { land, read: async () => [] } },
+    landings: { candidates: { fields: [], hash: 'h', files: {} } },
     keyFingerprint: 'one',
   } as unknown as Connection;
   const deps = {

@@ -1,0 +1,26 @@
+import { isConnectorError } from '../../src/errors.ts';
+import type { EmployeeFields } from '../../src/hire/employee.ts';
+import { settleWrites } from '../../src/store/foreign-writes.ts';
+import { fieldChanges } from '../../src/streams/land-rows.ts';
+import { noteWrites, sensitiveFields } from './note-writes.ts';
+import type { HireContext } from './with-hire.ts';
+
+const CALL_MS = 30_000;
+
+/** Writes these fields of an employee, and takes down what they held before. */
+export async function updateEmployee(hire: HireContext, id: string, fields: EmployeeFields): Promise<void> {
+  const { store, connection } = hire;
+  const { employees } = connection.hris;
+  const before = await employees.read(id, AbortSignal.timeout(CALL_MS));
+  const held = Object.fromEntries(Object.keys(fields).map((name) => [name, before?.fields[name] ?? null]));
+  const changes = fieldChanges(held, fields);
+  const sensitive = sensitiveFields(hire);
+  const batchId = await noteWrites(hire, [{ target: 'employee', foreignId: id, kind: 'update', changes, sensitive }]);
+  try {
+    await employees.update(id, fields, { signal: AbortSignal.timeout(CALL_MS), beforeSend: () => undefined });
+  } catch (error) {
+    if (isConnectorError(error) && error.action === 'reject') await settleWrites(store, batchId, 'refused');
+    throw error;
+  }
+  await settleWrites(store, batchId, 'done');
+}

@@ -1,0 +1,164 @@
+import { randomUUID } from 'node:crypto';
+import { sql } from 'kysely';
+import type { HireRef } from '../hire/hire-ref.ts';
+import type { Store } from './open-store.ts';
+import type { ForeignWriteRow } from './schema.ts';
+import type { WriteKind, WriteOutcome, WriteTarget } from './write-tables.ts';
+
+/** What one field was and became; `old` is absent where it was not known. */
+export interface FieldChange {
+  old?: unknown;
+  new: unknown;
+}
+
+/** One record about to be written at the partner or in the HRIS. */
+export interface NewWrite {
+  target: WriteTarget;
+  recordId: string;
+  period?: number;
+  foreignId?: string;
+  kind: WriteKind;
+  changes: Readonly<Record<string, FieldChange>>;
+  /** Fields to be shown masked. */
+  sensitive: readonly string[];
+  rowHash?: string;
+}
+
+/** What the writes of one batch have in common. */
+export interface WriteOrigin {
+  tenantId: string;
+  runId: string;
+  mappingHash: string | null;
+  by: string;
+  /** The intent that knows what became of them. */
+  intent?: { verb: string; attempt: number };
+}
+
+/** Who writes when nobody asked for it. */
+export const BY_ITSELF = 'hirebridge';
+
+/** Writes down, before they are sent, what a batch is about to change. Returns the batch's id. */
+export async function recordWrites(store: Store, origin: WriteOrigin, writes: readonly NewWrite[]): Promise<string> {
+  const batchId = randomUUID();
+  const common = {
+    batch_id: batchId,
+    tenant_id: origin.tenantId,
+    run_id: origin.runId,
+    verb: origin.intent?.verb ?? null,
+    attempt: origin.intent?.attempt ?? null,
+    mapping_hash: origin.mappingHash,
+    by: origin.by,
+    sent_at: store.now,
+    // An intent's row already says that it is open.
+    outcome: origin.intent === undefined ? ('open' as const) : ('done' as const),
+  };
+  await store.kysely
+    .insertInto('foreign_writes')
+    .values(writes.map((write) => ({ ...common, ...rowOf(write) })))
+    .execute();
+  return batchId;
+}
+
+function rowOf({ target, recordId, period, foreignId, kind, changes, sensitive, rowHash }: NewWrite) {
+  const fields = Object.keys(changes);
+  return {
+    target,
+    record_id: recordId,
+    period: period ?? null,
+    foreign_id: foreignId ?? null,
+    kind,
+    fields: JSON.stringify(fields),
+    sensitive: JSON.stringify(fields.filter((name) => sensitive.includes(name))),
+    changes: JSON.stringify(changes),
+    row_hash: rowHash ?? null,
+  };
+}
+
+/** Notes what became of a batch; a late word counts, whatever was concluded meanwhile. */
+export async function settleWrites(
+  store: Store,
+  batchId: string,
+  outcome: Exclude<WriteOutcome, 'open'>,
+): Promise<void> {
+  await store.kysely.updateTable('foreign_writes').set({ outcome }).where('batch_id', '=', batchId).execute();
+}
+
+/** Takes back a batch of which nothing was written. */
+export async function forgetWrites(store: Store, batchId: string): Promise<void> {
+  await store.kysely.deleteFrom('foreign_writes').where('batch_id', '=', batchId).execute();
+}
+
+/** Writes of one target that were sent, and nobody heard what became of them. */
+export async function readOpenWrites(store: Store, tenantId: string, target: string): Promise<ForeignWriteRow[]> {
+  return store.kysely
+    .selectFrom('foreign_writes')
+    .selectAll()
+    .where('tenant_id', '=', tenantId)
+    .where('target', '=', target)
+    .where('outcome', '=', sql.lit('open'))
+    .execute();
+}
+
+export async function settleWrite(
+  store: Store,
+  { batch_id, record_id, target }: Pick<ForeignWriteRow, 'batch_id' | 'record_id' | 'target'>,
+  outcome: Exclude<WriteOutcome, 'open'>,
+): Promise<void> {
+  await store.kysely
+    .updateTable('foreign_writes')
+    .set({ outcome })
+    .where('batch_id', '=', batch_id)
+    .where('record_id', '=', record_id)
+    .where('target', '=', target)
+    .execute();
+}
+
+/** What a hire wrote back was read back: everything that was sent for it arrived. */
+export async function verifyWrites(store: Store, ref: HireRef): Promise<void> {
+  await store.kysely
+    .updateTable('foreign_writes')
+    .set({ outcome: 'done', verified_at: store.now })
+    .where('tenant_id', '=', ref.tenantId)
+    .where('record_id', '=', ref.jobCandidateId)
+    .where('period', '=', ref.period)
+    .where('target', 'in', ['external-status', 'custom-fields'])
+    .where('verified_at', 'is', null)
+    .execute();
+}
+
+export interface WriteFilter {
+  tenantId: string;
+  /** The beginning of the mapping's hash. */
+  mapping?: string;
+  recordId?: string;
+  runId?: string;
+  target?: string;
+  /** The latest so many; all of them where absent. */
+  limit?: number;
+}
+
+/** Every write that fits, latest first, with the outcome that its intent has where it has one. */
+export async function listWrites(store: Store, filter: WriteFilter): Promise<ForeignWriteRow[]> {
+  let query = store.kysely
+    .selectFrom('foreign_writes as w')
+    .leftJoin('intents as i', (join) =>
+      join
+        .onRef('i.tenant_id', '=', 'w.tenant_id')
+        .onRef('i.verb', '=', 'w.verb')
+        .onRef('i.job_candidate_id', '=', 'w.record_id')
+        .onRef('i.period', '=', 'w.period')
+        .onRef('i.attempt', '=', 'w.attempt'),
+    )
+    .selectAll('w')
+    .select('i.outcome as intent_outcome')
+    .where('w.tenant_id', '=', filter.tenantId)
+    .orderBy('w.sent_at', 'desc')
+    .orderBy('w.record_id');
+  if (filter.mapping !== undefined) query = query.where('w.mapping_hash', 'like', `${filter.mapping}%`);
+  if (filter.recordId !== undefined) query = query.where('w.record_id', '=', filter.recordId);
+  if (filter.runId !== undefined) query = query.where('w.run_id', '=', filter.runId);
+  if (filter.target !== undefined) query = query.where('w.target', '=', filter.target);
+  if (filter.limit !== undefined) query = query.limit(filter.limit);
+  const rows = await query.execute();
+  return rows.map(({ intent_outcome: decided, ...row }) => ({ ...row, outcome: decided ?? row.outcome }));
+}

@@ -1,0 +1,52 @@
+import type { Store } from './open-store.ts';
+
+/** The texts of a mapping that was used, so that its hash goes on meaning something. */
+export interface MappingVersion {
+  tenantId: string;
+  /** `employee`, or a stream. */
+  subject: string;
+  hash: string;
+  /** The tenant's own file among `files`; undefined where the defaults were used alone. */
+  file: string | undefined;
+  files: Readonly<Record<string, string>>;
+}
+
+/** Keeps a mapping that is about to be used; one that is known stays as it is. */
+export async function keepMappingVersion(store: Store, version: MappingVersion): Promise<void> {
+  const { tenantId, subject, hash, file, files } = version;
+  await store.kysely
+    .insertInto('mapping_versions')
+    .values({
+      tenant_id: tenantId,
+      subject,
+      mapping_hash: hash,
+      file: file ?? null,
+      files: JSON.stringify(files),
+      first_used_at: store.now,
+    })
+    .onConflict((c) => c.columns(['tenant_id', 'subject', 'mapping_hash']).doNothing())
+    .execute();
+}
+
+/** Every version of a tenant whose hash begins so, with the time of its first use. */
+export async function findMappingVersions(
+  store: Store,
+  tenantId: string,
+  prefix: string,
+): Promise<(MappingVersion & { firstUsedAt: number })[]> {
+  const rows = await store.kysely
+    .selectFrom('mapping_versions')
+    .selectAll()
+    .where('tenant_id', '=', tenantId)
+    .where('mapping_hash', 'like', `${prefix}%`)
+    .orderBy('first_used_at')
+    .execute();
+  return rows.map((row) => ({
+    tenantId: row.tenant_id,
+    subject: row.subject,
+    hash: row.mapping_hash,
+    file: row.file ?? undefined,
+    files: JSON.parse(row.files) as Record<string, string>,
+    firstUsedAt: Number(row.first_used_at),
+  }));
+}
