@@ -1,8 +1,9 @@
 import type { FieldDef } from '../hris/port.ts';
+import { checkDirection, checkTwice, type WayBack } from './check-direction.ts';
 import { checkShape } from './check-shape.ts';
 import { didYouMean } from './explain-issues.ts';
 import { lengthOf } from './fit-value.ts';
-import { type PlacedRule, pathsOf } from './placed-rule.ts';
+import { flowsToHris, type PlacedRule, pathsOf } from './placed-rule.ts';
 import { parseSourcePath, type SourceRecords, sourceRecords } from './source-fields.ts';
 import { type Path, type Problem, problemAt, type YamlFile } from './yaml-file.ts';
 
@@ -17,7 +18,7 @@ const PREVIOUS_JOB: Record<string, string> = {
  */
 export function checkRules(
   rules: readonly PlacedRule[],
-  { fields, reads }: { fields: readonly FieldDef[]; reads: SourceRecords },
+  { fields, reads, way }: { fields: readonly FieldDef[]; reads: SourceRecords; way?: WayBack },
   complete: YamlFile | undefined,
 ): Problem[] {
   const problems = rules.flatMap((placed) => [
@@ -25,10 +26,12 @@ export function checkRules(
     ...checkShape(placed, fields),
     ...checkSources(placed, reads),
     ...checkValues(placed, fields),
+    ...checkDirection(placed, fields, way),
   ]);
+  problems.push(...checkTwice(rules));
   if (!complete) return problems;
   for (const field of fields) {
-    if (!field.required || rules.some((placed) => placed.target === field.key)) continue;
+    if (!field.required || rules.some(({ target, rule }) => target === field.key && flowsToHris(rule))) continue;
     problems.push(
       problemAt(
         complete,
@@ -42,7 +45,7 @@ export function checkRules(
   return problems;
 }
 
-function checkTarget({ target, source }: PlacedRule, fields: readonly FieldDef[]): Problem[] {
+function checkTarget({ target, rule, source }: PlacedRule, fields: readonly FieldDef[]): Problem[] {
   const def = fields.find((field) => field.key === target);
   const writable = fields.filter((field) => field.writable).map((field) => field.key);
   if (!def)
@@ -54,7 +57,7 @@ function checkTarget({ target, source }: PlacedRule, fields: readonly FieldDef[]
         target,
       ),
     ];
-  return def.writable
+  return def.writable || !flowsToHris(rule)
     ? []
     : [
         problemAt(

@@ -1,4 +1,5 @@
 import type { FieldDef } from '../hris/port.ts';
+import type { TransformStep } from './apply-transforms.ts';
 import { type PlacedRule, pathsOf } from './placed-rule.ts';
 import type { Lookup } from './read-lookup.ts';
 import type { Condition, TransformRule } from './schema.ts';
@@ -17,7 +18,7 @@ export interface CompiledField {
   /** Its paths stand in `from`, in order. */
   template?: TemplatePart[];
   when: CompiledCondition[];
-  transforms: { name: TransformName; option?: unknown }[];
+  transforms: TransformStep[];
   lookup?: Lookup;
   fallback?: string | number | boolean;
   required: boolean;
@@ -76,7 +77,7 @@ function compileCondition({ path, equals, in: oneOf, present }: Condition, reads
   }));
 }
 
-function compileTransform(one: TransformRule, def: FieldDef): { name: TransformName; option?: unknown } {
+export function compileTransform(one: TransformRule, def: FieldDef): TransformStep {
   if (one === 'option') return { name: one, option: { values: def.options ?? [] } };
   if (typeof one === 'string') return { name: one };
   const [[name, option] = ['trim', undefined]] = Object.entries(one);

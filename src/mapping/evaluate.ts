@@ -1,10 +1,11 @@
 import type { EmployeeFields, FieldValue } from '../hire/employee.ts';
+import { applyTransforms, isEmpty } from './apply-transforms.ts';
 import type { CompiledCondition, CompiledField } from './compile-rule.ts';
 import { fitValue } from './fit-value.ts';
 import type { Mapping } from './load-mapping.ts';
 import { type MappingSources, readSource } from './read-source.ts';
 import type { TemplatePart } from './template.ts';
-import { type Transform, transforms, type Value } from './transforms.ts';
+import type { Value } from './transforms.ts';
 
 /** Why a field has no value. `text` names fields, labels and the next step, never a person's value. */
 export interface MappingProblem {
@@ -33,7 +34,7 @@ export function evaluateMapping(
 
 type Result = { value: FieldValue | undefined } | Refusal;
 
-interface Refusal {
+export interface Refusal {
   code: string;
   text: string;
 }
@@ -116,21 +117,13 @@ function transform(
   start: Value | undefined,
   { where, steps }: { where: string; steps: Step[] | undefined },
 ): { value: Value | undefined } | Refusal {
-  let value = start;
-  for (const { name, option } of field.transforms) {
-    if (isEmpty(value)) return { value: undefined };
-    const done = (transforms[name] as Transform)(value, option);
-    if ('code' in done)
-      return {
-        code: done.code,
-        text:
-          `${where} ${done.text}. Correct it in the hiring platform, or the rule of "${field.target}" in the ` +
-          'mapping.',
-      };
-    value = done.value;
+  const done = applyTransforms(field.transforms, start, (name, value) => {
     steps?.push({ step: `transform ${name}`, value });
-  }
-  return { value };
+  });
+  if (!('code' in done)) return done;
+  const text =
+    `${where} ${done.text}. Correct it in the hiring platform, or the rule of "${field.target}" in the ` + 'mapping.';
+  return { code: done.code, text };
 }
 
 function lookUp(field: CompiledField, value: Value | undefined, steps?: Step[]): Value | undefined {
@@ -157,12 +150,4 @@ function absent(field: CompiledField, before: Value | undefined, where: string):
     code: 'MISSING',
     text: `"${field.target}" is required and ${where} is empty. Fill it in the hiring platform.`,
   };
-}
-
-function isEmpty(value: Value | undefined): value is undefined {
-  return (
-    value === undefined ||
-    (typeof value === 'string' && value.trim() === '') ||
-    (Array.isArray(value) && value.length === 0)
-  );
 }

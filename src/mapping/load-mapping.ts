@@ -2,10 +2,11 @@ import { createHash } from 'node:crypto';
 import { existsSync } from 'node:fs';
 import { fileURLToPath } from 'node:url';
 import type { FieldDef } from '../hris/port.ts';
+import type { WayBack } from './check-direction.ts';
 import { checkRules } from './check-rules.ts';
 import { type CompiledField, compileRule } from './compile-rule.ts';
 import { explainIssues } from './explain-issues.ts';
-import type { PlacedRule } from './placed-rule.ts';
+import { flowsToHris, flowsToPartner, type PlacedRule } from './placed-rule.ts';
 import { readLayers } from './read-layers.ts';
 import { readLookup } from './read-lookup.ts';
 import { type FieldRule, mappingFile } from './schema.ts';
@@ -15,7 +16,10 @@ import { type Problem, problemAt, readYamlFile, refuse, type Texts, type YamlFil
 /** A mapping checked at both ends. Plain data; may be kept for the life of a process. */
 export interface Mapping {
   kind: string;
+  /** What the HR system gets. */
   fields: readonly CompiledField[];
+  /** What the partner gets back; a field that flows both ways stands in both. */
+  back: readonly CompiledField[];
   /** SHA-256 of what it means: the same for other comments, another order and another split into files. */
   hash: string;
   /** Every file of the tenant that it was made of, lookups included: absolute path -> text. */
@@ -26,9 +30,20 @@ export interface Mapping {
 export interface MappingSubject {
   name: string;
   reads: SourceRecords;
+  /** What carries values back to the partner; nothing does where it is absent. */
+  way?: WayBack;
 }
 
-const employee: MappingSubject = { name: 'employee', reads: sourceRecords };
+/** Once the employee exists, the write-back of the hire carries values to the candidate's custom fields. */
+const employee: MappingSubject = {
+  name: 'employee',
+  reads: sourceRecords,
+  way: {
+    carrier: 'The write-back of a hire',
+    writes: { candidate: { fields: [], hasCustomFields: true } },
+    owners: ['hris'],
+  },
+};
 
 /**
  * Lays the mapping files over each other, field by field: the base, the HRIS kind's, then the tenant's with those that
@@ -52,7 +67,7 @@ export async function loadMapping(wanted: {
   const tenants = file === undefined ? [] : await readLayers(file, texts);
   const layers = [...defaults, ...tenants];
   const sources = layers.length > 0 ? layers : [await readYamlFile(own)];
-  const mapping = compileMapping(kind, fields, sources, { reads: of.reads, base, texts });
+  const mapping = compileMapping(kind, fields, sources, { of, base, texts });
   const ours = new Set([base, own]);
   return { ...mapping, files: Object.fromEntries(Object.entries(mapping.files).filter(([name]) => !ours.has(name))) };
 }
@@ -68,7 +83,7 @@ export function hasDefaultMapping(kind: string, name: string): boolean {
 
 /** What a mapping reads, and the file whose rules count only where the HR system has their field. */
 interface CompileOptions {
-  reads?: SourceRecords;
+  of?: MappingSubject;
   base?: string;
   texts?: Texts | undefined;
 }
@@ -78,17 +93,19 @@ export function compileMapping(
   kind: string,
   fields: readonly FieldDef[],
   sources: readonly YamlFile[],
-  { reads = sourceRecords, base, texts }: CompileOptions = {},
+  { of = employee, base, texts }: CompileOptions = {},
 ): Mapping {
   const { rules, problems, files } = mergeLayers(sources, texts);
   const kept = rules.filter(({ target, source }) => source.file !== base || fields.some(({ key }) => key === target));
   const top = sources.at(-1);
   // Unmapped fields are only worth naming when every file could be read.
-  if (top) problems.push(...checkRules(kept, { fields, reads }, problems.length === 0 ? top : undefined));
+  if (top) problems.push(...checkRules(kept, { fields, ...of }, problems.length === 0 ? top : undefined));
   if (problems.length > 0) throw refuse('MAPPING_INVALID', problems);
+  const compiled = kept.flatMap((placed) => compileRule(placed, fields, of.reads));
   return {
     kind,
-    fields: kept.flatMap((placed) => compileRule(placed, fields, reads)),
+    fields: compiled.filter(({ rule }) => flowsToHris(rule)),
+    back: compiled.filter(({ rule }) => flowsToPartner(rule)),
     hash: createHash('sha256').update(meaningOf(kept)).digest('hex'),
     files,
   };
@@ -129,7 +146,7 @@ function placeRule(target: string, rule: FieldRule, source: YamlFile, merging: M
   if (read !== undefined) {
     merging.problems.push(...read.problems);
     merging.files[read.file] = read.text;
-    return { target, rule: { ...rest, lookup: read.lookup }, source };
+    return { target, rule: { ...rest, lookup: read.lookup }, source, lookupPlaces: read.places };
   }
   const text = `"${lookup}" does not exist. Correct the path; it is read as seen from this file.`;
   merging.problems.push(problemAt(source, ['fields', target, 'lookup'], text));

@@ -1,13 +1,28 @@
 import type { Lookup } from './read-lookup.ts';
 import type { FieldRule } from './schema.ts';
 import { templateParts } from './template.ts';
-import type { YamlFile } from './yaml-file.ts';
+import { type Place, placeOf, type YamlFile } from './yaml-file.ts';
 
 /** A rule, its lookup read, and the file where it stands. */
 export interface PlacedRule {
   target: string;
   rule: Omit<FieldRule, 'lookup'> & { lookup?: Lookup };
   source: YamlFile;
+  /** Where each value of a lookup stands that is a file of its own. */
+  lookupPlaces?: Readonly<Record<string, Place>>;
+}
+
+export function flowsToHris({ direction }: PlacedRule['rule']): boolean {
+  return direction !== 'toPartner';
+}
+
+export function flowsToPartner({ direction }: PlacedRule['rule']): boolean {
+  return direction === 'toPartner' || direction === 'both';
+}
+
+/** Where one value of its lookup stands. */
+export function placeOfValue({ target, source, lookupPlaces }: PlacedRule, key: string): Place {
+  return lookupPlaces?.[key] ?? { file: source.file, ...placeOf(source, ['fields', target, 'lookup'], key) };
 }
 
 /** The paths that give the value, in the order they are written; those of a broken template are none. */

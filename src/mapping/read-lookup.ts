@@ -1,7 +1,7 @@
 import { readFileSync } from 'node:fs';
 import { dirname, resolve } from 'node:path';
 import { CsvError, parse } from 'csv-parse/sync';
-import type { Problem, Texts } from './yaml-file.ts';
+import type { Place, Problem, Texts } from './yaml-file.ts';
 
 export type Lookup = Record<string, string | number | boolean>;
 
@@ -10,6 +10,8 @@ interface ReadLookup {
   file: string;
   text: string;
   lookup: Lookup;
+  /** Where each value stands. */
+  places: Record<string, Place>;
   problems: Problem[];
 }
 
@@ -31,7 +33,7 @@ export function readLookup(path: string, from: string, texts?: Texts): ReadLooku
     if (!(error instanceof CsvError)) throw error;
     const line = typeof error['lines'] === 'number' ? error['lines'] : 1;
     const why = `is not valid CSV (${error.code}). Correct it.`;
-    return { file, text, lookup: {}, problems: [{ file, line, column: 1, text: why }] };
+    return { file, text, lookup: {}, places: {}, problems: [{ file, line, column: 1, text: why }] };
   }
 }
 
@@ -49,7 +51,7 @@ interface Row {
   record: string[];
 }
 
-function readRows(file: string, parsed: unknown): { lookup: Lookup; problems: Problem[] } {
+function readRows(file: string, parsed: unknown): Pick<ReadLookup, 'lookup' | 'places' | 'problems'> {
   const [, ...rows] = parsed as Row[];
   const lookup: Lookup = Object.create(null) as Lookup;
   const seen = new Map<string, number>();
@@ -68,5 +70,6 @@ function readRows(file: string, parsed: unknown): { lookup: Lookup; problems: Pr
     }
   }
   if (problems.length === 0 && seen.size === 0) refuse(1, 'holds no row beneath its header line. Add one a value.');
-  return { lookup, problems };
+  const places = Object.fromEntries([...seen].map(([key, line]) => [key, { file, line, column: 1 }]));
+  return { lookup, places, problems };
 }

@@ -34,9 +34,9 @@ function customFieldsOf(path: SourcePath, sources: MappingSources): Record<strin
 function readCustomField(wanted: string, fields: Record<string, unknown>, text: string): Read {
   const byId = fields[wanted];
   if (Object.hasOwn(fields, wanted)) return { value: bare(plain(isRecord(byId) ? byId['value'] : byId)) };
-  const label = fold(wanted);
+  const label = foldLabel(wanted);
   const hits = Object.values(fields).filter(
-    (field) => isRecord(field) && typeof field['label'] === 'string' && fold(field['label']) === label,
+    (field) => isRecord(field) && typeof field['label'] === 'string' && foldLabel(field['label']) === label,
   );
   if (hits.length > 1)
     return {
@@ -72,7 +72,8 @@ function bareText(text: string): string {
   return text.replaceAll(/^[\s\p{Cf}]+|[\s\p{Cf}]+$/gu, '');
 }
 
-function fold(label: string): string {
+/** Labels are compared as people read them. */
+export function foldLabel(label: string): string {
   return label.normalize('NFC').trim().toLowerCase();
 }
 

@@ -31,6 +31,24 @@ const condition = z
     'expected path with one of equals, in or present',
   );
 
+/** Which way a value flows, and whose edits count where it flows both ways. */
+const flow = {
+  direction: z
+    .enum(['toHris', 'toPartner', 'both'], 'expected toHris, toPartner or both')
+    .describe(
+      'toHris is the default; toPartner reads the rule backwards, so both and toPartner need a rule that can be',
+    )
+    .optional(),
+  owner: z
+    .enum(['partner', 'hris', 'either'], 'expected partner, hris or either')
+    .describe('With direction both: whose edits flow')
+    .optional(),
+  conflict: z
+    .enum(['partner', 'hris', 'hold'], 'expected partner, hris or hold')
+    .describe('With owner either: whose value stays when both sides changed it; hold asks a person')
+    .optional(),
+};
+
 /** How one employee field gets its value. */
 const fieldRule = z.strictObject({
   from: z
@@ -66,6 +84,7 @@ const fieldRule = z.strictObject({
     .enum(['previousJob'])
     .describe('candidate.currentJobTitle and currentCompany are the previous job; say that you mean it')
     .optional(),
+  ...flow,
 });
 
 /** One mapping file: employee field -> rule. `null` takes a field of a file beneath it away. */

@@ -35,6 +35,18 @@ export const sourceRecords = {
   onboarding: { fields: words('onboardingCandidateId flowId overallStatus externalRef enrolledAt metadata') },
 } as const satisfies SourceRecords;
 
+/** What the partner lets an integration change (sections 4.3, 4.5): PATCH /candidates, and custom field values. */
+export const partnerTargets = {
+  candidate: {
+    fields: words(
+      'email firstName lastName phone currentJobTitle currentCompany city country skills majors summary languages ' +
+        'githubUrl linkedin coverLetter gender dateOfBirth nationality industry category',
+    ),
+    hasCustomFields: true,
+  },
+  job: { fields: [], hasCustomFields: true },
+} as const satisfies SourceRecords;
+
 /** The one field with keys of its own: what was sent with the enrolment. */
 const WITH_KEYS = 'metadata';
 

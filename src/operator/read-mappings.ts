@@ -21,7 +21,7 @@ export async function readMappings(tenantsDir: string, tenantId: string): Promis
   return (await mappingsOf(tenant)).map(({ name, mapping }) => ({
     name,
     version: shortVersion(mapping.hash),
-    rules: mapping.fields.map(({ target, rule, sensitive, at }) => {
+    rules: [...new Set([...mapping.fields, ...mapping.back])].map(({ target, rule, sensitive, at }) => {
       const { file, line } = at;
       return { field: target, rule: writeRule(rule), sensitive, file, line };
     }),

@@ -10,21 +10,14 @@ import { Candidate } from '../../src/partner/contract/candidate.ts';
 import { JobCandidate } from '../../src/partner/contract/job-candidate.ts';
 import { Job } from '../../src/partner/contract/jobs.ts';
 import { OnboardingCandidate } from '../../src/partner/contract/onboarding-candidate.ts';
+import { textField } from './text-field.ts';
 
-const text = (key: string, more: Partial<FieldDef> = {}): FieldDef => ({
-  key,
-  label: key,
-  type: 'text',
-  required: false,
-  writable: true,
-  ...more,
-});
 const FIELDS: FieldDef[] = [
-  text('givenName', { required: true }),
-  text('title'),
-  text('department', { options: ['ENG', 'OPS'] }),
-  text('startDate', { type: 'date', required: true }),
-  text('employeeNumber', { writable: false }),
+  textField('givenName', { required: true }),
+  textField('title'),
+  textField('department', { options: ['ENG', 'OPS'] }),
+  textField('startDate', { type: 'date', required: true }),
+  textField('employeeNumber', { writable: false }),
 ];
 
 const GOOD = `fields:

@@ -1,25 +1,17 @@
 import { mkdir, rm, writeFile } from 'node:fs/promises';
 import { join, relative } from 'node:path';
 import { describe, expect, test } from 'vitest';
-import type { FieldDef } from '../../src/hris/port.ts';
 import { evaluateMapping } from '../../src/mapping/evaluate.ts';
 import { loadMapping } from '../../src/mapping/load-mapping.ts';
 import { scratchFolder } from '../harness/scratch-folder.ts';
+import { textField } from './text-field.ts';
 
-const text = (key: string, more: Partial<FieldDef> = {}): FieldDef => ({
-  key,
-  label: key,
-  type: 'text',
-  required: false,
-  writable: true,
-  ...more,
-});
 const FIELDS = [
-  text('name'),
-  text('site', { options: ['Berlin', 'New York'] }),
-  text('code', { maxLength: 4 }),
-  text('salary'),
-  text('must', { required: true }),
+  textField('name'),
+  textField('site', { options: ['Berlin', 'New York'] }),
+  textField('code', { maxLength: 4 }),
+  textField('salary'),
+  textField('must', { required: true }),
 ];
 const PERSON = {
   candidate: { firstName: 'Ana', lastName: 'Li', city: 'Berlin', phone: '', skills: ['a', 'b'] },

@@ -1,0 +1,84 @@
+import { isDeepStrictEqual } from 'node:util';
+import { DateTime } from 'luxon';
+import { type Transform, type TransformName, transforms, type Value } from './transforms.ts';
+
+/** How a transform is undone. On its canonical values it is the identity, there and back. */
+export interface Inverse {
+  /** Values that come back unchanged after going there. */
+  isCanonical(value: Value, option: unknown): boolean;
+  /** From the HR system to the partner. A value that would not come out the same again is refused. */
+  back: Transform;
+}
+
+/** Every transform says how it is undone, or why it cannot be: then no rule with it goes to the partner. */
+export const inverses: Record<TransformName, Inverse | { none: string }> = {
+  trim: spelling('trim'),
+  lower: exact('lower'),
+  upper: exact('upper'),
+  titleCase: exact('titleCase'),
+  name: spelling('name'),
+  date: { isCanonical: isWrittenDay, back: writeDay },
+  instant: spelling('instant'),
+  phone: spelling('phone'),
+  country: spelling('country'),
+  number: spelling('number'),
+  money: spelling('money'),
+  option: spelling('option'),
+  boolean: spelling('boolean'),
+  first: { none: '"first" leaves the other values out' },
+  join: { none: '"join" makes one text of values that nobody can tell apart again' },
+  split: { isCanonical: isJoined, back: joinAgain },
+  list: spelling('list'),
+};
+
+/** What the transform gives is how both sides write it, so the way back is the same transform. */
+function spelling(name: TransformName): Inverse {
+  return { isCanonical: (value, option) => isUnchanged(name, value, option), back: transforms[name] };
+}
+
+/** Capitals carry meaning: a value that has others is sent back to nobody. */
+function exact(name: TransformName): Inverse {
+  const isCanonical = (value: Value, option: unknown): boolean => isUnchanged(name, value, option);
+  const text = `is not written as "${name}" writes it, and would be another value on its way back`;
+  return {
+    isCanonical,
+    back: (value, option) => (isCanonical(value, option) ? { value } : { code: 'NOT_CANONICAL', text }),
+  };
+}
+
+function isUnchanged(name: TransformName, value: Value, option: unknown): boolean {
+  return isDeepStrictEqual((transforms[name] as Transform)(value, option), { value });
+}
+
+/** Written in the one format of the rule, or as YYYY-MM-DD. */
+function writeDay(value: Value, option: unknown): ReturnType<Transform> {
+  const [format] = formatsOf(option);
+  const day = transforms.date(value, undefined);
+  if (format === undefined || 'code' in day) return day;
+  const written = DateTime.fromISO(String(day.value), { zone: 'utc' }).toFormat(format, { locale: 'en' });
+  if (isDeepStrictEqual(transforms.date(written, option), day)) return { value: written };
+  return { code: 'NOT_CANONICAL', text: `is a day that ${format} cannot tell from another` };
+}
+
+function isWrittenDay(value: Value, option: unknown): boolean {
+  const day = transforms.date(value, option);
+  if ('code' in day || day.value === undefined) return false;
+  return isDeepStrictEqual(writeDay(day.value, option), { value });
+}
+
+export function formatsOf(option: unknown): string[] {
+  return (option as { formats?: string[] } | undefined)?.formats ?? [];
+}
+
+function isJoined(value: Value, option: unknown): boolean {
+  return isDeepStrictEqual(joinAgain(value, option), { value });
+}
+
+function joinAgain(value: Value, option: unknown): ReturnType<Transform> {
+  const apart = transforms.split(value, option);
+  const items = 'value' in apart && Array.isArray(apart.value) ? apart.value : [];
+  const { separator = ',' } = (option ?? {}) as { separator?: string };
+  const joined = items.join(separator);
+  if (isDeepStrictEqual(transforms.split(joined, option), { value: items })) return { value: joined };
+  return { code: 'NOT_CANONICAL', text: `has an item that "${separator}" would take apart again` };
+}
