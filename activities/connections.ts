@@ -140,7 +140,7 @@ function createRetired() {
 }
 
 /** Of every secret that the tenant names; undefined where one is missing. */
-function hashOfSecrets({ partner, hris }: Tenant): string | undefined {
+export function hashOfSecrets({ partner, hris }: Tenant): string | undefined {
   try {
     const secrets = JSON.stringify([resolveSecret(partner.apiKey), resolveOptions(hris.options)]);
     return createHash('sha256').update(secrets).digest('hex');

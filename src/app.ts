@@ -28,7 +28,7 @@ import { within } from './within.ts';
 import { startChores } from './worker/chores.ts';
 import { createEvidenceKeeper } from './worker/keep-evidence.ts';
 import { keepSchedules, type ScheduleKeeper } from './worker/keep-schedules.ts';
-import { createCallMetrics, gaugeAlarms, gaugeHires } from './worker/metrics.ts';
+import { createCallMetrics, gaugeAlarms, gaugeHires, gaugeHolds } from './worker/metrics.ts';
 import { startRelay } from './worker/relay.ts';
 
 /** What is left to close after the work has ended takes no longer, ms. */
@@ -169,6 +169,7 @@ function wireActivities(
 ): ActivityDeps {
   const pausedHris = new Set<string>();
   gaugeHires(store, registry);
+  gaugeHolds(store, registry);
   gaugeAlarms(store, registry);
   return {
     store,

@@ -3,6 +3,7 @@ import packageFile from '../../package.json' with { type: 'json' };
 import { addCheck } from './check.ts';
 import { addCollection } from './collection.ts';
 import { addDemo } from './demo.ts';
+import { addDigest } from './digest.ts';
 import { addDoctor } from './doctor.ts';
 import { EXIT } from './exit-codes.ts';
 import { addExplain } from './explain.ts';
@@ -40,6 +41,7 @@ const COMMANDS = [
   addMapping,
   addExplain,
   addStatus,
+  addDigest,
   addRateLimit,
   addCheck,
   addDoctor,

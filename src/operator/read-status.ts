@@ -5,8 +5,8 @@ import { countHires } from '../store/hires.ts';
 import { listHolds } from '../store/holds.ts';
 import { countDeliveries, type InboxCount } from '../store/inbox.ts';
 import type { Store } from '../store/open-store.ts';
-import type { AlarmRow, InboxState, TenantRow } from '../store/schema.ts';
-import { listTenantStates, readClock } from '../store/tenant-states.ts';
+import type { AlarmRow, InboxState } from '../store/schema.ts';
+import { listTenantStates, readClock, type TenantState } from '../store/tenant-states.ts';
 import { readWebhookFacts, type WebhookFacts } from '../store/webhook-refusals.ts';
 import { judgeWebhooks } from './judge-webhooks.ts';
 import { readStreams, type StreamStatus } from './read-streams.ts';
@@ -29,7 +29,7 @@ export interface Status {
 
 export interface TenantStatus {
   tenantId: string;
-  state: TenantRow['state'] | 'not seen yet';
+  state: TenantState['state'] | 'not seen yet';
   /** Why it is paused. */
   paused?: { code: string; message: string };
   baseline: 'done' | 'running' | 'not started';
@@ -86,7 +86,7 @@ export async function readStatus(store: Store, known: readonly KnownTenant[]): P
 }
 
 function tenantFacts(
-  row: TenantRow | undefined,
+  row: TenantState | undefined,
   now: number,
 ): Omit<TenantStatus, 'tenantId' | 'hires' | 'inbox' | 'streams' | 'alarms'> {
   if (row === undefined) return { state: 'not seen yet', baseline: 'not started', creditGateClosed: false };

@@ -1,4 +1,5 @@
 import { randomUUID } from 'node:crypto';
+import { sql } from 'kysely';
 import type { HireRef } from '../hire/hire-ref.ts';
 import { hireColumns } from './hire-columns.ts';
 import type { Store } from './open-store.ts';
@@ -69,6 +70,17 @@ export async function listHolds(
   if (filter.tenantId !== undefined) query = query.where('tenant_id', '=', filter.tenantId);
   if (filter.all !== true) query = query.where('closed_at', 'is', null);
   return query.execute();
+}
+
+/** How many holds each tenant has open, by reason. */
+export async function countOpenHolds(store: Store): Promise<{ tenantId: string; code: string; count: number }[]> {
+  const rows = await store.kysely
+    .selectFrom('holds')
+    .select(['tenant_id', 'code', (eb) => eb.fn.countAll<number>().as('count')])
+    .where(sql<boolean>`closed_at is null`)
+    .groupBy(['tenant_id', 'code'])
+    .execute();
+  return rows.map((row) => ({ tenantId: row.tenant_id, code: row.code, count: Number(row.count) }));
 }
 
 export interface PersonsAnswer {

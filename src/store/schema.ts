@@ -169,9 +169,19 @@ interface HoldTable {
 
 /**
  * activity-failing: one activity of a hire or tenant fails again and again. unknown-value: a value that the
- * specification does not have.
+ * specification does not have. The others follow from what the store holds; see derivedAlarms.
  */
-export type AlarmKind = 'activity-failing' | 'unknown-value';
+export type AlarmKind = 'activity-failing' | 'unknown-value' | DerivedAlarm;
+
+/** Raised and ended by comparing what the tables say with what they should say. */
+export const derivedAlarms = [
+  'tenant-paused',
+  'reconcile-stale',
+  'stream-stale',
+  'unknown-event',
+  'undeliverable',
+] as const;
+export type DerivedAlarm = (typeof derivedAlarms)[number];
 
 interface AlarmTable {
   tenant_id: string;
@@ -186,6 +196,8 @@ interface AlarmTable {
   times: number;
   /** Null while the trouble is too young to be an alarm. */
   raised_at: number | null;
+  /** When the tenant's `notify` address was told. */
+  notified_at: number | null;
 }
 
 /** The learned request budget of one (tenant, upstream), shared by every process. */

@@ -21,9 +21,24 @@ export async function readTenantState(store: Store, tenantId: string): Promise<T
   return store.kysely.selectFrom('tenants').selectAll().where('tenant_id', '=', tenantId).executeTakeFirstOrThrow();
 }
 
+const STATE_COLUMNS = [
+  'tenant_id',
+  'state',
+  'paused_code',
+  'paused_message',
+  'baseline_started_at',
+  'baseline_done_at',
+  'reconciled_at',
+  'credit_gate',
+  'digested_on',
+] as const;
+
+/** How a tenant stands, without the texts of its files. */
+export type TenantState = Pick<TenantRow, (typeof STATE_COLUMNS)[number]>;
+
 /** Every tenant the store has seen. */
-export async function listTenantStates(store: Store): Promise<TenantRow[]> {
-  return store.kysely.selectFrom('tenants').selectAll().execute();
+export async function listTenantStates(store: Store): Promise<TenantState[]> {
+  return store.kysely.selectFrom('tenants').select(STATE_COLUMNS).execute();
 }
 
 /** Stops all work of the tenant until `resumeTenant`. Says whether it was running before. */

@@ -49,6 +49,10 @@ export interface TenantTable {
   frozen_at: number | null;
   frozen_by: string | null;
   removed_at: number | null;
+  /** A worker tells its `notify` address until then; no other does at the same time. */
+  notify_until: number | null;
+  /** The day of its last digest, YYYY-MM-DD in its own time zone. */
+  digested_on: string | null;
   /** When a worker had ended the schedules and workflows of the removed tenant. */
   ended_at: number | null;
 }

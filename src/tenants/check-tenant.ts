@@ -54,6 +54,7 @@ export function missingSecrets(source: YamlFile, tenant: Tenant): Problem[] {
   const refs: [Path, unknown][] = [
     [['partner', 'apiKey'], tenant.partner.apiKey],
     ...tenant.partner.webhookKeys.map((ref, index): [Path, unknown] => [['partner', 'webhookKeys', index], ref]),
+    [['notify', 'secret'], tenant.notify?.secret],
     ...Object.entries(tenant.hris.options).map(([key, value]): [Path, unknown] => [['hris', key], value]),
   ];
   return refs.flatMap(([path, ref]) => {

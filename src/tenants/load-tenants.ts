@@ -8,7 +8,7 @@ import { parseYaml, readYamlFile, refuse, type YamlFile } from '../mapping/yaml-
 import { everyStream } from '../streams/streams.ts';
 import { anchorUrl, checkHris, checkMapping, checkStreams, missingSecrets } from './check-tenant.ts';
 import { clashes, type Loaded } from './clashes.ts';
-import { type StreamSettings, type Tenant, type TenantFile, tenantFile } from './schema.ts';
+import { type Notify, type StreamSettings, type Tenant, type TenantFile, tenantFile } from './schema.ts';
 import { anchorSecret } from './secrets.ts';
 
 /**
@@ -101,7 +101,7 @@ function isMappingFile(value: unknown): boolean {
 
 /** Paths in the file become absolute here, so that a tenant means the same to every process. */
 function build(file: string, parsed: TenantFile, options: Record<string, unknown>): Omit<Tenant, 'files'> {
-  const { mapping, hris, partner, streams, ...rest } = parsed;
+  const { mapping, hris, partner, streams, notify, ...rest } = parsed;
   const anchored = (path: string): string => resolve(dirname(file), path);
   const url = options['url'];
   return {
@@ -118,9 +118,14 @@ function build(file: string, parsed: TenantFile, options: Record<string, unknown
     },
     streams: everyStream((name) => withPath(streams[name], anchored)),
     ...(mapping === undefined ? {} : { mapping: anchored(mapping) }),
+    ...(notify === undefined ? {} : { notify: withSecret(notify, file) }),
     file,
     configHash: '',
   };
+}
+
+function withSecret(notify: Notify, file: string): Notify {
+  return notify.secret === undefined ? notify : { ...notify, secret: anchorSecret(notify.secret, file) };
 }
 
 function withPath(stream: StreamSettings, anchored: (path: string) => string): StreamSettings {

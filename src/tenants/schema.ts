@@ -1,3 +1,4 @@
+import { IANAZone } from 'luxon';
 import { z } from 'zod';
 import { duration } from '../hris/duration.ts';
 import { Overrides } from '../partner/contract/overrides.ts';
@@ -136,6 +137,37 @@ const writeBack = z
   })
   .prefault({});
 
+export interface Notify {
+  url: string;
+  /** Signs what is sent. */
+  secret?: string | undefined;
+  /** When the tenant's day is sent, HH:MM in its time zone. */
+  digest?: string | undefined;
+  timezone: string;
+}
+
+const address = z.url({ protocol: /^https?$/, error: 'expected an https address' });
+
+/** Where new holds and alarms are told: an address, or with it a secret to sign them and the time of a daily digest. */
+const notify = z.union(
+  [
+    address.transform((url): Notify => ({ url, timezone: 'UTC' })),
+    z.strictObject({
+      url: address,
+      secret: secretRef.optional(),
+      digest: z
+        .string('expected a time in quotes such as "08:00"')
+        .regex(/^([01]\d|2[0-3]):[0-5]\d$/, 'expected a time in quotes such as "08:00"')
+        .optional(),
+      timezone: z
+        .string()
+        .refine((zone) => IANAZone.isValidZone(zone), 'expected a time zone such as Europe/Berlin')
+        .default('UTC'),
+    }),
+  ],
+  'expected an https address, or { url, secret, digest, timezone }',
+);
+
 /**
  * One tenant file. What depends on the HRIS kind stands beside `kind` and `connection` and is checked by the adapter's
  * own schema.
@@ -152,7 +184,7 @@ export const tenantFile = z
     policies,
     streams: z.strictObject(everyStream(() => stream)).prefault({}),
     writeBack,
-    notify: z.url({ protocol: /^https?$/, error: 'expected an https address' }).optional(),
+    notify: notify.optional(),
   })
   .superRefine((value, context) => {
     if (value.policies.onboarding === 'skip' && value.writeBack.customField === undefined) {

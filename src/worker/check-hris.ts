@@ -2,6 +2,7 @@ import type { ActivityDeps } from '../../activities/deps.ts';
 import { pauseHris, resumeHris } from '../../activities/hris-side.ts';
 import { isConnectorError } from '../errors.ts';
 import type { Tenant } from '../tenants/schema.ts';
+import type { Chore } from './run-chores.ts';
 
 const PROBE_MS = 10_000;
 /** A single answer that is late proves nothing, nor does a single good one after trouble. */
@@ -10,27 +11,32 @@ const GOOD_IN_A_ROW = 3;
 
 /**
  * Checks that a tenant's HRIS answers and fits. Trouble is one hold of the tenant and stops its HRIS calls alone; it
- * begins and ends with several probes in a row, so that an HRIS that comes and goes does not flap.
+ * begins and ends with several probes in a row, so that an HRIS that comes and goes does not flap. The first probe of a
+ * start or of a changed definition decides by itself.
  */
-export function createHrisCheck(deps: ActivityDeps): (tenant: Tenant, stop: AbortSignal) => Promise<boolean> {
+export function createHrisCheck(deps: ActivityDeps): Chore {
   /** Probes of one kind in a row, by tenant; good ones above zero, bad ones below. */
-  const rows = new Map<string, number>();
-  return async ({ tenant: tenantId }, stop) => {
-    const trouble = await probe(deps.connections, tenantId, stop);
-    if (stop.aborted) return false;
-    const before = rows.get(tenantId);
-    if (trouble === undefined) {
-      const good = before === undefined ? GOOD_IN_A_ROW : Math.max(0, before) + 1;
-      rows.set(tenantId, good);
-      if (good === GOOD_IN_A_ROW) await resumeHris(deps, tenantId);
-      // After trouble the next probes come soon.
-      return good >= GOOD_IN_A_ROW;
-    }
-    const bad = before === undefined ? -BAD_IN_A_ROW : Math.min(0, before) - 1;
-    rows.set(tenantId, bad);
-    if (bad <= -BAD_IN_A_ROW) await pauseHris(deps, tenantId, trouble);
-    return false;
+  const rows = new Map<string, { inARow: number; configHash: string }>();
+  const before = ({ tenant, configHash }: Tenant): number | undefined => {
+    const known = rows.get(tenant);
+    return known?.configHash === configHash ? known.inARow : undefined;
   };
+  return async (tenant, stop) => {
+    const { tenant: tenantId, configHash } = tenant;
+    const trouble = await probe(deps.connections, tenantId, stop);
+    if (stop.aborted) return 'failed';
+    const inARow = nextInARow(before(tenant), trouble === undefined);
+    rows.set(tenantId, { inARow, configHash });
+    if (inARow === GOOD_IN_A_ROW) await resumeHris(deps, tenantId);
+    if (trouble !== undefined && inARow <= -BAD_IN_A_ROW) await pauseHris(deps, tenantId, trouble);
+    if (trouble !== undefined) return 'failed';
+    return inARow >= GOOD_IN_A_ROW ? 'done' : 'soon';
+  };
+}
+
+function nextInARow(before: number | undefined, isGood: boolean): number {
+  if (isGood) return before === undefined ? GOOD_IN_A_ROW : Math.max(0, before) + 1;
+  return before === undefined ? -BAD_IN_A_ROW : Math.min(0, before) - 1;
 }
 
 async function probe(connections: ActivityDeps['connections'], tenantId: string, stop: AbortSignal) {

@@ -2,6 +2,7 @@ import { Counter, Gauge, Histogram, type Registry } from 'prom-client';
 import type { CallReport } from '../partner/client/types.ts';
 import { listAlarms } from '../store/alarms.ts';
 import { countHires } from '../store/hires.ts';
+import { countOpenHolds } from '../store/holds.ts';
 import type { Store } from '../store/open-store.ts';
 
 /** Counts each call to a partner: by tenant, operation and outcome, and how long it took. */
@@ -35,6 +36,21 @@ export function gaugeAlarms(store: Store, registry: Registry): void {
       const rows = await listAlarms(store);
       this.reset();
       for (const { tenant_id: tenant, kind, reason } of rows) alarms.inc({ tenant, kind, reason });
+    },
+  });
+}
+
+/** Open holds, counted whenever the metrics are read. */
+export function gaugeHolds(store: Store, registry: Registry): void {
+  const holds = new Gauge({
+    name: 'hirebridge_holds',
+    help: 'Open holds by tenant and reason',
+    labelNames: ['tenant', 'code'],
+    registers: [registry],
+    async collect() {
+      const rows = await countOpenHolds(store);
+      this.reset();
+      for (const { tenantId, code, count } of rows) holds.set({ tenant: tenantId, code }, count);
     },
   });
 }

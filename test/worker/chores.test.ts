@@ -7,11 +7,14 @@ import { ConnectorError } from '../../src/errors.ts';
 import { createRootLogger } from '../../src/log.ts';
 import { listHolds, openHold } from '../../src/store/holds.ts';
 import { openStore, type Store } from '../../src/store/open-store.ts';
+import { readTenantState } from '../../src/store/tenant-states.ts';
+import { everyStream } from '../../src/streams/streams.ts';
 import type { Tenant } from '../../src/tenants/schema.ts';
 import { createBackOff } from '../../src/worker/back-off.ts';
 import { createHrisCheck } from '../../src/worker/check-hris.ts';
 import { startChores } from '../../src/worker/chores.ts';
-import { createNotifier } from '../../src/worker/notify-holds.ts';
+import { createNotifier } from '../../src/worker/notify-tenant.ts';
+import { createChoreRunner } from '../../src/worker/run-chores.ts';
 import { until } from '../harness/world.ts';
 
 type Probe = () => Promise<{ ok: true } | { ok: false; error: ConnectorError }>;
@@ -31,9 +34,11 @@ async function depsOver(probe: Probe = works): Promise<ActivityDeps> {
   } as unknown as ActivityDeps;
 }
 
-function tenantOf(tenant: string, notify?: string, allowPrivateAddress = true): Tenant {
-  const policies = { retention: { plans: 1_000 } };
-  return { tenant, partner: { allowPrivateAddress }, policies, notify } as unknown as Tenant;
+function tenantOf(tenant: string, url?: string, allowPrivateAddress = true): Tenant {
+  const policies = { retention: { plans: 1_000 }, reconcile: { every: 60_000 } };
+  const notify = url === undefined ? undefined : { url, timezone: 'UTC' };
+  const streams = everyStream(() => ({}));
+  return { tenant, partner: { allowPrivateAddress }, policies, streams, notify, configHash: 'a' } as unknown as Tenant;
 }
 
 /** An address on this machine; what was posted there. */
@@ -48,6 +53,7 @@ async function listen(answer: RequestListener): Promise<string> {
 }
 
 async function hold(store: Store, tenantId: string): Promise<string> {
+  await readTenantState(store, tenantId);
   return (await openHold(store, { tenantId, code: 'TEST', message: 'A test.', answers: ['retry'] })).holdId;
 }
 
@@ -93,10 +99,10 @@ test('a notify address inside the network is not called unless the tenant’s fi
   await hold(deps.store, 'acme');
   const notify = createNotifier(deps);
   const { signal } = new AbortController();
-  expect(await notify(tenantOf('acme', address, false), signal)).toBe(false);
-  expect(await notify(tenantOf('acme', byName, false), signal)).toBe(false);
+  expect(await notify(tenantOf('acme', address, false), signal)).toBe('failed');
+  expect(await notify(tenantOf('acme', byName, false), signal)).toBe('failed');
   expect(called).toBe(0);
-  expect(await notify(tenantOf('acme', address, true), signal)).toBe(true);
+  expect(await notify(tenantOf('acme', address, true), signal)).toBe('done');
   expect(called).toBe(1);
 });
 
@@ -120,6 +126,54 @@ test('an HR system that is down from the start is a hold at once', async () => {
   const deps = await depsOver(async () => ({ ok: false, error: down }));
   await createHrisCheck(deps)(tenantOf('acme'), new AbortController().signal);
   expect(await listHolds(deps.store)).toMatchObject([{ code: 'HRIS_UNREACHABLE', job_candidate_id: null }]);
+});
+
+test('however many notify addresses hang, the holds of others are told', async () => {
+  const deps = await depsOver();
+  let hanging = 0;
+  const hangs = await listen((request) => {
+    hanging += 1;
+    setTimeout(() => request.destroy(), 20);
+  });
+  const answers = await listen((_request, response) => void response.end());
+  const many = Array.from({ length: 40 }, (_, n) => tenantOf(`many-${n}`, hangs));
+  for (const { tenant } of many) await hold(deps.store, tenant);
+  const tenants = [...many, tenantOf('globex', answers)];
+  const chores = startChores(deps, () => tenants, 10);
+  onTestFinished(() => chores.close());
+  await until('all were tried', async () => hanging > 40);
+  await hold(deps.store, 'globex');
+  await until('globex was told', async () => (await notified(deps.store)).includes('globex'));
+  expect(await notified(deps.store)).toEqual(['globex']);
+});
+
+test('a chore that failed is due at once when what it depends on was corrected', async () => {
+  const log = createRootLogger(undefined, 'silent');
+  const { signal: stop } = new AbortController();
+  let fingerprint = 'wrong';
+  const tried: string[] = [];
+  const runner = createChoreRunner({ log, everyMs: 3_600_000, stop, fingerprintOf: () => fingerprint });
+  const begin = async () => {
+    runner.begin('check', async () => (tried.push(fingerprint) ? 'failed' : 'done'), tenantOf('acme'));
+    await runner.ended();
+  };
+  for (const now of ['wrong', 'wrong', 'right', 'right']) {
+    fingerprint = now;
+    await begin();
+  }
+  expect(tried).toEqual(['wrong', 'right']);
+});
+
+test('the first good probe of a corrected definition ends the hold', async () => {
+  const down = new ConnectorError({ code: 'HRIS_UNREACHABLE', action: 'retry', message: 'It does not answer.' });
+  const answers = [false, false, true].values();
+  const deps = await depsOver(async () => (answers.next().value === true ? { ok: true } : { ok: false, error: down }));
+  const check = createHrisCheck(deps);
+  const { signal } = new AbortController();
+  for (const _ of [1, 2]) expect(await check(tenantOf('acme'), signal)).toBe('failed');
+  expect(await listHolds(deps.store)).toHaveLength(1);
+  expect(await check({ ...tenantOf('acme'), configHash: 'b' }, signal)).toBe('done');
+  expect(await listHolds(deps.store)).toEqual([]);
 });
 
 test('what fails is tried ever later, up to a limit, and soon again after a success', () => {

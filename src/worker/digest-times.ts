@@ -1,0 +1,31 @@
+import { DateTime } from 'luxon';
+import type { Notify } from '../tenants/schema.ts';
+
+/** A tenant's day: the 24 hours up to the time of its digest, ms since 1970. */
+export interface DigestDay {
+  /** When it ends, YYYY-MM-DD in the tenant's time zone. */
+  day: string;
+  from: number;
+  to: number;
+}
+
+/** A tenant that never had a digest gets its first at the next time, not at once. */
+const FIRST_WITHIN_MS = 3_600_000;
+
+/** The day whose digest is to be sent now, if there is one. `lastDay` had the last. */
+export function dueDigest(
+  notify: Notify | undefined,
+  lastDay: string | null | undefined,
+  now: Date,
+): DigestDay | undefined {
+  if (notify?.digest === undefined) return undefined;
+  const [hour = 0, minute = 0] = notify.digest.split(':').map(Number);
+  const local = DateTime.fromJSDate(now, { zone: notify.timezone });
+  const today = local.set({ hour, minute, second: 0, millisecond: 0 });
+  const end = today <= local ? today : today.minus({ days: 1 });
+  const day = end.toISODate();
+  if (day === null) return undefined;
+  const hadOne = lastDay !== null && lastDay !== undefined;
+  if (hadOne ? lastDay >= day : local.diff(end).toMillis() >= FIRST_WITHIN_MS) return undefined;
+  return { day, from: end.minus({ days: 1 }).toMillis(), to: end.toMillis() };
+}

@@ -1,0 +1,19 @@
+import { createHash } from 'node:crypto';
+import { hashOfSecrets } from '../../activities/connections.ts';
+import type { Tenant } from '../tenants/schema.ts';
+import { resolveSecret } from '../tenants/secrets.ts';
+
+/** Of everything that a person may correct when a tenant's chore fails: its definition and its secrets. */
+export function fingerprintOf(tenant: Tenant): string {
+  const { configHash, notify } = tenant;
+  const parts = [configHash, hashOfSecrets(tenant), notify?.secret === undefined ? '' : hashOf(notify.secret)];
+  return JSON.stringify(parts);
+}
+
+function hashOf(reference: string): string {
+  try {
+    return createHash('sha256').update(resolveSecret(reference)).digest('hex');
+  } catch {
+    return 'missing';
+  }
+}

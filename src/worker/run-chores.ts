@@ -1,0 +1,74 @@
+import pLimit from 'p-limit';
+import type { Logger } from '../log.ts';
+import type { Tenant } from '../tenants/schema.ts';
+import { createBackOff } from './back-off.ts';
+
+/** Chores of all tenants at once. */
+const MOST_AT_ONCE = 16;
+/** Of those that failed before: however many hang, the others have their slots. */
+const MOST_FAILING_AT_ONCE = 16;
+/** A chore that fails is tried this often at least. */
+const MOST_BACK_OFF_MS = 900_000;
+
+/**
+ * done: again after its period. soon: it worked, and is to be looked at again in the next round. failed, and so with an
+ * error: ever later.
+ */
+export type ChoreResult = 'done' | 'soon' | 'failed';
+
+/** One kind of chore for one tenant. */
+export type Chore = (tenant: Tenant, signal: AbortSignal) => Promise<ChoreResult>;
+
+export interface ChoreRunner {
+  /** Begins a tenant's chore unless it is under way or not due yet; after a success it is due again in `againMs`. */
+  begin(name: string, chore: Chore, tenant: Tenant, againMs?: number): void;
+  ended(): Promise<unknown>;
+}
+
+export interface RunnerParts {
+  log: Logger;
+  everyMs: number;
+  stop: AbortSignal;
+  /** Of everything that a failing chore depends on: once it changes, the chore is due at once. */
+  fingerprintOf: (tenant: Tenant) => string;
+}
+
+/** Runs each tenant's chores one by one, with back-off; one that hangs keeps no other from its turn. */
+export function createChoreRunner({ log, everyMs, stop, fingerprintOf }: RunnerParts): ChoreRunner {
+  const underWay = new Map<string, Promise<void>>();
+  const failedWith = new Map<string, string>();
+  const [healthy, failing] = [pLimit(MOST_AT_ONCE), pLimit(MOST_FAILING_AT_ONCE)];
+  const backOff = createBackOff(everyMs, Math.max(everyMs, MOST_BACK_OFF_MS));
+
+  async function result(key: string, chore: () => Promise<ChoreResult>): Promise<ChoreResult> {
+    try {
+      return stop.aborted ? 'failed' : await chore();
+    } catch (error) {
+      log.error({ err: error, chore: key }, 'chore failed');
+      return 'failed';
+    }
+  }
+
+  async function run(key: string, chore: Chore, tenant: Tenant, againMs: number): Promise<void> {
+    // Of what it begins with: a correction that comes while it runs counts for its next try.
+    const before = backOff.hasFailed(key) ? fingerprintOf(tenant) : undefined;
+    const ended = await result(key, () => chore(tenant, stop));
+    if (ended !== 'failed') return backOff.succeeded(key, ended === 'soon' ? 0 : againMs);
+    failedWith.set(key, before ?? fingerprintOf(tenant));
+    backOff.failed(key);
+  }
+
+  return {
+    begin(name, chore, tenant, againMs = 0) {
+      const key = `${name} ${tenant.tenant}`;
+      if (stop.aborted || underWay.has(key)) return;
+      const hasFailed = backOff.hasFailed(key);
+      if (hasFailed && failedWith.get(key) !== fingerprintOf(tenant)) backOff.forget(key);
+      if (!backOff.isDue(key)) return;
+      const limit = hasFailed ? failing : healthy;
+      const done = limit(() => run(key, chore, tenant, againMs)).finally(() => underWay.delete(key));
+      underWay.set(key, done);
+    },
+    ended: () => Promise.all(underWay.values()),
+  };
+}

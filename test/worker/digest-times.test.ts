@@ -1,0 +1,36 @@
+import { expect, test } from 'vitest';
+import { dueDigest } from '../../src/worker/digest-times.ts';
+
+const notify = { url: 'https://hooks.example/a', digest: '08:00', timezone: 'Europe/Berlin' };
+
+function due(lastDay: string | null, now: string) {
+  const found = dueDigest(notify, lastDay, new Date(now));
+  return found && { day: found.day, from: new Date(found.from).toISOString(), to: new Date(found.to).toISOString() };
+}
+
+test('a digest is due from its time on, in the tenant’s time zone, once a day', () => {
+  expect(due('2026-07-01', '2026-07-02T05:59:59Z')).toBeUndefined();
+  expect(due('2026-07-01', '2026-07-02T06:00:00Z')).toEqual({
+    day: '2026-07-02',
+    from: '2026-07-01T06:00:00.000Z',
+    to: '2026-07-02T06:00:00.000Z',
+  });
+  expect(due('2026-07-02', '2026-07-02T23:00:00Z')).toBeUndefined();
+});
+
+test('a digest that nobody could send is sent later, its last day alone', () => {
+  expect(due('2026-06-20', '2026-07-02T03:00:00Z')).toMatchObject({ day: '2026-07-01' });
+});
+
+test('a tenant that never had a digest gets its first at the next time', () => {
+  expect(due(null, '2026-07-02T12:00:00Z')).toBeUndefined();
+  expect(due(null, '2026-07-03T06:00:10Z')).toMatchObject({ day: '2026-07-03' });
+});
+
+test('the day on which clocks change has 23 or 25 hours', () => {
+  expect(due('2026-10-24', '2026-10-25T07:00:00Z')).toMatchObject({ from: '2026-10-24T06:00:00.000Z' });
+});
+
+test('without a time there is no digest', () => {
+  expect(dueDigest({ ...notify, digest: undefined }, null, new Date())).toBeUndefined();
+});

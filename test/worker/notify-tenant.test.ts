@@ -1,0 +1,151 @@
+import { createHmac } from 'node:crypto';
+import { once } from 'node:events';
+import { writeFile } from 'node:fs/promises';
+import { createServer, type IncomingHttpHeaders } from 'node:http';
+import type { AddressInfo } from 'node:net';
+import { join } from 'node:path';
+import { describe, expect, onTestFinished, test } from 'vitest';
+import type { ActivityDeps } from '../../activities/deps.ts';
+import { createRootLogger } from '../../src/log.ts';
+import { alignAlarms } from '../../src/store/derived-alarms.ts';
+import { openHold } from '../../src/store/holds.ts';
+import { insertDelivery } from '../../src/store/inbox.ts';
+import { leaseNotices, tenantsToTell } from '../../src/store/notices.ts';
+import type { Store } from '../../src/store/open-store.ts';
+import { listTenantStates, pauseTenant, readTenantState, resumeTenant } from '../../src/store/tenant-states.ts';
+import type { Notify, Tenant } from '../../src/tenants/schema.ts';
+import { createNotifier } from '../../src/worker/notify-tenant.ts';
+import { createAlarmRound } from '../../src/worker/raise-alarms.ts';
+import { scratchFolder } from '../harness/scratch-folder.ts';
+import { freshStore, kinds } from '../store/stores.ts';
+
+const { signal } = new AbortController();
+const HOLD = { tenantId: 'acme', code: 'TEST', message: 'A test.', answers: ['retry'] };
+
+interface Told {
+  headers: IncomingHttpHeaders;
+  body: string;
+}
+
+/** An address that takes what it is told, or refuses as long as `refuses` holds. */
+async function listen(refuses: () => boolean = () => false): Promise<{ url: string; told: Told[] }> {
+  const told: Told[] = [];
+  const server = createServer(async (request, response) => {
+    let body = '';
+    for await (const chunk of request) body += String(chunk);
+    told.push({ headers: request.headers, body });
+    response.writeHead(refuses() ? 503 : 200).end();
+  }).listen(0, '127.0.0.1');
+  await once(server, 'listening');
+  onTestFinished(() => void server.close());
+  return { url: `http://127.0.0.1:${(server.address() as AddressInfo).port}/`, told };
+}
+
+function tenantOf(notify: Partial<Notify>): Tenant {
+  const partner = { allowPrivateAddress: true };
+  return { tenant: 'acme', partner, configHash: 'a', notify: { timezone: 'UTC', ...notify } } as unknown as Tenant;
+}
+
+function notifierOf(store: Store) {
+  return createNotifier({ store, log: createRootLogger(undefined, 'silent') } as ActivityDeps);
+}
+
+function typesOf(told: readonly Told[]): string[] {
+  return told.map(({ body }) => (JSON.parse(body) as { type: string }).type);
+}
+
+describe.each(kinds)('notifications on %s', (kind) => {
+  test('a hold and an alarm are told once each, signed, with the command that shows them', async () => {
+    const { store } = await freshStore(kind);
+    const { url, told } = await listen();
+    const key = Buffer.alloc(32, 7);
+    const secretFile = join(await scratchFolder(), 'notify.secret');
+    await writeFile(secretFile, `whsec_${key.toString('base64')}\n`);
+    await readTenantState(store, 'acme');
+    const { holdId } = await openHold(store, HOLD);
+    const trouble = { tenantId: 'acme', kind: 'tenant-paused', subject: 'tenant', reason: 'UNAUTHORIZED' } as const;
+    await alignAlarms(store, [{ ...trouble, message: 'The key is refused.' }]);
+    expect(await tenantsToTell(store)).toEqual(new Set(['acme']));
+    const notify = notifierOf(store);
+    for (const _ of [1, 2]) await notify(tenantOf({ url, secret: `file:${secretFile}` }), signal);
+    expect(await tenantsToTell(store)).toEqual(new Set());
+    expect(told.map(({ body }) => JSON.parse(body) as unknown)).toMatchObject([
+      { type: 'hold.opened', data: { holdId, command: `hirebridge hold show ${holdId}` } },
+      { type: 'alarm.raised', data: { kind: 'tenant-paused', command: 'hirebridge check acme' } },
+    ]);
+    for (const { headers, body } of told) {
+      const { 'webhook-id': id, 'webhook-timestamp': at, 'webhook-signature': signature } = headers;
+      const expected = createHmac('sha256', key)
+        .update(`${String(id)}.${String(at)}.${body}`)
+        .digest('base64');
+      expect(signature).toBe(`v1,${expected}`);
+    }
+  });
+
+  test('what was refused is told again under the same id', async () => {
+    const { store } = await freshStore(kind);
+    let down = true;
+    const { url, told } = await listen(() => down);
+    await readTenantState(store, 'acme');
+    await openHold(store, HOLD);
+    const notify = notifierOf(store);
+    expect(await notify(tenantOf({ url }), signal)).toBe('failed');
+    down = false;
+    expect(await notify(tenantOf({ url }), signal)).toBe('done');
+    expect(told.map(({ headers }) => headers['webhook-id'])).toEqual(Array(2).fill(told[0]?.headers['webhook-id']));
+  });
+
+  test('two processes do not tell the same thing at the same time', async () => {
+    const { store, other } = await freshStore(kind);
+    const { url, told } = await listen();
+    await readTenantState(store, 'acme');
+    await openHold(store, HOLD);
+    expect(await leaseNotices(other, 'acme', 60_000)).toBe(true);
+    await notifierOf(store)(tenantOf({ url }), signal);
+    expect(told).toEqual([]);
+    expect(await tenantsToTell(store)).toEqual(new Set(['acme']));
+  });
+
+  test('the digest of a day is sent once', async () => {
+    const { store } = await freshStore(kind);
+    const { url, told } = await listen();
+    await readTenantState(store, 'acme');
+    const minuteAgo = new Date(Date.now() - 60_000).toISOString().slice(11, 16);
+    const notify = notifierOf(store);
+    for (const _ of [1, 2]) await notify(tenantOf({ url, digest: minuteAgo }), signal);
+    expect(typesOf(told)).toEqual(['digest']);
+    expect(JSON.parse(told[0]?.body ?? '')).toMatchObject({ data: { tenantId: 'acme', hires: { begun: 0, open: 0 } } });
+  });
+
+  test('an alarm ends by itself when its cause does, and a quiet round writes nothing', async () => {
+    const { store } = await freshStore(kind);
+    const lines: string[] = [];
+    const log = createRootLogger({ write: (line) => void lines.push(line) }, 'info');
+    const alarms = createAlarmRound(store, log);
+    const round = async () => alarms(await listTenantStates(store), new Map());
+    const kindsNow = async () =>
+      (await store.kysely.selectFrom('alarms').select(['kind', 'times']).orderBy('kind').execute()).map(
+        (row) => `${row.kind} ${row.times}`,
+      );
+    await readTenantState(store, 'acme');
+    await pauseTenant(store, 'acme', 'UNAUTHORIZED', 'The key is refused.');
+    const delivery = { tenantId: 'acme', bodyHash: 'a', ids: {}, body: '{}', state: 'unknown' } as const;
+    await insertDelivery(store, { ...delivery, event: 'candidate.sang' });
+    for (const _ of [1, 2, 3]) await round();
+    expect(await kindsNow()).toEqual(['tenant-paused 1', 'unknown-event 1']);
+    await resumeTenant(store, 'acme');
+    await store.kysely
+      .updateTable('inbox')
+      .set((eb) => ({ received_at: eb('received_at', '-', 86_400_001) }))
+      .execute();
+    await round();
+    expect(await kindsNow()).toEqual([]);
+    const told = lines.map((line) => JSON.parse(line) as { msg: string; kind: string });
+    expect(told.map(({ msg, kind: what }) => `${msg}: ${what}`)).toEqual([
+      'alarm raised: tenant-paused',
+      'alarm raised: unknown-event',
+      'alarm over: tenant-paused',
+      'alarm over: unknown-event',
+    ]);
+  });
+});
