@@ -8,7 +8,7 @@ export type CompanyEvidence = 'same' | 'other' | 'none';
  * deleted. Meaning is compared, because the form of a field may change in mid-life.
  */
 export function compareJobs(
-  known: readonly JobSnapshot[],
+  known: readonly Pick<JobSnapshot, 'jobId' | 'record'>[],
   listed: readonly Record<string, unknown>[],
 ): CompanyEvidence {
   const byId = new Map(known.map((job) => [normalise(job.jobId), job.record]));

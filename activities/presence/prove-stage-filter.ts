@@ -8,7 +8,7 @@ import { readStageFilter, saveStageFilter } from '../../src/store/stage-filters.
 import { hiringStagesOf } from '../../src/tenants/hiring-stages.ts';
 import type { Connection } from '../connections.ts';
 import { fetchJobCandidates } from './fetch-job-candidates.ts';
-import { isRejected, type StageMember } from './list-stage.ts';
+import { isRejected } from './list-stage.ts';
 import { askStageFilter } from './stage-filter.ts';
 
 /** A shorter list costs a hire no more than the filter would. */
@@ -18,7 +18,7 @@ const RENEWED_AFTER_MS = 86_400_000;
 const MOST_EXAMPLES = 3;
 
 /** Everybody of one job in the hiring stages, as listed a moment ago. */
-interface ListedStage {
+export interface ListedStage {
   jobId: string;
   memberIds: readonly string[];
 }
@@ -27,25 +27,14 @@ interface ListedStage {
  * Probes GET /candidates/list on this partner by people of one job: it must show somebody who is in the hiring stages,
  * and nobody who is elsewhere on that job or has left. The result is remembered for this key, a failure as well.
  */
-export async function proveStageFilter(
-  store: Store,
-  connection: Connection,
-  members: readonly StageMember[],
-): Promise<void> {
+export async function proveStageFilter(store: Store, connection: Connection, listed: ListedStage): Promise<void> {
   const { tenant, keyFingerprint: key } = connection;
-  const listed = longestOf(members);
-  if (listed === undefined || listed.memberIds.length <= PAGE) return;
+  if (listed.memberIds.length <= PAGE) return;
   if ((await readStageFilter(store, tenant.tenant, key, RENEWED_AFTER_MS)) !== undefined) return;
   const stageIds = await readStageIds(connection);
   const wanted = hiringStagesOf(tenant).flatMap((stage) => stageIds[stage] ?? []);
   const proven = wanted.length > 0 && (await isProven(store, connection, wanted, listed).catch(notIfRefused));
   await saveStageFilter(store, tenant.tenant, { key, proven, stageIds });
-}
-
-function longestOf(members: readonly StageMember[]): ListedStage | undefined {
-  const byJob = Map.groupBy(members, ({ jobId }) => jobId);
-  const [longest] = [...byJob].toSorted(([, a], [, b]) => b.length - a.length);
-  return longest && { jobId: longest[0], memberIds: longest[1].map((one) => one.jobCandidateId) };
 }
 
 function notIfRefused(error: unknown): false {

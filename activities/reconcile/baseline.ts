@@ -1,19 +1,27 @@
-import { ConnectorError } from '../../src/errors.ts';
 import { holdOf } from '../../src/hire/holds.ts';
-import type { ReconcileCounts } from '../../src/hire/reconcile-activities.ts';
-import type { UnreadableItem } from '../../src/partner/client/types.ts';
 import { contract } from '../../src/partner/contract/index.ts';
+import { baselineIds } from '../../src/store/hire-states.ts';
 import { insertBaseline, insertHires, latestHire, type NewHire, updateHire } from '../../src/store/hires.ts';
 import { openHold } from '../../src/store/holds.ts';
-import { markListed } from '../../src/store/jobs.ts';
-import { finishBaseline, startBaseline } from '../../src/store/tenant-states.ts';
-import { hiringStagesOf } from '../../src/tenants/hiring-stages.ts';
+import { addTraces, hasTraces, readSeen, readTraces, type SeenPerson } from '../../src/store/seen-people.ts';
+import { finishBaseline } from '../../src/store/tenant-states.ts';
 import type { Connection } from '../connections.ts';
 import type { ActivityDeps } from '../deps.ts';
 import { employeeReference, readEnrolmentReference } from '../hire/hire-references.ts';
-import { listStage, type StageMember, type StagePage } from '../presence/list-stage.ts';
-import { proveStageFilter } from '../presence/prove-stage-filter.ts';
-import type { ListedJob, ListedJobs } from './refresh-jobs.ts';
+import { onePage } from '../one-page.ts';
+import { cannotGoLive } from './cannot-go-live.ts';
+import { afterPage } from './list-cursor.ts';
+import { refreshJobsPage } from './refresh-jobs.ts';
+import { type Run, startOf } from './run.ts';
+
+/*
+ * The first reconcile of a tenant. Everyone already hired is recorded as before go-live and none is started. Where the
+ * partner or the HRIS carries references of ours, this store was lost and rebuilt: those hires are opened again and
+ * finished, and the others, of whom nobody can tell whether they were work, are named in one hold.
+ */
+
+/** People recorded in one step. */
+const AT_ONCE = 100;
 
 /** An enrolment that carries our reference although our store knows nothing of it. */
 interface OwnTrace {
@@ -23,151 +31,107 @@ interface OwnTrace {
   reference: string;
 }
 
-/**
- * The first reconcile of a tenant. Everyone already hired is recorded as before go-live and none is started. Where the
- * partner or the HRIS carries references of ours, this store was lost and rebuilt: those hires are opened again and
- * finished, and the others, of whom nobody can tell whether they were work, are named in one hold.
- */
-export async function recordBaseline(
-  deps: ActivityDeps,
-  connection: Connection,
-  { jobs, unreadable }: ListedJobs,
-  counts: ReconcileCounts,
-): Promise<void> {
-  const { store, log } = deps;
-  const tenantId = connection.tenant.tenant;
-  for (const job of unreadable) if (job.id === undefined) throw cannotGoLive(tenantId, 'A job has', job);
-  await startBaseline(store, tenantId);
-  const traces = await listOwnEnrolments(connection);
-  const hired = await listHired(connection, jobs, counts);
-  const ours = await findOurs(connection, hired.members, traces);
-  const others = hired.members.filter((member) => !ours.has(member.jobCandidateId));
-  const before = others.map((member) => newHire(tenantId, member, 1, 'before-go-live'));
-  before.push(...hired.unreadable);
-  if (!(await insertBaseline(store, tenantId, before))) return;
-  for (const [, { member, trace }] of ours) await reopen(deps, tenantId, member, trace);
-  // Also a reference of somebody who has left since tells that this store was rebuilt.
-  if (ours.size + traces.size > 0 && others.length > 0) await askAboutOthers(deps, tenantId, others);
-  for (const job of jobs) await markListed(store, tenantId, job.jobId, job.totals);
-  await finishBaseline(store, tenantId);
-  await proveStageFilter(store, connection, hired.members);
-  counts.started += ours.size;
-  log.info({ tenantId, beforeGoLive: before.length, adopted: ours.size }, 'baseline complete');
+/** Reads one page of the jobs list. */
+export async function listJobs(run: Run): Promise<boolean> {
+  const { plan, position, tenantId } = run;
+  const page = await refreshJobsPage(run.deps.store, run.connection, position.cursor.page);
+  for (const job of page?.unreadable ?? []) if (job.id === undefined) throw cannotGoLive(tenantId, 'A job has', job);
+  const known = new Map(plan.jobs.map((job) => [job.jobId, job]));
+  for (const { jobId, totals } of page?.jobs ?? []) known.set(jobId, { jobId, totals });
+  const jobs = [...known.values()];
+  run.plan = { ...plan, jobs, isWide: jobs.length > 1 };
+  run.isPlanChanged = true;
+  run.counts.jobs = jobs.length;
+  run.counts.jobsListed = jobs.length;
+  run.counts.unreadable += page?.unreadable.length ?? 0;
+  const cursor = afterPage(position.cursor, page, false);
+  if (cursor === undefined) return true;
+  run.position = { ...position, cursor };
+  return false;
 }
 
-async function listOwnEnrolments({ partner }: Connection): Promise<Map<string, OwnTrace>> {
+/** Reads one page of the enrolments. */
+export async function listOwnEnrolments(run: Run): Promise<boolean> {
+  const { deps, tenantId, position } = run;
+  const page = await onePage(
+    run.connection.partner.pages(
+      contract.onboarding.listCandidates,
+      {},
+      { priority: 'bulk', from: position.cursor.page },
+    ),
+  );
   const traces = new Map<string, OwnTrace>();
-  for await (const { items } of partner.pages(contract.onboarding.listCandidates, {}, { priority: 'bulk' })) {
-    for (const item of items) {
-      const own = readEnrolmentReference(item.externalRef);
-      if (own === undefined) continue;
-      const trace = {
-        ...own,
-        onboardingCandidateId: item.onboardingCandidateId,
-        reference: item.externalRef ?? '',
-      };
-      const known = traces.get(own.jobCandidateId);
-      if (known === undefined || isLater(trace, known)) traces.set(own.jobCandidateId, trace);
-    }
+  for (const { externalRef, onboardingCandidateId } of page?.items ?? []) {
+    const own = readEnrolmentReference(externalRef);
+    if (own === undefined) continue;
+    const { jobCandidateId, period, enrolment } = own;
+    keepLatest(traces, jobCandidateId, { period, enrolment, onboardingCandidateId, reference: externalRef ?? '' });
   }
-  return traces;
+  for (const [id, trace] of await readTraces<OwnTrace>(deps.store, tenantId, [...traces.keys()]))
+    keepLatest(traces, id, trace);
+  await addTraces(deps.store, tenantId, traces);
+  const cursor = afterPage(position.cursor, page, false);
+  if (cursor === undefined) return true;
+  run.position = { ...position, cursor };
+  return false;
+}
+
+function keepLatest(traces: Map<string, OwnTrace>, id: string, trace: OwnTrace): void {
+  const known = traces.get(id);
+  if (known === undefined || isLater(trace, known)) traces.set(id, trace);
 }
 
 function isLater(a: OwnTrace, b: OwnTrace): boolean {
   return a.period > b.period || (a.period === b.period && a.enrolment > b.enrolment);
 }
 
-interface Hired {
-  members: StageMember[];
-  /** In a hiring stage by the list, though their record cannot be read: hired before go-live like the others. */
-  unreadable: NewHire[];
-}
-
-async function listHired(connection: Connection, jobs: readonly ListedJob[], counts: ReconcileCounts): Promise<Hired> {
-  const members = new Map<string, StageMember>();
-  const unreadable = new Map<string, NewHire>();
-  for (const job of jobs) {
-    counts.jobsListed += 1;
-    for (const stage of hiringStagesOf(connection.tenant)) {
-      for await (const page of readStageAtRest(connection, job.jobId, stage)) {
-        for (const member of page.members) members.set(member.jobCandidateId, member);
-        for (const item of page.unreadable) {
-          const hire = unreadableHire(connection.tenant.tenant, job.jobId, item);
-          unreadable.set(hire.jobCandidateId, hire);
-        }
-      }
-    }
-  }
-  counts.unreadable += unreadable.size;
-  counts.people += members.size;
-  return {
-    members: [...members.values()],
-    unreadable: [...unreadable.values()].filter((hire) => !members.has(hire.jobCandidateId)),
-  };
-}
-
-/**
- * A list of one page cannot shift while it is read. A longer one is read twice: who is passed over by both must have
- * moved twice.
- */
-async function* readStageAtRest(connection: Connection, jobId: string, stage: string): AsyncGenerator<StagePage> {
-  let pages = 0;
-  for await (const page of listStage(connection, jobId, stage, 'bulk')) {
-    pages += 1;
-    yield page;
-  }
-  if (pages > 1) yield* listStage(connection, jobId, stage, 'bulk');
-}
-
-function unreadableHire(tenantId: string, jobId: string, item: UnreadableItem): NewHire {
-  if (item.id === undefined) throw cannotGoLive(tenantId, `Somebody hired on job ${jobId} has`, item);
-  return { tenantId, jobCandidateId: item.id, period: 1, state: 'before-go-live', candidateId: null, jobId };
-}
-
-/** Without an id nobody could tell later who was hired before. */
-function cannotGoLive(tenantId: string, whoHas: string, { reason }: UnreadableItem): ConnectorError {
-  return new ConnectorError({
-    code: 'BASELINE_UNREADABLE',
-    action: 'retry',
-    message:
-      `${whoHas} a record without an id (${reason}), so tenant ${tenantId} cannot go live: people hired before ` +
-      'would be hired again. Correct the record with the partner, or name the difference in partner.overrides; ' +
-      'the next reconcile goes on by itself.',
-  });
-}
-
-async function findOurs(
-  { hris, tenant }: Connection,
-  hired: readonly StageMember[],
-  traces: ReadonlyMap<string, OwnTrace>,
-): Promise<Map<string, { member: StageMember; trace: OwnTrace | undefined }>> {
-  const ours = new Map<string, { member: StageMember; trace: OwnTrace | undefined }>();
-  const mayHoldReference = hris.capabilities.storesReference;
-  for (const member of hired) {
-    const trace = traces.get(member.jobCandidateId);
-    if (
-      trace !== undefined ||
-      (mayHoldReference && (await isEmployee(hris, employeeReference(tenant, member.candidateId))))
-    )
-      ours.set(member.jobCandidateId, { member, trace });
-  }
-  return ours;
-}
-
-async function isEmployee(hris: Connection['hris'], reference: string): Promise<boolean> {
-  return (
-    (await hris.employees.find({ by: 'reference', value: reference }, AbortSignal.timeout(30_000))).kind !== 'none'
+/** Records the next of the people who were seen. */
+export async function recordHired(run: Run): Promise<boolean> {
+  const { deps, tenantId, position } = run;
+  const { store } = deps;
+  const seen = await readSeen(store, tenantId, { after: position.after, limit: AT_ONCE });
+  const traces = await readTraces<OwnTrace>(
+    store,
+    tenantId,
+    seen.map((one) => one.jobCandidateId),
   );
+  const ours = new Set<SeenPerson>();
+  for (const one of seen) if (await isOurs(run.connection, one, traces)) ours.add(one);
+  const before = seen.filter((one) => !ours.has(one)).map((one) => newHire(tenantId, one, 1, 'before-go-live'));
+  if (!(await insertBaseline(store, tenantId, before))) {
+    // Another pass ended meanwhile: whoever was hired since then is no old one.
+    run.position = startOf('end');
+    return false;
+  }
+  for (const one of ours) await reopen(deps, tenantId, one, traces.get(one.jobCandidateId));
+  run.counts.started += ours.size;
+  const last = seen.at(-1);
+  if (last === undefined) return true;
+  run.position = { ...position, after: last.jobCandidateId };
+  return false;
+}
+
+async function isOurs(
+  { hris, tenant }: Connection,
+  { jobCandidateId, candidateId }: SeenPerson,
+  traces: ReadonlyMap<string, OwnTrace>,
+): Promise<boolean> {
+  if (candidateId === null) return false;
+  if (traces.has(jobCandidateId)) return true;
+  if (!hris.capabilities.storesReference) return false;
+  const value = employeeReference(tenant, candidateId);
+  return (await hris.employees.find({ by: 'reference', value }, AbortSignal.timeout(30_000))).kind !== 'none';
 }
 
 async function reopen(
   { store, signalHire }: ActivityDeps,
   tenantId: string,
-  member: StageMember,
+  person: SeenPerson,
   trace: OwnTrace | undefined,
 ): Promise<void> {
-  const hire = newHire(tenantId, member, trace?.period ?? 1, 'open');
-  if ((await latestHire(store, tenantId, member.jobCandidateId)) === undefined) await insertHires(store, [hire]);
+  const { jobCandidateId } = person;
+  const hire = newHire(tenantId, person, trace?.period ?? 1, 'open');
+  if ((await latestHire(store, tenantId, jobCandidateId)) === undefined) await insertHires(store, [hire]);
   if (trace !== undefined)
     await updateHire(
       store,
@@ -179,28 +143,27 @@ async function reopen(
       },
       { enrolment: 1 },
     );
-  await signalHire({ tenantId, jobCandidateId: member.jobCandidateId }, 'person', { start: true });
+  await signalHire({ tenantId, jobCandidateId }, 'person', { start: true });
 }
 
-async function askAboutOthers(
-  { store }: ActivityDeps,
-  tenantId: string,
-  others: readonly StageMember[],
-): Promise<void> {
-  const jobCandidateIds = others.map((member) => member.jobCandidateId);
-  await openHold(store, {
-    tenantId,
-    ...holdOf('REBUILT_BASELINE', { jobCandidateIds }),
-  });
+function newHire(tenantId: string, person: SeenPerson, period: number, state: NewHire['state']): NewHire {
+  const { jobCandidateId, candidateId, jobId } = person;
+  return { tenantId, jobCandidateId, period, state, candidateId, jobId };
 }
 
-function newHire(tenantId: string, member: StageMember, period: number, state: NewHire['state']): NewHire {
-  return {
-    tenantId,
-    jobCandidateId: member.jobCandidateId,
-    period,
-    state,
-    candidateId: member.candidateId,
-    jobId: member.jobId,
-  };
+/** Also a reference of somebody who has left since tells that this store was rebuilt. */
+export async function askAboutOthers({ deps, tenantId, counts }: Run): Promise<boolean> {
+  const { store } = deps;
+  if (counts.started === 0 && !(await hasTraces(store, tenantId))) return true;
+  const jobCandidateIds = await baselineIds(store, tenantId);
+  if (jobCandidateIds.length > 0)
+    await openHold(store, { tenantId, ...holdOf('REBUILT_BASELINE', { jobCandidateIds }) });
+  return true;
+}
+
+/** From here on hires start. */
+export async function goLive({ deps, tenantId, counts }: Run): Promise<boolean> {
+  await finishBaseline(deps.store, tenantId);
+  deps.log.info({ tenantId, adopted: counts.started }, 'baseline complete');
+  return true;
 }

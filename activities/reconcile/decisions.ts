@@ -1,5 +1,9 @@
+import type { JobSnapshot } from '../../src/store/jobs.ts';
+import type { ReconcileKind } from '../../src/store/reconcile-tables.ts';
 import type { HireRow, TenantRow } from '../../src/store/schema.ts';
+import { startOfList } from './list-cursor.ts';
 import type { ListedJob } from './refresh-jobs.ts';
+import type { Position, StepName } from './run.ts';
 
 const DAY_MS = 86_400_000;
 
@@ -40,23 +44,40 @@ export function waitsForCreateStage(hire: Arriving | undefined): boolean {
   return hire?.state === 'open' && hire.step === 'employ' && hire.employee_id === null;
 }
 
-/** Hires of this job whose person is not in its list. */
-export function absentFrom<Hire extends Pick<HireRow, 'job_id' | 'job_candidate_id'>>(
-  hires: readonly Hire[],
-  jobId: string,
-  present: ReadonlySet<string>,
-): Hire[] {
-  return hires.filter((hire) => hire.job_id === jobId && !present.has(hire.job_candidate_id));
+/** A hire that waits for its onboarding. */
+export function waitsForOnboarding(hire: Pick<HireRow, 'employee_id' | 'onboarding_candidate_id'>): boolean {
+  return hire.employee_id === null && hire.onboarding_candidate_id !== null;
 }
 
-type Waiting = Pick<HireRow, 'employee_id' | 'onboarding_candidate_id' | 'onboarding_status'>;
+/** Jobs of which fewer people were seen than their totals of these stages say. */
+export function shortJobs(
+  jobs: readonly Pick<JobSnapshot, 'jobId' | 'record'>[],
+  seen: ReadonlyMap<string, number>,
+  stages: readonly string[],
+): string[] {
+  return jobs.filter(({ jobId, record }) => (seen.get(jobId) ?? 0) < totalOf(record, stages)).map(({ jobId }) => jobId);
+}
 
-/** Hires that wait for their onboarding, by the id of their enrolment. */
-export function waitingForOnboarding<Hire extends Waiting>(open: readonly Hire[]): Map<string, Hire> {
-  return new Map(
-    open.flatMap((hire) => {
-      const id = hire.onboarding_candidate_id;
-      return hire.employee_id === null && id !== null ? [[id, hire] as const] : [];
-    }),
-  );
+function totalOf(record: Record<string, unknown>, stages: readonly string[]): number {
+  const totals = record['pipelineStage'];
+  if (!Array.isArray(totals)) return 0;
+  return (totals as { type?: unknown; totalCandidate?: unknown }[])
+    .filter(({ type }) => stages.includes(String(type)))
+    .reduce((sum, stage) => sum + (Number(stage.totalCandidate) || 0), 0);
+}
+
+/** One that was left for so long begins anew: its lists have moved on. A baseline reads the list it was in anew. */
+const STALE_MS = 3_600_000;
+/** A baseline that was recorded meanwhile, by a worker of another version, is not gone on with. */
+const beforeGoLive: readonly StepName[] = ['jobs', 'traces', 'people', 'record'];
+
+/** Where a reconcile that was interrupted goes on; undefined when it does not. */
+export function goesOnFrom(
+  { kind, position, ageMs }: { kind: ReconcileKind; position: Position; ageMs: number },
+  { isFirst }: ReconcileScope,
+): Position | undefined {
+  const isStale = ageMs > STALE_MS;
+  if (kind !== 'baseline') return isFirst || isStale ? undefined : position;
+  if (!isFirst && beforeGoLive.includes(position.step)) return undefined;
+  return isStale ? { ...position, cursor: startOfList() } : position;
 }

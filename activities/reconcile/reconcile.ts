@@ -1,38 +1,71 @@
 import type { ReconcileCounts } from '../../src/hire/reconcile-activities.ts';
-import { clearHints, readHints } from '../../src/store/hints.ts';
-import { readClock, readTenantState, recordReconcile, recordVerifiedKey } from '../../src/store/tenant-states.ts';
+import { clearHints } from '../../src/store/hints.ts';
+import { endReconcile } from '../../src/store/reconciles.ts';
+import { countSeen } from '../../src/store/seen-people.ts';
+import { recordReconcile } from '../../src/store/tenant-states.ts';
 import type { ActivityDeps } from '../deps.ts';
 import { guarded } from '../guarded.ts';
-import { recordBaseline } from './baseline.ts';
-import { jobsToList, scopeOf } from './decisions.ts';
-import { reconcileJob } from './reconcile-job.ts';
-import { refreshJobs } from './refresh-jobs.ts';
-import { signalMovedOnboardings, signalOpenHires } from './signal-hires.ts';
+import { askAboutOthers, goLive, listJobs, listOwnEnrolments, recordHired } from './baseline.ts';
+import { markJobs, noteAbsent, proveFilter, readLeavers } from './compare.ts';
+import { listPeople } from './list-people.ts';
+import { openRun } from './open-run.ts';
+import { goesOn, nextStep, type Run, type StepName, saveRun, startOf } from './run.ts';
+import { lookAtOnboardings, signalOpenHires } from './signal-hires.ts';
+
+/** Does the next bit of a step and notes in `run.position` what comes then. True when the step is over. */
+type Step = (run: Run) => Promise<boolean>;
+
+const steps: Record<Exclude<StepName, 'end'>, Step> = {
+  jobs: listJobs,
+  traces: listOwnEnrolments,
+  people: listPeople,
+  record: recordHired,
+  ask: askAboutOthers,
+  absent: noteAbsent,
+  mark: markJobs,
+  golive: goLive,
+  proof: proveFilter,
+  leavers: readLeavers,
+  onboardings: lookAtOnboardings,
+  'open-hires': signalOpenHires,
+};
+
+/** One attempt does so much. */
+const MOST_BITS = 200;
+const MOST_MS = 30_000;
 
 /**
  * Compares the partner with `hires` and hints what differs. Decides nothing: each hinted hire reads again. The jobs
- * list comes first and doubles as the known-good read, so that nothing starts under another company's key.
+ * list comes first and doubles as the known-good read, so that nothing starts under another company's key. What is
+ * done is kept in the store page by page: an attempt goes on where the one before it was, and gives its slot back
+ * with RECONCILE_GOES_ON when it has done its share.
  */
 export function reconcile(deps: ActivityDeps, { tenantId }: { tenantId: string }): Promise<ReconcileCounts> {
-  const { store, log } = deps;
   return guarded(deps, tenantId, async (connection) => {
-    const { isFirst, isFull } = scopeOf(await readTenantState(store, tenantId), await readClock(store));
-    const hints = await readHints(store, tenantId, 'people');
-    const listed = await refreshJobs(store, connection);
-    await recordVerifiedKey(store, tenantId, connection.keyFingerprint);
-    const unreadable = listed.unreadable.length;
-    const counts = { jobs: listed.jobs.length, jobsListed: 0, people: 0, started: 0, hinted: 0, unreadable };
-    const parts = { deps, connection, tenantId, counts };
-    if (isFirst) await recordBaseline(deps, connection, listed, counts);
-    else {
-      const hinted = new Set(hints.map((hint) => hint.recordId));
-      for (const job of jobsToList(listed.jobs, isFull, hinted)) await reconcileJob(parts, job);
+    const until = performance.now() + MOST_MS;
+    const run = await openRun(deps, connection);
+    for (let bits = 0; run.position.step !== 'end'; bits += 1) {
+      if (bits >= MOST_BITS || performance.now() > until) {
+        await saveRun(run, true);
+        throw goesOn(tenantId);
+      }
+      const { step } = run.position;
+      if (await steps[step](run)) run.position = startOf(nextStep(run.kind, step));
+      await saveRun(run);
     }
-    await clearHints(store, tenantId, 'people', hints);
-    await signalMovedOnboardings(parts);
-    if (isFull || isFirst) await signalOpenHires(parts);
-    await recordReconcile(store, tenantId, isFull || isFirst);
-    log.info({ tenantId, full: isFull, ...counts }, 'tenant reconciled');
-    return counts;
+    return finish(run);
   });
+}
+
+async function finish(run: Run): Promise<ReconcileCounts> {
+  const { deps, tenantId, holder, kind, plan } = run;
+  const { store, log } = deps;
+  const seen = await countSeen(store, tenantId);
+  const people = kind === 'baseline' ? seen.hired + seen.rejected : seen.hired;
+  const counts = { ...run.counts, people, unreadable: run.counts.unreadable + seen.unreadable };
+  await clearHints(store, tenantId, 'people', plan.hints);
+  await recordReconcile(store, tenantId, kind !== 'changed');
+  if (run.isSaved) await endReconcile(store, tenantId, holder);
+  log.info({ tenantId, kind, full: kind !== 'changed', ...counts }, 'tenant reconciled');
+  return counts;
 }

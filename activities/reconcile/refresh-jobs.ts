@@ -2,8 +2,10 @@ import type { UnreadableItem } from '../../src/partner/client/types.ts';
 import { contract } from '../../src/partner/contract/index.ts';
 import { type JobSnapshot, readJobs, saveJobs } from '../../src/store/jobs.ts';
 import type { Store } from '../../src/store/open-store.ts';
+import { readTenantState } from '../../src/store/tenant-states.ts';
 import { assertSameCompany } from '../assert-known-company.ts';
 import type { Connection } from '../connections.ts';
+import { onePage } from '../one-page.ts';
 
 export interface ListedJob {
   jobId: string;
@@ -25,18 +27,56 @@ export interface ListedJobs {
  */
 export async function refreshJobs(store: Store, connection: Connection): Promise<ListedJobs> {
   const { tenant, partner } = connection;
-  const known = new Map((await readJobs(store, tenant.tenant)).map((job) => [job.jobId, job]));
+  const known = await readJobs(store, tenant.tenant);
   const { items, unreadable } = await partner.readAll(contract.jobs.list, {}, { priority: 'live' });
   await assertSameCompany(store, connection, items);
+  return keepJobs(store, tenant.tenant, known, { items, unreadable });
+}
+
+/** The jobs list's page of this number, kept; undefined behind the last. */
+export async function refreshJobsPage(
+  store: Store,
+  { tenant, partner }: Connection,
+  page: number,
+): Promise<(ListedJobs & { records: number; total?: number }) | undefined> {
+  const shown = await onePage(partner.pages(contract.jobs.list, {}, { from: page, priority: 'live' }));
+  if (shown === undefined) return undefined;
+  const { items, unreadable, records, total } = shown;
+  const ids = items.map(({ id }) => id);
+  const known = ids.length === 0 ? [] : await readJobs(store, tenant.tenant, ids);
+  const listed = await keepJobs(store, tenant.tenant, known, { items, unreadable });
+  return { ...listed, records, ...(total === undefined ? {} : { total }) };
+}
+
+interface ListPart {
+  items: readonly JobItem[];
+  unreadable: UnreadableItem[];
+}
+
+type JobItem = Record<string, unknown> & {
+  id: string;
+  pipelineStage?: readonly { type: unknown; totalCandidate: unknown }[] | null | undefined;
+};
+
+/** Only rows that changed are written. */
+async function keepJobs(
+  store: Store,
+  tenantId: string,
+  known: readonly JobSnapshot[],
+  { items, unreadable }: ListPart,
+): Promise<ListedJobs> {
+  const byId = new Map(known.map((job) => [job.jobId, job]));
+  const { company_confirmed_at: confirmedAt } = await readTenantState(store, tenantId);
+  const changed = items.filter((job) => isWritten(job, byId.get(job.id), Number(confirmedAt ?? 0)));
   await saveJobs(
     store,
-    tenant.tenant,
-    items.map((job) => ({ jobId: job.id, record: job as Record<string, unknown> })),
+    tenantId,
+    changed.map((job) => ({ jobId: job.id, record: job })),
   );
   const jobs: ListedJob[] = items.map((job) => ({
     jobId: job.id,
     totals: JSON.stringify((job.pipelineStage ?? []).map((stage) => [stage.type, Number(stage.totalCandidate)])),
-    listedTotals: listedTotals(known.get(job.id)),
+    listedTotals: byId.get(job.id)?.listedTotals ?? null,
   }));
   // Their people can be listed by the id alone, and are, each time: nothing tells whether somebody moved.
   for (const { id } of unreadable)
@@ -44,6 +84,7 @@ export async function refreshJobs(store: Store, connection: Connection): Promise
   return { jobs, unreadable };
 }
 
-function listedTotals(job: JobSnapshot | undefined): string | null {
-  return job?.listedTotals ?? null;
+/** Also one seen for the first time since a person confirmed the company: by those the company is known again. */
+function isWritten(job: JobItem, known: JobSnapshot | undefined, confirmedAt: number): boolean {
+  return known === undefined || known.seenAt <= confirmedAt || JSON.stringify(known.record) !== JSON.stringify(job);
 }

@@ -1,38 +1,91 @@
-import type { ReconcileCounts } from '../../src/hire/reconcile-activities.ts';
+import { isConnectorError } from '../../src/errors.ts';
 import { contract } from '../../src/partner/contract/index.ts';
-import { hiresInState } from '../../src/store/hires.ts';
-import type { Connection } from '../connections.ts';
-import type { ActivityDeps } from '../deps.ts';
-import { waitingForOnboarding } from './decisions.ts';
+import { openHiresAfter } from '../../src/store/hire-states.ts';
+import { hiresInState, hiresOfEnrolments } from '../../src/store/hires.ts';
+import type { HireRow } from '../../src/store/schema.ts';
+import { onePage } from '../one-page.ts';
+import { waitsForOnboarding } from './decisions.ts';
+import { afterPage } from './list-cursor.ts';
+import type { Run } from './run.ts';
 
-/** One reconcile under way; its steps count what they see and do. */
-export interface Reconcile {
-  deps: ActivityDeps;
-  connection: Connection;
-  tenantId: string;
-  counts: ReconcileCounts;
+const PAGE = 100;
+/** Enrolments read by their ids in one step. */
+const AT_ONCE = 20;
+/** Instead of the number of a list: each enrolment is read by its id. */
+const EACH = 1;
+
+/**
+ * The only poll of onboarding, a page at a time. The list has everybody ever enrolled, in no order that the
+ * specification names, and cannot be read from a date on; where few hires wait, the first page tells that reading
+ * their enrolments one by one costs less.
+ */
+export async function lookAtOnboardings(run: Run): Promise<boolean> {
+  const { deps, tenantId, position, connection } = run;
+  if (position.list === EACH) return lookAtEach(run);
+  const waiting = (await hiresInState(deps.store, tenantId, 'open')).filter(waitsForOnboarding);
+  if (waiting.length === 0) return true;
+  const { cursor } = position;
+  const page = await onePage(
+    connection.partner.pages(contract.onboarding.listCandidates, {}, { priority: 'bulk', from: cursor.page }),
+  );
+  if (page === undefined) return true;
+  run.counts.unreadable += page.unreadable.length;
+  const statuses = new Map<string, string>(
+    page.items.map((item) => [item.onboardingCandidateId, String(item.overallStatus)]),
+  );
+  const hires = await hiresOfEnrolments(deps.store, tenantId, [...statuses.keys()]);
+  for (const hire of hires.filter((one) => one.state === 'open' && waitsForOnboarding(one)))
+    await signalMoved(run, hire, statuses.get(hire.onboarding_candidate_id ?? ''));
+  const next = afterPage(cursor, page, false);
+  if (next === undefined) return true;
+  const pagesLeft = page.total === undefined ? 0 : Math.ceil((page.total - next.read) / PAGE);
+  const isEach = cursor.page === 1 && waiting.length <= pagesLeft;
+  run.position = { ...position, cursor: next, list: isEach ? EACH : position.list };
+  return false;
 }
 
-/** The only poll of onboarding: one list for all hires that wait, whatever their number. */
-export async function signalMovedOnboardings({ deps, connection, tenantId, counts }: Reconcile): Promise<void> {
-  const waiting = waitingForOnboarding(await hiresInState(deps.store, tenantId, 'open'));
-  if (waiting.size === 0) return;
-  const pages = connection.partner.pages(contract.onboarding.listCandidates, {}, { priority: 'bulk' });
-  for await (const { items, unreadable } of pages) {
-    counts.unreadable += unreadable.length;
-    for (const item of items) {
-      const hire = waiting.get(item.onboardingCandidateId);
-      if (hire === undefined || hire.onboarding_status === String(item.overallStatus)) continue;
-      await deps.signalHire({ tenantId, jobCandidateId: hire.job_candidate_id }, 'onboarding', { start: true });
-      counts.hinted += 1;
-    }
+async function lookAtEach(run: Run): Promise<boolean> {
+  const { deps, tenantId, position, connection } = run;
+  const waiting = (await hiresInState(deps.store, tenantId, 'open')).filter(waitsForOnboarding);
+  const due = waiting
+    .filter((hire) => hire.job_candidate_id > position.after)
+    .toSorted((a, b) => (a.job_candidate_id < b.job_candidate_id ? -1 : 1))
+    .slice(0, AT_ONCE);
+  for (const hire of due) {
+    const params = { onboardingCandidateId: hire.onboarding_candidate_id ?? '' };
+    const answer = await connection.partner.onboarding
+      .getCandidate({ params }, { priority: 'bulk' })
+      .catch(unlessRefused);
+    if (answer === undefined) run.counts.unreadable += 1;
+    else await signalMoved(run, hire, String(answer.data.overallStatus));
   }
+  const last = due.at(-1);
+  if (last === undefined) return true;
+  run.position = { ...position, after: last.job_candidate_id };
+  return false;
+}
+
+/** One that is gone or cannot be read says nothing of the others. */
+function unlessRefused(error: unknown): undefined {
+  if (!isConnectorError(error) || error.action !== 'reject') throw error;
+}
+
+async function signalMoved({ deps, tenantId, counts }: Run, hire: HireRow, status: string | undefined): Promise<void> {
+  if (status === undefined || hire.onboarding_status === status) return;
+  await deps.signalHire({ tenantId, jobCandidateId: hire.job_candidate_id }, 'onboarding', { start: true });
+  counts.hinted += 1;
 }
 
 /** Once a day every open hire is reached, and started anew where its workflow is gone. */
-export async function signalOpenHires({ deps, tenantId, counts }: Reconcile): Promise<void> {
-  for (const hire of await hiresInState(deps.store, tenantId, 'open')) {
-    await deps.signalHire({ tenantId, jobCandidateId: hire.job_candidate_id }, 'answer', { start: true });
+export async function signalOpenHires(run: Run): Promise<boolean> {
+  const { deps, tenantId, position, counts } = run;
+  const ids = await openHiresAfter(deps.store, tenantId, { after: position.after, limit: PAGE });
+  for (const jobCandidateId of ids) {
+    await deps.signalHire({ tenantId, jobCandidateId }, 'answer', { start: true });
     counts.hinted += 1;
   }
+  const last = ids.at(-1);
+  if (last === undefined) return true;
+  run.position = { ...position, after: last };
+  return false;
 }

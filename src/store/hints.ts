@@ -21,14 +21,15 @@ export interface Hint {
   hintedAt: number;
 }
 
-/** All hints of one stream. They stay until cleared, so that failed work is repeated. */
-export async function readHints(store: Store, tenantId: string, stream: string): Promise<Hint[]> {
-  const rows = await store.kysely
+/** The hints of one stream, oldest first. They stay until cleared, so that failed work is repeated. */
+export async function readHints(store: Store, tenantId: string, stream: string, limit?: number): Promise<Hint[]> {
+  const all = store.kysely
     .selectFrom('hints')
     .select(['record_id', 'hinted_at'])
     .where('tenant_id', '=', tenantId)
     .where('stream', '=', stream)
-    .execute();
+    .orderBy('hinted_at');
+  const rows = await (limit === undefined ? all : all.limit(limit)).execute();
   return rows.map((row) => ({ recordId: row.record_id, hintedAt: Number(row.hinted_at) }));
 }
 
@@ -39,12 +40,16 @@ export async function clearHints(
   stream: string,
   hints: readonly Hint[],
 ): Promise<void> {
-  for (const { recordId, hintedAt } of hints)
+  for (const [hintedAt, together] of Map.groupBy(hints, (hint) => hint.hintedAt))
     await store.kysely
       .deleteFrom('hints')
       .where('tenant_id', '=', tenantId)
       .where('stream', '=', stream)
-      .where('record_id', '=', recordId)
+      .where(
+        'record_id',
+        'in',
+        together.map(({ recordId }) => recordId),
+      )
       .where('hinted_at', '=', hintedAt)
       .execute();
 }

@@ -62,3 +62,33 @@ export async function lockHire(store: Store, key: HireRef): Promise<Pick<HireRow
     .where((eb) => eb.and(hireColumns(key)));
   return (store.kind === 'postgres' ? row.forUpdate() : row).executeTakeFirstOrThrow();
 }
+
+/** The next open hires of the tenant, in the order of their ids. */
+export async function openHiresAfter(
+  store: Store,
+  tenantId: string,
+  { after, limit }: { after: string; limit: number },
+): Promise<string[]> {
+  const rows = await store.kysely
+    .selectFrom('hires')
+    .select('job_candidate_id')
+    .where('tenant_id', '=', tenantId)
+    .where('state', '=', 'open')
+    .where('job_candidate_id', '>', after)
+    .orderBy('job_candidate_id')
+    .limit(limit)
+    .execute();
+  return rows.map((row) => row.job_candidate_id);
+}
+
+/** Everybody recorded as hired before go-live whose record could be read. */
+export async function baselineIds(store: Store, tenantId: string): Promise<string[]> {
+  const rows = await store.kysely
+    .selectFrom('hires')
+    .select('job_candidate_id')
+    .where('tenant_id', '=', tenantId)
+    .where('state', '=', 'before-go-live')
+    .where('candidate_id', 'is not', null)
+    .execute();
+  return rows.map((row) => row.job_candidate_id);
+}

@@ -7,10 +7,16 @@ export interface JobSnapshot {
   record: Record<string, unknown>;
   /** JSON of its stage totals when its people were last listed. */
   listedTotals: string | null;
+  /** When its record was last written. */
+  seenAt: number;
 }
 
 /** Stores what the jobs list shows now; the totals at the last listing of people stay. */
-export async function saveJobs(store: Store, tenantId: string, jobs: ReadonlyArray<Omit<JobSnapshot, 'listedTotals'>>) {
+export async function saveJobs(
+  store: Store,
+  tenantId: string,
+  jobs: ReadonlyArray<Pick<JobSnapshot, 'jobId' | 'record'>>,
+) {
   for (let from = 0; from < jobs.length; from += 100) {
     await store.kysely
       .insertInto('jobs')
@@ -41,8 +47,10 @@ export async function readJob(store: Store, tenantId: string, jobId: string): Pr
   return row === undefined ? undefined : snapshot(row);
 }
 
-export async function readJobs(store: Store, tenantId: string): Promise<JobSnapshot[]> {
-  const rows = await store.kysely.selectFrom('jobs').selectAll().where('tenant_id', '=', tenantId).execute();
+/** All jobs of the tenant, or those of these ids. */
+export async function readJobs(store: Store, tenantId: string, jobIds?: readonly string[]): Promise<JobSnapshot[]> {
+  const all = store.kysely.selectFrom('jobs').selectAll().where('tenant_id', '=', tenantId);
+  const rows = await (jobIds === undefined ? all : all.where('job_id', 'in', jobIds)).execute();
   return rows.map(snapshot);
 }
 
@@ -64,20 +72,29 @@ export async function readCompanyJobs(store: Store, tenantId: string, keyFingerp
   return (await own.where('tenants.company_confirmed_key', '!=', keyFingerprint).execute()).map(snapshot);
 }
 
-/** The people of this job were listed while its totals stood so. */
-export async function markListed(store: Store, tenantId: string, jobId: string, totals: string): Promise<void> {
-  await store.kysely
-    .updateTable('jobs')
-    .set({ listed_totals: totals })
-    .where('tenant_id', '=', tenantId)
-    .where('job_id', '=', jobId)
-    .execute();
+/** The people of these jobs were listed while their totals stood so. Only what differs is written. */
+export async function markListed(
+  store: Store,
+  tenantId: string,
+  jobs: ReadonlyArray<{ jobId: string; totals: string }>,
+): Promise<void> {
+  await store.kysely.transaction().execute(async (trx) => {
+    for (const { jobId, totals } of jobs)
+      await trx
+        .updateTable('jobs')
+        .set({ listed_totals: totals })
+        .where('tenant_id', '=', tenantId)
+        .where('job_id', '=', jobId)
+        .where((eb) => eb.or([eb('listed_totals', 'is', null), eb('listed_totals', '!=', totals)]))
+        .execute();
+  });
 }
 
-function snapshot(row: { job_id: string; record: string; listed_totals: string | null }): JobSnapshot {
+function snapshot(row: { job_id: string; record: string; listed_totals: string | null; seen_at: number }): JobSnapshot {
   return {
     jobId: row.job_id,
     record: JSON.parse(row.record) as Record<string, unknown>,
     listedTotals: row.listed_totals,
+    seenAt: Number(row.seen_at),
   };
 }

@@ -1,6 +1,7 @@
 import type { Selectable } from 'kysely';
 import type { HireState } from '../hire/hire-state.ts';
 import type { HireStep } from '../hire/hire-step.ts';
+import type { ReconcileTable, SeenPersonTable } from './reconcile-tables.ts';
 import type { JobTable, QuarantineTable, StreamTable } from './stream-tables.ts';
 import type { AuditTable, InstallationTable, TenantTable } from './tenant-tables.ts';
 import type { ForeignWriteTable, MappingVersionTable, SavedPlanRecordTable, SavedPlanTable } from './write-tables.ts';
@@ -27,6 +28,8 @@ export interface Tables {
   quarantine: QuarantineTable;
   rate_limits: RateLimitTable;
   evidence: EvidenceTable;
+  reconciles: ReconcileTable;
+  seen_people: SeenPersonTable;
   foreign_writes: ForeignWriteTable;
   mapping_versions: MappingVersionTable;
   saved_plans: SavedPlanTable;

@@ -35,7 +35,12 @@ export async function readPage(
 }
 
 /** A partner that ignores the page number would be read for ever. */
-export function assertMoved({ list }: Stream, page: number, ids: string, before: string | undefined): void {
+export function assertMoved(
+  { list }: { list: Pick<Stream['list'], 'id' | 'section'> },
+  page: number,
+  ids: string,
+  before: string | undefined,
+): void {
   if (ids === '' || ids !== before) return;
   throw new ConnectorError({
     code: 'PAGE_REPEATED',

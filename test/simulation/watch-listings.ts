@@ -4,13 +4,12 @@ import type { World } from './world.ts';
 
 /**
  * I7, at the moment it would break: a job's snapshot is committed only after everybody who was hired on it before this
- * reconcile began
- * has a row or was handed to Temporal.
+ * reconcile began, in whichever attempt, has a row or was handed to Temporal.
  */
 export function watchListings(world: World): void {
   const { database } = world.store;
   database.function('simulation_listed', (tenantId, jobId) => {
-    const began = currentAttempt.getStore()?.at ?? world.timeline.now();
+    const began = beganAt(world, String(tenantId));
     const { temporal, state } = world;
     const hired = state.all<{ id: number }>(
       "select j.id from job_candidates j join stages s on s.id = j.stage_id where s.type = 'HIRED' and j.rejected" +
@@ -33,6 +32,13 @@ export function watchListings(world: World): void {
     'create trigger listed after update of listed_totals on jobs begin select simulation_listed(new.tenant_id, ' +
       'new.job_id); end',
   );
+}
+
+/** The first attempt's begin, where the reconcile is one that goes on. */
+function beganAt(world: World, tenantId: string): number {
+  const [kept] = world.store.all('select started_at from reconciles where tenant_id = ?', tenantId);
+  const attempt = currentAttempt.getStore()?.at ?? world.timeline.now();
+  return Math.min(attempt, Number((kept as { started_at?: number } | undefined)?.started_at ?? attempt));
 }
 
 function isKnown(world: World, tenantId: string, id: string): boolean {

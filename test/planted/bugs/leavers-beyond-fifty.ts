@@ -4,9 +4,9 @@ export const bug: PlantedBug = {
   name: 'leavers beyond fifty forgotten',
   patches: [
     {
-      file: 'activities/reconcile/reconcile-job.ts',
-      find: 'absentFrom(resting, job.jobId, present).map',
-      replace: 'absentFrom(resting, job.jobId, present).slice(0, 50).map',
+      file: 'activities/reconcile/compare.ts',
+      find: "const due = await readHints(deps.store, tenantId, 'absent', AT_ONCE);",
+      replace: "const due = (await readHints(deps.store, tenantId, 'absent', AT_ONCE)).slice(0, 50);",
     },
   ],
   caughtBy: tests(/FAIL .*sixty people who leave together/, 'test/activities/reconcile/baseline.test.ts'),

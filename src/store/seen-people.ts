@@ -1,0 +1,176 @@
+import { sql } from 'kysely';
+import type { HireState } from '../hire/hire-state.ts';
+import type { Store } from './open-store.ts';
+import type { Seen } from './reconcile-tables.ts';
+import type { HireRow } from './schema.ts';
+
+export interface SeenPerson {
+  jobCandidateId: string;
+  candidateId: string | null;
+  jobId: string | null;
+  seen: Seen;
+}
+
+/** Notes people of one page; who is seen again is noted as of now, and keeps their trace. */
+export async function addSeen(store: Store, tenantId: string, people: readonly SeenPerson[]): Promise<void> {
+  const once = new Map(people.map((one) => [one.jobCandidateId, one]));
+  if (once.size === 0) return;
+  await store.kysely
+    .insertInto('seen_people')
+    .values(
+      [...once.values()].map((one) => ({
+        tenant_id: tenantId,
+        job_candidate_id: one.jobCandidateId,
+        candidate_id: one.candidateId,
+        job_id: one.jobId,
+        seen: one.seen,
+      })),
+    )
+    .onConflict((c) =>
+      c.columns(['tenant_id', 'job_candidate_id']).doUpdateSet({
+        candidate_id: sql`coalesce(excluded.candidate_id, seen_people.candidate_id)`,
+        job_id: sql`coalesce(excluded.job_id, seen_people.job_id)`,
+        // By another list somebody may be shown again as a record that cannot be read.
+        seen: sql`case when excluded.seen = 'unreadable' and seen_people.seen <> 'traced' then seen_people.seen
+                       else excluded.seen end`,
+      }),
+    )
+    .execute();
+}
+
+/** Notes enrolments that carry our reference, by job candidate. */
+export async function addTraces(store: Store, tenantId: string, traces: ReadonlyMap<string, object>): Promise<void> {
+  if (traces.size === 0) return;
+  await store.kysely
+    .insertInto('seen_people')
+    .values(
+      [...traces].map(([jobCandidateId, trace]) => ({
+        tenant_id: tenantId,
+        job_candidate_id: jobCandidateId,
+        seen: 'traced' as const,
+        trace: JSON.stringify(trace),
+      })),
+    )
+    .onConflict((c) => c.columns(['tenant_id', 'job_candidate_id']).doUpdateSet({ trace: sql`excluded.trace` }))
+    .execute();
+}
+
+/** The traces of these people, as they were noted. */
+export async function readTraces<Trace>(
+  store: Store,
+  tenantId: string,
+  jobCandidateIds: readonly string[],
+): Promise<Map<string, Trace>> {
+  if (jobCandidateIds.length === 0) return new Map();
+  const rows = await store.kysely
+    .selectFrom('seen_people')
+    .select(['job_candidate_id', 'trace'])
+    .where('tenant_id', '=', tenantId)
+    .where('job_candidate_id', 'in', jobCandidateIds)
+    .where('trace', 'is not', null)
+    .execute();
+  return new Map(rows.map((row) => [row.job_candidate_id, JSON.parse(row.trace ?? '') as Trace]));
+}
+
+/** Whether any enrolment carries our reference. */
+export async function hasTraces(store: Store, tenantId: string): Promise<boolean> {
+  const row = await store.kysely
+    .selectFrom('seen_people')
+    .select('job_candidate_id')
+    .where('tenant_id', '=', tenantId)
+    .where('trace', 'is not', null)
+    .limit(1)
+    .executeTakeFirst();
+  return row !== undefined;
+}
+
+/** The next people in the order of their ids, whoever is only traced left out. */
+export async function readSeen(
+  store: Store,
+  tenantId: string,
+  { after, limit }: { after: string; limit: number },
+): Promise<SeenPerson[]> {
+  const rows = await store.kysely
+    .selectFrom('seen_people')
+    .select(['job_candidate_id', 'candidate_id', 'job_id', 'seen'])
+    .where('tenant_id', '=', tenantId)
+    .where('job_candidate_id', '>', after)
+    .where('seen', '!=', 'traced')
+    .orderBy('job_candidate_id')
+    .limit(limit)
+    .execute();
+  return rows.map((row) => ({
+    jobCandidateId: row.job_candidate_id,
+    candidateId: row.candidate_id,
+    jobId: row.job_id,
+    seen: row.seen,
+  }));
+}
+
+/** How many were seen of each kind. */
+export async function countSeen(store: Store, tenantId: string): Promise<Record<Seen, number>> {
+  const rows = await store.kysely
+    .selectFrom('seen_people')
+    .select(['seen', (eb) => eb.fn.countAll<number>().as('count')])
+    .where('tenant_id', '=', tenantId)
+    .groupBy('seen')
+    .execute();
+  const none: Record<Seen, number> = { hired: 0, rejected: 0, unreadable: 0, traced: 0 };
+  return { ...none, ...Object.fromEntries(rows.map((row) => [row.seen, Number(row.count)])) };
+}
+
+/** How many were seen of each job, most first. */
+export async function countSeenByJob(store: Store, tenantId: string): Promise<Map<string, number>> {
+  const rows = await store.kysely
+    .selectFrom('seen_people')
+    .select(['job_id', (eb) => eb.fn.countAll<number>().as('count')])
+    .where('tenant_id', '=', tenantId)
+    .where('job_id', 'is not', null)
+    .where('seen', '!=', 'traced')
+    .groupBy('job_id')
+    .execute();
+  const counts = rows.map((row) => [row.job_id ?? '', Number(row.count)] as const);
+  return new Map(counts.toSorted(([, a], [, b]) => b - a));
+}
+
+/** Who was seen hired on this job. */
+export async function readHiredOf(store: Store, tenantId: string, jobId: string): Promise<string[]> {
+  const rows = await store.kysely
+    .selectFrom('seen_people')
+    .select('job_candidate_id')
+    .where('tenant_id', '=', tenantId)
+    .where('job_id', '=', jobId)
+    .where('seen', '=', 'hired')
+    .orderBy('job_candidate_id')
+    .execute();
+  return rows.map((row) => row.job_candidate_id);
+}
+
+export interface AbsentOf {
+  jobIds: readonly string[];
+  states: readonly HireState[];
+  /** The next so many, in the order of their ids. */
+  after: string;
+  limit: number;
+}
+
+/** Hires of these jobs whose person was not seen in a hiring stage. */
+export async function readAbsent(store: Store, tenantId: string, of: AbsentOf): Promise<HireRow[]> {
+  if (of.jobIds.length === 0) return [];
+  return store.kysely
+    .selectFrom('hires')
+    .leftJoin('seen_people', (join) =>
+      join
+        .onRef('seen_people.tenant_id', '=', 'hires.tenant_id')
+        .onRef('seen_people.job_candidate_id', '=', 'hires.job_candidate_id'),
+    )
+    .selectAll('hires')
+    .where('hires.tenant_id', '=', tenantId)
+    .where('hires.job_id', 'in', of.jobIds)
+    .where('hires.state', 'in', of.states)
+    .where('hires.job_candidate_id', '>', of.after)
+    .where((eb) => eb.or([eb('seen_people.seen', 'is', null), eb('seen_people.seen', 'in', ['rejected', 'traced'])]))
+    .orderBy('hires.job_candidate_id')
+    .limit(of.limit)
+    .execute();
+}
