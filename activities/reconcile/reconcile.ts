@@ -31,7 +31,7 @@ const steps: Record<Exclude<StepName, 'end'>, Step> = {
 };
 
 /** One attempt does so much. */
-const MOST_BITS = 200;
+const MOST_BITS = 100;
 const MOST_MS = 30_000;
 
 /**

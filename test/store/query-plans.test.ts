@@ -11,7 +11,7 @@ import {
   verifyWrites,
 } from '../../src/store/foreign-writes.ts';
 import { addHints, clearHints, readHints } from '../../src/store/hints.ts';
-import { endHire } from '../../src/store/hire-states.ts';
+import { baselineIds, endHire, openHiresAfter } from '../../src/store/hire-states.ts';
 import {
   hasOtherHire,
   hiresInState,
@@ -35,6 +35,7 @@ import { tenantsToTell } from '../../src/store/notices.ts';
 import { openStore, type Store } from '../../src/store/open-store.ts';
 import { insertPlan, latestPlan, markApplied } from '../../src/store/plans.ts';
 import { purgeBodies, purgePlans, purgeWrites } from '../../src/store/retention.ts';
+import { readAbsent } from '../../src/store/seen-people.ts';
 import { freshStoreUrl, kinds } from './stores.ts';
 
 const key = { tenantId: 'acme', jobCandidateId: '7', period: 1 };
@@ -81,6 +82,9 @@ async function askEverything(store: Store): Promise<void> {
   await latestHires(store, 'acme', ['7']);
   await hiresInState(store, 'acme', 'open');
   await hasOtherHire(store, 'acme', '4', '7');
+  await openHiresAfter(store, 'acme', { after: '', limit: 9 });
+  await baselineIds(store, 'acme');
+  await readAbsent(store, 'acme', { jobIds: ['1'], states: ['open', 'done'], after: '', limit: 9 });
   await hiresOfEnrolments(store, 'acme', ['oc-1']);
   const intent = await openIntent(store, { ...key, verb: 'enrol:1', attempt: 1, pinned: {}, budgetMs: 1_000 });
   if (intent !== undefined) await decideIntent(store, intent, 'done', null);

@@ -1,0 +1,44 @@
+import { expect, test } from 'vitest';
+import { contract } from '../../../src/partner/contract/index.ts';
+import { insertHires, updateHire } from '../../../src/store/hires.ts';
+import { openTenant } from './open-tenant.ts';
+
+/** A tenant past its baseline, with so many people ever enrolled, of whom the last `waiting` belong to open hires. */
+async function enrolled(people: number, waiting: number) {
+  const tenant = await openTenant(3);
+  const { sandbox, store, reconcile } = tenant;
+  await reconcile();
+  const { items: flows } = await sandbox.partner.readAll(contract.onboarding.listFlows);
+  const flowId = flows[0]?.flowId ?? '';
+  const names = { firstName: 'Zoe', lastName: 'Enrolled' };
+  const persons = Array.from({ length: people }, (_, n) => ({ ...names, email: `zoe.${n}@example.com` }));
+  for (let from = 0; from < people; from += 100)
+    await sandbox.partner.onboarding.enrolBulk({
+      params: { flowId },
+      body: { candidates: persons.slice(from, from + 100) },
+    });
+  const { items } = await sandbox.partner.readAll(contract.onboarding.listCandidates);
+  const last = items.slice(-waiting).map(({ onboardingCandidateId }) => onboardingCandidateId);
+  for (const [index, onboarding_candidate_id] of last.entries()) {
+    const hire = { tenantId: 'acme', jobCandidateId: `9000${index}`, period: 1 };
+    await insertHires(store, [{ ...hire, state: 'open', jobId: 'elsewhere' }]);
+    await updateHire(store, hire, { onboarding_candidate_id, onboarding_status: 'enrolled' });
+  }
+  return { ...tenant, last };
+}
+
+test('where few of many enrolled people are waited for, they are read one by one', async () => {
+  const { reconcile, callsOf, sandbox, started, last } = await enrolled(350, 2);
+  await sandbox.control.act('finishOnboarding', { onboardingCandidateId: last[1] ?? '' });
+  const calls = await callsOf(reconcile);
+  expect(calls).toEqual({ 'jobs.list': 1, 'onboarding.listCandidates': 1, 'onboarding.getCandidate': 2 });
+  expect(started).toContain('90001');
+});
+
+test('where many are waited for, the list is read', async () => {
+  const { reconcile, callsOf, sandbox, started, last } = await enrolled(150, 5);
+  await sandbox.control.act('finishOnboarding', { onboardingCandidateId: last[4] ?? '' });
+  const calls = await callsOf(reconcile);
+  expect(calls).toEqual({ 'jobs.list': 1, 'onboarding.listCandidates': 2 });
+  expect(started).toContain('90004');
+});
