@@ -21,7 +21,7 @@ export default defineConfig({
         test: {
           name: 'unit',
           include: ['test/**/*.test.ts'],
-          exclude: ['test/workflow/**', 'test/e2e/**', ...withTemporal],
+          exclude: ['test/workflow/**', 'test/e2e/**', 'test/hris/counterparts/**', ...withTemporal],
           provide: { needsTemporal: false },
           ...timeouts,
           sequence: { groupOrder: 0 },

@@ -25,7 +25,7 @@ export function renderTable(head: readonly string[], rows: ReadonlyArray<Readonl
 /** So many rows are printed. */
 const MOST_LISTED = 200;
 
-/** What is asked of the store: one row more than is printed, so that it is known whether there are more; JSON has all. */
+/** What is asked of the store: one row more than is printed, so that it is known whether there are more. */
 export function listedFilter({ tenant, json }: { tenant?: string; json?: boolean }) {
   return {
     ...(tenant === undefined ? {} : { tenantId: tenant }),

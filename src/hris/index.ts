@@ -3,3 +3,4 @@
  * mappings.
  */
 export { sql } from './sql/sql.ts';
+export { tryton } from './tryton/tryton.ts';

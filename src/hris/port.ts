@@ -130,6 +130,8 @@ export interface HrisAdapter<Options = unknown> {
    * reference to a secret (env:, file:).
    */
   optionsSchema(landings: Landings): z.ZodType<Options>;
+  /** Options that are secrets: a tenant file may only refer to them, and they are resolved before `open`. */
+  secrets?: readonly string[];
   /** What the mapping of an employee may write. */
   employeeFields(options: Options): readonly FieldDef[];
   /** What a stream's mapping may write; absent where nothing lands. */

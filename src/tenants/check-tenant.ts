@@ -22,31 +22,36 @@ export function checkHris(source: YamlFile): { options?: Record<string, unknown>
         problemAt(source, ['hris', 'kind'], `"${kind}" is not a kind of HRIS. ${didYouMean(kind, hrisKinds())}`),
       ],
     };
-  const literal = Object.entries(options).filter(
-    ([, option]) => typeof option === 'string' && URL.canParse(option) && new URL(option).password !== '',
-  );
-  if (literal.length > 0) {
-    return {
-      problems: literal.map(([key]) =>
-        problemAt(
-          source,
-          ['hris', key],
-          `"hris.${key}" holds a password. Put the whole address into the environment or a file of its own ` +
-            'and write env:NAME or file:/path here.',
-        ),
-      ),
-    };
-  }
+  const problems = literalSecrets(source, options, found.secrets ?? []);
+  if (problems.length > 0) return { problems };
   const schema = found.optionsSchema(landings);
   const parsed = schema.safeParse(options);
   if (!parsed.success) return { problems: explainIssues(source, schema, parsed.error, ['hris']) };
   return { options, problems: [] };
 }
 
+/** Secrets that stand in the file themselves: as an option of their own, or inside an address. */
+function literalSecrets(source: YamlFile, options: Record<string, unknown>, secrets: readonly string[]): Problem[] {
+  return Object.entries(options).flatMap(([key, option]) => {
+    if (typeof option !== 'string' || isSecretRef(option)) return [];
+    const inAddress = URL.canParse(option) && new URL(option).password !== '';
+    if (!inAddress && !secrets.includes(key)) return [];
+    const what = inAddress ? 'holds a password. Put the whole address' : 'is a secret. Put it';
+    const into = 'into the environment or a file of its own and write env:NAME or file:/path here.';
+    return [problemAt(source, ['hris', key], `"hris.${key}" ${what} ${into}`)];
+  });
+}
+
 /** A relative SQLite path or secret file is meant from where the tenant file stands. */
-export function anchorUrl(url: string, file: string): string {
-  if (url.startsWith('sqlite:')) return `sqlite:${resolve(dirname(file), url.slice('sqlite:'.length))}`;
-  return anchorSecret(url, file);
+export function anchoredOptions(options: Record<string, unknown>, file: string): Record<string, unknown> {
+  return Object.fromEntries(
+    Object.entries(options).map(([key, value]) => [key, typeof value === 'string' ? anchorText(value, file) : value]),
+  );
+}
+
+function anchorText(text: string, file: string): string {
+  if (text.startsWith('sqlite:')) return `sqlite:${resolve(dirname(file), text.slice('sqlite:'.length))}`;
+  return anchorSecret(text, file);
 }
 
 /** Names every reference that leads nowhere, at its place. */

@@ -6,7 +6,7 @@ import { explainIssues } from '../mapping/explain-issues.ts';
 import { isCasesFile } from '../mapping/test-mapping.ts';
 import { parseYaml, readYamlFile, refuse, type YamlFile } from '../mapping/yaml-file.ts';
 import { everyStream } from '../streams/streams.ts';
-import { anchorUrl, checkHris, checkMapping, checkStreams, missingSecrets } from './check-tenant.ts';
+import { anchoredOptions, checkHris, checkMapping, checkStreams, missingSecrets } from './check-tenant.ts';
 import { clashes, type Loaded } from './clashes.ts';
 import { type Notify, type StreamSettings, type Tenant, type TenantFile, tenantFile } from './schema.ts';
 import { anchorSecret } from './secrets.ts';
@@ -103,7 +103,6 @@ function isMappingFile(value: unknown): boolean {
 function build(file: string, parsed: TenantFile, options: Record<string, unknown>): Omit<Tenant, 'files'> {
   const { mapping, hris, partner, streams, notify, ...rest } = parsed;
   const anchored = (path: string): string => resolve(dirname(file), path);
-  const url = options['url'];
   return {
     ...rest,
     partner: {
@@ -114,7 +113,7 @@ function build(file: string, parsed: TenantFile, options: Record<string, unknown
     hris: {
       kind: hris.kind,
       connection: hris.connection,
-      options: typeof url === 'string' ? { ...options, url: anchorUrl(url, file) } : options,
+      options: anchoredOptions(options, file),
     },
     streams: everyStream((name) => withPath(streams[name], anchored)),
     ...(mapping === undefined ? {} : { mapping: anchored(mapping) }),

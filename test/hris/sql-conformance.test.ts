@@ -3,7 +3,8 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
 import { createDatabase } from '../harness/postgres.ts';
-import { created, describeHris, employee, type HrisUnderTest, refusal, signal, write } from './conformance.ts';
+import { describeHris } from './conformance.ts';
+import { created, employee, type HrisUnderTest, refusal, signal, write } from './profile.ts';
 import { startSqlHris } from './start-sql-hris.ts';
 
 const databases = {

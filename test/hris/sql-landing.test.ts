@@ -9,7 +9,7 @@ import { openHris } from '../../src/hris/registry.ts';
 import { openSqlDatabase } from '../../src/hris/sql/open-database.ts';
 import { landings } from '../../src/streams/streams.ts';
 import { createDatabase } from '../harness/postgres.ts';
-import { refusal } from './conformance.ts';
+import { refusal } from './profile.ts';
 import { startSqlHris } from './start-sql-hris.ts';
 
 const databases = {

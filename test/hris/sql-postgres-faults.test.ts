@@ -5,7 +5,7 @@ import { openHris } from '../../src/hris/registry.ts';
 import { ensureHrisSchema } from '../../src/hris/sql/ensure-hris-schema.ts';
 import { freePort } from '../harness/free-port.ts';
 import { createDatabase, type TestDatabase } from '../harness/postgres.ts';
-import { created, employee, refusal, signal, write } from './conformance.ts';
+import { created, employee, refusal, signal, write } from './profile.ts';
 import { countEmployees } from './start-sql-hris.ts';
 import { startTcpProxy, type TcpProxy } from './tcp-proxy.ts';
 

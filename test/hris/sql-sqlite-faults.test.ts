@@ -5,7 +5,7 @@ import { join } from 'node:path';
 import { DatabaseSync } from 'node:sqlite';
 import { afterEach, beforeEach, expect, test } from 'vitest';
 import { openHris } from '../../src/hris/registry.ts';
-import { created, employee, refusal, signal, write } from './conformance.ts';
+import { created, employee, refusal, signal, write } from './profile.ts';
 import { countEmployees } from './start-sql-hris.ts';
 
 let folder: string;

@@ -4,7 +4,7 @@ import { ensureHrisSchema } from '../../src/hris/sql/ensure-hris-schema.ts';
 import { openSqlDatabase } from '../../src/hris/sql/open-database.ts';
 import type { SqlOptionsInput } from '../../src/hris/sql/options.ts';
 import { landings } from '../../src/streams/streams.ts';
-import type { HrisUnderTest } from './conformance.ts';
+import { type HrisUnderTest, sqlProfile } from './profile.ts';
 
 /** The demonstration table in a database of its own, two connections, and a look past every read lag. */
 export async function startSqlHris(
@@ -17,6 +17,7 @@ export async function startSqlHris(
   const open = () => openHris('sql', 'test-hr', { ...options, ...lagging, url }, landings);
   const [adapter, second] = await Promise.all([open(), open()]);
   return {
+    profile: sqlProfile,
     adapter,
     second,
     count: () => countEmployees(url),

@@ -79,6 +79,14 @@ describe('a file is refused', () => {
       'acme.yaml:12:8 "hris.url" holds a password',
     ],
     [
+      'for a password of the HRIS beside its address',
+      change(
+        /hris:[^]*?\n(?=\w)/,
+        `hris: { kind: tryton, connection: hr, url: "https://hr.example", password: ${SECRET} }\n`,
+      ),
+      '"hris.password" is a secret. Put it into the environment',
+    ],
+    [
       'for a missing secret, by its reference',
       change('TEST_WEBHOOK_KEY', 'TEST_NOT_SET'),
       'acme.yaml:7:17 The secret env:TEST_NOT_SET is missing or empty. Set the environment variable TEST_NOT_SET',

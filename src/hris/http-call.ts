@@ -1,0 +1,72 @@
+import { ConnectorError, isConnectorError } from '../errors.ts';
+import { httpError } from '../http/http-error.ts';
+import type { HttpAnswer, HttpRequest } from '../http/message.ts';
+import type { HttpPool } from '../http/pool.ts';
+import { sendRequest } from '../http/request.ts';
+
+export interface HrisRequest extends HttpRequest {
+  /** Names the call in messages, without personal data: `POST /employees`. */
+  what: string;
+}
+
+/** What the HRIS gave its reason in, made safe to show by the adapter. */
+export interface Refusal {
+  code?: string;
+  said?: string;
+  details?: Record<string, unknown>;
+}
+
+/** Codes as every HRIS has them. Trouble of the whole system pauses the HRIS and not one hire. */
+const HRIS_CODES: Readonly<Record<string, string>> = {
+  UNAUTHORIZED: 'HRIS_AUTH',
+  FORBIDDEN: 'HRIS_FORBIDDEN',
+  UNREACHABLE: 'HRIS_UNREACHABLE',
+  PRIVATE_ADDRESS: 'HRIS_PRIVATE_ADDRESS',
+  UNEXPECTED_REDIRECT: 'HRIS_UNEXPECTED_REDIRECT',
+  ABORTED: 'STOPPED',
+};
+
+/**
+ * One request to an HRIS, never repeated here. Any status but 2xx is a ConnectorError of the one status table;
+ * `explain` adds what this HRIS said.
+ */
+export async function callHris(
+  pool: HttpPool,
+  request: HrisRequest,
+  explain: (answer: HttpAnswer) => Refusal = () => ({}),
+): Promise<HttpAnswer> {
+  const { what, ...message } = request;
+  const idempotent = request.idempotent ?? request.method !== 'POST';
+  try {
+    const answer = await sendRequest(pool, { ...message, idempotent });
+    if (answer.status >= 200 && answer.status < 300) return answer;
+    throw httpError(what, answer, idempotent, explain(answer));
+  } catch (error) {
+    throw isConnectorError(error) ? renamed(error) : error;
+  }
+}
+
+function renamed(error: ConnectorError): ConnectorError {
+  const code = HRIS_CODES[error.code];
+  if (code === undefined) return error;
+  const { action, message, status, retryAfterMs, details, requestId } = error;
+  return new ConnectorError({ code, action, message, status, retryAfterMs, details, requestId, cause: error });
+}
+
+/** The JSON of an answer. A login page or a proxy's error page instead says nothing of what became of the request. */
+export function readJson(answer: HttpAnswer, { what, idempotent }: { what: string; idempotent: boolean }): unknown {
+  try {
+    return JSON.parse(answer.body.toString('utf8'));
+  } catch {
+    const type = String(answer.headers['content-type'] ?? 'no content type').split(';', 1)[0];
+    throw new ConnectorError({
+      code: 'HRIS_UNREADABLE_ANSWER',
+      action: idempotent ? 'retry' : 'unknown',
+      message:
+        `${what} was answered ${answer.status} with ${type} where JSON was expected. A login page or a proxy may ` +
+        'stand before the HR system: check hris.url.',
+      status: answer.status,
+      requestId: answer.requestId,
+    });
+  }
+}

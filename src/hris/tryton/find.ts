@@ -1,0 +1,136 @@
+import type { EmployeeRef, FindKey, Found } from '../../hire/employee.ts';
+import type { TrytonOptions } from './options.ts';
+import type { TrytonSession } from './session.ts';
+
+export interface Tryton {
+  session: TrytonSession;
+  options: TrytonOptions;
+}
+
+/** More hits than this are "many" all the same. */
+const ENOUGH = 200;
+
+interface Search {
+  model: string;
+  domain: readonly unknown[];
+  /** The field that is compared again here. */
+  field: string;
+  /** The field that names the party. */
+  party: string;
+  fits: (value: string) => boolean;
+  /** Whether an empty answer proves absence. */
+  trusted: boolean;
+}
+
+/** Looks for employees of the company by one key of their party. Former ones count: reads show inactive records. */
+export async function findEmployee(tryton: Tryton, key: FindKey, signal: AbortSignal): Promise<Found> {
+  const search = searchFor(key);
+  if (search === undefined) return { kind: 'none', trusted: false };
+  const { parties, complete } = await findParties(tryton, search, signal);
+  const refs = parties.length === 0 ? [] : await employeesOf(tryton, parties, signal);
+  const [first, ...others] = refs;
+  if (first === undefined) return { kind: 'none', trusted: search.trusted && complete };
+  return others.length === 0 ? { kind: 'one', ref: first, by: key.by } : { kind: 'many', refs, by: key.by };
+}
+
+/** Tryton's parties have no birth date, so nobody is found as a person. */
+function searchFor(key: FindKey): Search | undefined {
+  if (key.by === 'person') return undefined;
+  if (key.by === 'reference') return byReference(key.value);
+  const same = (value: string) => value === key.value;
+  if (key.by === 'number')
+    return {
+      model: 'party.party',
+      domain: [['code', '=', key.value]],
+      field: 'code',
+      party: 'id',
+      fits: same,
+      trusted: true,
+    };
+  const wanted = folded(key.value);
+  return {
+    model: 'party.contact_mechanism',
+    domain: [
+      ['type', '=', 'email'],
+      ['value', 'ilike', wanted.replaceAll(/[\\%_]/g, (sign) => `\\${sign}`)],
+    ],
+    field: 'value',
+    party: 'party',
+    fits: (value) => folded(value) === wanted,
+    // A database may fold ASCII alone.
+    trusted: /^[ -~]*$/.test(wanted),
+  };
+}
+
+function byReference(reference: string): Search {
+  return {
+    model: 'party.identifier',
+    domain: [['code', '=', reference]],
+    field: 'code',
+    party: 'party',
+    fits: (value) => value === reference,
+    trusted: true,
+  };
+}
+
+/** The parties that carry our reference, with an employee or without. */
+export async function partiesOfReference(tryton: Tryton, reference: string, signal: AbortSignal): Promise<number[]> {
+  return (await findParties(tryton, byReference(reference), signal)).parties;
+}
+
+async function findParties(
+  { session }: Tryton,
+  { model, domain, field, party, fits }: Search,
+  signal: AbortSignal,
+): Promise<{ parties: number[]; complete: boolean }> {
+  const rows = await session.call<Record<string, unknown>[]>({
+    method: `model.${model}.search_read`,
+    params: [domain, 0, ENOUGH + 1, null, [...new Set(['id', field, party])]],
+    signal,
+  });
+  const parties = rows
+    .filter(({ [field]: value }) => typeof value === 'string' && fits(value))
+    .map((row) => Number(row[party]));
+  return { parties: [...new Set(parties)], complete: rows.length <= ENOUGH };
+}
+
+export interface EmployeeRow {
+  id: number;
+  party: number;
+  start_date: string | null;
+  end_date: string | null;
+  'party.': { id: number; code: string | null; name: string | null };
+  [field: string]: unknown;
+}
+
+export async function employeesOf(
+  tryton: Tryton,
+  parties: readonly number[],
+  signal: AbortSignal,
+): Promise<EmployeeRef[]> {
+  return (await readEmployeeRows(tryton, [['party', 'in', parties]], signal)).map(refOf);
+}
+
+/** The company's employees that fit a domain. */
+export function readEmployeeRows(
+  { session, options }: Tryton,
+  domain: readonly unknown[],
+  signal: AbortSignal,
+): Promise<EmployeeRow[]> {
+  const extra = Object.values(options.fields).map(({ model, name }) => (model === 'party' ? `party.${name}` : name));
+  const fields = ['party', 'party.code', 'party.name', 'start_date', 'end_date', ...extra];
+  return session.call({
+    method: 'model.company.employee.search_read',
+    params: [[['company', '=', options.company], ...domain], 0, ENOUGH + 1, [['id', 'ASC']], fields],
+    signal,
+  });
+}
+
+/** The number is the party's code, from the server's own sequence. */
+export function refOf({ id, 'party.': { code } }: EmployeeRow): EmployeeRef {
+  return { id: String(id), ...(code === null || code === '' ? {} : { number: code }) };
+}
+
+function folded(value: string): string {
+  return value.normalize('NFC').trim().toLowerCase();
+}

@@ -1,0 +1,62 @@
+import { z } from 'zod';
+import type { FieldDef } from '../port.ts';
+
+const scalarTypes = ['text', 'number', 'date', 'boolean'] as const;
+
+/** A field that a module of this Tryton adds to parties or employees. */
+const extraField = z.strictObject({
+  model: z.enum(['party', 'employee'], 'expected party or employee'),
+  name: z.string().regex(/^[a-z_][a-z0-9_]*$/, "expected the field's name in Tryton"),
+  label: z.string().optional(),
+  type: z.enum(scalarTypes).default('text'),
+  required: z.boolean().default(false),
+});
+
+/** What stands beside `kind: tryton` and `connection` in a tenant file. */
+export const trytonOptions = z.strictObject({
+  url: z.url({ protocol: /^https?$/, error: 'expected the address of the server, https://...' }),
+  database: z.string().min(1),
+  user: z.string().min(1),
+  /** A reference to it in the tenant file. */
+  password: z.string().min(1),
+  /** The company's id in Tryton, where employees are made. */
+  company: z.int().positive(),
+  fields: z.record(z.string(), extraField).default({}),
+  allowPrivateAddress: z.boolean('expected true or false').default(false),
+});
+
+export type TrytonOptions = z.output<typeof trytonOptions>;
+
+/** How a contact mechanism of a party is called here and in Tryton. */
+export const CONTACTS = { email: 'email', phone: 'phone', mobile: 'mobile', website: 'website' } as const;
+
+/** Parts of a party's first address. */
+export const ADDRESS = { street: 'street', postalCode: 'postal_code', city: 'city' } as const;
+
+const LABELS: Readonly<Record<string, string>> = {
+  email: 'E-mail',
+  phone: 'Phone',
+  mobile: 'Mobile phone',
+  website: 'Website',
+  street: 'Street',
+  postalCode: 'Postal code',
+  city: 'City',
+};
+
+/** What the mapping of an employee may write. */
+export function trytonFields({ fields }: TrytonOptions): FieldDef[] {
+  const text = { type: 'text', required: false, writable: true } as const;
+  return [
+    { ...text, key: 'name', label: 'Name', required: true },
+    ...[...Object.keys(CONTACTS), ...Object.keys(ADDRESS)].map((key) => ({ ...text, key, label: LABELS[key] ?? key })),
+    { key: 'startDate', label: 'Start date', type: 'date', required: false, writable: true },
+    { key: 'endDate', label: 'End date', type: 'date', required: false, writable: true },
+    ...Object.entries(fields).map(([key, { label, type, required }]) => ({
+      key,
+      label: label ?? key,
+      type,
+      required,
+      writable: true,
+    })),
+  ];
+}

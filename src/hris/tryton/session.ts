@@ -1,0 +1,138 @@
+import { ConnectorError, isConnectorError } from '../../errors.ts';
+import { type HttpPool, openPool } from '../../http/pool.ts';
+import { callHris, readJson } from '../http-call.ts';
+import type { TrytonOptions } from './options.ts';
+import { decodeValue } from './rpc-values.ts';
+
+export interface RpcCall {
+  /** `model.party.party.create`. */
+  method: string;
+  params: readonly unknown[];
+  /** Beside the session's own. */
+  context?: Record<string, unknown>;
+  signal: AbortSignal;
+  /** Present where the call writes. Called directly before the bytes leave. */
+  beforeSend?: () => void;
+}
+
+export interface TrytonSession {
+  call<T>(call: RpcCall): Promise<T>;
+  close(): Promise<void>;
+}
+
+/** The server locks a user after some bad passwords, for everybody: a refused one is not tried again for so long. */
+const REFUSED_LOGIN_MS = 60_000;
+/** It throttles logins with 429 and no Retry-After. */
+const THROTTLED_LOGIN_MS = 60_000;
+
+/** Logs in at the first call, and once more when the session has ended. */
+export function openSession(options: TrytonOptions): TrytonSession {
+  const pool = openPool(options.url, { allowPrivate: options.allowPrivateAddress, connections: 4 });
+  let session: Promise<string> | undefined;
+  let refused: { error: ConnectorError; until: number } | undefined;
+
+  function authorization(signal: AbortSignal): Promise<string> {
+    if (refused !== undefined && refused.until > performance.now()) return Promise.reject(refused.error);
+    session ??= logIn(pool, options, signal).catch((error: unknown) => {
+      session = undefined;
+      if (isConnectorError(error, 'HRIS_AUTH')) refused = { error, until: performance.now() + REFUSED_LOGIN_MS };
+      throw error;
+    });
+    return session;
+  }
+
+  return {
+    async call<T>(call: RpcCall): Promise<T> {
+      const held = authorization(call.signal);
+      try {
+        return await send<T>(pool, options, call, await held);
+      } catch (error) {
+        if (!isConnectorError(error, 'HRIS_AUTH') || session !== held) throw error;
+        // Sessions end after some minutes. What was answered 401 was not carried out.
+        session = undefined;
+        return send<T>(pool, options, call, await authorization(call.signal));
+      }
+    },
+    close: () => pool.close(),
+  };
+}
+
+async function logIn(pool: HttpPool, options: TrytonOptions, signal: AbortSignal): Promise<string> {
+  const { user, password } = options;
+  try {
+    const login = { method: 'common.db.login', params: [user, { password }], signal };
+    const result = await post<[number, string] | null>(pool, options, login, { 'content-type': 'application/json' });
+    if (result === null) throw refusedLogin();
+    const [userId, key] = result;
+    return `Session ${Buffer.from(`${user}:${userId}:${key}`).toString('base64')}`;
+  } catch (error) {
+    if (isConnectorError(error, 'HRIS_AUTH')) throw refusedLogin();
+    if (!isConnectorError(error, 'RATE_LIMITED') || error.retryAfterMs !== undefined) throw error;
+    const { code, action, message, status } = error;
+    throw new ConnectorError({ code, action, message, status, retryAfterMs: THROTTLED_LOGIN_MS });
+  }
+}
+
+function refusedLogin(): ConnectorError {
+  return new ConnectorError({
+    code: 'HRIS_AUTH',
+    action: 'reauthorize',
+    message: 'Tryton refuses this user or its password. Check hris.user and the secret behind hris.password.',
+  });
+}
+
+function send<T>(pool: HttpPool, options: TrytonOptions, call: RpcCall, authorization: string): Promise<T> {
+  const context = { company: options.company, active_test: false, ...call.context };
+  const headers = { 'content-type': 'application/json', authorization };
+  return post<T>(pool, options, { ...call, params: [...call.params, context] }, headers);
+}
+
+async function post<T>(
+  pool: HttpPool,
+  { database }: TrytonOptions,
+  { method, params, signal, beforeSend }: RpcCall,
+  headers: Record<string, string>,
+): Promise<T> {
+  const idempotent = beforeSend === undefined;
+  const what = `Tryton's ${method}`;
+  const answer = await callHris(pool, {
+    what,
+    method: 'POST',
+    path: `/${encodeURIComponent(database)}/`,
+    headers,
+    body: JSON.stringify({ id: 1, method, params }),
+    idempotent,
+    signal,
+    beforeSend,
+  });
+  const read = readJson(answer, { what, idempotent });
+  const { result, error } = read as { result?: unknown; error?: unknown };
+  if (error !== undefined && error !== null) throw explainRpcError(what, error);
+  return JSON.parse(JSON.stringify(result ?? null), decodeValue) as T;
+}
+
+/** An error is answered with 200, after the server has rolled back. `said` may quote values: it is not shown here. */
+function explainRpcError(what: string, error: unknown): ConnectorError {
+  const [name, args] = Array.isArray(error) ? error : [String(error), []];
+  const { code, action, hint } = BY_NAME[String(name)] ?? UNKNOWN_ERROR;
+  const said = Array.isArray(args) ? args.filter((one) => typeof one === 'string').join(' ') : '';
+  return new ConnectorError({
+    code,
+    action,
+    message: `${what} was refused (${String(name).slice(0, 60)}): ${hint}.`,
+    cause: said,
+  });
+}
+
+const UNKNOWN_ERROR = {
+  code: 'HRIS_ERROR',
+  action: 'reject',
+  hint: 'a model, field or module may be missing; its own log says more',
+} as const;
+
+const BY_NAME: Readonly<Record<string, Pick<ConnectorError, 'code' | 'action'> & { hint: string }>> = {
+  UserError: { code: 'INVALID_VALUE', action: 'reject', hint: 'it does not accept a value' },
+  UserWarning: { code: 'INVALID_VALUE', action: 'reject', hint: 'it wants a person to confirm a warning' },
+  ConcurrencyException: { code: 'STALE', action: 'retry', hint: 'somebody changed the record meanwhile' },
+  LoginException: { code: 'HRIS_AUTH', action: 'reauthorize', hint: 'log in again' },
+};

@@ -1,0 +1,51 @@
+import { ConnectorError, isConnectorError } from '../../errors.ts';
+import type { HrisAdapter, HrisConnection } from '../port.ts';
+import { findEmployee, type Tryton } from './find.ts';
+import { type TrytonOptions, trytonFields, trytonOptions } from './options.ts';
+import { readEmployee } from './read-employee.ts';
+import { openSession } from './session.ts';
+import { createEmployee, updateEmployee } from './write-employee.ts';
+
+/** Tryton, an ERP, over its JSON-RPC: an employee is a party, numbered by the server, and a record of the company. */
+export const tryton: HrisAdapter<TrytonOptions> = {
+  optionsSchema: () => trytonOptions,
+  secrets: ['password'],
+  employeeFields: trytonFields,
+  open: async (options) => openConnection(options),
+};
+
+function openConnection(options: TrytonOptions): HrisConnection {
+  const open: Tryton = { session: openSession(options), options };
+  return {
+    capabilities: { storesReference: true, readLagMs: 0 },
+    employees: {
+      find: (key, signal) => findEmployee(open, key, signal),
+      read: (id, signal) => readEmployee(open, id, signal),
+      create: (fields, reference, write) => createEmployee(open, fields, reference, write),
+      update: (id, fields, write) => updateEmployee(open, id, fields, write),
+    },
+    probe: async (signal) => {
+      try {
+        await probe(open, signal);
+        return { ok: true };
+      } catch (error) {
+        if (isConnectorError(error)) return { ok: false, error };
+        throw error;
+      }
+    },
+    close: () => open.session.close(),
+  };
+}
+
+/** The login, the company, and that employees may be read. Reads no person. */
+async function probe({ session, options }: Tryton, signal: AbortSignal): Promise<void> {
+  const params = [[['id', '=', options.company]], 0, 1, null, ['id']];
+  const companies = await session.call<unknown[]>({ method: 'model.company.company.search_read', params, signal });
+  if (companies.length === 0)
+    throw new ConnectorError({
+      code: 'HRIS_MISCONFIGURED',
+      action: 'reject',
+      message: `Tryton has no company with the id ${options.company}, or this user may not see it. Check hris.company.`,
+    });
+  await session.call({ method: 'model.company.employee.search_count', params: [[['id', '=', 0]]], signal });
+}

@@ -1,0 +1,140 @@
+import type { ChildProcess } from 'node:child_process';
+import { execFile } from 'node:child_process';
+import { mkdtemp, rm, writeFile } from 'node:fs/promises';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { promisify } from 'node:util';
+import pg from 'pg';
+import { endChild, spawnTied } from '../../../src/temporal/dev-server/spawn-tied.ts';
+import { freePort } from '../../harness/free-port.ts';
+import { newDatabase } from '../../harness/new-database.ts';
+import { startPostgres, type TestPostgres } from '../../harness/start-postgres.ts';
+import { until } from '../../harness/until.ts';
+
+const run = promisify(execFile);
+
+export const TRYTON_PASSWORD = 'tryton-test-0123456789';
+
+/** A Tryton of its own on a Postgres of its own, with one company. */
+export interface TrytonServer {
+  url: string;
+  port: number;
+  database: string;
+  company: number;
+  /** As its own client would ask; the result of `model.…`. */
+  call<T>(method: string, ...params: unknown[]): Promise<T>;
+  /** A statement in its database; the rows. */
+  sql(statement: string): Promise<unknown[]>;
+  /** SIGKILL, and up again on the same port. */
+  restart(): Promise<void>;
+  stop(): Promise<void>;
+}
+
+/** Needs Debian's tryton-server, tryton-modules-company and python3-psycopg2. */
+export async function startTryton(): Promise<TrytonServer> {
+  const postgres = await startPostgres();
+  const folder = await mkdtemp(join(tmpdir(), 'hirebridge-tryton-'));
+  const port = await freePort();
+  const databaseUrl = await newDatabase(postgres.url);
+  const database = new URL(databaseUrl).pathname.slice(1);
+  const config = await configure(postgres, folder, port);
+  await install(config, database, folder);
+  const url = `http://127.0.0.1:${port}`;
+  let child = await serve(config, url);
+  const call = createCall(url, database);
+  return {
+    url,
+    port,
+    database,
+    company: await seed(call),
+    call,
+    sql: (statement) => rowsOf(databaseUrl, statement),
+    async restart() {
+      await endChild(child, 'SIGKILL');
+      child = await serve(config, url);
+    },
+    async stop() {
+      await endChild(child, 'SIGKILL');
+      await postgres.stop();
+      await rm(folder, { recursive: true, force: true });
+    },
+  };
+}
+
+async function rowsOf(connectionString: string, statement: string): Promise<unknown[]> {
+  const client = new pg.Client({ connectionString });
+  await client.connect();
+  try {
+    return (await client.query(statement)).rows;
+  } finally {
+    await client.end();
+  }
+}
+
+async function configure({ url }: TestPostgres, folder: string, port: number): Promise<string> {
+  const { host, username } = new URL(url);
+  const config = join(folder, 'trytond.conf');
+  const lines = [
+    '[database]',
+    `uri = postgresql://${username}@${host}/`,
+    `path = ${folder}`,
+    '[web]',
+    `listen = 127.0.0.1:${port}`,
+    '[session]',
+    'max_attempt = 5',
+  ];
+  await writeFile(config, `${lines.join('\n')}\n`);
+  return config;
+}
+
+/** Its own tool makes the tables, and activates the module of companies. */
+async function install(config: string, database: string, folder: string): Promise<void> {
+  const password = join(folder, 'password');
+  await writeFile(password, TRYTON_PASSWORD);
+  const env = { ...process.env, TRYTONPASSFILE: password };
+  const admin = (...args: string[]) => run('trytond-admin', ['-c', config, '-d', database, ...args], { env });
+  await admin('--all', '--email', 'admin@example.org');
+  await admin('-u', 'company', '--activate-dependencies');
+}
+
+async function serve(config: string, url: string): Promise<ChildProcess> {
+  const child = spawnTied('trytond', ['-c', config], {});
+  child.stdout?.resume();
+  child.stderr?.resume();
+  await until('Tryton answers', () =>
+    fetch(url).then(
+      () => true,
+      () => false,
+    ),
+  );
+  return child;
+}
+
+/** A session for each call: tests end sessions. */
+function createCall(url: string, database: string): TrytonServer['call'] {
+  const post = async (body: unknown, headers: Record<string, string> = {}): Promise<unknown> => {
+    const answer = await fetch(`${url}/${database}/`, {
+      method: 'POST',
+      headers: { 'content-type': 'application/json', ...headers },
+      body: JSON.stringify(body),
+    });
+    const { result, error } = (await answer.json()) as { result?: unknown; error?: unknown };
+    if (error !== undefined && error !== null) throw new Error(JSON.stringify(error));
+    return result;
+  };
+  return async <T>(method: string, ...params: unknown[]) => {
+    const login = { id: 1, method: 'common.db.login', params: ['admin', { password: TRYTON_PASSWORD }] };
+    const [user, key] = (await post(login)) as [number, string];
+    const authorization = `Session ${Buffer.from(`admin:${user}:${key}`).toString('base64')}`;
+    return (await post({ id: 1, method, params: [...params, {}] }, { authorization })) as T;
+  };
+}
+
+async function seed(call: TrytonServer['call']): Promise<number> {
+  const [currency] = await call<number[]>('model.currency.currency.create', [
+    { name: 'Euro', symbol: '€', code: 'EUR' },
+  ]);
+  const [party] = await call<number[]>('model.party.party.create', [{ name: 'Acme' }]);
+  const [company] = await call<number[]>('model.company.company.create', [{ party, currency }]);
+  return Number(company);
+}

@@ -1,0 +1,166 @@
+import { afterAll, beforeAll, describe, expect, test } from 'vitest';
+import type { HrisConnection } from '../../../src/hris/port.ts';
+import { openHris } from '../../../src/hris/registry.ts';
+import { describeHris } from '../conformance.ts';
+import { describeHttpHris } from '../http-conformance.ts';
+import { created, type HrisProfile, type HrisUnderTest, refusal, signal, write } from '../profile.ts';
+import { startTryton, TRYTON_PASSWORD, type TrytonServer } from './start-tryton.ts';
+
+const profile: HrisProfile = {
+  employee: (tag, changes = {}) => ({
+    name: `Ana Reyes ${tag}`,
+    email: `${tag}@example.org`,
+    mobile: '+61491570006',
+    city: 'Sydney',
+    startDate: '2026-02-01',
+    ...changes,
+  }),
+  nameField: 'name',
+  edit: { city: 'Perth' },
+  missing: { name: null },
+  number: /^\d+$/,
+  refuses: ['line breaks'],
+  findsPersons: false,
+};
+const { employee } = profile;
+
+function options({ url, database, company }: TrytonServer): Record<string, unknown> {
+  const who = { user: 'admin', password: TRYTON_PASSWORD };
+  return { url, database, company, ...who, allowPrivateAddress: true };
+}
+
+const open = (server: TrytonServer, changes: Record<string, unknown> = {}): Promise<HrisConnection> =>
+  openHris('tryton', 'test-hr', { ...options(server), ...changes });
+
+let server: TrytonServer;
+beforeAll(async () => {
+  server = await startTryton();
+});
+afterAll(() => server?.stop());
+
+const count = () => server.call<number>('model.company.employee.search_count', []);
+
+async function underTest(): Promise<HrisUnderTest> {
+  const [adapter, second] = await Promise.all([open(server), open(server)]);
+  return {
+    profile,
+    adapter,
+    second,
+    count,
+    stop: async () => void (await Promise.all([adapter.close(), second.close()])),
+  };
+}
+
+describeHris('Tryton', underTest);
+
+describeHttpHris('Tryton', async () => ({
+  profile,
+  url: server.url,
+  open: (changes) => open(server, changes),
+  isCreate: ({ body }) => body.includes('"model.company.employee.create"'),
+  count,
+  stop: async () => undefined,
+}));
+
+describe('Tryton', () => {
+  let adapter: HrisConnection;
+  beforeAll(async () => {
+    adapter = await open(server);
+  });
+  afterAll(() => adapter.close());
+
+  test('a second create of one reference gives back the first employee', async () => {
+    const ref = created(await adapter.employees.create(employee('once'), '18:1', write));
+    expect(await adapter.employees.find({ by: 'reference', value: '18:1' }, signal)).toEqual({
+      kind: 'one',
+      ref,
+      by: 'reference',
+    });
+    const before = await count();
+    expect(await refusal(adapter.employees.create(employee('once'), '18:1', write))).toMatchObject({
+      code: 'ALREADY_EXISTS',
+      action: 'ignore',
+      details: { ...ref },
+    });
+    expect(await count()).toBe(before);
+  });
+
+  test('a party that was made without its employee is taken up, with the values of now', async () => {
+    await server.call('model.party.party.create', [
+      { name: 'Half Made', identifiers: [['create', [{ type: null, code: '18:2' }]]] },
+    ]);
+    expect(await adapter.employees.find({ by: 'reference', value: '18:2' }, signal)).toMatchObject({ kind: 'none' });
+    const ref = created(await adapter.employees.create(employee('taken-up'), '18:2', write));
+    expect(await adapter.employees.read(ref.id, signal)).toMatchObject({ fields: employee('taken-up') });
+    expect(await server.call('model.party.identifier.search_count', [['code', '=', '18:2']])).toBe(1);
+  });
+
+  test('two people with one e-mail are several', async () => {
+    await adapter.employees.create(employee('shared', { name: 'One' }), '18:3', write);
+    await adapter.employees.create(employee('shared', { name: 'Two' }), '18:4', write);
+    expect(await adapter.employees.find({ by: 'email', value: 'shared@example.org' }, signal)).toMatchObject({
+      kind: 'many',
+      refs: [{}, {}],
+    });
+  });
+
+  test('a former employee whose party is inactive is found', async () => {
+    const ref = created(await adapter.employees.create(employee('former'), '18:5', write));
+    await adapter.employees.update(ref.id, { endDate: '2026-03-01' }, write);
+    const [row] = await server.call<{ party: number }[]>('model.company.employee.read', [Number(ref.id)], ['party']);
+    await server.call('model.party.party.write', [row?.party], { active: false });
+    expect(await adapter.employees.find({ by: 'email', value: 'FORMER@example.org' }, signal)).toMatchObject({
+      kind: 'one',
+      ref,
+    });
+  });
+
+  test('an e-mail with signs of a pattern finds only itself', async () => {
+    const ref = created(await adapter.employees.create(employee('a_b%c'), '18:6', write));
+    await adapter.employees.create(employee('axbyc'), '18:7', write);
+    expect(await adapter.employees.find({ by: 'email', value: 'A_B%C@example.org' }, signal)).toEqual({
+      kind: 'one',
+      ref,
+      by: 'email',
+    });
+  });
+
+  test('what Tryton itself refuses is told without the values', async () => {
+    const refused = await refusal(
+      adapter.employees.create(employee('order', { startDate: '2026-02-02', endDate: '2026-02-01' }), '18:8', write),
+    );
+    expect(refused).toMatchObject({ code: 'INVALID_VALUE', action: 'reject' });
+    expect(refused.message).toMatch(/It said: /);
+    expect(refused.message).not.toMatch(/Reyes|example\.org/);
+  });
+
+  test('a session that has ended is begun again', async () => {
+    const ref = created(await adapter.employees.create(employee('session'), '18:9', write));
+    await server.sql('delete from ir_session');
+    expect(await adapter.employees.read(ref.id, signal)).toMatchObject({ ref });
+  });
+
+  test('a wrong password is a hold of the HR system, and is not tried again and again', async () => {
+    const wrong = await open(server, { user: 'nobody', password: 'wrong' });
+    for (let n = 0; n < 8; n += 1)
+      expect(await wrong.probe(signal)).toMatchObject({
+        ok: false,
+        error: { code: 'HRIS_AUTH', action: 'reauthorize' },
+      });
+    const attempts = await server.sql("select count(*)::int as n from res_user_login_attempt where login = 'nobody'");
+    expect(attempts).toEqual([{ n: 1 }]);
+    await wrong.close();
+  });
+
+  test('a company that is not there is told by the probe', async () => {
+    const other = await open(server, { company: 99 });
+    expect(await other.probe(signal)).toMatchObject({ ok: false, error: { code: 'HRIS_MISCONFIGURED' } });
+    await other.close();
+  });
+
+  test('a server that is killed and comes back loses nothing that it had answered', async () => {
+    const ref = created(await adapter.employees.create(employee('restart'), '18:10', write));
+    await server.restart();
+    expect(await adapter.employees.read(ref.id, signal)).toMatchObject({ ref, fields: employee('restart') });
+  });
+});

@@ -1,0 +1,78 @@
+import { once } from 'node:events';
+import { createServer, type IncomingMessage, request, type ServerResponse } from 'node:http';
+import type { AddressInfo } from 'node:net';
+import { buffer } from 'node:stream/consumers';
+
+/** One thing that goes wrong with the first request that `on` picks, and with that one alone. */
+export interface HttpFault {
+  /**
+   * `reset-before`: the connection dies and the request never arrives. `answer-lost`: it is carried out, and the
+   * connection dies when the answer has come. `executed-late`: our side hears nothing, and it arrives after `ms`.
+   */
+  kind: 'reset-before' | 'answer-lost' | 'executed-late' | 'answer';
+  on: (asked: { method: string; path: string; body: string }) => boolean;
+  ms?: number;
+  /** For `answer`: what is answered instead; nothing arrives. */
+  answer?: { status: number; headers?: Record<string, string>; body?: string };
+}
+
+/** Stands between us and an HRIS that speaks HTTP. */
+export interface HttpProxy {
+  url: string;
+  /** Arms a fault once. Resolves with the status that the HRIS gave, or 0 where nothing arrived. */
+  strike(fault: HttpFault): Promise<number>;
+  close(): Promise<void>;
+}
+
+export async function startHttpProxy(target: string): Promise<HttpProxy> {
+  const armed: { fault: HttpFault; struck: (status: number) => void }[] = [];
+  const server = createServer((incoming, outgoing) => {
+    void pass(incoming, outgoing).catch(() => outgoing.destroy());
+  });
+
+  async function pass(incoming: IncomingMessage, outgoing: ServerResponse): Promise<void> {
+    const body = await buffer(incoming);
+    const asked = { method: incoming.method ?? '', path: incoming.url ?? '', body: body.toString('latin1') };
+    const at = armed.findIndex(({ fault }) => fault.on(asked));
+    const hit = at === -1 ? undefined : armed.splice(at, 1)[0];
+    if (hit?.fault.kind === 'reset-before') incoming.socket.resetAndDestroy();
+    if (hit?.fault.kind === 'answer') {
+      const { status, headers = {}, body: text = '' } = hit.fault.answer ?? { status: 500 };
+      outgoing.writeHead(status, headers).end(text);
+    }
+    if (hit?.fault.kind === 'reset-before' || hit?.fault.kind === 'answer') return hit.struck(0);
+    if (hit?.fault.kind === 'executed-late') {
+      incoming.socket.resetAndDestroy();
+      await new Promise((resolve) => setTimeout(resolve, hit.fault.ms ?? 300));
+    }
+    const answer = await forward(target, incoming, body);
+    if (hit !== undefined) {
+      incoming.socket.resetAndDestroy();
+      return hit.struck(answer.status);
+    }
+    outgoing.writeHead(answer.status, answer.headers).end(answer.body);
+  }
+
+  server.listen(0, '127.0.0.1');
+  await once(server, 'listening');
+  return {
+    url: `http://127.0.0.1:${(server.address() as AddressInfo).port}`,
+    strike: (fault) => new Promise((struck) => armed.push({ fault, struck })),
+    async close() {
+      server.closeAllConnections();
+      server.close();
+      await once(server, 'close');
+    },
+  };
+}
+
+async function forward(target: string, incoming: IncomingMessage, body: Buffer) {
+  const { host, hostname, port } = new URL(target);
+  const headers = { ...incoming.headers, host, connection: 'close' };
+  const outgoing = request({ hostname, port, method: incoming.method, path: incoming.url, headers });
+  outgoing.end(body);
+  const [answer] = (await once(outgoing, 'response')) as [IncomingMessage];
+  const received = await buffer(answer);
+  const { connection: _hop, 'transfer-encoding': _coding, ...kept } = answer.headers;
+  return { status: answer.statusCode ?? 0, headers: kept, body: received };
+}
