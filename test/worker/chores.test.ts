@@ -1,7 +1,8 @@
 import { once } from 'node:events';
 import { createServer, type RequestListener } from 'node:http';
 import type { AddressInfo } from 'node:net';
-import { expect, onTestFinished, test } from 'vitest';
+import { setImmediate } from 'node:timers/promises';
+import { expect, onTestFinished, test, vi } from 'vitest';
 import type { ActivityDeps } from '../../activities/deps.ts';
 import { ConnectorError } from '../../src/errors.ts';
 import { createRootLogger } from '../../src/log.ts';
@@ -119,6 +120,24 @@ test('an HR system that comes and goes is one hold, which closes after three goo
   }
   expect(seen).toEqual(['0', '0', '0', '0', ...Array(5).fill('1 paused'), '0']);
   expect(await listHolds(deps.store, { all: true })).toHaveLength(1);
+});
+
+test('an HR system that works again after a long trouble is asked again in the rounds that follow', async () => {
+  vi.useFakeTimers({ toFake: ['setInterval', 'clearInterval', 'performance'] });
+  onTestFinished(() => void vi.useRealTimers());
+  const down = new ConnectorError({ code: 'HRIS_UNREACHABLE', action: 'retry', message: 'It does not answer.' });
+  const rounds: number[] = [];
+  let round = 0;
+  const deps = await depsOver(async () => (rounds.push(round) <= 6 ? { ok: false, error: down } : { ok: true }));
+  const chores = startChores(deps, () => [tenantOf('acme')], 1_000);
+  for (; round < 200 && rounds.length < 9; round += 1) {
+    vi.advanceTimersByTime(1_000);
+    for (let turn = 0; turn < 20; turn += 1) await setImmediate();
+  }
+  await chores.close();
+  const [first = 0, second, third] = rounds.slice(6);
+  expect([second, third]).toEqual([first + 1, first + 2]);
+  expect(deps.pausedHris.size).toBe(0);
 });
 
 test('an HR system that is down from the start is a hold at once', async () => {
