@@ -2,18 +2,22 @@ import { fork } from 'node:child_process';
 import { once } from 'node:events';
 import { setTimeout as pause } from 'node:timers/promises';
 import { fileURLToPath } from 'node:url';
+import type { ControlClient } from '../../src/sandbox/control/client.ts';
 import { openStore, type Store } from '../../src/store/open-store.ts';
 import { type Applicant, type Process, startWorld, until, type World } from '../harness/world.ts';
 import { TENANT } from '../harness/world-tenant.ts';
-import { addNeighbour, NEIGHBOUR, type Neighbour, type NeighbourOptions } from './neighbour.ts';
-import { startSwitchableProxy } from './switchable-proxy.ts';
-import type { Scene, Trouble } from './troubles.ts';
+import { NEIGHBOUR } from './neighbour.ts';
+import { buildScene, type Stage } from './scene.ts';
+import type { Scene } from './trouble-steps.ts';
+import type { Trouble } from './troubles.ts';
 
 const IDLE = fileURLToPath(new URL('./idle-process.ts', import.meta.url));
 
 export interface CaseOptions {
   temporalAddress: string;
   storeUrl?: string;
+  /** A Postgres server for the HR systems of troubles that ask for one. */
+  postgres: () => Promise<string>;
   /** Hires of the healthy tenant in each half. */
   hires: number;
   everyMs: number;
@@ -28,6 +32,8 @@ export interface Outcome {
   beside: number[];
   /** The longest that event loops stood still beside the trouble; `idle` of a process that does nothing. */
   blocked: { worker: number; receiver: number; idle: number };
+  /** Calls of the partner of the tenant in trouble while the other one hired beside it. */
+  calls: number;
   close: number;
   /** Undefined: the trouble does not end within a test. */
   rightAgain: number | undefined | 'never';
@@ -43,75 +49,62 @@ export async function measureCase(trouble: Trouble, options: CaseOptions): Promi
     ...(storeUrl === undefined ? {} : { storeUrl }),
     env: { LOG_LEVEL: 'error' },
   });
-  const silent = await startSwitchableProxy(1);
-  silent.fallSilent();
   const idle = startIdle();
   const stop = new AbortController();
-  const onboarding = finishOnboardings(world, stop.signal);
+  const onboardings = [finishOnboardings(world.control, stop.signal)];
   const store = await openStore(world.storeUrl);
-  const neighbours: Neighbour[] = [];
-  const addNext = async (): Promise<Neighbour> => {
-    const neighbour = await addNeighbour(world, neighbourOptions(trouble, options.scale, silent.port));
-    neighbours.push(neighbour);
-    return neighbour;
-  };
+  const stage = await buildScene(trouble, { world, store, scale: options.scale, postgres: options.postgres });
   try {
-    return await play({ trouble, options, world, store, idle, addNext });
+    if (trouble.early !== true) await stage.add();
+    if (trouble.asksHris === true) onboardings.push(finishOnboardings(stage.scene().neighbour.control, stop.signal));
+    return await play(trouble, options, { world, store, idle, stage });
   } finally {
     stop.abort();
-    await onboarding;
+    await Promise.all(onboardings);
     await store.close();
     await world.close();
     idle.end();
-    await Promise.all([...neighbours, silent].map((one) => one.close()));
+    await stage.close();
   }
 }
 
-function neighbourOptions({ options, hangs }: Trouble, scale: number, silentPort: number): NeighbourOptions {
-  return {
-    candidates: 80,
-    hired: 0,
-    ...options?.(scale),
-    ...(hangs === 'notify' ? { notify: `http://127.0.0.1:${silentPort}/` } : {}),
-    ...(hangs === 'hris' ? { hrisUrl: `postgres://hr@127.0.0.1:${silentPort}/hr` } : {}),
-  };
-}
-
-interface Stage {
-  trouble: Trouble;
-  options: CaseOptions;
+interface Parts {
   world: World;
   store: Store;
   idle: ReturnType<typeof startIdle>;
-  addNext: () => Promise<Neighbour>;
+  stage: Stage;
 }
 
-async function play({ trouble, options, world, store, idle, addNext }: Stage): Promise<Outcome> {
-  const early = trouble.early === true;
-  const first = early ? undefined : await addNext();
+async function play(trouble: Trouble, options: CaseOptions, { world, store, idle, stage }: Parts): Promise<Outcome> {
   const people = (await world.applicants()).values();
-  const receiver = await world.startReceiver();
-  let worker = await world.startWorker();
+  await stage.start();
   await untilBaseline(store, TENANT);
-  if (!early) await untilBaseline(store, NEIGHBOUR);
-  const alone = await hireSteadily(world, store, people, options);
-  if (early) await worker.stop();
-  const scene: Scene = { neighbour: first ?? (await addNext()), store, scale: options.scale };
+  if (trouble.early !== true) await untilBaseline(store, NEIGHBOUR);
+  // Hires that end in little more than a second do not meet: half the time is time enough.
+  const alone = await hireSteadily(world, store, people, { ...options, everyMs: options.everyMs / 2 });
+  if (trouble.early === true) await stage.add();
+  const scene = stage.scene();
   await trouble.begin(scene);
-  if (early) worker = await world.startWorker();
   const look = async () => ({
-    worker: await longestBlock(worker),
-    receiver: await longestBlock(receiver),
+    worker: await longestBlock(stage.worker()),
+    receiver: await longestBlock(stage.receiver()),
     idle: await idle.longestBlock(),
   });
   // The metrics begin anew with each look.
   await look();
+  const before = await countCalls(scene);
   const beside = await hireSteadily(world, store, people, options);
   const blocked = await look();
+  const calls = (await countCalls(scene)) - before;
   const rightAgain = await recover(trouble, scene, options.patienceMs);
-  const before = performance.now();
-  await worker.stop();
-  return { alone, beside, blocked, close: performance.now() - before, rightAgain };
+  const closing = performance.now();
+  await stage.worker().stop();
+  return { alone, beside, blocked, calls, close: performance.now() - closing, rightAgain };
+}
+
+async function countCalls({ neighbour }: Scene): Promise<number> {
+  const { request = {} } = await neighbour.control.counts({ kind: 'request' });
+  return Object.values(request).reduce((sum, count) => sum + count, 0);
 }
 
 async function untilBaseline(store: Store, tenantId: string): Promise<void> {
@@ -154,13 +147,17 @@ async function hireOne(world: World, store: Store, jobCandidateId: number): Prom
   return Number(row.ended_at) - before;
 }
 
-/** People of the healthy tenant finish their onboarding as soon as it begins. */
-async function finishOnboardings({ control, effects }: World, stop: AbortSignal): Promise<void> {
-  const seen = new Set<string>();
+/** People finish their onboarding as soon as it begins. */
+async function finishOnboardings(control: ControlClient, stop: AbortSignal): Promise<void> {
+  let afterSeq = 0;
   while (!stop.aborted) {
-    const rows = await effects('enrolment');
-    for (const { subject } of rows.filter((row) => !seen.has(String(row.subject)))) {
-      seen.add(String(subject));
+    for (const { seq, subject } of await control.ledger({
+      kind: 'effect',
+      name: 'enrolment',
+      afterSeq,
+      limit: 1_000,
+    })) {
+      afterSeq = seq;
       await control.act('finishOnboarding', { onboardingCandidateId: String(subject) });
     }
     await pause(100);

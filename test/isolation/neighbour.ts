@@ -1,5 +1,6 @@
 import { randomBytes } from 'node:crypto';
 import { createWriteStream } from 'node:fs';
+import { writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { ensureHrisSchema } from '../../src/hris/sql/ensure-hris-schema.ts';
 import { createPartnerClient } from '../../src/partner/client/create-partner-client.ts';
@@ -14,13 +15,15 @@ import { type SwitchableProxy, startSwitchableProxy } from './switchable-proxy.t
 
 /** The tenant that has its worst day. */
 export const NEIGHBOUR = 'globex';
+/** The address of its HR system, in the folder of the tenant files. */
+const HRIS_FILE = `${NEIGHBOUR}-hris.url`;
 
 export interface NeighbourOptions {
   candidates: number;
   /** People hired long ago. */
   hired: number;
   notify?: string;
-  /** Its HR system, instead of a file of its own. */
+  /** Its HR system, instead of SQLite in the world's directory; a secret. */
   hrisUrl?: string;
 }
 
@@ -34,7 +37,7 @@ export interface Neighbour {
   close(): Promise<void>;
 }
 
-/** Added before the world's worker and receiver start. */
+/** Its file is in the world's folder afterwards: taken with the first start, or when it is applied. */
 export async function addNeighbour(world: World, options: NeighbourOptions): Promise<Neighbour> {
   const webhookKey = `whk_${randomBytes(16).toString('hex')}`;
   const apiKey = `sk_test_${randomBytes(11).toString('hex')}`;
@@ -59,8 +62,9 @@ export async function addNeighbour(world: World, options: NeighbourOptions): Pro
   const isSmall = options.candidates <= 1_000;
   await defineStartDate(partner, isSmall);
   const applicants = isSmall ? await listApplicants(partner) : [];
-  const hrisUrl = options.hrisUrl ?? `sqlite:${join(world.dir, 'neighbour-hris.db')}`;
-  if (options.hrisUrl === undefined) await ensureHrisSchema(hrisUrl, undefined, landings);
+  const ownHris = `sqlite:${join(world.dir, 'neighbour-hris.db')}`;
+  if (options.hrisUrl === undefined) await ensureHrisSchema(ownHris, undefined, landings);
+  if (options.hrisUrl !== undefined) await writeFile(join(world.tenantsDir, HRIS_FILE), options.hrisUrl);
   await writeTenant(world.tenantsDir, {
     tenant: NEIGHBOUR,
     partnerUrl: baseUrl.replace(new URL(baseUrl).port, `${line.port}`),
@@ -68,7 +72,7 @@ export async function addNeighbour(world: World, options: NeighbourOptions): Pro
     webhookKey,
     company,
     flowId: flows[0]?.flowId ?? '',
-    hrisUrl,
+    hrisUrl: options.hrisUrl === undefined ? ownHris : `file:${HRIS_FILE}`,
     ...(options.notify === undefined ? {} : { notify: options.notify }),
   });
   return {

@@ -1,45 +1,66 @@
-import { openHold } from '../../src/store/holds.ts';
-import { insertDelivery } from '../../src/store/inbox.ts';
-import type { Store } from '../../src/store/open-store.ts';
-import { NEIGHBOUR, type Neighbour, type NeighbourOptions } from './neighbour.ts';
-
-export interface Scene {
-  neighbour: Neighbour;
-  store: Store;
-  /** How large the trouble is, from 0 to 1: a slice in CI plays a small one. */
-  scale: number;
-}
+import type { NeighbourOptions } from './neighbour.ts';
+import {
+  areEmployed,
+  areEnrolled,
+  breakDefinition,
+  fillInbox,
+  HIRES,
+  hasBaseline,
+  hireMany,
+  hireOneMore,
+  isRelayed,
+  isRemoved,
+  isTold,
+  newcomerIsEnrolled,
+  openHolds,
+  type Scene,
+} from './trouble-steps.ts';
 
 /** One tenant's worst day. */
 export interface Trouble {
   options?: (scale: number) => Partial<NeighbourOptions>;
-  /** Before its worker starts for the first time; for trouble that a new tenant brings. */
+  /** The tenant is new: its trouble begins when it is applied. */
   early?: boolean;
   begin: (scene: Scene) => Promise<unknown>;
   /** What ends it. Without: it ends by itself, or not within a test. */
   end?: (scene: Scene) => Promise<unknown>;
-  /** Whether the tenant is right again. */
+  /** Whether the tenant is right again. Without: the trouble lasts longer than a test. */
   isRight?: (scene: Scene) => Promise<boolean>;
-  /** Addresses that take what is sent and never answer. */
-  hangs?: 'notify' | 'hris';
+  /** Its notifications are sent to an address that takes what is sent and answers when the scene lets it. */
+  notifies?: boolean;
+  /** Its HR system is a Postgres with a password, behind a line; its people finish their onboarding. */
+  asksHris?: boolean;
+  /** Calls of the tenant's partner that are allowed beside the other's hires. */
+  mostCalls?: number;
 }
 
-const HIRES = 50;
+const silence = async ({ neighbour }: Scene) => neighbour.line.fallSilent();
+const speech = async ({ neighbour }: Scene) => neighbour.line.speak();
+const clearFaults = ({ neighbour }: Scene) => neighbour.control.act('clearFaults');
 
 export const troubles: Record<string, Trouble> = {
   baseline: {
     options: (scale) => ({ candidates: 50_000 * scale, hired: 50_000 * scale }),
     early: true,
-    begin: async () => undefined,
+    begin: (scene) => scene.apply(),
     isRight: hasBaseline,
   },
   inbox: {
-    early: true,
-    begin: async ({ neighbour, store, scale }) => {
-      neighbour.line.fallSilent();
-      await fillInbox(store, 10_000 * scale);
+    begin: async (scene) => {
+      await scene.tenant('pause');
+      await fillInbox(scene.store, 10_000 * scene.scale);
+      await scene.tenant('resume');
     },
-    end: async ({ neighbour }) => neighbour.line.speak(),
+    isRight: isRelayed,
+  },
+  'inbox-before-baseline': {
+    early: true,
+    begin: async (scene) => {
+      await silence(scene);
+      await scene.apply();
+      await fillInbox(scene.store, 10_000 * scene.scale);
+    },
+    end: speech,
     isRight: isRelayed,
   },
   throttled: {
@@ -47,75 +68,95 @@ export const troubles: Record<string, Trouble> = {
       await neighbour.control.act('setFaults', { faults: [{ kind: 'throttle', retryAfter: 3_600 }] });
       await hireMany(neighbour);
     },
+    mostCalls: HIRES,
   },
-  silent: {
+  'throttled-a-minute': {
     begin: async ({ neighbour }) => {
-      neighbour.line.fallSilent();
+      await neighbour.control.act('setFaults', { faults: [{ kind: 'throttle', retryAfter: 60 }] });
       await hireMany(neighbour);
     },
-    end: async ({ neighbour }) => neighbour.line.speak(),
+    end: clearFaults,
     isRight: areEnrolled,
+    mostCalls: HIRES,
+  },
+  silent: {
+    begin: async (scene) => {
+      await silence(scene);
+      await hireMany(scene.neighbour);
+    },
+    end: speech,
+    isRight: areEnrolled,
+  },
+  'hris-hangs': {
+    asksHris: true,
+    begin: async ({ neighbour, hris }) => {
+      hris?.line.fallSilent();
+      await hireMany(neighbour);
+    },
+    end: async ({ hris }) => hris?.line.speak(),
+    isRight: areEmployed,
+  },
+  'notify-hangs': {
+    notifies: true,
+    begin: ({ store }) => openHolds(store, 50),
+    end: async ({ notified }) => notified.speak(),
+    isRight: isTold,
+  },
+  holds: {
+    begin: ({ store, scale }) => openHolds(store, 5_000 * scale),
+    end: hireOneMore,
+    isRight: newcomerIsEnrolled,
   },
   'wrong-key': {
     begin: async ({ neighbour }) => {
       await neighbour.control.act('setFaults', { faults: [{ kind: 'revoked-key' }] });
       await hireMany(neighbour);
     },
-    end: ({ neighbour }) => neighbour.control.act('clearFaults'),
+    end: clearFaults,
     isRight: areEnrolled,
+    mostCalls: HIRES,
   },
-  'hris-hangs': { hangs: 'hris', begin: ({ neighbour }) => hireMany(neighbour) },
-  'notify-hangs': { hangs: 'notify', begin: ({ store }) => openHolds(store, 50) },
-  holds: { begin: ({ store, scale }) => openHolds(store, 5_000 * scale) },
+  'expired-password': {
+    asksHris: true,
+    begin: async ({ neighbour, hris }) => {
+      await hris?.expirePassword();
+      await hireMany(neighbour);
+    },
+    end: async ({ hris }) => hris?.renewPassword(),
+    isRight: areEmployed,
+  },
   unreadable: {
     begin: async ({ neighbour }) => {
       const faults = [{ kind: 'html-body' as const, on: 'jobCandidates.*' }];
       await neighbour.control.act('setFaults', { faults });
       await hireMany(neighbour);
     },
-    end: ({ neighbour }) => neighbour.control.act('clearFaults'),
+    end: clearFaults,
     isRight: areEnrolled,
+  },
+  'broken-file': {
+    begin: async (scene) => {
+      await breakDefinition(scene.store);
+      await scene.restart();
+      await hireMany(scene.neighbour);
+    },
+    end: (scene) => scene.apply(),
+    isRight: areEnrolled,
+  },
+  removal: {
+    begin: async (scene) => {
+      await hireMany(scene.neighbour);
+      await scene.tenant('remove');
+    },
+    isRight: isRemoved,
   },
 };
 
-async function hireMany({ control, applicants }: Neighbour): Promise<void> {
-  const jobCandidateIds = applicants.slice(0, HIRES).map((one) => one.jobCandidateId);
-  await control.act('move', { jobCandidateIds, stageType: 'HIRED' });
-}
-
-async function fillInbox(store: Store, count: number): Promise<void> {
-  for (let n = 0; n < count; n += 1)
-    await insertDelivery(store, {
-      tenantId: NEIGHBOUR,
-      bodyHash: `waiting-${n}`,
-      event: 'candidate.updated',
-      ids: {},
-      body: '{}',
-      state: 'waiting',
-    });
-}
-
-async function openHolds(store: Store, count: number): Promise<void> {
-  for (let n = 0; n < count; n += 1) {
-    const hire = { tenantId: NEIGHBOUR, jobCandidateId: `${n}`, period: 1 };
-    await openHold(store, { ...hire, code: 'TEST', message: 'A test.', answers: ['retry'] });
-  }
-}
-
-async function hasBaseline({ store }: Scene): Promise<boolean> {
-  const row = await store.kysely
-    .selectFrom('tenants')
-    .select('baseline_done_at')
-    .where('tenant_id', '=', NEIGHBOUR)
-    .executeTakeFirst();
-  return typeof row?.baseline_done_at === 'number';
-}
-
-async function isRelayed({ store }: Scene): Promise<boolean> {
-  const waiting = store.kysely.selectFrom('inbox').select('body_hash').where('tenant_id', '=', NEIGHBOUR);
-  return (await waiting.where('state', '=', 'waiting').limit(1).execute()).length === 0;
-}
-
-async function areEnrolled({ neighbour }: Scene): Promise<boolean> {
-  return (await neighbour.control.ledger({ kind: 'effect', name: 'enrolment', limit: 1_000 })).length >= HIRES;
+/** Names of troubles, checked. */
+export function namedTroubles(names: readonly string[]): [string, Trouble][] {
+  return names.map((name) => {
+    const trouble = troubles[name];
+    if (trouble === undefined) throw new Error(`No case "${name}". Give one of ${Object.keys(troubles).join(', ')}.`);
+    return [name, trouble];
+  });
 }

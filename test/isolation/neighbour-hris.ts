@@ -1,0 +1,47 @@
+import { randomBytes } from 'node:crypto';
+import { ensureHrisSchema } from '../../src/hris/sql/ensure-hris-schema.ts';
+import { landings } from '../../src/streams/streams.ts';
+import { asAdmin, newDatabase } from '../harness/new-database.ts';
+import { readEmployees } from '../harness/world-people.ts';
+import { type SwitchableProxy, startSwitchableProxy } from './switchable-proxy.ts';
+
+/** The neighbour's HR system in a Postgres that asks for a password, behind a line that can fall silent. */
+export interface NeighbourHris {
+  /** As the tenant file names it. */
+  url: string;
+  line: SwitchableProxy;
+  /** Ends the password and every connection that was made with it. */
+  expirePassword(): Promise<void>;
+  renewPassword(): Promise<void>;
+  countEmployees(): Promise<number>;
+}
+
+export async function startNeighbourHris(serverUrl: string): Promise<NeighbourHris> {
+  const adminUrl = await newDatabase(serverUrl);
+  await ensureHrisSchema(adminUrl, undefined, landings);
+  const [role, password] = [`hr_${randomBytes(4).toString('hex')}`, randomBytes(8).toString('hex')];
+  await asAdmin(serverUrl, `create role ${role} superuser login password '${password}'`);
+  await askForPassword(serverUrl, role);
+  const line = await startSwitchableProxy(Number(new URL(serverUrl).port));
+  const { pathname } = new URL(adminUrl);
+  return {
+    url: `postgres://${role}:${password}@127.0.0.1:${line.port}${pathname}`,
+    line,
+    async expirePassword() {
+      await asAdmin(serverUrl, `alter role ${role} valid until '2001-01-01'`);
+      await asAdmin(serverUrl, `select pg_terminate_backend(pid) from pg_stat_activity where usename = '${role}'`);
+    },
+    renewPassword: () => asAdmin(serverUrl, `alter role ${role} valid until 'infinity'`),
+    countEmployees: async () => (await readEmployees(adminUrl)).length,
+  };
+}
+
+/** The server trusts everybody else: it is a throw-away one on this machine. */
+async function askForPassword(serverUrl: string, role: string): Promise<void> {
+  const lines = `values ('host all ${role} 127.0.0.1/32 scram-sha-256'), ('host all all 127.0.0.1/32 trust')`;
+  await asAdmin(
+    serverUrl,
+    `do $$ begin execute format('copy (${lines.replaceAll("'", "''")}) to %L', current_setting('hba_file')); end $$`,
+  );
+  await asAdmin(serverUrl, 'select pg_reload_conf()');
+}
