@@ -8,7 +8,7 @@ import { ConnectorError } from '../../src/errors.ts';
 import { createRootLogger } from '../../src/log.ts';
 import { listHolds, openHold } from '../../src/store/holds.ts';
 import { openStore, type Store } from '../../src/store/open-store.ts';
-import { readTenantState } from '../../src/store/tenant-states.ts';
+import { pauseTenant, readTenantState } from '../../src/store/tenant-states.ts';
 import { everyStream } from '../../src/streams/streams.ts';
 import type { Tenant } from '../../src/tenants/schema.ts';
 import { createBackOff } from '../../src/worker/back-off.ts';
@@ -138,6 +138,28 @@ test('an HR system that works again after a long trouble is asked again in the r
   const [first = 0, second, third] = rounds.slice(6);
   expect([second, third]).toEqual([first + 1, first + 2]);
   expect(deps.pausedHris.size).toBe(0);
+});
+
+test('a paused tenant’s partner is called by its probe alone, ever later', async () => {
+  vi.useFakeTimers({ toFake: ['setInterval', 'clearInterval', 'performance'] });
+  onTestFinished(() => void vi.useRealTimers());
+  const deps = await depsOver();
+  await pauseTenant(deps.store, 'acme', 'KEY_REVOKED', 'The key is refused.');
+  const rounds: number[] = [];
+  let round = 0;
+  const opened = async () => {
+    rounds.push(round);
+    throw new ConnectorError({ code: 'UNREACHABLE', action: 'retry', message: 'It does not answer.' });
+  };
+  const connections = { ...deps.connections, of: opened, reopen: async () => undefined };
+  const chores = startChores({ ...deps, connections }, () => [tenantOf('acme')], 1_000);
+  for (; round < 60; round += 1) {
+    vi.advanceTimersByTime(1_000);
+    for (let turn = 0; turn < 20; turn += 1) await setImmediate();
+  }
+  await chores.close();
+  const waits = rounds.slice(1).map((at, index) => at - (rounds[index] ?? 0));
+  expect(waits).toEqual([1, 2, 4, 8, 16]);
 });
 
 test('an HR system that is down from the start is a hold at once', async () => {

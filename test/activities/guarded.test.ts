@@ -1,0 +1,45 @@
+import { expect, onTestFinished, test } from 'vitest';
+import type { ActivityDeps } from '../../activities/deps.ts';
+import { guarded } from '../../activities/guarded.ts';
+import { ConnectorError } from '../../src/errors.ts';
+import { createRootLogger } from '../../src/log.ts';
+import { listHolds } from '../../src/store/holds.ts';
+import { openStore } from '../../src/store/open-store.ts';
+import { readTenantState, recordVerifiedKey } from '../../src/store/tenant-states.ts';
+
+async function openDeps(): Promise<ActivityDeps> {
+  const store = await openStore('sqlite::memory:');
+  onTestFinished(() => store.close());
+  await readTenantState(store, 'acme');
+  await recordVerifiedKey(store, 'acme', 'one');
+  return {
+    store,
+    log: createRootLogger(undefined, 'silent'),
+    connections: { of: async () => ({ keyFingerprint: 'one' }), reopenIfRotated: async () => false },
+    limits: { pausedMs: 15_000 },
+    pausedHris: new Set(),
+  } as unknown as ActivityDeps;
+}
+
+function refusal(code: string): () => Promise<never> {
+  return async () => {
+    throw new ConnectorError({ code, action: 'reauthorize', message: 'The password is refused.' });
+  };
+}
+
+test('an HR system that refuses its password pauses its own side alone, with one hold', async () => {
+  const deps = await openDeps();
+  await expect(guarded(deps, 'acme', refusal('HRIS_AUTH'))).rejects.toMatchObject({ code: 'HRIS_PAUSED' });
+  expect(await readTenantState(deps.store, 'acme')).toMatchObject({ state: 'active' });
+  expect([...deps.pausedHris]).toEqual(['acme']);
+  expect(await listHolds(deps.store)).toMatchObject([{ code: 'HRIS_AUTH', job_candidate_id: null }]);
+  // The partner's side goes on.
+  expect(await guarded(deps, 'acme', async () => 'read')).toBe('read');
+});
+
+test('a partner that refuses its key pauses the tenant', async () => {
+  const deps = await openDeps();
+  await expect(guarded(deps, 'acme', refusal('KEY_REVOKED'))).rejects.toMatchObject({ code: 'TENANT_PAUSED' });
+  expect(await readTenantState(deps.store, 'acme')).toMatchObject({ state: 'paused', paused_code: 'KEY_REVOKED' });
+  expect(deps.pausedHris.size).toBe(0);
+});

@@ -1,0 +1,16 @@
+import { type PlantedBug, tests } from '../planted-bug.ts';
+
+export const bug: PlantedBug = {
+  name: 'company confirmed for every key',
+  patches: [
+    {
+      file: 'src/store/jobs.ts',
+      find: "own.where('tenants.company_confirmed_key', '!=', keyFingerprint).execute()",
+      replace: "own.where('tenants.company_confirmed_key', 'is', null).execute()",
+    },
+  ],
+  caughtBy: tests(
+    /FAIL .*after a confirmation a key of yet another company is noticed again/,
+    'test/activities/assert-known-company.test.ts',
+  ),
+};

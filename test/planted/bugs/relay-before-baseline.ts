@@ -1,0 +1,9 @@
+import { type PlantedBug, tests } from '../planted-bug.ts';
+
+export const bug: PlantedBug = {
+  name: 'relay leases rows of a tenant without a baseline',
+  patches: [
+    { file: 'src/store/inbox.ts', find: "    .where('tenants.baseline_done_at', 'is not', null)\n", replace: '' },
+  ],
+  caughtBy: tests(/FAIL .*a tenant is due with a baseline, active, and not told to wait/, 'test/store/inbox.test.ts'),
+};

@@ -1,0 +1,16 @@
+import { type PlantedBug, tests } from '../planted-bug.ts';
+
+export const bug: PlantedBug = {
+  name: 'one tenant takes every activity slot',
+  patches: [
+    {
+      file: 'activities/tenant-slots.ts',
+      find: '(taken() - holder.running)) / 2));',
+      replace: '(taken() - holder.running)) / 1));',
+    },
+  ],
+  caughtBy: tests(
+    /FAIL .*each tenant gets at most half of what the others left/,
+    'test/activities/tenant-slots.test.ts',
+  ),
+};
