@@ -18,9 +18,17 @@ export interface Process {
   ended: Promise<number | NodeJS.Signals | null>;
 }
 
-/** Starts a command that runs until it is stopped, and waits until it says where it listens. */
-export async function startProcess(args: string[], env: NodeJS.ProcessEnv, out: WriteStream): Promise<Process> {
-  const child = spawn(process.execPath, [MAIN, ...args], {
+/**
+ * Starts a command that runs until it is stopped, and waits until it says where it listens. `main` is another version's
+ * entry file.
+ */
+export async function startProcess(
+  args: string[],
+  env: NodeJS.ProcessEnv,
+  out: WriteStream,
+  main = MAIN,
+): Promise<Process> {
+  const child = spawn(process.execPath, [main, ...args], {
     env: { ...process.env, ...env },
     stdio: ['ignore', 'pipe', 'pipe', 'ipc'],
   });

@@ -5,7 +5,7 @@ import { inject } from 'vitest';
 export interface HarnessAnswers {
   postgres: { url: string };
   cli: { cliPath: string };
-  temporal: { address: string; uiUrl: string; cliPath: string };
+  temporal: { address: string; cliPath: string };
 }
 
 declare module 'vitest' {

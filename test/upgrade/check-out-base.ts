@@ -1,0 +1,46 @@
+import { execFile } from 'node:child_process';
+import { mkdtemp, readFile, rm, symlink } from 'node:fs/promises';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { fileURLToPath } from 'node:url';
+import { promisify } from 'node:util';
+
+const run = promisify(execFile);
+const ROOT = fileURLToPath(new URL('../..', import.meta.url));
+
+/** The version that an upgrade begins with: the first whose steps, activities and tables are kept. */
+export const BASE_COMMIT = '19c8a49';
+
+/** An earlier version's tree with its dependencies. */
+export interface Base {
+  /** Its command line's entry file. */
+  main: string;
+  remove(): Promise<void>;
+}
+
+/** Undefined where this clone does not have the commit, as a shallow one. */
+export async function checkOutBase(commit: string): Promise<Base | undefined> {
+  const known = await run('git', ['cat-file', '-e', `${commit}^{commit}`], { cwd: ROOT }).catch(() => undefined);
+  if (known === undefined) return undefined;
+  const folder = await mkdtemp(join(tmpdir(), 'hirebridge-base-'));
+  const archive = `${folder}.tar`;
+  await run('git', ['archive', '--output', archive, commit], { cwd: ROOT });
+  await run('tar', ['-xf', archive, '-C', folder]);
+  await rm(archive);
+  await install(folder);
+  return {
+    main: join(folder, 'src', 'cli', 'main.ts'),
+    remove: () => rm(folder, { recursive: true, force: true }),
+  };
+}
+
+/** Ours where they are the same; else its own, from its lockfile. */
+async function install(folder: string): Promise<void> {
+  const [own, ours] = await Promise.all([readLock(folder), readLock(ROOT)]);
+  if (own === ours) return symlink(join(ROOT, 'node_modules'), join(folder, 'node_modules'));
+  await run('npm', ['ci', '--ignore-scripts', '--no-audit', '--no-fund'], { cwd: folder });
+}
+
+function readLock(folder: string): Promise<string> {
+  return readFile(join(folder, 'package-lock.json'), 'utf8');
+}

@@ -1,0 +1,45 @@
+// A rolling upgrade from an earlier commit:
+// npm run test:upgrade -- [--from COMMIT] [--hires N] [--store sqlite|postgres]
+import { parseArgs } from 'node:util';
+import { showCliProgress } from '../../src/temporal/dev-server/cli-progress.ts';
+import { startDevServer } from '../../src/temporal/dev-server/dev-server.ts';
+import { resolveTemporalCli } from '../../src/temporal/dev-server/resolve-cli.ts';
+import { newDatabase } from '../harness/new-database.ts';
+import { startPostgres } from '../harness/start-postgres.ts';
+import { BASE_COMMIT, checkOutBase } from './check-out-base.ts';
+import { faultsOf } from './judge-upgrade.ts';
+import { upgrade } from './upgrade.ts';
+
+const { values } = parseArgs({
+  options: {
+    from: { type: 'string', default: BASE_COMMIT },
+    hires: { type: 'string', default: '200' },
+    store: { type: 'string', default: 'sqlite' },
+  },
+});
+
+async function main(): Promise<void> {
+  const hires = Number(values.hires);
+  const base = await checkOutBase(values.from);
+  if (base === undefined)
+    throw new Error(`Commit ${values.from} is not in this clone. Fetch its history: git fetch --unshallow`);
+  const { path } = await resolveTemporalCli({ onProgress: showCliProgress() });
+  const temporal = await startDevServer({ cliPath: path, headless: true });
+  const postgres = values.store === 'postgres' ? await startPostgres() : undefined;
+  try {
+    const upgraded = await upgrade({
+      temporalAddress: temporal.address,
+      baseMain: base.main,
+      hires,
+      ...(postgres === undefined ? {} : { storeUrl: await newDatabase(postgres.url) }),
+    });
+    const faults = faultsOf(upgraded, hires);
+    process.stdout.write(`${JSON.stringify(upgraded, null, 2)}\n`);
+    process.stdout.write(faults.length === 0 ? 'upgraded: nothing lost, nothing twice\n' : `${faults.join('\n')}\n`);
+    process.exitCode = faults.length === 0 ? 0 : 1;
+  } finally {
+    await Promise.all([temporal.stop(), postgres?.stop(), base.remove()]);
+  }
+}
+
+await main();
