@@ -10,7 +10,7 @@ import { type Config, type Places, readConfig, storeExists, storeUrl } from './c
 import { armFailpoints, passFailpoint, withFailpoints } from './failpoint.ts';
 import { createRegistry, startHealth } from './health.ts';
 import { createLogger, type Logger } from './log.ts';
-import { assertThawed } from './store/freezes.ts';
+import { assertMayWrite } from './store/assert-may-write.ts';
 import { openRateLimit } from './store/open-rate-limit.ts';
 import { openStore, type Store } from './store/open-store.ts';
 import { writeFailpoints } from './store/write-failpoints.ts';
@@ -180,7 +180,7 @@ function wireActivities(
       log,
       onCall: createCallMetrics(registry),
       onObserved: createEvidenceKeeper(rateLimits, log),
-      beforeWrite: (tenantId) => assertThawed(store, tenantId),
+      beforeWrite: (tenantId) => assertMayWrite(store, tenantId),
       assertHrisWorks(tenantId) {
         if (pausedHris.has(tenantId)) throw hrisPaused(tenantId, config.HIREBRIDGE_PAUSED_MS);
       },

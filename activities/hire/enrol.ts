@@ -21,6 +21,7 @@ import { adoptEnrolment } from './adopt-enrolment.ts';
 import { closeGate, openGate, turnBackAtGate } from './credits.ts';
 import { enrolmentOf, findEnrolments, lookForEnrolment } from './find-enrolment.ts';
 import { enrolmentReference } from './hire-references.ts';
+import { heldOutsideScope } from './job-in-scope.ts';
 import { type HireWrite, newValues, noteWrites } from './note-writes.ts';
 import { type Seen, seePerson } from './see-person.ts';
 import { type HireContext, noteHire, withHireOrHeld } from './with-hire.ts';
@@ -58,6 +59,8 @@ async function enrolOnce(hire: HireContext, attempt: Attempt, seen?: Seen): Prom
   const { presence, sinceRead } = seen ?? (await seePerson(store, connection, ref.jobCandidateId));
   if (presence.verdict !== 'in') return { verdict: 'left' };
   await noteHire(hire, { candidate_id: presence.candidateId, job_id: presence.jobId });
+  const outside = await heldOutsideScope(hire, presence.jobId);
+  if (outside !== undefined) return outside;
   const { reference, flowId } = attempt;
   const once = await writeOnce<Enrolment, EnrolmentRequest>({
     store,

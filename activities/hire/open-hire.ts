@@ -14,6 +14,7 @@ import { readTenantState } from '../../src/store/tenant-states.ts';
 import type { Connection } from '../connections.ts';
 import type { ActivityDeps } from '../deps.ts';
 import { guarded } from '../guarded.ts';
+import { admit } from './admit.ts';
 import { enrol } from './enrol.ts';
 import { type Seen, seePerson } from './see-person.ts';
 
@@ -52,7 +53,10 @@ function open(deps: ActivityDeps, input: Input): Promise<Opening> {
     const opening = planOpening(await readKnown(store, latest), input);
     if (opening.kind === 'look') return openPeriod(deps, connection, input, { latest, period: opening.period });
     if (latest === undefined || opening.kind === 'closed') return { opened: closed(latest) };
-    if (opening.kind === 'reopen') await moveResting(store, latest, 'open');
+    if (opening.kind === 'reopen') {
+      if (!(await admit(deps, connection, foundIn(latest)))) return { opened: closed(latest) };
+      await moveResting(store, latest, 'open');
+    }
     const { step, hold } = opening.kind === 'resume' ? opening : { step: 'enrol' as const, hold: undefined };
     return { opened: { ...opened(connection, latest.period, step), ...(hold === undefined ? {} : { hold }) } };
   });
@@ -60,32 +64,40 @@ function open(deps: ActivityDeps, input: Input): Promise<Opening> {
 
 async function readKnown(store: Store, row: HireRow | undefined): Promise<KnownHire> {
   if (row === undefined) return { latest: undefined, lastAnswered: undefined, answers: [] };
-  const last = await lastAnswered(store, keyOf(row));
+  const last = await lastAnswered(store, refOf(row));
   return {
     latest: { period: row.period, state: row.state, employeeId: row.employee_id },
     lastAnswered: last && { holdId: last.hold_id, code: last.code, isClosed: last.closed_at !== null },
-    answers: await answersOf(store, keyOf(row)),
+    answers: await answersOf(store, refOf(row)),
   };
 }
 
 /** A person who is not in a hiring stage now opens nothing: a stale event costs no row and no credit. */
 async function openPeriod(
-  { store, log }: ActivityDeps,
+  deps: ActivityDeps,
   connection: Connection,
   { tenantId, jobCandidateId }: Input,
   { latest, period }: { latest: HireRow | undefined; period: number },
 ): Promise<Opening> {
+  const { store, log } = deps;
   const seen = await seePerson(store, connection, jobCandidateId);
   const { presence } = seen;
   if (presence.verdict !== 'in') return { opened: closed(latest) };
   const { candidateId, jobId } = presence;
-  const fresh = await insertHires(store, [{ tenantId, jobCandidateId, period, state: 'open', candidateId, jobId }]);
+  const ref = { tenantId, jobCandidateId, period };
+  if (!(await admit(deps, connection, { ref, candidateId, jobId })))
+    return { opened: { verdict: 'closed', period, state: 'before-go-live' } };
+  const fresh = await insertHires(store, [{ ...ref, state: 'open', candidateId, jobId }]);
   if (fresh > 0) log.info({ tenantId, jobCandidateId, period }, 'hire opened');
   return { opened: opened(connection, period, 'enrol'), seen };
 }
 
-function keyOf(row: HireRow): HireRef {
+function refOf(row: HireRow): HireRef {
   return { tenantId: row.tenant_id, jobCandidateId: row.job_candidate_id, period: row.period };
+}
+
+function foundIn(row: HireRow): { ref: HireRef; candidateId: string | null; jobId: string | null } {
+  return { ref: refOf(row), candidateId: row.candidate_id, jobId: row.job_id };
 }
 
 function opened(connection: Connection, period: number, step: HireStep): Extract<Opened, { verdict: 'open' }> {

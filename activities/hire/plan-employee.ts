@@ -15,6 +15,7 @@ import type { LinkRow } from '../../src/store/schema.ts';
 import { keepMapping } from '../keep-mapping.ts';
 import { claimPerson, hireOfLink } from './claim-person.ts';
 import { employeeReference, partnerCompanyOf } from './hire-references.ts';
+import { heldOutsideScope } from './job-in-scope.ts';
 import { readFindings } from './read-findings.ts';
 import { readSources, type Sources } from './read-sources.ts';
 import { type HireContext, noteHire } from './with-hire.ts';
@@ -39,6 +40,9 @@ export async function planEmployee(
   const read = await readSources(hire, { anyStage: hire.creation?.outcome === 'open' });
   if (read.verdict !== 'read') return { verdict: read.verdict };
   const { sources } = read;
+  // With a create on its way, what became of it comes first.
+  const outside = hire.creation === undefined ? await heldOutsideScope(hire, sources.jobId) : undefined;
+  if (outside !== undefined) return outside;
   const claimed = await claimPerson(hire, sources.candidateId);
   if (claimed.verdict === 'hold') return claimed;
   const observed = await observe(hire, knownPerson(hire, sources, claimed.before));
@@ -50,7 +54,8 @@ export async function planEmployee(
   return { verdict: 'plan', planId, change, sources };
 }
 
-function knownPerson(hire: HireContext, sources: Sources, before: LinkRow | undefined): KnownPerson {
+/** What is known of the person before the HR system is asked. */
+export function knownPerson(hire: HireContext, sources: Sources, before: LinkRow | undefined): KnownPerson {
   const { ref, row, connection, creation } = hire;
   const { candidateId, fields, problems } = sources;
   return {
@@ -66,7 +71,7 @@ function knownPerson(hire: HireContext, sources: Sources, before: LinkRow | unde
 }
 
 /** Asks the HR system only what the plan still needs. */
-async function observe(hire: HireContext, person: KnownPerson): Promise<EmployeeObservation> {
+export async function observe(hire: HireContext, person: KnownPerson): Promise<EmployeeObservation> {
   const reading = readingFor(person, hire.decisions);
   if (reading === 'none') return person;
   if (reading === 'named') {

@@ -8,6 +8,7 @@ import { assertKnownCompany } from '../assert-known-company.ts';
 import type { ActivityDeps } from '../deps.ts';
 import { noteUnknownValue } from '../note-unknown-value.ts';
 import { findEnrolments } from './find-enrolment.ts';
+import { heldOutsideScope } from './job-in-scope.ts';
 import { type HireContext, withHireOrHeld } from './with-hire.ts';
 
 type Verdict = Awaited<ReturnType<HireActivities['readOnboarding']>>;
@@ -19,6 +20,8 @@ export function readOnboarding(deps: ActivityDeps, given: HireRef): ReturnType<H
   return withHireOrHeld(deps, given, async (hire) => {
     const { store, connection, ref, row, decisions } = hire;
     const { partner } = connection;
+    const outside = await heldOutsideScope(hire, row.job_id);
+    if (outside !== undefined) return outside;
     if (decisions.createAnyway || decisions.skipOnboarding) return { verdict: 'ready' } as const;
     const id = row.onboarding_candidate_id ?? '';
     try {

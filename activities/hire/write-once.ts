@@ -1,7 +1,7 @@
 import { ConnectorError } from '../../src/errors.ts';
 import { passFailpoint } from '../../src/failpoint.ts';
 import type { HireRef } from '../../src/hire/hire-ref.ts';
-import { assertThawed } from '../../src/store/freezes.ts';
+import { assertMayWrite } from '../../src/store/assert-may-write.ts';
 import { decideIntent, latestIntent, type OpenIntent, openIntent } from '../../src/store/intents.ts';
 import type { Store } from '../../src/store/open-store.ts';
 
@@ -84,8 +84,8 @@ export async function settleEarlier<T>(
 
 async function attempt<T, Pinned>(options: OnceOptions<T, Pinned>, latest: OpenIntent | undefined): Promise<Once<T>> {
   const { store, key, verb, giveUpMs, sinceRead } = options;
-  // Asked again directly before the socket; here, so that a frozen tenant gathers no intents.
-  await assertThawed(store, key.tenantId);
+  // Asked again directly before the socket; here, so that a tenant that may not write gathers no intents.
+  await assertMayWrite(store, key.tenantId);
   // What was refused may have been corrected since; what may have left keeps its form, so that it can be recognised.
   const pinned =
     latest === undefined || latest.outcome === 'refused' ? options.pinned() : (JSON.parse(latest.pinned) as Pinned);

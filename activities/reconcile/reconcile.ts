@@ -11,6 +11,7 @@ import { listPeople } from './list-people.ts';
 import { openRun } from './open-run.ts';
 import { goesOn, nextStep, type Run, type StepName, saveRun, startOf } from './run.ts';
 import { lookAtOnboardings, signalOpenHires } from './signal-hires.ts';
+import { signalOutOfScope } from './signal-out-of-scope.ts';
 
 /** Does the next bit of a step and notes in `run.position` what comes then. True when the step is over. */
 type Step = (run: Run) => Promise<boolean>;
@@ -60,6 +61,7 @@ export function reconcile(deps: ActivityDeps, { tenantId }: { tenantId: string }
 async function finish(run: Run): Promise<ReconcileCounts> {
   const { deps, tenantId, holder, kind, plan } = run;
   const { store, log } = deps;
+  await signalOutOfScope(run);
   const seen = await countSeen(store, tenantId);
   const people = kind === 'baseline' ? seen.hired + seen.rejected : seen.hired;
   const counts = { ...run.counts, people, unreadable: run.counts.unreadable + seen.unreadable };

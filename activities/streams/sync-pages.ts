@@ -1,6 +1,6 @@
 import { isConnectorError } from '../../src/errors.ts';
+import { assertMayWrite } from '../../src/store/assert-may-write.ts';
 import { BY_ITSELF } from '../../src/store/foreign-writes.ts';
-import { assertThawed } from '../../src/store/freezes.ts';
 import { changeQuarantine, readQuarantine } from '../../src/store/quarantine.ts';
 import type { QuarantineRow, StreamRow } from '../../src/store/schema.ts';
 import { beginRun, commitPage, refuseRun, type StreamKey } from '../../src/store/streams.ts';
@@ -47,8 +47,8 @@ export function syncPages(deps: ActivityDeps, input: StreamInput, beat: Beat = (
     const run = await beginRun(deps.store, key, { runId, full, firstPage: firstPageOf(streams[stream]) });
     if (run === undefined) return { state: input.begun ? 'superseded' : 'busy' };
     if (run.state !== 'running') return stepOf(run);
-    // Before any page is read: what a frozen tenant may not write need not be fetched.
-    await assertThawed(deps.store, tenantId);
+    // Before any page is read: what may not be written need not be fetched.
+    await assertMayWrite(deps.store, tenantId);
     try {
       return await readOn(await openReading(deps, connection, key, run), beat);
     } catch (error) {

@@ -1,5 +1,6 @@
 import { type Command, Option } from 'commander';
 import { hireStates } from '../hire/hire-state.ts';
+import { describeObserved } from '../hire/observed.ts';
 import type { HireView } from '../operator/read-hires.ts';
 import { example, placesOf } from './options.ts';
 import { printJson } from './print-json.ts';
@@ -58,7 +59,7 @@ function renderHires(hires: readonly HireView[]): string {
     hire.jobCandidateId,
     hire.period,
     hire.state,
-    hire.step,
+    hire.state === 'before-go-live' && hire.observed !== null ? `would ${describeObserved(hire.observed)}` : hire.step,
     hire.employeeNumber ?? '-',
     hire.updatedAt,
   ]);
@@ -83,8 +84,12 @@ async function runShow(
 
 function renderHire(hire: HireView): string {
   return Object.entries(hire)
-    .map(([name, value]) => `${name.padEnd(22)}  ${value ?? '-'}\n`)
+    .map(([name, value]) => `${name.padEnd(22)}  ${shown(value)}\n`)
     .join('');
+}
+
+function shown(value: HireView[keyof HireView]): string | number {
+  return typeof value === 'object' && value !== null ? `would ${describeObserved(value)}` : (value ?? '-');
 }
 
 async function runStart(

@@ -3,13 +3,14 @@ import type { Store } from '../store/open-store.ts';
 import { example, placesOf } from './options.ts';
 import { addApply } from './tenant/apply.ts';
 import { byOf } from './tenant/by.ts';
+import { addGoLive } from './tenant/go-live.ts';
 import { addList, addShow } from './tenant/look.ts';
 import { addPause, addRemove, addResume } from './tenant/steer.ts';
 import { withStore } from './with-store.ts';
 
 export function addTenant(program: Command): void {
   const tenant = program.command('tenant').description('Apply, show, pause, resume and remove tenants.');
-  for (const add of [addApply, addList, addShow, addPause, addResume, addRemove]) add(tenant);
+  for (const add of [addApply, addGoLive, addList, addShow, addPause, addResume, addRemove]) add(tenant);
   tenant
     .command('confirm-company')
     .description("Say that the key of a tenant paused for COMPANY_MISMATCH is the right company's. Needs no Temporal.")

@@ -28,6 +28,7 @@ export const answers = {
   dismiss: {},
   're-enrol': { next: 're-enrol', decides: () => ({ adopt: undefined, createAnyway: false }) },
   'skip-onboarding': { next: 'employ', decides: () => ({ skipOnboarding: true }) },
+  'take-anyway': { next: 'enrol', decides: () => ({ takeAnyway: true }) },
   'create-anyway': { next: 'employ', decides: () => ({ createAnyway: true }) },
   'same-employee': { next: 'employ', decides: () => ({ person: 'same-employee' }) },
   transfer: { next: 'employ', decides: () => ({ person: 'transfer' }) },

@@ -6,6 +6,8 @@ export interface Decisions {
   adoptAnyway?: string;
   skipOnboarding?: boolean;
   createAnyway?: boolean;
+  /** This hire is finished here although the tenant no longer takes its job. */
+  takeAnyway?: boolean;
   /** For a person hired before, or on another job. */
   person?: 'same-employee' | 'transfer' | 'new-employment';
   /** The employee this person is. */

@@ -5,7 +5,16 @@ export interface HireRef {
   period: number;
 }
 
+/** Of a link that was imported: there is no hire behind it. */
+const IMPORTED_PERIOD = 0;
+
 /** Ids come from webhooks, so only forms that can be ids become part of a workflow id. */
 export function isSafeId(id: string): boolean {
   return /^[A-Za-z0-9_-]{1,64}$/.test(id);
+}
+
+/** As messages name a hire. */
+export function nameHire({ jobCandidateId, tenantId, period }: HireRef): string {
+  if (period === IMPORTED_PERIOD) return `an employee linked by import, in tenant ${tenantId}`;
+  return `job candidate ${jobCandidateId} of tenant ${tenantId}`;
 }

@@ -1,5 +1,5 @@
 import type { Answer } from './answers.ts';
-import type { HireRef } from './hire-ref.ts';
+import { type HireRef, nameHire } from './hire-ref.ts';
 
 /** One reason to ask a person. `what` and `asks` are its message: ids, codes and field names only. */
 export interface HoldEntry {
@@ -103,11 +103,20 @@ export const holdCatalogue = {
     what: ({ jobCandidateId }: OfHire) =>
       `The onboarding of job candidate ${jobCandidateId} was not ready before the tenant's deadline.`,
   },
+  JOB_LEFT_SCOPE: {
+    scope: 'hire',
+    answers: ['retry', 'take-anyway', 'cancel'],
+    what: ({ jobCandidateId, jobId }: OfHire & { jobId: string }) =>
+      `Job ${jobId} of job candidate ${jobCandidateId} is no longer among those that this tenant takes.`,
+    asks:
+      'Answer take-anyway to finish this hire here, retry once job or scope is corrected, or cancel to end it; ' +
+      'the tenant that takes the job then starts it with: hirebridge hire start TENANT JOB_CANDIDATE_ID --adopt',
+  },
   PERSON_HIRED_BEFORE: {
     scope: 'hire',
     answers: ['same-employee', 'transfer', 'new-employment', 'retry', 'cancel'],
     what: ({ jobCandidateId, other }: OfHire & { other: HireRef }) =>
-      `The person of job candidate ${jobCandidateId} is already hired as ${nameOf(other)}.`,
+      `The person of job candidate ${jobCandidateId} is already hired as ${nameHire(other)}.`,
     asks:
       'Answer same-employee (nothing new is made), transfer (the employee takes the new job), ' +
       'or new-employment (a second employee record).',
@@ -116,7 +125,7 @@ export const holdCatalogue = {
     scope: 'hire',
     answers: ['retry', 'cancel'],
     what: ({ jobCandidateId, other }: OfHire & { other: HireRef }) =>
-      `The person of job candidate ${jobCandidateId} is also ${nameOf(other)}, whose hire has no employee yet.`,
+      `The person of job candidate ${jobCandidateId} is also ${nameHire(other)}, whose hire has no employee yet.`,
     asks: 'Finish or cancel that hire, then answer retry.',
   },
   MAPPING_INCOMPLETE: {
@@ -142,7 +151,7 @@ export const holdCatalogue = {
     answers: ['retry', 'link', 'create', 'cancel'],
     what: ({ jobCandidateId, employeeIds, other }: OfHire & { employeeIds: [string]; other: HireRef }) =>
       `Employee ${employeeIds[0]} fits job candidate ${jobCandidateId} ` +
-      `and is linked to ${nameOf(other)}, another person.`,
+      `and is linked to ${nameHire(other)}, another person.`,
     asks:
       'Correct the record in the HR system, then answer retry; or answer link <employeeId> with the right one, ' +
       'or create to make another employee.',
@@ -237,7 +246,3 @@ export const holdCatalogue = {
       'or retry to see which of them still wait.',
   },
 } as const satisfies Record<string, HoldEntry>;
-
-function nameOf({ jobCandidateId, tenantId }: HireRef): string {
-  return `job candidate ${jobCandidateId} of tenant ${tenantId}`;
-}

@@ -11,6 +11,7 @@ import type { StreamStep } from '../streams/stream-activities.ts';
 import type { StreamName } from '../streams/streams.ts';
 import { startSync, syncBusy } from '../temporal/start-sync.ts';
 import { assertKnownTenant } from './assert-known-tenant.ts';
+import { assertWrites } from './go-live.ts';
 import type { OperatorParts } from './operator-parts.ts';
 
 export interface StreamRequest {
@@ -43,7 +44,7 @@ const PATIENCE_MS = 10_000;
 
 /**
  * Starts one run of a stream and follows it to its end; `onLook` is told every half second how it stands.
- * @throws ConnectorError TENANT_UNKNOWN, TENANT_PAUSED, SYNC_BUSY, or the code of a run that was refused
+ * @throws ConnectorError TENANT_UNKNOWN, TENANT_PAUSED, TENANT_OBSERVES, SYNC_BUSY, or a refused run's code
  */
 export async function followStream(
   { store, hires, tenants }: OperatorParts,
@@ -52,6 +53,7 @@ export async function followStream(
 ): Promise<StreamResult> {
   assertKnownTenant(tenants, request.tenantId);
   await assertNotPaused(store, request.tenantId);
+  await assertWrites(store, request.tenantId);
   const handle = await startSync(hires, request);
   const ended = handle.result();
   ended.catch(() => undefined);

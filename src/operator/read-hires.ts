@@ -1,4 +1,5 @@
 import { ConnectorError } from '../errors.ts';
+import type { Observed } from '../hire/observed.ts';
 import { readHireRecords } from '../store/hire-records.ts';
 import { type HireFilter, latestHire, listHires as listRows } from '../store/hires.ts';
 import type { Store } from '../store/open-store.ts';
@@ -22,6 +23,10 @@ export interface HireView {
   openedAt: string;
   updatedAt: string;
   endedAt: string | null;
+  /** What a tenant that only observes would have done. */
+  observed: Observed | null;
+  /** Why it was recorded and not started by a live tenant. */
+  passedOver: string | null;
 }
 
 /** Hires in every period, those that changed last first. */
@@ -64,6 +69,8 @@ export function viewHire(row: HireRow): HireView {
     openedAt: utc(row.opened_at),
     updatedAt: utc(row.updated_at),
     endedAt: row.ended_at === null ? null : utc(row.ended_at),
+    observed: row.observed === null ? null : (JSON.parse(row.observed) as Observed),
+    passedOver: row.passed_over,
   };
 }
 

@@ -7,6 +7,7 @@ import { listHolds } from '../store/holds.ts';
 import { hasWriteUnderWay } from '../store/intents.ts';
 import type { Store } from '../store/open-store.ts';
 import type { AuditRow } from '../store/schema.ts';
+import { listObservedHires, type ObservedHire } from './observed-hires.ts';
 
 export interface TenantView {
   tenantId: string;
@@ -17,6 +18,9 @@ export interface TenantView {
 }
 
 export interface TenantDetails extends TenantView {
+  mode: 'live' | 'observe';
+  /** Hired while it only observed, and not started yet. */
+  observed: ObservedHire[];
   /** Path -> text, as applied. */
   files: Readonly<Record<string, string>>;
   /** Latest first. */
@@ -45,6 +49,8 @@ export async function showTenant(store: Store, tenantId: string): Promise<Tenant
   const audit = await readAudit(store, tenantId, SHOWN_ACTS);
   return {
     ...viewOf(applied),
+    mode: applied.receives.mode ?? 'live',
+    observed: await listObservedHires(store, tenantId),
     files: applied.files,
     audit: audit.map(({ at, by, act, details }) => ({ at: new Date(Number(at)).toISOString(), by, act, details })),
   };

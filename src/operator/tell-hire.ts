@@ -1,3 +1,4 @@
+import { describeObserved, type Observed } from '../hire/observed.ts';
 import { shortVersion } from '../mapping/load-mapping.ts';
 import type { HireRecords } from '../store/hire-records.ts';
 
@@ -33,8 +34,6 @@ function tellEvents({ deliveries }: HireRecords): Told[] {
 
 function tellCourse({ hire, links }: HireRecords): Told[] {
   const { state, step } = hire;
-  const begun =
-    state === 'before-go-live' ? 'recorded as hired before go-live' : `read as hired; opened, period ${hire.period}`;
   const ended = state === 'done' ? 'done: written back, and read again as written' : `ended: ${state}`;
   const made = links.map(
     (link): Told => ({
@@ -46,12 +45,19 @@ function tellCourse({ hire, links }: HireRecords): Told[] {
   const now: Told[] =
     hire.ended_at === null ? [{ at: hire.updated_at, kind: 'hire', text: `${state}, at ${step}` }] : [];
   return [
-    { at: hire.opened_at, kind: 'hire', text: begun },
+    { at: hire.opened_at, kind: 'hire', text: tellBeginning(hire) },
     { at: hire.onboarding_read_at, kind: 'read', text: `onboarding is ${hire.onboarding_status}` },
     ...made,
     ...now,
-    { at: hire.ended_at, kind: 'hire', text: ended },
+    ...(state === 'before-go-live' ? [] : [{ at: hire.ended_at, kind: 'hire' as const, text: ended }]),
   ];
+}
+
+function tellBeginning({ state, period, observed, passed_over: passedOver }: HireRecords['hire']): string {
+  if (state !== 'before-go-live') return `read as hired; opened, period ${period}`;
+  if (observed !== null) return `observed as hired; would ${describeObserved(JSON.parse(observed) as Observed)}`;
+  if (passedOver !== null) return `recorded as hired, and not started: ${passedOver}`;
+  return 'recorded as hired before go-live';
 }
 
 function tellCalls({ intents }: HireRecords): Told[] {

@@ -3,8 +3,12 @@ import { audit } from './audit.ts';
 import type { Store } from './open-store.ts';
 import type { TenantRow } from './schema.ts';
 
-/** What the receiver needs of a tenant. */
+/** What is needed of a tenant without parsing its file: by the receiver, and before each write. */
 export interface Receives {
+  /** Absent where it is live. */
+  mode?: 'observe';
+  /** Absent where it was applied before this was kept. */
+  environment?: string;
   webhooks: 'on' | 'off';
   /** References: env:NAME, or file: with an absolute path. */
   webhookKeys: string[];

@@ -1,4 +1,3 @@
-import { ConnectorError } from '../errors.ts';
 import { audit } from './audit.ts';
 import type { Store } from './open-store.ts';
 
@@ -9,9 +8,6 @@ export interface Freeze {
   since: number;
   by: string;
 }
-
-/** How long a frozen write waits before it asks again. */
-const ASK_AGAIN_MS = 10_000;
 
 /** Stops every foreign write of one tenant, or of the fleet. False when it stands still already, or nobody has it. */
 export async function freeze(store: Store, by: string, tenantId?: string): Promise<boolean> {
@@ -59,30 +55,4 @@ export async function listFreezes({ kysely }: Store): Promise<Freeze[]> {
 
 function sinceAndBy(row: { frozen_at: number | null; frozen_by: string | null }): Omit<Freeze, 'tenantId'> {
   return { since: Number(row.frozen_at), by: row.frozen_by ?? '' };
-}
-
-/**
- * Called before every foreign write. One statement, so that a freeze stops the very next write of every process.
- * @throws ConnectorError TENANT_FROZEN
- */
-export async function assertThawed({ kysely }: Store, tenantId: string): Promise<void> {
-  const row = await kysely
-    .selectFrom('installation')
-    .leftJoin('tenants', (join) => join.on('tenants.tenant_id', '=', tenantId))
-    .select(['installation.frozen_at as fleet_at', 'installation.frozen_by as fleet_by'])
-    .select(['tenants.frozen_at as own_at', 'tenants.frozen_by as own_by'])
-    .executeTakeFirst();
-  if (row === undefined || (row.fleet_at === null && row.own_at === null)) return;
-  const frozen =
-    row.fleet_at === null
-      ? { who: `Tenant ${tenantId} is`, by: row.own_by, name: tenantId }
-      : { who: 'All tenants are', by: row.fleet_by, name: '--all' };
-  throw new ConnectorError({
-    code: 'TENANT_FROZEN',
-    action: 'throttle',
-    message:
-      `${frozen.who} frozen by ${frozen.by ?? 'unknown'}: nothing is written. ` +
-      `To let it go on: hirebridge thaw ${frozen.name}`,
-    retryAfterMs: ASK_AGAIN_MS,
-  });
 }

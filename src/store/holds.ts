@@ -211,3 +211,14 @@ function openedAt(store: Store, key: HireRef) {
     .select('hires.opened_at')
     .where((eb) => eb.and(hireColumns(key)));
 }
+
+/** Job candidates whose hire was ever held for this reason, answered or not. */
+export async function hiresEverHeld({ kysely }: Store, tenantId: string, code: string): Promise<Set<string | null>> {
+  const rows = await kysely
+    .selectFrom('holds')
+    .select('job_candidate_id')
+    .where('tenant_id', '=', tenantId)
+    .where('code', '=', code)
+    .execute();
+  return new Set(rows.map((row) => row.job_candidate_id));
+}

@@ -4,6 +4,7 @@ import { ConnectorError, isConnectorError } from '../errors.ts';
 import { type Database, type OpenOptions, openDatabase } from '../sql/open-database.ts';
 import * as tables from './migrations/0001-tables.ts';
 import * as reconciles from './migrations/0002-reconciles.ts';
+import * as observedHires from './migrations/0003-observed-hires.ts';
 import * as alarms from './migrations/0004-alarms.ts';
 import * as foreignWrites from './migrations/0007-foreign-writes.ts';
 import type { Tables } from './schema.ts';
@@ -11,6 +12,7 @@ import type { Tables } from './schema.ts';
 const migrations: Record<string, Migration> = {
   '0001-tables': tables,
   '0002-reconciles': reconciles,
+  '0003-observed-hires': observedHires,
   '0004-alarms': alarms,
   '0007-foreign-writes': foreignWrites,
 };

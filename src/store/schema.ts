@@ -95,6 +95,10 @@ interface HireTable {
   opened_at: number;
   updated_at: number;
   ended_at: number | null;
+  /** JSON of Observed: what a tenant that only observes would have done; null for every other hire. */
+  observed: string | null;
+  /** Why it is recorded although the tenant was live: its job or its application is another tenant's. */
+  passed_over: string | null;
 }
 
 interface IntentTable {

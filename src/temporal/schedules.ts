@@ -23,7 +23,7 @@ const MOST_JITTER_MS = 30_000;
 const AT_ONCE = 8;
 
 /** A tenant whose schedules the server should have; paused ones stand still there. */
-export interface ScheduledTenant extends Pick<Tenant, 'tenant' | 'policies' | 'streams'> {
+export interface ScheduledTenant extends Pick<Tenant, 'tenant' | 'mode' | 'policies' | 'streams'> {
   paused: boolean;
 }
 
@@ -36,9 +36,9 @@ interface Timed {
   input: ReconcileInput | SyncInput;
 }
 
-/** Every schedule that a tenant should have: its reconcile, and each stream with a period. */
+/** Every schedule that a tenant should have: its reconcile, and each stream with a period unless it only observes. */
 function schedulesOf({ installationId, timing }: HireClient, scheduled: ScheduledTenant): Timed[] {
-  const { tenant: tenantId, policies, streams, paused } = scheduled;
+  const { tenant: tenantId, mode, policies, streams, paused } = scheduled;
   const reconcile: Timed = {
     scheduleId: reconcileScheduleId(installationId, tenantId),
     workflow: 'reconcileTenant',
@@ -50,7 +50,7 @@ function schedulesOf({ installationId, timing }: HireClient, scheduled: Schedule
   };
   const timed = streamNames.flatMap((stream): Timed[] => {
     const { every: everyMs } = streams[stream];
-    if (everyMs === undefined) return [];
+    if (everyMs === undefined || mode === 'observe') return [];
     const scheduleId = streamScheduleId(installationId, tenantId, stream);
     return [{ scheduleId, workflow: 'syncStream', flow: stream, everyMs, paused, input: { tenantId, stream, timing } }];
   });

@@ -1,4 +1,5 @@
-import { type Problem, problemAt, type YamlFile } from '../mapping/yaml-file.ts';
+import { type Path, type Problem, problemAt, type YamlFile } from '../mapping/yaml-file.ts';
+import { areDisjoint } from '../plan/job-scope.ts';
 import type { Tenant } from './schema.ts';
 
 /** A tenant file as far as it could be read. */
@@ -8,40 +9,103 @@ export interface Loaded {
   problems: Problem[];
 }
 
+/** One that could be read. */
+interface Read {
+  source: YamlFile;
+  tenant: Tenant;
+}
+
 /**
- * Two tenants of one name would share a key; one connection name with two meanings would let a person be created
- * twice.
+ * What no two tenants may have in common. Two of one name would share a key; one connection name with two meanings, or
+ * one job taken by two tenants, would let a person be created twice.
  */
 export function clashes(loaded: readonly Loaded[]): Problem[] {
-  const names = new Map<string, string>();
-  const connections = new Map<string, { meaning: string; file: string }>();
-  return loaded.flatMap(({ source, tenant }) => {
-    if (!tenant) return [];
-    const problems: Problem[] = [];
-    const first = names.get(tenant.tenant);
-    if (first !== undefined)
-      problems.push(
-        problemAt(
-          source,
-          ['tenant'],
-          `"${tenant.tenant}" is already the tenant of ${first}. Give each file its own name.`,
-        ),
-      );
-    names.set(tenant.tenant, first ?? source.file);
+  const read = readOnes(loaded);
+  return [
+    ...beside(read, ({ tenant }) => tenant.tenant, sameName),
+    ...beside(read, ({ tenant }) => tenant.hris.connection, sameConnection),
+  ];
+}
 
-    const meaning = JSON.stringify([tenant.hris.kind, tenant.hris.options['url']]);
-    const shared = connections.get(tenant.hris.connection);
-    if (shared && shared.meaning !== meaning) {
-      problems.push(
-        problemAt(
-          source,
-          ['hris', 'connection'],
-          `"${tenant.hris.connection}" already names another HRIS in ${shared.file}. One name is one HRIS: ` +
-            'use another name, or the same kind and url.',
-        ),
-      );
-    }
-    if (!shared) connections.set(tenant.hris.connection, { meaning, file: source.file });
-    return problems;
+/**
+ * Tenants of one company with HR systems of their own that may take the same job: whoever is hired on it is created in
+ * both. What is known of each other in this store prevents that for one application, not for one person.
+ */
+export function overlaps(loaded: readonly Loaded[]): Problem[] {
+  return beside(readOnes(loaded), companyOf, (one, other) => {
+    const isShared = one.tenant.hris.connection === other.tenant.hris.connection;
+    if (isShared || areDisjoint(one.tenant.scope, other.tenant.scope)) return [];
+    const text =
+      `"${one.tenant.tenant}" and "${other.tenant.tenant}" are of one company and may take the same jobs, so ` +
+      'somebody may become an employee in both HR systems. Give both a scope by the same criterion, without a value ' +
+      'in common.';
+    return [at(one, ['scope'], text)];
   });
+}
+
+function readOnes(loaded: readonly Loaded[]): Read[] {
+  return loaded.flatMap(({ source, tenant }) => (tenant === undefined ? [] : [{ source, tenant }]));
+}
+
+/** Compares each with those before it that have the same key; those without a key with nobody. */
+function beside(
+  read: readonly Read[],
+  keyOf: (one: Read) => string | undefined,
+  compare: (one: Read, before: Read) => Problem[],
+): Problem[] {
+  const seen = new Map<string, Read[]>();
+  return read.flatMap((one) => {
+    const key = keyOf(one);
+    if (key === undefined) return [];
+    const before = seen.get(key) ?? [];
+    seen.set(key, [...before, one]);
+    return before.flatMap((other) => compare(one, other));
+  });
+}
+
+function companyOf({ tenant: { partner } }: Read): string | undefined {
+  return partner.company === undefined ? undefined : `${partner.environment} ${partner.company}`;
+}
+
+function sameName(one: Read, { source }: Read): Problem[] {
+  const text = `"${one.tenant.tenant}" is already the tenant of ${source.file}. Give each file its own name.`;
+  return [at(one, ['tenant'], text)];
+}
+
+function sameConnection(one: Read, other: Read): Problem[] {
+  if (one.tenant.tenant === other.tenant.tenant) return [];
+  const { connection } = one.tenant.hris;
+  if (meaningOf(one) === meaningOf(other)) return [...unnamedCompany(one, other), ...sameJobs(one, other)];
+  const text =
+    `"${connection}" already names another HRIS in ${other.source.file}. One name is one HRIS: ` +
+    'use another name, or the same kind and url.';
+  return [at(one, ['hris', 'connection'], text)];
+}
+
+function meaningOf({ tenant: { hris } }: Read): string {
+  return JSON.stringify([hris.kind, hris.options['url']]);
+}
+
+/** Without it nobody can tell whether two candidates of one id are one person. */
+function unnamedCompany(one: Read, other: Read): Problem[] {
+  const nameless = [one, other].find(({ tenant }) => tenant.partner.company === undefined);
+  if (nameless === undefined) return [];
+  const who = nameless === one ? 'This tenant' : `${other.source.file}`;
+  const text =
+    `"${one.tenant.hris.connection}" is shared with ${other.source.file}, so each of them must name its company. ` +
+    `${who} does not: set partner.company.`;
+  return [at(one, ['partner', 'company'], text)];
+}
+
+function sameJobs(one: Read, other: Read): Problem[] {
+  const key = companyOf(one);
+  if (key === undefined || key !== companyOf(other) || areDisjoint(one.tenant.scope, other.tenant.scope)) return [];
+  const text =
+    `"${other.tenant.tenant}" (${other.source.file}) is of the same company, on the same HR system, and may take the ` +
+    'same jobs. Give both a scope by the same criterion, without a value in common; or make them one tenant.';
+  return [at(one, ['scope'], text)];
+}
+
+function at({ source }: Read, path: Path, text: string): Problem {
+  return problemAt(source, path, text);
 }

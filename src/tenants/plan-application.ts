@@ -2,18 +2,26 @@ import { isDeepStrictEqual } from 'node:util';
 import { type Problem, problemAt, refuse } from '../mapping/yaml-file.ts';
 import { type Application, type AppliedTenant, listAppliedTenants, type Receives } from '../store/applied-tenants.ts';
 import type { Store } from '../store/open-store.ts';
-import { clashes, type Loaded } from './clashes.ts';
+import { clashes, type Loaded, overlaps } from './clashes.ts';
 import { describeChanges } from './describe-changes.ts';
 import { loadFolder, readDefinition } from './load-tenants.ts';
 import type { Tenant } from './schema.ts';
 
 export interface PlannedApplication {
   /** What is new, changed or comes back. */
-  applications: (Application & { kind: 'new' | 'changed' | 'back' })[];
+  applications: PlannedTenant[];
   /** Tenants whose files say what is applied. */
   same: string[];
   /** Applied tenants without a file in the folder: they stay. */
   absent: string[];
+  /** What is allowed, and may hire somebody twice. */
+  warnings: string[];
+}
+
+export interface PlannedTenant extends Application {
+  kind: 'new' | 'changed' | 'back';
+  /** It only observed until now. */
+  goesLive: boolean;
 }
 
 /**
@@ -27,7 +35,8 @@ export async function planApplication(
 ): Promise<PlannedApplication> {
   const [loaded, applied] = await Promise.all([loadFolder(dir, options.secrets), listAppliedTenants(store)]);
   const known = new Map(applied.map((one) => [one.tenantId, one]));
-  await assertFitting(loaded, known);
+  const fleet = await fleetWith(loaded, known);
+  await assertFitting(loaded, known, fleet);
   const tenants = loaded.flatMap(({ tenant }) => tenant ?? []);
   const named = new Set(tenants.map(({ tenant }) => tenant));
   const changed = tenants.filter((tenant) => !isApplied(known.get(tenant.tenant), tenant));
@@ -37,17 +46,28 @@ export async function planApplication(
     absent: applied
       .filter(({ tenantId, state }) => !named.has(tenantId) && state !== 'removed')
       .map((one) => one.tenantId),
+    warnings: ownOf(loaded, overlaps(fleet)).map(({ text }) => text),
   };
 }
 
-/** The whole fleet as it would be must fit together, not only the folder. */
-async function assertFitting(loaded: readonly Loaded[], known: ReadonlyMap<string, AppliedTenant>): Promise<void> {
+type Applied = ReadonlyMap<string, AppliedTenant>;
+
+/** Every tenant as it would be. */
+async function fleetWith(loaded: readonly Loaded[], known: Applied): Promise<Loaded[]> {
   const named = new Set(loaded.flatMap(({ tenant }) => tenant?.tenant ?? []));
   const others = [...known.values()].filter(({ tenantId, state }) => state !== 'removed' && !named.has(tenantId));
-  const fleet = [...(await Promise.all(others.map(readDefinition))), ...loaded];
-  const passed = await Promise.all(loaded.map((one) => passedOn(one, known.get(one.tenant?.tenant ?? ''))));
+  return [...(await Promise.all(others.map(readDefinition))), ...loaded];
+}
+
+function ownOf(loaded: readonly Loaded[], problems: readonly Problem[]): Problem[] {
   const own = new Set(loaded.map(({ source }) => source.file));
-  const problems = [...clashes(fleet).filter(({ file }) => own.has(file)), ...passed.flat()];
+  return problems.filter(({ file }) => own.has(file));
+}
+
+/** The whole fleet as it would be must fit together, not only the folder. */
+async function assertFitting(loaded: readonly Loaded[], known: Applied, fleet: readonly Loaded[]): Promise<void> {
+  const passed = await Promise.all(loaded.map((one) => passedOn(one, known.get(one.tenant?.tenant ?? ''))));
+  const problems = [...ownOf(loaded, clashes(fleet)), ...passed.flat()];
   if (problems.length > 0) throw refuse('TENANT_FILE_INVALID', problems);
 }
 
@@ -72,7 +92,7 @@ function isApplied(applied: AppliedTenant | undefined, { file, files }: Tenant):
   return applied.file === file && isDeepStrictEqual(applied.files, files);
 }
 
-function applicationOf(tenant: Tenant, applied: AppliedTenant | undefined): PlannedApplication['applications'][number] {
+function applicationOf(tenant: Tenant, applied: AppliedTenant | undefined): PlannedTenant {
   const { tenant: tenantId, file, files } = tenant;
   const removed = applied?.state === 'removed';
   return {
@@ -83,9 +103,16 @@ function applicationOf(tenant: Tenant, applied: AppliedTenant | undefined): Plan
     over: applied?.version ?? null,
     changes: describeChanges(applied, tenant),
     kind: applied === undefined ? 'new' : removed ? 'back' : 'changed',
+    goesLive: applied?.receives.mode === 'observe' && tenant.mode === 'live',
   };
 }
 
-function receivesOf({ partner: { webhooks, webhookKeys, company } }: Tenant): Receives {
-  return { webhooks, webhookKeys, ...(company === undefined ? {} : { company }) };
+function receivesOf({ mode, partner: { environment, webhooks, webhookKeys, company } }: Tenant): Receives {
+  return {
+    ...(mode === 'observe' ? { mode } : {}),
+    environment,
+    webhooks,
+    webhookKeys,
+    ...(company === undefined ? {} : { company }),
+  };
 }

@@ -93,6 +93,24 @@ function unknownQueryNames(renamed: Overrides['queryNames']): { code: 'custom'; 
   });
 }
 
+const values = z.array(text, 'expected a list').min(1, 'expected at least one');
+
+const scope = z
+  .strictObject({
+    /** Ids of jobs. */
+    jobs: values.optional(),
+    /** As the partner shows them. */
+    countries: values.optional(),
+    /** Ids of teams. */
+    teams: values.optional(),
+    /** A custom field of jobs, by its label or id. */
+    customField: z.strictObject({ name: text, values }).optional(),
+  })
+  .refine(
+    (criteria) => Object.values(criteria).filter((criterion) => criterion !== undefined).length === 1,
+    'expected exactly one of jobs, countries, teams and customField',
+  );
+
 const onboarding = z.union(
   [
     z.literal('skip'),
@@ -175,7 +193,11 @@ const notify = z.union(
 export const tenantFile = z
   .strictObject({
     tenant: identifier,
+    /** observe: reads and plans everything, writes nothing on either side. */
+    mode: z.enum(['live', 'observe'], 'expected live or observe').default('live'),
     partner,
+    /** Which jobs it takes; all of them where absent. */
+    scope: scope.optional(),
     hris: z.looseObject({
       kind: text,
       connection: identifier,

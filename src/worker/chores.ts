@@ -1,6 +1,7 @@
 import type { ActivityDeps } from '../../activities/deps.ts';
 import { forgetTrouble } from '../store/alarms.ts';
 import { tenantsToTell } from '../store/notices.ts';
+import { tenantsToStart } from '../store/observed-hires.ts';
 import { purgeBodies, purgePlans, purgeWrites } from '../store/retention.ts';
 import { listTenantStates } from '../store/tenant-states.ts';
 import type { Tenant } from '../tenants/schema.ts';
@@ -12,6 +13,7 @@ import { createNotifier } from './notify-tenant.ts';
 import { createAlarmRound } from './raise-alarms.ts';
 import { resumePaused } from './resume-paused.ts';
 import { type Chore, type ChoreRunner, createChoreRunner } from './run-chores.ts';
+import { startRequested } from './start-requested.ts';
 
 /** An activity that nobody tries any more has no alarm, and neither has a value that nobody sends any more. */
 const DAY_MS = 86_400_000;
@@ -62,6 +64,7 @@ function createRound(
   const notify = createNotifier(deps);
   const checkHris = createHrisCheck(deps);
   const resume: Chore = async ({ tenant }) => ((await resumePaused(deps, tenant)) ? 'done' : 'failed');
+  const start: Chore = (tenant, stop) => startRequested(deps, tenant, stop);
   const purge: Chore = async ({ tenant, policies }) => {
     await purgePlans(store, tenant, policies.retention.plans);
     await purgeWrites(store, tenant, policies.retention.plans);
@@ -73,10 +76,12 @@ function createRound(
     const states = new Map((await listTenantStates(store)).map((row) => [row.tenant_id, row]));
     await raiseAlarms([...states.values()], new Map(tenants.map((tenant) => [tenant.tenant, tenant])));
     const toTell = await tenantsToTell(store);
+    const toStart = await tenantsToStart(store);
     for (const tenant of tenants) {
       const state = states.get(tenant.tenant);
       const digest = dueDigest(tenant.notify, state?.digested_on, new Date());
       if (toTell.has(tenant.tenant) || digest !== undefined) runner.begin('notify', notify, tenant);
+      if (toStart.has(tenant.tenant)) runner.begin('start', start, tenant);
       runner.begin('purge', purge, tenant, HOUR_MS);
       if (state?.state === 'paused') runner.begin('resume', resume, tenant);
       else runner.begin('check HRIS', checkHris, tenant, everyMs * HRIS_EVERY);

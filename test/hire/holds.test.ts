@@ -25,6 +25,7 @@ const opened: Record<HoldCode, [HoldRequest, string[]]> = {
   ONBOARDING_FAILED: [holdOf('ONBOARDING_FAILED', { ...hire, status: 'failed' }), ['5012 is failed']],
   ONBOARDING_TERMINATED: [holdOf('ONBOARDING_TERMINATED', { ...hire, status: 'terminated' }), ['5012 is terminated']],
   ONBOARDING_DEADLINE: [holdOf('ONBOARDING_DEADLINE', hire), ['5012', 'deadline']],
+  JOB_LEFT_SCOPE: [holdOf('JOB_LEFT_SCOPE', { ...hire, jobId: '501' }), ['Job 501', '5012', 'take-anyway']],
   PERSON_HIRED_BEFORE: [holdOf('PERSON_HIRED_BEFORE', { ...hire, other }), ['5012', '4001 of tenant globex']],
   PERSON_BEING_HIRED: [holdOf('PERSON_BEING_HIRED', { ...hire, other }), ['5012', '4001 of tenant globex']],
   MAPPING_INCOMPLETE: [

@@ -111,6 +111,10 @@ const cases: Record<Exclude<HoldCode, 'CREDITS_USED_UP' | 'REBUILT_BASELINE'>, C
   ONBOARDING_FAILED: { hold: holdOf('ONBOARDING_FAILED', rejected), again: onboard },
   ONBOARDING_TERMINATED: { hold: holdOf('ONBOARDING_TERMINATED', rejected), again: onboard },
   ONBOARDING_DEADLINE: { hold: holdOf('ONBOARDING_DEADLINE', { jobCandidateId }), again: onboard },
+  JOB_LEFT_SCOPE: {
+    hold: holdOf('JOB_LEFT_SCOPE', { jobCandidateId, jobId: '501' }),
+    again: (decisions) => decisions.takeAnyway ?? 'held as before',
+  },
   PERSON_HIRED_BEFORE: {
     hold: holdOf('PERSON_HIRED_BEFORE', { jobCandidateId, other }),
     again: (decisions) => judgeClaim({ ref, holder: other, holderWaits: false, before: other }, decisions),

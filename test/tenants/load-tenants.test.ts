@@ -21,6 +21,7 @@ describe('a good file', () => {
     expect(await loadTenants(dir)).toEqual([
       {
         tenant: 'acme',
+        mode: 'live',
         partner: {
           baseUrl: 'http://127.0.0.1:8811/v1/partner',
           environment: 'sandbox',
@@ -85,9 +86,9 @@ describe('a good file', () => {
   });
 });
 
-test('two tenants may share one HRIS', async () => {
+test('two tenants of two companies may share one HRIS', async () => {
   await put('acme.yaml', ACME);
-  await put('beta.yaml', ACME.replace('tenant: acme', 'tenant: beta'));
+  await put('beta.yaml', ACME.replace('tenant: acme', 'tenant: beta').replace('company: "17"', 'company: "18"'));
   expect((await loadTenants(dir)).map((tenant) => tenant.tenant)).toEqual(['acme', 'beta']);
 });
 

@@ -63,7 +63,7 @@ describe.each(kinds)('a folder against what is applied in %s', (kind) => {
     await put('acme.yaml', `${ACME}mapping: map.yaml\n`);
     await put('map.yaml', 'fields:\n  department: { constant: People }\n');
     await apply(store);
-    expect(await plan(store)).toEqual({ applications: [], same: ['acme'], absent: [] });
+    expect(await plan(store)).toEqual({ applications: [], same: ['acme'], absent: [], warnings: [] });
     await put('map.yaml', 'fields:\n  department: { constant: Staff }\n');
     await put(
       'acme.yaml',

@@ -219,6 +219,13 @@ describe('a file is refused', () => {
       expect.stringContaining('beta.yaml:11:15 "acme-hr" already names another HRIS in acme.yaml'),
     ]);
   });
+
+  test('when its scope names no criterion, or two', async () => {
+    await put('acme.yaml', `${ACME}scope: {}\n`);
+    expect(await refused()).toEqual([expect.stringContaining('expected exactly one of jobs')]);
+    await put('acme.yaml', `${ACME}scope: { jobs: ["1"], countries: [Germany] }\n`);
+    expect(await refused()).toEqual([expect.stringContaining('expected exactly one of jobs')]);
+  });
 });
 
 test('a directory that is missing or empty is refused with what to do', async () => {

@@ -1,11 +1,14 @@
 import { resolve } from 'node:path';
-import { createInterface } from 'node:readline/promises';
 import type { Command } from 'commander';
+import type { ObservedHire } from '../../operator/observed-hires.ts';
+import type { Store } from '../../store/open-store.ts';
 import type { PlannedApplication } from '../../tenants/plan-application.ts';
 import { EXIT } from '../exit-codes.ts';
 import { example, placesOf } from '../options.ts';
 import { withStore } from '../with-store.ts';
 import { asOption, byOf } from './by.ts';
+import { isConfirmed } from './confirm.ts';
+import { renderObserved } from './render-observed.ts';
 
 export function addApply(tenant: Command): void {
   const command = tenant
@@ -15,13 +18,18 @@ export function addApply(tenant: Command): void {
         'Needs no Temporal.',
     )
     .argument('[dir]', 'directory of tenant files; by default the one of --tenants')
-    .option('--yes', 'apply without asking');
+    .option('--yes', 'apply without asking, and start who was hired while a tenant only observed');
   asOption(command)
     .addHelpText('after', example('hirebridge tenant apply', 'hirebridge tenant apply ./tenants --yes'))
     .action(runApply);
 }
 
-async function runApply(dir: string | undefined, options: { yes?: boolean; as?: string }, command: Command) {
+interface ApplyOptions {
+  yes?: boolean;
+  as?: string;
+}
+
+async function runApply(dir: string | undefined, options: ApplyOptions, command: Command) {
   const places = placesOf(command);
   const from = dir === undefined ? places.tenantsDir : resolve(dir);
   const [{ planApplication }, { applyDefinitions }] = await Promise.all([
@@ -32,16 +40,20 @@ async function runApply(dir: string | undefined, options: { yes?: boolean; as?: 
     const plan = await planApplication(store, from, { secrets: 'skip' });
     process.stdout.write(renderPlan(plan));
     if (plan.applications.length === 0) return;
-    if (options.yes !== true && !(await isConfirmed())) {
+    const meanwhile = await hiredMeanwhile(store, plan);
+    for (const { tenantId, hires } of meanwhile)
+      process.stdout.write(`\n${tenantId} goes live:\n${renderObserved(hires)}`);
+    if (options.yes !== true && !(await isConfirmed('Apply?'))) {
       process.exitCode = EXIT.refused;
       return;
     }
     if (!(await applyDefinitions(store, plan.applications, byOf(options)))) throw await overtaken();
     process.stdout.write('Applied. Running processes take it up within seconds.\n');
+    for (const one of meanwhile) await offerStart(store, one, options);
   });
 }
 
-function renderPlan({ applications, same, absent }: PlannedApplication): string {
+function renderPlan({ applications, same, absent, warnings }: PlannedApplication): string {
   const lines = applications.flatMap(({ tenantId, kind, changes }) => {
     const shown = changes.length === 0 ? ['(comments or place of the files only)'] : changes;
     return [`${tenantId}: ${KINDS[kind]}`, ...shown.map((line) => `  ${line}`)];
@@ -49,21 +61,33 @@ function renderPlan({ applications, same, absent }: PlannedApplication): string 
   if (same.length > 0) lines.push(`unchanged: ${same.join(', ')}`);
   if (absent.length > 0)
     lines.push(`applied, and without a file here: ${absent.join(', ')} (to end one: hirebridge tenant remove ID)`);
+  lines.push(...warnings.map((text) => `Warning: ${text}`));
   return `${lines.join('\n')}\n`;
 }
 
 const KINDS = { new: 'new', changed: 'changes', back: 'was removed and comes back' } as const;
 
-/** Where nobody can answer, nothing is applied. */
-async function isConfirmed(): Promise<boolean> {
-  if (!process.stdin.isTTY) {
-    process.stderr.write('Not applied: nobody is here to confirm. Add --yes.\n');
-    return false;
-  }
-  const terminal = createInterface({ input: process.stdin, output: process.stdout });
-  const answer = await terminal.question('Apply? [y/N] ');
-  terminal.close();
-  return /^y(es)?$/i.test(answer.trim());
+interface Meanwhile {
+  tenantId: string;
+  hires: ObservedHire[];
+}
+
+/** Who was hired while the tenants that go live now only observed. */
+async function hiredMeanwhile(store: Store, { applications }: PlannedApplication): Promise<Meanwhile[]> {
+  const { listObservedHires } = await import('../../operator/observed-hires.ts');
+  const goLive = applications.filter((one) => one.goesLive).map(({ tenantId }) => tenantId);
+  const listed = goLive.map(async (tenantId) => ({ tenantId, hires: await listObservedHires(store, tenantId) }));
+  return (await Promise.all(listed)).filter(({ hires }) => hires.length > 0);
+}
+
+/** They are started on a person's word alone. */
+async function offerStart(store: Store, { tenantId, hires }: Meanwhile, options: ApplyOptions): Promise<void> {
+  const { startObservedHires } = await import('../../operator/go-live.ts');
+  const starts =
+    options.yes === true || (await isConfirmed(`Start the ${hires.length} observed hires of ${tenantId}?`));
+  if (starts) await startObservedHires(store, { tenantId, by: byOf(options) }, hires);
+  const later = `They stay recorded. To start them later: hirebridge tenant go-live ${tenantId} --since DATE\n`;
+  process.stdout.write(starts ? `A worker starts those of ${tenantId} within a minute.\n` : later);
 }
 
 async function overtaken(): Promise<Error> {

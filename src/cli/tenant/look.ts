@@ -4,6 +4,7 @@ import { example, placesOf } from '../options.ts';
 import { printJson } from '../print-json.ts';
 import { renderTable } from '../table.ts';
 import { withStore } from '../with-store.ts';
+import { renderObserved } from './render-observed.ts';
 
 export function addList(tenant: Command): void {
   tenant
@@ -40,12 +41,15 @@ async function runShow(tenantId: string, options: { json?: boolean }, command: C
   else process.stdout.write(renderTenant(shown));
 }
 
-function renderTenant({ tenantId, state, version, appliedAt, appliedBy, files, audit }: TenantDetails): string {
+function renderTenant(shown: TenantDetails): string {
+  const { tenantId, state, mode, version, appliedAt, appliedBy, files, audit, observed } = shown;
   const texts = Object.entries(files).flatMap(([path, text]) => [`--- ${path}`, text.trimEnd()]);
   const acts = audit.map(({ at, by, act, details }) => {
     const changed = details === null || details === '' ? '' : `: ${details.split('\n').join('; ')}`;
     return `${at} ${act} by ${by}${changed}`;
   });
-  const head = `${tenantId} is ${state}; version ${version}, applied ${appliedAt} by ${appliedBy}`;
-  return `${[head, '', ...texts, '---', '', ...acts].join('\n')}\n`;
+  const what = mode === 'observe' ? `${state}, and only observes` : state;
+  const head = `${tenantId} is ${what}; version ${version}, applied ${appliedAt} by ${appliedBy}`;
+  const seen = observed.length === 0 ? [] : ['', renderObserved(observed)];
+  return `${[head, '', ...texts, '---', '', ...acts, ...seen].join('\n')}\n`;
 }

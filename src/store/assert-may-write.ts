@@ -1,0 +1,49 @@
+import { ConnectorError } from '../errors.ts';
+import type { Receives } from './applied-tenants.ts';
+import type { Store } from './open-store.ts';
+
+/** How long a write that may not leave waits before it asks again. */
+const ASK_AGAIN_MS = 10_000;
+
+/**
+ * Called before every foreign write. One statement, so that a freeze, or a tenant that from now on only observes, stops
+ * the very next write of every process.
+ * @throws ConnectorError TENANT_FROZEN, TENANT_OBSERVES
+ */
+export async function assertMayWrite({ kysely }: Store, tenantId: string): Promise<void> {
+  const row = await kysely
+    .selectFrom('installation')
+    .leftJoin('tenants', (join) => join.on('tenants.tenant_id', '=', tenantId))
+    .select(['installation.frozen_at as fleet_at', 'installation.frozen_by as fleet_by'])
+    .select(['tenants.frozen_at as own_at', 'tenants.frozen_by as own_by', 'tenants.receives'])
+    .executeTakeFirst();
+  if (row === undefined) return;
+  if (row.fleet_at !== null) throw frozen('All tenants are', row.fleet_by, '--all');
+  if (row.own_at !== null) throw frozen(`Tenant ${tenantId} is`, row.own_by, tenantId);
+  if (observes(row)) throw onlyObserves(tenantId);
+}
+
+/** Whether a tenant's applied file says that it only observes. */
+export function observes({ receives }: { receives: string | null }): boolean {
+  return receives !== null && (JSON.parse(receives) as Receives).mode === 'observe';
+}
+
+function frozen(who: string, by: string | null, name: string): ConnectorError {
+  return new ConnectorError({
+    code: 'TENANT_FROZEN',
+    action: 'throttle',
+    message: `${who} frozen by ${by ?? 'unknown'}: nothing is written. To let it go on: hirebridge thaw ${name}`,
+    retryAfterMs: ASK_AGAIN_MS,
+  });
+}
+
+function onlyObserves(tenantId: string): ConnectorError {
+  return new ConnectorError({
+    code: 'TENANT_OBSERVES',
+    action: 'throttle',
+    message:
+      `Tenant ${tenantId} only observes: nothing is written. ` +
+      'To let it write, set "mode: live" in its file and run: hirebridge tenant apply',
+    retryAfterMs: ASK_AGAIN_MS,
+  });
+}

@@ -1,0 +1,119 @@
+import { sql } from 'kysely';
+import type { HireRef } from '../hire/hire-ref.ts';
+import type { Observed } from '../hire/observed.ts';
+import type { Receives } from './applied-tenants.ts';
+import { audit } from './audit.ts';
+import { addHints } from './hints.ts';
+import { hireColumns } from './hire-columns.ts';
+import type { Store } from './open-store.ts';
+import type { HireRow } from './schema.ts';
+
+/** Hints of this name are hires of before go-live that a person asked for: `startRequested` starts them. */
+export const STARTS = 'starts';
+
+/** What is recorded of a hire that is not started. */
+export interface Recorded {
+  ref: HireRef;
+  candidateId: string | null;
+  jobId: string | null;
+  /** What it would have come to; or else why it is not this tenant's. */
+  about: { observed: Observed } | { passedOver: string };
+}
+
+/** Records a hire as of before go-live: nothing starts it by itself. One that was ever started stays as it is. */
+export async function recordHire(store: Store, { ref, candidateId, jobId, about }: Recorded): Promise<void> {
+  const written = {
+    observed: 'observed' in about ? JSON.stringify(about.observed) : null,
+    passed_over: 'passedOver' in about ? about.passedOver : null,
+    candidate_id: candidateId,
+    job_id: jobId,
+    updated_at: store.now,
+    // From here on the plan, which holds personal data, is kept no longer than others are.
+    ended_at: store.now,
+  };
+  await store.kysely
+    .insertInto('hires')
+    .values({
+      ...hireColumns(ref),
+      ...written,
+      state: 'before-go-live',
+      step: 'ended',
+      enrolment: 1,
+      opened_at: store.now,
+    })
+    .onConflict((c) =>
+      c
+        .columns(['tenant_id', 'job_candidate_id', 'period'])
+        .doUpdateSet(written)
+        .where('hires.state', '=', 'before-go-live'),
+    )
+    .execute();
+}
+
+/** People who were hired while the tenant only observed, first seen at or after `since`, and are not started yet. */
+export async function listObserved(store: Store, tenantId: string, since: number): Promise<HireRow[]> {
+  return store.kysely
+    .selectFrom('hires')
+    .selectAll()
+    .where('tenant_id', '=', tenantId)
+    .where('observed', 'is not', null)
+    .where('opened_at', '>=', since)
+    .where('state', '=', 'before-go-live')
+    .orderBy('opened_at')
+    .execute();
+}
+
+const BATCH = 500;
+
+/** A person wants these started; a worker does so within a minute. */
+export async function requestStarts(
+  store: Store,
+  { tenantId, by }: { tenantId: string; by: string },
+  jobCandidateIds: readonly string[],
+): Promise<void> {
+  await store.kysely.transaction().execute(async (kysely) => {
+    const trx = { ...store, kysely };
+    for (let from = 0; from < jobCandidateIds.length; from += BATCH)
+      await addHints(trx, tenantId, STARTS, jobCandidateIds.slice(from, from + BATCH));
+    await audit(trx, { by, tenantId, act: 'went-live', details: `started: ${jobCandidateIds.join(' ')}` });
+  });
+}
+
+/** Tenants of whom somebody asked for starts that no worker has seen to. */
+export async function tenantsToStart({ kysely }: Store): Promise<Set<string>> {
+  const rows = await kysely
+    .selectFrom('hints')
+    .select('tenant_id')
+    .distinct()
+    .where('stream', '=', sql.lit(STARTS))
+    .execute();
+  return new Set(rows.map((row) => row.tenant_id));
+}
+
+/** Another tenant of the same company whose hire of this application is under way or has its employee. */
+export async function findTaker(store: Store, ref: Omit<HireRef, 'period'>): Promise<string | undefined> {
+  const siblings = await siblingsOf(store, ref.tenantId);
+  if (siblings.length === 0) return undefined;
+  const taker = await store.kysely
+    .selectFrom('hires')
+    .select('tenant_id')
+    .where('tenant_id', 'in', siblings)
+    .where('job_candidate_id', '=', ref.jobCandidateId)
+    .where('state', 'in', ['open', 'done', 'kept'])
+    .executeTakeFirst();
+  return taker?.tenant_id;
+}
+
+async function siblingsOf({ kysely }: Store, tenantId: string): Promise<string[]> {
+  const rows = await kysely
+    .selectFrom('tenants')
+    .select(['tenant_id', 'receives'])
+    .where('version', 'is not', null)
+    .execute();
+  const known = rows.map((row) => ({ id: row.tenant_id, ...(JSON.parse(row.receives ?? '{}') as Partial<Receives>) }));
+  const own = known.find(({ id }) => id === tenantId);
+  if (own?.company === undefined) return [];
+  const isSibling = ({ id, company, environment = own.environment }: (typeof known)[number]): boolean =>
+    id !== tenantId && company === own.company && environment === (own.environment ?? environment);
+  return known.filter(isSibling).map(({ id }) => id);
+}

@@ -1,0 +1,146 @@
+import { expect, test } from 'vitest';
+import { employ } from '../../../activities/hire/employ.ts';
+import { enrol } from '../../../activities/hire/enrol.ts';
+import { openHold, takeAnswer } from '../../../activities/hire/hold-hire.ts';
+import { readOnboarding } from '../../../activities/hire/read-onboarding.ts';
+import { contract } from '../../../src/partner/contract/index.ts';
+import { latestHire } from '../../../src/store/hires.ts';
+import { answerHold } from '../../../src/store/holds.ts';
+import { listObserved, requestStarts } from '../../../src/store/observed-hires.ts';
+import { latestPlan } from '../../../src/store/plans.ts';
+import { startRequested } from '../../../src/worker/start-requested.ts';
+import { listApplicants } from '../../harness/world-people.ts';
+import { fleetAtSandbox } from './fleet-at-sandbox.ts';
+
+const OBSERVE = 'mode: observe\n';
+
+test('a tenant that only observes plans a hire, records it, and writes nothing on either side', async () => {
+  const { apply, hire, open, reconcile, store, deps, enrolments } = await fleetAtSandbox({ hired: 1 });
+  await apply('acme', OBSERVE);
+  await reconcile('acme');
+  const before = await enrolments();
+  const id = await hire();
+  expect(await open('acme', id)).toMatchObject({ verdict: 'closed', state: 'before-go-live' });
+  const row = await latestHire(store, 'acme', id);
+  expect(JSON.parse(row?.observed ?? '')).toEqual({ would: 'create', credits: 1 });
+  const ref = { tenantId: 'acme', jobCandidateId: id, period: 1 };
+  expect(JSON.parse((await latestPlan(store, ref))?.change ?? '')).toMatchObject({ kind: 'create' });
+  const { hris } = await deps.connections.of('acme');
+  await expect(
+    hris.employees.create({ givenName: 'A' }, 'r', { signal: AbortSignal.timeout(1_000), beforeSend: () => undefined }),
+  ).rejects.toMatchObject({ code: 'TENANT_OBSERVES', action: 'throttle' });
+  expect(await enrolments()).toBe(before);
+  // Those of the baseline are no news.
+  expect((await listObserved(store, 'acme', 0)).map((one) => one.job_candidate_id)).toEqual([id]);
+});
+
+test('what a person would be asked about an observed hire is recorded with it', async () => {
+  const { apply, hire, open, reconcile, store } = await fleetAtSandbox({ startDates: false });
+  await apply('acme', OBSERVE);
+  await reconcile('acme');
+  const id = await hire();
+  await open('acme', id);
+  const observed: unknown = JSON.parse((await latestHire(store, 'acme', id))?.observed ?? '');
+  expect(observed).toMatchObject({ would: 'ask', code: 'MAPPING_INCOMPLETE', credits: 1 });
+});
+
+test('what was observed starts on a person’s word once the tenant is live, and only then', async () => {
+  const { apply, hire, open, reconcile, store, deps, signalled, enrolments } = await fleetAtSandbox();
+  await apply('acme', OBSERVE);
+  await reconcile('acme');
+  const id = await hire();
+  await open('acme', id);
+  expect(await open('acme', id, true)).toMatchObject({ verdict: 'closed' });
+  await apply('acme');
+  expect(await open('acme', id)).toMatchObject({ verdict: 'closed', state: 'before-go-live' });
+  const before = await enrolments();
+  await requestStarts(store, { tenantId: 'acme', by: 'ada' }, [id]);
+  signalled.length = 0;
+  await startRequested(deps, { tenant: 'acme' }, new AbortController().signal);
+  await startRequested(deps, { tenant: 'acme' }, new AbortController().signal);
+  expect(signalled).toEqual([{ tenantId: 'acme', jobCandidateId: id, adopt: true }]);
+  expect(await open('acme', id, true)).toMatchObject({ verdict: 'open', enrolled: { verdict: 'enrolled' } });
+  expect(await enrolments()).toBe(before + 1);
+});
+
+test('a hire on a job outside the scope is recorded, and stays so when the job comes into it', async () => {
+  const { apply, hire, open, reconcile, store } = await fleetAtSandbox();
+  await apply('acme', 'scope: { countries: [Atlantis] }\n');
+  await reconcile('acme');
+  const id = await hire();
+  expect(await open('acme', id)).toMatchObject({ verdict: 'closed', state: 'before-go-live' });
+  expect((await latestHire(store, 'acme', id))?.passed_over).toContain('not among those that this tenant takes');
+  await apply('acme');
+  expect(await open('acme', id)).toMatchObject({ verdict: 'closed', state: 'before-go-live' });
+  expect(await open('acme', id, true)).toMatchObject({ verdict: 'open' });
+});
+
+test.each([
+  ['the id', (job: Job) => `jobs: ["${job.id}"]`],
+  ['the country', (job: Job) => `countries: [" ${String(job.country).toUpperCase()}"]`],
+])('a job is in the scope by %s', async (_, criterion) => {
+  const { apply, hire, open, reconcile, sandbox } = await fleetAtSandbox();
+  const [job] = (await sandbox.partner.jobs.list()).jobs as Job[];
+  await apply('acme', `scope: { ${criterion(job ?? { id: 0, country: '' })} }\n`);
+  await reconcile('acme');
+  expect(await open('acme', await hire())).toMatchObject({ verdict: 'open' });
+});
+
+interface Job {
+  id: number;
+  country: string;
+}
+
+test('a team’s jobs are asked for, because a job’s record does not show its team', async () => {
+  const { apply, hire, open, reconcile, sandbox } = await fleetAtSandbox();
+  const [team] = (await sandbox.partner.readAll(contract.teams.list)).items;
+  const place = { city: 'Oslo', state: '', country: 'Norway' };
+  const job = await sandbox.partner.jobs.create({ body: { title: 'Clerk', ...place, teamId: String(team?.id) } });
+  const email = 'new@people.example';
+  await sandbox.partner.candidates.add({ body: { email, firstName: 'A', lastName: 'B', jobId: Number(job.id) } });
+  await apply('acme', `scope: { teams: ["${team?.id}"] }\n`);
+  await reconcile('acme');
+  expect(await open('acme', await hire())).toMatchObject({ verdict: 'closed' });
+  const [own] = (await listApplicants(sandbox.partner)).filter(({ jobId }) => jobId === Number(job.id));
+  expect(await open('acme', await hire(own?.jobCandidateId))).toMatchObject({ verdict: 'open' });
+});
+
+test('a job that leaves the scope while its hire is under way is a hold, which a person may overrule', async () => {
+  const { apply, hire, open, reconcile, store, deps, signalled } = await fleetAtSandbox();
+  await apply('acme');
+  await reconcile('acme');
+  const id = await hire();
+  await open('acme', id);
+  await apply('acme', 'scope: { countries: [Atlantis] }\n');
+  signalled.length = 0;
+  await reconcile('acme');
+  expect(signalled).toContainEqual({ tenantId: 'acme', jobCandidateId: id, adopt: undefined });
+  const ref = { tenantId: 'acme', jobCandidateId: id, period: 1 };
+  for (const step of [enrol, readOnboarding, employ])
+    expect(await step(deps, ref)).toMatchObject({ verdict: 'hold', hold: { code: 'JOB_LEFT_SCOPE' } });
+  const held = await readOnboarding(deps, ref);
+  if (held.verdict !== 'hold') throw new Error('not held');
+  const { holdId } = await openHold(deps, { ...ref, hold: held.hold });
+  await answerHold(store, holdId, { answer: 'take-anyway', arguments: [], by: 'ada' });
+  expect(await takeAnswer(deps, { ...ref, holdId })).toMatchObject({ verdict: 'answered', next: 'enrol' });
+  expect(await readOnboarding(deps, ref)).toEqual({ verdict: 'waiting' });
+  signalled.length = 0;
+  await reconcile('acme');
+  expect(signalled).toEqual([]);
+});
+
+test('an application that another tenant of the company has under way is not started a second time', async () => {
+  const { apply, hire, open, reconcile, store, enrolments } = await fleetAtSandbox();
+  await apply('acme');
+  await apply('beta', 'scope: { countries: [Atlantis] }\n');
+  await reconcile('acme');
+  await reconcile('beta');
+  const id = await hire();
+  await open('acme', id);
+  const before = await enrolments();
+  const [job] = await store.kysely.selectFrom('jobs').select('job_id').execute();
+  await apply('beta', `scope: { jobs: ["${job?.job_id}"] }\n`);
+  expect(await open('beta', id)).toMatchObject({ verdict: 'closed', state: 'before-go-live' });
+  expect((await latestHire(store, 'beta', id))?.passed_over).toBe('tenant acme of the same company has this hire');
+  expect(await enrolments()).toBe(before);
+});

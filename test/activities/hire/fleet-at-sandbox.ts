@@ -1,0 +1,103 @@
+import { mkdtemp, rm, writeFile } from 'node:fs/promises';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import pino from 'pino';
+import { onTestFinished, vi } from 'vitest';
+import { createConnections } from '../../../activities/connections.ts';
+import type { ActivityDeps } from '../../../activities/deps.ts';
+import { openHire } from '../../../activities/hire/open-hire.ts';
+import { reconcile } from '../../../activities/reconcile/reconcile.ts';
+import { contract } from '../../../src/partner/contract/index.ts';
+import { applyDefinitions, listAppliedTenants } from '../../../src/store/applied-tenants.ts';
+import { assertMayWrite } from '../../../src/store/assert-may-write.ts';
+import { openRateLimit } from '../../../src/store/open-rate-limit.ts';
+import { createKnownTenants } from '../../../src/tenants/known-tenants.ts';
+import { planApplication } from '../../../src/tenants/plan-application.ts';
+import { type Applicant, defineStartDate, listApplicants } from '../../harness/world-people.ts';
+import { openSandbox } from '../../sandbox/open-sandbox.ts';
+import { freshStore } from '../../store/stores.ts';
+
+/** Tenants of one company at a real sandbox, with HR systems of their own, as they are applied. */
+export async function fleetAtSandbox(options: { hired?: number; startDates?: boolean } = {}) {
+  const { hired = 0 } = options;
+  const sandbox = await openSandbox({ jobs: 1, candidates: 6, hired });
+  onTestFinished(() => sandbox[Symbol.asyncDispose]());
+  vi.stubEnv('TEST_PARTNER_KEY', sandbox.key);
+  const dir = await makeFolder();
+  const { store } = await freshStore('sqlite');
+  const known = createKnownTenants();
+  const log = pino({ level: 'silent' });
+  const connections = createConnections(known.get, {
+    requestMs: 5_000,
+    rateLimitOf: (tenantId) => openRateLimit(store, tenantId, log),
+    beforeWrite: (tenantId) => assertMayWrite(store, tenantId),
+  });
+  onTestFinished(() => connections.close());
+  const signalled: Signalled[] = [];
+  const deps = depsOf({ store, log, connections }, signalled);
+  if (options.startDates !== false) await defineStartDate(sandbox.partner, true);
+  const [flow] = (await sandbox.partner.readAll(contract.onboarding.listFlows)).items;
+
+  const apply = async (tenant: string, settings = ''): Promise<void> => {
+    const text = tenantFile({ tenant, baseUrl: sandbox.url, flow: flow?.flowId ?? '' });
+    await writeFile(join(dir, `${tenant}.yaml`), `${text}${settings}`);
+    const plan = await planApplication(store, dir, { secrets: 'check' });
+    await applyDefinitions(store, plan.applications, 'ada');
+    await known.take(await listAppliedTenants(store));
+    for (const { tenantId } of plan.applications) await connections.reopen(tenantId);
+  };
+  const people: Applicant[] = await listApplicants(sandbox.partner);
+  return {
+    sandbox,
+    store,
+    deps,
+    signalled,
+    apply,
+    /** Somebody else each time. */
+    hire: async (given?: number): Promise<string> => {
+      const id = given ?? people.shift()?.jobCandidateId ?? 0;
+      await sandbox.control.act('move', { jobCandidateIds: [id], stageType: 'HIRED' });
+      return String(id);
+    },
+    open: (tenantId: string, jobCandidateId: string, adopt = false) =>
+      openHire(deps, { tenantId, jobCandidateId, adopt, watch: false }),
+    reconcile: (tenantId: string) => reconcile(deps, { tenantId }),
+    enrolments: async () => (await sandbox.partner.readAll(contract.onboarding.listCandidates)).items.length,
+  };
+}
+
+interface Signalled {
+  tenantId: string;
+  jobCandidateId: string;
+  adopt: boolean | undefined;
+}
+
+function depsOf(parts: Pick<ActivityDeps, 'store' | 'log' | 'connections'>, signalled: Signalled[]): ActivityDeps {
+  return {
+    ...parts,
+    signalHire: async (hire, _, { adopt }) => signalled.push({ ...hire, adopt }) > 0,
+    limits: { giveUpMs: 60_000, partnerLagMs: 0, pausedMs: 0 },
+    closedGates: new Set(),
+    pausedHris: new Set(),
+  };
+}
+
+async function makeFolder(): Promise<string> {
+  const dir = await mkdtemp(join(tmpdir(), 'hirebridge-fleet-'));
+  onTestFinished(() => rm(dir, { recursive: true }));
+  return dir;
+}
+
+function tenantFile({ tenant, baseUrl, flow }: { tenant: string; baseUrl: string; flow: string }): string {
+  return `tenant: ${tenant}
+partner:
+  baseUrl: ${baseUrl}
+  environment: sandbox
+  apiKey: env:TEST_PARTNER_KEY
+  company: "17"
+  webhooks: off
+  allowPrivateAddress: true
+hris: { kind: sql, connection: ${tenant}-hr, url: sqlite:./${tenant}.sqlite, createTable: true }
+policies: { onboarding: { flow: "${flow}" } }
+`;
+}
