@@ -2,6 +2,7 @@ import { Command, CommanderError } from 'commander';
 import packageFile from '../../package.json' with { type: 'json' };
 import { addCheck } from './check.ts';
 import { addCollection } from './collection.ts';
+import { addCompletion } from './completion.ts';
 import { addDemo } from './demo.ts';
 import { addDigest } from './digest.ts';
 import { addDoctor } from './doctor.ts';
@@ -11,6 +12,7 @@ import { addFreeze, addThaw } from './freeze.ts';
 import { addHire } from './hire.ts';
 import { addHold } from './hold.ts';
 import { addInbox } from './inbox.ts';
+import { addInit } from './init.ts';
 import { addMapping } from './mapping.ts';
 import { addOpenApi } from './openapi.ts';
 import { example } from './options.ts';
@@ -35,6 +37,7 @@ const COMMANDS = [
   addHold,
   addInbox,
   addSync,
+  addInit,
   addTenant,
   addFreeze,
   addThaw,
@@ -49,6 +52,7 @@ const COMMANDS = [
   addOpenApi,
   addCollection,
   addReference,
+  addCompletion,
 ] as const;
 
 function createProgram(): Command {

@@ -85,7 +85,7 @@ async function checkCompany(tenant: Tenant, partner: PartnerClient, store: Store
 }
 
 /** Of the records this API lists, assessments and their flows name their company. */
-async function companyShown(partner: PartnerClient): Promise<string | undefined> {
+export async function companyShown(partner: PartnerClient): Promise<string | undefined> {
   for (const list of [contract.assessments.list, contract.assessmentFlows.list])
     for await (const { items } of partner.pages(list, {}, { priority: 'live' })) {
       const named = items.map(({ companyId }) => companyId).find((id) => id !== undefined && id !== null);
@@ -117,7 +117,7 @@ async function checkFlow({ policies }: Tenant, partner: PartnerClient): Promise<
 }
 
 /** The spelling of the status is not shown by the specification (O9). */
-function isActive(status: string | null | undefined): boolean {
+export function isActive(status: string | null | undefined): boolean {
   return status?.toLowerCase() === 'active';
 }
 

@@ -1,0 +1,124 @@
+import { join, relative, resolve } from 'node:path';
+import type { Command } from 'commander';
+import { ConnectorError } from '../errors.ts';
+import type { PartnerAccess } from '../operator/see-partner.ts';
+import type { NewFile } from '../operator/tenant-texts.ts';
+import { example, placesOf } from './options.ts';
+import { ask, askSecret, canAsk } from './prompt.ts';
+
+interface Flags {
+  partner?: string;
+  apiKey?: string;
+  hris?: string;
+  createTable?: boolean;
+  flow?: string;
+  startDate?: string;
+  define?: boolean;
+}
+
+export function addInit(program: Command): void {
+  program
+    .command('init')
+    .description(
+      'Write the files of a new tenant. On a terminal it asks for what is not given; it looks the rest up at the ' +
+        'hiring platform, checks what it writes, and overwrites nothing.',
+    )
+    .argument('<tenant>', 'id of the new tenant: a to z, 0 to 9 and -')
+    .option('--partner <url>', 'address of the hiring platform, https://.../v1/partner')
+    .option('--api-key <key>', 'its key, put into a file of its own; or where it is: env:NAME or file:PATH')
+    .option('--hris <url>', 'database of the HR system: sqlite:PATH, postgres://..., env:NAME or file:PATH')
+    .option('--create-table', 'let hirebridge create the tables of the HR system; for demonstrations')
+    .option('--flow <id>', 'onboarding flow; by default the only active one')
+    .option('--start-date <label>', "candidate's custom field of the start date; by default the only one of type date")
+    .option('--define', 'define that custom field where the hiring platform has none')
+    .addHelpText('after', example('hirebridge init acme', `hirebridge init acme ${SANDBOX_FLAGS}`))
+    .action(runInit);
+}
+
+const SANDBOX_FLAGS =
+  '--partner http://127.0.0.1:8800/v1/partner --api-key env:ACME_KEY --hris sqlite:acme-hr.db --create-table';
+
+async function runInit(tenant: string, flags: Flags, command: Command): Promise<void> {
+  const { tenantsDir } = placesOf(command);
+  const { assertAbsent, writeNewFiles } = await import('../operator/write-new-files.ts');
+  assertAbsent([join(tenantsDir, `${tenant}.yaml`)]);
+  const given = await complete(flags);
+  const wanted = { tenant, tenantsDir, ...given, createTable: flags.createTable === true };
+  const files = await settle(wanted, flags);
+  await writeNewFiles(files);
+  const shown = files.map(({ path }) => `wrote ${relative(process.cwd(), path)}\n`).join('');
+  process.stdout.write(`${shown}Next: hirebridge up, or where it runs already: hirebridge tenant apply\n`);
+}
+
+type Wanted = Given & { tenant: string; tenantsDir: string; createTable: boolean };
+
+/** Looks up what the partner knows, and asks for what it leaves open. What is wrong by itself is refused before. */
+async function settle({ tenantsDir, ...wanted }: Wanted, flags: Flags): Promise<NewFile[]> {
+  const [{ tenantTexts }, { defineDateField, seePartner }, { settleFlow, settleStartDate }] = await Promise.all([
+    import('../operator/tenant-texts.ts'),
+    import('../operator/see-partner.ts'),
+    import('./init/settle.ts'),
+  ]);
+  const access = await accessOf(wanted);
+  const { baseUrl, environment, allowPrivate } = access;
+  const hris = fromFolder(wanted.hris, tenantsDir);
+  const known = { ...wanted, baseUrl, environment, allowPrivate, hris };
+  await tenantTexts(tenantsDir, { ...known, flow: 'not known yet', startDate: 'not known yet' });
+  const { company, ...seen } = await seePartner(access);
+  const flow = await settleFlow(seen, flags.flow);
+  const { label, isNew } = await settleStartDate(seen, flags);
+  const told = company === undefined ? known : { ...known, company };
+  const files = await tenantTexts(tenantsDir, { ...told, flow, startDate: label });
+  if (isNew) await defineDateField(access, label);
+  return files;
+}
+
+interface Given {
+  baseUrl: string;
+  apiKey: string;
+  hris: string;
+}
+
+/** Asks for what the flags leave out; where nobody can answer, names every flag that is missing. */
+async function complete({ partner, apiKey, hris }: Flags): Promise<Given> {
+  const missing = Object.entries({ '--partner': partner, '--api-key': apiKey, '--hris': hris })
+    .filter(([, value]) => value === undefined)
+    .map(([flag]) => flag);
+  if (missing.length > 0 && !canAsk())
+    throw new ConnectorError({
+      code: 'FLAG_MISSING',
+      action: 'reject',
+      message: `Nobody is here to be asked. Give ${missing.join(', ')} as well.`,
+    });
+  const isUrl = (text: string): string | undefined =>
+    URL.canParse(text) ? undefined : 'Expected an address, https://.../v1/partner.';
+  const isDatabase = (text: string): string | undefined =>
+    /^(sqlite|postgres(ql)?|env|file):./.test(text) ? undefined : 'Expected sqlite:PATH or postgres://...';
+  return {
+    baseUrl: partner ?? (await ask('Address of the hiring platform', isUrl)),
+    apiKey: fromHere(apiKey ?? (await askSecret('Its API key (not shown)'))),
+    hris: fromHere(hris ?? (await ask('Database of the HR system, sqlite:PATH or postgres://...', isDatabase))),
+  };
+}
+
+/** A path on the command line is meant from this directory. */
+function fromHere(value: string): string {
+  return value.replace(/^(file|sqlite):(.+)$/s, (_all, kind: string, path: string) => `${kind}:${resolve(path)}`);
+}
+
+/** A database beside the tenant files moves with them. */
+function fromFolder(url: string, folder: string): string {
+  return url.replace(/^sqlite:(.+)$/s, (_all, path: string) => `sqlite:${relative(folder, path)}`);
+}
+
+/** The key says its environment (section 5); an address on this machine is a sandbox's. */
+async function accessOf({ baseUrl, apiKey }: Given): Promise<PartnerAccess> {
+  const { isSecretRef, resolveSecret } = await import('../tenants/secrets.ts');
+  const key = isSecretRef(apiKey) ? resolveSecret(apiKey) : apiKey;
+  return {
+    baseUrl,
+    apiKey: key,
+    environment: key.startsWith('sk_live_') ? 'production' : 'sandbox',
+    allowPrivate: /^(127\.|localhost$|\[::1\]$)/.test(URL.parse(baseUrl)?.hostname ?? ''),
+  };
+}

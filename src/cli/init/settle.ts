@@ -1,0 +1,66 @@
+import { ConnectorError } from '../../errors.ts';
+import { type SeenPartner, sameLabel } from '../../operator/see-partner.ts';
+import { ask, canAsk, choose } from '../prompt.ts';
+
+/** The flow that was named, the only one, or the one that a person picks. */
+export async function settleFlow({ flows }: SeenPartner, wanted: string | undefined): Promise<string> {
+  const [only] = flows;
+  if (wanted !== undefined) return wanted;
+  if (only !== undefined && flows.length === 1) return only.id;
+  if (only !== undefined && canAsk()) {
+    const picked = await choose(
+      'Onboarding flow',
+      flows.map(({ id, name }) => `${name} (${id})`),
+    );
+    return flows[picked]?.id ?? only.id;
+  }
+  const listed = flows.map(({ id, name }) => `${id} (${name})`).join(', ');
+  throw unsettled(
+    only === undefined
+      ? 'The hiring platform has no active onboarding flow. Activate one in its dashboard, then run init again.'
+      : `The hiring platform has ${flows.length} active onboarding flows: ${listed}. Name one with --flow.`,
+  );
+}
+
+const START_DATE = 'Start date';
+
+/** The custom field of the start date, and whether it is still to be defined. */
+export interface StartDate {
+  label: string;
+  isNew: boolean;
+}
+
+/** The hiring platform has no field of its own for the start date, so one of the candidate's custom fields holds it. */
+export async function settleStartDate(
+  { dateFields }: SeenPartner,
+  { startDate, define }: { startDate?: string; define?: boolean },
+): Promise<StartDate> {
+  const label = startDate ?? START_DATE;
+  const known = sameLabel(dateFields, label) ?? (startDate === undefined ? onlyOne(dateFields) : undefined);
+  if (known !== undefined) return { label: known, isNew: false };
+  if (define === true || (dateFields.length === 0 && (await isConfirmed(label)))) return { label, isNew: true };
+  if (startDate === undefined && dateFields.length > 0 && canAsk()) {
+    const picked = await choose('Custom field that holds the start date', dateFields);
+    return { label: dateFields[picked] ?? label, isNew: false };
+  }
+  const there = dateFields.length === 0 ? 'no candidate custom field of type date' : dateFields.join(', ');
+  throw unsettled(
+    `The hiring platform has no candidate custom field "${label}" of type date for the start date; it has ${there}. ` +
+      'Name one with --start-date, or define it with --define.',
+  );
+}
+
+function onlyOne(labels: readonly string[]): string | undefined {
+  return labels.length === 1 ? labels[0] : undefined;
+}
+
+async function isConfirmed(label: string): Promise<boolean> {
+  if (!canAsk()) return false;
+  const question = `The hiring platform has no date field for the start date. Define "${label}" there? [y/n]`;
+  const expected = 'Expected y or n.';
+  return (await ask(question, (answer) => (/^[yn]$/i.test(answer) ? undefined : expected))).toLowerCase() === 'y';
+}
+
+function unsettled(message: string): ConnectorError {
+  return new ConnectorError({ code: 'INIT_UNCLEAR', action: 'reject', message });
+}

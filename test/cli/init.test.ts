@@ -1,0 +1,86 @@
+import { existsSync } from 'node:fs';
+import { readFile, stat, writeFile } from 'node:fs/promises';
+import { join } from 'node:path';
+import { expect, test } from 'vitest';
+import { type SeenRequest, scriptedPartner, testKey } from '../partner/client/scripted-partner.ts';
+import { runCli, scratchDir } from './cli-process.ts';
+
+const FLOW = { flowId: 'flow-1', name: 'Standard', status: 'ACTIVE' };
+const OLD_FLOW = { flowId: 'flow-0', name: 'Old', status: 'INACTIVE' };
+const dateField = (fieldLabel: string) => ({
+  id: `cf_${fieldLabel}`,
+  entityType: 'candidate',
+  fieldLabel,
+  fieldType: 'date',
+});
+
+interface Partner {
+  flows?: object[];
+  fields?: object[];
+}
+
+/** A partner that shows these flows and candidate custom fields, and a folder for the tenant's files. */
+async function setUp({ flows = [OLD_FLOW, FLOW], fields = [dateField('Available from')] }: Partner = {}) {
+  const answer = ({ method, path, query }: SeenRequest): object => {
+    if (method === 'POST') return { status: 'success', data: dateField('Start date') };
+    if (Number(query['page'] ?? 1) > 1) return { status: 'success', data: [] };
+    if (path.endsWith('/custom-fields')) return { status: 'success', data: fields };
+    return { status: 'success', data: path.includes('flow') && path.includes('onboarding') ? flows : [] };
+  };
+  const { baseUrl, seen } = await scriptedPartner((request) => ({ json: answer(request) }));
+  const dir = join(await scratchDir(), 'tenants');
+  const init = (...more: string[]) =>
+    runCli(['--tenants', dir, 'init', 'acme', '--partner', baseUrl, '--api-key', testKey, ...more]);
+  return { dir, init, seen };
+}
+
+const SQLITE = ['--hris', 'sqlite:hr.db'];
+
+test('init writes a tenant file and a mapping that pass the checks, and the key where only its owner can read it', async () => {
+  const { dir, init } = await setUp();
+  expect(await init(...SQLITE)).toMatchObject({ code: 0, stdout: expect.stringContaining('acme-mapping.yaml') });
+  expect(await runCli(['--tenants', dir, 'mapping', 'check', 'acme'])).toMatchObject({ code: 0 });
+  const tenant = await readFile(join(dir, 'acme.yaml'), 'utf8');
+  expect(tenant).toContain('onboarding: { flow: "flow-1" }');
+  expect(tenant).not.toContain(testKey);
+  expect(await readFile(join(dir, 'acme-mapping.yaml'), 'utf8')).toContain('candidate.customFields[Available from]');
+  const key = join(dir, 'secrets/acme-partner.key');
+  expect([await readFile(key, 'utf8'), (await stat(key)).mode & 0o777]).toEqual([`${testKey}\n`, 0o600]);
+});
+
+test('a database password does not stand in the tenant file', async () => {
+  const { dir, init } = await setUp();
+  expect(await init('--hris', 'postgres://hr:hunter2@db.example/hr')).toMatchObject({ code: 0 });
+  expect(await readFile(join(dir, 'acme.yaml'), 'utf8')).not.toContain('hunter2');
+  expect(await readFile(join(dir, 'secrets/acme-hris.url'), 'utf8')).toContain('hunter2');
+});
+
+test('init overwrites nothing', async () => {
+  const { dir, init } = await setUp();
+  await init(...SQLITE);
+  await writeFile(join(dir, 'acme.yaml'), 'mine');
+  expect(await init(...SQLITE)).toMatchObject({ code: 2, stderr: expect.stringContaining('nothing is overwritten') });
+  expect(await readFile(join(dir, 'acme.yaml'), 'utf8')).toBe('mine');
+});
+
+test.each<[string, Partner, string[], string]>([
+  ['no database, and nobody to ask', {}, [], 'Nobody is here to be asked. Give --hris as well'],
+  ['two active flows', { flows: [FLOW, { ...FLOW, flowId: 'flow-2' }] }, SQLITE, 'Name one with --flow'],
+  ['no active flow', { flows: [OLD_FLOW] }, SQLITE, 'no active onboarding flow'],
+  ['no field for the start date', { fields: [] }, SQLITE, 'define it with --define'],
+  ['another start date field', {}, [...SQLITE, '--start-date', 'First day'], 'it has Available from'],
+  ['a database of no known kind', {}, ['--hris', 'mysql:hr'], 'acme.yaml:13:8 "hris.url" is not right'],
+])('init is refused, says why and writes nothing: %s', async (_what, partner, flags, why) => {
+  const { dir, init } = await setUp(partner);
+  const { code, stderr } = await init(...flags);
+  expect([code, stderr]).toEqual([2, expect.stringContaining(why)]);
+  expect(existsSync(dir)).toBe(false);
+});
+
+test('init defines the field of the start date only where it is told to', async () => {
+  const { dir, init, seen } = await setUp({ fields: [] });
+  expect(await init(...SQLITE, '--define')).toMatchObject({ code: 0 });
+  const written = seen.filter(({ method }) => method !== 'GET').map(({ body }) => body);
+  expect(written).toEqual([expect.objectContaining({ fieldLabel: 'Start date', fieldType: 'date' })]);
+  expect(await readFile(join(dir, 'acme-mapping.yaml'), 'utf8')).toContain('candidate.customFields[Start date]');
+});
