@@ -36,7 +36,7 @@ async function setUp({ flows = [OLD_FLOW, FLOW], fields = [dateField('Available 
 
 const SQLITE = ['--hris', 'sqlite:hr.db'];
 
-test('init writes a tenant file and a mapping that pass the checks, and the key where only its owner can read it', async () => {
+test('init writes files that pass the checks, and the key where only its owner can read it', async () => {
   const { dir, init } = await setUp();
   expect(await init(...SQLITE)).toMatchObject({ code: 0, stdout: expect.stringContaining('acme-mapping.yaml') });
   expect(await runCli(['--tenants', dir, 'mapping', 'check', 'acme'])).toMatchObject({ code: 0 });
