@@ -45,12 +45,7 @@ const employee: MappingSubject = {
   },
 };
 
-/**
- * Lays the mapping files over each other, field by field: the base, the HRIS kind's, then the tenant's with those that
- * it extends. Checks that sources exist in the partner's records, that targets may be written, and that required ones
- * are mapped. Refuses with one ConnectorError listing every problem as file:line:column.
- */
-export async function loadMapping(wanted: {
+interface WantedMapping {
   kind: string;
   /** An employee by default. */
   of?: MappingSubject;
@@ -59,8 +54,26 @@ export async function loadMapping(wanted: {
   /** The tenant's files as they were read before; see Mapping.files. */
   texts?: Texts;
   fields: readonly FieldDef[];
-}): Promise<Mapping> {
-  const { kind, of = employee, file, texts, fields } = wanted;
+}
+
+/** Mappings without a file of the tenant's own: a thousand tenants share a few. */
+const shared = new Map<string, Promise<Mapping>>();
+
+/**
+ * Lays the mapping files over each other, field by field: the base, the HRIS kind's, then the tenant's with those that
+ * it extends. Checks that sources exist in the partner's records, that targets may be written, and that required ones
+ * are mapped. Refuses with one ConnectorError listing every problem as file:line:column.
+ */
+export function loadMapping(wanted: WantedMapping): Promise<Mapping> {
+  const { kind, of = employee, file, fields } = wanted;
+  if (file !== undefined) return readMapping(wanted);
+  const key = JSON.stringify([kind, of.name, fields]);
+  const known = shared.get(key) ?? readMapping(wanted);
+  shared.set(key, known);
+  return known;
+}
+
+async function readMapping({ kind, of = employee, file, texts, fields }: WantedMapping): Promise<Mapping> {
   const base = defaultMappingFile('base', of.name);
   const own = defaultMappingFile(kind, of.name);
   const defaults = await Promise.all([base, own].filter((one) => existsSync(one)).map((one) => readYamlFile(one)));

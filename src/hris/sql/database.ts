@@ -23,6 +23,8 @@ export interface SqlDatabase {
    * Runs one guarded statement. ConnectorError `unknown`: it was sent and no answer came; `retry`: nothing happened.
    */
   write(build: BuildWrite, options: WriteOptions): Promise<Row[]>;
+  /** The same work; until it ends, the database is not idle. */
+  whileUsed<T>(work: Promise<T>): Promise<T>;
   close(): Promise<void>;
 }
 

@@ -1,7 +1,7 @@
 import { z } from 'zod';
 import { duration } from '../duration.ts';
 import type { Landings } from '../port.ts';
-import { type Column, type FieldInput, field, columnName as name } from './field-options.ts';
+import { type FieldInput, field, columnName as name } from './field-options.ts';
 import { landingOptions } from './landing-options.ts';
 
 /** Columns of an employees table as we would write it; a tenant names its own with `fields`. */
@@ -20,11 +20,21 @@ const DEFAULT_FIELDS: Record<string, FieldInput> = {
   birthDate: { column: 'birth_date', label: 'Birth date', type: 'date' },
 };
 
+/** Made once: a schema costs more than what it checks, and a thousand tenants are checked with the same. */
+const schemas = new WeakMap<Landings, ReturnType<typeof makeSchema>>();
+
 /**
  * What stands beside `kind: sql` and `connection` in a tenant file. `url` may be a reference to a secret until the
  * connection opens.
  */
-export function sqlOptions(landings: Landings) {
+export function sqlOptions(landings: Landings): ReturnType<typeof makeSchema> {
+  const known = schemas.get(landings) ?? makeSchema(landings);
+  schemas.set(landings, known);
+  return known;
+}
+
+function makeSchema(landings: Landings) {
+  const defaults = z.record(z.string(), field).parse(DEFAULT_FIELDS);
   return z
     .strictObject({
       url: z
@@ -52,19 +62,15 @@ export function sqlOptions(landings: Landings) {
       referenceColumn: options.referenceColumn === 'none' ? undefined : options.referenceColumn,
       readFrom:
         options.readFrom ?? (options.createTable && options.readLag > 0 ? directoryView(options.table) : options.table),
-      columns: { ...parsedDefaults(), ...options.fields },
+      columns: { ...defaults, ...options.fields },
     }));
 }
 
 /** `readLag` in ms; `columns` by field key, defaults and the tenant's own together. */
-export type SqlOptions = z.output<ReturnType<typeof sqlOptions>>;
-export type SqlOptionsInput = z.input<ReturnType<typeof sqlOptions>>;
+export type SqlOptions = z.output<ReturnType<typeof makeSchema>>;
+export type SqlOptionsInput = z.input<ReturnType<typeof makeSchema>>;
 
 /** The view through which a table made by us is read when reads lag. */
 export function directoryView(table: string): string {
   return `${table}_directory`;
-}
-
-function parsedDefaults(): Record<string, Column> {
-  return z.record(z.string(), field).parse(DEFAULT_FIELDS);
 }

@@ -34,6 +34,7 @@ export function openPostgres(url: string): SqlDatabase {
     dialect: 'postgres',
     kysely,
     write: (build, options) => writeOnce(pool, kysely, build, options),
+    whileUsed: (work) => work,
     async close() {
       // Kysely ends the pool only when it was used through kysely.
       await kysely.destroy();

@@ -57,7 +57,7 @@ function reaching(database: SqlDatabase, options: SqlOptions): Reach {
   };
   return async (signal, work) => {
     try {
-      return await whileOpen(ready().then(work), signal);
+      return await whileOpen(database.whileUsed(ready().then(work)), signal);
     } catch (error) {
       throw explainSqlError(error, { sent: false });
     }

@@ -16,20 +16,44 @@ interface Handle {
   kysely: Kysely<Tables>;
 }
 
-/** A file shared by processes: WAL, one statement a write. Opened at the first use. */
+/**
+ * A file that nobody uses is closed after so long, as a pool closes an idle connection: it costs 200 KB of memory, and
+ * a worker may have a thousand tenants.
+ */
+const IDLE_MS = 10_000;
+
+/** A file shared by processes: WAL, one statement a write. Opened when it is used. */
 export function openSqlite(path: string, create: boolean): SqlDatabase {
   let handle: Handle | undefined;
-  const open = (): Handle => (handle ??= openFile(path, create));
+  let [working, idle]: [number, NodeJS.Timeout | undefined] = [0, undefined];
+  const close = async (): Promise<void> => {
+    const closing = handle;
+    handle = undefined;
+    await closing?.kysely.destroy();
+    if (closing?.file.isOpen) closing.file.close();
+  };
+  const open = (): Handle => {
+    clearTimeout(idle);
+    idle = setTimeout(() => void (working === 0 && path !== ':memory:' && close()), IDLE_MS).unref();
+    handle ??= openFile(path, create);
+    return handle;
+  };
   return {
     dialect: 'sqlite',
     get kysely() {
       return open().kysely;
     },
     write: async (build, options) => writeOnce(open(), build, options),
-    close: async () => {
-      await handle?.kysely.destroy();
-      if (handle?.file.isOpen) handle.file.close();
+    async whileUsed(work) {
+      working += 1;
+      try {
+        return await work;
+      } finally {
+        working -= 1;
+        if (handle !== undefined) open();
+      }
     },
+    close,
   };
 }
 
