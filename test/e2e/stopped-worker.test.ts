@@ -81,6 +81,29 @@ async function isHeld(world: World): Promise<boolean> {
   return (await world.cli(['hold', 'list'])).stdout.includes('CREATE_UNKNOWN');
 }
 
+/**
+ * One, and not none: where nobody can tell whether the create worked, a person looks there and answers, and the hire
+ * ends with its one employee.
+ */
+async function expectOneEmployee(world: World): Promise<void> {
+  await until('the hire is done, its question answered', async () => (await isDone(world)) || answer(world), {
+    timeoutMs: 120_000,
+    everyMs: 500,
+  });
+  expect(await world.employees()).toHaveLength(1);
+}
+
+/** Answers what is asked, and is not done with that. */
+async function answer(world: World): Promise<false> {
+  const { stdout } = await world.cli(['hold', 'list', '--code', 'CREATE_UNKNOWN', '--json']);
+  const [hold] = JSON.parse(stdout) as { holdId: string }[];
+  if (hold === undefined) return false;
+  const [employee] = await world.employees();
+  const words = employee === undefined ? ['create'] : ['link', employee.id];
+  await world.cli(['hold', 'answer', hold.holdId, ...words]);
+  return false;
+}
+
 async function answersTo(world: World, operation: string): Promise<number[]> {
   return (await world.control.ledger({ kind: 'request', name: operation })).map((row) => row.status ?? 0);
 }
@@ -110,13 +133,13 @@ describe.concurrent('a worker stopped between intent and send, woken when anothe
   test('stopped after its last look at the clock, creates nobody twice in SQLite without any unique key', async () => {
     const world = await build({ hris: { referenceColumn: 'none' } });
     await stopAndWake(world, 'create', 'after');
-    expect((await world.employees()).length).toBeLessThanOrEqual(1);
+    await expectOneEmployee(world);
   }, 240_000);
 
   test('stopped after its last look at the clock, creates nobody twice in Postgres without a unique key', async () => {
     const [store, hris] = await Promise.all([createDatabase(), createDatabase()]);
     const world = await build({ storeUrl: store.url, hrisUrl: hris.url, hris: { referenceColumn: 'none' } });
     await stopAndWake(world, 'create', 'after');
-    expect((await world.employees()).length).toBeLessThanOrEqual(1);
+    await expectOneEmployee(world);
   }, 240_000);
 });
