@@ -10,7 +10,7 @@ export const bug: PlantedBug = {
     },
   ],
   caughtBy: tests(
-    /FAIL .*after a confirmation a key of yet another company is noticed again/,
-    'test/activities/assert-known-company.test.ts',
+    /FAIL .*is known by the jobs seen since a person last confirmed it/,
+    'test/store/company-jobs.test.ts',
   ),
 };
