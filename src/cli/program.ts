@@ -13,6 +13,7 @@ import { addHire } from './hire.ts';
 import { addHold } from './hold.ts';
 import { addInbox } from './inbox.ts';
 import { addInit } from './init.ts';
+import { addLink } from './link.ts';
 import { addMapping } from './mapping.ts';
 import { addOpenApi } from './openapi.ts';
 import { example } from './options.ts';
@@ -41,6 +42,7 @@ const COMMANDS = [
   addTenant,
   addFreeze,
   addThaw,
+  addLink,
   addMapping,
   addExplain,
   addStatus,

@@ -6,7 +6,7 @@ export interface HireRef {
 }
 
 /** Of a link that was imported: there is no hire behind it. */
-const IMPORTED_PERIOD = 0;
+export const IMPORTED_PERIOD = 0;
 
 /** Ids come from webhooks, so only forms that can be ids become part of a workflow id. */
 export function isSafeId(id: string): boolean {

@@ -68,7 +68,8 @@ export async function readRemains(store: Store, tenantId: string): Promise<Remai
   return { ended: endedAt !== null, hires: Object.fromEntries(own), openHolds: holds.length, writeUnderWay };
 }
 
-async function findApplied(store: Store, tenantId: string): Promise<AppliedTenant> {
+/** @throws ConnectorError TENANT_UNKNOWN */
+export async function findApplied(store: Store, tenantId: string): Promise<AppliedTenant> {
   const applied = (await listAppliedTenants(store)).find((one) => one.tenantId === tenantId);
   if (applied !== undefined) return applied;
   throw tenantNotApplied(tenantId);

@@ -1,0 +1,60 @@
+/** What both sides and the store show of one line of an import. */
+export interface LinkFacts {
+  /** Undefined where the partner shows no such candidate. */
+  candidate: PersonName | undefined;
+  /** Undefined where the HR system shows no such employee. */
+  employee: PersonName | undefined;
+  /** The candidate that the store already links to this employee. */
+  linkedCandidate: string | undefined;
+  /** Employees that the store already links to this candidate. */
+  linkedEmployees: readonly string[];
+  /** A hire is about to find or make this person's employee. */
+  isBeingHired: boolean;
+}
+
+export interface PersonName {
+  id: string;
+  /** In full. */
+  name: string;
+}
+
+export type LinkVerdict = { kind: 'fits' | 'known' } | { kind: 'refused'; at: 'candidate' | 'employee'; text: string };
+
+/** Whether a candidate may be linked to an employee: by their names on both sides, and by nothing that speaks against. */
+export function judgeLink(facts: LinkFacts): LinkVerdict {
+  const { candidate, employee, linkedCandidate, linkedEmployees, isBeingHired } = facts;
+  if (candidate === undefined) return refused('candidate', 'The partner shows no such candidate.');
+  if (employee === undefined) return refused('employee', 'The HR system shows no such employee.');
+  if (linkedCandidate === candidate.id) return { kind: 'known' };
+  if (linkedCandidate !== undefined) return refused('employee', `Is already linked to candidate ${linkedCandidate}.`);
+  const [other] = linkedEmployees;
+  if (other !== undefined) return refused('candidate', `Is already linked to employee ${other}.`);
+  if (isBeingHired) return refused('candidate', 'Has a hire under way, which finds or makes the employee itself.');
+  if (isSameName(candidate, employee)) return { kind: 'fits' };
+  const text = `Is ${maskName(employee)} in the HR system, and the candidate is ${maskName(candidate)} at the partner.`;
+  return refused('employee', text);
+}
+
+function refused(at: 'candidate' | 'employee', text: string): LinkVerdict {
+  return { kind: 'refused', at, text };
+}
+
+function isSameName(one: PersonName, other: PersonName): boolean {
+  return fold(one.name) !== '' && fold(one.name) === fold(other.name);
+}
+
+/** Case, accents, dashes and blanks differ between systems without a meaning. */
+function fold(text: string): string {
+  return text
+    .normalize('NFKD')
+    .replaceAll(/\p{M}/gu, '')
+    .replaceAll(/[\s\p{Pd}'’.]+/gu, ' ')
+    .trim()
+    .toLowerCase();
+}
+
+/** Enough to compare with a record at hand, and no name. */
+export function maskName({ name }: Pick<PersonName, 'name'>): string {
+  const words = name.split(/\s+/).filter((word) => word !== '');
+  return words.length === 0 ? '(no name)' : words.map((word) => `${[...word][0]}***`).join(' ');
+}
