@@ -55,7 +55,11 @@ export async function planEmployee(
 }
 
 /** What is known of the person before the HR system is asked. */
-export function knownPerson(hire: HireContext, sources: Sources, before: LinkRow | undefined): KnownPerson {
+export function knownPerson(
+  hire: HireContext,
+  sources: Pick<Sources, 'candidateId' | 'fields' | 'problems'>,
+  before: LinkRow | undefined,
+): KnownPerson {
   const { ref, row, connection, creation } = hire;
   const { candidateId, fields, problems } = sources;
   return {

@@ -34,7 +34,8 @@ export function verify(deps: ActivityDeps, given: HireRef): Promise<Verified> {
   );
 }
 
-async function isOnEnrolment({ connection, row }: HireContext, employeeId: string): Promise<boolean> {
+/** Whether the enrolment shows the status and the Employee ID. */
+export async function isOnEnrolment({ connection, row }: HireContext, employeeId: string): Promise<boolean> {
   const id = row.onboarding_candidate_id;
   if (id === null) return false;
   const { data } = await connection.partner.onboarding.getCandidate(
@@ -45,7 +46,7 @@ async function isOnEnrolment({ connection, row }: HireContext, employeeId: strin
 }
 
 /** The candidate's custom fields; where nothing is expected there, no call is spent. */
-async function readShown(
+export async function readShown(
   { connection, row }: HireContext,
   expected: readonly TargetValue[],
 ): Promise<ReadonlyMap<string, unknown>> {

@@ -53,7 +53,11 @@ export async function noteHire({ store, ref, row }: HireContext, change: HireCha
 }
 
 /** The hire as the store holds it now: asked again before what cannot be undone. */
-export function reread({ deps, connection, ref }: HireContext): Promise<HireContext> {
+export function reread({
+  deps,
+  connection,
+  ref,
+}: Pick<HireContext, 'deps' | 'connection' | 'ref'>): Promise<HireContext> {
   return read(deps, connection, ref);
 }
 

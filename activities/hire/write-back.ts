@@ -26,7 +26,7 @@ export function writeBack(deps: ActivityDeps, given: HireRef): Promise<WrittenBa
       if (target.verdict === 'hold') return target;
       const values = await readMappedValues(hire);
       if (target.verdict === 'custom-field') values.push({ customFieldId: target.customField, value: employeeId });
-      if (values.length > 0) await upsert(hire, values);
+      if (values.length > 0) await upsertValues(hire, values);
       return { verdict: 'written' };
     },
     'after-employee',
@@ -39,7 +39,7 @@ export function employeeIdOf({ connection, row }: HireContext): string {
 }
 
 /** Writes to the enrolment, or says which custom field takes the ID instead. */
-async function writeEmployeeId(
+export async function writeEmployeeId(
   hire: HireContext,
   employeeId: string,
 ): Promise<{ verdict: 'written' } | { verdict: 'custom-field'; customField: string } | Held> {
@@ -67,10 +67,11 @@ async function writeEmployeeId(
   }
 }
 
-async function upsert(hire: HireContext, values: readonly TargetValue[]): Promise<void> {
+/** Upserts these custom field values of the candidate. */
+export async function upsertValues(hire: HireContext, values: readonly TargetValue[]): Promise<void> {
   const { partner } = hire.connection;
   const entityId = hire.row.candidate_id ?? '';
-  await noteWrites(hire, [customFieldWrite(hire, entityId, values)]);
+  await noteWrites(hire, [customFieldWrite(hire, values)]);
   const body = values.map((value) => ({ ...value, entityType: 'candidate' as const, entityId }));
   const outcomes = await partner.inChunks(contract.customFieldValues.upsertBulk, { body }, { priority: 'live' });
   const failed = outcomes.find((outcome) => !outcome.ok);
@@ -78,10 +79,11 @@ async function upsert(hire: HireContext, values: readonly TargetValue[]): Promis
 }
 
 /** A value that comes from a sensitive field of the employee is as sensitive in the candidate. */
-function customFieldWrite(hire: HireContext, entityId: string, values: readonly TargetValue[]): HireWrite {
+export function customFieldWrite(hire: HireContext, values: readonly TargetValue[]): HireWrite {
+  const foreignId = hire.row.candidate_id ?? '';
   const hidden = new Set(sensitiveFields(hire));
   const { values: mapped } = hire.connection.tenant.writeBack;
   const sensitive = mapped.filter(({ field }) => hidden.has(field)).map(({ customFieldId }) => customFieldId);
   const changes = newValues(Object.fromEntries(values.map(({ customFieldId, value }) => [customFieldId, value])));
-  return { target: 'custom-fields', foreignId: entityId, kind: 'update', changes, sensitive };
+  return { target: 'custom-fields', foreignId, kind: 'update', changes, sensitive };
 }

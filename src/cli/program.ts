@@ -1,5 +1,7 @@
 import { Command, CommanderError } from 'commander';
 import packageFile from '../../package.json' with { type: 'json' };
+import { addApply } from './apply.ts';
+import { addAudit } from './audit.ts';
 import { addCheck } from './check.ts';
 import { addCollection } from './collection.ts';
 import { addCompletion } from './completion.ts';
@@ -17,9 +19,11 @@ import { addLink } from './link.ts';
 import { addMapping } from './mapping.ts';
 import { addOpenApi } from './openapi.ts';
 import { example } from './options.ts';
+import { addPlan } from './plan.ts';
 import { exitCodeOf, printError } from './print-error.ts';
 import { addRateLimit } from './rate-limit.ts';
 import { addReference } from './reference.ts';
+import { addRevert } from './revert.ts';
 import { addSandbox } from './sandbox.ts';
 import { addServe } from './serve.ts';
 import { addStatus } from './status.ts';
@@ -45,6 +49,10 @@ const COMMANDS = [
   addLink,
   addMapping,
   addExplain,
+  addPlan,
+  addApply,
+  addAudit,
+  addRevert,
   addStatus,
   addDigest,
   addRateLimit,

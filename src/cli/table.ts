@@ -33,8 +33,8 @@ export function listedFilter({ tenant, json }: { tenant?: string; json?: boolean
   };
 }
 
-/** A table of at most `MOST_LISTED` rows, which says when there are more; for commands with --tenant and --state. */
+/** A table of at most `MOST_LISTED` rows, which says when there are more. */
 export function renderListed(head: readonly string[], rows: ReadonlyArray<ReadonlyArray<string | number>>): string {
-  const more = rows.length > MOST_LISTED ? '\n... and more; narrow it with --tenant and --state, or use --json' : '';
+  const more = rows.length > MOST_LISTED ? '\n... and more; narrow it by its options, or use --json' : '';
   return `${renderTable(head, rows.slice(0, MOST_LISTED))}${more}\n`;
 }

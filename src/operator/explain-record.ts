@@ -1,18 +1,16 @@
 import { fetchJobCandidates } from '../../activities/presence/fetch-job-candidates.ts';
-import { ConnectorError } from '../errors.ts';
 import type { CompiledField } from '../mapping/compile-rule.ts';
 import { evaluateField, type Step } from '../mapping/evaluate.ts';
 import { shortVersion } from '../mapping/load-mapping.ts';
 import type { MappingSources } from '../mapping/read-source.ts';
 import { writeRule } from '../mapping/write-rule.ts';
-import type { PartnerClient } from '../partner/client/create-partner-client.ts';
 import { latestHire } from '../store/hires.ts';
-import { readJob } from '../store/jobs.ts';
 import type { Store } from '../store/open-store.ts';
 import { latestPlan } from '../store/plans.ts';
 import type { PlanRow } from '../store/schema.ts';
 import { loadTenantMapping } from '../tenants/open-hris.ts';
 import type { Tenant } from '../tenants/schema.ts';
+import { readHireSources, recordOf, unknownRecord } from './hire-sources.ts';
 import { openPartner } from './open-partner.ts';
 
 /** One field of the HR system: where its value comes from, what it is now, and what was planned and written. */
@@ -96,34 +94,11 @@ async function readRecords(store: Store, tenant: Tenant, jobCandidateId: string)
     const record = fetched?.jobCandidate;
     if (record === undefined) throw unknownRecord(jobCandidateId, fetched?.unreadable);
     const row = await latestHire(store, tenant.tenant, jobCandidateId);
-    const job = await readJob(store, tenant.tenant, record.jobId);
-    return {
-      candidate: recordOf(record['candidate_details']),
-      job: job?.record,
-      jobCandidate: record,
-      onboarding: await readOnboarding(partner, row?.onboarding_candidate_id ?? null),
-    };
+    const onboardingCandidateId = row?.onboarding_candidate_id ?? null;
+    return await readHireSources(store, partner, { tenantId: tenant.tenant, onboardingCandidateId }, record);
   } finally {
     await partner.close();
   }
-}
-
-async function readOnboarding(partner: PartnerClient, id: string | null): Promise<Record<string, unknown> | undefined> {
-  if (id === null) return undefined;
-  const { data } = await partner.onboarding.getCandidate(
-    { params: { onboardingCandidateId: id } },
-    { priority: 'live' },
-  );
-  return data as Record<string, unknown>;
-}
-
-function unknownRecord(id: string, reason: string | undefined): ConnectorError {
-  const why = reason === undefined ? 'the partner shows none' : `its record cannot be read: ${reason}`;
-  return new ConnectorError({
-    code: 'RECORD_UNKNOWN',
-    action: 'reject',
-    message: `There is nothing to explain of job candidate ${id}: ${why}. Check the id; it is no candidate id.`,
-  });
 }
 
 function viewPlan(plan: PlanRow): NonNullable<Explained['plan']> {
@@ -139,8 +114,4 @@ function viewPlan(plan: PlanRow): NonNullable<Explained['plan']> {
 /** A plan that names no fields links somebody who is there already. */
 function plannedFields(plan: PlanRow | undefined): Record<string, unknown> {
   return plan === undefined ? {} : recordOf(recordOf(JSON.parse(plan.change))['fields']);
-}
-
-function recordOf(value: unknown): Record<string, unknown> {
-  return typeof value === 'object' && value !== null ? (value as Record<string, unknown>) : {};
 }

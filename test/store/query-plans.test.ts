@@ -92,20 +92,7 @@ async function askEverything(store: Store): Promise<void> {
   const planId = await insertPlan(store, key, { mappingHash: 'm', change: {} });
   await latestPlan(store, key);
   await markApplied(store, planId);
-  const origin = { tenantId: 'acme', runId: 'hire', mappingHash: 'm', by: 'hirebridge' };
-  const write = {
-    target: 'jobs',
-    recordId: '7',
-    kind: 'update',
-    changes: { a: { old: 1, new: 2 } },
-    sensitive: [],
-  } as const;
-  const batchId = await recordWrites(store, origin, [write]);
-  await readOpenWrites(store, 'acme', 'jobs');
-  await settleWrites(store, batchId, 'done');
-  await verifyWrites(store, key);
-  await listWrites(store, { tenantId: 'acme', recordId: '7', limit: 10 });
-  await purgeWrites(store, 'acme', 1_000);
+  await askForWrites(store);
   await openHold(store, { ...key, code: 'TEST', message: 'A test.', answers: ['retry'] });
   await unnotifiedHolds(store, 'acme', 50);
   await answersOf(store, key);
@@ -123,6 +110,23 @@ async function askEverything(store: Store): Promise<void> {
   await readDigest(store, 'acme', 0, 1_000);
   await purgeBodies(store, 1_000);
   await purgePlans(store, 'acme', 1_000);
+}
+
+async function askForWrites(store: Store): Promise<void> {
+  const origin = { tenantId: 'acme', runId: 'hire', mappingHash: 'm', by: 'hirebridge' };
+  const write = {
+    target: 'jobs',
+    recordId: '7',
+    kind: 'update',
+    changes: { a: { old: 1, new: 2 } },
+    sensitive: [],
+  } as const;
+  const batchId = await recordWrites(store, origin, [write]);
+  await readOpenWrites(store, 'acme', 'jobs');
+  await settleWrites(store, batchId, 'done');
+  await verifyWrites(store, key);
+  await listWrites(store, { tenantId: 'acme', recordId: '7', limit: 10 });
+  await purgeWrites(store, 'acme', 1_000);
 }
 
 interface PlanLine {

@@ -1,0 +1,78 @@
+import { setTimeout as pause } from 'node:timers/promises';
+import { type Connection, createConnections } from '../../activities/connections.ts';
+import type { ActivityDeps } from '../../activities/deps.ts';
+import { type Places, readConfig } from '../config.ts';
+import { isConnectorError } from '../errors.ts';
+import { createLogger } from '../log.ts';
+import { listAppliedTenants } from '../store/applied-tenants.ts';
+import { assertMayWrite } from '../store/assert-may-write.ts';
+import { openRateLimit } from '../store/open-rate-limit.ts';
+import type { Store } from '../store/open-store.ts';
+import { loadTenants, parseTenant } from '../tenants/load-tenants.ts';
+import type { Tenant } from '../tenants/schema.ts';
+import { assertKnownTenant } from './assert-known-tenant.ts';
+
+/** A tenant with both ends open, as a worker has it: one rate limit for the fleet, no write while frozen. */
+export interface OpenTenant {
+  store: Store;
+  tenant: Tenant;
+  connection: Connection;
+  deps: ActivityDeps;
+}
+
+/** The tenant as it is applied; before its first start, as the folder has it. @throws ConnectorError TENANT_UNKNOWN */
+export async function findTenant(store: Store, dir: string, tenantId: string): Promise<Tenant> {
+  const applied = (await listAppliedTenants(store)).filter(({ state }) => state !== 'removed');
+  const own = applied.find((one) => one.tenantId === tenantId);
+  if (own !== undefined) return parseTenant(own);
+  const tenants = applied.length > 0 ? [] : await loadTenants(dir, { secrets: 'skip' });
+  assertKnownTenant(applied.length > 0 ? applied.map((one) => ({ tenant: one.tenantId })) : tenants, tenantId);
+  const [tenant] = tenants.filter((one) => one.tenant === tenantId);
+  if (tenant === undefined) throw new Error(`${tenantId} was there a moment ago`);
+  return tenant;
+}
+
+/** Opens both ends of a tenant for one command and closes them whatever happens. */
+export async function withTenant<T>(
+  { store, places, tenantId }: { store: Store; places: Places; tenantId: string },
+  use: (open: OpenTenant) => Promise<T>,
+): Promise<T> {
+  const tenant = await findTenant(store, places.tenantsDir, tenantId);
+  const config = readConfig();
+  const log = createLogger('command');
+  const connections = createConnections(() => tenant, {
+    requestMs: config.HIREBRIDGE_REQUEST_MS,
+    rateLimitOf: () => openRateLimit(store, tenantId, log),
+    beforeWrite: () => assertMayWrite(store, tenantId),
+  });
+  const deps: ActivityDeps = {
+    store,
+    connections,
+    log,
+    signalHire: async () => false,
+    closedGates: new Set(),
+    pausedHris: new Set(),
+    limits: {
+      giveUpMs: config.HIREBRIDGE_GIVE_UP_MS,
+      partnerLagMs: config.HIREBRIDGE_PARTNER_LAG_MS,
+      pausedMs: config.HIREBRIDGE_PAUSED_MS,
+    },
+  };
+  try {
+    return await use({ store, tenant, connection: await connections.of(tenantId), deps });
+  } finally {
+    await connections.close();
+  }
+}
+
+/** A call that the rate limit puts off is made when its time has come: a command holds no worker's slot. */
+export async function patiently<T>(call: () => Promise<T>): Promise<T> {
+  for (;;) {
+    try {
+      return await call();
+    } catch (error) {
+      if (!isConnectorError(error, 'RATE_LIMIT_WAIT')) throw error;
+      await pause(error.retryAfterMs ?? 1_000);
+    }
+  }
+}

@@ -1,0 +1,129 @@
+import { createHash } from 'node:crypto';
+import { ConnectorError } from '../errors.ts';
+import type { Store } from './open-store.ts';
+import type { SavedPlanRecordTable, SavedPlanTable } from './write-tables.ts';
+
+/** A plan to be kept until a person applies it. Changes hold personal data and stay in the store. */
+export interface NewSavedPlan {
+  tenantId: string;
+  /** A stream, or `hire 5012/1`. */
+  subject: string;
+  source: SavedPlanTable['source'];
+  mappingHash: string | null;
+  by: string;
+  records: readonly { id: string; change: unknown }[];
+}
+
+export interface SavedPlan {
+  hash: string;
+  tenantId: string;
+  subject: string;
+  source: SavedPlanTable['source'];
+  mappingHash: string | null;
+}
+
+/** So many rows a statement: databases bound the number of its parameters. */
+const MOST_ROWS = 500;
+
+/** Of what the plan would do: the same plan has the same hash whoever makes it and when. */
+export function planHash({ tenantId, subject, source, mappingHash, records }: NewSavedPlan): string {
+  const sorted = records.toSorted((a, b) => (a.id < b.id ? -1 : 1));
+  return createHash('sha256')
+    .update(JSON.stringify([tenantId, subject, source, mappingHash, sorted]))
+    .digest('hex');
+}
+
+/** Keeps a plan; made again it may be applied again. Returns its hash. */
+export async function savePlan(store: Store, plan: NewSavedPlan): Promise<string> {
+  const hash = planHash(plan);
+  await store.kysely.transaction().execute(async (trx) => {
+    await trx.deleteFrom('saved_plan_records').where('plan_hash', '=', hash).execute();
+    const times = { planned_at: store.now, planned_by: plan.by };
+    await trx
+      .insertInto('saved_plans')
+      .values({
+        plan_hash: hash,
+        tenant_id: plan.tenantId,
+        subject: plan.subject,
+        source: plan.source,
+        mapping_hash: plan.mappingHash,
+        ...times,
+      })
+      .onConflict((c) => c.column('plan_hash').doUpdateSet(times))
+      .execute();
+    for (let from = 0; from < plan.records.length; from += MOST_ROWS)
+      await trx
+        .insertInto('saved_plan_records')
+        .values(
+          plan.records.slice(from, from + MOST_ROWS).map(({ id, change }) => ({
+            plan_hash: hash,
+            record_id: id,
+            change: JSON.stringify(change),
+            state: 'planned' as const,
+          })),
+        )
+        .execute();
+  });
+  return hash;
+}
+
+/** The plan whose hash begins so. @throws ConnectorError PLAN_UNKNOWN, PLAN_AMBIGUOUS */
+export async function findPlan(store: Store, prefix: string): Promise<SavedPlan> {
+  const rows = await store.kysely
+    .selectFrom('saved_plans')
+    .selectAll()
+    .where('plan_hash', 'like', `${prefix.replaceAll(/[^0-9a-f]/g, '-')}%`)
+    .limit(2)
+    .execute();
+  const [row, other] = rows;
+  if (row === undefined || other !== undefined) throw notOne(prefix, other !== undefined);
+  const { plan_hash: hash, tenant_id: tenantId, subject, source, mapping_hash: mappingHash } = row;
+  return { hash, tenantId, subject, source, mappingHash };
+}
+
+function notOne(prefix: string, several: boolean): ConnectorError {
+  return new ConnectorError({
+    code: several ? 'PLAN_AMBIGUOUS' : 'PLAN_UNKNOWN',
+    action: 'reject',
+    message: several
+      ? `Several plans begin with ${prefix}. Give more of the hash.`
+      : `No plan begins with ${prefix}. Make one with hirebridge plan, and give the hash that it prints.`,
+  });
+}
+
+export interface SavedRecord<Change> {
+  id: string;
+  change: Change;
+  state: SavedPlanRecordTable['state'];
+}
+
+/** The records of a plan in a state, by id. */
+export async function readPlanRecords<Change>(
+  store: Store,
+  hash: string,
+  state?: SavedPlanRecordTable['state'],
+): Promise<SavedRecord<Change>[]> {
+  const query = store.kysely
+    .selectFrom('saved_plan_records')
+    .selectAll()
+    .where('plan_hash', '=', hash)
+    .orderBy('record_id');
+  const rows = await (state === undefined ? query : query.where('state', '=', state)).execute();
+  return rows.map((row) => ({ id: row.record_id, change: JSON.parse(row.change) as Change, state: row.state }));
+}
+
+/** Notes what became of these records of a plan. */
+export async function markRecords(
+  store: Store,
+  hash: string,
+  ids: readonly string[],
+  state: SavedPlanRecordTable['state'],
+): Promise<void> {
+  for (let from = 0; from < ids.length; from += MOST_ROWS)
+    await store.kysely
+      .updateTable('saved_plan_records')
+      .set({ state })
+      .where('plan_hash', '=', hash)
+      .where('record_id', 'in', ids.slice(from, from + MOST_ROWS))
+      .execute();
+}
