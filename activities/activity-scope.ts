@@ -69,8 +69,10 @@ export function withinActivity(hris: HrisConnection, assertWorks: () => void): H
     const cancelled = cancellation();
     return cancelled === undefined ? signal : AbortSignal.any([signal, cancelled]);
   };
+  const { describe } = hris;
   return {
     ...hris,
+    ...(describe && { describe: async (subject, signal) => describe(subject, withActivity(signal)) }),
     employees: {
       ...employees,
       find: async (key, signal) => employees.find(key, withActivity(signal)),

@@ -4,6 +4,8 @@ import type { Mapping } from '../../src/mapping/load-mapping.ts';
 import type { MappingSources } from '../../src/mapping/read-source.ts';
 import { readJob } from '../../src/store/jobs.ts';
 import { hiringStagesOf } from '../../src/tenants/hiring-stages.ts';
+import { currentRecords } from '../fields/current-records.ts';
+import { fittedMapping } from '../fields/fitted-mapping.ts';
 import { readPresence } from '../presence/read-presence.ts';
 import { pinnedMapping } from './pinned-mapping.ts';
 import { type HireContext, noteHire } from './with-hire.ts';
@@ -44,8 +46,10 @@ export async function readSources(
   }
   const { candidateId, jobId } = presence;
   await noteHire(hire, { candidate_id: candidateId, job_id: jobId });
-  const mapping = await pinnedMapping(hire);
-  const records = await readRecords(hire, presence, mapping);
+  const pinned = await pinnedMapping(hire);
+  const read = await readRecords(hire, presence, pinned);
+  const [records = read] = await currentRecords(hire.deps, connection, pinned, [read]);
+  const mapping = await fittedMapping(hire.deps, connection, 'employee', pinned);
   const { fields, problems } = evaluateMapping(mapping, records);
   const inside = presence.verdict === 'in';
   return { verdict: 'read', sources: { candidateId, jobId, fields, problems, mapping, inside, sinceRead } };

@@ -5,6 +5,7 @@ import { contract } from '../../src/partner/contract/index.ts';
 import { employeeIdToWrite, type TargetValue, targetAfterRefusal, targetOf } from '../../src/plan/plan-write-back.ts';
 import { settleWrites } from '../../src/store/foreign-writes.ts';
 import type { ActivityDeps } from '../deps.ts';
+import { encodeTargets } from '../fields/encode-targets.ts';
 import { type HireWrite, newValues, noteWrites, sensitiveFields } from './note-writes.ts';
 import { readMappedValues } from './read-mapped-values.ts';
 import { type HireContext, noteHire, withHireOrHeld } from './with-hire.ts';
@@ -67,12 +68,13 @@ export async function writeEmployeeId(
   }
 }
 
-/** Upserts these custom field values of the candidate. */
+/** Upserts these custom field values of the candidate, each in the form of its field. */
 export async function upsertValues(hire: HireContext, values: readonly TargetValue[]): Promise<void> {
   const { partner } = hire.connection;
   const entityId = hire.row.candidate_id ?? '';
+  const encoded = await encodeTargets(hire, values);
   await noteWrites(hire, [customFieldWrite(hire, values)]);
-  const body = values.map((value) => ({ ...value, entityType: 'candidate' as const, entityId }));
+  const body = encoded.map((value) => ({ ...value, entityType: 'candidate' as const, entityId }));
   const outcomes = await partner.inChunks(contract.customFieldValues.upsertBulk, { body }, { priority: 'live' });
   const failed = outcomes.find((outcome) => !outcome.ok);
   if (failed !== undefined && !failed.ok) throw failed.error;

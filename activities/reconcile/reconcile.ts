@@ -4,6 +4,7 @@ import { endReconcile } from '../../src/store/reconciles.ts';
 import { countSeen } from '../../src/store/seen-people.ts';
 import { recordReconcile } from '../../src/store/tenant-states.ts';
 import type { ActivityDeps } from '../deps.ts';
+import { watchFields } from '../fields/watch-fields.ts';
 import { guarded } from '../guarded.ts';
 import { askAboutOthers, goLive, listJobs, listOwnEnrolments, recordHired } from './baseline.ts';
 import { markJobs, noteAbsent, proveFilter, readLeavers } from './compare.ts';
@@ -59,9 +60,10 @@ export function reconcile(deps: ActivityDeps, { tenantId }: { tenantId: string }
 }
 
 async function finish(run: Run): Promise<ReconcileCounts> {
-  const { deps, tenantId, holder, kind, plan } = run;
+  const { deps, connection, tenantId, holder, kind, plan } = run;
   const { store, log } = deps;
   await signalOutOfScope(run);
+  await watchFields(deps, connection);
   const seen = await countSeen(store, tenantId);
   const people = kind === 'baseline' ? seen.hired + seen.rejected : seen.hired;
   const counts = { ...run.counts, people, unreadable: run.counts.unreadable + seen.unreadable };

@@ -23,6 +23,8 @@ import type { StreamInput, StreamStep } from '../../src/streams/stream-activitie
 import { type StreamName, streams } from '../../src/streams/streams.ts';
 import type { Connection } from '../connections.ts';
 import type { ActivityDeps } from '../deps.ts';
+import { currentRecords } from '../fields/current-records.ts';
+import { fittedMapping } from '../fields/fitted-mapping.ts';
 import { guarded } from '../guarded.ts';
 import { keepMapping } from '../keep-mapping.ts';
 
@@ -89,7 +91,8 @@ async function openReading(
   await keepMapping(store, connection.tenant, { subject: stream, mapping });
   await settleOpenWrites(store, landing, { tenant: tenantId, stream });
   const origin = { tenantId, runId: run.run_id, mappingHash: mapping.hash, by: BY_ITSELF };
-  const destination = { landing, mapping, tenant: tenantId, stream, force: run.is_full === 1, store, origin };
+  const fitted = await fittedMapping(deps, connection, stream, mapping);
+  const destination = { landing, mapping: fitted, tenant: tenantId, stream, force: run.is_full === 1, store, origin };
   const quarantine = await readQuarantine(deps.store, key);
   return { deps, connection, key, destination, run, quarantine, before: undefined, ahead: AHEAD, rereads: 0 };
 }
@@ -182,7 +185,15 @@ async function land(reading: Reading, page: RecordPage | undefined): Promise<Lan
   const ids = page.items.map((item) => String(item['id'])).join(' ');
   assertMoved(streams[reading.key.stream], page.page, ids, reading.before);
   reading.before = ids;
-  return landPage(reading.destination, page);
+  return landPage(reading.destination, { ...page, items: await currentItems(reading, page.items) });
+}
+
+/** The page's records, once their custom fields are known to be those that the mapping means. */
+async function currentItems({ deps, connection, key, destination }: Reading, items: RecordPage['items']) {
+  const { name } = streams[key.stream].record;
+  const records = items.map((item) => ({ [name]: item }));
+  const current = await currentRecords(deps, connection, destination.mapping, records);
+  return current.map((record) => record[name] ?? {});
 }
 
 /** Returns how many records are newly in it. */

@@ -1,12 +1,10 @@
-import { existsSync } from 'node:fs';
 import { styleText } from 'node:util';
 import type { Command } from 'commander';
-import { storeFile } from '../config.ts';
 import type { CheckLine } from '../operator/check-line.ts';
 import { EXIT } from './exit-codes.ts';
 import { example, placesOf } from './options.ts';
 import { printJson } from './print-json.ts';
-import { withStore } from './with-store.ts';
+import { withOwnTenant } from './with-own-tenant.ts';
 
 export function addCheck(program: Command): void {
   program
@@ -22,23 +20,8 @@ export function addCheck(program: Command): void {
 }
 
 async function runCheck(tenantId: string, options: { json?: boolean }, command: Command): Promise<void> {
-  const places = placesOf(command);
-  const [{ loadTenants }, { checkTenant }, { assertKnownTenant }] = await Promise.all([
-    import('../tenants/load-tenants.ts'),
-    import('../operator/check-tenant.ts'),
-    import('../operator/assert-known-tenant.ts'),
-  ]);
-  const tenants = await loadTenants(places.tenantsDir, { secrets: 'skip' });
-  assertKnownTenant(tenants, tenantId);
-  const own = tenants.filter(({ tenant }) => tenant === tenantId);
-  const file = storeFile(places.dataDir);
-  const isThere = file === undefined || existsSync(file);
-  const lines = isThere
-    ? await withStore(places, async (store) => Promise.all(own.map((tenant) => checkTenant(tenant, store))), {
-        mustExist: true,
-      })
-    : await Promise.all(own.map((tenant) => checkTenant(tenant, undefined)));
-  const found = lines.flat();
+  const { checkTenant } = await import('../operator/check-tenant.ts');
+  const found = await withOwnTenant(placesOf(command), tenantId, checkTenant);
   if (options.json === true) printJson(found);
   else process.stdout.write(found.map(renderLine).join(''));
   if (found.some(({ state }) => state === 'fail')) process.exitCode = EXIT.refused;

@@ -7,6 +7,7 @@ import { addCollection } from './collection.ts';
 import { addCompletion } from './completion.ts';
 import { addDemo } from './demo.ts';
 import { addDigest } from './digest.ts';
+import { addDiscover } from './discover.ts';
 import { addDoctor } from './doctor.ts';
 import { EXIT } from './exit-codes.ts';
 import { addExplain } from './explain.ts';
@@ -57,6 +58,7 @@ const COMMANDS = [
   addDigest,
   addRateLimit,
   addCheck,
+  addDiscover,
   addDoctor,
   addSandbox,
   addOpenApi,

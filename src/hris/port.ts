@@ -16,6 +16,25 @@ export interface FieldDef {
   options?: string[];
   /** Characters at most. */
   maxLength?: number;
+  /** Digits after the point at most. */
+  decimals?: number;
+}
+
+/** One field as the HR system itself has it. */
+export interface DescribedField {
+  /** The mapping's name of it; its own where no mapping can fill it. */
+  key: string;
+  label: string;
+  /** The tenant file makes a field of it. */
+  isField: boolean;
+  /** `other`: none of ours; the HR system judges each value. */
+  type: FieldDef['type'] | 'other';
+  /** Nothing is created without it, and nobody else fills it. */
+  required: boolean;
+  options?: string[];
+  maxLength?: number;
+  /** Digits after the point; more would be rounded away. */
+  decimals?: number;
 }
 
 /** What one connection supports. */
@@ -118,6 +137,11 @@ export interface HrisConnection {
   readonly employees: Employees;
   readonly landing?: Landing;
   readonly pending?: PendingCreates;
+  /**
+   * The fields of employees, or of a stream's landing, as they are there now; empty where it does not say. Absent where
+   * the HR system describes none.
+   */
+  describe?(subject: string, signal: AbortSignal): Promise<DescribedField[]>;
   /** Checks credentials, fields and rights; read-only. */
   probe(signal: AbortSignal): Promise<{ ok: true } | { ok: false; error: ConnectorError }>;
   close(): Promise<void>;

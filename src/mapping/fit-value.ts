@@ -31,7 +31,20 @@ export function fitValue(
         `${where} gives ${longest} characters, and "${def.key}" holds ${maxLength} in the HR system. ` +
         'Shorten it in the hiring platform, or widen the field there.',
     };
+  if (def.decimals !== undefined && typeof fitted === 'number' && decimalsOf(fitted) > def.decimals)
+    return {
+      code: 'TOO_PRECISE',
+      text:
+        `${where} gives more than the ${def.decimals} decimals that "${def.key}" holds in the HR system, which would ` +
+        'round it. Correct it in the hiring platform, or widen the field there.',
+    };
   return { value: fitted };
+}
+
+/** 1e-7 has seven. */
+function decimalsOf(value: number): number {
+  const [digits = '', exponent = '0'] = String(value).split('e');
+  return Math.max(0, (digits.split('.')[1] ?? '').length - Number(exponent));
 }
 
 /** Characters as databases count them: an emoji outside the first plane is one, not two. */

@@ -6,6 +6,7 @@ import * as tables from './migrations/0001-tables.ts';
 import * as reconciles from './migrations/0002-reconciles.ts';
 import * as observedHires from './migrations/0003-observed-hires.ts';
 import * as alarms from './migrations/0004-alarms.ts';
+import * as fields from './migrations/0006-fields.ts';
 import * as foreignWrites from './migrations/0007-foreign-writes.ts';
 import type { Tables } from './schema.ts';
 
@@ -14,6 +15,7 @@ const migrations: Record<string, Migration> = {
   '0002-reconciles': reconciles,
   '0003-observed-hires': observedHires,
   '0004-alarms': alarms,
+  '0006-fields': fields,
   '0007-foreign-writes': foreignWrites,
 };
 

@@ -1,6 +1,7 @@
 import type { Selectable } from 'kysely';
 import type { HireState } from '../hire/hire-state.ts';
 import type { HireStep } from '../hire/hire-step.ts';
+import type { FieldChangeTable, FieldMatchTable, FieldTable } from './field-tables.ts';
 import type { ReconcileTable, SeenPersonTable } from './reconcile-tables.ts';
 import type { JobTable, QuarantineTable, StreamTable } from './stream-tables.ts';
 import type { AuditTable, InstallationTable, TenantTable } from './tenant-tables.ts';
@@ -34,6 +35,9 @@ export interface Tables {
   mapping_versions: MappingVersionTable;
   saved_plans: SavedPlanTable;
   saved_plan_records: SavedPlanRecordTable;
+  fields: FieldTable;
+  field_changes: FieldChangeTable;
+  field_matches: FieldMatchTable;
 }
 
 interface InboxTable {
@@ -176,9 +180,10 @@ interface HoldTable {
 
 /**
  * activity-failing: one activity of a hire or tenant fails again and again. unknown-value: a value that the
- * specification does not have. The others follow from what the store holds; see derivedAlarms.
+ * specification does not have. field-changed: a field that a mapping uses is no longer what it was. mapping-misfit: a
+ * mapping does not fit the fields of the HRIS. The others follow from what the store holds; see derivedAlarms.
  */
-export type AlarmKind = 'activity-failing' | 'unknown-value' | DerivedAlarm;
+export type AlarmKind = 'activity-failing' | 'unknown-value' | 'field-changed' | 'mapping-misfit' | DerivedAlarm;
 
 /** Raised and ended by comparing what the tables say with what they should say. */
 export const derivedAlarms = [

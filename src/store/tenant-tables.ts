@@ -63,7 +63,17 @@ export interface AuditTable {
   by: string;
   /** Null for the whole fleet. */
   tenant_id: string | null;
-  act: 'applied' | 'paused' | 'resumed' | 'removed' | 'frozen' | 'thawed' | 'revealed' | 'went-live' | 'linked';
+  act:
+    | 'applied'
+    | 'paused'
+    | 'resumed'
+    | 'removed'
+    | 'frozen'
+    | 'thawed'
+    | 'revealed'
+    | 'went-live'
+    | 'linked'
+    | 'acknowledged';
   /** What changed, one line each; settings and references, no secrets. */
   details: string | null;
 }

@@ -41,6 +41,12 @@ export async function loadMappingVersion(tenant: Tenant, version: MappingVersion
   return loaded?.hash === hash ? loaded : undefined;
 }
 
+/** Every mapping that the tenant has, of employees and of streams. */
+export async function loadEveryMapping(tenant: Tenant): Promise<Mapping[]> {
+  const streams = await Promise.all(streamNames.map((name) => loadStreamMapping(tenant, name)));
+  return [await loadTenantMapping(tenant), ...streams.filter((one) => one !== undefined)];
+}
+
 /** With the texts that were applied, nothing is taken from the disk. */
 function ownFile(file: string | undefined, texts: Tenant['files']): { file?: string; texts?: Texts } {
   if (file === undefined) return {};

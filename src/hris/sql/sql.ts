@@ -1,11 +1,12 @@
-import type { Employees, HrisAdapter, HrisConnection, Landing } from '../port.ts';
+import type { DescribedField, Employees, HrisAdapter, HrisConnection, Landing } from '../port.ts';
 import type { SqlDatabase } from './database.ts';
+import { describeTable } from './describe.ts';
 import { createHrisTables } from './ensure-hris-schema.ts';
 import { fieldDefs } from './field-options.ts';
 import { findEmployee, readEmployee } from './find.ts';
 import { landRows, readRows } from './land.ts';
 import { explainLandingError } from './landing-errors.ts';
-import type { LandingTable } from './landing-options.ts';
+import { type LandingTable, landingKeys } from './landing-options.ts';
 import { openSqlDatabase } from './open-database.ts';
 import { type SqlOptions, sqlOptions } from './options.ts';
 import { whileOpen } from './postgres.ts';
@@ -32,6 +33,10 @@ function openConnection(options: SqlOptions): HrisConnection {
     capabilities: { storesReference: options.referenceColumn !== undefined, readLagMs: options.readLag },
     employees: employeesOf(options, reach),
     landing: landingOf(options, reach),
+    describe: (subject, signal) => {
+      const { table, columns } = subject === 'employee' ? options : landingTable(options, subject);
+      return reach(signal, (open) => describeColumns(open, { table, columns }, options));
+    },
     probe: async (signal) => {
       try {
         await reach(signal, (open) => probeEmployees(open, options));
@@ -78,6 +83,16 @@ function employeesOf(options: SqlOptions, reach: Reach): Employees {
       await updateEmployee({ database, options }, id, fields, write);
     },
   };
+}
+
+/** Without the columns that are no field: key, number and reference of an employee, and those of a landing row. */
+async function describeColumns(
+  database: SqlDatabase,
+  { table, columns }: LandingTable,
+  { idColumn, numberColumn, referenceColumn }: SqlOptions,
+): Promise<DescribedField[]> {
+  const ours = new Set([idColumn, numberColumn, referenceColumn, ...Object.values(landingKeys)]);
+  return (await describeTable(database, table, columns)).filter(({ isField, label }) => isField || !ours.has(label));
 }
 
 function landingOf(options: SqlOptions, reach: Reach): Landing {

@@ -16,6 +16,9 @@ import { freshStore } from '../../store/stores.ts';
 
 const POLICIES = { enrolAt: ['HIRED'], createAt: ['HIRED'], onboarding: 'skip', cancel: { grace: 1000 } };
 
+const TENANT = { tenant: 'acme', partner: {}, writeBack: { values: [] } };
+const WITHOUT_FIELDS = { mapping: { fields: [], files: {} }, landings: {} };
+
 interface Stages {
   enrolAt: string[];
   createAt: string[];
@@ -30,7 +33,8 @@ export async function openTenant(hired = 3, { jobs = 1, ...stages }: Partial<Sta
   let partner: PartnerClient = sandbox.partner;
   const connection = () =>
     ({
-      tenant: { tenant: 'acme', partner: {}, policies: { ...POLICIES, ...stages } },
+      ...WITHOUT_FIELDS,
+      tenant: { ...TENANT, policies: { ...POLICIES, ...stages } },
       partner,
       hris: { capabilities: { storesReference: false, readLagMs: 0 } },
       overrides: defaultOverrides,

@@ -1,0 +1,122 @@
+import type { Command } from 'commander';
+import type { Discovered } from '../operator/discover.ts';
+import { example, placesOf } from './options.ts';
+import { printJson } from './print-json.ts';
+import { renderTable } from './table.ts';
+import { asOption, byOf } from './tenant/by.ts';
+import { withOwnTenant } from './with-own-tenant.ts';
+import { withStore } from './with-store.ts';
+
+export function addDiscover(program: Command): void {
+  const command = program
+    .command('discover')
+    .description(
+      'Show what both sides of a tenant have that its files may name: custom fields with their options, stages, ' +
+        'onboarding flows, users, fields of the HR system.',
+    )
+    .argument('<tenant>', 'tenant to look at')
+    .option('--acknowledge', 'take the custom fields as they are now: ends alarms about what was changed of them')
+    .option('--json', 'print JSON');
+  asOption(command)
+    .addHelpText('after', example('hirebridge discover acme', 'hirebridge discover acme --acknowledge'))
+    .action(runDiscover);
+}
+
+interface Options {
+  acknowledge?: boolean;
+  as?: string;
+  json?: boolean;
+}
+
+async function runDiscover(tenantId: string, options: Options, command: Command): Promise<void> {
+  if (options.acknowledge === true) await acknowledge(tenantId, options, command);
+  const [{ discover }, { openPartner }] = await Promise.all([
+    import('../operator/discover.ts'),
+    import('../operator/open-partner.ts'),
+  ]);
+  await withOwnTenant(placesOf(command), tenantId, async (tenant, store) => {
+    const partner = openPartner(tenant);
+    try {
+      const found = await discover(tenant, partner, store);
+      if (options.json === true) printJson(found);
+      else process.stdout.write(renderDiscovered(found));
+    } finally {
+      await partner.close();
+    }
+  });
+}
+
+async function acknowledge(tenantId: string, options: Options, command: Command): Promise<void> {
+  const { acknowledgeFields } = await import('../store/fields.ts');
+  const act = { tenantId, by: byOf(options) };
+  await withStore(placesOf(command), (store) => acknowledgeFields(store, act), { mustExist: true });
+}
+
+function renderDiscovered(found: Discovered): string {
+  const { changes, stages, flows, users } = found;
+  const parts = [
+    renderCustomFields(found.customFields),
+    section(
+      'Changes seen',
+      ['when', 'custom field', 'before', 'after'],
+      changes.map(({ at, fieldId, before, after }) => [
+        new Date(at).toISOString(),
+        fieldId,
+        shown(before),
+        shown(after),
+      ]),
+    ),
+    section(
+      'Stages',
+      ['pipeline', 'stage', 'type', 'stage id'],
+      stages.map(({ pipeline, stage, type, stageId }) => [pipeline, stage, type, stageId]),
+    ),
+    section(
+      'Onboarding flows',
+      ['name', 'status', 'flow id'],
+      flows.map(({ name, status, flowId }) => [name, status, flowId]),
+    ),
+    section(
+      'Users',
+      ['e-mail', 'status', 'role', 'user id'],
+      users.map(({ email, status, role, userId }) => [email, status, role, userId]),
+    ),
+    renderHrisFields(found.hrisFields),
+    found.troubles.map(({ message, reason }) => `${message} [${reason}]\n`).join(''),
+  ];
+  return parts.filter((part) => part !== '').join('\n');
+}
+
+function renderCustomFields(fields: Discovered['customFields']): string {
+  const rows = fields.map(({ entity, label, type, section: at, options, id }) => [
+    entity,
+    label,
+    type,
+    at ?? '',
+    (options ?? []).join(', '),
+    id,
+  ]);
+  return section('Custom fields', ['entity', 'label', 'type', 'section', 'options', 'id'], rows);
+}
+
+function renderHrisFields(fields: Discovered['hrisFields']): string {
+  const rows = fields.map(({ id, label, type, maxLength, required, options }) => [
+    id,
+    label,
+    type,
+    maxLength ?? '',
+    required === true ? 'yes' : '',
+    (options ?? []).join(', '),
+  ]);
+  return section('Fields of the HR system', ['field', 'name there', 'type', 'length', 'required', 'values'], rows);
+}
+
+function shown(field: Discovered['customFields'][number] | undefined): string {
+  if (field === undefined) return '-';
+  const { label, type, options } = field;
+  return `${label} (${type}${options?.length ? `: ${options.join(', ')}` : ''})`;
+}
+
+function section(title: string, head: readonly string[], rows: ReadonlyArray<ReadonlyArray<string | number>>): string {
+  return rows.length === 0 ? '' : `${title}\n${renderTable(head, rows)}\n`;
+}

@@ -1,0 +1,116 @@
+import { sql } from 'kysely';
+import type { DescribedField, FieldDef } from '../port.ts';
+import type { SqlDatabase } from './database.ts';
+import type { Column } from './field-options.ts';
+import { readChecks } from './read-checks.ts';
+
+/** What the database says of one column. */
+interface RawColumn {
+  name: string;
+  /** The declared type, with its length or digits where it has them: `varchar(40)`, `numeric(8,2)`. */
+  declared: string;
+  /** Postgres: the type's category, `N` for numbers; none in SQLite. */
+  category?: string;
+  notNull: boolean;
+  /** Has a default, or the database makes the value. */
+  filled: boolean;
+  /** Values of an enum type. */
+  values?: string[] | null;
+}
+
+/**
+ * The columns of a table as the database has them, under the keys of the fields they hold; a column that is no field
+ * goes by its own name. Nothing where the table shows no columns to this user.
+ */
+export async function describeTable(
+  database: SqlDatabase,
+  table: string,
+  columns: Readonly<Record<string, Column>>,
+): Promise<DescribedField[]> {
+  const read = database.dialect === 'postgres' ? readPostgres : readSqlite;
+  const { raw, checks, hasTrigger } = await read(database, table);
+  const keys = new Map(Object.entries(columns).map(([key, { column }]) => [column, key]));
+  return raw.map((one) => {
+    const { options, maxLength } = readChecks(checks, one.name);
+    const field = keys.get(one.name);
+    return {
+      key: field ?? one.name,
+      label: one.name,
+      isField: field !== undefined,
+      // A trigger may fill what no default does.
+      required: one.notNull && !one.filled && !hasTrigger,
+      ...typeOf(one),
+      ...(maxLength === undefined ? {} : { maxLength }),
+      ...withOptions(one.values ?? options),
+    };
+  });
+}
+
+function withOptions(options: string[] | undefined): Pick<DescribedField, 'options'> {
+  return options === undefined ? {} : { options };
+}
+
+interface RawTable {
+  raw: RawColumn[];
+  /** Check constraints as SQL text. */
+  checks: string[];
+  hasTrigger: boolean;
+}
+
+async function readPostgres({ kysely }: SqlDatabase, table: string): Promise<RawTable> {
+  const quoted = table
+    .split('.')
+    .map((part) => `"${part}"`)
+    .join('.');
+  const columns = await sql<RawColumn>`
+    select a.attname as name, format_type(a.atttypid, a.atttypmod) as declared, t.typcategory::text as category,
+      a.attnotnull as "notNull", (a.atthasdef or a.attidentity <> '' or a.attgenerated <> '') as filled,
+      (select array_agg(e.enumlabel::text order by e.enumsortorder) from pg_enum e where e.enumtypid = t.oid) as values
+    from pg_attribute a join pg_type t on t.oid = a.atttypid
+    where a.attrelid = to_regclass(${quoted}) and a.attnum > 0 and not a.attisdropped
+    order by a.attnum`.execute(kysely);
+  const constraints = await sql<{ text: string }>`
+    select pg_get_constraintdef(oid) as text from pg_constraint
+    where conrelid = to_regclass(${quoted}) and contype = 'c'`.execute(kysely);
+  // Bits of a trigger's type: 2 before, 4 on insert.
+  const triggers = await sql<{ one: number }>`
+    select 1 as one from pg_trigger
+    where tgrelid = to_regclass(${quoted}) and not tgisinternal and tgtype & 6 = 6 limit 1`.execute(kysely);
+  return { raw: columns.rows, checks: constraints.rows.map(({ text }) => text), hasTrigger: triggers.rows.length > 0 };
+}
+
+async function readSqlite({ kysely }: SqlDatabase, table: string): Promise<RawTable> {
+  const name = table.split('.').at(-1) ?? table;
+  const { rows } = await sql<{ name: string; type: string; notnull: number; dflt: string | null; hidden: number }>`
+    select name, type, "notnull", dflt_value as dflt, hidden from pragma_table_xinfo(${name})`.execute(kysely);
+  const made = await sql<{ sql: string | null }>`
+    select sql from sqlite_master where type = 'table' and name = ${name}`.execute(kysely);
+  const raw = rows.map(({ name: column, type, notnull, dflt, hidden }) => ({
+    name: column,
+    declared: type.toLowerCase(),
+    notNull: notnull === 1,
+    filled: dflt !== null || hidden !== 0,
+  }));
+  return { raw, checks: made.rows.flatMap(({ sql: text }) => text ?? []), hasTrigger: false };
+}
+
+type Typed = Pick<DescribedField, 'type' | 'maxLength' | 'decimals'>;
+
+const CATEGORIES: Record<string, FieldDef['type']> = { S: 'text', E: 'text', N: 'number', D: 'date', B: 'boolean' };
+
+/** By the words of a declared type, for SQLite; the first that fits counts. */
+const WORDS: readonly [RegExp, FieldDef['type']][] = [
+  [/char|text|clob/, 'text'],
+  [/bool/, 'boolean'],
+  [/int|real|floa|doub|num|dec/, 'number'],
+  [/date|time/, 'date'],
+];
+
+function typeOf({ declared, category }: RawColumn): Typed {
+  const type = category === undefined ? WORDS.find(([word]) => word.test(declared))?.[1] : CATEGORIES[category];
+  const [, first, second] = /\((\d+)(?:,(\d+))?\)/.exec(declared) ?? [];
+  if (type === 'text' && first !== undefined) return { type, maxLength: Number(first) };
+  if (type !== 'number') return { type: type ?? 'other' };
+  if (/int|serial/.test(declared)) return { type, decimals: 0 };
+  return first === undefined ? { type } : { type, decimals: Number(second ?? 0) };
+}

@@ -1,0 +1,41 @@
+import type { Mapping } from './load-mapping.ts';
+
+/** A custom field of the partner that a mapping names. */
+export interface CustomFieldUse {
+  /** As it is written: `candidate.customFields[Start date]`, or a key of the tenant file. */
+  path: string;
+  entity: string;
+  /** Its label or id. */
+  wanted: string;
+  /** Somebody wrote it for this tenant; what stands in a default mapping alone need not exist. */
+  own: boolean;
+}
+
+/** Every custom field that the mappings read, once each. */
+export function customFieldsRead(mappings: readonly Mapping[]): CustomFieldUse[] {
+  const uses = new Map<string, CustomFieldUse>();
+  for (const { fields, files } of mappings)
+    for (const { from, when, at } of fields)
+      for (const path of [...from, ...when.map((one) => one.path)]) {
+        if (!('customField' in path)) continue;
+        const own = Object.hasOwn(files, at.file) || uses.get(path.text)?.own === true;
+        uses.set(path.text, { path: path.text, entity: path.source, wanted: path.customField, own });
+      }
+  return [...uses.values()];
+}
+
+/** Those that the tenant file writes back to; ids by the schema. */
+export function customFieldsWritten({
+  customField,
+  values,
+}: {
+  customField?: string | undefined;
+  values: ReadonlyArray<{ customFieldId: string }>;
+}): CustomFieldUse[] {
+  const named = customField === undefined ? [] : [{ path: 'writeBack.customField', wanted: customField }];
+  const mapped = values.map(({ customFieldId }) => ({
+    path: `writeBack.values[${customFieldId}]`,
+    wanted: customFieldId,
+  }));
+  return [...named, ...mapped].map((use) => ({ ...use, entity: 'candidate', own: true }));
+}

@@ -1,0 +1,59 @@
+import { decodeValue } from '../partner/custom-field-forms.ts';
+import type { FieldDefinition } from '../store/fields.ts';
+import type { MappingSources } from './read-source.ts';
+
+type Shown = Readonly<Record<string, { label?: unknown; value?: unknown }>>;
+
+/**
+ * The records with each custom field's value in the form of its type. A value whose definition is gone is left out: the
+ * hiring platform keeps such values, and nobody can correct them there.
+ */
+export function decodeCustomFields(sources: MappingSources, defined: readonly FieldDefinition[]): MappingSources {
+  return Object.fromEntries(
+    Object.entries(sources).map(([name, record]) => {
+      const shown = record?.['customFields'];
+      if (!isShown(shown)) return [name, record];
+      return [name, { ...record, customFields: decodeShown(shown, definedFor(name, defined)) }];
+    }),
+  );
+}
+
+/** Whether a record itself shows that these definitions still hold: every field it names, by id and label. */
+export function areShown(
+  sources: MappingSources,
+  defined: readonly FieldDefinition[],
+  wanted: readonly FieldDefinition[],
+): boolean {
+  const shown = Object.entries(sources).flatMap(([name, record]) => {
+    const fields = record?.['customFields'];
+    return isShown(fields) ? Object.entries(fields).map(([id, { label }]) => ({ name, id, label })) : [];
+  });
+  const isKnown = shown.every(({ name, id, label }) =>
+    definedFor(name, defined).some((one) => one.id === id && one.label === label),
+  );
+  return isKnown && wanted.every(({ id }) => shown.some((one) => one.id === id));
+}
+
+/** A job candidate shows the fields of its candidate (section 2.4). */
+function definedFor(record: string, defined: readonly FieldDefinition[]): FieldDefinition[] {
+  const entity = record === 'jobCandidate' ? 'candidate' : record;
+  return defined.filter((one) => one.entity === entity);
+}
+
+function decodeShown(shown: Shown, defined: readonly FieldDefinition[]): Shown {
+  const types = new Map(defined.map(({ id, type }) => [id, type]));
+  return Object.fromEntries(
+    Object.entries(shown).flatMap(([id, field]) => {
+      const type = types.get(id);
+      return type === undefined ? [] : [[id, { ...field, value: decodeValue(type, field.value) }]];
+    }),
+  );
+}
+
+function isShown(value: unknown): value is Shown {
+  return (
+    typeof value === 'object' &&
+    value !== null &&
+    Object.values(value).every((field) => typeof field === 'object' && field !== null)
+  );
+}

@@ -1,0 +1,15 @@
+import type { CustomField } from '../partner/contract/custom-fields.ts';
+import type { FieldDefinition } from '../store/fields.ts';
+
+/** A custom field of the partner as it is kept. */
+export function definitionOf(field: CustomField): FieldDefinition {
+  const { id, entityType, fieldLabel, fieldType, parentSection, options } = field;
+  return {
+    id,
+    entity: entityType,
+    label: fieldLabel,
+    type: fieldType,
+    section: parentSection ?? null,
+    options: options ?? null,
+  };
+}
