@@ -6,8 +6,8 @@ import type { ControlClient } from '../../src/sandbox/control/client.ts';
 import { openStore, type Store } from '../../src/store/open-store.ts';
 import { type Applicant, type Process, startWorld, until, type World } from '../harness/world.ts';
 import { TENANT } from '../harness/world-tenant.ts';
+import { buildStage, type Stage } from './build-stage.ts';
 import { NEIGHBOUR } from './neighbour.ts';
-import { buildScene, type Stage } from './scene.ts';
 import type { Scene } from './trouble-steps.ts';
 import type { Trouble } from './troubles.ts';
 
@@ -55,7 +55,7 @@ export async function measureCase(trouble: Trouble, options: CaseOptions): Promi
   const stop = new AbortController();
   const onboardings = [finishOnboardings(world.control, stop.signal)];
   const store = await openStore(world.storeUrl);
-  const stage = await buildScene(trouble, { world, store, scale: options.scale, postgres: options.postgres });
+  const stage = await buildStage(trouble, { world, store, scale: options.scale, postgres: options.postgres });
   try {
     if (trouble.early !== true) await stage.add();
     if (trouble.asksHris === true) onboardings.push(finishOnboardings(stage.scene().neighbour.control, stop.signal));
@@ -100,10 +100,12 @@ async function play(trouble: Trouble, options: CaseOptions, { world, store, idle
   const beside = await hireSteadily(world, store, people, options);
   const blocked = await look();
   const calls = (await countCalls(scene)) - before;
-  const rightAgain = await recover(trouble, scene, options.patienceMs);
+  // In the middle of the trouble, with whatever hangs there.
   const closing = performance.now();
   await stage.worker().stop();
-  return { alone, beside, blocked, calls, close: performance.now() - closing, rightAgain };
+  const close = performance.now() - closing;
+  await stage.start();
+  return { alone, beside, blocked, calls, close, rightAgain: await recover(trouble, scene, options.patienceMs) };
 }
 
 async function countCalls({ neighbour }: Scene): Promise<number> {

@@ -28,7 +28,7 @@ export interface StageOptions {
   postgres: () => Promise<string>;
 }
 
-export async function buildScene(trouble: Trouble, options: StageOptions): Promise<Stage> {
+export async function buildStage(trouble: Trouble, options: StageOptions): Promise<Stage> {
   const { world, store, scale } = options;
   const notified = await startAddress();
   const hris = trouble.asksHris === true ? await startNeighbourHris(await options.postgres()) : undefined;
