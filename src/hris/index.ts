@@ -2,5 +2,6 @@
  * Every HRIS adapter, one line each. Its name here is the `hris.kind` of tenant files and the folder of its default
  * mappings.
  */
+export { bamboohr } from './bamboohr/bamboohr.ts';
 export { sql } from './sql/sql.ts';
 export { tryton } from './tryton/tryton.ts';

@@ -16,6 +16,8 @@ export interface HrisProfile {
   number: RegExp;
   /** Hostile texts that it refuses in a name, instead of keeping them as they are. */
   refuses: readonly string[];
+  /** Whether it is known that nobody has an e-mail with letters beyond ASCII: whose case not every database folds. */
+  foldsEveryLetter: boolean;
   /** Whether people are found by name and birth date. */
   findsPersons: boolean;
 }
@@ -54,6 +56,7 @@ export const sqlProfile: HrisProfile = {
   missing: { startDate: null },
   number: /^0\d{5}$/,
   refuses: [],
+  foldsEveryLetter: false,
   findsPersons: true,
 };
 

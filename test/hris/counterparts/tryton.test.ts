@@ -20,6 +20,7 @@ const profile: HrisProfile = {
   missing: { name: null },
   number: /^\d+$/,
   refuses: ['line breaks'],
+  foldsEveryLetter: false,
   findsPersons: false,
 };
 const { employee } = profile;

@@ -1,0 +1,65 @@
+import { ConnectorError, isConnectorError } from '../../errors.ts';
+import type { EmployeeFields } from '../../hire/employee.ts';
+import type { HttpAnswer } from '../../http/message.ts';
+import { type HttpPool, openPool } from '../../http/pool.ts';
+import { callHris, type HrisRequest, type Refusal, readJson } from '../http-call.ts';
+import type { BambooOptions } from './options.ts';
+
+export interface BambooApi {
+  /** One call. Its answer is JSON where `json` is asked for. */
+  send(call: BambooCall): Promise<HttpAnswer>;
+  json(call: BambooCall): Promise<unknown>;
+  close(): Promise<void>;
+}
+
+export interface BambooCall extends Pick<HrisRequest, 'what' | 'method' | 'path' | 'signal' | 'beforeSend'> {
+  body?: unknown;
+  idempotent?: boolean;
+  /** Values sent: what BambooHR says about them is shown without them. */
+  sent?: EmployeeFields;
+}
+
+/** Basic authentication: the key is the user, and any text the password. */
+export function openApi({ url, apiKey, allowPrivateAddress }: BambooOptions): BambooApi {
+  const pool = openPool(url, { allowPrivate: allowPrivateAddress, connections: 4 });
+  const authorization = `Basic ${Buffer.from(`${apiKey}:x`).toString('base64')}`;
+  const send = (call: BambooCall) => request(pool, authorization, call);
+  return {
+    send,
+    async json(call) {
+      return readJson(await send(call), { what: call.what, idempotent: call.idempotent ?? call.method === 'GET' });
+    },
+    close: () => pool.close(),
+  };
+}
+
+async function request(pool: HttpPool, authorization: string, call: BambooCall): Promise<HttpAnswer> {
+  const { body, sent = {}, ...rest } = call;
+  // Without Accept some answers are XML.
+  const headers = { accept: 'application/json', authorization };
+  const json = body === undefined ? {} : { body: JSON.stringify(body) };
+  const typed = body === undefined ? headers : { ...headers, 'content-type': 'application/json' };
+  try {
+    return await callHris(pool, { ...rest, ...json, headers: typed }, (answer) => whatItSaid(answer, sent));
+  } catch (error) {
+    throw isConnectorError(error) ? asThrottled(error) : error;
+  }
+}
+
+/** Until 2026-09-16 a throttled call was answered 503 with Retry-After; some accounts may still do so. */
+function asThrottled(error: ConnectorError): ConnectorError {
+  if (error.status !== 503 || error.retryAfterMs === undefined) return error;
+  const { message, status, retryAfterMs, requestId } = error;
+  return new ConnectorError({ code: 'RATE_LIMITED', action: 'throttle', message, status, retryAfterMs, requestId });
+}
+
+/** The reason stands in a header, and the body is often empty. 409: a field's value was not accepted. */
+function whatItSaid({ status, headers }: HttpAnswer, sent: EmployeeFields): Refusal {
+  const text = headers['x-bamboohr-error-message'] ?? headers['x-bamboohr-message'] ?? '';
+  const values = Object.values(sent).filter((value): value is string => typeof value === 'string' && value !== '');
+  const said = values.reduce((words, value) => words.replaceAll(value, '…'), String(text)).slice(0, 300);
+  return {
+    ...(status === 409 || status === 400 ? { code: 'INVALID_VALUE' } : {}),
+    ...(said === '' ? {} : { said }),
+  };
+}

@@ -1,0 +1,129 @@
+import { z } from 'zod';
+import type { FindKey, Found } from '../../hire/employee.ts';
+import type { BambooApi } from './api.ts';
+import { type BambooOptions, readName } from './options.ts';
+
+export interface Bamboo {
+  api: BambooApi;
+  options: BambooOptions;
+}
+
+const Page = z.looseObject({
+  data: z.array(z.looseObject({ fields: z.record(z.string(), z.unknown()) })),
+  meta: z.looseObject({ totalPages: z.number() }).optional(),
+});
+
+type Row = Record<string, string>;
+
+interface Search {
+  /** Names of fields in the dataset. */
+  fields: readonly string[];
+  /** Undefined where the dataset cannot be filtered by it. */
+  filter: string | undefined;
+  fits: (row: Row) => boolean;
+}
+
+/** More employees than this are not read to prove that somebody is not there. */
+const MOST_PAGES = 20;
+const PAGE_SIZE = 1_000;
+const ID = 'employeeId';
+const NUMBER = 'employeeNumber';
+
+/**
+ * Looks in the dataset: by its filter first, and where that finds nobody, through all of it. Whether a filter folds
+ * case, or knows custom fields, is published nowhere, so an empty answer of a filter alone proves nothing.
+ */
+export async function findEmployee(bamboo: Bamboo, key: FindKey, signal: AbortSignal): Promise<Found> {
+  const search = searchFor(bamboo.options, key);
+  if (search === undefined) return { kind: 'none', trusted: false };
+  const hits = search.filter === undefined ? [] : (await readPage(bamboo, search, 1, signal)).rows.filter(search.fits);
+  const found =
+    hits.length > 0 ? { hits, complete: true } : await scan(bamboo, { ...search, filter: undefined }, signal);
+  const refs = found.hits.map(refOf);
+  const [first, ...others] = refs;
+  if (first === undefined) return { kind: 'none', trusted: found.complete };
+  return others.length === 0 ? { kind: 'one', ref: first, by: key.by } : { kind: 'many', refs, by: key.by };
+}
+
+async function scan(bamboo: Bamboo, search: Search, signal: AbortSignal): Promise<{ hits: Row[]; complete: boolean }> {
+  const hits: Row[] = [];
+  for (let number = 1; number <= MOST_PAGES; number += 1) {
+    const { rows, pages } = await readPage(bamboo, search, number, signal);
+    hits.push(...rows.filter(search.fits));
+    if (number >= pages) return { hits, complete: true };
+  }
+  return { hits, complete: false };
+}
+
+async function readPage({ api, options }: Bamboo, search: Search, page: number, signal: AbortSignal) {
+  const fields = [...new Set([ID, NUMBER, ...search.fields])];
+  const ordered = { orderBy: `${ID} asc`, page, pageSize: PAGE_SIZE };
+  const filter = search.filter === undefined ? {} : { filter: search.filter };
+  const answer = await api.json({
+    what: 'POST datasets/data',
+    method: 'POST',
+    path: `/api/v2/datasets/${encodeURIComponent(options.dataset)}/data`,
+    body: { fields, ...filter, ...ordered },
+    idempotent: true,
+    signal,
+  });
+  const { data, meta } = Page.parse(answer);
+  return { rows: data.map((one) => textRow(one.fields)), pages: meta?.totalPages ?? 1 };
+}
+
+/** Numbers come as numbers or as text. */
+function textRow(fields: Record<string, unknown>): Row {
+  const textOf = (value: unknown) => (typeof value === 'string' || typeof value === 'number' ? String(value) : '');
+  return Object.fromEntries(Object.entries(fields).map(([name, value]) => [name, textOf(value)]));
+}
+
+function refOf(row: Row): { id: string; number?: string } {
+  const number = row[NUMBER];
+  return { id: row[ID] ?? '', ...(number === undefined || number === '' ? {} : { number }) };
+}
+
+function searchFor(options: BambooOptions, key: FindKey): Search | undefined {
+  if (key.by === 'reference') return exact(options.referenceField, key.value);
+  if (key.by === 'number') return exact(NUMBER, key.value);
+  return key.by === 'email' ? byEmail(options, key.value) : byPerson(options, key);
+}
+
+function exact(field: string | undefined, value: string): Search | undefined {
+  if (field === undefined) return undefined;
+  return { fields: [field], filter: `${field} eq ${quoted(value)}`, fits: (row) => row[field] === value };
+}
+
+function byEmail({ fields }: BambooOptions, value: string): Search | undefined {
+  const named = ['email', 'workEmail'].flatMap((key) => fields[key]?.name ?? []);
+  const wanted = folded(value);
+  if (named.length === 0) return undefined;
+  return {
+    fields: named,
+    filter: named.map((name) => `${name} in (${quoted(value)},${quoted(wanted)})`).join(' or '),
+    fits: (row) => named.some((name) => folded(row[name]) === wanted),
+  };
+}
+
+/** Names are compared here, so that nobody's collation decides who is who. */
+function byPerson({ fields }: BambooOptions, key: Extract<FindKey, { by: 'person' }>): Search | undefined {
+  const { givenName, familyName, birthDate } = fields;
+  if (givenName === undefined || familyName === undefined || birthDate === undefined) return undefined;
+  const born = readName(birthDate);
+  return {
+    fields: [givenName.name, familyName.name, born],
+    filter: `${born} eq ${quoted(key.birthDate)}`,
+    fits: (row) =>
+      row[born] === key.birthDate &&
+      folded(row[givenName.name]) === folded(key.givenName) &&
+      folded(row[familyName.name]) === folded(key.familyName),
+  };
+}
+
+/** OData: a quote inside is doubled. */
+function quoted(value: string): string {
+  return `'${value.replaceAll("'", "''")}'`;
+}
+
+function folded(value: string | undefined): string {
+  return (value ?? '').normalize('NFC').trim().replaceAll(/\s+/g, ' ').toLowerCase();
+}

@@ -1,0 +1,73 @@
+import countries from 'i18n-iso-countries';
+import { ConnectorError } from '../../errors.ts';
+import type { EmployeeFields, FieldValue } from '../../hire/employee.ts';
+import { type BambooField, type BambooOptions, readName } from './options.ts';
+
+/** Fields as BambooHR writes them. Every field that does not fit is named at once, without its value. */
+export function toBamboo({ fields: known }: BambooOptions, fields: EmployeeFields): Record<string, unknown> {
+  const problems: Record<string, string> = {};
+  const written: Record<string, unknown> = {};
+  for (const [key, value] of Object.entries(fields)) {
+    const field = known[key];
+    const problem = problemOf(field, value);
+    if (field === undefined || problem !== undefined) problems[key] = problem ?? 'is no field of this HRIS';
+    else written[field.name] = toText(field, value);
+  }
+  if (Object.keys(problems).length > 0) throw refused('INVALID_VALUE', 'does not accept', problems);
+  return written;
+}
+
+/** A new employee must have every required field; an update must not empty one. */
+export function assertComplete({ fields: known }: BambooOptions, fields: EmployeeFields, isNew: boolean): void {
+  const missing = Object.entries(known).filter(
+    ([key, { required }]) => required && (key in fields ? isEmpty(fields[key]) : isNew),
+  );
+  if (missing.length === 0) return;
+  const details = Object.fromEntries(missing.map(([key]) => [key, 'must not be empty']));
+  throw refused('MISSING_FIELD', 'requires', details);
+}
+
+/** The fields of an answer, which names them as reading does; what it leaves out is empty or not ours to see. */
+export function fromBamboo({ fields: known }: BambooOptions, read: Record<string, unknown>): EmployeeFields {
+  return Object.fromEntries(Object.entries(known).map(([key, field]) => [key, fromText(field, read[readName(field)])]));
+}
+
+function problemOf(field: BambooField | undefined, value: FieldValue): string | undefined {
+  if (typeof value === 'string' && value.includes('\0')) return 'holds a zero character';
+  if (field?.type === 'date' && typeof value === 'string' && !/^\d{4}-\d{2}-\d{2}$/.test(value)) return 'is no date';
+  if (field?.type === 'country' && typeof value === 'string' && countryName(value) === undefined)
+    return 'is no ISO 3166-1 country';
+  return undefined;
+}
+
+function toText({ type }: BambooField, value: FieldValue): unknown {
+  if (isEmpty(value)) return '';
+  if (type === 'country') return countryName(String(value));
+  if (type === 'boolean') return value === true ? 'yes' : 'no';
+  return Array.isArray(value) ? value.join(',') : value;
+}
+
+function fromText({ type }: BambooField, value: unknown): FieldValue {
+  if (Array.isArray(value)) return value.map(String);
+  if (typeof value === 'boolean') return value;
+  const text = typeof value === 'string' || typeof value === 'number' ? String(value) : '';
+  // A date that is not set is all zeros.
+  if (text === '' || text === '0000-00-00') return null;
+  if (type === 'number') return Number(text);
+  if (type === 'boolean') return ['yes', 'true', '1'].includes(text);
+  if (type === 'list') return text.split(',');
+  return type === 'country' ? (countries.getAlpha2Code(text, 'en') ?? text) : text;
+}
+
+function countryName(code: string): string | undefined {
+  return countries.getName(code, 'en');
+}
+
+export function isEmpty(value: FieldValue | undefined): boolean {
+  return value === undefined || value === null || value === '';
+}
+
+function refused(code: string, verb: string, details: Record<string, string>): ConnectorError {
+  const message = `BambooHR ${verb}: ${Object.keys(details).join(', ')}.`;
+  return new ConnectorError({ code, action: 'reject', message, details });
+}

@@ -1,0 +1,120 @@
+import { afterAll, beforeAll, describe, expect, test } from 'vitest';
+import type { HrisConnection } from '../../../src/hris/port.ts';
+import { openHris } from '../../../src/hris/registry.ts';
+import { describeHris } from '../conformance.ts';
+import { describeHttpHris } from '../http-conformance.ts';
+import { created, type HrisProfile, refusal, signal, employee as sqlEmployee, write } from '../profile.ts';
+import { API_KEY, type BambooDouble, REFERENCE_FIELD, startBambooDouble } from './bamboohr-double.ts';
+import { hasDocument, startPrism } from './start-prism.ts';
+
+const profile: HrisProfile = {
+  employee: (tag, changes = {}) => ({ ...sqlEmployee(tag), country: 'AU', ...changes }),
+  nameField: 'familyName',
+  edit: { title: 'Chef' },
+  missing: { givenName: null },
+  number: /^1\d{3}$/,
+  refuses: [],
+  foldsEveryLetter: true,
+  findsPersons: true,
+};
+
+let double: BambooDouble;
+let prism: Awaited<ReturnType<typeof startPrism>>;
+beforeAll(async () => {
+  if (!(await hasDocument()))
+    throw new Error(
+      "The vendor's document is missing: set HIREBRIDGE_BAMBOOHR_OPENAPI to BambooHR's specs/public.yaml.",
+    );
+  double = await startBambooDouble();
+  prism = await startPrism(double.url);
+});
+afterAll(async () => {
+  await prism?.stop();
+  await double?.close();
+});
+
+function open(changes: Record<string, unknown> = {}): Promise<HrisConnection> {
+  const options = { url: prism.url, apiKey: API_KEY, referenceField: REFERENCE_FIELD, readLag: '0ms' };
+  return openHris('bamboohr', 'test-hr', { ...options, allowPrivateAddress: true, ...changes });
+}
+
+const count = async () => double.employees.size;
+
+describeHris('BambooHR', async () => {
+  const [adapter, second] = await Promise.all([open(), open()]);
+  const stop = async () => void (await Promise.all([adapter.close(), second.close()]));
+  return { profile, adapter, second, count, stop };
+});
+
+describeHttpHris('BambooHR', async () => ({
+  profile,
+  url: prism.url,
+  open,
+  isCreate: ({ method, path }) => method === 'POST' && path === '/api/v1/employees',
+  count,
+  stop: async () => undefined,
+}));
+
+describe('BambooHR', () => {
+  let adapter: HrisConnection;
+  beforeAll(async () => {
+    adapter = await open();
+  });
+  afterAll(() => adapter?.close());
+
+  test('both shapes of Location give the id', async () => {
+    const refs = [];
+    for (const n of [1, 2])
+      refs.push(created(await adapter.employees.create(profile.employee(`location-${n}`), `19:${n}`, write)));
+    expect(refs.map(({ id }) => double.employees.get(id)?.['homeEmail'])).toEqual([
+      'location-1@example.org',
+      'location-2@example.org',
+    ]);
+  });
+
+  test('a country goes over as its name, and comes back as its code', async () => {
+    const ref = created(await adapter.employees.create(profile.employee('country'), '19:3', write));
+    expect(double.employees.get(ref.id)).toMatchObject({ country: 'Australia' });
+    expect((await adapter.employees.read(ref.id, signal))?.fields['country']).toBe('AU');
+  });
+
+  test('a second create of one reference gives back the first employee', async () => {
+    const ref = created(await adapter.employees.create(profile.employee('once'), '19:4', write));
+    expect(await refusal(adapter.employees.create(profile.employee('once'), '19:4', write))).toMatchObject({
+      code: 'ALREADY_EXISTS',
+      action: 'ignore',
+      details: { ...ref },
+    });
+  });
+
+  test('what BambooHR says in a header is told, without the values', async () => {
+    const refused = await refusal(
+      adapter.employees.update('40500', { email: 'someone@example.org' }, write).then(() =>
+        open({ fields: { shirt: { name: 'shirtSize' } } }).then(async (other) => {
+          await other.employees.update('40500', { shirt: 'XL' }, write).finally(() => other.close());
+        }),
+      ),
+    );
+    expect(refused).toMatchObject({ code: 'INVALID_VALUE', action: 'reject' });
+    expect(refused.message).toContain('Invalid field: shirtSize');
+  });
+
+  test('a key that no longer works is trouble of the HR system', async () => {
+    const revoked = await open({ apiKey: 'revoked' });
+    expect(await revoked.probe(signal)).toMatchObject({
+      ok: false,
+      error: { code: 'HRIS_AUTH', action: 'reauthorize' },
+    });
+    await revoked.close();
+  });
+
+  test('a field that is not there is told by the probe', async () => {
+    const other = await open({ referenceField: 'customNowhere' });
+    const outcome = await other.probe(signal);
+    expect(outcome).toMatchObject({
+      ok: false,
+      error: { code: 'HRIS_MISCONFIGURED', details: { fields: ['customNowhere'] } },
+    });
+    await other.close();
+  });
+});
