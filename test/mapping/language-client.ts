@@ -1,7 +1,7 @@
 import { spawn } from 'node:child_process';
 import { once } from 'node:events';
-import { createRequire } from 'node:module';
 import path from 'node:path';
+import { fileURLToPath } from 'node:url';
 
 interface Message {
   id?: number;
@@ -20,7 +20,7 @@ export interface LanguageClient {
 
 /** The real yaml-language-server as an editor starts it, spoken to over its standard streams. */
 export function startLanguageServer(): LanguageClient {
-  const main = createRequire(import.meta.url).resolve('yaml-language-server');
+  const main = fileURLToPath(import.meta.resolve('yaml-language-server'));
   const bin = path.join(path.dirname(main), '../../bin/yaml-language-server');
   const server = spawn(process.execPath, [bin, '--stdio'], { stdio: ['pipe', 'pipe', 'inherit'] });
   const answers = new Map<number, (result: unknown) => void>();
