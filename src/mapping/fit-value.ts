@@ -22,6 +22,13 @@ export function fitValue(
       code: 'NOT_AN_OPTION',
       text: `${where} gives a value that "${def.key}" does not accept in the HR system. Add a lookup to the mapping.`,
     };
+  if (!items.every((one) => one.isWellFormed()))
+    return {
+      code: 'BROKEN_TEXT',
+      text:
+        `${where} holds half a character, as when a text was cut in the middle of an emoji; a database would change ` +
+        'it. Correct it in the hiring platform.',
+    };
   const { maxLength } = def;
   const longest = Math.max(0, ...items.map(lengthOf));
   if (maxLength !== undefined && longest > maxLength)
