@@ -21,12 +21,14 @@ export function addMapping(program: Command): void {
     .command('check')
     .description('Check every mapping file of a tenant at both ends; exit code 2 when one is rejected.')
     .argument('<tenant>', 'tenant whose mappings to check')
+    .option('--json', 'print JSON')
     .addHelpText('after', example('hirebridge mapping check acme'))
     .action(runCheck);
   mapping
     .command('test')
     .description('Run the cases kept beside a tenant’s mapping files (acme.cases.yaml); exit code 2 when one fails.')
     .argument('<tenant>', 'tenant whose mappings to test')
+    .option('--json', 'print JSON')
     .addHelpText('after', example('hirebridge mapping test acme'))
     .action(runTest);
   mapping
@@ -58,14 +60,20 @@ async function runShow(tenantId: string, wanted: string, options: { json?: boole
   process.stdout.write(`${renderTable(['field', 'rule', 'from'], rows)}\n\nversion ${view.version}\n`);
 }
 
-async function runCheck(tenantId: string, _options: object, command: Command): Promise<void> {
-  for (const { name, rules, version } of await readViews(tenantId, command))
-    process.stdout.write(`ok    ${name}: ${rules.length} fields, version ${version}\n`);
+async function runCheck(tenantId: string, options: { json?: boolean }, command: Command): Promise<void> {
+  const checked = (await readViews(tenantId, command)).map(({ name, rules, version }) => {
+    return { name, fields: rules.length, version };
+  });
+  if (options.json === true) return printJson(checked);
+  for (const { name, fields, version } of checked)
+    process.stdout.write(`ok    ${name}: ${fields} fields, version ${version}\n`);
 }
 
-async function runTest(tenantId: string, _options: object, command: Command): Promise<void> {
+async function runTest(tenantId: string, options: { json?: boolean }, command: Command): Promise<void> {
   const { testMappings } = await import('../operator/read-mappings.ts');
   const results = await testMappings(placesOf(command).tenantsDir, tenantId);
+  if (results.some(({ wrong }) => wrong.length > 0)) process.exitCode = EXIT.refused;
+  if (options.json === true) return printJson(results);
   for (const { at, name, wrong } of results) {
     const state = wrong.length === 0 ? styleText('green', 'ok  ') : styleText('red', 'fail');
     const reasons = wrong.map((text) => `\n      ${text}`).join('');
@@ -73,7 +81,6 @@ async function runTest(tenantId: string, _options: object, command: Command): Pr
   }
   if (results.length === 0)
     process.stdout.write('There are no cases. Keep some beside the mapping: docs/mapping.md says how.\n');
-  if (results.some(({ wrong }) => wrong.length > 0)) process.exitCode = EXIT.refused;
 }
 
 async function runSchema(): Promise<void> {

@@ -49,6 +49,10 @@ test('mapping test runs the cases beside the file, and names what differs', asyn
   const { code, stdout } = await mapping('test');
   expect(code).toBe(2);
   expect(stdout).toContain('department is "COOKS", expected "KIT"');
+  // Nobody who reads a pipe sees colours.
+  expect(stdout).not.toContain('\u001b');
+  const [result] = JSON.parse((await mapping('test', '--json')).stdout) as { name: string; wrong: string[] }[];
+  expect(result).toMatchObject({ name: 'a cook in Berlin', wrong: [expect.stringContaining('COOKS')] });
 });
 
 test('a case that names no field of the mapping is refused with its place', async () => {

@@ -9,7 +9,7 @@ import { evaluateMapping } from '../../src/mapping/evaluate.ts';
 import { loadMapping, type Mapping } from '../../src/mapping/load-mapping.ts';
 import { landings } from '../../src/streams/streams.ts';
 import { createDatabase } from '../harness/postgres.ts';
-import { created, signal, write } from '../hris/conformance.ts';
+import { created, signal, write } from '../hris/profile.ts';
 
 const databases = {
   async SQLite() {
