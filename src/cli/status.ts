@@ -4,6 +4,7 @@ import type { StreamStatus } from '../operator/read-streams.ts';
 import type { Store } from '../store/open-store.ts';
 import { age } from './ages.ts';
 import { example, placesOf } from './options.ts';
+import { troubleLines } from './status/trouble-lines.ts';
 import { renderTable } from './table.ts';
 import { withStore } from './with-store.ts';
 
@@ -31,41 +32,39 @@ async function runStatus(options: { json?: boolean }, command: Command): Promise
   process.stdout.write(options.json === true ? `${JSON.stringify(status, null, 2)}\n` : renderStatus(status));
 }
 
+/** What needs a person comes first; a fleet's tables show those in need, and name how many are left out. */
 function renderStatus(status: Status): string {
-  const tenants = renderTable(
+  const inNeed = new Set(status.holds.map(({ tenantId }) => tenantId));
+  const rank = ({ tenantId, state, alarms }: TenantStatus): number =>
+    state === 'paused' || alarms.length > 0 ? 0 : inNeed.has(tenantId) ? 1 : 2;
+  const tenants = status.tenants.toSorted((a, b) => rank(a) - rank(b));
+  const table = renderSome(
     ['tenant', 'state', 'baseline', 'last reconcile', 'hires', 'inbox'],
-    status.tenants.map(tenantRow),
+    tenants.map(tenantRow),
+    'hirebridge status --json',
   );
-  const freezes = status.freezes.map(freezeLine);
-  const pauses = status.tenants.flatMap(({ tenantId, paused }) =>
-    paused ? [`${tenantId} is paused: ${paused.message} [${paused.code}]`] : [],
-  );
-  const alarms = status.tenants.flatMap(({ tenantId, alarms: own }) =>
-    own.map(
-      ({ subject, reason, message, ageMs }) =>
-        `alarm: ${tenantId} ${subject}, for ${age(ageMs)}: ${message} [${reason}]`,
-    ),
-  );
-  const warnings = status.tenants.flatMap(({ webhookWarning }) =>
-    webhookWarning === undefined ? [] : [`warning: ${webhookWarning}`],
-  );
-  const holds = status.holds.map((hold) => [
+  return `${[...troubleLines(status), holdsPart(status), table, ...streamsPart(tenants)].join('\n\n')}\n`;
+}
+
+function holdsPart({ holds }: Status): string {
+  if (holds.length === 0) return 'No holds.';
+  const rows = holds.map((hold) => [
     hold.holdId,
     hold.tenantId,
     hold.jobCandidateId ?? '(tenant)',
     age(hold.ageMs),
     `${hold.code}: ${hold.message}`,
   ]);
-  const table = renderTable(['hold', 'tenant', 'job candidate', 'age', 'reason'], holds);
-  const heldPart = holds.length === 0 ? 'No holds.' : `${table}\n\nHow to answer one: hirebridge hold show ID`;
-  const troubles = [...freezes, ...pauses, ...alarms, ...warnings];
-  return `${[tenants, ...troubles, ...streamsPart(status.tenants), heldPart].join('\n\n')}\n`;
+  const table = renderSome(['hold', 'tenant', 'job candidate', 'age', 'reason'], rows, 'hirebridge hold list');
+  return `${table}\n\nHow to answer one: hirebridge hold show ID`;
 }
 
-function freezeLine({ tenantId, ageMs, by }: Status['freezes'][number]): string {
-  const whose = tenantId ?? 'Every tenant';
-  const thaw = `hirebridge thaw ${tenantId ?? '--all'}`;
-  return `${whose} is frozen by ${by}, for ${age(ageMs)}: nothing is written. To let it go on: ${thaw}`;
+/** Rows that are shown: a thousand help nobody, and take longer to lay out than to read from the store. */
+const MOST_ROWS = 50;
+
+function renderSome(head: readonly string[], rows: readonly (readonly string[])[], all: string): string {
+  const table = renderTable(head, rows.slice(0, MOST_ROWS));
+  return rows.length <= MOST_ROWS ? table : `${table}\n... and ${rows.length - MOST_ROWS} more: ${all}`;
 }
 
 function streamsPart(tenants: readonly TenantStatus[]): string[] {
@@ -80,7 +79,8 @@ function streamsPart(tenants: readonly TenantStatus[]): string[] {
       why ? [`${tenantId} ${stream} was refused: ${why.message} [${why.code}]`] : [],
     ),
   );
-  return [`${renderTable(['tenant', 'stream', 'last run', 'when', 'records', 'left out'], rows)}${advice}`, ...refused];
+  const head = ['tenant', 'stream', 'last run', 'when', 'records', 'left out'];
+  return [`${renderSome(head, rows, 'hirebridge status --json')}${advice}`, ...refused];
 }
 
 function streamRow(tenantId: string, { stream, state, ageMs, counts, total, quarantined }: StreamStatus): string[] {

@@ -67,6 +67,8 @@ export async function readStatus(store: Store, known: readonly KnownTenant[]): P
   const states = new Map(rows.map((row) => [row.tenant_id, row]));
   const hiresOf = Map.groupBy(hires, ({ tenantId }) => tenantId);
   const deliveriesOf = Map.groupBy(deliveries, ({ tenantId }) => tenantId);
+  const alarmsOf = Map.groupBy(alarms, (alarm) => alarm.tenant_id);
+  const webhooksOf = new Map(known.map((tenant) => [tenant.tenantId, tenant.webhooks]));
   const ids = [...new Set([...known.map(({ tenantId }) => tenantId), ...states.keys()])].sort();
   const tenants = ids.map((tenantId) => ({
     tenantId,
@@ -74,8 +76,8 @@ export async function readStatus(store: Store, known: readonly KnownTenant[]): P
     hires: countsByState(hiresOf.get(tenantId) ?? []),
     inbox: inboxFacts(deliveriesOf.get(tenantId) ?? [], now),
     streams: streams.get(tenantId) ?? [],
-    alarms: alarms.filter((alarm) => alarm.tenant_id === tenantId).map((alarm) => alarmFacts(alarm, now)),
-    ...warningOf(known, tenantId, webhooks, now),
+    alarms: (alarmsOf.get(tenantId) ?? []).map((alarm) => alarmFacts(alarm, now)),
+    ...warningOf(webhooksOf.get(tenantId), tenantId, webhooks, now),
   }));
   return {
     installationId: store.installationId,
@@ -104,13 +106,12 @@ function alarmFacts(alarm: AlarmRow, now: number): TenantStatus['alarms'][number
 }
 
 function warningOf(
-  known: readonly KnownTenant[],
+  setting: KnownTenant['webhooks'] | undefined,
   tenantId: string,
   facts: ReadonlyMap<string, WebhookFacts>,
   now: number,
 ): { webhookWarning?: string } {
-  const tenant = known.find((one) => one.tenantId === tenantId);
-  if (tenant?.webhooks !== 'on') return {};
+  if (setting !== 'on') return {};
   const { state, message } = judgeWebhooks(tenantId, facts.get(tenantId), now);
   return state === 'ok' ? {} : { webhookWarning: message };
 }

@@ -18,7 +18,7 @@ export interface FleetOptions {
   every: string;
 }
 
-/** Writes the files of further tenants, each with an HR system of its own; one company stands for all of theirs. */
+/** Writes the files of further tenants, each with an HR system of its own; one sandbox answers for all of theirs. */
 export async function addFleet(
   world: World,
   { tenants, streaming, every }: FleetOptions,
@@ -29,7 +29,7 @@ export async function addFleet(
   const flags = { seed: 23, jobs: 2, candidates: 20, hired: 2, port: 0, 'control-port': 0, key: apiKey };
   const args = Object.entries(flags).flatMap(([name, value]) => [`--${name}`, `${value}`]);
   const sandbox = await startProcess(['sandbox', ...args], { LOG_FORMAT: 'json', LOG_LEVEL: 'error' }, out);
-  const { partner: partnerUrl = '', company = '' } = sandbox.facts;
+  const { partner: partnerUrl = '' } = sandbox.facts;
   const partner = createPartnerClient({ baseUrl: partnerUrl, apiKey, environment: 'sandbox', allowPrivate: true });
   const { items: flows } = await partner.readAll(contract.onboarding.listFlows);
   await partner.close();
@@ -42,7 +42,7 @@ export async function addFleet(
     const tenant = `fleet-${n}`;
     const hris = join(folder, `${tenant}.db`);
     await copyFile(empty, hris);
-    const facts = { tenant, partnerUrl, apiKey, webhookKey, company, flowId: flows[0]?.flowId ?? '', policies };
+    const facts = { tenant, partnerUrl, apiKey, webhookKey, company: `${n}`, flowId: flows[0]?.flowId ?? '', policies };
     await writeTenant(world.tenantsDir, { ...facts, hrisUrl: `sqlite:${hris}` });
     if (n <= streaming)
       await appendFile(join(world.tenantsDir, `${tenant}.yaml`), `streams:\n  jobs: { every: ${every} }\n`);

@@ -61,8 +61,7 @@ function renderPlan({ applications, same, absent, warnings }: PlannedApplication
   if (same.length > 0) lines.push(`unchanged: ${same.join(', ')}`);
   if (absent.length > 0)
     lines.push(`applied, and without a file here: ${absent.join(', ')} (to end one: hirebridge tenant remove ID)`);
-  lines.push(...warnings.map((text) => `Warning: ${text}`));
-  return `${lines.join('\n')}\n`;
+  return `${[...lines, ...warnings.map((text) => `Warning: ${text}`)].join('\n')}\n`;
 }
 
 const KINDS = { new: 'new', changed: 'changes', back: 'was removed and comes back' } as const;

@@ -3,7 +3,6 @@ import { connect } from 'node:net';
 import { join } from 'node:path';
 import { setTimeout as pause } from 'node:timers/promises';
 import { ConnectorError } from '../../errors.ts';
-import { temporalSettings } from '../../temporal/connection.ts';
 
 const ENDING_MS = 6_000;
 
@@ -45,6 +44,8 @@ function answers(address: string): Promise<boolean> {
 
 /** Points this process at the embedded server of `up`, unless environment or profile name another. */
 export async function useEmbeddedTemporal(dataDir: string): Promise<void> {
+  // Loaded here: Temporal's client takes longer than all that a command without Temporal does.
+  const { temporalSettings } = await import('../../temporal/connection.ts');
   if (temporalSettings().address !== undefined) return;
   const address = await readFile(fileOf(dataDir), 'utf8').catch(() => '');
   if (address !== '') process.env['TEMPORAL_ADDRESS'] = address.trim();
