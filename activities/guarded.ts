@@ -6,6 +6,7 @@ import { assertKnownCompany } from './assert-known-company.ts';
 import type { Connection } from './connections.ts';
 import type { ActivityDeps } from './deps.ts';
 import { hrisPaused, pauseHris } from './hris-side.ts';
+import { sayRestart } from './say-restart.ts';
 
 /**
  * Runs work of one tenant with its two ends open. A paused tenant's work waits; a key that no longer works pauses the
@@ -20,21 +21,21 @@ export async function guarded<T>(
   const state = await readTenantState(store, tenantId);
   if (state.state === 'removed') throw tenantRemoved(tenantId);
   if (state.state === 'paused') throw tenantPaused(tenantId, state.paused_code ?? 'unknown', limits.pausedMs);
-  let key = '';
+  let connection: Connection | undefined;
   try {
-    const connection = await deps.connections.of(tenantId);
-    key = connection.keyFingerprint;
+    connection = await deps.connections.of(tenantId);
     if (state.verified_key !== connection.keyFingerprint) await verifyKey(deps, connection);
     return await work(connection);
-  } catch (error) {
-    if (!isConnectorError(error) || error.action !== 'reauthorize') throw error;
+  } catch (thrown) {
+    if (!isConnectorError(thrown) || thrown.action !== 'reauthorize') throw thrown;
+    const error = connection === undefined ? thrown : sayRestart(thrown, connection.tenant);
     if (await deps.connections.reopenIfRotated(tenantId)) throw secretRotated(tenantId);
     // The partner's side works: its probe would resume the tenant at once, and the next hire pause it again.
     if (error.code.startsWith('HRIS_')) {
       await pauseHris(deps, tenantId, error);
       throw hrisPaused(tenantId, limits.pausedMs);
     }
-    await pause(deps, tenantId, error, { key, verified: state.verified_key });
+    await pause(deps, tenantId, error, { key: connection?.keyFingerprint ?? '', verified: state.verified_key });
     throw tenantPaused(tenantId, error.code, limits.pausedMs);
   }
 }

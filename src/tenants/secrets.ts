@@ -26,6 +26,11 @@ export function anchorSecret(ref: SecretRef, file: string): SecretRef {
   return ref.startsWith('file:') ? `file:${resolve(dirname(file), ref.slice('file:'.length))}` : ref;
 }
 
+/** What a refused secret's message adds: one behind `file:` is read again by itself, one behind `env:` is not. */
+export function restartNote(ref: SecretRef): string {
+  return ref.startsWith('env:') ? ` It is read from ${ref} when a process starts: a new one needs a restart.` : '';
+}
+
 /**
  * The secret behind a reference, without the line end a file has. A missing or empty one is a ConnectorError naming
  * the reference, never the value; it pauses its tenant until the secret is there.

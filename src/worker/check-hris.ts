@@ -1,5 +1,6 @@
 import type { ActivityDeps } from '../../activities/deps.ts';
 import { pauseHris, resumeHris } from '../../activities/hris-side.ts';
+import { sayRestart } from '../../activities/say-restart.ts';
 import { isConnectorError } from '../errors.ts';
 import type { Tenant } from '../tenants/schema.ts';
 import type { Chore } from './run-chores.ts';
@@ -28,7 +29,7 @@ export function createHrisCheck(deps: ActivityDeps): Chore {
     const inARow = nextInARow(before(tenant), trouble === undefined);
     rows.set(tenantId, { inARow, configHash });
     if (inARow === GOOD_IN_A_ROW) await resumeHris(deps, tenantId);
-    if (trouble !== undefined && inARow <= -BAD_IN_A_ROW) await pauseHris(deps, tenantId, trouble);
+    if (trouble !== undefined && inARow <= -BAD_IN_A_ROW) await pauseHris(deps, tenantId, sayRestart(trouble, tenant));
     if (trouble !== undefined) return 'failed';
     return inARow >= GOOD_IN_A_ROW ? 'done' : 'soon';
   };

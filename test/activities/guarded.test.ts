@@ -7,6 +7,8 @@ import { listHolds } from '../../src/store/holds.ts';
 import { openStore } from '../../src/store/open-store.ts';
 import { readTenantState, recordVerifiedKey } from '../../src/store/tenant-states.ts';
 
+const TENANT = { partner: { apiKey: 'env:ACME_KEY' }, hris: { options: {} } };
+
 async function openDeps(): Promise<ActivityDeps> {
   const store = await openStore('sqlite::memory:');
   onTestFinished(() => store.close());
@@ -15,7 +17,7 @@ async function openDeps(): Promise<ActivityDeps> {
   return {
     store,
     log: createRootLogger(undefined, 'silent'),
-    connections: { of: async () => ({ keyFingerprint: 'one' }), reopenIfRotated: async () => false },
+    connections: { of: async () => ({ tenant: TENANT, keyFingerprint: 'one' }), reopenIfRotated: async () => false },
     limits: { pausedMs: 15_000 },
     pausedHris: new Set(),
   } as unknown as ActivityDeps;
@@ -37,9 +39,11 @@ test('an HR system that refuses its password pauses its own side alone, with one
   expect(await guarded(deps, 'acme', async () => 'read')).toBe('read');
 });
 
-test('a partner that refuses its key pauses the tenant', async () => {
+test('a partner that refuses its key pauses the tenant; a key from the environment needs a restart', async () => {
   const deps = await openDeps();
   await expect(guarded(deps, 'acme', refusal('KEY_REVOKED'))).rejects.toMatchObject({ code: 'TENANT_PAUSED' });
   expect(await readTenantState(deps.store, 'acme')).toMatchObject({ state: 'paused', paused_code: 'KEY_REVOKED' });
+  const { paused_message: why } = await readTenantState(deps.store, 'acme');
+  expect(why).toContain('It is read from env:ACME_KEY when a process starts');
   expect(deps.pausedHris.size).toBe(0);
 });
