@@ -55,6 +55,9 @@ function fold(text: string): string {
 
 /** Enough to compare with a record at hand, and no name. */
 export function maskName({ name }: Pick<PersonName, 'name'>): string {
-  const words = name.split(/\s+/).filter((word) => word !== '');
-  return words.length === 0 ? '(no name)' : words.map((word) => `${[...word][0]}***`).join(' ');
+  const masked = name
+    .split(/\s+/)
+    .filter((word) => word !== '')
+    .map((word) => `${String.fromCodePoint(word.codePointAt(0) ?? 0)}***`);
+  return masked.length === 0 ? '(no name)' : masked.join(' ');
 }

@@ -1,5 +1,6 @@
 import { sql } from 'kysely';
 import { audit } from './audit.ts';
+import { nameCompany } from './name-company.ts';
 import type { Store } from './open-store.ts';
 import type { TenantRow } from './schema.ts';
 
@@ -84,17 +85,24 @@ export async function applyDefinitions(
   by: string,
 ): Promise<boolean> {
   return changeTenants(store, async (trx, version) => {
-    const rows = await trx.kysely.selectFrom('tenants').select(['tenant_id', 'version', 'state']).execute();
+    const rows = await trx.kysely.selectFrom('tenants').select(['tenant_id', 'version', 'state', 'receives']).execute();
     const known = new Map(rows.map((row) => [row.tenant_id, row]));
     const isStale = ({ tenantId, over }: Application) => numberOr(known.get(tenantId)?.version) !== over;
     if (applications.some(isStale)) return false;
     for (const application of applications) {
       const { tenantId, changes } = application;
+      const { company } = application.receives;
+      if (company !== undefined && namesNoCompany(known.get(tenantId))) await nameCompany(trx, tenantId, company);
       await writeDefinition(trx, application, { version, by, isBack: known.get(tenantId)?.state === 'removed' });
       await audit(trx, { by, tenantId, act: 'applied', details: changes.join('\n') });
     }
     return true;
   });
+}
+
+function namesNoCompany(row: Pick<TenantRow, 'receives'> | undefined): boolean {
+  const receives = row?.receives ?? null;
+  return receives !== null && (JSON.parse(receives) as Receives).company === undefined;
 }
 
 function numberOr(value: number | null | undefined): number | null {

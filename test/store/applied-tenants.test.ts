@@ -8,6 +8,8 @@ import {
 import { assertMayWrite } from '../../src/store/assert-may-write.ts';
 import { readAudit } from '../../src/store/audit.ts';
 import { freeze, listFreezes, thaw } from '../../src/store/freezes.ts';
+import { insertHires } from '../../src/store/hires.ts';
+import { linkEmployee, linksOfPerson, takeClaim } from '../../src/store/identity.ts';
 import { openStore } from '../../src/store/open-store.ts';
 import { pauseByPerson, recordEnd, removeTenant, resumeByPerson } from '../../src/store/tenant-acts.ts';
 import { pauseTenant, readTenantState, resumeTenant } from '../../src/store/tenant-states.ts';
@@ -53,6 +55,22 @@ describe.each(kinds)('applied tenants in %s', (kind) => {
     expect(await listAppliedTenants(store, since)).toEqual([]);
     await pauseByPerson(store, ada);
     expect(await listAppliedTenants(store, since)).toMatchObject([{ tenantId: 'acme', state: 'paused' }]);
+  });
+
+  test('keep whom they hired when they name their company for the first time', async () => {
+    const { store } = await freshStore(kind);
+    const { company: _, ...receives } = acme.receives;
+    await applyDefinitions(store, [{ ...acme, receives }], 'ada');
+    const ref = { tenantId: 'acme', jobCandidateId: '5012', period: 1 };
+    const unnamed = { connection: 'hr', partnerCompany: 'acme', candidateId: '88' };
+    await insertHires(store, [{ ...ref, state: 'open' }]);
+    await takeClaim(store, unnamed, ref);
+    await linkEmployee(store, unnamed, ref, { id: '7', number: null });
+    await applyDefinitions(store, [{ ...acme, over: 1 }], 'ada');
+    const named = { ...unnamed, partnerCompany: '17' };
+    expect(await linksOfPerson(store, named)).toMatchObject([{ employee_id: '7' }]);
+    expect(await takeClaim(store, named, ref)).toMatchObject({ mine: true });
+    expect(await linksOfPerson(store, unnamed)).toEqual([]);
   });
 
   test('paused by a person, are resumed by a person only', async () => {

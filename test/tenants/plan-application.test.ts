@@ -1,11 +1,14 @@
-import { mkdir, writeFile } from 'node:fs/promises';
+import { mkdir, mkdtemp, rm, writeFile } from 'node:fs/promises';
+import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { afterEach, beforeEach, describe, expect, test } from 'vitest';
+import { evaluateMapping } from '../../src/mapping/evaluate.ts';
 import { applyDefinitions, listAppliedTenants } from '../../src/store/applied-tenants.ts';
 import type { Store } from '../../src/store/open-store.ts';
 import { removeTenant } from '../../src/store/tenant-acts.ts';
 import { createKnownTenants } from '../../src/tenants/known-tenants.ts';
-import { loadTenants } from '../../src/tenants/load-tenants.ts';
+import { loadTenants, parseTenant } from '../../src/tenants/load-tenants.ts';
+import { loadStreamMapping, loadTenantMapping } from '../../src/tenants/open-hris.ts';
 import { planApplication } from '../../src/tenants/plan-application.ts';
 import { startWithFolder } from '../../src/tenants/start-with-folder.ts';
 import { freshStore, kinds } from '../store/stores.ts';
@@ -56,6 +59,35 @@ describe.each(kinds)('a folder against what is applied in %s', (kind) => {
     const known = createKnownTenants();
     await known.take(await listAppliedTenants(store));
     expect(known.get('acme')).toEqual(loaded);
+  });
+
+  test('is all that a mapping is made of: where no folder is, layers, tables and streams mean the same', async () => {
+    const { store } = await freshStore(kind);
+    const shared = await mkdtemp(join(tmpdir(), 'hirebridge-shared-'));
+    await writeFile(join(shared, 'group.yaml'), 'extends: root.yaml\nfields:\n  title: { constant: Staff }\n');
+    await writeFile(
+      join(shared, 'root.yaml'),
+      'fields:\n  department: { from: job.title, lookup: tables/departments.csv, default: OTHER }\n',
+    );
+    await mkdir(join(shared, 'tables'));
+    await writeFile(join(shared, 'tables', 'departments.csv'), 'title,department\nClerk,OFFICE\n');
+    await put('acme.yaml', `${ACME}mapping: map.yaml\nstreams: { jobs: { mapping: jobs.yaml } }\n`);
+    await put('map.yaml', `extends: ${join(shared, 'group.yaml')}\nfields:\n  startDate: { constant: 2027-01-11 }\n`);
+    await put('jobs.yaml', 'fields:\n  title: { from: job.title, transform: [upper] }\n');
+    const [loaded] = await loadTenants(dir);
+    await apply(store);
+    await Promise.all([shared, dir].map((folder) => rm(folder, { recursive: true })));
+    const [applied] = await listAppliedTenants(store);
+    if (applied === undefined) throw new Error('nothing was applied');
+    const tenant = await parseTenant(applied);
+    expect(tenant).toEqual(loaded);
+    const mapping = await loadTenantMapping(tenant);
+    const candidate = { firstName: 'A', lastName: 'B', email: 'a@b.example' };
+    const { fields, problems } = evaluateMapping(mapping, { candidate, job: { title: 'Clerk' } });
+    expect(problems).toEqual([]);
+    expect(fields).toMatchObject({ department: 'OFFICE', title: 'Staff', startDate: '2027-01-11' });
+    expect((await loadStreamMapping(tenant, 'jobs'))?.hash).toBeDefined();
+    await mkdir(dir);
   });
 
   test('shows each setting that is new, changed or gone, and nothing for one that is the same', async () => {
