@@ -1,28 +1,33 @@
-import { userInfo } from 'node:os';
 import { relative } from 'node:path';
 import type { Command } from 'commander';
-import type { Explained, ExplainedField } from '../operator/explain-record.ts';
+import type { Explained, ExplainedField, WrittenField } from '../operator/explained.ts';
+import type { OpenTenant } from '../operator/open-tenant.ts';
+import type { WriteView } from '../operator/read-audit.ts';
 import { example, placesOf } from './options.ts';
 import { printJson } from './print-json.ts';
+import { asOption, byOf } from './tenant/by.ts';
 import { withStore } from './with-store.ts';
 
 export function addExplain(program: Command): void {
-  program
+  const command = program
     .command('explain')
     .description(
-      'Explain every field of a hire: source value, rule with file and line, each step, what was planned and ' +
-        'written. Reads the partner; writes nothing there. Fields that the mapping calls sensitive are masked.',
+      'Explain every field of a hire, or of a record that a stream lands: source value, rule with file and line, ' +
+        'each step, what was planned and written, when and by whom, and what the HR system holds. Reads both sides; ' +
+        'writes nothing there. Fields that the mapping calls sensitive are masked.',
     )
-    .argument('<tenant>', 'tenant of the hire')
-    .argument('<jobCandidateId>', "the partner's id of the job candidate")
+    .argument('<tenant>', 'tenant of the record')
+    .argument('<record>', "the partner's id of the job candidate; with --stream of the job or candidate")
+    .option('--stream <stream>', 'a record of this stream (jobs, candidates), not a hire')
     .option('--reveal', 'show sensitive values too; who did is written down')
-    .option('--as <name>', 'who reveals; by default the user of this system')
-    .option('--json', 'print JSON')
-    .addHelpText('after', example('hirebridge explain acme 5012'))
+    .option('--json', 'print JSON');
+  asOption(command)
+    .addHelpText('after', example('hirebridge explain acme 5012', 'hirebridge explain acme 101 --stream jobs'))
     .action(runExplain);
 }
 
 interface ExplainOptions {
+  stream?: string;
   reveal?: boolean;
   as?: string;
   json?: boolean;
@@ -30,44 +35,51 @@ interface ExplainOptions {
 
 async function runExplain(tenantId: string, id: string, options: ExplainOptions, command: Command): Promise<void> {
   const places = placesOf(command);
-  const [{ explainRecord, maskSensitive }, { audit }, { assertKnownTenant }, { loadTenants }] = await Promise.all([
-    import('../operator/explain-record.ts'),
-    import('../store/audit.ts'),
-    import('../operator/assert-known-tenant.ts'),
-    import('../tenants/load-tenants.ts'),
-  ]);
-  const tenants = await loadTenants(places.tenantsDir, { secrets: 'skip' });
-  assertKnownTenant(tenants, tenantId);
-  const [tenant] = tenants.filter((one) => one.tenant === tenantId);
-  if (tenant === undefined) return;
+  const { withTenant } = await import('../operator/open-tenant.ts');
   const explained = await withStore(
     places,
-    async (store) => {
-      const whole = await explainRecord(store, tenant, id);
-      if (options.reveal !== true) return maskSensitive(whole);
-      const by = options.as ?? userInfo().username;
-      await audit(store, { by, tenantId, act: 'revealed', details: `job candidate ${id}` });
-      return whole;
-    },
+    (store) => withTenant({ store, places, tenantId }, (open) => explain(open, id, options)),
     { mustExist: true },
   );
   if (options.json === true) printJson(explained);
   else process.stdout.write(render(explained));
 }
 
-function render({ mapping, plan, employee, fields }: Explained): string {
-  const planned =
-    plan === undefined
-      ? 'nothing is planned yet'
-      : `planned ${plan.plannedAt} by mapping ${plan.mapping}, ${
-          plan.appliedAt === null ? 'not written yet' : `written ${plan.appliedAt}`
-        }`;
-  const who =
-    employee === null ? 'no employee yet' : `employee ${employee.id}, number ${employee.number ?? 'not given'}`;
-  return [`mapping ${mapping}; ${planned}; ${who}\n`, ...fields.map(renderField)].join('\n');
+async function explain(open: OpenTenant, id: string, options: ExplainOptions): Promise<Explained> {
+  const { stream, reveal = false } = options;
+  const [{ explainRecord }, { explainLanded }, { maskSensitive }, { audit }, { streamsToPlan }] = await Promise.all([
+    import('../operator/explain-record.ts'),
+    import('../operator/explain-landed.ts'),
+    import('../operator/explained.ts'),
+    import('../store/audit.ts'),
+    import('../operator/stream-pages.ts'),
+  ]);
+  const [landed] = stream === undefined ? [] : streamsToPlan(open.connection, stream);
+  const explained =
+    landed === undefined
+      ? await explainRecord(open, id, reveal)
+      : await explainLanded(open, { stream: landed, id }, reveal);
+  if (!reveal) return maskSensitive(explained);
+  const details = `${stream ?? 'job candidate'} ${id}`;
+  await audit(open.store, { by: byOf(options), tenantId: open.tenant.tenant, act: 'revealed', details });
+  return explained;
 }
 
-function renderField({ field, rule, file, line, steps, ...rest }: ExplainedField): string {
+function render({ mapping, plan, employee, fields, writes }: Explained): string {
+  const head = [`mapping ${mapping}`];
+  if (plan !== undefined) head.push(renderPlan(plan));
+  if (employee !== null) head.push(`employee ${employee.id}, number ${employee.number ?? 'not given'}`);
+  const story = writes.length === 0 ? 'nothing was written yet\n' : `written\n${writes.map(renderWrite).join('')}`;
+  return [`${head.join('; ')}\n`, ...fields.map(renderField), story].join('\n');
+}
+
+function renderPlan({ plannedAt, mapping, decision, appliedAt, purged }: NonNullable<Explained['plan']>): string {
+  const what = purged ? 'values purged' : `decision: ${decision ?? 'none'}`;
+  const state = appliedAt === null ? 'not written yet' : `written ${appliedAt}`;
+  return `planned ${plannedAt} by mapping ${mapping}, ${what}, ${state}`;
+}
+
+function renderField({ field, rule, file, line, steps, written, ...rest }: ExplainedField): string {
   const near = relative(process.cwd(), file);
   const result = rest.problem === undefined ? text(rest.value, 'left out') : `nothing: ${rest.problem}`;
   const lines = [
@@ -75,8 +87,23 @@ function renderField({ field, rule, file, line, steps, ...rest }: ExplainedField
     ...steps.map(({ step, value }) => [step, text(value, 'empty')]),
     ['gives', result],
     ...('planned' in rest ? [['planned', text(rest.planned, 'empty')]] : []),
+    ...(written === undefined ? [] : [['written', renderWritten(written)]]),
+    ...('held' in rest ? [['held there', text(rest.held, 'empty')]] : []),
   ];
   return `${field}\n${lines.map(([what = '', shown = '']) => `  ${what.padEnd(20)}  ${shown}\n`).join('')}`;
+}
+
+function renderWritten({ at, by, mapping, outcome, purgedAt, ...values }: WrittenField): string {
+  const old = 'old' in values ? ` (was ${text(values.old, 'empty')})` : '';
+  const value = purgedAt === null ? `${text(values.value, 'empty')}${old}` : `value purged ${purgedAt}`;
+  return `${value}, ${at} by ${by}, mapping ${mapping ?? 'none'}, ${outcome}`;
+}
+
+function renderWrite({ at, kind, target, foreignId, fields, outcome, verifiedAt, run, mapping }: WriteView): string {
+  const where = foreignId === null ? '' : ` ${foreignId}`;
+  const read = verifiedAt === null ? '' : `, read back ${verifiedAt}`;
+  const of = `run ${run.slice(0, 36)}, mapping ${mapping ?? 'none'}`;
+  return `  ${at}  ${kind} ${target}${where}: ${fields.join(', ')}; ${outcome}${read}; ${of}\n`;
 }
 
 function text(value: unknown, none: string): string {

@@ -3,6 +3,7 @@ import { styleText } from 'node:util';
 import { Argument, type Command } from 'commander';
 import type { MappingView } from '../operator/read-mappings.ts';
 import { EXIT } from './exit-codes.ts';
+import { addMappingDiff } from './mapping-diff.ts';
 import { example, placesOf } from './options.ts';
 import { printJson } from './print-json.ts';
 import { renderTable } from './table.ts';
@@ -36,6 +37,7 @@ export function addMapping(program: Command): void {
     .description('Print the JSON Schema of mapping files, for editors.')
     .addHelpText('after', example('hirebridge mapping schema > mapping.schema.json'))
     .action(runSchema);
+  addMappingDiff(mapping);
 }
 
 function subject(): Argument {

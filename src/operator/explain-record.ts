@@ -1,117 +1,88 @@
 import { fetchJobCandidates } from '../../activities/presence/fetch-job-candidates.ts';
-import type { CompiledField } from '../mapping/compile-rule.ts';
-import { evaluateField, type Step } from '../mapping/evaluate.ts';
+import type { EmployeeFields } from '../hire/employee.ts';
 import { shortVersion } from '../mapping/load-mapping.ts';
-import type { MappingSources } from '../mapping/read-source.ts';
-import { writeRule } from '../mapping/write-rule.ts';
 import { latestHire } from '../store/hires.ts';
-import type { Store } from '../store/open-store.ts';
 import { latestPlan } from '../store/plans.ts';
-import type { PlanRow } from '../store/schema.ts';
-import { loadTenantMapping } from '../tenants/open-hris.ts';
-import type { Tenant } from '../tenants/schema.ts';
+import type { HireRow, PlanRow } from '../store/schema.ts';
+import { type Explained, explainField, lastWritten } from './explained.ts';
 import { readHireSources, recordOf, unknownRecord } from './hire-sources.ts';
-import { openPartner } from './open-partner.ts';
+import { type OpenTenant, patiently } from './open-tenant.ts';
+import { readWrites } from './read-audit.ts';
 
-/** One field of the HR system: where its value comes from, what it is now, and what was planned and written. */
-export interface ExplainedField {
-  field: string;
-  rule: string;
-  file: string;
-  line: number;
-  sensitive: boolean;
-  /** What each step gave; personal data. */
-  steps: { step: string; value: unknown }[];
-  /** What the field would get now; absent where it is left out. */
-  value?: unknown;
-  /** Why it would get nothing. */
-  problem?: string;
-  /** What the last plan has for it. */
-  planned?: unknown;
-}
-
-export interface Explained {
-  mapping: string;
-  /** The last plan, where there is one. */
-  plan?: { id: string; mapping: string; plannedAt: string; appliedAt: string | null };
-  employee: { id: string; number: string | null } | null;
-  fields: ExplainedField[];
-}
+const READ_MS = 30_000;
 
 /**
- * Reads a job candidate as the partner has it now and evaluates the mapping step by step, beside what was planned.
- * Writes nothing. @throws ConnectorError RECORD_UNKNOWN
+ * The whole story of one hire: every field from the partner's record as it is now over rule and steps to plan, write
+ * and what the HR system holds. Writes nothing; `reveal` shows values that earlier writes mask.
+ * @throws ConnectorError RECORD_UNKNOWN
  */
-export async function explainRecord(store: Store, tenant: Tenant, jobCandidateId: string): Promise<Explained> {
-  const [mapping, row] = await Promise.all([
-    loadTenantMapping(tenant),
-    latestHire(store, tenant.tenant, jobCandidateId),
-  ]);
-  const sources = await readRecords(store, tenant, jobCandidateId);
+export async function explainRecord(
+  { store, tenant, connection }: OpenTenant,
+  jobCandidateId: string,
+  reveal: boolean,
+): Promise<Explained> {
+  const { mapping, partner } = connection;
+  const { tenant: tenantId } = tenant;
+  const row = await latestHire(store, tenantId, jobCandidateId);
+  const [fetched] = await patiently(() => fetchJobCandidates(connection, [jobCandidateId]));
+  if (fetched?.jobCandidate === undefined) throw unknownRecord(jobCandidateId, fetched?.unreadable);
+  const of = { tenantId, onboardingCandidateId: row?.onboarding_candidate_id ?? null };
+  const sources = await readHireSources(store, partner, of, fetched.jobCandidate);
   const plan = row === undefined ? undefined : await latestPlan(store, refOf(row));
-  const planned = plannedFields(plan);
+  const planned = recordOf(changeOf(plan)['fields']);
+  const writes = (await readWrites(store, { tenantId, recordId: jobCandidateId }, reveal)).filter(isOfHire);
+  const held = await readHeld(connection, row);
   return {
     mapping: shortVersion(mapping.hash),
     ...(plan === undefined ? {} : { plan: viewPlan(plan) }),
     employee: typeof row?.employee_id === 'string' ? { id: row.employee_id, number: row.employee_number } : null,
-    fields: mapping.fields.map((field) => ({
-      ...explainField(field, sources),
-      ...(Object.hasOwn(planned, field.target) ? { planned: planned[field.target] } : {}),
-    })),
+    fields: mapping.fields.map((field) => {
+      const written = lastWritten(writes, 'employee', field.target);
+      return {
+        ...explainField(field, sources),
+        ...(Object.hasOwn(planned, field.target) ? { planned: planned[field.target] } : {}),
+        ...(written === undefined ? {} : { written }),
+        ...(held === undefined ? {} : { held: held[field.target] ?? null }),
+      };
+    }),
+    writes,
   };
 }
 
-const MASK = '•••';
+const HIRE_TARGETS: ReadonlySet<string> = new Set(['employee', 'enrolment', 'external-status', 'custom-fields']);
 
-/** The same without the values of sensitive fields; which steps were taken stays. */
-export function maskSensitive({ fields, ...rest }: Explained): Explained {
-  const masked = (field: ExplainedField): ExplainedField => ({
-    ...field,
-    steps: field.steps.map(({ step, value }) => ({ step, value: value === undefined ? undefined : MASK })),
-    ...('value' in field ? { value: MASK } : {}),
-    ...('planned' in field ? { planned: MASK } : {}),
-  });
-  return { ...rest, fields: fields.map((field) => (field.sensitive ? masked(field) : field)) };
+/** A landed job or candidate may have the id of a job candidate. */
+function isOfHire({ target }: { target: string }): boolean {
+  return HIRE_TARGETS.has(target);
 }
 
-function refOf(row: { tenant_id: string; job_candidate_id: string; period: number }) {
+/** What the HR system holds of the employee; nothing where there is none, or where it cannot be asked. */
+async function readHeld(
+  { hris }: OpenTenant['connection'],
+  row: HireRow | undefined,
+): Promise<EmployeeFields | undefined> {
+  if (typeof row?.employee_id !== 'string') return undefined;
+  return (await hris.employees.read(row.employee_id, AbortSignal.timeout(READ_MS)))?.fields;
+}
+
+function refOf(row: HireRow) {
   return { tenantId: row.tenant_id, jobCandidateId: row.job_candidate_id, period: row.period };
-}
-
-function explainField(field: CompiledField, sources: MappingSources): ExplainedField {
-  const steps: Step[] = [];
-  const result = evaluateField(field, sources, steps);
-  const { file, line } = field.at;
-  const explained = { field: field.target, rule: writeRule(field.rule), file, line, sensitive: field.sensitive, steps };
-  if ('code' in result) return { ...explained, problem: `${result.text} [${result.code}]` };
-  return result.value === undefined ? explained : { ...explained, value: result.value };
-}
-
-async function readRecords(store: Store, tenant: Tenant, jobCandidateId: string): Promise<MappingSources> {
-  const partner = openPartner(tenant);
-  try {
-    const [fetched] = await fetchJobCandidates({ partner }, [jobCandidateId]);
-    const record = fetched?.jobCandidate;
-    if (record === undefined) throw unknownRecord(jobCandidateId, fetched?.unreadable);
-    const row = await latestHire(store, tenant.tenant, jobCandidateId);
-    const onboardingCandidateId = row?.onboarding_candidate_id ?? null;
-    return await readHireSources(store, partner, { tenantId: tenant.tenant, onboardingCandidateId }, record);
-  } finally {
-    await partner.close();
-  }
 }
 
 function viewPlan(plan: PlanRow): NonNullable<Explained['plan']> {
   const iso = (at: number): string => new Date(Number(at)).toISOString();
+  const { kind } = changeOf(plan);
   return {
     id: plan.plan_id,
     mapping: shortVersion(plan.mapping_hash),
+    ...(typeof kind === 'string' ? { decision: kind } : {}),
     plannedAt: iso(plan.planned_at),
     appliedAt: plan.applied_at === null ? null : iso(plan.applied_at),
+    purged: typeof kind !== 'string',
   };
 }
 
-/** A plan that names no fields links somebody who is there already. */
-function plannedFields(plan: PlanRow | undefined): Record<string, unknown> {
-  return plan === undefined ? {} : recordOf(recordOf(JSON.parse(plan.change))['fields']);
+/** A plan that names no fields links somebody who is there already; one that names nothing was purged. */
+function changeOf(plan: PlanRow | undefined): Record<string, unknown> {
+  return plan === undefined ? {} : recordOf(JSON.parse(plan.change));
 }

@@ -5,11 +5,14 @@ import { afterAll, beforeAll, expect, test } from 'vitest';
 import { syncPages } from '../../activities/streams/sync-pages.ts';
 import { openSqlDatabase } from '../../src/hris/sql/open-database.ts';
 import type { Applied } from '../../src/operator/applied.ts';
+import type { MappingDiff } from '../../src/operator/diff-mapping.ts';
+import type { Explained } from '../../src/operator/explained.ts';
 import { type OpenTenant, withTenant } from '../../src/operator/open-tenant.ts';
 import type { PlanView } from '../../src/operator/plan-view.ts';
 import type { WriteView } from '../../src/operator/read-audit.ts';
 import { contract } from '../../src/partner/contract/index.ts';
 import { openStore, type Store } from '../../src/store/open-store.ts';
+import { purgeWrites } from '../../src/store/retention.ts';
 import type { StreamName } from '../../src/streams/streams.ts';
 import { startWorld, type World } from '../harness/world.ts';
 import { countWrites } from '../stream/count-writes.ts';
@@ -170,4 +173,32 @@ test('the revert of a bad mapping brings back every value nobody changed since, 
   await useMapping('');
   const next = await json<PlanView[]>(['plan', 'acme', 'candidates']);
   expect(next.out[0]?.records.map(({ record }) => record).toSorted()).toEqual(byHand.toSorted());
+}, 120_000);
+
+test('a new mapping file is compared over all records before it is live, sensitive values masked', async () => {
+  const file = join(world.dir, 'new.yaml');
+  await writeFile(file, 'fields:\n  city: { constant: Ulm, sensitive: true }\n  country: null\n');
+  const rows = await countRows();
+  const { code, out } = await json<MappingDiff>(['mapping', 'diff', 'acme', file, '--stream', 'candidates']);
+  expect([code, out.compared, out.changed]).toEqual([2, PEOPLE, PEOPLE]);
+  const city = out.fields.find(({ field }) => field === 'city');
+  expect(city).toMatchObject({ count: PEOPLE, sensitive: true, samples: [{ new: '•••' }, {}, {}] });
+  expect(out.fields.find(({ field }) => field === 'country')?.samples[0]?.new).toBeNull();
+  expect(JSON.stringify(city)).not.toContain('Ulm');
+  expect(await countRows()).toBe(rows);
+}, 120_000);
+
+test('explain tells of a landed record who wrote which field, when, by which mapping, and what is held', async () => {
+  const id = [...(await candidates()).keys()][20] ?? '';
+  const { out } = await json<Explained>(['explain', 'acme', id, '--stream', 'candidates']);
+  const city = out.fields.find(({ field }) => field === 'city');
+  expect(city?.written).toMatchObject({ outcome: 'done', run: expect.any(String) as string });
+  expect(city?.held).toBe(city?.written?.value);
+  expect(out.writes.length).toBeGreaterThan(1);
+  await store.kysely.updateTable('foreign_writes').set({ sent_at: 1 }).where('record_id', '=', id).execute();
+  await purgeWrites(store, 'acme', 86_400_000);
+  const { stdout } = await world.cli(['explain', 'acme', id, '--stream', 'candidates']);
+  expect(stdout).toMatch(/written +value purged \d{4}-/);
+  const unknown = await world.cli(['explain', 'acme', '999999999', '--stream', 'jobs']);
+  expect([unknown.code, unknown.stderr]).toEqual([2, expect.stringContaining('the partner shows none')]);
 }, 120_000);
