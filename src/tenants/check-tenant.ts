@@ -77,7 +77,7 @@ export function missingSecrets(source: YamlFile, tenant: Tenant): Problem[] {
 export async function checkMapping(source: YamlFile, tenant: Tenant): Promise<Checked> {
   try {
     const mapping = await loadTenantMapping(tenant);
-    return { hash: mapping.hash, files: mapping.files, problems: unmappedValues(source, tenant, mapping) };
+    return { hash: mapping.hash, files: mapping.files, problems: checkWriteBack(source, tenant, mapping) };
   } catch (error) {
     return { hash: '', files: {}, problems: problemsOf(error, source, ['mapping']) };
   }
@@ -90,12 +90,29 @@ interface Checked {
   problems: Problem[];
 }
 
+function checkWriteBack(source: YamlFile, tenant: Tenant, mapping: Mapping): Problem[] {
+  return [...unmappedValues(source, tenant, mapping), ...writtenTwice(source, tenant, mapping)];
+}
+
 function unmappedValues(source: YamlFile, tenant: Tenant, mapping: Mapping): Problem[] {
   const mapped = mapping.fields.map((field) => field.target);
   return tenant.writeBack.values.flatMap(({ field }, index) => {
     if (mapped.includes(field)) return [];
     const path = ['writeBack', 'values', index, 'field'];
     return [problemAt(source, path, `"${field}" is not a mapped field. ${didYouMean(field, mapped)}`)];
+  });
+}
+
+/** One custom field would be written over by the other; a label is known only when the partner is asked. */
+function writtenTwice(source: YamlFile, { writeBack }: Tenant, { back }: Mapping): Problem[] {
+  const wanted: [Path, string | undefined][] = [
+    [['writeBack', 'customField'], writeBack.customField],
+    ...writeBack.values.map(({ customFieldId }, at): [Path, string] => [['writeBack', 'values', at], customFieldId]),
+  ];
+  return wanted.flatMap(([path, id]) => {
+    const rule = back.find(({ from: [to] }) => to !== undefined && 'customField' in to && to.customField === id);
+    if (rule === undefined) return [];
+    return [problemAt(source, path, `the mapping of "${rule.target}" writes ${id} as well. Keep one of the two.`)];
   });
 }
 

@@ -204,6 +204,17 @@ describe('a file is refused', () => {
     expect(await refused()).toEqual(['acme-mapping.yaml:2:18 "titel" is not a field of job. Did you mean "title"?']);
   });
 
+  test('when it writes back a custom field that its mapping writes too', async () => {
+    const values = 'writeBack:\n  customField: c2\n  values: [{ customFieldId: c1, field: title }]\n';
+    await put('acme.yaml', `${ACME}mapping: ./acme-mapping.yaml\n${values}`);
+    const rule = (id: string) => `{ from: "candidate.customFields[${id}]", direction: toPartner }`;
+    await put('acme-mapping.yaml', `fields:\n  location: ${rule('c1')}\n  city: ${rule('c2')}\n`);
+    expect(await refused()).toEqual([
+      'acme.yaml:18:16 the mapping of "city" writes c2 as well. Keep one of the two.',
+      'acme.yaml:19:12 the mapping of "location" writes c1 as well. Keep one of the two.',
+    ]);
+  });
+
   test('when its tenant name is taken', async () => {
     await put('acme.yaml', ACME);
     await put('copy.yaml', ACME);
