@@ -10,7 +10,8 @@ export function addCheck(program: Command): void {
   program
     .command('check')
     .description(
-      'Ask both sides of a tenant whether they work: key, company, onboarding flow, HR system, webhooks. ' +
+      'Ask both sides of a tenant whether they work and fit its files: key, company, onboarding flow, custom fields, ' +
+        'clock, HR system and its fields, rate limit, webhooks. ' +
         'Reads only; exit code 2 when something fails.',
     )
     .argument('<tenant>', 'tenant to check')
@@ -30,5 +31,5 @@ async function runCheck(tenantId: string, options: { json?: boolean }, command: 
 const COLOURS = { ok: 'green', warn: 'yellow', fail: 'red' } as const;
 
 function renderLine({ check, state, message }: CheckLine): string {
-  return `${styleText(COLOURS[state], state.padEnd(4))}  ${check.padEnd(10)}  ${message}\n`;
+  return `${styleText(COLOURS[state], state.padEnd(4))}  ${check.padEnd(13)}  ${message}\n`;
 }

@@ -1,6 +1,17 @@
 /** What one look of `check` found. */
 export interface CheckLine {
-  check: 'key' | 'company' | 'flow' | 'write-back' | 'hris' | 'webhooks' | 'state';
+  check:
+    | 'key'
+    | 'company'
+    | 'flow'
+    | 'write-back'
+    | 'custom-fields'
+    | 'clock'
+    | 'rate-limit'
+    | 'hris'
+    | 'hris-fields'
+    | 'webhooks'
+    | 'state';
   state: 'ok' | 'warn' | 'fail';
   /** What was found; for a warning or a failure also the next step. */
   message: string;

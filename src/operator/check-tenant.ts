@@ -1,5 +1,6 @@
 import { assertKnownCompany } from '../../activities/assert-known-company.ts';
 import { isConnectorError } from '../errors.ts';
+import type { HrisConnection } from '../hris/port.ts';
 import type { PartnerClient } from '../partner/client/create-partner-client.ts';
 import { fingerprintOf } from '../partner/client/key-format.ts';
 import { contract } from '../partner/contract/index.ts';
@@ -9,22 +10,26 @@ import { readWebhookFacts } from '../store/webhook-refusals.ts';
 import { loadTenantMapping, openTenantHris } from '../tenants/open-hris.ts';
 import type { Tenant } from '../tenants/schema.ts';
 import { resolveSecret } from '../tenants/secrets.ts';
+import { checkClock, watchClock } from './check-clock.ts';
+import { checkCustomFields, checkHrisFields } from './check-fields.ts';
 import type { CheckLine, Found } from './check-line.ts';
 import { checkWriteBack } from './check-write-back.ts';
 import { judgeWebhooks } from './judge-webhooks.ts';
 import { CALL_MS, openPartner } from './open-partner.ts';
+import { readRateLimit } from './read-rate-limit.ts';
 
 /** Asks both sides whether they are as the tenant file says; reads only. Without a store nothing was received yet. */
 export async function checkTenant(tenant: Tenant, store: Store | undefined): Promise<CheckLine[]> {
   const [partnerLines, hris, webhooks, state] = await Promise.all([
     checkPartner(tenant, store),
-    attempted(() => checkHris(tenant)),
+    checkHris(tenant),
     checkWebhooks(tenant, store),
     checkState(tenant, store),
   ]);
   return [
     ...partnerLines,
-    { check: 'hris', ...hris },
+    ...hris,
+    { check: 'rate-limit', ...(await checkRateLimit(tenant, store)) },
     { check: 'webhooks', ...webhooks },
     { check: 'state', ...state },
   ];
@@ -32,20 +37,20 @@ export async function checkTenant(tenant: Tenant, store: Store | undefined): Pro
 
 /** With a key that does not work nothing more can be asked. */
 async function checkPartner(tenant: Tenant, store: Store | undefined): Promise<CheckLine[]> {
+  const clock = watchClock();
   let partner: PartnerClient | undefined;
   try {
-    const client = openPartner(tenant);
+    const client = openPartner(tenant, clock.rateLimit);
     partner = client;
     const key = await attempted(() => checkKey(client));
     if (key.state === 'fail') return [{ check: 'key', ...key }];
-    const company = await attempted(() => checkCompany(tenant, client, store));
-    const flow = await attempted(() => checkFlow(tenant, client));
-    const writeBack = await attempted(() => checkWriteBack(tenant, client));
     return [
       { check: 'key', ...key },
-      { check: 'company', ...company },
-      { check: 'flow', ...flow },
-      { check: 'write-back', ...writeBack },
+      { check: 'company', ...(await attempted(() => checkCompany(tenant, client, store))) },
+      { check: 'flow', ...(await attempted(() => checkFlow(tenant, client))) },
+      { check: 'write-back', ...(await attempted(() => checkWriteBack(tenant, client))) },
+      { check: 'custom-fields', ...(await attempted(() => checkCustomFields(tenant, client, store))) },
+      { check: 'clock', ...(await attempted(() => checkClock(clock.skewMs(), store))) },
     ];
   } catch (error) {
     return [{ check: 'key', ...failed(error) }];
@@ -121,16 +126,41 @@ export function isActive(status: string | null | undefined): boolean {
   return status?.toLowerCase() === 'active';
 }
 
-async function checkHris(tenant: Tenant): Promise<Found> {
-  const { fields } = await loadTenantMapping(tenant);
-  const hris = await openTenantHris(tenant);
+/** Of an HR system that does not work, nothing more can be asked. */
+async function checkHris(tenant: Tenant): Promise<CheckLine[]> {
+  let hris: HrisConnection | undefined;
   try {
-    const result = await hris.probe(AbortSignal.timeout(CALL_MS));
-    if (!result.ok) return failed(result.error);
-    return { state: 'ok', message: `The HR system answers and has what the ${fields.length} mapped fields need.` };
+    const open = await openTenantHris(tenant);
+    hris = open;
+    const works = await attempted(() => checkProbe(tenant, open));
+    if (works.state === 'fail') return [{ check: 'hris', ...works }];
+    const fields = await attempted(() => checkHrisFields(tenant, open));
+    return [
+      { check: 'hris', ...works },
+      { check: 'hris-fields', ...fields },
+    ];
+  } catch (error) {
+    return [{ check: 'hris', ...failed(error) }];
   } finally {
-    await hris.close();
+    await hris?.close();
   }
+}
+
+async function checkProbe(tenant: Tenant, hris: HrisConnection): Promise<Found> {
+  const { fields } = await loadTenantMapping(tenant);
+  const result = await hris.probe(AbortSignal.timeout(CALL_MS));
+  if (!result.ok) return failed(result.error);
+  return { state: 'ok', message: `The HR system answers and has what the ${fields.length} mapped fields need.` };
+}
+
+async function checkRateLimit({ tenant }: Tenant, store: Store | undefined): Promise<Found> {
+  const seen = store === undefined ? undefined : await readRateLimit(store, tenant);
+  if (seen === undefined) return { state: 'ok', message: 'No call was counted yet.' };
+  const { state, rate, limit } = seen;
+  if (state === 'paused')
+    return { state: 'warn', message: 'The partner asked for a pause; calls go on by themselves after it.' };
+  const met = limit === undefined ? 'no limit was met yet' : `the limit is met at about ${limit.toFixed(1)} a second`;
+  return { state: 'ok', message: `${rate.toFixed(1)} calls a second are allowed now; ${met}.` };
 }
 
 async function checkWebhooks({ tenant, partner }: Tenant, store: Store | undefined): Promise<Found> {
