@@ -1,5 +1,8 @@
 import type { Command } from 'commander';
 import type { Discovered } from '../operator/discover.ts';
+import type { PartnerClient } from '../partner/client/create-partner-client.ts';
+import type { Store } from '../store/open-store.ts';
+import type { Tenant } from '../tenants/schema.ts';
 import { example, placesOf } from './options.ts';
 import { printJson } from './print-json.ts';
 import { renderTable } from './table.ts';
@@ -15,6 +18,7 @@ export function addDiscover(program: Command): void {
         'onboarding flows, users, fields of the HR system.',
     )
     .argument('<tenant>', 'tenant to look at')
+    .option('--apply', 'create at the hiring platform what the mappings name and it lacks: custom fields and options')
     .option('--acknowledge', 'take the custom fields as they are now: ends alarms about what was changed of them')
     .option('--json', 'print JSON');
   asOption(command)
@@ -23,6 +27,7 @@ export function addDiscover(program: Command): void {
 }
 
 interface Options {
+  apply?: boolean;
   acknowledge?: boolean;
   as?: string;
   json?: boolean;
@@ -37,6 +42,7 @@ async function runDiscover(tenantId: string, options: Options, command: Command)
   await withOwnTenant(placesOf(command), tenantId, async (tenant, store) => {
     const partner = openPartner(tenant);
     try {
+      if (options.apply === true) await applyMissing(tenant, partner, store);
       const found = await discover(tenant, partner, store);
       if (options.json === true) printJson(found);
       else process.stdout.write(renderDiscovered(found));
@@ -44,6 +50,17 @@ async function runDiscover(tenantId: string, options: Options, command: Command)
       await partner.close();
     }
   });
+}
+
+/** What is made is said apart from what is then found, so that `--json` stays JSON. */
+async function applyMissing(tenant: Tenant, partner: PartnerClient, store: Store | undefined): Promise<void> {
+  const { applyMissingDefinitions } = await import('../operator/apply-missing-definitions.ts');
+  for (const one of await applyMissingDefinitions(tenant, partner, store))
+    process.stderr.write(
+      one.what === 'field'
+        ? `Created ${one.body.entityType} custom field "${one.body.fieldLabel}" (${one.body.fieldType}).\n`
+        : `Options of "${one.label}" are now: ${one.options.join(', ')}.\n`,
+    );
 }
 
 async function acknowledge(tenantId: string, options: Options, command: Command): Promise<void> {
