@@ -20,7 +20,7 @@ export interface PersonName {
 
 export type LinkVerdict = { kind: 'fits' | 'known' } | { kind: 'refused'; at: 'candidate' | 'employee'; text: string };
 
-/** Whether a candidate may be linked to an employee: by their names on both sides, and by nothing that speaks against. */
+/** Whether a candidate may be linked to an employee: the names agree, and nothing speaks against it. */
 export function judgeLink(facts: LinkFacts): LinkVerdict {
   const { candidate, employee, linkedCandidate, linkedEmployees, isBeingHired } = facts;
   if (candidate === undefined) return refused('candidate', 'The partner shows no such candidate.');
