@@ -6,7 +6,7 @@ import { type LanguageClient, startLanguageServer } from './language-client.ts';
 const SCHEMA = path.join(import.meta.dirname, '../../mappings/mapping.schema.json');
 const uri = 'file:///tenants/acme-mapping.yaml';
 /** As docs/mapping.md has its first line, with the path of the schema. */
-const modeline = `# yaml-language-server: $schema=${pathToFileURL(SCHEMA)}`;
+const modeline = `# yaml-language-server: $schema=${pathToFileURL(SCHEMA).href}`;
 
 let editor: LanguageClient;
 let version = 0;
