@@ -59,6 +59,7 @@ export interface LeasedDelivery extends Pick<Delivery, 'tenantId' | 'bodyHash' |
  * wait is none of them: its deliveries rest, and cost nobody anything, until something can be done about them.
  */
 export async function tenantsDue(store: Store): Promise<string[]> {
+  if (!(await isAnyWaiting(store))) return [];
   const workable = store.kysely
     .selectFrom('tenants')
     .select((eb) => [
@@ -92,6 +93,12 @@ export async function tenantsDue(store: Store): Promise<string[]> {
     .orderBy('due.due_at')
     .execute();
   return rows.map((row) => row.tenant_id);
+}
+
+/** At rest nothing waits, and a thousand tenants need not be asked one by one. */
+async function isAnyWaiting(store: Store): Promise<boolean> {
+  const any = store.kysely.selectFrom('inbox').select('tenant_id').where('state', '=', sql.lit('waiting')).limit(1);
+  return (await any.executeTakeFirst()) !== undefined;
 }
 
 /** Leases up to `limit` due deliveries of a tenant to this relay; those that another relay holds are skipped. */

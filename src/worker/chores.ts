@@ -19,7 +19,7 @@ import { startRequested } from './start-requested.ts';
 const DAY_MS = 86_400_000;
 const HOUR_MS = 3_600_000;
 /** An HR system that works is asked once in so many rounds. */
-const HRIS_EVERY = 4;
+const HRIS_EVERY = 12;
 const CLOSE_MS = 5_000;
 
 /**

@@ -152,7 +152,7 @@ describe.each(kinds)('query plans on %s', (kind) => {
 });
 
 /** Partial indexes that hold what waits, and nothing that is over. */
-const WAITING = /inbox_stuck|holds_to_notify/;
+const WAITING = /inbox_stuck|inbox_waiting|holds_to_notify/;
 
 function isScan(line: string): boolean {
   if (WAITING.test(line)) return false;

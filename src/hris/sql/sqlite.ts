@@ -20,7 +20,7 @@ interface Handle {
  * A file that nobody uses is closed after so long, as a pool closes an idle connection: it costs 200 KB of memory, and
  * a worker may have a thousand tenants.
  */
-const IDLE_MS = 10_000;
+const IDLE_MS = 1_000;
 
 /** A file shared by processes: WAL, one statement a write. Opened when it is used. */
 export function openSqlite(path: string, create: boolean): SqlDatabase {
