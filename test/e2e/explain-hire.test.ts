@@ -1,0 +1,67 @@
+import { appendFile, writeFile } from 'node:fs/promises';
+import { join } from 'node:path';
+import { expect, onTestFinished, test } from 'vitest';
+import type { Applied } from '../../src/operator/applied.ts';
+import type { Explained } from '../../src/operator/explained.ts';
+import type { PlanView } from '../../src/operator/plan-view.ts';
+import type { WriteView } from '../../src/operator/read-audit.ts';
+import { takeApplicants, untilBaseline, untilHired } from '../harness/hiring.ts';
+import { temporalForTests } from '../harness/temporal.ts';
+import { startWorld, type World } from '../harness/world.ts';
+
+/** A world with one hire that is done; the worker goes on. */
+async function hireOne(): Promise<{ world: World; id: string }> {
+  const { address } = await temporalForTests();
+  const world = await startWorld({ temporalAddress: address, jobs: 1, candidates: 6 });
+  onTestFinished(() => world.close());
+  await world.startReceiver();
+  await world.startWorker();
+  await untilBaseline(world);
+  const people = await takeApplicants(world, 1);
+  await world.control.act('move', { jobCandidateIds: people.map((one) => one.jobCandidateId), stageType: 'HIRED' });
+  await untilHired(world, 1, { timeoutMs: 120_000 });
+  return { world, id: String(people[0]?.jobCandidateId) };
+}
+
+async function json<T>(world: World, args: readonly string[]): Promise<{ code: number | null; out: T }> {
+  const { code, stdout, stderr } = await world.cli([...args, '--json']);
+  expect(stderr).toBe('');
+  return { code, out: JSON.parse(stdout) as T };
+}
+
+test('explain tells a hire’s whole story without a secret; a later mapping corrects it by a plan', async () => {
+  const { world, id } = await hireOne();
+  const { out } = await json<Explained>(world, ['explain', 'acme', id]);
+  expect(out.plan).toMatchObject({ decision: 'create', mapping: out.mapping, purged: false });
+  const story = out.writes.toReversed().map(({ target, kind, outcome }) => [target, kind, outcome]);
+  expect(story).toEqual([
+    ['enrolment', 'create', 'done'],
+    ['employee', 'create', 'done'],
+    ['external-status', 'update', 'done'],
+  ]);
+  expect(out.writes[0]?.verifiedAt).not.toBeNull();
+  const title = out.fields.find(({ field }) => field === 'title');
+  expect(title?.written).toMatchObject({ value: title?.value, outcome: 'done', mapping: out.mapping, run: 'hire' });
+  expect(title?.held).toBe(title?.value);
+  const { stdout } = await world.cli(['explain', 'acme', id]);
+  for (const secret of [world.apiKey, world.webhookKey]) expect(stdout).not.toContain(secret);
+  expect(JSON.stringify(out.writes.find(({ target }) => target === 'enrolment')?.changes)).not.toMatch(/@/);
+
+  expect((await json<PlanView[]>(world, ['plan', 'acme', 'hire', id])).out).toMatchObject([{ records: [], notes: [] }]);
+  await appendFile(join(world.tenantsDir, 'acme.yaml'), 'mapping: acme-mapping.yaml\n');
+  await writeFile(join(world.tenantsDir, 'acme-mapping.yaml'), 'fields:\n  title: { constant: Corrected }\n');
+  expect((await world.cli(['tenant', 'apply', '--yes'])).code).toBe(0);
+  const plan = await json<PlanView[]>(world, ['plan', 'acme', 'hire', id]);
+  expect([plan.code, plan.out[0]?.records.map(({ changes }) => changes)]).toEqual([
+    2,
+    [{ title: { old: title?.value, new: 'Corrected' } }],
+  ]);
+  const applied = await json<Applied>(world, ['apply', plan.out[0]?.hash ?? '', '--as', 'ann']);
+  expect(applied).toMatchObject({ code: 0, out: { written: 1 } });
+  const audit = await json<WriteView[]>(world, ['audit', 'acme', '--run', plan.out[0]?.hash ?? '']);
+  expect(audit.out).toMatchObject([
+    { by: 'ann', target: 'employee', kind: 'update', changes: { title: { old: title?.value, new: 'Corrected' } } },
+  ]);
+  expect(audit.out[0]?.mapping).not.toBe(out.mapping);
+  expect((await json<PlanView[]>(world, ['plan', 'acme', 'hire', id])).code).toBe(0);
+}, 300_000);
