@@ -1,6 +1,10 @@
 import { isConnectorError } from '../../src/errors.ts';
 import type { Logger } from '../../src/log.ts';
-import { type CustomFieldUse, customFieldsRead, customFieldsWritten } from '../../src/mapping/custom-fields-in-use.ts';
+import {
+  type CustomFieldUse,
+  customFieldsMapped,
+  customFieldsWritten,
+} from '../../src/mapping/custom-fields-in-use.ts';
 import { type MatchedFields, matchFields } from '../../src/mapping/match-fields.ts';
 import { type FieldDefinition, readMatches, saveFields, saveMatches } from '../../src/store/fields.ts';
 import type { Store } from '../../src/store/open-store.ts';
@@ -12,8 +16,8 @@ type Watcher = { store: Store; log: Logger };
 
 /** Every custom field of the partner that the tenant's files name. */
 export function fieldsInUse({ mapping, landings, tenant }: Pick<Connection, 'mapping' | 'landings' | 'tenant'>) {
-  const read = customFieldsRead([mapping, ...Object.values(landings)]);
-  return [...read, ...customFieldsWritten(tenant.writeBack)];
+  const mapped = customFieldsMapped([mapping, ...Object.values(landings)]);
+  return [...mapped, ...customFieldsWritten(tenant.writeBack)];
 }
 
 /**

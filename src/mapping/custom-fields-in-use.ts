@@ -13,12 +13,21 @@ export interface CustomFieldUse {
 
 /** Every custom field that the mappings read, once each. */
 export function customFieldsRead(mappings: readonly Mapping[]): CustomFieldUse[] {
+  return usesIn(mappings, ({ fields }) => fields);
+}
+
+/** The same with those that they write. */
+export function customFieldsMapped(mappings: readonly Mapping[]): CustomFieldUse[] {
+  return usesIn(mappings, ({ fields, back }) => [...fields, ...back]);
+}
+
+function usesIn(mappings: readonly Mapping[], rulesOf: (mapping: Mapping) => Mapping['fields']): CustomFieldUse[] {
   const uses = new Map<string, CustomFieldUse>();
-  for (const { fields, files } of mappings)
-    for (const { from, when, at } of fields)
+  for (const mapping of mappings)
+    for (const { from, when, at } of rulesOf(mapping))
       for (const path of [...from, ...when.map((one) => one.path)]) {
         if (!('customField' in path)) continue;
-        const own = Object.hasOwn(files, at.file) || uses.get(path.text)?.own === true;
+        const own = Object.hasOwn(mapping.files, at.file) || uses.get(path.text)?.own === true;
         uses.set(path.text, { path: path.text, entity: path.source, wanted: path.customField, own });
       }
   return [...uses.values()];

@@ -1,4 +1,4 @@
-import { customFieldsRead, customFieldsWritten } from '../mapping/custom-fields-in-use.ts';
+import { customFieldsMapped, customFieldsWritten } from '../mapping/custom-fields-in-use.ts';
 import { definitionOf } from '../mapping/definition-of.ts';
 import { type FieldTrouble, matchFields } from '../mapping/match-fields.ts';
 import type { PartnerClient } from '../partner/client/create-partner-client.ts';
@@ -46,7 +46,7 @@ export async function judgeCustomFields(
   defined: readonly FieldDefinition[],
   store: Store | undefined,
 ): Promise<FieldTrouble[]> {
-  const uses = [...customFieldsRead(await loadEveryMapping(tenant)), ...customFieldsWritten(tenant.writeBack)];
+  const uses = [...customFieldsMapped(await loadEveryMapping(tenant)), ...customFieldsWritten(tenant.writeBack)];
   const known = store === undefined ? new Map<string, FieldDefinition>() : await readMatches(store, tenant.tenant);
   return matchFields(uses, defined, known).troubles;
 }

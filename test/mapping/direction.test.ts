@@ -1,6 +1,7 @@
 import { writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { describe, expect, test } from 'vitest';
+import { customFieldsMapped, customFieldsRead } from '../../src/mapping/custom-fields-in-use.ts';
 import { evaluateMapping } from '../../src/mapping/evaluate.ts';
 import { evaluateBack } from '../../src/mapping/evaluate-back.ts';
 import { loadMapping, type Mapping } from '../../src/mapping/load-mapping.ts';
@@ -160,6 +161,12 @@ describe('a rule that goes to the partner', () => {
     const person = { candidate: { city: 'Bonn', phone: '1' } };
     expect(evaluateMapping(await loaded(rules), person).fields).toEqual({ code: 'Bonn' });
   });
+});
+
+test('a custom field that is only written is looked for at the partner, and not read', async () => {
+  const mapping = await loaded('number: { from: "candidate.customFields[Number]", direction: toPartner }');
+  expect(customFieldsRead([mapping])).toEqual([]);
+  expect(customFieldsMapped([mapping])).toMatchObject([{ entity: 'candidate', wanted: 'Number', own: true }]);
 });
 
 test('what can be changed at the partner is what PATCH of a candidate takes', () => {
