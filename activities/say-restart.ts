@@ -7,5 +7,15 @@ export function sayRestart(error: ConnectorError, { partner, hris }: Tenant): Co
   if (error.action !== 'reauthorize' || error.code === 'SECRET_MISSING') return error;
   const ref = error.code.startsWith('HRIS_') ? hris.options['url'] : partner.apiKey;
   const note = typeof ref === 'string' ? restartNote(ref) : '';
-  return note === '' ? error : new ConnectorError({ ...error, message: `${error.message}${note}`, cause: error.cause });
+  if (note === '') return error;
+  const { code, action, status, details, requestId } = error;
+  return new ConnectorError({
+    code,
+    action,
+    status,
+    details,
+    requestId,
+    message: `${error.message}${note}`,
+    cause: error,
+  });
 }
