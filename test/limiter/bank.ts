@@ -32,11 +32,11 @@ export interface BankServer {
 
 const CHANGE_MS = 600_000;
 
-function changed(factor: number): { scale: Scale; change: { atMs: number; factor: number } } {
+export function changed(factor: number): { scale: Scale; change: { atMs: number; factor: number } } {
   return { scale: (at) => (at < CHANGE_MS ? 1 : factor), change: { atMs: CHANGE_MS, factor } };
 }
 
-function token(perSecond: number, burst: number, more: Partial<BankServer> = {}): BankServer {
+export function token(perSecond: number, burst: number, more: Partial<BankServer> = {}): BankServer {
   return {
     name: `token ${perSecond}/s burst ${burst}`,
     make: () => tokenBucket(perSecond, burst, scaleOf(more)),
@@ -50,7 +50,7 @@ function scaleOf({ change }: Partial<BankServer>): Scale | undefined {
   return change === undefined ? undefined : changed(change.factor).scale;
 }
 
-function windowed(kind: 'fixed' | 'log' | 'counter', most: number, seconds: number, more: Partial<BankServer> = {}) {
+export function windowed(kind: 'fixed' | 'log' | 'counter', most: number, seconds: number, more: Partial<BankServer> = {}) {
   const make = { fixed: fixedWindow, log: slidingLog, counter: slidingCounter }[kind];
   return {
     name: `${kind} ${most} per ${seconds} s`,
@@ -61,7 +61,7 @@ function windowed(kind: 'fixed' | 'log' | 'counter', most: number, seconds: numb
   };
 }
 
-function parallel(most: number, serviceMs: number): BankServer {
+export function parallel(most: number, serviceMs: number): BankServer {
   const perSecond = (most * 1000) / (serviceMs + 110);
   return {
     name: `${most} at once, ${serviceMs} ms`,
@@ -72,7 +72,7 @@ function parallel(most: number, serviceMs: number): BankServer {
   };
 }
 
-function both(perSecond: number, perMinute: number): BankServer {
+export function both(perSecond: number, perMinute: number): BankServer {
   return {
     name: `${perSecond}/s and ${perMinute} per minute`,
     make: () => layered(tokenBucket(perSecond, perSecond), fixedWindow(perMinute, 60_000)),
@@ -81,7 +81,7 @@ function both(perSecond: number, perMinute: number): BankServer {
   };
 }
 
-function banned(server: BankServer, firstMs: number): BankServer {
+export function banned(server: BankServer, firstMs: number): BankServer {
   const { make } = server;
   return {
     ...server,

@@ -2,6 +2,7 @@ import { parseArgs } from 'node:util';
 import { renderTable } from '../../src/cli/table.ts';
 import { type BankServer, tuning, validation } from './bank.ts';
 import { type Conclusion, conclude } from './conclude.ts';
+import { drawServers } from './drawn.ts';
 import { drive, type Told } from './drive.ts';
 
 const { values } = parseArgs({
@@ -10,6 +11,10 @@ const { values } = parseArgs({
     told: { type: 'string', default: 'exact,none' },
     seeds: { type: 'string', default: '5' },
     only: { type: 'string', default: '' },
+    /** Servers of chance: how many, and the seed they are drawn with. */
+    draw: { type: 'string', default: '64' },
+    drawn: { type: 'string', default: '1' },
+    short: { type: 'boolean', default: false },
   },
 });
 
@@ -22,8 +27,8 @@ const NOISY_USED = 0.85;
 
 /** Each server of one half of the bank, with and without Retry-After; a row is the mean and the worst of the seeds. */
 function main(): void {
-  const servers = (values.half === 'tuning' ? tuning : validation).filter(({ name }) => name.includes(values.only));
-  const first = values.half === 'tuning' ? 100 : 9_000;
+  const servers = serversOf(values.half).filter(({ name }) => name.includes(values.only));
+  const first = values.half === 'validation' ? 9_000 : 100;
   for (const told of values.told.split(',') as Told[]) {
     const began = performance.now();
     const rows = servers.map((server) => {
@@ -34,12 +39,18 @@ function main(): void {
     });
     const heads = ['server', 'used %', 'worst', '429 %', 'worst', 'live p50', 'p99 ms', 'followed s', ''];
     const table = rows.map(({ server, verdict, cells }) => [server.name, ...cells, verdict]);
+    const shown = values.short ? table.filter((row) => row.at(-1) !== '') : table;
     const quiet = rows.filter(({ isNoisy }) => !isNoisy);
     const good = quiet.filter(({ verdict }) => verdict === '').length;
-    process.stdout.write(`\n${values.half} half, Retry-After ${told}\n${renderTable(heads, table)}\n`);
+    process.stdout.write(`\n${values.half} half, Retry-After ${told}\n${renderTable(heads, shown)}\n`);
     process.stdout.write(`${good} of ${quiet.length} without noise meet used and refused; `);
     process.stdout.write(`${((performance.now() - began) / 1000).toFixed(1)} s\n`);
   }
+}
+
+function serversOf(half: string): readonly BankServer[] {
+  if (half === 'drawn') return drawServers(Number(values.drawn), Number(values.draw));
+  return half === 'tuning' ? tuning : validation;
 }
 
 function verdictOf({ noise, endpointPerSecond }: BankServer, told: Told, runs: Conclusion[]) {
