@@ -9,7 +9,7 @@ export interface RateLimitView {
   rate: number;
   /** At which the limit is believed to be met; absent until it is. */
   limit?: number;
-  /** `window`: an average over some span repeats. */
+  /** `window`: it was met at the end of a window twice in a row. */
   kind: 'unknown' | 'window' | 'advertised window' | 'concurrency' | 'bans';
   /** 429s that come at any rate. */
   noise: number;
@@ -47,7 +47,7 @@ function stateOf({ limitSeen, underWay }: SharedRateLimitState): RateLimitView['
 function kindOf({ underWay }: SharedRateLimitState): RateLimitView['kind'] {
   if (underWay === undefined) return 'unknown';
   if (underWay.concurrency.most !== null) return 'concurrency';
-  if (underWay.bans) return 'bans';
+  if (underWay.climb.bans) return 'bans';
   if (underWay.window !== null) return 'advertised window';
-  return underWay.isWindow ? 'window' : 'unknown';
+  return underWay.climb.isWindow ? 'window' : 'unknown';
 }

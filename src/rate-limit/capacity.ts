@@ -3,15 +3,24 @@ export interface SavedCapacity {
   /** Successes ever. */
   ok: number;
   /** The latest recoveries from a pause, and moments in a climb since the last of them. */
-  marks: { at: number; ok: number; recovery: boolean }[];
+  marks: (Moment & { recovery: boolean })[];
+  /** The last recovery before meetings that came too early, or the moment when a climb passed the limit. */
+  anchor: Moment;
+}
+
+interface Moment {
+  at: number;
+  /** Successes until then. */
+  ok: number;
 }
 
 const MOST_MARKS = 8;
-/** An average over fewer successes says little. */
+/** An average over fewer successes, or over less time, says little. */
 const LEAST_OK = 10;
+const LEAST_MS = 500;
 
 export function freshCapacity(now: number): SavedCapacity {
-  return { ok: 0, marks: [{ at: now, ok: 0, recovery: true }] };
+  return { ok: 0, anchor: { at: now, ok: 0 }, marks: [{ at: now, ok: 0, recovery: true }] };
 }
 
 export function mark(saved: SavedCapacity, now: number, recovery: boolean): void {
@@ -21,35 +30,43 @@ export function mark(saved: SavedCapacity, now: number, recovery: boolean): void
   saved.marks.push({ at: now, ok: saved.ok, recovery });
 }
 
-/**
- * Successes a second from the recovery so many cycles ago until now, one as well: such a span starts and ends with a
- * limit used up, so that it holds what the limit allows, whatever its kind. Short cycles are taken together.
- */
-export function betweenRecoveries(saved: SavedCapacity, now: number, cycles = 1): number {
-  const { ok, marks } = saved;
-  const long = marks.filter((one) => one.recovery && ok - one.ok >= LEAST_OK * cycles && now - one.at >= 500);
-  const from = long.at(-cycles) ?? marks.find((one) => one.recovery) ?? { at: now, ok };
-  return ((ok - from.ok) * 1000) / Math.max(now - from.at, 500);
+export function anchorAt(saved: SavedCapacity, at: number): void {
+  saved.anchor = { at, ok: saved.ok };
 }
 
-/** A time that does not count: a ban says nothing of what the limit allows. */
+/** A time that does not count: a ban, or a wait that was rounded up, says nothing of what the limit allows. */
 export function leaveOut(saved: SavedCapacity, ms: number): void {
-  for (const one of saved.marks) one.at += ms;
+  for (const one of [...saved.marks, saved.anchor]) one.at += ms;
 }
 
-/** How long the cycle that ends now has lasted. */
-export function cycleMs({ marks }: SavedCapacity, now: number): number {
-  return now - (marks.findLast((one) => one.recovery)?.at ?? now);
+/**
+ * Successes a second from the last recovery until now, one as well: such a span starts and ends with a limit used up,
+ * so that it holds what the limit allows, whatever its kind. Short cycles are taken together.
+ */
+export function sinceRecovery(saved: SavedCapacity, now: number): number {
+  const recoveries = saved.marks.filter((one) => one.recovery);
+  const from = recoveries.findLast((one) => saved.ok - one.ok >= LEAST_OK && now - one.at >= LEAST_MS) ?? recoveries[0];
+  return from === undefined ? 0 : averageSince(saved, from, now);
 }
 
-/** Successes of the cycle that ends now. */
-export function lastCycle({ ok, marks }: SavedCapacity): number {
-  return ok - (marks.findLast((one) => one.recovery)?.ok ?? 0);
+export function sinceAnchor(saved: SavedCapacity, now: number): number {
+  return averageSince(saved, saved.anchor, now);
 }
 
-/** The highest average since a moment of the climb: a cycle that began far below the limit tells too little. */
-export function sinceClimb({ ok, marks }: SavedCapacity, now: number, pauseMs: number): number {
-  const least = Math.max(6_000, 3 * pauseMs);
-  const spans = marks.filter((one) => now - one.at >= least && ok - one.ok >= 2 * LEAST_OK);
-  return Math.max(0, ...spans.map((one) => ((ok - one.ok) * 1000) / (now - one.at)));
+/** From the last recovery until `at`, the pause that began then apart. */
+export function whileSending({ ok, marks }: SavedCapacity, at: number): number {
+  const from = marks.findLast((one) => one.recovery) ?? { at, ok };
+  return ((ok - from.ok) * 1000) / Math.max(at - from.at, LEAST_MS);
+}
+
+/** The highest average since a mark that lies so long back: a cycle that began far below the limit tells too little. */
+export function highestSince(saved: SavedCapacity, now: number, leastMs: number): { from: Moment; perSecond: number } {
+  const spans = saved.marks.filter((one) => now - one.at >= leastMs && saved.ok - one.ok >= 2 * LEAST_OK);
+  return spans
+    .map(({ at, ok }) => ({ from: { at, ok }, perSecond: averageSince(saved, { at, ok }, now) }))
+    .reduce((best, one) => (one.perSecond > best.perSecond ? one : best), { from: saved.anchor, perSecond: 0 });
+}
+
+function averageSince({ ok }: SavedCapacity, from: Moment, now: number): number {
+  return ((ok - from.ok) * 1000) / Math.max(now - from.at, LEAST_MS);
 }

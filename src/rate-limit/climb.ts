@@ -3,66 +3,78 @@
  * refusals that it costs allow, and beyond it ever faster while nothing is refused, so that a raised limit is found.
  */
 export interface SavedClimb {
-  /** How far below the limit a sawtooth begins. */
-  cut: number;
   /** Answers since the last refusal. */
   clean: number;
-  /** Answers since the rate passed the limit. */
+  /** Doublings of the height beyond the limit. */
   beyond: number;
   /** 429s of one meeting with the limit, lately. */
   perHit: number;
   /** The pause after one. */
   pauseMs: number;
   lastPauseMs: number;
-  /** Meetings in a row that came much too early, answers among them, and the rate before the first. */
-  early: number;
-  earlyAnswers: number;
-  rateBefore: number;
-  /** The highest average of a long cycle, lately: a few refusals in a row are no reason to go lower. */
-  proven: number;
+  /** The limit is only a guess. */
+  isGuess: boolean;
+  /** The limit was met at the end of a window twice in a row: it shows only there. */
+  isWindow: boolean;
+  /** Whoever comes again too early is kept away for longer. */
+  bans: boolean;
 }
 
-export const CUT = { first: 0.02, most: 0.08 };
-/** 429s among all answers, and time spent in pauses, that a sawtooth may cost. */
-const allowed = { refused: 0.0026, paused: 0.008 };
-const tooth = { least: 120, most: 6_000, noisy: 240 };
+/** The height of a tooth, as a share of the limit. */
+export const CUT = 0.02;
+/** 429s among all answers, and time spent in pauses, that a sawtooth may cost; for pauses it takes `ms` at most. */
+const allowed = { refused: 0.0024, paused: 0.01, ms: 60_000 };
+const tooth = { least: 120, most: 12_000, noisy: 240, bannedMs: 900_000 };
+/** By so much sooner a tooth is climbed up to a limit that is only a guess. */
+const HASTE = 4;
 /** Doublings of the height beyond the limit within the answers of one tooth. */
-const DOUBLINGS = 14;
+const doublings = { usual: 8, window: 3 };
 /** The height beyond the limit doubles no faster: a limit needs time to show. */
 const DOUBLE_MS = 2_000;
+/** From about twice the limit on it grows evenly. */
+const even = { from: 6, step: 0.15 };
 
 export const freshClimb: Readonly<SavedClimb> = {
-  cut: CUT.first,
   clean: 0,
   beyond: 0,
   perHit: 1.5,
   pauseMs: 0,
   lastPauseMs: 0,
-  early: 0,
-  earlyAnswers: 0,
-  rateBefore: 0,
-  proven: 0,
+  isGuess: false,
+  isWindow: false,
+  bans: false,
 };
 
 /** Answers from the foot of a tooth to the limit. */
-export function toothOf({ perHit, pauseMs }: SavedClimb, limit: number, noise: number): number {
+export function toothOf({ perHit, pauseMs, bans }: SavedClimb, limit: number, noise: number): number {
   if (noise > 0) return tooth.noisy;
-  const paid = Math.max(perHit / allowed.refused, (limit * pauseMs) / 1000 / allowed.paused);
-  return Math.min(Math.max(paid, tooth.least), tooth.most);
+  if (bans) return (limit * tooth.bannedMs) / 1000;
+  const byPause = Math.min((limit * pauseMs) / 1000 / allowed.paused, (limit * allowed.ms) / 1000);
+  return Math.min(Math.max(perHit / allowed.refused, byPause, tooth.least), tooth.most);
+}
+
+/** The limit is met again long before the tooth is climbed. */
+export function isEarly(saved: SavedClimb, limit: number, noise: number): boolean {
+  return saved.clean < toothOf(saved, limit, noise) / 4;
 }
 
 /** The rate after one more answer without a refusal. True: a doubling of the height began. */
 export function climb(saved: SavedClimb, learned: { rate: number; limit: number; noise: number }): boolean {
   const { limit, noise } = learned;
-  const length = toothOf(saved, limit, noise);
+  const length = toothOf(saved, limit, noise) / (saved.isGuess ? HASTE : 1);
   saved.clean += 1;
   if (learned.rate < limit) {
-    learned.rate = Math.min(limit, learned.rate + (limit * saved.cut) / length);
+    learned.rate = Math.min(limit, learned.rate + (limit * CUT) / length);
     return false;
   }
-  const doubling = Math.max(length / DOUBLINGS, (learned.rate * DOUBLE_MS) / 1000);
+  const perTooth = saved.isWindow ? doublings.window : doublings.usual;
+  const doubling = Math.max(length / perTooth, (learned.rate * DOUBLE_MS) / 1000);
   const before = Math.floor(saved.beyond);
   saved.beyond += 1 / doubling;
-  learned.rate = limit * (1 + CUT.first * (2 ** saved.beyond - 1));
+  learned.rate = limit * (1 + heightOf(saved.beyond));
   return Math.floor(saved.beyond) > before || saved.beyond * doubling <= 1;
+}
+
+function heightOf(beyond: number): number {
+  return CUT * (2 ** Math.min(beyond, even.from) - 1) + even.step * Math.max(0, beyond - even.from);
 }

@@ -18,8 +18,8 @@ export interface SavedConcurrency {
 const MOST_COUNTED = 64;
 const MEMORY = 4_000;
 /** Meetings that must tell the same. */
-const LEAST_MET = 2;
-const raiseAfter = { first: 2_000, most: 20_000 };
+const LEAST_MET = 4;
+const raiseAfter = { first: 300, most: 20_000 };
 
 export const freshConcurrency: Readonly<SavedConcurrency> = {
   most: null,
@@ -37,7 +37,7 @@ export function noteClean(saved: SavedConcurrency, inFlight: number): void {
   if (saved.most === null || inFlight < saved.most) return;
   saved.full += 1;
   if (saved.full < saved.raiseAfter) return;
-  Object.assign(saved, { most: saved.most + 1, full: 0, raiseAfter: Math.min(saved.raiseAfter * 2, raiseAfter.most) });
+  Object.assign(saved, { most: saved.most + 1, full: 0 });
 }
 
 /** A limit was met with so many under way. True: concurrency is held responsible, and the rate must not be cut. */
@@ -50,7 +50,11 @@ export function blameConcurrency(saved: SavedConcurrency, inFlight: number): boo
   }
   if (inFlight > saved.most) return true;
   if (saved.most > 1 && refusedAbove(saved, inFlight - 1) > 0.2) {
-    Object.assign(saved, { most: Math.max(1, inFlight - 1), full: 0 });
+    Object.assign(saved, {
+      most: Math.max(1, inFlight - 1),
+      full: 0,
+      raiseAfter: Math.min(saved.raiseAfter * 4, raiseAfter.most),
+    });
     return true;
   }
   // Refused with fewer under way than were let through often: it was not the number.

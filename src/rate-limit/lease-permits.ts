@@ -46,7 +46,7 @@ export interface SharedRateLimitState extends SavedRateLimit {
 }
 
 /** Raised when what is saved changes its shape: what another version learned is learned again. */
-const RATE_LIMIT_VERSION = 1;
+const RATE_LIMIT_VERSION = 2;
 
 /** A process leases the permits of so many ms, or one: a saturated tenant costs less than two writes a second. */
 export const SHARE_MS = 600;

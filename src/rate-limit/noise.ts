@@ -9,11 +9,15 @@ export interface NoiseTest {
   rate: number;
   /** Tests before this one that ended with noise, each at three quarters of the rate before. */
   stage: number;
+  /** The share of 429s that the test before found. */
+  shareBefore: number;
   /** The share of 429s if they are noise. */
   suspected: number;
   answers: number;
   limited: number;
   limitedInRow: number;
+  /** Runs of 429s. */
+  runs: number;
   /** Logarithm of the likelihood of noise over that of a limit. */
   evidence: number;
 }
@@ -31,7 +35,7 @@ export interface NoiseWatch {
 export const freshWatch: Readonly<NoiseWatch> = { run: 0, excess: 0, answers: 0, limited: 0 };
 
 /** A higher share of 429s is not noise. */
-const MOST_NOISE = 0.3;
+export const MOST_NOISE = 0.3;
 const TEST_RATE = 0.75;
 const LEAST_OF_BEFORE = 0.45;
 const LEAST_NOISE = 0.002;
@@ -43,26 +47,41 @@ const RUN = 6;
 export function beginTest(before: number, rate: number, share: number): NoiseTest {
   const suspected = Math.min(Math.max(0.6 * share, 0.008), MOST_NOISE);
   const from = Math.max(rate, LEAST_OF_BEFORE * before);
-  return { before, rate: from * TEST_RATE, stage: 1, suspected, answers: 0, limited: 0, limitedInRow: 0, evidence: 0 };
+  return {
+    before,
+    rate: from * TEST_RATE,
+    stage: 1,
+    shareBefore: 0,
+    suspected,
+    answers: 0,
+    limited: 0,
+    runs: 0,
+    limitedInRow: 0,
+    evidence: 0,
+  };
 }
 
 /** The same once more at a lower rate. */
 export function repeatTest(test: NoiseTest): NoiseTest {
   const again = beginTest(test.before, test.rate, shareOf(test));
-  return { ...again, rate: test.rate * TEST_RATE, stage: test.stage + 1 };
+  return { ...again, rate: test.rate * TEST_RATE, stage: test.stage + 1, shareBefore: shareOf(test) };
 }
 
 /** Counts one answer; the verdict once it is clear. */
-export function countInTest(test: NoiseTest, limited: boolean): 'noise' | 'limit' | undefined {
+export function countInTest(test: NoiseTest, limited: boolean): 'noise' | 'fading' | 'limit' | undefined {
   const silent = test.suspected / 8;
   test.answers += 1;
-  if (limited) test.limited += 1;
   test.limitedInRow = limited ? test.limitedInRow + 1 : 0;
+  if (limited) test.limited += 1;
+  // A limit refuses in runs: one of them is one event.
+  if (test.limitedInRow > 1) return test.limitedInRow >= RUN ? 'limit' : undefined;
+  if (limited) test.runs += 1;
   test.evidence += limited ? Math.log(test.suspected / silent) : Math.log((1 - test.suspected) / (1 - silent));
-  if (test.limitedInRow >= RUN) return 'limit';
   if (test.evidence <= decisive.limit) return 'limit';
-  if (test.evidence < decisive.noise || test.limited < 3) return undefined;
-  return shareOf(test) > MOST_NOISE ? 'limit' : 'noise';
+  if (test.evidence < decisive.noise || test.runs < 3 || test.answers < 30) return undefined;
+  if (shareOf(test) > MOST_NOISE) return 'limit';
+  // The share of noise is the same at any rate.
+  return shareOf(test) < 0.6 * test.shareBefore && test.stage < 4 ? 'fading' : 'noise';
 }
 
 export function shareOf({ answers, limited, suspected }: NoiseTest): number {

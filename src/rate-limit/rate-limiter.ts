@@ -1,12 +1,13 @@
 import { readAdvertisedBudget } from './advertised-budget.ts';
 import { noteWindow, paceOf } from './advertised-window.ts';
-import { mark } from './capacity.ts';
+import { anchorAt, mark } from './capacity.ts';
 import { CUT, climb } from './climb.ts';
 import { blameConcurrency, noteClean } from './concurrency-limit.ts';
-import { countInTest, follow, freshWatch, type NoiseTest, repeatTest, shareOf, watch } from './noise.ts';
+import { type LimiterState, leastWait } from './new-rate.ts';
+import { countInTest, follow, freshWatch, type NoiseTest, repeatTest, watch } from './noise.ts';
 import { createPermits, type Permits } from './permits.ts';
 import type { Priority, RateLimitAnswer } from './rate-limit.ts';
-import { countSuccess, cutByExcess, decideRate, type LimiterState, leastWait } from './recovery.ts';
+import { cutByExcess, decideRate, learnWait } from './recovery.ts';
 import {
   beginMeeting,
   beginUnderWay,
@@ -15,6 +16,7 @@ import {
   type SavedRateLimit,
   type UnderWay,
 } from './saved-rate-limit.ts';
+import { believeNoise } from './suspicion.ts';
 
 export interface RateLimiter {
   /** 0: one request may leave now, and is counted. Otherwise: ask again after so many ms. */
@@ -39,12 +41,12 @@ export interface LimiterClock {
 const rates = { first: 10, most: 5_000 };
 /** Before any limit is met the rate doubles in so long: finding it costs a few requests, crawling below it all. */
 const DOUBLE_MS = 3_000;
-const wait = { least: 100, doubled: 15_000, most: 300_000 };
-/** The first wait where the server does not say how long: short, unless its pauses were long twice in a row. */
-const firstWait = { most: 1_000, mostIfLong: 60_000, longTries: 4 };
+const wait = { doubled: 15_000, most: 300_000 };
 /** A quota told to last so long is never left to bulk alone. */
 const lasting = { ms: 60_000, bulkShare: 0.97 };
 const NOISE_TESTS = 2;
+/** Doublings of a climb beyond the limit: the limit has changed. */
+const PAST_DOUBT = 2;
 
 /** Learns the rate of an unknown limit from 429s. Pure: no timers, no I/O. README.md says how to drive it. */
 export function createRateLimiter(clock: LimiterClock, saved?: SavedRateLimit): RateLimiter {
@@ -112,7 +114,7 @@ class LearnedRateLimit {
       return;
     }
     const limited = answer.status === 429 || (answer.status === 503 && answer.retryAfterMs !== undefined);
-    if (answer.status < 500 && !limited) countSuccess(this.#underWay, now);
+    if (answer.status < 500 && !limited) this.#underWay.capacity.ok += 1;
     this.#obeyHeaders(answer, now);
     this.#underWay.answers += 1;
     if (isRecent) this.#permits.canaryAnswered(!limited);
@@ -134,8 +136,18 @@ class LearnedRateLimit {
     noteClean(this.#underWay.concurrency, answer.inFlight ?? 0);
     // A rate that nobody uses up says nothing: an idle tenant must not climb.
     if (!this.#permits.isBusy()) return;
-    if (!learned.limitSeen) learned.rate = Math.min(learned.rate + (Math.LN2 * 1000) / DOUBLE_MS, rates.most);
-    else if (climb(this.#underWay.climb, learned)) mark(this.#underWay.capacity, this.#clock.now(), false);
+    if (!learned.limitSeen) return this.#double();
+    const { capacity, climb: tooth } = this.#underWay;
+    if (!climb(tooth, learned)) return;
+    mark(capacity, this.#clock.now(), false);
+    if (Math.floor(tooth.beyond) === PAST_DOUBT) anchorAt(capacity, this.#clock.now());
+  }
+
+  #double(): void {
+    const { rate } = this.#learned;
+    this.#learned.rate = Math.min(rate + (Math.LN2 * 1000) / DOUBLE_MS, rates.most);
+    const isStep = Math.floor(2 * Math.log2(rate)) < Math.floor(2 * Math.log2(this.#learned.rate));
+    if (isStep) mark(this.#underWay.capacity, this.#clock.now(), false);
   }
 
   /** A limit is met: everybody waits, and the rate is decided when requests succeed again. */
@@ -144,11 +156,11 @@ class LearnedRateLimit {
     const { limit, limitSeen, rate } = this.#learned;
     const isConcurrency = blameConcurrency(this.#underWay.concurrency, inFlight ?? 0);
     const isSpared = isConcurrency || paceOf(this.#underWay.window, now) !== undefined;
-    this.#underWay.meeting = beginMeeting({ at: now, rate, isBan: this.#underWay.bans, isSpared }, retryAfterMs);
+    this.#underWay.meeting = beginMeeting({ at: now, rate, isBan: this.#underWay.climb.bans, isSpared }, retryAfterMs);
     const leastMs = leastWait(this.#state);
     this.#underWay.backoff = Math.max(this.#underWay.ownWaitMs, leastMs);
     // Until it is decided: whoever comes first after the pause must not come at a rate that was refused.
-    if (!isSpared) this.#learned.rate = limitSeen ? Math.min(rate, limit) * (1 - CUT.first) : rate / 2;
+    if (!isSpared) this.#learned.rate = limitSeen ? Math.min(rate, limit) * (1 - CUT) : rate / 2;
     const isNear = limitSeen && rate <= limit * 1.05;
     if (retryAfterMs === undefined) return this.#pause(undefined, true);
     this.#pause(Math.max(retryAfterMs, leastMs), !isNear);
@@ -176,9 +188,11 @@ class LearnedRateLimit {
       return;
     }
     meeting.refused += 1;
-    const freeAt = now + (answer.retryAfterMs ?? 0);
+    const told = answer.retryAfterMs ?? 0;
+    const freeAt = now + told;
     // Who comes again is kept away for longer: a limit would be free when it said.
-    if (freeAt > meeting.freeAt + Math.max(1_000, 0.7 * (meeting.freeAt - meeting.at))) meeting.isBan = true;
+    if (meeting.toldMs !== undefined && meeting.toldMs >= 900 && told > 1.4 * meeting.toldMs + 300)
+      meeting.isBan = true;
     if (!isRecent) return this.#permits.waitUntil(freeAt);
     meeting.tries += 1;
     const { backoff } = this.#underWay;
@@ -188,9 +202,7 @@ class LearnedRateLimit {
 
   #recover(meeting: Meeting, now: number): void {
     const own = this.#underWay;
-    own.longInRow = meeting.tries >= firstWait.longTries ? own.longInRow + 1 : 0;
-    const most = own.longInRow >= 2 ? firstWait.mostIfLong : firstWait.most;
-    own.ownWaitMs = Math.min(Math.max(own.backoff * 0.7, wait.least), most);
+    learnWait(own, meeting);
     own.meeting = null;
     Object.assign(own.watch, freshWatch);
     // What held the rate down was not the rate.
@@ -201,33 +213,25 @@ class LearnedRateLimit {
   #inTest(test: NoiseTest, answer: RateLimitAnswer, limited: boolean): void {
     const verdict = countInTest(test, limited);
     if (verdict === undefined) return;
-    if (verdict === 'noise' && test.stage < NOISE_TESTS) {
+    if (verdict === 'fading' || (verdict === 'noise' && test.stage < NOISE_TESTS)) {
       this.#underWay.test = repeatTest(test);
       return this.#decided();
     }
     this.#underWay.test = null;
     this.#underWay.tested = { answers: this.#underWay.answers, rate: this.#learned.rate };
-    if (verdict === 'noise') return this.#believeNoise(test);
+    if (verdict === 'noise') return believeNoise(this.#state, test);
     this.#learned.noise = 0;
     this.#learned.limit = this.#learned.rate = test.rate;
+    this.#underWay.suspicion.peak = test.rate;
     if (limited) this.#meet(answer);
-  }
-
-  #believeNoise(test: NoiseTest): void {
-    const share = shareOf(test);
-    Object.assign(this.#underWay, { watch: { ...freshWatch }, mostNoise: share });
-    this.#underWay.climb.cut = CUT.first;
-    // What cut the rate was noise: it climbs on from where it was.
-    const rate = Math.max(test.before, this.#learned.rate);
-    Object.assign(this.#learned, { noise: share, rate, limit: rate });
   }
 
   #underNoise(answer: RateLimitAnswer, limited: boolean): void {
     const { rate, limit, noise } = this.#learned;
-    const { watch: own, climb: tooth, mostNoise } = this.#underWay;
+    const { watch: own, mostNoise } = this.#underWay;
     const found = watch(own, noise, limited);
     // Near the limit some of the 429s are its own.
-    if (rate < limit * (1 - tooth.cut / 3)) this.#learned.noise = Math.min(follow(noise, limited), mostNoise);
+    if (rate < limit * (1 - CUT / 3)) this.#learned.noise = Math.min(follow(noise, limited), mostNoise);
     if (found === 'run') return this.#meet(answer);
     if (found === 'excess') {
       cutByExcess(this.#state);

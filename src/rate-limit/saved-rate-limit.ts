@@ -4,7 +4,7 @@ import { freshClimb, type SavedClimb } from './climb.ts';
 import { freshConcurrency, type SavedConcurrency } from './concurrency-limit.ts';
 import { freshWatch, type NoiseTest, type NoiseWatch } from './noise.ts';
 import { freshPermits, type SavedPermits } from './permits.ts';
-import { freshSpans, type SavedSpans } from './repeating-window.ts';
+import { freshRow, freshSuspicion, type SavedRow, type SavedSuspicion } from './saved-meetings.ts';
 
 export interface LearnedRate {
   /** Requests a second. */
@@ -34,6 +34,8 @@ export interface Meeting {
   /** When the first refusal said that the limit would be free. */
   freeAt: number;
   isBan: boolean;
+  /** Retry-After of the first refusal. */
+  toldMs: number | undefined;
   /** Not the rate is responsible: a limit of concurrency, or an advertised window. */
   isSpared: boolean;
 }
@@ -44,7 +46,7 @@ export function beginMeeting(
   retryAfterMs: number | undefined,
 ): Meeting {
   const freeAt = retryAfterMs === undefined ? Number.MAX_VALUE : first.at + retryAfterMs;
-  return { ...first, refused: 1, tries: 0, freeAt };
+  return { ...first, refused: 1, tries: 0, freeAt, toldMs: retryAfterMs };
 }
 
 /** Plain data; times are of the limiter's clock. */
@@ -53,8 +55,9 @@ export interface UnderWay {
   permits: SavedPermits;
   concurrency: SavedConcurrency;
   capacity: SavedCapacity;
-  spans: SavedSpans;
   climb: SavedClimb;
+  row: SavedRow;
+  suspicion: SavedSuspicion;
   window: SavedWindow | null;
   meeting: Meeting | null;
   test: NoiseTest | null;
@@ -70,10 +73,6 @@ export interface UnderWay {
   backoff: number;
   /** Meetings in a row that lasted for several tries. */
   longInRow: number;
-  /** Averages over some span repeat: the limit is a window. */
-  isWindow: boolean;
-  /** Whoever comes again too early is kept away for longer. */
-  bans: boolean;
 }
 
 /** The state of the moment when only what was learned is known. */
@@ -83,8 +82,9 @@ export function beginUnderWay(now: number): UnderWay {
     permits: { ...freshPermits },
     concurrency: structuredClone(freshConcurrency),
     capacity: freshCapacity(now),
-    spans: structuredClone(freshSpans),
     climb: { ...freshClimb },
+    row: { ...freshRow },
+    suspicion: { ...freshSuspicion },
     window: null,
     meeting: null,
     test: null,
@@ -96,7 +96,5 @@ export function beginUnderWay(now: number): UnderWay {
     ownWaitMs: 500,
     backoff: 500,
     longInRow: 0,
-    isWindow: false,
-    bans: false,
   };
 }

@@ -50,7 +50,12 @@ function scaleOf({ change }: Partial<BankServer>): Scale | undefined {
   return change === undefined ? undefined : changed(change.factor).scale;
 }
 
-export function windowed(kind: 'fixed' | 'log' | 'counter', most: number, seconds: number, more: Partial<BankServer> = {}) {
+export function windowed(
+  kind: 'fixed' | 'log' | 'counter',
+  most: number,
+  seconds: number,
+  more: Partial<BankServer> = {},
+) {
   const make = { fixed: fixedWindow, log: slidingLog, counter: slidingCounter }[kind];
   return {
     name: `${kind} ${most} per ${seconds} s`,

@@ -14,6 +14,7 @@ const { values } = parseArgs({
     /** Servers of chance: how many, and the seed they are drawn with. */
     draw: { type: 'string', default: '64' },
     drawn: { type: 'string', default: '1' },
+    /** Shows only the servers that miss. */
     short: { type: 'boolean', default: false },
   },
 });

@@ -18,10 +18,10 @@ function clean(saved: SavedConcurrency, inFlight: number, answers: number): void
 }
 
 describe('a limit of calls under way', () => {
-  test('is believed when two refusals in a row came above a number that is fine', () => {
+  test('is believed when four refusals came above a number that is fine', () => {
     const saved = concurrency();
     clean(saved, 5, 100);
-    expect([1, 2].map(() => blameConcurrency(saved, 6))).toEqual([false, true]);
+    expect([1, 2, 3, 4].map(() => blameConcurrency(saved, 6))).toEqual([false, false, false, true]);
     expect(saved.most).toBe(5);
   });
 
@@ -44,8 +44,15 @@ describe('a limit of calls under way', () => {
     const saved = { ...concurrency(), most: 5 };
     clean(saved, 3, 5_000);
     expect(saved.most).toBe(5);
-    clean(saved, 5, 2_000);
-    expect(saved).toMatchObject({ most: 6, raiseAfter: 4_000 });
+    clean(saved, 5, 300);
+    expect(saved.most).toBe(6);
+  });
+
+  test('is tried again after four times as long where one more was refused', () => {
+    const saved = { ...concurrency(), most: 6 };
+    clean(saved, 5, 100);
+    expect(blameConcurrency(saved, 6)).toBe(true);
+    expect(saved).toMatchObject({ most: 5, raiseAfter: 1_200 });
   });
 });
 

@@ -5,7 +5,7 @@ import { errorOf } from '../http/servers.ts';
 
 /** A rate limit of one process, its state in memory. */
 function rateLimitOf(rate: number): SharedRateLimit {
-  let saved: Partial<SharedRateLimitState> = { rate, limit: rate, noise: 0, limitSeen: true, version: 1 };
+  let saved: Partial<SharedRateLimitState> = { rate, limit: rate, noise: 0, limitSeen: true, version: 2 };
   return createSharedRateLimit((change) => {
     const { rateLimit, result } = change(saved, Date.now());
     saved = rateLimit ?? saved;

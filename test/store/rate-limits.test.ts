@@ -6,7 +6,7 @@ import { changeRateLimit, readRateLimit } from '../../src/store/rate-limits.ts';
 import { freshStore, kinds } from './stores.ts';
 
 const KEY = { tenantId: 'acme', upstream: 'partner' };
-const at20: SharedRateLimitState = { rate: 20, limit: 20, noise: 0, limitSeen: true, version: 1 };
+const at20: SharedRateLimitState = { rate: 20, limit: 20, noise: 0, limitSeen: true, version: 2 };
 
 /** As src/app.ts opens it. */
 function openRateLimit(store: Store): SharedRateLimit {
@@ -20,7 +20,7 @@ test('what another version of the product learned is learned again, and keeps no
   const later = { perMinute: 1, sharers: 7, version: 2 } as unknown as SharedRateLimitState;
   const { result, rateLimit } = leasePermits({ ...asked, random: () => 0.5 }, later, 1_000);
   expect(result.permits).toHaveLength(1);
-  expect(rateLimit?.version).toBe(1);
+  expect(rateLimit?.version).toBe(2);
 });
 
 describe.each(kinds)('a rate limit in %s', (kind) => {

@@ -94,7 +94,7 @@ export async function tryRateLimit(trial: RateLimitTrial): Promise<RateLimitResu
 async function prepareStore(storeUrl: string, learned: number | undefined): Promise<void> {
   const store = await openStore(storeUrl);
   if (learned !== undefined) {
-    const rateLimit: SharedRateLimitState = { rate: learned, limit: learned, noise: 0, limitSeen: true, version: 1 };
+    const rateLimit: SharedRateLimitState = { rate: learned, limit: learned, noise: 0, limitSeen: true, version: 2 };
     await changeRateLimit(store, { tenantId: 'acme', upstream: 'partner' }, () => ({ rateLimit, result: undefined }));
   }
   await store.close();

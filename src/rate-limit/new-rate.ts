@@ -1,0 +1,163 @@
+import { highestSince, type SavedCapacity, sinceAnchor, sinceRecovery, whileSending } from './capacity.ts';
+import { CUT, isEarly } from './climb.ts';
+import type { SavedRow } from './saved-meetings.ts';
+import type { LearnedRate, Meeting, UnderWay } from './saved-rate-limit.ts';
+
+/** What a limiter knows; changed in place. */
+export interface LimiterState {
+  learned: LearnedRate;
+  underWay: UnderWay;
+}
+
+/** A meeting with the limit that is over, and what went through until then. */
+export interface Met {
+  meeting: Meeting;
+  now: number;
+  pauseMs: number;
+  isFirst: boolean;
+  isEarly: boolean;
+  /** Far above the limit known so far. */
+  isFar: boolean;
+  /** So soon after the last one that it is as good as the same. */
+  isAgain: boolean;
+  /** Waited for the end of a window. */
+  isLong: boolean;
+  /** Of a quota that lasts for minutes or hours. */
+  isLasting: boolean;
+  /** Successes a second since the last recovery, and since the anchor, the pause included. */
+  allowed: number;
+  anchored: number;
+}
+
+const MOST_CUT = 0.35;
+const AGAIN = 20;
+const LASTING_MS = 60_000;
+export const SETTLE = 6;
+const least = { first: 6_000, noisy: 2_500, ok: 20, rate: 3 };
+const banCut = { first: 0.04, most: 0.3 };
+/** Waits without a decision before the rate is cut although the window may only be full. */
+const PATIENCE = 2;
+
+/** Met again at once: a sliding window that is full stays full for longer than Retry-After says. */
+export function leastWait({ learned, underWay: { climb, row } }: LimiterState): number {
+  const isFull = learned.limitSeen && climb.clean < AGAIN && row.full < SETTLE;
+  return isFull ? Math.min(250 * 2 ** row.full, 4_000) : 0;
+}
+
+export function readMeeting(state: LimiterState, meeting: Meeting, now: number): Met {
+  const { learned, underWay } = state;
+  const { limitSeen, limit, noise } = learned;
+  const pauseMs = now - meeting.at;
+  const isLong = !meeting.isBan && pauseMs > longPause(meeting) + leastWait(state) * (1 + 3 * meeting.tries);
+  return {
+    meeting,
+    now,
+    pauseMs,
+    isFirst: !limitSeen,
+    isEarly: limitSeen && isEarly(underWay.climb, limit, noise),
+    isFar: limitSeen && meeting.rate > limit * (1 + 2 * CUT),
+    isAgain: underWay.climb.clean < AGAIN,
+    isLong,
+    isLasting: isLong && pauseMs > LASTING_MS,
+    allowed: sinceRecovery(underWay.capacity, now) / (1 - noise),
+    anchored: sinceAnchor(underWay.capacity, now) / (1 - noise),
+  };
+}
+
+/** A pause so long is not explained by rounding, by round trips, or by the next permit of a bucket. */
+function longPause({ rate, toldMs }: Meeting): number {
+  if (toldMs === undefined) return 2_500;
+  return 300 + (isWhole(toldMs) ? 1_200 : 0) + 2_000 / rate;
+}
+
+export function isWhole(toldMs: number | undefined): boolean {
+  return toldMs !== undefined && toldMs % 1_000 === 0;
+}
+
+/** At what rate it goes on; notes in the row what the meeting was. */
+export function newRate(state: LimiterState, met: Met): number {
+  const { row } = state.underWay;
+  if (met.isLasting) return settle(row, Math.min(met.meeting.rate, met.allowed) * (1 - CUT / 2));
+  if (met.meeting.isBan && !met.isFirst) return afterBan(row, met);
+  if (met.isFirst) return firstRate(state, met);
+  if (row.settling > 0 && !met.isFar) return whileSettling(state, met);
+  if (met.isLong) return afterWindow(state, met);
+  if (met.isFar) return afterFar(state, met);
+  return met.isEarly ? afterEarly(row, met) : atTheTop(state, met);
+}
+
+function settle(row: SavedRow, rate: number): number {
+  Object.assign(row, { settling: 0, early: 0, sound: rate });
+  return rate;
+}
+
+/** Every one costs a minute: better a little too low. */
+function afterBan(row: SavedRow, { meeting }: Met): number {
+  row.early += 1;
+  const rate = meeting.rate * (1 - Math.min(banCut.first * 2 ** row.early, banCut.most));
+  Object.assign(row, { settling: 0, sound: rate });
+  return rate;
+}
+
+function firstRate({ learned, underWay }: LimiterState, { meeting, now, pauseMs, anchored }: Met): number {
+  const { capacity, row } = underWay;
+  const leastMs = Math.max(learned.noise > 0 ? least.noisy : least.first, 3 * pauseMs);
+  const best = highestSince(capacity, now, leastMs);
+  const perSecond = best.perSecond / (1 - learned.noise);
+  if (perSecond > anchored) capacity.anchor = best.from;
+  row.settling = SETTLE;
+  return within(capacity, meeting, Math.max(perSecond, anchored));
+}
+
+/** Whatever was overrun is still full: what went through since then comes ever closer to the limit. */
+function whileSettling({ underWay: { capacity, row } }: LimiterState, met: Met): number {
+  const rate = within(capacity, met.meeting, met.isLong && !met.isAgain ? met.allowed : met.anchored);
+  const isSettled = rate > met.meeting.rate * 0.93 && !met.isAgain;
+  Object.assign(row, { settling: isSettled ? 0 : row.settling - 1, early: 0, sound: rate });
+  return rate;
+}
+
+/** From one end of a window to the next, the average is the limit. */
+function afterWindow({ learned, underWay: { capacity, row } }: LimiterState, met: Met): number {
+  const average = met.isEarly ? Math.max(met.allowed, met.anchored) : met.allowed;
+  const whole = met.isFar
+    ? Math.max(highestSince(capacity, met.now, Math.max(least.first, 3 * met.pauseMs)).perSecond, learned.limit)
+    : average;
+  Object.assign(row, { early: met.isEarly ? row.early + 1 : 0, sound: Math.min(row.sound, whole) });
+  // The first of such cycles may have begun in the middle of a window.
+  return within(capacity, met.meeting, row.long > 1 ? whole : Math.sqrt(whole * met.meeting.rate));
+}
+
+/** No more than was refused, and not far below it where few successes were counted. */
+function within(capacity: SavedCapacity, { rate }: Meeting, average: number): number {
+  const isLittle = capacity.ok - capacity.anchor.ok < least.ok;
+  const floor = isLittle ? Math.max(0.6 * rate, least.rate) : 0.1 * rate;
+  return Math.min(rate, Math.max(average, floor)) * (1 - CUT / 2);
+}
+
+/** Half of the height was fine one doubling ago. */
+function afterFar({ learned: { limit }, underWay: { row } }: LimiterState, { meeting, allowed }: Met): number {
+  Object.assign(row, { early: 0, sound: Math.max(limit * (1 - CUT), allowed) });
+  return Math.max(allowed, (limit + meeting.rate) / 2) * (1 - CUT);
+}
+
+function atTheTop({ learned, underWay: { capacity, row } }: LimiterState, { meeting, allowed }: Met): number {
+  const sent = whileSending(capacity, meeting.at) / (1 - learned.noise);
+  const rate = Math.max(allowed * (1 - CUT / 2), Math.min(meeting.rate, sent * (1 + CUT / 2)) * (1 - CUT));
+  return settle(row, rate);
+}
+
+function afterEarly(row: SavedRow, { meeting: { rate }, isAgain, anchored, allowed }: Met): number {
+  if (rate > row.sound * 1.03) return betweenSoundAnd(rate, row.sound, anchored);
+  if (isAgain && row.full < PATIENCE) return rate;
+  row.early += 1;
+  const floor = Math.min(row.early <= 3 ? anchored : allowed, rate) * (1 - (CUT / 2) * 2 ** Math.min(3, row.early));
+  row.sound = Math.max(floor, rate * (1 - Math.min(CUT * 2 ** row.early, MOST_CUT)));
+  return row.sound;
+}
+
+function betweenSoundAnd(refused: number, sound: number, anchored: number): number {
+  const middle = Math.max((sound + refused) / 2, anchored * (1 - CUT));
+  const rate = Math.min(refused * (1 - CUT), middle);
+  return rate < sound * 1.015 ? sound : rate;
+}

@@ -1,0 +1,27 @@
+/** Meetings with a limit that followed one another. */
+export interface SavedRow {
+  /** That came much too early. */
+  early: number;
+  /** That came at once: the window is still full. */
+  full: number;
+  /** That were waited for until a window ended. */
+  long: number;
+  /** Meetings until the first estimate counts as settled. */
+  settling: number;
+  /** The highest rate that was fine for long. */
+  sound: number;
+}
+
+export const freshRow: Readonly<SavedRow> = { early: 0, full: 0, long: 0, settling: 0, sound: 0 };
+
+/** What makes noise likely: the limit is met early again and again, although the rate has fallen. */
+export interface SavedSuspicion {
+  /** The highest limit, lately. */
+  peak: number;
+  /** Meetings with a limit, and answers meanwhile, fading. */
+  met: number;
+  answers: number;
+  calmUntil: number;
+}
+
+export const freshSuspicion: Readonly<SavedSuspicion> = { peak: 0, met: 0, answers: 0, calmUntil: 0 };
