@@ -38,8 +38,8 @@ test.each<[string, string, DescribedField[], string]>([
     'a constant that is too long',
     '  title: { constant: Head of everything }\n',
     [there('title', { maxLength: 10 })],
-    'acme.yaml:2:3 "Head of everything" gives 18 characters, and "title" holds 10 in the HR system. Shorten it in the ' +
-      'hiring platform, or widen the field there. [TOO_LONG]',
+    'acme.yaml:2:3 "Head of everything" gives 18 characters, and "title" holds 10 in the HR system. Shorten it in ' +
+      'the hiring platform, or widen the field there. [TOO_LONG]',
   ],
   [
     'a lookup to a value that is not there',
@@ -52,8 +52,8 @@ test.each<[string, string, DescribedField[], string]>([
     'a required field that nothing fills',
     TITLE,
     [there('title'), there('cost_centre', { isField: false, required: true })],
-    'cost_centre is required by the HR system, and nothing fills it. Name it under hris.fields, and add a rule to the ' +
-      'mapping.',
+    'cost_centre is required by the HR system, and nothing fills it. Name it under hris.fields, and add a rule to ' +
+      'the mapping.',
   ],
 ])('a mapping does not fit: %s', (_what, rules, described, expected) => {
   expect(misfits(rules, described)).toEqual([expected]);
