@@ -21,7 +21,7 @@ beforeAll(async () => {
 
 afterEach(() => world?.close());
 
-async function build(): Promise<void> {
+async function build(settings = ''): Promise<void> {
   const policies = 'onboarding: { flow: "{flow}" }\n  reconcile: { every: 1h }\n  cancel: { grace: 2s }';
   world = await startWorld({
     temporalAddress: address,
@@ -29,6 +29,7 @@ async function build(): Promise<void> {
     policies,
     env: { HIREBRIDGE_PAUSED_MS: '1000' },
   });
+  await editTenant((text) => `${settings}${text}`);
   await Promise.all([world.startReceiver(), world.startWorker()]);
   await untilBaseline(world);
 }
@@ -125,6 +126,30 @@ test('a paused tenant stores its webhooks, a frozen one writes nothing; both hir
   await cli('thaw', 'acme');
   await untilHired(world, 3);
   await expectExactlyHired(world, people);
+}, 180_000);
+
+test('what a tenant observed is shown, and hired once it goes live and somebody says so', async () => {
+  await build('mode: observe\n');
+  const people = await takeApplicants(world, 3);
+  await hire(people);
+  await until('three observed hires', async () =>
+    /3 hired while it only observed/.test(await cli('tenant', 'show', 'acme')),
+  );
+  expect(await world.effects('enrolment')).toEqual([]);
+  expect(await world.employees()).toEqual([]);
+  const [first] = people;
+  expect(await cli('hire', 'show', 'acme', String(first?.jobCandidateId))).toContain(
+    'would enrol (1 credit) and create',
+  );
+  expect(await world.cli(['sync', 'acme', 'jobs'])).toMatchObject({ code: 2 });
+  expect(await world.cli(['tenant', 'go-live', 'acme', '--since', '2026-01-01', '--yes'])).toMatchObject({ code: 2 });
+  await editTenant((text) => text.replace('mode: observe\n', ''));
+  const shown = await world.cli(['tenant', 'apply']);
+  expect(shown).toMatchObject({ code: 2, stdout: expect.stringContaining('costs at most 3 credits') });
+  expect(await cli('tenant', 'apply', '--yes', '--as', 'ada')).toContain('A worker starts those of acme');
+  await untilHired(world, 3);
+  await expectExactlyHired(world, people);
+  expect(await cli('tenant', 'show', 'acme')).toContain('went-live by ada');
 }, 180_000);
 
 test('a removed tenant is answered 410, and its schedules and workflows end', async () => {
