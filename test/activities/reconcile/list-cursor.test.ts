@@ -2,6 +2,7 @@ import { describe, expect, test } from 'vitest';
 import { afterPage, type ListCursor, startOfList } from '../../../activities/reconcile/list-cursor.ts';
 
 const PAGE = 2;
+const SIX = ['a', 'b', 'c', 'd', 'e', 'f'];
 
 interface Reading {
   readTwice?: boolean;
@@ -29,7 +30,7 @@ function read(records: readonly string[], { readTwice = false, isTold = true, mo
 }
 
 describe('a list at rest', () => {
-  const five = [...'abcde'];
+  const five = SIX.slice(0, 5);
   test.each<[string, string[], Reading, number[]]>([
     ['is read page by page up to its total', five, {}, [1, 2, 3]],
     ['of one page is read once', ['a'], { readTwice: true }, [1]],
@@ -44,13 +45,13 @@ describe('a list at rest', () => {
 
 describe('a list that moves while it is read', () => {
   test('shows everybody, where records slip to a page that was read', () => {
-    const { seen, pages } = read([...'abcdef'], { moves: { 2: (list) => list.splice(0, 1) } });
+    const { seen, pages } = read(SIX, { moves: { 2: (list) => list.splice(0, 1) } });
     expect(pages).toEqual([1, 2, 3, 1]);
     expect(seen).toBe('abcdef');
   });
 
   test('shows everybody, where it grows at its begin', () => {
-    expect(read([...'abcdef'], { moves: { 2: (list) => list.unshift('z') } }).seen).toBe('abcdef');
+    expect(read(SIX, { moves: { 2: (list) => list.unshift('z') } }).seen).toBe('abcdef');
   });
 
   test('shows everybody by the second reading, where it falls and grows between two pages', () => {
@@ -58,7 +59,7 @@ describe('a list that moves while it is read', () => {
       list.splice(0, 1);
       list.push('z');
     };
-    expect(read([...'abcdef'], { moves: { 2: swap } }).seen).not.toContain('c');
-    expect(read([...'abcdef'], { moves: { 2: swap }, readTwice: true }).seen).toBe('abcdefz');
+    expect(read(SIX, { moves: { 2: swap } }).seen).not.toContain('c');
+    expect(read(SIX, { moves: { 2: swap }, readTwice: true }).seen).toBe('abcdefz');
   });
 });

@@ -1,28 +1,15 @@
 import { onTestFinished } from 'vitest';
-import type { Connection } from '../../../activities/connections.ts';
-import type { ActivityDeps } from '../../../activities/deps.ts';
 import { reconcile } from '../../../activities/reconcile/reconcile.ts';
 import type { HireState } from '../../../src/hire/hire-state.ts';
-import { createLogger } from '../../../src/log.ts';
 import type { PartnerClient } from '../../../src/partner/client/create-partner-client.ts';
 import type { Page } from '../../../src/partner/client/types.ts';
 import { contract } from '../../../src/partner/contract/index.ts';
-import { defaultOverrides } from '../../../src/partner/contract/overrides.ts';
 import type { StageType } from '../../../src/partner/contract/pipelines.ts';
 import { hiresInState } from '../../../src/store/hires.ts';
 import { listApplicants } from '../../harness/world-people.ts';
 import { openSandbox } from '../../sandbox/open-sandbox.ts';
 import { freshStore } from '../../store/stores.ts';
-
-const POLICIES = { enrolAt: ['HIRED'], createAt: ['HIRED'], onboarding: 'skip', cancel: { grace: 1000 } };
-
-const TENANT = { tenant: 'acme', partner: {}, writeBack: { values: [] } };
-const WITHOUT_FIELDS = { mapping: { fields: [], files: {} }, landings: {} };
-
-interface Stages {
-  enrolAt: string[];
-  createAt: string[];
-}
+import { reconcileDeps, type Stages } from './reconcile-deps.ts';
 
 /** A tenant about to go live: a real partner with three people hired long ago, a real store, and no employees. */
 export async function openTenant(hired = 3, { jobs = 1, ...stages }: Partial<Stages & { jobs: number }> = {}) {
@@ -31,27 +18,7 @@ export async function openTenant(hired = 3, { jobs = 1, ...stages }: Partial<Sta
   const { store } = await freshStore('sqlite');
   const started: string[] = [];
   let partner: PartnerClient = sandbox.partner;
-  const connection = () =>
-    ({
-      ...WITHOUT_FIELDS,
-      tenant: { ...TENANT, policies: { ...POLICIES, ...stages } },
-      partner,
-      hris: { capabilities: { storesReference: false, readLagMs: 0 } },
-      overrides: defaultOverrides,
-      keyFingerprint: 'one',
-    }) as unknown as Connection;
-  const deps = {
-    store,
-    log: createLogger('test'),
-    limits: { giveUpMs: 1000, partnerLagMs: 0, pausedMs: 1000 },
-    closedGates: new Set(),
-    pausedHris: new Set(),
-    connections: { of: async () => connection(), reopenIfRotated: async () => false },
-    signalHire: async ({ jobCandidateId }: { jobCandidateId: string }) => {
-      started.push(jobCandidateId);
-      return true;
-    },
-  } as unknown as ActivityDeps;
+  const deps = reconcileDeps({ store, partner: () => partner, stages, started });
   return {
     sandbox,
     store,

@@ -1,0 +1,51 @@
+import type { Connection } from '../../../activities/connections.ts';
+import type { ActivityDeps } from '../../../activities/deps.ts';
+import { createLogger } from '../../../src/log.ts';
+import type { PartnerClient } from '../../../src/partner/client/create-partner-client.ts';
+import { defaultOverrides } from '../../../src/partner/contract/overrides.ts';
+import type { Store } from '../../../src/store/open-store.ts';
+
+const POLICIES = { enrolAt: ['HIRED'], createAt: ['HIRED'], onboarding: 'skip', cancel: { grace: 1000 } };
+
+const TENANT = { tenant: 'acme', partner: {}, writeBack: { values: [] } };
+/** No mapping file names a custom field. */
+const WITHOUT_FIELDS = { mapping: { fields: [], files: {} }, landings: {} };
+
+export interface Stages {
+  enrolAt: string[];
+  createAt: string[];
+}
+
+interface Parts {
+  store: Store;
+  /** Asked for anew by each attempt. */
+  partner: () => PartnerClient;
+  stages?: Partial<Stages>;
+  /** Whose hires were told to begin or to read again, in order. */
+  started: string[];
+}
+
+/** What a reconcile of the tenant acme needs, with an HRIS that knows nobody. */
+export function reconcileDeps({ store, partner, stages = {}, started }: Parts): ActivityDeps {
+  const connection = () =>
+    ({
+      ...WITHOUT_FIELDS,
+      tenant: { ...TENANT, policies: { ...POLICIES, ...stages } },
+      partner: partner(),
+      hris: { capabilities: { storesReference: false, readLagMs: 0 } },
+      overrides: defaultOverrides,
+      keyFingerprint: 'one',
+    }) as unknown as Connection;
+  return {
+    store,
+    log: createLogger('test'),
+    limits: { giveUpMs: 1000, partnerLagMs: 0, pausedMs: 1000 },
+    closedGates: new Set(),
+    pausedHris: new Set(),
+    connections: { of: async () => connection(), reopenIfRotated: async () => false },
+    signalHire: async ({ jobCandidateId }: { jobCandidateId: string }) => {
+      started.push(jobCandidateId);
+      return true;
+    },
+  } as unknown as ActivityDeps;
+}
