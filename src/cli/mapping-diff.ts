@@ -12,7 +12,8 @@ export function addMappingDiff(mapping: Command): void {
     .command('diff')
     .description(
       'Show which records a new mapping file would change, and how, before it is live: a count a field, and samples. ' +
-        'Fields that a mapping calls sensitive are masked. Reads the partner; writes nothing. Exit code 2: some differ.',
+        'Fields that a mapping calls sensitive are masked. Reads the partner; writes nothing. ' +
+        'Exit code 2: some differ.',
     )
     .argument('<tenant>', 'tenant whose mapping would change')
     .argument('<file>', 'the new mapping file')
