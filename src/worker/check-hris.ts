@@ -20,7 +20,9 @@ export function createHrisCheck(deps: ActivityDeps): Chore {
   const rows = new Map<string, { inARow: number; configHash: string }>();
   const before = ({ tenant, configHash }: Tenant): number | undefined => {
     const known = rows.get(tenant);
-    return known?.configHash === configHash ? known.inARow : undefined;
+    if (known?.configHash !== configHash) return undefined;
+    // A call was refused since the last probe: what that one found no longer counts.
+    return deps.pausedHris.has(tenant) ? Math.min(known.inARow, GOOD_IN_A_ROW - 1) : known.inARow;
   };
   return async (tenant, stop) => {
     const { tenant: tenantId, configHash } = tenant;

@@ -84,7 +84,7 @@ function createRound(
       if (toStart.has(tenant.tenant)) runner.begin('start', start, tenant);
       runner.begin('purge', purge, tenant, HOUR_MS);
       if (state?.state === 'paused') runner.begin('resume', resume, tenant);
-      else runner.begin('check HRIS', checkHris, tenant, everyMs * HRIS_EVERY);
+      else runner.begin('check HRIS', checkHris, tenant, deps.pausedHris.has(tenant.tenant) ? 0 : everyMs * HRIS_EVERY);
     }
   };
 }

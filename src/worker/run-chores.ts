@@ -64,7 +64,7 @@ export function createChoreRunner({ log, everyMs, stop, fingerprintOf }: RunnerP
       if (stop.aborted || underWay.has(key)) return;
       const hasFailed = backOff.hasFailed(key);
       if (hasFailed && failedWith.get(key) !== fingerprintOf(tenant)) backOff.forget(key);
-      if (!backOff.isDue(key)) return;
+      if (!backOff.isDue(key) && (hasFailed || againMs > 0)) return;
       const limit = hasFailed ? failing : healthy;
       const done = limit(() => run(key, chore, tenant, againMs)).finally(() => underWay.delete(key));
       underWay.set(key, done);

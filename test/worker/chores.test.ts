@@ -4,6 +4,7 @@ import type { AddressInfo } from 'node:net';
 import { setImmediate } from 'node:timers/promises';
 import { expect, onTestFinished, test, vi } from 'vitest';
 import type { ActivityDeps } from '../../activities/deps.ts';
+import { pauseHris } from '../../activities/hris-side.ts';
 import { ConnectorError } from '../../src/errors.ts';
 import { createRootLogger } from '../../src/log.ts';
 import { listHolds, openHold } from '../../src/store/holds.ts';
@@ -160,6 +161,18 @@ test('a paused tenant’s partner is called by its probe alone, ever later', asy
   await chores.close();
   const waits = rounds.slice(1).map((at, index) => at - (rounds[index] ?? 0));
   expect(waits).toEqual([1, 2, 4, 8, 16]);
+});
+
+test('an HR system that a call found refusing goes on, although no probe ever failed', async () => {
+  const deps = await depsOver();
+  const check = createHrisCheck(deps);
+  const { signal } = new AbortController();
+  for (const _ of [1, 2, 3, 4]) await check(tenantOf('acme'), signal);
+  const refused = new ConnectorError({ code: 'HRIS_AUTH', action: 'reauthorize', message: 'It is refused.' });
+  await pauseHris(deps, 'acme', refused);
+  for (const _ of [1, 2, 3]) await check(tenantOf('acme'), signal);
+  expect(deps.pausedHris.has('acme')).toBe(false);
+  expect(await listHolds(deps.store)).toEqual([]);
 });
 
 test('an HR system that is down from the start is a hold at once', async () => {
