@@ -4,7 +4,7 @@ import { afterAll, beforeAll, expect, test } from 'vitest';
 import { type LanguageClient, startLanguageServer } from './language-client.ts';
 
 const SCHEMA = path.join(import.meta.dirname, '../../mappings/mapping.schema.json');
-const uri = 'file:///tenants/acme-mapping.yaml';
+const URI = 'file:///tenants/acme-mapping.yaml';
 /** As docs/mapping.md has its first line, with the path of the schema. */
 const modeline = `# yaml-language-server: $schema=${pathToFileURL(SCHEMA).href}`;
 
@@ -19,7 +19,7 @@ beforeAll(async () => {
   };
   await editor.request('initialize', { processId: process.pid, rootUri: null, capabilities: { textDocument } });
   editor.notify('initialized', {});
-  editor.notify('textDocument/didOpen', { textDocument: { uri, languageId: 'yaml', version, text: modeline } });
+  editor.notify('textDocument/didOpen', { textDocument: { uri: URI, languageId: 'yaml', version, text: modeline } });
 });
 
 afterAll(() => editor.close());
@@ -29,9 +29,9 @@ function type(text: string): { textDocument: { uri: string }; position: { line: 
   const before = `${modeline}\n${text.slice(0, text.indexOf('|'))}`.split('\n');
   version += 1;
   const changes = [{ text: `${modeline}\n${text.replace('|', '')}` }];
-  editor.notify('textDocument/didChange', { textDocument: { uri, version }, contentChanges: changes });
+  editor.notify('textDocument/didChange', { textDocument: { uri: URI, version }, contentChanges: changes });
   const position = { line: before.length - 1, character: before.at(-1)?.length ?? 0 };
-  return { textDocument: { uri }, position };
+  return { textDocument: { uri: URI }, position };
 }
 
 test.each([

@@ -50,8 +50,8 @@ async function probe({ api, options }: Bamboo, signal: AbortSignal): Promise<voi
     code: 'HRIS_MISCONFIGURED',
     action: 'reject',
     message:
-      `BambooHR has no field ${missing.join(', ')}, or this key may not see it. Make it there, give the key access, or ` +
-      'name the right one under hris.fields and hris.referenceField.',
+      `BambooHR has no field ${missing.join(', ')}, or this key may not see it. Make it there, give the key access, ` +
+      'or name the right one under hris.fields and hris.referenceField.',
     details: { fields: missing },
   });
 }

@@ -85,7 +85,9 @@ function idIn({ headers, status, requestId }: HttpAnswer): string {
   throw new ConnectorError({
     code: 'HRIS_UNREADABLE_ANSWER',
     action: 'unknown',
-    message: `POST employees was answered ${status} without an id in Location. It is looked up before it is sent again.`,
+    message:
+      `POST employees was answered ${status} without an id in Location. The employee is looked up before anything is ` +
+      'sent again.',
     status,
     requestId,
   });
