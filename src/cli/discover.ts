@@ -9,6 +9,7 @@ import { renderTable } from './table.ts';
 import { asOption, byOf } from './tenant/by.ts';
 import { withOwnTenant } from './with-own-tenant.ts';
 import { withStore } from './with-store.ts';
+import { runWriteIds } from './write-ids.ts';
 
 export function addDiscover(program: Command): void {
   const command = program
@@ -20,20 +21,27 @@ export function addDiscover(program: Command): void {
     .argument('<tenant>', 'tenant to look at')
     .option('--apply', 'create at the hiring platform what the mappings name and it lacks: custom fields and options')
     .option('--acknowledge', 'take the custom fields as they are now: ends alarms about what was changed of them')
+    .addOption(
+      program
+        .createOption('--write', 'put ids, and labels as comments, where the tenant file names things by label')
+        .conflicts(['apply', 'acknowledge']),
+    )
     .option('--json', 'print JSON');
   asOption(command)
-    .addHelpText('after', example('hirebridge discover acme', 'hirebridge discover acme --acknowledge'))
+    .addHelpText('after', example('hirebridge discover acme', 'hirebridge discover acme --write'))
     .action(runDiscover);
 }
 
 interface Options {
   apply?: boolean;
   acknowledge?: boolean;
+  write?: boolean;
   as?: string;
   json?: boolean;
 }
 
 async function runDiscover(tenantId: string, options: Options, command: Command): Promise<void> {
+  if (options.write === true) return runWriteIds(placesOf(command).tenantsDir, tenantId, options);
   if (options.acknowledge === true) await acknowledge(tenantId, options, command);
   const [{ discover }, { openPartner }] = await Promise.all([
     import('../operator/discover.ts'),

@@ -56,14 +56,14 @@ export async function readCustomFields(partner: PartnerClient): Promise<FieldDef
   return items.map(definitionOf);
 }
 
-async function readStages(partner: PartnerClient): Promise<Discovered['stages']> {
+export async function readStages(partner: PartnerClient): Promise<Discovered['stages']> {
   const { items } = await partner.readAll(contract.pipelines.list, {}, LIVE);
   return items.flatMap(({ id: pipelineId, name: pipeline, stages }) =>
     stages.map(({ id: stageId, name: stage, type }) => ({ pipelineId, pipeline, stageId, stage, type })),
   );
 }
 
-async function readFlows(partner: PartnerClient): Promise<Discovered['flows']> {
+export async function readFlows(partner: PartnerClient): Promise<Discovered['flows']> {
   const { items } = await partner.readAll(contract.onboarding.listFlows, {}, LIVE);
   return items.map(({ flowId, name, status }) => ({ flowId, name: name ?? '', status: status ?? '' }));
 }

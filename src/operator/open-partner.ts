@@ -8,7 +8,7 @@ import { resolveSecret } from '../tenants/secrets.ts';
 export const CALL_MS = 10_000;
 
 /** The tenant's partner for one command. Close it yourself. @throws ConnectorError SECRET_MISSING */
-export function openPartner({ partner }: Tenant, rateLimit?: RateLimitKeeper): PartnerClient {
+export function openPartner({ partner }: Pick<Tenant, 'partner'>, rateLimit?: RateLimitKeeper): PartnerClient {
   return createPartnerClient({
     baseUrl: partner.baseUrl,
     apiKey: resolveSecret(partner.apiKey),

@@ -30,7 +30,8 @@ export async function loadFolder(dir: string, secrets: 'check' | 'skip'): Promis
   return loaded;
 }
 
-async function tenantFiles(dir: string): Promise<string[]> {
+/** Paths of the YAML files of a folder. @throws ConnectorError TENANTS_UNREADABLE, TENANTS_MISSING */
+export async function tenantFiles(dir: string): Promise<string[]> {
   let names: string[];
   try {
     names = await readdir(dir);
@@ -74,7 +75,8 @@ export async function parseTenant(definition: Pick<Tenant, 'file' | 'files'>): P
   throw new ConnectorError({ code, action: 'reauthorize', message });
 }
 
-async function readTenant(source: YamlFile, files: Tenant['files']): Promise<Loaded> {
+/** A tenant as its file says; without texts its mapping is read from the disk. */
+export async function readTenant(source: YamlFile, files: Tenant['files']): Promise<Loaded> {
   if (source.problems.length > 0) return { source, problems: source.problems };
   if (isMappingFile(source.value)) return { source, problems: [] };
   const parsed = tenantFile.safeParse(source.value);
@@ -105,11 +107,7 @@ function build(file: string, parsed: TenantFile, options: Record<string, unknown
   const anchored = (path: string): string => resolve(dirname(file), path);
   return {
     ...rest,
-    partner: {
-      ...partner,
-      apiKey: anchorSecret(partner.apiKey, file),
-      webhookKeys: partner.webhookKeys.map((ref) => anchorSecret(ref, file)),
-    },
+    partner: withSecrets(partner, file),
     hris: {
       kind: hris.kind,
       connection: hris.connection,
@@ -120,6 +118,15 @@ function build(file: string, parsed: TenantFile, options: Record<string, unknown
     ...(notify === undefined ? {} : { notify: withSecret(notify, file) }),
     file,
     configHash: '',
+  };
+}
+
+/** Its secrets stand where the tenant file says, wherever the process was started. */
+export function withSecrets(partner: TenantFile['partner'], file: string): TenantFile['partner'] {
+  return {
+    ...partner,
+    apiKey: anchorSecret(partner.apiKey, file),
+    webhookKeys: partner.webhookKeys.map((ref) => anchorSecret(ref, file)),
   };
 }
 

@@ -37,7 +37,8 @@ const stages = z
   .min(1, 'expected at least one stage type or stage id')
   .default(['HIRED']);
 
-const partner = z
+/** How to reach the hiring platform, and how it reaches us. */
+export const partnerSection = z
   .strictObject({
     baseUrl: z
       .url({ protocol: /^https?$/, error: 'expected the partner address, https://.../v1/partner' })
@@ -195,7 +196,7 @@ export const tenantFile = z
     tenant: identifier,
     /** observe: reads and plans everything, writes nothing on either side. */
     mode: z.enum(['live', 'observe'], 'expected live or observe').default('live'),
-    partner,
+    partner: partnerSection,
     /** Which jobs it takes; all of them where absent. */
     scope: scope.optional(),
     hris: z.looseObject({
