@@ -71,7 +71,7 @@ function asTemporalActivity(deps: ActivityDeps, shares: TenantSlots, name: strin
   const { log } = deps;
   return async (input) => {
     const { info, cancellationSignal } = Context.current();
-    const leave = enterSlot(shares, input);
+    const leave = await enterSlot(shares, input);
     const { beat, stop } = startHeartbeat();
     const activity = { name, input, attempt: info.attempt };
     const unwatched = (error: unknown): undefined => {
@@ -93,9 +93,9 @@ function asTemporalActivity(deps: ActivityDeps, shares: TenantSlots, name: strin
 }
 
 /** Activities that came beyond their tenant's share go back before they begin. */
-function enterSlot(shares: TenantSlots, input: unknown): () => void {
+async function enterSlot(shares: TenantSlots, input: unknown): Promise<() => void> {
   try {
-    return shares.enter((input as { tenantId: string }).tenantId);
+    return await shares.enter((input as { tenantId: string }).tenantId);
   } catch (error) {
     throw toFailure(error);
   }

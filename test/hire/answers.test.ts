@@ -99,7 +99,7 @@ describe('the catalogue', () => {
 
   test.each<[string, string[]]>([
     ['same', ['retry']],
-    ['enrol', ['adopt', 'adopt-anyway']],
+    ['enrol', ['adopt', 'adopt-anyway', 'take-anyway']],
     ['re-enrol', ['re-enrol']],
     ['employ', ['skip-onboarding', 'create-anyway', 'same-employee', 'transfer', 'new-employment', 'link', 'create']],
     ['cancel', ['cancel']],

@@ -3,7 +3,7 @@ import { mkdtemp, readFile, rm, symlink } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { fileURLToPath } from 'node:url';
-import { promisify } from 'node:util';
+import { isDeepStrictEqual, promisify } from 'node:util';
 
 const run = promisify(execFile);
 const ROOT = fileURLToPath(new URL('../..', import.meta.url));
@@ -34,13 +34,16 @@ export async function checkOutBase(commit: string): Promise<Base | undefined> {
   };
 }
 
-/** Ours where they are the same; else its own, from its lockfile. */
+/** Ours where the product needs the same; else its own, by this version's resolver. */
 async function install(folder: string): Promise<void> {
-  const [own, ours] = await Promise.all([readLock(folder), readLock(ROOT)]);
-  if (own === ours) return symlink(join(ROOT, 'node_modules'), join(folder, 'node_modules'));
-  await run('npm', ['ci', '--ignore-scripts', '--no-audit', '--no-fund'], { cwd: folder });
+  const [own, ours] = await Promise.all([readDependencies(folder), readDependencies(ROOT)]);
+  if (isDeepStrictEqual(own, ours)) return symlink(join(ROOT, 'node_modules'), join(folder, 'node_modules'));
+  await run(process.execPath, [join(ROOT, 'src', 'cli', 'ensure-installed.mjs'), folder]);
 }
 
-function readLock(folder: string): Promise<string> {
-  return readFile(join(folder, 'package-lock.json'), 'utf8');
+async function readDependencies(folder: string): Promise<unknown> {
+  const { dependencies } = JSON.parse(await readFile(join(folder, 'package.json'), 'utf8')) as {
+    dependencies: unknown;
+  };
+  return dependencies;
 }
