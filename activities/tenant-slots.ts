@@ -3,8 +3,8 @@ import { ConnectorError } from '../src/errors.ts';
 /** A worker's activity slots, shared by its tenants. */
 export interface TenantSlots {
   /**
-   * Takes a slot, waits for a turn in it, and gives how to leave. Throws SLOTS_TAKEN, with the time to come back, beyond
-   * the share, and when no turn comes within five seconds.
+   * Takes a slot, waits for a turn in it, and gives how to leave. Throws SLOTS_TAKEN, with the time to come back,
+   * beyond the share, and when no turn comes within five seconds.
    */
   enter(tenantId: string): Promise<() => void>;
 }

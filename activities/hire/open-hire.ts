@@ -87,6 +87,8 @@ async function openPeriod(
   const ref = { tenantId, jobCandidateId, period };
   if (!(await admit(deps, connection, { ref, candidateId, jobId })))
     return { opened: { verdict: 'closed', period, state: 'before-go-live' } };
+  // The attempt after this one may have found them gone: nobody would follow the hire that is opened now.
+  if (seen.sinceRead() > deps.limits.giveUpMs) throw stoodStill(jobCandidateId);
   const fresh = await insertHires(store, [{ ...ref, state: 'open', candidateId, jobId }]);
   if (fresh > 0) log.info({ tenantId, jobCandidateId, period }, 'hire opened');
   return { opened: opened(connection, period, 'enrol'), seen };
@@ -116,6 +118,14 @@ function policyOf({ tenant }: Connection): HirePolicy {
 function closed(row: HireRow | undefined): Opened {
   if (row === undefined) return { verdict: 'closed', period: 0, state: 'not-hired' };
   return { verdict: 'closed', period: row.period, state: row.state };
+}
+
+function stoodStill(jobCandidateId: string): ConnectorError {
+  return new ConnectorError({
+    code: 'READ_TOO_LONG_AGO',
+    action: 'retry',
+    message: `Job candidate ${jobCandidateId} was read too long ago: this worker stood still. It is read again.`,
+  });
 }
 
 function baselinePending(tenantId: string): ConnectorError {
