@@ -67,12 +67,28 @@ export function createActivities(deps: ActivityDeps, slots: number): Activities 
   ) as unknown as Activities;
 }
 
+/** It beats while it waits for its turn, too: an attempt that was given up meanwhile would work beside the next. */
 function asTemporalActivity(deps: ActivityDeps, shares: TenantSlots, name: string, run: RunWithBeat): Run {
-  const { log } = deps;
+  const watched = watchedRun(deps, name, run);
   return async (input) => {
-    const { info, cancellationSignal } = Context.current();
-    const leave = await enterSlot(shares, input);
     const { beat, stop } = startHeartbeat();
+    try {
+      const leave = await enterSlot(shares, input);
+      try {
+        return await watched(input, beat);
+      } finally {
+        leave();
+      }
+    } finally {
+      stop();
+    }
+  };
+}
+
+function watchedRun(deps: ActivityDeps, name: string, run: RunWithBeat): RunWithBeat {
+  const { log } = deps;
+  return async (input, beat) => {
+    const { info, cancellationSignal } = Context.current();
     const activity = { name, input, attempt: info.attempt };
     const unwatched = (error: unknown): undefined => {
       log.warn({ activity: name, err: error }, 'alarm not noted');
@@ -85,9 +101,6 @@ function asTemporalActivity(deps: ActivityDeps, shares: TenantSlots, name: strin
       if (!(error instanceof ConnectorError)) log.error({ activity: name, err: error }, 'activity failed unexpectedly');
       const failures = await noteFailure(deps, activity, error).catch(unwatched);
       throw toFailure(error, retryDelay(info.retryPolicy, failures));
-    } finally {
-      stop();
-      leave();
     }
   };
 }
