@@ -1,16 +1,14 @@
-import { readFile, rm, writeFile } from 'node:fs/promises';
+import { readFile, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { Client } from '@temporalio/client';
 import { afterEach, beforeAll, expect, test } from 'vitest';
-import { createPartnerClient } from '../../src/partner/client/create-partner-client.ts';
 import { openStore } from '../../src/store/open-store.ts';
 import { connectTemporal } from '../../src/temporal/connection.ts';
 import { expectExactlyHired, readStatus, takeApplicants, untilBaseline, untilHired } from '../harness/exactly-hired.ts';
 import { hiredBody } from '../harness/hired-deliveries.ts';
 import { sendDelivery } from '../harness/send-delivery.ts';
 import { temporalForTests } from '../harness/temporal.ts';
-import { type Applicant, startWorld, until, type World, writtenBack } from '../harness/world.ts';
-import { finishOnboardings } from '../harness/world-people.ts';
+import { type Applicant, startWorld, until, type World } from '../harness/world.ts';
 
 let address: string;
 let world: World;
@@ -169,41 +167,3 @@ test('a removed tenant is answered 410, and its schedules and workflows end', as
     expect(left).toEqual([]);
   });
 }, 180_000);
-
-test('file secrets rotated, taken away and restored during a burst: every hire ends, exactly once', async () => {
-  await build();
-  const people = await takeApplicants(world, 12);
-  const [partnerKey, webhookKey] = ['partner.key', 'webhook.key'].map((name) =>
-    join(world.tenantsDir, 'secrets', name),
-  ) as [string, string];
-  await hire(people.slice(0, 4));
-  const { key } = (await world.control.act('regenerateKey')) as { key: string };
-  await hire(people.slice(4, 8));
-  await rm(partnerKey);
-  await rm(webhookKey);
-  await hire(people.slice(8));
-  await until('the pause', async () => (await cli('status')).includes('acme is paused'));
-  await writeFile(webhookKey, `${world.webhookKey}\n`);
-  await writeFile(partnerKey, `${key}\n`);
-  await until('the tenant active', async () => !(await cli('status')).includes('acme is paused'));
-  // What the sender gave up is found by the next reconcile.
-  await editTenant((text) => text.replace('every: 1h', 'every: 3s'));
-  await cli('tenant', 'apply', '--yes');
-  const partner = createPartnerClient({
-    baseUrl: world.sandbox.facts['partner'] ?? '',
-    apiKey: key,
-    environment: 'sandbox',
-    allowPrivate: true,
-  });
-  const whole = { timeoutMs: 120_000, everyMs: 500 };
-  await until(
-    'twelve Employee IDs written back',
-    async () => {
-      await finishOnboardings(world.control, partner);
-      return (await writtenBack(world)).size === 12;
-    },
-    whole,
-  );
-  await partner.close();
-  await expectExactlyHired(world, people);
-}, 240_000);

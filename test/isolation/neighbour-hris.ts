@@ -9,10 +9,14 @@ import { type SwitchableProxy, startSwitchableProxy } from './switchable-proxy.t
 export interface NeighbourHris {
   /** As the tenant file names it. */
   url: string;
+  /** The same database without a password, for the judge. */
+  adminUrl: string;
   line: SwitchableProxy;
   /** Ends the password and every connection that was made with it. */
   expirePassword(): Promise<void>;
   renewPassword(): Promise<void>;
+  /** Another password from now on, and no connection with the old one. Gives the new address. */
+  rotatePassword(): Promise<string>;
   countEmployees(): Promise<number>;
 }
 
@@ -24,14 +28,22 @@ export async function startNeighbourHris(serverUrl: string): Promise<NeighbourHr
   await askForPassword(serverUrl, role);
   const line = await startSwitchableProxy(Number(new URL(serverUrl).port));
   const { pathname } = new URL(adminUrl);
+  const urlWith = (secret: string) => `postgres://${role}:${secret}@127.0.0.1:${line.port}${pathname}`;
+  const alter = async (change: string): Promise<void> => {
+    await asAdmin(serverUrl, `alter role ${role} ${change}`);
+    await asAdmin(serverUrl, `select pg_terminate_backend(pid) from pg_stat_activity where usename = '${role}'`);
+  };
   return {
-    url: `postgres://${role}:${password}@127.0.0.1:${line.port}${pathname}`,
+    url: urlWith(password),
+    adminUrl,
     line,
-    async expirePassword() {
-      await asAdmin(serverUrl, `alter role ${role} valid until '2001-01-01'`);
-      await asAdmin(serverUrl, `select pg_terminate_backend(pid) from pg_stat_activity where usename = '${role}'`);
-    },
+    expirePassword: () => alter("valid until '2001-01-01'"),
     renewPassword: () => asAdmin(serverUrl, `alter role ${role} valid until 'infinity'`),
+    async rotatePassword() {
+      const next = randomBytes(8).toString('hex');
+      await alter(`password '${next}'`);
+      return urlWith(next);
+    },
     countEmployees: async () => (await readEmployees(adminUrl)).length,
   };
 }
