@@ -77,12 +77,14 @@ export function parallel(most: number, serviceMs: number): BankServer {
   };
 }
 
-export function both(perSecond: number, perMinute: number): BankServer {
+export function both(perSecond: number, perMinute: number, more: Partial<BankServer> = {}): BankServer {
+  const scale = scaleOf(more);
   return {
     name: `${perSecond}/s and ${perMinute} per minute`,
-    make: () => layered(tokenBucket(perSecond, perSecond), fixedWindow(perMinute, 60_000)),
+    make: () => layered(tokenBucket(perSecond, perSecond, scale), fixedWindow(perMinute, 60_000, scale)),
     perSecond: Math.min(perSecond, perMinute / 60),
     windowMs: 60_000,
+    ...more,
   };
 }
 
@@ -153,3 +155,22 @@ export const validation: readonly BankServer[] = [
   windowed('fixed', 120, 10, { name: 'fixed 120 per 10 s, 10 % noise', noise: 0.1 }),
   token(8, 16, { name: 'token 8/s, 20 % noise', noise: 0.2 }),
 ];
+
+/** What an outside bank is known to hold: each as it is, halved, and doubled. */
+export const outside: readonly BankServer[] = [undefined, halved, doubled].flatMap((change) => {
+  const more = (name: string): Partial<BankServer> =>
+    change === undefined ? {} : { name: `${name}, x ${change.factor}`, change };
+  const windows = [
+    ['fixed', 20, 1],
+    ['fixed', 250, 30],
+    ['log', 600, 60],
+    ['counter', 300, 60],
+  ] as const;
+  return [
+    token(3, 1, more('token 3/s burst 1')),
+    token(120, 30, more('token 120/s burst 30')),
+    ...windows.map(([kind, most, seconds]) => windowed(kind, most, seconds, more(`${kind} ${most} per ${seconds} s`))),
+    both(10, 300, more('10/s and 300 per minute')),
+    token(10, 10, { name: 'token 10/s, 10 % noise', ...more('token 10/s, 10 % noise'), noise: 0.1 }),
+  ];
+});

@@ -1,7 +1,8 @@
 import { parseArgs } from 'node:util';
 import { renderTable } from '../../src/cli/table.ts';
-import { type BankServer, tuning, validation } from './bank.ts';
+import { type BankServer, outside, tuning, validation } from './bank.ts';
 import { type Conclusion, conclude } from './conclude.ts';
+import { measureCost } from './cost.ts';
 import { drawServers } from './drawn.ts';
 import { drive, type Told } from './drive.ts';
 
@@ -16,6 +17,8 @@ const { values } = parseArgs({
     drawn: { type: 'string', default: '1' },
     /** Shows only the servers that miss. */
     short: { type: 'boolean', default: false },
+    /** What a decision costs, instead of a bank. */
+    cost: { type: 'boolean', default: false },
   },
 });
 
@@ -28,6 +31,7 @@ const NOISY_USED = 0.85;
 
 /** Each server of one half of the bank, with and without Retry-After; a row is the mean and the worst of the seeds. */
 function main(): void {
+  if (values.cost) return showCost();
   const servers = serversOf(values.half).filter(({ name }) => name.includes(values.only));
   const first = values.half === 'validation' ? 9_000 : 100;
   for (const told of values.told.split(',') as Told[]) {
@@ -49,9 +53,14 @@ function main(): void {
   }
 }
 
+function showCost(): void {
+  const rows = measureCost().map(({ what, us, most }) => [what, us.toFixed(3), most === undefined ? '' : `${most}`]);
+  process.stdout.write(`${renderTable(['median of', 'us', 'at most'], rows)}\n`);
+}
+
 function serversOf(half: string): readonly BankServer[] {
   if (half === 'drawn') return drawServers(Number(values.drawn), Number(values.draw));
-  return half === 'tuning' ? tuning : validation;
+  return { tuning, validation, outside }[half] ?? validation;
 }
 
 function verdictOf({ noise, endpointPerSecond }: BankServer, told: Told, runs: Conclusion[]) {
