@@ -8,7 +8,7 @@ import { fingerprintOf } from '../src/partner/client/key-format.ts';
 import type { CallReport, Observation } from '../src/partner/client/types.ts';
 import { Overrides } from '../src/partner/contract/overrides.ts';
 import type { SharedRateLimit } from '../src/rate-limit/shared-rate-limit.ts';
-import { type StreamName, streamNames } from '../src/streams/streams.ts';
+import { type PullName, pullNames } from '../src/streams/streams.ts';
 import { loadStreamMapping, loadTenantMapping, openTenantHris, resolveOptions } from '../src/tenants/open-hris.ts';
 import type { Tenant } from '../src/tenants/schema.ts';
 import { resolveSecret } from '../src/tenants/secrets.ts';
@@ -22,7 +22,7 @@ export interface Connection {
   hris: HrisConnection;
   mapping: Mapping;
   /** Of each stream that may land in this HRIS. */
-  landings: Partial<Record<StreamName, Mapping>>;
+  landings: Partial<Record<PullName, Mapping>>;
   /** What the specification leaves open, as this tenant's partner has it. */
   overrides: Overrides;
   /** Names the partner key without showing it. */
@@ -183,7 +183,7 @@ async function openConnection(tenant: Tenant, options: ConnectionOptions): Promi
 }
 
 async function loadLandings(tenant: Tenant): Promise<Connection['landings']> {
-  const loaded = await Promise.all(streamNames.map(async (name) => [name, await loadStreamMapping(tenant, name)]));
+  const loaded = await Promise.all(pullNames.map(async (name) => [name, await loadStreamMapping(tenant, name)]));
   return Object.fromEntries(loaded.filter(([, mapping]) => mapping !== undefined)) as Connection['landings'];
 }
 

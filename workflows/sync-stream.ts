@@ -1,12 +1,12 @@
 import { continueAsNew, proxyActivities, workflowInfo } from '@temporalio/workflow';
 import type { HireTiming } from '../src/hire/hire-run.ts';
 import type { StreamActivities, StreamStep } from '../src/streams/stream-activities.ts';
-import type { StreamName } from '../src/streams/streams.ts';
+import type { PullName } from '../src/streams/streams.ts';
 import { bulkQueueOf } from './bulk-queue.ts';
 
 export interface SyncInput {
   tenantId: string;
-  stream: StreamName;
+  stream: PullName;
   timing: HireTiming;
   /** Begins at the first page and writes every row again. */
   full?: boolean;

@@ -20,7 +20,7 @@ import {
 import { assertMoved, firstPageOf, PAGE_SIZE, type RecordPage, readPage } from '../../src/streams/read-page.ts';
 import { settleOpenWrites } from '../../src/streams/settle-open-writes.ts';
 import type { StreamInput, StreamStep } from '../../src/streams/stream-activities.ts';
-import { type StreamName, streams } from '../../src/streams/streams.ts';
+import { type PullName, pullStreams } from '../../src/streams/streams.ts';
 import type { Connection } from '../connections.ts';
 import type { ActivityDeps } from '../deps.ts';
 import { currentRecords } from '../fields/current-records.ts';
@@ -46,7 +46,7 @@ export function syncPages(deps: ActivityDeps, input: StreamInput, beat: Beat = (
   const { tenantId, stream, runId, full } = input;
   const key = { tenantId, stream };
   return guarded(deps, tenantId, async (connection) => {
-    const run = await beginRun(deps.store, key, { runId, full, firstPage: firstPageOf(streams[stream]) });
+    const run = await beginRun(deps.store, key, { runId, full, firstPage: firstPageOf(pullStreams[stream]) });
     if (run === undefined) return { state: input.begun ? 'superseded' : 'busy' };
     if (run.state !== 'running') return stepOf(run);
     // Before any page is read: what may not be written need not be fetched.
@@ -65,7 +65,7 @@ export function syncPages(deps: ActivityDeps, input: StreamInput, beat: Beat = (
 interface Reading {
   deps: ActivityDeps;
   connection: Connection;
-  key: StreamKey & { stream: StreamName };
+  key: StreamKey & { stream: PullName };
   destination: Destination;
   /** The run as the store has it. */
   run: StreamRow;
@@ -133,13 +133,13 @@ async function readInto(
 }
 
 function fetchPage({ connection, key }: Reading, page: number): Promise<RecordPage | undefined> {
-  return readPage(connection.partner, streams[key.stream], page);
+  return readPage(connection.partner, pullStreams[key.stream], page);
 }
 
 /** Over how many pages before this one records may have slipped. */
 async function slippedOver(reading: Reading, page: RecordPage | undefined): Promise<number> {
   const { run } = reading;
-  const before = run.page - firstPageOf(streams[reading.key.stream]);
+  const before = run.page - firstPageOf(pullStreams[reading.key.stream]);
   if (page !== undefined) return Math.min(before, Math.ceil(fallAt(run, page) / PAGE_SIZE));
   if (run.total === null || run.seen >= run.total) return 0;
   // Nothing here although the total promised more: it is too high, unless it has fallen meanwhile.
@@ -183,14 +183,14 @@ async function settlePage(reading: Reading, page: RecordPage | undefined): Promi
 async function land(reading: Reading, page: RecordPage | undefined): Promise<LandedPage> {
   if (page === undefined) return { unchanged: 0, created: 0, updated: 0, ids: [], quarantined: [] };
   const ids = page.items.map((item) => String(item['id'])).join(' ');
-  assertMoved(streams[reading.key.stream], page.page, ids, reading.before);
+  assertMoved(pullStreams[reading.key.stream], page.page, ids, reading.before);
   reading.before = ids;
   return landPage(reading.destination, { ...page, items: await currentItems(reading, page.items) });
 }
 
 /** The page's records, once their custom fields are known to be those that the mapping means. */
 async function currentItems({ deps, connection, key, destination }: Reading, items: RecordPage['items']) {
-  const { name } = streams[key.stream].record;
+  const { name } = pullStreams[key.stream].record;
   const records = items.map((item) => ({ [name]: item }));
   const current = await currentRecords(deps, connection, destination.mapping, records);
   return current.map((record) => record[name] ?? {});

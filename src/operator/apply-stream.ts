@@ -5,7 +5,7 @@ import { markRecords, readPlanRecords, type SavedPlan } from '../store/saved-pla
 import { type Destination, landRows } from '../streams/land-rows.ts';
 import { isAsPlanned, isDone, mapPage, type PlanEnds, type RowPlan, readStored } from '../streams/plan-page.ts';
 import { settleOpenWrites } from '../streams/settle-open-writes.ts';
-import type { StreamName } from '../streams/streams.ts';
+import type { PullName } from '../streams/streams.ts';
 import { loadMappingVersion } from '../tenants/open-hris.ts';
 import { type Applied, mappingGone } from './applied.ts';
 import type { OpenTenant } from './open-tenant.ts';
@@ -28,7 +28,7 @@ interface Applying {
  */
 export async function applyStream(open: OpenTenant, plan: SavedPlan, by: string): Promise<Applied> {
   const { store, tenant, connection } = open;
-  const stream = plan.subject as StreamName;
+  const stream = plan.subject as PullName;
   const mapping = await pinnedMapping(open, plan, stream);
   const ends = { ...streamEnds(connection, stream), mapping };
   await settleOpenWrites(store, ends.landing, ends);
@@ -47,7 +47,7 @@ export async function applyStream(open: OpenTenant, plan: SavedPlan, by: string)
 }
 
 /** The mapping that made the plan, whichever is in force by now. */
-async function pinnedMapping({ store, tenant, connection }: OpenTenant, plan: SavedPlan, stream: StreamName) {
+async function pinnedMapping({ store, tenant, connection }: OpenTenant, plan: SavedPlan, stream: PullName) {
   const { mapping } = streamEnds(connection, stream);
   if (plan.source === 'writes' || mapping.hash === plan.mappingHash) return mapping;
   const versions = await findMappingVersions(store, plan.tenantId, plan.mappingHash ?? '');

@@ -6,7 +6,7 @@ import { contract } from '../partner/contract/index.ts';
 import { hiresInState } from '../store/hires.ts';
 import { readJobs } from '../store/jobs.ts';
 import type { HireRow } from '../store/schema.ts';
-import { type StreamName, streams } from '../streams/streams.ts';
+import { type PullName, pullStreams } from '../streams/streams.ts';
 import { loadStreamMapping, loadTenantMapping } from '../tenants/open-hris.ts';
 import type { Tenant } from '../tenants/schema.ts';
 import { readHireSources } from './hire-sources.ts';
@@ -14,7 +14,7 @@ import { type OpenTenant, patiently } from './open-tenant.ts';
 import { MASK } from './plan-view.ts';
 import { readPages, streamEnds } from './stream-pages.ts';
 
-export type MappingName = 'employee' | StreamName;
+export type MappingName = 'employee' | PullName;
 
 export interface MappingDiff extends MappingDifference {
   subject: MappingName;
@@ -71,7 +71,7 @@ async function* recordsOf(
     yield* hireRecords(open, mappings);
     return;
   }
-  const { name } = streams[subject].record;
+  const { name } = pullStreams[subject].record;
   const stored = subject === 'jobs' ? await readJobs(open.store, open.tenant.tenant) : [];
   for (const { jobId, record } of stored) yield { id: jobId, sources: { [name]: record } };
   if (stored.length > 0) return;

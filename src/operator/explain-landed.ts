@@ -2,7 +2,7 @@ import type { Connection } from '../../activities/connections.ts';
 import { ConnectorError, isConnectorError } from '../errors.ts';
 import { shortVersion } from '../mapping/load-mapping.ts';
 import { readStored } from '../streams/plan-page.ts';
-import { type StreamName, streams } from '../streams/streams.ts';
+import { type PullName, pullStreams } from '../streams/streams.ts';
 import { type Explained, explainField, lastWritten } from './explained.ts';
 import { type OpenTenant, patiently } from './open-tenant.ts';
 import { readWrites } from './read-audit.ts';
@@ -14,13 +14,13 @@ import { readPages, streamEnds } from './stream-pages.ts';
  */
 export async function explainLanded(
   { store, tenant, connection }: OpenTenant,
-  { stream, id }: { stream: StreamName; id: string },
+  { stream, id }: { stream: PullName; id: string },
   reveal: boolean,
 ): Promise<Explained> {
   const ends = streamEnds(connection, stream);
   const record = await findRecord(connection, stream, id);
   if (record === undefined) throw unknownRecord(stream, id);
-  const sources = { [streams[stream].record.name]: record };
+  const sources = { [pullStreams[stream].record.name]: record };
   const row = (await readStored(ends, [id])).get(id);
   const writes = await readWrites(store, { tenantId: tenant.tenant, recordId: id, target: stream }, reveal);
   return {
@@ -41,7 +41,7 @@ export async function explainLanded(
 type Found = Record<string, unknown> | undefined;
 
 /** Only candidates can be asked for one by one (section 4.3); a job is looked for in the list (section 4.2). */
-async function findRecord(connection: Connection, stream: StreamName, id: string): Promise<Found> {
+async function findRecord(connection: Connection, stream: PullName, id: string): Promise<Found> {
   if (stream === 'candidates') return readCandidate(connection, id);
   for await (const { items } of readPages(connection, stream)) {
     const found = items.find((item) => String(item['id']) === id);
@@ -60,7 +60,7 @@ async function readCandidate({ partner }: Connection, candidateId: string): Prom
   }
 }
 
-function unknownRecord(stream: StreamName, id: string): ConnectorError {
+function unknownRecord(stream: PullName, id: string): ConnectorError {
   return new ConnectorError({
     code: 'RECORD_UNKNOWN',
     action: 'reject',

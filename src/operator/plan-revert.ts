@@ -5,7 +5,7 @@ import type { ForeignWriteRow } from '../store/schema.ts';
 import { fieldChanges } from '../streams/land-rows.ts';
 import { rowHash } from '../streams/map-record.ts';
 import { type PlanEnds, type RowPlan, readStored } from '../streams/plan-page.ts';
-import { type StreamName, streamNames } from '../streams/streams.ts';
+import { type PullName, pullNames } from '../streams/streams.ts';
 import type { OpenTenant } from './open-tenant.ts';
 import type { PlanView } from './plan-view.ts';
 import { changesOf } from './read-audit.ts';
@@ -19,7 +19,7 @@ export async function planRevert(open: OpenTenant, version: string, by: string):
   const { store, tenant } = open;
   const writes = await listWrites(store, { tenantId: tenant.tenant, mapping: version });
   const plans: PlanView[] = [];
-  for (const stream of streamNames) {
+  for (const stream of pullNames) {
     const own = writes.filter((row) => row.target === stream && row.outcome === 'done');
     if (own.length > 0) plans.push(await revertStream(open, { stream, version, by }, own));
   }
@@ -30,7 +30,7 @@ export async function planRevert(open: OpenTenant, version: string, by: string):
 
 async function revertStream(
   { store, tenant, connection }: OpenTenant,
-  { stream, version, by }: { stream: StreamName; version: string; by: string },
+  { stream, version, by }: { stream: PullName; version: string; by: string },
   writes: readonly ForeignWriteRow[],
 ): Promise<PlanView> {
   const ends = streamEnds(connection, stream);
@@ -64,7 +64,7 @@ async function revertStream(
   };
 }
 
-function stillInForce(stream: StreamName): PlanView['notes'][number] {
+function stillInForce(stream: PullName): PlanView['notes'][number] {
   const reason = 'this mapping is still in force: the next sync writes its values again. Apply a corrected one first.';
   return { record: stream, what: 'warning', reason };
 }

@@ -3,7 +3,7 @@ import type { Quarantined } from '../store/quarantine.ts';
 import { savePlan } from '../store/saved-plans.ts';
 import { fieldChanges } from '../streams/land-rows.ts';
 import { planPage, type RowPlan } from '../streams/plan-page.ts';
-import type { StreamName } from '../streams/streams.ts';
+import type { PullName } from '../streams/streams.ts';
 import type { OpenTenant } from './open-tenant.ts';
 import type { PlannedRecord, PlanView } from './plan-view.ts';
 import { readPages, streamEnds } from './stream-pages.ts';
@@ -11,7 +11,7 @@ import { readPages, streamEnds } from './stream-pages.ts';
 /** What the next sync of a stream would write, record by record. Reads both sides and keeps the plan. */
 export async function planStream(
   { store, tenant, connection }: OpenTenant,
-  stream: StreamName,
+  stream: PullName,
   by: string,
 ): Promise<PlanView> {
   const ends = streamEnds(connection, stream);

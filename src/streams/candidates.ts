@@ -1,9 +1,10 @@
 import { sourceRecords } from '../mapping/source-fields.ts';
 import type { ListEndpoint } from '../partner/client/types.ts';
 import { contract } from '../partner/contract/index.ts';
-import type { Stream } from './stream.ts';
+import type { PullStream } from './stream.ts';
 
-export const candidates: Stream = {
+export const candidates: PullStream = {
+  kind: 'pull',
   list: contract.candidates.list as ListEndpoint,
   record: { name: 'candidate', ...sourceRecords.candidate },
   landing: {

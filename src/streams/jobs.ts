@@ -1,9 +1,10 @@
 import { sourceRecords } from '../mapping/source-fields.ts';
 import type { ListEndpoint } from '../partner/client/types.ts';
 import { contract } from '../partner/contract/index.ts';
-import type { Stream } from './stream.ts';
+import type { PullStream } from './stream.ts';
 
-export const jobs: Stream = {
+export const jobs: PullStream = {
+  kind: 'pull',
   list: contract.jobs.list as ListEndpoint,
   record: { name: 'job', ...sourceRecords.job },
   landing: {

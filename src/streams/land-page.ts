@@ -4,7 +4,7 @@ import type { Quarantined } from '../store/quarantine.ts';
 import { type Destination, landRows } from './land-rows.ts';
 import { mapRecord } from './map-record.ts';
 import type { RecordPage } from './read-page.ts';
-import type { StreamName } from './streams.ts';
+import type { PullName } from './streams.ts';
 
 export interface LandedPage extends Landed {
   /** Ids of the records that landed. */
@@ -39,7 +39,7 @@ export async function landPage(destination: Destination, page: RecordPage): Prom
   };
 }
 
-export function noLanding(kind: string, stream: StreamName): ConnectorError {
+export function noLanding(kind: string, stream: PullName): ConnectorError {
   return new ConnectorError({
     code: 'NO_LANDING',
     action: 'reject',

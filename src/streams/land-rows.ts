@@ -12,7 +12,7 @@ import {
 } from '../store/foreign-writes.ts';
 import type { Store } from '../store/open-store.ts';
 import type { Quarantined } from '../store/quarantine.ts';
-import type { StreamName } from './streams.ts';
+import type { PullName } from './streams.ts';
 
 const LAND_MS = 30_000;
 
@@ -21,7 +21,7 @@ export interface Destination {
   landing: Landing;
   mapping: Mapping;
   tenant: string;
-  stream: StreamName;
+  stream: PullName;
   force: boolean;
   store: Store;
   origin: WriteOrigin;

@@ -5,7 +5,7 @@ import type { Quarantined } from '../store/quarantine.ts';
 import { fieldChanges } from './land-rows.ts';
 import { mapRecord } from './map-record.ts';
 import type { RecordPage } from './read-page.ts';
-import type { StreamName } from './streams.ts';
+import type { PullName } from './streams.ts';
 
 const READ_MS = 30_000;
 
@@ -20,7 +20,7 @@ export interface PlanEnds {
   landing: Landing;
   mapping: Mapping;
   tenant: string;
-  stream: StreamName;
+  stream: PullName;
 }
 
 /** What landing one page would write, by id, and what it would leave out. Writes nothing. */

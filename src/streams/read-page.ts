@@ -1,7 +1,7 @@
 import { ConnectorError, isConnectorError } from '../errors.ts';
 import type { PartnerClient } from '../partner/client/create-partner-client.ts';
 import type { Page } from '../partner/client/types.ts';
-import type { Stream } from './stream.ts';
+import type { PullStream } from './stream.ts';
 
 export type RecordPage = Page<Record<string, unknown>>;
 
@@ -9,7 +9,7 @@ export type RecordPage = Page<Record<string, unknown>>;
 export const PAGE_SIZE = 100;
 const MOST_TRIES = 5;
 
-export function firstPageOf({ list }: Stream): number {
+export function firstPageOf({ list }: PullStream): number {
   return list.list.paging?.firstPage ?? 0;
 }
 
@@ -19,7 +19,7 @@ export function firstPageOf({ list }: Stream): number {
  */
 export async function readPage(
   partner: PartnerClient,
-  { list }: Stream,
+  { list }: PullStream,
   page: number,
 ): Promise<RecordPage | undefined> {
   for (let attempt = 1; ; attempt += 1) {
@@ -36,7 +36,7 @@ export async function readPage(
 
 /** A partner that ignores the page number would be read for ever. */
 export function assertMoved(
-  { list }: { list: Pick<Stream['list'], 'id' | 'section'> },
+  { list }: { list: Pick<PullStream['list'], 'id' | 'section'> },
   page: number,
   ids: string,
   before: string | undefined,

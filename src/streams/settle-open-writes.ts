@@ -1,7 +1,7 @@
 import type { Landing } from '../hris/port.ts';
 import { readOpenWrites, settleWrite } from '../store/foreign-writes.ts';
 import type { Store } from '../store/open-store.ts';
-import type { StreamName } from './streams.ts';
+import type { PullName } from './streams.ts';
 
 const READ_MS = 30_000;
 const MOST_IDS = 100;
@@ -10,7 +10,7 @@ const MOST_IDS = 100;
 export async function settleOpenWrites(
   store: Store,
   landing: Landing,
-  { tenant, stream }: { tenant: string; stream: StreamName },
+  { tenant, stream }: { tenant: string; stream: PullName },
 ): Promise<void> {
   const open = await readOpenWrites(store, tenant, stream);
   for (let from = 0; from < open.length; from += MOST_IDS) {

@@ -1,8 +1,8 @@
-import type { StreamName } from './streams.ts';
+import type { PullName } from './streams.ts';
 
 export interface StreamInput {
   tenantId: string;
-  stream: StreamName;
+  stream: PullName;
   /** One pass over the stream; a repeat with the same id goes on from the store's cursor. */
   runId: string;
   /** Begins at the first page and writes every row again. */

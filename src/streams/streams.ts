@@ -1,17 +1,35 @@
 import type { Landings } from '../hris/port.ts';
 import * as list from './index.ts';
-import type { Stream } from './stream.ts';
+import type { PullStream, Stream } from './stream.ts';
 
+/** Shared by tenant files, the command line, schedules and the store, whatever the kind. */
 export type StreamName = keyof typeof list;
+/** Of a stream whose records land. */
+export type PullName = { [Name in StreamName]: (typeof list)[Name] extends PullStream ? Name : never }[StreamName];
 
 export const streams: Readonly<Record<StreamName, Stream>> = list;
 
 export const streamNames = Object.keys(list) as StreamName[];
 
+export const pullNames = streamNames.filter((name) => streams[name].kind === 'pull') as PullName[];
+
+export const pullStreams: Readonly<Record<PullName, PullStream>> = everyPull((name) => list[name]);
+
 /** What may land in an HRIS, by stream. */
-export const landings: Landings = everyStream((name) => streams[name].landing);
+export const landings: Landings = everyPull((name) => pullStreams[name].landing);
 
 /** One value for every stream. */
 export function everyStream<T>(valueOf: (name: StreamName) => T): Record<StreamName, T> {
   return Object.fromEntries(streamNames.map((name) => [name, valueOf(name)])) as Record<StreamName, T>;
+}
+
+/** One value for every stream whose records land. */
+export function everyPull<T>(valueOf: (name: PullName) => T): Record<PullName, T> {
+  return Object.fromEntries(pullNames.map((name) => [name, valueOf(name)])) as Record<PullName, T>;
+}
+
+/** The type of the workflow that runs it. */
+export function workflowOf(name: StreamName): string {
+  const stream = streams[name];
+  return stream.kind === 'pull' ? 'syncStream' : stream.workflow;
 }

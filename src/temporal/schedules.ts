@@ -11,11 +11,11 @@ import {
 } from '@temporalio/client';
 import pLimit from 'p-limit';
 import type { ReconcileInput } from '../../workflows/reconcile-tenant.ts';
-import type { SyncInput } from '../../workflows/sync-stream.ts';
-import { streamNames } from '../streams/streams.ts';
+import { streamNames, workflowOf } from '../streams/streams.ts';
 import type { Tenant } from '../tenants/schema.ts';
 import type { HireClient } from './hire-client.ts';
 import { attributes, reconcileScheduleId, streamScheduleId, taskQueue } from './ids.ts';
+import type { StreamStart } from './start-sync.ts';
 
 const CATCH_UP_MS = 60_000;
 const MOST_JITTER_MS = 30_000;
@@ -29,11 +29,11 @@ export interface ScheduledTenant extends Pick<Tenant, 'tenant' | 'mode' | 'polic
 
 interface Timed {
   scheduleId: string;
-  workflow: 'reconcileTenant' | 'syncStream';
+  workflow: string;
   flow: string;
   everyMs: number;
   paused: boolean;
-  input: ReconcileInput | SyncInput;
+  input: ReconcileInput | StreamStart;
 }
 
 /** Every schedule that a tenant should have: its reconcile, and each stream with a period unless it only observes. */
@@ -52,7 +52,9 @@ function schedulesOf({ installationId, timing }: HireClient, scheduled: Schedule
     const { every: everyMs } = streams[stream];
     if (everyMs === undefined || mode === 'observe') return [];
     const scheduleId = streamScheduleId(installationId, tenantId, stream);
-    return [{ scheduleId, workflow: 'syncStream', flow: stream, everyMs, paused, input: { tenantId, stream, timing } }];
+    return [
+      { scheduleId, workflow: workflowOf(stream), flow: stream, everyMs, paused, input: { tenantId, stream, timing } },
+    ];
   });
   return [reconcile, ...timed];
 }

@@ -3,10 +3,20 @@ import {
   type WorkflowHandle,
   WorkflowIdConflictPolicy,
 } from '@temporalio/client';
-import type { SyncInput, syncStream } from '../../workflows/sync-stream.ts';
 import { ConnectorError } from '../errors.ts';
+import type { HireTiming } from '../hire/hire-run.ts';
+import type { StreamStep } from '../streams/stream-activities.ts';
+import { type StreamName, workflowOf } from '../streams/streams.ts';
 import type { HireClient } from './hire-client.ts';
 import { attributes, streamScheduleId, taskQueue } from './ids.ts';
+
+/** What every workflow of a stream is started with, whatever its kind. */
+export interface StreamStart {
+  tenantId: string;
+  stream: StreamName;
+  timing: HireTiming;
+  full?: boolean;
+}
 
 /**
  * Starts a run of a stream by hand, or returns the one that was started by hand and still runs. A request for a full
@@ -14,10 +24,10 @@ import { attributes, streamScheduleId, taskQueue } from './ids.ts';
  */
 export async function startSync(
   { client, installationId, timing }: HireClient,
-  { tenantId, stream, full }: Omit<SyncInput, 'timing' | 'begun'>,
-): Promise<WorkflowHandle<typeof syncStream>> {
+  { tenantId, stream, full }: Omit<StreamStart, 'timing'>,
+): Promise<WorkflowHandle<(input: StreamStart) => Promise<StreamStep>>> {
   try {
-    return await client.workflow.start<typeof syncStream>('syncStream', {
+    return await client.workflow.start<(input: StreamStart) => Promise<StreamStep>>(workflowOf(stream), {
       // The schedule's own runs carry a time behind this id; which of two may work is decided in the store.
       workflowId: streamScheduleId(installationId, tenantId, stream),
       workflowIdConflictPolicy: full === true ? WorkflowIdConflictPolicy.FAIL : WorkflowIdConflictPolicy.USE_EXISTING,

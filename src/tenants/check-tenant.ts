@@ -4,7 +4,7 @@ import { findHrisAdapter, hrisKinds } from '../hris/registry.ts';
 import { didYouMean, explainIssues } from '../mapping/explain-issues.ts';
 import type { Mapping } from '../mapping/load-mapping.ts';
 import { type Path, type Problem, problemAt, type Texts, type YamlFile } from '../mapping/yaml-file.ts';
-import { landings, streamNames } from '../streams/streams.ts';
+import { landings, pullNames } from '../streams/streams.ts';
 import { loadStreamMapping, loadTenantMapping } from './open-hris.ts';
 import type { Tenant } from './schema.ts';
 import { anchorSecret, isSecretRef, resolveSecret } from './secrets.ts';
@@ -119,7 +119,7 @@ function writtenTwice(source: YamlFile, { writeBack }: Tenant, { back }: Mapping
 /** The same for the mappings of its streams. */
 export async function checkStreams(source: YamlFile, tenant: Tenant): Promise<Checked> {
   const checked = await Promise.all(
-    streamNames.map(async (stream) => {
+    pullNames.map(async (stream) => {
       try {
         const mapping = await loadStreamMapping(tenant, stream);
         return { hash: mapping?.hash ?? '', files: mapping?.files ?? {}, problems: [] };

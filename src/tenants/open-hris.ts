@@ -3,7 +3,7 @@ import { findHrisAdapter, openHris } from '../hris/registry.ts';
 import { hasDefaultMapping, loadMapping, type Mapping } from '../mapping/load-mapping.ts';
 import type { Texts } from '../mapping/yaml-file.ts';
 import type { MappingVersion } from '../store/mapping-versions.ts';
-import { landings, type StreamName, streamNames, streams } from '../streams/streams.ts';
+import { landings, type PullName, pullNames, pullStreams } from '../streams/streams.ts';
 import type { Tenant } from './schema.ts';
 import { isSecretRef, resolveSecret } from './secrets.ts';
 
@@ -18,12 +18,12 @@ export async function loadTenantMapping({ hris, mapping: file, files }: Tenant):
 }
 
 /** The tenant's compiled mapping of a stream; undefined where its HRIS has no table for it, or nothing maps it. */
-export async function loadStreamMapping(tenant: Tenant, stream: StreamName): Promise<Mapping | undefined> {
+export async function loadStreamMapping(tenant: Tenant, stream: PullName): Promise<Mapping | undefined> {
   const { kind } = tenant.hris;
   const fields = landingFields(tenant.hris, stream);
   const { mapping: file } = tenant.streams[stream];
   if (fields === undefined || (file === undefined && !hasDefaultMapping(kind, stream))) return undefined;
-  const { name, ...record } = streams[stream].record;
+  const { name, ...record } = pullStreams[stream].record;
   const of = { name: stream, reads: { [name]: record } };
   return loadMapping({ kind, of, fields, ...ownFile(file, tenant.files) });
 }
@@ -32,7 +32,7 @@ export async function loadStreamMapping(tenant: Tenant, stream: StreamName): Pro
 export async function loadMappingVersion(tenant: Tenant, version: MappingVersion): Promise<Mapping | undefined> {
   const { subject, file, files, hash } = version;
   const { mapping: _own, ...rest } = tenant;
-  const stream = streamNames.find((name) => name === subject);
+  const stream = pullNames.find((name) => name === subject);
   const own = file === undefined ? {} : { mapping: file };
   const loaded =
     stream === undefined
@@ -43,7 +43,7 @@ export async function loadMappingVersion(tenant: Tenant, version: MappingVersion
 
 /** Every mapping that the tenant has, of employees and of streams. */
 export async function loadEveryMapping(tenant: Tenant): Promise<Mapping[]> {
-  const streams = await Promise.all(streamNames.map((name) => loadStreamMapping(tenant, name)));
+  const streams = await Promise.all(pullNames.map((name) => loadStreamMapping(tenant, name)));
   return [await loadTenantMapping(tenant), ...streams.filter((one) => one !== undefined)];
 }
 
@@ -58,7 +58,7 @@ function employeeFields({ kind, options }: Tenant['hris']): readonly FieldDef[] 
   return found?.employeeFields(found.optionsSchema(landings).parse(options)) ?? [];
 }
 
-function landingFields({ kind, options }: Tenant['hris'], stream: StreamName): readonly FieldDef[] | undefined {
+function landingFields({ kind, options }: Tenant['hris'], stream: PullName): readonly FieldDef[] | undefined {
   const found = findHrisAdapter(kind);
   return found?.landingFields?.(found.optionsSchema(landings).parse(options), stream);
 }

@@ -9,14 +9,15 @@ export interface Change {
 /** A stream: its file, and its line in the list. */
 export const stream: Change = {
   files: {
-    'src/streams/users.ts': `import type { ListEndpoint } from '../partner/client/types.ts';
+    'src/streams/campaigns.ts': `import type { ListEndpoint } from '../partner/client/types.ts';
 import { contract } from '../partner/contract/index.ts';
-import type { Stream } from './stream.ts';
+import type { PullStream } from './stream.ts';
 
-export const users: Stream = {
-  list: contract.users.list as ListEndpoint,
-  record: { name: 'user', fields: ['id', 'firstName', 'email'] },
-  landing: { givenName: { type: 'text' }, email: { type: 'text', required: true } },
+export const campaigns: PullStream = {
+  kind: 'pull',
+  list: contract.campaigns.list as ListEndpoint,
+  record: { name: 'campaign', fields: ['id', 'title'] },
+  landing: { title: { type: 'text' } },
 };
 `,
   },
@@ -24,7 +25,7 @@ export const users: Stream = {
     {
       file: 'src/streams/index.ts',
       after: "export { jobs } from './jobs.ts';",
-      add: "export { users } from './users.ts';",
+      add: "export { campaigns } from './campaigns.ts';",
     },
   ],
 };

@@ -10,7 +10,7 @@ const PROBE = `
   const { isEventName } = await import('./src/partner/contract/events.ts');
   const event = 'candidate.moved_house';
   console.log(JSON.stringify({
-    stream: streamNames.includes('users') && 'users' in everyStream(() => true),
+    stream: streamNames.includes('campaigns') && 'campaigns' in everyStream(() => true),
     adapter: hrisKinds().includes('paper') && findHrisAdapter('paper') !== undefined,
     hold: 'BADGE_MISSING' in holdCatalogue,
     event: isEventName(event) && event in dispatch,
@@ -23,7 +23,7 @@ const ENTRY = 6;
 const MINUTES = 300_000;
 
 test.each<[what: string, Change, added: string[], lines: Record<string, number>]>([
-  ['a stream: one file and one line', stream, ['src/streams/users.ts'], { 'src/streams/index.ts': 1 }],
+  ['a stream: one file and one line', stream, ['src/streams/campaigns.ts'], { 'src/streams/index.ts': 1 }],
   ['an HRIS adapter: one folder and one line', adapter, ['src/hris/paper/paper.ts'], { 'src/hris/index.ts': 1 }],
   ['a hold code: one entry', hold, [], { 'src/hire/hold-catalogue.ts': ENTRY }],
   [
@@ -63,7 +63,7 @@ describe('with all of them added', () => {
     'the command line knows the stream',
     async () => {
       // A stream that is none is rejected with the names of those that are.
-      await expect(tree.run(['src/cli/main.ts', 'sync', 'acme', 'nonsense'])).rejects.toThrow(/\busers\b/);
+      await expect(tree.run(['src/cli/main.ts', 'sync', 'acme', 'nonsense'])).rejects.toThrow(/\bcampaigns\b/);
     },
     MINUTES,
   );

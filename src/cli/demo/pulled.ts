@@ -1,21 +1,21 @@
 import { existsSync } from 'node:fs';
 import { DatabaseSync } from 'node:sqlite';
 import { setTimeout as pause } from 'node:timers/promises';
-import { everyStream, type StreamName, streamNames, streams } from '../../streams/streams.ts';
+import { everyPull, type PullName, pullNames, pullStreams } from '../../streams/streams.ts';
 import type { Stage } from './stage.ts';
 
 /** Records of each stream: those the partner has, and those that stand in the HRIS's landing table. */
-export type Pulled = Record<StreamName, { partner: number; hris: number }>;
+export type Pulled = Record<PullName, { partner: number; hris: number }>;
 
 const PATIENCE_MS = 60_000;
 
 /** Waits until every stream has brought what the partner has, or patience ends. */
 export async function untilPulled(stage: Stage, stop: AbortSignal): Promise<Pulled> {
-  const lists = await Promise.all(streamNames.map((name) => stage.partner.readAll(streams[name].list, {})));
-  const partner = new Map(streamNames.map((name, index) => [name, lists[index]?.items.length ?? 0]));
+  const lists = await Promise.all(pullNames.map((name) => stage.partner.readAll(pullStreams[name].list, {})));
+  const partner = new Map(pullNames.map((name, index) => [name, lists[index]?.items.length ?? 0]));
   const until = performance.now() + PATIENCE_MS;
   for (;;) {
-    const pulled = everyStream((name) => ({
+    const pulled = everyPull((name) => ({
       partner: partner.get(name) ?? 0,
       hris: countRows(stage.hrisFile, `partner_${name}`),
     }));
@@ -29,7 +29,7 @@ export function isPulled(pulled: Pulled): boolean {
 }
 
 /** Reads the HRIS's own table: the demo counts what stands there, not what the connector says it did. */
-function countRows(file: string, table: `partner_${StreamName}`): number {
+function countRows(file: string, table: `partner_${PullName}`): number {
   if (!existsSync(file)) return 0;
   const database = new DatabaseSync(file, { readOnly: true, timeout: 2_000 });
   try {
