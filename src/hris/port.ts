@@ -104,12 +104,56 @@ export interface Employees {
   update(id: string, fields: EmployeeFields, options: WriteOptions): Promise<void>;
   /** Undefined when there is no such record. */
   read(id: string, signal: AbortSignal): Promise<EmployeeRecord | undefined>;
+  /**
+   * Writes the fields given as of a day, `YYYY-MM-DD`. Idempotent. Absent where the HRIS keeps no dated values, and
+   * `update` is all there is.
+   */
+  amend?(id: string, fields: EmployeeFields, from: string, options: WriteOptions): Promise<void>;
+  /** Makes a former employee an active one with these fields; the record and its id stay. Idempotent. */
+  rehire?(id: string, fields: EmployeeFields, options: WriteOptions): Promise<void>;
+  /** Ends the employment after a last day, `YYYY-MM-DD`. Idempotent. Only ever on a person's answer. */
+  terminate?(id: string, lastDay: string, options: WriteOptions): Promise<void>;
 }
 
 export interface EmployeeRecord {
   ref: EmployeeRef;
   fields: EmployeeFields;
   reference?: string;
+  /** The employment has ended by now; absent where the HRIS does not say. */
+  former?: boolean;
+}
+
+/** Employees as they change in the HRIS, whoever changes them; our own writes come too. */
+export interface EmployeeChanges {
+  /**
+   * One page of what changed since a cursor, which is opaque and was returned as `next` before; without one it begins
+   * at the beginning, with every employee. At least once: an employee may come again unchanged, and none is left out,
+   * neither between two pages nor among equal times nor where a change is committed late. Save `next` only after the
+   * page is dealt with.
+   */
+  since(cursor: string | undefined, signal: AbortSignal): Promise<ChangedEmployees>;
+}
+
+export interface ChangedEmployees {
+  /** As they are now. */
+  employees: EmployeeRecord[];
+  /** Ids of records that the HRIS says are deleted; an employee who left is not: see `former`. */
+  gone: string[];
+  next: string;
+  /** There is another page by now. */
+  more: boolean;
+}
+
+/** Positions that the HRIS wants filled. */
+export interface Requisitions {
+  /** All that are open now. */
+  listOpen(signal: AbortSignal): Promise<Requisition[]>;
+}
+
+export interface Requisition {
+  /** The HRIS's own key; never reused. */
+  id: string;
+  fields: EmployeeFields;
 }
 
 /** Tables where the partner's records land as they are. */
@@ -135,6 +179,8 @@ export interface PendingCreates {
 export interface HrisConnection {
   readonly capabilities: HrisCapabilities;
   readonly employees: Employees;
+  readonly changes?: EmployeeChanges;
+  readonly requisitions?: Requisitions;
   readonly landing?: Landing;
   readonly pending?: PendingCreates;
   /**
@@ -158,6 +204,8 @@ export interface HrisAdapter<Options = unknown> {
   secrets?: readonly string[];
   /** What the mapping of an employee may write. */
   employeeFields(options: Options): readonly FieldDef[];
+  /** What an open requisition holds; absent where there are none. */
+  requisitionFields?(options: Options): readonly FieldDef[];
   /** What a stream's mapping may write; absent where nothing lands. */
   landingFields?(options: Options, stream: string): readonly FieldDef[];
   /** Opens one connection; every reference is resolved by now. Nothing is sent before the first call. */

@@ -1,5 +1,6 @@
 import { type RawBuilder, sql } from 'kysely';
 import type { Landings } from '../port.ts';
+import { changeColumn, postgresChangeTrigger, sqliteChangeTrigger } from './change-trigger.ts';
 import type { SqlDatabase } from './database.ts';
 import type { Column } from './field-options.ts';
 import { landingKeys as key } from './landing-options.ts';
@@ -53,11 +54,15 @@ function postgresTable(options: SqlOptions): RawBuilder<unknown>[] {
       ${sql.ref(options.numberColumn)} text not null unique ${number},
       ${fieldColumns(options, POSTGRES_TYPES)}
       ${referenceColumn(options)}
+      ${endColumn(options)}
+      ${changeColumn(options, 'timestamptz')}
       created_at timestamptz not null default clock_timestamp(),
       visible_at timestamptz not null default clock_timestamp() + ${sql.lit(options.readLag)} * interval '1 ms'
     )`,
     sql`create or replace view ${sql.table(directoryView(options.table))} as
       select * from ${sql.table(options.table)} where visible_at <= clock_timestamp()`,
+    ...postgresChangeTrigger(options),
+    ...requisitionTable(options, POSTGRES_TYPES),
   ];
 }
 
@@ -69,11 +74,28 @@ function sqliteTable(options: SqlOptions): RawBuilder<unknown>[] {
         generated always as (printf('%06d', ${sql.ref(options.idColumn)} + 122)) virtual,
       ${fieldColumns(options, SQLITE_TYPES)}
       ${referenceColumn(options)}
+      ${endColumn(options)}
+      ${changeColumn(options, 'real')}
       created_at real not null default (unixepoch('subsec')),
       visible_at real not null default (unixepoch('subsec') + ${sql.lit(options.readLag / 1000)})
     )`,
     sql`create view if not exists ${sql.table(directoryView(options.table))} as
       select * from ${sql.table(options.table)} where visible_at <= unixepoch('subsec')`,
+    ...sqliteChangeTrigger(options),
+    ...requisitionTable(options, SQLITE_TYPES),
+  ];
+}
+
+function requisitionTable(
+  { requisitions }: SqlOptions,
+  types: typeof POSTGRES_TYPES | typeof SQLITE_TYPES,
+): RawBuilder<unknown>[] {
+  if (requisitions === undefined) return [];
+  return [
+    sql`create table if not exists ${sql.table(requisitions.table)} (
+      ${fieldColumns(requisitions, types)}
+      ${sql.ref(requisitions.idColumn)} text primary key
+    )`,
   ];
 }
 
@@ -105,4 +127,8 @@ function fieldColumns(
 
 function referenceColumn(options: SqlOptions): RawBuilder<unknown> {
   return options.referenceColumn === undefined ? sql`` : sql`${sql.ref(options.referenceColumn)} text unique,`;
+}
+
+function endColumn(options: SqlOptions): RawBuilder<unknown> {
+  return options.endColumn === undefined ? sql`` : sql`${sql.ref(options.endColumn)} date,`;
 }

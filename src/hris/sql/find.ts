@@ -16,12 +16,18 @@ export async function readEmployee({ database, options }: SqlHris, id: string): 
     .selectAll()
     .where(sql<boolean>`cast(${sql.ref(options.idColumn)} as text) = ${id}`)
     .executeTakeFirst();
-  if (!row) return undefined;
+  return row === undefined ? undefined : toRecord(row, options);
+}
+
+/** A row as the employee it holds. Whoever has a last day is employed until it is over. */
+export function toRecord(row: Row, options: SqlOptions): EmployeeRecord {
   const reference = options.referenceColumn === undefined ? undefined : row[options.referenceColumn];
+  const lastDay = options.endColumn === undefined ? undefined : cellText(row[options.endColumn]).slice(0, 10);
   return {
     ref: toRef(row, options),
     fields: toFields(row, options),
     ...(typeof reference === 'string' ? { reference } : {}),
+    ...(lastDay === undefined ? {} : { former: lastDay !== '' && lastDay < new Date().toISOString().slice(0, 10) }),
   };
 }
 

@@ -3,6 +3,7 @@ import { duration } from '../duration.ts';
 import type { Landings } from '../port.ts';
 import { type FieldInput, field, columnName as name } from './field-options.ts';
 import { landingOptions } from './landing-options.ts';
+import { requisitionOptions } from './requisition-options.ts';
 
 /** Columns of an employees table as we would write it; a tenant names its own with `fields`. */
 const DEFAULT_FIELDS: Record<string, FieldInput> = {
@@ -51,6 +52,18 @@ function makeSchema(landings: Landings) {
       /** Column that holds our reference, best with a unique index; `none` where the table has no room for it. */
       referenceColumn: name.default('external_ref'),
       readLag: duration.default(0),
+      /** Column with the last day of employment; empty while it goes on. */
+      endColumn: name.optional(),
+      /** How employees that changed are found. */
+      changes: z
+        .strictObject({
+          /** A time, or a number from a sequence, that every change of a row sets anew; a row without one is not seen. */
+          column: name,
+          /** A change may be committed so long after its time or number was taken. */
+          overlap: duration.default(300_000),
+        })
+        .optional(),
+      requisitions: requisitionOptions.optional(),
       fields: z.record(z.string(), field).default({}),
       /** Where streams land. */
       landing: landingOptions(landings),

@@ -9,14 +9,13 @@ export async function probeEmployees({ kysely, dialect }: SqlDatabase, options: 
   const columns = [
     options.idColumn,
     options.numberColumn,
-    ...(options.referenceColumn === undefined ? [] : [options.referenceColumn]),
+    ...[options.referenceColumn, options.endColumn, options.changes?.column].filter((name) => name !== undefined),
     ...Object.values(options.columns).map((column) => column.column),
   ];
-  for (const table of new Set([options.table, options.readFrom])) {
-    const select = selectNothing(kysely, table);
-    await select(columns).catch(async (error: unknown) => {
-      throw (await missingColumns(select, table, columns)) ?? error;
-    });
+  for (const table of new Set([options.table, options.readFrom])) await probeColumns(kysely, table, columns);
+  if (options.requisitions !== undefined) {
+    const { table, idColumn, columns: fields } = options.requisitions;
+    await probeColumns(kysely, table, [idColumn, ...Object.values(fields).map(({ column }) => column)]);
   }
   const allowed = dialect === 'postgres' ? await mayInsert(kysely, options.table) : await isWritable(kysely);
   if (!allowed)
@@ -27,6 +26,13 @@ export async function probeEmployees({ kysely, dialect }: SqlDatabase, options: 
         `This HRIS database user may not insert into ${options.table}. Grant it, or name the right user in ` +
         'hris.url.',
     });
+}
+
+async function probeColumns(kysely: SqlDatabase['kysely'], table: string, columns: readonly string[]): Promise<void> {
+  const select = selectNothing(kysely, table);
+  await select(columns).catch(async (error: unknown) => {
+    throw (await missingColumns(select, table, columns)) ?? error;
+  });
 }
 
 type SelectNothing = (columns: readonly string[]) => Promise<unknown>;

@@ -1,5 +1,6 @@
-import type { DescribedField, Employees, HrisAdapter, HrisConnection, Landing } from '../port.ts';
-import type { SqlDatabase } from './database.ts';
+import type { DescribedField, Employees, HrisAdapter, HrisConnection, Landing, WriteOptions } from '../port.ts';
+import { changedEmployees } from './changes.ts';
+import type { SqlDatabase, SqlHris } from './database.ts';
 import { describeTable } from './describe.ts';
 import { createHrisTables } from './ensure-hris-schema.ts';
 import { fieldDefs } from './field-options.ts';
@@ -11,13 +12,15 @@ import { openSqlDatabase } from './open-database.ts';
 import { type SqlOptions, sqlOptions } from './options.ts';
 import { whileOpen } from './postgres.ts';
 import { probeEmployees } from './probe.ts';
+import { listRequisitions } from './requisitions.ts';
 import { explainSqlError } from './sql-errors.ts';
-import { createEmployee, updateEmployee } from './write-employee.ts';
+import { createEmployee, rehireEmployee, terminateEmployee, updateEmployee } from './write-employee.ts';
 
 /** An employees table in SQLite or Postgres that the HRIS owns and that numbers the employees itself. */
 export const sql: HrisAdapter<SqlOptions> = {
   optionsSchema: sqlOptions,
   employeeFields: fieldDefs,
+  requisitionFields: ({ requisitions }) => (requisitions === undefined ? [] : fieldDefs(requisitions)),
   landingFields: (options, stream) => fieldDefs(landingTable(options, stream)),
   open: async (options) => openConnection(options),
 };
@@ -32,6 +35,7 @@ function openConnection(options: SqlOptions): HrisConnection {
   return {
     capabilities: { storesReference: options.referenceColumn !== undefined, readLagMs: options.readLag },
     employees: employeesOf(options, reach),
+    ...changesOf(options, reach),
     landing: landingOf(options, reach),
     describe: (subject, signal) => {
       const { table, columns } = subject === 'employee' ? options : landingTable(options, subject);
@@ -69,19 +73,45 @@ function reaching(database: SqlDatabase, options: SqlOptions): Reach {
   };
 }
 
+function changesOf(options: SqlOptions, reach: Reach): Pick<HrisConnection, 'changes' | 'requisitions'> {
+  const { changes, requisitions } = options;
+  return {
+    ...(changes && {
+      changes: {
+        since: (cursor, signal) =>
+          reach(signal, (database) => changedEmployees({ database, options }, changes, cursor)),
+      },
+    }),
+    ...(requisitions && {
+      requisitions: { listOpen: (signal) => reach(signal, (database) => listRequisitions(database, requisitions)) },
+    }),
+  };
+}
+
 /** Writes leave `reach` before they begin: a driver knows better than a signal whether one was sent. */
 function employeesOf(options: SqlOptions, reach: Reach): Employees {
+  const open = async ({ signal }: WriteOptions): Promise<SqlHris> => ({
+    database: await reach(signal, async (database) => database),
+    options,
+  });
   return {
     find: (key, signal) => reach(signal, (database) => findEmployee({ database, options }, key)),
     read: (id, signal) => reach(signal, (database) => readEmployee({ database, options }, id)),
-    create: async (fields, reference, write) => {
-      const database = await reach(write.signal, async (open) => open);
-      return createEmployee({ database, options }, fields, reference, write);
-    },
-    update: async (id, fields, write) => {
-      const database = await reach(write.signal, async (open) => open);
-      await updateEmployee({ database, options }, id, fields, write);
-    },
+    create: async (fields, reference, write) => createEmployee(await open(write), fields, reference, write),
+    update: async (id, fields, write) => updateEmployee(await open(write), id, fields, write),
+    ...endingsOf(options, open),
+  };
+}
+
+/** Only where the table has a column for the last day. */
+function endingsOf(
+  { endColumn }: SqlOptions,
+  open: (write: WriteOptions) => Promise<SqlHris>,
+): Pick<Employees, 'rehire' | 'terminate'> {
+  if (endColumn === undefined) return {};
+  return {
+    rehire: async (id, fields, write) => rehireEmployee(await open(write), { id, endColumn }, fields, write),
+    terminate: async (id, lastDay, write) => terminateEmployee(await open(write), { id, endColumn }, lastDay, write),
   };
 }
 
@@ -89,9 +119,10 @@ function employeesOf(options: SqlOptions, reach: Reach): Employees {
 async function describeColumns(
   database: SqlDatabase,
   { table, columns }: LandingTable,
-  { idColumn, numberColumn, referenceColumn }: SqlOptions,
+  { idColumn, numberColumn, referenceColumn, endColumn, changes }: SqlOptions,
 ): Promise<DescribedField[]> {
-  const ours = new Set([idColumn, numberColumn, referenceColumn, ...Object.values(landingKeys)]);
+  const own = [idColumn, numberColumn, referenceColumn, endColumn, changes?.column];
+  const ours = new Set([...own, ...Object.values(landingKeys)]);
   return (await describeTable(database, table, columns)).filter(({ isField, label }) => isField || !ours.has(label));
 }
 

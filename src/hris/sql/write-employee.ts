@@ -55,8 +55,36 @@ export async function updateEmployee(
   fields: EmployeeFields,
   write: WriteOptions,
 ): Promise<void> {
+  await writeColumns(hris, id, toColumns(fields, hris.options), write);
+}
+
+/** One update: the fields, and no last day any more. */
+export async function rehireEmployee(
+  hris: SqlHris,
+  { id, endColumn }: { id: string; endColumn: string },
+  fields: EmployeeFields,
+  write: WriteOptions,
+): Promise<void> {
+  await writeColumns(hris, id, [...toColumns(fields, hris.options), [endColumn, null]], write);
+}
+
+/** One update of the last day. */
+export function terminateEmployee(
+  hris: SqlHris,
+  { id, endColumn }: { id: string; endColumn: string },
+  lastDay: string,
+  write: WriteOptions,
+): Promise<void> {
+  return writeColumns(hris, id, [[endColumn, lastDay]], write);
+}
+
+async function writeColumns(
+  hris: SqlHris,
+  id: string,
+  pairs: readonly [column: string, value: unknown][],
+  write: WriteOptions,
+): Promise<void> {
   const { database, options } = hris;
-  const pairs = toColumns(fields, options);
   if (pairs.length === 0) return;
   const changes = sql.join(pairs.map(([column, value]) => sql`${sql.ref(column)} = ${value}`));
   const idColumn = sql.ref(options.idColumn);

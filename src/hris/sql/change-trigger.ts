@@ -1,0 +1,31 @@
+import { type RawBuilder, sql } from 'kysely';
+import type { SqlOptions } from './options.ts';
+
+/** The column of a table made by us that tells when a row was changed. */
+export function changeColumn({ changes }: SqlOptions, type: 'timestamptz' | 'real'): RawBuilder<unknown> {
+  const now = type === 'real' ? sql`(unixepoch('subsec'))` : sql`clock_timestamp()`;
+  return changes === undefined ? sql`` : sql`${sql.ref(changes.column)} ${sql.raw(type)} not null default ${now},`;
+}
+
+/** Sets it at every update that does not set it itself. */
+export function sqliteChangeTrigger({ table, idColumn, changes }: SqlOptions): RawBuilder<unknown>[] {
+  if (changes === undefined) return [];
+  const [column, id] = [sql.ref(changes.column), sql.ref(idColumn)];
+  return [
+    sql`create trigger if not exists ${sql.table(`${table}_changed`)} after update on ${sql.table(table)}
+      when new.${column} is old.${column}
+      begin update ${sql.table(table)} set ${column} = unixepoch('subsec') where ${id} = new.${id}; end`,
+  ];
+}
+
+export function postgresChangeTrigger({ table, changes }: SqlOptions): RawBuilder<unknown>[] {
+  if (changes === undefined) return [];
+  const name = sql.table(`${table}_changed`);
+  const column = sql.ref(changes.column);
+  return [
+    sql`create or replace function ${name}() returns trigger language plpgsql as
+      $$ begin new.${column} := clock_timestamp(); return new; end $$`,
+    sql`create or replace trigger ${name} before update on ${sql.table(table)}
+      for each row execute function ${name}()`,
+  ];
+}

@@ -1,0 +1,102 @@
+import { type RawBuilder, sql } from 'kysely';
+import { z } from 'zod';
+import { ConnectorError } from '../../errors.ts';
+import type { ChangedEmployees } from '../port.ts';
+import type { Row, SqlDatabase, SqlHris } from './database.ts';
+import { toRecord } from './find.ts';
+import type { SqlOptions } from './options.ts';
+import { cellText } from './values.ts';
+
+/** Employees a page. */
+const PAGE = 200;
+
+/** A place in the order of (change column, id): everything up to it has been read. */
+const place = z.object({ at: z.union([z.string(), z.number()]), id: z.string() });
+type Place = z.output<typeof place>;
+
+/**
+ * Times and sequence numbers are taken before they are committed, so the last row read is no safe place to go on from:
+ * a row with an earlier value may still appear. Each pass begins again at a place that had been the end for at least
+ * the overlap, by the database's clock; that holds for any column that only grows, whatever its type or time zone.
+ */
+const cursor = z.object({
+  /** Nothing more can appear before it; absent: nothing is certain yet. */
+  settled: place.optional(),
+  /** The end as an earlier pass found it, and when. */
+  end: place.extend({ seenAt: z.number() }).optional(),
+  /** Within a pass: how far it came, and when it began. */
+  pass: place.extend({ beganAt: z.number() }).optional(),
+});
+type Cursor = z.output<typeof cursor>;
+
+/** One page of the employees that changed. */
+export async function changedEmployees(
+  { database, options }: SqlHris,
+  { column, overlap }: { column: string; overlap: number },
+  given: string | undefined,
+): Promise<ChangedEmployees> {
+  const before = readCursor(given);
+  const beganAt = before.pass?.beganAt ?? (await readClock(database));
+  const rows = await readRows({ database, options }, column, before.pass ?? before.settled);
+  const page = rows.slice(0, PAGE);
+  const last = page.at(-1);
+  const reached = last === undefined ? before.pass : placeOf(last, column, options);
+  const employees = page.map((row) => toRecord(row, options));
+  if (rows.length > PAGE && reached !== undefined)
+    return { employees, gone: [], next: JSON.stringify({ ...before, pass: { ...reached, beganAt } }), more: true };
+  const times = { beganAt, overlap, now: await readClock(database) };
+  return { employees, gone: [], next: JSON.stringify(afterPass(before, reached, times)), more: false };
+}
+
+interface PassTimes {
+  beganAt: number;
+  now: number;
+  overlap: number;
+}
+
+/** A pass that began the overlap after an end was seen has read all that was committed late before that end. */
+function afterPass({ settled, end }: Cursor, reached: Place | undefined, times: PassTimes): Cursor {
+  if (end !== undefined && times.beganAt < end.seenAt + times.overlap) return { settled, end };
+  const from = end === undefined ? settled : { at: end.at, id: end.id };
+  const isNew = reached !== undefined && (reached.at !== from?.at || reached.id !== from.id);
+  return { settled: from, ...(isNew ? { end: { at: reached.at, id: reached.id, seenAt: times.now } } : {}) };
+}
+
+async function readRows({ database, options }: SqlHris, column: string, after: Place | undefined): Promise<Row[]> {
+  const [at, id] = [sql.ref(column), sql`cast(${sql.ref(options.idColumn)} as text)`];
+  // The first comparison is what an index serves; ids decide among equal times.
+  const where =
+    after === undefined
+      ? sql<boolean>`${at} is not null`
+      : sql<boolean>`${at} >= ${after.at} and (${at} > ${after.at} or ${id} > ${after.id})`;
+  const { rows } = await sql<Row>`select * from ${sql.table(options.readFrom)} where ${where}
+    order by ${at}, ${id} limit ${sql.lit(PAGE + 1)}`.execute(database.kysely);
+  return rows;
+}
+
+function placeOf(row: Row, column: string, { idColumn }: SqlOptions): Place {
+  const at = row[column];
+  return { at: typeof at === 'number' ? at : cellText(at), id: cellText(row[idColumn]) };
+}
+
+async function readClock({ kysely, dialect }: SqlDatabase): Promise<number> {
+  const clock: Record<SqlDatabase['dialect'], RawBuilder<unknown>> = {
+    sqlite: sql`unixepoch('subsec') * 1000`,
+    postgres: sql`extract(epoch from clock_timestamp()) * 1000`,
+  };
+  const { rows } = await sql<{ now: number | string }>`select ${clock[dialect]} as now`.execute(kysely);
+  return Math.floor(Number(rows[0]?.now));
+}
+
+function readCursor(text: string | undefined): Cursor {
+  if (text === undefined) return {};
+  try {
+    return cursor.parse(JSON.parse(text));
+  } catch {
+    throw new ConnectorError({
+      code: 'HRIS_CURSOR_INVALID',
+      action: 'reject',
+      message: 'The saved place among the changed employees cannot be read. Run the stream with --full to begin again.',
+    });
+  }
+}

@@ -1,0 +1,24 @@
+import { z } from 'zod';
+import { columnName, type FieldInput, field } from './field-options.ts';
+
+const DEFAULT_FIELDS: Record<string, FieldInput> = {
+  title: { column: 'title', label: 'Title', required: true },
+  description: { column: 'description', label: 'Description' },
+  department: { column: 'department', label: 'Department' },
+  location: { column: 'location', label: 'Location' },
+};
+
+/** A table or view that holds the open requisitions and no other. */
+export const requisitionOptions = z
+  .strictObject({
+    table: columnName.default('requisitions'),
+    idColumn: columnName.default('id'),
+    fields: z.record(z.string(), field).default({}),
+  })
+  .transform(({ table, idColumn, fields }) => ({
+    table,
+    idColumn,
+    columns: { ...z.record(z.string(), field).parse(DEFAULT_FIELDS), ...fields },
+  }));
+
+export type RequisitionTable = z.output<typeof requisitionOptions>;
