@@ -22,7 +22,7 @@ export function checkDirection(placed: PlacedRule, fields: readonly FieldDef[], 
 }
 
 function checkOwner({ target, rule, source }: PlacedRule, way: WayBack | undefined): Problem[] {
-  const { direction = 'toHris', owner, conflict } = rule;
+  const { direction = 'toHris', owner, conflict, report } = rule;
   const at = ['fields', target];
   const say = (key: string, text: string): Problem[] => [problemAt(source, [...at, key], text)];
   if (conflict !== undefined && owner !== 'either')
@@ -30,6 +30,10 @@ function checkOwner({ target, rule, source }: PlacedRule, way: WayBack | undefin
       'conflict',
       `"${target}" has one owner, so there is no conflict. Remove conflict, or write owner: either.`,
     );
+  if (report === true && way?.owners.includes('partner') !== true)
+    return say('report', `nothing looks at later edits of "${target}". Remove report.`);
+  if (report === true && owner === 'either')
+    return say('report', `both sides may edit "${target}", so no edit is put back. Remove report.`);
   if (direction !== 'both')
     return owner === undefined
       ? []

@@ -34,7 +34,8 @@ export function evaluateBack(
   return { values, problems };
 }
 
-function valueBack(
+/** One field read backwards: what its place at the partner should hold for the HR system to get this value. */
+export function valueBack(
   { target, lookup, transforms }: CompiledField,
   value: Value,
 ): { value: Value | undefined } | Refusal {

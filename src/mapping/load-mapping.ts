@@ -32,6 +32,8 @@ export interface MappingSubject {
   reads: SourceRecords;
   /** What carries values back to the partner; nothing does where it is absent. */
   way?: WayBack;
+  /** Its records exist on both sides, so that fields which the HR system requires need no rule. */
+  isPartial?: boolean;
 }
 
 /** Once the employee exists, the write-back of the hire carries values to the candidate's custom fields. */
@@ -112,7 +114,8 @@ export function compileMapping(
   const kept = rules.filter(({ target, source }) => source.file !== base || fields.some(({ key }) => key === target));
   const top = sources.at(-1);
   // Unmapped fields are only worth naming when every file could be read.
-  if (top) problems.push(...checkRules(kept, { fields, ...of }, problems.length === 0 ? top : undefined));
+  const complete = problems.length === 0 && of.isPartial !== true ? top : undefined;
+  if (top) problems.push(...checkRules(kept, { fields, ...of }, complete));
   if (problems.length > 0) throw refuse('MAPPING_INVALID', problems);
   const compiled = kept.flatMap((placed) => compileRule(placed, fields, of.reads));
   return {

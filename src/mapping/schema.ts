@@ -47,6 +47,10 @@ const flow = {
     .enum(['partner', 'hris', 'hold'], 'expected partner, hris or hold')
     .describe('With owner either: whose value stays when both sides changed it; hold asks a person')
     .optional(),
+  report: z
+    .boolean()
+    .describe('With one owner: an edit of the other side stays and is reported, instead of being put back')
+    .optional(),
 };
 
 /** How one employee field gets its value. */

@@ -1,6 +1,7 @@
 import type { Selectable } from 'kysely';
 import type { HireState } from '../hire/hire-state.ts';
 import type { HireStep } from '../hire/hire-step.ts';
+import type { ExchangePairTable, FieldConflictTable } from './exchange-tables.ts';
 import type { FieldChangeTable, FieldMatchTable, FieldTable } from './field-tables.ts';
 import type { ReconcileTable, SeenPersonTable } from './reconcile-tables.ts';
 import type { JobTable, QuarantineTable, StreamTable } from './stream-tables.ts';
@@ -38,6 +39,8 @@ export interface Tables {
   fields: FieldTable;
   field_changes: FieldChangeTable;
   field_matches: FieldMatchTable;
+  exchange_pairs: ExchangePairTable;
+  field_conflicts: FieldConflictTable;
 }
 
 interface InboxTable {
@@ -243,4 +246,6 @@ export type TenantRow = Selectable<TenantTable>;
 export type AuditRow = Selectable<AuditTable>;
 export type StreamRow = Selectable<StreamTable>;
 export type QuarantineRow = Selectable<QuarantineTable>;
+export type ExchangePairRow = Selectable<ExchangePairTable>;
+export type FieldConflictRow = Selectable<FieldConflictTable>;
 export type ForeignWriteRow = Selectable<ForeignWriteTable>;

@@ -118,6 +118,9 @@ function fresh({ runId, full, firstPage }: { runId: string; full: boolean; first
     created: 0,
     updated: 0,
     quarantined: 0,
+    skipped: 0,
+    held: 0,
+    cursor: null,
     refused_code: null,
     refused_message: null,
   };
