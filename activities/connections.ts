@@ -50,7 +50,7 @@ export interface ConnectionOptions {
   /** Bound of one partner request, milliseconds. */
   requestMs: number;
   /** The shared rate limit of a tenant at its partner. */
-  rateLimitOf: (tenantId: string) => SharedRateLimit;
+  rateLimitOf: (limited: { tenantId: string; share?: number | undefined }) => SharedRateLimit;
   log?: Logger;
   onCall?: (tenantId: string, report: CallReport) => void;
   onObserved?: (tenantId: string, observations: readonly Observation[]) => void;
@@ -156,7 +156,7 @@ async function openConnection(tenant: Tenant, options: ConnectionOptions): Promi
   const mapping = await loadTenantMapping(tenant);
   const landings = await loadLandings(tenant);
   const overrides = Overrides.parse(tenant.partner.overrides);
-  const rateLimit = rateLimitOf(tenant.tenant);
+  const rateLimit = rateLimitOf({ tenantId: tenant.tenant, share: tenant.partner.rateLimit?.share });
   const key = createKeyLatch(tenant.tenant);
   const partner = createPartnerClient({
     baseUrl: tenant.partner.baseUrl,

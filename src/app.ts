@@ -176,7 +176,7 @@ function wireActivities(
     log,
     connections: createConnections(tenants.get, {
       requestMs: config.HIREBRIDGE_REQUEST_MS,
-      rateLimitOf: (tenantId) => openRateLimit(rateLimits, tenantId, log),
+      rateLimitOf: (limited) => openRateLimit(rateLimits, limited, log),
       log,
       onCall: createCallMetrics(registry),
       onObserved: createEvidenceKeeper(rateLimits, log),

@@ -42,7 +42,7 @@ export async function withTenant<T>(
   const log = createLogger('command');
   const connections = createConnections(() => tenant, {
     requestMs: config.HIREBRIDGE_REQUEST_MS,
-    rateLimitOf: () => openRateLimit(store, tenantId, log),
+    rateLimitOf: (limited) => openRateLimit(store, limited, log),
     beforeWrite: () => assertMayWrite(store, tenantId),
   });
   const deps: ActivityDeps = {

@@ -1,3 +1,4 @@
+import { freshCeiling, measureCompany, type SavedCeiling, underCeiling } from './ceiling.ts';
 import type { Priority, RateLimitAnswer } from './rate-limit.ts';
 import { createRateLimiter, type RateLimiter } from './rate-limiter.ts';
 import type { SavedRateLimit } from './saved-rate-limit.ts';
@@ -18,6 +19,8 @@ export interface Asked {
   sharer: string;
   /** Its requests under way. */
   inFlight: number;
+  /** Of the company's rate; everything where absent. */
+  share?: number | undefined;
 }
 
 export interface Granted {
@@ -41,6 +44,7 @@ type Sharers = Record<string, { at: number; inFlight: number }>;
 /** A rate limit and the processes that share it. */
 export interface SharedRateLimitState extends SavedRateLimit {
   sharers?: Sharers;
+  ceiling?: SavedCeiling;
   /** Of the shape of all this. */
   version: number;
 }
@@ -65,9 +69,10 @@ export function leasePermits(
 ): { rateLimit?: SharedRateLimitState; result: Granted } {
   const clock = { at: now };
   const known = shared.version === RATE_LIMIT_VERSION ? (shared as SharedRateLimitState) : undefined;
-  const limiter = createRateLimiter({ now: () => clock.at, random: asked.random, leaseMs: SHARE_MS }, learnedOf(known));
+  const own = createRateLimiter({ now: () => clock.at, random: asked.random, leaseMs: SHARE_MS }, learnedOf(known));
   const offset = now - asked.localNow;
-  for (const answer of asked.answers) limiter.answered({ ...answer, sentAt: answer.sentAt + offset });
+  for (const answer of asked.answers) own.answered({ ...answer, sentAt: answer.sentAt + offset });
+  const { limiter, saved } = withCeiling(own, known?.ceiling, asked.share, clock);
   const validFrom = validFromOf(limiter, now, offset);
   const valid = asked.own.filter((permit) => permit >= validFrom).length;
   const back = asked.unused + asked.own.length - valid;
@@ -86,12 +91,29 @@ export function leasePermits(
     othersInFlight: Object.entries(sharers).reduce((n, [id, one]) => (id === asked.sharer ? n : n + one.inFlight), 0),
   };
   const changed = permits.length + asked.answers.length + back > 0 || isDue;
-  return changed ? { rateLimit: { ...limiter.save(), sharers, version: RATE_LIMIT_VERSION }, result } : { result };
+  if (!changed) return { result };
+  return { rateLimit: { ...limiter.save(), ...saved, sharers, version: RATE_LIMIT_VERSION }, result };
+}
+
+/** The limiter under the tenant's ceiling, and what is to be saved of it. */
+function withCeiling(
+  limiter: RateLimiter,
+  known: SavedCeiling | undefined,
+  share: number | undefined,
+  clock: { at: number },
+): { limiter: RateLimiter; saved: Pick<SharedRateLimitState, 'ceiling'> } {
+  if (share === undefined) return { limiter, saved: {} };
+  const ceiling = { ...freshCeiling, ...known };
+  measureCompany(ceiling, limiter, clock.at);
+  return {
+    limiter: underCeiling(limiter, { share, saved: ceiling, now: () => clock.at }),
+    saved: { ceiling },
+  };
 }
 
 function learnedOf(state: SharedRateLimitState | undefined): SavedRateLimit | undefined {
   if (state === undefined) return undefined;
-  const { sharers: _sharers, version: _version, ...saved } = state;
+  const { sharers: _sharers, ceiling: _ceiling, version: _version, ...saved } = state;
   return saved;
 }
 

@@ -34,7 +34,7 @@ export interface LimiterClock {
   now: () => number;
   /** From 0 to 1. */
   random: () => number;
-  /** How long others that share the rate limit may still use a permit leased before a pause, ms. */
+  /** How long others may still use a permit leased before a pause, ms. No pause is shorter: a canary is alone. */
   leaseMs?: number;
 }
 
@@ -171,7 +171,7 @@ class LearnedRateLimit {
     const now = this.#clock.now();
     // Jitter, so that processes that were stopped together do not come back together.
     const own = this.#underWay.backoff * (0.9 + 0.2 * this.#clock.random());
-    this.#permits.waitUntil(now + (canary ? Math.max(toldMs ?? 0, own) : (toldMs ?? 0)));
+    this.#permits.waitUntil(now + Math.max(toldMs ?? 0, canary ? own : 0, this.#clock.leaseMs ?? 0));
     if (canary) this.#permits.sendCanary();
     if (toldMs !== undefined && toldMs > lasting.ms) this.#underWay.permits.bulkShare = lasting.bulkShare;
     this.#decided();

@@ -1,9 +1,8 @@
 import { randomUUID } from 'node:crypto';
-import { ConnectorError } from '../errors.ts';
 import { type Asked, type Granted, leasePermits, SHARE_MS, type SharedRateLimitState } from './lease-permits.ts';
-import { MOST_LIVE_IN_ROW } from './permits.ts';
 import type { Priority, RateLimitAnswer, RateLimitKeeper } from './rate-limit.ts';
 import { createSentRequests, onOwnClock } from './sent-requests.ts';
+import { createWaiters } from './waiters.ts';
 
 /**
  * Changes the shared rate limit as if nobody else did meanwhile; `change` may run several times. `now` is of the clock
@@ -18,9 +17,13 @@ export interface SharedRateLimit extends RateLimitKeeper {
   close(): Promise<void>;
 }
 
-interface Waiter {
-  go: () => void;
-  stop: () => void;
+export interface SharedRateLimitOptions {
+  /** From 0 to 1. */
+  random: () => number;
+  /** Called at the first failure of a row. */
+  onOutage: (error: unknown) => void;
+  /** At most so much of the company's rate; all of it where absent. */
+  share?: number | undefined;
 }
 
 /** An answer that no decision waits for is reported at most so much later. */
@@ -35,10 +38,9 @@ const OUTAGE_MS = 1_000;
  */
 export function createSharedRateLimit(
   changeRateLimit: ChangeRateLimit,
-  random: () => number = Math.random,
-  onOutage: (error: unknown) => void = () => undefined,
+  options: Partial<SharedRateLimitOptions> = {},
 ): SharedRateLimit {
-  return new LeasedRateLimit(changeRateLimit, random, onOutage);
+  return new LeasedRateLimit(changeRateLimit, { random: Math.random, onOutage: () => undefined, ...options });
 }
 
 /**
@@ -46,16 +48,13 @@ export function createSharedRateLimit(
  */
 class LeasedRateLimit implements SharedRateLimit {
   readonly #changeRateLimit: ChangeRateLimit;
-  readonly #random: () => number;
-  /** Called at the first failure of a row. */
-  readonly #onOutage: (error: unknown) => void;
+  readonly #options: SharedRateLimitOptions;
   #isAway = false;
   readonly #sharer = randomUUID().slice(0, 8);
-  readonly #queues: Record<Priority, Waiter[]> = { live: [], bulk: [] };
+  readonly #waiters = createWaiters();
   /** When each leased permit may be used, this process's clock, in order. */
   #permits: number[] = [];
   #answers: RateLimitAnswer[] = [];
-  #liveInRow = 0;
   /** Permits used since the last exchange: as many are expected again. */
   #used = 0;
   #inFlight = 0;
@@ -73,38 +72,17 @@ class LeasedRateLimit implements SharedRateLimit {
   #timer: NodeJS.Timeout | undefined;
   #closed = false;
 
-  constructor(changeRateLimit: ChangeRateLimit, random: () => number, onOutage: (error: unknown) => void) {
+  constructor(changeRateLimit: ChangeRateLimit, options: SharedRateLimitOptions) {
     this.#changeRateLimit = changeRateLimit;
-    this.#random = random;
-    this.#onOutage = onOutage;
+    this.#options = options;
   }
 
   acquire(priority: Priority, signal?: AbortSignal): Promise<void> {
-    return new Promise((resolve, reject) => {
-      signal?.throwIfAborted();
-      if (this.#closed) return reject(rateLimitClosed());
-      const queue = this.#queues[priority];
-      const onAbort = (): void => {
-        queue.splice(queue.indexOf(waiter), 1);
-        reject(signal?.reason as Error);
-        this.#next();
-      };
-      const waiter: Waiter = {
-        go: () => {
-          signal?.removeEventListener('abort', onAbort);
-          resolve();
-        },
-        stop: () => {
-          signal?.removeEventListener('abort', onAbort);
-          reject(rateLimitClosed());
-        },
-      };
-      signal?.addEventListener('abort', onAbort, { once: true });
-      queue.push(waiter);
-      // A live request that finds no permit of this process asks at once, however long bulk was told to wait.
-      if (this.#queues.live.length > this.#permits.length) this.#askAt = 0;
-      this.#next();
-    });
+    const permit = this.#waiters.wait(priority, () => this.#next(), signal);
+    // A live request that finds no permit of this process asks at once, however long bulk was told to wait.
+    if (this.#waiters.count('live') > this.#permits.length) this.#askAt = 0;
+    this.#next();
+    return permit;
   }
 
   answered(answer: RateLimitAnswer): void {
@@ -117,7 +95,7 @@ class LeasedRateLimit implements SharedRateLimit {
   }
 
   waitMs(priority: Priority): number {
-    const ahead = priority === 'live' ? this.#queues.live.length : this.#waiting();
+    const ahead = priority === 'live' ? this.#waiters.count('live') : this.#waiters.all();
     return Math.max(0, this.#pausedUntil - performance.now()) + (ahead * 1000) / this.#perSecond;
   }
 
@@ -125,8 +103,7 @@ class LeasedRateLimit implements SharedRateLimit {
     await this.#syncing;
     this.#closed = true;
     clearTimeout(this.#timer);
-    // No permit will come for those that wait: a key was renewed, or the process ends.
-    for (const waiter of Object.values(this.#queues).flatMap((queue) => queue.splice(0))) waiter.stop();
+    this.#waiters.close();
     if (this.#answers.length + this.#permits.length > 0) await this.#sync().catch(() => undefined);
   }
 
@@ -144,33 +121,24 @@ class LeasedRateLimit implements SharedRateLimit {
       });
       return;
     }
-    const mayGo = this.#waiting() > 0 && this.#inFlight < this.#mostInFlight;
+    const mayGo = this.#waiters.all() > 0 && this.#inFlight < this.#mostInFlight;
     const permitAt = mayGo ? (this.#permits[0] ?? Number.POSITIVE_INFINITY) : Number.POSITIVE_INFINITY;
     const at = Math.min(permitAt, this.#syncing === undefined ? syncAt : Number.POSITIVE_INFINITY);
     if (Number.isFinite(at)) this.#timer = setTimeout(() => this.#next(), Math.max(0, Math.ceil(at - now)));
   }
 
-  #waiting(): number {
-    return this.#queues.live.length + this.#queues.bulk.length;
-  }
-
   #useNext(): boolean {
     if (this.#inFlight >= this.#mostInFlight) return false;
-    const { live, bulk } = this.#queues;
-    const isBulkDue = live.length === 0 || (this.#liveInRow >= MOST_LIVE_IN_ROW && bulk.length > 0);
-    const waiter = isBulkDue ? bulk.shift() : live.shift();
-    this.#liveInRow = isBulkDue ? 0 : this.#liveInRow + 1;
-    if (waiter === undefined) return false;
+    if (this.#waiters.all() === 0) return false;
     this.#inFlight += 1;
     this.#sent.note(this.#inFlight + this.#othersInFlight);
     this.#used += 1;
-    waiter.go();
-    return true;
+    return this.#waiters.goNext();
   }
 
   /** When to ask: for more permits, to report answers, or to learn whether leased permits are still valid. */
   #syncAt(): number {
-    const wanted = this.#waiting() > this.#permits.length ? this.#askAt : Number.POSITIVE_INFINITY;
+    const wanted = this.#waiters.all() > this.#permits.length ? this.#askAt : Number.POSITIVE_INFINITY;
     const checkAt = this.#permits.length > 0 ? this.#syncedAt + SHARE_MS : Number.POSITIVE_INFINITY;
     return Math.max(Math.min(wanted, checkAt, this.#tellAt), this.#syncedAt + LEAST_MS);
   }
@@ -179,25 +147,27 @@ class LeasedRateLimit implements SharedRateLimit {
     const answers = this.#answers.splice(0);
     this.#tellAt = Number.POSITIVE_INFINITY;
     const unused = this.#dropUnused();
+    const live = this.#waiters.count('live');
     const asked: Omit<Asked, 'localNow'> = {
-      live: this.#queues.live.length,
-      bulk: Math.max(this.#queues.bulk.length, this.#expected() - this.#queues.live.length),
+      live,
+      bulk: Math.max(this.#waiters.count('bulk'), this.#expected() - live),
       own: [...this.#permits],
       unused,
       answers,
       sharer: this.#sharer,
       inFlight: this.#inFlight,
+      share: this.#options.share,
     };
     this.#used = 0;
     try {
       const granted = await this.#changeRateLimit((saved, now) =>
         // Its own clock is read when the store's is known: round trips and retries would make permits come early.
-        leasePermits({ ...asked, localNow: performance.now(), random: this.#random }, saved, now),
+        leasePermits({ ...asked, localNow: performance.now(), random: this.#options.random }, saved, now),
       );
       this.#take(granted);
       this.#isAway = false;
     } catch (error) {
-      if (!this.#isAway) this.#onOutage(error);
+      if (!this.#isAway) this.#options.onOutage(error);
       this.#isAway = true;
       this.#answers.unshift(...answers);
       this.#askAt = performance.now() + OUTAGE_MS;
@@ -214,7 +184,7 @@ class LeasedRateLimit implements SharedRateLimit {
 
   /** Permits that nobody waits for, or that passed unused while too many calls were under way: others may have them. */
   #dropUnused(): number {
-    const isIdle = this.#waiting() === 0 && this.#used === 0;
+    const isIdle = this.#waiters.all() === 0 && this.#used === 0;
     const latest = isIdle ? Number.POSITIVE_INFINITY : performance.now() - SHARE_MS;
     const kept = this.#permits.filter((permit) => permit > latest);
     const dropped = this.#permits.length - kept.length;
@@ -231,15 +201,7 @@ class LeasedRateLimit implements SharedRateLimit {
     this.#permits.push(...permits);
     this.#permits.sort((a, b) => a - b);
     // Asking a little before a share ends, and never in step with the others, leaves no gap.
-    const share = SHARE_MS * (0.85 + 0.15 * this.#random());
+    const share = SHARE_MS * (0.85 + 0.15 * this.#options.random());
     this.#askAt = askInMs === undefined ? 0 : performance.now() + Math.max(askInMs, share);
   }
-}
-
-function rateLimitClosed(): ConnectorError {
-  return new ConnectorError({
-    code: 'CONNECTION_CLOSED',
-    action: 'retry',
-    message: 'The connection was closed while a call waited for a permit of the rate limit. Nothing was sent.',
-  });
 }

@@ -6,7 +6,11 @@ import type { Store } from './open-store.ts';
 import { changeRateLimit } from './rate-limits.ts';
 
 /** Opens the rate limit of a tenant's partner, shared by every worker of this store. */
-export function openRateLimit(store: Store, tenantId: string, log: Logger): SharedRateLimit {
+export function openRateLimit(
+  store: Store,
+  { tenantId, share }: { tenantId: string; share?: number | undefined },
+  log: Logger,
+): SharedRateLimit {
   const key = { tenantId, upstream: 'partner' };
   return createSharedRateLimit(
     (change) =>
@@ -18,7 +22,10 @@ export function openRateLimit(store: Store, tenantId: string, log: Logger): Shar
           return { rateLimit, result, pausedUntil: Math.ceil(rateLimit.underWay?.permits.pausedUntil ?? 0) };
         }),
       ),
-    Math.random,
-    (error) => log.error({ tenantId, err: error }, 'shared rate limit unavailable, calls to the partner wait'),
+    {
+      share,
+      onOutage: (error) =>
+        log.error({ tenantId, err: error }, 'shared rate limit unavailable, calls to the partner wait'),
+    },
   );
 }

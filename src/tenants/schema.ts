@@ -17,6 +17,8 @@ const READY_STATUSES = [
   'completed',
 ] as const;
 
+const SHARE = 'expected a share above 0 and at most 1, such as 0.5';
+
 const identifier = z
   .string('expected 1 to 40 of a-z, 0-9 and -')
   .regex(/^[a-z0-9-]{1,40}$/, 'expected 1 to 40 of a-z, 0-9 and -');
@@ -54,6 +56,8 @@ export const partnerSection = z
       .default([]),
     webhooks: z.enum(['on', 'off'], 'expected on or off').default('on'),
     allowPrivateAddress: z.boolean('expected true or false').default(false),
+    /** At most this share of what the company allows, because others call it too. */
+    rateLimit: z.strictObject({ share: z.number(SHARE).gt(0, SHARE).max(1, SHARE) }).optional(),
     /** Overrides of what the specification leaves open; see src/partner/contract/overrides.ts. */
     overrides: Overrides.partial().default({}),
   })

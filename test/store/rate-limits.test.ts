@@ -189,8 +189,7 @@ test('a store that is away is told of once, and calls leave when it is back', as
       Object.assign(saved, next === undefined ? {} : { rateLimit: next });
       return result;
     },
-    Math.random,
-    (error) => outages.push(error),
+    { onOutage: (error) => outages.push(error) },
   );
   await rateLimit.acquire('live');
   await rateLimit.close();

@@ -29,7 +29,7 @@ export async function fleetAtSandbox(options: { hired?: number; startDates?: boo
   const log = pino({ level: 'silent' });
   const connections = createConnections(known.get, {
     requestMs: 5_000,
-    rateLimitOf: (tenantId) => openRateLimit(store, tenantId, log),
+    rateLimitOf: (limited) => openRateLimit(store, limited, log),
     beforeWrite: (tenantId) => assertMayWrite(store, tenantId),
   });
   onTestFinished(() => connections.close());

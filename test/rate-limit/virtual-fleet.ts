@@ -1,0 +1,181 @@
+import { vi } from 'vitest';
+import type { SharedRateLimitState } from '../../src/rate-limit/lease-permits.ts';
+import type { Priority } from '../../src/rate-limit/rate-limit.ts';
+import {
+  type ChangeRateLimit,
+  createSharedRateLimit,
+  type SharedRateLimit,
+} from '../../src/rate-limit/shared-rate-limit.ts';
+import { type Limit, seeded } from './limited-server.ts';
+
+export interface FleetRun {
+  processes: number;
+  limit: Limit;
+  /** Counting starts after `from`. */
+  seconds: number;
+  from: number;
+  seed?: number;
+  share?: number;
+  /** Calls of each process that always wait in the bulk priority. */
+  backlog?: number;
+  /** Each process makes a live call every so many ms, about. */
+  liveEveryMs?: number;
+  saved?: Partial<SharedRateLimitState>;
+}
+
+export interface FleetSeen {
+  /** Admitted calls of each process. */
+  ok: number[];
+  limited: number;
+  /** Waits of live calls that met no pause, ms. */
+  liveWaits: number[];
+  /** Writes of the store by each process. */
+  writes: number[];
+  /** Admitted calls a second, of all together. */
+  perSecond: number;
+  share429: number;
+  saved: Partial<SharedRateLimitState>;
+}
+
+const STORE_MS = 2;
+
+/** Processes that share one rate limit before a limited server, all on one virtual clock. Needs fake timers. */
+export async function runFleet(run: FleetRun): Promise<FleetSeen> {
+  const fleet = new VirtualFleet(run);
+  await fleet.run();
+  return fleet.seen();
+}
+
+/** Invariant: the clock moves only when everything that was due has happened. */
+class VirtualFleet {
+  readonly #run: FleetRun;
+  readonly #random: () => number;
+  readonly #ok: number[];
+  readonly #writes: number[];
+  readonly #began = Date.now();
+  #limited = 0;
+  readonly #lives: { askedAt: number; sentAt: number }[] = [];
+  readonly #pauses: { from: number; until: number }[] = [];
+  #saved: Partial<SharedRateLimitState>;
+  #stopped = false;
+
+  constructor(run: FleetRun) {
+    this.#run = run;
+    this.#random = seeded(run.seed ?? 1);
+    this.#saved = run.saved ?? {};
+    this.#ok = Array.from({ length: run.processes }, () => 0);
+    this.#writes = [...this.#ok];
+  }
+
+  async run(): Promise<void> {
+    const members = this.#ok.map((_, n) =>
+      createSharedRateLimit(this.#store(n), { random: this.#random, share: this.#run.share }),
+    );
+    const loops = members.flatMap((member, n) => [
+      ...Array.from({ length: this.#run.backlog ?? 16 }, () => this.#callOn(member, n)),
+      this.#callNowAndThen(member, n),
+    ]);
+    await this.#until(this.#run.seconds * 1000);
+    this.#stopped = true;
+    const closed = Promise.all(members.map((member) => member.close()));
+    await this.#until((this.#run.seconds + 60) * 1000);
+    await closed;
+    await Promise.all(loops);
+  }
+
+  seen(): FleetSeen {
+    const ok = this.#ok.reduce((sum, n) => sum + n, 0);
+    const isPaused = (at: number): boolean => this.#pauses.some(({ from, until }) => at >= from && at < until);
+    return {
+      ok: this.#ok,
+      limited: this.#limited,
+      liveWaits: this.#lives.filter(({ askedAt, sentAt }) => !isPaused(askedAt) && !isPaused(sentAt)).map(waitOf),
+      writes: this.#writes,
+      perSecond: ok / (this.#run.seconds - this.#run.from),
+      share429: this.#limited / Math.max(1, ok + this.#limited),
+      saved: this.#saved,
+    };
+  }
+
+  async #until(ms: number): Promise<void> {
+    while (this.#now() < ms && vi.getTimerCount() > 0) {
+      vi.advanceTimersToNextTimer();
+      await new Promise(setImmediate);
+    }
+  }
+
+  #now(): number {
+    return Date.now() - this.#began;
+  }
+
+  #isCounted(): boolean {
+    return !this.#stopped && this.#now() >= this.#run.from * 1000;
+  }
+
+  /** One after the other, as rows of a database are. */
+  #store(n: number): ChangeRateLimit {
+    return async (change) => {
+      await pause(STORE_MS * this.#random());
+      const { rateLimit, result } = change(this.#saved, Date.now());
+      if (rateLimit !== undefined) {
+        this.#saved = JSON.parse(JSON.stringify(rateLimit)) as SharedRateLimitState;
+        if (this.#isCounted()) this.#writes[n]! += 1;
+      }
+      await pause(STORE_MS * this.#random());
+      return result;
+    };
+  }
+
+  async #callOn(member: SharedRateLimit, n: number): Promise<void> {
+    while (!this.#stopped) await this.#call(member, n, 'bulk');
+  }
+
+  async #callNowAndThen(member: SharedRateLimit, n: number): Promise<void> {
+    const { liveEveryMs } = this.#run;
+    const calls: Promise<void>[] = [];
+    while (!this.#stopped && liveEveryMs !== undefined) {
+      await pause(-Math.log(1 - this.#random()) * liveEveryMs);
+      calls.push(this.#call(member, n, 'live'));
+    }
+    await Promise.all(calls);
+  }
+
+  async #call(member: SharedRateLimit, n: number, priority: Priority): Promise<void> {
+    const askedAt = this.#now();
+    const hasPermit = await member.acquire(priority).then(
+      () => true,
+      () => false,
+    );
+    if (!hasPermit) return;
+    const sentAt = Date.now();
+    const isCounted = this.#isCounted();
+    if (isCounted && priority === 'live') this.#lives.push({ askedAt, sentAt: this.#now() });
+    await pause(20 + 40 * this.#random());
+    const { ok, retryAfterMs } = this.#run.limit(this.#now());
+    if (!ok) this.#pauses.push({ from: this.#now() - 100, until: this.#now() + retryAfterMs + 1_000 });
+    await pause(20 + 40 * this.#random());
+    member.answered(ok ? { sentAt, status: 200 } : { sentAt, status: 429, retryAfterMs });
+    if (!isCounted) return;
+    if (ok) this.#ok[n]! += 1;
+    else this.#limited += 1;
+  }
+}
+
+function waitOf({ askedAt, sentAt }: { askedAt: number; sentAt: number }): number {
+  return sentAt - askedAt;
+}
+
+function pause(ms: number): Promise<void> {
+  return new Promise((resolve) => setTimeout(resolve, ms));
+}
+
+/** 1 where all have the same, 1/n where one has everything. */
+export function jain(shares: readonly number[]): number {
+  const sum = shares.reduce((all, one) => all + one, 0);
+  return (sum * sum) / (shares.length * shares.reduce((all, one) => all + one * one, 0));
+}
+
+export function percentile(values: readonly number[], part: number): number {
+  const sorted = values.toSorted((a, b) => a - b);
+  return sorted[Math.min(sorted.length - 1, Math.floor(sorted.length * part))] ?? 0;
+}
