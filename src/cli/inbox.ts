@@ -35,9 +35,12 @@ interface ListOptions {
 
 async function runList(options: ListOptions, command: Command): Promise<void> {
   const { state, json } = options;
-  const { listDeliveries, retryableStates } = await import('../operator/retry-deliveries.ts');
+  const [{ listDeliveries }, { leftStates }] = await Promise.all([
+    import('../operator/retry-deliveries.ts'),
+    import('../store/schema.ts'),
+  ]);
   const filter = {
-    states: state === undefined ? retryableStates : [state],
+    states: state === undefined ? leftStates : [state],
     ...listedFilter(options),
   };
   const found = await withStore(placesOf(command), (store) => listDeliveries(store, filter), { mustExist: true });

@@ -4,12 +4,14 @@ import pLimit from 'p-limit';
 import { personOf } from '../../activities/hire/hire-references.ts';
 import { ConnectorError } from '../errors.ts';
 import type { HrisConnection } from '../hris/port.ts';
+import { createLogger } from '../log.ts';
 import type { Problem } from '../mapping/yaml-file.ts';
 import type { PartnerClient } from '../partner/client/create-partner-client.ts';
 import { contract } from '../partner/contract/index.ts';
 import { judgeLink, type LinkFacts, maskName, type PersonName } from '../plan/judge-link.ts';
 import { linkOfEmployee, linksOfPerson } from '../store/identity.ts';
 import { type ImportedLink, importLinks, isClaimed } from '../store/imported-links.ts';
+import { openRateLimit } from '../store/open-rate-limit.ts';
 import type { Store } from '../store/open-store.ts';
 import type { TenantAct } from '../store/tenant-acts.ts';
 import { openTenantHris } from '../tenants/open-hris.ts';
@@ -35,7 +37,8 @@ const READ_MS = 30_000;
 /** Reads both sides of every line; writes nothing. @throws ConnectorError LINKS_UNREADABLE with every problem */
 export async function planLinks(store: Store, tenant: Tenant, file: string): Promise<LinkPlan> {
   const { text, lines } = readLinkFile(file);
-  const partner = openPartner(tenant);
+  const rateLimit = openRateLimit(store, tenant.tenant, createLogger('command'));
+  const partner = openPartner(tenant, rateLimit);
   const hris = await openTenantHris(tenant);
   try {
     const candidates = await readCandidates(partner, lines);
@@ -45,6 +48,7 @@ export async function planLinks(store: Store, tenant: Tenant, file: string): Pro
     return { ...sort(file, await Promise.all(read)), source };
   } finally {
     await Promise.allSettled([partner.close(), hris.close()]);
+    await rateLimit.close();
   }
 }
 

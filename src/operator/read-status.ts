@@ -3,9 +3,9 @@ import { listAlarms } from '../store/alarms.ts';
 import { listFreezes } from '../store/freezes.ts';
 import { countHires } from '../store/hires.ts';
 import { listHolds } from '../store/holds.ts';
-import { countDeliveries, type InboxCount } from '../store/inbox.ts';
+import { countOpenDeliveries, type InboxCount, type OpenInboxState } from '../store/inbox.ts';
 import type { Store } from '../store/open-store.ts';
-import type { AlarmRow, InboxState } from '../store/schema.ts';
+import type { AlarmRow } from '../store/schema.ts';
 import { listTenantStates, readClock, type TenantState } from '../store/tenant-states.ts';
 import { readWebhookFacts, type WebhookFacts } from '../store/webhook-refusals.ts';
 import { judgeWebhooks } from './judge-webhooks.ts';
@@ -36,7 +36,8 @@ export interface TenantStatus {
   reconcileAgeMs?: number;
   creditGateClosed: boolean;
   hires: Partial<Record<HireState, number>>;
-  inbox: { counts: Partial<Record<InboxState, number>>; oldestWaitingMs?: number };
+  /** What waits, and what nothing acts upon. */
+  inbox: { counts: Partial<Record<OpenInboxState, number>>; oldestWaitingMs?: number };
   /** The latest run of each stream that ever ran. */
   streams: StreamStatus[];
   /** Trouble that lasts, oldest first. */
@@ -57,7 +58,7 @@ export async function readStatus(store: Store, known: readonly KnownTenant[]): P
   const [rows, hires, deliveries, holds, streams, alarms, webhooks, freezes] = await Promise.all([
     listTenantStates(store),
     countHires(store),
-    countDeliveries(store),
+    countOpenDeliveries(store),
     listHolds(store),
     readStreams(store, now),
     listAlarms(store),

@@ -6,10 +6,7 @@ import {
   type StoredDelivery,
 } from '../store/inbox-retry.ts';
 import type { Store } from '../store/open-store.ts';
-import type { InboxState } from '../store/schema.ts';
-
-/** What nothing acts upon although something might: only a person gives these to the relay again. */
-export const retryableStates = ['undeliverable', 'other-company', 'unknown'] as const satisfies InboxState[];
+import { leftStates } from '../store/schema.ts';
 
 /** One delivery as people see it: ids and states, never its body. */
 export interface DeliveryView extends Omit<StoredDelivery, 'bodyHash' | 'receivedAt'> {
@@ -37,7 +34,7 @@ export interface DeliveryRetry {
 
 /** Gives one delivery, or every undeliverable one, to the relay again. @throws ConnectorError DELIVERY_UNKNOWN */
 export async function retryDeliveries(store: Store, { delivery, tenantId }: DeliveryRetry): Promise<number> {
-  const states = delivery === undefined ? (['undeliverable'] as const) : retryableStates;
+  const states = delivery === undefined ? (['undeliverable'] as const) : leftStates;
   const count = await retryRows(store, {
     states,
     ...(tenantId === undefined ? {} : { tenantId }),

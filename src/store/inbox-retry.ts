@@ -1,7 +1,7 @@
 import { sql } from 'kysely';
-import type { DeliveryIds } from './inbox.ts';
+import { type DeliveryIds, IS_LEFT } from './inbox.ts';
 import type { Store } from './open-store.ts';
-import type { InboxState } from './schema.ts';
+import { type InboxState, type LeftState, leftStates } from './schema.ts';
 
 export interface StoredDelivery {
   tenantId: string;
@@ -31,6 +31,7 @@ export async function listDeliveries(store: Store, filter: DeliveryFilter): Prom
     .where('state', 'in', filter.states)
     .orderBy('received_at', 'desc')
     .orderBy('body_hash');
+  if (filter.states.every(isLeft)) query = query.where(IS_LEFT);
   if (filter.tenantId !== undefined) query = query.where('tenant_id', '=', filter.tenantId);
   if (filter.hash !== undefined)
     query = query.where(sql`substr(body_hash, 1, ${filter.hash.length})`, '=', filter.hash);
@@ -47,11 +48,19 @@ export async function listDeliveries(store: Store, filter: DeliveryFilter): Prom
   }));
 }
 
+function isLeft(state: InboxState): state is LeftState {
+  return leftStates.some((left) => left === state);
+}
+
 /** Gives these to the relay again, with nothing counted against them. Says how many there were. */
-export async function retryDeliveries(store: Store, filter: Omit<DeliveryFilter, 'limit'>): Promise<number> {
+export async function retryDeliveries(
+  store: Store,
+  filter: Omit<DeliveryFilter, 'limit' | 'states'> & { states: readonly LeftState[] },
+): Promise<number> {
   let query = store.kysely
     .updateTable('inbox')
     .set({ state: 'waiting', failures: 0, due_at: store.now, last_error: null, done_at: null })
+    .where(IS_LEFT)
     .where('state', 'in', filter.states);
   if (filter.tenantId !== undefined) query = query.where('tenant_id', '=', filter.tenantId);
   if (filter.hash !== undefined)

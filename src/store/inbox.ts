@@ -1,6 +1,6 @@
-import { sql, type UpdateObject } from 'kysely';
+import { type Expression, type SqlBool, sql, type UpdateObject } from 'kysely';
 import type { Store } from './open-store.ts';
-import type { InboxState, Tables } from './schema.ts';
+import type { InboxState, LeftState, Tables } from './schema.ts';
 
 /** The ids that an event carries, by kind, as the contract names the kinds. */
 export type DeliveryIds = Readonly<Record<string, readonly string[]>>;
@@ -20,6 +20,12 @@ const LEASE_MS = 30_000;
 const MAX_FAILURES = 10;
 const RETRY_BASE_MS = 500;
 const RETRY_CAP_MS = 60_000;
+
+/** To be relayed, or left by the relay to a person. */
+export type OpenInboxState = 'waiting' | LeftState;
+
+/** What the index `inbox_left` holds, spelled out, so that the planner sees that it serves. */
+export const IS_LEFT = sql<boolean>`state in ('undeliverable', 'other-company', 'unknown')`;
 
 /** Commits one delivery; one stored before stays as it is. Resolves only when it is durable. */
 export async function insertDelivery(store: Store, delivery: Delivery): Promise<{ fresh: boolean }> {
@@ -154,19 +160,26 @@ export async function deferDelivery(store: Store, row: LeasedDelivery, waitMs: n
 
 export interface InboxCount {
   tenantId: string;
-  state: InboxState;
+  state: OpenInboxState;
   count: number;
   /** When the oldest of them came, milliseconds on the database's clock. */
   oldestAt: number;
 }
 
-/** How many deliveries of each tenant are in each state. */
-export async function countDeliveries(store: Store): Promise<InboxCount[]> {
+/** How many deliveries of each tenant wait or were left; those that are over are too many to count each time. */
+export async function countOpenDeliveries(store: Store): Promise<InboxCount[]> {
+  const counted = await Promise.all([sql<boolean>`state = 'waiting'`, IS_LEFT].map((open) => countWhere(store, open)));
+  return counted.flat();
+}
+
+async function countWhere(store: Store, open: Expression<SqlBool>): Promise<InboxCount[]> {
   const rows = await store.kysely
     .selectFrom('inbox')
     .select(['tenant_id', 'state', (eb) => eb.fn.countAll<number>().as('count')])
     .select((eb) => eb.fn.min<number>('received_at').as('oldest_at'))
+    .where(open)
     .groupBy(['tenant_id', 'state'])
+    .$narrowType<{ state: OpenInboxState }>()
     .execute();
   return rows.map((row) => ({
     tenantId: row.tenant_id,

@@ -8,6 +8,7 @@ import * as observedHires from './migrations/0003-observed-hires.ts';
 import * as alarms from './migrations/0004-alarms.ts';
 import * as fields from './migrations/0006-fields.ts';
 import * as foreignWrites from './migrations/0007-foreign-writes.ts';
+import * as indexes from './migrations/0008-indexes.ts';
 import * as exchange from './migrations/0010-exchange.ts';
 import type { Tables } from './schema.ts';
 
@@ -18,6 +19,7 @@ const migrations: Record<string, Migration> = {
   '0004-alarms': alarms,
   '0006-fields': fields,
   '0007-foreign-writes': foreignWrites,
+  '0008-indexes': indexes,
   '0010-exchange': exchange,
 };
 

@@ -1,5 +1,6 @@
-import { sql } from 'kysely';
+import { type ExpressionBuilder, sql } from 'kysely';
 import type { Store } from './open-store.ts';
+import type { Tables } from './schema.ts';
 
 /** Rows that one statement clears; the next round goes on. */
 const BATCH = 500;
@@ -19,15 +20,44 @@ export async function purgeBodies(store: Store, afterMs: number): Promise<number
     .with('old', () => old)
     .updateTable('inbox')
     .set({ body: '' })
-    .where(({ eb, refTuple, selectFrom }) =>
-      eb(
-        refTuple('tenant_id', 'body_hash'),
-        'in',
-        selectFrom('old').select(['tenant_id', 'body_hash']).$asTuple('tenant_id', 'body_hash'),
-      ),
-    )
+    .where(isOld)
     .executeTakeFirstOrThrow();
   return Number(numUpdatedRows);
+}
+
+/**
+ * Ends the rows of deliveries that came longer ago and are over, their bodies cleared. Those that wait stay. The row
+ * keeps a repeated delivery from being relayed again; without it a repeat is a hint like any other, and starts nothing:
+ * which hires there are is in `hires`, and whether somebody is hired now is asked of the partner.
+ */
+export async function purgeDeliveries(store: Store, afterMs: number): Promise<number> {
+  const old = store.kysely
+    .selectFrom('inbox')
+    .select(['tenant_id', 'body_hash'])
+    .where('body', '=', sql.lit(''))
+    .where('state', '!=', sql.lit('waiting'))
+    .where('received_at', '<=', ago(store, afterMs))
+    .orderBy('received_at')
+    .limit(BATCH);
+  const { numDeletedRows } = await store.kysely
+    .with('old', () => old)
+    .deleteFrom('inbox')
+    .where(isOld)
+    .executeTakeFirstOrThrow();
+  return Number(numDeletedRows);
+}
+
+function isOld({ eb, refTuple, selectFrom }: ExpressionBuilder<Tables & { old: OldDelivery }, 'inbox'>) {
+  return eb(
+    refTuple('tenant_id', 'body_hash'),
+    'in',
+    selectFrom('old').select(['tenant_id', 'body_hash']).$asTuple('tenant_id', 'body_hash'),
+  );
+}
+
+interface OldDelivery {
+  tenant_id: string;
+  body_hash: string;
 }
 
 /** Clears plans and pinned requests of a tenant's hires that were over longer ago. */

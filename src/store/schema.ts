@@ -65,7 +65,11 @@ interface InboxTable {
  * waiting: to be relayed. relayed: Temporal or `hints` has it. ignored: no one acts upon it yet. unknown: event name
  * not known. other-company: names another company. undeliverable: failed ten times.
  */
-export type InboxState = 'waiting' | 'relayed' | 'ignored' | 'unknown' | 'other-company' | 'undeliverable';
+export type InboxState = 'waiting' | 'relayed' | 'ignored' | LeftState;
+
+/** Nothing acts upon these although something might: a person decides. */
+export const leftStates = ['undeliverable', 'other-company', 'unknown'] as const;
+export type LeftState = (typeof leftStates)[number];
 
 /** Refused deliveries: one row for each tenant and reason. */
 interface WebhookRefusalTable {

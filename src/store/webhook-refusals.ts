@@ -1,3 +1,4 @@
+import { IS_LEFT } from './inbox.ts';
 import type { Store } from './open-store.ts';
 
 export interface WebhookRefusal {
@@ -39,33 +40,48 @@ export interface WebhookFacts {
   refused: { reason: string; count: number; lastAt: number }[];
 }
 
-/** Only tenants that anything was sent for. */
+/** Of tenants that are applied or were refused a delivery. */
 export async function readWebhookFacts(store: Store): Promise<Map<string, WebhookFacts>> {
   const [stored, refused] = await Promise.all([
-    store.kysely
-      .selectFrom('inbox')
-      .select(['tenant_id', 'state', (eb) => eb.fn.max<number>('received_at').as('last_at')])
-      .groupBy(['tenant_id', 'state'])
-      .execute(),
+    readLatest(store),
     store.kysely.selectFrom('webhook_refusals').selectAll().orderBy('last_at', 'desc').execute(),
   ]);
-  const ids = new Set([...stored, ...refused].map((row) => row.tenant_id));
-  const latest = (rows: typeof stored): number | undefined =>
-    rows.length === 0 ? undefined : Math.max(...rows.map((row) => Number(row.last_at)));
+  const refusals = Map.groupBy(refused, (row) => row.tenant_id);
+  const latest = new Map(stored.map(({ tenantId, ...times }) => [tenantId, times]));
+  const ids = new Set([...latest.keys(), ...refusals.keys()]);
   return new Map(
     [...ids].map((tenantId) => {
-      const own = stored.filter((row) => row.tenant_id === tenantId);
-      const acceptedAt = latest(own.filter((row) => row.state !== 'other-company'));
-      const otherCompanyAt = latest(own.filter((row) => row.state === 'other-company'));
-      const facts: WebhookFacts = {
-        tenantId,
-        ...(acceptedAt === undefined ? {} : { acceptedAt }),
-        ...(otherCompanyAt === undefined ? {} : { otherCompanyAt }),
-        refused: refused
-          .filter((row) => row.tenant_id === tenantId)
-          .map((row) => ({ reason: row.reason, count: Number(row.count), lastAt: Number(row.last_at) })),
-      };
-      return [tenantId, facts];
+      const reasons = (refusals.get(tenantId) ?? []).map((row) => ({
+        reason: row.reason,
+        count: Number(row.count),
+        lastAt: Number(row.last_at),
+      }));
+      return [tenantId, { tenantId, ...latest.get(tenantId), refused: reasons }];
     }),
   );
+}
+
+/** A few steps in an index for each tenant: the inbox is too large to be read for this. */
+async function readLatest({ kysely }: Store): Promise<Omit<WebhookFacts, 'refused'>[]> {
+  const rows = await kysely
+    .selectFrom('tenants')
+    .select((eb) => {
+      const own = eb
+        .selectFrom('inbox')
+        .select('received_at')
+        .whereRef('inbox.tenant_id', '=', 'tenants.tenant_id')
+        .orderBy('received_at', 'desc')
+        .limit(1);
+      return [
+        'tenants.tenant_id',
+        own.where('inbox.state', '!=', 'other-company').as('accepted_at'),
+        own.where(IS_LEFT).where('inbox.state', '=', 'other-company').as('other_company_at'),
+      ];
+    })
+    .execute();
+  return rows.map(({ tenant_id: tenantId, accepted_at: acceptedAt, other_company_at: otherCompanyAt }) => ({
+    tenantId,
+    ...(acceptedAt === null ? {} : { acceptedAt: Number(acceptedAt) }),
+    ...(otherCompanyAt === null ? {} : { otherCompanyAt: Number(otherCompanyAt) }),
+  }));
 }

@@ -72,8 +72,13 @@ export async function parseTenant(definition: Pick<Tenant, 'file' | 'files'>): P
   const { tenant, problems } = await readDefinition(definition);
   if (tenant !== undefined && problems.length === 0) return tenant;
   const { code, message } = refuse('TENANT_FILE_INVALID', problems);
-  throw new ConnectorError({ code, action: 'reauthorize', message });
+  throw new ConnectorError({ code, action: 'reauthorize', message: `${message}\n${OLDER_PROCESS}` });
 }
+
+/** What is applied was valid for whoever applied it. */
+const OLDER_PROCESS =
+  'If a newer hirebridge applied this definition, run that version here: this tenant waits until then. ' +
+  'Otherwise correct its file and run: hirebridge tenant apply';
 
 /** A tenant as its file says; without texts its mapping is read from the disk. */
 export async function readTenant(source: YamlFile, files: Tenant['files']): Promise<Loaded> {

@@ -2,7 +2,7 @@ import type { ActivityDeps } from '../../activities/deps.ts';
 import { forgetTrouble } from '../store/alarms.ts';
 import { tenantsToTell } from '../store/notices.ts';
 import { tenantsToStart } from '../store/observed-hires.ts';
-import { purgeBodies, purgePlans, purgeWrites } from '../store/retention.ts';
+import { purgeBodies, purgeDeliveries, purgePlans, purgeWrites } from '../store/retention.ts';
 import { listTenantStates } from '../store/tenant-states.ts';
 import type { Tenant } from '../tenants/schema.ts';
 import { within } from '../within.ts';
@@ -73,6 +73,7 @@ function createRound(
   return async (tenants) => {
     for (const kind of ['activity-failing', 'unknown-value'] as const) await forgetTrouble(store, kind, DAY_MS);
     await purgeBodies(store, 7 * DAY_MS);
+    await purgeDeliveries(store, 90 * DAY_MS);
     const states = new Map((await listTenantStates(store)).map((row) => [row.tenant_id, row]));
     await raiseAlarms([...states.values()], new Map(tenants.map((tenant) => [tenant.tenant, tenant])));
     const toTell = await tenantsToTell(store);

@@ -57,6 +57,14 @@ test('employees that exist are linked after a preview without names, once, and b
   expect(entry?.details).toContain('2 employees linked from links.csv');
 });
 
+test('the partner is read within the rate limit that all processes share', async () => {
+  const { plan, candidates, employees, store } = await withEmployees();
+  const limits = () => store.kysely.selectFrom('rate_limits').select(['tenant_id', 'upstream']).execute();
+  expect(await limits()).toEqual([]);
+  await plan(`${candidates[0]},${employees[0]}`);
+  expect(await limits()).toEqual([{ tenant_id: 'acme', upstream: 'partner' }]);
+});
+
 test('every line that does not fit is told with its place, and then none is linked', async () => {
   const { plan, candidates, employees } = await withEmployees();
   const [one = '', two = '', three = ''] = candidates;

@@ -7,7 +7,7 @@ const DAY = 86_400_000;
 const refused = (lastAt: number) => [{ reason: 'WEBHOOK_KEY_WRONG', count: 3, lastAt }];
 
 test.each<[string, Partial<WebhookFacts> | undefined, string, RegExp]>([
-  ['none ever arrived', undefined, 'warn', /No webhook has ever arrived.*webhooks\/acme/],
+  ['none arrived', undefined, 'warn', /No webhook of the last 90 days is known.*webhooks\/acme/],
   ['all were refused', { refused: refused(DAY) }, 'fail', /WEBHOOK_KEY_WRONG; 3 refused.*partner\.webhookKeys/],
   ['refused for a day', { acceptedAt: 0, refused: refused(DAY) }, 'fail', /are refused/],
   ['one refused right after a good one', { acceptedAt: DAY - 1, refused: refused(DAY) }, 'warn', /are refused/],

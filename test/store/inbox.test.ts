@@ -1,5 +1,6 @@
 import { describe, expect, test } from 'vitest';
 import {
+  countOpenDeliveries,
   type Delivery,
   deferDelivery,
   failDelivery,
@@ -17,6 +18,7 @@ import {
   readTenantState,
   resumeTenant,
 } from '../../src/store/tenant-states.ts';
+import { addWebhookRefusals, readWebhookFacts } from '../../src/store/webhook-refusals.ts';
 import { freshStore, kinds } from './stores.ts';
 
 function delivery(bodyHash: string, tenantId = 'acme'): Delivery {
@@ -116,6 +118,44 @@ describe.each(kinds)('the inbox on %s', (kind) => {
     if (row !== undefined) await finishDelivery(store, row, 'relayed');
     await makeDue(store);
     expect(await leaseDeliveries(store, 'acme', 5)).toEqual([]);
+  });
+
+  test('is counted by what waits and what was left, with the oldest of each, and not by what is over', async () => {
+    const { store } = await freshStore(kind);
+    const states = { a: 'waiting', b: 'waiting', c: 'other-company', d: 'unknown', e: 'ignored' } as const;
+    for (const [hash, state] of Object.entries(states)) await insertDelivery(store, { ...delivery(hash), state });
+    await insertDelivery(store, delivery('over'));
+    await store.kysely.updateTable('inbox').set({ received_at: 5 }).where('body_hash', '=', 'b').execute();
+    await makeDue(store);
+    for (const row of await leaseDeliveries(store, 'acme', 9))
+      if (row.bodyHash === 'over') await finishDelivery(store, row, 'relayed');
+    const counts = await countOpenDeliveries(store);
+    expect(counts.map(({ state, count }) => [state, count]).toSorted()).toEqual([
+      ['other-company', 1],
+      ['unknown', 1],
+      ['waiting', 2],
+    ]);
+    expect(counts.find(({ state }) => state === 'waiting')).toMatchObject({ tenantId: 'acme', oldestAt: 5 });
+  });
+
+  test('tells of each tenant when its last delivery came, and apart from it one of another company', async () => {
+    const { store } = await freshStore(kind);
+    for (const tenantId of ['acme', 'globex', 'silent']) await readTenantState(store, tenantId);
+    await insertDelivery(store, delivery('a'));
+    await insertDelivery(store, { ...delivery('b'), state: 'ignored' });
+    await insertDelivery(store, { ...delivery('c', 'globex'), state: 'other-company' });
+    for (const [hash, at] of [
+      ['a', 3],
+      ['b', 5],
+      ['c', 7],
+    ] as const)
+      await store.kysely.updateTable('inbox').set({ received_at: at }).where('body_hash', '=', hash).execute();
+    await addWebhookRefusals(store, [{ tenantId: 'globex', reason: 'WEBHOOK_KEY_WRONG', count: 2 }]);
+    const facts = await readWebhookFacts(store);
+    expect(facts.get('acme')).toEqual({ tenantId: 'acme', acceptedAt: 5, refused: [] });
+    expect(facts.get('globex')).toMatchObject({ otherCompanyAt: 7, refused: [{ count: 2 }] });
+    expect(facts.get('globex')).not.toHaveProperty('acceptedAt');
+    expect(facts.get('silent')).toEqual({ tenantId: 'silent', refused: [] });
   });
 
   test('a tenant is due with a baseline, active, and not told to wait; who waits longest comes first', async () => {

@@ -5,7 +5,7 @@ import { insertHires } from '../../src/store/hires.ts';
 import { insertDelivery } from '../../src/store/inbox.ts';
 import { decideIntent, openIntent } from '../../src/store/intents.ts';
 import { insertPlan, latestPlan } from '../../src/store/plans.ts';
-import { purgeBodies, purgePlans, purgeWrites } from '../../src/store/retention.ts';
+import { purgeBodies, purgeDeliveries, purgePlans, purgeWrites } from '../../src/store/retention.ts';
 import { freshStore, kinds } from './stores.ts';
 
 const DAY_MS = 86_400_000;
@@ -23,6 +23,20 @@ describe.each(kinds)('what is kept for a time, on %s', (kind) => {
       { body_hash: 'old', ids: '{"jobCandidateId":["7"]}', body: '' },
     ]);
     expect(await purgeBodies(store, 7 * DAY_MS)).toBe(0);
+  });
+
+  test('rows of old deliveries end once their bodies are cleared; what waits stays, however long', async () => {
+    const { store } = await freshStore(kind);
+    const delivery = { tenantId: 'acme', event: 'candidate.hired', ids: {}, body: '{"a":1}' };
+    for (const bodyHash of ['old', 'new']) await insertDelivery(store, { ...delivery, bodyHash, state: 'unknown' });
+    await insertDelivery(store, { ...delivery, bodyHash: 'waits', state: 'waiting' });
+    await store.kysely.updateTable('inbox').set({ received_at: 1 }).where('body_hash', '!=', 'new').execute();
+    expect(await purgeDeliveries(store, 90 * DAY_MS)).toBe(0);
+    await purgeBodies(store, 7 * DAY_MS);
+    expect(await purgeDeliveries(store, 90 * DAY_MS)).toBe(1);
+    const left = await store.kysely.selectFrom('inbox').select('body_hash').orderBy('body_hash').execute();
+    expect(left).toEqual([{ body_hash: 'new' }, { body_hash: 'waits' }]);
+    expect(await insertDelivery(store, { ...delivery, bodyHash: 'waits', state: 'waiting' })).toEqual({ fresh: false });
   });
 
   test('plans and pinned requests are cleared once their hire has been over for long enough', async () => {

@@ -218,3 +218,17 @@ test('the tenants that are applied live on, whatever stands in the folder by the
   expect(healthy).toMatchObject({ tenantId: 'healthy', state: 'active' });
   if (healthy !== undefined) expect(await parseTenant(healthy)).toMatchObject({ tenant: 'healthy' });
 });
+
+test('an applied definition with a key that this version does not know says that a newer one is needed', async () => {
+  const { store } = await freshStore('sqlite');
+  const { applications } = await planApplication(store, dir, { secrets: 'skip' });
+  await applyDefinitions(store, applications, 'ada');
+  const [healthy] = await listAppliedTenants(store);
+  if (healthy === undefined) throw new Error('nothing is applied');
+  const texts = Object.entries(healthy.files).map(([path, text]) => [path, `${text}\nofTheNextRelease: true\n`]);
+  const read = parseTenant({ ...healthy, files: Object.fromEntries(texts) as Record<string, string> });
+  await expect(read).rejects.toMatchObject({
+    action: 'reauthorize',
+    message: expect.stringMatching(/ofTheNextRelease[\s\S]*If a newer hirebridge applied this definition, run that/),
+  });
+});
