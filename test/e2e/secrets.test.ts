@@ -50,11 +50,8 @@ async function untilStatus(what: string, holds: (text: string) => boolean): Prom
 test('every secret behind file: rotated, revoked and restored during a burst: each hire ends, exactly once', async () => {
   const hris = await build();
   const people = await takeApplicants(world, 12);
-  const deliver = (key: string) =>
-    sendDelivery(world.webhookUrl, {
-      body: hiredBody(people.slice(0, 1), { at: new Date(Date.UTC(2026, 0, 1)) }),
-      key,
-    });
+  const body = hiredBody(people.slice(0, 1), { at: new Date(Date.UTC(2026, 0, 1)) });
+  const deliver = (key: string) => sendDelivery(world.webhookUrl, { body, key });
   const traffic = startTraffic(world, people);
   await traffic.keep(3);
 
