@@ -47,7 +47,7 @@ async function untilStatus(what: string, holds: (text: string) => boolean): Prom
   await until(what, async () => holds((await world.cli(['status'])).stdout), { timeoutMs: 120_000, everyMs: 500 });
 }
 
-test('every secret behind file: rotated, revoked and restored during a burst: each hire ends, exactly once', async () => {
+test('each secret behind file: rotated, revoked and restored during a burst: every hire ends, once', async () => {
   const hris = await build();
   const people = await takeApplicants(world, 12);
   const body = hiredBody(people.slice(0, 1), { at: new Date(Date.UTC(2026, 0, 1)) });
