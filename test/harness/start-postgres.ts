@@ -13,6 +13,8 @@ const run = promisify(execFile);
 export interface TestPostgres {
   /** `postgres://postgres@127.0.0.1:PORT/postgres`, no password, superuser. */
   url: string;
+  /** Ends it at once, as a crash does, and starts it again on the same port. */
+  restart(): Promise<void>;
   stop(): Promise<void>;
 }
 
@@ -36,9 +38,14 @@ export async function startPostgres(): Promise<TestPostgres> {
   const locale = ['--locale=C', '--encoding=UTF8'];
   const init = ['-D', cluster, '-U', 'postgres', '--auth=trust', '--no-sync', ...locale];
   await run(path.join(bin, 'initdb'), init, { ...identity, cwd: folder });
-  const { child, port } = await serve(bin, cluster, folder, identity);
+  const place: Place = { bin, cluster, cwd: folder, identity };
+  let { child, port } = await serve(place);
   return {
     url: `postgres://postgres@127.0.0.1:${port}/postgres`,
+    async restart() {
+      await endChild(child, 'SIGQUIT');
+      ({ child } = await serve(place, port));
+    },
     async stop() {
       await endChild(child, 'SIGQUIT');
       await rm(folder, { recursive: true, force: true });
@@ -46,10 +53,17 @@ export async function startPostgres(): Promise<TestPostgres> {
   };
 }
 
-async function serve(bin: string, cluster: string, cwd: string, identity: Partial<Account>) {
+interface Place {
+  bin: string;
+  cluster: string;
+  cwd: string;
+  identity: Partial<Account>;
+}
+
+async function serve({ bin, cluster, cwd, identity }: Place, fixedPort?: number) {
   // Another process may take the port between our look and Postgres' bind.
   for (let attempt = 1; ; attempt += 1) {
-    const port = await freePort();
+    const port = fixedPort ?? (await freePort());
     const child = spawnTied(path.join(bin, 'postgres'), ['-D', cluster, '-p', String(port), ...settings], {
       ...identity,
       cwd,

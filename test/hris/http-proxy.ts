@@ -8,10 +8,12 @@ export interface HttpFault {
   /**
    * `reset-before`: the connection dies and the request never arrives. `answer-lost`: it is carried out, and the
    * connection dies when the answer has come. `executed-late`: our side hears nothing, and it arrives after `ms`.
+   * `meanwhile`: nothing is lost, but something else happens before it arrives.
    */
-  kind: 'reset-before' | 'answer-lost' | 'executed-late' | 'answer';
+  kind: 'reset-before' | 'answer-lost' | 'executed-late' | 'answer' | 'meanwhile';
   on: (asked: { method: string; path: string; body: string }) => boolean;
   ms?: number;
+  meanwhile?: () => Promise<unknown>;
   /** For `answer`: what is answered instead; nothing arrives. */
   answer?: { status: number; headers?: Record<string, string>; body?: string };
 }
@@ -45,11 +47,13 @@ export async function startHttpProxy(target: string): Promise<HttpProxy> {
       incoming.socket.resetAndDestroy();
       await new Promise((resolve) => setTimeout(resolve, hit.fault.ms ?? 300));
     }
+    await hit?.fault.meanwhile?.();
     const answer = await forward(target, incoming, body);
-    if (hit !== undefined) {
+    if (hit !== undefined && hit.fault.kind !== 'meanwhile') {
       incoming.socket.resetAndDestroy();
       return hit.struck(answer.status);
     }
+    hit?.struck(answer.status);
     outgoing.writeHead(answer.status, answer.headers).end(answer.body);
   }
 

@@ -1,6 +1,6 @@
 import { isConnectorError } from '../../src/errors.ts';
 import type { EmployeeFields, EmployeeRef } from '../../src/hire/employee.ts';
-import type { CreateResult, HrisConnection, WriteOptions } from '../../src/hris/port.ts';
+import type { CreateResult, WriteOptions } from '../../src/hris/port.ts';
 
 /** What tests write into an HRIS of one kind, in the words of its fields. */
 export interface HrisProfile {
@@ -20,16 +20,6 @@ export interface HrisProfile {
   foldsEveryLetter: boolean;
   /** Whether people are found by name and birth date. */
   findsPersons: boolean;
-}
-
-/** One real HRIS with two connections of its own, as two workers have. */
-export interface HrisUnderTest {
-  profile: HrisProfile;
-  adapter: HrisConnection;
-  second: HrisConnection;
-  /** Employees in the HRIS's own table, whatever its reads show. */
-  count(): Promise<number>;
-  stop(): Promise<void>;
 }
 
 export const signal = AbortSignal.timeout(600_000);

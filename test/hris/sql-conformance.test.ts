@@ -2,17 +2,28 @@ import { mkdtemp, rm } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
-import { createDatabase } from '../harness/postgres.ts';
+import { newDatabase } from '../harness/new-database.ts';
+import { startPostgres, type TestPostgres } from '../harness/start-postgres.ts';
 import { describeHris } from './conformance.ts';
-import { created, employee, type HrisUnderTest, refusal, signal, write } from './profile.ts';
-import { startSqlHris } from './start-sql-hris.ts';
+import type { HrisUnderTest } from './hris-case.ts';
+import { createRole } from './postgres-powers.ts';
+import { created, employee, signal, write } from './profile.ts';
+import { type SqlTestDatabase, startSqlHris } from './start-sql-hris.ts';
 
-const databases = {
+/** A server of its own: one case kills it. */
+let server: TestPostgres | undefined;
+afterAll(() => server?.stop());
+
+const databases: Record<string, () => Promise<SqlTestDatabase>> = {
   async SQLite() {
     const folder = await mkdtemp(join(tmpdir(), 'hirebridge-hris-'));
     return { url: `sqlite:${join(folder, 'hr.sqlite')}`, drop: () => rm(folder, { recursive: true, force: true }) };
   },
-  Postgres: createDatabase,
+  async Postgres() {
+    server ??= await startPostgres();
+    const url = await newDatabase(server.url);
+    return { url, drop: async () => undefined, as: await createRole(server, url) };
+  },
 };
 
 const CARELESS = { referenceColumn: 'none', readLag: '150ms' };
@@ -21,8 +32,8 @@ describe.each(Object.entries(databases))('%s', (name, database) => {
   const strict = async (): Promise<HrisUnderTest> => startSqlHris(await database(), {});
   const careless = async (): Promise<HrisUnderTest> => startSqlHris(await database(), CARELESS);
 
-  describeHris(`${name}, strict`, strict);
-  describeHris(`${name}, careless`, careless);
+  describeHris(`sql: ${name}`, strict);
+  describeHris(`sql: ${name}, no key`, careless);
 
   describe('strict: a unique reference column', () => {
     let hris: HrisUnderTest;
@@ -33,32 +44,6 @@ describe.each(Object.entries(databases))('%s', (name, database) => {
 
     test('it supports our reference, visible at once', () => {
       expect(hris.adapter.capabilities).toMatchObject({ storesReference: true, readLagMs: 0 });
-    });
-
-    test('a second create of one reference gives back the first employee', async () => {
-      const ref = created(await hris.adapter.employees.create(employee('once'), '17:10', write));
-      expect(await hris.adapter.employees.find({ by: 'reference', value: '17:10' }, signal)).toEqual({
-        kind: 'one',
-        ref,
-        by: 'reference',
-      });
-      const again = await refusal(hris.second.employees.create(employee('once'), '17:10', write));
-      expect(again).toMatchObject({ code: 'ALREADY_EXISTS', action: 'ignore', details: { ...ref } });
-      expect(await hris.count()).toBe(1);
-    });
-
-    test('of concurrent creates of one reference exactly one happens', async () => {
-      const before = await hris.count();
-      const both = await Promise.allSettled(
-        [hris.adapter, hris.second, hris.adapter, hris.second].map((one) =>
-          one.employees.create(employee('race'), '17:11', write),
-        ),
-      );
-      expect(both.filter((one) => one.status === 'fulfilled')).toHaveLength(1);
-      expect(
-        both.filter((one) => one.status === 'rejected').map((one) => (one.reason as { code: string }).code),
-      ).toEqual(Array(3).fill('ALREADY_EXISTS'));
-      expect(await hris.count()).toBe(before + 1);
     });
   });
 

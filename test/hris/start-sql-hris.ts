@@ -1,29 +1,100 @@
+import { DatabaseSync } from 'node:sqlite';
 import { sql } from 'kysely';
 import { openHris } from '../../src/hris/registry.ts';
 import { ensureHrisSchema } from '../../src/hris/sql/ensure-hris-schema.ts';
 import { openSqlDatabase } from '../../src/hris/sql/open-database.ts';
 import type { SqlOptionsInput } from '../../src/hris/sql/options.ts';
 import { landings } from '../../src/streams/streams.ts';
-import { type HrisUnderTest, sqlProfile } from './profile.ts';
+import type { HrisUnderTest, Need, Powers } from './hris-case.ts';
+import { postgresPowers, type RoleDatabase } from './postgres-powers.ts';
+import { sqlProfile } from './profile.ts';
+
+/** A column of the customer's beside those that every employee has. */
+const CUSTOM = { shoe: { column: 'shoe_size', label: 'Shoe size' } } as const;
+const WIDE = Array.from({ length: 400 }, (_, at) => `extra${at}`);
+
+/** `as`: the role that we are in a Postgres; without it we own the table. */
+export interface SqlTestDatabase {
+  url: string;
+  drop(): Promise<void>;
+  as?: RoleDatabase;
+}
+
+type Options = Omit<SqlOptionsInput, 'url'>;
 
 /** The demonstration table in a database of its own, two connections, and a look past every read lag. */
-export async function startSqlHris(
-  database: { url: string; drop(): Promise<void> },
-  options: Omit<SqlOptionsInput, 'url'>,
-): Promise<HrisUnderTest> {
+export async function startSqlHris(database: SqlTestDatabase, given: Options): Promise<HrisUnderTest> {
+  const options: Options = { ...given, fields: CUSTOM };
   const { url } = database;
   await ensureHrisSchema(url, options, landings);
+  await database.as?.grant('employees');
   const lagging = options.readLag === undefined ? {} : { readFrom: 'employees_directory' };
-  const open = () => openHris('sql', 'test-hr', { ...options, ...lagging, url }, landings);
+  const open = (changes: Partial<SqlOptionsInput> = {}) =>
+    openHris('sql', 'test-hr', { ...options, ...lagging, url: database.as?.url ?? url, ...changes }, landings);
   const [adapter, second] = await Promise.all([open(), open()]);
+  const ofKind =
+    database.as === undefined ? sqlitePowers(url, open) : postgresPowers(database.as, (at) => open({ url: at }));
   return {
     profile: sqlProfile,
     adapter,
     second,
     count: () => countEmployees(url),
+    powers: {
+      ...ofKind,
+      ...(options.referenceColumn === undefined ? { uniqueReference: true as const } : {}),
+      custom: { key: 'shoe', label: 'shoe_size', value: '44½' },
+      wide: () => openWide(database, open),
+    },
+    lacks: lacksOf(options, database),
     async stop() {
       await Promise.all([adapter.close(), second.close()]);
       await database.drop();
+    },
+  };
+}
+
+/** A table of the customer's with 400 columns of their own. */
+async function openWide(
+  database: SqlTestDatabase,
+  open: (changes: Partial<SqlOptionsInput>) => ReturnType<typeof openHris>,
+): ReturnType<Powers['wide']> {
+  const fields = Object.fromEntries(WIDE.map((name) => [name, { column: name }]));
+  const wide = { table: 'wide', fields, referenceColumn: 'external_ref', readFrom: 'wide' };
+  await ensureHrisSchema(database.url, wide, landings);
+  await database.as?.grant('wide');
+  const values = Object.fromEntries(WIDE.map((name, at) => [name, `value ${at}`]));
+  return { adapter: await open({ ...wide, readLag: '0ms' }), fields: values };
+}
+
+const KEYLESS: Partial<Record<Need, string>> = {
+  reference: 'this table has no column for our reference',
+  uniqueReference: 'this table has no column for our reference',
+};
+
+const FILE = 'SQLite is a file on this machine: no wire, no server, no login and no clock of its own';
+
+function lacksOf({ referenceColumn }: Options, { as }: SqlTestDatabase): Partial<Record<Need, string>> {
+  const wireless = { wire: FILE, tls: FILE, revoke: FILE, restart: FILE, ownClock: FILE };
+  return {
+    ...(referenceColumn === undefined ? {} : KEYLESS),
+    ...(as === undefined ? wireless : {}),
+    http: 'a database is not spoken to over HTTP',
+    staleUpdate: 'an update is one statement that writes only the fields given',
+    pending: 'an insert is answered at once',
+    job: 'an insert is answered at once',
+  };
+}
+
+/** Another process that holds the file's write lock. */
+function sqlitePowers(url: string, open: () => ReturnType<typeof openHris>): Partial<Powers> {
+  return {
+    async busy() {
+      const other = new DatabaseSync(url.slice('sqlite:'.length));
+      other.exec('begin immediate');
+      const end = async () => {
+        if (other.isOpen) other.close();
+      };
+      return { adapter: await open(), end };
     },
   };
 }

@@ -1,6 +1,7 @@
 import { defineConfig } from 'vitest/config';
+import { matrixReporter } from './matrix-reporter.ts';
 
-/** Kinds of HRIS against counterparts that the system's packages bring: `npm run test:hris`. */
+/** Every kind of HRIS against its counterpart, with what each showed as a matrix: `npm run test:hris`. */
 export default defineConfig({
   root: new URL('../..', import.meta.url).pathname,
   test: {
@@ -8,7 +9,8 @@ export default defineConfig({
     maxWorkers: 2,
     globalSetup: ['test/harness/global-setup.ts'],
     provide: { needsTemporal: false },
-    include: ['test/hris/counterparts/**/*.test.ts'],
+    include: ['test/hris/counterparts/**/*.test.ts', 'test/hris/sql-conformance.test.ts'],
+    reporters: ['default', matrixReporter],
     testTimeout: 120_000,
     hookTimeout: 300_000,
   },

@@ -1,7 +1,7 @@
-import { z } from 'zod';
 import { ConnectorError, isConnectorError } from '../../errors.ts';
 import type { HrisAdapter, HrisConnection } from '../port.ts';
 import { openApi } from './api.ts';
+import { describeFields, readFields } from './describe.ts';
 import { createEmployee, readEmployee, updateEmployee } from './employees.ts';
 import { type Bamboo, findEmployee } from './find.ts';
 import { type BambooOptions, bamboohrFields, bamboohrOptions } from './options.ts';
@@ -33,16 +33,15 @@ function openConnection(options: BambooOptions): HrisConnection {
         throw error;
       }
     },
+    describe: async (subject, signal) => (subject === 'employee' ? describeFields(bamboo, signal) : []),
     close: () => bamboo.api.close(),
   };
 }
 
-const Fields = z.array(z.looseObject({ id: z.union([z.string(), z.number()]), alias: z.string().optional() }));
-
 /** The key, and that every field we write is there. Reads no person. */
-async function probe({ api, options }: Bamboo, signal: AbortSignal): Promise<void> {
-  const call = { what: 'GET meta/fields', method: 'GET', path: '/api/v1/meta/fields', signal } as const;
-  const known = new Set(Fields.parse(await api.json(call)).flatMap(({ id, alias }) => [String(id), alias ?? '']));
+async function probe(bamboo: Bamboo, signal: AbortSignal): Promise<void> {
+  const { options } = bamboo;
+  const known = new Set((await readFields(bamboo, signal)).flatMap(({ id, alias }) => [id, alias ?? '']));
   const written = [options.referenceField, ...Object.values(options.fields).map(({ name }) => name)];
   const missing = written.filter((name) => name !== undefined && !known.has(name));
   if (missing.length === 0) return;

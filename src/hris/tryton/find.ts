@@ -99,7 +99,9 @@ export interface EmployeeRow {
   party: number;
   start_date: string | null;
   end_date: string | null;
-  'party.': { id: number; code: string | null; name: string | null };
+  /** The version that was read; a write that names it is refused when there is a later one. */
+  _timestamp: string | null;
+  'party.': { id: number; code: string | null; name: string | null; _timestamp: string | null };
   [field: string]: unknown;
 }
 
@@ -118,7 +120,8 @@ export function readEmployeeRows(
   signal: AbortSignal,
 ): Promise<EmployeeRow[]> {
   const extra = Object.values(options.fields).map(({ model, name }) => (model === 'party' ? `party.${name}` : name));
-  const fields = ['party', 'party.code', 'party.name', 'start_date', 'end_date', ...extra];
+  const versions = ['_timestamp', 'party._timestamp'];
+  const fields = ['party', 'party.code', 'party.name', 'start_date', 'end_date', ...versions, ...extra];
   return session.call({
     method: 'model.company.employee.search_read',
     params: [[['company', '=', options.company], ...domain], 0, ENOUGH + 1, [['id', 'ASC']], fields],

@@ -1,5 +1,6 @@
 import { ConnectorError, isConnectorError } from '../../errors.ts';
 import type { HrisAdapter, HrisConnection } from '../port.ts';
+import { describeFields } from './describe.ts';
 import { findEmployee, type Tryton } from './find.ts';
 import { type TrytonOptions, trytonFields, trytonOptions } from './options.ts';
 import { readEmployee } from './read-employee.ts';
@@ -33,6 +34,7 @@ function openConnection(options: TrytonOptions): HrisConnection {
         throw error;
       }
     },
+    describe: async (subject, signal) => (subject === 'employee' ? describeFields(open, signal) : []),
     close: () => open.session.close(),
   };
 }

@@ -30,7 +30,7 @@ export async function createEmployee(
   const [employee] = known === undefined ? [] : await employeesOf(tryton, [known, ...more], write.signal);
   if (employee !== undefined) throw alreadyExists(employee);
   const party = known ?? (await createParty(tryton, writes, reference, write));
-  if (known !== undefined) await writeParty(tryton, party, writes, write);
+  if (known !== undefined) await writeParty(tryton, { id: party }, writes, write);
   const [id] = await explained(fields, () =>
     session.call<number[]>({
       method: 'model.company.employee.create',
@@ -90,24 +90,34 @@ export async function updateEmployee(
       message: `Tryton has no employee with the id ${id} in this company.`,
     });
   const writes = writesOf(tryton, fields, { complete: false });
-  await writeParty(tryton, row.party, writes, write);
+  await writeParty(tryton, { id: row.party, version: row['party.']._timestamp }, writes, write);
   if (Object.keys(writes.employee).length === 0) return;
   await explained(fields, () =>
     tryton.session.call({
       method: 'model.company.employee.write',
       params: [[row.id], writes.employee],
-      context: timestamp('company.employee', row.id, row['_timestamp']),
+      context: expecting('company.employee', { id: row.id, version: row._timestamp }),
       ...write,
     }),
   );
 }
 
-async function writeParty(tryton: Tryton, party: number, writes: Writes, write: WriteOptions): Promise<void> {
-  const parts = await readParts(tryton, party, write.signal);
+interface Versioned {
+  id: number;
+  version?: string | null;
+}
+
+async function writeParty(tryton: Tryton, party: Versioned, writes: Writes, write: WriteOptions): Promise<void> {
+  const parts = await readParts(tryton, party.id, write.signal);
   const changes = { ...writes.party, ...contactChanges(writes, parts), ...addressChanges(writes, parts) };
   if (Object.keys(changes).length === 0) return;
   await explained({ ...writes.contacts, ...writes.address, ...(writes.party as EmployeeFields) }, () =>
-    tryton.session.call({ method: 'model.party.party.write', params: [[party], changes], ...write }),
+    tryton.session.call({
+      method: 'model.party.party.write',
+      params: [[party.id], changes],
+      context: expecting('party.party', party),
+      ...write,
+    }),
   );
 }
 
@@ -128,8 +138,8 @@ function addressChanges({ address }: Writes, { addresses: [first] }: PartyParts)
   return { addresses: [first === undefined ? ['create', [values]] : ['write', [first.id], values]] };
 }
 
-function timestamp(model: string, id: number, value: unknown): Record<string, unknown> {
-  return typeof value === 'string' ? { _timestamp: { [`${model},${id}`]: value } } : {};
+function expecting(model: string, { id, version }: Versioned): Record<string, unknown> {
+  return typeof version === 'string' ? { _timestamp: { [`${model},${id}`]: version } } : {};
 }
 
 /** Every field that does not fit is named at once, without its value. */

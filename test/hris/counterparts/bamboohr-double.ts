@@ -13,8 +13,15 @@ type Employee = Record<string, string>;
 export interface BambooDouble {
   url: string;
   employees: Map<string, Employee>;
+  /** `revoked`: no key is good any more; `throttled`: every call is one too many. */
+  mood: 'revoked' | 'throttled' | 'well';
+  /** Drops every connection, is away for a moment and comes back at the same address. */
+  restart(): Promise<void>;
   close(): Promise<void>;
 }
+
+/** Fields that the customer made. */
+export const CUSTOM_FIELDS: readonly string[] = Array.from({ length: 400 }, (_, at) => `customField${at + 1}`);
 
 const FIELDS = [
   'firstName',
@@ -31,6 +38,7 @@ const FIELDS = [
   'dateOfBirth',
   'employeeNumber',
   REFERENCE_FIELD,
+  ...CUSTOM_FIELDS,
 ];
 
 interface Asked {
@@ -47,38 +55,54 @@ interface Answer {
 
 export async function startBambooDouble(): Promise<BambooDouble> {
   const employees = new Map<string, Employee>();
-  const server = createServer((request, response) => void serve(employees, request, response));
-  server.listen(0, '127.0.0.1');
-  await once(server, 'listening');
-  return {
-    url: `http://127.0.0.1:${(server.address() as AddressInfo).port}`,
-    employees,
-    async close() {
-      server.closeAllConnections();
-      server.close();
-      await once(server, 'close');
-    },
+  const server = createServer((request, response) => void serve(double, request, response));
+  const listen = async (port: number) => {
+    server.listen(port, '127.0.0.1');
+    await once(server, 'listening');
   };
+  const close = async () => {
+    server.closeAllConnections();
+    server.close();
+    await once(server, 'close');
+  };
+  await listen(0);
+  const { port } = server.address() as AddressInfo;
+  const double: BambooDouble = {
+    url: `http://127.0.0.1:${port}`,
+    employees,
+    mood: 'well',
+    async restart() {
+      await close();
+      await listen(port);
+    },
+    close,
+  };
+  return double;
 }
 
-async function serve(employees: Map<string, Employee>, request: IncomingMessage, response: ServerResponse) {
+async function serve(double: BambooDouble, request: IncomingMessage, response: ServerResponse) {
   const { pathname: path, searchParams: query } = new URL(request.url ?? '/', 'http://double');
   const sent = await text(request);
   const body = sent === '' ? {} : (JSON.parse(sent) as Record<string, unknown>);
-  const key = `Basic ${Buffer.from(`${API_KEY}:x`).toString('base64')}`;
   const {
     status,
     headers,
     body: answered,
-  } = request.headers.authorization === key
-    ? answer(employees, request.method ?? '', { path, query, body })
-    : { status: 401, headers: {}, body: undefined };
+  } = refusal(double, request.headers.authorization) ??
+  answer(double.employees, request.method ?? '', { path, query, body });
   response.writeHead(status, { ...(answered === undefined ? {} : { 'content-type': 'application/json' }), ...headers });
   response.end(answered === undefined ? '' : JSON.stringify(answered));
 }
 
+function refusal({ mood }: BambooDouble, authorization: string | undefined): Answer | undefined {
+  const key = `Basic ${Buffer.from(`${API_KEY}:x`).toString('base64')}`;
+  if (mood === 'revoked' || authorization !== key) return { status: 401 };
+  return mood === 'throttled' ? { status: 429, headers: { 'Retry-After': '7' } } : undefined;
+}
+
 function answer(employees: Map<string, Employee>, method: string, asked: Asked): Answer {
   if (asked.path === '/api/v1/meta/fields') return { status: 200, body: FIELDS.map((alias) => fieldOf(alias)) };
+  if (asked.path === '/api/v1/meta/lists') return { status: 200, body: LISTS };
   if (asked.path === '/api/v1/employees' && method === 'POST') return create(employees, asked.body);
   if (/^\/api\/v2\/datasets\/employee\/data$/.test(asked.path)) return search(employees, asked.body);
   const [, id] = /^\/api\/v1\/employees\/(\d+)$/.exec(asked.path) ?? [];
@@ -90,8 +114,24 @@ function answer(employees: Map<string, Employee>, method: string, asked: Asked):
 }
 
 function fieldOf(alias: string) {
-  return { id: FIELDS.indexOf(alias) + 1, name: alias, type: 'text', alias };
+  const label = alias.replaceAll(/([A-Z]|\d+)/g, ' $1').trim();
+  const type = /Date|OfBirth/.test(alias) ? 'date' : alias === 'department' ? 'list' : 'text';
+  return { id: FIELDS.indexOf(alias) + 1, name: label, type, alias };
 }
+
+const LISTS = [
+  {
+    fieldId: String(FIELDS.indexOf('department') + 1),
+    name: 'Department',
+    alias: 'department',
+    manageable: 'yes',
+    multiple: 'no',
+    options: [
+      { id: 1, archived: 'no', name: 'Kitchen' },
+      { id: 2, archived: 'yes', name: 'Steam laundry', archivedDate: '2020-01-01' },
+    ],
+  },
+];
 
 /** Written as dateOfBirth, read as birthDate. */
 function readAs(employee: Employee, name: string): string | null {

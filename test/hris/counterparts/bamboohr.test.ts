@@ -1,22 +1,10 @@
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
 import type { HrisConnection } from '../../../src/hris/port.ts';
-import { openHris } from '../../../src/hris/registry.ts';
+import { bamboohrUnderTest, openBamboohr, bamboohrProfile as profile } from '../bamboohr-under-test.ts';
 import { describeHris } from '../conformance.ts';
-import { describeHttpHris } from '../http-conformance.ts';
-import { created, type HrisProfile, refusal, signal, employee as sqlEmployee, write } from '../profile.ts';
-import { API_KEY, type BambooDouble, REFERENCE_FIELD, startBambooDouble } from './bamboohr-double.ts';
+import { created, refusal, signal, write } from '../profile.ts';
+import { type BambooDouble, startBambooDouble } from './bamboohr-double.ts';
 import { hasDocument, startPrism } from './start-prism.ts';
-
-const profile: HrisProfile = {
-  employee: (tag, changes = {}) => ({ ...sqlEmployee(tag), country: 'AU', ...changes }),
-  nameField: 'familyName',
-  edit: { title: 'Chef' },
-  missing: { givenName: null },
-  number: /^1\d{3}$/,
-  refuses: [],
-  foldsEveryLetter: true,
-  findsPersons: true,
-};
 
 let double: BambooDouble;
 let prism: Awaited<ReturnType<typeof startPrism>>;
@@ -33,27 +21,9 @@ afterAll(async () => {
   await double?.close();
 });
 
-function open(changes: Record<string, unknown> = {}): Promise<HrisConnection> {
-  const options = { url: prism.url, apiKey: API_KEY, referenceField: REFERENCE_FIELD, readLag: '0ms' };
-  return openHris('bamboohr', 'test-hr', { ...options, allowPrivateAddress: true, ...changes });
-}
+const open = (changes: Record<string, unknown> = {}) => openBamboohr(prism.url, changes);
 
-const count = async () => double.employees.size;
-
-describeHris('BambooHR', async () => {
-  const [adapter, second] = await Promise.all([open(), open()]);
-  const stop = async () => void (await Promise.all([adapter.close(), second.close()]));
-  return { profile, adapter, second, count, stop };
-});
-
-describeHttpHris('BambooHR', async () => ({
-  profile,
-  url: prism.url,
-  open,
-  isCreate: ({ method, path }) => method === 'POST' && path === '/api/v1/employees',
-  count,
-  stop: async () => undefined,
-}));
+describeHris('bamboohr', () => bamboohrUnderTest(double, prism.url));
 
 describe('BambooHR', () => {
   let adapter: HrisConnection;

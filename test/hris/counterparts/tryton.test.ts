@@ -1,37 +1,11 @@
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
 import type { HrisConnection } from '../../../src/hris/port.ts';
-import { openHris } from '../../../src/hris/registry.ts';
 import { describeHris } from '../conformance.ts';
-import { describeHttpHris } from '../http-conformance.ts';
-import { created, type HrisProfile, type HrisUnderTest, refusal, signal, write } from '../profile.ts';
-import { startTryton, TRYTON_PASSWORD, type TrytonServer } from './start-tryton.ts';
+import { created, refusal, signal, write } from '../profile.ts';
+import { openTryton, trytonProfile, trytonUnderTest } from '../tryton-under-test.ts';
+import { startTryton, type TrytonServer } from './start-tryton.ts';
 
-const profile: HrisProfile = {
-  employee: (tag, changes = {}) => ({
-    name: `Ana Reyes ${tag}`,
-    email: `${tag}@example.org`,
-    mobile: '+61491570006',
-    city: 'Sydney',
-    startDate: '2026-02-01',
-    ...changes,
-  }),
-  nameField: 'name',
-  edit: { city: 'Perth' },
-  missing: { name: null },
-  number: /^\d+$/,
-  refuses: ['line breaks'],
-  foldsEveryLetter: false,
-  findsPersons: false,
-};
-const { employee } = profile;
-
-function options({ url, database, company }: TrytonServer): Record<string, unknown> {
-  const who = { user: 'admin', password: TRYTON_PASSWORD };
-  return { url, database, company, ...who, allowPrivateAddress: true };
-}
-
-const open = (server: TrytonServer, changes: Record<string, unknown> = {}): Promise<HrisConnection> =>
-  openHris('tryton', 'test-hr', { ...options(server), ...changes });
+const { employee } = trytonProfile;
 
 let server: TrytonServer;
 beforeAll(async () => {
@@ -41,32 +15,12 @@ afterAll(() => server?.stop());
 
 const count = () => server.call<number>('model.company.employee.search_count', []);
 
-async function underTest(): Promise<HrisUnderTest> {
-  const [adapter, second] = await Promise.all([open(server), open(server)]);
-  return {
-    profile,
-    adapter,
-    second,
-    count,
-    stop: async () => void (await Promise.all([adapter.close(), second.close()])),
-  };
-}
-
-describeHris('Tryton', underTest);
-
-describeHttpHris('Tryton', async () => ({
-  profile,
-  url: server.url,
-  open: (changes) => open(server, changes),
-  isCreate: ({ body }) => body.includes('"model.company.employee.create"'),
-  count,
-  stop: async () => undefined,
-}));
+describeHris('tryton', () => trytonUnderTest(server));
 
 describe('Tryton', () => {
   let adapter: HrisConnection;
   beforeAll(async () => {
-    adapter = await open(server);
+    adapter = await openTryton(server);
   });
   afterAll(() => adapter.close());
 
@@ -142,7 +96,7 @@ describe('Tryton', () => {
   });
 
   test('a wrong password is a hold of the HR system, and is not tried again and again', async () => {
-    const wrong = await open(server, { user: 'nobody', password: 'wrong' });
+    const wrong = await openTryton(server, { user: 'nobody', password: 'wrong' });
     for (let n = 0; n < 8; n += 1)
       expect(await wrong.probe(signal)).toMatchObject({
         ok: false,
@@ -154,7 +108,7 @@ describe('Tryton', () => {
   });
 
   test('a company that is not there is told by the probe', async () => {
-    const other = await open(server, { company: 99 });
+    const other = await openTryton(server, { company: 99 });
     expect(await other.probe(signal)).toMatchObject({ ok: false, error: { code: 'HRIS_MISCONFIGURED' } });
     await other.close();
   });

@@ -1,0 +1,73 @@
+import type { HrisConnection } from '../../src/hris/port.ts';
+import { openHris } from '../../src/hris/registry.ts';
+import { API_KEY, type BambooDouble, CUSTOM_FIELDS, REFERENCE_FIELD } from './counterparts/bamboohr-double.ts';
+import type { HrisUnderTest, Powers } from './hris-case.ts';
+import { httpPowers } from './http-powers.ts';
+import { type HrisProfile, signal, employee as sqlEmployee } from './profile.ts';
+
+export const bamboohrProfile: HrisProfile = {
+  employee: (tag, changes = {}) => ({ ...sqlEmployee(tag), country: 'AU', ...changes }),
+  nameField: 'familyName',
+  edit: { title: 'Chef' },
+  missing: { givenName: null },
+  number: /^1\d{3}$/,
+  refuses: [],
+  foldsEveryLetter: true,
+  findsPersons: true,
+};
+
+const CUSTOM = Object.fromEntries(CUSTOM_FIELDS.map((name) => [name, { name }]));
+
+/** A connection to the company at `url`: the double's own address, or one before it. */
+export function openBamboohr(url: string, changes: Record<string, unknown> = {}): Promise<HrisConnection> {
+  const fields = { shoe: { name: 'customField7' } };
+  const options = { url, apiKey: API_KEY, referenceField: REFERENCE_FIELD, readLag: '0ms', fields };
+  return openHris('bamboohr', 'test-hr', { ...options, allowPrivateAddress: true, ...changes });
+}
+
+/** The company behind `double`, asked at `url`. */
+export async function bamboohrUnderTest(double: BambooDouble, url: string): Promise<HrisUnderTest> {
+  const [adapter, second] = await Promise.all([openBamboohr(url), openBamboohr(url)]);
+  return {
+    profile: bamboohrProfile,
+    adapter,
+    second,
+    count: async () => double.employees.size,
+    powers: powersOf(double, url),
+    lacks: {
+      uniqueReference: 'BambooHR has no unique field: the claim in our store keeps a second create away',
+      staleUpdate: 'BambooHR knows no versions: an update writes the fields given, whatever else changed',
+      pending: 'every create is answered at once',
+      job: 'every create is answered at once',
+    },
+    stop: async () => void (await Promise.all([adapter.close(), second.close()])),
+  };
+}
+
+function powersOf(double: BambooDouble, url: string): Partial<Powers> {
+  const spell = (mood: BambooDouble['mood']) => async () => {
+    const adapter = await openBamboohr(url);
+    await adapter.probe(signal);
+    double.mood = mood;
+    const end = async () => {
+      double.mood = 'well';
+    };
+    return { adapter, end };
+  };
+  return {
+    ...httpPowers({
+      url,
+      open: (changes) => openBamboohr(changes.url),
+      isCreate: ({ method, path }) => method === 'POST' && path === '/api/v1/employees',
+    }),
+    busy: spell('throttled'),
+    revoke: spell('revoked'),
+    restart: () => double.restart(),
+    ownClock: true,
+    custom: { key: 'shoe', label: 'custom Field 7', value: '44½' },
+    wide: async () => ({
+      adapter: await openBamboohr(url, { fields: CUSTOM }),
+      fields: Object.fromEntries(CUSTOM_FIELDS.map((name, at) => [name, `value ${at}`])),
+    }),
+  };
+}

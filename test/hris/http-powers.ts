@@ -1,0 +1,32 @@
+import type { HttpPower, Powers } from './hris-case.ts';
+import { startHttpProxy } from './http-proxy.ts';
+import { signal } from './profile.ts';
+import { startTlsProxies } from './tls-proxy.ts';
+
+/** What every HRIS behind HTTP can be made to do, by what stands between. */
+export function httpPowers(http: HttpPower): Pick<Powers, 'http' | 'wire' | 'tls'> {
+  return { http, wire: () => openWire(http), tls: () => openTls(http) };
+}
+
+async function openWire({ url, open, isCreate }: HttpPower): ReturnType<Powers['wire']> {
+  const proxy = await startHttpProxy(url);
+  const adapter = await open({ url: proxy.url });
+  // Whatever the adapter does once, a login for example, is done before anything is armed.
+  await adapter.probe(signal);
+  return {
+    adapter,
+    strike: (kind) => proxy.strike({ kind, on: isCreate, ms: 300 }),
+    refusesLate: false,
+    async close() {
+      await adapter.close();
+      await proxy.close();
+    },
+  };
+}
+
+async function openTls({ url, open }: HttpPower): ReturnType<Powers['tls']> {
+  const proxies = await startTlsProxies(url);
+  const at = (port: number) => open({ url: `https://localhost:${port}` });
+  const [right, wrong] = await Promise.all([at(proxies.right), at(proxies.wrong)]);
+  return { right, wrong, reached: proxies.reached, close: proxies.close };
+}

@@ -1,0 +1,87 @@
+import type { HrisConnection } from '../../src/hris/port.ts';
+import { asAdmin } from '../harness/new-database.ts';
+import type { TestPostgres } from '../harness/start-postgres.ts';
+import type { Powers } from './hris-case.ts';
+import { signal } from './profile.ts';
+import { startTcpProxy } from './tcp-proxy.ts';
+import { startTlsProxies } from './tls-proxy.ts';
+
+/** A database as the customer's administrator lets us in. */
+export interface RoleDatabase {
+  /** With our role. */
+  url: string;
+  /** As the administrator. */
+  adminUrl: string;
+  role: string;
+  server: TestPostgres;
+  /** What the customer grants on a table: to insert, to read, and to correct fields that are ours. */
+  grant(table: string): Promise<void>;
+}
+
+/** A role of its own in a new database on `server`, which may do nothing yet. */
+export async function createRole(server: TestPostgres, adminUrl: string): Promise<RoleDatabase> {
+  const role = `hr_${new URL(adminUrl).pathname.slice(-12)}`;
+  await asAdmin(adminUrl, `create role ${role} login password 'secret'`);
+  // The test server is set to forget its last commits in a crash.
+  await asAdmin(adminUrl, `alter role ${role} set synchronous_commit = on`);
+  return {
+    url: Object.assign(new URL(adminUrl), { username: role, password: 'secret' }).href,
+    adminUrl,
+    role,
+    server,
+    async grant(table) {
+      await asAdmin(adminUrl, `grant usage on sequence ${table}_number_seq to ${role}`);
+      await asAdmin(adminUrl, `grant select, insert, update on ${table} to ${role}`);
+      await asAdmin(adminUrl, `grant select on ${table}_directory to ${role}`);
+    },
+  };
+}
+
+/** What a Postgres can be made to do, by its administrator and by what stands between. */
+export function postgresPowers(
+  database: RoleDatabase,
+  open: (url: string) => Promise<HrisConnection>,
+): Partial<Powers> {
+  const { adminUrl, role, server } = database;
+  /** Sessions that are open already would go on. */
+  const alter = async (what: string) => {
+    await asAdmin(adminUrl, `alter role ${role} ${what}`);
+    await asAdmin(adminUrl, `select pg_terminate_backend(pid) from pg_stat_activity where usename = '${role}'`);
+  };
+  const spell = (bad: string, good: string) => async () => {
+    const adapter = await open(database.url);
+    await adapter.probe(signal);
+    await alter(bad);
+    return { adapter, end: () => alter(good) };
+  };
+  return {
+    wire: () => openWire(database.url, open),
+    tls: () => openTls(database.url, open),
+    busy: spell('connection limit 0', 'connection limit -1'),
+    revoke: spell('nologin', 'login'),
+    restart: () => server.restart(),
+    ownClock: true,
+  };
+}
+
+async function openWire(url: string, open: (url: string) => Promise<HrisConnection>): ReturnType<Powers['wire']> {
+  const proxy = await startTcpProxy(url);
+  const adapter = await open(proxy.url);
+  return {
+    adapter,
+    strike: (kind) => proxy.strike({ kind, holding: ['insert into'], ms: 400 }),
+    refusesLate: true,
+    async close() {
+      await adapter.close();
+      await proxy.close();
+    },
+  };
+}
+
+async function openTls(url: string, open: (url: string) => Promise<HrisConnection>): ReturnType<Powers['tls']> {
+  const proxies = await startTlsProxies(url, 'postgres');
+  const at = (port: number) =>
+    open(Object.assign(new URL(url), { host: `localhost:${port}`, search: 'sslmode=verify-full' }).href);
+  const [right, wrong] = await Promise.all([at(proxies.right), at(proxies.wrong)]);
+  return { right, wrong, reached: proxies.reached, close: proxies.close };
+}

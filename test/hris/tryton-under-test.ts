@@ -1,0 +1,111 @@
+import type { HrisConnection } from '../../src/hris/port.ts';
+import { openHris } from '../../src/hris/registry.ts';
+import { TRYTON_PASSWORD, type TrytonServer } from './counterparts/start-tryton.ts';
+import type { HrisUnderTest, HttpPower, Powers, Spell } from './hris-case.ts';
+import { httpPowers } from './http-powers.ts';
+import { startHttpProxy } from './http-proxy.ts';
+import { type HrisProfile, signal, write } from './profile.ts';
+
+export const trytonProfile: HrisProfile = {
+  employee: (tag, changes = {}) => ({
+    name: `Ana Reyes ${tag}`,
+    email: `${tag}@example.org`,
+    mobile: '+61491570006',
+    city: 'Sydney',
+    startDate: '2026-02-01',
+    ...changes,
+  }),
+  nameField: 'name',
+  edit: { city: 'Perth' },
+  missing: { name: null },
+  number: /^\d+$/,
+  refuses: ['line breaks'],
+  foldsEveryLetter: false,
+  findsPersons: false,
+};
+
+/** A field of parties that no mapping fills unless the tenant names it. */
+const FIELDS = { isActive: { model: 'party', name: 'active', type: 'boolean' } };
+
+export function openTryton(server: TrytonServer, changes: Record<string, unknown> = {}): Promise<HrisConnection> {
+  const { url, database, company } = server;
+  const options = { url, database, company, user: 'admin', password: TRYTON_PASSWORD, fields: FIELDS };
+  return openHris('tryton', 'test-hr', { ...options, allowPrivateAddress: true, ...changes });
+}
+
+export async function trytonUnderTest(server: TrytonServer): Promise<HrisUnderTest> {
+  const [adapter, second] = await Promise.all([openTryton(server), openTryton(server)]);
+  return {
+    profile: trytonProfile,
+    adapter,
+    second,
+    count: () => server.call<number>('model.company.employee.search_count', []),
+    powers: powersOf(server),
+    lacks: {
+      persons: 'parties have no birth date',
+      uniqueReference: "a party's identifiers are not unique: the claim in our store keeps a second create away",
+      wide: 'it has the fields of its installed modules, and Debian brings no module with 400',
+      pending: 'every create is answered at once',
+      job: 'every create is answered at once',
+    },
+    stop: async () => void (await Promise.all([adapter.close(), second.close()])),
+  };
+}
+
+function powersOf(server: TrytonServer): Partial<Powers> {
+  const http: HttpPower = {
+    url: server.url,
+    open: (changes) => openTryton(server, changes),
+    isCreate: ({ body }) => body.includes('"model.company.employee.create"'),
+  };
+  return {
+    ...httpPowers(http),
+    restart: () => server.restart(),
+    busy: () => throttleLogins(server),
+    revoke: () => changePassword(server),
+    ownClock: true,
+    custom: { key: 'isActive', label: 'Active', value: false },
+    staleUpdate: (id) => staleUpdate(http, server, id),
+  };
+}
+
+/** The write of the employee is held back until somebody else has written it. */
+async function staleUpdate(http: HttpPower, server: TrytonServer, id: string): Promise<void> {
+  const proxy = await startHttpProxy(server.url);
+  const adapter = await http.open({ url: proxy.url });
+  try {
+    const meanwhile = () => server.call('model.company.employee.write', [Number(id)], { end_date: null });
+    const on: HttpPower['isCreate'] = ({ body }) => body.includes('"model.company.employee.write"');
+    void proxy.strike({ kind: 'meanwhile', on, meanwhile });
+    await adapter.employees.update(id, { startDate: '2026-03-01' }, write);
+  } finally {
+    await adapter.close();
+    await proxy.close();
+  }
+}
+
+/** Sessions are not throttled, logins are: somebody has tried wrong passwords. */
+async function throttleLogins(server: TrytonServer): Promise<Spell> {
+  const attempts = Array(6).fill("('admin', now())").join();
+  await server.sql(`insert into res_user_login_attempt (login, create_date) values ${attempts}`);
+  const end = async () => void (await server.sql('delete from res_user_login_attempt'));
+  return { adapter: await openTryton(server), end };
+}
+
+async function changePassword(server: TrytonServer): Promise<Spell> {
+  const adapter = await openTryton(server);
+  await adapter.probe(signal);
+  const [user] = (await server.sql("select password_hash as hash from res_user where login = 'admin'")) as [
+    { hash: string },
+  ];
+  const setHash = (hash: string) => server.sql(`update res_user set password_hash = '${hash}' where login = 'admin'`);
+  await setHash('');
+  await server.sql('delete from ir_session');
+  return {
+    adapter,
+    async end() {
+      await setHash(user.hash);
+      await server.sql('delete from res_user_login_attempt');
+    },
+  };
+}
