@@ -29,7 +29,12 @@ export interface RelayOptions extends Omit<HintSender, 'reconciles'> {
 }
 
 /** Deliveries of one tenant under way at once; whatever hangs there, the others have their own. */
-const MOST_OF_A_TENANT = 32;
+const MOST_OF_A_TENANT = 8;
+/**
+ * A tenant's hires begin so far apart after the first few. Fifty at once leave the others a processor that way, and a
+ * worker ends fewer in that time than it begins.
+ */
+const pace = { ms: 150, few: 4 };
 const MOST_UNDER_WAY = 256;
 const DEFER_MS = 1_000;
 const NOTE_EVERY_MS = 60_000;
@@ -38,6 +43,8 @@ const CLOSE_MS = 5_000;
 interface Relay extends HintSender {
   log: Logger;
   underWay: UnderWay;
+  /** When each tenant's hires would all have begun, had they kept their distance. */
+  paced: Map<string, number>;
   /** When each reason for waiting was logged last. */
   outages: Map<string, number>;
 }
@@ -47,7 +54,7 @@ export function startRelay(options: RelayOptions): { close(): Promise<void> } {
   const stop = new AbortController();
   const { log, triggerReconcile, reconcileGapMs = 2_000, closeMs = CLOSE_MS } = options;
   const reconciles = createReconcileRequests(triggerReconcile, reconcileGapMs);
-  const relay: Relay = { ...options, reconciles, underWay: createUnderWay(), outages: new Map() };
+  const relay: Relay = { ...options, reconciles, underWay: createUnderWay(), paced: new Map(), outages: new Map() };
   const running = relayUntil(stop.signal, relay, options.idleMs ?? 200);
   const finish = async (): Promise<void> => {
     await running;
@@ -87,15 +94,32 @@ async function relayUntil(stop: AbortSignal, relay: Relay, idleMs: number): Prom
 async function beginDue(relay: Relay): Promise<boolean> {
   const { store, underWay } = relay;
   let begun = 0;
+  const resting = tenantsAtRest(relay);
   for (const tenantId of await tenantsDue(store)) {
     const room = Math.min(MOST_OF_A_TENANT, MOST_UNDER_WAY - underWay.all());
-    if (room <= 0 || underWay.of(tenantId) > 0) continue;
+    if (room <= 0 || underWay.of(tenantId) > 0 || resting.has(tenantId)) continue;
     const deliveries = await leaseDeliveries(store, tenantId, room);
-    const batch = { ...relay, signalHire: signalOnce(relay.signalHire) };
+    const batch = { ...relay, signalHire: signalOnce(paced(relay, tenantId)) };
     for (const delivery of deliveries) underWay.begin(tenantId, () => relayDelivery(batch, delivery));
     begun += deliveries.length;
   }
   return begun > 0;
+}
+
+/** Signals as the relay does, and takes down how long the tenant should rest for it. */
+function paced({ paced: until, signalHire }: Relay, tenantId: string): Relay['signalHire'] {
+  return (hire, about, options) => {
+    const begins = options.start && about === 'person';
+    if (begins) until.set(tenantId, Math.max(until.get(tenantId) ?? 0, performance.now()) + pace.ms);
+    return signalHire(hire, about, options);
+  };
+}
+
+/** Whose next batch waits. */
+function tenantsAtRest({ paced: until }: Relay): Set<string> {
+  const now = performance.now();
+  for (const [tenantId, at] of until) if (at <= now) until.delete(tenantId);
+  return new Set([...until].filter(([, at]) => at > now + pace.few * pace.ms).map(([tenantId]) => tenantId));
 }
 
 /** Says why deliveries wait, once a minute for each reason. */
