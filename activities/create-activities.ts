@@ -3,6 +3,7 @@ import { ConnectorError } from '../src/errors.ts';
 import { inActivity } from '../src/failpoint.ts';
 import type { HireActivities } from '../src/hire/hire-activities.ts';
 import type { ReconcileActivities } from '../src/hire/reconcile-activities.ts';
+import type { PushActivities, PushInput } from '../src/streams/push-activities.ts';
 import type { StreamActivities, StreamInput, StreamStep } from '../src/streams/stream-activities.ts';
 import { inScope } from './activity-scope.ts';
 import type { ActivityDeps } from './deps.ts';
@@ -21,18 +22,20 @@ import { finishHire } from './hire/finish-hire.ts';
 import { openHold, takeAnswer } from './hire/hold-hire.ts';
 import { openHire } from './hire/open-hire.ts';
 import { readOnboarding } from './hire/read-onboarding.ts';
+import { pushRecords } from './push/push-records.ts';
 import { reconcile } from './reconcile/reconcile.ts';
 import { syncPages } from './streams/sync-pages.ts';
 import { createTenantSlots, type TenantSlots } from './tenant-slots.ts';
 import { noteFailure, noteSuccess } from './watch-activity.ts';
 
-export type Activities = HireActivities & ReconcileActivities & StreamActivities;
+export type Activities = HireActivities & ReconcileActivities & StreamActivities & PushActivities;
 
 /** Tells Temporal how far an activity is; seen there, and carried by every later beat. */
 type Beat = (details: unknown) => void;
 
 interface BoundActivities extends Activities {
   syncPages(input: StreamInput, beat?: Beat): Promise<StreamStep>;
+  pushRecords(input: PushInput, beat?: Beat): Promise<StreamStep>;
 }
 
 /** Every activity bound to what it needs, as plain functions. */
@@ -55,6 +58,7 @@ export function bindActivities(deps: ActivityDeps): BoundActivities {
     takeAnswer: (input) => takeAnswer(deps, input),
     reconcile: (input) => reconcile(deps, input),
     syncPages: (input, beat) => syncPages(deps, input, beat),
+    pushRecords: (input, beat) => pushRecords(deps, input, beat),
   };
 }
 

@@ -1,3 +1,4 @@
 export { hire } from './hire.ts';
+export { pushStream } from './push-stream.ts';
 export { reconcileTenant } from './reconcile-tenant.ts';
 export { syncStream } from './sync-stream.ts';

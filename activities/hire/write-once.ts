@@ -133,7 +133,7 @@ export function startClock(): Elapsed {
 }
 
 /** What was read holds for twice the deadline: a worker may stand still before it commits the intent, too. */
-function guardFor(verb: string, giveUpMs: number, elapsed: Elapsed, sinceRead: Elapsed): SendGuard {
+export function guardFor(verb: string, giveUpMs: number, elapsed: Elapsed, sinceRead: Elapsed): SendGuard {
   const remainingMs = (): number => Math.min(giveUpMs - elapsed(), 2 * giveUpMs - sinceRead());
   return {
     signal: AbortSignal.timeout(giveUpMs),

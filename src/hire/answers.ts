@@ -26,6 +26,8 @@ export const answers = {
   adopt: { next: 'enrol', takes: 'id', decides: (_, { argument }) => (argument ? { adopt: argument } : {}) },
   'adopt-anyway': { next: 'enrol', decides: (_, { details }) => adoptShown(details['onboardingCandidateId']) },
   dismiss: {},
+  'link-job': { takes: 'jobId' },
+  'create-job': {},
   're-enrol': { next: 're-enrol', decides: () => ({ adopt: undefined, createAnyway: false }) },
   'skip-onboarding': { next: 'employ', decides: () => ({ skipOnboarding: true }) },
   'take-anyway': { next: 'enrol', decides: () => ({ takeAnyway: true }) },

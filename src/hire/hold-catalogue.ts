@@ -1,15 +1,5 @@
-import type { Answer } from './answers.ts';
 import { type HireRef, nameHire } from './hire-ref.ts';
-
-/** One reason to ask a person. `what` and `asks` are its message: ids, codes and field names only. */
-export interface HoldEntry {
-  /** Of one hire, or of the whole tenant. */
-  scope: 'hire' | 'tenant';
-  answers: readonly Answer[];
-  what: (about: never) => string;
-  /** What to look at, and what each answer means. */
-  asks: string;
-}
+import type { HoldEntry } from './hold-entry.ts';
 
 interface OfHire {
   jobCandidateId: string;
@@ -233,6 +223,16 @@ export const holdCatalogue = {
     asks:
       'Top them up in its dashboard. One enrolment is tried by itself from time to time, ' +
       'or at once with the answer retry; the others follow.',
+  },
+  REQUISITION_UNKNOWN: {
+    scope: 'tenant',
+    answers: ['link-job', 'create-job', 'dismiss', 'retry'],
+    what: ({ requisitionId, jobIds }: { requisitionId: string; jobIds: string[] }) =>
+      `A job for requisition ${requisitionId} was asked for, and no answer came. The list of jobs does not show ` +
+      `whether one was made${jobIds.length === 0 ? '' : `; it may be ${jobIds.join(' or ')}`}.`,
+    asks:
+      'Look in the hiring platform. Answer link-job <jobId> if it is there, create-job if it is not, dismiss if no ' +
+      'job is wanted, or retry to look again.',
   },
   REBUILT_BASELINE: {
     scope: 'tenant',

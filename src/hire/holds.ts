@@ -1,6 +1,7 @@
 import type { ConnectorError } from '../errors.ts';
 import type { Answer } from './answers.ts';
-import { type HoldEntry, holdCatalogue } from './hold-catalogue.ts';
+import { holdCatalogue } from './hold-catalogue.ts';
+import type { HoldEntry } from './hold-entry.ts';
 
 export type HoldCode = keyof typeof holdCatalogue;
 

@@ -3,7 +3,7 @@ import { noLanding } from '../streams/land-page.ts';
 import type { PlanEnds } from '../streams/plan-page.ts';
 import { assertMoved, firstPageOf, type RecordPage, readPage } from '../streams/read-page.ts';
 import { type PullName, pullNames, pullStreams } from '../streams/streams.ts';
-import { assertKnownStream } from './assert-known-stream.ts';
+import { assertPulledStream } from './assert-known-stream.ts';
 import { patiently } from './open-tenant.ts';
 
 /** Where a stream of this tenant lands, and how. @throws ConnectorError NO_LANDING */
@@ -30,6 +30,6 @@ export async function* readPages({ partner }: Connection, name: PullName): Async
 /** The stream of this name, or every one that lands. @throws ConnectorError STREAM_UNKNOWN */
 export function streamsToPlan({ landings }: Connection, name: string | undefined): PullName[] {
   if (name === undefined) return pullNames.filter((stream) => landings[stream] !== undefined);
-  assertKnownStream(name);
+  assertPulledStream(name);
   return [name];
 }

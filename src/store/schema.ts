@@ -3,6 +3,8 @@ import type { HireState } from '../hire/hire-state.ts';
 import type { HireStep } from '../hire/hire-step.ts';
 import type { ExchangePairTable, FieldConflictTable } from './exchange-tables.ts';
 import type { FieldChangeTable, FieldMatchTable, FieldTable } from './field-tables.ts';
+import type { ClaimTable, LinkTable } from './identity-tables.ts';
+import type { RequisitionTable } from './push-tables.ts';
 import type { ReconcileTable, SeenPersonTable } from './reconcile-tables.ts';
 import type { JobTable, QuarantineTable, StreamTable } from './stream-tables.ts';
 import type { AuditTable, InstallationTable, TenantTable } from './tenant-tables.ts';
@@ -41,6 +43,7 @@ export interface Tables {
   field_matches: FieldMatchTable;
   exchange_pairs: ExchangePairTable;
   field_conflicts: FieldConflictTable;
+  requisitions: RequisitionTable;
 }
 
 interface InboxTable {
@@ -126,28 +129,6 @@ interface IntentTable {
   /** JSON: the foreign ids the call made, or the refusal's code. */
   result: string | null;
   decided_at: number | null;
-}
-
-interface ClaimTable {
-  connection: string;
-  partner_company: string;
-  candidate_id: string;
-  tenant_id: string;
-  job_candidate_id: string;
-  period: number;
-  claimed_at: number;
-}
-
-interface LinkTable {
-  connection: string;
-  employee_id: string;
-  employee_number: string | null;
-  partner_company: string;
-  candidate_id: string;
-  tenant_id: string;
-  job_candidate_id: string;
-  period: number;
-  linked_at: number;
 }
 
 interface PlanTable {

@@ -4,3 +4,4 @@
  */
 export { candidates } from './candidates.ts';
 export { jobs } from './jobs.ts';
+export { requisitions } from './requisitions.ts';

@@ -20,4 +20,10 @@ export interface ExchangeStream {
   workflow: string;
 }
 
-export type Stream = PullStream | ExchangeStream;
+/** What the HRIS knows first: a workflow of its own tells the partner. */
+export interface PushStream {
+  kind: 'push';
+  workflow: 'pushStream';
+}
+
+export type Stream = PullStream | ExchangeStream | PushStream;

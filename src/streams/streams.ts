@@ -1,11 +1,14 @@
 import type { Landings } from '../hris/port.ts';
 import * as list from './index.ts';
-import type { PullStream, Stream } from './stream.ts';
+import type { PullStream, PushStream, Stream } from './stream.ts';
 
 /** Shared by tenant files, the command line, schedules and the store, whatever the kind. */
 export type StreamName = keyof typeof list;
 /** Of a stream whose records land. */
 export type PullName = { [Name in StreamName]: (typeof list)[Name] extends PullStream ? Name : never }[StreamName];
+
+/** Of a stream that tells the partner what the HRIS knows. */
+export type PushName = { [Name in StreamName]: (typeof list)[Name] extends PushStream ? Name : never }[StreamName];
 
 export const streams: Readonly<Record<StreamName, Stream>> = list;
 
@@ -13,7 +16,7 @@ export const streamNames = Object.keys(list) as StreamName[];
 
 export const pullNames = streamNames.filter((name) => streams[name].kind === 'pull') as PullName[];
 
-export const pullStreams: Readonly<Record<PullName, PullStream>> = everyPull((name) => list[name]);
+export const pullStreams: Readonly<Record<PullName, PullStream>> = everyPull((name) => streams[name] as PullStream);
 
 /** What may land in an HRIS, by stream. */
 export const landings: Landings = everyPull((name) => pullStreams[name].landing);

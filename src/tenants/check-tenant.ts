@@ -5,7 +5,7 @@ import { didYouMean, explainIssues } from '../mapping/explain-issues.ts';
 import type { Mapping } from '../mapping/load-mapping.ts';
 import { type Path, type Problem, problemAt, type Texts, type YamlFile } from '../mapping/yaml-file.ts';
 import { landings, pullNames } from '../streams/streams.ts';
-import { loadStreamMapping, loadTenantMapping } from './open-hris.ts';
+import { loadRequisitionMapping, loadStreamMapping, loadTenantMapping } from './open-hris.ts';
 import type { Tenant } from './schema.ts';
 import { anchorSecret, isSecretRef, resolveSecret } from './secrets.ts';
 
@@ -119,9 +119,10 @@ function writtenTwice(source: YamlFile, { writeBack }: Tenant, { back }: Mapping
 /** The same for the mappings of its streams. */
 export async function checkStreams(source: YamlFile, tenant: Tenant): Promise<Checked> {
   const checked = await Promise.all(
-    pullNames.map(async (stream) => {
+    [...pullNames, 'requisitions' as const].map(async (stream) => {
       try {
-        const mapping = await loadStreamMapping(tenant, stream);
+        const load = stream === 'requisitions' ? loadRequisitionMapping(tenant) : loadStreamMapping(tenant, stream);
+        const mapping = await load;
         return { hash: mapping?.hash ?? '', files: mapping?.files ?? {}, problems: [] };
       } catch (error) {
         return { hash: '', files: {}, problems: problemsOf(error, source, ['streams', stream, 'mapping']) };

@@ -8,7 +8,8 @@ import { parseYaml, readYamlFile, refuse, type YamlFile } from '../mapping/yaml-
 import { everyStream } from '../streams/streams.ts';
 import { anchoredOptions, checkHris, checkMapping, checkStreams, missingSecrets } from './check-tenant.ts';
 import { clashes, type Loaded } from './clashes.ts';
-import { type Notify, type StreamSettings, type Tenant, type TenantFile, tenantFile } from './schema.ts';
+import type { Notify } from './notify-section.ts';
+import { type StreamSettings, type Tenant, type TenantFile, tenantFile } from './schema.ts';
 import { anchorSecret } from './secrets.ts';
 
 /**

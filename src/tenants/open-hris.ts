@@ -1,5 +1,6 @@
 import type { FieldDef, HrisConnection } from '../hris/port.ts';
 import { findHrisAdapter, openHris } from '../hris/registry.ts';
+import { jobFields } from '../mapping/job-fields.ts';
 import { hasDefaultMapping, loadMapping, type Mapping } from '../mapping/load-mapping.ts';
 import type { Texts } from '../mapping/yaml-file.ts';
 import type { MappingVersion } from '../store/mapping-versions.ts';
@@ -28,6 +29,18 @@ export async function loadStreamMapping(tenant: Tenant, stream: PullName): Promi
   return loadMapping({ kind, of, fields, ...ownFile(file, tenant.files) });
 }
 
+/** What a new job gets of a requisition; undefined where the HRIS tells none, or nothing maps them. */
+export async function loadRequisitionMapping(tenant: Tenant): Promise<Mapping | undefined> {
+  const { kind, options } = tenant.hris;
+  const found = findHrisAdapter(kind);
+  const told = found?.requisitionFields?.(found.optionsSchema(landings).parse(options)) ?? [];
+  const { mapping: file } = tenant.streams.requisitions;
+  if (told.length === 0 || (file === undefined && !hasDefaultMapping(kind, 'requisitions'))) return undefined;
+  const reads = { requisition: { fields: ['id', ...told.map(({ key }) => key)] } };
+  const of = { name: 'requisitions', reads };
+  return loadMapping({ kind, of, fields: jobFields, ...ownFile(file, tenant.files) });
+}
+
 /** A mapping that was used once, from its kept texts; undefined where this release makes something else of them. */
 export async function loadMappingVersion(tenant: Tenant, version: MappingVersion): Promise<Mapping | undefined> {
   const { subject, file, files, hash } = version;
@@ -44,7 +57,8 @@ export async function loadMappingVersion(tenant: Tenant, version: MappingVersion
 /** Every mapping that the tenant has, of employees and of streams. */
 export async function loadEveryMapping(tenant: Tenant): Promise<Mapping[]> {
   const streams = await Promise.all(pullNames.map((name) => loadStreamMapping(tenant, name)));
-  return [await loadTenantMapping(tenant), ...streams.filter((one) => one !== undefined)];
+  const all = [await loadTenantMapping(tenant), ...streams, await loadRequisitionMapping(tenant)];
+  return all.filter((one) => one !== undefined);
 }
 
 /** With the texts that were applied, nothing is taken from the disk. */

@@ -1,10 +1,10 @@
-import { IANAZone } from 'luxon';
 import { z } from 'zod';
 import { duration } from '../hris/duration.ts';
 import { Overrides } from '../partner/contract/overrides.ts';
 import { stageTypes } from '../partner/contract/pipelines.ts';
 import { queryNamesOf } from '../partner/contract/query-names.ts';
 import { everyStream } from '../streams/streams.ts';
+import { notify } from './notify-section.ts';
 import { secretRef } from './secrets.ts';
 
 /** States a hire may be waited for. Rejected, failed and terminated are never a reason to create an employee. */
@@ -160,36 +160,13 @@ const writeBack = z
   })
   .prefault({});
 
-export interface Notify {
-  url: string;
-  /** Signs what is sent. */
-  secret?: string | undefined;
-  /** When the tenant's day is sent, HH:MM in its time zone. */
-  digest?: string | undefined;
-  timezone: string;
-}
-
-const address = z.url({ protocol: /^https?$/, error: 'expected an https address' });
-
-/** Where new holds and alarms are told: an address, or with it a secret to sign them and the time of a daily digest. */
-const notify = z.union(
-  [
-    address.transform((url): Notify => ({ url, timezone: 'UTC' })),
-    z.strictObject({
-      url: address,
-      secret: secretRef.optional(),
-      digest: z
-        .string('expected a time in quotes such as "08:00"')
-        .regex(/^([01]\d|2[0-3]):[0-5]\d$/, 'expected a time in quotes such as "08:00"')
-        .optional(),
-      timezone: z
-        .string()
-        .refine((zone) => IANAZone.isValidZone(zone), 'expected a time zone such as Europe/Berlin')
-        .default('UTC'),
-    }),
-  ],
-  'expected an https address, or { url, secret, digest, timezone }',
-);
+/** How requisitions become jobs. */
+const requisitions = z.strictObject({
+  /** Id of the job custom field, of type text, that carries the requisition's id. */
+  reference: text,
+  /** Job custom fields that hold fields of the requisition, now and later. */
+  values: z.array(z.strictObject({ customFieldId: text, field: text })).default([]),
+});
 
 /**
  * One tenant file. What depends on the HRIS kind stands beside `kind` and `connection` and is checked by the adapter's
@@ -211,6 +188,7 @@ export const tenantFile = z
     policies,
     streams: z.strictObject(everyStream(() => stream)).prefault({}),
     writeBack,
+    requisitions: requisitions.optional(),
     notify: notify.optional(),
   })
   .superRefine((value, context) => {

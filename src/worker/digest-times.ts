@@ -1,5 +1,5 @@
 import { DateTime } from 'luxon';
-import type { Notify } from '../tenants/schema.ts';
+import type { Notify } from '../tenants/notify-section.ts';
 
 /** A tenant's day: the 24 hours up to the time of its digest, ms since 1970. */
 export interface DigestDay {

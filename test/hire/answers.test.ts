@@ -104,7 +104,7 @@ describe('the catalogue', () => {
     ['employ', ['skip-onboarding', 'create-anyway', 'same-employee', 'transfer', 'new-employment', 'link', 'create']],
     ['cancel', ['cancel']],
     ['ended', ['keep', 'left']],
-    ['nowhere', ['dismiss']],
+    ['nowhere', ['dismiss', 'link-job', 'create-job']],
   ])('answers that lead to %s', (next, expected) => {
     expect(names.filter((name) => (entryOf(name)?.next ?? 'nowhere') === next)).toEqual(expected);
   });
@@ -116,7 +116,7 @@ describe('the catalogue', () => {
 
   test('answers that need an id say what it is', () => {
     const taking = names.flatMap((name) => (entryOf(name)?.takes ? [`${name} ${entryOf(name)?.takes}`] : []));
-    expect(taking).toEqual(['adopt id', 'link employeeId']);
+    expect(taking).toEqual(['adopt id', 'link-job jobId', 'link employeeId']);
   });
 
   test('a word that is no answer has no entry', () => {

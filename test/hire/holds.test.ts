@@ -63,6 +63,10 @@ const opened: Record<HoldCode, [HoldRequest, string[]]> = {
   ],
   LEFT_AFTER_EMPLOYEE: [holdOf('LEFT_AFTER_EMPLOYEE', { ...hire, employeeId: '7' }), ['5012', 'employee 7']],
   CREDITS_USED_UP: [holdOf('CREDITS_USED_UP', { required: 2, available: 1 }), ['has 1 ', 'needs 2']],
+  REQUISITION_UNKNOWN: [
+    holdOf('REQUISITION_UNKNOWN', { requisitionId: 'R-1', jobIds: ['7', '8'] }),
+    ['R-1', '7 or 8', 'link-job <jobId>', 'create-job'],
+  ],
   REBUILT_BASELINE: [holdOf('REBUILT_BASELINE', { jobCandidateIds: ['1', '2', '3'] }), ['3 other hired people']],
 };
 

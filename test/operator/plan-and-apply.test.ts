@@ -13,7 +13,7 @@ import type { WriteView } from '../../src/operator/read-audit.ts';
 import { contract } from '../../src/partner/contract/index.ts';
 import { openStore, type Store } from '../../src/store/open-store.ts';
 import { purgeWrites } from '../../src/store/retention.ts';
-import type { StreamName } from '../../src/streams/streams.ts';
+import type { PullName } from '../../src/streams/streams.ts';
 import { startWorld, type World } from '../harness/world.ts';
 import { countWrites } from '../stream/count-writes.ts';
 
@@ -51,7 +51,7 @@ function withOpen<T>(use: (open: OpenTenant) => Promise<T>): Promise<T> {
 
 let runs = 0;
 
-async function sync(stream: StreamName): Promise<void> {
+async function sync(stream: PullName): Promise<void> {
   runs += 1;
   const input = { tenantId: 'acme', stream, runId: `run-${runs}`, full: false, begun: false };
   const state = await withOpen(async ({ deps }) => {

@@ -57,7 +57,7 @@ function makeSchema(landings: Landings) {
       /** How employees that changed are found. */
       changes: z
         .strictObject({
-          /** A time, or a number from a sequence, that every change of a row sets anew; a row without one is not seen. */
+          /** A time, or a number from a sequence, that every change of a row sets; without one a row is not seen. */
           column: name,
           /** A change may be committed so long after its time or number was taken. */
           overlap: duration.default(300_000),

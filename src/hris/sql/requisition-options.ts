@@ -4,8 +4,9 @@ import { columnName, type FieldInput, field } from './field-options.ts';
 const DEFAULT_FIELDS: Record<string, FieldInput> = {
   title: { column: 'title', label: 'Title', required: true },
   description: { column: 'description', label: 'Description' },
-  department: { column: 'department', label: 'Department' },
-  location: { column: 'location', label: 'Location' },
+  city: { column: 'city', label: 'City' },
+  state: { column: 'state', label: 'State or region' },
+  country: { column: 'country', label: 'Country' },
 };
 
 /** A table or view that holds the open requisitions and no other. */

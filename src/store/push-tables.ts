@@ -1,0 +1,26 @@
+import type { Selectable } from 'kysely';
+
+/**
+ * sent: a job was asked for, and what became of it is not known. created: its job is known. absent: no job came of it.
+ * held: a person must say what became of it. dismissed: a person wants no job.
+ */
+export type RequisitionState = 'sent' | 'created' | 'absent' | 'held' | 'dismissed';
+
+/** A requisition that became a job of the partner, or is about to. */
+export interface RequisitionTable {
+  tenant_id: string;
+  requisition_id: string;
+  state: RequisitionState;
+  /** Jobs asked for so far. */
+  attempt: number;
+  job_id: string | null;
+  /** The question that stands open about it. */
+  hold_id: string | null;
+  sent_at: number | null;
+  /** After this moment the request must not leave. */
+  give_up_at: number | null;
+  /** The run that made the job. */
+  run_id: string | null;
+}
+
+export type RequisitionRow = Selectable<RequisitionTable>;

@@ -1,0 +1,70 @@
+import type { Store } from './open-store.ts';
+import type { RequisitionRow } from './push-tables.ts';
+
+type Key = Pick<RequisitionRow, 'tenant_id' | 'requisition_id'>;
+
+/** What is known of every requisition of a tenant, and the database's clock. */
+export async function readRequisitions(
+  store: Store,
+  tenantId: string,
+): Promise<{ rows: Map<string, RequisitionRow>; now: number }> {
+  const rows = await store.kysely.selectFrom('requisitions').selectAll().where('tenant_id', '=', tenantId).execute();
+  const { now } = await store.kysely.selectNoFrom(store.now.as('now')).executeTakeFirstOrThrow();
+  return { rows: new Map(rows.map((row) => [row.requisition_id, row])), now: Number(now) };
+}
+
+/**
+ * Commits that a job is about to be asked for. False when somebody else did so meanwhile, or it is no longer as it was
+ * when it was decided.
+ */
+export async function sendRequisition(
+  store: Store,
+  { tenantId, requisitionId, runId }: { tenantId: string; requisitionId: string; runId: string },
+  before: RequisitionRow | undefined,
+  budgetMs: number,
+): Promise<boolean> {
+  const { at } = await store.kysely.selectNoFrom(store.now.as('at')).executeTakeFirstOrThrow();
+  const sentAt = Number(at);
+  const sent = { state: 'sent' as const, sent_at: sentAt, give_up_at: sentAt + budgetMs, run_id: runId, hold_id: null };
+  if (before === undefined) {
+    const { numInsertedOrUpdatedRows } = await store.kysely
+      .insertInto('requisitions')
+      .values({ tenant_id: tenantId, requisition_id: requisitionId, attempt: 1, job_id: null, ...sent })
+      .onConflict((c) => c.doNothing())
+      .executeTakeFirstOrThrow();
+    return numInsertedOrUpdatedRows === 1n;
+  }
+  const { numUpdatedRows } = await store.kysely
+    .updateTable('requisitions')
+    .set({ ...sent, attempt: before.attempt + 1 })
+    .where('tenant_id', '=', tenantId)
+    .where('requisition_id', '=', requisitionId)
+    .where('state', '=', before.state)
+    .where('attempt', '=', before.attempt)
+    .executeTakeFirstOrThrow();
+  return numUpdatedRows === 1n;
+}
+
+/** Its job is known: made now, found, or named by a person. */
+export async function linkRequisition(store: Store, key: Key, jobId: string): Promise<void> {
+  const known = { state: 'created' as const, job_id: jobId, hold_id: null };
+  await store.kysely
+    .insertInto('requisitions')
+    .values({ ...key, ...known, attempt: 0, sent_at: null, give_up_at: null, run_id: null })
+    .onConflict((c) => c.columns(['tenant_id', 'requisition_id']).doUpdateSet(known))
+    .execute();
+}
+
+/** Nothing came of it, a person is asked about it, or wants no job. */
+export async function settleRequisition(
+  store: Store,
+  { tenant_id, requisition_id }: Key,
+  change: { state: 'absent' | 'dismissed' } | { state: 'held'; hold_id: string | null } | { state: 'sent' },
+): Promise<void> {
+  await store.kysely
+    .updateTable('requisitions')
+    .set({ hold_id: null, ...change })
+    .where('tenant_id', '=', tenant_id)
+    .where('requisition_id', '=', requisition_id)
+    .execute();
+}

@@ -1,0 +1,100 @@
+import { expect, test } from 'vitest';
+import type { PartnerClient } from '../../../src/partner/client/create-partner-client.ts';
+import { answerHold, listHolds } from '../../../src/store/holds.ts';
+import { readQuarantine } from '../../../src/store/quarantine.ts';
+import { requisition, requisitionWorld } from './requisition-world.ts';
+
+const key = { tenantId: 'acme', stream: 'requisitions' };
+
+test('a requisition becomes one draft job that carries its id; the next run writes nothing', async () => {
+  const { open, run, jobsOf, sandbox } = await requisitionWorld();
+  open.push(requisition('R-1'));
+  expect(await run('one')).toMatchObject({ state: 'done', counts: { read: 1, created: 1, unchanged: 0 } });
+  const [job, ...others] = await jobsOf('R-1');
+  expect([job?.title, job?.status, others.length]).toEqual(['Sous chef', 'DRAFT', 0]);
+  const before = (await sandbox.control.ledger({ kind: 'effect' })).length;
+  expect(await run('two')).toMatchObject({ state: 'done', counts: { read: 1, created: 0, unchanged: 1 } });
+  expect((await sandbox.control.ledger({ kind: 'effect' })).length).toBe(before);
+});
+
+test('afterwards custom fields are kept equal; what the API cannot edit is named as not writable', async () => {
+  const { open, run, jobsOf, store, costCentreId } = await requisitionWorld();
+  open.push(requisition('R-1'), requisition('R-2'));
+  await run('one');
+  open.splice(0, 2, requisition('R-1', { costCentre: 'K-2' }), requisition('R-2', { title: 'Head chef' }));
+  expect(await run('two')).toMatchObject({ state: 'partial', counts: { updated: 1, unchanged: 0, created: 0 } });
+  expect((await jobsOf('R-1'))[0]?.customFields?.[costCentreId]?.value).toBe('K-2');
+  const [left] = await readQuarantine(store, key);
+  expect(left).toMatchObject({ record_key: 'R-2', reason: expect.stringMatching(/^not writable in job \d+: title$/) });
+});
+
+test('one that misses what a job needs is left out with its reason, and the others are made', async () => {
+  const { open, run, store, jobsOf } = await requisitionWorld();
+  open.push(requisition('R-1', { city: null }), requisition('R-2'));
+  expect(await run('one')).toMatchObject({ state: 'partial', counts: { created: 1, quarantined: 1 } });
+  expect(await jobsOf('R-2')).toHaveLength(1);
+  expect((await readQuarantine(store, key))[0]).toMatchObject({
+    record_key: 'R-1',
+    reason: expect.stringContaining('city'),
+  });
+});
+
+test.each([
+  'answer-lost',
+  'server-error-after',
+  'truncated-body',
+  'html-body',
+  'reset-before',
+  'server-error',
+] as const)('one job, although its creation meets %s', async (kind) => {
+  const { open, run, jobsOf, sandbox } = await requisitionWorld();
+  open.push(requisition('R-1'), requisition('R-2'));
+  await sandbox.control.act('setFaults', { faults: [{ kind, on: 'jobs.create', nth: 1 }] });
+  expect(await run('one')).toMatchObject({ state: 'done', counts: { created: 2 } });
+  expect([(await jobsOf('R-1')).length, (await jobsOf('R-2')).length]).toEqual([1, 1]);
+});
+
+test('one job, wherever its process is killed', async () => {
+  const { open, run, jobsOf, points } = await requisitionWorld();
+  open.push(requisition('R-0'));
+  points.arm(0);
+  await run('recorded');
+  const passed = points.arm(0);
+  expect(passed).toContain('jobs.create/after');
+  for (let nth = 1; nth <= passed.length; nth += 1) {
+    open.splice(0, 1, requisition(`R-${nth}`));
+    points.arm(nth);
+    await run(`killed-${nth}`);
+    expect(await jobsOf(`R-${nth}`), `killed at ${passed[nth - 1] ?? ''}`).toHaveLength(1);
+  }
+}, 120_000);
+
+/** A partner whose list does not show the custom fields of the jobs made here. */
+function hiding(partner: PartnerClient): PartnerClient {
+  const hide = (item: object) => ('title' in item && item.title === 'Sous chef' ? { ...item, customFields: {} } : item);
+  const readAll = async (...args: Parameters<PartnerClient['readAll']>) => {
+    const read = await partner.readAll(...args);
+    return { ...read, items: (read.items as object[]).map(hide) };
+  };
+  return { ...partner, readAll: readAll as unknown as PartnerClient['readAll'] };
+}
+
+test.each([
+  ['link-job', 1],
+  ['create-job', 2],
+  ['dismiss', 1],
+] as const)('where the list does not show whose a job is, a person says: %s', async (answer, jobs) => {
+  const { open, run, jobsOf, sandbox, store } = await requisitionWorld(hiding);
+  open.push(requisition('R-1'));
+  await sandbox.control.act('setFaults', { faults: [{ kind: 'answer-lost', on: 'jobs.create', nth: 1 }] });
+  expect(await run('one')).toMatchObject({ state: 'partial', counts: { created: 0 } });
+  expect(await run('two')).toMatchObject({ state: 'partial', counts: { created: 0 } });
+  expect(await jobsOf('R-1')).toHaveLength(1);
+  const [hold, ...others] = await listHolds(store, { tenantId: 'acme' });
+  expect([hold?.code, others.length]).toEqual(['REQUISITION_UNKNOWN', 0]);
+  const id = String((await jobsOf('R-1'))[0]?.id);
+  await answerHold(store, hold?.hold_id ?? '', { answer, arguments: answer === 'link-job' ? [id] : [], by: 'ada' });
+  await run('three');
+  await run('four');
+  expect(await jobsOf('R-1')).toHaveLength(jobs);
+});

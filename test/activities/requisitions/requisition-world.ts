@@ -1,0 +1,129 @@
+import { onTestFinished } from 'vitest';
+import type { Connection } from '../../../activities/connections.ts';
+import type { ActivityDeps } from '../../../activities/deps.ts';
+import { pushRecords } from '../../../activities/push/push-records.ts';
+import { isConnectorError } from '../../../src/errors.ts';
+import type { Requisition } from '../../../src/hris/port.ts';
+import { createLogger } from '../../../src/log.ts';
+import { createPartnerClient, type PartnerClient } from '../../../src/partner/client/create-partner-client.ts';
+import { contract } from '../../../src/partner/contract/index.ts';
+import { openStore } from '../../../src/store/open-store.ts';
+import { writeFailpoints } from '../../../src/store/write-failpoints.ts';
+import { openSandbox } from '../../sandbox/open-sandbox.ts';
+import { freshStoreUrl } from '../../store/stores.ts';
+
+const GIVE_UP_MS = 60_000;
+
+class Killed extends Error {}
+
+/** Open requisitions of an HRIS in memory; a real partner over sockets, a real store whose clock the test owns. */
+export async function requisitionWorld(wrap: (partner: PartnerClient) => PartnerClient = (partner) => partner) {
+  const sandbox = await openSandbox({ jobs: 1, candidates: 0 });
+  onTestFinished(() => sandbox[Symbol.asyncDispose]());
+  const referenceId = await defineField(sandbox.partner, 'Requisition');
+  const costCentreId = await defineField(sandbox.partner, 'Cost centre');
+  const points = failpoints();
+  const clock = { now: 1_700_000_000_000 };
+  const plugins = [writeFailpoints(points.pass)];
+  const store = await openStore(await freshStoreUrl('sqlite'), { now: () => clock.now, plugins });
+  onTestFinished(() => store.close());
+  const open: Requisition[] = [];
+  const connection = {
+    tenant: tenantWith(referenceId, costCentreId),
+    partner: wrap(killablePartner(sandbox, points)),
+    hris: { requisitions: { listOpen: async () => open.map((one) => structuredClone(one)) } },
+    keyFingerprint: 'one',
+  } as unknown as Connection;
+  const deps = {
+    store,
+    log: createLogger('test'),
+    limits: { giveUpMs: GIVE_UP_MS, partnerLagMs: 0, pausedMs: 0 },
+    connections: { of: async () => connection },
+  } as unknown as ActivityDeps;
+  return {
+    sandbox,
+    store,
+    points,
+    open,
+    costCentreId,
+    run: (runId: string) => runToEnd(deps, runId, clock),
+    /** Jobs that carry this requisition's id, by the partner's own list. */
+    async jobsOf(id: string) {
+      const { items } = await sandbox.partner.readAll(contract.jobs.list, {});
+      return items.filter(({ customFields }) => customFields?.[referenceId]?.value === id);
+    },
+  };
+}
+
+async function defineField(partner: PartnerClient, fieldLabel: string): Promise<string> {
+  const body = { entityType: 'job' as const, fieldLabel, fieldType: 'text' as const, parentSection: 'Job Overview' };
+  return String((await partner.customFields.create({ body })).data.id);
+}
+
+function tenantWith(reference: string, costCentreId: string) {
+  return {
+    tenant: 'acme',
+    hris: { kind: 'sql', options: { url: 'sqlite:unused', requisitions: {} } },
+    streams: { requisitions: {} },
+    requisitions: { reference, values: [{ customFieldId: costCentreId, field: 'costCentre' }] },
+    files: {},
+  };
+}
+
+function killablePartner({ url, key }: { url: string; key: string }, points: { pass(name: string): void }) {
+  const partner = createPartnerClient({
+    baseUrl: url,
+    apiKey: key,
+    environment: 'sandbox',
+    allowPrivate: true,
+    around: async (operation, run) => {
+      points.pass(`${operation}/before`);
+      const answer = await run();
+      points.pass(`${operation}/after`);
+      return answer;
+    },
+  });
+  onTestFinished(() => partner.close());
+  return partner;
+}
+
+/** As a worker would: again after each kill and each unknown outcome, when its time has come. */
+async function runToEnd(deps: ActivityDeps, runId: string, clock: { now: number }) {
+  for (let tries = 0; tries < 6; tries += 1) {
+    try {
+      const input = { tenantId: 'acme', stream: 'requisitions' as const, runId, full: false, begun: false };
+      return await pushRecords(deps, input);
+    } catch (error) {
+      if (!(error instanceof Killed) && !isConnectorError(error)) throw error;
+      clock.now += 2 * GIVE_UP_MS;
+    }
+  }
+  throw new Error('the run came to no end');
+}
+
+export function requisition(id: string, fields: Requisition['fields'] = {}): Requisition {
+  return {
+    id,
+    fields: { title: 'Sous chef', city: 'Oslo', state: 'Oslo', country: 'Norway', costCentre: 'K-1', ...fields },
+  };
+}
+
+/** Places around each call and each store write; the process "dies" at one by throwing. */
+function failpoints() {
+  let passed: string[] = [];
+  let killAt = 0;
+  return {
+    pass(name: string): void {
+      passed.push(name);
+      if (passed.length !== killAt) return;
+      killAt = 0;
+      throw new Killed(name);
+    },
+    /** Dies at the nth point from now; 0 lives. Returns what was passed before. */
+    arm(nth: number): string[] {
+      const before = passed;
+      [passed, killAt] = [[], nth];
+      return before;
+    },
+  };
+}
