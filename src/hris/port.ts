@@ -144,6 +144,22 @@ export interface ChangedEmployees {
   more: boolean;
 }
 
+/** Documents in an employee's record. */
+export interface EmployeeFiles {
+  /**
+   * Puts a file into the record, unless the same bytes are there under this name. Repeating it after any trouble is
+   * safe; two deliveries of one file at the same moment are not.
+   */
+  deliver(id: string, file: EmployeeFile, options: WriteOptions): Promise<'delivered' | 'there'>;
+}
+
+export interface EmployeeFile {
+  name: string;
+  /** `application/pdf`. */
+  mediaType: string;
+  bytes: Buffer;
+}
+
 /** Positions that the HRIS wants filled. */
 export interface Requisitions {
   /** All that are open now. */
@@ -180,6 +196,7 @@ export interface HrisConnection {
   readonly capabilities: HrisCapabilities;
   readonly employees: Employees;
   readonly changes?: EmployeeChanges;
+  readonly files?: EmployeeFiles;
   readonly requisitions?: Requisitions;
   readonly landing?: Landing;
   readonly pending?: PendingCreates;

@@ -1,6 +1,7 @@
 import type { HrisConnection } from '../../src/hris/port.ts';
 import { openHris } from '../../src/hris/registry.ts';
 import { API_KEY, type BambooDouble, CUSTOM_FIELDS, REFERENCE_FIELD } from './counterparts/bamboohr-double.ts';
+import { addPeople, FILE_CATEGORY, touchPeople } from './counterparts/bamboohr-records.ts';
 import type { HrisUnderTest, Powers } from './hris-case.ts';
 import { httpPowers } from './http-powers.ts';
 import { type HrisProfile, signal, employee as sqlEmployee } from './profile.ts';
@@ -22,7 +23,14 @@ const CUSTOM = Object.fromEntries(CUSTOM_FIELDS.map((name) => [name, { name }]))
 export function openBamboohr(url: string, changes: Record<string, unknown> = {}): Promise<HrisConnection> {
   const fields = { shoe: { name: 'customField7' } };
   const options = { url, apiKey: API_KEY, referenceField: REFERENCE_FIELD, readLag: '0ms', fields };
-  return openHris('bamboohr', 'test-hr', { ...options, allowPrivateAddress: true, ...changes });
+  const statuses = { active: 'Full-Time', ended: 'Terminated' };
+  return openHris('bamboohr', 'test-hr', {
+    ...options,
+    employment: statuses,
+    fileCategory: FILE_CATEGORY,
+    allowPrivateAddress: true,
+    ...changes,
+  });
 }
 
 /** The company behind `double`, asked at `url`. */
@@ -32,7 +40,7 @@ export async function bamboohrUnderTest(double: BambooDouble, url: string): Prom
     profile: bamboohrProfile,
     adapter,
     second,
-    count: async () => double.employees.size,
+    count: async () => double.company.employees.size,
     powers: powersOf(double, url),
     lacks: {
       uniqueReference: 'BambooHR has no unique field: the claim in our store keeps a second create away',
@@ -59,11 +67,18 @@ function powersOf(double: BambooDouble, url: string): Partial<Powers> {
       url,
       open: (changes) => openBamboohr(changes.url),
       isCreate: ({ method, path }) => method === 'POST' && path === '/api/v1/employees',
+      isUpload: ({ method, path }) => method === 'POST' && path.endsWith('/files'),
     }),
     busy: spell('throttled'),
     revoke: spell('revoked'),
     restart: () => double.restart(),
     ownClock: true,
+    people: {
+      add: async (count) => addPeople(double.company, count),
+      touch: async (ids) => touchPeople(double.company, ids),
+    },
+    stored: async (id, name) =>
+      (double.company.files.get(id) ?? []).filter((file) => file.name === name).map(({ bytes }) => bytes),
     custom: { key: 'shoe', label: 'custom Field 7', value: '44½' },
     wide: async () => ({
       adapter: await openBamboohr(url, { fields: CUSTOM }),

@@ -1,4 +1,5 @@
 import { afterAll, beforeAll, describe, expect, type TestContext, test } from 'vitest';
+import { employment } from './cases/employment.ts';
 import { finding } from './cases/finding.ts';
 import { pending } from './cases/pending.ts';
 import { trouble } from './cases/trouble.ts';
@@ -6,7 +7,7 @@ import { writing } from './cases/writing.ts';
 import { type HrisCase, type HrisUnderTest, type Need, offers } from './hris-case.ts';
 
 /** What every kind owes, in the order of the matrix. */
-export const hrisCases: readonly HrisCase[] = [...finding, ...writing, ...trouble, ...pending];
+export const hrisCases: readonly HrisCase[] = [...finding, ...writing, ...employment, ...trouble, ...pending];
 
 /**
  * Runs every case for one kind on a fresh HRIS. A case is passed, or impossible for the reason that the counterpart
@@ -20,12 +21,11 @@ export function describeHris(kind: string, start: () => Promise<HrisUnderTest>):
     });
     afterAll(() => hris?.stop());
 
-    for (const one of hrisCases)
-      test(one.name, async (context) => {
-        Object.assign(context.task.meta, { hris: { kind, case: one.name } });
-        skipImpossible(hris, one, context);
-        await one.run(hris);
-      });
+    test.for(hrisCases)('$name', async (one, context) => {
+      Object.assign(context.task.meta, { hris: { kind, case: one.name } });
+      skipImpossible(hris, one, context);
+      await expect(one.run(hris)).resolves.toBeUndefined();
+    });
 
     test('nothing is excused that it offers', () => {
       const needs = Object.keys(hris.lacks ?? {}) as Need[];

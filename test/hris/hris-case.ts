@@ -38,6 +38,14 @@ export interface Powers {
   uniqueReference: true;
   /** Its clock is not the clock of our machine. */
   ownClock: true;
+  /** Employees as somebody over there makes and edits them. */
+  people: {
+    add(count: number): Promise<string[]>;
+    /** All of them at the same instant. */
+    touch(ids: readonly string[]): Promise<void>;
+  };
+  /** What the HRIS holds of an employee's files under a name. */
+  stored(id: string, name: string): Promise<Buffer[]>;
   /** Whoever finishes a pending create over there. */
   job: { finish(ticket: string): Promise<void>; refuse(ticket: string): Promise<void> };
   /** A field of the customer's: what `describe` must call it, and a value for it. */
@@ -53,8 +61,8 @@ export interface Spell {
 /** What can be lost on the way of a create. */
 export interface Wire {
   adapter: HrisConnection;
-  /** Arms a fault for the next create; resolves once it struck and the HRIS is done with the request. */
-  strike(kind: 'reset-before' | 'answer-lost' | 'executed-late'): Promise<unknown>;
+  /** Arms a fault for the next create or file; resolves once it struck and the HRIS is done with the request. */
+  strike(kind: 'reset-before' | 'answer-lost' | 'executed-late' | 'cut', of?: 'create' | 'file'): Promise<unknown>;
   /** A create that arrives after its time is refused over there. */
   refusesLate: boolean;
   close(): Promise<void>;
@@ -65,10 +73,17 @@ export interface HttpPower {
   url: string;
   open(changes: { url: string }): Promise<HrisConnection>;
   /** The request that makes the employee. */
-  isCreate: (asked: { method: string; path: string; body: string }) => boolean;
+  isCreate: IsRequest;
+  /** The request that brings a file. */
+  isUpload: IsRequest;
 }
 
-export type Need = keyof Powers | 'reference' | 'persons' | 'pending' | 'describe';
+type IsRequest = (asked: { method: string; path: string; body: string }) => boolean;
+
+export type Need = keyof Powers | 'reference' | 'persons' | Optional | 'rehire' | 'terminate';
+
+const OPTIONAL = ['pending', 'describe', 'changes', 'files'] as const;
+type Optional = (typeof OPTIONAL)[number];
 
 /** One promise of the port, shown on a counterpart. */
 export interface HrisCase {
@@ -81,8 +96,10 @@ export interface HrisCase {
 export function offers({ adapter, profile, powers = {} }: HrisUnderTest, need: Need): boolean {
   if (need === 'reference') return adapter.capabilities.storesReference;
   if (need === 'persons') return profile.findsPersons;
-  if (need === 'pending' || need === 'describe') return adapter[need] !== undefined;
-  return powers[need] !== undefined;
+  if (need === 'rehire' || need === 'terminate') return adapter.employees[need] !== undefined;
+  const optional = OPTIONAL.find((one) => one === need);
+  if (optional !== undefined) return adapter[optional] !== undefined;
+  return need in powers;
 }
 
 /** A power of a case that named it under `needs`. */

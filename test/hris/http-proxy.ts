@@ -8,9 +8,9 @@ export interface HttpFault {
   /**
    * `reset-before`: the connection dies and the request never arrives. `answer-lost`: it is carried out, and the
    * connection dies when the answer has come. `executed-late`: our side hears nothing, and it arrives after `ms`.
-   * `meanwhile`: nothing is lost, but something else happens before it arrives.
+   * `meanwhile`: nothing is lost, but something else happens before it arrives. `cut`: half of it arrives.
    */
-  kind: 'reset-before' | 'answer-lost' | 'executed-late' | 'answer' | 'meanwhile';
+  kind: 'reset-before' | 'answer-lost' | 'executed-late' | 'answer' | 'meanwhile' | 'cut';
   on: (asked: { method: string; path: string; body: string }) => boolean;
   ms?: number;
   meanwhile?: () => Promise<unknown>;
@@ -43,6 +43,11 @@ export async function startHttpProxy(target: string): Promise<HttpProxy> {
       outgoing.writeHead(status, headers).end(text);
     }
     if (hit?.fault.kind === 'reset-before' || hit?.fault.kind === 'answer') return hit.struck(0);
+    if (hit?.fault.kind === 'cut') {
+      await forwardHalf(target, incoming, body);
+      incoming.socket.resetAndDestroy();
+      return hit.struck(0);
+    }
     if (hit?.fault.kind === 'executed-late') {
       incoming.socket.resetAndDestroy();
       await new Promise((resolve) => setTimeout(resolve, hit.fault.ms ?? 300));
@@ -68,6 +73,16 @@ export async function startHttpProxy(target: string): Promise<HttpProxy> {
       await once(server, 'close');
     },
   };
+}
+
+/** The length is told, and then the connection ends in the middle. */
+async function forwardHalf(target: string, { method, url, headers }: IncomingMessage, body: Buffer): Promise<void> {
+  const { host, hostname, port } = new URL(target);
+  const outgoing = request({ hostname, port, method, path: url, headers: { ...headers, host } });
+  outgoing.on('error', () => undefined);
+  const half = body.subarray(0, Math.floor(body.length / 2));
+  await new Promise<void>((resolve) => outgoing.write(half, () => resolve()));
+  outgoing.destroy();
 }
 
 async function forward(target: string, incoming: IncomingMessage, body: Buffer) {

@@ -1,5 +1,5 @@
 import { DatabaseSync } from 'node:sqlite';
-import { sql } from 'kysely';
+import { type RawBuilder, sql } from 'kysely';
 import { openHris } from '../../src/hris/registry.ts';
 import { ensureHrisSchema } from '../../src/hris/sql/ensure-hris-schema.ts';
 import { openSqlDatabase } from '../../src/hris/sql/open-database.ts';
@@ -24,7 +24,8 @@ type Options = Omit<SqlOptionsInput, 'url'>;
 
 /** The demonstration table in a database of its own, two connections, and a look past every read lag. */
 export async function startSqlHris(database: SqlTestDatabase, given: Options): Promise<HrisUnderTest> {
-  const options: Options = { ...given, fields: CUSTOM };
+  const dated: Options = { endColumn: 'last_day', changes: { column: 'changed_at' } };
+  const options: Options = { ...dated, ...given, fields: CUSTOM };
   const { url } = database;
   await ensureHrisSchema(url, options, landings);
   await database.as?.grant('employees');
@@ -44,6 +45,7 @@ export async function startSqlHris(database: SqlTestDatabase, given: Options): P
       ...(options.referenceColumn === undefined ? { uniqueReference: true as const } : {}),
       custom: { key: 'shoe', label: 'shoe_size', value: '44½' },
       wide: () => openWide(database, open),
+      people: { add: (count) => addPeople(url, count), touch: (ids) => touchPeople(url, ids) },
     },
     lacks: lacksOf(options, database),
     async stop() {
@@ -78,6 +80,8 @@ function lacksOf({ referenceColumn }: Options, { as }: SqlTestDatabase): Partial
   return {
     ...(referenceColumn === undefined ? {} : KEYLESS),
     ...(as === undefined ? wireless : {}),
+    files: 'the table of employees holds no documents',
+    stored: 'the table of employees holds no documents',
     http: 'a database is not spoken to over HTTP',
     staleUpdate: 'an update is one statement that writes only the fields given',
     pending: 'an insert is answered at once',
@@ -99,13 +103,39 @@ function sqlitePowers(url: string, open: () => ReturnType<typeof openHris>): Par
   };
 }
 
-/** Employees in the table itself. */
-export async function countEmployees(url: string): Promise<number> {
+/** As somebody over there imports them: one statement, in Postgres one stamp too. */
+async function addPeople(url: string, count: number): Promise<string[]> {
+  const rows = Array.from({ length: count }, (_, at) => {
+    const tag = `imported-${at}`;
+    return sql`('Ana', ${tag}, ${`${tag}@example.org`}, '2026-02-01')`;
+  });
+  const inserted = await directly(
+    url,
+    sql<{ id: number | string }>`insert into employees (given_name, family_name, email, start_date)
+      values ${sql.join(rows)} returning id`,
+  );
+  return inserted.map(({ id }) => String(id));
+}
+
+/** The same stamp for all; the trigger of the table gives each its own where no stamp is written. */
+async function touchPeople(url: string, ids: readonly string[]): Promise<void> {
+  const now = url.startsWith('sqlite:') ? sql`unixepoch('subsec')` : sql`clock_timestamp()`;
+  const [row] = await directly(url, sql<{ now: string | number }>`select ${now} as now`);
+  const list = sql.join(ids.map((id) => sql.lit(Number(id))));
+  await directly(url, sql`update employees set changed_at = ${row?.now} where id in (${list})`);
+}
+
+async function directly<Row>(url: string, statement: RawBuilder<Row>): Promise<Row[]> {
   const direct = openSqlDatabase(url);
   try {
-    const { rows } = await sql<{ n: number | string }>`select count(*) as n from employees`.execute(direct.kysely);
-    return Number(rows[0]?.n);
+    return (await statement.execute(direct.kysely)).rows;
   } finally {
     await direct.close();
   }
+}
+
+/** Employees in the table itself. */
+export async function countEmployees(url: string): Promise<number> {
+  const [row] = await directly(url, sql<{ n: number | string }>`select count(*) as n from employees`);
+  return Number(row?.n);
 }

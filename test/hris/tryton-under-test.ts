@@ -57,6 +57,7 @@ function powersOf(server: TrytonServer): Partial<Powers> {
     url: server.url,
     open: (changes) => openTryton(server, changes),
     isCreate: ({ body }) => body.includes('"model.company.employee.create"'),
+    isUpload: ({ body }) => body.includes('"model.ir.attachment.create"'),
   };
   return {
     ...httpPowers(http),
@@ -66,6 +67,8 @@ function powersOf(server: TrytonServer): Partial<Powers> {
     ownClock: true,
     custom: { key: 'isActive', label: 'Active', value: false },
     staleUpdate: (id) => staleUpdate(http, server, id),
+    people: { add: (count) => addPeople(server, count), touch: (ids) => touchPeople(server, ids) },
+    stored: (id, name) => readAttachments(server, id, name),
   };
 }
 
@@ -108,4 +111,29 @@ async function changePassword(server: TrytonServer): Promise<Spell> {
       await server.sql('delete from res_user_login_attempt');
     },
   };
+}
+
+/** Imported at once: one transaction, one stamp. */
+async function addPeople({ call, company }: TrytonServer, count: number): Promise<string[]> {
+  const names = Array.from({ length: count }, (_, at) => ({ name: `Imported ${at}` }));
+  const parties = await call<number[]>('model.party.party.create', names);
+  const employees = parties.map((party) => ({ party, company }));
+  return (await call<number[]>('model.company.employee.create', employees)).map(String);
+}
+
+/** An edit of each person's party, all with one stamp. */
+async function touchPeople({ sql }: TrytonServer, ids: readonly string[]): Promise<void> {
+  await sql(`update party_party set write_date = current_timestamp
+    where id in (select party from company_employee where id in (${ids.join()}))`);
+}
+
+async function readAttachments({ call }: TrytonServer, id: string, name: string): Promise<Buffer[]> {
+  const domain = [
+    ['resource', '=', `company.employee,${id}`],
+    ['name', '=', name],
+  ];
+  const found = await call<{ data: { base64: string } }[]>('model.ir.attachment.search_read', domain, 0, null, null, [
+    'data',
+  ]);
+  return found.map(({ data }) => Buffer.from(data.base64, 'base64'));
 }

@@ -14,6 +14,10 @@ export interface BambooApi {
 
 export interface BambooCall extends Pick<HrisRequest, 'what' | 'method' | 'path' | 'signal' | 'beforeSend'> {
   body?: unknown;
+  /** A body that is no JSON. */
+  upload?: { contentType: string; body: Uint8Array };
+  /** JSON by default. */
+  accept?: string;
   idempotent?: boolean;
   /** Values sent: what BambooHR says about them is shown without them. */
   sent?: EmployeeFields;
@@ -34,13 +38,14 @@ export function openApi({ url, apiKey, allowPrivateAddress }: BambooOptions): Ba
 }
 
 async function request(pool: HttpPool, authorization: string, call: BambooCall): Promise<HttpAnswer> {
-  const { body, sent = {}, ...rest } = call;
   // Without Accept some answers are XML.
-  const headers = { accept: 'application/json', authorization };
-  const json = body === undefined ? {} : { body: JSON.stringify(body) };
-  const typed = body === undefined ? headers : { ...headers, 'content-type': 'application/json' };
+  const { body, upload, sent = {}, accept = 'application/json', ...rest } = call;
+  const json = body === undefined ? undefined : { contentType: 'application/json', body: JSON.stringify(body) };
+  const content = upload === undefined ? json : { ...upload, body: Buffer.from(upload.body) };
+  const typed = content === undefined ? {} : { 'content-type': content.contentType };
+  const message = { ...rest, body: content?.body, headers: { accept, authorization, ...typed } };
   try {
-    return await callHris(pool, { ...rest, ...json, headers: typed }, (answer) => whatItSaid(answer, sent));
+    return await callHris(pool, message, (answer) => whatItSaid(answer, sent));
   } catch (error) {
     throw isConnectorError(error) ? asThrottled(error) : error;
   }

@@ -1,8 +1,11 @@
 import { ConnectorError, isConnectorError } from '../../errors.ts';
-import type { HrisAdapter, HrisConnection } from '../port.ts';
+import type { Employees, HrisAdapter, HrisConnection } from '../port.ts';
 import { openApi } from './api.ts';
+import { changedEmployees } from './changes.ts';
 import { describeFields, readFields } from './describe.ts';
 import { createEmployee, readEmployee, updateEmployee } from './employees.ts';
+import { rehireEmployee, terminateEmployee } from './employment.ts';
+import { deliverFile } from './files.ts';
 import { type Bamboo, findEmployee } from './find.ts';
 import { type BambooOptions, bamboohrFields, bamboohrOptions } from './options.ts';
 
@@ -23,7 +26,10 @@ function openConnection(options: BambooOptions): HrisConnection {
       read: (id, signal) => readEmployee(bamboo, id, signal),
       create: (fields, reference, write) => createEmployee(bamboo, fields, reference, write),
       update: (id, fields, write) => updateEmployee(bamboo, id, fields, write),
+      ...employmentOf(bamboo),
     },
+    changes: { since: (cursor, signal) => changedEmployees(bamboo, cursor, signal) },
+    ...filesOf(bamboo),
     probe: async (signal) => {
       try {
         await probe(bamboo, signal);
@@ -36,6 +42,22 @@ function openConnection(options: BambooOptions): HrisConnection {
     describe: async (subject, signal) => (subject === 'employee' ? describeFields(bamboo, signal) : []),
     close: () => bamboo.api.close(),
   };
+}
+
+function employmentOf(bamboo: Bamboo): Pick<Employees, 'rehire' | 'terminate'> {
+  const { employment } = bamboo.options;
+  if (employment === undefined) return {};
+  const { active, ended } = employment;
+  return {
+    rehire: (id, fields, write) => rehireEmployee(bamboo, { id, status: active, fields }, write),
+    terminate: (id, lastDay, write) => terminateEmployee(bamboo, { id, status: ended, lastDay }, write),
+  };
+}
+
+function filesOf(bamboo: Bamboo): Pick<HrisConnection, 'files'> {
+  const { fileCategory: category } = bamboo.options;
+  if (category === undefined) return {};
+  return { files: { deliver: (id, file, write) => deliverFile(bamboo, { id, category }, file, write) } };
 }
 
 /** The key, and that every field we write is there. Reads no person. */

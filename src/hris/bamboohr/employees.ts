@@ -19,6 +19,7 @@ export async function readEmployee(
   const reference = options.referenceField;
   const names = new Set([
     'employeeNumber',
+    'status',
     ...(reference === undefined ? [] : [reference]),
     ...Object.values(options.fields).map(readName),
   ]);
@@ -41,6 +42,7 @@ export async function readEmployee(
   return {
     ref: { id, ...(typeof number === 'string' && number !== '' ? { number } : {}) },
     fields: fromBamboo(options, read),
+    ...(typeof read['status'] === 'string' ? { former: read['status'] === 'Inactive' } : {}),
     ...(typeof stored === 'string' && stored !== '' ? { reference: stored } : {}),
   };
 }

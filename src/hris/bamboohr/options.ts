@@ -44,6 +44,10 @@ export const bamboohrOptions = z
     dataset: fieldName.default('employee'),
     /** How long a new employee may be missing there. Unpublished; a minute is our assumption. */
     readLag: duration.default(60_000),
+    /** Names of the account's employment statuses; without them nobody is rehired or terminated. */
+    employment: z.strictObject({ active: z.string().min(1), ended: z.string().min(1) }).optional(),
+    /** The id of the section of employees' files that ours go to; without it none is delivered. */
+    fileCategory: z.int().positive().optional(),
     fields: z.record(z.string(), field).default({}),
     allowPrivateAddress: z.boolean('expected true or false').default(false),
   })

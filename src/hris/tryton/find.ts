@@ -8,7 +8,7 @@ export interface Tryton {
 }
 
 /** More hits than this are "many" all the same. */
-const ENOUGH = 200;
+export const ENOUGH = 200;
 
 interface Search {
   model: string;
@@ -94,14 +94,27 @@ async function findParties(
   return { parties: [...new Set(parties)], complete: rows.length <= ENOUGH };
 }
 
-export interface EmployeeRow {
+/** When a record was made, and when it was last written; never written: null. */
+export interface Stamps {
+  create_date: string | null;
+  write_date: string | null;
+}
+
+export interface EmployeeRow extends Stamps {
   id: number;
   party: number;
   start_date: string | null;
   end_date: string | null;
   /** The version that was read; a write that names it is refused when there is a later one. */
   _timestamp: string | null;
-  'party.': { id: number; code: string | null; name: string | null; _timestamp: string | null };
+  'party.': Stamps & {
+    id: number;
+    active: boolean;
+    code: string | null;
+    name: string | null;
+    _timestamp: string | null;
+    [field: string]: unknown;
+  };
   [field: string]: unknown;
 }
 
@@ -113,15 +126,15 @@ export async function employeesOf(
   return (await readEmployeeRows(tryton, [['party', 'in', parties]], signal)).map(refOf);
 }
 
-/** The company's employees that fit a domain. */
+/** The company's employees that fit a domain, by id, and one more than are enough where there are more. */
 export function readEmployeeRows(
   { session, options }: Tryton,
   domain: readonly unknown[],
   signal: AbortSignal,
 ): Promise<EmployeeRow[]> {
   const extra = Object.values(options.fields).map(({ model, name }) => (model === 'party' ? `party.${name}` : name));
-  const versions = ['_timestamp', 'party._timestamp'];
-  const fields = ['party', 'party.code', 'party.name', 'start_date', 'end_date', ...versions, ...extra];
+  const versions = ['_timestamp', 'create_date', 'write_date'].flatMap((name) => [name, `party.${name}`]);
+  const fields = ['party', 'party.code', 'party.name', 'party.active', 'start_date', 'end_date', ...versions, ...extra];
   return session.call({
     method: 'model.company.employee.search_read',
     params: [[['company', '=', options.company], ...domain], 0, ENOUGH + 1, [['id', 'ASC']], fields],

@@ -1,11 +1,12 @@
 import type { EmployeeFields } from '../../hire/employee.ts';
 import type { EmployeeRecord } from '../port.ts';
-import { type EmployeeRow, readEmployeeRows, refOf, type Tryton } from './find.ts';
+import { type EmployeeRow, readEmployeeRows, refOf, type Stamps, type Tryton } from './find.ts';
 import { ADDRESS, CONTACTS } from './options.ts';
 
 /** A contact mechanism or address as stored. */
-export interface PartRow {
+export interface PartRow extends Stamps {
   id: number;
+  party: number;
   [field: string]: unknown;
 }
 
@@ -23,13 +24,16 @@ export async function readEmployee(
   signal: AbortSignal,
 ): Promise<EmployeeRecord | undefined> {
   const row = await readRow(tryton, id, signal);
-  if (row === undefined) return undefined;
-  const parts = await readParts(tryton, row.party, signal);
+  return row === undefined ? undefined : recordOf(tryton, row, await readParts(tryton, row.party, signal));
+}
+
+export function recordOf(tryton: Tryton, row: EmployeeRow, parts: PartyParts): EmployeeRecord {
   const reference = parts.identifiers.find(({ code }) => typeof code === 'string' && REFERENCE.test(code))?.['code'];
   return {
     ref: refOf(row),
     fields: fieldsOf(tryton, row, parts),
     ...(typeof reference === 'string' ? { reference } : {}),
+    former: row.end_date !== null && row.end_date < new Date().toISOString().slice(0, 10),
   };
 }
 
@@ -42,20 +46,36 @@ export async function readRow(tryton: Tryton, id: string, signal: AbortSignal): 
   return (await readEmployeeRows(tryton, [['id', '=', Number(id)]], signal))[0];
 }
 
-export async function readParts({ session }: Tryton, party: number, signal: AbortSignal): Promise<PartyParts> {
-  const read = (model: string, fields: readonly string[]): Promise<PartRow[]> =>
-    session.call({
-      method: `model.${model}.search_read`,
-      params: [[['party', '=', party]], 0, 200, [['id', 'ASC']], fields],
-      signal,
-    });
+export async function readParts(tryton: Tryton, party: number, signal: AbortSignal): Promise<PartyParts> {
+  const parts = await readPartsOf(tryton, [party], signal);
+  return parts(party);
+}
+
+/** The parts of many parties, in three calls. */
+export async function readPartsOf(
+  { session }: Tryton,
+  parties: readonly number[],
+  signal: AbortSignal,
+): Promise<(party: number) => PartyParts> {
+  const read = async (model: string, fields: readonly string[]) => {
+    const params = [[['party', 'in', parties]], 0, null, [['id', 'ASC']], ['party', ...STAMPS, ...fields]];
+    const rows = await session.call<PartRow[]>({ method: `model.${model}.search_read`, params, signal });
+    return Map.groupBy(rows, ({ party }) => party);
+  };
   const [identifiers, contacts, addresses] = await Promise.all([
     read('party.identifier', ['code']),
     read('party.contact_mechanism', ['type', 'value']),
     read('party.address', Object.values(ADDRESS)),
   ]);
-  return { identifiers, contacts, addresses };
+  const of = (rows: Map<number, PartRow[]>, party: number) => rows.get(party) ?? [];
+  return (party) => ({
+    identifiers: of(identifiers, party),
+    contacts: of(contacts, party),
+    addresses: of(addresses, party),
+  });
 }
+
+const STAMPS = ['create_date', 'write_date'] as const;
 
 function fieldsOf({ options }: Tryton, row: EmployeeRow, { contacts, addresses }: PartyParts): EmployeeFields {
   const value = (one: unknown) => (one === '' || one === undefined ? null : one) as EmployeeFields[string];
@@ -66,7 +86,7 @@ function fieldsOf({ options }: Tryton, row: EmployeeRow, { contacts, addresses }
   const ofAddress = Object.entries(ADDRESS).map(([key, name]) => [key, value(addresses[0]?.[name])]);
   const extra = Object.entries(options.fields).map(([key, { model, name }]) => [
     key,
-    value(model === 'party' ? (row['party.'] as Record<string, unknown>)[name] : row[name]),
+    value(model === 'party' ? row['party.'][name] : row[name]),
   ]);
   return {
     name: value(row['party.'].name),

@@ -7,6 +7,12 @@ export function encodeDate(text: string): unknown {
   return { __class__: 'date', year, month, day };
 }
 
+/** An instant as `decodeValue` gives it. */
+export function encodeInstant(text: string): unknown {
+  const [year, month, day, hour, minute, second, microsecond] = (text.match(/\d+/g) ?? []).map(Number);
+  return { __class__: 'datetime', year, month, day, hour, minute, second, microsecond };
+}
+
 export function decodeValue(_key: string, value: unknown): unknown {
   if (value === null || typeof value !== 'object' || !('__class__' in value)) return value;
   const parts = value as Record<string, unknown>;

@@ -15,8 +15,15 @@ export interface RpcCall {
   beforeSend?: () => void;
 }
 
+export interface RpcAnswer<T> {
+  result: T;
+  /** When it was given, by the server's clock. */
+  date: string | undefined;
+}
+
 export interface TrytonSession {
   call<T>(call: RpcCall): Promise<T>;
+  ask<T>(call: RpcCall): Promise<RpcAnswer<T>>;
   close(): Promise<void>;
 }
 
@@ -41,18 +48,21 @@ export function openSession(options: TrytonOptions): TrytonSession {
     return session;
   }
 
+  async function ask<T>(call: RpcCall): Promise<RpcAnswer<T>> {
+    const held = authorization(call.signal);
+    try {
+      return await send<T>(pool, options, call, await held);
+    } catch (error) {
+      if (!isConnectorError(error, 'HRIS_AUTH') || session !== held) throw error;
+      // Sessions end after some minutes. What was answered 401 was not carried out.
+      session = undefined;
+      return send<T>(pool, options, call, await authorization(call.signal));
+    }
+  }
+
   return {
-    async call<T>(call: RpcCall): Promise<T> {
-      const held = authorization(call.signal);
-      try {
-        return await send<T>(pool, options, call, await held);
-      } catch (error) {
-        if (!isConnectorError(error, 'HRIS_AUTH') || session !== held) throw error;
-        // Sessions end after some minutes. What was answered 401 was not carried out.
-        session = undefined;
-        return send<T>(pool, options, call, await authorization(call.signal));
-      }
-    },
+    ask,
+    call: async <T>(call: RpcCall) => (await ask<T>(call)).result,
     close: () => pool.close(),
   };
 }
@@ -61,7 +71,9 @@ async function logIn(pool: HttpPool, options: TrytonOptions, signal: AbortSignal
   const { user, password } = options;
   try {
     const login = { method: 'common.db.login', params: [user, { password }], signal };
-    const result = await post<[number, string] | null>(pool, options, login, { 'content-type': 'application/json' });
+    const { result } = await post<[number, string] | null>(pool, options, login, {
+      'content-type': 'application/json',
+    });
     if (result === null) throw refusedLogin();
     const [userId, key] = result;
     return `Session ${Buffer.from(`${user}:${userId}:${key}`).toString('base64')}`;
@@ -81,7 +93,7 @@ function refusedLogin(): ConnectorError {
   });
 }
 
-function send<T>(pool: HttpPool, options: TrytonOptions, call: RpcCall, authorization: string): Promise<T> {
+function send<T>(pool: HttpPool, options: TrytonOptions, call: RpcCall, authorization: string): Promise<RpcAnswer<T>> {
   const context = { company: options.company, active_test: false, ...call.context };
   const headers = { 'content-type': 'application/json', authorization };
   return post<T>(pool, options, { ...call, params: [...call.params, context] }, headers);
@@ -92,7 +104,7 @@ async function post<T>(
   { database }: TrytonOptions,
   { method, params, signal, beforeSend }: RpcCall,
   headers: Record<string, string>,
-): Promise<T> {
+): Promise<RpcAnswer<T>> {
   const idempotent = beforeSend === undefined;
   const what = `Tryton's ${method}`;
   const answer = await callHris(pool, {
@@ -108,7 +120,8 @@ async function post<T>(
   const read = readJson(answer, { what, idempotent });
   const { result, error } = read as { result?: unknown; error?: unknown };
   if (error !== undefined && error !== null) throw explainRpcError(what, error);
-  return JSON.parse(JSON.stringify(result ?? null), decodeValue) as T;
+  const decoded = JSON.parse(JSON.stringify(result ?? null), decodeValue) as T;
+  return { result: decoded, date: answer.headers.date };
 }
 
 /** An error is answered with 200, after the server has rolled back. `said` may quote values: it is not shown here. */

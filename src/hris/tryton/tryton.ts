@@ -1,6 +1,9 @@
 import { ConnectorError, isConnectorError } from '../../errors.ts';
 import type { HrisAdapter, HrisConnection } from '../port.ts';
+import { changedEmployees } from './changes.ts';
 import { describeFields } from './describe.ts';
+import { rehireEmployee } from './employment.ts';
+import { deliverFile } from './files.ts';
 import { findEmployee, type Tryton } from './find.ts';
 import { type TrytonOptions, trytonFields, trytonOptions } from './options.ts';
 import { readEmployee } from './read-employee.ts';
@@ -24,7 +27,11 @@ function openConnection(options: TrytonOptions): HrisConnection {
       read: (id, signal) => readEmployee(open, id, signal),
       create: (fields, reference, write) => createEmployee(open, fields, reference, write),
       update: (id, fields, write) => updateEmployee(open, id, fields, write),
+      rehire: (id, fields, write) => rehireEmployee(open, id, fields, write),
+      terminate: (id, lastDay, write) => updateEmployee(open, id, { endDate: lastDay }, write),
     },
+    changes: { since: (cursor, signal) => changedEmployees(open, cursor, signal) },
+    files: { deliver: (id, file, write) => deliverFile(open, id, file, write) },
     probe: async (signal) => {
       try {
         await probe(open, signal);

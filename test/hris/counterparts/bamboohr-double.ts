@@ -1,18 +1,24 @@
 import { once } from 'node:events';
 import { createServer, type IncomingMessage, type ServerResponse } from 'node:http';
 import type { AddressInfo } from 'node:net';
-import { text } from 'node:stream/consumers';
+import { buffer } from 'node:stream/consumers';
+import {
+  type Asked,
+  type BambooAnswer,
+  type BambooCompany,
+  fileAnswer,
+  markChanged,
+  tableAnswer,
+} from './bamboohr-records.ts';
 
 export const API_KEY = 'bamboo-test-0123456789';
 /** The customer's own field for our reference. */
 export const REFERENCE_FIELD = 'customHirebridgeReference';
 
-type Employee = Record<string, string>;
-
 /** A BambooHR company with state, which the vendor's document does not have. */
 export interface BambooDouble {
   url: string;
-  employees: Map<string, Employee>;
+  company: BambooCompany;
   /** `revoked`: no key is good any more; `throttled`: every call is one too many. */
   mood: 'revoked' | 'throttled' | 'well';
   /** Drops every connection, is away for a moment and comes back at the same address. */
@@ -41,21 +47,11 @@ const FIELDS = [
   ...CUSTOM_FIELDS,
 ];
 
-interface Asked {
-  path: string;
-  query: URLSearchParams;
-  body: Record<string, unknown>;
-}
-
-interface Answer {
-  status: number;
-  headers?: Record<string, string>;
-  body?: unknown;
-}
-
 export async function startBambooDouble(): Promise<BambooDouble> {
-  const employees = new Map<string, Employee>();
-  const server = createServer((request, response) => void serve(double, request, response));
+  const company: BambooCompany = { employees: new Map(), changed: new Map(), statuses: new Map(), files: new Map() };
+  const server = createServer((request, response) => {
+    serve(double, request, response).catch(() => response.destroy());
+  });
   const listen = async (port: number) => {
     server.listen(port, '127.0.0.1');
     await once(server, 'listening');
@@ -69,7 +65,7 @@ export async function startBambooDouble(): Promise<BambooDouble> {
   const { port } = server.address() as AddressInfo;
   const double: BambooDouble = {
     url: `http://127.0.0.1:${port}`,
-    employees,
+    company,
     mood: 'well',
     async restart() {
       await close();
@@ -82,35 +78,57 @@ export async function startBambooDouble(): Promise<BambooDouble> {
 
 async function serve(double: BambooDouble, request: IncomingMessage, response: ServerResponse) {
   const { pathname: path, searchParams: query } = new URL(request.url ?? '/', 'http://double');
-  const sent = await text(request);
-  const body = sent === '' ? {} : (JSON.parse(sent) as Record<string, unknown>);
+  const raw = await buffer(request);
+  const isJson = request.headers['content-type']?.startsWith('application/json') === true;
+  const body = isJson ? (JSON.parse(raw.toString()) as Record<string, unknown>) : {};
+  const type = request.headers['content-type'] ?? '';
+  const asked = { method: request.method ?? '', path, query, body, raw, type };
   const {
     status,
     headers,
     body: answered,
-  } = refusal(double, request.headers.authorization) ??
-  answer(double.employees, request.method ?? '', { path, query, body });
-  response.writeHead(status, { ...(answered === undefined ? {} : { 'content-type': 'application/json' }), ...headers });
-  response.end(answered === undefined ? '' : JSON.stringify(answered));
+  } = refusal(double, request.headers.authorization) ?? (await answer(double.company, asked));
+  const json = answered !== undefined && !Buffer.isBuffer(answered);
+  response.writeHead(status, { ...(json ? { 'content-type': 'application/json' } : {}), ...headers });
+  response.end(json ? JSON.stringify(answered) : answered);
 }
 
-function refusal({ mood }: BambooDouble, authorization: string | undefined): Answer | undefined {
+function refusal({ mood }: BambooDouble, authorization: string | undefined): BambooAnswer | undefined {
   const key = `Basic ${Buffer.from(`${API_KEY}:x`).toString('base64')}`;
   if (mood === 'revoked' || authorization !== key) return { status: 401 };
   return mood === 'throttled' ? { status: 429, headers: { 'Retry-After': '7' } } : undefined;
 }
 
-function answer(employees: Map<string, Employee>, method: string, asked: Asked): Answer {
-  if (asked.path === '/api/v1/meta/fields') return { status: 200, body: FIELDS.map((alias) => fieldOf(alias)) };
-  if (asked.path === '/api/v1/meta/lists') return { status: 200, body: LISTS };
-  if (asked.path === '/api/v1/employees' && method === 'POST') return create(employees, asked.body);
-  if (/^\/api\/v2\/datasets\/employee\/data$/.test(asked.path)) return search(employees, asked.body);
-  const [, id] = /^\/api\/v1\/employees\/(\d+)$/.exec(asked.path) ?? [];
+async function answer(company: BambooCompany, asked: Asked): Promise<BambooAnswer> {
+  const { employees } = company;
+  const { method, path } = asked;
+  if (path === '/api/v1/meta/fields') return { status: 200, body: FIELDS.map((alias) => fieldOf(alias)) };
+  if (path === '/api/v1/meta/lists') return { status: 200, body: LISTS };
+  if (path === '/api/v1/employees' && method === 'POST') return create(company, asked.body);
+  if (path === '/api/v1/employees/changed') return changedSince(company, asked.query.get('since') ?? '');
+  if (path === '/api/v2/datasets/employee/data') return search(company, asked.body);
+  const [, id, rest] = /^\/api\/v1\/employees\/(\d+)(?:\/(.+))?$/.exec(path) ?? [];
   const employee = id === undefined ? undefined : employees.get(id);
   if (id === undefined || employee === undefined) return { status: 404 };
-  if (method === 'POST') return write(employees, id, asked.body);
+  if (rest === 'tables/employmentStatus') return tableAnswer(company, id, asked);
+  if (rest?.startsWith('files') === true) return fileAnswer(company, { id, rest }, asked);
+  if (method === 'POST') return write(company, id, asked.body);
   const wanted = asked.query.get('fields')?.split(',') ?? ['firstName', 'lastName'];
   return { status: 200, body: { id, ...Object.fromEntries(wanted.map((name) => [name, readAs(employee, name)])) } };
+}
+
+/** Exclusive, though nobody says so: a client must not rely on the other. */
+function changedSince({ changed }: BambooCompany, since: string): BambooAnswer {
+  const after = [...changed].filter(([, { lastChanged }]) => Date.parse(lastChanged) > Date.parse(since));
+  const latest =
+    after
+      .map(([, { lastChanged }]) => lastChanged)
+      .toSorted()
+      .at(-1) ?? since;
+  return {
+    status: 200,
+    body: { latest, employees: Object.fromEntries(after.map(([id, one]) => [id, { id, ...one }])) },
+  };
 }
 
 function fieldOf(alias: string) {
@@ -134,28 +152,32 @@ const LISTS = [
 ];
 
 /** Written as dateOfBirth, read as birthDate. */
-function readAs(employee: Employee, name: string): string | null {
+function readAs(employee: Record<string, string>, name: string): string | null {
   return employee[name === 'birthDate' ? 'dateOfBirth' : name] ?? null;
 }
 
 /** The answer has no body; where the employee is stands in Location, in two shapes by turns. */
-function create(employees: Map<string, Employee>, body: Record<string, unknown>): Answer {
+function create(company: BambooCompany, body: Record<string, unknown>): BambooAnswer {
   if (!body['firstName'] || !body['lastName'])
     return { status: 400, headers: { 'X-BambooHR-Error-Message': 'First and last name are required' } };
+  const { employees } = company;
   const id = String(40_500 + employees.size);
-  const employee = { employeeId: id, employeeNumber: String(1_000 + employees.size) };
+  const employee = { employeeId: id, employeeNumber: String(1_000 + employees.size), status: 'Active' };
   const refused = assign(employee, body);
   if (refused !== undefined) return refused;
   employees.set(id, employee);
+  markChanged(company, id, 'Inserted');
   const shapes = [`https://acme.bamboohr.com/api/v1/employees/${id}`, `/employees/employee.php?id=${id}`];
   return { status: 201, headers: { Location: shapes[employees.size % 2] ?? '' } };
 }
 
-function write(employees: Map<string, Employee>, id: string, body: Record<string, unknown>): Answer {
-  return assign(employees.get(id) ?? {}, body) ?? { status: 200 };
+function write(company: BambooCompany, id: string, body: Record<string, unknown>): BambooAnswer {
+  const refused = assign(company.employees.get(id) ?? {}, body);
+  if (refused === undefined) markChanged(company, id, 'Updated');
+  return refused ?? { status: 200 };
 }
 
-function assign(employee: Employee, body: Record<string, unknown>): Answer | undefined {
+function assign(employee: Record<string, string>, body: Record<string, unknown>): BambooAnswer | undefined {
   const unknown = Object.keys(body).find((name) => !FIELDS.includes(name));
   if (unknown !== undefined)
     return { status: 409, headers: { 'X-BambooHR-Error-Message': `Invalid field: ${unknown}` } };
@@ -166,7 +188,7 @@ function assign(employee: Employee, body: Record<string, unknown>): Answer | und
   return undefined;
 }
 
-function search(employees: Map<string, Employee>, body: Record<string, unknown>): Answer {
+function search({ employees }: BambooCompany, body: Record<string, unknown>): BambooAnswer {
   const {
     fields,
     filter,
@@ -189,7 +211,7 @@ function search(employees: Map<string, Employee>, body: Record<string, unknown>)
 }
 
 /** `a eq 'x'` and `a in ('x','y')`, joined by `or`; compared with case, as a database may. */
-function parseFilter(filter: string): (row: Employee) => boolean {
+function parseFilter(filter: string): (row: Record<string, string>) => boolean {
   const terms = [...filter.matchAll(/([\w.]+) (?:eq|in) (\((?:'(?:[^']|'')*',?)+\)|'(?:[^']|'')*')/g)].map(
     ([, name = '', values = '']) => ({
       name,

@@ -36,7 +36,7 @@ describe('BambooHR', () => {
     const refs = [];
     for (const n of [1, 2])
       refs.push(created(await adapter.employees.create(profile.employee(`location-${n}`), `19:${n}`, write)));
-    expect(refs.map(({ id }) => double.employees.get(id)?.['homeEmail'])).toEqual([
+    expect(refs.map(({ id }) => double.company.employees.get(id)?.['homeEmail'])).toEqual([
       'location-1@example.org',
       'location-2@example.org',
     ]);
@@ -44,7 +44,7 @@ describe('BambooHR', () => {
 
   test('a country goes over as its name, and comes back as its code', async () => {
     const ref = created(await adapter.employees.create(profile.employee('country'), '19:3', write));
-    expect(double.employees.get(ref.id)).toMatchObject({ country: 'Australia' });
+    expect(double.company.employees.get(ref.id)).toMatchObject({ country: 'Australia' });
     expect((await adapter.employees.read(ref.id, signal))?.fields['country']).toBe('AU');
   });
 

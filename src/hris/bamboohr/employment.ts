@@ -1,0 +1,43 @@
+import { z } from 'zod';
+import type { EmployeeFields } from '../../hire/employee.ts';
+import type { WriteOptions } from '../port.ts';
+import { updateEmployee } from './employees.ts';
+import type { Bamboo } from './find.ts';
+
+const Rows = z.array(z.looseObject({ date: z.string().optional(), employmentStatus: z.string().optional() }));
+
+/** A former employee becomes active by a row in the table of employment statuses; the record stays. */
+export async function rehireEmployee(
+  bamboo: Bamboo,
+  { id, status, fields }: { id: string; status: string; fields: EmployeeFields },
+  write: WriteOptions,
+): Promise<void> {
+  const startKey = Object.entries(bamboo.options.fields).find(([, { name }]) => name === 'hireDate')?.[0];
+  const start = startKey === undefined ? undefined : fields[startKey];
+  const date = typeof start === 'string' ? start : new Date().toISOString().slice(0, 10);
+  await addStatus(bamboo, id, { date, employmentStatus: status }, write);
+  await updateEmployee(bamboo, id, fields, write);
+}
+
+/** The last day is the date of the row that ends the employment. */
+export function terminateEmployee(
+  bamboo: Bamboo,
+  { id, status, lastDay }: { id: string; status: string; lastDay: string },
+  write: WriteOptions,
+): Promise<void> {
+  return addStatus(bamboo, id, { date: lastDay, employmentStatus: status }, write);
+}
+
+/** A row more, unless it is there. */
+async function addStatus(
+  { api }: Bamboo,
+  id: string,
+  row: { date: string; employmentStatus: string },
+  { signal, beforeSend }: WriteOptions,
+): Promise<void> {
+  const path = `/api/v1/employees/${encodeURIComponent(id)}/tables/employmentStatus`;
+  const table = 'employees/{id}/tables/employmentStatus';
+  const rows = Rows.parse(await api.json({ what: `GET ${table}`, method: 'GET', path, signal }));
+  if (rows.some(({ date, employmentStatus }) => date === row.date && employmentStatus === row.employmentStatus)) return;
+  await api.send({ what: `POST ${table}`, method: 'POST', path, body: row, idempotent: true, signal, beforeSend });
+}

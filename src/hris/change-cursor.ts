@@ -1,0 +1,60 @@
+import { z } from 'zod';
+import { ConnectorError } from '../errors.ts';
+
+/**
+ * A place among changes that an HRIS stamps with its own time. Stamps are taken before they are committed, so the
+ * latest one read is no safe place to go on from: each pass begins after a stamp that had been the latest for at least
+ * the overlap. Stamps are compared as text and only with each other; the overlap is measured by `clock`.
+ */
+const changeCursor = z.object({
+  /** Every change up to it has been read. Absent: nothing is certain yet. */
+  settled: z.string().optional(),
+  /** The latest stamp that an earlier pass found, and when. */
+  end: z.object({ at: z.string(), seenAt: z.number() }).optional(),
+  /** Within a pass: after what it goes on, the latest stamp so far, and when it began. */
+  pass: z.object({ after: z.string(), latest: z.string(), beganAt: z.number() }).optional(),
+});
+type ChangeCursor = z.output<typeof changeCursor>;
+
+/** One page of a pass. */
+export interface ChangePage {
+  /** What the next page begins after; undefined where the pass is over. */
+  after: string | undefined;
+  /** The latest stamp of this page; empty where it has none. */
+  latest: string;
+  /** When it was answered, in ms of the HRIS's own clock. */
+  clock: number;
+  overlapMs: number;
+}
+
+export function readChangeCursor(text: string | undefined): ChangeCursor {
+  if (text === undefined) return {};
+  try {
+    return changeCursor.parse(JSON.parse(text));
+  } catch {
+    throw new ConnectorError({
+      code: 'HRIS_CURSOR_INVALID',
+      action: 'reject',
+      message: 'The saved place among the changed employees is unreadable. Run the stream with --full to start over.',
+    });
+  }
+}
+
+/** The cursor after a page. */
+export function nextChangeCursor(before: ChangeCursor, { after, latest, clock, overlapMs }: ChangePage): string {
+  const { settled, end } = before;
+  const { beganAt = clock, latest: sofar = '' } = before.pass ?? {};
+  const high = latest > sofar ? latest : sofar;
+  if (after !== undefined) return JSON.stringify({ settled, end, pass: { after, latest: high, beganAt } });
+  // A change that was committed late before that end may still appear.
+  if (end !== undefined && beganAt < end.seenAt + overlapMs) return JSON.stringify({ settled, end });
+  const from = end?.at ?? settled;
+  const isNew = high !== '' && high !== from;
+  return JSON.stringify({ settled: from, ...(isNew ? { end: { at: high, seenAt: clock } } : {}) });
+}
+
+/** When an answer was given, by the clock of whoever gave it; ours where it does not say. */
+export function clockOf(date: string | undefined): number {
+  const told = Date.parse(date ?? '');
+  return Number.isNaN(told) ? Date.now() : told;
+}

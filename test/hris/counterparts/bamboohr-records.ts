@@ -1,0 +1,107 @@
+/** What a company holds. */
+export interface BambooCompany {
+  employees: Map<string, Record<string, string>>;
+  changed: Map<string, { action: 'Inserted' | 'Updated' | 'Deleted'; lastChanged: string }>;
+  /** Rows of the table of employment statuses, by employee. */
+  statuses: Map<string, Record<string, string>[]>;
+  files: Map<string, { id: number; name: string; bytes: Buffer }[]>;
+}
+
+export interface Asked {
+  method: string;
+  path: string;
+  query: URLSearchParams;
+  /** The JSON sent; empty where it is none. */
+  body: Record<string, unknown>;
+  raw: Buffer;
+  type: string;
+}
+
+export interface BambooAnswer {
+  status: number;
+  headers?: Record<string, string>;
+  body?: unknown;
+}
+
+/** The section that files of employees go to. */
+export const FILE_CATEGORY = 16;
+
+/** To the second, as the vendor's examples have it. */
+export function markChanged({ changed }: BambooCompany, id: string, action: 'Inserted' | 'Updated' | 'Deleted'): void {
+  changed.set(id, { action, lastChanged: `${new Date().toISOString().slice(0, 19)}+00:00` });
+}
+
+/** As somebody imports them. */
+export function addPeople(company: BambooCompany, count: number): string[] {
+  const ids = Array.from({ length: count }, () => {
+    const size = company.employees.size;
+    const id = String(40_500 + size);
+    const fields = { firstName: 'Ana', lastName: `Imported ${id}`, employeeNumber: String(1_000 + size) };
+    company.employees.set(id, { employeeId: id, status: 'Active', ...fields });
+    return id;
+  });
+  touchPeople(company, ids);
+  return ids;
+}
+
+/** All within one second, as one import is. */
+export function touchPeople(company: BambooCompany, ids: readonly string[]): void {
+  const lastChanged = `${new Date().toISOString().slice(0, 19)}+00:00`;
+  for (const id of ids) company.changed.set(id, { action: 'Updated', lastChanged });
+}
+
+/** A row counts from its date on. */
+export function tableAnswer(company: BambooCompany, id: string, { method, body }: Asked): BambooAnswer {
+  const rows = company.statuses.get(id) ?? [];
+  if (method === 'GET') return { status: 200, body: rows };
+  const row = Object.fromEntries(Object.entries(body).map(([name, value]) => [name, String(value)]));
+  const added = [...rows, { id: String(rows.length + 1), employeeId: id, ...row }];
+  company.statuses.set(id, added);
+  const today = new Date().toISOString().slice(0, 10);
+  const current = added
+    .filter((one) => (one['date'] ?? '') <= today)
+    .toSorted((a, b) => (a['date'] ?? '').localeCompare(b['date'] ?? ''))
+    .at(-1);
+  const status = current?.['employmentStatus'] === 'Terminated' ? 'Inactive' : 'Active';
+  Object.assign(company.employees.get(id) ?? {}, { status });
+  markChanged(company, id, 'Updated');
+  return { status: 200 };
+}
+
+export async function fileAnswer(
+  company: BambooCompany,
+  { id, rest }: { id: string; rest: string },
+  { method, raw, type }: Asked,
+): Promise<BambooAnswer> {
+  const files = company.files.get(id) ?? [];
+  if (rest === 'files' && method === 'POST') return upload(company, id, await readForm(raw, type));
+  if (rest === 'files/view') return { status: 200, body: viewOf(id, files) };
+  const found = files.find((file) => rest === `files/${file.id}`);
+  if (found === undefined) return { status: 404 };
+  return { status: 200, headers: { 'content-type': 'application/octet-stream' }, body: found.bytes };
+}
+
+function readForm(raw: Buffer, type: string): Promise<FormData> {
+  return new Response(new Uint8Array(raw), { headers: { 'content-type': type } }).formData();
+}
+
+async function upload(company: BambooCompany, id: string, form: FormData): Promise<BambooAnswer> {
+  const file = form.get('file');
+  if (!(file instanceof Blob) || Number(form.get('category')) !== FILE_CATEGORY) return { status: 404 };
+  const all = [...company.files.values()].flat();
+  const stored = { id: all.length + 1, name: String(form.get('fileName')), bytes: Buffer.from(await file.bytes()) };
+  company.files.set(id, [...(company.files.get(id) ?? []), stored]);
+  const location = `https://acme.bamboohr.com/api/v1/employees/${id}/files/${stored.id}`;
+  return { status: 201, headers: { Location: location } };
+}
+
+function viewOf(id: string, files: readonly { id: number; name: string; bytes: Buffer }[]) {
+  const listed = files.map(({ id: file, name, bytes }) => ({
+    id: file,
+    name,
+    originalFileName: name,
+    size: bytes.length,
+  }));
+  const category = { id: FILE_CATEGORY, name: 'Application', canUploadFiles: 'yes', files: listed };
+  return { employee: { id: Number(id) }, categories: [category] };
+}
