@@ -18,6 +18,7 @@ const MOST_MARKS = 8;
 /** An average over fewer successes, or over less time, says little. */
 const LEAST_OK = 10;
 const LEAST_MS = 500;
+const long = { ok: 60, ms: 20_000 };
 
 export function freshCapacity(now: number): SavedCapacity {
   return { ok: 0, anchor: { at: now, ok: 0 }, marks: [{ at: now, ok: 0, recovery: true }] };
@@ -47,6 +48,13 @@ export function sinceRecovery(saved: SavedCapacity, now: number): number {
   const recoveries = saved.marks.filter((one) => one.recovery);
   const from = recoveries.findLast((one) => saved.ok - one.ok >= LEAST_OK && now - one.at >= LEAST_MS) ?? recoveries[0];
   return from === undefined ? 0 : averageSince(saved, from, now);
+}
+
+/** The same over a cycle, or several, that cannot have been of one burst. */
+export function sinceLongAgo(saved: SavedCapacity, now: number, leastMs: number): number | undefined {
+  const recoveries = saved.marks.filter((one) => one.recovery);
+  const from = recoveries.findLast((one) => saved.ok - one.ok >= long.ok && now - one.at >= Math.max(long.ms, leastMs));
+  return from === undefined ? undefined : averageSince(saved, from, now);
 }
 
 export function sinceAnchor(saved: SavedCapacity, now: number): number {

@@ -18,15 +18,21 @@ export interface SavedClimb {
   isWindow: boolean;
   /** Whoever comes again too early is kept away for longer. */
   bans: boolean;
+  /** Answers lately, and how many of them were 429s. */
+  spent?: { answers: number; refused: number };
 }
 
 /** The height of a tooth, as a share of the limit. */
 export const CUT = 0.02;
 /** 429s among all answers, and time spent in pauses, that a sawtooth may cost; for pauses it takes `ms` at most. */
-const allowed = { refused: 0.0024, paused: 0.01, ms: 60_000 };
+const allowed = { refused: 0.003, paused: 0.01, ms: 60_000 };
+/** Of all answers lately: what was refused beyond the plan makes teeth longer, what was not makes them shorter. */
+const spending = { memory: 12_000, prior: 1_500, least: 0.7, most: 2 };
 const tooth = { least: 120, most: 12_000, noisy: 240, bannedMs: 900_000 };
 /** By so much sooner a tooth is climbed up to a limit that is only a guess. */
 const HASTE = 4;
+/** From far below the limit it comes back in so many seconds. */
+const BACK_S = 8;
 /** Doublings of the height beyond the limit within the answers of one tooth. */
 const doublings = { usual: 8, window: 3 };
 /** The height beyond the limit doubles no faster: a limit needs time to show. */
@@ -46,11 +52,28 @@ export const freshClimb: Readonly<SavedClimb> = {
 };
 
 /** Answers from the foot of a tooth to the limit. */
-export function toothOf({ perHit, pauseMs, bans }: SavedClimb, limit: number, noise: number): number {
+export function toothOf({ perHit, pauseMs, bans, spent }: SavedClimb, limit: number, noise: number): number {
   if (noise > 0) return tooth.noisy;
   if (bans) return (limit * tooth.bannedMs) / 1000;
   const byPause = Math.min((limit * pauseMs) / 1000 / allowed.paused, (limit * allowed.ms) / 1000);
-  return Math.min(Math.max(perHit / allowed.refused, byPause, tooth.least), tooth.most);
+  return Math.min(Math.max(perHit / allowanceOf(spent), byPause, tooth.least), tooth.most);
+}
+
+/** Counts an answer. */
+export function spend(saved: SavedClimb, limited: boolean): void {
+  saved.spent ??= { answers: 0, refused: 0 };
+  const { spent } = saved;
+  spent.answers += 1;
+  if (limited) spent.refused += 1;
+  if (spent.answers < spending.memory) return;
+  spent.answers /= 2;
+  spent.refused /= 2;
+}
+
+/** 429s among the answers of a tooth. */
+function allowanceOf(spent: SavedClimb['spent']): number {
+  const share = ((spent?.refused ?? 0) + allowed.refused * spending.prior) / ((spent?.answers ?? 0) + spending.prior);
+  return allowed.refused * Math.min(Math.max((allowed.refused / share) ** 2, spending.least), spending.most);
 }
 
 /** The limit is met again long before the tooth is climbed. */
@@ -64,10 +87,11 @@ export function climb(saved: SavedClimb, learned: { rate: number; limit: number;
   const length = toothOf(saved, limit, noise) / (saved.isGuess ? HASTE : 1);
   saved.clean += 1;
   if (learned.rate < limit) {
-    learned.rate = Math.min(limit, learned.rate + (limit * CUT) / length);
+    const deep = Math.max(0, limit * (1 - 2 * CUT) - learned.rate);
+    learned.rate = Math.min(limit, learned.rate + (limit * CUT) / length + deep / (limit * BACK_S));
     return false;
   }
-  const perTooth = saved.isWindow ? doublings.window : doublings.usual;
+  const perTooth = saved.isWindow && noise === 0 ? doublings.window : doublings.usual;
   const doubling = Math.max(length / perTooth, (learned.rate * DOUBLE_MS) / 1000);
   const before = Math.floor(saved.beyond);
   saved.beyond += 1 / doubling;

@@ -1,4 +1,11 @@
-import { highestSince, type SavedCapacity, sinceAnchor, sinceRecovery, whileSending } from './capacity.ts';
+import {
+  highestSince,
+  type SavedCapacity,
+  sinceAnchor,
+  sinceLongAgo,
+  sinceRecovery,
+  whileSending,
+} from './capacity.ts';
 import { CUT, isEarly } from './climb.ts';
 import type { SavedRow } from './saved-meetings.ts';
 import type { LearnedRate, Meeting, UnderWay } from './saved-rate-limit.ts';
@@ -27,8 +34,11 @@ export interface Met {
   /** Successes a second since the last recovery, and since the anchor, the pause included. */
   allowed: number;
   anchored: number;
+  /** Of a whole cycle that was long enough to tell. */
+  inAll: number | undefined;
 }
 
+const RAISED = 1.012;
 const MOST_CUT = 0.35;
 const AGAIN = 20;
 const LASTING_MS = 60_000;
@@ -48,6 +58,7 @@ export function readMeeting(state: LimiterState, meeting: Meeting, now: number):
   const { learned, underWay } = state;
   const { limitSeen, limit, noise } = learned;
   const pauseMs = now - meeting.at;
+  const inAll = sinceLongAgo(underWay.capacity, now, underWay.row.memoryMs ?? 0);
   const isLong = !meeting.isBan && pauseMs > longPause(meeting) + leastWait(state) * (1 + 3 * meeting.tries);
   return {
     meeting,
@@ -61,6 +72,7 @@ export function readMeeting(state: LimiterState, meeting: Meeting, now: number):
     isLasting: isLong && pauseMs > LASTING_MS,
     allowed: sinceRecovery(underWay.capacity, now) / (1 - noise),
     anchored: sinceAnchor(underWay.capacity, now) / (1 - noise),
+    inAll: inAll === undefined ? undefined : inAll / (1 - noise),
   };
 }
 
@@ -81,9 +93,17 @@ export function newRate(state: LimiterState, met: Met): number {
   if (met.meeting.isBan && !met.isFirst) return afterBan(row, met);
   if (met.isFirst) return firstRate(state, met);
   if (row.settling > 0 && !met.isFar) return whileSettling(state, met);
+  if (met.isFar && !isRaised(state, met)) {
+    return settle(row, Math.max((met.inAll ?? 0) * (1 - CUT / 2), state.learned.limit * (1 - CUT / 4)));
+  }
   if (met.isLong) return afterWindow(state, met);
   if (met.isFar) return afterFar(state, met);
   return met.isEarly ? afterEarly(row, met) : atTheTop(state, met);
+}
+
+/** Over a long cycle no more went through than before: the limit is the same, and its window is long. */
+function isRaised({ learned: { limit }, underWay: { row } }: LimiterState, { inAll }: Met): boolean {
+  return inAll === undefined || inAll > RAISED * Math.max(limit, row.known ?? 0);
 }
 
 function settle(row: SavedRow, rate: number): number {
@@ -148,7 +168,9 @@ function atTheTop({ learned, underWay: { capacity, row } }: LimiterState, { meet
 }
 
 function afterEarly(row: SavedRow, { meeting: { rate }, isAgain, anchored, allowed }: Met): number {
-  if (rate > row.sound * 1.03) return betweenSoundAnd(rate, row.sound, anchored);
+  // Refused at once far above what went through for long: a window of long memory took the excess in.
+  if (rate > row.sound * 1.03)
+    return isAgain ? Math.max(row.sound, rate * (1 - MOST_CUT)) : betweenSoundAnd(rate, row.sound);
   if (isAgain && row.full < PATIENCE) return rate;
   row.early += 1;
   const floor = Math.min(row.early <= 3 ? anchored : allowed, rate) * (1 - (CUT / 2) * 2 ** Math.min(3, row.early));
@@ -156,8 +178,7 @@ function afterEarly(row: SavedRow, { meeting: { rate }, isAgain, anchored, allow
   return row.sound;
 }
 
-function betweenSoundAnd(refused: number, sound: number, anchored: number): number {
-  const middle = Math.max((sound + refused) / 2, anchored * (1 - CUT));
-  const rate = Math.min(refused * (1 - CUT), middle);
+function betweenSoundAnd(refused: number, sound: number): number {
+  const rate = Math.min(refused * (1 - CUT), (sound + refused) / 2);
   return rate < sound * 1.015 ? sound : rate;
 }

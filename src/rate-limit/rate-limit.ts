@@ -6,6 +6,8 @@ export interface RateLimitAnswer {
   sentAt: number;
   /** 0 where no answer came. */
   status: number;
+  /** Where it went, as it was asked for. */
+  endpoint?: string | undefined;
   /** Requests under way at that moment, this one included, of everybody who shares the rate limit. */
   inFlight?: number;
   retryAfterMs?: number | undefined;

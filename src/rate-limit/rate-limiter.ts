@@ -1,26 +1,14 @@
-import { readAdvertisedBudget } from './advertised-budget.ts';
-import { noteWindow, paceOf } from './advertised-window.ts';
-import { anchorAt, mark } from './capacity.ts';
-import { CUT, climb } from './climb.ts';
-import { blameConcurrency, noteClean } from './concurrency-limit.ts';
-import { type LimiterState, leastWait } from './new-rate.ts';
-import { countInTest, follow, freshWatch, type NoiseTest, repeatTest, watch } from './noise.ts';
-import { createPermits, type Permits } from './permits.ts';
+import { createEndpointLimits } from './endpoint-limits.ts';
+import { LearnedRateLimit, type LimiterClock } from './learned-rate-limit.ts';
 import type { Priority, RateLimitAnswer } from './rate-limit.ts';
-import { cutByExcess, decideRate, learnWait } from './recovery.ts';
-import {
-  beginMeeting,
-  beginUnderWay,
-  type LearnedRate,
-  type Meeting,
-  type SavedRateLimit,
-  type UnderWay,
-} from './saved-rate-limit.ts';
-import { believeNoise } from './suspicion.ts';
+import type { SavedRateLimit } from './saved-rate-limit.ts';
 
 export interface RateLimiter {
-  /** 0: one request may leave now, and is counted. Otherwise: ask again after so many ms. */
-  ask(priority: Priority): number;
+  /**
+   * 0: one request may leave now, and is counted. Otherwise: ask again after so many ms. `endpoint`: where it goes, by
+   * any name; requests to others need not wait for it.
+   */
+  ask(priority: Priority, endpoint?: string): number;
   /** Learns from an answer. `sentAt` is of the same clock as `now`. */
   answered(answer: RateLimitAnswer): void;
   /** Requests that may be under way at once; undefined: as many as the rate allows. */
@@ -30,221 +18,32 @@ export interface RateLimiter {
   save(): SavedRateLimit;
 }
 
-export interface LimiterClock {
-  now: () => number;
-  /** From 0 to 1. */
-  random: () => number;
-  /** How long others may still use a permit leased before a pause, ms. No pause is shorter: a canary is alone. */
-  leaseMs?: number;
-}
-
-const rates = { first: 10, most: 5_000 };
-/** Before any limit is met the rate doubles in so long: finding it costs a few requests, crawling below it all. */
-const DOUBLE_MS = 3_000;
-const wait = { doubled: 15_000, most: 300_000 };
-/** A quota told to last so long is never left to bulk alone. */
-const lasting = { ms: 60_000, bulkShare: 0.97 };
-const NOISE_TESTS = 2;
-/** Doublings of a climb beyond the limit: the limit has changed. */
-const PAST_DOUBT = 2;
+const FIRST_RATE = 10;
 
 /** Learns the rate of an unknown limit from 429s. Pure: no timers, no I/O. README.md says how to drive it. */
 export function createRateLimiter(clock: LimiterClock, saved?: SavedRateLimit): RateLimiter {
-  const rateLimit = new LearnedRateLimit(clock, saved ?? { rate: rates.first, limit: 0, noise: 0, limitSeen: false });
+  const { endpoints, ...learned } = saved ?? { rate: FIRST_RATE, limit: 0, noise: 0, limitSeen: false };
+  const company = new LearnedRateLimit(clock, learned);
+  const limits = createEndpointLimits((own) => createRateLimiter(clock, own), endpoints);
   return {
-    ask: (priority) => rateLimit.ask(priority),
-    answered: (answer) => rateLimit.answered(answer),
-    mostInFlight: () => rateLimit.mostInFlight(),
-    giveBack: (permits) => rateLimit.giveBack(permits),
-    save: () => rateLimit.save(),
+    ask: (priority, endpoint) => {
+      const own = limits.ask(priority, endpoint);
+      if (own > 0) return own;
+      const wait = company.ask(priority);
+      if (wait > 0) limits.giveBack(endpoint);
+      return wait;
+    },
+    answered: (answer) => {
+      const judged = limits.judge(answer);
+      if (judged === 'company') return company.answered(answer);
+      if (judged === 'found') company.forget();
+      company.isNotOurs(answer);
+    },
+    mostInFlight: () => company.mostInFlight(),
+    giveBack: (permits) => company.giveBack(permits),
+    save: () => {
+      const own = limits.save();
+      return own === undefined ? company.save() : { ...company.save(), endpoints: own };
+    },
   };
-}
-
-/** Invariant: a decision is taken only from answers to requests that were sent after the last one. */
-class LearnedRateLimit {
-  readonly #learned: LearnedRate;
-  readonly #underWay: UnderWay;
-  readonly #state: LimiterState;
-  readonly #permits: Permits;
-  readonly #clock: LimiterClock;
-
-  constructor(clock: LimiterClock, { underWay, ...learned }: SavedRateLimit) {
-    const now = clock.now();
-    this.#clock = clock;
-    this.#learned = learned;
-    this.#underWay =
-      underWay !== undefined && underWay.savedAt <= now + 1000 ? structuredClone(underWay) : beginUnderWay(now);
-    this.#state = { learned, underWay: this.#underWay };
-    this.#permits = createPermits(clock.now, this.#underWay.permits);
-  }
-
-  save(): SavedRateLimit {
-    return { ...this.#learned, underWay: structuredClone({ ...this.#underWay, savedAt: this.#clock.now() }) };
-  }
-
-  mostInFlight(): number | undefined {
-    return this.#underWay.concurrency.most ?? undefined;
-  }
-
-  giveBack(permits: number): void {
-    this.#permits.giveBack(permits, this.#rate());
-    if (this.#underWay.window !== null) this.#underWay.window.remaining += permits;
-  }
-
-  ask(priority: Priority): number {
-    const { window } = this.#underWay;
-    const pace = paceOf(window, this.#clock.now());
-    if (pace !== undefined && pace.spentForMs > 0) return pace.spentForMs;
-    const waitMs = this.#permits.ask(priority, pace?.rate ?? this.#rate());
-    if (waitMs === 0 && window !== null) window.remaining -= 1;
-    return waitMs;
-  }
-
-  #rate(): number {
-    const { test } = this.#underWay;
-    return test === null ? this.#learned.rate : test.rate;
-  }
-
-  answered(answer: RateLimitAnswer): void {
-    const now = this.#clock.now();
-    const isRecent = answer.sentAt >= this.#underWay.decidedAt;
-    if (answer.status === 0) {
-      // No answer says nothing about a limit; the next request is the canary.
-      if (isRecent) this.#permits.canaryAnswered(false);
-      return;
-    }
-    const limited = answer.status === 429 || (answer.status === 503 && answer.retryAfterMs !== undefined);
-    if (answer.status < 500 && !limited) this.#underWay.capacity.ok += 1;
-    this.#obeyHeaders(answer, now);
-    this.#underWay.answers += 1;
-    if (isRecent) this.#permits.canaryAnswered(!limited);
-    const { meeting } = this.#underWay;
-    if (meeting !== null) return this.#inMeeting(meeting, answer, limited, isRecent);
-    if (isRecent) this.#decide(answer, limited);
-  }
-
-  #decide(answer: RateLimitAnswer, limited: boolean): void {
-    const { test } = this.#underWay;
-    if (test !== null) return this.#inTest(test, answer, limited);
-    if (this.#learned.noise > 0) return this.#underNoise(answer, limited);
-    if (limited) return this.#meet(answer);
-    this.#climb(answer);
-  }
-
-  #climb(answer: RateLimitAnswer): void {
-    const learned = this.#learned;
-    noteClean(this.#underWay.concurrency, answer.inFlight ?? 0);
-    // A rate that nobody uses up says nothing: an idle tenant must not climb.
-    if (!this.#permits.isBusy()) return;
-    if (!learned.limitSeen) return this.#double();
-    const { capacity, climb: tooth } = this.#underWay;
-    if (!climb(tooth, learned)) return;
-    mark(capacity, this.#clock.now(), false);
-    if (Math.floor(tooth.beyond) === PAST_DOUBT) anchorAt(capacity, this.#clock.now());
-  }
-
-  #double(): void {
-    const { rate } = this.#learned;
-    this.#learned.rate = Math.min(rate + (Math.LN2 * 1000) / DOUBLE_MS, rates.most);
-    const isStep = Math.floor(2 * Math.log2(rate)) < Math.floor(2 * Math.log2(this.#learned.rate));
-    if (isStep) mark(this.#underWay.capacity, this.#clock.now(), false);
-  }
-
-  /** A limit is met: everybody waits, and the rate is decided when requests succeed again. */
-  #meet({ retryAfterMs, inFlight }: RateLimitAnswer): void {
-    const now = this.#clock.now();
-    const { limit, limitSeen, rate } = this.#learned;
-    const isConcurrency = blameConcurrency(this.#underWay.concurrency, inFlight ?? 0);
-    const isSpared = isConcurrency || paceOf(this.#underWay.window, now) !== undefined;
-    this.#underWay.meeting = beginMeeting({ at: now, rate, isBan: this.#underWay.climb.bans, isSpared }, retryAfterMs);
-    const leastMs = leastWait(this.#state);
-    this.#underWay.backoff = Math.max(this.#underWay.ownWaitMs, leastMs);
-    // Until it is decided: whoever comes first after the pause must not come at a rate that was refused.
-    if (!isSpared) this.#learned.rate = limitSeen ? Math.min(rate, limit) * (1 - CUT) : rate / 2;
-    const isNear = limitSeen && rate <= limit * 1.05;
-    if (retryAfterMs === undefined) return this.#pause(undefined, true);
-    this.#pause(Math.max(retryAfterMs, leastMs), !isNear);
-  }
-
-  /** Where the server says how long, it is believed once; otherwise one request tries first. */
-  #pause(toldMs: number | undefined, canary: boolean): void {
-    const now = this.#clock.now();
-    // Jitter, so that processes that were stopped together do not come back together.
-    const own = this.#underWay.backoff * (0.9 + 0.2 * this.#clock.random());
-    this.#permits.waitUntil(now + Math.max(toldMs ?? 0, canary ? own : 0, this.#clock.leaseMs ?? 0));
-    if (canary) this.#permits.sendCanary();
-    if (toldMs !== undefined && toldMs > lasting.ms) this.#underWay.permits.bulkShare = lasting.bulkShare;
-    this.#decided();
-  }
-
-  #decided(): void {
-    this.#underWay.decidedAt = this.#clock.now() + (this.#clock.leaseMs ?? 0);
-  }
-
-  #inMeeting(meeting: Meeting, answer: RateLimitAnswer, limited: boolean, isRecent: boolean): void {
-    const now = this.#clock.now();
-    if (!limited) {
-      if (isRecent && now >= this.#underWay.permits.pausedUntil) this.#recover(meeting, now);
-      return;
-    }
-    meeting.refused += 1;
-    const told = answer.retryAfterMs ?? 0;
-    const freeAt = now + told;
-    // Who comes again is kept away for longer: a limit would be free when it said.
-    if (meeting.toldMs !== undefined && meeting.toldMs >= 900 && told > 1.4 * meeting.toldMs + 300)
-      meeting.isBan = true;
-    if (!isRecent) return this.#permits.waitUntil(freeAt);
-    meeting.tries += 1;
-    const { backoff } = this.#underWay;
-    this.#underWay.backoff = Math.min(backoff * (backoff < wait.doubled ? 2 : 1.5), wait.most);
-    this.#pause(answer.retryAfterMs, true);
-  }
-
-  #recover(meeting: Meeting, now: number): void {
-    const own = this.#underWay;
-    learnWait(own, meeting);
-    own.meeting = null;
-    Object.assign(own.watch, freshWatch);
-    // What held the rate down was not the rate.
-    if (meeting.isSpared) this.#learned.limitSeen = false;
-    else decideRate(this.#state, meeting, now);
-  }
-
-  #inTest(test: NoiseTest, answer: RateLimitAnswer, limited: boolean): void {
-    const verdict = countInTest(test, limited);
-    if (verdict === undefined) return;
-    if (verdict === 'fading' || (verdict === 'noise' && test.stage < NOISE_TESTS)) {
-      this.#underWay.test = repeatTest(test);
-      return this.#decided();
-    }
-    this.#underWay.test = null;
-    this.#underWay.tested = { answers: this.#underWay.answers, rate: this.#learned.rate };
-    if (verdict === 'noise') return believeNoise(this.#state, test);
-    this.#learned.noise = 0;
-    this.#learned.limit = this.#learned.rate = test.rate;
-    this.#underWay.suspicion.peak = test.rate;
-    if (limited) this.#meet(answer);
-  }
-
-  #underNoise(answer: RateLimitAnswer, limited: boolean): void {
-    const { rate, limit, noise } = this.#learned;
-    const { watch: own, mostNoise } = this.#underWay;
-    const found = watch(own, noise, limited);
-    // Near the limit some of the 429s are its own.
-    if (rate < limit * (1 - CUT / 3)) this.#learned.noise = Math.min(follow(noise, limited), mostNoise);
-    if (found === 'run') return this.#meet(answer);
-    if (found === 'excess') {
-      cutByExcess(this.#state);
-      Object.assign(own, freshWatch);
-      return this.#decided();
-    }
-    if (!limited) this.#climb(answer);
-  }
-
-  #obeyHeaders({ headers }: RateLimitAnswer, now: number): void {
-    const budget = readAdvertisedBudget(headers ?? {}, now);
-    if (budget === undefined) return;
-    this.#underWay.window = noteWindow(this.#underWay.window, budget, now);
-    if (budget.remaining === 0) this.#permits.waitUntil(now + Math.min(budget.resetMs, 60_000));
-  }
 }

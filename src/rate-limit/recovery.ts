@@ -6,6 +6,12 @@ import { suspect } from './suspicion.ts';
 
 const LEAST_RATE = 0.01;
 const MEMORY = 0.3;
+/** A cycle so far below the best says that the limit fell. */
+const FALLEN = 0.9;
+const FADE = 0.003;
+/** Early meetings in a row that may be echoes. */
+const ECHOES = 4;
+const MOST_MEMORY_MS = 75_000;
 /** The first wait where the server does not say how long: short, unless its pauses were long twice in a row. */
 const firstWait = { least: 100, most: 1_000, mostIfLong: 60_000, longTries: 4 };
 
@@ -18,10 +24,11 @@ export function decideRate(state: LimiterState, meeting: Meeting, now: number): 
   noteLong(underWay, met);
   const limitBefore = learned.limit;
   learned.rate = Math.max(newRate(state, met), LEAST_RATE);
-  learned.limit = learned.rate * (1 + CUT);
+  learned.limit = limitAfter(state, met, limitBefore);
   learned.limitSeen = true;
+  noteKnown(underWay, met);
   noteRow(underWay, met);
-  const hasFallen = !underWay.climb.isWindow && learned.rate < 0.9 * limitBefore;
+  const hasFallen = !underWay.climb.isWindow && learned.limit < 0.9 * limitBefore;
   underWay.climb.isGuess = met.isFirst || hasFallen;
   suspect(state, met, limitBefore);
   Object.assign(underWay.climb, { clean: 0, beyond: 0 });
@@ -53,6 +60,20 @@ function noteLong({ climb, row }: UnderWay, { isLong, isEarly }: Met): void {
   if (isLong) row.long += 1;
   else if (!isEarly) row.long = 0;
   climb.isWindow = row.long > 1;
+}
+
+/** Met early, the rate falls below what is known to be fine for long, and soon comes back: a window echoes. */
+function limitAfter({ learned, underWay: { row } }: LimiterState, met: Met, limitBefore: number): number {
+  const limit = learned.rate * (1 + CUT);
+  const isPassing = met.isEarly && !met.isLong && !met.isFar && row.early <= ECHOES;
+  return isPassing ? Math.max(limit, Math.min(row.known ?? 0, limitBefore) * (1 - CUT / 4)) : limit;
+}
+
+function noteKnown({ row }: UnderWay, { inAll, isFirst, isLong, pauseMs }: Met): void {
+  row.memoryMs = Math.min(Math.max((row.memoryMs ?? 0) * (1 - FADE), isLong ? 1.2 * pauseMs : 0), MOST_MEMORY_MS);
+  if (isFirst || inAll === undefined) return;
+  const known = row.known ?? 0;
+  row.known = inAll < FALLEN * known ? inAll : Math.max(inAll, known * (1 - FADE));
 }
 
 /** Where the next averages begin. */

@@ -10,6 +10,10 @@ export interface SavedRow {
   settling: number;
   /** The highest rate that was fine for long. */
   sound: number;
+  /** The average of the best long cycle, lately. */
+  known?: number;
+  /** The limit remembers for so long at least: the longest pause, lately. */
+  memoryMs?: number;
 }
 
 export const freshRow: Readonly<SavedRow> = { early: 0, full: 0, long: 0, settling: 0, sound: 0 };

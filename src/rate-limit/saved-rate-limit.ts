@@ -21,6 +21,21 @@ export interface LearnedRate {
 export interface SavedRateLimit extends LearnedRate {
   /** The state of the moment. Absent, or saved by a clock that went back since: begun anew with what was learned. */
   underWay?: UnderWay;
+  endpoints?: SavedEndpoints;
+}
+
+export interface SavedEndpoints {
+  /** Answers lately, of all endpoints. */
+  answers: number;
+  each: Record<string, SavedEndpoint>;
+}
+
+export interface SavedEndpoint {
+  /** Answers lately. */
+  answers: number;
+  /** Logarithm of the likelihood of a limit of its own over that of one for all. */
+  evidence: number;
+  own?: SavedRateLimit;
 }
 
 /** From the first refusal of a limit until a request succeeds again. */

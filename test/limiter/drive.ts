@@ -17,11 +17,18 @@ export interface Driven {
   live: { at: number; waitMs: number }[];
 }
 
+const ENDPOINTS = ['most', 'slow'] as const;
+/** Of the calls, those to the endpoint that may have a limit of its own. */
+const SLOW_SHARE = 0.1;
+
+type Endpoint = 'most' | 'slow';
+
 interface Flight {
   step: 'arrives' | 'is done' | 'is answered';
   at: number;
   sentAt: number;
   inFlight: number;
+  endpoint: Endpoint;
   verdict?: Verdict;
 }
 
@@ -44,11 +51,14 @@ class Drive {
   readonly #endpoint: Limit | undefined;
   readonly #limiter;
   readonly #flights: Flight[] = [];
-  readonly #liveSince: number[] = [];
+  readonly #liveSince: Record<Endpoint, number[]> = { most: [], slow: [] };
   #underWay = 0;
   #inFlight = 0;
   #liveAt = 0;
-  readonly #askAt: Record<Priority, number> = { live: 0, bulk: 0 };
+  readonly #askAt = { live: { most: 0, slow: 0 }, bulk: { most: 0, slow: 0 } };
+  /** Bulk calls that wait for the slow endpoint while others go on. */
+  #slowBulk = 0;
+  #next: Endpoint = 'most';
   readonly #seen: Driven;
 
   constructor(server: BankServer, told: Told, random: Random) {
@@ -67,15 +77,30 @@ class Drive {
     while (this.#now < this.#seen.endMs) {
       while ((this.#flights[0]?.at ?? Number.POSITIVE_INFINITY) <= this.#now) this.#land(this.#flights.shift()!);
       while (this.#liveAt <= this.#now) {
-        this.#liveSince.push(this.#liveAt);
+        const endpoint = this.#draw();
+        this.#liveSince[endpoint].push(this.#liveAt);
         this.#liveAt += this.#untilLive();
-        this.#askAt.live = this.#now;
+        this.#askAt.live[endpoint] = this.#now;
       }
       this.#sendAll();
-      const asks = this.#liveSince.length > 0 ? Math.min(this.#askAt.live, this.#askAt.bulk) : this.#askAt.bulk;
-      this.#now = Math.min(this.#flights[0]?.at ?? Number.POSITIVE_INFINITY, this.#liveAt, asks);
+      this.#now = Math.min(this.#flights[0]?.at ?? Number.POSITIVE_INFINITY, this.#liveAt, this.#asksAt());
     }
     return this.#seen;
+  }
+
+  /** When somebody who waits asks again. */
+  #asksAt(): number {
+    const { live, bulk } = this.#askAt;
+    const lives = ENDPOINTS.filter((endpoint) => this.#liveSince[endpoint].length > 0);
+    return Math.min(
+      bulk.most,
+      this.#slowBulk > 0 ? bulk.slow : Number.POSITIVE_INFINITY,
+      ...lives.map((endpoint) => live[endpoint]),
+    );
+  }
+
+  #draw(): Endpoint {
+    return this.#random() < SLOW_SHARE ? 'slow' : 'most';
   }
 
   #untilLive(): number {
@@ -83,25 +108,39 @@ class Drive {
   }
 
   #sendAll(): void {
-    while (this.#liveSince.length > 0 && this.#send('live')) {
-      const since = this.#liveSince.shift() ?? 0;
-      this.#seen.live.push({ at: since, waitMs: this.#now - since });
+    for (const endpoint of ENDPOINTS) {
+      const since = this.#liveSince[endpoint];
+      while (since.length > 0 && this.#send('live', endpoint)) {
+        const at = since.shift() ?? 0;
+        this.#seen.live.push({ at, waitMs: this.#now - at });
+      }
     }
-    while (this.#send('bulk'));
+    while (this.#sendBulk());
+  }
+
+  #sendBulk(): boolean {
+    if (this.#slowBulk > 0 && this.#send('bulk', 'slow')) {
+      this.#slowBulk -= 1;
+      return true;
+    }
+    for (; this.#next === 'slow'; this.#next = this.#draw()) this.#slowBulk = Math.min(this.#slowBulk + 1, WORKERS);
+    if (!this.#send('bulk', 'most')) return false;
+    this.#next = this.#draw();
+    return true;
   }
 
   /** Full in flight: the next answer lets them ask again. */
-  #send(priority: Priority): boolean {
-    if (this.#askAt[priority] > this.#now) return false;
+  #send(priority: Priority, endpoint: Endpoint): boolean {
+    if (this.#askAt[priority][endpoint] > this.#now) return false;
     const most = Math.min(
       WORKERS * (this.#server.serviceMs === undefined ? 1 : 4),
       this.#limiter.mostInFlight() ?? 1e9,
     );
-    const wait = this.#inFlight >= most ? Number.POSITIVE_INFINITY : this.#limiter.ask(priority);
-    this.#askAt[priority] = this.#now + (wait === 0 ? 0 : Math.max(1, wait));
+    const wait = this.#inFlight >= most ? Number.POSITIVE_INFINITY : this.#limiter.ask(priority, endpoint);
+    this.#askAt[priority][endpoint] = this.#now + (wait === 0 ? 0 : Math.max(1, wait));
     if (wait > 0) return false;
     this.#inFlight += 1;
-    this.#fly({ step: 'arrives', at: this.#now + this.#way(), sentAt: this.#now, inFlight: this.#inFlight });
+    this.#fly({ step: 'arrives', at: this.#now + this.#way(), sentAt: this.#now, inFlight: this.#inFlight, endpoint });
     return true;
   }
 
@@ -120,10 +159,11 @@ class Drive {
     if (flight.step === 'is done') return this.#leave(flight);
     this.#inFlight -= 1;
     const { ok = true } = flight.verdict ?? {};
-    for (const priority of ['live', 'bulk'] as const)
-      this.#askAt[priority] = Math.min(this.#askAt[priority], Math.max(this.#now, 0));
+    for (const asks of Object.values(this.#askAt))
+      for (const endpoint of ENDPOINTS) asks[endpoint] = Math.min(asks[endpoint], this.#now);
     this.#limiter.answered({
       sentAt: flight.sentAt,
+      endpoint: flight.endpoint,
       inFlight: flight.inFlight,
       status: ok ? 200 : 429,
       retryAfterMs: ok ? undefined : this.#retryAfter(flight.verdict),
@@ -132,7 +172,7 @@ class Drive {
   }
 
   #arrive(flight: Flight): void {
-    const verdict = this.#judge();
+    const verdict = this.#judge(flight.endpoint);
     this.#seen[verdict.ok ? 'admitted' : 'refused'].push(this.#now);
     if (!verdict.ok) return this.#fly({ ...flight, verdict, step: 'is answered', at: this.#now + this.#way() });
     this.#underWay += 1;
@@ -144,9 +184,9 @@ class Drive {
     this.#fly({ ...flight, step: 'is answered', at: this.#now + this.#way() });
   }
 
-  #judge(): Verdict {
+  #judge(endpoint: Endpoint): Verdict {
     if (this.#random() < (this.#server.noise ?? 0)) return { ok: false, retryAfterMs: 1_000 };
-    if (this.#endpoint === undefined || this.#random() >= 0.1) return this.#limit(this.#now, this.#underWay);
+    if (this.#endpoint === undefined || endpoint === 'most') return this.#limit(this.#now, this.#underWay);
     const own = this.#endpoint(this.#now, this.#underWay);
     return own.ok ? this.#limit(this.#now, this.#underWay) : own;
   }
