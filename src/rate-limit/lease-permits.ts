@@ -2,6 +2,10 @@ import { freshCeiling, measureCompany, type SavedCeiling, underCeiling } from '.
 import type { Priority, RateLimitAnswer } from './rate-limit.ts';
 import { createRateLimiter, type RateLimiter } from './rate-limiter.ts';
 import type { SavedRateLimit } from './saved-rate-limit.ts';
+import { isFadingFrom, leaseOf, SHARE_MS, type Sharers, shareOf, sharersNow } from './sharers.ts';
+
+/** Raised when what is saved changes its shape: what another version learned is learned again. */
+const RATE_LIMIT_VERSION = 2;
 
 /** What one process wants of the shared rate limit, and what it has to report. */
 export interface Asked {
@@ -36,31 +40,30 @@ export interface Granted {
   othersInFlight: number;
   /** The learned rate, of all processes together. */
   perSecond: number;
+  /** One request tries alone: its answer is awaited. */
+  isHeld: boolean;
+  /** How far ahead permits were leased, ms. */
+  leaseMs: number;
+  /** Processes that share the rate limit. */
+  sharers: number;
+  /** Something of this was written to the store. */
+  isWritten: boolean;
 }
-
-/** When each process last asked, and what it had under way then. */
-type Sharers = Record<string, { at: number; inFlight: number }>;
 
 /** A rate limit and the processes that share it. */
 export interface SharedRateLimitState extends SavedRateLimit {
   sharers?: Sharers;
   ceiling?: SavedCeiling;
+  /** When a live request last went before permits that others had leased. */
+  borrowedAt?: number;
   /** Of the shape of all this. */
   version: number;
 }
 
-/** Raised when what is saved changes its shape: what another version learned is learned again. */
-const RATE_LIMIT_VERSION = 2;
-
-/** A process leases the permits of so many ms, or one: a saturated tenant costs less than two writes a second. */
-export const SHARE_MS = 600;
-/** A process that did not ask for so long no longer shares. */
-const SHARER_MS = 2_000;
-
 /**
  * One exchange with the shared rate limit, pure: reports the answers, gives back what is not used, and leases the
- * permits that fall into the next 600 ms, live before bulk. Permits never lie further ahead, so a cut, a pause or a
- * live request of another process waits no longer than that.
+ * permits of the next 600 ms, live before bulk. Permits never lie further ahead, so that a cut or a pause is obeyed by
+ * then; a process that is alone obeys its own at once, and leases more.
  */
 export function leasePermits(
   asked: Asked & { random: () => number },
@@ -69,30 +72,66 @@ export function leasePermits(
 ): { rateLimit?: SharedRateLimitState; result: Granted } {
   const clock = { at: now };
   const known = shared.version === RATE_LIMIT_VERSION ? (shared as SharedRateLimitState) : undefined;
+  const sharers = sharersNow(known?.sharers ?? {}, asked, now);
+  const others = Object.entries(sharers).flatMap(([id, one]) => (id === asked.sharer ? [] : [one]));
   const own = createRateLimiter({ now: () => clock.at, random: asked.random, leaseMs: SHARE_MS }, learnedOf(known));
   const offset = now - asked.localNow;
   for (const answer of asked.answers) own.answered({ ...answer, sentAt: answer.sentAt + offset });
   const { limiter, saved } = withCeiling(own, known?.ceiling, asked.share, clock);
-  const validFrom = validFromOf(limiter, now, offset);
+  const learned = limiter.save();
+  const validFrom = validFromOf(learned, now, offset);
   const valid = asked.own.filter((permit) => permit >= validFrom).length;
   const back = asked.unused + asked.own.length - valid;
   if (back > 0) limiter.giveBack(back);
-  const { permits, askInMs } = grant(limiter, clock, asked, valid);
-  const sharers = sharersNow(known?.sharers ?? {}, asked, now);
+  const leaseMs = leaseOf(learned, others.length === 0);
+  const { permits, askInMs } = grant(limiter, clock, { ...asked, leaseMs }, valid);
+  // What is saved by a clock that is far ahead is taken for one that was set back.
+  clock.at = now;
+  const borrowed = borrow(permits, asked.live - valid, { learned, borrowedAt: known?.borrowedAt, now });
   const most = limiter.mostInFlight();
-  // A process keeps its share of the requests under way by being seen.
-  const isDue = most !== undefined && now - (known?.sharers?.[asked.sharer]?.at ?? 0) > SHARER_MS / 4;
+  const isDue = most !== undefined && isFadingFrom(known?.sharers, asked.sharer, now);
+  const isWritten = permits.length + asked.answers.length + back > 0 || isDue;
   const result = {
     permits: permits.map((permit) => permit - offset),
     validFrom,
     askInMs,
-    perSecond: limiter.save().rate,
+    perSecond: learned.rate,
     mostInFlight: most === undefined ? undefined : shareOf(most, Object.keys(sharers), asked.sharer, now),
-    othersInFlight: Object.entries(sharers).reduce((n, [id, one]) => (id === asked.sharer ? n : n + one.inFlight), 0),
+    othersInFlight: others.reduce((sum, { inFlight }) => sum + inFlight, 0),
+    isHeld: isHeld(limiter.save(), now),
+    leaseMs,
+    sharers: others.length + 1,
+    isWritten,
   };
-  const changed = permits.length + asked.answers.length + back > 0 || isDue;
-  if (!changed) return { result };
-  return { rateLimit: { ...limiter.save(), ...saved, sharers, version: RATE_LIMIT_VERSION }, result };
+  if (!isWritten) return { result };
+  return { rateLimit: { ...limiter.save(), ...saved, ...borrowed, sharers, version: RATE_LIMIT_VERSION }, result };
+}
+
+/**
+ * A live request does not wait behind bulk permits that others have leased: its own is moved forward, now and then.
+ * Changes `permits` in place.
+ */
+function borrow(
+  permits: number[],
+  live: number,
+  { learned, borrowedAt, now }: { learned: SavedRateLimit; borrowedAt: number | undefined; now: number },
+): Pick<SharedRateLimitState, 'borrowedAt'> {
+  const [first] = permits;
+  const known = borrowedAt === undefined ? {} : { borrowedAt };
+  if (live <= 0 || first === undefined || first - now <= 1000 / learned.rate || isHeld(learned, now)) return known;
+  if (now - (borrowedAt ?? 0) < borrowEveryMs(learned.rate)) return known;
+  permits[0] = now;
+  return { borrowedAt: now };
+}
+
+/** While one request tries alone nobody goes before anybody. */
+function isHeld({ underWay }: SavedRateLimit, now: number): boolean {
+  return underWay !== undefined && (underWay.permits.pausedUntil > now || underWay.permits.canary !== 'none');
+}
+
+/** One request in five may go before its time: a limit takes more for a burst. */
+export function borrowEveryMs(perSecond: number): number {
+  return 1_000 / perSecond;
 }
 
 /** The limiter under the tenant's ceiling, and what is to be saved of it. */
@@ -113,23 +152,23 @@ function withCeiling(
 
 function learnedOf(state: SharedRateLimitState | undefined): SavedRateLimit | undefined {
   if (state === undefined) return undefined;
-  const { sharers: _sharers, ceiling: _ceiling, version: _version, ...saved } = state;
+  const { sharers: _sharers, ceiling: _ceiling, borrowedAt: _borrowedAt, version: _version, ...saved } = state;
   return saved;
 }
 
 /**
  * The end of a pause that is on, the process's clock; one ms earlier, so that rounding never voids the canary's permit.
  */
-function validFromOf(limiter: RateLimiter, now: number, offset: number): number {
-  const pausedUntil = limiter.save().underWay?.permits.pausedUntil ?? 0;
+function validFromOf({ underWay }: SavedRateLimit, now: number, offset: number): number {
+  const pausedUntil = underWay?.permits.pausedUntil ?? 0;
   return pausedUntil > now ? pausedUntil - offset - 1 : 0;
 }
 
-/** Permits for those that wait and have none, as far as a share reaches. */
+/** Permits for those that wait and have none, as far as a share reaches; for live requests as far again. */
 function grant(
   limiter: RateLimiter,
   clock: { at: number },
-  { live, bulk }: Asked,
+  { live, bulk, leaseMs }: Pick<Asked, 'live' | 'bulk'> & { leaseMs: number },
   valid: number,
 ): Pick<Granted, 'permits' | 'askInMs'> {
   const now = clock.at;
@@ -137,28 +176,14 @@ function grant(
   const missing = Math.max(0, live + bulk - valid);
   const priorities: Priority[] = Array.from({ length: missing }, (_, n) => (n < live ? 'live' : 'bulk'));
   for (const priority of priorities) {
+    const until = now + (priority === 'live' ? 2 * leaseMs : leaseMs);
     let wait = limiter.ask(priority);
-    while (wait > 0 && clock.at + wait <= now + SHARE_MS) {
+    while (wait > 0 && clock.at + wait <= until) {
       clock.at += wait;
       wait = limiter.ask(priority);
     }
-    if (wait > 0) return { permits, askInMs: Math.min(Math.max(clock.at + wait - now - SHARE_MS, 0), 60_000) };
+    if (wait > 0) return { permits, askInMs: Math.min(Math.max(clock.at + wait - now - leaseMs, 0), 60_000) };
     permits.push(clock.at);
   }
   return { permits, askInMs: undefined };
-}
-
-function sharersNow(known: Sharers, { sharer, inFlight }: Asked, now: number): Sharers {
-  const others = Object.entries(known).filter(([id, one]) => id !== sharer && one.at > now - SHARER_MS);
-  return { ...Object.fromEntries(others), [sharer]: { at: now, inFlight } };
-}
-
-/**
- * Divided evenly, so that no process needs to ask before each request. Where there are fewer than processes, they take
- * turns.
- */
-function shareOf(most: number, ids: readonly string[], own: string, now: number): number {
-  const turn = Math.floor(now / SHARER_MS);
-  const place = (ids.toSorted().indexOf(own) + turn) % ids.length;
-  return Math.floor(most / ids.length) + (place < most % ids.length ? 1 : 0);
 }

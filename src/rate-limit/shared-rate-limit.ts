@@ -1,7 +1,8 @@
 import { randomUUID } from 'node:crypto';
-import { type Asked, type Granted, leasePermits, SHARE_MS, type SharedRateLimitState } from './lease-permits.ts';
+import { type Asked, borrowEveryMs, type Granted, leasePermits, type SharedRateLimitState } from './lease-permits.ts';
 import type { Priority, RateLimitAnswer, RateLimitKeeper } from './rate-limit.ts';
 import { createSentRequests, onOwnClock } from './sent-requests.ts';
+import { SHARE_MS } from './sharers.ts';
 import { createWaiters } from './waiters.ts';
 
 /**
@@ -26,15 +27,17 @@ export interface SharedRateLimitOptions {
   share?: number | undefined;
 }
 
-/** An answer that no decision waits for is reported at most so much later. */
-const TELL_MS = 1_000;
 const LEAST_MS = 20;
+/** Whoever found no permit asks again about so soon, and in no order. */
+const POLL_MS = 80;
+/** Writes of the store: one in so many ms in the long run, and so many more at once. */
+const WRITES = { everyMs: 500, atOnce: 3 };
 const OUTAGE_MS = 1_000;
 
 /**
- * A rate limit that processes share: permits are leased in shares of one request or 600 ms, answers are reported with
- * the next lease, a 429 at once. A process with nothing to send and nothing to report does not ask. While the store is
- * unreachable everybody waits.
+ * A rate limit that processes share: permits are leased ahead (sharers.ts), answers are reported with the next lease, a
+ * 429 at once, by two writes of the store a second at most. A process with nothing to send and nothing to report does
+ * not ask. While the store is unreachable everybody waits.
  */
 export function createSharedRateLimit(
   changeRateLimit: ChangeRateLimit,
@@ -63,6 +66,12 @@ class LeasedRateLimit implements SharedRateLimit {
   #othersInFlight = 0;
   #syncing: Promise<void> | undefined;
   #syncedAt = Number.NEGATIVE_INFINITY;
+  /** When the writes so far would have ended at an even rate. */
+  #wroteAt = 0;
+  #leaseMs = SHARE_MS;
+  #sharers = 1;
+  #isHeld = false;
+  #borrowedAt = Number.NEGATIVE_INFINITY;
   /** Nothing is available before. */
   #askAt = 0;
   /** Answers must be reported by then. */
@@ -90,7 +99,8 @@ class LeasedRateLimit implements SharedRateLimit {
     this.#answers.push({ ...answer, sentAt, inFlight: this.#sent.inFlightAt(sentAt) ?? this.#inFlight });
     this.#inFlight = Math.max(0, this.#inFlight - 1);
     const now = performance.now();
-    this.#tellAt = Math.min(this.#tellAt, answer.status === 429 || answer.status === 503 ? now : now + TELL_MS);
+    const isAwaited = this.#isHeld || answer.status === 429 || answer.status === 503;
+    this.#tellAt = Math.min(this.#tellAt, isAwaited ? now : now + this.#leaseMs);
     this.#next();
   }
 
@@ -112,6 +122,10 @@ class LeasedRateLimit implements SharedRateLimit {
     clearTimeout(this.#timer);
     const now = performance.now();
     while ((this.#permits[0] ?? Number.POSITIVE_INFINITY) <= now && this.#useNext()) this.#permits.shift();
+    if (this.#borrowAt() <= now && this.#useNext()) {
+      this.#permits.pop();
+      this.#borrowedAt = now;
+    }
     if (this.#closed) return;
     const syncAt = this.#syncAt();
     if (syncAt <= now && this.#syncing === undefined) {
@@ -123,8 +137,20 @@ class LeasedRateLimit implements SharedRateLimit {
     }
     const mayGo = this.#waiters.all() > 0 && this.#inFlight < this.#mostInFlight;
     const permitAt = mayGo ? (this.#permits[0] ?? Number.POSITIVE_INFINITY) : Number.POSITIVE_INFINITY;
-    const at = Math.min(permitAt, this.#syncing === undefined ? syncAt : Number.POSITIVE_INFINITY);
+    const at = Math.min(
+      permitAt,
+      mayGo ? this.#borrowAt() : Number.POSITIVE_INFINITY,
+      this.#syncing === undefined ? syncAt : Number.POSITIVE_INFINITY,
+    );
     if (Number.isFinite(at)) this.#timer = setTimeout(() => this.#next(), Math.max(0, Math.ceil(at - now)));
+  }
+
+  /** When a live request may take the last of the permits that are leased, because the next one is far ahead. */
+  #borrowAt(): number {
+    const [first] = this.#permits;
+    if (first === undefined || this.#waiters.count('live') === 0) return Number.POSITIVE_INFINITY;
+    const at = Math.max(this.#pausedUntil, this.#borrowedAt + this.#sharers * borrowEveryMs(this.#perSecond));
+    return first - Math.max(at, performance.now()) > 1000 / this.#perSecond ? at : Number.POSITIVE_INFINITY;
   }
 
   #useNext(): boolean {
@@ -139,8 +165,9 @@ class LeasedRateLimit implements SharedRateLimit {
   /** When to ask: for more permits, to report answers, or to learn whether leased permits are still valid. */
   #syncAt(): number {
     const wanted = this.#waiters.all() > this.#permits.length ? this.#askAt : Number.POSITIVE_INFINITY;
-    const checkAt = this.#permits.length > 0 ? this.#syncedAt + SHARE_MS : Number.POSITIVE_INFINITY;
-    return Math.max(Math.min(wanted, checkAt, this.#tellAt), this.#syncedAt + LEAST_MS);
+    const checkAt = this.#permits.length > 0 ? this.#syncedAt + this.#leaseMs : Number.POSITIVE_INFINITY;
+    const budgetAt = this.#wroteAt - WRITES.atOnce * WRITES.everyMs;
+    return Math.max(Math.min(wanted, checkAt, this.#tellAt), this.#syncedAt + LEAST_MS, budgetAt);
   }
 
   async #sync(): Promise<void> {
@@ -150,7 +177,7 @@ class LeasedRateLimit implements SharedRateLimit {
     const live = this.#waiters.count('live');
     const asked: Omit<Asked, 'localNow'> = {
       live,
-      bulk: Math.max(this.#waiters.count('bulk'), this.#expected() - live),
+      bulk: this.#waiters.count('bulk') + Math.max(0, this.#expected() - live),
       own: [...this.#permits],
       unused,
       answers,
@@ -179,29 +206,35 @@ class LeasedRateLimit implements SharedRateLimit {
   /** Requests expected within the next share: whoever sends one at a time has none waiting when permits are leased. */
   #expected(): number {
     const elapsed = performance.now() - this.#syncedAt;
-    return elapsed > 2 * SHARE_MS ? 0 : Math.ceil((this.#used * SHARE_MS) / Math.max(elapsed, LEAST_MS));
+    return elapsed > 2 * this.#leaseMs ? 0 : Math.ceil((this.#used * this.#leaseMs) / Math.max(elapsed, LEAST_MS));
   }
 
   /** Permits that nobody waits for, or that passed unused while too many calls were under way: others may have them. */
   #dropUnused(): number {
     const isIdle = this.#waiters.all() === 0 && this.#used === 0;
-    const latest = isIdle ? Number.POSITIVE_INFINITY : performance.now() - SHARE_MS;
+    const latest = isIdle ? Number.POSITIVE_INFINITY : performance.now() - this.#leaseMs;
     const kept = this.#permits.filter((permit) => permit > latest);
     const dropped = this.#permits.length - kept.length;
     this.#permits = kept;
     return dropped;
   }
 
-  #take({ permits, validFrom, askInMs, mostInFlight, othersInFlight, perSecond }: Granted): void {
+  #take(granted: Granted): void {
+    const { permits, validFrom, askInMs, mostInFlight, leaseMs } = granted;
+    if (granted.isWritten) this.#wroteAt = Math.max(this.#wroteAt, performance.now()) + WRITES.everyMs;
     this.#pausedUntil = validFrom;
-    this.#perSecond = perSecond;
+    this.#perSecond = granted.perSecond;
     this.#mostInFlight = mostInFlight ?? Number.POSITIVE_INFINITY;
-    this.#othersInFlight = othersInFlight;
+    this.#othersInFlight = granted.othersInFlight;
+    this.#leaseMs = leaseMs;
+    this.#isHeld = granted.isHeld;
+    this.#sharers = granted.sharers;
     this.#permits = this.#permits.filter((permit) => permit >= validFrom);
     this.#permits.push(...permits);
     this.#permits.sort((a, b) => a - b);
     // Asking a little before a share ends, and never in step with the others, leaves no gap.
-    const share = SHARE_MS * (0.85 + 0.15 * this.#options.random());
-    this.#askAt = askInMs === undefined ? 0 : performance.now() + Math.max(askInMs, share);
+    const random = this.#options.random();
+    const waitMs = permits.length > 0 ? leaseMs * (0.85 + 0.15 * random) : (askInMs ?? 0) + POLL_MS * random;
+    this.#askAt = askInMs === undefined ? 0 : performance.now() + Math.max(askInMs, waitMs);
   }
 }

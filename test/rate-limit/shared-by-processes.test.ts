@@ -1,28 +1,60 @@
 import { afterEach, beforeEach, describe, expect, test, vi } from 'vitest';
-import { tokenBucket } from './limited-server.ts';
-import { runFleet } from './virtual-fleet.ts';
+import { type Limit, tokenBucket } from './limited-server.ts';
+import { jain, percentile, runFleet } from './virtual-fleet.ts';
 
 beforeEach(() => void vi.useFakeTimers({ toFake: ['setTimeout', 'clearTimeout', 'Date', 'performance'] }));
 afterEach(() => void vi.useRealTimers());
 
 describe('a tenant with a ceiling', () => {
-  const half = { processes: 2, share: 0.5, seconds: 360, from: 240 };
-
   test('uses at most its share of what the company allows', async () => {
-    const { perSecond, limited } = await runFleet({ ...half, limit: tokenBucket(20, 20) });
+    const limit = tokenBucket(20, 20);
+    const { perSecond, limited } = await runFleet({ processes: 2, share: 0.5, seconds: 360, from: 240, limit });
     expect(perSecond).toBeLessThanOrEqual(10.2);
     expect(perSecond).toBeGreaterThan(9);
     expect(limited).toBe(0);
   });
 });
-describe('a tenant with a saturated backlog', () => {
+
+describe('five minutes of a saturated backlog with live calls, on a limit of 20 a second', () => {
   const run = { seconds: 360, from: 60, liveEveryMs: 1_000 };
 
-  test('costs at most two writes of the store a second, whether one process works for it or three', async () => {
-    for (const processes of [1, 3]) {
-      const { writes, perSecond } = await runFleet({ ...run, limit: tokenBucket(20, 20), processes });
-      expect(perSecond).toBeGreaterThan(19);
-      expect(Math.max(...writes) / 300).toBeLessThanOrEqual(2);
-    }
+  test('one process: nearly all of the limit, and live calls wait less than three of its intervals', async () => {
+    const seen = await runFleet({ ...run, processes: 1, limit: tokenBucket(20, 20) });
+    expect(seen.perSecond).toBeGreaterThan(19);
+    expect(seen.share429).toBeLessThan(0.003);
+    expect(percentile(seen.liveWaits, 0.99)).toBeLessThanOrEqual(150);
+    expect(seen.writes[0]! / 300).toBeLessThanOrEqual(2);
   });
+
+  test('three processes behave as one, share alike, and write to the store twice a second each', async () => {
+    const alone = await runFleet({ ...run, processes: 1, limit: tokenBucket(20, 20) });
+    const seen = await runFleet({ ...run, liveEveryMs: 3_000, processes: 3, limit: tokenBucket(20, 20) });
+    expect(seen.perSecond).toBeGreaterThan(19);
+    expect(seen.share429).toBeLessThanOrEqual(1.3 * alone.share429);
+    expect(jain(seen.ok)).toBeGreaterThanOrEqual(0.98);
+    expect(percentile(seen.liveWaits, 0.99)).toBeLessThanOrEqual(150);
+    expect(Math.max(...seen.writes) / 300).toBeLessThanOrEqual(2);
+  });
+
+  test('a process with nothing but live calls waits no longer than those with a backlog', async () => {
+    const backlog = [16, 16, 0];
+    const seen = await runFleet({ ...run, liveEveryMs: 3_000, processes: 3, backlog, limit: tokenBucket(20, 20) });
+    expect(percentile(seen.liveWaits, 0.99)).toBeLessThanOrEqual(150);
+  });
+});
+
+test('a process whose clock is set back by a minute, and forth again, goes on as before', async () => {
+  const bucket = tokenBucket(20, 20);
+  const jumps = [
+    { at: 120_000, byMs: -60_000 },
+    { at: 180_000, byMs: 60_000 },
+  ];
+  const limit: Limit = (now) => {
+    if (now > (jumps[0]?.at ?? Number.POSITIVE_INFINITY)) vi.setSystemTime(Date.now() + (jumps.shift()?.byMs ?? 0));
+    return bucket(now);
+  };
+  const { perSecond, share429 } = await runFleet({ processes: 1, seconds: 240, from: 60, limit });
+  expect(jumps).toEqual([]);
+  expect(perSecond).toBeGreaterThan(19);
+  expect(share429).toBeLessThan(0.005);
 });

@@ -16,8 +16,8 @@ export interface FleetRun {
   from: number;
   seed?: number;
   share?: number;
-  /** Calls of each process that always wait in the bulk priority. */
-  backlog?: number;
+  /** Calls of each process that always wait in the bulk priority; 16 where absent. */
+  backlog?: readonly number[];
   /** Each process makes a live call every so many ms, about. */
   liveEveryMs?: number;
   saved?: Partial<SharedRateLimitState>;
@@ -38,6 +38,8 @@ export interface FleetSeen {
 }
 
 const STORE_MS = 2;
+/** Its clock is its own. */
+const DATABASE_BEGAN = 1_700_000_000_000;
 
 /** Processes that share one rate limit before a limited server, all on one virtual clock. Needs fake timers. */
 export async function runFleet(run: FleetRun): Promise<FleetSeen> {
@@ -52,7 +54,7 @@ class VirtualFleet {
   readonly #random: () => number;
   readonly #ok: number[];
   readonly #writes: number[];
-  readonly #began = Date.now();
+  readonly #began = performance.now();
   #limited = 0;
   readonly #lives: { askedAt: number; sentAt: number }[] = [];
   readonly #pauses: { from: number; until: number }[] = [];
@@ -72,7 +74,7 @@ class VirtualFleet {
       createSharedRateLimit(this.#store(n), { random: this.#random, share: this.#run.share }),
     );
     const loops = members.flatMap((member, n) => [
-      ...Array.from({ length: this.#run.backlog ?? 16 }, () => this.#callOn(member, n)),
+      ...Array.from({ length: this.#run.backlog?.[n] ?? 16 }, () => this.#callOn(member, n)),
       this.#callNowAndThen(member, n),
     ]);
     await this.#until(this.#run.seconds * 1000);
@@ -105,7 +107,7 @@ class VirtualFleet {
   }
 
   #now(): number {
-    return Date.now() - this.#began;
+    return performance.now() - this.#began;
   }
 
   #isCounted(): boolean {
@@ -116,7 +118,7 @@ class VirtualFleet {
   #store(n: number): ChangeRateLimit {
     return async (change) => {
       await pause(STORE_MS * this.#random());
-      const { rateLimit, result } = change(this.#saved, Date.now());
+      const { rateLimit, result } = change(this.#saved, DATABASE_BEGAN + this.#now());
       if (rateLimit !== undefined) {
         this.#saved = JSON.parse(JSON.stringify(rateLimit)) as SharedRateLimitState;
         if (this.#isCounted()) this.#writes[n]! += 1;

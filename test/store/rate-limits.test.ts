@@ -127,9 +127,24 @@ describe('a lease', () => {
   });
 
   test('is one request where the rate limit is slower than that', () => {
-    const { result } = leasePermits({ ...fresh, bulk: 50 }, { ...at20, rate: 1 }, 9_000_000);
+    const sharers = { b: { at: 9_000_000, inFlight: 0 } };
+    const { result } = leasePermits({ ...fresh, bulk: 50 }, { ...at20, rate: 1, sharers }, 9_000_000);
     expect(result.permits).toHaveLength(1);
     expect(result.askInMs).toBeGreaterThan(300);
+  });
+
+  test('is longer for a process that is alone at a slow rate', () => {
+    const { result } = leasePermits({ ...fresh, bulk: 50 }, { ...at20, rate: 1 }, 9_000_000);
+    expect(result.permits).toHaveLength(3);
+    expect(result.leaseMs).toBe(2_000);
+  });
+
+  test('gives a live request a permit at once although others have leased all of the next 600 ms', () => {
+    const { rateLimit } = leasePermits({ ...fresh, sharer: 'b', bulk: 50 }, at20, 9_000_000);
+    const first = leasePermits({ ...fresh, live: 1 }, rateLimit ?? {}, 9_000_001);
+    expect(first.result.permits).toEqual([1_000]);
+    const second = leasePermits({ ...fresh, live: 1 }, first.rateLimit ?? {}, 9_000_002);
+    expect(second.result.permits.every((permit) => permit > 1_500)).toBe(true);
   });
 
   test('never reaches further ahead than 600 ms, whoever leased before', () => {
