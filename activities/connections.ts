@@ -188,7 +188,15 @@ async function loadLandings(tenant: Tenant): Promise<Connection['landings']> {
 }
 
 /** Calls that change something in the HRIS. */
-const HRIS_WRITES: ReadonlySet<string> = new Set(['create', 'update', 'amend', 'rehire', 'terminate', 'land']);
+const HRIS_WRITES: ReadonlySet<string> = new Set([
+  'create',
+  'update',
+  'amend',
+  'rehire',
+  'terminate',
+  'land',
+  'remove',
+]);
 
 /**
  * The connection with its failpoints: each call of the HRIS is one, `hris.create` for instance, those of later

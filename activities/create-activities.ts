@@ -4,7 +4,7 @@ import { inActivity } from '../src/failpoint.ts';
 import type { HireActivities } from '../src/hire/hire-activities.ts';
 import type { ReconcileActivities } from '../src/hire/reconcile-activities.ts';
 import type { PushActivities, PushInput } from '../src/streams/push-activities.ts';
-import type { StreamActivities, StreamInput, StreamStep } from '../src/streams/stream-activities.ts';
+import type { PullInput, StreamActivities, StreamInput, StreamStep } from '../src/streams/stream-activities.ts';
 import { inScope } from './activity-scope.ts';
 import type { ActivityDeps } from './deps.ts';
 import { retryDelay, toFailure } from './failures.ts';
@@ -24,6 +24,7 @@ import { openHire } from './hire/open-hire.ts';
 import { readOnboarding } from './hire/read-onboarding.ts';
 import { pushRecords } from './push/push-records.ts';
 import { reconcile } from './reconcile/reconcile.ts';
+import { pullPages } from './streams/pull-pages.ts';
 import { syncPages } from './streams/sync-pages.ts';
 import { createTenantSlots, type TenantSlots } from './tenant-slots.ts';
 import { noteFailure, noteSuccess } from './watch-activity.ts';
@@ -36,6 +37,7 @@ type Beat = (details: unknown) => void;
 interface BoundActivities extends Activities {
   syncPages(input: StreamInput, beat?: Beat): Promise<StreamStep>;
   pushRecords(input: PushInput, beat?: Beat): Promise<StreamStep>;
+  pullPages(input: PullInput, beat?: Beat): Promise<StreamStep>;
 }
 
 /** Every activity bound to what it needs, as plain functions. */
@@ -59,6 +61,7 @@ export function bindActivities(deps: ActivityDeps): BoundActivities {
     reconcile: (input) => reconcile(deps, input),
     syncPages: (input, beat) => syncPages(deps, input, beat),
     pushRecords: (input, beat) => pushRecords(deps, input, beat),
+    pullPages: (input, beat) => pullPages(deps, input, beat),
   };
 }
 

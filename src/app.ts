@@ -19,6 +19,7 @@ import { connectTemporal, type TemporalConnection } from './temporal/connection.
 import { createHireClient, type HireClient } from './temporal/hire-client.ts';
 import { triggerReconcile } from './temporal/schedules.ts';
 import { signalHire } from './temporal/signal-hire.ts';
+import { hintStream } from './temporal/start-sync.ts';
 import { createWorkers, installRuntime } from './temporal/worker.ts';
 import { createKnownTenants, type KnownTenants } from './tenants/known-tenants.ts';
 import { loadTenants } from './tenants/load-tenants.ts';
@@ -102,7 +103,7 @@ async function startWorker(parts: WorkerParts): Promise<RunningWorker> {
   });
   const following = await followTenants(parts, deps, hires);
   const run = Promise.all(workers.map((worker) => worker.run()));
-  const relay = wireRelay(deps, hires);
+  const relay = wireRelay(deps, hires, tenants);
   const chores = startChores(deps, tenants.all, config.HIREBRIDGE_PAUSED_MS);
   const health = await startHealth({
     port: options.healthPort ?? config.HIREBRIDGE_WORKER_HEALTH_PORT,
@@ -151,13 +152,20 @@ async function followTenants(parts: WorkerParts, deps: ActivityDeps, hires: Hire
   return { look: watch.look, close: async () => void (await Promise.all([watch.close(), keeper.close()])) };
 }
 
-function wireRelay({ store, log, signalHire: signal, connections }: ActivityDeps, hires: HireClient) {
+function wireRelay(
+  { store, log, signalHire: signal, connections }: ActivityDeps,
+  hires: HireClient,
+  tenants: KnownTenants,
+) {
   return startRelay({
     store,
     log,
     signalHire: signal,
     triggerReconcile: (tenantId) =>
       withFailpoints('temporal.triggerReconcile', () => triggerReconcile(hires, tenantId)),
+    hintStream: (stream) => withFailpoints('temporal.hintStream', () => hintStream(hires, stream)),
+    runsByItself: (tenantId, stream) =>
+      tenants.all().some((one) => one.tenant === tenantId && one.streams[stream].every !== undefined),
     isHiringStage: createStageLookup(connections),
   });
 }

@@ -3,3 +3,6 @@ import type { HintAbout } from '../src/hire/hire-run.ts';
 
 /** One hint for one hire. Harmless when repeated: the next step asks the store and the partner. */
 export const hintSignal = defineSignal<[HintAbout]>('hint');
+
+/** Some records of a stream should be read again: their ids are in the store. */
+export const streamHintSignal = defineSignal('stream-hint');

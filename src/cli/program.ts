@@ -20,6 +20,7 @@ import { addLink } from './link.ts';
 import { addMapping } from './mapping.ts';
 import { addOpenApi } from './openapi.ts';
 import { example } from './options.ts';
+import { addPause, addResume } from './pause.ts';
 import { addPlan } from './plan.ts';
 import { exitCodeOf, printError } from './print-error.ts';
 import { addRateLimit } from './rate-limit.ts';
@@ -43,6 +44,8 @@ const COMMANDS = [
   addHold,
   addInbox,
   addSync,
+  addPause,
+  addResume,
   addInit,
   addTenant,
   addFreeze,

@@ -178,6 +178,15 @@ export interface Landing {
   land(stream: string, rows: readonly LandingRow[], options: LandOptions): Promise<Landed>;
   /** What the table holds under these ids; one that is not there is left out. */
   read(stream: string, ids: readonly string[], options: Pick<LandOptions, 'tenant' | 'signal'>): Promise<StoredRow[]>;
+  /** Ids of all rows of a tenant, but for those marked as gone. */
+  ids(stream: string, options: Pick<LandOptions, 'tenant' | 'signal'>): Promise<string[]>;
+  /** Takes rows away, or marks them as gone: landed again they are there again. Idempotent. */
+  remove(stream: string, ids: readonly string[], options: RemoveOptions): Promise<void>;
+}
+
+export interface RemoveOptions extends Pick<LandOptions, 'tenant' | 'signal'> {
+  /** The row stays, with the time in its column `gone_at`. */
+  mark: boolean;
 }
 
 /** Creates that a person or a job on the HRIS's side finishes. */

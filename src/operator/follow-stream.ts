@@ -5,6 +5,7 @@ import type { Store } from '../store/open-store.ts';
 import { readQuarantine } from '../store/quarantine.ts';
 import { readRateLimit } from '../store/rate-limits.ts';
 import type { StreamRow } from '../store/schema.ts';
+import type { StreamMode } from '../store/stream-tables.ts';
 import { readStream } from '../store/streams.ts';
 import { readTenantState } from '../store/tenant-states.ts';
 import type { StreamStep } from '../streams/stream-activities.ts';
@@ -17,8 +18,12 @@ import type { OperatorParts } from './operator-parts.ts';
 export interface StreamRequest {
   tenantId: string;
   stream: StreamName;
-  /** Begins at the first page and writes every row again. */
-  full: boolean;
+  /** What is read: what hints name and the whole list where that is due, the whole list, or one record. */
+  mode: StreamMode;
+  /** Writes every row again, whatever its hash says. */
+  rewrite: boolean;
+  /** With `mode: one`. */
+  recordId?: string;
 }
 
 /** How a run that is followed stands. */
@@ -54,7 +59,7 @@ export async function followStream(
   assertKnownTenant(tenants, request.tenantId);
   await assertNotPaused(store, request.tenantId);
   await assertWrites(store, request.tenantId);
-  const handle = await startSync(hires, request);
+  const handle = await startSync(hires, wanted(request));
   const ended = handle.result();
   ended.catch(() => undefined);
   const lateAt = performance.now() + PATIENCE_MS;
@@ -63,6 +68,10 @@ export async function followStream(
     onLook(await look(store, request, performance.now() > lateAt));
     if (step !== undefined) return readResult(store, request, step);
   }
+}
+
+function wanted({ tenantId, stream, mode, rewrite, recordId }: StreamRequest) {
+  return { tenantId, stream, mode, rewrite, ...(recordId === undefined ? {} : { recordId }) };
 }
 
 async function look(store: Store, { tenantId, stream }: StreamRequest, isLate: boolean): Promise<StreamLook> {

@@ -1,17 +1,22 @@
 import type { Store } from './open-store.ts';
 
-/** Records that these should be read again. A record has one hint at most, as of the latest. */
+/**
+ * Records that these should be read again. A record has one hint at most, as of the latest. `gone`: an event says that
+ * they no longer exist.
+ */
 export async function addHints(
   store: Store,
   tenantId: string,
   stream: string,
   recordIds: readonly string[],
+  gone = false,
 ): Promise<void> {
   if (recordIds.length === 0) return;
+  const hinted = { hinted_at: store.now, gone: gone ? 1 : 0 };
   await store.kysely
     .insertInto('hints')
-    .values(recordIds.map((recordId) => ({ tenant_id: tenantId, stream, record_id: recordId, hinted_at: store.now })))
-    .onConflict((c) => c.columns(['tenant_id', 'stream', 'record_id']).doUpdateSet({ hinted_at: store.now }))
+    .values(recordIds.map((recordId) => ({ tenant_id: tenantId, stream, record_id: recordId, ...hinted })))
+    .onConflict((c) => c.columns(['tenant_id', 'stream', 'record_id']).doUpdateSet(hinted))
     .execute();
 }
 
@@ -19,18 +24,44 @@ export async function addHints(
 export interface Hint {
   recordId: string;
   hintedAt: number;
+  /** An event says that it no longer exists. */
+  gone: boolean;
 }
 
 /** The hints of one stream, oldest first. They stay until cleared, so that failed work is repeated. */
 export async function readHints(store: Store, tenantId: string, stream: string, limit?: number): Promise<Hint[]> {
   const all = store.kysely
     .selectFrom('hints')
-    .select(['record_id', 'hinted_at'])
+    .select(['record_id', 'hinted_at', 'gone'])
     .where('tenant_id', '=', tenantId)
     .where('stream', '=', stream)
     .orderBy('hinted_at');
   const rows = await (limit === undefined ? all : all.limit(limit)).execute();
-  return rows.map((row) => ({ recordId: row.record_id, hintedAt: Number(row.hinted_at) }));
+  return rows.map((row) => ({ recordId: row.record_id, hintedAt: Number(row.hinted_at), gone: row.gone === 1 }));
+}
+
+/** Since when the oldest hint of each stream has waited. */
+export async function oldestHints(store: Store): Promise<{ tenantId: string; stream: string; hintedAt: number }[]> {
+  const rows = await store.kysely
+    .selectFrom('hints')
+    .select(['tenant_id', 'stream', (eb) => eb.fn.min('hinted_at').as('hinted_at')])
+    .groupBy(['tenant_id', 'stream'])
+    .execute();
+  return rows.map((row) => ({ tenantId: row.tenant_id, stream: row.stream, hintedAt: Number(row.hinted_at) }));
+}
+
+/** The hints of a stream that a pass begun after them has answered; of some records alone where these are named. */
+export async function clearHintsUntil(
+  store: Store,
+  { tenantId, stream, until }: { tenantId: string; stream: string; until: number },
+  recordIds?: readonly string[],
+): Promise<void> {
+  const old = store.kysely
+    .deleteFrom('hints')
+    .where('tenant_id', '=', tenantId)
+    .where('stream', '=', stream)
+    .where('hinted_at', '<=', until);
+  await (recordIds === undefined ? old : old.where('record_id', 'in', recordIds)).execute();
 }
 
 /** Their work is done. A record hinted again meanwhile keeps its hint. */
@@ -38,7 +69,7 @@ export async function clearHints(
   store: Store,
   tenantId: string,
   stream: string,
-  hints: readonly Hint[],
+  hints: readonly Pick<Hint, 'recordId' | 'hintedAt'>[],
 ): Promise<void> {
   for (const [hintedAt, together] of Map.groupBy(hints, (hint) => hint.hintedAt))
     await store.kysely

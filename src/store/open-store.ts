@@ -10,6 +10,7 @@ import * as fields from './migrations/0006-fields.ts';
 import * as foreignWrites from './migrations/0007-foreign-writes.ts';
 import * as indexes from './migrations/0008-indexes.ts';
 import * as exchange from './migrations/0010-exchange.ts';
+import * as streamStates from './migrations/0011-stream-states.ts';
 import * as pushed from './migrations/0012-pushed.ts';
 import type { Tables } from './schema.ts';
 
@@ -22,6 +23,7 @@ const migrations: Record<string, Migration> = {
   '0007-foreign-writes': foreignWrites,
   '0008-indexes': indexes,
   '0010-exchange': exchange,
+  '0011-stream-states': streamStates,
   '0012-pushed': pushed,
 };
 

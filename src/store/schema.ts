@@ -1,4 +1,4 @@
-import type { Selectable } from 'kysely';
+import type { Generated, Selectable } from 'kysely';
 import type { HireState } from '../hire/hire-state.ts';
 import type { HireStep } from '../hire/hire-step.ts';
 import type { ExchangePairTable, FieldConflictTable } from './exchange-tables.ts';
@@ -6,7 +6,14 @@ import type { FieldChangeTable, FieldMatchTable, FieldTable } from './field-tabl
 import type { ClaimTable, LinkTable } from './identity-tables.ts';
 import type { RequisitionTable } from './push-tables.ts';
 import type { ReconcileTable, SeenPersonTable } from './reconcile-tables.ts';
-import type { JobTable, QuarantineTable, StreamTable } from './stream-tables.ts';
+import type {
+  JobTable,
+  QuarantineTable,
+  StreamMissingTable,
+  StreamPageTable,
+  StreamStateTable,
+  StreamTable,
+} from './stream-tables.ts';
 import type { AuditTable, InstallationTable, TenantTable } from './tenant-tables.ts';
 import type { ForeignWriteTable, MappingVersionTable, SavedPlanRecordTable, SavedPlanTable } from './write-tables.ts';
 
@@ -30,6 +37,9 @@ export interface Tables {
   jobs: JobTable;
   streams: StreamTable;
   quarantine: QuarantineTable;
+  stream_states: StreamStateTable;
+  stream_pages: StreamPageTable;
+  stream_missing: StreamMissingTable;
   rate_limits: RateLimitTable;
   evidence: EvidenceTable;
   reconciles: ReconcileTable;
@@ -87,6 +97,8 @@ interface HintTable {
   stream: string;
   record_id: string;
   hinted_at: number;
+  /** 1: the event says that it is gone. */
+  gone: Generated<number>;
 }
 
 interface HireTable {

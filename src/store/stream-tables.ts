@@ -34,9 +34,9 @@ export interface StreamTable {
   created: number;
   updated: number;
   quarantined: number;
-  /** Left out for a reason that passes by itself: a record that settles, or that one look did not find. */
+  /** Left alone: it settles, one look did not find it, or it is gone and the policy ignores that. */
   skipped: Generated<number>;
-  /** Waiting for a person's answer. */
+  /** Waiting for a person: an answer, or a change limit that is to be lifted. */
   held: Generated<number>;
   /** Where a stream of pairs goes on; null at its beginning. */
   cursor: Generated<string | null>;
@@ -45,6 +45,61 @@ export interface StreamTable {
   started_at: number;
   updated_at: number;
   ended_at: number | null;
+  /** What the run reads; null where an earlier version began it, which read everything. */
+  mode: StreamMode | null;
+  /** Which part of the list it is at, where the list comes in parts. */
+  segment: Generated<number>;
+  /** Records read before that part. */
+  seen_before: Generated<number>;
+  /** JSON of Tally: how many rows had each field filled before and have it now. */
+  tally: string | null;
+}
+
+/** full: the whole list. incremental: what hints name, and the whole list where that is due. one: a single record. */
+export type StreamMode = 'full' | 'incremental' | 'one';
+
+/** What a stream is beyond its latest run. */
+export interface StreamStateTable {
+  tenant_id: string;
+  stream: string;
+  paused_by: string | null;
+  paused_at: number | null;
+  /** The change limit that stopped it; nothing runs until a person resumes it. */
+  held_code: string | null;
+  held_message: string | null;
+  held_at: number | null;
+  /** The change limit that a person lifted for the next whole pass. */
+  allowed_code: string | null;
+  allowed_by: string | null;
+  /** When the latest complete pass over the whole list began. */
+  whole_at: number | null;
+  /** Records that it found. */
+  listed: number | null;
+  /** Rows that the HRIS held after it. */
+  landed: number | null;
+  /** Of the mapping that it used. */
+  mapping_hash: string | null;
+}
+
+/** The ids of one page as it was read last, to tell at the end of a pass who was on none. */
+export interface StreamPageTable {
+  tenant_id: string;
+  stream: string;
+  page: number;
+  /** JSON list. */
+  ids: string;
+}
+
+/** A landed record that the partner did not show. */
+export interface StreamMissingTable {
+  tenant_id: string;
+  stream: string;
+  record_id: string;
+  /** The run that missed it first. */
+  run_id: string;
+  since: number;
+  /** When it was missed a second time, or by an event and a read. */
+  believed_at: number | null;
 }
 
 export interface QuarantineTable {

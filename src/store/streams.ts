@@ -1,5 +1,6 @@
 import type { Store } from './open-store.ts';
 import type { StreamRow } from './schema.ts';
+import type { StreamMode } from './stream-tables.ts';
 
 export interface StreamKey {
   tenantId: string;
@@ -12,6 +13,28 @@ export interface PageCounts {
   created: number;
   updated: number;
   quarantined: number;
+  skipped?: number;
+}
+
+/** A new run. `full` writes every row again, whatever its hash says. */
+export interface NewRun {
+  runId: string;
+  full: boolean;
+  firstPage: number;
+  /** `full` where absent. */
+  mode?: StreamMode;
+}
+
+/** What one page did to its run. */
+export interface CommittedPage {
+  next: number;
+  records: number;
+  /** Null where the next page begins another part of the list. */
+  total: number | null | undefined;
+  counts: PageCounts;
+  state: StreamRow['state'];
+  segment?: { number: number; seenBefore: number };
+  tally?: string;
 }
 
 /** A run that wrote nothing for so long is taken for dead; if it lives, its next page finds that it was taken over. */
@@ -32,14 +55,10 @@ export async function listStreams(store: Store): Promise<StreamRow[]> {
 }
 
 /**
- * The run with this id, begun where it is new. Takes up the cursor of a run that died, unless `full` begins at the
- * first page. Undefined while another run of this stream is under way.
+ * The run with this id, begun where it is new. Takes up the cursor of a whole pass that died, unless this run writes
+ * every row again or reads a single record. Undefined while another run of this stream is under way.
  */
-export async function beginRun(
-  store: Store,
-  key: StreamKey,
-  run: { runId: string; full: boolean; firstPage: number },
-): Promise<StreamRow | undefined> {
+export async function beginRun(store: Store, key: StreamKey, run: NewRun): Promise<StreamRow | undefined> {
   const known = await readStream(store, key);
   if (known?.run_id === run.runId) return known;
   return store.kysely.transaction().execute(async (trx) => {
@@ -48,8 +67,8 @@ export async function beginRun(
     const row = await (store.kind === 'postgres' ? query.forUpdate() : query).executeTakeFirst();
     const open = row?.state === 'running';
     if (open && row.updated_at + STALE_MS > Number(row.now)) return undefined;
-    const again =
-      open && !run.full ? { run_id: run.runId, updated_at: store.now } : { ...fresh(run), ...times(store.now) };
+    const takesUp = open && !run.full && run.mode !== 'one' && (row.mode ?? 'full') === 'full';
+    const again = takesUp ? { run_id: run.runId, updated_at: store.now } : { ...fresh(run), ...times(store.now) };
     return trx
       .insertInto('streams')
       .values({ tenant_id: key.tenantId, stream: key.stream, ...fresh(run), ...times(store.now) })
@@ -60,13 +79,8 @@ export async function beginRun(
 }
 
 /** Moves a run's cursor past one page, whose rows are written by now. False when another run took over. */
-export async function commitPage(
-  store: Store,
-  key: StreamKey,
-  runId: string,
-  page: { next: number; records: number; total: number | undefined; counts: PageCounts; state: StreamRow['state'] },
-): Promise<boolean> {
-  const { counts, state } = page;
+export async function commitPage(store: Store, key: StreamKey, runId: string, page: CommittedPage): Promise<boolean> {
+  const { counts, state, segment, tally } = page;
   const result = await store.kysely
     .updateTable('streams')
     .set((eb) => ({
@@ -77,6 +91,9 @@ export async function commitPage(
       created: eb('created', '+', counts.created),
       updated: eb('updated', '+', counts.updated),
       quarantined: eb('quarantined', '+', counts.quarantined),
+      skipped: eb('skipped', '+', counts.skipped ?? 0),
+      ...(segment === undefined ? {} : { segment: segment.number, seen_before: segment.seenBefore }),
+      ...(tally === undefined ? {} : { tally }),
       updated_at: store.now,
       state,
       ...(state === 'running' ? {} : { ended_at: store.now }),
@@ -94,11 +111,17 @@ export async function refuseRun(
   store: Store,
   key: StreamKey,
   runId: string,
-  why: { code: string; message: string },
+  why: { code: string; message: string; held?: number },
 ): Promise<void> {
   await store.kysely
     .updateTable('streams')
-    .set({ state: 'refused', refused_code: why.code, refused_message: why.message, ended_at: store.now })
+    .set({
+      held: why.held ?? 0,
+      state: 'refused',
+      refused_code: why.code,
+      refused_message: why.message,
+      ended_at: store.now,
+    })
     .where('tenant_id', '=', key.tenantId)
     .where('stream', '=', key.stream)
     .where('run_id', '=', runId)
@@ -106,7 +129,7 @@ export async function refuseRun(
     .execute();
 }
 
-function fresh({ runId, full, firstPage }: { runId: string; full: boolean; firstPage: number }) {
+function fresh({ runId, full, firstPage, mode = 'full' }: NewRun) {
   return {
     run_id: runId,
     state: 'running' as const,
@@ -118,8 +141,12 @@ function fresh({ runId, full, firstPage }: { runId: string; full: boolean; first
     created: 0,
     updated: 0,
     quarantined: 0,
+    mode,
+    segment: 0,
+    seen_before: 0,
     skipped: 0,
     held: 0,
+    tally: null,
     cursor: null,
     refused_code: null,
     refused_message: null,

@@ -70,6 +70,8 @@ export interface AuditTable {
     | 'removed'
     | 'frozen'
     | 'thawed'
+    | 'stream-paused'
+    | 'stream-resumed'
     | 'revealed'
     | 'went-live'
     | 'linked'

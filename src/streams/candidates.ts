@@ -6,6 +6,7 @@ import type { PullStream } from './stream.ts';
 export const candidates: PullStream = {
   kind: 'pull',
   list: contract.candidates.list as ListEndpoint,
+  fetch: contract.candidates.bulkFetch as ListEndpoint,
   record: { name: 'candidate', ...sourceRecords.candidate },
   landing: {
     givenName: { type: 'text' },

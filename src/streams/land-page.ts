@@ -13,9 +13,14 @@ export interface LandedPage extends Landed {
 }
 
 /**
- * Maps one page and lands it. What cannot be read, mapped or stored is quarantined with its reason; the others land.
+ * Maps one page and lands it; `onRows` is told what is about to land. What cannot be read, mapped or stored is
+ * quarantined with its reason; the others land.
  */
-export async function landPage(destination: Destination, page: RecordPage): Promise<LandedPage> {
+export async function landPage(
+  destination: Destination,
+  page: RecordPage,
+  onRows: (rows: readonly LandingRow[]) => void = () => undefined,
+): Promise<LandedPage> {
   const quarantined = page.unreadable.map(({ id, index, reason }) => ({
     key: id ?? `page ${page.page}, record ${index + 1}`,
     reason: `does not fit the contract: ${reason}`,
@@ -26,6 +31,7 @@ export async function landPage(destination: Destination, page: RecordPage): Prom
     if ('hash' in mapped) rows.set(mapped.id, mapped);
     else quarantined.push(mapped);
   }
+  onRows([...rows.values()]);
   const landed = await landRows(destination, [...rows.values()]);
   const refused = new Set(landed.refused.map((one) => one.key));
   // A list that moved while it was read may show one record twice.

@@ -25,6 +25,8 @@ export interface Destination {
   force: boolean;
   store: Store;
   origin: WriteOrigin;
+  /** Awaited before rows are written; nothing is where it throws. */
+  guard?: (changes: readonly RowChange[]) => Promise<void>;
 }
 
 export type LandedRows = Landed & { refused: Quarantined[] };
@@ -47,9 +49,10 @@ export async function landRows(destination: Destination, rows: LandingRow[]): Pr
 
 /** Old and new values are in the store before the statement leaves, so that no write goes without its row. */
 async function landTogether(destination: Destination, rows: LandingRow[]): Promise<Landed> {
-  const { landing, stream, tenant, force, store, origin } = destination;
+  const { landing, stream, tenant, force, store, origin, guard } = destination;
   let batchId: string | undefined;
   const beforeWrite = async (changes: readonly RowChange[]): Promise<void> => {
+    await guard?.(changes);
     batchId = await recordSafely(store, origin, writesOf(destination, changes));
   };
   try {

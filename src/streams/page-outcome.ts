@@ -1,6 +1,6 @@
 import type { Quarantined } from '../store/quarantine.ts';
 import type { QuarantineRow, StreamRow } from '../store/schema.ts';
-import type { PageCounts } from '../store/streams.ts';
+import type { CommittedPage, PageCounts } from '../store/streams.ts';
 import type { LandedPage } from './land-page.ts';
 import { PAGE_SIZE, type RecordPage } from './read-page.ts';
 import type { StreamCounts, StreamStep } from './stream-activities.ts';
@@ -11,33 +11,43 @@ export interface PageOutcome {
   records: number;
   /** Of all records, where the partner says. */
   total: number | undefined;
+  /** Of the whole list. */
   isLast: boolean;
+  /** The next page begins this part of the list. */
+  segment?: { number: number; seenBefore: number };
   counts: PageCounts;
   quarantined: Quarantined[];
   state: StreamRow['state'];
 }
 
-export function outcomeOf(run: StreamRow, page: RecordPage | undefined, landed: LandedPage): PageOutcome {
+/** `segments`: in how many parts the list comes. */
+export function outcomeOf(run: StreamRow, page: RecordPage | undefined, landed: LandedPage, segments = 1): PageOutcome {
   const records = page === undefined ? 0 : page.items.length + page.unreadable.length;
   const total = page?.total ?? run.total ?? undefined;
-  const isLast = records === 0 || (total !== undefined && run.seen + records >= total);
+  const isOver = records === 0 || (total !== undefined && run.seen - run.seen_before + records >= total);
+  const isLast = isOver && run.segment + 1 >= segments;
+  const next = { number: run.segment + 1, seenBefore: run.seen + records };
   const quarantined = [...landed.quarantined, ...passedBy(run, page)];
   const { unchanged, created, updated } = landed;
   const counts = { unchanged, created, updated, quarantined: quarantined.length };
   const ended = run.quarantined + quarantined.length > 0 ? 'partial' : 'done';
-  return { records, total, isLast, counts, quarantined, state: isLast ? ended : 'running' };
+  const outcome = { records, total, isLast, counts, quarantined, state: isLast ? ended : 'running' } as const;
+  return isOver && !isLast ? { ...outcome, segment: next } : outcome;
 }
 
 /** The run after that page, as the store has it once the page is committed. */
 export function advance(
   run: StreamRow,
-  { records, total, counts, state }: Pick<PageOutcome, 'records' | 'total' | 'counts' | 'state'>,
+  { next, records, total, counts, state, segment, tally }: CommittedPage,
 ): StreamRow {
   return {
     ...run,
-    page: run.page + 1,
+    page: next,
     seen: run.seen + records,
-    total: total ?? null,
+    total: total === undefined ? run.total : total,
+    ...(segment === undefined ? {} : { segment: segment.number, seen_before: segment.seenBefore }),
+    ...(tally === undefined ? {} : { tally }),
+    skipped: run.skipped + (counts.skipped ?? 0),
     unchanged: run.unchanged + counts.unchanged,
     created: run.created + counts.created,
     updated: run.updated + counts.updated,
@@ -47,8 +57,8 @@ export function advance(
 }
 
 /** The last page that is known to hold something; at least the next one, which ends the run where it is empty. */
-export function lastPageOf({ page, seen, total }: StreamRow): number {
-  return total === null ? page : Math.max(page, page - 1 + Math.ceil((total - seen) / PAGE_SIZE));
+export function lastPageOf({ page, seen, seen_before: before, total }: StreamRow): number {
+  return total === null ? page : Math.max(page, page - 1 + Math.ceil((total - seen + before) / PAGE_SIZE));
 }
 
 /**
@@ -97,6 +107,7 @@ export function stepOf(run: StreamRow): StreamStep {
   };
 }
 
-export function countsOf({ seen: read, unchanged, created, updated, quarantined }: StreamRow): StreamCounts {
-  return { read, unchanged, created, updated, quarantined };
+export function countsOf(run: StreamRow): StreamCounts {
+  const { seen: read, unchanged, created, updated, skipped, quarantined, held } = run;
+  return { read, unchanged, created, updated, skipped, quarantined, held };
 }

@@ -1,6 +1,6 @@
 import { ConnectorError, isConnectorError } from '../errors.ts';
 import type { PartnerClient } from '../partner/client/create-partner-client.ts';
-import type { Page } from '../partner/client/types.ts';
+import type { ListEndpoint, Page } from '../partner/client/types.ts';
 import type { PullStream } from './stream.ts';
 
 export type RecordPage = Page<Record<string, unknown>>;
@@ -19,19 +19,58 @@ export function firstPageOf({ list }: PullStream): number {
  */
 export async function readPage(
   partner: PartnerClient,
-  { list }: PullStream,
+  stream: PullStream,
   page: number,
+  segment = 0,
 ): Promise<RecordPage | undefined> {
+  const { list, segments = [{}] } = stream;
   for (let attempt = 1; ; attempt += 1) {
     try {
-      const pages = partner.pages(list, {}, { from: page, size: PAGE_SIZE, priority: 'bulk' });
+      const query = { query: segments[segment] ?? {} };
+      const pages = partner.pages(list, query, { from: page, size: PAGE_SIZE, priority: 'bulk' });
       const { value } = await pages.next();
-      return value as RecordPage | undefined;
+      return value === undefined ? undefined : asRecords(stream, value as RecordPage);
     } catch (error) {
       // Giving the activity back would throw away the pages fetched ahead, and they would be paid for twice.
       if (!isConnectorError(error) || error.status !== 429 || attempt === MOST_TRIES) throw error;
     }
   }
+}
+
+/** Records by their ids, at most 100 of them. What the partner does not show is left out. */
+export async function readByIds(
+  partner: PartnerClient,
+  stream: PullStream & { fetch: ListEndpoint },
+  ids: readonly string[],
+): Promise<RecordPage> {
+  try {
+    return await fetchTogether(partner, stream, ids);
+  } catch (error) {
+    if (!isConnectorError(error) || error.action !== 'reject' || (error.status ?? 0) < 400) throw error;
+    // One that may not be read says nothing about the others.
+    if (ids.length === 1) return { items: [], unreadable: [], page: 0 };
+    const half = Math.ceil(ids.length / 2);
+    const left = await readByIds(partner, stream, ids.slice(0, half));
+    const right = await readByIds(partner, stream, ids.slice(half));
+    return { page: 0, items: [...left.items, ...right.items], unreadable: [...left.unreadable, ...right.unreadable] };
+  }
+}
+
+async function fetchTogether(
+  partner: PartnerClient,
+  stream: PullStream & { fetch: ListEndpoint },
+  ids: readonly string[],
+): Promise<RecordPage> {
+  const { fetch } = stream;
+  const body = { [fetch.chunk?.key ?? 'ids']: [...ids] };
+  // The types of the contract are forgotten here as in every list that is data.
+  const found = await partner.readAll(fetch, { body } as object, { priority: 'bulk' });
+  const { items, unreadable } = found as Omit<RecordPage, 'page'>;
+  return asRecords(stream, { items, unreadable, page: 0 });
+}
+
+function asRecords({ toRecord }: PullStream, page: RecordPage): RecordPage {
+  return toRecord === undefined ? page : { ...page, items: page.items.map(toRecord) };
 }
 
 /** A partner that ignores the page number would be read for ever. */

@@ -19,6 +19,6 @@ export async function settleOpenWrites(
     const stored = await landing.read(stream, ids, { tenant, signal: AbortSignal.timeout(READ_MS) });
     const hashes = new Map(stored.map((row) => [row.id, row.hash]));
     for (const row of some)
-      await settleWrite(store, row, hashes.get(row.record_id) === row.row_hash ? 'done' : 'absent');
+      await settleWrite(store, row, hashes.get(row.record_id) === (row.row_hash ?? undefined) ? 'done' : 'absent');
   }
 }

@@ -1,3 +1,4 @@
+import type { StreamMode } from '../store/stream-tables.ts';
 import type { PullName } from './streams.ts';
 
 export interface StreamInput {
@@ -22,7 +23,10 @@ export interface StreamCounts {
   unchanged: number;
   created: number;
   updated: number;
+  skipped: number;
   quarantined: number;
+  /** Not written because a change limit stopped the run. */
+  held: number;
 }
 
 export interface StreamStep {
@@ -32,7 +36,22 @@ export interface StreamStep {
   code?: string;
 }
 
+/** One run of a stream whose records are pulled. */
+export interface PullInput {
+  tenantId: string;
+  stream: PullName;
+  runId: string;
+  mode: StreamMode;
+  /** Writes every row again. */
+  rewrite?: boolean;
+  /** With `mode: one`. */
+  recordId?: string;
+  begun: boolean;
+}
+
 export interface StreamActivities {
-  /** Reads and lands some pages from the store's cursor on. */
+  /** Reads and lands some pages from the store's cursor on, hints or not. What earlier versions call. */
   syncPages(input: StreamInput): Promise<StreamStep>;
+  /** Reads and lands what the run's mode asks for, from the store's cursor on. */
+  pullPages(input: PullInput): Promise<StreamStep>;
 }

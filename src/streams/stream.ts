@@ -7,11 +7,20 @@ export interface PullStream {
   kind: 'pull';
   /** The partner's list, read page by page. */
   list: ListEndpoint;
+  /** Queries of the parts that the list comes in; one part without a query where absent. */
+  segments?: readonly Record<string, unknown>[];
+  /** Reads records by their ids, so many a call as its `chunk` says; where absent a hint means reading the list. */
+  fetch?: ListEndpoint;
+  /** What is mapped of an item of the list; `id` names it. The item itself where absent. */
+  toRecord?: (item: Record<string, unknown>) => Record<string, unknown>;
   /** How mapping files name one of its records, and what they may read of it. */
   record: { name: string } & SourceRecord;
   /** Fields of its landing table, before a tenant adds its own. */
   landing: Landings[string];
 }
+
+/** In place of an id, a hint says that the list should be read again. */
+export const WHOLE_LIST = '*';
 
 /** Records that both sides have: what is edited on one is brought to the other, field by field. */
 export interface ExchangeStream {

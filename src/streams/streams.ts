@@ -34,5 +34,5 @@ export function everyPull<T>(valueOf: (name: PullName) => T): Record<PullName, T
 /** The type of the workflow that runs it. */
 export function workflowOf(name: StreamName): string {
   const stream = streams[name];
-  return stream.kind === 'pull' ? 'syncStream' : stream.workflow;
+  return stream.kind === 'pull' ? 'pullStream' : stream.workflow;
 }

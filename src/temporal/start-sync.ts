@@ -3,8 +3,10 @@ import {
   type WorkflowHandle,
   WorkflowIdConflictPolicy,
 } from '@temporalio/client';
+import { streamHintSignal } from '../../workflows/messages.ts';
 import { ConnectorError } from '../errors.ts';
 import type { HireTiming } from '../hire/hire-run.ts';
+import type { StreamMode } from '../store/stream-tables.ts';
 import type { StreamStep } from '../streams/stream-activities.ts';
 import { type StreamName, workflowOf } from '../streams/streams.ts';
 import type { HireClient } from './hire-client.ts';
@@ -15,24 +17,50 @@ export interface StreamStart {
   tenantId: string;
   stream: StreamName;
   timing: HireTiming;
+  /** `incremental` where absent. */
+  mode?: StreamMode;
+  /** Writes every row again. */
+  rewrite?: boolean;
+  /** With `mode: one`. */
+  recordId?: string;
+  /** More hints may be on their way. */
+  hinted?: boolean;
+  /** As `mode: full`, for workflows of streams that have no other mode. */
   full?: boolean;
 }
 
+/** Has the records read again that `hints` names: by the run that such a hint began, or a new one. */
+export async function hintStream(
+  { client, installationId, timing }: HireClient,
+  { tenantId, stream }: Pick<StreamStart, 'tenantId' | 'stream'>,
+): Promise<void> {
+  await client.workflow.signalWithStart(workflowOf(stream), {
+    workflowId: `${streamScheduleId(installationId, tenantId, stream)}/hints`,
+    taskQueue: taskQueue(installationId),
+    args: [{ tenantId, stream, timing, hinted: true } satisfies StreamStart],
+    signal: streamHintSignal,
+    typedSearchAttributes: attributes(tenantId, stream),
+    priority: { priorityKey: 3, fairnessKey: tenantId },
+  });
+}
+
 /**
- * Starts a run of a stream by hand, or returns the one that was started by hand and still runs. A request for a full
- * run is never answered by one that is not full.
+ * Starts a run of a stream by hand, or returns the one that was started by hand and still runs. A request for more than
+ * an incremental run is never answered by another run.
  */
 export async function startSync(
   { client, installationId, timing }: HireClient,
-  { tenantId, stream, full }: Omit<StreamStart, 'timing'>,
+  asked: Omit<StreamStart, 'timing' | 'hinted' | 'full'>,
 ): Promise<WorkflowHandle<(input: StreamStart) => Promise<StreamStep>>> {
+  const { tenantId, stream, mode = 'incremental', rewrite = false } = asked;
+  const isPlain = mode === 'incremental' && !rewrite;
   try {
     return await client.workflow.start<(input: StreamStart) => Promise<StreamStep>>(workflowOf(stream), {
       // The schedule's own runs carry a time behind this id; which of two may work is decided in the store.
       workflowId: streamScheduleId(installationId, tenantId, stream),
-      workflowIdConflictPolicy: full === true ? WorkflowIdConflictPolicy.FAIL : WorkflowIdConflictPolicy.USE_EXISTING,
+      workflowIdConflictPolicy: isPlain ? WorkflowIdConflictPolicy.USE_EXISTING : WorkflowIdConflictPolicy.FAIL,
       taskQueue: taskQueue(installationId),
-      args: [{ tenantId, stream, timing, full: full === true }],
+      args: [{ ...asked, timing, full: mode === 'full' }],
       typedSearchAttributes: attributes(tenantId, stream),
       priority: { priorityKey: 3, fairnessKey: tenantId },
     });

@@ -9,8 +9,9 @@ import { everyStream } from '../streams/streams.ts';
 import { anchoredOptions, checkHris, checkMapping, checkStreams, missingSecrets } from './check-tenant.ts';
 import { clashes, type Loaded } from './clashes.ts';
 import type { Notify } from './notify-section.ts';
-import { type StreamSettings, type Tenant, type TenantFile, tenantFile } from './schema.ts';
+import { type Tenant, type TenantFile, tenantFile } from './schema.ts';
 import { anchorSecret } from './secrets.ts';
+import type { StreamSettings } from './stream-settings.ts';
 
 /**
  * Reads every *.yaml and *.yml of a directory as one tenant each, with its mapping and (unless `secrets: 'skip'`) the

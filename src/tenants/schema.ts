@@ -6,6 +6,7 @@ import { queryNamesOf } from '../partner/contract/query-names.ts';
 import { everyStream } from '../streams/streams.ts';
 import { notify } from './notify-section.ts';
 import { secretRef } from './secrets.ts';
+import { interval, streamSettings } from './stream-settings.ts';
 
 /** States a hire may be waited for. Rejected, failed and terminated are never a reason to create an employee. */
 const READY_STATUSES = [
@@ -131,9 +132,6 @@ const onboarding = z.union(
   'expected "skip" or { flow, readyAt, deadline }',
 );
 
-/** How often something is done; zero would be without pause. */
-const interval = duration.refine((ms) => ms > 0, 'expected a duration above zero');
-
 const policies = z.strictObject({
   enrolAt: stages,
   createAt: stages,
@@ -145,9 +143,6 @@ const policies = z.strictObject({
   /** How long the store keeps what a hire was made of once the hire is over. */
   retention: z.strictObject({ plans: duration.default(30 * 86_400_000) }).prefault({}),
 });
-
-/** How often a stream runs by itself (never, where `every` is absent), and what differs from its default mapping. */
-const stream = z.strictObject({ every: interval.optional(), mapping: text.optional() }).prefault({});
 
 const writeBack = z
   .strictObject({
@@ -186,7 +181,7 @@ export const tenantFile = z
     }),
     mapping: text.optional(),
     policies,
-    streams: z.strictObject(everyStream(() => stream)).prefault({}),
+    streams: z.strictObject(everyStream(() => streamSettings)).prefault({}),
     writeBack,
     requisitions: requisitions.optional(),
     notify: notify.optional(),
@@ -204,7 +199,6 @@ export const tenantFile = z
   });
 
 export type TenantFile = z.output<typeof tenantFile>;
-export type StreamSettings = z.output<typeof stream>;
 
 /** One customer, as loaded. Durations in ms; secrets still references, see resolveSecret. */
 export interface Tenant extends Omit<TenantFile, 'hris'> {

@@ -1,41 +1,55 @@
-import type { EventName } from '../partner/contract/events.ts';
+import type { EventIdKind, EventName } from '../partner/contract/events.ts';
+import type { StreamName } from '../streams/streams.ts';
 
 /**
- * What an event leads to. `hired`: a hint for each job candidate's hire, started where none runs. `moved`: the same
- * when the move leads into a hiring stage, otherwise like `left`. `left`: a hint for a running hire only. `onboarding`:
- * a hint for the hire of that enrolment, or a reconcile where no id is known. `ignored`: nothing acts upon it yet.
+ * What an event means for hires. `hired`: a hint for each job candidate's hire, started where none runs. `moved`: the
+ * same when the move leads into a hiring stage, otherwise like `left`. `left`: a hint for a running hire only.
+ * `onboarding`: a hint for the hire of that enrolment, or a reconcile where no id is known.
  */
-export type HintKind = 'hired' | 'moved' | 'left' | 'onboarding' | 'ignored';
+export type HireHint = 'hired' | 'moved' | 'left' | 'onboarding';
 
-export const dispatch: Record<EventName, HintKind> = {
-  'candidate.hired': 'hired',
-  'candidate.stage_changed': 'moved',
-  'candidate.rejected': 'left',
-  'candidate.removed_from_job': 'left',
-  // Ours is told by the answer to its request, and another's is no hire's business.
-  'onboarding.candidate.enrolled': 'ignored',
-  'onboarding.candidate.status_changed': 'onboarding',
-  'onboarding.candidate.completed': 'onboarding',
-  'onboarding.documents.verified': 'ignored',
-  'onboarding.report.ready': 'ignored',
-  'onboarding.offer.completed': 'ignored',
-  'candidate.added_to_job': 'ignored',
-  'candidate.updated': 'ignored',
-  'candidate.applied': 'ignored',
-  'job.created': 'ignored',
-  'job.updated': 'ignored',
-  'job.status_changed': 'ignored',
-  'job.candidate.score.completed': 'ignored',
-  'job.candidate.score.failed': 'ignored',
-  'job.candidates.rescored': 'ignored',
-  'resume.bulk_upload_parse.started': 'ignored',
-  'resume.bulk_upload_parse.completed': 'ignored',
-  'resume.bulk_upload_parse.failed': 'ignored',
-  'resume.single_parse.completed': 'ignored',
-  'resume.single_parse.failed': 'ignored',
-  'assessment.ready': 'ignored',
-  'assessment.bulk_invite.completed': 'ignored',
-  'interview.started': 'ignored',
-  'interview.scoring_completed': 'ignored',
-  'interview.ended': 'ignored',
+/** What an event leads to: hints for hires, for streams, or nothing, and then why. */
+export interface Dispatch {
+  hires?: HireHint;
+  /** By stream, where the ids stand; an event without one hints at the whole list. */
+  streams?: Partial<Record<StreamName, EventIdKind>>;
+  /** The event says that the record no longer exists. */
+  gone?: boolean;
+  nothing?: string;
+}
+
+const PARSING = 'it says how parsing goes; the candidates it makes come with events of their own and with the list';
+const SCREENING = 'no stream holds assessments or interviews';
+const DOCUMENTS = 'no stream holds onboarding documents';
+
+export const dispatch: Record<EventName, Dispatch> = {
+  'candidate.hired': { hires: 'hired' },
+  'candidate.stage_changed': { hires: 'moved' },
+  'candidate.rejected': { hires: 'left' },
+  'candidate.removed_from_job': { hires: 'left' },
+  'onboarding.candidate.enrolled': { nothing: 'our own enrolment is told by the answer to its request' },
+  'onboarding.candidate.status_changed': { hires: 'onboarding' },
+  'onboarding.candidate.completed': { hires: 'onboarding' },
+  'onboarding.documents.verified': { nothing: DOCUMENTS },
+  'onboarding.report.ready': { nothing: DOCUMENTS },
+  'onboarding.offer.completed': { nothing: 'no stream holds offers' },
+  'candidate.added_to_job': { streams: { candidates: 'candidateId' } },
+  'candidate.updated': { streams: { candidates: 'candidateId' } },
+  'candidate.applied': { streams: { candidates: 'candidateId' } },
+  'job.created': { streams: { jobs: 'jobId' } },
+  'job.updated': { streams: { jobs: 'jobId' } },
+  'job.status_changed': { streams: { jobs: 'jobId' } },
+  'job.candidate.score.completed': { nothing: 'no stream holds scores' },
+  'job.candidate.score.failed': { nothing: 'a score that failed changes no record' },
+  'job.candidates.rescored': { nothing: 'no stream holds scores' },
+  'resume.bulk_upload_parse.started': { nothing: PARSING },
+  'resume.bulk_upload_parse.completed': { streams: { candidates: 'candidateId' } },
+  'resume.bulk_upload_parse.failed': { nothing: PARSING },
+  'resume.single_parse.completed': { streams: { candidates: 'candidateId' } },
+  'resume.single_parse.failed': { nothing: PARSING },
+  'assessment.ready': { nothing: SCREENING },
+  'assessment.bulk_invite.completed': { nothing: SCREENING },
+  'interview.started': { nothing: SCREENING },
+  'interview.scoring_completed': { nothing: SCREENING },
+  'interview.ended': { nothing: SCREENING },
 };

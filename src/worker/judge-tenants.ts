@@ -1,8 +1,9 @@
 import type { Trouble } from '../store/alarms.ts';
 import type { StuckDeliveries } from '../store/derived-alarms.ts';
 import type { StreamRow } from '../store/schema.ts';
+import type { StreamState } from '../store/stream-states.ts';
 import { PAUSED_BY_PERSON, type TenantState } from '../store/tenant-states.ts';
-import { streamNames } from '../streams/streams.ts';
+import { streams as kinds, type StreamName, streamNames } from '../streams/streams.ts';
 import type { Tenant } from '../tenants/schema.ts';
 
 /** So many periods without a result are an alarm. */
@@ -19,6 +20,10 @@ export interface TenantFacts {
   /** Since when this process has known it as active, with this definition. */
   activeSince: number;
   streams: readonly Pick<StreamRow, 'stream' | 'state' | 'refused_code' | 'refused_message' | 'updated_at'>[];
+  /** What stands of its streams beyond their runs. */
+  standing: readonly StreamState[];
+  /** Since when hints have waited, by stream. */
+  hintedSince: ReadonlyMap<string, number>;
   stuck: readonly StuckDeliveries[];
 }
 
@@ -49,20 +54,51 @@ function reconcileTroubles({ now, state, tenant, activeSince }: TenantFacts): Tr
 }
 
 function streamTroubles(facts: TenantFacts): Trouble[] {
-  const { now, state, tenant, activeSince, streams } = facts;
+  const { now, state, tenant, activeSince, streams, standing } = facts;
   return streamNames.flatMap((name): Trouble[] => {
     const every = tenant?.streams[name].every;
-    if (every === undefined) return [];
+    const stands = standing.find(({ stream }) => stream === name);
+    // A pause by a person is no surprise to anybody.
+    if (every === undefined || stands?.paused_at) return [];
     const run = streams.find(({ stream }) => stream === name);
     const trouble = { tenantId: state.tenant_id, kind: 'stream-stale', subject: `stream ${name}` } as const;
+    if (stands?.held_code) return [{ ...trouble, reason: stands.held_code, message: stands.held_message ?? '' }];
     if (run?.state === 'refused')
       return [{ ...trouble, reason: run.refused_code ?? 'REFUSED', message: run.refused_message ?? '' }];
-    if (!isStale(now, activeSince, every, run?.updated_at ?? null)) return [];
+    if (!isStale(now, activeSince, every, run?.updated_at ?? null)) return lateTroubles(facts, name, every);
     const message =
       `The stream ${name} moved nothing for more than three periods. ` +
       `Run it by hand to see why: hirebridge sync ${state.tenant_id} ${name}`;
     return [{ ...trouble, reason: 'STALE', message }];
   });
+}
+
+/** It runs, and yet something of it stays behind. */
+function lateTroubles({ now, state, tenant, activeSince, ...facts }: TenantFacts, name: StreamName, every: number) {
+  const { standing, hintedSince } = facts;
+  const wholeWithin = tenant?.streams[name].wholeWithin ?? Number.POSITIVE_INFINITY;
+  const wholeAt = Number(standing.find(({ stream }) => stream === name)?.whole_at ?? activeSince);
+  const trouble = { tenantId: state.tenant_id, kind: 'stream-stale' } as const;
+  const troubles: Trouble[] = [];
+  if (kinds[name].kind === 'pull' && now - wholeAt > wholeWithin + every && now - activeSince > every)
+    troubles.push({
+      ...trouble,
+      subject: `stream ${name}, whole list`,
+      reason: 'WHOLE_LIST_LATE',
+      message:
+        `The whole list of ${name} was not read within streams.${name}.wholeWithin, so edits that no webhook told of ` +
+        `are missing. Read it now: hirebridge sync ${state.tenant_id} ${name} --full`,
+    });
+  if (now - (hintedSince.get(name) ?? now) > STALE_PERIODS * every)
+    troubles.push({
+      ...trouble,
+      subject: `stream ${name}, hints`,
+      reason: 'HINTS_WAIT',
+      message:
+        `Webhooks named records of ${name} that nobody has read since. ` +
+        `Read them now: hirebridge sync ${state.tenant_id} ${name}`,
+    });
+  return troubles;
 }
 
 /** After a start, a pause or a change of the definition, a period may pass before old times count. */

@@ -1,6 +1,8 @@
 import type { Logger } from '../log.ts';
 import { alignAlarms, countStuck } from '../store/derived-alarms.ts';
+import { oldestHints } from '../store/hints.ts';
 import type { Store } from '../store/open-store.ts';
+import { listStreamStates } from '../store/stream-states.ts';
 import { listStreams } from '../store/streams.ts';
 import { readClock, type TenantState } from '../store/tenant-states.ts';
 import type { Tenant } from '../tenants/schema.ts';
@@ -24,16 +26,20 @@ export function createAlarmRound(
     return active.get(state.tenant_id)?.since ?? now;
   };
   return async (states, tenants) => {
-    const [now, runs, deliveries] = [
+    const [now, runs, deliveries, standing, hinted] = [
       await readClock(store),
       Map.groupBy(await listStreams(store), (run) => run.tenant_id),
       Map.groupBy(await countStuck(store, UNKNOWN_MS), (one) => one.tenantId),
+      Map.groupBy(await listStreamStates(store), (one) => one.tenant_id),
+      Map.groupBy(await oldestHints(store), (one) => one.tenantId),
     ];
     const troubles = states.flatMap((state) => {
       const tenant = tenants.get(state.tenant_id);
       const streams = runs.get(state.tenant_id) ?? [];
       const stuck = deliveries.get(state.tenant_id) ?? [];
-      return judgeTenant({ now, state, tenant, activeSince: activeSince(state, tenant, now), streams, stuck });
+      const hintedSince = new Map((hinted.get(state.tenant_id) ?? []).map((one) => [one.stream, one.hintedAt]));
+      const facts = { standing: standing.get(state.tenant_id) ?? [], hintedSince, streams, stuck };
+      return judgeTenant({ now, state, tenant, activeSince: activeSince(state, tenant, now), ...facts });
     });
     const { raised, over } = await alignAlarms(store, troubles);
     for (const { tenantId, kind, subject, reason: code, message: reason } of raised)

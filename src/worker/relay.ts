@@ -9,21 +9,25 @@ import {
   tenantsDue,
 } from '../store/inbox.ts';
 import { readTenantState } from '../store/tenant-states.ts';
+import type { StreamName } from '../streams/streams.ts';
 import { within } from '../within.ts';
-import { dispatch } from './dispatch.ts';
+import { createCoalesced } from './coalesced.ts';
+import { type Dispatch, dispatch } from './dispatch.ts';
+import { hintStreams, ofStreamKey, type StreamHinter } from './hint-streams.ts';
 import { isOutage, outageReason } from './is-outage.ts';
-import { createReconcileRequests } from './reconcile-requests.ts';
-import { type HintSender, sendHints } from './send-hints.ts';
+import { type HintSender, hireHints } from './send-hints.ts';
 import { signalOnce } from './signal-once.ts';
 import { createUnderWay, type UnderWay } from './under-way.ts';
 
-export interface RelayOptions extends Omit<HintSender, 'reconciles'> {
+export interface RelayOptions extends Omit<HintSender & StreamHinter, 'reconciles' | 'streamHints'> {
   log: Logger;
   triggerReconcile: (tenantId: string) => Promise<void>;
+  /** Has the records that are hinted at read again. */
+  hintStream: (stream: { tenantId: string; stream: StreamName }) => Promise<void>;
   /** How long an empty inbox waits before it is looked at again, ms. */
   idleMs?: number;
-  /** At most one reconcile per tenant is asked for in this time, however many events ask, ms. */
-  reconcileGapMs?: number;
+  /** At most one reconcile a tenant and one hint a stream is sent in this time, however many events ask, ms. */
+  gapMs?: number;
   /** How long the end waits for deliveries under way; what is left by then is leased again later, ms. */
   closeMs?: number;
 }
@@ -40,7 +44,7 @@ const DEFER_MS = 1_000;
 const NOTE_EVERY_MS = 60_000;
 const CLOSE_MS = 5_000;
 
-interface Relay extends HintSender {
+interface Relay extends HintSender, StreamHinter {
   log: Logger;
   underWay: UnderWay;
   /** When each tenant's hires would all have begun, had they kept their distance. */
@@ -52,16 +56,22 @@ interface Relay extends HintSender {
 /** Moves stored deliveries on to Temporal. Several may run on one store: each row is leased by one. */
 export function startRelay(options: RelayOptions): { close(): Promise<void> } {
   const stop = new AbortController();
-  const { log, triggerReconcile, reconcileGapMs = 2_000, closeMs = CLOSE_MS } = options;
-  const reconciles = createReconcileRequests(triggerReconcile, reconcileGapMs);
-  const relay: Relay = { ...options, reconciles, underWay: createUnderWay(), paced: new Map(), outages: new Map() };
+  const { log, triggerReconcile, hintStream, gapMs = 2_000, closeMs = CLOSE_MS } = options;
+  const reconciles = createCoalesced(triggerReconcile, gapMs);
+  const streamHints = createCoalesced((key) => hintStream(ofStreamKey(key)), gapMs);
+  const beginning = {
+    underWay: createUnderWay(),
+    paced: new Map<string, number>(),
+    outages: new Map<string, number>(),
+  };
+  const relay: Relay = { ...options, reconciles, streamHints, ...beginning };
   const running = relayUntil(stop.signal, relay, options.idleMs ?? 200);
   const finish = async (): Promise<void> => {
     await running;
     await relay.underWay.ended();
-    await reconciles
-      .payOwed(true)
-      .catch((error: unknown) => log.warn({ err: error }, 'a requested reconcile is left to its schedule'));
+    await Promise.all([reconciles.payOwed(true), streamHints.payOwed(true)]).catch((error: unknown) =>
+      log.warn({ err: error }, 'a requested reconcile or stream is left to its schedule'),
+    );
   };
   return {
     async close() {
@@ -72,7 +82,7 @@ export function startRelay(options: RelayOptions): { close(): Promise<void> } {
 }
 
 async function relayUntil(stop: AbortSignal, relay: Relay, idleMs: number): Promise<void> {
-  const { log, underWay, reconciles } = relay;
+  const { log, underWay, reconciles, streamHints } = relay;
   while (!stop.aborted) {
     let waitMs = idleMs;
     try {
@@ -82,7 +92,9 @@ async function relayUntil(stop: AbortSignal, relay: Relay, idleMs: number): Prom
       waitMs = DEFER_MS;
     }
     // Nobody waits for it: one tenant's reconcile that cannot be asked for keeps no delivery waiting.
-    reconciles.payOwed().catch((error: unknown) => noteOutage(relay, outageReason(error)));
+    Promise.all([reconciles.payOwed(), streamHints.payOwed()]).catch((error: unknown) =>
+      noteOutage(relay, outageReason(error)),
+    );
     await underWay.change(waitMs, stop);
   }
 }
@@ -132,9 +144,11 @@ function noteOutage({ log, outages }: Relay, reason: string): void {
 
 async function relayDelivery(relay: Relay, delivery: LeasedDelivery): Promise<void> {
   try {
-    const kind = isEventName(delivery.event) ? dispatch[delivery.event] : 'ignored';
-    await sendHints[kind](relay, delivery, await readTenantState(relay.store, delivery.tenantId));
-    await finishDelivery(relay.store, delivery, kind === 'ignored' ? 'ignored' : 'relayed');
+    const entry: Dispatch = isEventName(delivery.event) ? dispatch[delivery.event] : {};
+    if (entry.hires !== undefined)
+      await hireHints[entry.hires](relay, delivery, await readTenantState(relay.store, delivery.tenantId));
+    const isTaken = (await hintStreams(relay, delivery, entry)) || entry.hires !== undefined;
+    await finishDelivery(relay.store, delivery, isTaken ? 'relayed' : 'ignored');
   } catch (error) {
     // A store that fails here as well leaves the row to its lease.
     await putBack(relay, delivery, error).catch((cause: unknown) => noteOutage(relay, outageReason(cause)));

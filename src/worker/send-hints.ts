@@ -5,13 +5,13 @@ import { hiresOfEnrolments, latestHires } from '../store/hires.ts';
 import type { LeasedDelivery } from '../store/inbox.ts';
 import type { Store } from '../store/open-store.ts';
 import type { TenantRow } from '../store/schema.ts';
-import type { HintKind } from './dispatch.ts';
-import type { ReconcileRequests } from './reconcile-requests.ts';
+import type { Coalesced } from './coalesced.ts';
+import type { HireHint } from './dispatch.ts';
 
 export interface HintSender {
   store: Store;
   signalHire: SignalHire;
-  reconciles: ReconcileRequests;
+  reconciles: Coalesced;
   /** Whether a stage is one that starts hires for this tenant. */
   isHiringStage: (tenantId: string, stageId: string) => Promise<boolean>;
 }
@@ -19,7 +19,7 @@ export interface HintSender {
 type SendHints = (sender: HintSender, delivery: LeasedDelivery, tenant: TenantRow) => Promise<void>;
 
 /** Sends what a delivery hints to the hires it is about. */
-export const sendHints: Record<HintKind, SendHints> = {
+export const hireHints: Record<HireHint, SendHints> = {
   hired: startHires,
   async moved(sender, delivery, tenant) {
     const [nextStageId] = delivery.ids['nextStageId'] ?? [];
@@ -28,7 +28,6 @@ export const sendHints: Record<HintKind, SendHints> = {
   },
   left: hintRunning,
   onboarding: hintEnrolled,
-  ignored: async () => undefined,
 };
 
 /** One start for each id; an event that came while the baseline was being taken is of a hire after go-live. */

@@ -109,7 +109,7 @@ export const event: Change = {
     {
       file: 'src/worker/dispatch.ts',
       after: 'export const dispatch',
-      add: "  'candidate.moved_house': 'ignored',",
+      add: "  'candidate.moved_house': { nothing: 'nobody lands houses' },",
     },
   ],
 };

@@ -70,6 +70,9 @@ function relayWhenStored(world: World, process: Process, deps: ActivityDeps): vo
         reconcile(world, tenantId);
       },
       isHiringStage,
+      // Its tenants pull no streams.
+      hintStream: async () => undefined,
+      runsByItself: () => false,
       idleMs: 1,
     });
     void relay.close().then(() => plan(1_000));

@@ -67,7 +67,7 @@ export async function measurePasses(
     measures.push(...(await measureSecond(world, pages, say)));
     await worker.stop();
     worker = await world.startWorker({
-      HIREBRIDGE_FAILPOINT_KILL: `syncPages/store.update.streams/before#${pages >> 1}`,
+      HIREBRIDGE_FAILPOINT_KILL: `pullPages/store.update.streams/before#${pages >> 1}`,
     });
     measures.push(...(await measureKilled(world, worker, pages, say)));
     return measures;
@@ -98,7 +98,7 @@ async function measureKilled(
   pages: number,
   say: (line: string) => void,
 ): Promise<Measure[]> {
-  const running = pass(world, say, ['--full']);
+  const running = pass(world, say, ['--rewrite']);
   running.catch(() => undefined);
   const how = await worker.ended;
   await world.startWorker();
@@ -156,7 +156,7 @@ async function startIdleWorker(world: World): Promise<Process> {
 async function pass(world: World, say: (line: string) => void, more: string[] = []) {
   const before = await listCalls(world);
   const startedAt = performance.now();
-  const { code, stdout, stderr } = await world.cli(['sync', 'acme', 'candidates', '--json', ...more]);
+  const { code, stdout, stderr } = await world.cli(['sync', 'acme', 'candidates', '--full', '--json', ...more]);
   if (stdout === '') throw new Error(`sync ended with ${code}: ${stderr}`);
   const counts = JSON.parse(stdout) as Counts;
   const calls = (await listCalls(world)) - before;
@@ -175,10 +175,10 @@ async function listCalls(world: World): Promise<number> {
 async function record(address: string, installationId: string): Promise<void> {
   const dir = process.env['HIREBRIDGE_RECORD_HISTORIES'];
   if (dir === undefined) return;
-  const found = (await readWorkflows(address, installationId)).find((one) => one.type === 'syncStream');
+  const found = (await readWorkflows(address, installationId)).find((one) => one.type === 'pullStream');
   if (found === undefined) throw new Error('no pass to record');
   await mkdir(dir, { recursive: true });
-  await writeFile(join(dir, 'sync-stream.json'), found.history);
+  await writeFile(join(dir, 'pull-stream.json'), found.history);
 }
 
 async function historyBytes(address: string, world: World): Promise<number> {

@@ -25,6 +25,10 @@ const RUN: StreamRow = {
   started_at: 0,
   updated_at: 0,
   ended_at: null,
+  mode: 'full',
+  segment: 0,
+  seen_before: 0,
+  tally: null,
 };
 const LANDED: LandedPage = { unchanged: 0, created: 0, updated: 0, ids: [], quarantined: [] };
 const bad = (key: string) => ({ key, reason: 'unreadable' });
@@ -56,7 +60,13 @@ describe('after a page its run', () => {
 
   test('counts what landed and what was left out', () => {
     const outcome = outcomeOf(RUN, page(20, 250), { ...LANDED, unchanged: 17, created: 2, quarantined: [bad('7')] });
-    expect(advance(RUN, outcome)).toMatchObject({ page: 3, seen: 220, unchanged: 207, created: 7, quarantined: 1 });
+    expect(advance(RUN, { ...outcome, next: 3 })).toMatchObject({
+      page: 3,
+      seen: 220,
+      unchanged: 207,
+      created: 7,
+      quarantined: 1,
+    });
   });
 
   test('names how many records a list that goes on moving may have hidden', () => {

@@ -14,9 +14,11 @@ test('a run begun by hand is joined by the next, but never by one that is to wri
     const first = await startSync(hires, stream);
     const joined = await startSync(hires, stream);
     expect(joined.workflowId).toBe(first.workflowId);
-    await expect(startSync(hires, { ...stream, full: true })).rejects.toMatchObject({ code: 'SYNC_BUSY' });
+    await expect(startSync(hires, { ...stream, mode: 'full', rewrite: true })).rejects.toMatchObject({
+      code: 'SYNC_BUSY',
+    });
     await first.terminate();
-    const full = await startSync(hires, { ...stream, full: true });
+    const full = await startSync(hires, { ...stream, mode: 'full', rewrite: true });
     await full.terminate();
   } finally {
     await connection.close();

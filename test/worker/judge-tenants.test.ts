@@ -1,4 +1,5 @@
 import { expect, test } from 'vitest';
+import type { StreamState } from '../../src/store/stream-states.ts';
 import { PAUSED_BY_PERSON, type TenantState } from '../../src/store/tenant-states.ts';
 import { everyStream } from '../../src/streams/streams.ts';
 import type { Tenant } from '../../src/tenants/schema.ts';
@@ -19,11 +20,21 @@ const state: TenantState = {
   digested_on: null,
 };
 
+function standing(of: Partial<StreamState>): StreamState {
+  const paused = { paused_by: null, paused_at: null, held_code: null, held_message: null, held_at: null };
+  const allowed = { allowed_code: null, allowed_by: null };
+  const pass = { whole_at: NOW, listed: 1, landed: 1, mapping_hash: 'm' };
+  return { tenant_id: 'acme', stream: 'jobs', ...paused, ...allowed, ...pass, ...of };
+}
+
+const wholeAt = (at: number): StreamState => standing({ whole_at: at });
+
 function judge(facts: Partial<TenantFacts>, of: Partial<TenantState> = {}): string[] {
-  const streams = { ...everyStream(() => ({})), jobs: { every: 10 * MINUTE } };
+  const streams = { ...everyStream(() => ({})), jobs: { every: 10 * MINUTE, wholeWithin: 1_440 * MINUTE } };
   const tenant = { policies: { reconcile: { every: 5 * MINUTE } }, streams } as unknown as Tenant;
   const run = { stream: 'jobs', state: 'done', refused_code: null, refused_message: null, updated_at: NOW } as const;
-  const whole = { now: NOW, state: { ...state, ...of }, tenant, activeSince: 0, streams: [run], stuck: [], ...facts };
+  const quiet = { streams: [run], standing: [wholeAt(NOW)], hintedSince: new Map<string, number>(), stuck: [] };
+  const whole = { now: NOW, state: { ...state, ...of }, tenant, activeSince: 0, ...quiet, ...facts };
   return judgeTenant(whole).map(({ kind, reason }) => `${kind} ${reason}`);
 }
 
@@ -51,6 +62,26 @@ const cases: [string, Partial<TenantFacts>, Partial<TenantState>, string[]][] = 
     {},
     ['stream-stale STALE'],
   ],
+  ['its whole list was read a day ago', { standing: [wholeAt(NOW - 1_440 * MINUTE)] }, {}, []],
+  [
+    'its whole list was read longer ago than it should be',
+    { standing: [wholeAt(NOW - 1_451 * MINUTE)] },
+    {},
+    ['stream-stale WHOLE_LIST_LATE'],
+  ],
+  [
+    'a change limit holds it',
+    { standing: [standing({ held_code: 'MASS_DELETE', held_message: 'why' })] },
+    {},
+    ['stream-stale MASS_DELETE'],
+  ],
+  ['a person paused the stream', { streams: [], standing: [standing({ paused_at: 1, paused_by: 'jo' })] }, {}, []],
+  [
+    'hints wait for three periods',
+    { hintedSince: new Map([['jobs', NOW - 31 * MINUTE]]) },
+    {},
+    ['stream-stale HINTS_WAIT'],
+  ],
   ['a stream never ran', { streams: [] }, {}, ['stream-stale STALE']],
   [
     'a stream was refused',
@@ -77,7 +108,8 @@ test.each(cases)('%s', (_what, facts, of, alarms) => {
 
 test('a name of an event that is no word is not shown', () => {
   const stuck = [{ tenantId: 'acme', state: 'unknown', event: 'ada@example.com said', count: 1 }] as const;
-  const [trouble] = judgeTenant({ now: NOW, state, activeSince: 0, streams: [], stuck });
+  const quiet = { streams: [], standing: [], hintedSince: new Map<string, number>() };
+  const [trouble] = judgeTenant({ now: NOW, state, activeSince: 0, ...quiet, stuck });
   expect(JSON.stringify(trouble)).not.toContain('ada@');
   expect(trouble?.subject).toBe('event (not a name)');
 });

@@ -27,6 +27,7 @@ async function freshStore(...others: string[]): Promise<Store> {
 function relayOver(store: Store, options: Partial<RelayOptions> = {}) {
   const hinted: string[] = [];
   const reconciles: number[] = [];
+  const streams: string[] = [];
   const relay = startRelay({
     store,
     log,
@@ -34,10 +35,12 @@ function relayOver(store: Store, options: Partial<RelayOptions> = {}) {
     signalHire: async ({ jobCandidateId }, about) => hinted.push(`${jobCandidateId} ${about}`) > 0,
     triggerReconcile: async () => void reconciles.push(performance.now()),
     isHiringStage: async () => true,
+    hintStream: async ({ stream }) => void streams.push(stream),
+    runsByItself: () => true,
     ...options,
   });
   onTestFinished(() => relay.close());
-  return { relay, hinted, reconciles };
+  return { relay, hinted, reconciles, streams };
 }
 
 async function deliver(store: Store, event: string, data: object, tenantId = TENANT_ID): Promise<void> {
@@ -80,7 +83,7 @@ test('an event about the enrolment of a finished hire hints nobody and asks for 
 
 test('events without a known id ask for one reconcile, and one more when the last came within the gap', async () => {
   const store = await freshStore();
-  const { relay, reconciles } = relayOver(store, { reconcileGapMs: 1_000 });
+  const { relay, reconciles } = relayOver(store, { gapMs: 1_000 });
   await deliver(store, 'onboarding.candidate.status_changed', { first: true });
   await relayed(store, 1);
   for (let n = 0; n < 20; n += 1) await deliver(store, 'onboarding.candidate.status_changed', { n });
@@ -94,7 +97,7 @@ test('events without a known id ask for one reconcile, and one more when the las
 
 test('a reconcile still owed is asked for when the relay ends', async () => {
   const store = await freshStore();
-  const { relay, reconciles } = relayOver(store, { reconcileGapMs: 60_000 });
+  const { relay, reconciles } = relayOver(store, { gapMs: 60_000 });
   await deliver(store, 'onboarding.candidate.status_changed', { n: 1 });
   await deliver(store, 'onboarding.candidate.status_changed', { n: 2 });
   await relayed(store, 2);

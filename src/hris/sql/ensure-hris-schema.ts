@@ -3,7 +3,7 @@ import type { Landings } from '../port.ts';
 import { changeColumn, postgresChangeTrigger, sqliteChangeTrigger } from './change-trigger.ts';
 import type { SqlDatabase } from './database.ts';
 import type { Column } from './field-options.ts';
-import { landingKeys as key } from './landing-options.ts';
+import { GONE_AT, landingKeys as key } from './landing-options.ts';
 import { openSqlDatabase } from './open-database.ts';
 import { directoryView, type SqlOptions, type SqlOptionsInput, sqlOptions } from './options.ts';
 
@@ -107,6 +107,7 @@ function landingTables(options: SqlOptions, types: typeof POSTGRES_TYPES | typeo
       ${fieldColumns(landing, types)}
       ${sql.ref(key.hash)} text not null,
       ${sql.ref(key.at)} timestamp not null default current_timestamp,
+      ${sql.ref(GONE_AT)} timestamp,
       primary key (${sql.ref(key.tenant)}, ${sql.ref(key.id)})
     )`,
   );

@@ -2,6 +2,7 @@ import { sql } from 'kysely';
 import type { Landed, LandingRow, LandOptions, StoredRow } from '../port.ts';
 import type { Row, SqlDatabase } from './database.ts';
 import { landingKeys as key, type LandingTable } from './landing-options.ts';
+import { unmarkRows } from './remove.ts';
 import { cellText, toColumns, toFields } from './values.ts';
 
 /**
@@ -24,6 +25,8 @@ export async function landRows(
     await beforeWrite(changed.map((row) => ({ row, before: before.get(row.id) })));
   }
   if (changed.length > 0) await upsert(kysely, table, tenant, changed);
+  const marked = changed.filter((row) => stored.get(row.id) === '').map((row) => row.id);
+  await unmarkRows({ kysely }, table, marked, tenant);
   const created = changed.filter((row) => !stored.has(row.id)).length;
   return { unchanged: rows.length - changed.length, created, updated: changed.length - created };
 }

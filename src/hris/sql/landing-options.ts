@@ -27,5 +27,8 @@ function defaultColumns(fields: Landings[string]): Record<string, FieldInput> {
   return Object.fromEntries(Object.entries(fields).map(([name, def]) => [name, { column: snake(name), ...def }]));
 }
 
+/** When a row was marked as gone: a column that only `deletion: mark` needs. */
+export const GONE_AT = 'gone_at';
+
 /** Whose record it is, its id there, the hash of what was landed, and when: columns every landing table has. */
 export const landingKeys = { tenant: 'tenant', id: 'partner_id', hash: 'row_hash', at: 'landed_at' } as const;

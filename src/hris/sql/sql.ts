@@ -7,11 +7,12 @@ import { fieldDefs } from './field-options.ts';
 import { findEmployee, readEmployee } from './find.ts';
 import { landRows, readRows } from './land.ts';
 import { explainLandingError } from './landing-errors.ts';
-import { type LandingTable, landingKeys } from './landing-options.ts';
+import { GONE_AT, type LandingTable, landingKeys } from './landing-options.ts';
 import { openSqlDatabase } from './open-database.ts';
 import { type SqlOptions, sqlOptions } from './options.ts';
 import { whileOpen } from './postgres.ts';
 import { probeEmployees } from './probe.ts';
+import { readIds, removeRows } from './remove.ts';
 import { listRequisitions } from './requisitions.ts';
 import { explainSqlError } from './sql-errors.ts';
 import { createEmployee, rehireEmployee, terminateEmployee, updateEmployee } from './write-employee.ts';
@@ -121,7 +122,7 @@ async function describeColumns(
   { table, columns }: LandingTable,
   { idColumn, numberColumn, referenceColumn, endColumn, changes }: SqlOptions,
 ): Promise<DescribedField[]> {
-  const own = [idColumn, numberColumn, referenceColumn, endColumn, changes?.column];
+  const own = [idColumn, numberColumn, referenceColumn, endColumn, changes?.column, GONE_AT];
   const ours = new Set([...own, ...Object.values(landingKeys)]);
   return (await describeTable(database, table, columns)).filter(({ isField, label }) => isField || !ours.has(label));
 }
@@ -146,6 +147,10 @@ function landingOf(options: SqlOptions, reach: Reach): Landing {
       reachTable(stream, signal, (database, table) => landRows(database, table, rows, how)),
     read: (stream, ids, { signal, tenant }) =>
       reachTable(stream, signal, (database, table) => readRows(database, table, tenant, ids)),
+    ids: (stream, { signal, tenant }) =>
+      reachTable(stream, signal, (database, table) => readIds(database, table, tenant)),
+    remove: (stream, ids, { signal, ...how }) =>
+      reachTable(stream, signal, (database, table) => removeRows(database, table, ids, how)),
   };
 }
 

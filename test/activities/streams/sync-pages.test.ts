@@ -24,7 +24,7 @@ async function tenant(wrap: (partner: PartnerClient) => PartnerClient = (partner
   const connection = {
     tenant: { tenant: 'acme', hris: { kind: 'memory' }, streams: { candidates: {} } },
     partner: wrap(sandbox.partner),
-    hris: { landing: { land, read: async () => [] } },
+    hris: { landing: { land, read: async () => [], ids: async () => [...landed] } },
     landings: { candidates: { fields: [], hash: 'h', files: {} } },
     keyFingerprint: 'one',
   } as unknown as Connection;

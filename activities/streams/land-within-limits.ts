@@ -1,0 +1,61 @@
+import { ConnectorError } from '../../src/errors.ts';
+import type { LandingRow, RowChange } from '../../src/hris/port.ts';
+import { holdStream } from '../../src/store/stream-states.ts';
+import { type Excess, judgeChanges, tallyPage } from '../../src/streams/change-limits.ts';
+import { type LandedPage, landPage } from '../../src/streams/land-page.ts';
+import type { RecordPage } from '../../src/streams/read-page.ts';
+import { currentRecords } from '../fields/current-records.ts';
+import { isExpectedToChange, isStillOurs, type Reading } from './reading.ts';
+
+const NOTHING: LandedPage = { unchanged: 0, created: 0, updated: 0, ids: [], quarantined: [] };
+
+/** Lands one page unless the run would change too much with it; then nothing of the page is written. */
+export async function landWithinLimits(reading: Reading, page: RecordPage | undefined): Promise<LandedPage> {
+  if (page === undefined) return NOTHING;
+  const changes = new Map<string, RowChange>();
+  let rows: readonly LandingRow[] = [];
+  const tallied = () => tallyPage(reading.tally, rows, [...changes.values()]);
+  const guard = async (some: readonly RowChange[]): Promise<void> => {
+    for (const change of some) changes.set(change.row.id, change);
+    if (!(await isStillOurs(reading))) throw takenOver(reading);
+    if (isExpectedToChange(reading)) return;
+    const excess = judgeChanges(tallied(), reading.state?.landed ?? null);
+    if (excess !== undefined) await stopAt(reading, excess, changes.size);
+  };
+  const items = await currentItems(reading, page.items);
+  const landed = await landPage({ ...reading.destination, guard }, { ...page, items }, (mapped) => {
+    rows = mapped;
+  });
+  reading.tally = tallied();
+  return landed;
+}
+
+/**
+ * Holds the stream until a person resumes it, unless a person allowed just this.
+ * @throws ConnectorError with the limit's code
+ */
+export async function stopAt(reading: Reading, { code, message }: Excess, held: number): Promise<void> {
+  const { deps, key, state } = reading;
+  if (state?.allowed_code === code) return;
+  const told =
+    `${message} Nothing more is written until a person has looked. If it is right, allow it for the next pass: ` +
+    `hirebridge resume ${key.tenantId} ${key.stream}`;
+  await holdStream(deps.store, key, { code, message: told });
+  throw new ConnectorError({ code, action: 'reject', message: told, details: { held } });
+}
+
+/** The page's records, once their custom fields are known to be those that the mapping means. */
+async function currentItems({ deps, connection, stream, destination }: Reading, items: RecordPage['items']) {
+  const { name } = stream.record;
+  const records = items.map((item) => ({ [name]: item }));
+  const current = await currentRecords(deps, connection, destination.mapping, records);
+  return current.map((record) => record[name] ?? {});
+}
+
+function takenOver({ key }: Reading): ConnectorError {
+  return new ConnectorError({
+    code: 'RUN_TAKEN_OVER',
+    action: 'retry',
+    message: `Another run of ${key.tenantId} ${key.stream} took over. This one writes no more.`,
+  });
+}

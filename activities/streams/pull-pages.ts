@@ -1,0 +1,121 @@
+import { type ConnectorError, isConnectorError } from '../../src/errors.ts';
+import { assertMayWrite } from '../../src/store/assert-may-write.ts';
+import { readHints } from '../../src/store/hints.ts';
+import type { StreamRow } from '../../src/store/schema.ts';
+import { holdStream, readStreamState, type StreamState } from '../../src/store/stream-states.ts';
+import type { StreamMode } from '../../src/store/stream-tables.ts';
+import { beginRun, refuseRun } from '../../src/store/streams.ts';
+import { readClock } from '../../src/store/tenant-states.ts';
+import { countsOf, stepOf } from '../../src/streams/page-outcome.ts';
+import { firstPageOf } from '../../src/streams/read-page.ts';
+import { WHOLE_LIST } from '../../src/streams/stream.ts';
+import type { PullInput, StreamStep } from '../../src/streams/stream-activities.ts';
+import { pullStreams } from '../../src/streams/streams.ts';
+import { isWholeDue } from '../../src/streams/whole-passes.ts';
+import type { Connection } from '../connections.ts';
+import type { ActivityDeps } from '../deps.ts';
+import { guarded } from '../guarded.ts';
+import { drainHints } from './drain-hints.ts';
+import { readList } from './read-list.ts';
+import { readOne } from './read-one.ts';
+import { type Beat, commit, openReading, type Reading } from './reading.ts';
+
+/**
+ * One activity of a run: reads what the run's mode asks for and lands it, from the store's cursor on. The cursor moves
+ * after a page is written, so a repeat writes nothing twice: the page's hashes are there by then. A cause that only a
+ * person can remove ends the run, and the schedule begins the next.
+ */
+export function pullPages(deps: ActivityDeps, input: PullInput, beat: Beat = () => undefined): Promise<StreamStep> {
+  const { tenantId, stream, runId, rewrite = false } = input;
+  const key = { tenantId, stream };
+  return guarded(deps, tenantId, async (connection) => {
+    const state = await readStreamState(deps.store, key);
+    const stopped = codeOfStop(state);
+    if (stopped !== undefined) return { state: 'refused', code: stopped };
+    const mode = input.begun ? input.mode : await resolveMode(deps, connection, input, state);
+    const run = await beginRun(deps.store, key, {
+      runId,
+      full: rewrite,
+      firstPage: firstPageOf(pullStreams[stream]),
+      mode,
+    });
+    if (run === undefined) return { state: input.begun ? 'superseded' : 'busy' };
+    if (run.state !== 'running') return stepOf(run);
+    // Before any page is read: what may not be written need not be fetched.
+    await assertMayWrite(deps.store, tenantId);
+    try {
+      return await readOn(await openReading(deps, connection, key, run), input, beat);
+    } catch (error) {
+      if (!isConnectorError(error) || error.action !== 'reject') throw error;
+      return refuse(deps, { key, run, wasRead: state?.whole_at != null }, error);
+    }
+  });
+}
+
+/** Nothing runs until a person resumes it. */
+function codeOfStop(state: StreamState | undefined): string | undefined {
+  if (state === undefined) return undefined;
+  return state.held_code ?? (state.paused_at === null ? undefined : 'STREAM_PAUSED');
+}
+
+async function resolveMode(
+  { store }: ActivityDeps,
+  { tenant }: Connection,
+  { mode, tenantId, stream }: PullInput,
+  state: StreamState | undefined,
+): Promise<StreamMode> {
+  if (mode !== 'incremental') return mode;
+  const { every, wholeWithin } = tenant.streams[stream];
+  const hasHints = pullStreams[stream].fetch !== undefined && tenant.partner.webhooks === 'on';
+  const wholeAt = state?.whole_at ?? null;
+  if (isWholeDue({ now: await readClock(store), wholeAt, every, wholeWithin, hasHints })) return 'full';
+  const hints = await readHints(store, tenantId, stream);
+  return hints.some(({ recordId }) => recordId === WHOLE_LIST) ? 'full' : 'incremental';
+}
+
+async function readOn(reading: Reading, { recordId }: PullInput, beat: Beat): Promise<StreamStep> {
+  const { deps, key } = reading;
+  const mode = reading.run.mode ?? 'full';
+  const isOurs = mode === 'full' ? await readWhole(reading, beat) : await readSome(reading, mode, recordId);
+  if (!isOurs) return { state: 'superseded' };
+  const { run } = reading;
+  if (run.state !== 'running') deps.log.info({ ...key, mode, state: run.state, ...countsOf(run) }, 'stream synced');
+  return stepOf(run);
+}
+
+async function readWhole(reading: Reading, beat: Beat): Promise<boolean> {
+  if (reading.stream.fetch !== undefined && !(await drainHints(reading))) return false;
+  return (await readList(reading, beat)) === 'over';
+}
+
+async function readSome(reading: Reading, mode: StreamMode, recordId: string | undefined): Promise<boolean> {
+  const isOurs =
+    mode === 'one' && recordId !== undefined ? await readOne(reading, recordId) : await drainHints(reading);
+  if (!isOurs) return false;
+  const { page, total, quarantined } = reading.run;
+  const counts = { unchanged: 0, created: 0, updated: 0, quarantined: 0 };
+  return commit(reading, { next: page, records: 0, total, counts, state: quarantined > 0 ? 'partial' : 'done' });
+}
+
+/** Ends the run. A stream that was read before and now may not be read waits for a person. */
+async function refuse(
+  { store, log }: ActivityDeps,
+  { key, run, wasRead }: { key: Reading['key']; run: StreamRow; wasRead: boolean },
+  error: ConnectorError,
+): Promise<StreamStep> {
+  const isLost = error.status === 403 && wasRead;
+  const code = isLost ? 'PERMISSION_LOST' : error.code;
+  const message = isLost ? permissionLost(key, error) : error.message;
+  if (isLost) await holdStream(store, key, { code, message });
+  const held = Number(error.details?.['held'] ?? 0);
+  await refuseRun(store, key, run.run_id, { code, message, held });
+  log.error({ ...key, code, reason: message }, 'stream refused');
+  return { state: 'refused', code };
+}
+
+function permissionLost({ tenantId, stream }: Reading['key'], { code, message }: ConnectorError): string {
+  return (
+    `The key may no longer read ${stream}: ${message} [${code}] What was landed stays as it is. ` +
+    `Give the key its permission back, then: hirebridge resume ${tenantId} ${stream}`
+  );
+}

@@ -1,0 +1,192 @@
+import { changeQuarantine, readQuarantine } from '../../src/store/quarantine.ts';
+import { dropPages, keepPageIds, readPageIds } from '../../src/store/stream-missing.ts';
+import { judgeEmptyList } from '../../src/streams/change-limits.ts';
+import { fetchAhead } from '../../src/streams/fetch-ahead.ts';
+import type { LandedPage } from '../../src/streams/land-page.ts';
+import { fallAt, lastPageOf, outcomeOf, quarantineChanges } from '../../src/streams/page-outcome.ts';
+import { assertMoved, firstPageOf, PAGE_SIZE, type RecordPage, readPage } from '../../src/streams/read-page.ts';
+import { drainBetweenPages } from './drain-hints.ts';
+import { endPass } from './end-pass.ts';
+import { landWithinLimits, stopAt } from './land-within-limits.ts';
+import { type Beat, commit, type Reading } from './reading.ts';
+
+/** One activity reads so many pages, or for so long: few events of history, and a deploy need not wait. */
+const BATCH = { pages: 25, ms: 30_000 };
+/** So often a batch reads again what may have slipped; a list that moves on is left to the next run. */
+const MOST_REREADS = 5;
+/** Pages of one part of a list are numbered from here in what is kept for the whole. */
+const PAGES_A_SEGMENT = 1_000_000;
+
+/** A page, and by which of the run's reads it was asked for. */
+interface Fetched {
+  page: RecordPage | undefined;
+  read: number;
+}
+
+/** Reads and lands some pages from the run's cursor on. */
+export async function readList(reading: Reading, beat: Beat): Promise<'over' | 'superseded'> {
+  const end = { pages: BATCH.pages, at: performance.now() + BATCH.ms };
+  for (;;) {
+    const ended = await readSegment(reading, end, beat);
+    if (ended !== 'next') return ended;
+  }
+}
+
+async function readSegment(
+  reading: Reading,
+  end: { pages: number; at: number },
+  beat: Beat,
+): Promise<'over' | 'superseded' | 'next'> {
+  const { segment, page: first } = reading.run;
+  const isWanted = (page: number): boolean =>
+    reading.run.state === 'running' &&
+    reading.run.segment === segment &&
+    page < first + end.pages &&
+    performance.now() < end.at &&
+    page <= lastPageOf(reading.run);
+  for (;;) {
+    const ended = await readInto(reading, isWanted, beat);
+    if (ended === 'superseded') return 'superseded';
+    if (ended === 'over') break;
+    // From here on in order: no answer is older than the one before it.
+    reading.ahead = 1;
+    if (!(await readAgain(reading, ended.pages))) return 'superseded';
+  }
+  if (reading.run.segment === segment || reading.run.state !== 'running') return 'over';
+  return performance.now() < end.at ? 'next' : 'over';
+}
+
+/** Settles pages until none is wanted, or until records may have slipped to so many pages before. */
+async function readInto(
+  reading: Reading,
+  isWanted: (page: number) => boolean,
+  beat: Beat,
+): Promise<'over' | 'superseded' | { pages: number }> {
+  const { segment } = reading.run;
+  const pages = fetchAhead(reading.run.page, reading.ahead, isWanted, (at) => fetchPage(reading, at));
+  for await (const { page: fetched } of pages) {
+    const slipped = reading.rereads < MOST_REREADS ? await slippedOver(reading, fetched.page) : 0;
+    if (slipped > 0) return { pages: slipped };
+    if (!(await settlePage(reading, fetched))) return 'superseded';
+    if (!(await drainBetweenPages(reading))) return 'superseded';
+    const { page: next, seen, total } = reading.run;
+    beat({ page: next, seen, total });
+    if (reading.run.state !== 'running' || reading.run.segment !== segment) break;
+  }
+  return 'over';
+}
+
+async function fetchPage(reading: Reading, page: number): Promise<Fetched> {
+  reading.reads += 1;
+  const read = reading.reads;
+  return { read, page: await readPage(reading.connection.partner, reading.stream, page, reading.run.segment) };
+}
+
+/** Over how many pages before this one records may have slipped. */
+async function slippedOver(reading: Reading, page: RecordPage | undefined): Promise<number> {
+  const { run } = reading;
+  const before = run.page - firstPageOf(reading.stream);
+  if (page !== undefined) return Math.min(before, Math.ceil(fallAt(run, page) / PAGE_SIZE));
+  if (run.total === null || run.seen - run.seen_before >= run.total) return 0;
+  // Nothing here although the total promised more: it is too high, unless it has fallen meanwhile.
+  for (let back = 1; back <= before; back += 1) {
+    const { page: last } = await fetchPage(reading, run.page - back);
+    if (last !== undefined) return Math.min(before, Math.max(back - 1, Math.ceil(fallAt(run, last) / PAGE_SIZE)));
+  }
+  return 0;
+}
+
+/** Lands what has come to the pages before. The cursor stays, and so does the place in the list that it counts. */
+async function readAgain(reading: Reading, pages: number): Promise<boolean> {
+  const { deps, key } = reading;
+  reading.rereads += 1;
+  reading.before = undefined;
+  for (let at = reading.run.page - pages; at < reading.run.page; at += 1) {
+    const fetched = await fetchPage(reading, at);
+    const landed = await land(reading, fetched);
+    const outcome = { isLast: false, quarantined: landed.quarantined };
+    const quarantined = await settleQuarantine(reading, { page: at, outcome, landed: landed.ids });
+    await keepIds(reading, at, fetched.page, await readPageIds(deps.store, key, numberOf(reading, at)));
+    const { run } = reading;
+    const { created, updated } = landed;
+    const counts = { unchanged: 0, created, updated, quarantined, skipped: 0 };
+    const total = fetched.page?.total ?? run.total;
+    if (!(await commit(reading, { next: run.page, records: 0, total, counts, state: run.state }))) return false;
+  }
+  return true;
+}
+
+/** Lands one page and moves the cursor past it. False when another run took over. */
+async function settlePage(reading: Reading, fetched: Fetched): Promise<boolean> {
+  const { run, stream, state } = reading;
+  const isBegin = run.seen === run.seen_before && run.segment === 0 && stream.segments === undefined;
+  const empty = isBegin ? judgeEmptyList(sizeOf(fetched.page), state?.landed ?? null) : undefined;
+  if (empty !== undefined) await stopAt(reading, empty, 0);
+  const landed = await land(reading, fetched);
+  const outcome = outcomeOf(run, fetched.page, landed, stream.segments?.length);
+  await settleQuarantine(reading, { page: run.page, outcome, landed: landed.ids });
+  await keepIds(reading, run.page, fetched.page);
+  if (fallAt(run, fetched.page) > 0) reading.tally = { ...reading.tally, isUnsure: true };
+  if (outcome.isLast || outcome.segment !== undefined) await dropBehind(reading, fetched.page);
+  const skipped = outcome.isLast ? await endPass(reading) : 0;
+  const counts = { ...outcome.counts, skipped };
+  const next = outcome.segment === undefined ? run.page + 1 : firstPageOf(stream);
+  const total = outcome.segment === undefined ? outcome.total : null;
+  return commit(reading, { ...outcome, counts, next, total });
+}
+
+function sizeOf(page: RecordPage | undefined): number {
+  return page === undefined ? 0 : page.items.length + page.unreadable.length;
+}
+
+async function land(reading: Reading, { page, read }: Fetched): Promise<LandedPage> {
+  if (page === undefined) return landWithinLimits(reading, undefined);
+  const ids = page.items.map((item) => String(item['id'])).join(' ');
+  assertMoved(reading.stream, page.page, ids, reading.before);
+  reading.before = ids;
+  // Who was read by id since this page was asked for is newer than what the page shows.
+  const isNewest = (item: RecordPage['items'][number]): boolean =>
+    (reading.readById.get(String(item['id'])) ?? 0) < read;
+  const items = page.items.filter(isNewest);
+  const landed = await landWithinLimits(reading, { ...page, items });
+  return { ...landed, unchanged: landed.unchanged + page.items.length - items.length };
+}
+
+/** Who stands on which page, to tell at the end who stands on none; `known` were there when it was read before. */
+async function keepIds(
+  reading: Reading,
+  at: number,
+  page: RecordPage | undefined,
+  known: readonly string[] = [],
+): Promise<void> {
+  if (page === undefined) return;
+  const { deps, key } = reading;
+  if (page.unreadable.some(({ id }) => id === undefined)) reading.tally = { ...reading.tally, isUnsure: true };
+  const ids = [...page.items.map((item) => String(item['id'])), ...page.unreadable.flatMap(({ id }) => id ?? [])];
+  await keepPageIds(deps.store, key, numberOf(reading, at), [...new Set([...known, ...ids])]);
+}
+
+/** The list, or this part of it, ends with this page. */
+async function dropBehind({ deps, key, run }: Reading, page: RecordPage | undefined): Promise<void> {
+  const first = run.segment * PAGES_A_SEGMENT;
+  await dropPages(deps.store, key, first + run.page + (page === undefined ? 0 : 1), first + PAGES_A_SEGMENT);
+}
+
+function numberOf({ run }: Reading, page: number): number {
+  return run.segment * PAGES_A_SEGMENT + page;
+}
+
+/** Returns how many records are newly in it. */
+async function settleQuarantine(
+  reading: Reading,
+  { page, outcome, landed }: { page: number; outcome: Parameters<typeof quarantineChanges>[2]; landed: string[] },
+): Promise<number> {
+  const { deps, key, quarantine, run } = reading;
+  const at = numberOf(reading, page);
+  const { over, news } = quarantineChanges(quarantine, at, outcome, landed);
+  if (over.length + news.length === 0) return 0;
+  // Where another run took over, the page that follows finds so too.
+  if (!(await changeQuarantine(deps.store, key, run.run_id, { page: at, over, news }))) return 0;
+  reading.quarantine = await readQuarantine(deps.store, key);
+  return news.length;
+}

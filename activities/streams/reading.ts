@@ -1,0 +1,103 @@
+import { BY_ITSELF } from '../../src/store/foreign-writes.ts';
+import { readQuarantine } from '../../src/store/quarantine.ts';
+import type { QuarantineRow, StreamRow } from '../../src/store/schema.ts';
+import { readStreamState, type StreamState } from '../../src/store/stream-states.ts';
+import { type CommittedPage, commitPage, readStream, type StreamKey } from '../../src/store/streams.ts';
+import { EMPTY_TALLY, type Tally } from '../../src/streams/change-limits.ts';
+import { noLanding } from '../../src/streams/land-page.ts';
+import type { Destination } from '../../src/streams/land-rows.ts';
+import { advance } from '../../src/streams/page-outcome.ts';
+import { settleOpenWrites } from '../../src/streams/settle-open-writes.ts';
+import type { PullStream } from '../../src/streams/stream.ts';
+import { type PullName, pullStreams } from '../../src/streams/streams.ts';
+import type { Connection } from '../connections.ts';
+import type { ActivityDeps } from '../deps.ts';
+import { fittedMapping } from '../fields/fitted-mapping.ts';
+import { keepMapping } from '../keep-mapping.ts';
+
+export type Beat = (details: unknown) => void;
+
+/** One activity's part of a run. */
+export interface Reading {
+  deps: ActivityDeps;
+  connection: Connection;
+  key: StreamKey & { stream: PullName };
+  stream: PullStream;
+  destination: Destination;
+  /** The run as the store has it. */
+  run: StreamRow;
+  /** What stands beyond the run, as of its begin. */
+  state: StreamState | undefined;
+  /** Of the pages landed so far. */
+  tally: Tally;
+  quarantine: QuarantineRow[];
+  /** Ids of the page before. */
+  before: string | undefined;
+  /** Pages fetched at the same time. */
+  ahead: number;
+  rereads: number;
+  /** Reads so far: tells which of two observations is the newer. */
+  reads: number;
+  /** Records read by their ids, and by which read. */
+  readById: Map<string, number>;
+}
+
+/** Where the quarantine notes records that were read by their ids. */
+export const NO_PAGE = -1;
+
+/** Pages under way at once; a killed worker fetches at most so many and the one being written again. */
+const AHEAD = 4;
+
+/** @throws ConnectorError NO_LANDING */
+export async function openReading(
+  deps: ActivityDeps,
+  connection: Connection,
+  key: Reading['key'],
+  run: StreamRow,
+): Promise<Reading> {
+  const { tenantId, stream } = key;
+  const { landing } = connection.hris;
+  const mapping = connection.landings[stream];
+  if (landing === undefined || mapping === undefined) throw noLanding(connection.tenant.hris.kind, stream);
+  const { store } = deps;
+  await keepMapping(store, connection.tenant, { subject: stream, mapping });
+  await settleOpenWrites(store, landing, { tenant: tenantId, stream });
+  const origin = { tenantId, runId: run.run_id, mappingHash: mapping.hash, by: BY_ITSELF };
+  const fitted = await fittedMapping(deps, connection, stream, mapping);
+  const destination = { landing, mapping: fitted, tenant: tenantId, stream, force: run.is_full === 1, store, origin };
+  return {
+    deps,
+    connection,
+    key,
+    stream: pullStreams[stream],
+    destination,
+    run,
+    state: await readStreamState(store, key),
+    tally: run.tally === null ? EMPTY_TALLY : (JSON.parse(run.tally) as Tally),
+    quarantine: await readQuarantine(store, key),
+    before: undefined,
+    ahead: AHEAD,
+    rereads: 0,
+    reads: 0,
+    readById: new Map(),
+  };
+}
+
+/** Whether every row changes for a reason that is known: the mapping is another, or a person asked for it. */
+export function isExpectedToChange({ run, state, destination }: Reading): boolean {
+  return run.is_full === 1 || state === undefined || state.mapping_hash !== destination.origin.mappingHash;
+}
+
+/** Moves the run on by what was landed. False when another run took over. */
+export async function commit(reading: Reading, page: CommittedPage): Promise<boolean> {
+  const { deps, key, run, tally } = reading;
+  const committed = { ...page, tally: JSON.stringify(tally) };
+  if (!(await commitPage(deps.store, key, run.run_id, committed))) return false;
+  reading.run = advance(run, committed);
+  return true;
+}
+
+/** Another run may have taken over while this process stood still: then what it read is older than what is there. */
+export async function isStillOurs({ deps, key, run }: Reading): Promise<boolean> {
+  return (await readStream(deps.store, key))?.run_id === run.run_id;
+}

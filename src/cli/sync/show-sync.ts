@@ -1,0 +1,24 @@
+import type { Places } from '../../config.ts';
+import { withTenant } from '../../operator/open-tenant.ts';
+import { planStream } from '../../operator/plan-stream.ts';
+import type { PlanView } from '../../operator/plan-view.ts';
+import { streamsToPlan } from '../../operator/stream-pages.ts';
+import { printPlans } from '../print-plans.ts';
+import { byOf } from '../tenant/by.ts';
+import { withStore } from '../with-store.ts';
+
+/** What a pass would write, record by record: the plan that `hirebridge plan` makes. */
+export async function showSync(
+  places: Places,
+  { tenantId, stream, json }: { tenantId: string; stream: string | undefined; json: boolean },
+): Promise<void> {
+  await withStore(places, async (store) => {
+    const by = byOf({});
+    const plans = await withTenant({ store, places, tenantId }, async (open) => {
+      const views: PlanView[] = [];
+      for (const name of streamsToPlan(open.connection, stream)) views.push(await planStream(open, name, by));
+      return views;
+    });
+    await printPlans(store, plans, { json });
+  });
+}

@@ -1,0 +1,42 @@
+import { sql } from 'kysely';
+import type { RemoveOptions } from '../port.ts';
+import type { SqlDatabase } from './database.ts';
+import { GONE_AT, landingKeys as key, type LandingTable } from './landing-options.ts';
+
+/** Ids a statement. */
+const MOST_IDS = 500;
+
+/** Ids of a tenant's rows; one marked as gone has no hash. */
+export async function readIds({ kysely }: SqlDatabase, { table }: LandingTable, tenant: string): Promise<string[]> {
+  const { rows } = await sql<{ id: string }>`select ${sql.ref(key.id)} as id from ${sql.table(table)}
+    where ${sql.ref(key.tenant)} = ${tenant} and ${sql.ref(key.hash)} <> ''`.execute(kysely);
+  return rows.map(({ id }) => id);
+}
+
+/** They are back: their mark goes. */
+export async function unmarkRows(
+  { kysely }: Pick<SqlDatabase, 'kysely'>,
+  { table }: LandingTable,
+  ids: readonly string[],
+  tenant: string,
+): Promise<void> {
+  if (ids.length === 0) return;
+  await sql`update ${sql.table(table)} set ${sql.ref(GONE_AT)} = null
+    where ${sql.ref(key.tenant)} = ${tenant} and ${sql.ref(key.id)} in (${sql.join(ids)})`.execute(kysely);
+}
+
+/** Without its hash a marked row is written again when its record is back. */
+export async function removeRows(
+  { kysely }: SqlDatabase,
+  { table }: LandingTable,
+  ids: readonly string[],
+  { tenant, mark }: Omit<RemoveOptions, 'signal'>,
+): Promise<void> {
+  const verb = mark
+    ? sql`update ${sql.table(table)} set ${sql.ref(GONE_AT)} = current_timestamp, ${sql.ref(key.hash)} = ''`
+    : sql`delete from ${sql.table(table)}`;
+  for (let from = 0; from < ids.length; from += MOST_IDS) {
+    const some = sql.join(ids.slice(from, from + MOST_IDS));
+    await sql`${verb} where ${sql.ref(key.tenant)} = ${tenant} and ${sql.ref(key.id)} in (${some})`.execute(kysely);
+  }
+}

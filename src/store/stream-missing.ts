@@ -1,0 +1,120 @@
+import { sql } from 'kysely';
+import type { Store } from './open-store.ts';
+import type { StreamKey } from './streams.ts';
+
+const MOST_ROWS = 500;
+
+/** The ids of one page; one that is as it was before costs no write. */
+export async function keepPageIds(store: Store, key: StreamKey, page: number, ids: readonly string[]): Promise<void> {
+  const row = { ids: JSON.stringify(ids) };
+  await store.kysely
+    .insertInto('stream_pages')
+    .values({ tenant_id: key.tenantId, stream: key.stream, page, ...row })
+    .onConflict((c) =>
+      c.columns(['tenant_id', 'stream', 'page']).doUpdateSet(row).where(sql<boolean>`stream_pages.ids <> excluded.ids`),
+    )
+    .execute();
+}
+
+/** The list ends before `from`; pages up to `to`, exclusive, are of a longer one. */
+export async function dropPages(store: Store, key: StreamKey, from: number, to: number): Promise<void> {
+  await store.kysely
+    .deleteFrom('stream_pages')
+    .where('tenant_id', '=', key.tenantId)
+    .where('stream', '=', key.stream)
+    .where('page', '>=', from)
+    .where('page', '<', to)
+    .execute();
+}
+
+export async function readPageIds(store: Store, key: StreamKey, page: number): Promise<string[]> {
+  const row = await pagesOf(store, key).where('page', '=', page).executeTakeFirst();
+  return row === undefined ? [] : (JSON.parse(row.ids) as string[]);
+}
+
+/** Everybody on the pages of a list that was read to its end. */
+export async function readSeenIds(store: Store, key: StreamKey): Promise<Set<string>> {
+  const seen = new Set<string>();
+  for (const { ids } of await pagesOf(store, key).execute()) for (const id of JSON.parse(ids) as string[]) seen.add(id);
+  return seen;
+}
+
+function pagesOf(store: Store, key: StreamKey) {
+  return store.kysely
+    .selectFrom('stream_pages')
+    .select('ids')
+    .where('tenant_id', '=', key.tenantId)
+    .where('stream', '=', key.stream);
+}
+
+export interface Missing {
+  recordId: string;
+  /** The run that missed it first. */
+  runId: string;
+  isBelieved: boolean;
+}
+
+export async function readMissing(store: Store, key: StreamKey): Promise<Missing[]> {
+  const rows = await ofStream(store, key).select(['record_id', 'run_id', 'believed_at']).execute();
+  return rows.map((row) => ({
+    recordId: row.record_id,
+    runId: row.run_id,
+    isBelieved: row.believed_at !== null,
+  }));
+}
+
+/** Missed for the first time; with `believed`, by an event and a read at once. */
+export async function addMissing(
+  store: Store,
+  key: StreamKey,
+  { runId, ids, believed }: { runId: string; ids: readonly string[]; believed: boolean },
+): Promise<void> {
+  const row = { tenant_id: key.tenantId, stream: key.stream, run_id: runId, since: store.now };
+  for (const some of parts(ids))
+    await store.kysely
+      .insertInto('stream_missing')
+      .values(some.map((id) => ({ ...row, record_id: id, believed_at: believed ? store.now : null })))
+      .onConflict((c) =>
+        c
+          .columns(['tenant_id', 'stream', 'record_id'])
+          .doUpdateSet({ believed_at: sql`coalesce(stream_missing.believed_at, excluded.believed_at)` }),
+      )
+      .execute();
+}
+
+/** Missed a second time. */
+export async function believeMissing(store: Store, key: StreamKey, ids: readonly string[]): Promise<void> {
+  for (const some of parts(ids))
+    await store.kysely
+      .updateTable('stream_missing')
+      .set({ believed_at: store.now })
+      .where('tenant_id', '=', key.tenantId)
+      .where('stream', '=', key.stream)
+      .where('record_id', 'in', some)
+      .where('believed_at', 'is', null)
+      .execute();
+}
+
+/** Seen again, or taken away on the other side too. */
+export async function forgetMissing(store: Store, key: StreamKey, ids: readonly string[]): Promise<void> {
+  for (const some of parts(ids))
+    await store.kysely
+      .deleteFrom('stream_missing')
+      .where('tenant_id', '=', key.tenantId)
+      .where('stream', '=', key.stream)
+      .where('record_id', 'in', some)
+      .execute();
+}
+
+function ofStream(store: Store, key: StreamKey) {
+  return store.kysely
+    .selectFrom('stream_missing')
+    .where('tenant_id', '=', key.tenantId)
+    .where('stream', '=', key.stream);
+}
+
+/** No statement carries more ids than a database takes. */
+function parts(ids: readonly string[]): string[][] {
+  const count = Math.ceil(ids.length / MOST_ROWS);
+  return Array.from({ length: count }, (_, n) => ids.slice(n * MOST_ROWS, (n + 1) * MOST_ROWS));
+}

@@ -1,0 +1,74 @@
+import type { Selectable } from 'kysely';
+import { audit } from './audit.ts';
+import type { Store } from './open-store.ts';
+import type { StreamStateTable } from './stream-tables.ts';
+import type { StreamKey } from './streams.ts';
+
+export type StreamState = Selectable<StreamStateTable>;
+
+/** Undefined for a stream that nobody paused or held and that was never read whole. */
+export async function readStreamState(store: Store, key: StreamKey): Promise<StreamState | undefined> {
+  return store.kysely
+    .selectFrom('stream_states')
+    .selectAll()
+    .where('tenant_id', '=', key.tenantId)
+    .where('stream', '=', key.stream)
+    .executeTakeFirst();
+}
+
+export async function listStreamStates(store: Store): Promise<StreamState[]> {
+  return store.kysely.selectFrom('stream_states').selectAll().execute();
+}
+
+/** Stops a stream until `resumeStream`. False where it is paused already. */
+export async function pauseStream(store: Store, key: StreamKey, by: string): Promise<boolean> {
+  if ((await readStreamState(store, key))?.paused_at) return false;
+  return store.kysely.transaction().execute(async (kysely) => {
+    const own = { ...store, kysely };
+    await change(own, key, { paused_by: by, paused_at: store.now });
+    await audit(own, { by, tenantId: key.tenantId, act: 'stream-paused', details: key.stream });
+    return true;
+  });
+}
+
+/** Stops a stream whose run would have changed too much; what it had to say stays until a person resumes it. */
+export async function holdStream(store: Store, key: StreamKey, why: { code: string; message: string }): Promise<void> {
+  await change(store, key, { held_code: why.code, held_message: why.message, held_at: store.now });
+}
+
+/** Ends a pause or a hold. What it was held for is allowed in the next whole pass. False where neither stood. */
+export async function resumeStream(store: Store, key: StreamKey, by: string): Promise<boolean> {
+  const state = await readStreamState(store, key);
+  if (!state?.paused_at && !state?.held_code) return false;
+  const allowed = state.held_code === null ? {} : { allowed_code: state.held_code, allowed_by: by };
+  const over = { paused_by: null, paused_at: null, held_code: null, held_message: null, held_at: null };
+  return store.kysely.transaction().execute(async (kysely) => {
+    const own = { ...store, kysely };
+    await change(own, key, { ...over, ...allowed });
+    const details = [key.stream, state.held_code].filter(Boolean).join(' ');
+    await audit(own, { by, tenantId: key.tenantId, act: 'stream-resumed', details });
+    return true;
+  });
+}
+
+/** A pass over the whole list came to its end. What a person allowed was for this one. */
+export async function completePass(
+  store: Store,
+  key: StreamKey,
+  pass: Pick<StreamState, 'whole_at' | 'listed' | 'landed' | 'mapping_hash'>,
+): Promise<void> {
+  await change(store, key, { ...pass, allowed_code: null, allowed_by: null });
+}
+
+type Times = 'paused_at' | 'held_at';
+type Change = Partial<Omit<StreamStateTable, 'tenant_id' | 'stream' | Times>> & {
+  [Column in Times]?: Store['now'] | null;
+};
+
+async function change(store: Store, key: StreamKey, columns: Change): Promise<void> {
+  await store.kysely
+    .insertInto('stream_states')
+    .values({ tenant_id: key.tenantId, stream: key.stream, ...columns })
+    .onConflict((c) => c.columns(['tenant_id', 'stream']).doUpdateSet(columns))
+    .execute();
+}

@@ -1,0 +1,92 @@
+import type { LandingRow, RowChange } from '../hris/port.ts';
+
+/** How many rows had each field filled before a run came by, and have it filled now; and how many it changed. */
+export interface Tally {
+  changed: number;
+  before: Record<string, number>;
+  now: Record<string, number>;
+  /** Somebody may stand on no page that was read, so nobody is taken for missing. */
+  isUnsure: boolean;
+}
+
+/** Why a run stops before it writes, in numbers. */
+export interface Excess {
+  code: LimitCode;
+  message: string;
+}
+
+export type LimitCode = 'ZERO_ROWS' | 'MASS_DELETE' | 'MASS_CHANGE' | 'FILL_RATE_FELL' | 'PERMISSION_LOST';
+
+/** Up to so many records nothing is a mass of them. */
+const FEW = 20;
+const MOST_GONE = 0.2;
+const MOST_CHANGED = 0.5;
+/** A field that fewer of the rows have filled than this share of those that had it has collapsed. */
+const LEAST_FILLED = 0.5;
+
+export const EMPTY_TALLY: Tally = { changed: 0, before: {}, now: {}, isUnsure: false };
+
+/** What one page adds. Rows that are new say nothing about what was there before. */
+export function tallyPage(tally: Tally, rows: readonly LandingRow[], changes: readonly RowChange[]): Tally {
+  const changeOf = new Map(changes.map((change) => [change.row.id, change]));
+  const [before, now] = [{ ...tally.before }, { ...tally.now }];
+  let { changed } = tally;
+  for (const row of rows) {
+    const change = changeOf.get(row.id);
+    if (change !== undefined && change.before === undefined) continue;
+    if (change !== undefined) changed += 1;
+    count(now, row.fields);
+    count(before, change?.before?.fields ?? row.fields);
+  }
+  return { ...tally, changed, before, now };
+}
+
+function count(filled: Record<string, number>, fields: Readonly<Record<string, unknown>>): void {
+  for (const [name, value] of Object.entries(fields)) if (!isEmpty(value)) filled[name] = (filled[name] ?? 0) + 1;
+}
+
+function isEmpty(value: unknown): boolean {
+  return value === null || value === undefined || value === '' || (Array.isArray(value) && value.length === 0);
+}
+
+/** `known`: rows on the other side before the run. */
+export function judgeChanges(tally: Tally, known: number | null): Excess | undefined {
+  const fell = Object.keys(tally.before).find((name) => hasFallen(tally.before[name], tally.now[name]));
+  if (fell !== undefined)
+    return {
+      code: 'FILL_RATE_FELL',
+      message:
+        `The field ${fell} was filled in ${tally.before[fell]} of the rows read so far and is in ` +
+        `${tally.now[fell] ?? 0} of them now: a permission or a field of the partner's may be gone.`,
+    };
+  if (known === null || tally.changed <= Math.max(FEW, known * MOST_CHANGED)) return undefined;
+  return {
+    code: 'MASS_CHANGE',
+    message: `${tally.changed} of ${known} rows would be changed in one pass, more than ${percent(MOST_CHANGED)}.`,
+  };
+}
+
+function hasFallen(before = 0, now = 0): boolean {
+  return before > FEW && now < before * LEAST_FILLED;
+}
+
+/** `total`: records in the list as its first page says. */
+export function judgeEmptyList(total: number, known: number | null): Excess | undefined {
+  if (total > 0 || known === null || known < FEW) return undefined;
+  return {
+    code: 'ZERO_ROWS',
+    message: `The partner's list is empty, and the HR system holds ${known} of its records.`,
+  };
+}
+
+export function judgeMissing(missing: number, known: number): Excess | undefined {
+  if (missing <= Math.max(FEW, known * MOST_GONE)) return undefined;
+  return {
+    code: 'MASS_DELETE',
+    message: `${missing} of ${known} records are no longer shown by the partner, more than ${percent(MOST_GONE)}.`,
+  };
+}
+
+function percent(share: number): string {
+  return `${share * 100} %`;
+}

@@ -1,0 +1,24 @@
+import { z } from 'zod';
+import { duration } from '../hris/duration.ts';
+
+/** How often something is done; zero would be without pause. */
+export const interval = duration.refine((ms) => ms > 0, 'expected a duration above zero');
+
+export const streamSettings = z
+  .strictObject({
+    /** How often it runs by itself; never where absent. Between two runs it follows the webhooks. */
+    every: interval.optional(),
+    /** Its whole list is read again within this time, whatever webhooks said. */
+    wholeWithin: interval.default(86_400_000),
+    /** What becomes of a landed record that the partner no longer has. */
+    deletion: z.enum(['ignore', 'mark', 'delete'], 'expected ignore, mark or delete').default('ignore'),
+    /** What differs from its default mapping. */
+    mapping: z
+      .string('expected text; write a number in quotes')
+      .trim()
+      .min(1, 'expected text that is not empty')
+      .optional(),
+  })
+  .prefault({});
+
+export type StreamSettings = z.output<typeof streamSettings>;
