@@ -1,6 +1,7 @@
 import { isConnectorError } from '../../src/errors.ts';
 import { assertMayWrite } from '../../src/store/assert-may-write.ts';
 import { endPushRun } from '../../src/store/push-runs.ts';
+import { readStreamState } from '../../src/store/stream-states.ts';
 import { beginRun, readStream, refuseRun } from '../../src/store/streams.ts';
 import { stepOf } from '../../src/streams/page-outcome.ts';
 import type { PushInput } from '../../src/streams/push-activities.ts';
@@ -9,6 +10,7 @@ import type { PushName } from '../../src/streams/streams.ts';
 import type { ActivityDeps } from '../deps.ts';
 import { guarded } from '../guarded.ts';
 import { pushRequisitions } from '../requisitions/push-requisitions.ts';
+import { stopOf } from '../streams/stop-of.ts';
 import type { PushContext, Verdict } from './push-context.ts';
 
 type Beat = (details: unknown) => void;
@@ -22,6 +24,8 @@ export function pushRecords(deps: ActivityDeps, input: PushInput, beat: Beat = (
   const { tenantId, stream, runId, full } = input;
   const key = { tenantId, stream };
   return guarded(deps, tenantId, async (connection) => {
+    const stop = stopOf(await readStreamState(deps.store, key));
+    if (stop !== undefined) return stop;
     const run = await beginRun(deps.store, key, { runId, full, firstPage: 0 });
     if (run === undefined) return { state: input.begun ? 'superseded' : 'busy' };
     if (run.state !== 'running') return stepOf(run);

@@ -19,6 +19,7 @@ import { drainHints } from './drain-hints.ts';
 import { readList } from './read-list.ts';
 import { readOne } from './read-one.ts';
 import { type Beat, commit, openReading, type Reading } from './reading.ts';
+import { stopOf } from './stop-of.ts';
 
 /**
  * One activity of a run: reads what the run's mode asks for and lands it, from the store's cursor on. The cursor moves
@@ -30,8 +31,8 @@ export function pullPages(deps: ActivityDeps, input: PullInput, beat: Beat = () 
   const key = { tenantId, stream };
   return guarded(deps, tenantId, async (connection) => {
     const state = await readStreamState(deps.store, key);
-    const stopped = codeOfStop(state);
-    if (stopped !== undefined) return { state: 'refused', code: stopped };
+    const stop = stopOf(state);
+    if (stop !== undefined) return stop;
     const mode = input.begun ? input.mode : await resolveMode(deps, connection, input, state);
     const run = await beginRun(deps.store, key, {
       runId,
@@ -50,12 +51,6 @@ export function pullPages(deps: ActivityDeps, input: PullInput, beat: Beat = () 
       return refuse(deps, { key, run, wasRead: state?.whole_at != null }, error);
     }
   });
-}
-
-/** Nothing runs until a person resumes it. */
-function codeOfStop(state: StreamState | undefined): string | undefined {
-  if (state === undefined) return undefined;
-  return state.held_code ?? (state.paused_at === null ? undefined : 'STREAM_PAUSED');
 }
 
 async function resolveMode(

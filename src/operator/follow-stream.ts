@@ -132,9 +132,19 @@ async function readResult(store: Store, request: StreamRequest, step: StreamStep
 }
 
 function refusedRun(step: StreamStep, row: StreamRow | undefined): ConnectorError {
+  if (step.code === 'STREAM_PAUSED') return streamPaused(row);
   return new ConnectorError({
     code: step.code ?? 'SYNC_REFUSED',
     action: 'reject',
     message: row?.refused_message ?? 'The run was refused.',
+  });
+}
+
+function streamPaused(row: StreamRow | undefined): ConnectorError {
+  const stream = row === undefined ? 'TENANT STREAM' : `${row.tenant_id} ${row.stream}`;
+  return new ConnectorError({
+    code: 'STREAM_PAUSED',
+    action: 'reject',
+    message: `The stream is paused. To let it go on: hirebridge resume ${stream}`,
   });
 }
