@@ -8,6 +8,8 @@ export interface PushContext {
   connection: Connection;
   key: StreamKey;
   runId: string;
+  /** Begins at the beginning. */
+  full: boolean;
 }
 
 /** What a run did with one record; `reason` where it was left out: field names, ids and codes. */

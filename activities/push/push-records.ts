@@ -8,6 +8,7 @@ import type { PushInput } from '../../src/streams/push-activities.ts';
 import type { StreamStep } from '../../src/streams/stream-activities.ts';
 import type { PushName } from '../../src/streams/streams.ts';
 import type { ActivityDeps } from '../deps.ts';
+import { pushEmployment } from '../employment/push-employment.ts';
 import { guarded } from '../guarded.ts';
 import { pushRequisitions } from '../requisitions/push-requisitions.ts';
 import { stopOf } from '../streams/stop-of.ts';
@@ -16,6 +17,7 @@ import type { PushContext, Verdict } from './push-context.ts';
 type Beat = (details: unknown) => void;
 
 const pushers: Record<PushName, (context: PushContext, beat: () => void) => Promise<Verdict[]>> = {
+  employment: pushEmployment,
   requisitions: pushRequisitions,
 };
 
@@ -31,7 +33,7 @@ export function pushRecords(deps: ActivityDeps, input: PushInput, beat: Beat = (
     if (run.state !== 'running') return stepOf(run);
     await assertMayWrite(deps.store, tenantId);
     try {
-      const verdicts = await pushers[stream]({ deps, connection, key, runId }, () => beat({ runId }));
+      const verdicts = await pushers[stream]({ deps, connection, key, runId, full }, () => beat({ runId }));
       if (!(await endPushRun(deps.store, key, runId, verdicts))) return { state: 'superseded' };
     } catch (error) {
       if (!isConnectorError(error) || error.action !== 'reject') throw error;

@@ -24,3 +24,24 @@ export interface RequisitionTable {
 }
 
 export type RequisitionRow = Selectable<RequisitionTable>;
+
+/** What the partner was last told of an employee. */
+export interface EmploymentTable {
+  tenant_id: string;
+  employee_id: string;
+  /** The Employee ID, as the tenant calls it. */
+  written_id: string;
+  status: string;
+  written_at: number;
+}
+
+/** How far the changed employees of an HRIS were read. */
+export interface ChangeCursorTable {
+  tenant_id: string;
+  connection: string;
+  cursor: string;
+  /** When it last began at the beginning. */
+  began_at: number;
+}
+
+export type EmploymentRow = Selectable<EmploymentTable>;

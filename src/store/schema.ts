@@ -4,7 +4,7 @@ import type { HireStep } from '../hire/hire-step.ts';
 import type { ExchangePairTable, FieldConflictTable } from './exchange-tables.ts';
 import type { FieldChangeTable, FieldMatchTable, FieldTable } from './field-tables.ts';
 import type { ClaimTable, LinkTable } from './identity-tables.ts';
-import type { RequisitionTable } from './push-tables.ts';
+import type { ChangeCursorTable, EmploymentTable, RequisitionTable } from './push-tables.ts';
 import type { ReconcileTable, SeenPersonTable } from './reconcile-tables.ts';
 import type {
   JobTable,
@@ -54,6 +54,8 @@ export interface Tables {
   exchange_pairs: ExchangePairTable;
   field_conflicts: FieldConflictTable;
   requisitions: RequisitionTable;
+  employments: EmploymentTable;
+  change_cursors: ChangeCursorTable;
 }
 
 interface InboxTable {

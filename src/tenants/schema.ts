@@ -150,6 +150,8 @@ const writeBack = z
       .enum(['number', 'id'], 'expected number (the employee number) or id (the internal key)')
       .default('number'),
     status: text.default('hired'),
+    /** The status of somebody who left. */
+    leftStatus: text.default('left'),
     customField: text.optional(),
     values: z.array(z.strictObject({ customFieldId: text, field: text })).default([]),
   })

@@ -23,7 +23,7 @@ test('what the mappings name and the partner lacks is created there once; nothin
     body: { entityType: 'candidate', fieldLabel: 'Start date', fieldType: 'date' },
   });
   const hris = { kind: 'sql', connection: 'acme-hr', options: { url: 'sqlite:none.db' } };
-  const streams = { jobs: {}, candidates: {}, requisitions: {} };
+  const streams = { jobs: {}, candidates: {}, employment: {}, requisitions: {} };
   const tenant = { tenant: 'acme', mapping: file, files: {}, hris, streams, writeBack: { values: [] } };
   const apply = () => applyMissingDefinitions(tenant as unknown as Tenant, partner, undefined);
   expect((await apply()).map(({ what }) => what)).toEqual(['field', 'field']);

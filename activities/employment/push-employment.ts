@@ -1,0 +1,154 @@
+import { isConnectorError } from '../../src/errors.ts';
+import type { ChangedEmployees, EmployeeRecord } from '../../src/hris/port.ts';
+import { isTold, wantedEmployment } from '../../src/plan/plan-employment.ts';
+import {
+  type ConnectionKey,
+  type Employment,
+  linkedEmployees,
+  noteTold,
+  readChangeCursor,
+  readEmployments,
+  saveChangeCursor,
+} from '../../src/store/employments.ts';
+import { addHints, clearHints, readHints } from '../../src/store/hints.ts';
+import { touchRun } from '../../src/store/push-runs.ts';
+import type { PushContext, Verdict } from '../push/push-context.ts';
+import { tellEmployment } from './tell-employment.ts';
+
+/** Where the exchange of fields is told which employees to read again. */
+const FIELDS = 'employees';
+const PAGE = 100;
+/** So often every employee is read, whatever the HRIS says has changed. */
+const FULL_MS = 86_400_000;
+const READ_MS = 60_000;
+
+/**
+ * Employees that changed in the HRIS, one page after the other; where it does not say which, all that are linked. Their
+ * fields are another stream's: it is told which to read again.
+ */
+export async function pushEmployment(context: PushContext, beat: () => void): Promise<Verdict[]> {
+  const verdicts = new Map<string, Verdict>();
+  for await (const page of pagesOf(context)) {
+    for (const id of page.gone) verdicts.set(id, { id, kind: 'skipped', reason: 'deleted in the HR system' });
+    for (const verdict of await pushPage(context, page)) verdicts.set(verdict.id, verdict);
+    await page.done();
+    beat();
+    if (!(await touchRun(context.deps.store, context.key, context.runId))) break;
+  }
+  return [...verdicts.values()];
+}
+
+interface Page extends Pick<ChangedEmployees, 'employees' | 'gone'> {
+  /** These changed: a pass over everybody tells nothing of that, and the exchange of fields has passes of its own. */
+  isNews: boolean;
+  /** To be called once the page is dealt with. */
+  done(): Promise<void>;
+}
+
+async function* pagesOf(context: PushContext): AsyncGenerator<Page> {
+  yield* hintedPages(context);
+  yield* context.connection.hris.changes === undefined ? everyPage(context) : changedPages(context);
+}
+
+/** Those that an earlier run left out. */
+async function* hintedPages({ deps, connection, key }: PushContext): AsyncGenerator<Page> {
+  const hints = await readHints(deps.store, key.tenantId, key.stream);
+  for (let from = 0; from < hints.length; from += PAGE) {
+    const some = hints.slice(from, from + PAGE);
+    const ids = some.map(({ recordId }) => recordId);
+    // One that is left out again was hinted anew, and keeps its hint.
+    const done = (): Promise<void> => clearHints(deps.store, key.tenantId, key.stream, some);
+    yield { ...(await readEach(connection, ids)), isNews: false, done };
+  }
+}
+
+async function* changedPages(context: PushContext): AsyncGenerator<Page> {
+  const { deps, connection, full } = context;
+  const { changes } = connection.hris;
+  const where = whereOf(context);
+  const saved = full ? undefined : await readChangeCursor(deps.store, where);
+  let cursor = saved === undefined || saved.ageMs > FULL_MS ? undefined : saved.cursor;
+  const isNews = cursor !== undefined;
+  for (let more = changes !== undefined; more && changes !== undefined; ) {
+    const begins = cursor === undefined;
+    const page = await changes.since(cursor, AbortSignal.timeout(READ_MS));
+    cursor = page.next;
+    more = page.more;
+    yield { ...page, isNews, done: () => saveChangeCursor(deps.store, where, page.next, begins) };
+  }
+}
+
+async function* everyPage(context: PushContext): AsyncGenerator<Page> {
+  const { deps, connection } = context;
+  for (let after = ''; ; ) {
+    const ids = await linkedEmployees(deps.store, whereOf(context), after, PAGE);
+    const last = ids.at(-1);
+    if (last === undefined) return;
+    after = last;
+    yield { ...(await readEach(connection, ids)), isNews: false, done: async () => undefined };
+  }
+}
+
+async function readEach(
+  { hris }: PushContext['connection'],
+  ids: readonly string[],
+): Promise<Pick<Page, 'employees' | 'gone'>> {
+  const employees: EmployeeRecord[] = [];
+  const gone: string[] = [];
+  for (const id of ids) {
+    const employee = await hris.employees.read(id, AbortSignal.timeout(READ_MS));
+    if (employee === undefined) gone.push(id);
+    else employees.push(employee);
+  }
+  return { employees, gone };
+}
+
+/** Who is left out is hinted, so that the next run looks again whatever the HRIS says has changed. */
+async function pushPage(context: PushContext, { employees, isNews }: Page): Promise<Verdict[]> {
+  const { store } = context.deps;
+  const { tenantId, stream } = context.key;
+  const ids = employees.map(({ ref }) => ref.id);
+  const known = await readEmployments(store, whereOf(context), ids);
+  const linked = new Map(known.map((one) => [one.link.employee_id, one]));
+  if (isNews) await addHints(store, tenantId, FIELDS, [...linked.keys()]);
+  const verdicts: Verdict[] = [];
+  for (const employee of employees) {
+    const { id } = employee.ref;
+    const employment = linked.get(id);
+    if (employment !== undefined) verdicts.push({ id, ...(await pushOne(context, employment, employee)) });
+  }
+  const leftOut = verdicts.filter(({ reason }) => reason !== undefined).map(({ id }) => id);
+  await addHints(store, tenantId, stream, leftOut);
+  return verdicts;
+}
+
+async function pushOne(
+  context: PushContext,
+  employment: Employment,
+  employee: EmployeeRecord,
+): Promise<Omit<Verdict, 'id'>> {
+  const { deps, connection } = context;
+  const { writeBack } = connection.tenant;
+  if (employment.hire.state === 'open')
+    return { kind: 'skipped', reason: 'its hire is under way, and writes back by itself' };
+  try {
+    const wanted = wantedEmployment(writeBack, employee);
+    const { employee_id: id, employee_number: number } = employment.hire;
+    const hired = { employeeId: (writeBack.employeeId === 'id' ? id : number) ?? '', status: writeBack.status };
+    if (isTold(wanted, employment.told, hired)) return { kind: 'unchanged' };
+    const told = await tellEmployment(context, employment, wanted);
+    if (told === 'no-target')
+      return { kind: 'quarantined', reason: 'there is no enrolment and no writeBack.customField' };
+    if (told === 'unseen') return { kind: 'skipped', reason: 'written, and the hiring platform does not show it yet' };
+    const { employeeId: writtenId, status } = wanted;
+    await noteTold(deps.store, employment, { writtenId, status, number: employee.ref.number ?? null });
+    return { kind: told === 'written' ? 'updated' : 'unchanged' };
+  } catch (error) {
+    if (!isConnectorError(error) || error.action !== 'reject') throw error;
+    return { kind: 'quarantined', reason: error.message };
+  }
+}
+
+function whereOf({ connection, key }: PushContext): ConnectionKey {
+  return { tenantId: key.tenantId, connection: connection.tenant.hris.connection };
+}

@@ -1,0 +1,131 @@
+import type { Store } from './open-store.ts';
+import type { EmploymentRow } from './push-tables.ts';
+import type { HireRow, LinkRow } from './schema.ts';
+
+export interface ConnectionKey {
+  tenantId: string;
+  connection: string;
+}
+
+/** An employee whose hire is this tenant's, and what the partner was last told of them. */
+export interface Employment {
+  link: LinkRow;
+  hire: HireRow;
+  told: EmploymentRow | undefined;
+}
+
+/** Those of these employees that are linked to hires of the tenant. */
+export async function readEmployments(
+  store: Store,
+  { tenantId, connection }: ConnectionKey,
+  employeeIds: readonly string[],
+): Promise<Employment[]> {
+  if (employeeIds.length === 0) return [];
+  const { kysely } = store;
+  const links = await kysely
+    .selectFrom('links')
+    .selectAll()
+    .where('tenant_id', '=', tenantId)
+    .where('connection', '=', connection)
+    .where('employee_id', 'in', employeeIds)
+    .execute();
+  if (links.length === 0) return [];
+  const ids = links.map((link) => link.job_candidate_id);
+  const hires = await kysely
+    .selectFrom('hires')
+    .selectAll()
+    .where('tenant_id', '=', tenantId)
+    .where('job_candidate_id', 'in', ids)
+    .execute();
+  const told = await kysely
+    .selectFrom('employments')
+    .selectAll()
+    .where('tenant_id', '=', tenantId)
+    .where('employee_id', 'in', employeeIds)
+    .execute();
+  return links.flatMap((link) => {
+    const hire = hires.find((one) => one.job_candidate_id === link.job_candidate_id && one.period === link.period);
+    return hire === undefined ? [] : [{ link, hire, told: told.find((one) => one.employee_id === link.employee_id) }];
+  });
+}
+
+/** Ids of the tenant's linked employees behind this one, in their order. */
+export async function linkedEmployees(
+  { kysely }: Store,
+  { tenantId, connection }: ConnectionKey,
+  after: string,
+  limit: number,
+): Promise<string[]> {
+  const rows = await kysely
+    .selectFrom('links')
+    .select('employee_id')
+    .where('tenant_id', '=', tenantId)
+    .where('connection', '=', connection)
+    .where('employee_id', '>', after)
+    .orderBy('employee_id')
+    .limit(limit)
+    .execute();
+  return rows.map((row) => row.employee_id);
+}
+
+/** What the partner holds of an employee now; a corrected number is the hire's and the link's from here on. */
+export async function noteTold(
+  store: Store,
+  { link, hire }: Employment,
+  now: { writtenId: string; status: string; number: string | null },
+): Promise<void> {
+  const { tenant_id: tenantId } = hire;
+  const told = { written_id: now.writtenId, status: now.status, written_at: store.now };
+  await store.kysely.transaction().execute(async (trx) => {
+    await trx
+      .insertInto('employments')
+      .values({ tenant_id: tenantId, employee_id: link.employee_id, ...told })
+      .onConflict((c) => c.columns(['tenant_id', 'employee_id']).doUpdateSet(told))
+      .execute();
+    if (now.number === null || (now.number === link.employee_number && now.number === hire.employee_number)) return;
+    await trx
+      .updateTable('links')
+      .set({ employee_number: now.number })
+      .where('connection', '=', link.connection)
+      .where('employee_id', '=', link.employee_id)
+      .execute();
+    await trx
+      .updateTable('hires')
+      .set({ employee_number: now.number })
+      .where('tenant_id', '=', tenantId)
+      .where('job_candidate_id', '=', hire.job_candidate_id)
+      .where('period', '=', hire.period)
+      .execute();
+  });
+}
+
+/** Where to go on among the changed employees; undefined: at the beginning. */
+export async function readChangeCursor(
+  store: Store,
+  { tenantId, connection }: ConnectionKey,
+): Promise<{ cursor: string; ageMs: number } | undefined> {
+  const row = await store.kysely
+    .selectFrom('change_cursors')
+    .select(['cursor', 'began_at'])
+    .select(store.now.as('now'))
+    .where('tenant_id', '=', tenantId)
+    .where('connection', '=', connection)
+    .executeTakeFirst();
+  return row === undefined ? undefined : { cursor: row.cursor, ageMs: Number(row.now) - Number(row.began_at) };
+}
+
+/** Saved after its page is dealt with. `begins`: the page was the first of all. */
+export async function saveChangeCursor(
+  store: Store,
+  { tenantId, connection }: ConnectionKey,
+  cursor: string,
+  begins: boolean,
+): Promise<void> {
+  await store.kysely
+    .insertInto('change_cursors')
+    .values({ tenant_id: tenantId, connection, cursor, began_at: store.now })
+    .onConflict((c) =>
+      c.columns(['tenant_id', 'connection']).doUpdateSet({ cursor, ...(begins ? { began_at: store.now } : {}) }),
+    )
+    .execute();
+}

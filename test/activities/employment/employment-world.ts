@@ -1,0 +1,130 @@
+import { join } from 'node:path';
+import { sql } from 'kysely';
+import { onTestFinished } from 'vitest';
+import type { Connection } from '../../../activities/connections.ts';
+import type { ActivityDeps } from '../../../activities/deps.ts';
+import { pushRecords } from '../../../activities/push/push-records.ts';
+import type { HrisConnection } from '../../../src/hris/port.ts';
+import { openHris } from '../../../src/hris/registry.ts';
+import { openSqlDatabase } from '../../../src/hris/sql/open-database.ts';
+import { createLogger } from '../../../src/log.ts';
+import { contract } from '../../../src/partner/contract/index.ts';
+import { insertHires } from '../../../src/store/hires.ts';
+import { linkEmployee } from '../../../src/store/identity.ts';
+import type { Store } from '../../../src/store/open-store.ts';
+import { scratchFolder } from '../../harness/scratch-folder.ts';
+import { created, employee, write } from '../../hris/profile.ts';
+import { type OpenSandbox, openSandbox } from '../../sandbox/open-sandbox.ts';
+import { freshStore } from '../../store/stores.ts';
+
+interface EmploymentWorldOptions {
+  people: number;
+  changes?: boolean;
+  wrap?: (hris: HrisConnection) => HrisConnection;
+}
+
+/** People who were hired: enrolled at a real partner, employed in a real HRIS, linked and written back. */
+export async function employmentWorld({ people, changes = true, wrap = (hris) => hris }: EmploymentWorldOptions) {
+  const sandbox = await openSandbox({ jobs: 1, candidates: 0 });
+  onTestFinished(() => sandbox[Symbol.asyncDispose]());
+  const { store } = await freshStore('sqlite');
+  const { url, hris } = await openStaff(changes);
+  const enrolments = await enrolled(sandbox, people);
+  for (const [n, enrolment] of enrolments.entries()) await employ({ store, hris, sandbox }, n, enrolment);
+  const connection = {
+    tenant: {
+      tenant: 'acme',
+      hris: { kind: 'sql', connection: 'hr' },
+      writeBack: { employeeId: 'number', status: 'hired', leftStatus: 'left', values: [] },
+    },
+    partner: sandbox.partner,
+    hris: wrap(hris),
+    keyFingerprint: 'one',
+  } as unknown as Connection;
+  const deps = {
+    store,
+    log: createLogger('test'),
+    limits: { pausedMs: 0 },
+    connections: { of: async () => connection },
+  };
+  return {
+    store,
+    sandbox,
+    hris,
+    run: (runId: string) =>
+      pushRecords(deps as unknown as ActivityDeps, {
+        tenantId: 'acme',
+        stream: 'employment',
+        runId,
+        full: false,
+        begun: false,
+      }),
+    /** What somebody does in the HR system. */
+    async edit(statement: ReturnType<typeof sql>) {
+      const direct = openSqlDatabase(url);
+      await statement.execute(direct.kysely);
+      await direct.close();
+    },
+    /** Status and Employee ID of the nth person, as the partner has them. */
+    async shown(n: number) {
+      const params = { onboardingCandidateId: enrolments[n] ?? '' };
+      return (await sandbox.partner.onboarding.getCandidate({ params })).data.externalStatus;
+    },
+    writes: async () => (await sandbox.control.ledger({ kind: 'effect', name: 'external-status' })).length,
+  };
+}
+
+/** A table that takes numbers from outside, so that one can be corrected. */
+async function openStaff(changes: boolean): Promise<{ url: string; hris: HrisConnection }> {
+  const url = `sqlite:${join(await scratchFolder(), 'hr.sqlite')}`;
+  await makeTable(url);
+  const followed = changes ? { changes: { column: 'changed_at', overlap: '0s' } } : {};
+  const hris = await openHris('sql', 'hr', { url, endColumn: 'last_day', numberColumn: 'badge', ...followed });
+  onTestFinished(() => hris.close());
+  return { url, hris };
+}
+
+async function makeTable(url: string): Promise<void> {
+  const database = openSqlDatabase(url, { create: true });
+  const columns = 'title, department, location, city, country, employment_type, phone, start_date, birth_date';
+  await sql`create table employees (id integer primary key, badge text default (printf('%06d', abs(random() % 900000))),
+    given_name text, family_name text, email text, ${sql.raw(columns)}, external_ref text, last_day date,
+    changed_at real not null default (unixepoch('subsec')))`.execute(database.kysely);
+  await sql`create trigger touch after update on employees when new.changed_at is old.changed_at
+    begin update employees set changed_at = unixepoch('subsec') where id = new.id; end`.execute(database.kysely);
+  await database.close();
+}
+
+async function enrolled({ partner }: OpenSandbox, people: number): Promise<string[]> {
+  const [flow] = (await partner.readAll(contract.onboarding.listFlows)).items;
+  const candidates = Array.from({ length: people }, (_, n) => ({
+    firstName: 'Ana',
+    lastName: `Reyes ${n}`,
+    email: `p${n}@example.org`,
+    externalRef: `hirebridge:${n}:1`,
+  }));
+  const ids: string[] = [];
+  for (const one of candidates) {
+    const params = { flowId: flow?.flowId ?? '' };
+    ids.push(String((await partner.onboarding.enrol({ params, body: one })).data.onboardingCandidateId));
+  }
+  return ids;
+}
+
+async function employ(
+  { store, hris, sandbox }: { store: Store; hris: HrisConnection; sandbox: OpenSandbox },
+  n: number,
+  enrolment: string,
+): Promise<void> {
+  const ref = { tenantId: 'acme', jobCandidateId: String(n), period: 1 };
+  const { id, number = null } = created(await hris.employees.create(employee(`p${n}`), `ref-${n}`, write));
+  await insertHires(store, [{ ...ref, candidateId: String(n), jobId: '1', state: 'open' }]);
+  await store.kysely
+    .updateTable('hires')
+    .set({ state: 'done', employee_id: id, employee_number: number, onboarding_candidate_id: enrolment })
+    .where('job_candidate_id', '=', ref.jobCandidateId)
+    .execute();
+  await linkEmployee(store, { connection: 'hr', partnerCompany: '17', candidateId: String(n) }, ref, { id, number });
+  const params = { onboardingCandidateId: enrolment };
+  await sandbox.partner.onboarding.setExternalStatus({ params, body: { status: 'hired', employeeId: number ?? '' } });
+}

@@ -1,0 +1,87 @@
+import { sql } from 'kysely';
+import { expect, test } from 'vitest';
+import { listWrites } from '../../../src/store/foreign-writes.ts';
+import { readHints } from '../../../src/store/hints.ts';
+import { employmentWorld } from './employment-world.ts';
+
+interface Told {
+  employeeId: { new: string };
+}
+
+test.each([true, false])(
+  'a corrected number and a leaver reach the partner once; changes told: %s',
+  async (changes) => {
+    const { run, edit, shown, writes, store, hris } = await employmentWorld({ people: 3, changes });
+    const before = await writes();
+    expect(await run('one')).toMatchObject({ state: 'done', counts: { read: 3, unchanged: 3, updated: 0 } });
+    expect(await writes()).toBe(before);
+    await edit(sql`update employees set badge = 'X-1' where id = 1`);
+    await edit(sql`update employees set last_day = '2020-01-31' where id = 2`);
+    expect(await run('two')).toMatchObject({ state: 'done', counts: { updated: 2 } });
+    expect(await shown(0)).toMatchObject({ status: 'hired', employeeId: 'X-1' });
+    expect(await shown(1)).toMatchObject({ status: 'left' });
+    expect(await run('three')).toMatchObject({ state: 'done', counts: { updated: 0 } });
+    await hris.employees.rehire?.('2', {}, { signal: AbortSignal.timeout(5_000), beforeSend: () => undefined });
+    await run('four');
+    expect(await shown(1)).toMatchObject({ status: 'hired' });
+    expect(await writes()).toBe(before + 3);
+    const [hire] = await store.kysely.selectFrom('hires').selectAll().where('job_candidate_id', '=', '0').execute();
+    expect(hire?.employee_number).toBe('X-1');
+    const noted = await listWrites(store, { tenantId: 'acme', recordId: '0', target: 'external-status' });
+    expect(
+      noted.map(({ outcome, changes: changed }) => [outcome, (JSON.parse(changed) as Told).employeeId.new]),
+    ).toEqual([['done', 'X-1']]);
+  },
+);
+
+test('an employee who changed is hinted to the exchange of fields, a stranger is not', async () => {
+  const { run, edit, store } = await employmentWorld({ people: 2 });
+  await edit(sql`insert into employees (given_name) values ('Stranger')`);
+  await run('one');
+  await run('two');
+  await store.kysely.deleteFrom('hints').execute();
+  await edit(sql`update employees set family_name = 'Reyes-Okafor'`);
+  await run('three');
+  const hinted = await readHints(store, 'acme', 'employees');
+  expect(hinted.map(({ recordId }) => recordId).toSorted()).toEqual(['1', '2']);
+});
+
+test('an employee whose hire is under way is looked at again once it is over', async () => {
+  const { run, edit, shown, store } = await employmentWorld({ people: 1 });
+  const setState = (state: 'open' | 'done') => store.kysely.updateTable('hires').set({ state }).execute();
+  await run('one');
+  await setState('open');
+  await edit(sql`update employees set badge = 'X-1'`);
+  expect(await run('two')).toMatchObject({ state: 'partial', counts: { updated: 0 } });
+  await setState('done');
+  // The HRIS has nothing new to tell by now.
+  await run('three');
+  expect(await run('four')).toMatchObject({ state: 'done', counts: { updated: 0 } });
+  expect(await shown(0)).toMatchObject({ employeeId: 'X-1' });
+});
+
+test('of 220 numbers corrected at once, all arrive although the run dies between two pages', async () => {
+  let calls = 0;
+  const { run, edit, shown, writes } = await employmentWorld({
+    people: 220,
+    wrap: (hris) => ({
+      ...hris,
+      changes: {
+        since: async (cursor, signal) => {
+          calls += 1;
+          // The first run takes two calls; the second dies before its second page.
+          if (calls === 4) throw new Error('killed');
+          return (await hris.changes?.since(cursor, signal)) ?? { employees: [], gone: [], next: '', more: false };
+        },
+      },
+    }),
+  });
+  await run('one');
+  const before = await writes();
+  await edit(sql`update employees set badge = 'N-' || id, changed_at = 4000000000.5`);
+  await expect(run('two')).rejects.toThrow('killed');
+  await run('two');
+  const last = await Promise.all([shown(0), shown(150), shown(219)]);
+  expect(last.map((one) => (one as { employeeId?: unknown }).employeeId)).toEqual(['N-1', 'N-151', 'N-220']);
+  expect((await writes()) - before).toBe(220);
+}, 240_000);
