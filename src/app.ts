@@ -29,7 +29,7 @@ import { within } from './within.ts';
 import { startChores } from './worker/chores.ts';
 import { createEvidenceKeeper } from './worker/keep-evidence.ts';
 import { keepSchedules, type ScheduleKeeper } from './worker/keep-schedules.ts';
-import { createCallMetrics, gaugeAlarms, gaugeHires, gaugeHolds } from './worker/metrics.ts';
+import { createCallMetrics, gaugeAlarms, gaugeHires, gaugeHolds, gaugeRateLimits } from './worker/metrics.ts';
 import { startRelay } from './worker/relay.ts';
 
 /** What is left to close after the work has ended takes no longer, ms. */
@@ -179,6 +179,7 @@ function wireActivities(
   gaugeHires(store, registry);
   gaugeHolds(store, registry);
   gaugeAlarms(store, registry);
+  gaugeRateLimits(store, registry);
   return {
     store,
     log,

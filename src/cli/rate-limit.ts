@@ -1,5 +1,5 @@
 import type { Command } from 'commander';
-import type { RateLimitView } from '../operator/read-rate-limit.ts';
+import type { RateLimitView } from '../rate-limit/view-rate-limit.ts';
 import { example, placesOf } from './options.ts';
 import { printJson } from './print-json.ts';
 import { renderTable } from './table.ts';
@@ -8,7 +8,7 @@ import { withStore } from './with-store.ts';
 export function addRateLimit(program: Command): void {
   program
     .command('rate-limit')
-    .description("Show what was learned of the partner's rate limit for one tenant.")
+    .description('Show the rate limits learned for one tenant, how much of them is used, and how long calls wait.')
     .argument('<tenant>', 'tenant whose calls are limited')
     .option('--json', 'print JSON')
     .addHelpText('after', example('hirebridge rate-limit acme'))
@@ -16,23 +16,50 @@ export function addRateLimit(program: Command): void {
 }
 
 async function runRateLimit(tenantId: string, options: { json?: boolean }, command: Command): Promise<void> {
-  const { readRateLimit } = await import('../operator/read-rate-limit.ts');
-  const view = await withStore(placesOf(command), (store) => readRateLimit(store, tenantId), { mustExist: true });
-  if (options.json === true) return printJson(view ?? null);
-  process.stdout.write(view === undefined ? `No call was made for ${tenantId} yet.\n` : renderView(view));
+  const { viewRateLimits } = await import('../store/open-rate-limit.ts');
+  const views = await withStore(placesOf(command), (store) => viewRateLimits(store, tenantId), { mustExist: true });
+  if (options.json === true) return printJson(views);
+  process.stdout.write(views.length === 0 ? `No call was made for ${tenantId} yet.\n` : `${renderViews(views)}\n`);
 }
 
-function renderView({ tenantId, state, rate, limit, kind, noise, mostInFlight, answers }: RateLimitView): string {
-  const row = [
-    tenantId,
+function renderViews(views: readonly RateLimitView[]): string {
+  const heads = [
+    'at',
+    'state',
+    'rate',
+    'limit',
+    'kind',
+    'noise',
+    'in flight',
+    'used',
+    '429s',
+    'live waits',
+    'bulk waits',
+  ];
+  return renderTable(heads, views.map(rowOf));
+}
+
+function rowOf(view: RateLimitView): (string | number)[] {
+  const { upstream, state, rate, limit, kind, noise, mostInFlight, use, share429, waits } = view;
+  return [
+    upstream,
     state,
     `${rate.toFixed(2)}/s`,
     limit === undefined ? '-' : `${limit.toFixed(2)}/s`,
     kind,
-    `${(noise * 100).toFixed(1)} %`,
+    percent(noise),
     mostInFlight ?? '-',
-    answers,
+    percent(use),
+    percent(share429),
+    waitsText(waits.live),
+    waitsText(waits.bulk),
   ];
-  const heads = ['tenant', 'state', 'rate', 'limit', 'kind', 'noise', 'most in flight', 'answers'];
-  return `${renderTable(heads, [row])}\n`;
+}
+
+function waitsText(waits: RateLimitView['waits']['live']): string {
+  return waits === undefined ? '-' : `p50 ${waits.p50Ms} ms, p99 ${waits.p99Ms} ms`;
+}
+
+function percent(share: number): string {
+  return `${(share * 100).toFixed(1)} %`;
 }

@@ -39,7 +39,7 @@ function renderStatus(status: Status): string {
     state === 'paused' || alarms.length > 0 ? 0 : inNeed.has(tenantId) ? 1 : 2;
   const tenants = status.tenants.toSorted((a, b) => rank(a) - rank(b));
   const table = renderSome(
-    ['tenant', 'state', 'baseline', 'last reconcile', 'hires', 'inbox'],
+    ['tenant', 'state', 'baseline', 'last reconcile', 'hires', 'inbox', 'calls'],
     tenants.map(tenantRow),
     'hirebridge status --json',
   );
@@ -101,7 +101,16 @@ function tenantRow(tenant: TenantStatus): string[] {
     reconcile,
     countsText(tenant.hires),
     countsText(counts) + waiting,
+    callsText(tenant),
   ];
+}
+
+/** Of the partner's rate limit; hirebridge rate-limit shows all of it. */
+function callsText({ rateLimits }: TenantStatus): string {
+  const seen = rateLimits.find(({ upstream }) => upstream === 'partner');
+  if (seen === undefined) return 'none';
+  const { perSecond, rate, share429 } = seen;
+  return `${perSecond.toFixed(1)}/s of ${rate.toFixed(1)}/s, ${(share429 * 100).toFixed(1)} % 429`;
 }
 
 function countsText(counts: Partial<Record<string, number>>): string {

@@ -4,6 +4,7 @@ import type { HrisConnection } from '../hris/port.ts';
 import type { PartnerClient } from '../partner/client/create-partner-client.ts';
 import { fingerprintOf } from '../partner/client/key-format.ts';
 import { contract } from '../partner/contract/index.ts';
+import { viewRateLimits } from '../store/open-rate-limit.ts';
 import type { Store } from '../store/open-store.ts';
 import { listTenantStates, readClock } from '../store/tenant-states.ts';
 import { readWebhookFacts } from '../store/webhook-refusals.ts';
@@ -16,7 +17,6 @@ import type { CheckLine, Found } from './check-line.ts';
 import { checkWriteBack } from './check-write-back.ts';
 import { judgeWebhooks } from './judge-webhooks.ts';
 import { CALL_MS, openPartner } from './open-partner.ts';
-import { readRateLimit } from './read-rate-limit.ts';
 
 /** Asks both sides whether they are as the tenant file says; reads only. Without a store nothing was received yet. */
 export async function checkTenant(tenant: Tenant, store: Store | undefined): Promise<CheckLine[]> {
@@ -154,7 +154,8 @@ async function checkProbe(tenant: Tenant, hris: HrisConnection): Promise<Found> 
 }
 
 async function checkRateLimit({ tenant }: Tenant, store: Store | undefined): Promise<Found> {
-  const seen = store === undefined ? undefined : await readRateLimit(store, tenant);
+  const all = store === undefined ? [] : await viewRateLimits(store, tenant);
+  const seen = all.find(({ upstream }) => upstream === 'partner');
   if (seen === undefined) return { state: 'ok', message: 'No call was counted yet.' };
   const { state, rate, limit } = seen;
   if (state === 'paused')

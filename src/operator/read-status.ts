@@ -1,9 +1,11 @@
 import type { HireState } from '../hire/hire-state.ts';
+import type { RateLimitView } from '../rate-limit/view-rate-limit.ts';
 import { listAlarms } from '../store/alarms.ts';
 import { listFreezes } from '../store/freezes.ts';
 import { countHires } from '../store/hires.ts';
 import { listHolds } from '../store/holds.ts';
 import { countOpenDeliveries, type InboxCount, type OpenInboxState } from '../store/inbox.ts';
+import { viewRateLimits } from '../store/open-rate-limit.ts';
 import type { Store } from '../store/open-store.ts';
 import type { AlarmRow } from '../store/schema.ts';
 import { listTenantStates, readClock, type TenantState } from '../store/tenant-states.ts';
@@ -42,6 +44,8 @@ export interface TenantStatus {
   streams: StreamStatus[];
   /** Trouble that lasts, oldest first. */
   alarms: { kind: string; subject: string; reason: string; message: string; ageMs: number }[];
+  /** What was learned of its limits, and how its calls fare. */
+  rateLimits: RateLimitView[];
   /** What is wrong with its webhooks, and the next step. */
   webhookWarning?: string;
 }
@@ -55,7 +59,7 @@ export interface KnownTenant {
 /** Reads the state of these tenants and of every tenant the store knows. */
 export async function readStatus(store: Store, known: readonly KnownTenant[]): Promise<Status> {
   const now = await readClock(store);
-  const [rows, hires, deliveries, holds, streams, alarms, webhooks, freezes] = await Promise.all([
+  const [rows, hires, deliveries, holds, streams, alarms, webhooks, freezes, rateLimits] = await Promise.all([
     listTenantStates(store),
     countHires(store),
     countOpenDeliveries(store),
@@ -64,11 +68,13 @@ export async function readStatus(store: Store, known: readonly KnownTenant[]): P
     listAlarms(store),
     readWebhookFacts(store),
     listFreezes(store),
+    viewRateLimits(store),
   ]);
   const states = new Map(rows.map((row) => [row.tenant_id, row]));
   const hiresOf = Map.groupBy(hires, ({ tenantId }) => tenantId);
   const deliveriesOf = Map.groupBy(deliveries, ({ tenantId }) => tenantId);
   const alarmsOf = Map.groupBy(alarms, (alarm) => alarm.tenant_id);
+  const rateLimitsOf = Map.groupBy(rateLimits, (view) => view.tenantId);
   const webhooksOf = new Map(known.map((tenant) => [tenant.tenantId, tenant.webhooks]));
   const ids = [...new Set([...known.map(({ tenantId }) => tenantId), ...states.keys()])].sort();
   const tenants = ids.map((tenantId) => ({
@@ -78,6 +84,7 @@ export async function readStatus(store: Store, known: readonly KnownTenant[]): P
     inbox: inboxFacts(deliveriesOf.get(tenantId) ?? [], now),
     streams: streams.get(tenantId) ?? [],
     alarms: (alarmsOf.get(tenantId) ?? []).map((alarm) => alarmFacts(alarm, now)),
+    rateLimits: rateLimitsOf.get(tenantId) ?? [],
     ...warningOf(webhooksOf.get(tenantId), tenantId, webhooks, now),
   }));
   return {
@@ -91,7 +98,7 @@ export async function readStatus(store: Store, known: readonly KnownTenant[]): P
 function tenantFacts(
   row: TenantState | undefined,
   now: number,
-): Omit<TenantStatus, 'tenantId' | 'hires' | 'inbox' | 'streams' | 'alarms'> {
+): Omit<TenantStatus, 'tenantId' | 'hires' | 'inbox' | 'streams' | 'alarms' | 'rateLimits'> {
   if (row === undefined) return { state: 'not seen yet', baseline: 'not started', creditGateClosed: false };
   const paused =
     row.state === 'paused' ? { paused: { code: row.paused_code ?? '', message: row.paused_message ?? '' } } : {};

@@ -3,6 +3,7 @@ import type { Priority, RateLimitAnswer } from './rate-limit.ts';
 import { createRateLimiter, type RateLimiter } from './rate-limiter.ts';
 import type { SavedRateLimit } from './saved-rate-limit.ts';
 import { isFadingFrom, leaseOf, SHARE_MS, type Sharers, shareOf, sharersNow } from './sharers.ts';
+import { noteTraffic, type Traffic } from './traffic.ts';
 
 /** Raised when what is saved changes its shape: what another version learned is learned again. */
 const RATE_LIMIT_VERSION = 2;
@@ -25,6 +26,8 @@ export interface Asked {
   inFlight: number;
   /** Of the company's rate; everything where absent. */
   share?: number | undefined;
+  /** How long calls waited for the permits that were used since the last exchange, ms. */
+  waits: Readonly<Record<Priority, readonly number[]>>;
 }
 
 export interface Granted {
@@ -56,6 +59,7 @@ export interface SharedRateLimitState extends SavedRateLimit {
   ceiling?: SavedCeiling;
   /** When a live request last went before permits that others had leased. */
   borrowedAt?: number;
+  traffic?: Traffic;
   /** Of the shape of all this. */
   version: number;
 }
@@ -104,7 +108,11 @@ export function leasePermits(
     isWritten,
   };
   if (!isWritten) return { result };
-  return { rateLimit: { ...limiter.save(), ...saved, ...borrowed, sharers, version: RATE_LIMIT_VERSION }, result };
+  const traffic = noteTraffic(known?.traffic, asked, now);
+  return {
+    rateLimit: { ...limiter.save(), ...saved, ...borrowed, sharers, traffic, version: RATE_LIMIT_VERSION },
+    result,
+  };
 }
 
 /**
@@ -152,7 +160,8 @@ function withCeiling(
 
 function learnedOf(state: SharedRateLimitState | undefined): SavedRateLimit | undefined {
   if (state === undefined) return undefined;
-  const { sharers: _sharers, ceiling: _ceiling, borrowedAt: _borrowedAt, version: _version, ...saved } = state;
+  const { sharers: _sharers, ceiling: _ceiling, borrowedAt: _borrowedAt, traffic: _traffic, ...rest } = state;
+  const { version: _version, ...saved } = rest;
   return saved;
 }
 

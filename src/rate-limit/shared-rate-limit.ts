@@ -184,6 +184,7 @@ class LeasedRateLimit implements SharedRateLimit {
       sharer: this.#sharer,
       inFlight: this.#inFlight,
       share: this.#options.share,
+      waits: this.#waiters.takeWaits(),
     };
     this.#used = 0;
     try {

@@ -10,59 +10,69 @@ export interface Waiters {
   all(): number;
   /** Lets the next one go; false where nobody waits. */
   goNext(): boolean;
+  /** How long those that went have waited since this was last asked, ms. */
+  takeWaits(): Record<Priority, number[]>;
   /** No permit will come: a key was renewed, or the process ends. */
   close(): void;
 }
 
 interface Waiter {
+  since: number;
   go: () => void;
   stop: () => void;
 }
 
 export function createWaiters(): Waiters {
   const queues: Record<Priority, Waiter[]> = { live: [], bulk: [] };
+  let waits: Record<Priority, number[]> = { live: [], bulk: [] };
   let liveInRow = 0;
   let closed = false;
-
-  function enqueue(priority: Priority, onGone: () => void, signal: AbortSignal | undefined): Promise<void> {
-    return new Promise((resolve, reject) => {
-      const queue = queues[priority];
-      const onAbort = (): void => {
-        queue.splice(queue.indexOf(waiter), 1);
-        reject(signal?.reason as Error);
-        onGone();
-      };
-      const end = (settle: () => void) => () => {
-        signal?.removeEventListener('abort', onAbort);
-        settle();
-      };
-      const waiter: Waiter = { go: end(resolve), stop: end(() => reject(rateLimitClosed())) };
-      signal?.addEventListener('abort', onAbort, { once: true });
-      queue.push(waiter);
-    });
-  }
-
   return {
     async wait(priority, onGone, signal) {
       signal?.throwIfAborted();
       if (closed) throw rateLimitClosed();
-      await enqueue(priority, onGone, signal);
+      await enqueue(queues[priority], onGone, signal);
     },
     count: (priority) => queues[priority].length,
     all: () => queues.live.length + queues.bulk.length,
     goNext() {
       const { live, bulk } = queues;
       const isBulkDue = live.length === 0 || (liveInRow >= MOST_LIVE_IN_ROW && bulk.length > 0);
+      const priority = isBulkDue ? 'bulk' : 'live';
       liveInRow = isBulkDue ? 0 : liveInRow + 1;
-      const waiter = isBulkDue ? bulk.shift() : live.shift();
-      waiter?.go();
-      return waiter !== undefined;
+      const waiter = queues[priority].shift();
+      if (waiter === undefined) return false;
+      waits[priority].push(performance.now() - waiter.since);
+      waiter.go();
+      return true;
+    },
+    takeWaits() {
+      const taken = waits;
+      waits = { live: [], bulk: [] };
+      return taken;
     },
     close() {
       closed = true;
       for (const waiter of Object.values(queues).flatMap((queue) => queue.splice(0))) waiter.stop();
     },
   };
+}
+
+function enqueue(queue: Waiter[], onGone: () => void, signal: AbortSignal | undefined): Promise<void> {
+  return new Promise((resolve, reject) => {
+    const onAbort = (): void => {
+      queue.splice(queue.indexOf(waiter), 1);
+      reject(signal?.reason as Error);
+      onGone();
+    };
+    const end = (settle: () => void) => () => {
+      signal?.removeEventListener('abort', onAbort);
+      settle();
+    };
+    const waiter: Waiter = { since: performance.now(), go: end(resolve), stop: end(() => reject(rateLimitClosed())) };
+    signal?.addEventListener('abort', onAbort, { once: true });
+    queue.push(waiter);
+  });
 }
 
 function rateLimitClosed(): ConnectorError {

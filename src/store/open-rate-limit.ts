@@ -2,8 +2,9 @@ import { inActivity } from '../failpoint.ts';
 import type { Logger } from '../log.ts';
 import type { SharedRateLimitState } from '../rate-limit/lease-permits.ts';
 import { createSharedRateLimit, type SharedRateLimit } from '../rate-limit/shared-rate-limit.ts';
+import { type RateLimitView, viewRateLimit } from '../rate-limit/view-rate-limit.ts';
 import type { Store } from './open-store.ts';
-import { changeRateLimit } from './rate-limits.ts';
+import { changeRateLimit, listRateLimits } from './rate-limits.ts';
 
 /** Opens the rate limit of a tenant's partner, shared by every worker of this store. */
 export function openRateLimit(
@@ -28,4 +29,10 @@ export function openRateLimit(
         log.error({ tenantId, err: error }, 'shared rate limit unavailable, calls to the partner wait'),
     },
   );
+}
+
+/** What was learned and what becomes of the calls: of one tenant or of all. The one source of whoever shows it. */
+export async function viewRateLimits(store: Store, tenantId?: string): Promise<RateLimitView[]> {
+  const rows = await listRateLimits(store, tenantId);
+  return rows.map(({ rateLimit, ...row }) => viewRateLimit({ ...row, saved: rateLimit as SharedRateLimitState }));
 }

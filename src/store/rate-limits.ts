@@ -48,6 +48,26 @@ export async function readRateLimit(store: Store, key: RateLimitKey): Promise<un
   return rateLimit === null ? undefined : JSON.parse(rateLimit);
 }
 
+/** Every rate limit, of one tenant or of all, with the time by the database's clock. */
+export async function listRateLimits(
+  store: Store,
+  tenantId?: string,
+): Promise<(RateLimitKey & { rateLimit: unknown; now: number })[]> {
+  const rows = await store.kysely
+    .selectFrom('rate_limits')
+    .select(['tenant_id', 'upstream', 'state', store.now.as('now')])
+    .$if(tenantId !== undefined, (query) => query.where('tenant_id', '=', tenantId ?? ''))
+    .orderBy('tenant_id')
+    .orderBy('upstream', 'desc')
+    .execute();
+  return rows.map((row) => ({
+    tenantId: row.tenant_id,
+    upstream: row.upstream,
+    rateLimit: JSON.parse(row.state),
+    now: Number(row.now),
+  }));
+}
+
 async function readRow(
   store: Store,
   key: RateLimitKey,

@@ -3,6 +3,7 @@ import type { CallReport } from '../partner/client/types.ts';
 import { listAlarms } from '../store/alarms.ts';
 import { countHires } from '../store/hires.ts';
 import { countOpenHolds } from '../store/holds.ts';
+import { viewRateLimits } from '../store/open-rate-limit.ts';
 import type { Store } from '../store/open-store.ts';
 
 /** Counts each call to a partner: by tenant, operation and outcome, and how long it took. */
@@ -66,6 +67,43 @@ export function gaugeHires(store: Store, registry: Registry): void {
       const rows = await countHires(store);
       this.reset();
       for (const { tenantId, state, count } of rows) hires.set({ tenant: tenantId, state }, count);
+    },
+  });
+}
+
+/** What was learned of each rate limit and how its calls fare, read from the store with the metrics: of the fleet. */
+export function gaugeRateLimits(store: Store, registry: Registry): void {
+  const gauge = (name: string, help: string, labels: readonly string[] = []) =>
+    new Gauge({
+      name: `hirebridge_rate_limit_${name}`,
+      help,
+      labelNames: ['tenant', 'upstream', ...labels],
+      registers: [registry],
+    });
+  const shares = gauge('share', 'Of the calls of the last minutes: refused with 429; and used of the learned rate', [
+    'of',
+  ]);
+  const waits = gauge('wait_seconds', 'How long calls waited for a permit in the last minutes', [
+    'priority',
+    'quantile',
+  ]);
+  new Gauge({
+    name: 'hirebridge_rate_limit_per_second',
+    help: 'Calls a second that are allowed now, as learned, by the kind of limit believed in',
+    labelNames: ['tenant', 'upstream', 'kind'],
+    registers: [registry],
+    async collect() {
+      const views = await viewRateLimits(store);
+      for (const each of [this, shares, waits]) each.reset();
+      for (const { tenantId: tenant, upstream, kind, ...view } of views) {
+        this.set({ tenant, upstream, kind }, view.rate);
+        shares.set({ tenant, upstream, of: '429' }, view.share429);
+        shares.set({ tenant, upstream, of: 'used' }, view.use);
+        for (const [priority, { p50Ms, p99Ms }] of Object.entries(view.waits)) {
+          waits.set({ tenant, upstream, priority, quantile: '0.5' }, p50Ms / 1000);
+          waits.set({ tenant, upstream, priority, quantile: '0.99' }, p99Ms / 1000);
+        }
+      }
     },
   });
 }

@@ -8,6 +8,8 @@ import { freshStore, kinds } from './stores.ts';
 const KEY = { tenantId: 'acme', upstream: 'partner' };
 const at20: SharedRateLimitState = { rate: 20, limit: 20, noise: 0, limitSeen: true, version: 2 };
 
+const waits = { live: [], bulk: [] };
+
 /** As src/app.ts opens it. */
 function openRateLimit(store: Store): SharedRateLimit {
   return createSharedRateLimit((change) =>
@@ -16,7 +18,7 @@ function openRateLimit(store: Store): SharedRateLimit {
 }
 
 test('what another version of the product learned is learned again, and keeps nobody waiting', () => {
-  const asked = { live: 1, bulk: 0, own: [], unused: 0, answers: [], localNow: 0, sharer: 'one', inFlight: 0 };
+  const asked = { live: 1, bulk: 0, own: [], unused: 0, answers: [], localNow: 0, sharer: 'one', inFlight: 0, waits };
   const later = { perMinute: 1, sharers: 7, version: 2 } as unknown as SharedRateLimitState;
   const { result, rateLimit } = leasePermits({ ...asked, random: () => 0.5 }, later, 1_000);
   expect(result.permits).toHaveLength(1);
@@ -116,7 +118,7 @@ describe.each(kinds)('a rate limit in %s', (kind) => {
 });
 
 describe('a lease', () => {
-  const ask = { live: 0, bulk: 0, own: [], unused: 0, answers: [], localNow: 1_000, sharer: 'a', inFlight: 0 };
+  const ask = { live: 0, bulk: 0, own: [], unused: 0, answers: [], localNow: 1_000, sharer: 'a', inFlight: 0, waits };
   const fresh = { ...ask, random: () => 0.5 };
 
   test('holds the permits of 600 ms, each at its time, on the clock of the process that asked', () => {

@@ -1,10 +1,11 @@
-import type { SharedRateLimitState } from '../rate-limit/lease-permits.ts';
-import type { Store } from '../store/open-store.ts';
-import { readRateLimit as readRow } from '../store/rate-limits.ts';
+import type { SharedRateLimitState } from './lease-permits.ts';
+import { type TrafficView, viewTraffic } from './traffic.ts';
 
-/** What was learned of one tenant's limit at its partner. Rates are calls a second, shares from 0 to 1. */
-export interface RateLimitView {
+/** What was learned of one tenant's limit at one upstream. Rates are calls a second, shares from 0 to 1. */
+export interface RateLimitView extends TrafficView {
   tenantId: string;
+  /** `partner`, or `hris` and the endpoint where it has a limit of its own. */
+  upstream: string;
   state: 'not met yet' | 'looking for noise' | 'paused' | 'learned';
   rate: number;
   /** At which the limit is believed to be met; absent until it is. */
@@ -15,19 +16,25 @@ export interface RateLimitView {
   noise: number;
   mostInFlight?: number;
   answers: number;
+  /** Calls made of those that the learned rate allows. */
+  use: number;
 }
 
-/** Undefined where no call was ever made for the tenant. */
-export async function readRateLimit(store: Store, tenantId: string): Promise<RateLimitView | undefined> {
-  const saved = (await readRow(store, { tenantId, upstream: 'partner' })) as SharedRateLimitState | undefined;
-  return saved === undefined ? undefined : viewRateLimit(tenantId, saved);
+/** As the store has it, `now` by the store's clock. */
+export interface SeenRateLimit {
+  tenantId: string;
+  upstream: string;
+  saved: SharedRateLimitState;
+  now: number;
 }
 
-export function viewRateLimit(tenantId: string, saved: SharedRateLimitState): RateLimitView {
+export function viewRateLimit({ tenantId, upstream, saved, now }: SeenRateLimit): RateLimitView {
   const { rate, limit, limitSeen, noise, underWay } = saved;
   const most = underWay?.concurrency.most ?? undefined;
+  const traffic = viewTraffic(saved.traffic, now);
   return {
     tenantId,
+    upstream,
     state: stateOf(saved),
     rate,
     ...(limitSeen ? { limit } : {}),
@@ -35,6 +42,8 @@ export function viewRateLimit(tenantId: string, saved: SharedRateLimitState): Ra
     noise,
     ...(most === undefined ? {} : { mostInFlight: most }),
     answers: underWay?.answers ?? 0,
+    ...traffic,
+    use: traffic.perSecond / rate,
   };
 }
 
