@@ -31,10 +31,24 @@ export async function createRole(server: TestPostgres, adminUrl: string): Promis
     server,
     async grant(table) {
       await asAdmin(adminUrl, `grant usage on sequence ${table}_number_seq to ${role}`);
-      await asAdmin(adminUrl, `grant select, insert, update on ${table} to ${role}`);
       await asAdmin(adminUrl, `grant select on ${table}_directory to ${role}`);
+      for (const [right, without] of Object.entries(WITHOUT))
+        await asAdmin(adminUrl, grantOf(table, role, right, without));
     },
   };
+}
+
+const PRIVATE = ['created_at', 'visible_at'];
+const OWN = [...PRIVATE, 'id', 'employee_number', 'changed_at'];
+
+/** What stays the customer's own, by right: columns that we have no business with, and what is filled over there. */
+const WITHOUT = { select: PRIVATE, insert: OWN, update: [...OWN, 'external_ref'] };
+
+function grantOf(table: string, role: string, right: string, without: readonly string[]): string {
+  const names = without.map((name) => `'${name}'`).join();
+  return `do $$ begin execute (
+    select format('grant ${right} (%s) on ${table} to ${role}', string_agg(quote_ident(column_name), ','))
+    from information_schema.columns where table_name = '${table}' and column_name not in (${names})); end $$`;
 }
 
 /** What a Postgres can be made to do, by its administrator and by what stands between. */

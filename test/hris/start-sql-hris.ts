@@ -11,6 +11,8 @@ import { sqlProfile } from './profile.ts';
 
 /** A column of the customer's beside those that every employee has. */
 const CUSTOM = { shoe: { column: 'shoe_size', label: 'Shoe size' } } as const;
+/** What tells former employees and changed ones. */
+const DATED = { endColumn: 'last_day', changes: { column: 'changed_at' } } as const;
 const WIDE = Array.from({ length: 400 }, (_, at) => `extra${at}`);
 
 /** `as`: the role that we are in a Postgres; without it we own the table. */
@@ -24,8 +26,7 @@ type Options = Omit<SqlOptionsInput, 'url'>;
 
 /** The demonstration table in a database of its own, two connections, and a look past every read lag. */
 export async function startSqlHris(database: SqlTestDatabase, given: Options): Promise<HrisUnderTest> {
-  const dated: Options = { endColumn: 'last_day', changes: { column: 'changed_at' } };
-  const options: Options = { ...dated, ...given, fields: CUSTOM };
+  const options: Options = { ...DATED, ...given, fields: CUSTOM };
   const { url } = database;
   await ensureHrisSchema(url, options, landings);
   await database.as?.grant('employees');
@@ -61,7 +62,7 @@ async function openWide(
   open: (changes: Partial<SqlOptionsInput>) => ReturnType<typeof openHris>,
 ): ReturnType<Powers['wide']> {
   const fields = Object.fromEntries(WIDE.map((name) => [name, { column: name }]));
-  const wide = { table: 'wide', fields, referenceColumn: 'external_ref', readFrom: 'wide' };
+  const wide = { ...DATED, table: 'wide', fields, referenceColumn: 'external_ref', readFrom: 'wide' };
   await ensureHrisSchema(database.url, wide, landings);
   await database.as?.grant('wide');
   const values = Object.fromEntries(WIDE.map((name, at) => [name, `value ${at}`]));

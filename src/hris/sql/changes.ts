@@ -4,7 +4,7 @@ import { ConnectorError } from '../../errors.ts';
 import type { ChangedEmployees } from '../port.ts';
 import type { Row, SqlDatabase, SqlHris } from './database.ts';
 import { toRecord } from './find.ts';
-import type { SqlOptions } from './options.ts';
+import { employeeColumns, type SqlOptions } from './options.ts';
 import { cellText } from './values.ts';
 
 /** Employees a page. */
@@ -69,7 +69,8 @@ async function readRows({ database, options }: SqlHris, column: string, after: P
     after === undefined
       ? sql<boolean>`${at} is not null`
       : sql<boolean>`${at} >= ${after.at} and (${at} > ${after.at} or ${id} > ${after.id})`;
-  const { rows } = await sql<Row>`select * from ${sql.table(options.readFrom)} where ${where}
+  const columns = sql.join(employeeColumns(options).map((name) => sql.ref(name)));
+  const { rows } = await sql<Row>`select ${columns} from ${sql.table(options.readFrom)} where ${where}
     order by ${at}, ${id} limit ${sql.lit(PAGE + 1)}`.execute(database.kysely);
   return rows;
 }

@@ -2,7 +2,7 @@ import { sql } from 'kysely';
 import type { FindKey, Found } from '../../hire/employee.ts';
 import type { EmployeeRecord } from '../port.ts';
 import type { Row, SqlHris } from './database.ts';
-import type { SqlOptions } from './options.ts';
+import { employeeColumns, type SqlOptions } from './options.ts';
 import { cellText, toFields, toRef } from './values.ts';
 
 /** More hits than this are "many" all the same. */
@@ -13,7 +13,7 @@ export async function readEmployee({ database, options }: SqlHris, id: string): 
   // Compared as text by the database itself: an id of another HRIS's form is then absent, not an error.
   const row = await database.kysely
     .selectFrom(options.readFrom)
-    .selectAll()
+    .select(employeeColumns(options))
     .where(sql<boolean>`cast(${sql.ref(options.idColumn)} as text) = ${id}`)
     .executeTakeFirst();
   return row === undefined ? undefined : toRecord(row, options);
@@ -53,7 +53,7 @@ export async function findEmployee({ database, options }: SqlHris, key: FindKey)
     : sql<boolean>`${column} = ${search.value}`;
   const rows = await database.kysely
     .selectFrom(options.readFrom)
-    .selectAll()
+    .select(employeeColumns(options))
     .where(where)
     .limit(ENOUGH + 1)
     .execute();

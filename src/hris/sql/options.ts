@@ -83,6 +83,13 @@ function makeSchema(landings: Landings) {
 export type SqlOptions = z.output<ReturnType<typeof makeSchema>>;
 export type SqlOptionsInput = z.input<ReturnType<typeof makeSchema>>;
 
+/** Every column that is read; others may be nobody's business here, and not be granted. */
+export function employeeColumns({ idColumn, numberColumn, ...options }: SqlOptions): string[] {
+  const named = [options.referenceColumn, options.endColumn, options.changes?.column];
+  const fields = Object.values(options.columns).map(({ column }) => column);
+  return [...new Set([idColumn, numberColumn, ...named.filter((name) => name !== undefined), ...fields])];
+}
+
 /** The view through which a table made by us is read when reads lag. */
 export function directoryView(table: string): string {
   return `${table}_directory`;

@@ -2,16 +2,11 @@ import { access, constants } from 'node:fs/promises';
 import { sql } from 'kysely';
 import { ConnectorError } from '../../errors.ts';
 import type { SqlDatabase } from './database.ts';
-import type { SqlOptions } from './options.ts';
+import { employeeColumns, type SqlOptions } from './options.ts';
 
 /** Checks that table, view and columns are there and that we may insert. Reads no row and writes nothing. */
 export async function probeEmployees({ kysely, dialect }: SqlDatabase, options: SqlOptions): Promise<void> {
-  const columns = [
-    options.idColumn,
-    options.numberColumn,
-    ...[options.referenceColumn, options.endColumn, options.changes?.column].filter((name) => name !== undefined),
-    ...Object.values(options.columns).map((column) => column.column),
-  ];
+  const columns = employeeColumns(options);
   for (const table of new Set([options.table, options.readFrom])) await probeColumns(kysely, table, columns);
   if (options.requisitions !== undefined) {
     const { table, idColumn, columns: fields } = options.requisitions;

@@ -9,8 +9,9 @@ export async function listRequisitions(
   { kysely }: Pick<SqlDatabase, 'kysely'>,
   table: RequisitionTable,
 ): Promise<Requisition[]> {
-  const { rows } = await sql<Row>`select * from ${sql.table(table.table)} order by ${sql.ref(table.idColumn)}`.execute(
-    kysely,
-  );
+  const fields = Object.values(table.columns).map(({ column }) => column);
+  const columns = sql.join([...new Set([table.idColumn, ...fields])].map((name) => sql.ref(name)));
+  const { rows } = await sql<Row>`select ${columns} from ${sql.table(table.table)}
+    order by ${sql.ref(table.idColumn)}`.execute(kysely);
   return rows.map((row) => ({ id: cellText(row[table.idColumn]), fields: toFields(row, table) }));
 }

@@ -1,0 +1,50 @@
+import { readFile } from 'node:fs/promises';
+import { expect, test } from 'vitest';
+import type { HrisConnection } from '../../src/hris/port.ts';
+import { hrisKinds, openHris } from '../../src/hris/registry.ts';
+
+/** Tenant files that name everything a kind can use. */
+const options: Record<string, Record<string, unknown>> = {
+  bamboohr: {
+    url: 'https://acme.bamboohr.com',
+    apiKey: 'key',
+    referenceField: 'customReference',
+    employment: { active: 'Full-Time', ended: 'Terminated' },
+    fileCategory: 16,
+  },
+  sql: {
+    url: 'postgres://hr.example/hr',
+    endColumn: 'last_day',
+    changes: { column: 'changed_at' },
+    requisitions: {},
+  },
+  tryton: { url: 'https://tryton.example', database: 'acme', user: 'hirebridge', password: 'secret', company: 1 },
+};
+
+const rows: readonly (readonly [string, (connection: HrisConnection) => string | boolean])[] = [
+  ['our reference is stored', ({ capabilities }) => capabilities.storesReference],
+  ['a read may miss a write for', ({ capabilities }) => `${capabilities.readLagMs / 1000} s`],
+  ['describes its fields', ({ describe }) => describe !== undefined],
+  ['tells employees that changed', ({ changes }) => changes !== undefined],
+  ['a former employee is rehired', ({ employees }) => employees.rehire !== undefined],
+  ['ends an employment', ({ employees }) => employees.terminate !== undefined],
+  ['dated amendments', ({ employees }) => employees.amend !== undefined],
+  ['takes files', ({ files }) => files !== undefined],
+  ['creates may be pending', ({ pending }) => pending !== undefined],
+  ['tells open requisitions', ({ requisitions }) => requisitions !== undefined],
+  ['records of the partner land', ({ landing }) => landing !== undefined],
+];
+
+test('docs/hris.md shows what each kind can do', async () => {
+  const kinds = hrisKinds().toSorted();
+  const connections = await Promise.all(kinds.map((kind) => openHris(kind, 'shown', options[kind] ?? {})));
+  const cell = (value: string | boolean) => (value === true ? 'yes' : value === false ? '–' : value);
+  const line = (cells: readonly string[]) => `| ${cells.join(' | ')} |`;
+  const table = [
+    line(['', ...kinds.map((kind) => `\`${kind}\``)]),
+    `|${'---|'.repeat(kinds.length + 1)}`,
+    ...rows.map(([what, of]) => line([what, ...connections.map((connection) => cell(of(connection)))])),
+  ].join('\n');
+  await Promise.all(connections.map((connection) => connection.close()));
+  expect(await readFile(new URL('../../docs/hris.md', import.meta.url), 'utf8')).toContain(table);
+});

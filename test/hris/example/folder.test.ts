@@ -1,0 +1,61 @@
+import { mkdtemp, readdir, rm } from 'node:fs/promises';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { describeHris } from '../conformance.ts';
+import type { HrisUnderTest, Need } from '../hris-case.ts';
+import { employee } from '../profile.ts';
+import { folder } from './folder.ts';
+
+const FILES = 'files on a drive: no wire, no server, no login and no clock of its own';
+const NOT_BUILT = 'left out of the example';
+
+const lacks: Partial<Record<Need, string>> = {
+  wire: FILES,
+  http: FILES,
+  tls: FILES,
+  busy: FILES,
+  revoke: FILES,
+  restart: FILES,
+  ownClock: FILES,
+  staleUpdate: 'a file has no version',
+  pending: 'a file is there at once',
+  job: 'a file is there at once',
+  changes: NOT_BUILT,
+  people: NOT_BUILT,
+  files: NOT_BUILT,
+  stored: NOT_BUILT,
+  rehire: NOT_BUILT,
+  terminate: NOT_BUILT,
+};
+
+const WIDE = Array.from({ length: 400 }, (_, at) => `extra${at}`);
+
+async function start(): Promise<HrisUnderTest> {
+  const place = await mkdtemp(join(tmpdir(), 'hirebridge-folder-'));
+  const open = (fields: string[]) => folder.open({ folder: place, fields });
+  const [adapter, second, wide] = await Promise.all([open(['shoe']), open(['shoe']), open(WIDE)]);
+  return {
+    profile: {
+      employee,
+      nameField: 'familyName',
+      edit: { title: 'Chef' },
+      missing: { startDate: null },
+      number: /^\d{6}$/,
+      refuses: [],
+      foldsEveryLetter: true,
+      findsPersons: true,
+    },
+    adapter,
+    second,
+    count: async () => (await readdir(place)).filter((name) => name.endsWith('.json')).length,
+    powers: {
+      uniqueReference: true,
+      custom: { key: 'shoe', label: 'shoe', value: '44½' },
+      wide: async () => ({ adapter: wide, fields: Object.fromEntries(WIDE.map((name) => [name, `of ${name}`])) }),
+    },
+    lacks,
+    stop: () => rm(place, { recursive: true }),
+  };
+}
+
+describeHris('the example: folder', start);
