@@ -31,6 +31,14 @@ export function mark(saved: SavedCapacity, now: number, recovery: boolean): void
   saved.marks.push({ at: now, ok: saved.ok, recovery });
 }
 
+/** What was counted before says nothing of the limit. Returns the successes until now. */
+export function beginCycle(saved: SavedCapacity, now: number): number {
+  saved.marks = [];
+  mark(saved, now, true);
+  anchorAt(saved, now);
+  return saved.ok;
+}
+
 export function anchorAt(saved: SavedCapacity, at: number): void {
   saved.anchor = { at, ok: saved.ok };
 }

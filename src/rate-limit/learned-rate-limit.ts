@@ -1,6 +1,6 @@
 import { readAdvertisedBudget } from './advertised-budget.ts';
 import { noteWindow, paceOf } from './advertised-window.ts';
-import { anchorAt, mark } from './capacity.ts';
+import { anchorAt, beginCycle, mark } from './capacity.ts';
 import { CUT, climb, spend } from './climb.ts';
 import { blameConcurrency, noteClean } from './concurrency-limit.ts';
 import { type LimiterState, leastWait } from './new-rate.ts';
@@ -36,6 +36,8 @@ const lasting = { ms: 60_000, bulkShare: 0.97 };
 const NOISE_TESTS = 2;
 /** Doublings of a climb beyond the limit: the limit has changed. */
 const PAST_DOUBT = 2;
+/** Whoever meets a limit after a rest and fewer successes has not used up what is allowed. */
+const LEAST_USED = 20;
 
 /** Invariant: a decision is taken only from answers to requests that were sent after the last one. */
 export class LearnedRateLimit {
@@ -72,9 +74,16 @@ export class LearnedRateLimit {
     const { window } = this.#underWay;
     const pace = paceOf(window, this.#clock.now());
     if (pace !== undefined && pace.spentForMs > 0) return pace.spentForMs;
+    const { restedAt } = this.#underWay.permits;
     const waitMs = this.#permits.ask(priority, pace?.rate ?? this.#rate());
     if (waitMs === 0 && window !== null) window.remaining -= 1;
+    if (this.#underWay.permits.restedAt !== restedAt) this.#rested();
     return waitMs;
+  }
+
+  /** What went through while there was little to send is no measure of a limit. */
+  #rested(): void {
+    this.#underWay.restedOk = beginCycle(this.#underWay.capacity, this.#clock.now());
   }
 
   #rate(): number {
@@ -143,11 +152,14 @@ export class LearnedRateLimit {
     const { limit, limitSeen, rate } = this.#learned;
     const isConcurrency = blameConcurrency(this.#underWay.concurrency, inFlight ?? 0);
     const isSpared = isConcurrency || paceOf(this.#underWay.window, now) !== undefined;
-    this.#underWay.meeting = beginMeeting({ at: now, rate, isBan: this.#underWay.climb.bans, isSpared }, retryAfterMs);
+    const { capacity, restedOk = -LEAST_USED, climb: tooth } = this.#underWay;
+    const isChance = !isSpared && capacity.ok - restedOk < LEAST_USED;
+    const first = { at: now, rate, isBan: tooth.bans, isSpared, isChance };
+    this.#underWay.meeting = beginMeeting(first, retryAfterMs);
     const leastMs = leastWait(this.#state);
     this.#underWay.backoff = Math.max(this.#underWay.ownWaitMs, leastMs);
     // Until it is decided: whoever comes first after the pause must not come at a rate that was refused.
-    if (!isSpared) this.#learned.rate = limitSeen ? Math.min(rate, limit) * (1 - CUT) : rate / 2;
+    if (!isSpared && !isChance) this.#learned.rate = limitSeen ? Math.min(rate, limit) * (1 - CUT) : rate / 2;
     const isNear = limitSeen && rate <= limit * 1.05;
     if (retryAfterMs === undefined) return this.#pause(undefined, true);
     this.#pause(Math.max(retryAfterMs, leastMs), !isNear);
@@ -191,7 +203,9 @@ export class LearnedRateLimit {
     const own = this.#underWay;
     learnWait(own, meeting);
     own.meeting = null;
+    delete own.restedOk;
     Object.assign(own.watch, freshWatch);
+    if (meeting.isChance === true) return;
     // What held the rate down was not the rate.
     if (meeting.isSpared) this.#learned.limitSeen = false;
     else decideRate(this.#state, meeting, now);

@@ -32,6 +32,8 @@ export interface SavedPermits {
   bulkShare: number;
   /** When bulk's next permit is due, of its share. */
   bulkTat: number;
+  /** When the first permit was taken after nobody had wanted one for a while. */
+  restedAt?: number;
 }
 
 /** Requests that may leave together after a rest, in ms of the rate: bursts are what trips fixed windows. */
@@ -41,6 +43,8 @@ const CANARY_PATIENCE_MS = 15_000;
 const POLL_MS = 25;
 /** Live goes first, but while bulk waits it gets one permit in twenty, so that it never starves. */
 export const MOST_LIVE_IN_ROW = 19;
+/** Nobody wants a permit for so long: there is less to send than allowed. */
+const REST_MS = 2_000;
 const BUSY = { memory: 0.1, least: 0.7 };
 
 export const freshPermits: Readonly<SavedPermits> = {
@@ -103,6 +107,7 @@ export function createPermits(now: () => number, saved: SavedPermits): Permits {
 
 function take(saved: SavedPermits, priority: Priority, at: number, interval: number): void {
   const isBusy = at <= saved.tat + 1;
+  if (saved.tat > 0 && at > Math.max(saved.tat, saved.pausedUntil) + REST_MS) saved.restedAt = at;
   saved.busy += BUSY.memory * ((isBusy ? 1 : 0) - saved.busy);
   saved.tat = Math.max(saved.tat, at) + interval;
   if (priority === 'bulk') saved.bulkTat = Math.max(saved.bulkTat, at) + interval / saved.bulkShare;

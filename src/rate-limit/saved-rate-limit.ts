@@ -53,11 +53,13 @@ export interface Meeting {
   toldMs: number | undefined;
   /** Not the rate is responsible: a limit of concurrency, or an advertised window. */
   isSpared: boolean;
+  /** Met after a rest, by somebody who had sent little: nothing is learned from it. */
+  isChance?: boolean;
 }
 
 /** `retryAfterMs` as the first refusal told it. */
 export function beginMeeting(
-  first: Pick<Meeting, 'at' | 'rate' | 'isBan' | 'isSpared'>,
+  first: Pick<Meeting, 'at' | 'rate' | 'isBan' | 'isSpared' | 'isChance'>,
   retryAfterMs: number | undefined,
 ): Meeting {
   const freeAt = retryAfterMs === undefined ? Number.MAX_VALUE : first.at + retryAfterMs;
@@ -88,6 +90,8 @@ export interface UnderWay {
   backoff: number;
   /** Meetings in a row that lasted for several tries. */
   longInRow: number;
+  /** Successes when it last began to send again after a rest, until the next meeting. */
+  restedOk?: number;
 }
 
 /** The state of the moment when only what was learned is known. */
