@@ -8,8 +8,14 @@ import { fingerprintOf } from '../src/partner/client/key-format.ts';
 import type { CallReport, Observation } from '../src/partner/client/types.ts';
 import { Overrides } from '../src/partner/contract/overrides.ts';
 import type { SharedRateLimit } from '../src/rate-limit/shared-rate-limit.ts';
-import { type PullName, pullNames } from '../src/streams/streams.ts';
-import { loadStreamMapping, loadTenantMapping, openTenantHris, resolveOptions } from '../src/tenants/open-hris.ts';
+import { exchangeNames, type PullName, pullNames, type StreamName } from '../src/streams/streams.ts';
+import {
+  loadExchangeMapping,
+  loadStreamMapping,
+  loadTenantMapping,
+  openTenantHris,
+  resolveOptions,
+} from '../src/tenants/open-hris.ts';
 import type { Tenant } from '../src/tenants/schema.ts';
 import { resolveSecret } from '../src/tenants/secrets.ts';
 import { cancellation, patient, withinActivity } from './activity-scope.ts';
@@ -23,6 +29,8 @@ export interface Connection {
   mapping: Mapping;
   /** Of each stream that may land in this HRIS. */
   landings: Partial<Record<PullName, Mapping>>;
+  /** Of each stream that goes both ways, where the tenant maps it. */
+  exchanges: Partial<Record<StreamName, Mapping>>;
   /** What the specification leaves open, as this tenant's partner has it. */
   overrides: Overrides;
   /** Names the partner key without showing it. */
@@ -155,6 +163,7 @@ async function openConnection(tenant: Tenant, options: ConnectionOptions): Promi
   const apiKey = resolveSecret(tenant.partner.apiKey);
   const mapping = await loadTenantMapping(tenant);
   const landings = await loadLandings(tenant);
+  const exchanges = await loadExchanges(tenant);
   const overrides = Overrides.parse(tenant.partner.overrides);
   const rateLimit = rateLimitOf({ tenantId: tenant.tenant, share: tenant.partner.rateLimit?.share });
   const key = createKeyLatch(tenant.tenant);
@@ -179,12 +188,17 @@ async function openConnection(tenant: Tenant, options: ConnectionOptions): Promi
   const hris = withinActivity(open, () => assertHrisWorks?.(tenant.tenant));
   const keyFingerprint = fingerprintOf(apiKey);
   const told = log === undefined ? {} : { log };
-  return { tenant, partner, hris, mapping, landings, overrides, keyFingerprint, rateLimit, ...told };
+  return { tenant, partner, hris, mapping, landings, exchanges, overrides, keyFingerprint, rateLimit, ...told };
 }
 
 async function loadLandings(tenant: Tenant): Promise<Connection['landings']> {
   const loaded = await Promise.all(pullNames.map(async (name) => [name, await loadStreamMapping(tenant, name)]));
   return Object.fromEntries(loaded.filter(([, mapping]) => mapping !== undefined)) as Connection['landings'];
+}
+
+async function loadExchanges(tenant: Tenant): Promise<Connection['exchanges']> {
+  const loaded = await Promise.all(exchangeNames.map(async (name) => [name, await loadExchangeMapping(tenant, name)]));
+  return Object.fromEntries(loaded.filter(([, mapping]) => mapping !== undefined)) as Connection['exchanges'];
 }
 
 /** Calls that change something in the HRIS. */

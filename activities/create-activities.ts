@@ -3,10 +3,12 @@ import { ConnectorError } from '../src/errors.ts';
 import { inActivity } from '../src/failpoint.ts';
 import type { HireActivities } from '../src/hire/hire-activities.ts';
 import type { ReconcileActivities } from '../src/hire/reconcile-activities.ts';
+import type { ExchangeActivities, ExchangeInput, ExchangeStep } from '../src/streams/exchange-activities.ts';
 import type { PushActivities, PushInput } from '../src/streams/push-activities.ts';
 import type { PullInput, StreamActivities, StreamInput, StreamStep } from '../src/streams/stream-activities.ts';
 import { inScope } from './activity-scope.ts';
 import type { ActivityDeps } from './deps.ts';
+import { exchangePairs } from './exchange/exchange-pairs.ts';
 import { retryDelay, toFailure } from './failures.ts';
 import { cancelHire, lookForReturn, startNextEnrolment } from './hire/cancel-hire.ts';
 import {
@@ -29,7 +31,7 @@ import { syncPages } from './streams/sync-pages.ts';
 import { createTenantSlots, type TenantSlots } from './tenant-slots.ts';
 import { noteFailure, noteSuccess } from './watch-activity.ts';
 
-export type Activities = HireActivities & ReconcileActivities & StreamActivities & PushActivities;
+export type Activities = HireActivities & ReconcileActivities & StreamActivities & PushActivities & ExchangeActivities;
 
 /** Tells Temporal how far an activity is; seen there, and carried by every later beat. */
 type Beat = (details: unknown) => void;
@@ -38,6 +40,7 @@ interface BoundActivities extends Activities {
   syncPages(input: StreamInput, beat?: Beat): Promise<StreamStep>;
   pushRecords(input: PushInput, beat?: Beat): Promise<StreamStep>;
   pullPages(input: PullInput, beat?: Beat): Promise<StreamStep>;
+  exchangePairs(input: ExchangeInput, beat?: Beat): Promise<ExchangeStep>;
 }
 
 /** Every activity bound to what it needs, as plain functions. */
@@ -62,6 +65,7 @@ export function bindActivities(deps: ActivityDeps): BoundActivities {
     syncPages: (input, beat) => syncPages(deps, input, beat),
     pushRecords: (input, beat) => pushRecords(deps, input, beat),
     pullPages: (input, beat) => pullPages(deps, input, beat),
+    exchangePairs: (input, beat) => exchangePairs(deps, input, beat),
   };
 }
 

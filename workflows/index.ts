@@ -1,3 +1,4 @@
+export { exchangeStream } from './exchange-stream.ts';
 export { hire } from './hire.ts';
 export { pullStream } from './pull-stream.ts';
 export { pushStream } from './push-stream.ts';

@@ -34,6 +34,18 @@ export async function currentRecords<T extends MappingSources>(
   return records.map((record) => decodeCustomFields(record, defined));
 }
 
+/**
+ * The partner's custom fields as they are now, for what reads and writes these. Throws `throttle` while one of them is
+ * not what it was.
+ */
+export async function definitionsInUse(
+  deps: Deps,
+  connection: Connection,
+  uses: readonly CustomFieldUse[],
+): Promise<readonly FieldDefinition[]> {
+  return uses.length === 0 ? [] : readAgain(deps, connection, uses);
+}
+
 /** The definitions of the last minute, where every record shows that they still hold. */
 async function shownDefinitions(
   { store }: Deps,

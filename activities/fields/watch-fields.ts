@@ -14,9 +14,11 @@ import { settleAlarms } from './settle-alarms.ts';
 
 type Watcher = { store: Store; log: Logger };
 
+type MappedSide = Pick<Connection, 'mapping' | 'landings' | 'exchanges' | 'tenant'>;
+
 /** Every custom field of the partner that the tenant's files name. */
-export function fieldsInUse({ mapping, landings, tenant }: Pick<Connection, 'mapping' | 'landings' | 'tenant'>) {
-  const mapped = customFieldsMapped([mapping, ...Object.values(landings)]);
+export function fieldsInUse({ mapping, landings, exchanges, tenant }: MappedSide) {
+  const mapped = customFieldsMapped([mapping, ...Object.values(landings), ...Object.values(exchanges)]);
   return [...mapped, ...customFieldsWritten(tenant.writeBack)];
 }
 

@@ -1,6 +1,7 @@
 import { type ConnectorError, isConnectorError } from '../../src/errors.ts';
 import { contract } from '../../src/partner/contract/index.ts';
 import type { JobCandidate } from '../../src/partner/contract/job-candidate.ts';
+import type { Priority } from '../../src/rate-limit/rate-limit.ts';
 import type { Connection } from '../connections.ts';
 
 type PartnerSide = Pick<Connection, 'partner'>;
@@ -15,37 +16,41 @@ export interface Fetched {
  * Fetches job candidates by one call, in the order asked for. A refusal, or a broken record without an id, says nothing
  * about the others: then they are asked for in halves, down to the one it is about.
  */
-export async function fetchJobCandidates(connection: PartnerSide, ids: readonly string[]): Promise<Fetched[]> {
+export async function fetchJobCandidates(
+  connection: PartnerSide,
+  ids: readonly string[],
+  priority: Priority = 'live',
+): Promise<Fetched[]> {
   const wanted = [...new Set(ids)];
-  const found = await fetchTogether(connection, wanted);
+  const found = await fetchTogether(connection, wanted, priority);
   return ids.map((id) => found.get(id) ?? {});
 }
 
 type Found = ReadonlyMap<string, Fetched>;
 
-async function fetchTogether(connection: PartnerSide, ids: readonly string[]): Promise<Found> {
+async function fetchTogether(connection: PartnerSide, ids: readonly string[], priority: Priority): Promise<Found> {
   const alone = ids.length === 1;
   try {
     const { items, unreadable } = await connection.partner.readAll(
       contract.jobCandidates.bulkFetch,
       { body: { jobCandidateIds: [...ids] } },
-      { priority: 'live' },
+      { priority },
     );
-    if (!alone && unreadable.some((item) => item.id === undefined)) return await fetchHalves(connection, ids);
+    if (!alone && unreadable.some((item) => item.id === undefined)) return await fetchHalves(connection, ids, priority);
     const broken = unreadable.map(({ id, reason }) => [id ?? ids[0] ?? '', { unreadable: reason }] as const);
     return new Map<string, Fetched>([...broken, ...items.map((item) => [item.id, { jobCandidate: item }] as const)]);
   } catch (error) {
     if (!isConnectorError(error) || !isRefused(error)) throw error;
-    if (!alone) return fetchHalves(connection, ids);
+    if (!alone) return fetchHalves(connection, ids, priority);
     if (notShown.has(error.code)) return new Map();
     throw error;
   }
 }
 
-async function fetchHalves(connection: PartnerSide, ids: readonly string[]): Promise<Found> {
+async function fetchHalves(connection: PartnerSide, ids: readonly string[], priority: Priority): Promise<Found> {
   const middle = Math.ceil(ids.length / 2);
-  const first = await fetchTogether(connection, ids.slice(0, middle));
-  return new Map([...first, ...(await fetchTogether(connection, ids.slice(middle)))]);
+  const first = await fetchTogether(connection, ids.slice(0, middle), priority);
+  return new Map([...first, ...(await fetchTogether(connection, ids.slice(middle), priority))]);
 }
 
 /** About a record, and no answer that cannot be read: that one would not fit for fewer ids either. */

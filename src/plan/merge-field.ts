@@ -1,4 +1,4 @@
-export type Side = 'partner' | 'hris';
+import type { Side } from '../hire/side.ts';
 
 /** Whose edits flow, as the mapping says it. */
 export interface FieldFlow {

@@ -1,4 +1,5 @@
-import type { Side } from '../plan/merge-field.ts';
+import type { Selectable } from 'kysely';
+import type { Side } from '../hire/side.ts';
 
 /** A record of the partner and one of the HRIS that are the same, as they last agreed. */
 export interface ExchangePairTable {
@@ -8,6 +9,8 @@ export interface ExchangePairTable {
   pair_id: string;
   /** JSON: field -> form of the value that both sides last agreed on. */
   bases: string;
+  /** JSON: field -> side and form of the value that was sent there, while it is in doubt whether it arrived. */
+  sent: string;
   /** Counts changes: one is written only over what it was made from. */
   version: number;
   /** A read that began before this moment may miss a write of ours, so it does not count. */
@@ -44,6 +47,10 @@ export interface FieldConflictTable {
   is_sensitive: number;
   /** Whose value stays: by the rule, or by a person's answer about a held one. */
   kept: Side | null;
+  /** How often it was met since the sides last agreed. */
+  times: number;
   since: number;
   closed_at: number | null;
 }
+
+export type FieldConflictRow = Selectable<FieldConflictTable>;

@@ -5,6 +5,7 @@ import type { ExchangePairTable, FieldConflictTable } from './exchange-tables.ts
 import type { FieldChangeTable, FieldMatchTable, FieldTable } from './field-tables.ts';
 import type { ClaimTable, LinkTable } from './identity-tables.ts';
 import type { ChangeCursorTable, EmploymentTable, RequisitionTable } from './push-tables.ts';
+import type { RateLimitTable } from './rate-limit-tables.ts';
 import type { ReconcileTable, SeenPersonTable } from './reconcile-tables.ts';
 import type {
   JobTable,
@@ -214,18 +215,6 @@ interface AlarmTable {
   notified_at: number | null;
 }
 
-/** The learned request budget of one (tenant, upstream), shared by every process. */
-interface RateLimitTable {
-  tenant_id: string;
-  upstream: string;
-  /** Counts changes: a change is written only over what it was made from. */
-  version: number;
-  /** The limiter's saved state, JSON; times are of the database's clock. */
-  state: string;
-  /** Nobody may call before: the upstream asked for a pause. */
-  paused_until: number | null;
-}
-
 /** What a tenant's answers showed of an assumption: at most one row each for holding and for not holding. */
 interface EvidenceTable {
   tenant_id: string;
@@ -245,6 +234,4 @@ export type TenantRow = Selectable<TenantTable>;
 export type AuditRow = Selectable<AuditTable>;
 export type StreamRow = Selectable<StreamTable>;
 export type QuarantineRow = Selectable<QuarantineTable>;
-export type ExchangePairRow = Selectable<ExchangePairTable>;
-export type FieldConflictRow = Selectable<FieldConflictTable>;
 export type ForeignWriteRow = Selectable<ForeignWriteTable>;

@@ -3,6 +3,7 @@
  * store, and its default mappings are `mappings/<HRIS kind>/<name>.yaml`.
  */
 export { candidates } from './candidates.ts';
+export { employees } from './employees.ts';
 export { employment } from './employment.ts';
 export { jobs } from './jobs.ts';
 export { requisitions } from './requisitions.ts';

@@ -18,6 +18,8 @@ export const pullNames = streamNames.filter((name) => streams[name].kind === 'pu
 
 export const pullStreams: Readonly<Record<PullName, PullStream>> = everyPull((name) => streams[name] as PullStream);
 
+export const exchangeNames = streamNames.filter((name) => streams[name].kind === 'exchange');
+
 /** What may land in an HRIS, by stream. */
 export const landings: Landings = everyPull((name) => pullStreams[name].landing);
 

@@ -4,8 +4,8 @@ import { findHrisAdapter, hrisKinds } from '../hris/registry.ts';
 import { didYouMean, explainIssues } from '../mapping/explain-issues.ts';
 import type { Mapping } from '../mapping/load-mapping.ts';
 import { type Path, type Problem, problemAt, type Texts, type YamlFile } from '../mapping/yaml-file.ts';
-import { landings, pullNames } from '../streams/streams.ts';
-import { loadRequisitionMapping, loadStreamMapping, loadTenantMapping } from './open-hris.ts';
+import { exchangeNames, landings, pullNames, type StreamName } from '../streams/streams.ts';
+import { loadExchangeMapping, loadRequisitionMapping, loadStreamMapping, loadTenantMapping } from './open-hris.ts';
 import type { Tenant } from './schema.ts';
 import { anchorSecret, isSecretRef, resolveSecret } from './secrets.ts';
 
@@ -118,17 +118,19 @@ function writtenTwice(source: YamlFile, { writeBack }: Tenant, { back }: Mapping
 
 /** The same for the mappings of its streams. */
 export async function checkStreams(source: YamlFile, tenant: Tenant): Promise<Checked> {
-  const checked = await Promise.all(
-    [...pullNames, 'requisitions' as const].map(async (stream) => {
-      try {
-        const load = stream === 'requisitions' ? loadRequisitionMapping(tenant) : loadStreamMapping(tenant, stream);
-        const mapping = await load;
-        return { hash: mapping?.hash ?? '', files: mapping?.files ?? {}, problems: [] };
-      } catch (error) {
-        return { hash: '', files: {}, problems: problemsOf(error, source, ['streams', stream, 'mapping']) };
-      }
-    }),
-  );
+  const check = async (stream: StreamName, mapping: Promise<Mapping | undefined>): Promise<Checked> => {
+    try {
+      const { hash = '', files = {} } = (await mapping) ?? {};
+      return { hash, files, problems: [] };
+    } catch (error) {
+      return { hash: '', files: {}, problems: problemsOf(error, source, ['streams', stream, 'mapping']) };
+    }
+  };
+  const pulled = await Promise.all(pullNames.map((name) => check(name, loadStreamMapping(tenant, name))));
+  const requisitions = await check('requisitions', loadRequisitionMapping(tenant));
+  const mapped = exchangeNames.filter((name) => tenant.streams[name].mapping !== undefined);
+  const exchanged = await Promise.all(mapped.map((name) => check(name, loadExchangeMapping(tenant, name))));
+  const checked = [...pulled, requisitions, ...exchanged];
   return {
     hash: checked.map((one) => one.hash).join(),
     files: Object.assign({}, ...checked.map((one) => one.files)) as Texts,

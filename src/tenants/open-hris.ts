@@ -1,10 +1,12 @@
 import type { FieldDef, HrisConnection } from '../hris/port.ts';
 import { findHrisAdapter, openHris } from '../hris/registry.ts';
+import type { WayBack } from '../mapping/check-direction.ts';
 import { jobFields } from '../mapping/job-fields.ts';
 import { hasDefaultMapping, loadMapping, type Mapping } from '../mapping/load-mapping.ts';
+import { partnerTargets, sourceRecords } from '../mapping/source-fields.ts';
 import type { Texts } from '../mapping/yaml-file.ts';
 import type { MappingVersion } from '../store/mapping-versions.ts';
-import { landings, type PullName, pullNames, pullStreams } from '../streams/streams.ts';
+import { exchangeNames, landings, type PullName, pullNames, pullStreams, type StreamName } from '../streams/streams.ts';
 import type { Tenant } from './schema.ts';
 import { isSecretRef, resolveSecret } from './secrets.ts';
 
@@ -41,6 +43,21 @@ export async function loadRequisitionMapping(tenant: Tenant): Promise<Mapping | 
   return loadMapping({ kind, of, fields: jobFields, ...ownFile(file, tenant.files) });
 }
 
+/** The tenant's compiled mapping of a stream that goes both ways; undefined where it has none. */
+export async function loadExchangeMapping(tenant: Tenant, stream: StreamName): Promise<Mapping | undefined> {
+  const { kind } = tenant.hris;
+  const { mapping: file } = tenant.streams[stream];
+  if (file === undefined) return undefined;
+  const { candidate } = sourceRecords;
+  const way: WayBack = {
+    carrier: `The stream ${stream}`,
+    writes: { candidate: partnerTargets.candidate },
+    owners: ['partner', 'hris', 'either'],
+  };
+  const of = { name: stream, reads: { candidate }, way, isPartial: true };
+  return loadMapping({ kind, of, fields: employeeFields(tenant.hris), ...ownFile(file, tenant.files) });
+}
+
 /** A mapping that was used once, from its kept texts; undefined where this release makes something else of them. */
 export async function loadMappingVersion(tenant: Tenant, version: MappingVersion): Promise<Mapping | undefined> {
   const { subject, file, files, hash } = version;
@@ -56,8 +73,9 @@ export async function loadMappingVersion(tenant: Tenant, version: MappingVersion
 
 /** Every mapping that the tenant has, of employees and of streams. */
 export async function loadEveryMapping(tenant: Tenant): Promise<Mapping[]> {
-  const streams = await Promise.all(pullNames.map((name) => loadStreamMapping(tenant, name)));
-  const all = [await loadTenantMapping(tenant), ...streams, await loadRequisitionMapping(tenant)];
+  const landed = await Promise.all(pullNames.map((name) => loadStreamMapping(tenant, name)));
+  const exchanged = await Promise.all(exchangeNames.map((name) => loadExchangeMapping(tenant, name)));
+  const all = [await loadTenantMapping(tenant), ...landed, await loadRequisitionMapping(tenant), ...exchanged];
   return all.filter((one) => one !== undefined);
 }
 

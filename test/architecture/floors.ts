@@ -13,7 +13,7 @@ const floors: readonly (readonly string[])[] = [
   ['src/hire', 'src/sql', 'src/http', 'src/rate-limit', 'src/partner/contract'],
   ['src/store', 'src/partner', 'src/hris', 'src/plan'],
   ['src/mapping'],
-  ['src/streams'],
+  ['src/streams', 'src/exchange'],
   ['src/tenants'],
   ['activities'],
   ['workflows'],

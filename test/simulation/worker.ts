@@ -169,6 +169,7 @@ async function openConnection(world: World, process: Process, tenantId: string):
     hris: hris.connect(process),
     mapping: mapping!,
     landings: {},
+    exchanges: {},
     overrides: Overrides.parse({}),
     keyFingerprint,
   };

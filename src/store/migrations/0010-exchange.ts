@@ -8,6 +8,7 @@ export async function up(db: Kysely<unknown>): Promise<void> {
     .addColumn('stream', 'text', (c) => c.notNull())
     .addColumn('pair_id', 'text', (c) => c.notNull())
     .addColumn('bases', 'text', (c) => c.notNull())
+    .addColumn('sent', 'text', (c) => c.notNull())
     .addColumn('version', 'integer', (c) => c.notNull())
     .addColumn('settles_at', 'bigint', (c) => c.notNull())
     .addColumn('missing_side', 'text')
@@ -16,6 +17,18 @@ export async function up(db: Kysely<unknown>): Promise<void> {
     .addColumn('updated_at', 'bigint', (c) => c.notNull())
     .addPrimaryKeyConstraint('exchange_pairs_key', ['tenant_id', 'stream', 'pair_id'])
     .execute();
+  await createConflicts(db);
+  const column = () => db.schema.alterTable('streams');
+  await column().addColumn('cursor', 'text').execute();
+  await column()
+    .addColumn('skipped', 'integer', (c) => c.notNull().defaultTo(0))
+    .execute();
+  await column()
+    .addColumn('held', 'integer', (c) => c.notNull().defaultTo(0))
+    .execute();
+}
+
+async function createConflicts(db: Kysely<unknown>): Promise<void> {
   await db.schema
     .createTable('field_conflicts')
     .addColumn('conflict_id', 'text', (c) => c.primaryKey())
@@ -31,6 +44,7 @@ export async function up(db: Kysely<unknown>): Promise<void> {
     .addColumn('hris_value', 'text')
     .addColumn('is_sensitive', 'integer', (c) => c.notNull())
     .addColumn('kept', 'text')
+    .addColumn('times', 'integer', (c) => c.notNull())
     .addColumn('since', 'bigint', (c) => c.notNull())
     .addColumn('closed_at', 'bigint')
     .execute();
@@ -40,13 +54,5 @@ export async function up(db: Kysely<unknown>): Promise<void> {
     .unique()
     .columns(['tenant_id', 'stream', 'pair_id', 'field'])
     .where(sql<boolean>`closed_at is null`)
-    .execute();
-  const column = () => db.schema.alterTable('streams');
-  await column().addColumn('cursor', 'text').execute();
-  await column()
-    .addColumn('skipped', 'integer', (c) => c.notNull().defaultTo(0))
-    .execute();
-  await column()
-    .addColumn('held', 'integer', (c) => c.notNull().defaultTo(0))
     .execute();
 }

@@ -80,6 +80,7 @@ function wire(partner: PartnerClient, store: Store) {
     hris: { landing: { land, read: async () => [] } },
     mapping: mapping(EMPLOYEE, 'acme.yaml'),
     landings: { jobs: mapping(JOBS, 'jobs.yaml') },
+    exchanges: {},
     keyFingerprint: 'one',
   } as unknown as Connection;
   const deps = {

@@ -1,0 +1,108 @@
+import { ConnectorError } from '../../src/errors.ts';
+import type { PairPlan } from '../../src/exchange/plan-pair.ts';
+import { type LinkedPair, savePair } from '../../src/store/exchange-pairs.ts';
+import type { PairCounts } from '../../src/store/exchange-runs.ts';
+import { settleConflicts } from '../../src/store/field-conflicts.ts';
+import type { ExchangeContext } from './exchange-context.ts';
+import { type ReadPair, readPairs } from './read-pairs.ts';
+import { findingsOf, type PlannedPair, type WrittenPair, writePairs } from './write-pairs.ts';
+
+/** What became of some pairs. */
+export interface PageResult {
+  counts: PairCounts;
+  /** Pairs to be read again soon. */
+  again: LinkedPair[];
+}
+
+/** More values may not be emptied at once, in so large a share of the pairs that were read. */
+const MOST_EMPTIED = { fields: 10, share: 0.25 };
+
+/** Reads some pairs and brings the edits of either side to the other. */
+export async function exchangePage(context: ExchangeContext, pairs: readonly LinkedPair[]): Promise<PageResult> {
+  const read = await readPairs(context, pairs);
+  const planned = read.flatMap(({ found, ...one }) => ('plan' in found ? [{ ...one, ...found }] : []));
+  const busy = planned.filter(({ plan }) => plan.toHris.length + plan.toPartner.length > 0);
+  if (!context.full) assertFewEmptied(busy, pairs.length);
+  const written = busy.length === 0 ? [] : await writePairs(context, busy);
+  for (const one of planned.filter((it) => !busy.includes(it))) await saveSeen(context, one);
+  for (const one of read) if ('missing' in one.found) await noteMissing(context, one, one.found.missing);
+  const failed = written.find(({ unknown }) => unknown !== undefined);
+  const result = resultOf(read, planned, written);
+  if (failed !== undefined) context.deps.log.warn({ ...context.key, err: failed.unknown }, 'a write is in doubt');
+  return result;
+}
+
+function resultOf(
+  read: readonly ReadPair[],
+  planned: readonly PlannedPair[],
+  written: readonly WrittenPair[],
+): PageResult {
+  const counts = { unchanged: 0, updated: 0, skipped: 0, quarantined: 0, held: 0 };
+  const again: LinkedPair[] = [];
+  const byPair = new Map(written.map((one) => [one.planned.pair.pairId, one]));
+  const plans = new Map(planned.map((one) => [one.pair.pairId, one]));
+  for (const { pair, found } of read) {
+    const kind = kindOf(plans.get(pair.pairId), byPair.get(pair.pairId), found);
+    counts[kind] += 1;
+    if (kind === 'skipped' && !('missing' in found)) again.push(pair);
+  }
+  return { counts, again };
+}
+
+/** A pair counts once, by the worst that is to be said of it. */
+function kindOf(
+  planned: PlannedPair | undefined,
+  written: WrittenPair | undefined,
+  found: ReadPair['found'],
+): keyof PairCounts {
+  if ('unreadable' in found) return 'quarantined';
+  if (planned === undefined) return 'skipped';
+  const isBusy = planned.plan.toHris.length + planned.plan.toPartner.length > 0;
+  if (isBusy && (written === undefined || written.unknown !== undefined)) return 'skipped';
+  const findings = written === undefined ? planned.plan.findings : findingsOf(written);
+  if (findings.some(({ kind }) => kind === 'quarantined')) return 'quarantined';
+  if (findings.some(({ kind }) => kind === 'held')) return 'held';
+  return isBusy ? 'updated' : 'unchanged';
+}
+
+/** Saves what both sides agree on where nothing is to be written; nothing where that is known. */
+async function saveSeen(
+  { deps, key }: ExchangeContext,
+  { pair, state, open, plan, bases: before }: PlannedPair,
+): Promise<void> {
+  const { pairId } = pair;
+  const news = Object.entries(plan.agreed).some(([field, form]) => state.bases[field] !== form);
+  if (news || Object.keys(state.sent).length > 0 || state.missing_side !== null || state.isGone) {
+    const bases = { ...before, ...plan.agreed };
+    const change = { pairId, version: state.version, bases, sent: {}, missing: null, isGone: false };
+    if (!(await savePair(deps.store, key, change))) return;
+  }
+  await settleConflicts(deps.store, { ...key, pairId }, open, plan.findings);
+}
+
+/** One look proves nothing: a pair is gone once a later run misses the same record. The other side is left as it is. */
+async function noteMissing(
+  { deps, key, runId }: ExchangeContext,
+  { pair, state }: ReadPair,
+  side: 'partner' | 'hris',
+): Promise<void> {
+  const { pairId } = pair;
+  if (state.isGone || (state.missing_side === side && state.missing_run === runId)) return;
+  const isGone = state.missing_side === side;
+  await savePair(deps.store, key, { pairId, version: state.version, missing: { side, runId }, isGone });
+}
+
+/** A permission that is lost shows no values: they must not be emptied on the other side. */
+function assertFewEmptied(busy: ReadonlyArray<{ plan: PairPlan }>, pairs: number): void {
+  const emptied = busy.flatMap(({ plan }) => [...plan.toHris, ...plan.toPartner]).filter(({ form }) => form === '');
+  if (emptied.length <= MOST_EMPTIED.fields || emptied.length <= pairs * MOST_EMPTIED.share) return;
+  const fields = [...new Set(emptied.map(({ field }) => field))].join(', ');
+  throw new ConnectorError({
+    code: 'TOO_MANY_EMPTIED',
+    action: 'reject',
+    message:
+      `${emptied.length} values of ${pairs} pairs would be emptied (${fields}), as where a permission is lost. ` +
+      'Nothing of these pairs was written. Check that both sides show these fields; if it is meant, run: ' +
+      'hirebridge sync TENANT STREAM --full',
+  });
+}

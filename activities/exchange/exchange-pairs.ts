@@ -1,0 +1,142 @@
+import { ConnectorError, isConnectorError } from '../../src/errors.ts';
+import { customFieldsMapped } from '../../src/mapping/custom-fields-in-use.ts';
+import { assertMayWrite } from '../../src/store/assert-may-write.ts';
+import { findPairs, type LinkedPair, listPairs } from '../../src/store/exchange-pairs.ts';
+import { commitPairs } from '../../src/store/exchange-runs.ts';
+import { BY_ITSELF } from '../../src/store/foreign-writes.ts';
+import { addHints, clearHints, type Hint, readHints } from '../../src/store/hints.ts';
+import type { StreamRow } from '../../src/store/schema.ts';
+import { beginRun, refuseRun } from '../../src/store/streams.ts';
+import type { ExchangeInput, ExchangeStep } from '../../src/streams/exchange-activities.ts';
+import type { Connection } from '../connections.ts';
+import type { ActivityDeps } from '../deps.ts';
+import { definitionsInUse } from '../fields/current-records.ts';
+import { guarded } from '../guarded.ts';
+import { keepMapping } from '../keep-mapping.ts';
+import type { ExchangeContext } from './exchange-context.ts';
+import { exchangePage } from './exchange-page.ts';
+
+const PAGE_SIZE = 100;
+/** One activity reads for so long: few events of history, and a deploy need not wait. */
+const BATCH_MS = 30_000;
+/** A run takes up so many hints; the others are for the next. */
+const MOST_HINTS = 1_000;
+
+type Beat = (details: unknown) => void;
+
+/**
+ * One step of a run over a tenant's linked pairs: first those that somebody hinted at, then all of them from the
+ * store's cursor on, which moves once a page is written. A cause that only a person can remove ends the run.
+ */
+export function exchangePairs(
+  deps: ActivityDeps,
+  input: ExchangeInput,
+  beat: Beat = () => undefined,
+): Promise<ExchangeStep> {
+  const { tenantId, stream, runId, full, begun } = input;
+  const key = { tenantId, stream };
+  return guarded(deps, tenantId, async (connection) => {
+    const run = await beginRun(deps.store, key, { runId, full, firstPage: 0 });
+    if (run === undefined) return { state: begun ? 'superseded' : 'busy' };
+    if (run.state !== 'running') return stepOf(run);
+    try {
+      await assertMayWrite(deps.store, tenantId);
+      return await exchangeOn(await openContext(deps, connection, input), run, beat);
+    } catch (error) {
+      if (isConnectorError(error, 'RUN_SUPERSEDED')) return { state: 'superseded' };
+      if (!isConnectorError(error) || error.action !== 'reject') throw error;
+      await refuseRun(deps.store, key, runId, error);
+      deps.log.error({ ...key, code: error.code, reason: error.message }, 'stream refused');
+      return { state: 'refused', code: error.code };
+    }
+  });
+}
+
+async function openContext(
+  deps: ActivityDeps,
+  connection: Connection,
+  { tenantId, stream, runId, full }: ExchangeInput,
+): Promise<ExchangeContext> {
+  const mapping = connection.exchanges[stream];
+  if (mapping === undefined) throw noMapping(stream);
+  await keepMapping(deps.store, connection.tenant, { subject: stream, mapping });
+  const defined = await definitionsInUse(deps, connection, customFieldsMapped([mapping]));
+  const origin = { tenantId, runId, mappingHash: mapping.hash, by: BY_ITSELF };
+  return { deps, connection, key: { tenantId, stream }, runId, mapping, defined, origin, full };
+}
+
+async function exchangeOn(context: ExchangeContext, begun: StreamRow, beat: Beat): Promise<ExchangeStep> {
+  const end = performance.now() + BATCH_MS;
+  let run: StreamRow | undefined = begun.cursor === null ? await takeHints(context, begun, beat) : begun;
+  while (run?.state === 'running' && performance.now() < end) run = await takePage(context, run, beat);
+  if (run === undefined) return { state: 'superseded' };
+  if (run.state !== 'running') context.deps.log.info({ ...context.key, ...stepOf(run) }, 'stream exchanged');
+  return stepOf(run);
+}
+
+/** The next pairs in the order of their ids. A run over a company without links is over at once. */
+async function takePage(context: ExchangeContext, run: StreamRow, beat: Beat): Promise<StreamRow | undefined> {
+  const { deps, key, runId } = context;
+  const pairs = await listPairs(deps.store, scopeOf(context), run.cursor, PAGE_SIZE);
+  const { counts, again } = await exchangePage(context, pairs);
+  await hintAgain(context, again);
+  const isOver = pairs.length < PAGE_SIZE;
+  const next = await commitPairs(deps.store, key, runId, {
+    cursor: pairs.at(-1)?.pairId ?? run.cursor,
+    counts,
+    isOver,
+  });
+  beat({ cursor: next?.cursor, seen: next?.seen });
+  return next;
+}
+
+/** Hints stay until their pairs are read; a pair that settles keeps its hint. The pass that follows counts them. */
+async function takeHints(context: ExchangeContext, run: StreamRow, beat: Beat): Promise<StreamRow> {
+  const { deps, key } = context;
+  const hints = await readHints(deps.store, key.tenantId, key.stream, MOST_HINTS);
+  for (let from = 0; from < hints.length; from += PAGE_SIZE) {
+    const some = hints.slice(from, from + PAGE_SIZE);
+    const pairs = await findPairs(
+      deps.store,
+      scopeOf(context),
+      some.map(({ recordId }) => recordId),
+    );
+    const { again } = await exchangePage(context, pairs);
+    const kept = new Set(again.flatMap(({ pairId, candidateId }) => [pairId, candidateId]));
+    await clearHints(
+      deps.store,
+      key.tenantId,
+      key.stream,
+      some.filter((hint: Hint) => !kept.has(hint.recordId)),
+    );
+    beat({ hints: from + some.length });
+  }
+  return run;
+}
+
+async function hintAgain({ deps, key }: ExchangeContext, pairs: readonly LinkedPair[]): Promise<void> {
+  await addHints(
+    deps.store,
+    key.tenantId,
+    key.stream,
+    pairs.map(({ pairId }) => pairId),
+  );
+}
+
+function scopeOf({ key, connection }: ExchangeContext) {
+  return { ...key, connection: connection.tenant.hris.connection };
+}
+
+function stepOf(run: StreamRow): ExchangeStep {
+  const { state, seen: read, unchanged, updated, skipped, quarantined, held, refused_code } = run;
+  const counts = { read, unchanged, updated, skipped, quarantined, held };
+  return { state, counts, ...(refused_code === null ? {} : { code: refused_code }) };
+}
+
+function noMapping(stream: string): ConnectorError {
+  return new ConnectorError({
+    code: 'NO_MAPPING',
+    action: 'reject',
+    message: `Nothing says which fields ${stream} exchanges. Name a mapping file in streams.${stream}.mapping.`,
+  });
+}

@@ -1,0 +1,175 @@
+import { ConnectorError } from '../../src/errors.ts';
+import {
+  type FieldWrite,
+  type Finding,
+  fieldsToWrite,
+  type PairPlan,
+  sentForms,
+} from '../../src/exchange/plan-pair.ts';
+import { savePair } from '../../src/store/exchange-pairs.ts';
+import { isRunning } from '../../src/store/exchange-runs.ts';
+import { settleConflicts } from '../../src/store/field-conflicts.ts';
+import { forgetWrites, type NewWrite, recordWrites, settleWrites } from '../../src/store/foreign-writes.ts';
+import type { ExchangeContext } from './exchange-context.ts';
+import type { ReadPair } from './read-pairs.ts';
+import { attempt, type Outcomes, outcomeKey, type Sent, sendToPartner } from './send-to-partner.ts';
+
+/** A pair with a plan that somebody must carry out, and the state it may be carried out from. */
+export interface PlannedPair extends Omit<ReadPair, 'found'> {
+  plan: PairPlan;
+  /** What both sides agreed on before, values that were under way included. */
+  bases: Record<string, string>;
+}
+
+export interface WrittenPair {
+  planned: PlannedPair;
+  /** Fields that a side refused, and why. */
+  refused: Map<string, string>;
+  /** The error after which nobody knows what arrived. */
+  unknown?: unknown;
+}
+
+/**
+ * Writes what the plans say. Before anything leaves, each pair is marked as settling: whoever reads it meanwhile, also
+ * after this process died, does not take a value that is under way for somebody's edit. The agreed values are saved
+ * only once both sides took theirs, so that a repeat finds them there or writes again.
+ */
+export async function writePairs(context: ExchangeContext, planned: readonly PlannedPair[]): Promise<WrittenPair[]> {
+  const mine = await beginWrites(context, planned);
+  if (mine.length === 0) return [];
+  const outcomes = new Map<string, Sent>();
+  const toPartner = mine.filter(({ plan }) => plan.toPartner.length > 0);
+  await recorded(context, toPartner, 'partner', async () => {
+    const all = toPartner.map(({ pair, plan }) => ({ ...pair, writes: plan.toPartner }));
+    for (const [key, sent] of await sendToPartner(context, all)) outcomes.set(key, sent);
+    return [...outcomes.values()];
+  });
+  for (const one of mine) await writeEmployee(context, one, outcomes);
+  const written = mine.map((one) => judge(one, outcomes));
+  for (const one of written) await saveWritten(context, one);
+  return written;
+}
+
+/** The pairs that nobody else took meanwhile. */
+async function beginWrites(context: ExchangeContext, planned: readonly PlannedPair[]): Promise<PlannedPair[]> {
+  const { deps, key, runId } = context;
+  const settlesInMs = deps.limits.giveUpMs + deps.limits.partnerLagMs;
+  return deps.store.kysely.transaction().execute(async (kysely) => {
+    const store = { ...deps.store, kysely };
+    if (!(await isRunning(store, key, runId))) throw superseded();
+    const mine: PlannedPair[] = [];
+    for (const one of planned) {
+      const { version } = one.state;
+      const change = { pairId: one.pair.pairId, version, bases: one.bases, sent: sentForms(one.plan), settlesInMs };
+      if (!(await savePair(store, key, change))) continue;
+      mine.push({ ...one, state: { ...one.state, version: version + 1 } });
+    }
+    return mine;
+  });
+}
+
+async function writeEmployee(context: ExchangeContext, one: PlannedPair, outcomes: Outcomes): Promise<void> {
+  const { toHris } = one.plan;
+  if (toHris.length === 0) return;
+  const { deps, connection } = context;
+  const deadline = performance.now() + deps.limits.giveUpMs;
+  const write = {
+    signal: AbortSignal.timeout(deps.limits.giveUpMs),
+    beforeSend: () => {
+      if (performance.now() > deadline) throw tooLate();
+    },
+    remainingMs: () => Math.max(0, deadline - performance.now()),
+  };
+  await recorded(context, [one], 'hris', async () => {
+    const sent = await attempt(() => connection.hris.employees.update(one.pair.pairId, fieldsToWrite(toHris), write));
+    for (const { field } of toHris) outcomes.set(outcomeKey(one.pair.pairId, field), sent);
+    return [sent];
+  });
+}
+
+/** Takes down what is about to be written, and what became of it. */
+async function recorded(
+  { deps, key, origin }: ExchangeContext,
+  pairs: readonly PlannedPair[],
+  to: 'partner' | 'hris',
+  send: () => Promise<readonly Sent[]>,
+): Promise<void> {
+  if (pairs.length === 0) return;
+  const writes = pairs.map(({ pair, plan }): NewWrite => {
+    const values = to === 'hris' ? plan.toHris : plan.toPartner;
+    return {
+      target: `${key.stream}:${to}`,
+      recordId: pair.jobCandidateId,
+      foreignId: to === 'hris' ? pair.pairId : pair.candidateId,
+      kind: 'update',
+      changes: changesOf(values),
+      sensitive: values.filter(({ isSensitive }) => isSensitive).map(({ field }) => field),
+    };
+  });
+  const batchId = await recordWrites(deps.store, origin, writes);
+  const sent = await send();
+  if (sent.every((one) => 'code' in one)) await forgetWrites(deps.store, batchId);
+  else if (sent.every((one) => 'ok' in one)) await settleWrites(deps.store, batchId, 'done');
+}
+
+function changesOf(writes: readonly FieldWrite[]): NewWrite['changes'] {
+  return Object.fromEntries(writes.map(({ field, old, new: value }) => [field, { old, new: value }]));
+}
+
+function judge(planned: PlannedPair, outcomes: Outcomes): WrittenPair {
+  const refused = new Map<string, string>();
+  let unknown: unknown;
+  for (const { field } of [...planned.plan.toHris, ...planned.plan.toPartner]) {
+    const sent = outcomes.get(outcomeKey(planned.pair.pairId, field));
+    if (sent === undefined) continue;
+    if ('unknown' in sent) unknown = sent.unknown;
+    else if (!sent.ok) refused.set(field, sent.code);
+  }
+  return unknown === undefined ? { planned, refused } : { planned, refused, unknown };
+}
+
+/** What both sides hold now. Where one of the writes is in doubt the pair stays settling, and is looked at again. */
+async function saveWritten({ deps, connection, key }: ExchangeContext, written: WrittenPair): Promise<void> {
+  const { planned, refused, unknown } = written;
+  const { pair, state, plan, bases: before } = planned;
+  if (unknown !== undefined) return;
+  const done = [...plan.toHris, ...plan.toPartner].filter(({ field }) => !refused.has(field));
+  const bases = { ...before, ...plan.agreed, ...Object.fromEntries(done.map(({ field, form }) => [field, form])) };
+  const { readLagMs } = connection.hris.capabilities;
+  const settlesInMs = Math.max(readLagMs, deps.limits.partnerLagMs);
+  const { pairId } = pair;
+  const change = { bases, sent: {}, settlesInMs, missing: null, isGone: false };
+  if (!(await savePair(deps.store, key, { pairId, version: state.version, ...change }))) return;
+  await settleConflicts(deps.store, { ...key, pairId }, planned.open, findingsOf(written));
+}
+
+/** What a side refused is no longer about to be overwritten: it waits for a person. */
+export function findingsOf({ planned: { plan }, refused }: WrittenPair): Finding[] {
+  const kept = plan.findings.filter(({ field }) => !refused.has(field));
+  const writes = plan.toHris.map((one) => ({ one, to: 'hris' as const }));
+  const back = plan.toPartner.map((one) => ({ one, to: 'partner' as const }));
+  const refusals = [...writes, ...back].flatMap(({ one, to }): Finding[] => {
+    const code = refused.get(one.field);
+    if (code === undefined) return [];
+    const values = to === 'hris' ? { partner: one.new, hris: one.old } : { partner: one.old, hris: one.new };
+    const forms = to === 'hris' ? { partner: one.form, hris: null } : { partner: null, hris: one.form };
+    return [{ field: one.field, kind: 'quarantined', code, forms, values, isSensitive: one.isSensitive }];
+  });
+  return [...kept, ...refusals];
+}
+
+function superseded(): ConnectorError {
+  return new ConnectorError({
+    code: 'RUN_SUPERSEDED',
+    action: 'ignore',
+    message: 'Another run of this stream took over; this one writes nothing more.',
+  });
+}
+
+function tooLate(): ConnectorError {
+  return new ConnectorError({
+    code: 'DEADLINE_PASSED',
+    action: 'retry',
+    message: 'The time for this write was over before it was sent; nothing was written. The pair is read again.',
+  });
+}

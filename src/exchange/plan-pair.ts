@@ -1,0 +1,173 @@
+import type { EmployeeFields, FieldValue } from '../hire/employee.ts';
+import type { Side } from '../hire/side.ts';
+import { type Decision, type Merge, mergeField, type Seen } from '../plan/merge-field.ts';
+import type { PairState, SentForms } from '../store/exchange-pairs.ts';
+import type { ConflictKind, FieldConflictRow } from '../store/exchange-tables.ts';
+import type { FieldDefinition } from '../store/fields.ts';
+import { EMPTY_FORM } from './form-of.ts';
+import { type PartnerValue, sayToPartner } from './say-to-partner.ts';
+import type { SeenField } from './see-fields.ts';
+
+/** A field where the sides differ, for people: what each held, and what becomes of it. */
+export interface Finding {
+  field: string;
+  kind: ConflictKind;
+  code?: string;
+  forms: Record<Side, string | null>;
+  values: Record<Side, FieldValue>;
+  isSensitive: boolean;
+  kept?: Side;
+}
+
+/** One value about to be written, and the form that both sides agree on once it is. */
+export interface FieldWrite {
+  field: string;
+  form: string;
+  old: FieldValue;
+  new: FieldValue;
+  isSensitive: boolean;
+}
+
+export interface PairPlan {
+  /** Forms that both sides hold already. */
+  agreed: Record<string, string>;
+  toHris: FieldWrite[];
+  toPartner: Array<FieldWrite & { at: PartnerValue }>;
+  findings: Finding[];
+}
+
+/** What is known of a pair beside its records. */
+export interface PairKnowledge {
+  bases: Readonly<Record<string, string>>;
+  /** What is recorded of it and still open; none where everything is to be tried again. */
+  open: readonly OpenConflict[];
+  /** The partner's custom fields as they are now. */
+  defined: readonly FieldDefinition[];
+}
+
+export type OpenConflict = Pick<
+  FieldConflictRow,
+  'field' | 'kind' | 'code' | 'partner_form' | 'hris_form' | 'kept' | 'times'
+>;
+
+/** A value that was put back so often in a row is not kept where it is written. */
+const MOST_PUT_BACKS = 3;
+const NOT_KEPT = 'NOT_KEPT';
+
+type Step = Partial<{ agreed: string; toHris: FieldWrite; toPartner: PairPlan['toPartner'][number]; finding: Finding }>;
+
+/** What is to be written on either side for a pair to agree. Pure. */
+export function planPair(seen: readonly SeenField[], known: PairKnowledge): PairPlan {
+  const plan: PairPlan = { agreed: {}, toHris: [], toPartner: [], findings: [] };
+  for (const one of seen) {
+    const { agreed, toHris, toPartner, finding } = planField(one, known);
+    if (agreed !== undefined) plan.agreed[one.field.target] = agreed;
+    if (toHris !== undefined) plan.toHris.push(toHris);
+    if (toPartner !== undefined) plan.toPartner.push(toPartner);
+    if (finding !== undefined) plan.findings.push(finding);
+  }
+  return plan;
+}
+
+/**
+ * The bases once values under way arrived: what a side shows as it was sent there is nobody's edit, whatever the other
+ * side holds by now.
+ */
+export function arrivedBases(
+  seen: readonly SeenField[],
+  { bases, sent }: Pick<PairState, 'bases' | 'sent'>,
+): Record<string, string> {
+  const arrived = seen.flatMap(({ field: { target }, partner, hris }) => {
+    const under = sent[target];
+    const shown = under?.to === 'partner' ? partner.seen : hris.seen;
+    return under !== undefined && formIn(shown) === under.form ? [[target, under.form] as const] : [];
+  });
+  return { ...bases, ...Object.fromEntries(arrived) };
+}
+
+/** What is about to be sent where. */
+export function sentForms({ toHris, toPartner }: PairPlan): SentForms {
+  const hris = toHris.map(({ field, form }) => [field, { to: 'hris' as const, form }] as const);
+  const partner = toPartner.map(({ field, form }) => [field, { to: 'partner' as const, form }] as const);
+  return Object.fromEntries([...hris, ...partner]);
+}
+
+/** The values of an HRIS update. */
+export function fieldsToWrite(writes: readonly FieldWrite[]): EmployeeFields {
+  return Object.fromEntries(writes.map(({ field, new: value }) => [field, value]));
+}
+
+function planField(one: SeenField, known: PairKnowledge): Step {
+  const { field, flow, partner, hris } = one;
+  const base = known.bases[field.target];
+  const open = known.open.find((row) => row.field === field.target);
+  const decided = decisionOf(open);
+  const merge = mergeField(flow, { base, partner: partner.seen, hris: hris.seen, decided });
+  if (merge.verdict === 'agreed') return { agreed: formIn(partner.seen) ?? EMPTY_FORM };
+  const stuck = merge.verdict === 'write' ? stuckOn(one, merge, open) : undefined;
+  if (stuck !== undefined) return { finding: stuck };
+  if (merge.verdict === 'write') return merge.to === 'hris' ? writeHris(one, merge) : writePartner(one, merge, known);
+  if (merge.verdict === 'quarantine') return { finding: found(one, 'quarantined', { code: merge.code }) };
+  return { finding: found(one, merge.verdict === 'hold' ? 'held' : 'diverged') };
+}
+
+type Write = Extract<Merge, { verdict: 'write' }>;
+
+function decisionOf(open: OpenConflict | undefined): Decision | undefined {
+  if (open?.kind !== 'held' || open.kept === null) return undefined;
+  return { partner: open.partner_form ?? '', hris: open.hris_form ?? '', keep: open.kept };
+}
+
+/** What was refused, or not kept, is not sent again until it is another value. */
+function stuckOn(one: SeenField, { to, over }: Write, open: OpenConflict | undefined): Finding | undefined {
+  if (open === undefined) return undefined;
+  const forms = { partner: open.partner_form, hris: open.hris_form };
+  const [partner, hris] = [formIn(one.partner.seen), formIn(one.hris.seen)];
+  const isRefused = open.kind === 'quarantined' && forms[to] === null;
+  const isSameValue = to === 'hris' ? forms.partner === partner : forms.hris === hris;
+  if (isRefused && isSameValue) return { ...found(one, 'quarantined'), code: open.code ?? '', forms };
+  const isSame = forms.partner === partner && forms.hris === hris;
+  const isAgain = open.kind === 'put-back' ? open.times >= MOST_PUT_BACKS : open.code === NOT_KEPT;
+  return over === 'put-back' && isSame && isAgain ? found(one, 'quarantined', { code: NOT_KEPT }) : undefined;
+}
+
+function writeHris(one: SeenField, { over }: Write): Step {
+  const { field, partner, hris } = one;
+  if (field.def.required && formIn(partner.seen) === EMPTY_FORM)
+    return { finding: found(one, 'quarantined', { code: 'MISSING' }) };
+  const write = writeOf(one, { form: partner.seen, old: hris.value, new: partner.value });
+  return { toHris: write, ...overwritten(one, over, 'partner') };
+}
+
+function writePartner(one: SeenField, { over }: Write, { defined }: PairKnowledge): Step {
+  const { field, partner, hris } = one;
+  if (hris.refusal !== undefined) return { finding: found(one, 'quarantined', { code: hris.refusal.code }) };
+  const said = sayToPartner(field.from[0], hris.atPartner ?? null, defined);
+  if ('code' in said) return { finding: found(one, 'quarantined', said) };
+  const write = writeOf(one, { form: hris.seen, old: partner.value, new: hris.value });
+  return { toPartner: { ...write, at: said }, ...overwritten(one, over, 'hris') };
+}
+
+function writeOf(one: SeenField, { form, ...values }: { form: Seen; old: FieldValue; new: FieldValue }): FieldWrite {
+  return { field: one.field.target, form: formIn(form) ?? EMPTY_FORM, isSensitive: one.field.sensitive, ...values };
+}
+
+function overwritten(one: SeenField, over: Write['over'], kept: Side): Step {
+  return over === undefined ? {} : { finding: found(one, over, { kept }) };
+}
+
+function found(one: SeenField, kind: ConflictKind, more: Pick<Finding, 'code' | 'kept'> = {}): Finding {
+  const { field, partner, hris } = one;
+  return {
+    field: field.target,
+    kind,
+    forms: { partner: formIn(partner.seen), hris: formIn(hris.seen) },
+    values: { partner: partner.value, hris: hris.value },
+    isSensitive: field.sensitive,
+    ...more,
+  };
+}
+
+function formIn(seen: Seen): string | null {
+  return 'form' in seen ? seen.form : null;
+}

@@ -1,0 +1,42 @@
+import { foldLabel } from '../mapping/read-source.ts';
+import type { SourcePath } from '../mapping/source-fields.ts';
+import type { Value } from '../mapping/transforms.ts';
+import { encodeValue } from '../partner/custom-field-forms.ts';
+import type { FieldDefinition } from '../store/fields.ts';
+
+/** One place of a partner's record and what is sent for it; null clears a custom field. */
+export type PartnerValue = { customFieldId: string; sent: Value | null } | { property: string; sent: Value };
+
+/** A value in the form that its place at the partner takes now, or why there is none. */
+export function sayToPartner(
+  path: SourcePath | undefined,
+  value: Value | null,
+  defined: readonly FieldDefinition[],
+): PartnerValue | { code: string } {
+  if (path === undefined) return { code: 'NOT_INVERTIBLE' };
+  if (!('customField' in path)) return sayProperty(path.field, value);
+  const definition = definitionOf(path.customField, path.source, defined);
+  if (definition === undefined) return { code: 'CUSTOM_FIELD_UNCLEAR' };
+  if (value === null) return { customFieldId: definition.id, sent: null };
+  const encoded = encodeValue(definition, value);
+  return 'wrong' in encoded ? { code: 'VALUE_MISFIT' } : { customFieldId: definition.id, sent: encoded.sent };
+}
+
+/** By its id, or by the only one of this label. A job may have a custom field of the same label. */
+function definitionOf(
+  wanted: string,
+  entity: string,
+  defined: readonly FieldDefinition[],
+): FieldDefinition | undefined {
+  const own = defined.filter((one) => one.entity === entity);
+  const byId = own.find(({ id }) => id === wanted);
+  const hits = byId ? [byId] : own.filter(({ label }) => foldLabel(label) === foldLabel(wanted));
+  return hits.length === 1 ? hits[0] : undefined;
+}
+
+/** Fields of a profile take no null; an empty text empties them, except those that must be an address or a day. */
+function sayProperty(property: string, value: Value | null): PartnerValue | { code: string } {
+  if (value !== null) return { property, sent: Array.isArray(value) ? value : String(value) };
+  if (property === 'email' || property === 'dateOfBirth') return { code: 'CANNOT_BE_EMPTY' };
+  return { property, sent: '' };
+}

@@ -1,0 +1,95 @@
+import { randomUUID } from 'node:crypto';
+import type { FieldValue } from '../hire/employee.ts';
+import type { Side } from '../hire/side.ts';
+import type { ConflictKind, FieldConflictRow } from './exchange-tables.ts';
+import type { Store } from './open-store.ts';
+import type { StreamKey } from './streams.ts';
+
+/** A field of a pair where the sides differ. */
+export interface NewConflict {
+  field: string;
+  kind: ConflictKind;
+  code?: string;
+  forms: Readonly<Record<Side, string | null>>;
+  values: Readonly<Record<Side, FieldValue>>;
+  isSensitive: boolean;
+  /** Whose value stays, where that is decided. */
+  kept?: Side;
+}
+
+/** The conflicts of these pairs that are still open. */
+export async function openConflicts(
+  { kysely }: Store,
+  { tenantId, stream }: StreamKey,
+  pairIds: readonly string[],
+): Promise<FieldConflictRow[]> {
+  if (pairIds.length === 0) return [];
+  return kysely
+    .selectFrom('field_conflicts')
+    .selectAll()
+    .where('tenant_id', '=', tenantId)
+    .where('stream', '=', stream)
+    .where('pair_id', 'in', pairIds)
+    .where('closed_at', 'is', null)
+    .execute();
+}
+
+/**
+ * Brings what is recorded of one pair to what was found now: what is over is closed, what still stands stays as it is,
+ * and what is new is taken down. Writes nothing where nothing changed. A conflict is over with its decision; a put-back
+ * stays open until the sides are seen to agree.
+ */
+export async function settleConflicts(
+  store: Store,
+  { tenantId, stream, pairId }: StreamKey & { pairId: string },
+  open: readonly FieldConflictRow[],
+  found: readonly NewConflict[],
+): Promise<void> {
+  const stands = (row: FieldConflictRow): boolean => found.some((one) => isSame(row, one));
+  const over = open.filter((row) => !stands(row)).map((row) => row.conflict_id);
+  const news = found.filter((one) => !open.some((row) => isSame(row, one)));
+  if (over.length > 0)
+    await store.kysely
+      .updateTable('field_conflicts')
+      .set({ closed_at: store.now })
+      .where('conflict_id', 'in', over)
+      .execute();
+  const again = open.filter((row) => row.kind === 'put-back' && stands(row)).map((row) => row.conflict_id);
+  if (again.length > 0)
+    await store.kysely
+      .updateTable('field_conflicts')
+      .set((eb) => ({ times: eb('times', '+', 1) }))
+      .where('conflict_id', 'in', again)
+      .execute();
+  if (news.length === 0) return;
+  const rows = news.map(({ field, kind, code, forms, values, isSensitive, kept }) => ({
+    conflict_id: randomUUID().slice(0, 8),
+    tenant_id: tenantId,
+    stream,
+    pair_id: pairId,
+    field,
+    kind,
+    code: code ?? null,
+    partner_form: forms.partner,
+    hris_form: forms.hris,
+    partner_value: JSON.stringify(values.partner),
+    hris_value: JSON.stringify(values.hris),
+    is_sensitive: isSensitive ? 1 : 0,
+    kept: kept ?? null,
+    times: 1,
+    since: store.now,
+    closed_at: kind === 'conflict' ? store.now : null,
+  }));
+  await store.kysely.insertInto('field_conflicts').values(rows).execute();
+}
+
+function isSame(row: FieldConflictRow, { field, kind, code, forms }: NewConflict): boolean {
+  return (
+    kind !== 'conflict' &&
+    row.field === field &&
+    row.kind === kind &&
+    row.code === (code ?? null) &&
+    row.partner_form === forms.partner &&
+    row.hris_form === forms.hris
+  );
+}

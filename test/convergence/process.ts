@@ -1,0 +1,93 @@
+import type { Connection } from '../../activities/connections.ts';
+import type { ActivityDeps } from '../../activities/deps.ts';
+import { exchangePairs } from '../../activities/exchange/exchange-pairs.ts';
+import { ConnectorError } from '../../src/errors.ts';
+import type { HrisConnection } from '../../src/hris/port.ts';
+import type { Mapping } from '../../src/mapping/load-mapping.ts';
+import { createPartnerClient } from '../../src/partner/client/create-partner-client.ts';
+import type { SandboxState } from '../../src/sandbox/state.ts';
+import type { ExchangeStep } from '../../src/streams/exchange-activities.ts';
+import type { Tenant } from '../../src/tenants/schema.ts';
+import type { StoreDouble } from '../simulation/store-double.ts';
+import { createCarrier, type Network } from './carrier.ts';
+
+/** Milliseconds. */
+export const LIMITS = { giveUpMs: 30_000, partnerLagMs: 1_000, pausedMs: 1_000 };
+
+/** What a process meets on its way: where it may be interrupted, and what becomes of its calls. */
+export interface Conditions extends Omit<Network, 'state' | 'carried'> {
+  /** What happens to an update of the HR system. */
+  updateMishap: () => 'lost-before' | 'lost-answer' | undefined;
+}
+
+/** What outlives every process. */
+export interface Parts {
+  key: string;
+  state: SandboxState;
+  store: StoreDouble;
+  hris: HrisConnection;
+  tenant: Tenant;
+  mapping: Mapping | undefined;
+  /** Values sent to either side so far. */
+  writes: { partner: number; hris: number };
+}
+
+/** A process of its own: its clients and its view of the store are new, and die with it. */
+export function exchange(parts: Parts, runId: string, conditions: Conditions): Promise<ExchangeStep> {
+  const { state, store, hris, writes, tenant } = parts;
+  const carried: Network['carried'] = (method, path, body) => {
+    if (method === 'PATCH') writes.partner += Object.keys(JSON.parse(body) as object).length;
+    if (path.endsWith('/custom-field-values/bulk')) writes.partner += (JSON.parse(body) as unknown[]).length;
+  };
+  const partner = createPartnerClient({
+    baseUrl: 'http://partner.simulated/v1/partner',
+    apiKey: parts.key,
+    environment: 'sandbox',
+    allowPrivate: true,
+    dispatcher: createCarrier({ ...conditions, state, carried }),
+  });
+  const connection = {
+    tenant,
+    partner,
+    hris: { ...hris, employees: { ...hris.employees, ...employeesUnder(parts, conditions) } },
+    mapping: { fields: [], back: [] },
+    landings: {},
+    exchanges: { employees: parts.mapping },
+    keyFingerprint: 'one',
+  } as unknown as Connection;
+  const deps = {
+    store: store.connect(conditions.pause),
+    log: quiet,
+    limits: LIMITS,
+    connections: { of: async () => connection, reopenIfRotated: async () => false },
+  } as unknown as ActivityDeps;
+  return exchangePairs(deps, { tenantId: 'acme', stream: 'employees', runId, full: false, begun: true });
+}
+
+const quiet = { info: () => undefined, warn: () => undefined, error: () => undefined };
+
+function lost(action: 'retry' | 'unknown'): ConnectorError {
+  return new ConnectorError({ code: 'LOST', action, message: 'The network lost it.' });
+}
+
+function employeesUnder(
+  { hris, writes }: Parts,
+  { pause, updateMishap }: Conditions,
+): Pick<HrisConnection['employees'], 'read' | 'update'> {
+  return {
+    read: async (id, signal) => {
+      const record = await hris.employees.read(id, signal);
+      await pause('hris.read/after');
+      return record;
+    },
+    update: async (id, fields, options) => {
+      await pause('hris.update/before');
+      const what = updateMishap();
+      if (what === 'lost-before') throw lost('retry');
+      writes.hris += Object.keys(fields).length;
+      await hris.employees.update(id, fields, options);
+      await pause('hris.update/after');
+      if (what === 'lost-answer') throw lost('unknown');
+    },
+  };
+}

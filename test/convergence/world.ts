@@ -1,0 +1,190 @@
+import type { EmployeeFields, FieldValue } from '../../src/hire/employee.ts';
+import type { HrisConnection } from '../../src/hris/port.ts';
+import { openHris } from '../../src/hris/registry.ts';
+import type { Mapping } from '../../src/mapping/load-mapping.ts';
+import { readMultiSelect } from '../../src/partner/contract/custom-field-values.ts';
+import { createSteppedClock, type SteppedClock } from '../../src/sandbox/clock.ts';
+import { handle } from '../../src/sandbox/handle.ts';
+import { createSandboxState } from '../../src/sandbox/prepare.ts';
+import type { SandboxState } from '../../src/sandbox/state.ts';
+import type { ExchangeStep } from '../../src/streams/exchange-activities.ts';
+import { landings } from '../../src/streams/streams.ts';
+import { loadExchangeMapping } from '../../src/tenants/open-hris.ts';
+import type { Tenant } from '../../src/tenants/schema.ts';
+import { createStoreDouble, type StoreDouble } from '../simulation/store-double.ts';
+import { asInput, mappingText, type TwoWayField, twoWayFields } from './fields.ts';
+import { type Conditions, exchange, type Parts } from './process.ts';
+
+const KEY = 'sk_test_ConvergenceSeed0123456';
+const FILE = '/convergence/employees.yaml';
+const START = Date.UTC(2026, 0, 5, 9);
+/** A linked candidate and employee. */
+export interface Person {
+  candidateId: string;
+  jobCandidateId: string;
+  employeeId: string;
+}
+
+export interface World {
+  clock: SteppedClock;
+  state: SandboxState;
+  store: StoreDouble;
+  hris: HrisConnection;
+  /** Values sent to either side so far. */
+  writes: { partner: number; hris: number };
+  hire: () => Promise<Person>;
+  editPartner: (person: Person, field: TwoWayField, value: FieldValue) => void;
+  editHris: (person: Person, field: TwoWayField, value: FieldValue) => Promise<void>;
+  /** Both sides' values of one person, in the HR system's form. */
+  read: (person: Person) => Promise<{ partner: EmployeeFields; hris: EmployeeFields } | undefined>;
+  removeCandidate: (person: Person) => void;
+  /** One activity of a run, as a new process would begin it. */
+  exchange: (runId: string, conditions: Conditions) => Promise<ExchangeStep>;
+  hint: (recordId: string) => void;
+  close: () => Promise<void>;
+}
+
+const HRIS_OPTIONS = {
+  url: 'sqlite::memory:',
+  createTable: true,
+  fields: Object.fromEntries(twoWayFields.map(({ name, column, type }) => [name, { column, type }])),
+};
+
+let mapping: Promise<Mapping | undefined> | undefined;
+
+/** A sandbox, an HR system and a store in memory, each the real one; only network and time are the test's. */
+export async function createWorld(): Promise<World> {
+  const clock = createSteppedClock(START);
+  const { state } = createSandboxState({ file: ':memory:', seed: 7, clock, key: KEY, jobs: 0, candidates: 0 });
+  const store = await createStoreDouble(clock.now);
+  const hris = await openHris('sql', 'acme-hr', HRIS_OPTIONS, landings);
+  const writes = { partner: 0, hris: 0 };
+  const call = calling(state);
+  const ids = defineFields(call);
+  const job = call('POST', '/jobs', { title: 'Engineer', city: 'Berlin', state: '', country: 'DE', status: 'ACTIVE' });
+  const tenant = tenantOf();
+  mapping ??= loadExchangeMapping(tenant, 'employees');
+  const parts: Parts = { key: KEY, state, store, hris, writes, tenant, mapping: await mapping };
+  let people = 0;
+  return {
+    clock,
+    state,
+    store,
+    hris,
+    writes,
+    hire: () => hire(parts, call, { jobId: job['id'], nth: (people += 1), now: clock.now() }),
+    editPartner: (person, { at, name }, value) => {
+      if ('property' in at) call('PATCH', `/candidates/${person.candidateId}`, { [at.property]: value ?? '' });
+      else {
+        const entity = { entityType: 'candidate', entityId: person.candidateId };
+        call('POST', '/custom-field-values', { customFieldId: ids.get(name), ...entity, value: asInput(value) });
+      }
+    },
+    editHris: (person, { name }, value) => hris.employees.update(person.employeeId, { [name]: value }, atOnce()),
+    read: (person) => readBoth(parts, call, ids, person),
+    removeCandidate: ({ jobCandidateId }) => void call('DELETE', `/job-candidates/${jobCandidateId}`),
+    exchange: (runId, conditions) => exchange(parts, runId, conditions),
+    hint: (recordId) => addHint(store, clock.now(), recordId),
+    close: async () => {
+      await hris.close();
+      state.close();
+    },
+  };
+}
+
+type Call = (method: string, path: string, body?: unknown) => Record<string, unknown>;
+
+/** A request of a person at the partner, carried out at once. */
+function calling(state: SandboxState): Call {
+  return (method, path, body) => {
+    const headers = { authorization: `Bearer ${KEY}`, 'content-type': 'application/json' };
+    const answer = handle(state, {
+      method,
+      url: `/v1/partner${path}`,
+      headers,
+      body: body === undefined ? '' : JSON.stringify(body),
+    });
+    if (answer.status >= 300) throw new Error(`${method} ${path}: ${answer.status} ${answer.body}`);
+    const parsed = JSON.parse(answer.body) as Record<string, unknown>;
+    return (parsed['data'] ?? parsed) as Record<string, unknown>;
+  };
+}
+
+/** A job has a custom field of the same label and other options: it stands first in the list. */
+function defineFields(call: Call): Map<string, string> {
+  call('POST', '/custom-fields', { entityType: 'job', fieldLabel: 'Level', fieldType: 'select', options: ['I', 'II'] });
+  return new Map(
+    twoWayFields.flatMap(({ name, at }) => {
+      if ('property' in at) return [];
+      const { label: fieldLabel, fieldType, options } = at;
+      const made = call('POST', '/custom-fields', { entityType: 'candidate', fieldLabel, fieldType, options });
+      return [[name, String(made['id'])]];
+    }),
+  );
+}
+
+function tenantOf(): Tenant {
+  return {
+    tenant: 'acme',
+    mode: 'live',
+    hris: { kind: 'sql', connection: 'acme-hr', options: HRIS_OPTIONS },
+    streams: { employees: { mapping: FILE }, jobs: {}, candidates: {} },
+    writeBack: { values: [] },
+    files: { [FILE]: mappingText() },
+  } as unknown as Tenant;
+}
+
+function atOnce() {
+  return { signal: new AbortController().signal, beforeSend: () => undefined };
+}
+
+async function hire(
+  { hris, store }: Parts,
+  call: Call,
+  { jobId, nth, now }: { jobId: unknown; nth: number; now: number },
+): Promise<Person> {
+  const profile = { firstName: 'Ada', lastName: `Number ${nth}`, email: `ada${nth}@example.com`, country: 'DE' };
+  const parsed = { city: 'Berlin', shouldParseResume: false, educations: [], workExperiences: [] };
+  const added = call('POST', '/candidates', { ...profile, ...parsed, jobId });
+  const fields = { givenName: 'Ada', familyName: `Number ${nth}`, email: profile.email, startDate: '2026-02-01' };
+  const made = await hris.employees.create(fields, `ref-${nth}`, atOnce());
+  const employeeId = made.kind === 'created' ? made.ref.id : '';
+  const person = { candidateId: String(added['id']), jobCandidateId: String(added['jobCandidateId']), employeeId };
+  store.all(
+    `insert into links (connection, employee_id, employee_number, partner_company, candidate_id, tenant_id,
+      job_candidate_id, period, linked_at) values ('acme-hr', ?, null, '1', ?, 'acme', ?, 1, ?)`,
+    employeeId,
+    person.candidateId,
+    person.jobCandidateId,
+    now,
+  );
+  return person;
+}
+
+async function readBoth(
+  { hris }: Parts,
+  call: Call,
+  ids: ReadonlyMap<string, string>,
+  { candidateId, employeeId }: Person,
+) {
+  const employee = await hris.employees.read(employeeId, atOnce().signal);
+  if (employee === undefined) return undefined;
+  const candidate = call('GET', `/candidates/${candidateId}`);
+  const query = `entityType=candidate&entityId=${candidateId}`;
+  const values = call('GET', `/custom-field-values?${query}`) as unknown as { customFieldId: string; value: unknown }[];
+  const partner = twoWayFields.map(({ name, at, type }) => {
+    if ('property' in at) return [name, candidate[at.property] ?? null];
+    const value = values.find(({ customFieldId }) => customFieldId === ids.get(name))?.value ?? null;
+    return [name, type === 'list' ? (readMultiSelect(value) ?? null) : value];
+  });
+  return { partner: Object.fromEntries(partner) as EmployeeFields, hris: employee.fields };
+}
+
+function addHint(store: StoreDouble, now: number, recordId: string): void {
+  store.all(
+    `insert into hints (tenant_id, stream, record_id, hinted_at) values ('acme', 'employees', ?, ?)
+      on conflict (tenant_id, stream, record_id) do update set hinted_at = excluded.hinted_at`,
+    recordId,
+    now,
+  );
+}
