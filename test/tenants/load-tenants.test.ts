@@ -47,7 +47,7 @@ describe('a good file', () => {
           credits: { canaryEvery: 900_000 },
           retention: { plans: 2_592_000_000 },
         },
-        streams: { jobs: {}, candidates: {}, employment: {}, requisitions: {} },
+        streams: { jobs: {}, employees: {}, candidates: {}, employment: {}, requisitions: {} },
         writeBack: { employeeId: 'number', status: 'hired', leftStatus: 'left', values: [] },
         file: join(dir, 'acme.yaml'),
         files: { [join(dir, 'acme.yaml')]: ACME },

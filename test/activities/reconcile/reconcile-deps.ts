@@ -9,7 +9,7 @@ const POLICIES = { enrolAt: ['HIRED'], createAt: ['HIRED'], onboarding: 'skip', 
 
 const TENANT = { tenant: 'acme', partner: {}, writeBack: { values: [] } };
 /** No mapping file names a custom field. */
-const WITHOUT_FIELDS = { mapping: { fields: [], back: [], files: {} }, landings: {} };
+const WITHOUT_FIELDS = { mapping: { fields: [], back: [], files: {} }, landings: {}, exchanges: {} };
 
 export interface Stages {
   enrolAt: string[];

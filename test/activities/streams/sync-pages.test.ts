@@ -26,6 +26,7 @@ async function tenant(wrap: (partner: PartnerClient) => PartnerClient = (partner
     partner: wrap(sandbox.partner),
     hris: { landing: { land, read: async () => [], ids: async () => [...landed] } },
     landings: { candidates: { fields: [], hash: 'h', files: {} } },
+    exchanges: {},
     keyFingerprint: 'one',
   } as unknown as Connection;
   const deps = {
