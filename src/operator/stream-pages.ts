@@ -2,6 +2,7 @@ import type { Connection } from '../../activities/connections.ts';
 import { noLanding } from '../streams/land-page.ts';
 import type { PlanEnds } from '../streams/plan-page.ts';
 import { assertMoved, firstPageOf, type RecordPage, readPage } from '../streams/read-page.ts';
+import type { PullStream } from '../streams/stream.ts';
 import { type PullName, pullNames, pullStreams } from '../streams/streams.ts';
 import { assertPulledStream } from './assert-known-stream.ts';
 import { patiently } from './open-tenant.ts';
@@ -16,9 +17,17 @@ export function streamEnds({ tenant, hris, landings }: Connection, stream: PullN
 /** Every page of the partner's list, one after the other. */
 export async function* readPages({ partner }: Connection, name: PullName): AsyncGenerator<RecordPage> {
   const stream = pullStreams[name];
+  for (const segment of (stream.segments ?? [{}]).keys()) yield* readSegment(partner, stream, segment);
+}
+
+async function* readSegment(
+  partner: Connection['partner'],
+  stream: PullStream,
+  segment: number,
+): AsyncGenerator<RecordPage> {
   let before: string | undefined;
   for (let at = firstPageOf(stream); ; at += 1) {
-    const page = await patiently(() => readPage(partner, stream, at));
+    const page = await patiently(() => readPage(partner, stream, at, segment));
     if (page === undefined || page.items.length + page.unreadable.length === 0) return;
     const ids = page.items.map((item) => String(item['id'])).join(' ');
     assertMoved(stream, at, ids, before);
@@ -27,9 +36,14 @@ export async function* readPages({ partner }: Connection, name: PullName): Async
   }
 }
 
-/** The stream of this name, or every one that lands. @throws ConnectorError STREAM_UNKNOWN */
-export function streamsToPlan({ landings }: Connection, name: string | undefined): PullName[] {
-  if (name === undefined) return pullNames.filter((stream) => landings[stream] !== undefined);
+/**
+ * The stream of this name, or those that land and that the tenant runs; all that land where it runs none by itself.
+ * @throws ConnectorError STREAM_UNKNOWN
+ */
+export function streamsToPlan({ landings, tenant }: Connection, name: string | undefined): PullName[] {
+  const own = pullNames.filter((stream) => landings[stream] !== undefined);
+  const run = own.filter((stream) => tenant.streams[stream].every !== undefined);
+  if (name === undefined) return run.length > 0 ? run : own;
   assertPulledStream(name);
   return [name];
 }

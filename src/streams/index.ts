@@ -2,8 +2,10 @@
  * Every stream, one line each. Its name here is its name in tenant files, on the command line, in schedules and in the
  * store, and its default mappings are `mappings/<HRIS kind>/<name>.yaml`.
  */
+export { applications } from './applications.ts';
 export { candidates } from './candidates.ts';
 export { employees } from './employees.ts';
 export { employment } from './employment.ts';
 export { jobs } from './jobs.ts';
+export { onboarding } from './onboarding.ts';
 export { requisitions } from './requisitions.ts';

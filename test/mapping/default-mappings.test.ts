@@ -29,10 +29,13 @@ describe('the default mapping of the sql adapter', () => {
     const plain = await loadMapping({ kind: 'sql', of: subject, fields });
     expect(plain.fields.map((field) => field.target).toSorted()).toEqual(fields.map((field) => field.key).toSorted());
     const file = join(await scratchFolder(), `${of}.yaml`);
-    await writeFile(file, 'fields:\n  city: { from: jobCandidate.aiSummary }\n');
+    const target = fields[0]?.key ?? '';
+    const other = name === 'jobCandidate' ? 'candidate.summary' : 'jobCandidate.aiSummary';
+    await writeFile(file, `fields:\n  ${target}: { from: ${other} }\n`);
+    const place = `${of}.yaml:2:${target.length + '  : { from: '.length + 1}`;
     await expect(loadMapping({ kind: 'sql', of: subject, fields, file })).rejects.toMatchObject({
       code: 'MAPPING_INVALID',
-      message: expect.stringContaining(`${of}.yaml:2:17 jobCandidate.aiSummary is not at hand here`) as string,
+      message: expect.stringContaining(`${place} ${other} is not at hand here`) as string,
     });
   });
 });

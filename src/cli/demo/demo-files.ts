@@ -1,6 +1,8 @@
 import { mkdir, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
-import { pullNames } from '../../streams/streams.ts';
+
+/** What the demonstration pulls. */
+export const demoStreams = ['candidates', 'jobs'] as const;
 
 export interface DemoFacts {
   partnerUrl: string;
@@ -43,8 +45,8 @@ mapping: demo-mapping.yaml
 policies:
   onboarding: { flow: ${flowId}, readyAt: [final_handoff, completed], deadline: 1d }
   reconcile: { every: 15s }
-streams: # each into a table of its own in the HR system: ${pullNames.map((name) => `partner_${name}`).join(', ')}
-${pullNames.map((name) => `  ${name}: { every: 1h }`).join('\n')}
+streams: # each into a table of its own in the HR system: ${demoStreams.map((name) => `partner_${name}`).join(', ')}
+${demoStreams.map((name) => `  ${name}: { every: 1h }`).join('\n')}
 writeBack: { employeeId: number, status: hired }
 `;
 }

@@ -1,24 +1,30 @@
 import { existsSync } from 'node:fs';
 import { DatabaseSync } from 'node:sqlite';
 import { setTimeout as pause } from 'node:timers/promises';
-import { everyPull, type PullName, pullNames, pullStreams } from '../../streams/streams.ts';
+import { pullStreams } from '../../streams/streams.ts';
+import { demoStreams } from './demo-files.ts';
 import type { Stage } from './stage.ts';
 
 /** Records of each stream: those the partner has, and those that stand in the HRIS's landing table. */
-export type Pulled = Record<PullName, { partner: number; hris: number }>;
+export type Pulled = Record<DemoStream, { partner: number; hris: number }>;
+
+type DemoStream = (typeof demoStreams)[number];
 
 const PATIENCE_MS = 60_000;
 
 /** Waits until every stream has brought what the partner has, or patience ends. */
 export async function untilPulled(stage: Stage, stop: AbortSignal): Promise<Pulled> {
-  const lists = await Promise.all(pullNames.map((name) => stage.partner.readAll(pullStreams[name].list, {})));
-  const partner = new Map(pullNames.map((name, index) => [name, lists[index]?.items.length ?? 0]));
+  const lists = await Promise.all(demoStreams.map((name) => stage.partner.readAll(pullStreams[name].list, {})));
+  const partner = new Map<DemoStream, number>(
+    demoStreams.map((name, index) => [name, lists[index]?.items.length ?? 0]),
+  );
   const until = performance.now() + PATIENCE_MS;
   for (;;) {
-    const pulled = everyPull((name) => ({
+    const countOf = (name: DemoStream) => ({
       partner: partner.get(name) ?? 0,
       hris: countRows(stage.hrisFile, `partner_${name}`),
-    }));
+    });
+    const pulled = { candidates: countOf('candidates'), jobs: countOf('jobs') };
     if (isPulled(pulled) || stop.aborted || performance.now() > until) return pulled;
     await pause(200);
   }
@@ -29,7 +35,7 @@ export function isPulled(pulled: Pulled): boolean {
 }
 
 /** Reads the HRIS's own table: the demo counts what stands there, not what the connector says it did. */
-function countRows(file: string, table: `partner_${PullName}`): number {
+function countRows(file: string, table: `partner_${DemoStream}`): number {
   if (!existsSync(file)) return 0;
   const database = new DatabaseSync(file, { readOnly: true, timeout: 2_000 });
   try {

@@ -1,0 +1,181 @@
+import { describe, expect, test } from 'vitest';
+import { contract } from '../../../src/partner/contract/index.ts';
+import { addHints, readHints } from '../../../src/store/hints.ts';
+import { readMissing } from '../../../src/store/stream-missing.ts';
+import { readStreamState, resumeStream } from '../../../src/store/stream-states.ts';
+import { WHOLE_LIST } from '../../../src/streams/stream.ts';
+import { countWrites } from '../../stream/count-writes.ts';
+import { openPullWorld } from './pull-world.ts';
+
+const KEY = { tenantId: 'acme', stream: 'candidates' };
+const PEOPLE = 320;
+const fileOf = (url: string): string => url.slice('sqlite:'.length);
+
+describe('hints', () => {
+  test('are read by their ids, a hundred a call, and cleared once their records have landed', async () => {
+    const { world, store, pull, rows, calls } = await openPullWorld('{ candidates: { every: 1h } }', {
+      candidates: PEOPLE,
+    });
+    expect(await pull('incremental')).toMatchObject({ state: 'done', counts: { read: PEOPLE, created: PEOPLE } });
+    const ids = [...rows().keys()].slice(0, 250);
+    const edited = ids[0] ?? '';
+    await world.control.act('editCandidate', { candidateId: Number(edited), fields: { city: 'Utrecht' } });
+    await addHints(store, 'acme', 'candidates', [...ids, ...ids]);
+    const [lists, fetches] = [await calls('candidates.list'), await calls('candidates.bulkFetch')];
+    const step = await pull('incremental');
+    expect(step).toMatchObject({ state: 'done', counts: { read: 250, unchanged: 249, updated: 1 } });
+    expect((await calls('candidates.bulkFetch')) - fetches).toBe(3);
+    expect((await calls('candidates.list')) - lists).toBe(0);
+    expect(rows().get(edited)?.['city']).toBe('Utrecht');
+    expect(await readHints(store, 'acme', 'candidates')).toEqual([]);
+  });
+
+  test('without an id have the whole list read, once', async () => {
+    const { store, pull, calls } = await openPullWorld('{ candidates: { every: 1h } }', { candidates: 120 });
+    await pull('incremental');
+    await addHints(store, 'acme', 'candidates', [WHOLE_LIST]);
+    const before = await calls('candidates.list');
+    expect(await pull('incremental')).toMatchObject({ counts: { read: 120, unchanged: 120 } });
+    expect(await pull('incremental')).toMatchObject({ counts: { read: 0 } });
+    expect((await calls('candidates.list')) - before).toBe(2);
+  });
+});
+
+test('a whole pass over a still list calls once a page, writes no record and at most two rows a page', async () => {
+  const { world, pull, calls } = await openPullWorld('{ candidates: { every: 1h } }', { candidates: PEOPLE });
+  await pull('full');
+  const before = await calls('candidates.list');
+  const [records, bookkeeping] = [countWrites(fileOf(world.hrisUrl)), countWrites(fileOf(world.storeUrl))];
+  bookkeeping.take();
+  expect(await pull('full')).toMatchObject({ state: 'done', counts: { read: PEOPLE, unchanged: PEOPLE } });
+  const pages = Math.ceil(PEOPLE / 100);
+  expect((await calls('candidates.list')) - before).toBe(pages);
+  expect(records.take()).toEqual({});
+  const { rate_limits: _permits, ...rows } = bookkeeping.take();
+  expect(Object.values(rows).reduce((sum, n) => sum + n, 0)).toBeLessThanOrEqual(2 * pages);
+});
+
+test('a single record is read by its id, or searched in a list that has no other way', async () => {
+  const { world, pull, rows } = await openPullWorld('{}', { candidates: 30, jobs: 3 });
+  const [job] = (
+    await world.partner.readAll((await import('../../../src/partner/contract/index.ts')).contract.jobs.list)
+  ).items;
+  const recordId = String(job?.id);
+  expect(await pull('one', { stream: 'jobs', recordId })).toMatchObject({
+    state: 'done',
+    counts: { read: 1, created: 1 },
+  });
+  expect([...rows('jobs').keys()]).toEqual([recordId]);
+  expect(await pull('one', { recordId: '999999' })).toMatchObject({ counts: { read: 0, skipped: 1 } });
+});
+
+describe('a record that the partner no longer has', () => {
+  test.each([
+    ['ignore', 40, 40],
+    ['delete', 40, 39],
+  ])('is gone after two passes, and then deletion: %s leaves %i, then %i rows', async (deletion, first, second) => {
+    const { world, store, pull, rows } = await openPullWorld(`{ candidates: { deletion: ${deletion} } }`, {
+      candidates: 40,
+    });
+    await pull('full');
+    const [gone = ''] = rows().keys();
+    await world.control.act('deleteCandidate', { candidateIds: [Number(gone)] });
+    await pull('full');
+    expect(rows().size).toBe(first);
+    expect(await readMissing(store, KEY)).toMatchObject([{ recordId: gone, isBelieved: false }]);
+    expect(await pull('full')).toMatchObject({ state: 'done' });
+    expect(rows().size).toBe(second);
+  });
+
+  test('is gone at once after an event that says so and a read; a mere hint does not delete', async () => {
+    const { world, store, pull, rows } = await openPullWorld('{ candidates: { every: 1h, deletion: delete } }', {
+      candidates: 40,
+    });
+    await pull('full');
+    const [told = '', hinted = ''] = rows().keys();
+    await world.control.act('deleteCandidate', { candidateIds: [Number(told), Number(hinted)] });
+    await addHints(store, 'acme', 'candidates', [told], true);
+    await addHints(store, 'acme', 'candidates', [hinted]);
+    expect(await pull('incremental')).toMatchObject({ counts: { skipped: 2 } });
+    expect([rows().has(told), rows().has(hinted)]).toEqual([false, true]);
+  });
+
+  test('is marked where the tenant wants that, its values kept', async () => {
+    const { world, store, pull, rows } = await openPullWorld('{ candidates: { every: 1h, deletion: mark } }', {
+      candidates: 40,
+    });
+    await pull('full');
+    const [gone = ''] = rows().keys();
+    await store.kysely
+      .insertInto('stream_missing')
+      .values({ tenant_id: 'acme', stream: 'candidates', record_id: gone, run_id: 'before', since: 1 })
+      .execute();
+    await world.control.act('deleteCandidate', { candidateIds: [Number(gone)] });
+    await pull('full');
+    expect(rows().get(gone)).toMatchObject({ row_hash: '', gone_at: expect.any(String) as string });
+  });
+});
+
+describe('a change limit', () => {
+  test('holds the stream before an empty list is believed, until a person resumes it', async () => {
+    const { world, store, pull, rows } = await openPullWorld('{ candidates: { deletion: delete } }', {
+      candidates: 60,
+    });
+    await pull('full');
+    const ids = [...rows().keys()].map(Number);
+    await world.control.act('deleteCandidate', { candidateIds: ids });
+    expect(await pull('full')).toEqual({ state: 'refused', code: 'ZERO_ROWS' });
+    expect(await pull('incremental')).toEqual({ state: 'refused', code: 'ZERO_ROWS' });
+    expect((await readStreamState(store, KEY))?.held_message).toContain('hirebridge resume acme candidates');
+    await resumeStream(store, KEY, 'jo');
+    expect(await pull('full')).toEqual({ state: 'refused', code: 'MASS_DELETE' });
+    expect(rows().size).toBe(60);
+  });
+
+  test('holds the stream when a field that was filled is empty everywhere', async () => {
+    const { world, pull, rows } = await openPullWorld('{ candidates: {} }', { candidates: 60 });
+    await pull('full');
+    const before = [...rows().values()].filter((row) => row['city'] !== null).length;
+    for (const id of rows().keys())
+      await world.control.act('editCandidate', { candidateId: Number(id), fields: { city: '' } });
+    expect(before).toBeGreaterThan(20);
+    expect(await pull('full')).toEqual({ state: 'refused', code: 'FILL_RATE_FELL' });
+    expect([...rows().values()].filter((row) => row['city'] !== null).length).toBe(before);
+  });
+
+  test('holds the stream when most rows would change, and lets them once a person allowed it', async () => {
+    const { world, store, pull, rows } = await openPullWorld('{ candidates: {} }', { candidates: 60 });
+    await pull('full');
+    for (const id of rows().keys())
+      await world.control.act('editCandidate', { candidateId: Number(id), fields: { city: 'Rome' } });
+    expect(await pull('full')).toEqual({ state: 'refused', code: 'MASS_CHANGE' });
+    await resumeStream(store, KEY, 'jo');
+    expect(await pull('full')).toMatchObject({ state: 'done', counts: { updated: 60 } });
+    for (const id of rows().keys())
+      await world.control.act('editCandidate', { candidateId: Number(id), fields: { city: 'Oslo' } });
+    expect(await pull('full')).toEqual({ state: 'refused', code: 'MASS_CHANGE' });
+  });
+});
+
+test('applications are read a stage type at a time, and onboarding from its one list', async () => {
+  const { world, pull, rows, calls } = await openPullWorld(
+    '{ applications: { every: 1h }, onboarding: { every: 1h } }',
+    {
+      jobs: 2,
+      candidates: 130,
+    },
+  );
+  const jobs = (await world.partner.readAll(contract.jobs.list)).items;
+  const known = new Set<string>();
+  for (const { id } of jobs) {
+    const { items } = await world.partner.readAll(contract.jobCandidates.listByJob, { params: { jobId: id } });
+    for (const item of items) known.add(item.id);
+  }
+  const read = { state: 'done', counts: { read: known.size, created: known.size, quarantined: 0 } };
+  expect(await pull('incremental', { stream: 'applications' })).toMatchObject(read);
+  expect(new Set(rows('applications').keys())).toEqual(known);
+  const before = await calls('jobCandidates.listByStageType');
+  expect(await pull('full', { stream: 'applications' })).toMatchObject({ counts: { unchanged: known.size } });
+  expect((await calls('jobCandidates.listByStageType')) - before).toBeLessThanOrEqual(8 + Math.ceil(known.size / 100));
+  expect(await pull('incremental', { stream: 'onboarding' })).toMatchObject({ state: 'done', counts: { read: 0 } });
+});
