@@ -3,5 +3,6 @@
  * mappings.
  */
 export { bamboohr } from './bamboohr/bamboohr.ts';
+export { sftp } from './sftp/sftp.ts';
 export { sql } from './sql/sql.ts';
 export { tryton } from './tryton/tryton.ts';

@@ -1,0 +1,50 @@
+import type { FindKey, Found } from '../../hire/employee.ts';
+import type { EmployeeRecord } from '../port.ts';
+import type { SftpOptions } from './options.ts';
+import { type Roster, readPeople } from './people.ts';
+import type { Sftp } from './sftp-hris.ts';
+
+/** Looks among everybody known. Every letter is compared here, so an empty answer is as good as the roster is. */
+export async function findEmployee(hris: Sftp, key: FindKey, signal: AbortSignal): Promise<Found> {
+  const { roster, employees } = await readPeople(hris, signal);
+  const refs = employees.filter((record) => fits(record, key)).map(({ ref }) => ref);
+  const [first, ...others] = refs;
+  if (first === undefined) return { kind: 'none', trusted: proves(hris.options, roster, key) };
+  return others.length === 0 ? { kind: 'one', ref: first, by: key.by } : { kind: 'many', refs, by: key.by };
+}
+
+export async function readEmployee(hris: Sftp, id: string, signal: AbortSignal): Promise<EmployeeRecord | undefined> {
+  return (await readPeople(hris, signal)).employees.find(({ ref }) => ref.id === id);
+}
+
+function fits({ ref, reference, fields }: EmployeeRecord, key: FindKey): boolean {
+  if (key.by === 'reference') return reference === key.value;
+  if (key.by === 'number') return ref.number === key.value;
+  if (key.by === 'email') return folded(fields['email']) === folded(key.value);
+  return (
+    fields['birthDate'] === key.birthDate &&
+    folded(fields['familyName']) === folded(key.familyName) &&
+    folded(fields['givenName']) === folded(key.givenName)
+  );
+}
+
+const COMPARED: Record<'email' | 'person', readonly string[]> = {
+  email: ['email'],
+  person: ['birthDate', 'familyName', 'givenName'],
+};
+
+/**
+ * Whether nobody found means nobody there. Whatever we asked for is known by its request, however old the roster; a
+ * second request of the same name cannot be handed over.
+ */
+function proves(options: SftpOptions, roster: Roster | undefined, { by }: FindKey): boolean {
+  if (by === 'reference') return true;
+  if (roster === undefined || roster.ageMs > options.rosterMaxAge) return false;
+  const columns =
+    by === 'number' ? [options.numberColumn] : COMPARED[by].map((key) => options.fields[key]?.column ?? '');
+  return columns.every((column) => roster.columns.includes(column));
+}
+
+function folded(value: unknown): string | undefined {
+  return typeof value === 'string' ? value.normalize('NFC').trim().replaceAll(/\s+/g, ' ').toLowerCase() : undefined;
+}

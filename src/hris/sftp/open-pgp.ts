@@ -1,0 +1,96 @@
+import { spawn } from 'node:child_process';
+import { mkdtemp, rm, writeFile } from 'node:fs/promises';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { ConnectorError } from '../../errors.ts';
+import type { SftpOptions } from './options.ts';
+
+/** OpenPGP by the program gpg of GnuPG 2.2 or later, each call in a keyring of its own that is removed afterwards. */
+export async function encrypt(bytes: Uint8Array, publicKey: string, signal: AbortSignal): Promise<Buffer> {
+  return withKeyring(async (keyring) => {
+    const key = join(keyring, 'customer.asc');
+    await writeFile(key, publicKey);
+    return gpg(keyring, ['--trust-model', 'always', '--recipient-file', key, '--encrypt'], { input: bytes, signal });
+  });
+}
+
+type Keys = Pick<SftpOptions, 'decryptWith' | 'decryptPassphrase'>;
+
+export async function decrypt(bytes: Uint8Array, keys: Keys, signal: AbortSignal): Promise<Buffer> {
+  const { decryptWith, decryptPassphrase = '' } = keys;
+  if (decryptWith === undefined)
+    throw refused('A file of the customer is encrypted, and hris.decryptWith names no private key.');
+  return withKeyring(async (keyring) => {
+    const unlock = ['--pinentry-mode', 'loopback', '--passphrase-fd', '3'];
+    const secret = { passphrase: decryptPassphrase, signal };
+    await gpg(keyring, [...unlock, '--import'], { ...secret, input: Buffer.from(decryptWith) });
+    return gpg(keyring, [...unlock, '--decrypt'], { ...secret, input: bytes });
+  });
+}
+
+async function withKeyring<T>(work: (keyring: string) => Promise<T>): Promise<T> {
+  const keyring = await mkdtemp(join(tmpdir(), 'hirebridge-gpg-'));
+  try {
+    return await work(keyring);
+  } finally {
+    // The agent that gpg starts for private keys would stay otherwise.
+    await run('gpgconf', ['--homedir', keyring, '--kill', 'all'], {}).catch(() => undefined);
+    await rm(keyring, { recursive: true, force: true });
+  }
+}
+
+interface Feed {
+  input?: Uint8Array;
+  /** On descriptor 3, where no other process sees it. */
+  passphrase?: string;
+  signal?: AbortSignal;
+}
+
+async function gpg(keyring: string, args: readonly string[], feed: Feed): Promise<Buffer> {
+  const { code, output, said } = await run('gpg', ['--homedir', keyring, '--batch', '--no-tty', ...args], feed);
+  if (code === 0) return output;
+  const asked = args.at(-1) === '--encrypt' ? 'encrypt to the key behind hris.encryptTo' : 'decrypt a file';
+  throw refused(`gpg cannot ${asked}. It said: ${reasonIn(said)}.`);
+}
+
+/** gpg's last line, without names and addresses of keys. */
+function reasonIn(said: string): string {
+  const lines = said.split('\n').filter((line) => line.startsWith('gpg: '));
+  return (lines.at(-1) ?? 'nothing').replaceAll(/"[^"]*"|<[^>]*>/g, '…').slice(0, 200);
+}
+
+async function run(
+  program: string,
+  args: readonly string[],
+  { input, passphrase, signal }: Feed,
+): Promise<{ code: number | null; output: Buffer; said: string }> {
+  const child = spawn(program, args, { stdio: ['pipe', 'pipe', 'pipe', 'pipe'], ...(signal && { signal }) });
+  const output: Buffer[] = [];
+  let said = '';
+  child.stdout.on('data', (bytes: Buffer) => output.push(bytes));
+  child.stderr.on('data', (bytes: Buffer) => (said += bytes.toString('utf8')));
+  const ended = new Promise<number | null>((resolve, reject) => {
+    child.on('error', (error) => reject(explainSpawn(error, program)));
+    child.on('close', resolve);
+  });
+  feedInto(child.stdin, input);
+  feedInto(child.stdio[3], passphrase);
+  return { code: await ended, output: Buffer.concat(output), said };
+}
+
+/** A program that ends early reads no more: its exit code says why. */
+function feedInto(stream: unknown, text: Uint8Array | string | undefined): void {
+  const into = stream as NodeJS.WritableStream;
+  into.on('error', () => undefined);
+  if (text === undefined) into.end();
+  else into.end(text);
+}
+
+function explainSpawn(error: Error & { code?: string }, program: string): Error {
+  if (error.code !== 'ENOENT') return error;
+  return refused(`The program ${program} is not installed here. Install GnuPG, version 2.2 or later, on each worker.`);
+}
+
+function refused(message: string): ConnectorError {
+  return new ConnectorError({ code: 'HRIS_OPENPGP', action: 'reauthorize', message });
+}

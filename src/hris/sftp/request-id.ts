@@ -1,0 +1,28 @@
+/**
+ * The name of a request: `hire-acme~3A17-1` is the first that asks for the employee of our reference `acme:17`. The
+ * same attempt always has the same name, so that it can be handed over once only; a next one follows a rejection.
+ */
+export function hireRequestId(reference: string, attempt: number): string {
+  return `hire-${encode(reference)}-${attempt}`;
+}
+
+/** The reference that a request for a new employee was made for; undefined for other requests, and for no request. */
+export function referenceOf(requestId: string): string | undefined {
+  const encoded = /^hire-([\w.~]+)-\d+$/.exec(requestId)?.[1];
+  if (encoded === undefined) return undefined;
+  try {
+    return decodeURIComponent(encoded.replaceAll('~', '%'));
+  } catch {
+    return undefined;
+  }
+}
+
+/** Safe in any file system, and readable: letters, digits, `_` and `.` stand as they are. */
+export function encode(text: string): string {
+  return [...Buffer.from(text, 'utf8')]
+    .map((byte) => {
+      const sign = String.fromCharCode(byte);
+      return /[A-Za-z0-9_.]/.test(sign) ? sign : `~${byte.toString(16).toUpperCase().padStart(2, '0')}`;
+    })
+    .join('');
+}

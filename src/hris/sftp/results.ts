@@ -1,0 +1,63 @@
+import { ConnectorError } from '../../errors.ts';
+import type { EmployeeRef } from '../../hire/employee.ts';
+import { unreadable } from './csv.ts';
+import type { Sftp } from './sftp-hris.ts';
+
+/** What the customer said about one request. */
+export type Result = { requestId: string; row: Record<string, string> } & (
+  | { status: 'created'; ref: EmployeeRef }
+  | { status: 'rejected'; reason: string }
+);
+
+/** Every result so far, oldest first. Rows that say `pending` say nothing yet. */
+export async function readResults(hris: Sftp, signal: AbortSignal): Promise<Result[]> {
+  const { files, options } = hris;
+  const folder = options.folders.results;
+  const results: Result[] = [];
+  for (const file of await files.list(folder, signal)) {
+    const { rows } = await files.read(folder, file, signal);
+    for (const [index, row] of rows.entries()) {
+      const result = resultOf(hris, row);
+      if (typeof result === 'string') throw unreadable(`${folder}/${file.name}`, `record ${index + 1} ${result}`);
+      if (result !== undefined) results.push(result);
+    }
+  }
+  return results;
+}
+
+function resultOf({ options }: Sftp, row: Record<string, string>): Result | string | undefined {
+  const { request_id: requestId, status, error = '' } = row;
+  if (requestId === undefined || requestId === '') return 'has no request_id';
+  if (status === 'pending') return undefined;
+  if (status === 'rejected') return { requestId, row, status, reason: error.slice(0, 300) };
+  if (status !== 'created') return 'has a status other than created, rejected and pending';
+  const ref = refIn(options, row);
+  return ref === undefined ? `is created and has no ${options.idColumn}` : { requestId, row, status, ref };
+}
+
+/** The employee a row is about; undefined where it names none. */
+export function refIn(
+  { idColumn, numberColumn }: Sftp['options'],
+  row: Record<string, string>,
+): EmployeeRef | undefined {
+  const id = row[idColumn];
+  const number = row[numberColumn];
+  if (id === undefined || id === '') return undefined;
+  return number === undefined || number === '' ? { id } : { id, number };
+}
+
+/** The last word on one request; two employees for one request are for a person to settle. */
+export function verdictOn(results: readonly Result[], requestId: string): Result | undefined {
+  const own = results.filter((result) => result.requestId === requestId);
+  const made = own.filter((result) => result.status === 'created');
+  const ids = new Set(made.map(({ ref }) => ref.id));
+  if (ids.size > 1)
+    throw new ConnectorError({
+      code: 'CREATED_TWICE',
+      action: 'reject',
+      message:
+        `The results say that request ${requestId} made several employees: ${[...ids].join(', ')}. Correct that in ` +
+        'the HR system and in the results, then answer retry.',
+    });
+  return made.at(-1) ?? own.at(-1);
+}

@@ -1,0 +1,45 @@
+import { isConnectorError } from '../../errors.ts';
+import type { HrisAdapter, HrisConnection } from '../port.ts';
+import { describeColumns } from './describe.ts';
+import { findEmployee, readEmployee } from './find.ts';
+import { type SftpOptions, sftpFields, sftpOptions } from './options.ts';
+import { probe } from './probe.ts';
+import { createReadyFiles } from './ready-files.ts';
+import { openSession } from './session.ts';
+import type { Sftp } from './sftp-hris.ts';
+import { createEmployee, resolveRequest, updateEmployee } from './write-employee.ts';
+
+/** CSV files over SFTP: requests go out, a job of the customer takes them, and results and rosters come back. */
+export const sftp: HrisAdapter<SftpOptions> = {
+  optionsSchema: () => sftpOptions,
+  secrets: ['privateKey', 'passphrase', 'decryptWith', 'decryptPassphrase'],
+  employeeFields: sftpFields,
+  open: async (options) => openConnection(options),
+};
+
+function openConnection(options: SftpOptions): HrisConnection {
+  const session = openSession(options);
+  const hris: Sftp = { session, files: createReadyFiles(session, options), options };
+  return {
+    // A request is there at once, and a second of its name is refused; only changes show late, with the next roster.
+    capabilities: { storesReference: true, readLagMs: 0 },
+    employees: {
+      find: (key, signal) => findEmployee(hris, key, signal),
+      read: (id, signal) => readEmployee(hris, id, signal),
+      create: (fields, reference, write) => createEmployee(hris, fields, reference, write),
+      update: (id, fields, write) => updateEmployee(hris, id, fields, write),
+    },
+    pending: { resolve: (ticket, signal) => resolveRequest(hris, ticket, signal) },
+    describe: (subject, signal) => (subject === 'employee' ? describeColumns(hris, signal) : Promise.resolve([])),
+    probe: async (signal) => {
+      try {
+        await probe(hris, signal);
+        return { ok: true };
+      } catch (error) {
+        if (isConnectorError(error)) return { ok: false, error };
+        throw error;
+      }
+    },
+    close: () => session.close(),
+  };
+}

@@ -1,0 +1,70 @@
+import { ConnectorError } from '../../errors.ts';
+import type { EmployeeFields, FieldValue } from '../../hire/employee.ts';
+import type { Cells } from './csv.ts';
+import type { SftpField, SftpOptions } from './options.ts';
+
+/**
+ * Fields as cells, under the names of their columns. What no cell can hold is refused by field name, all of it at
+ * once, and so is what a spreadsheet would run as a formula: escaping it would change the value.
+ */
+export function toCells({ fields: known }: SftpOptions, fields: EmployeeFields): Cells {
+  const problems: Record<string, string> = {};
+  const cells: Cells = {};
+  for (const [key, value] of Object.entries(fields)) {
+    const column = Object.hasOwn(known, key) ? known[key]?.column : undefined;
+    const text = toText(value);
+    const problem = column === undefined ? 'is no field of this HRIS' : problemOf(text);
+    if (column === undefined || problem !== undefined) problems[key] = problem ?? '';
+    else cells[column] = text;
+  }
+  if (Object.keys(problems).length > 0) throw refused('INVALID_VALUE', 'A file of new hires cannot hold', problems);
+  return cells;
+}
+
+/** Who is new must have every required field; a change must not empty one. */
+export function refuseIncomplete({ fields: known }: SftpOptions, fields: EmployeeFields, isNew: boolean): void {
+  const isMissing = ([key, { required }]: [string, SftpField]): boolean =>
+    required && (Object.hasOwn(fields, key) ? toText(fields[key] ?? null) === null : isNew);
+  const missing = Object.entries(known).filter(isMissing);
+  const details = Object.fromEntries(missing.map(([key]) => [key, 'must not be empty']));
+  if (missing.length > 0) throw refused('MISSING_FIELD', 'This HRIS requires', details);
+}
+
+/** What a row holds of our fields; a column that is not in the file is left out. */
+export function fromCells({ fields: known }: SftpOptions, row: Record<string, string>): EmployeeFields {
+  return Object.fromEntries(
+    Object.entries(known).flatMap(([key, { column, type }]): [string, FieldValue][] => {
+      const text = row[column];
+      return text === undefined ? [] : [[key, text === '' ? null : READ[type](text)]];
+    }),
+  );
+}
+
+function toText(value: FieldValue): string | null {
+  if (value === null || value === '') return null;
+  return Array.isArray(value) ? JSON.stringify(value) : String(value);
+}
+
+/** A number or phone may begin with a sign: it computes nothing. */
+const HARMLESS = /^[+-][\d\s().-]+$/;
+
+function problemOf(text: string | null): string | undefined {
+  if (text === null) return undefined;
+  if (text.includes('\0')) return 'holds a zero character';
+  if (!text.isWellFormed()) return 'holds half a character';
+  if (/^[=+\-@\t\r]/.test(text) && !HARMLESS.test(text)) return 'begins like a formula';
+  return undefined;
+}
+
+const READ: Record<SftpField['type'], (text: string) => FieldValue> = {
+  text: (text) => text,
+  number: Number,
+  date: (text) => text.slice(0, 10),
+  boolean: (text) => /^(true|yes|1)$/i.test(text),
+  list: (text) => (text.startsWith('[') ? (JSON.parse(text) as string[]) : text.split('|')),
+};
+
+function refused(code: string, verb: string, details: Record<string, string>): ConnectorError {
+  const message = `${verb}: ${Object.keys(details).join(', ')}.`;
+  return new ConnectorError({ code, action: 'reject', message, details });
+}

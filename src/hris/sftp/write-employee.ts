@@ -1,0 +1,85 @@
+import { createHash } from 'node:crypto';
+import { ConnectorError } from '../../errors.ts';
+import type { EmployeeFields } from '../../hire/employee.ts';
+import type { CreateResult, WriteOptions } from '../port.ts';
+import { findEmployee, readEmployee } from './find.ts';
+import { handOver } from './hand-over.ts';
+import { encode, hireRequestId, referenceOf } from './request-id.ts';
+import { readResults, verdictOn } from './results.ts';
+import type { Sftp } from './sftp-hris.ts';
+import { refuseIncomplete, toCells } from './values.ts';
+
+/**
+ * Asks for a new employee; the answer is always `pending`. An attempt that was handed over before is found, and not
+ * made again. ALREADY_EXISTS (ignore, details: the ref) when the reference is taken.
+ */
+export async function createEmployee(
+  hris: Sftp,
+  fields: EmployeeFields,
+  reference: string,
+  write: WriteOptions,
+): Promise<CreateResult> {
+  const { options } = hris;
+  const values = toCells(options, fields);
+  refuseIncomplete(options, fields, true);
+  const found = await findEmployee(hris, { by: 'reference', value: reference }, write.signal);
+  if (found.kind === 'one') throw alreadyExists(found.ref);
+  const id = hireRequestId(reference, await nextAttempt(hris, reference, write.signal));
+  // Every column stands in every file, so that all of them have one header.
+  const empty = Object.fromEntries(Object.values(options.fields).map(({ column }) => [column, null]));
+  const keys = { action: 'create', [options.referenceColumn]: reference };
+  await handOver(hris, { id, cells: { ...keys, ...empty, ...values }, once: true }, write);
+  return { kind: 'pending', ticket: id, nextCheckMs: options.checkEvery };
+}
+
+/** Only a rejection makes room for another. */
+async function nextAttempt(hris: Sftp, reference: string, signal: AbortSignal): Promise<number> {
+  const own = (await readResults(hris, signal)).filter(({ requestId }) => referenceOf(requestId) === reference);
+  return new Set(own.map(({ requestId }) => requestId)).size + 1;
+}
+
+/** What became of a request; a rejection is a refusal with the customer's own reason. */
+export async function resolveRequest(hris: Sftp, ticket: string, signal: AbortSignal): Promise<CreateResult> {
+  const verdict = verdictOn(await readResults(hris, signal), ticket);
+  if (verdict === undefined) return { kind: 'pending', ticket, nextCheckMs: hris.options.checkEvery };
+  if (verdict.status === 'created') return { kind: 'created', ref: verdict.ref };
+  throw new ConnectorError({
+    code: 'HIRE_REJECTED',
+    action: 'reject',
+    message: `The HR system rejected request ${ticket}.${verdict.reason === '' ? '' : ` It said: ${verdict.reason}.`}`,
+  });
+}
+
+/** Asks for a change of the fields given. The same one is not handed over twice while it waits. */
+export async function updateEmployee(
+  hris: Sftp,
+  id: string,
+  fields: EmployeeFields,
+  write: WriteOptions,
+): Promise<void> {
+  const { options } = hris;
+  const values = toCells(options, fields);
+  refuseIncomplete(options, fields, false);
+  if (Object.keys(values).length === 0) return;
+  if ((await readEmployee(hris, id, write.signal)) === undefined) throw notFound(id);
+  const cells = { action: 'update', [options.idColumn]: id, ...values };
+  const hash = createHash('sha256').update(JSON.stringify(cells)).digest('hex').slice(0, 12);
+  await handOver(hris, { id: `change-${encode(id)}-${hash}`, cells, once: false }, write);
+}
+
+function notFound(id: string): ConnectorError {
+  return new ConnectorError({
+    code: 'EMPLOYEE_NOT_FOUND',
+    action: 'reject',
+    message: `Neither the newest roster nor the results know an employee with the id ${id}.`,
+  });
+}
+
+function alreadyExists(ref: { id: string; number?: string }): ConnectorError {
+  return new ConnectorError({
+    code: 'ALREADY_EXISTS',
+    action: 'ignore',
+    message: 'The HRIS already has the employee of this reference.',
+    details: { ...ref },
+  });
+}

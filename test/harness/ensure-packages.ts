@@ -1,0 +1,25 @@
+import { execFile } from 'node:child_process';
+import { promisify } from 'node:util';
+
+const run = promisify(execFile);
+const QUIETLY = { env: { ...process.env, DEBIAN_FRONTEND: 'noninteractive' }, maxBuffer: 64 * 1024 * 1024 };
+
+/** Installs Debian packages that are missing; says which where there is no apt-get, or no right to use it. */
+export async function ensurePackages(...names: string[]): Promise<void> {
+  const missing: string[] = [];
+  for (const name of names) if (!(await isInstalled(name))) missing.push(name);
+  if (missing.length === 0) return;
+  try {
+    await run('apt-get', ['update', '-q'], QUIETLY);
+    await run('apt-get', ['install', '-y', '-q', '--no-install-recommends', ...missing], QUIETLY);
+  } catch (cause) {
+    throw new Error(`These tests need ${missing.join(' and ')}, which cannot be installed here.`, { cause });
+  }
+}
+
+async function isInstalled(name: string): Promise<boolean> {
+  return run('dpkg-query', ['-W', '-f', '${Status}', name]).then(
+    ({ stdout }) => stdout.startsWith('install ok installed'),
+    () => false,
+  );
+}

@@ -1,0 +1,185 @@
+import { execFile } from 'node:child_process';
+import { chmod, mkdir, mkdtemp, readdir, readFile, rename, rm, writeFile } from 'node:fs/promises';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { promisify } from 'node:util';
+import pg from 'pg';
+import { ensurePackages } from '../../harness/ensure-packages.ts';
+import { newDatabase } from '../../harness/new-database.ts';
+import { startPostgres } from '../../harness/start-postgres.ts';
+
+const run = promisify(execFile);
+
+/** What the customer's people decide about a request that makes an employee. */
+export type Decision = 'create' | 'wait' | { reject: string };
+
+/**
+ * The customer's own job, written with its own tools: gpg decrypts, Postgres' COPY reads the requests and writes results
+ * and rosters, a sequence numbers the employees.
+ */
+export interface CustomerJob {
+  /** Its OpenPGP public key, and the private one that only it has. */
+  publicKey: string;
+  /** Its side of an exchange whose results are encrypted to us. */
+  encryptTo?: string;
+  decide: (requestId: string) => Decision;
+  /** Takes every ready request, then writes results and a roster. */
+  run(): Promise<void>;
+  writeRoster(): Promise<string>;
+  /** A statement in its database. */
+  sql<T = Record<string, unknown>>(statement: string, values?: unknown[]): Promise<T[]>;
+  stop(): Promise<void>;
+}
+
+const FIELDS = [
+  'given_name',
+  'family_name',
+  'email',
+  'phone',
+  'title',
+  'department',
+  'location',
+  'city',
+  'country',
+  'start_date',
+  'birth_date',
+];
+const KEYS = ['request_id', 'action', 'reference'];
+const ROSTER = ['employee_id', 'employee_number', 'reference', ...FIELDS].join();
+
+const SCHEMA = `
+  create table incoming (${[...KEYS, ...FIELDS].map((column) => `${column} text`).join()});
+  create table employee (
+    employee_id text primary key default 'E' || nextval('ids'),
+    employee_number text unique default lpad(nextval('numbers')::text, 6, '0'),
+    request_id text unique, reference text unique, ${FIELDS.map((column) => `${column} text`).join()});
+  create table said (n int generated always as identity, request_id text, status text, employee_id text,
+    employee_number text, error text, shown boolean default false);`;
+
+/** Works on the folders under `root`. */
+export async function startCustomerJob(root: string): Promise<CustomerJob> {
+  await ensurePackages('gnupg');
+  const postgres = await startPostgres();
+  const client = new pg.Client({ connectionString: await newDatabase(postgres.url) });
+  await client.connect();
+  await client.query(`create sequence ids start 100; create sequence numbers start 1; ${SCHEMA}`);
+  const desk = await mkdtemp(join(tmpdir(), 'hirebridge-customer-'));
+  // Postgres reads and writes there as another user.
+  await chmod(desk, 0o777);
+  const publicKey = await makeKeyring(join(desk, 'keys'));
+  const office: Office = { root, desk, client, written: 0 };
+  const job: CustomerJob = {
+    publicKey,
+    decide: () => 'create',
+    async run() {
+      for (const name of await readyRequests(root)) await takeRequest(office, name, job);
+      await writeResults(office, job);
+      await job.writeRoster();
+    },
+    writeRoster: () => writeTable(office, job, 'rosters', `select ${ROSTER} from employee order by employee_id`),
+    sql: async (statement, values) => (await client.query(statement, values)).rows,
+    async stop() {
+      await client.end();
+      await postgres.stop();
+      await run('gpgconf', ['--homedir', join(desk, 'keys'), '--kill', 'all']).catch(() => undefined);
+      await rm(desk, { recursive: true, force: true });
+    },
+  };
+  return job;
+}
+
+interface Office {
+  root: string;
+  desk: string;
+  client: pg.Client;
+  written: number;
+}
+
+async function makeKeyring(home: string): Promise<string> {
+  await mkdir(home, { mode: 0o700 });
+  const gpg = ['--homedir', home, '--batch', '--passphrase', ''];
+  await run('gpg', [...gpg, '--quick-gen-key', 'HR <hr@acme.example>', 'default', 'default', 'never']);
+  return (await run('gpg', [...gpg, '--armor', '--export'])).stdout;
+}
+
+async function readyRequests(root: string): Promise<string[]> {
+  const names = await readdir(join(root, 'requests'));
+  return names.filter((name) => name.endsWith('.ready')).map((name) => name.slice(0, -'.ready'.length));
+}
+
+/** A request that waits for a person stays where it is. */
+async function takeRequest(office: Office, name: string, { decide }: CustomerJob): Promise<void> {
+  const { root, desk } = office;
+  const id = name.split('.csv')[0] ?? '';
+  const decision = decide(id);
+  if (decision === 'wait') return;
+  const inbox = join(root, 'requests', name);
+  const plain = join(desk, `${id}.csv`);
+  if (name.endsWith('.pgp'))
+    await run('gpg', ['--homedir', join(desk, 'keys'), '--batch', '-o', plain, '--decrypt', inbox]);
+  else await writeFile(plain, await readFile(inbox));
+  if (id.startsWith('change-')) await applyChange(office, plain);
+  else await hire(office, plain, decision);
+  await rm(`${inbox}.ready`);
+  await rm(inbox);
+  await rm(plain);
+}
+
+async function hire({ client }: Office, file: string, decision: Exclude<Decision, 'wait'>): Promise<void> {
+  await client.query('truncate incoming');
+  await client.query(`copy incoming from '${file}' with (format csv, header match)`);
+  if (decision !== 'create') {
+    await client.query("insert into said (request_id, status, error) select request_id, 'rejected', $1 from incoming", [
+      decision.reject,
+    ]);
+    return;
+  }
+  const columns = ['request_id', 'reference', ...FIELDS].join();
+  await client.query(`insert into employee (${columns}) select ${columns} from incoming on conflict do nothing`);
+  await client.query(
+    `insert into said (request_id, status, employee_id, employee_number)
+     select request_id, 'created', employee_id, employee_number from employee join incoming using (request_id)`,
+  );
+}
+
+async function applyChange({ client }: Office, file: string): Promise<void> {
+  const header = (await readFile(file, 'utf8')).split('\r\n', 1)[0] ?? '';
+  const columns = header.replaceAll('"', '').split(',');
+  await client.query(`create temp table change (${columns.map((column) => `${column} text`).join()})`);
+  await client.query(`copy change from '${file}' with (format csv, header match)`);
+  const given = columns.filter((column) => FIELDS.includes(column)).map((column) => `${column} = c.${column}`);
+  await client.query(`update employee e set ${given.join()} from change c where c.employee_id = e.employee_id`);
+  await client.query('drop table change');
+}
+
+async function writeResults(office: Office, job: CustomerJob): Promise<void> {
+  const columns = 'request_id, status, employee_id, employee_number, error';
+  const { rowCount } = await office.client.query('select 1 from said where not shown');
+  if (rowCount === 0) return;
+  await writeTable(office, job, 'results', `select ${columns} from said where not shown order by n`);
+  await office.client.query('update said set shown = true');
+}
+
+/** Under a name that sorts by time; the ready file last. */
+async function writeTable(office: Office, job: CustomerJob, folder: string, query: string): Promise<string> {
+  const { root, desk, client } = office;
+  office.written += 1;
+  const name = `${folder}-${String(office.written).padStart(6, '0')}.csv`;
+  const plain = join(desk, name);
+  await client.query(`copy (${query}) to '${plain}' with (format csv, header)`);
+  const sealed = await seal(desk, plain, job);
+  const final = join(root, folder, sealed === plain ? name : `${name}.gpg`);
+  await writeFile(`${final}.tmp`, await readFile(sealed));
+  await rename(`${final}.tmp`, final);
+  await writeFile(`${final}.ready`, '');
+  return final;
+}
+
+async function seal(desk: string, plain: string, { encryptTo }: CustomerJob): Promise<string> {
+  if (encryptTo === undefined) return plain;
+  const key = join(desk, 'theirs.asc');
+  await writeFile(key, encryptTo);
+  const home = ['--homedir', join(desk, 'keys'), '--batch', '--yes', '--trust-model', 'always'];
+  await run('gpg', [...home, '--recipient-file', key, '-o', `${plain}.gpg`, '--encrypt', plain]);
+  return `${plain}.gpg`;
+}
