@@ -1,3 +1,4 @@
+import { createHash } from 'node:crypto';
 import type { WriteOptions } from '../port.ts';
 import { type Cells, writeCsv } from './csv.ts';
 import { encrypt } from './open-pgp.ts';
@@ -12,25 +13,48 @@ export interface Request {
 }
 
 /**
- * Hands one request over: the file, our note of it, and last the empty file that says it is ready. Only the last one
- * counts, and it can be made once. What another attempt handed over stays as it is.
+ * Hands one request over: the file, then the empty file that says it is ready. Only that one counts, and it can be made
+ * once. What another attempt handed over stays as it is.
  */
-export async function handOver(hris: Sftp, { id, cells, once }: Request, write: WriteOptions): Promise<void> {
+export async function handOver(hris: Sftp, request: Request, write: WriteOptions): Promise<void> {
+  const { session, options } = hris;
+  const { requests } = options.folders;
+  const name = request.once ? await nameOnce(hris, request, write) : await putFile(hris, request, write.signal);
+  const waiting = new Set((await session.list(requests, write.signal)).map((file) => file.name));
+  // No longer there: the customer's job has taken it.
+  if (waiting.has(name + READY) || !waiting.has(name)) return;
+  await session.publish(`${requests}/${name}${READY}`, new Uint8Array(), write);
+}
+
+/**
+ * The one file that a request may ever be handed over as. The note says which; it can be made once, and it stays when
+ * file and ready file are gone. A file without a note was left by an attempt that came to nothing.
+ */
+async function nameOnce(hris: Sftp, request: Request, write: WriteOptions): Promise<string> {
   const { session, options } = hris;
   const { requests, sent } = options.folders;
   const { signal } = write;
-  const path = `${requests}/${id}.csv${options.encryptTo === undefined ? '' : '.pgp'}`;
-  const note = `${sent}/${id}`;
-  const names = new Set((await session.list(requests, signal)).map(({ name }) => `${requests}/${name}`));
-  if (names.has(path + READY)) return;
-  // Noted, and no longer there: the customer's job has taken it.
-  if (once && !names.has(path) && (await session.exists(note, signal))) return;
-  const file = writeCsv([{ request_id: id, ...cells }], options.delimiter);
-  const bytes = options.encryptTo === undefined ? file : await encrypt(file, options.encryptTo, signal);
-  // An earlier attempt ended before it was ready; its values may be old by now.
-  if (names.has(path)) await session.remove(path, signal);
-  const unread = { signal, beforeSend: () => undefined };
-  await session.publish(path, bytes, unread);
-  if (once) await session.publish(note, new Uint8Array(), unread);
-  await session.publish(path + READY, new Uint8Array(), write);
+  const note = `${sent}/${request.id}`;
+  const noted = await readNote(hris, note, signal);
+  if (noted !== undefined) return noted;
+  const name = await putFile(hris, request, signal);
+  if (!(await session.publish(note, Buffer.from(name), write))) return (await readNote(hris, note, signal)) ?? name;
+  const left = (await session.list(requests, signal)).filter((file) => file.name.startsWith(`${request.id}.`));
+  for (const other of left) if (other.name !== name) await session.remove(`${requests}/${other.name}`, signal);
+  return name;
+}
+
+async function readNote({ session }: Sftp, note: string, signal: AbortSignal): Promise<string | undefined> {
+  return (await session.exists(note, signal)) ? (await session.read(note, signal)).toString('utf8') : undefined;
+}
+
+/** Named after its content, so that two attempts never write the same file with different values. */
+async function putFile({ session, options }: Sftp, { id, cells }: Request, signal: AbortSignal): Promise<string> {
+  const { encryptTo, delimiter, folders } = options;
+  const file = writeCsv([{ request_id: id, ...cells }], delimiter);
+  const hash = createHash('sha256').update(file).digest('hex').slice(0, 12);
+  const name = `${id}.${hash}.csv${encryptTo === undefined ? '' : '.pgp'}`;
+  const bytes = encryptTo === undefined ? file : await encrypt(file, encryptTo, signal);
+  await session.publish(`${folders.requests}/${name}`, bytes, { signal, beforeSend: () => undefined });
+  return name;
 }

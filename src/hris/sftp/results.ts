@@ -1,3 +1,4 @@
+import pLimit from 'p-limit';
 import { ConnectorError } from '../../errors.ts';
 import type { EmployeeRef } from '../../hire/employee.ts';
 import { unreadable } from './csv.ts';
@@ -9,13 +10,18 @@ export type Result = { requestId: string; row: Record<string, string> } & (
   | { status: 'rejected'; reason: string }
 );
 
+/** Files read at once: each takes several round trips. */
+const AT_ONCE = 16;
+
 /** Every result so far, oldest first. Rows that say `pending` say nothing yet. */
 export async function readResults(hris: Sftp, signal: AbortSignal): Promise<Result[]> {
   const { files, options } = hris;
   const folder = options.folders.results;
+  const limit = pLimit(AT_ONCE);
+  const finished = await files.list(folder, signal);
+  const tables = await limit.map(finished, async (file) => ({ file, ...(await files.read(folder, file, signal)) }));
   const results: Result[] = [];
-  for (const file of await files.list(folder, signal)) {
-    const { rows } = await files.read(folder, file, signal);
+  for (const { file, rows } of tables) {
     for (const [index, row] of rows.entries()) {
       const result = resultOf(hris, row);
       if (typeof result === 'string') throw unreadable(`${folder}/${file.name}`, `record ${index + 1} ${result}`);

@@ -4,7 +4,7 @@ import { Client, type SFTPWrapper } from 'ssh2';
 import { assertPublicAddress, publicLookup } from '../../http/public-address.ts';
 import type { WriteOptions } from '../port.ts';
 import type { SftpOptions } from './options.ts';
-import { explainSftpError, wrongHostKey } from './sftp-errors.ts';
+import { explainSftpError, statusOf, wrongHostKey } from './sftp-errors.ts';
 
 export interface RemoteFile {
   name: string;
@@ -45,6 +45,8 @@ interface Attempt {
 interface Open {
   client: Client;
   sftp: SFTPWrapper;
+  /** Rejects when the connection is over: ssh2 leaves some calls without an answer then. */
+  over: Promise<never>;
 }
 
 /** One connection, made when it is needed and ended when it is not. */
@@ -78,7 +80,7 @@ export function openSession(options: SftpOptions): SftpSession {
       signal.throwIfAborted();
       return await untilAborted(
         signal,
-        open().then(({ sftp }) => work(sftp)),
+        open().then(({ sftp, over }) => Promise.race([work(sftp), over])),
       );
     } catch (error) {
       if (error === attempt.forbidden) throw error;
@@ -134,8 +136,7 @@ async function publish(sftp: SFTPWrapper, { path, bytes, attempt, ...write }: Pu
     await settle<void>((done) => sftp.rename(part, path, done));
     return true;
   } catch (error) {
-    const isAnswered = typeof (error as { code?: unknown }).code === 'number';
-    const isTaken = isAnswered && (await exists(sftp, path).catch(() => false));
+    const isTaken = statusOf(error) !== undefined && (await exists(sftp, path).catch(() => false));
     await remove(sftp, part).catch(() => undefined);
     if (isTaken) return false;
     throw error;
@@ -163,7 +164,7 @@ function exists(sftp: SFTPWrapper, path: string): Promise<boolean> {
 }
 
 function unlessAbsent(error: unknown): false {
-  if ((error as { code?: unknown }).code !== NO_SUCH_FILE) throw error;
+  if (statusOf(error) !== NO_SUCH_FILE) throw error;
   return false;
 }
 
@@ -188,25 +189,31 @@ async function connectTo(options: SftpOptions, ended: () => void): Promise<Open>
   const { host, port, user, privateKey, passphrase, hostKeys } = options;
   const client = new Client();
   let shown = '';
-  try {
-    await new Promise<void>((ready, failed) => {
-      client.on('ready', ready).on('error', failed).on('close', ended);
-      client.connect({
-        sock: connectSocket(options),
-        host,
-        port,
-        username: user,
-        privateKey,
-        ...(passphrase === undefined ? {} : { passphrase }),
-        hostVerifier: (key: Buffer) => {
-          shown = `SHA256:${createHash('sha256').update(key).digest('base64').replace(/=+$/, '')}`;
-          return hostKeys.includes(shown);
-        },
-        readyTimeout: CONNECT_MS,
-        keepaliveInterval: 10_000,
-      });
+  const over = new Promise<never>((_, reject) => {
+    client.on('close', () => {
+      ended();
+      reject(new Error('the connection ended'));
     });
-    return { client, sftp: await settle<SFTPWrapper>((done) => client.sftp(done)) };
+  });
+  over.catch(() => undefined);
+  const ready = new Promise<void>((resolve, reject) => client.on('ready', resolve).on('error', reject));
+  try {
+    client.connect({
+      sock: connectSocket(options),
+      host,
+      port,
+      username: user,
+      privateKey,
+      ...(passphrase === undefined ? {} : { passphrase }),
+      hostVerifier: (key: Buffer) => {
+        shown = `SHA256:${createHash('sha256').update(key).digest('base64').replace(/=+$/, '')}`;
+        return hostKeys.includes(shown);
+      },
+      readyTimeout: CONNECT_MS,
+      keepaliveInterval: 10_000,
+    });
+    await Promise.race([ready, over]);
+    return { client, over, sftp: await Promise.race([settle<SFTPWrapper>((done) => client.sftp(done)), over]) };
   } catch (error) {
     client.destroy();
     if (shown !== '' && !hostKeys.includes(shown)) throw wrongHostKey(options, shown);

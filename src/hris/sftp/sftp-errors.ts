@@ -35,12 +35,19 @@ const FAILURE: Meaning = {
   text: 'the server failed. Its disk or quota may be full; its own log says more',
 };
 
+/** The server's own word on a request, as a status of the protocol; undefined where it said nothing. */
+export function statusOf(error: unknown): number | undefined {
+  const { code } = error as { code?: unknown };
+  // A signal's reason has a number of its own.
+  return typeof code === 'number' && !(error instanceof DOMException) ? code : undefined;
+}
+
 /** What ssh2 says, as a ConnectorError. A write that left without an answer is unknown. */
 export function explainSftpError(error: unknown, { what, sent, stopped }: Attempted): ConnectorError {
-  if (isConnectorError(error)) return error;
-  const { code, level } = error as { code?: unknown; level?: unknown };
-  if (typeof code === 'number') {
-    const { text, ...meaning } = BY_STATUS[code] ?? FAILURE;
+  if (isConnectorError(error)) return error.code === 'PRIVATE_ADDRESS' ? privateAddress(error) : error;
+  const status = statusOf(error);
+  if (status !== undefined) {
+    const { text, ...meaning } = BY_STATUS[status] ?? FAILURE;
     return new ConnectorError({ ...meaning, message: `${what}: ${text}.`, cause: error });
   }
   if (sent)
@@ -57,10 +64,15 @@ export function explainSftpError(error: unknown, { what, sent, stopped }: Attemp
       message: `${what} was stopped by the caller; nothing was handed over.`,
       cause: error,
     });
-  return explainConnecting(error, what, level);
+  return explainConnecting(error, what);
 }
 
-function explainConnecting(error: unknown, what: string, level: unknown): ConnectorError {
+/** Pauses the HRIS, and not one hire. */
+function privateAddress({ message }: ConnectorError): ConnectorError {
+  return new ConnectorError({ code: 'HRIS_PRIVATE_ADDRESS', action: 'reject', message });
+}
+
+function explainConnecting(error: unknown, what: string): ConnectorError {
   const said = error instanceof Error ? error.message : '';
   if (said.includes('privateKey'))
     return new ConnectorError({
@@ -70,7 +82,7 @@ function explainConnecting(error: unknown, what: string, level: unknown): Connec
         'The private key cannot be read. Check that the secret behind hris.privateKey is an OpenSSH or PEM key, and ' +
         'hris.passphrase where it has one.',
     });
-  if (level === 'client-authentication')
+  if ((error as { level?: unknown }).level === 'client-authentication')
     return new ConnectorError({
       code: 'HRIS_AUTH',
       action: 'reauthorize',

@@ -1,5 +1,6 @@
 import { isConnectorError } from '../../errors.ts';
 import type { HrisAdapter, HrisConnection } from '../port.ts';
+import { changedEmployees } from './changes.ts';
 import { describeColumns } from './describe.ts';
 import { findEmployee, readEmployee } from './find.ts';
 import { type SftpOptions, sftpFields, sftpOptions } from './options.ts';
@@ -29,6 +30,7 @@ function openConnection(options: SftpOptions): HrisConnection {
       create: (fields, reference, write) => createEmployee(hris, fields, reference, write),
       update: (id, fields, write) => updateEmployee(hris, id, fields, write),
     },
+    changes: { since: (cursor, signal) => changedEmployees(hris, cursor, signal) },
     pending: { resolve: (ticket, signal) => resolveRequest(hris, ticket, signal) },
     describe: (subject, signal) => (subject === 'employee' ? describeColumns(hris, signal) : Promise.resolve([])),
     probe: async (signal) => {

@@ -1,4 +1,3 @@
-import { createHash } from 'node:crypto';
 import { ConnectorError } from '../../errors.ts';
 import type { EmployeeFields } from '../../hire/employee.ts';
 import type { CreateResult, WriteOptions } from '../port.ts';
@@ -63,8 +62,7 @@ export async function updateEmployee(
   if (Object.keys(values).length === 0) return;
   if ((await readEmployee(hris, id, write.signal)) === undefined) throw notFound(id);
   const cells = { action: 'update', [options.idColumn]: id, ...values };
-  const hash = createHash('sha256').update(JSON.stringify(cells)).digest('hex').slice(0, 12);
-  await handOver(hris, { id: `change-${encode(id)}-${hash}`, cells, once: false }, write);
+  await handOver(hris, { id: `change-${encode(id)}`, cells, once: false }, write);
 }
 
 function notFound(id: string): ConnectorError {

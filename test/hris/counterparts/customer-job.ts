@@ -110,7 +110,7 @@ async function readyRequests(root: string): Promise<string[]> {
 /** A request that waits for a person stays where it is. */
 async function takeRequest(office: Office, name: string, { decide }: CustomerJob): Promise<void> {
   const { root, desk } = office;
-  const id = name.split('.csv')[0] ?? '';
+  const id = name.replace(/\.[0-9a-f]{12}\.csv(?:\.pgp)?$/, '');
   const decision = decide(id);
   if (decision === 'wait') return;
   const inbox = join(root, 'requests', name);
