@@ -12,7 +12,7 @@ export async function describeColumns({ session, options }: Sftp, signal: AbortS
   if (!(await session.list(requests, signal)).some(({ name }) => name === COLUMNS)) return [];
   const path = `${requests}/${COLUMNS}`;
   const { rows } = readCsv(await session.read(path, signal), { name: path, delimiter: options.delimiter });
-  const keys = new Map(Object.entries(options.fields).map(([key, { column }]) => [column, key]));
+  const keys = new Map(Object.entries(options.columns).map(([key, { column }]) => [column, key]));
   return rows.map((row, index) => {
     const { column: label, type = 'text' } = row;
     if (label === undefined || label === '') throw unreadable(path, `record ${index + 1} has no column`);

@@ -41,7 +41,7 @@ function proves(options: SftpOptions, roster: Roster | undefined, { by }: FindKe
   if (by === 'reference') return true;
   if (roster === undefined || roster.ageMs > options.rosterMaxAge) return false;
   const columns =
-    by === 'number' ? [options.numberColumn] : COMPARED[by].map((key) => options.fields[key]?.column ?? '');
+    by === 'number' ? [options.numberColumn] : COMPARED[by].map((key) => options.columns[key]?.column ?? '');
   return columns.every((column) => roster.columns.includes(column));
 }
 

@@ -37,11 +37,17 @@ async function nameOnce(hris: Sftp, request: Request, write: WriteOptions): Prom
   const note = `${sent}/${request.id}`;
   const noted = await readNote(hris, note, signal);
   if (noted !== undefined) return noted;
-  const name = await putFile(hris, request, signal);
-  if (!(await session.publish(note, Buffer.from(name), write))) return (await readNote(hris, note, signal)) ?? name;
-  const left = (await session.list(requests, signal)).filter((file) => file.name.startsWith(`${request.id}.`));
-  for (const other of left) if (other.name !== name) await session.remove(`${requests}/${other.name}`, signal);
+  const own = await putFile(hris, request, signal);
+  const isFirst = await session.publish(note, Buffer.from(own), write);
+  const name = isFirst ? own : ((await readNote(hris, note, signal)) ?? own);
+  const left = (await session.list(requests, signal)).map((file) => file.name).filter((one) => isOf(request, one));
+  for (const other of left) if (!other.startsWith(name)) await session.remove(`${requests}/${other}`, signal);
   return name;
+}
+
+/** Files of the same request; one under way has another ending. */
+function isOf({ id }: Request, name: string): boolean {
+  return name.startsWith(`${id}.`) && /\.csv(?:\.pgp)?$/.test(name);
 }
 
 async function readNote({ session }: Sftp, note: string, signal: AbortSignal): Promise<string | undefined> {

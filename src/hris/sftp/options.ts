@@ -1,34 +1,11 @@
 import { z } from 'zod';
+import { columnName, defaultColumns, field } from '../columns.ts';
 import { duration } from '../duration.ts';
-import type { FieldDef } from '../port.ts';
 
-const columnName = z.string().regex(/^[A-Za-z_]\w*$/, 'expected the name of a column');
 const folder = z.string().regex(/^[^\0]*[^\0/]$/, 'expected a folder on the server, without a slash at its end');
 const fingerprint = z
   .string()
   .regex(/^SHA256:[A-Za-z0-9+/]{43}$/, 'expected a fingerprint as ssh-keygen -lf prints it: SHA256:...');
-
-const field = z.strictObject({
-  column: columnName,
-  label: z.string().optional(),
-  type: z.enum(['text', 'number', 'date', 'boolean', 'list']).default('text'),
-  required: z.boolean().default(false),
-});
-
-/** Columns of a file of new hires as we would write it; a tenant names its own with `fields`. */
-const DEFAULT_FIELDS: Record<string, z.input<typeof field>> = {
-  givenName: { column: 'given_name', label: 'Given name', required: true },
-  familyName: { column: 'family_name', label: 'Family name', required: true },
-  email: { column: 'email', label: 'Personal e-mail', required: true },
-  phone: { column: 'phone', label: 'Phone' },
-  title: { column: 'title', label: 'Job title' },
-  department: { column: 'department', label: 'Department' },
-  location: { column: 'location', label: 'Location' },
-  city: { column: 'city', label: 'City' },
-  country: { column: 'country', label: 'Country' },
-  startDate: { column: 'start_date', label: 'Start date', type: 'date', required: true },
-  birthDate: { column: 'birth_date', label: 'Birth date', type: 'date' },
-};
 
 /** What stands beside `kind: sftp` and `connection` in a tenant file. */
 export const sftpOptions = z
@@ -70,19 +47,7 @@ export const sftpOptions = z
   .transform(({ hostKey, fields, ...options }) => ({
     ...options,
     hostKeys: [hostKey].flat(),
-    fields: { ...z.record(z.string(), field).parse(DEFAULT_FIELDS), ...fields },
+    columns: { ...defaultColumns, ...fields },
   }));
 
-export type SftpField = z.output<typeof field>;
 export type SftpOptions = z.output<typeof sftpOptions>;
-
-/** What the mapping of an employee may write. */
-export function sftpFields({ fields }: SftpOptions): FieldDef[] {
-  return Object.entries(fields).map(([key, { label, type, required }]) => ({
-    key,
-    label: label ?? key,
-    type,
-    required,
-    writable: true,
-  }));
-}

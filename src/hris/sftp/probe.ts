@@ -23,7 +23,8 @@ function noFolder(folder: string): ConnectorError {
   return new ConnectorError({
     code: 'HRIS_MISCONFIGURED',
     action: 'reject',
-    message: `The SFTP server has no folder ${folder}. Make it for us alone, or name the right one in hris.folders.sent.`,
+    message:
+      `The SFTP server has no folder ${folder}. Make it for us alone, or name the right one in ` + 'hris.folders.sent.',
   });
 }
 

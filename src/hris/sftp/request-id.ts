@@ -8,7 +8,7 @@ export function hireRequestId(reference: string, attempt: number): string {
 
 /** The reference that a request for a new employee was made for; undefined for other requests, and for no request. */
 export function referenceOf(requestId: string): string | undefined {
-  const encoded = /^hire-([\w.~]+)-\d+$/.exec(requestId)?.[1];
+  const encoded = /^hire-([\w~]+)-\d+$/.exec(requestId)?.[1];
   if (encoded === undefined) return undefined;
   try {
     return decodeURIComponent(encoded.replaceAll('~', '%'));
@@ -17,12 +17,12 @@ export function referenceOf(requestId: string): string | undefined {
   }
 }
 
-/** Safe in any file system, and readable: letters, digits, `_` and `.` stand as they are. */
+/** Safe in any file system, and readable: letters, digits and `_` stand as they are. */
 export function encode(text: string): string {
   return [...Buffer.from(text, 'utf8')]
     .map((byte) => {
       const sign = String.fromCharCode(byte);
-      return /[A-Za-z0-9_.]/.test(sign) ? sign : `~${byte.toString(16).toUpperCase().padStart(2, '0')}`;
+      return /\w/.test(sign) ? sign : `~${byte.toString(16).toUpperCase().padStart(2, '0')}`;
     })
     .join('');
 }

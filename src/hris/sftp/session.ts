@@ -1,10 +1,9 @@
-import { createHash, randomBytes } from 'node:crypto';
-import { connect, type Socket } from 'node:net';
-import { Client, type SFTPWrapper } from 'ssh2';
-import { assertPublicAddress, publicLookup } from '../../http/public-address.ts';
+import { randomBytes } from 'node:crypto';
+import type { SFTPWrapper } from 'ssh2';
 import type { WriteOptions } from '../port.ts';
+import { connectSftp, type OpenSftp, settle } from './connect-sftp.ts';
 import type { SftpOptions } from './options.ts';
-import { explainSftpError, statusOf, wrongHostKey } from './sftp-errors.ts';
+import { explainSftpError, statusOf } from './sftp-errors.ts';
 
 export interface RemoteFile {
   name: string;
@@ -30,7 +29,6 @@ export interface SftpSession {
 
 /** A status of the protocol. */
 const NO_SUCH_FILE = 2;
-const CONNECT_MS = 10_000;
 /** Servers end idle sessions without a word. */
 const IDLE_MS = 30_000;
 
@@ -42,56 +40,10 @@ interface Attempt {
   forbidden?: unknown;
 }
 
-interface Open {
-  client: Client;
-  sftp: SFTPWrapper;
-  /** Rejects when the connection is over: ssh2 leaves some calls without an answer then. */
-  over: Promise<never>;
-}
+type Use = <T>(signal: AbortSignal, attempt: Attempt, work: (sftp: SFTPWrapper) => Promise<T>) => Promise<T>;
 
-/** One connection, made when it is needed and ended when it is not. */
 export function openSession(options: SftpOptions): SftpSession {
-  let opened: Promise<Open> | undefined;
-  let users = 0;
-  let idle: NodeJS.Timeout | undefined;
-
-  function forget(attempt: Promise<Open>): void {
-    if (opened === attempt) opened = undefined;
-  }
-
-  function open(): Promise<Open> {
-    if (opened !== undefined) return opened;
-    const attempt = connectTo(options, () => forget(attempt));
-    attempt.catch(() => forget(attempt));
-    opened = attempt;
-    return attempt;
-  }
-
-  async function end(): Promise<void> {
-    const last = opened;
-    opened = undefined;
-    (await last?.catch(() => undefined))?.client.end();
-  }
-
-  async function use<T>(signal: AbortSignal, attempt: Attempt, work: (sftp: SFTPWrapper) => Promise<T>): Promise<T> {
-    clearTimeout(idle);
-    users += 1;
-    try {
-      signal.throwIfAborted();
-      return await untilAborted(
-        signal,
-        open().then(({ sftp, over }) => Promise.race([work(sftp), over])),
-      );
-    } catch (error) {
-      if (error === attempt.forbidden) throw error;
-      const { what, sent = false } = attempt;
-      throw explainSftpError(error, { what, sent, stopped: signal.aborted });
-    } finally {
-      users -= 1;
-      if (users === 0) idle = setTimeout(() => void end(), IDLE_MS).unref();
-    }
-  }
-
+  const { use, close } = keepConnected(options);
   return {
     list: (folder, signal) => use(signal, { what: `Listing ${folder}` }, (sftp) => list(sftp, folder)),
     read: (path, signal) =>
@@ -102,9 +54,55 @@ export function openSession(options: SftpOptions): SftpSession {
     },
     exists: (path, signal) => use(signal, { what: `Looking for ${path}` }, (sftp) => exists(sftp, path)),
     remove: (path, signal) => use(signal, { what: `Removing ${path}` }, (sftp) => remove(sftp, path)),
-    async close() {
+    close,
+  };
+}
+
+/** One connection, made when it is needed and ended when it is not. */
+function keepConnected(options: SftpOptions): { use: Use; close: () => Promise<void> } {
+  let opened: Promise<OpenSftp> | undefined;
+  let users = 0;
+  let idle: NodeJS.Timeout | undefined;
+
+  function forget(attempt: Promise<OpenSftp>): void {
+    if (opened === attempt) opened = undefined;
+  }
+
+  function open(): Promise<OpenSftp> {
+    if (opened !== undefined) return opened;
+    const attempt = connectSftp(options, () => forget(attempt));
+    attempt.catch(() => forget(attempt));
+    opened = attempt;
+    return attempt;
+  }
+
+  async function close(): Promise<void> {
+    clearTimeout(idle);
+    const last = opened;
+    opened = undefined;
+    (await last?.catch(() => undefined))?.client.end();
+  }
+
+  return {
+    close,
+    async use(signal, attempt, work) {
       clearTimeout(idle);
-      await end();
+      users += 1;
+      try {
+        signal.throwIfAborted();
+        const connected = open();
+        return await untilAborted(
+          signal,
+          connected.then(({ sftp, over }) => Promise.race([work(sftp), over])),
+        );
+      } catch (error) {
+        if (error === attempt.forbidden) throw error;
+        const { what, sent = false } = attempt;
+        throw explainSftpError(error, { what, sent, stopped: signal.aborted });
+      } finally {
+        users -= 1;
+        if (users === 0) idle = setTimeout(() => void close(), IDLE_MS).unref();
+      }
     },
   };
 }
@@ -168,13 +166,6 @@ function unlessAbsent(error: unknown): false {
   return false;
 }
 
-/** A call of ssh2 as a promise; with the connection gone, it throws at once. */
-function settle<T>(call: (done: (error: Error | null | undefined, result: T) => void) => void): Promise<T> {
-  return new Promise((resolve, reject) =>
-    call((error, result) => (error === undefined || error === null ? resolve(result) : reject(error))),
-  );
-}
-
 function untilAborted<T>(signal: AbortSignal, work: Promise<T>): Promise<T> {
   return new Promise((resolve, reject) => {
     const stop = (): void => reject(signal.reason as Error);
@@ -182,47 +173,4 @@ function untilAborted<T>(signal: AbortSignal, work: Promise<T>): Promise<T> {
     signal.addEventListener('abort', stop, { once: true });
     work.then(resolve, reject).finally(() => signal.removeEventListener('abort', stop));
   });
-}
-
-/** `ended` is called when a connection that worked is over. */
-async function connectTo(options: SftpOptions, ended: () => void): Promise<Open> {
-  const { host, port, user, privateKey, passphrase, hostKeys } = options;
-  const client = new Client();
-  let shown = '';
-  const over = new Promise<never>((_, reject) => {
-    client.on('close', () => {
-      ended();
-      reject(new Error('the connection ended'));
-    });
-  });
-  over.catch(() => undefined);
-  const ready = new Promise<void>((resolve, reject) => client.on('ready', resolve).on('error', reject));
-  try {
-    client.connect({
-      sock: connectSocket(options),
-      host,
-      port,
-      username: user,
-      privateKey,
-      ...(passphrase === undefined ? {} : { passphrase }),
-      hostVerifier: (key: Buffer) => {
-        shown = `SHA256:${createHash('sha256').update(key).digest('base64').replace(/=+$/, '')}`;
-        return hostKeys.includes(shown);
-      },
-      readyTimeout: CONNECT_MS,
-      keepaliveInterval: 10_000,
-    });
-    await Promise.race([ready, over]);
-    return { client, over, sftp: await Promise.race([settle<SFTPWrapper>((done) => client.sftp(done)), over]) };
-  } catch (error) {
-    client.destroy();
-    if (shown !== '' && !hostKeys.includes(shown)) throw wrongHostKey(options, shown);
-    throw error;
-  }
-}
-
-function connectSocket({ host, port, allowPrivateAddress }: SftpOptions): Socket {
-  if (allowPrivateAddress) return connect({ host, port });
-  assertPublicAddress(new URL(`ssh://${host.includes(':') ? `[${host}]` : host}`));
-  return connect({ host, port, lookup: publicLookup });
 }

@@ -1,9 +1,10 @@
 import { isConnectorError } from '../../errors.ts';
+import { fieldDefs } from '../columns.ts';
 import type { HrisAdapter, HrisConnection } from '../port.ts';
 import { changedEmployees } from './changes.ts';
 import { describeColumns } from './describe.ts';
 import { findEmployee, readEmployee } from './find.ts';
-import { type SftpOptions, sftpFields, sftpOptions } from './options.ts';
+import { type SftpOptions, sftpOptions } from './options.ts';
 import { probe } from './probe.ts';
 import { createReadyFiles } from './ready-files.ts';
 import { openSession } from './session.ts';
@@ -14,7 +15,7 @@ import { createEmployee, resolveRequest, updateEmployee } from './write-employee
 export const sftp: HrisAdapter<SftpOptions> = {
   optionsSchema: () => sftpOptions,
   secrets: ['privateKey', 'passphrase', 'decryptWith', 'decryptPassphrase'],
-  employeeFields: sftpFields,
+  employeeFields: fieldDefs,
   open: async (options) => openConnection(options),
 };
 

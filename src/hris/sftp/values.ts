@@ -1,13 +1,14 @@
 import { ConnectorError } from '../../errors.ts';
 import type { EmployeeFields, FieldValue } from '../../hire/employee.ts';
+import type { Column } from '../columns.ts';
 import type { Cells } from './csv.ts';
-import type { SftpField, SftpOptions } from './options.ts';
+import type { SftpOptions } from './options.ts';
 
 /**
  * Fields as cells, under the names of their columns. What no cell can hold is refused by field name, all of it at
  * once, and so is what a spreadsheet would run as a formula: escaping it would change the value.
  */
-export function toCells({ fields: known }: SftpOptions, fields: EmployeeFields): Cells {
+export function toCells({ columns: known }: SftpOptions, fields: EmployeeFields): Cells {
   const problems: Record<string, string> = {};
   const cells: Cells = {};
   for (const [key, value] of Object.entries(fields)) {
@@ -22,8 +23,8 @@ export function toCells({ fields: known }: SftpOptions, fields: EmployeeFields):
 }
 
 /** Who is new must have every required field; a change must not empty one. */
-export function refuseIncomplete({ fields: known }: SftpOptions, fields: EmployeeFields, isNew: boolean): void {
-  const isMissing = ([key, { required }]: [string, SftpField]): boolean =>
+export function refuseIncomplete({ columns: known }: SftpOptions, fields: EmployeeFields, isNew: boolean): void {
+  const isMissing = ([key, { required }]: [string, Column]): boolean =>
     required && (Object.hasOwn(fields, key) ? toText(fields[key] ?? null) === null : isNew);
   const missing = Object.entries(known).filter(isMissing);
   const details = Object.fromEntries(missing.map(([key]) => [key, 'must not be empty']));
@@ -31,7 +32,7 @@ export function refuseIncomplete({ fields: known }: SftpOptions, fields: Employe
 }
 
 /** What a row holds of our fields; a column that is not in the file is left out. */
-export function fromCells({ fields: known }: SftpOptions, row: Record<string, string>): EmployeeFields {
+export function fromCells({ columns: known }: SftpOptions, row: Record<string, string>): EmployeeFields {
   return Object.fromEntries(
     Object.entries(known).flatMap(([key, { column, type }]): [string, FieldValue][] => {
       const text = row[column];
@@ -56,7 +57,7 @@ function problemOf(text: string | null): string | undefined {
   return undefined;
 }
 
-const READ: Record<SftpField['type'], (text: string) => FieldValue> = {
+const READ: Record<Column['type'], (text: string) => FieldValue> = {
   text: (text) => text,
   number: Number,
   date: (text) => text.slice(0, 10),

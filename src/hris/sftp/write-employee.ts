@@ -22,10 +22,16 @@ export async function createEmployee(
   const values = toCells(options, fields);
   refuseIncomplete(options, fields, true);
   const found = await findEmployee(hris, { by: 'reference', value: reference }, write.signal);
-  if (found.kind === 'one') throw alreadyExists(found.ref);
+  if (found.kind === 'one')
+    throw new ConnectorError({
+      code: 'ALREADY_EXISTS',
+      action: 'ignore',
+      message: 'The results name an employee for this reference already.',
+      details: { ...found.ref },
+    });
   const id = hireRequestId(reference, await nextAttempt(hris, reference, write.signal));
   // Every column stands in every file, so that all of them have one header.
-  const empty = Object.fromEntries(Object.values(options.fields).map(({ column }) => [column, null]));
+  const empty = Object.fromEntries(Object.values(options.columns).map(({ column }) => [column, null]));
   const keys = { action: 'create', [options.referenceColumn]: reference };
   await handOver(hris, { id, cells: { ...keys, ...empty, ...values }, once: true }, write);
   return { kind: 'pending', ticket: id, nextCheckMs: options.checkEvery };
@@ -60,24 +66,12 @@ export async function updateEmployee(
   const values = toCells(options, fields);
   refuseIncomplete(options, fields, false);
   if (Object.keys(values).length === 0) return;
-  if ((await readEmployee(hris, id, write.signal)) === undefined) throw notFound(id);
+  if ((await readEmployee(hris, id, write.signal)) === undefined)
+    throw new ConnectorError({
+      code: 'EMPLOYEE_NOT_FOUND',
+      action: 'reject',
+      message: `Neither the newest roster nor the results know an employee with the id ${id}.`,
+    });
   const cells = { action: 'update', [options.idColumn]: id, ...values };
   await handOver(hris, { id: `change-${encode(id)}`, cells, once: false }, write);
-}
-
-function notFound(id: string): ConnectorError {
-  return new ConnectorError({
-    code: 'EMPLOYEE_NOT_FOUND',
-    action: 'reject',
-    message: `Neither the newest roster nor the results know an employee with the id ${id}.`,
-  });
-}
-
-function alreadyExists(ref: { id: string; number?: string }): ConnectorError {
-  return new ConnectorError({
-    code: 'ALREADY_EXISTS',
-    action: 'ignore',
-    message: 'The HRIS already has the employee of this reference.',
-    details: { ...ref },
-  });
 }

@@ -1,7 +1,7 @@
 import { sql } from 'kysely';
+import type { Column } from '../columns.ts';
 import type { DescribedField, FieldDef } from '../port.ts';
 import type { SqlDatabase } from './database.ts';
-import type { Column } from './field-options.ts';
 import { readChecks } from './read-checks.ts';
 
 /** What the database says of one column. */

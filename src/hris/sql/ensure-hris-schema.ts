@@ -1,8 +1,8 @@
 import { type RawBuilder, sql } from 'kysely';
+import type { Column } from '../columns.ts';
 import type { Landings } from '../port.ts';
 import { changeColumn, postgresChangeTrigger, sqliteChangeTrigger } from './change-trigger.ts';
 import type { SqlDatabase } from './database.ts';
-import type { Column } from './field-options.ts';
 import { GONE_AT, landingKeys as key } from './landing-options.ts';
 import { openSqlDatabase } from './open-database.ts';
 import { directoryView, type SqlOptions, type SqlOptionsInput, sqlOptions } from './options.ts';

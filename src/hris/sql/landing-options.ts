@@ -1,6 +1,6 @@
 import { z } from 'zod';
+import { type Column, columnName, type FieldInput, field } from '../columns.ts';
 import type { Landings } from '../port.ts';
-import { type Column, columnName, type FieldInput, field } from './field-options.ts';
 
 export interface LandingTable {
   table: string;

@@ -1,25 +1,9 @@
 import { z } from 'zod';
+import { defaultColumns, field, columnName as name } from '../columns.ts';
 import { duration } from '../duration.ts';
 import type { Landings } from '../port.ts';
-import { type FieldInput, field, columnName as name } from './field-options.ts';
 import { landingOptions } from './landing-options.ts';
 import { requisitionOptions } from './requisition-options.ts';
-
-/** Columns of an employees table as we would write it; a tenant names its own with `fields`. */
-const DEFAULT_FIELDS: Record<string, FieldInput> = {
-  givenName: { column: 'given_name', label: 'Given name', required: true },
-  familyName: { column: 'family_name', label: 'Family name', required: true },
-  email: { column: 'email', label: 'Personal e-mail', required: true },
-  phone: { column: 'phone', label: 'Phone' },
-  title: { column: 'title', label: 'Job title' },
-  department: { column: 'department', label: 'Department' },
-  location: { column: 'location', label: 'Location' },
-  city: { column: 'city', label: 'City' },
-  country: { column: 'country', label: 'Country' },
-  employmentType: { column: 'employment_type', label: 'Employment type' },
-  startDate: { column: 'start_date', label: 'Start date', type: 'date', required: true },
-  birthDate: { column: 'birth_date', label: 'Birth date', type: 'date' },
-};
 
 /** Made once: a schema costs more than what it checks, and a thousand tenants are checked with the same. */
 const schemas = new WeakMap<Landings, ReturnType<typeof makeSchema>>();
@@ -35,7 +19,6 @@ export function sqlOptions(landings: Landings): ReturnType<typeof makeSchema> {
 }
 
 function makeSchema(landings: Landings) {
-  const defaults = z.record(z.string(), field).parse(DEFAULT_FIELDS);
   return z
     .strictObject({
       url: z
@@ -75,7 +58,7 @@ function makeSchema(landings: Landings) {
       referenceColumn: options.referenceColumn === 'none' ? undefined : options.referenceColumn,
       readFrom:
         options.readFrom ?? (options.createTable && options.readLag > 0 ? directoryView(options.table) : options.table),
-      columns: { ...defaults, ...options.fields },
+      columns: { ...defaultColumns, ...options.fields },
     }));
 }
 

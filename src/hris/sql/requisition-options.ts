@@ -1,5 +1,5 @@
 import { z } from 'zod';
-import { columnName, type FieldInput, field } from './field-options.ts';
+import { columnName, type FieldInput, field } from '../columns.ts';
 
 const DEFAULT_FIELDS: Record<string, FieldInput> = {
   title: { column: 'title', label: 'Title', required: true },

@@ -1,9 +1,9 @@
+import { fieldDefs } from '../columns.ts';
 import type { DescribedField, Employees, HrisAdapter, HrisConnection, Landing, WriteOptions } from '../port.ts';
 import { changedEmployees } from './changes.ts';
 import type { SqlDatabase, SqlHris } from './database.ts';
 import { describeTable } from './describe.ts';
 import { createHrisTables } from './ensure-hris-schema.ts';
-import { fieldDefs } from './field-options.ts';
 import { findEmployee, readEmployee } from './find.ts';
 import { landRows, readRows } from './land.ts';
 import { explainLandingError } from './landing-errors.ts';

@@ -1,8 +1,8 @@
 import { ConnectorError } from '../../errors.ts';
 import type { EmployeeFields, EmployeeRef, FieldValue } from '../../hire/employee.ts';
+import type { Column } from '../columns.ts';
 import type { FieldDef } from '../port.ts';
 import type { Row } from './database.ts';
-import type { Column } from './field-options.ts';
 import type { SqlOptions } from './options.ts';
 
 /** Field values as column values, checked first: what no column can hold is refused by field name. */

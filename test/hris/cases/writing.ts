@@ -54,7 +54,16 @@ async function createsOnce(hris: HrisUnderTest): Promise<void> {
   const all = await Promise.allSettled(
     [hris.adapter, hris.second, hris.adapter, hris.second].map((one) => one.employees.create(fields, '27:race', write)),
   );
-  expect(all.filter(({ status }) => status === 'fulfilled')).toHaveLength(1);
+  const made = all.flatMap((one) => (one.status === 'fulfilled' ? [one.value] : []));
+  // What is pending is the same request for whoever asks.
+  const [first] = made;
+  if (first?.kind === 'pending') {
+    expect(made).toEqual(Array(4).fill(first));
+    await settled(hris, hris.adapter, first);
+    expect(await hris.count()).toBe(before + 1);
+    return;
+  }
+  expect(made).toHaveLength(1);
   const refused = all.filter((one) => one.status === 'rejected').map(({ reason }) => (reason as { code: string }).code);
   expect(refused).toEqual(Array(3).fill('ALREADY_EXISTS'));
   expect(await hris.count()).toBe(before + 1);

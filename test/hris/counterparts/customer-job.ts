@@ -14,13 +14,13 @@ const run = promisify(execFile);
 export type Decision = 'create' | 'wait' | { reject: string };
 
 /**
- * The customer's own job, written with its own tools: gpg decrypts, Postgres' COPY reads the requests and writes results
- * and rosters, a sequence numbers the employees.
+ * The customer's own job, written with its own tools: gpg decrypts, Postgres' COPY reads the requests and writes
+ * results and rosters, a sequence numbers the employees.
  */
 export interface CustomerJob {
   /** Its OpenPGP public key, and the private one that only it has. */
   publicKey: string;
-  /** Its side of an exchange whose results are encrypted to us. */
+  /** Our public key, where results and rosters are encrypted to us. */
   encryptTo?: string;
   decide: (requestId: string) => Decision;
   /** Takes every ready request, then writes results and a roster. */
@@ -31,28 +31,15 @@ export interface CustomerJob {
   stop(): Promise<void>;
 }
 
-const FIELDS = [
-  'given_name',
-  'family_name',
-  'email',
-  'phone',
-  'title',
-  'department',
-  'location',
-  'city',
-  'country',
-  'start_date',
-  'birth_date',
-];
-const KEYS = ['request_id', 'action', 'reference'];
-const ROSTER = ['employee_id', 'employee_number', 'reference', ...FIELDS].join();
+const KEYS = ['employee_id', 'employee_number', 'request_id', 'reference'];
 
 const SCHEMA = `
-  create table incoming (${[...KEYS, ...FIELDS].map((column) => `${column} text`).join()});
+  create sequence ids start 100; create sequence numbers start 1;
   create table employee (
     employee_id text primary key default 'E' || nextval('ids'),
     employee_number text unique default lpad(nextval('numbers')::text, 6, '0'),
-    request_id text unique, reference text unique, ${FIELDS.map((column) => `${column} text`).join()});
+    request_id text unique, reference text unique,
+    given_name text, family_name text, email text, phone text, title text, start_date text, birth_date text);
   create table said (n int generated always as identity, request_id text, status text, employee_id text,
     employee_number text, error text, shown boolean default false);`;
 
@@ -62,7 +49,7 @@ export async function startCustomerJob(root: string): Promise<CustomerJob> {
   const postgres = await startPostgres();
   const client = new pg.Client({ connectionString: await newDatabase(postgres.url) });
   await client.connect();
-  await client.query(`create sequence ids start 100; create sequence numbers start 1; ${SCHEMA}`);
+  await client.query(SCHEMA);
   const desk = await mkdtemp(join(tmpdir(), 'hirebridge-customer-'));
   // Postgres reads and writes there as another user.
   await chmod(desk, 0o777);
@@ -76,7 +63,10 @@ export async function startCustomerJob(root: string): Promise<CustomerJob> {
       await writeResults(office, job);
       await job.writeRoster();
     },
-    writeRoster: () => writeTable(office, job, 'rosters', `select ${ROSTER} from employee order by employee_id`),
+    writeRoster: async () => {
+      const columns = (await columnsOf(client)).filter((column) => column !== 'request_id');
+      return writeTable(office, job, 'rosters', `select ${columns.join()} from employee order by employee_id`);
+    },
     sql: async (statement, values) => (await client.query(statement, values)).rows,
     async stop() {
       await client.end();
@@ -118,23 +108,33 @@ async function takeRequest(office: Office, name: string, { decide }: CustomerJob
   if (name.endsWith('.pgp'))
     await run('gpg', ['--homedir', join(desk, 'keys'), '--batch', '-o', plain, '--decrypt', inbox]);
   else await writeFile(plain, await readFile(inbox));
-  if (id.startsWith('change-')) await applyChange(office, plain);
-  else await hire(office, plain, decision);
+  await readInto(office.client, plain);
+  if (id.startsWith('change-')) await applyChange(office.client);
+  else await hire(office.client, decision);
   await rm(`${inbox}.ready`);
   await rm(inbox);
   await rm(plain);
 }
 
-async function hire({ client }: Office, file: string, decision: Exclude<Decision, 'wait'>): Promise<void> {
-  await client.query('truncate incoming');
+/** COPY judges the file; a column that nobody has seen before becomes one of the employees. */
+async function readInto(client: pg.Client, file: string): Promise<void> {
+  const header = (await readFile(file, 'utf8')).split('\r\n', 1)[0] ?? '';
+  const columns = header.replaceAll('"', '').split(',');
+  await client.query('drop table if exists incoming');
+  await client.query(`create table incoming (${columns.map((column) => `${column} text`).join()})`);
   await client.query(`copy incoming from '${file}' with (format csv, header match)`);
+  const unseen = columns.filter((column) => column !== 'action');
+  for (const column of unseen) await client.query(`alter table employee add column if not exists ${column} text`);
+}
+
+async function hire(client: pg.Client, decision: Exclude<Decision, 'wait'>): Promise<void> {
   if (decision !== 'create') {
     await client.query("insert into said (request_id, status, error) select request_id, 'rejected', $1 from incoming", [
       decision.reject,
     ]);
     return;
   }
-  const columns = ['request_id', 'reference', ...FIELDS].join();
+  const columns = ['request_id', 'reference', ...(await valuesIn(client))].join();
   await client.query(`insert into employee (${columns}) select ${columns} from incoming on conflict do nothing`);
   await client.query(
     `insert into said (request_id, status, employee_id, employee_number)
@@ -142,14 +142,22 @@ async function hire({ client }: Office, file: string, decision: Exclude<Decision
   );
 }
 
-async function applyChange({ client }: Office, file: string): Promise<void> {
-  const header = (await readFile(file, 'utf8')).split('\r\n', 1)[0] ?? '';
-  const columns = header.replaceAll('"', '').split(',');
-  await client.query(`create temp table change (${columns.map((column) => `${column} text`).join()})`);
-  await client.query(`copy change from '${file}' with (format csv, header match)`);
-  const given = columns.filter((column) => FIELDS.includes(column)).map((column) => `${column} = c.${column}`);
-  await client.query(`update employee e set ${given.join()} from change c where c.employee_id = e.employee_id`);
-  await client.query('drop table change');
+async function applyChange(client: pg.Client): Promise<void> {
+  const given = (await valuesIn(client)).map((column) => `${column} = i.${column}`).join();
+  await client.query(`update employee e set ${given} from incoming i where i.employee_id = e.employee_id`);
+}
+
+async function valuesIn(client: pg.Client): Promise<string[]> {
+  return (await columnsOf(client, 'incoming')).filter((column) => ![...KEYS, 'action'].includes(column));
+}
+
+async function columnsOf(client: pg.Client, table = 'employee'): Promise<string[]> {
+  const { rows } = await client.query<{ name: string }>(
+    `select attname as name from pg_attribute where attrelid = to_regclass($1) and attnum > 0 and not attisdropped
+     order by attnum`,
+    [table],
+  );
+  return rows.map(({ name }) => name);
 }
 
 async function writeResults(office: Office, job: CustomerJob): Promise<void> {

@@ -6,51 +6,87 @@ export type SshFault =
   /** They arrive and are executed; the connection dies when the answer has come. */
   | 'answer-lost'
   /** They never arrive. */
-  | 'reset-before';
+  | 'reset-before'
+  /** They arrive 300 ms later, whatever became of our side. */
+  | 'executed-late';
+
+const LATE_MS = 300;
+/** What a call sends may come in several pieces. */
+const CALL_MS = 150;
 
 /** A wire between us and an SSH server. All it sees is encrypted, so a fault is armed at the moment of the call. */
 export interface SshWire {
   port: number;
-  strike(fault: SshFault): void;
+  /** Resolves when the server is done with it. */
+  strike(fault: SshFault): Promise<void>;
+  /** As an sshd at its MaxStartups: every new connection is dropped. */
+  isFull: boolean;
   close(): Promise<void>;
+}
+
+interface Armed {
+  fault: SshFault;
+  done: () => void;
 }
 
 export async function startSshWire(target: number): Promise<SshWire> {
   const sockets = new Set<Socket>();
-  let armed: SshFault | undefined;
-  let struck = false;
+  let armed: Armed | undefined;
+  const take = (): Armed | undefined => {
+    const taken = armed;
+    armed = undefined;
+    return taken;
+  };
   const server = createServer((near) => {
+    if (wire.isFull) return void near.destroy();
     const far = connect(target, '127.0.0.1');
     for (const socket of [near, far]) {
       sockets.add(socket.setNoDelay());
       socket.on('error', () => undefined).on('close', () => sockets.delete(socket));
     }
-    near.on('data', (bytes: Buffer) => {
-      if (armed === undefined) return void far.write(bytes);
-      struck = armed === 'answer-lost';
-      if (struck) far.write(bytes);
-      else near.resetAndDestroy();
-      armed = undefined;
-    });
-    far.on('data', (bytes: Buffer) => {
-      if (!struck) return void near.write(bytes);
-      struck = false;
-      near.resetAndDestroy();
-    });
-    near.on('close', () => far.destroy());
-    far.on('close', () => near.destroy());
+    bridge(near, far, take);
   });
   server.listen(0, '127.0.0.1');
   await once(server, 'listening');
-  return {
+  const wire: SshWire = {
     port: (server.address() as AddressInfo).port,
-    strike(fault) {
-      armed = fault;
-    },
+    isFull: false,
+    strike: (fault) =>
+      new Promise((done) => {
+        armed = { fault, done };
+      }),
     async close() {
       for (const socket of sockets) socket.destroy();
       server.close();
       await once(server, 'close');
     },
   };
+  return wire;
+}
+
+function bridge(near: Socket, far: Socket, take: () => Armed | undefined): void {
+  let struck: Armed | undefined;
+  const late: Buffer[] = [];
+  near.on('data', (bytes: Buffer) => {
+    const hit = take();
+    if (hit?.fault === 'reset-before') {
+      near.resetAndDestroy();
+      return hit.done();
+    }
+    struck ??= hit;
+    if (hit?.fault === 'executed-late') {
+      setTimeout(() => near.resetAndDestroy(), CALL_MS);
+      setTimeout(() => far.write(Buffer.concat(late)), LATE_MS);
+    }
+    if (struck?.fault === 'executed-late') late.push(bytes);
+    else far.write(bytes);
+  });
+  far.on('data', (bytes: Buffer) => {
+    if (struck === undefined) return void (near.destroyed || near.write(bytes));
+    near.resetAndDestroy();
+    far.destroy();
+    struck.done();
+  });
+  near.on('close', () => void (struck ?? far.destroy()));
+  far.on('close', () => near.destroy());
 }

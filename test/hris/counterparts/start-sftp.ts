@@ -1,6 +1,6 @@
 import type { ChildProcess } from 'node:child_process';
 import { execFile } from 'node:child_process';
-import { chmod, mkdir, mkdtemp, readFile, rm, writeFile } from 'node:fs/promises';
+import { chmod, mkdir, mkdtemp, readFile, rename, rm, writeFile } from 'node:fs/promises';
 import { connect } from 'node:net';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
@@ -22,6 +22,8 @@ export interface SftpServer {
   /** The user's private key. */
   privateKey: string;
   passphrase: string;
+  /** Takes the user's key away and ends what is open, until the returned function is called. */
+  revoke(): Promise<() => Promise<void>>;
   /** SIGKILL for the server and every session, and up again on the same port. */
   restart(): Promise<void>;
   stop(): Promise<void>;
@@ -47,6 +49,12 @@ export async function startSftp(): Promise<SftpServer> {
     hostKey: await fingerprint(join(folder, 'host.pub')),
     privateKey: await readFile(join(folder, 'user'), 'utf8'),
     passphrase: PASSPHRASE,
+    async revoke() {
+      const keys = join(folder, 'user.pub');
+      await rename(keys, `${keys}.away`);
+      await endSessions(child);
+      return () => rename(`${keys}.away`, keys);
+    },
     async restart() {
       await endAll(child);
       child = await serve(config, port);
@@ -106,13 +114,13 @@ function isListening(port: number): Promise<boolean> {
   });
 }
 
-/** Its sessions are processes of its own session: they end with it. */
 async function endAll(child: ChildProcess): Promise<void> {
-  if (child.pid === undefined) return;
-  const sessions = await run('ps', ['-o', 'pid=', '--ppid', String(child.pid)]).then(
-    ({ stdout }) => stdout.split(/\s+/).filter((pid) => pid !== ''),
-    () => [],
-  );
+  await endSessions(child);
   await endChild(child, 'SIGKILL');
-  for (const pid of sessions) process.kill(Number(pid), 'SIGKILL');
+}
+
+/** Each session is a process of its own. */
+async function endSessions({ pid }: ChildProcess): Promise<void> {
+  const { stdout } = await run('ps', ['-o', 'pid=', '--ppid', String(pid)]).catch(() => ({ stdout: '' }));
+  for (const session of stdout.split(/\s+/)) if (session !== '') process.kill(Number(session), 'SIGKILL');
 }

@@ -1,5 +1,5 @@
 import { z } from 'zod';
-import type { FieldDef } from '../port.ts';
+import type { FieldDef } from './port.ts';
 
 /** A table or column, with its schema where it has one. */
 export const columnName = z.string().regex(/^[A-Za-z_]\w*(\.[A-Za-z_]\w*)?$/, 'expected the name of a table or column');
@@ -33,3 +33,21 @@ export function fieldDefs({ columns }: { columns: Record<string, Column> }): Fie
     ...(column.maxLength === undefined ? {} : { maxLength: column.maxLength }),
   }));
 }
+
+/** Columns of employees as we would write them; a tenant names its own with `fields`. */
+const COLUMNS: Record<string, FieldInput> = {
+  givenName: { column: 'given_name', label: 'Given name', required: true },
+  familyName: { column: 'family_name', label: 'Family name', required: true },
+  email: { column: 'email', label: 'Personal e-mail', required: true },
+  phone: { column: 'phone', label: 'Phone' },
+  title: { column: 'title', label: 'Job title' },
+  department: { column: 'department', label: 'Department' },
+  location: { column: 'location', label: 'Location' },
+  city: { column: 'city', label: 'City' },
+  country: { column: 'country', label: 'Country' },
+  employmentType: { column: 'employment_type', label: 'Employment type' },
+  startDate: { column: 'start_date', label: 'Start date', type: 'date', required: true },
+  birthDate: { column: 'birth_date', label: 'Birth date', type: 'date' },
+};
+
+export const defaultColumns: Readonly<Record<string, Column>> = z.record(z.string(), field).parse(COLUMNS);

@@ -1,0 +1,178 @@
+import { readdir, rm, writeFile } from 'node:fs/promises';
+import { join } from 'node:path';
+import { afterAll, beforeAll, beforeEach } from 'vitest';
+import type { HrisConnection } from '../../src/hris/port.ts';
+import { openHris } from '../../src/hris/registry.ts';
+import { type CustomerJob, type Decision, startCustomerJob } from './counterparts/customer-job.ts';
+import { startSshWire } from './counterparts/ssh-wire.ts';
+import { type SftpServer, startSftp } from './counterparts/start-sftp.ts';
+import type { HrisUnderTest, Powers } from './hris-case.ts';
+import { employee, type HrisProfile, sqlProfile } from './profile.ts';
+
+export const sftpProfile: HrisProfile = { ...sqlProfile, refuses: ['a formula'], foldsEveryLetter: true };
+
+/** An SFTP server, and the customer's job behind it. */
+export interface SftpHris {
+  server: SftpServer;
+  job: CustomerJob;
+  open(changes?: Record<string, unknown>): Promise<HrisConnection>;
+  /** Runs of the job, one after the other. */
+  run(): Promise<void>;
+  /** Employees over there. */
+  count(): Promise<number>;
+  /** Files in a folder. */
+  list(folder: string): Promise<string[]>;
+  /** Finished files, as the customer writes them. */
+  put(folder: string, name: string, content: string | Buffer): Promise<void>;
+  takeAway(folder: string, name: string): Promise<void>;
+  stop(): Promise<void>;
+}
+
+async function startSftpHris(): Promise<SftpHris> {
+  const server = await startSftp();
+  const job = await startCustomerJob(server.root);
+  await job.writeRoster();
+  const { port, hostKey, privateKey, passphrase, root } = server;
+  const options = { host: '127.0.0.1', port, user: 'root', hostKey, privateKey, passphrase, allowPrivateAddress: true };
+  let running = Promise.resolve();
+  return {
+    server,
+    job,
+    open: (changes = {}) => openHris('sftp', 'test-hr', { ...options, ...changes }),
+    run() {
+      running = running.then(() => job.run());
+      return running;
+    },
+    count: async () => Number((await job.sql<{ n: string }>('select count(*) as n from employee'))[0]?.n),
+    list: async (folder) => (await readdir(join(root, folder))).toSorted(),
+    async put(folder, name, content) {
+      await writeFile(join(root, folder, name), content);
+      await writeFile(join(root, folder, `${name}.ready`), '');
+    },
+    async takeAway(folder, name) {
+      await rm(join(root, folder, name));
+      await rm(join(root, folder, `${name}.ready`));
+    },
+    async stop() {
+      await job.stop();
+      await server.stop();
+    },
+  };
+}
+
+/** One for a file of tests, whose job makes whatever is asked for unless a test says otherwise. */
+export function startedSftpHris(): () => SftpHris {
+  let at: SftpHris;
+  beforeAll(async () => {
+    at = await startSftpHris();
+  });
+  afterAll(() => at?.stop());
+  beforeEach(() => {
+    at.job.decide = () => 'create';
+  });
+  return () => at;
+}
+
+export async function sftpUnderTest(): Promise<HrisUnderTest> {
+  const hris = await startSftpHris();
+  const decisions = new Map<string, Decision>();
+  hris.job.decide = (id) => decisions.get(id) ?? (id.startsWith('change-') ? 'create' : 'wait');
+  const describedColumns = 'column,type,required\r\nshirt,text,no\r\n';
+  await writeFile(join(hris.server.root, 'requests', 'columns.csv'), describedColumns);
+  const custom = { fields: { shirt: { column: 'shirt', label: 'Shirt size' } } };
+  const [adapter, second] = await Promise.all([hris.open(custom), hris.open(custom)]);
+  return {
+    profile: sftpProfile,
+    adapter: withChangesApplied(hris, adapter),
+    second: withChangesApplied(hris, second),
+    count: hris.count,
+    powers: powersOf(hris, decisions),
+    lacks: {
+      http: 'it is SSH: there is no redirect and no page',
+      tls: 'it is SSH: the host key is pinned, and another one is refused',
+      staleUpdate: 'files carry no version; changes are applied in the order of their coming',
+    },
+    async stop() {
+      await Promise.all([adapter.close(), second.close()]);
+      await hris.stop();
+    },
+  };
+}
+
+/** A change is in the next roster, which is written at once here. */
+function withChangesApplied(hris: SftpHris, connection: HrisConnection): HrisConnection {
+  const update: HrisConnection['employees']['update'] = async (...args) => {
+    await connection.employees.update(...args);
+    await hris.run();
+  };
+  return { ...connection, employees: { ...connection.employees, update } };
+}
+
+function powersOf(hris: SftpHris, decisions: Map<string, Decision>): Partial<Powers> {
+  const decide = (decision: Decision) => async (ticket: string) => {
+    decisions.set(ticket, decision);
+    await hris.run();
+  };
+  return {
+    job: { finish: decide('create'), refuse: decide({ reject: 'cost centre unknown' }) },
+    wire: () => openWire(hris, decisions),
+    restart: () => hris.server.restart(),
+    uniqueReference: true,
+    ownClock: true,
+    custom: { key: 'shirt', label: 'shirt', value: 'XL' },
+    async wide() {
+      const keys = Array.from({ length: 400 }, (_, n) => `extra${n}`);
+      const fields = Object.fromEntries(keys.map((key) => [key, { column: key }]));
+      const values = Object.fromEntries(keys.map((key, n) => [key, `value ${n}`]));
+      return { adapter: await hris.open({ fields }), fields: { ...employee('wide'), ...values } };
+    },
+    async busy() {
+      const wire = await startSshWire(hris.server.port);
+      wire.isFull = true;
+      const end = async () => void (wire.isFull = false);
+      return { adapter: closing(await hris.open({ port: wire.port }), wire.close), end };
+    },
+    async revoke() {
+      const adapter = await hris.open();
+      const end = await hris.server.revoke();
+      return { adapter, end };
+    },
+  };
+}
+
+function closing(connection: HrisConnection, close: () => Promise<void>): HrisConnection {
+  return { ...connection, close: () => connection.close().then(close) };
+}
+
+/** What is lost is the ready file: its deadline is the second that is looked at, after the note's. */
+async function openWire(hris: SftpHris, decisions: Map<string, Decision>): ReturnType<Powers['wire']> {
+  const wire = await startSshWire(hris.server.port);
+  const connection = await hris.open({ port: wire.port });
+  let arm: (() => void) | undefined;
+  const create: HrisConnection['employees']['create'] = (fields, reference, write) => {
+    let looks = 0;
+    const beforeSend = () => {
+      write.beforeSend();
+      looks += 1;
+      if (looks === 2) arm?.();
+    };
+    return connection.employees.create(fields, reference, { ...write, beforeSend });
+  };
+  return {
+    adapter: { ...connection, employees: { ...connection.employees, create } },
+    async strike(kind) {
+      await new Promise<void>((struck) => {
+        arm = () => void wire.strike(kind).then(struck);
+      });
+      arm = undefined;
+      if (kind === 'reset-before') return;
+      for (const name of await hris.list('requests')) decisions.set(name.split('.')[0] ?? '', 'create');
+      await hris.run();
+    },
+    refusesLate: false,
+    async close() {
+      await connection.close();
+      await wire.close();
+    },
+  };
+}
