@@ -90,6 +90,10 @@ export async function sftpUnderTest(): Promise<HrisUnderTest> {
     lacks: {
       http: 'it is SSH: there is no redirect and no page',
       tls: 'it is SSH: the host key is pinned, and another one is refused',
+      terminate: 'requests make employees and change them; ends are told by the roster alone',
+      rehire: 'requests make employees and change them; whoever is back is in the roster',
+      files: 'no document goes with a request',
+      stored: 'no document goes with a request',
       staleUpdate: 'files carry no version; changes are applied in the order of their coming',
     },
     async stop() {
@@ -120,6 +124,7 @@ function powersOf(hris: SftpHris, decisions: Map<string, Decision>): Partial<Pow
     uniqueReference: true,
     ownClock: true,
     custom: { key: 'shirt', label: 'shirt', value: 'XL' },
+    people: { add: (count) => addPeople(hris, count), touch: (ids) => touchPeople(hris, ids) },
     async wide() {
       const keys = Array.from({ length: 400 }, (_, n) => `extra${n}`);
       const fields = Object.fromEntries(keys.map((key) => [key, { column: key }]));
@@ -138,6 +143,18 @@ function powersOf(hris: SftpHris, decisions: Map<string, Decision>): Partial<Pow
       return { adapter, end };
     },
   };
+}
+
+async function addPeople({ job }: SftpHris, count: number): Promise<string[]> {
+  const insert = 'insert into employee (given_name) select $1 from generate_series(1, $2) returning employee_id as id';
+  const rows = await job.sql<{ id: string }>(insert, ['Imported', count]);
+  await job.writeRoster();
+  return rows.map(({ id }) => id);
+}
+
+async function touchPeople({ job }: SftpHris, ids: readonly string[]): Promise<void> {
+  await job.sql("update employee set title = coalesce(title, '') || '+' where employee_id = any($1)", [ids]);
+  await job.writeRoster();
 }
 
 function closing(connection: HrisConnection, close: () => Promise<void>): HrisConnection {
@@ -161,6 +178,7 @@ async function openWire(hris: SftpHris, decisions: Map<string, Decision>): Retur
   return {
     adapter: { ...connection, employees: { ...connection.employees, create } },
     async strike(kind) {
+      if (kind === 'cut') throw new Error('Only files are cut in the middle, and this kind takes none.');
       await new Promise<void>((struck) => {
         arm = () => void wire.strike(kind).then(struck);
       });
