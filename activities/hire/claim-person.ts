@@ -1,11 +1,12 @@
 import { ConnectorError } from '../../src/errors.ts';
 import type { HireRef } from '../../src/hire/hire-ref.ts';
-import type { Held } from '../../src/hire/holds.ts';
+import { type Held, held } from '../../src/hire/holds.ts';
 import { isSameHire, judgeClaim } from '../../src/plan/judge-claim.ts';
+import { claimInCompany } from '../../src/store/company-claims.ts';
 import { readHireRow } from '../../src/store/hires.ts';
 import { linksOfPerson, moveClaim, takeClaim } from '../../src/store/identity.ts';
 import type { ClaimRow, LinkRow } from '../../src/store/schema.ts';
-import { personOf } from './hire-references.ts';
+import { personOf, personOfCompany } from './hire-references.ts';
 import type { HireContext } from './with-hire.ts';
 
 /** Takes the right to look up, create or link this person, or asks what this hire is to them. */
@@ -14,6 +15,9 @@ export async function claimPerson(
   candidateId: string,
 ): Promise<{ verdict: 'claimed'; before: LinkRow | undefined } | Held> {
   const person = personOf(tenant, candidateId);
+  const ofCompany = decisions.hereToo === true ? undefined : personOfCompany(tenant, candidateId);
+  const other = ofCompany && (await claimInCompany(store, ofCompany, ref));
+  if (other !== undefined) return held('PERSON_HIRED_ELSEWHERE', { jobCandidateId: ref.jobCandidateId, other });
   const taken = await takeClaim(store, person, ref);
   if (taken === undefined) throw isOver(ref);
   const before = (await linksOfPerson(store, person)).find((link) => !isSameHire(hireOfLink(link), ref));

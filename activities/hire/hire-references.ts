@@ -1,4 +1,5 @@
 import type { HireRef } from '../../src/hire/hire-ref.ts';
+import type { CompanyPerson } from '../../src/store/company-claims.ts';
 import type { Person } from '../../src/store/identity.ts';
 import type { Tenant } from '../../src/tenants/schema.ts';
 
@@ -29,6 +30,12 @@ export function partnerCompanyOf(tenant: Tenant): string {
 
 export function personOf(tenant: Tenant, candidateId: string): Person {
   return { connection: tenant.hris.connection, partnerCompany: partnerCompanyOf(tenant), candidateId };
+}
+
+/** The same across the HR systems of its company; undefined where the tenant does not name one. */
+export function personOfCompany(tenant: Tenant, candidateId: string): CompanyPerson | undefined {
+  const { company, environment } = tenant.partner;
+  return company === undefined ? undefined : { ...personOf(tenant, candidateId), environment };
 }
 
 /** Our reference in the HRIS: `<partner company>:<candidateId>`; a person's further employment carries its hire too. */

@@ -3,12 +3,13 @@ import { undecided } from '../../src/hire/decisions.ts';
 import type { HireRef } from '../../src/hire/hire-ref.ts';
 import { type Held, held } from '../../src/hire/holds.ts';
 import { planEmployee as plan } from '../../src/plan/plan-employee.ts';
+import { readStanding } from '../../src/store/company-claims.ts';
 import { linksOfPerson } from '../../src/store/identity.ts';
 import type { HireRow } from '../../src/store/schema.ts';
 import type { Connection } from '../connections.ts';
 import type { ActivityDeps } from '../deps.ts';
 import { hireOfLink } from './claim-person.ts';
-import { personOf } from './hire-references.ts';
+import { personOf, personOfCompany } from './hire-references.ts';
 import { knownPerson, observe } from './plan-employee.ts';
 import { readSources } from './read-sources.ts';
 import type { HireContext } from './with-hire.ts';
@@ -24,11 +25,21 @@ export async function previewEmployee(deps: ActivityDeps, connection: Connection
   // Between stages that enrol and stages that create somebody is hired all the same.
   const read = await readSources(hire, { anyStage: true });
   if (read.verdict !== 'read') return { verdict: 'left' };
-  const [before] = await linksOfPerson(deps.store, personOf(connection.tenant, read.sources.candidateId));
-  if (before !== undefined)
-    return held('PERSON_HIRED_BEFORE', { jobCandidateId: ref.jobCandidateId, other: hireOfLink(before) });
+  const hired = await heldAsHired(hire, read.sources.candidateId);
+  if (hired !== undefined) return hired;
   const change = plan(await observe(hire, knownPerson(hire, read.sources, undefined)), undecided);
   return 'verdict' in change ? change : { verdict: 'plan', change };
+}
+
+/** What would be asked about a person who is hired already, here or in another HR system of the company. */
+async function heldAsHired({ store, connection, ref }: HireContext, candidateId: string): Promise<Held | undefined> {
+  const { jobCandidateId } = ref;
+  const [before] = await linksOfPerson(store, personOf(connection.tenant, candidateId));
+  if (before !== undefined) return held('PERSON_HIRED_BEFORE', { jobCandidateId, other: hireOfLink(before) });
+  const person = personOfCompany(connection.tenant, candidateId);
+  const standing = person && (await readStanding(store, person, ref.tenantId));
+  if (typeof standing !== 'object') return undefined;
+  return held('PERSON_HIRED_ELSEWHERE', { jobCandidateId, other: standing });
 }
 
 /** A hire as it would stand at its first step. */

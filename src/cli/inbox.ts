@@ -37,7 +37,7 @@ async function runList(options: ListOptions, command: Command): Promise<void> {
   const { state, json } = options;
   const [{ listDeliveries }, { leftStates }] = await Promise.all([
     import('../operator/retry-deliveries.ts'),
-    import('../store/schema.ts'),
+    import('../store/inbox-tables.ts'),
   ]);
   const filter = {
     states: state === undefined ? leftStates : [state],

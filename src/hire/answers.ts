@@ -35,6 +35,7 @@ export const answers = {
   'same-employee': { next: 'employ', decides: () => ({ person: 'same-employee' }) },
   transfer: { next: 'employ', decides: () => ({ person: 'transfer' }) },
   'new-employment': { next: 'employ', decides: () => ({ person: 'new-employment' }) },
+  'here-too': { next: 'employ', decides: () => ({ hereToo: true }) },
   link: { next: 'employ', takes: 'employeeId', decides: (_, { argument }) => (argument ? { link: argument } : {}) },
   create: { next: 'employ', decides: denyFound },
   cancel: { next: 'cancel' },

@@ -10,6 +10,8 @@ export interface Decisions {
   takeAnyway?: boolean;
   /** For a person hired before, or on another job. */
   person?: 'same-employee' | 'transfer' | 'new-employment';
+  /** An employee here, although another HR system of the company has or gets one of this person. */
+  hereToo?: boolean;
   /** The employee this person is. */
   link?: string | undefined;
   /** Employees who are somebody else. */

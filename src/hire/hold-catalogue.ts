@@ -118,6 +118,16 @@ export const holdCatalogue = {
       `The person of job candidate ${jobCandidateId} is also ${nameHire(other)}, whose hire has no employee yet.`,
     asks: 'Finish or cancel that hire, then answer retry.',
   },
+  PERSON_HIRED_ELSEWHERE: {
+    scope: 'hire',
+    answers: ['here-too', 'retry', 'cancel'],
+    what: ({ jobCandidateId, other }: OfHire & { other: HireRef }) =>
+      `The person of job candidate ${jobCandidateId} is also ${nameHire(other)}, ` +
+      'whose tenant is of the same company and has another HR system.',
+    asks:
+      'Answer here-too to have an employee in both HR systems, cancel to have none here, ' +
+      'or retry once the other hire has ended.',
+  },
   MAPPING_INCOMPLETE: {
     scope: 'hire',
     answers: ['retry', 'cancel'],

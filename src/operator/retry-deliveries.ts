@@ -5,8 +5,8 @@ import {
   retryDeliveries as retryRows,
   type StoredDelivery,
 } from '../store/inbox-retry.ts';
+import { leftStates } from '../store/inbox-tables.ts';
 import type { Store } from '../store/open-store.ts';
-import { leftStates } from '../store/schema.ts';
 
 /** One delivery as people see it: ids and states, never its body. */
 export interface DeliveryView extends Omit<StoredDelivery, 'bodyHash' | 'receivedAt'> {

@@ -1,7 +1,7 @@
 import { sql } from 'kysely';
 import { type DeliveryIds, IS_LEFT } from './inbox.ts';
+import { type InboxState, type LeftState, leftStates } from './inbox-tables.ts';
 import type { Store } from './open-store.ts';
-import { type InboxState, type LeftState, leftStates } from './schema.ts';
 
 export interface StoredDelivery {
   tenantId: string;

@@ -1,6 +1,7 @@
 import { type Expression, type SqlBool, sql, type UpdateObject } from 'kysely';
+import type { InboxState, LeftState } from './inbox-tables.ts';
 import type { Store } from './open-store.ts';
-import type { InboxState, LeftState, Tables } from './schema.ts';
+import type { Tables } from './schema.ts';
 
 /** The ids that an event carries, by kind, as the contract names the kinds. */
 export type DeliveryIds = Readonly<Record<string, readonly string[]>>;

@@ -104,7 +104,8 @@ export async function findTaker(store: Store, ref: Omit<HireRef, 'period'>): Pro
   return taker?.tenant_id;
 }
 
-async function siblingsOf({ kysely }: Store, tenantId: string): Promise<string[]> {
+/** The other tenants of this one's company, removed ones as well. */
+export async function siblingsOf({ kysely }: Store, tenantId: string): Promise<string[]> {
   const rows = await kysely
     .selectFrom('tenants')
     .select(['tenant_id', 'receives'])

@@ -4,6 +4,7 @@ import type { HireStep } from '../hire/hire-step.ts';
 import type { ExchangePairTable, FieldConflictTable } from './exchange-tables.ts';
 import type { FieldChangeTable, FieldMatchTable, FieldTable } from './field-tables.ts';
 import type { ClaimTable, LinkTable } from './identity-tables.ts';
+import type { InboxTable, WebhookRefusalTable } from './inbox-tables.ts';
 import type { ChangeCursorTable, EmploymentTable, RequisitionTable } from './push-tables.ts';
 import type { RateLimitTable } from './rate-limit-tables.ts';
 import type { ReconcileTable, SeenPersonTable } from './reconcile-tables.ts';
@@ -57,42 +58,6 @@ export interface Tables {
   requisitions: RequisitionTable;
   employments: EmploymentTable;
   change_cursors: ChangeCursorTable;
-}
-
-interface InboxTable {
-  tenant_id: string;
-  /** SHA-256 of the raw body: the sender gives no delivery id. */
-  body_hash: string;
-  event: string;
-  /** JSON: the ids that the event carries, by kind. */
-  ids: string;
-  body: string;
-  state: InboxState;
-  received_at: number;
-  /** Outages count none. */
-  failures: number;
-  /** When a relay may take it; for one that is leased, when the lease ends. */
-  due_at: number;
-  last_error: string | null;
-  done_at: number | null;
-}
-
-/**
- * waiting: to be relayed. relayed: Temporal or `hints` has it. ignored: no one acts upon it yet. unknown: event name
- * not known. other-company: names another company. undeliverable: failed ten times.
- */
-export type InboxState = 'waiting' | 'relayed' | 'ignored' | LeftState;
-
-/** Nothing acts upon these although something might: a person decides. */
-export const leftStates = ['undeliverable', 'other-company', 'unknown'] as const;
-export type LeftState = (typeof leftStates)[number];
-
-/** Refused deliveries: one row for each tenant and reason. */
-interface WebhookRefusalTable {
-  tenant_id: string;
-  reason: string;
-  count: number;
-  last_at: number;
 }
 
 interface HintTable {

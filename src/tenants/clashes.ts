@@ -28,8 +28,8 @@ export function clashes(loaded: readonly Loaded[]): Problem[] {
 }
 
 /**
- * Tenants of one company with HR systems of their own that may take the same job: whoever is hired on it is created in
- * both. What is known of each other in this store prevents that for one application, not for one person.
+ * Tenants of one company with HR systems of their own that may take the same job: which of them hires somebody is then
+ * chance, and the other asks (PERSON_HIRED_ELSEWHERE).
  */
 export function overlaps(loaded: readonly Loaded[]): Problem[] {
   return beside(readOnes(loaded), companyOf, (one, other) => {
@@ -37,8 +37,8 @@ export function overlaps(loaded: readonly Loaded[]): Problem[] {
     if (isShared || areDisjoint(one.tenant.scope, other.tenant.scope)) return [];
     const text =
       `"${one.tenant.tenant}" and "${other.tenant.tenant}" are of one company and may take the same jobs, so ` +
-      'somebody may become an employee in both HR systems. Give both a scope by the same criterion, without a value ' +
-      'in common.';
+      'chance decides which of them hires somebody, and the other one asks. Give both a scope by the same criterion, ' +
+      'without a value in common.';
     return [at(one, ['scope'], text)];
   });
 }

@@ -101,7 +101,10 @@ describe('the catalogue', () => {
     ['same', ['retry']],
     ['enrol', ['adopt', 'adopt-anyway', 'take-anyway']],
     ['re-enrol', ['re-enrol']],
-    ['employ', ['skip-onboarding', 'create-anyway', 'same-employee', 'transfer', 'new-employment', 'link', 'create']],
+    [
+      'employ',
+      ['skip-onboarding', 'create-anyway', 'same-employee', 'transfer', 'new-employment', 'here-too', 'link', 'create'],
+    ],
     ['cancel', ['cancel']],
     ['ended', ['keep', 'left']],
     ['nowhere', ['dismiss', 'link-job', 'create-job']],

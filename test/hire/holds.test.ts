@@ -28,6 +28,10 @@ const opened: Record<HoldCode, [HoldRequest, string[]]> = {
   JOB_LEFT_SCOPE: [holdOf('JOB_LEFT_SCOPE', { ...hire, jobId: '501' }), ['Job 501', '5012', 'take-anyway']],
   PERSON_HIRED_BEFORE: [holdOf('PERSON_HIRED_BEFORE', { ...hire, other }), ['5012', '4001 of tenant globex']],
   PERSON_BEING_HIRED: [holdOf('PERSON_BEING_HIRED', { ...hire, other }), ['5012', '4001 of tenant globex']],
+  PERSON_HIRED_ELSEWHERE: [
+    holdOf('PERSON_HIRED_ELSEWHERE', { ...hire, other }),
+    ['5012', '4001 of tenant globex', 'another HR system', 'here-too'],
+  ],
   MAPPING_INCOMPLETE: [
     holdOf('MAPPING_INCOMPLETE', { ...hire, problems: 'startDate is empty.', fields: { startDate: 'MISSING' } }),
     ['5012', 'startDate is empty.'],

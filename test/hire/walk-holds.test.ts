@@ -120,6 +120,10 @@ const cases: Record<Exclude<HoldCode, 'CREDITS_USED_UP' | 'REBUILT_BASELINE' | '
     again: (decisions) => judgeClaim({ ref, holder: other, holderWaits: false, before: other }, decisions),
   },
   PERSON_BEING_HIRED: { hold: holdOf('PERSON_BEING_HIRED', { jobCandidateId, other }) },
+  PERSON_HIRED_ELSEWHERE: {
+    hold: holdOf('PERSON_HIRED_ELSEWHERE', { jobCandidateId, other }),
+    again: (decisions) => decisions.hereToo ?? 'held as before',
+  },
   MAPPING_INCOMPLETE: { hold: holdOf('MAPPING_INCOMPLETE', { jobCandidateId, problems: '', fields: {} }) },
   IDENTITY_AMBIGUOUS: {
     hold: holdOf('IDENTITY_AMBIGUOUS', {

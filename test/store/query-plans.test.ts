@@ -1,6 +1,7 @@
 import { type KyselyPlugin, type QueryId, type RootOperationNode } from 'kysely';
 import { describe, expect, onTestFinished, test } from 'vitest';
 import { forgetTrouble, noteTrouble } from '../../src/store/alarms.ts';
+import { claimInCompany } from '../../src/store/company-claims.ts';
 import { alignAlarms, countStuck } from '../../src/store/derived-alarms.ts';
 import { readDigest } from '../../src/store/digests.ts';
 import {
@@ -38,12 +39,12 @@ import {
   tenantsDue,
 } from '../../src/store/inbox.ts';
 import { listDeliveries, retryDeliveries } from '../../src/store/inbox-retry.ts';
+import { leftStates } from '../../src/store/inbox-tables.ts';
 import { decideIntent, latestIntent, openIntent } from '../../src/store/intents.ts';
 import { tenantsToTell } from '../../src/store/notices.ts';
 import { openStore, type Store } from '../../src/store/open-store.ts';
 import { insertPlan, latestPlan, markApplied } from '../../src/store/plans.ts';
 import { purgeBodies, purgeDeliveries, purgePlans, purgeWrites } from '../../src/store/retention.ts';
-import { leftStates } from '../../src/store/schema.ts';
 import { readAbsent } from '../../src/store/seen-people.ts';
 import { readWebhookFacts } from '../../src/store/webhook-refusals.ts';
 import { freshStoreUrl, kinds } from './stores.ts';
@@ -114,6 +115,8 @@ async function askEverything(store: Store): Promise<void> {
   await lastAnswered(store, key);
   await closeHoldsOf(store, key);
   await closeTenantHoldsLike(store, 'acme', 'HRIS_%');
+  const person = { connection: 'c', partnerCompany: '17', candidateId: '88', environment: 'sandbox' } as const;
+  await claimInCompany(store, person, key);
   await endHire(store, key, 'done');
   await addHints(store, 'acme', 'people', ['1']);
   await clearHints(store, 'acme', 'people', await readHints(store, 'acme', 'people'));

@@ -4,7 +4,7 @@ import { enrol } from '../../../activities/hire/enrol.ts';
 import { openHold, takeAnswer } from '../../../activities/hire/hold-hire.ts';
 import { readOnboarding } from '../../../activities/hire/read-onboarding.ts';
 import { contract } from '../../../src/partner/contract/index.ts';
-import { latestHire } from '../../../src/store/hires.ts';
+import { insertHires, latestHire } from '../../../src/store/hires.ts';
 import { answerHold } from '../../../src/store/holds.ts';
 import { listObserved, requestStarts } from '../../../src/store/observed-hires.ts';
 import { latestPlan } from '../../../src/store/plans.ts';
@@ -143,4 +143,28 @@ test('an application that another tenant of the company has under way is not sta
   expect(await open('beta', id)).toMatchObject({ verdict: 'closed', state: 'before-go-live' });
   expect((await latestHire(store, 'beta', id))?.passed_over).toBe('tenant acme of the same company has this hire');
   expect(await enrolments()).toBe(before);
+});
+
+test('a person hired by another tenant of the company is asked about before a second HR system has them', async () => {
+  const { apply, hire, reconcile, store, deps } = await fleetAtSandbox();
+  for (const tenant of ['acme', 'beta']) {
+    await apply(tenant);
+    await reconcile(tenant);
+  }
+  const id = await hire();
+  const refOf = (tenantId: string) => ({ tenantId, jobCandidateId: id, period: 1 });
+  await insertHires(store, [
+    { ...refOf('acme'), state: 'open' },
+    { ...refOf('beta'), state: 'open' },
+  ]);
+  expect(await employ(deps, refOf('acme'))).toMatchObject({ verdict: 'employee' });
+  const held = await employ(deps, refOf('beta'));
+  if (held.verdict !== 'hold') throw new Error('not held');
+  expect(held.hold).toMatchObject({ code: 'PERSON_HIRED_ELSEWHERE', details: { other: refOf('acme') } });
+  const { holdId } = await openHold(deps, { ...refOf('beta'), hold: held.hold });
+  await answerHold(store, holdId, { answer: 'here-too', arguments: [], by: 'ada' });
+  expect(await takeAnswer(deps, { ...refOf('beta'), holdId })).toMatchObject({ verdict: 'answered', next: 'employ' });
+  expect(await employ(deps, refOf('beta'))).toMatchObject({ verdict: 'employee' });
+  const links = await store.kysely.selectFrom('links').select('connection').orderBy('connection').execute();
+  expect(links.map(({ connection }) => connection)).toEqual(['acme-hr', 'beta-hr']);
 });
