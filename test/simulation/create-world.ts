@@ -81,7 +81,6 @@ function emptyWorld() {
     hiredBefore: new Set(),
     names: new Map(),
     given: [],
-    onStored: new Map(),
     onEnrolled: [],
     violations: [],
   } satisfies Partial<World>;
@@ -188,7 +187,6 @@ async function receive(world: World, companyId: number, body: string): Promise<n
     classify: (event) => (isEventName(event) ? 'waiting' : 'unknown'),
   });
   await insertDelivery(world.outside, delivery);
-  for (const heard of world.onStored.values()) heard();
   world.acknowledged.push({ tenantId, bodyHash: delivery.bodyHash });
   return !world.calm && world.random() < world.scenario.faultRate ? undefined : 200;
 }

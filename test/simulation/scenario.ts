@@ -75,8 +75,16 @@ export function drawScenario(seed: number): Scenario {
     quirksAfterMs: 0,
     stagesApart: false,
   };
+  Object.assign(scenario, drawFleet(seed, scenario));
   // With nothing known of the tenant any more, nothing can tell another company's key from the right one.
   return loseStore && scenario.badKey === 'other-company' ? { ...scenario, badKey: 'no' } : scenario;
+}
+
+/** Of a stream of its own, so that the other draws of a seed stay what they were. */
+function drawFleet(seed: number, { tenants }: Scenario): Pick<Scenario, 'tenants' | 'sharedHris' | 'stagesApart'> {
+  const random = createRandom(Math.imul(seed, 97_003) + 5);
+  const drawn = tenants === 2 || random() < 0.4 ? 2 : 1;
+  return { tenants: drawn, sharedHris: drawn === 2 && random() < 0.5, stagesApart: random() < 0.25 };
 }
 
 /** The same seed with another partner: half of the quirks on average, in half of the seeds only after a while. */
@@ -85,7 +93,7 @@ export function withQuirks(scenario: Scenario): Scenario {
   const always = drawOne(random, quirkNames);
   const quirks = quirkNames.filter((quirk) => random() < 0.5 || quirk === always);
   const quirksAfterMs = random() < 0.5 ? 0 : random() * 240_000;
-  return { ...scenario, quirks, quirksAfterMs, stagesApart: random() < 0.3 };
+  return { ...scenario, quirks, quirksAfterMs };
 }
 
 /** The same people on a day when nothing breaks, with a partner that has no quirks. */

@@ -13,6 +13,7 @@ export const policies = {
   heartbeatMs: 10_000,
   retryMs: 1_000,
   requestMs: 10_000,
+  relayMs: 1_000,
 } as const;
 
 /** A tenant as its file would make it, checked by the product's own schema. */

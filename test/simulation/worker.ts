@@ -1,5 +1,6 @@
 import { createHash } from 'node:crypto';
 import pino from 'pino';
+import { patient } from '../../activities/activity-scope.ts';
 import type { Connection, Connections } from '../../activities/connections.ts';
 import { bindActivities } from '../../activities/create-activities.ts';
 import type { ActivityDeps } from '../../activities/deps.ts';
@@ -7,6 +8,8 @@ import { createStageLookup } from '../../activities/reconcile/hiring-stages.ts';
 import type { Mapping } from '../../src/mapping/load-mapping.ts';
 import { createPartnerClient } from '../../src/partner/client/create-partner-client.ts';
 import { Overrides } from '../../src/partner/contract/overrides.ts';
+import { openRateLimit } from '../../src/store/open-rate-limit.ts';
+import type { Store } from '../../src/store/open-store.ts';
 import type { HireClient } from '../../src/temporal/hire-client.ts';
 import { signalHire } from '../../src/temporal/signal-hire.ts';
 import { loadTenantMapping } from '../../src/tenants/open-hris.ts';
@@ -28,9 +31,10 @@ export async function prepareMapping(tenant: Connection['tenant']): Promise<void
 /** One worker process: activities, relay and chores over the doubles, wired as src/app.ts wires them. */
 export function startWorker(world: World, process: Process): void {
   const { store, temporal } = world;
+  const own = store.connect((point) => world.pause(process, point));
   const deps: ActivityDeps = {
-    store: store.connect((point) => world.pause(process, point)),
-    connections: createConnections(world, process),
+    store: own,
+    connections: createConnections(world, process, own),
     log,
     closedGates: new Set(),
     pausedHris: new Set(),
@@ -38,7 +42,7 @@ export function startWorker(world: World, process: Process): void {
     limits: { giveUpMs: policies.giveUpMs, partnerLagMs: policies.partnerLagMs, pausedMs: policies.pausedMs },
   };
   temporal.workers.push({ process, activities: bindActivities(deps) });
-  relayWhenStored(world, process, deps);
+  relay(world, process, deps);
   const chores = (): void => {
     void runChores(world, deps).finally(() => process.later(policies.pausedMs, chores));
   };
@@ -49,36 +53,22 @@ async function runChores(world: World, deps: ActivityDeps): Promise<void> {
   for (const { tenant } of served(world)) await resumePaused(deps, tenant.tenant).catch(() => false);
 }
 
-/** A pass of the product's relay whenever a delivery was stored, and again as long as one waits. */
-function relayWhenStored(world: World, process: Process, deps: ActivityDeps): void {
-  const isHiringStage = createStageLookup(deps.connections);
-  let planned = false;
-  const plan = (ms: number): void => {
-    if (planned) return;
-    planned = true;
-    process.later(ms + world.random() * 300, pass);
-  };
-  const pass = (): void => {
-    planned = false;
-    if (world.store.all("select 1 from inbox where state = 'waiting' limit 1").length === 0) return;
-    const relay = startRelay({
-      store: deps.store,
-      log,
-      signalHire: deps.signalHire,
-      triggerReconcile: async (tenantId) => {
-        await world.pause(process, 'temporal.triggerReconcile/before');
-        reconcile(world, tenantId);
-      },
-      isHiringStage,
-      // Its tenants pull no streams.
-      hintStream: async () => undefined,
-      runsByItself: () => false,
-      idleMs: 1,
-    });
-    void relay.close().then(() => plan(1_000));
-  };
-  world.onStored.set(process.name, () => plan(200));
-  plan(200);
+/** The product's relay: it runs as long as its process. */
+function relay(world: World, process: Process, { store, signalHire: signal, connections }: ActivityDeps): void {
+  startRelay({
+    store,
+    log,
+    signalHire: signal,
+    triggerReconcile: async (tenantId) => {
+      await world.pause(process, 'temporal.triggerReconcile/before');
+      reconcile(world, tenantId);
+    },
+    isHiringStage: createStageLookup(connections),
+    // Its tenants pull no streams.
+    hintStream: async () => undefined,
+    runsByItself: () => false,
+    idleMs: policies.relayMs,
+  });
 }
 
 /** The product's own signalHire over a client whose calls may fail before or after Temporal took them. */
@@ -126,11 +116,11 @@ function unavailable(): Error {
   return Object.assign(new Error('14 UNAVAILABLE'), { code: 14, details: 'unavailable', metadata: {} });
 }
 
-function createConnections(world: World, process: Process): Connections {
+function createConnections(world: World, process: Process, store: Store): Connections {
   const open = new Map<string, Promise<Connection>>();
   return {
     of(tenantId) {
-      const known = open.get(tenantId) ?? openConnection(world, process, tenantId);
+      const known = open.get(tenantId) ?? openConnection(world, { process, store }, tenantId);
       open.set(tenantId, known);
       return known;
     },
@@ -140,7 +130,11 @@ function createConnections(world: World, process: Process): Connections {
   };
 }
 
-async function openConnection(world: World, process: Process, tenantId: string): Promise<Connection> {
+async function openConnection(
+  world: World,
+  { process, store }: { process: Process; store: Store },
+  tenantId: string,
+): Promise<Connection> {
   const customer = served(world).find(({ tenant }) => tenant.tenant === tenantId)!;
   const { tenant, secret, hris } = customer;
   const wires = {
@@ -154,12 +148,14 @@ async function openConnection(world: World, process: Process, tenantId: string):
     },
     pause: world.pause,
   };
+  const rateLimit = openRateLimit(store, { tenantId }, log);
   const partner = createPartnerClient({
     baseUrl: tenant.partner.baseUrl,
     apiKey: secret,
     environment: 'sandbox',
     allowPrivate: true,
     timeouts: { headersMs: policies.requestMs, bodyMs: policies.requestMs },
+    rateLimit: patient(rateLimit),
     dispatcher: createCarrier(wires, process, tenantId),
   });
   const keyFingerprint = createHash('sha256').update(secret).digest('hex').slice(0, 16);
@@ -172,5 +168,6 @@ async function openConnection(world: World, process: Process, tenantId: string):
     exchanges: {},
     overrides: Overrides.parse({}),
     keyFingerprint,
+    rateLimit,
   };
 }

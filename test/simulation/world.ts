@@ -76,8 +76,6 @@ export interface World {
   names: Map<string, Array<{ at: number; familyName: string }>>;
   /** Every answer somebody gave. */
   given: Given[];
-  /** Each worker's relay hears of stored deliveries, as its short poll would. */
-  onStored: Map<string, () => void>;
   /** New colleagues hear of their enrolment. */
   onEnrolled: Array<() => void>;
   /** What was wrong the moment it happened. */
