@@ -21,7 +21,7 @@ const REMEMBERED = ['446', '500', '1477', '1649', '1868', '2020', '2371', '4371'
 const PLAIN = 16;
 
 test('200 seeds of the hire path, and those that once showed a bug, end without a violation', {
-  timeout: 180_000,
+  timeout: 300_000,
 }, async () => {
   const plays = [...seedsFrom(1, 200), ...REMEMBERED];
   const lines = await play(plays);
@@ -33,7 +33,7 @@ test('200 seeds of the hire path, and those that once showed a bug, end without 
   expect(lines.reduce((sum, line) => sum + line.compared, 0)).toBeGreaterThan(100);
 });
 
-test('seeds of a partner with quirks, several of each, end without a violation', { timeout: 180_000 }, async () => {
+test('seeds of a partner with quirks, several of each, end without a violation', { timeout: 300_000 }, async () => {
   const plays = seedsFrom(1, 24, { quirks: true });
   const lines = await play(plays);
   const [failed] = lines.filter((line) => line.violations.length > 0);
