@@ -1,32 +1,5 @@
 import { type HireRef, nameHire } from './hire-ref.ts';
-import type { HoldEntry } from './hold-entry.ts';
-
-interface OfHire {
-  jobCandidateId: string;
-}
-
-interface RefusedEnd {
-  onboardingCandidateIds: string[];
-  refusal: string;
-  said: string;
-}
-
-interface Misfit {
-  onboardingCandidateId: string;
-  misfit: string;
-}
-
-interface Ambiguity {
-  reason: string;
-  keys: string[];
-  employeeIds: string[];
-}
-
-interface Refused {
-  onboardingCandidateId: string;
-  refusal: string;
-  status: string | null;
-}
+import type { Ambiguity, HoldEntry, Misfit, OfHire, Refused, RefusedEnd } from './hold-entry.ts';
 
 const onboardingEnded = {
   scope: 'hire',

@@ -9,3 +9,30 @@ export interface HoldEntry {
   /** What to look at, and what each answer means. */
   asks: string;
 }
+
+export interface OfHire {
+  jobCandidateId: string;
+}
+
+export interface RefusedEnd {
+  onboardingCandidateIds: string[];
+  refusal: string;
+  said: string;
+}
+
+export interface Misfit {
+  onboardingCandidateId: string;
+  misfit: string;
+}
+
+export interface Ambiguity {
+  reason: string;
+  keys: string[];
+  employeeIds: string[];
+}
+
+export interface Refused {
+  onboardingCandidateId: string;
+  refusal: string;
+  status: string | null;
+}

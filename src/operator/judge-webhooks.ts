@@ -40,7 +40,7 @@ export function judgeWebhooks(tenantId: string, facts: WebhookFacts | undefined,
   return {
     state: 'warn',
     message:
-      `No webhook of the last 90 days is known for ${tenantId}; the reconcile alone finds hires. ` +
-      `Set the webhook address https://YOUR_HOST/webhooks/${tenantId} in the partner's dashboard, or write "webhooks: off".`,
+      `No webhook of the last 90 days is known for ${tenantId}; the reconcile alone finds hires. Set the webhook ` +
+      `address https://YOUR_HOST/webhooks/${tenantId} in the partner's dashboard, or write "webhooks: off".`,
   };
 }
