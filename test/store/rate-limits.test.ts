@@ -2,7 +2,7 @@ import { describe, expect, test } from 'vitest';
 import { leasePermits, type SharedRateLimitState } from '../../src/rate-limit/lease-permits.ts';
 import { createSharedRateLimit, type SharedRateLimit } from '../../src/rate-limit/shared-rate-limit.ts';
 import type { Store } from '../../src/store/open-store.ts';
-import { changeRateLimit, readRateLimit } from '../../src/store/rate-limits.ts';
+import { changeRateLimit, listRateLimits, readRateLimit } from '../../src/store/rate-limits.ts';
 import { freshStore, kinds } from './stores.ts';
 
 const KEY = { tenantId: 'acme', upstream: 'partner' };
@@ -35,6 +35,32 @@ describe.each(kinds)('a rate limit in %s', (kind) => {
       }));
     await Promise.all(Array.from({ length: 20 }, (_, n) => add(n % 2 === 0 ? store : other)));
     expect(await readRateLimit(store, KEY)).toEqual({ n: 20 });
+  });
+
+  test('of many tenants is changed in one statement, however many come at once, and by whomever', async () => {
+    const { store, other } = await freshStore(kind);
+    const tenants = Array.from({ length: 150 }, (_, n) => `tenant-${n}`);
+    const addOne = (by: Store, tenantId: string) =>
+      changeRateLimit(by, { tenantId, upstream: 'partner' }, (saved) => ({
+        rateLimit: { n: ((saved as { n?: number })?.n ?? 0) + 1 },
+        result: tenantId,
+      }));
+    for (const by of [[store], [store, other, store]]) {
+      const results = await Promise.all(by.flatMap((one) => tenants.map((tenantId) => addOne(one, tenantId))));
+      expect(results.slice(0, 150)).toEqual(tenants);
+    }
+    const rows = await listRateLimits(store);
+    expect(rows.map(({ rateLimit }) => rateLimit)).toEqual(tenants.map(() => ({ n: 4 })));
+  });
+
+  test('that cannot be changed keeps no other one from it', async () => {
+    const { store } = await freshStore(kind);
+    const broken = changeRateLimit(store, KEY, () => {
+      throw new Error('no such thing');
+    });
+    const other = changeRateLimit(store, { ...KEY, tenantId: 'other' }, () => ({ rateLimit: { n: 1 }, result: 7 }));
+    await expect(broken).rejects.toThrow('no such thing');
+    expect(await other).toBe(7);
   });
 
   test('is not written where nothing changed, and belongs to one tenant and upstream', async () => {
