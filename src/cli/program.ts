@@ -11,6 +11,7 @@ import { addDiscover } from './discover.ts';
 import { addDoctor } from './doctor.ts';
 import { EXIT } from './exit-codes.ts';
 import { addExplain } from './explain.ts';
+import { addFailed, addRetry } from './failed.ts';
 import { addFreeze, addThaw } from './freeze.ts';
 import { addHire } from './hire.ts';
 import { addHold } from './hold.ts';
@@ -25,6 +26,7 @@ import { addPlan } from './plan.ts';
 import { exitCodeOf, printError } from './print-error.ts';
 import { addRateLimit } from './rate-limit.ts';
 import { addReference } from './reference.ts';
+import { addReplay } from './replay.ts';
 import { addRevert } from './revert.ts';
 import { addSandbox } from './sandbox.ts';
 import { addServe } from './serve.ts';
@@ -46,6 +48,9 @@ const COMMANDS = [
   addSync,
   addPause,
   addResume,
+  addFailed,
+  addRetry,
+  addReplay,
   addInit,
   addTenant,
   addFreeze,

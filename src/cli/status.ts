@@ -79,14 +79,25 @@ function streamsPart(tenants: readonly TenantStatus[]): string[] {
       why ? [`${tenantId} ${stream} was refused: ${why.message} [${why.code}]`] : [],
     ),
   );
-  const head = ['tenant', 'stream', 'last run', 'when', 'records', 'left out'];
+  const head = ['tenant', 'stream', 'last run', 'when', 'records', 'left out', 'partner / HR system'];
   return [`${renderSome(head, rows, 'hirebridge status --json')}${advice}`, ...refused];
 }
 
-function streamRow(tenantId: string, { stream, state, ageMs, counts, total, quarantined }: StreamStatus): string[] {
-  const { read, ...kinds } = counts;
+function streamRow(tenantId: string, status: StreamStatus): string[] {
+  const { stream, state, ageMs, counts, total, quarantined, pausedBy } = status;
+  const { read, skipped, held, ...kinds } = counts;
+  const rare = Object.fromEntries(Object.entries({ skipped, held }).filter(([, count]) => count > 0));
+  const stands = pausedBy === undefined ? state : `paused by ${pausedBy}`;
   const of = state === 'running' && total !== undefined ? ` of ${total}` : '';
-  return [tenantId, stream, state, `${age(ageMs)} ago`, `${read}${of} read, ${countsText(kinds)}`, String(quarantined)];
+  const records = `${read}${of} read, ${countsText({ ...kinds, ...rare })}`;
+  return [tenantId, stream, stands, `${age(ageMs)} ago`, records, String(quarantined), coverageText(status)];
+}
+
+/** Both sides when the list was last read whole, and hints that nobody followed yet. */
+function coverageText({ coverage, hintsWaitMs }: StreamStatus): string {
+  const hints = hintsWaitMs === undefined ? '' : `, hints wait ${age(hintsWaitMs)}`;
+  if (coverage === undefined) return `-${hints}`;
+  return `${coverage.partner} / ${coverage.hris}, ${age(coverage.ageMs)} ago${hints}`;
 }
 
 function tenantRow(tenant: TenantStatus): string[] {

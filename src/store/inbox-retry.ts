@@ -67,3 +67,27 @@ export async function retryDeliveries(
     query = query.where(sql`substr(body_hash, 1, ${filter.hash.length})`, '=', filter.hash);
   return Number((await query.executeTakeFirst()).numUpdatedRows);
 }
+
+/** Which stored deliveries are told once more; times are milliseconds on the database's clock. */
+export interface ReplayFilter {
+  tenantId: string;
+  /** The first characters of its hash. */
+  hash?: string;
+  received?: { from: number; to: number };
+}
+
+/** What was taken for this tenant; what names another company was not, and what waits comes by itself. */
+const REPLAYED = ['relayed', 'ignored', 'unknown', 'undeliverable'] as const satisfies InboxState[];
+
+/** Gives them to the relay as if they had just come. Says how many there were. */
+export async function replayDeliveries(store: Store, { tenantId, hash, received }: ReplayFilter): Promise<number> {
+  let query = store.kysely
+    .updateTable('inbox')
+    .set({ state: 'waiting', failures: 0, due_at: store.now, last_error: null, done_at: null })
+    .where('tenant_id', '=', tenantId)
+    .where('state', 'in', REPLAYED);
+  if (hash !== undefined) query = query.where(sql`substr(body_hash, 1, ${hash.length})`, '=', hash);
+  if (received !== undefined)
+    query = query.where('received_at', '>=', received.from).where('received_at', '<=', received.to);
+  return Number((await query.executeTakeFirst()).numUpdatedRows);
+}

@@ -77,7 +77,7 @@ function wire(partner: PartnerClient, store: Store) {
   const connection = {
     tenant: { tenant: 'acme', hris: { kind: 'memory' }, streams: { jobs: {} }, writeBack: { values: [] } },
     partner,
-    hris: { landing: { land, read: async () => [] } },
+    hris: { landing: { land, read: async () => [], ids: async () => [] } },
     mapping: mapping(EMPLOYEE, 'acme.yaml'),
     landings: { jobs: mapping(JOBS, 'jobs.yaml') },
     exchanges: {},

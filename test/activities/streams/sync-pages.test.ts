@@ -25,9 +25,9 @@ async function tenant(wrap: (partner: PartnerClient) => PartnerClient = (partner
     tenant: { tenant: 'acme', hris: { kind: 'memory' }, streams: { candidates: {} } },
     partner: wrap(sandbox.partner),
     hris: { landing: { land, read: async () => [], ids: async () => [...landed] } },
-    landings: { candidates: { fields: [], hash: 'h', files: {} } },
     exchanges: {},
     keyFingerprint: 'one',
+    landings: { candidates: { fields: [], hash: 'h', files: {} } },
   } as unknown as Connection;
   const deps = {
     store,

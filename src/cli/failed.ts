@@ -1,0 +1,60 @@
+import type { Command } from 'commander';
+import { example, placesOf } from './options.ts';
+import { printJson } from './print-json.ts';
+import { renderTable } from './table.ts';
+import { useEmbeddedTemporal } from './up/embedded-address.ts';
+import { withStore } from './with-store.ts';
+
+/** Longest reason in the table; --json has them whole. */
+const MOST_TEXT = 100;
+
+export function addFailed(program: Command): void {
+  program
+    .command('failed')
+    .description(
+      'List what did not get through: streams that stand still, records left out, deliveries given up. ' +
+        'Exit code 3: there is something.',
+    )
+    .argument('<tenant>', 'tenant to look at')
+    .option('--json', 'print JSON')
+    .addHelpText('after', example('hirebridge failed acme'))
+    .action(runFailed);
+}
+
+export function addRetry(program: Command): void {
+  program
+    .command('retry')
+    .description('Read again the records that were left out, and relay again the deliveries that were given up.')
+    .argument('<tenant>', 'tenant whose failures to retry')
+    .argument('[stream]', 'the records of one stream alone')
+    .addHelpText('after', example('hirebridge retry acme', 'hirebridge retry acme candidates'))
+    .action(runRetry);
+}
+
+async function runFailed(tenantId: string, options: { json?: boolean }, command: Command): Promise<void> {
+  const [{ readFailed }, { EXIT }] = await Promise.all([
+    import('../operator/read-failed.ts'),
+    import('./exit-codes.ts'),
+  ]);
+  const failed = await withStore(placesOf(command), (store) => readFailed(store, tenantId), { mustExist: true });
+  process.exitCode = failed.length > 0 ? EXIT.partial : EXIT.done;
+  if (options.json === true) return printJson(failed);
+  if (failed.length === 0) return void process.stdout.write(`Nothing of ${tenantId} failed.\n`);
+  const rows = failed.map(({ where, what, since, reason }) => [where, what, since, reason.slice(0, MOST_TEXT)]);
+  const table = renderTable(['where', 'what', 'since', 'reason'], rows);
+  process.stdout.write(`${table}\n\nOnce the cause is removed: hirebridge retry ${tenantId}\n`);
+}
+
+async function runRetry(tenantId: string, stream: string | undefined, _: object, command: Command): Promise<void> {
+  const places = placesOf(command);
+  await useEmbeddedTemporal(places.dataDir);
+  const [{ retryFailed }, { withClient }] = await Promise.all([
+    import('../operator/retry-failed.ts'),
+    import('./with-client.ts'),
+  ]);
+  const { records, deliveries } = await withClient(places, (parts) => retryFailed(parts, { tenantId, stream }));
+  const parts = Object.entries(records).map(([name, count]) => `${count} of ${name} are read again`);
+  if (deliveries > 0) parts.push(`${deliveries} deliveries are relayed again`);
+  const what = parts.length === 0 ? 'Nothing to retry' : parts.join(', ');
+  process.stdout.write(`${what}. What is left: hirebridge failed ${tenantId}\n`);
+}

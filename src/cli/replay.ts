@@ -1,0 +1,47 @@
+import { type Command, InvalidArgumentError } from 'commander';
+import { duration } from '../hris/duration.ts';
+import { example, placesOf } from './options.ts';
+import { withStore } from './with-store.ts';
+
+export function addReplay(program: Command): void {
+  program
+    .command('replay')
+    .description(
+      'Have stored webhooks acted upon once more, one or all of a window: what they hint at is read again. What is ' +
+        'done already stays as it is. Needs no Temporal.',
+    )
+    .argument('<tenant>', 'tenant whose deliveries to replay')
+    .argument('[delivery]', 'id of one delivery, as `inbox list` shows it')
+    .option('--since <duration>', 'those received in the last 2h, 3d, ...', ageOf)
+    .option('--until <duration>', 'with --since: but not in the last 30m, ...', ageOf)
+    .addHelpText('after', example('hirebridge replay acme 3f6a0c19be42', 'hirebridge replay acme --since 2h'))
+    .action(runReplay);
+}
+
+interface Flags {
+  since?: number;
+  until?: number;
+}
+
+async function runReplay(
+  tenantId: string,
+  delivery: string | undefined,
+  { since, until = 0 }: Flags,
+  command: Command,
+): Promise<void> {
+  if ((delivery === undefined) === (since === undefined)) command.error('error: name one delivery, or give --since');
+  const { replayDeliveries } = await import('../operator/replay-deliveries.ts');
+  const replay = {
+    tenantId,
+    ...(delivery === undefined ? {} : { delivery }),
+    ...(since === undefined ? {} : { window: { sinceMs: since, untilMs: until } }),
+  };
+  const count = await withStore(placesOf(command), (store) => replayDeliveries(store, replay), { mustExist: true });
+  process.stdout.write(`${count} given to the relay. Follow with: hirebridge inbox list --tenant ${tenantId}\n`);
+}
+
+function ageOf(text: string): number {
+  const parsed = duration.safeParse(text);
+  if (parsed.success) return parsed.data;
+  throw new InvalidArgumentError(parsed.error.issues[0]?.message ?? 'expected a duration');
+}
