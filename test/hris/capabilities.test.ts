@@ -12,11 +12,13 @@ const options: Record<string, Record<string, unknown>> = {
     employment: { active: 'Full-Time', ended: 'Terminated' },
     fileCategory: 16,
   },
+  sftp: { host: 'sftp.example', user: 'hirebridge', hostKey: `SHA256:${'A'.repeat(43)}`, privateKey: 'key' },
   sql: {
     url: 'postgres://hr.example/hr',
     endColumn: 'last_day',
     changes: { column: 'changed_at' },
     requisitions: {},
+    job: {},
   },
   tryton: { url: 'https://tryton.example', database: 'acme', user: 'hirebridge', password: 'secret', company: 1 },
 };

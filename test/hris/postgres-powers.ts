@@ -39,7 +39,7 @@ export async function createRole(server: TestPostgres, adminUrl: string): Promis
 }
 
 const PRIVATE = ['created_at', 'visible_at'];
-const OWN = [...PRIVATE, 'id', 'employee_number', 'changed_at'];
+const OWN = [...PRIVATE, 'id', 'employee_number', 'changed_at', 'refused'];
 
 /** What stays the customer's own, by right: columns that we have no business with, and what is filled over there. */
 const WITHOUT = { select: PRIVATE, insert: OWN, update: [...OWN, 'external_ref'] };

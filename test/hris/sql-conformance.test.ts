@@ -8,6 +8,7 @@ import { describeHris } from './conformance.ts';
 import type { HrisUnderTest } from './hris-case.ts';
 import { createRole } from './postgres-powers.ts';
 import { created, employee, signal, write } from './profile.ts';
+import { runJob } from './sql-job.ts';
 import { type SqlTestDatabase, startSqlHris } from './start-sql-hris.ts';
 
 /** A server of its own: one case kills it. */
@@ -27,6 +28,24 @@ const databases: Record<string, () => Promise<SqlTestDatabase>> = {
 };
 
 const CARELESS = { referenceColumn: 'none', readLag: '150ms' };
+
+describeHris('sql: Postgres, job', async () =>
+  startSqlHris(await databases['Postgres']!(), { job: { errorColumn: 'refused' } }),
+);
+
+test("two of the customer's jobs number each row once", async () => {
+  const database = await databases['Postgres']!();
+  const hris = await startSqlHris(database, { job: { errorColumn: 'refused' } });
+  const results = await Promise.all(
+    Array.from({ length: 40 }, (_, n) => hris.adapter.employees.create(employee(`job-${n}`), `17:job-${n}`, write)),
+  );
+  const numbers = (await Promise.all([runJob(database.url), runJob(database.url)])).flat();
+  expect(new Set(numbers).size).toBe(40);
+  const tickets = results.map((result) => (result.kind === 'pending' ? result.ticket : ''));
+  const resolved = await Promise.all(tickets.map(async (ticket) => hris.second.pending?.resolve(ticket, signal)));
+  expect(resolved.map((one) => one?.kind)).toEqual(Array(40).fill('created'));
+  await hris.stop();
+});
 
 describe.each(Object.entries(databases))('%s', (name, database) => {
   const strict = async (): Promise<HrisUnderTest> => startSqlHris(await database(), {});

@@ -8,6 +8,7 @@ import { landings } from '../../src/streams/streams.ts';
 import type { HrisUnderTest, Need, Powers } from './hris-case.ts';
 import { postgresPowers, type RoleDatabase } from './postgres-powers.ts';
 import { sqlProfile } from './profile.ts';
+import { jobOf, leaveNumbersToJob } from './sql-job.ts';
 
 /** A column of the customer's beside those that every employee has. */
 const CUSTOM = { shoe: { column: 'shoe_size', label: 'Shoe size' } } as const;
@@ -29,6 +30,7 @@ export async function startSqlHris(database: SqlTestDatabase, given: Options): P
   const options: Options = { ...DATED, ...given, fields: CUSTOM };
   const { url } = database;
   await ensureHrisSchema(url, options, landings);
+  if (options.job !== undefined) await leaveNumbersToJob(url);
   await database.as?.grant('employees');
   const lagging = options.readLag === undefined ? {} : { readFrom: 'employees_directory' };
   const open = (changes: Partial<SqlOptionsInput> = {}) =>
@@ -43,6 +45,7 @@ export async function startSqlHris(database: SqlTestDatabase, given: Options): P
     count: () => countEmployees(url),
     powers: {
       ...ofKind,
+      ...(options.job === undefined ? {} : { job: jobOf(url) }),
       ...(options.referenceColumn === undefined ? { uniqueReference: true as const } : {}),
       custom: { key: 'shoe', label: 'shoe_size', value: '44½' },
       wide: () => openWide(database, open),
@@ -66,7 +69,7 @@ async function openWide(
   await ensureHrisSchema(database.url, wide, landings);
   await database.as?.grant('wide');
   const values = Object.fromEntries(WIDE.map((name, at) => [name, `value ${at}`]));
-  return { adapter: await open({ ...wide, readLag: '0ms' }), fields: values };
+  return { adapter: await open({ ...wide, readLag: '0ms', job: undefined }), fields: values };
 }
 
 const KEYLESS: Partial<Record<Need, string>> = {
@@ -76,7 +79,9 @@ const KEYLESS: Partial<Record<Need, string>> = {
 
 const FILE = 'SQLite is a file on this machine: no wire, no server, no login and no clock of its own';
 
-function lacksOf({ referenceColumn }: Options, { as }: SqlTestDatabase): Partial<Record<Need, string>> {
+const AT_ONCE = 'an insert is answered at once';
+
+function lacksOf({ referenceColumn, job }: Options, { as }: SqlTestDatabase): Partial<Record<Need, string>> {
   const wireless = { wire: FILE, tls: FILE, revoke: FILE, restart: FILE, ownClock: FILE };
   return {
     ...(referenceColumn === undefined ? {} : KEYLESS),
@@ -85,8 +90,7 @@ function lacksOf({ referenceColumn }: Options, { as }: SqlTestDatabase): Partial
     stored: 'the table of employees holds no documents',
     http: 'a database is not spoken to over HTTP',
     staleUpdate: 'an update is one statement that writes only the fields given',
-    pending: 'an insert is answered at once',
-    job: 'an insert is answered at once',
+    ...(job === undefined ? { pending: AT_ONCE, job: AT_ONCE } : {}),
   };
 }
 

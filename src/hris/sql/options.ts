@@ -5,6 +5,12 @@ import type { Landings } from '../port.ts';
 import { landingOptions } from './landing-options.ts';
 import { requisitionOptions } from './requisition-options.ts';
 
+/** A job of the customer's takes new rows up and numbers them; until then a create is pending. */
+const job = z.strictObject({
+  /** Where the job writes why it refused a row. */
+  errorColumn: name.optional(),
+});
+
 /** Made once: a schema costs more than what it checks, and a thousand tenants are checked with the same. */
 const schemas = new WeakMap<Landings, ReturnType<typeof makeSchema>>();
 
@@ -37,6 +43,7 @@ function makeSchema(landings: Landings) {
       readLag: duration.default(0),
       /** Column with the last day of employment; empty while it goes on. */
       endColumn: name.optional(),
+      job: job.optional(),
       /** How employees that changed are found. */
       changes: z
         .strictObject({
@@ -68,7 +75,7 @@ export type SqlOptionsInput = z.input<ReturnType<typeof makeSchema>>;
 
 /** Every column that is read; others may be nobody's business here, and not be granted. */
 export function employeeColumns({ idColumn, numberColumn, ...options }: SqlOptions): string[] {
-  const named = [options.referenceColumn, options.endColumn, options.changes?.column];
+  const named = [options.referenceColumn, options.endColumn, options.changes?.column, options.job?.errorColumn];
   const fields = Object.values(options.columns).map(({ column }) => column);
   return [...new Set([idColumn, numberColumn, ...named.filter((name) => name !== undefined), ...fields])];
 }

@@ -10,6 +10,7 @@ import { explainLandingError } from './landing-errors.ts';
 import { GONE_AT, type LandingTable, landingKeys } from './landing-options.ts';
 import { openSqlDatabase } from './open-database.ts';
 import { type SqlOptions, sqlOptions } from './options.ts';
+import { resolvePending } from './pending.ts';
 import { whileOpen } from './postgres.ts';
 import { probeEmployees } from './probe.ts';
 import { readIds, removeRows } from './remove.ts';
@@ -74,9 +75,14 @@ function reaching(database: SqlDatabase, options: SqlOptions): Reach {
   };
 }
 
-function changesOf(options: SqlOptions, reach: Reach): Pick<HrisConnection, 'changes' | 'requisitions'> {
-  const { changes, requisitions } = options;
+function changesOf(options: SqlOptions, reach: Reach): Pick<HrisConnection, 'changes' | 'requisitions' | 'pending'> {
+  const { changes, requisitions, job } = options;
   return {
+    ...(job && {
+      pending: {
+        resolve: (ticket, signal) => reach(signal, (database) => resolvePending({ database, options }, ticket)),
+      },
+    }),
     ...(changes && {
       changes: {
         since: (cursor, signal) =>

@@ -4,6 +4,7 @@ import type { EmployeeFields } from '../../hire/employee.ts';
 import type { CreateResult, WriteOptions } from '../port.ts';
 import type { SqlHris } from './database.ts';
 import { findEmployee, readEmployee } from './find.ts';
+import { createdOrPending } from './pending.ts';
 import { byField, toColumns, toRef } from './values.ts';
 
 /** One insert. ALREADY_EXISTS (ignore, details: the ref) when the reference is taken. */
@@ -26,7 +27,7 @@ export async function createEmployee(
       write,
     );
     if (!row) throw tooLate();
-    return { kind: 'created', ref: toRef(row, options) };
+    return createdOrPending(hris, toRef(row, options));
   } catch (error) {
     if (!isConnectorError(error)) throw error;
     const ofReference =

@@ -18,14 +18,14 @@ type Options = z.output<typeof folderOptions>;
 const FIELDS = ['givenName', 'familyName', 'email', 'title', 'startDate', 'birthDate'];
 const REQUIRED = new Set(['givenName', 'familyName', 'startDate']);
 
-/** Employees as files of one folder, each named by the hash of our reference: a shared drive of a very small company. */
+/** Employees as files of one folder, each named by the hash of our reference: a very small company's shared drive. */
 export const folder: HrisAdapter<Options> = {
   optionsSchema: () => folderOptions,
   employeeFields: (options) =>
     [...FIELDS, ...options.fields].map((key) => ({
       key,
       label: key,
-      type: /Date$/.test(key) ? 'date' : 'text',
+      type: key.endsWith('Date') ? 'date' : 'text',
       required: REQUIRED.has(key),
       writable: true,
     })),
