@@ -18,8 +18,6 @@ import { tellEmployment } from './tell-employment.ts';
 /** Where the exchange of fields is told which employees to read again. */
 const FIELDS = 'employees';
 const PAGE = 100;
-/** So often every employee is read, whatever the HRIS says has changed. */
-const FULL_MS = 86_400_000;
 const READ_MS = 60_000;
 
 /**
@@ -65,9 +63,10 @@ async function* hintedPages({ deps, connection, key }: PushContext): AsyncGenera
 async function* changedPages(context: PushContext): AsyncGenerator<Page> {
   const { deps, connection, full } = context;
   const { changes } = connection.hris;
+  const { wholeWithin } = connection.tenant.streams.employment;
   const where = whereOf(context);
   const saved = full ? undefined : await readChangeCursor(deps.store, where);
-  let cursor = saved === undefined || saved.ageMs > FULL_MS ? undefined : saved.cursor;
+  let cursor = saved === undefined || saved.ageMs > wholeWithin ? undefined : saved.cursor;
   const isNews = cursor !== undefined;
   for (let more = changes !== undefined; more && changes !== undefined; ) {
     const begins = cursor === undefined;

@@ -13,6 +13,11 @@ const FIVE = {
   distinctEmployeeNumbers: 5,
   writeBacksVerified: 5,
   pulled: { jobs: { partner: 3, hris: 3 }, candidates: { partner: 50, hris: 50 } },
+  streams: {
+    'second/requisitions': { read: 1, quarantined: 0, held: 0 },
+    'demo/employment': { quarantined: 0, held: 0 },
+  },
+  diverged: 0,
 };
 
 /** Every name part, e-mail and phone of the sandbox's people that is long enough to be looked for. */

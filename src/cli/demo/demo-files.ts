@@ -4,6 +4,14 @@ import { join } from 'node:path';
 /** What the demonstration pulls. */
 export const demoStreams = ['candidates', 'jobs'] as const;
 
+/** The second tenant: its HR system tells, and the partner listens. */
+export interface SecondFacts extends Pick<DemoFacts, 'partnerUrl' | 'apiKey' | 'hrisFile'> {
+  /** Job custom field that carries the requisition's id. */
+  referenceField: string;
+  /** Candidate custom field that takes the Employee ID: there is no onboarding here. */
+  employeeIdField: string;
+}
+
 export interface DemoFacts {
   partnerUrl: string;
   apiKey: string;
@@ -13,15 +21,18 @@ export interface DemoFacts {
   hrisFile: string;
 }
 
-/** Writes the demo's tenant: a tenant file, its mapping, and its secrets in files only this user can read. */
-export async function writeDemoFiles(tenantsDir: string, facts: DemoFacts): Promise<void> {
+/** Writes the tenants: a file each, a mapping each, and their secrets in files only this user can read. */
+export async function writeDemoFiles(tenantsDir: string, facts: DemoFacts, second: SecondFacts): Promise<void> {
   const secrets = join(tenantsDir, 'secrets');
   await mkdir(secrets, { recursive: true });
   await Promise.all([
     writeFile(join(secrets, 'partner.key'), `${facts.apiKey}\n`, { mode: 0o600 }),
     writeFile(join(secrets, 'webhook.key'), `${facts.webhookKey}\n`, { mode: 0o600 }),
+    writeFile(join(secrets, 'second.key'), `${second.apiKey}\n`, { mode: 0o600 }),
     writeFile(join(tenantsDir, 'demo.yaml'), tenantFile(facts)),
     writeFile(join(tenantsDir, 'demo-mapping.yaml'), MAPPING_FILE),
+    writeFile(join(tenantsDir, 'second.yaml'), secondFile(second)),
+    writeFile(join(tenantsDir, 'second-requisitions.yaml'), REQUISITIONS_FILE),
   ]);
 }
 
@@ -41,12 +52,14 @@ hris:
   connection: demo-hr
   url: ${JSON.stringify(`sqlite:${hrisFile}`)}
   createTable: true # for demonstrations; a customer's table belongs to the customer
+  changes: { column: changed_at, overlap: 2s } # how employees that somebody edited there are found
 mapping: demo-mapping.yaml
 policies:
   onboarding: { flow: ${flowId}, readyAt: [final_handoff, completed], deadline: 1d }
   reconcile: { every: 15s }
 streams: # each into a table of its own in the HR system: ${demoStreams.map((name) => `partner_${name}`).join(', ')}
 ${demoStreams.map((name) => `  ${name}: { every: 1h }`).join('\n')}
+  employment: { every: 5s } # a number corrected in the HR system reaches the partner
 writeBack: { employeeId: number, status: hired }
 `;
 }
@@ -56,4 +69,34 @@ fields:
   # The partner has no department, so everyone starts in the same one.
   department: { constant: People }
   startDate: { from: "candidate.customFields[Start date]", transform: [date], required: true }
+`;
+
+function secondFile({ partnerUrl, hrisFile, referenceField, employeeIdField }: SecondFacts): string {
+  return `# Another customer, another direction: positions of its HR system become jobs of the hiring platform.
+tenant: second
+partner:
+  baseUrl: ${partnerUrl}
+  environment: sandbox
+  apiKey: file:secrets/second.key
+  webhooks: off
+  allowPrivateAddress: true # the sandbox listens on this machine
+hris:
+  kind: sql
+  connection: second-hr
+  url: ${JSON.stringify(`sqlite:${hrisFile}`)}
+  createTable: true # for demonstrations; a customer's table belongs to the customer
+  requisitions: { fields: { costCentre: { column: cost_centre } } }
+policies: { onboarding: skip, reconcile: { every: 1h } }
+streams:
+  requisitions: { every: 5s, mapping: second-requisitions.yaml }
+requisitions: { reference: "${referenceField}" }
+writeBack: { customField: "${employeeIdField}" }
+`;
+}
+
+const REQUISITIONS_FILE = `# Where this customer differs from the sql adapter's own mapping.
+fields:
+  # Its positions name no region, and every job needs one.
+  state: { from: requisition.city, required: true }
+  description: { template: "Cost centre {requisition.costCentre}" }
 `;

@@ -2,6 +2,7 @@ import { join } from 'node:path';
 import { renderTable } from '../table.ts';
 import type { Up } from '../up/start-up.ts';
 import type { Seen } from './play.ts';
+import type { Streamed } from './play-streams.ts';
 import type { Pulled } from './pulled.ts';
 import type { Cast } from './recruiter.ts';
 import type { DemoReport } from './report.ts';
@@ -38,13 +39,18 @@ export function describePlaces(stage: Stage, up: Up): string {
   ].join('\n');
 }
 
-/** What was made, and what was pulled, in two lines. */
-export function describeCounts(report: DemoReport & { pulled: Pulled }): string {
+/** What was made, pulled and told, and what did not become equal. */
+export function describeCounts(
+  report: DemoReport & { pulled: Pulled; diverged: number; seconds: Streamed['seconds'] },
+): string {
   const { hires, enrolments, employees, writeBacksVerified, pulled, seconds } = report;
   const streamed = Object.entries(pulled).map(([name, { hris, partner }]) => `${hris} of ${partner} ${name}`);
   const made = `${hires} hires, ${enrolments} enrolments, ${employees} employees`;
   return [
     `${made}, ${writeBacksVerified} written back and verified in ${seconds.hires} s.`,
     `${streamed.join(' and ')} pulled into the HR system's tables.`,
+    `The position was a job after ${seconds.requisition} s, ` +
+      `the corrected number back after ${seconds.correctedNumber} s.`,
+    `Unequal at the end: ${report.diverged}.`,
   ].join('\n');
 }

@@ -8,11 +8,13 @@ import { EXIT, type ExitCode } from '../exit-codes.ts';
 import { startUp, type Up } from '../up/start-up.ts';
 import { describeCounts, describeHires, describePlaces } from './describe-demo.ts';
 import { type Play, playHires, type Seen } from './play.ts';
+import { playStreams, type Streamed } from './play-streams.ts';
 import { isPulled, type Pulled, untilPulled } from './pulled.ts';
 import { type Cast, castHires } from './recruiter.ts';
 import { countReport, type DemoReport, isAsPlayed } from './report.ts';
 import { createScreen } from './screen.ts';
 import { buildStage, type Stage } from './stage.ts';
+import { countStreams, type StreamCount } from './stream-counts.ts';
 
 export interface DemoOptions {
   dataDir: string;
@@ -26,7 +28,16 @@ interface Outcome {
   cast: Cast;
   up: Up;
   seen: Seen;
-  report: DemoReport & { pulled: Pulled };
+  report: WholeReport;
+}
+
+/** `seconds` tells how long each part took. */
+interface WholeReport extends DemoReport {
+  pulled: Pulled;
+  streams: Record<string, StreamCount>;
+  /** Unequal at the end, counted from the sandbox and the HR systems. */
+  diverged: number;
+  seconds: DemoReport['seconds'] & Streamed['seconds'];
 }
 
 const BASELINE_MS = 60_000;
@@ -65,13 +76,27 @@ async function play(options: DemoOptions, stop: AbortSignal, ends: (() => Promis
     const hiring = performance.now();
     const seen = await show({ ...places, stage, cast, store, stop, supervisor: up.supervisor });
     const seconds = { temporalCli: cliSeconds, ready, hires: secondsSince(hiring) };
-    const pulled = await untilPulled(stage, stop);
-    const report = { ...countReport(seen.ledger, seen.employees, seen.views, seconds), pulled };
+    const counts = countReport(seen.ledger, seen.employees, seen.views, seconds);
+    const report = await withStreams({ stage, store, seen, stop }, counts);
     return await conclude(options, { stage, cast, up, seen, report });
   } catch (error) {
     await tellFailure(stage);
     throw error;
   }
+}
+
+/** What the streams did, and how far both sides are equal. */
+async function withStreams(
+  { stage, store, seen, stop }: Pick<Play, 'stage' | 'store' | 'stop'> & { seen: Seen },
+  counts: DemoReport,
+): Promise<WholeReport> {
+  const pulled = await untilPulled(stage, stop);
+  say('HR corrects the employee number of one of the five. A second customer opens a position in its HR system.');
+  const streamed = await playStreams(stage, seen.views, stop);
+  const unequal = Object.values(pulled).reduce((sum, { partner, hris }) => sum + Math.abs(partner - hris), 0);
+  const streams = await countStreams(store);
+  const seconds = { ...counts.seconds, ...streamed.seconds };
+  return { ...counts, pulled, streams, diverged: streamed.diverged + unequal, seconds };
 }
 
 async function show(play: Omit<Play, 'screen'>): Promise<Seen> {
@@ -89,8 +114,8 @@ async function conclude(options: DemoOptions, { stage, cast, up, seen, report }:
   say(`\n${describeHires(cast, seen)}\n`);
   if (options.report !== undefined) await writeFile(options.report, `${JSON.stringify(report, null, 2)}\n`);
   const played = Object.keys(cast).length;
-  const { pulled, ...counts } = report;
-  const good = isAsPlayed(counts, played) && isPulled(pulled);
+  const { pulled, streams: _streams, diverged, ...counts } = report;
+  const good = isAsPlayed(counts, played) && isPulled(pulled) && diverged === 0;
   say(describeCounts(report));
   if (!good) await tellFailure(stage);
   if (options.once !== true) {

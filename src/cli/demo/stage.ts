@@ -10,6 +10,7 @@ import { type Supervisor, supervise } from '../supervise.ts';
 import { freePort } from '../up/free-port.ts';
 import { writeDemoFiles } from './demo-files.ts';
 import { openPartner } from './recruiter.ts';
+import { defineFields, makePositions, type SecondTenant } from './second-tenant.ts';
 
 /** Where the demo plays: a fresh directory, a sandbox with people in it, and a tenant file that fits. */
 export interface Stage {
@@ -23,6 +24,8 @@ export interface Stage {
   control: ControlClient;
   controlUrl: string;
   partner: PartnerClient;
+  /** Another company at the same partner, with an HR system of its own. */
+  second: SecondTenant;
   sandbox: Supervisor;
   /** Children's lines go here, not between the bars. */
   print: (line: string) => void;
@@ -41,24 +44,21 @@ export async function buildStage(dataDir: string, seed: number): Promise<Stage> 
   const out = createWriteStream(logFile);
   const print = (line: string) => void out.write(`${line}\n`);
   const webhookPort = await freePort();
-  const apiKey = `sk_test_${randomBytes(11).toString('hex')}`;
+  const [apiKey, otherKey] = [makeKey(), makeKey()];
   const webhookKey = `whk_${randomBytes(16).toString('hex')}`;
   const url = `http://127.0.0.1:${webhookPort}/webhooks/demo`;
   const people = ['--seed', String(seed), '--jobs', '3', '--candidates', '40', '--hired', '10'];
   const ports = ['--port', '0', '--control-port', '0', '--state', join(dir, 'sandbox.db')];
-  const args = ['sandbox', ...ports, ...people, '--key', apiKey, '--webhook-url', url, '--webhook-key', webhookKey];
+  const keys = ['--key', apiKey, '--other-key', otherKey];
+  const args = ['sandbox', ...ports, ...people, ...keys, '--webhook-url', url, '--webhook-key', webhookKey];
   const { sandbox, facts } = await startSandboxChild(args, print);
   const { partner: partnerUrl = '', control: controlUrl = '', company = '' } = facts;
   const partner = openPartner(partnerUrl, apiKey);
   const { items: flows } = await partner.readAll(contract.onboarding.listFlows);
-  await writeDemoFiles(tenantsDir, {
-    partnerUrl,
-    apiKey,
-    webhookKey,
-    companyId: company,
-    flowId: flows[0]?.flowId ?? '',
-    hrisFile,
-  });
+  const second = await buildSecond(partnerUrl, otherKey, join(dir, 'second-hris.db'));
+  const flowId = flows[0]?.flowId ?? '';
+  const first = { partnerUrl, apiKey, webhookKey, companyId: company, flowId, hrisFile };
+  await writeDemoFiles(tenantsDir, first, { ...second, partnerUrl, apiKey: otherKey });
   let forgotten = false;
   return {
     dir,
@@ -68,6 +68,7 @@ export async function buildStage(dataDir: string, seed: number): Promise<Stage> 
     company,
     controlUrl,
     partner,
+    second,
     sandbox,
     print,
     control: createControlClient(controlUrl),
@@ -76,12 +77,23 @@ export async function buildStage(dataDir: string, seed: number): Promise<Stage> 
       forgotten = true;
     },
     async close() {
-      await partner.close();
+      await Promise.all([partner.close(), second.partner.close()]);
       await sandbox.stop();
       await new Promise((resolve) => out.end(resolve));
       if (forgotten) await rm(dir, { recursive: true, force: true });
     },
   };
+}
+
+function makeKey(): string {
+  return `sk_test_${randomBytes(11).toString('hex')}`;
+}
+
+async function buildSecond(partnerUrl: string, apiKey: string, hrisFile: string) {
+  const partner = openPartner(partnerUrl, apiKey);
+  const fields = await defineFields(partner);
+  makePositions(hrisFile);
+  return { partner, hrisFile, ...fields };
 }
 
 /** A state file on a fixed port would let it restart; here its addresses are free ones, so its end ends the demo. */

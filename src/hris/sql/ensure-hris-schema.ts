@@ -71,7 +71,8 @@ function sqliteTable(options: SqlOptions): RawBuilder<unknown>[] {
     sql`create table if not exists ${sql.table(options.table)} (
       ${sql.ref(options.idColumn)} integer primary key autoincrement,
       ${sql.ref(options.numberColumn)} text
-        generated always as (printf('%06d', ${sql.ref(options.idColumn)} + 122)) virtual,
+        generated always as (coalesce(corrected_number, printf('%06d', ${sql.ref(options.idColumn)} + 122))) virtual,
+      corrected_number text,
       ${fieldColumns(options, SQLITE_TYPES)}
       ${referenceColumn(options)}
       ${endColumn(options)}

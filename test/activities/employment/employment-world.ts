@@ -35,6 +35,7 @@ export async function employmentWorld({ people, changes = true, wrap = (hris) =>
     tenant: {
       tenant: 'acme',
       hris: { kind: 'sql', connection: 'hr' },
+      streams: { employment: { wholeWithin: 86_400_000 } },
       writeBack: { employeeId: 'number', status: 'hired', leftStatus: 'left', values: [] },
     },
     partner: sandbox.partner,
