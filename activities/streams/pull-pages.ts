@@ -48,7 +48,7 @@ export function pullPages(deps: ActivityDeps, input: PullInput, beat: Beat = () 
       return await readOn(await openReading(deps, connection, key, run), input, beat);
     } catch (error) {
       if (!isConnectorError(error) || error.action !== 'reject') throw error;
-      return refuse(deps, { key, run, wasRead: state?.whole_at != null }, error);
+      return refuse(deps, { key, run, wasRead: (state?.whole_at ?? null) !== null }, error);
     }
   });
 }

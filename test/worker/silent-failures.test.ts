@@ -1,0 +1,93 @@
+import { describe, expect, test } from 'vitest';
+import type { StreamState } from '../../src/store/stream-states.ts';
+import type { TenantState } from '../../src/store/tenant-states.ts';
+import type { LimitCode } from '../../src/streams/change-limits.ts';
+import { everyStream } from '../../src/streams/streams.ts';
+import { isWholeDue } from '../../src/streams/whole-passes.ts';
+import type { Tenant } from '../../src/tenants/schema.ts';
+import { judgeTenant, type TenantFacts } from '../../src/worker/judge-tenants.ts';
+
+const MINUTE = 60_000;
+const DAY = 1_440 * MINUTE;
+const EVERY = 15 * MINUTE;
+const START = 100 * DAY;
+
+/** One stream of one tenant in virtual time; what breaks is switched off one by one. */
+interface Working {
+  /** Runs end and say so. */
+  runs: boolean;
+  /** Whole lists are read when they are due. */
+  wholeLists: boolean;
+  /** Hints are followed. */
+  hints: boolean;
+  held?: LimitCode;
+  refused?: string;
+}
+
+const fine: Working = { runs: true, wholeLists: true, hints: true };
+
+const tenant = {
+  policies: { reconcile: { every: 5 * MINUTE } },
+  streams: { ...everyStream(() => ({})), candidates: { every: EVERY, wholeWithin: DAY } },
+} as unknown as Tenant;
+
+function createWeek() {
+  const run = { stream: 'candidates', refused_code: null as string | null, refused_message: null };
+  let [updatedAt, wholeAt, now] = [START, START, START];
+  let hintedAt: number | undefined;
+  return {
+    /** Goes on by one minute, and tells the alarms that stand then. */
+    minute(works: Working): string[] {
+      now += MINUTE;
+      // A webhook comes every ten minutes.
+      if ((now - START) % (10 * MINUTE) === 0) hintedAt ??= now;
+      if ((now - START) % EVERY === 0) {
+        if (works.runs) updatedAt = now;
+        if (works.runs && works.hints) hintedAt = undefined;
+        const due = isWholeDue({ now, wholeAt, every: EVERY, wholeWithin: DAY, hasHints: true });
+        if (works.runs && works.wholeLists && due) wholeAt = now;
+      }
+      return judgeTenant(facts(works)).map(({ reason }) => reason);
+    },
+  };
+
+  function facts({ held, refused }: Working): TenantFacts {
+    const standing = { tenant_id: 'acme', stream: 'candidates', whole_at: wholeAt, held_code: held ?? null };
+    const state = refused === undefined ? 'done' : 'refused';
+    return {
+      now,
+      state: { tenant_id: 'acme', state: 'active', baseline_done_at: 1, reconciled_at: now } as unknown as TenantState,
+      tenant,
+      activeSince: START,
+      streams: [{ ...run, state, refused_code: refused ?? null, updated_at: updatedAt }],
+      standing: [standing as unknown as StreamState],
+      hintedSince: new Map(hintedAt === undefined ? [] : [['candidates', hintedAt]]),
+      stuck: [],
+    };
+  }
+}
+
+test('a clean week of runs, hints and whole lists raises no alarm', () => {
+  const week = createWeek();
+  const alarms = Array.from({ length: 7 * 1_440 }, () => week.minute(fine)).flat();
+  expect(alarms).toEqual([]);
+});
+
+describe('what peers lose in silence is an alarm within the stated time and one interval', () => {
+  test.each<[what: string, broken: Partial<Working>, alarm: string, withinMs: number]>([
+    ['webhooks answered 200 whose records nobody reads', { hints: false }, 'HINTS_WAIT', 3 * EVERY],
+    ['runs that no longer come to an end', { runs: false }, 'STALE', 3 * EVERY],
+    ['edits that no webhook tells, in a list that is not read', { wholeLists: false }, 'WHOLE_LIST_LATE', DAY],
+    ['a list that is empty all of a sudden', { held: 'ZERO_ROWS' }, 'ZERO_ROWS', 0],
+    ['a field that is empty all of a sudden', { held: 'FILL_RATE_FELL' }, 'FILL_RATE_FELL', 0],
+    ['a key without its permission', { held: 'PERMISSION_LOST' }, 'PERMISSION_LOST', 0],
+    ['records that vanish in masses', { held: 'MASS_DELETE' }, 'MASS_DELETE', 0],
+    ['a run that was refused', { refused: 'LANDING_UNUSABLE' }, 'LANDING_UNUSABLE', 0],
+  ])('%s', (_what, broken, alarm, withinMs) => {
+    const week = createWeek();
+    for (let minute = 0; minute < 1_440; minute += 1) expect(week.minute(fine)).toEqual([]);
+    const until = (withinMs + 2 * EVERY) / MINUTE;
+    const alarms = Array.from({ length: until }, () => week.minute({ ...fine, ...broken })).flat();
+    expect(alarms).toContain(alarm);
+  });
+});
