@@ -1,0 +1,13 @@
+import { type PlantedBug, tests } from '../planted-bug.ts';
+
+export const bug: PlantedBug = {
+  name: 'two tenants of a company hire one person into two HR systems',
+  patches: [
+    {
+      file: 'activities/hire/claim-person.ts',
+      find: 'if (other !== undefined) return',
+      replace: 'if (other === null) return',
+    },
+  ],
+  caughtBy: tests(/FAIL .*is asked about before a second HR system has them/, 'test/activities/hire/admit.test.ts'),
+};

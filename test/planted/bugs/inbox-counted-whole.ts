@@ -1,0 +1,16 @@
+import { type PlantedBug, tests } from '../planted-bug.ts';
+
+export const bug: PlantedBug = {
+  name: 'status counts the whole inbox',
+  patches: [
+    {
+      file: 'src/store/inbox.ts',
+      find: '.where(open)',
+      replace: '',
+    },
+  ],
+  caughtBy: tests(
+    /FAIL .*nothing that a person asks about the inbox reads what is over/,
+    'test/store/query-plans.test.ts',
+  ),
+};
