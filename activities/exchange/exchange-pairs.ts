@@ -1,10 +1,13 @@
 import { ConnectorError, isConnectorError } from '../../src/errors.ts';
+import { type HoldCode, holdOf } from '../../src/hire/holds.ts';
 import { customFieldsMapped } from '../../src/mapping/custom-fields-in-use.ts';
 import { assertMayWrite } from '../../src/store/assert-may-write.ts';
 import { findPairs, type LinkedPair, listPairs } from '../../src/store/exchange-pairs.ts';
 import { commitPairs } from '../../src/store/exchange-runs.ts';
+import { countUndecided } from '../../src/store/field-conflicts.ts';
 import { BY_ITSELF } from '../../src/store/foreign-writes.ts';
 import { addHints, clearHints, type Hint, readHints } from '../../src/store/hints.ts';
+import { closeTenantHolds, openHold } from '../../src/store/holds.ts';
 import type { StreamRow } from '../../src/store/schema.ts';
 import { beginRun, refuseRun } from '../../src/store/streams.ts';
 import type { ExchangeInput, ExchangeStep } from '../../src/streams/exchange-activities.ts';
@@ -70,8 +73,17 @@ async function exchangeOn(context: ExchangeContext, begun: StreamRow, beat: Beat
   let run: StreamRow | undefined = begun.cursor === null ? await takeHints(context, begun, beat) : begun;
   while (run?.state === 'running' && performance.now() < end) run = await takePage(context, run, beat);
   if (run === undefined) return { state: 'superseded' };
-  if (run.state !== 'running') context.deps.log.info({ ...context.key, ...stepOf(run) }, 'stream exchanged');
+  if (run.state !== 'running') await endRun(context, run);
   return stepOf(run);
+}
+
+/** Whoever must decide is asked once, and not any more when nothing is left to decide. */
+async function endRun({ deps: { store, log }, key }: ExchangeContext, run: StreamRow): Promise<void> {
+  const { tenantId, stream } = key;
+  const count = await countUndecided(store, key);
+  if (count > 0) await openHold(store, { tenantId, ...holdOf('FIELD_CONFLICTS', { stream, count }) });
+  else await closeTenantHolds(store, tenantId, 'FIELD_CONFLICTS' satisfies HoldCode);
+  log.info({ ...key, ...stepOf(run) }, 'stream exchanged');
 }
 
 /** The next pairs in the order of their ids. A run over a company without links is over at once. */

@@ -5,6 +5,7 @@ import { addAudit } from './audit.ts';
 import { addCheck } from './check.ts';
 import { addCollection } from './collection.ts';
 import { addCompletion } from './completion.ts';
+import { addConflicts } from './conflicts.ts';
 import { addDemo } from './demo.ts';
 import { addDigest } from './digest.ts';
 import { addDiscover } from './discover.ts';
@@ -61,6 +62,7 @@ const COMMANDS = [
   addPlan,
   addApply,
   addAudit,
+  addConflicts,
   addRevert,
   addStatus,
   addDigest,

@@ -26,6 +26,8 @@ export const answers = {
   adopt: { next: 'enrol', takes: 'id', decides: (_, { argument }) => (argument ? { adopt: argument } : {}) },
   'adopt-anyway': { next: 'enrol', decides: (_, { details }) => adoptShown(details['onboardingCandidateId']) },
   dismiss: {},
+  'keep-partner': {},
+  'keep-hris': {},
   'link-job': { takes: 'jobId' },
   'create-job': {},
   're-enrol': { next: 're-enrol', decides: () => ({ adopt: undefined, createAnyway: false }) },

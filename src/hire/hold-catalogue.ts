@@ -217,6 +217,15 @@ export const holdCatalogue = {
       'Look in the hiring platform. Answer link-job <jobId> if it is there, create-job if it is not, dismiss if no ' +
       'job is wanted, or retry to look again.',
   },
+  FIELD_CONFLICTS: {
+    scope: 'tenant',
+    answers: ['keep-partner', 'keep-hris'],
+    what: ({ stream, count }: { stream: string; count: number }) =>
+      `${count} fields of stream ${stream} were changed on both sides, and the mapping says that a person decides.`,
+    asks:
+      'List them with: hirebridge conflicts TENANT. Answer keep-partner or keep-hris for all of them, or with the ' +
+      'ids of some; the next run writes the value that stays to the other side.',
+  },
   REBUILT_BASELINE: {
     scope: 'tenant',
     answers: ['adopt', 'dismiss', 'retry'],

@@ -1,6 +1,8 @@
 import { ConnectorError, isConnectorError } from '../errors.ts';
 import { type HoldCode, holdOf } from '../hire/holds.ts';
 import { releaseCanary } from '../store/credit-gate.ts';
+import { decideConflicts } from '../store/field-conflicts.ts';
+import { addHints } from '../store/hints.ts';
 import { hiresInState, latestHires } from '../store/hires.ts';
 import { closeHold, listHolds, openHold, answerHold as writeAnswer } from '../store/holds.ts';
 import type { Store } from '../store/open-store.ts';
@@ -34,9 +36,24 @@ export async function answerHold({ store, hires }: Parts, given: HoldAnswer): Pr
   if (answer === 'adopt') await adoptHires(hires, tenantId, args);
   if (answer === 'retry' && hold.code === ('CREDITS_USED_UP' satisfies HoldCode))
     await retryEnrolments(store, hires, tenantId);
+  if (answer === 'keep-partner' || answer === 'keep-hris') await keepSide(store, hold, answer, args);
   await closeHold(store, holdId);
   if (answer === 'retry' && hold.code === ('REBUILT_BASELINE' satisfies HoldCode)) await askAgain(store, hold);
   // Trouble with the HR system is looked for by the worker all the time: with its hold closed it is told anew.
+}
+
+/** The pairs are read again by the stream's next run, which asks anew about those that were left out. */
+async function keepSide(
+  store: Store,
+  { tenant_id: tenantId, details }: HoldRow,
+  answer: 'keep-partner' | 'keep-hris',
+  ids: readonly string[],
+): Promise<void> {
+  const { stream } = JSON.parse(details) as { stream: string };
+  const keep = answer === 'keep-partner' ? 'partner' : 'hris';
+  const pairs = await decideConflicts(store, { tenantId, stream, keep }, ids);
+  if (pairs.length === 0) throw refused('CONFLICT_UNKNOWN', `No open conflict of ${stream} has one of these ids.`);
+  await addHints(store, tenantId, stream, pairs);
 }
 
 /** Asks about those who still are as the baseline recorded them, if there are any. */

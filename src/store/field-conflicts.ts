@@ -1,4 +1,5 @@
 import { randomUUID } from 'node:crypto';
+import { sql } from 'kysely';
 import type { FieldValue } from '../hire/employee.ts';
 import type { Side } from '../hire/side.ts';
 import type { ConflictKind, FieldConflictRow } from './exchange-tables.ts';
@@ -92,4 +93,59 @@ function isSame(row: FieldConflictRow, { field, kind, code, forms }: NewConflict
     row.partner_form === forms.partner &&
     row.hris_form === forms.hris
   );
+}
+
+/** Conflicts that wait for a person. */
+export async function countUndecided({ kysely }: Store, { tenantId, stream }: StreamKey): Promise<number> {
+  const { count } = await kysely
+    .selectFrom('field_conflicts')
+    .select((eb) => eb.fn.countAll<number>().as('count'))
+    .where('tenant_id', '=', tenantId)
+    .where('stream', '=', stream)
+    .where('closed_at', 'is', null)
+    .where('kind', '=', 'held')
+    .where('kept', 'is', null)
+    .executeTakeFirstOrThrow();
+  return Number(count);
+}
+
+/** Says whose value stays, for all that wait or for some by their ids. Returns the pairs to be read again. */
+export async function decideConflicts(
+  { kysely }: Store,
+  { tenantId, stream, keep }: StreamKey & { keep: Side },
+  ids: readonly string[],
+): Promise<string[]> {
+  let query = kysely
+    .updateTable('field_conflicts')
+    .set({ kept: keep })
+    .where('tenant_id', '=', tenantId)
+    .where('stream', '=', stream)
+    .where('closed_at', 'is', null)
+    .where('kind', '=', 'held');
+  if (ids.length > 0) query = query.where('conflict_id', 'in', ids);
+  const rows = await query.returning('pair_id').execute();
+  return [...new Set(rows.map((row) => row.pair_id))];
+}
+
+/** A tenant's conflicts, latest first; those that are over only where they are asked for. */
+export async function listConflicts(
+  { kysely }: Store,
+  { tenantId, all, limit }: { tenantId: string; all: boolean; limit?: number },
+): Promise<FieldConflictRow[]> {
+  let query = kysely.selectFrom('field_conflicts').selectAll().where('tenant_id', '=', tenantId);
+  if (!all) query = query.where('closed_at', 'is', null);
+  if (limit !== undefined) query = query.limit(limit);
+  return query.orderBy('since', 'desc').orderBy('conflict_id').execute();
+}
+
+/** Clears the values of conflicts that were met longer ago; fields and times stay. */
+export async function purgeConflicts({ kysely, now }: Store, tenantId: string, afterMs: number): Promise<number> {
+  const { numUpdatedRows } = await kysely
+    .updateTable('field_conflicts')
+    .set({ partner_value: null, hris_value: null })
+    .where('tenant_id', '=', tenantId)
+    .where('since', '<=', sql<number>`${now} - ${sql.lit(afterMs)}`)
+    .where((eb) => eb.or([eb('partner_value', 'is not', null), eb('hris_value', 'is not', null)]))
+    .executeTakeFirstOrThrow();
+  return Number(numUpdatedRows);
 }

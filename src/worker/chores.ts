@@ -1,5 +1,6 @@
 import type { ActivityDeps } from '../../activities/deps.ts';
 import { forgetTrouble } from '../store/alarms.ts';
+import { purgeConflicts } from '../store/field-conflicts.ts';
 import { tenantsToTell } from '../store/notices.ts';
 import { tenantsToStart } from '../store/observed-hires.ts';
 import { purgeBodies, purgeDeliveries, purgePlans, purgeWrites } from '../store/retention.ts';
@@ -68,6 +69,7 @@ function createRound(
   const purge: Chore = async ({ tenant, policies }) => {
     await purgePlans(store, tenant, policies.retention.plans);
     await purgeWrites(store, tenant, policies.retention.plans);
+    await purgeConflicts(store, tenant, policies.retention.plans);
     return 'done';
   };
   return async (tenants) => {

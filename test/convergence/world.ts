@@ -50,10 +50,10 @@ const HRIS_OPTIONS = {
   fields: Object.fromEntries(twoWayFields.map(({ name, column, type }) => [name, { column, type }])),
 };
 
-let mapping: Promise<Mapping | undefined> | undefined;
+const mappings = new Map<string, Promise<Mapping | undefined>>();
 
 /** A sandbox, an HR system and a store in memory, each the real one; only network and time are the test's. */
-export async function createWorld(): Promise<World> {
+export async function createWorld(rules = mappingText()): Promise<World> {
   const clock = createSteppedClock(START);
   const { state } = createSandboxState({ file: ':memory:', seed: 7, clock, key: KEY, jobs: 0, candidates: 0 });
   const store = await createStoreDouble(clock.now);
@@ -62,8 +62,9 @@ export async function createWorld(): Promise<World> {
   const call = calling(state);
   const ids = defineFields(call);
   const job = call('POST', '/jobs', { title: 'Engineer', city: 'Berlin', state: '', country: 'DE', status: 'ACTIVE' });
-  const tenant = tenantOf();
-  mapping ??= loadExchangeMapping(tenant, 'employees');
+  const tenant = tenantOf(rules);
+  const mapping = mappings.get(rules) ?? loadExchangeMapping(tenant, 'employees');
+  mappings.set(rules, mapping);
   const parts: Parts = { key: KEY, state, store, hris, writes, tenant, mapping: await mapping };
   let people = 0;
   return {
@@ -123,14 +124,14 @@ function defineFields(call: Call): Map<string, string> {
   );
 }
 
-function tenantOf(): Tenant {
+function tenantOf(rules: string): Tenant {
   return {
     tenant: 'acme',
     mode: 'live',
     hris: { kind: 'sql', connection: 'acme-hr', options: HRIS_OPTIONS },
     streams: { employees: { mapping: FILE }, jobs: {}, candidates: {} },
     writeBack: { values: [] },
-    files: { [FILE]: mappingText() },
+    files: { [FILE]: rules },
   } as unknown as Tenant;
 }
 

@@ -88,7 +88,10 @@ const rejected = { jobCandidateId, status: 'rejected' };
 /** Their answers lead to steps of their own: another enrolment, the employee, the end. */
 const onboard = (decisions: Decisions): unknown => decisions.createAnyway ?? 'waits as before';
 
-const cases: Record<Exclude<HoldCode, 'CREDITS_USED_UP' | 'REBUILT_BASELINE' | 'REQUISITION_UNKNOWN'>, Case> = {
+/** They are no hire's. */
+type OfTenant = 'CREDITS_USED_UP' | 'REBUILT_BASELINE' | 'REQUISITION_UNKNOWN' | 'FIELD_CONFLICTS';
+
+const cases: Record<Exclude<HoldCode, OfTenant>, Case> = {
   ENROLMENT_UNKNOWN: { hold: holdOf('ENROLMENT_UNKNOWN', { jobCandidateId, reference: 'r' }), again: enrol },
   ENROLLED_ELSEWHERE: { hold: holdOf('ENROLLED_ELSEWHERE', { jobCandidateId }), again: enrol },
   ADOPT_NOT_FOUND: {

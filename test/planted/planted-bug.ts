@@ -23,3 +23,8 @@ export function tests(says: RegExp, ...files: string[]): Check {
   const project = files.every((file) => file.startsWith('test/workflow/')) ? 'workflow' : 'unit';
   return { command: ['vitest', 'run', '--config', 'test/vitest.config.ts', '--project', project, ...files], says };
 }
+
+/** Seeds of two-way exchange, at most so many; it ends at the first that does not converge. */
+export function convergence(says: RegExp, seeds = 40): Check {
+  return { command: ['node', 'test/convergence/converge.ts', '--seeds', String(seeds)], says };
+}

@@ -1,0 +1,161 @@
+import { afterEach, expect, test } from 'vitest';
+import type { FieldValue } from '../../src/hire/employee.ts';
+import { decideConflicts, listConflicts } from '../../src/store/field-conflicts.ts';
+import { listHolds } from '../../src/store/holds.ts';
+import { comparable, mappingText, type TwoWayField, twoWayFields } from '../convergence/fields.ts';
+import type { Conditions } from '../convergence/process.ts';
+import { createWorld, type Person, type World } from '../convergence/world.ts';
+
+const CALM: Conditions = {
+  pause: async () => undefined,
+  mishap: () => undefined,
+  later: () => undefined,
+  updateMishap: () => undefined,
+};
+
+let world: World;
+let runs = 0;
+afterEach(() => world.close());
+
+const fieldOf = (name: string): TwoWayField => twoWayFields.find((field) => field.name === name) as TwoWayField;
+
+async function exchange(conditions: Partial<Conditions> = {}) {
+  world.clock.advance(120_000);
+  runs += 1;
+  return world.exchange(`run ${runs}`, { ...CALM, ...conditions });
+}
+
+async function valuesOf(person: Person, name: string): Promise<FieldValue[]> {
+  const held = await world.read(person);
+  return [held?.partner[name] ?? null, held?.hris[name] ?? null];
+}
+
+const store = () => world.store.connect(async () => undefined);
+
+/** One of each type, and the emptied field. */
+const values: Record<string, FieldValue[]> = {
+  city: ['Köln', "L'Aquila 東京", null],
+  costCentre: ['CC-1', 'with "quotes", commas\nand lines', null],
+  level: ['Senior', 'Fellow', null],
+  shifts: [['Late', 'Early'], ['Night'], null],
+  hours: [37.5, 0, -1, 12_345_678, null],
+  badge: [true, false],
+  probationEnd: ['2026-02-28', '2024-02-29', null],
+  notes: ['eins\nzwei', '👩‍💻 é', null],
+};
+
+test.each(twoWayFields)('$name goes from its owner to the other side and stays as it was written', async (field) => {
+  world = await createWorld();
+  const person = await world.hire();
+  const sides = field.owner === 'either' ? (['partner', 'hris'] as const) : [field.owner];
+  for (const side of sides)
+    for (const value of values[field.name] ?? []) {
+      if (side === 'partner') world.editPartner(person, field, value);
+      else await world.editHris(person, field, value);
+      await exchange();
+      const [atPartner, atHris] = await valuesOf(person, field.name);
+      expect([atPartner, atHris].map(comparable)).toEqual([comparable(value), comparable(value)]);
+      const before = { ...world.writes };
+      expect(await exchange()).toMatchObject({ state: 'done', counts: { unchanged: 1, updated: 0 } });
+      expect(world.writes).toEqual(before);
+    }
+});
+
+test("a multi-select edited on both sides keeps the named side's list whole, and both are recorded", async () => {
+  world = await createWorld();
+  const person = await world.hire();
+  await world.editHris(person, fieldOf('shifts'), ['Early']);
+  await exchange();
+  world.editPartner(person, fieldOf('shifts'), ['Early', 'Late']);
+  await world.editHris(person, fieldOf('shifts'), ['Night']);
+  await exchange();
+  expect(await valuesOf(person, 'shifts')).toEqual([['Night'], ['Night']]);
+  const [conflict] = await listConflicts(store(), { tenantId: 'acme', all: true });
+  expect(conflict).toMatchObject({ kind: 'conflict', kept: 'hris', partner_value: '["Early","Late"]' });
+});
+
+test('with conflict: hold a person is asked once, and the answer decides', async () => {
+  world = await createWorld(mappingText().replace('owner: either, conflict: partner', 'owner: either, conflict: hold'));
+  const person = await world.hire();
+  world.editPartner(person, fieldOf('level'), 'Junior');
+  await exchange();
+  world.editPartner(person, fieldOf('level'), 'Senior');
+  await world.editHris(person, fieldOf('level'), 'Lead');
+  expect(await exchange()).toMatchObject({ state: 'partial', counts: { held: 1 } });
+  await exchange();
+  expect(await valuesOf(person, 'level')).toEqual(['Senior', 'Lead']);
+  expect((await listHolds(store())).map(({ code }) => code)).toEqual(['FIELD_CONFLICTS']);
+  await decideConflicts(store(), { tenantId: 'acme', stream: 'employees', keep: 'hris' }, []);
+  expect(await exchange()).toMatchObject({ state: 'done' });
+  expect(await valuesOf(person, 'level')).toEqual(['Lead', 'Lead']);
+  expect(await listHolds(store())).toEqual([]);
+});
+
+test('with report an edit of the other side stays, and is listed until it is over', async () => {
+  world = await createWorld(mappingText().replace('owner: hris }', 'owner: hris, report: true }'));
+  const person = await world.hire();
+  await world.editHris(person, fieldOf('costCentre'), 'A');
+  await exchange();
+  world.editPartner(person, fieldOf('costCentre'), 'B');
+  await exchange();
+  expect(await valuesOf(person, 'costCentre')).toEqual(['B', 'A']);
+  const listed = async () => (await listConflicts(store(), { tenantId: 'acme', all: false })).map(({ kind }) => kind);
+  expect(await listed()).toEqual(['diverged']);
+  await world.editHris(person, fieldOf('costCentre'), 'C');
+  await exchange();
+  await exchange();
+  expect(await valuesOf(person, 'costCentre')).toEqual(['C', 'C']);
+  expect(await listed()).toEqual([]);
+});
+
+test('a value that is none of the options is set apart with its reason, and the other fields go on', async () => {
+  world = await createWorld();
+  const person = await world.hire();
+  await world.editHris(person, fieldOf('level'), 'Emperor');
+  await world.editHris(person, fieldOf('costCentre'), 'CC-9');
+  expect(await exchange()).toMatchObject({ state: 'partial', counts: { quarantined: 1 } });
+  expect(await valuesOf(person, 'costCentre')).toEqual(['CC-9', 'CC-9']);
+  const open = await listConflicts(store(), { tenantId: 'acme', all: false });
+  expect(open).toMatchObject([{ field: 'level', kind: 'quarantined', code: 'VALUE_MISFIT' }]);
+  await world.editHris(person, fieldOf('level'), 'Lead');
+  expect(await exchange()).toMatchObject({ state: 'done' });
+  expect(await valuesOf(person, 'level')).toEqual(['Lead', 'Lead']);
+});
+
+test('a person who is gone at the partner is believed gone after a second run, and the employee stays', async () => {
+  world = await createWorld();
+  const [person] = [await world.hire(), await world.hire()];
+  await world.editHris(person, fieldOf('costCentre'), 'CC-9');
+  await exchange();
+  world.removeCandidate(person);
+  expect(await exchange()).toMatchObject({ state: 'partial', counts: { skipped: 1, unchanged: 1 } });
+  await exchange();
+  expect(await exchange()).toMatchObject({ state: 'done', counts: { read: 1, unchanged: 1 } });
+  expect((await world.hris.employees.read(person.employeeId, AbortSignal.timeout(1_000)))?.fields['costCentre']).toBe(
+    'CC-9',
+  );
+});
+
+test('values that vanish from most people at once are not emptied on the other side', async () => {
+  world = await createWorld();
+  const people: Person[] = [];
+  for (let n = 0; n < 12; n += 1) people.push(await world.hire());
+  for (const person of people) world.editPartner(person, fieldOf('hours'), 40);
+  await exchange();
+  for (const person of people) world.editPartner(person, fieldOf('hours'), null);
+  expect(await exchange()).toMatchObject({ state: 'refused', code: 'TOO_MANY_EMPTIED' });
+  expect((await world.read(people[0] as Person))?.hris['hours']).toBe(40);
+});
+
+test('a pass over a hundred and twenty people who changed reads them by two calls and sends their values by two', async () => {
+  world = await createWorld();
+  const people: Person[] = [];
+  for (let n = 0; n < 120; n += 1) people.push(await world.hire());
+  for (const person of people) await world.editHris(person, fieldOf('costCentre'), `CC-${person.employeeId}`);
+  const calls: string[] = [];
+  const mishap = (_method: string, path: string): undefined => void calls.push(path.replace('/v1/partner/', ''));
+  expect(await exchange({ mishap })).toMatchObject({ state: 'done', counts: { updated: 120 } });
+  const count = (path: string): number => calls.filter((one) => one.startsWith(path)).length;
+  expect([count('job-candidates/bulk-fetch'), count('custom-field-values/bulk')]).toEqual([2, 2]);
+  expect(calls.length - 4).toBe(count('custom-fields'));
+});

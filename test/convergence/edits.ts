@@ -1,0 +1,85 @@
+import type { FieldValue } from '../../src/hire/employee.ts';
+import type { Random } from '../../src/sandbox/random.ts';
+import { type TwoWayField, twoWayFields } from './fields.ts';
+import type { Person, World } from './world.ts';
+
+/** How often a webhook is lost, or comes twice. */
+const CHANCE = { hintLost: 0.2, hintTwice: 0.2 };
+
+/** One seed under way. */
+export interface Play {
+  world: World;
+  random: Random;
+  people: Person[];
+  removed: Set<Person>;
+  /** The last edit of each side since both agreed, by person and field; of an owner, the last one of all. */
+  edits: Map<string, Partial<Record<Side | 'agreed', FieldValue>>>;
+  /** Which side edits a shared field in this round. */
+  editors: Map<string, Side | 'both'>;
+  count: number;
+  kills: number;
+  runs: number;
+  violations: string[];
+  calm: boolean;
+  /** So many more interruptions, and the process dies; none below zero. */
+  lives: number;
+  /** The partner left out a record that it has: once a round, so that two passes never miss the same. */
+  hidden: boolean;
+}
+
+type Side = 'partner' | 'hris';
+
+/** Somebody edits something; who may edit a shared field is the same for a round. */
+export async function editSomething(play: Play): Promise<void> {
+  const { random, people, removed } = play;
+  const present = people.filter((one) => !removed.has(one));
+  const person = present[Math.floor(random() * present.length)];
+  const field = twoWayFields[Math.floor(random() * twoWayFields.length)];
+  if (person === undefined || field === undefined) return;
+  const key = keyOf(person, field);
+  const editors = play.editors.get(key) ?? (['partner', 'hris', 'both'] as const)[Math.floor(random() * 3)] ?? 'both';
+  play.editors.set(key, editors);
+  const side = editors === 'both' ? (random() < 0.5 ? 'partner' : 'hris') : editors;
+  await edit(play, person, field, side, valueOf(play, field));
+}
+
+export async function edit(
+  play: Play,
+  person: Person,
+  field: TwoWayField,
+  side: Side,
+  value: FieldValue,
+): Promise<void> {
+  const { world } = play;
+  play.count += 1;
+  const key = keyOf(person, field);
+  const { agreed: _over, ...before } = play.edits.get(key) ?? {};
+  play.edits.set(key, { ...before, [side]: value });
+  if (side === 'partner') world.editPartner(person, field, value);
+  else await world.editHris(person, field, value);
+  hint(play, side === 'partner' ? person.candidateId : person.employeeId);
+}
+
+/** Webhooks are lost, and come twice. */
+function hint({ world, random }: Play, recordId: string): void {
+  if (random() < CHANCE.hintLost) return;
+  world.hint(recordId);
+  if (random() < CHANCE.hintTwice) world.hint(recordId);
+}
+
+/** The application of somebody is deleted, as long as others are left. */
+export async function removeSomebody(play: Play): Promise<void> {
+  const present = play.people.filter((one) => !play.removed.has(one));
+  const person = present.length > 2 ? present[0] : undefined;
+  if (person === undefined) return;
+  play.removed.add(person);
+  play.world.removeCandidate(person);
+}
+
+export function valueOf(play: Play, field: TwoWayField): FieldValue {
+  return field.value(play.random, play.count);
+}
+
+export function keyOf(person: Person, field: TwoWayField): string {
+  return `${person.employeeId} ${field.name}`;
+}

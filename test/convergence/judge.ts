@@ -1,0 +1,73 @@
+import type { FieldValue } from '../../src/hire/employee.ts';
+import { keyOf, type Play } from './edits.ts';
+import { comparable, type TwoWayField, twoWayFields } from './fields.ts';
+import { LIMITS } from './process.ts';
+import { run } from './run.ts';
+import type { Person } from './world.ts';
+
+/** Both sides agree, on what they may agree on; a run over what is still writes nothing. */
+export async function judge(play: Play, when: string): Promise<void> {
+  const { world, people, removed, violations } = play;
+  for (const person of people.filter((one) => !removed.has(one))) {
+    const held = await world.read(person);
+    if (held === undefined) violations.push(`${when}: employee ${person.employeeId} is lost`);
+    else for (const field of twoWayFields) judgeField(play, when, person, { field, ...held });
+  }
+  const gone = world.store.all<{ pair_id: string }>('select pair_id from exchange_pairs where gone_at is not null');
+  for (const { pair_id: id } of gone)
+    if (![...removed].some(({ employeeId }) => employeeId === id))
+      violations.push(`${when}: pair ${id} counts as gone`);
+  const before = { ...world.writes };
+  await run(play);
+  const echoes = world.writes.partner + world.writes.hris - before.partner - before.hris;
+  if (echoes > 0) violations.push(`${when}: a run over records that nobody edited wrote ${echoes} values`);
+}
+
+/** A run that died anywhere and says in the end that it is done left out nothing that was edited before it began. */
+export async function judgeResumed(play: Play, when: string): Promise<void> {
+  const { world, random } = play;
+  const person = play.people.find((one) => !play.removed.has(one));
+  const field = twoWayFields.find(({ name }) => name === 'costCentre');
+  if (person === undefined || field === undefined) return;
+  world.clock.advance(4 * LIMITS.giveUpMs);
+  play.count += 1;
+  const value = `CC-${play.count}`;
+  play.edits.set(keyOf(person, field), { hris: value });
+  await world.editHris(person, field, value);
+  play.lives = 2 + Math.floor(random() * 24);
+  const step = await run(play);
+  play.lives = -1;
+  const held = await world.read(person);
+  if (step?.state === 'done' && held?.partner[field.name] !== value)
+    play.violations.push(`${when}: ${field.name} of ${person.employeeId} was not covered by a run that is done`);
+}
+
+/** An owner who was empty when the sides first met wipes nothing out: that is reported. */
+function isReported({ world }: Play, { employeeId }: Person, { name, owner }: TwoWayField): boolean {
+  const reported = world.store.all(
+    `select 1 from field_conflicts where pair_id = ? and field = ? and kind = 'diverged' and closed_at is null`,
+    employeeId,
+    name,
+  );
+  return owner !== 'either' && reported.length > 0;
+}
+
+type Held = { field: TwoWayField; partner: Record<string, FieldValue>; hris: Record<string, FieldValue> };
+
+function judgeField(play: Play, when: string, person: Person, { field, partner, hris }: Held): void {
+  const { name, owner } = field;
+  const [atPartner, atHris] = [comparable(partner[name]), comparable(hris[name])];
+  const say = (what: string): void => {
+    const shown = `partner ${atPartner}, hris ${atHris}`;
+    play.violations.push(`${when}: ${name} of ${person.employeeId} (${owner}) ${what}: ${shown}`);
+  };
+  if (atPartner !== atHris) return isReported(play, person, field) ? undefined : say('differs');
+  const key = keyOf(person, field);
+  const edits = play.edits.get(key) ?? {};
+  const shared = 'agreed' in edits ? (['agreed'] as const) : (['partner', 'hris'] as const);
+  const sides = owner === 'either' ? shared : [owner];
+  const allowed = sides.filter((side) => side in edits).map((side) => comparable(edits[side]));
+  if (allowed.length > 0 && !allowed.includes(atPartner)) say(`is no last edit (${allowed.join(' or ')})`);
+  // Nothing may happen to it until somebody edits it again.
+  if (owner === 'either') play.edits.set(key, { agreed: hris[name] ?? null });
+}

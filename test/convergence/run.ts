@@ -1,0 +1,64 @@
+import type { ExchangeStep } from '../../src/streams/exchange-activities.ts';
+import type { Mishap } from './carrier.ts';
+import { editSomething, type Play } from './edits.ts';
+import { type Conditions, LIMITS } from './process.ts';
+
+/** How often each thing goes wrong. */
+const CHANCE = { kill: 0.02, mishap: 0.08, editMeanwhile: 0.03 };
+
+/** A run as Temporal would carry it on: an activity that died is begun again by a new process. */
+export async function run(play: Play): Promise<ExchangeStep | undefined> {
+  play.runs += 1;
+  const runId = `run-${play.runs}`;
+  for (let attempt = 0; attempt < 6; attempt += 1) {
+    const step = await attemptRun(play, runId);
+    if (step !== undefined && step.state !== 'running') return step;
+    play.world.clock.advance(1_000);
+  }
+  return undefined;
+}
+
+/** Undefined where it died or failed. */
+async function attemptRun(play: Play, runId: string): Promise<ExchangeStep | undefined> {
+  const { world, random } = play;
+  let die: () => void = () => undefined;
+  const death = new Promise<undefined>((resolve) => {
+    die = () => resolve(undefined);
+  });
+  let isDead = false;
+  const conditions: Conditions = {
+    pause: async () => {
+      if (isDead) return new Promise<never>(() => undefined);
+      play.lives -= 1;
+      if (play.calm && play.lives !== 0) return undefined;
+      if (!play.calm && random() < CHANCE.editMeanwhile) await editSomething(play);
+      world.clock.advance(1 + Math.floor(random() * 20));
+      if (play.lives !== 0 && random() >= CHANCE.kill) return undefined;
+      isDead = true;
+      play.kills += 1;
+      die();
+      return new Promise<never>(() => undefined);
+    },
+    mishap: (method, path) => mishapOf(play, method, path),
+    updateMishap: () => {
+      if (play.calm || random() >= CHANCE.mishap) return undefined;
+      return random() < 0.5 ? 'lost-before' : 'lost-answer';
+    },
+    // At the latest when the product says that nothing can arrive any more.
+    later: (carryOut) =>
+      void world.clock.at(world.clock.now() + Math.floor(random() * 0.8 * LIMITS.giveUpMs), carryOut),
+  };
+  return Promise.race([world.exchange(runId, conditions).catch(() => undefined), death]);
+}
+
+function mishapOf(play: Play, method: string, path: string): Mishap | undefined {
+  const { random } = play;
+  if (play.calm || random() >= CHANCE.mishap) return undefined;
+  if (path.endsWith('/job-candidates/bulk-fetch')) {
+    if (play.hidden) return 'lost-before';
+    play.hidden = true;
+    return 'missing-record';
+  }
+  if (method === 'GET') return 'lost-answer';
+  return (['lost-before', 'lost-answer', 'late'] as const)[Math.floor(random() * 3)];
+}

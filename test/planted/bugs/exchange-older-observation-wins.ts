@@ -1,0 +1,13 @@
+import { convergence, type PlantedBug } from '../planted-bug.ts';
+
+export const bug: PlantedBug = {
+  name: 'older observation wins',
+  patches: [
+    {
+      file: 'activities/exchange/read-pairs.ts',
+      find: 'if (readAt <= known.state.settles_at)',
+      replace: 'if (readAt < 0)',
+    },
+  ],
+  caughtBy: convergence(/is no last edit|differs/),
+};

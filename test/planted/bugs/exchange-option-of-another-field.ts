@@ -1,0 +1,13 @@
+import { convergence, type PlantedBug } from '../planted-bug.ts';
+
+export const bug: PlantedBug = {
+  name: 'option by label of the wrong field',
+  patches: [
+    {
+      file: 'src/exchange/say-to-partner.ts',
+      find: 'defined.filter((one) => one.entity === entity)',
+      replace: 'defined.filter((one) => one.entity !== "")',
+    },
+  ],
+  caughtBy: convergence(/level of .* (differs|is no last edit)/),
+};

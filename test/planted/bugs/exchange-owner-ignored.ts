@@ -1,0 +1,13 @@
+import { convergence, type PlantedBug } from '../planted-bug.ts';
+
+export const bug: PlantedBug = {
+  name: 'owner ignored',
+  patches: [
+    {
+      file: 'src/plan/merge-field.ts',
+      find: "if (flow.owner !== 'either') return",
+      replace: "if (flow.owner === 'never') return",
+    },
+  ],
+  caughtBy: convergence(/is no last edit|differs/),
+};

@@ -1,0 +1,13 @@
+import { convergence, type PlantedBug } from '../planted-bug.ts';
+
+export const bug: PlantedBug = {
+  name: 'wrong storage form',
+  patches: [
+    {
+      file: 'src/exchange/say-to-partner.ts',
+      find: 'const encoded = encodeValue(definition, value);',
+      replace: 'const encoded = encodeValue({ type: "" }, Array.isArray(value) ? JSON.stringify(value) : value);',
+    },
+  ],
+  caughtBy: convergence(/shifts of .* differs/),
+};
