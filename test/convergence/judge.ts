@@ -34,7 +34,7 @@ export async function judgeResumed(play: Play, when: string): Promise<void> {
   const value = `CC-${play.count}`;
   play.edits.set(keyOf(person, field), { hris: value });
   await world.editHris(person, field, value);
-  play.lives = 2 + Math.floor(random() * 24);
+  play.lives = 2 + Math.floor(random() * 70);
   const step = await run(play);
   play.lives = -1;
   const held = await world.read(person);

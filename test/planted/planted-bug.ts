@@ -25,6 +25,6 @@ export function tests(says: RegExp, ...files: string[]): Check {
 }
 
 /** Seeds of two-way exchange, at most so many; it ends at the first that does not converge. */
-export function convergence(says: RegExp, seeds = 40): Check {
+export function convergence(says: RegExp, seeds = 12): Check {
   return { command: ['node', 'test/convergence/converge.ts', '--seeds', String(seeds)], says };
 }

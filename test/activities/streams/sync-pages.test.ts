@@ -23,9 +23,9 @@ async function tenant(wrap: (partner: PartnerClient) => PartnerClient = (partner
   };
   const connection = {
     tenant: { tenant: 'acme', hris: { kind: 'memory' }, streams: { candidates: {} } },
+    exchanges: {},
     partner: wrap(sandbox.partner),
     hris: { landing: { land, read: async () => [], ids: async () => [...landed] } },
-    exchanges: {},
     keyFingerprint: 'one',
     landings: { candidates: { fields: [], hash: 'h', files: {} } },
   } as unknown as Connection;
