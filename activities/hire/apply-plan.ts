@@ -14,6 +14,7 @@ import type { Connection } from '../connections.ts';
 import { hireOfLink } from './claim-person.ts';
 import { personOf } from './hire-references.ts';
 import { newValues, noteWrites, sensitiveFields } from './note-writes.ts';
+import { pendingTicket, resolvePending } from './pending-create.ts';
 import type { Planned } from './plan-employee.ts';
 import { readFindings } from './read-findings.ts';
 import { readSources } from './read-sources.ts';
@@ -102,13 +103,17 @@ async function look(
   return seen.kind === 'found' ? { kind: 'found', value: { kind: 'created', ref: seen.employee } } : seen;
 }
 
+/** A create that the HR system took before goes on, wherever the person is by now. */
+export async function finishPending(hire: HireContext): Promise<Applied | undefined> {
+  const ticket = pendingTicket(hire);
+  return ticket === undefined ? undefined : finish(hire, { kind: 'pending', ticket, nextCheckMs: 0 });
+}
+
 async function finish(hire: HireContext, created: CreateResult): Promise<Applied> {
   const { store, ref, row } = hire;
   const { tenant, hris } = hire.connection;
-  const result =
-    created.kind === 'pending' ? await hris.pending?.resolve(created.ticket, AbortSignal.timeout(READ_MS)) : created;
-  if (result === undefined || result.kind === 'pending')
-    return { verdict: 'pending', nextCheckMs: result?.nextCheckMs ?? 60_000 };
+  const result = created.kind === 'pending' ? await resolvePending(hire, created.ticket) : created;
+  if ('verdict' in result) return result;
   const employee = await withNumber(hris, result.ref);
   const number = employee.number ?? null;
   const { creation } = await reread(hire);

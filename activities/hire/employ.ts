@@ -2,7 +2,7 @@ import { inActivity } from '../../src/failpoint.ts';
 import type { HireActivities } from '../../src/hire/hire-activities.ts';
 import type { HireRef } from '../../src/hire/hire-ref.ts';
 import type { ActivityDeps } from '../deps.ts';
-import { applyPlan } from './apply-plan.ts';
+import { applyPlan, finishPending } from './apply-plan.ts';
 import { planEmployee } from './plan-employee.ts';
 import { reread, withHireOrHeld } from './with-hire.ts';
 
@@ -10,10 +10,12 @@ type Employed = Awaited<ReturnType<HireActivities['employ']>>;
 
 /**
  * Plans and applies the plan by one reading of the person. One activity, because nothing is waited for in between; a
- * repeat plans anew.
+ * repeat plans anew, unless the HR system has taken a create and somebody finishes it there.
  */
 export function employ(deps: ActivityDeps, ref: HireRef): Promise<Employed> {
   return withHireOrHeld(deps, ref, async (hire): Promise<Employed> => {
+    const finished = await finishPending(hire);
+    if (finished !== undefined) return finished;
     const planned = await inActivity('planEmployee', () => planEmployee(hire));
     if (planned.verdict !== 'plan') return planned;
     const now = await reread(hire);

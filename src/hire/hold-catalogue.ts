@@ -146,6 +146,16 @@ export const holdCatalogue = {
       }`,
     asks: 'Look there: answer link <employeeId> if the employee exists, create if not.',
   },
+  EMPLOYEE_PENDING: {
+    scope: 'hire',
+    answers: ['retry', 'link', 'cancel'],
+    what: ({ jobCandidateId, ticket, days }: OfHire & { ticket: string; days: number }) =>
+      `The HR system took the request for job candidate ${jobCandidateId} (${ticket}) ${days} days ago ` +
+      'and has not said what became of it.',
+    asks:
+      'Ask whoever finishes it there. Answer link <employeeId> if the employee exists, retry to wait as long again, ' +
+      'or cancel once the request is withdrawn there.',
+  },
   WRITE_BACK_TARGET_MISSING: {
     scope: 'hire',
     answers: ['retry', 'keep'],

@@ -191,7 +191,7 @@ export interface RemoveOptions extends Pick<LandOptions, 'tenant' | 'signal'> {
 
 /** Creates that a person or a job on the HRIS's side finishes. */
 export interface PendingCreates {
-  /** Asks what became of one. */
+  /** Asks what became of one. HIRE_REJECTED (reject) once it is refused for good: a corrected create may follow. */
   resolve(ticket: string, signal: AbortSignal): Promise<CreateResult>;
 }
 

@@ -222,3 +222,14 @@ export async function hiresEverHeld({ kysely }: Store, tenantId: string, code: s
     .execute();
   return new Set(rows.map((row) => row.job_candidate_id));
 }
+
+/** When the last hold of this kind was answered, by the database's clock; undefined where none was. */
+export async function lastAnsweredAt(store: Store, key: HireRef, code: string): Promise<number | undefined> {
+  const { at } = await store.kysely
+    .selectFrom('holds')
+    .select((eb) => eb.fn.max('answered_at').as('at'))
+    .where((eb) => eb.and(hireColumns(key)))
+    .where('code', '=', code)
+    .executeTakeFirstOrThrow();
+  return at === null ? undefined : Number(at);
+}

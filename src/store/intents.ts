@@ -105,13 +105,23 @@ export async function decideIntent(
   await store.kysely
     .updateTable('intents')
     .set({ outcome, result: JSON.stringify(result), decided_at: store.now })
-    .where('tenant_id', '=', intent.tenant_id)
-    .where('verb', '=', intent.verb)
-    .where('job_candidate_id', '=', intent.job_candidate_id)
-    .where('period', '=', intent.period)
-    .where('attempt', '=', intent.attempt)
+    .where((eb) => eb.and(attemptColumns(intent)))
     .where('outcome', '=', 'open')
     .execute();
+}
+
+/** A write that was accepted, and refused later by whoever should have finished it over there. */
+export async function refuseMade(store: Store, intent: IntentRow, result: unknown): Promise<void> {
+  await store.kysely
+    .updateTable('intents')
+    .set({ outcome: 'refused', result: JSON.stringify(result), decided_at: store.now })
+    .where((eb) => eb.and(attemptColumns(intent)))
+    .where('outcome', '=', 'done')
+    .execute();
+}
+
+function attemptColumns({ tenant_id, verb, job_candidate_id, period, attempt }: IntentRow) {
+  return { tenant_id, verb, job_candidate_id, period, attempt };
 }
 
 /** Whether a write of the tenant may still be on its way: its outcome is open and its time not over. */

@@ -137,6 +137,8 @@ const policies = z.strictObject({
   createAt: stages,
   onboarding,
   reconcile: z.strictObject({ every: interval.default(300_000) }).prefault({}),
+  /** How long the HR system may take to make an employee whose create it took; then a person is asked. */
+  pendingDeadline: duration.default(14 * 86_400_000),
   cancel: z.strictObject({ grace: duration.default(3_600_000) }).prefault({}),
   changeLimits: z.strictObject({ cancellationsPerHour: z.int().min(0).default(3) }).prefault({}),
   credits: z.strictObject({ canaryEvery: interval.default(900_000) }).prefault({}),

@@ -51,6 +51,10 @@ const opened: Record<HoldCode, [HoldRequest, string[]]> = {
   ],
   LINK_NOT_FOUND: [holdOf('LINK_NOT_FOUND', { ...hire, employeeId: '404' }), ['404', '5012']],
   CREATE_UNKNOWN: [holdOf('CREATE_UNKNOWN', { ...hire, attempt: 2, employeeIds: ['7', '8'] }), ['5012', '7, 8']],
+  EMPLOYEE_PENDING: [
+    holdOf('EMPLOYEE_PENDING', { ...hire, ticket: 'hire-17-1', days: 14 }),
+    ['5012', 'hire-17-1', '14 days'],
+  ],
   WRITE_BACK_TARGET_MISSING: [holdOf('WRITE_BACK_TARGET_MISSING', hire), ['5012', 'writeBack.customField']],
   WRITE_BACK_REFUSED: [
     holdOf('WRITE_BACK_REFUSED', { onboardingCandidateId: 'oc-7', refusal: 'INVALID_STATE', status: 'completed' }),

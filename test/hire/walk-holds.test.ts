@@ -151,6 +151,10 @@ const cases: Record<Exclude<HoldCode, OfTenant>, Case> = {
     hold: holdOf('CREATE_UNKNOWN', { jobCandidateId, attempt: 1, employeeIds: ['wrong'] }),
     again: create,
   },
+  EMPLOYEE_PENDING: {
+    hold: holdOf('EMPLOYEE_PENDING', { jobCandidateId, ticket: 't', days: 14 }),
+    again: (decisions) => decisions.link ?? 'waits as before',
+  },
   WRITE_BACK_TARGET_MISSING: { hold: holdOf('WRITE_BACK_TARGET_MISSING', { jobCandidateId }) },
   WRITE_BACK_REFUSED: {
     hold: holdOf('WRITE_BACK_REFUSED', { onboardingCandidateId: 'oc', refusal: 'CONFLICT', status: null }),

@@ -56,14 +56,19 @@ export function refIn(
 export function verdictOn(results: readonly Result[], requestId: string): Result | undefined {
   const own = results.filter((result) => result.requestId === requestId);
   const made = own.filter((result) => result.status === 'created');
-  const ids = new Set(made.map(({ ref }) => ref.id));
-  if (ids.size > 1)
-    throw new ConnectorError({
-      code: 'CREATED_TWICE',
-      action: 'reject',
-      message:
-        `The results say that request ${requestId} made several employees: ${[...ids].join(', ')}. Correct that in ` +
-        'the HR system and in the results, then answer retry.',
-    });
+  const refs = made.map(({ ref }) => ref);
+  if (new Set(refs.map(({ id }) => id)).size > 1) throw madeTwice(`request ${requestId}`, refs);
   return made.at(-1) ?? own.at(-1);
+}
+
+/** Nothing is asked for again as long as that stands there. */
+export function madeTwice(what: string, refs: readonly EmployeeRef[]): ConnectorError {
+  const ids = [...new Set(refs.map(({ id }) => id))];
+  return new ConnectorError({
+    code: 'CREATED_TWICE',
+    action: 'reject',
+    message:
+      `The results say that ${what} made several employees: ${ids.join(', ')}. Correct that in the HR system and in ` +
+      'the results, then answer retry.',
+  });
 }

@@ -4,7 +4,7 @@ import type { CreateResult, WriteOptions } from '../port.ts';
 import { findEmployee, readEmployee } from './find.ts';
 import { handOver } from './hand-over.ts';
 import { encode, hireRequestId, referenceOf } from './request-id.ts';
-import { readResults, verdictOn } from './results.ts';
+import { madeTwice, readResults, verdictOn } from './results.ts';
 import type { Sftp } from './sftp-hris.ts';
 import { refuseIncomplete, toCells } from './values.ts';
 
@@ -29,6 +29,7 @@ export async function createEmployee(
       message: 'The results name an employee for this reference already.',
       details: { ...found.ref },
     });
+  if (found.kind === 'many') throw madeTwice(`reference ${reference}`, found.refs);
   const id = hireRequestId(reference, await nextAttempt(hris, reference, write.signal));
   // Every column stands in every file, so that all of them have one header.
   const empty = Object.fromEntries(Object.values(options.columns).map(({ column }) => [column, null]));

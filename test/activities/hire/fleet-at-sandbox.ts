@@ -18,7 +18,9 @@ import { openSandbox } from '../../sandbox/open-sandbox.ts';
 import { freshStore } from '../../store/stores.ts';
 
 /** Tenants of one company at a real sandbox, with HR systems of their own, as they are applied. */
-export async function fleetAtSandbox(options: { hired?: number; startDates?: boolean } = {}) {
+export async function fleetAtSandbox(
+  options: { hired?: number; startDates?: boolean; hris?: string; policies?: string } = {},
+) {
   const { hired = 0 } = options;
   const sandbox = await openSandbox({ jobs: 1, candidates: 6, hired });
   onTestFinished(() => sandbox[Symbol.asyncDispose]());
@@ -39,7 +41,7 @@ export async function fleetAtSandbox(options: { hired?: number; startDates?: boo
   const [flow] = (await sandbox.partner.readAll(contract.onboarding.listFlows)).items;
 
   const apply = async (tenant: string, settings = ''): Promise<void> => {
-    const text = tenantFile({ tenant, baseUrl: sandbox.url, flow: flow?.flowId ?? '' });
+    const text = tenantFile({ ...options, tenant, baseUrl: sandbox.url, flow: flow?.flowId ?? '' });
     await writeFile(join(dir, `${tenant}.yaml`), `${text}${settings}`);
     const plan = await planApplication(store, dir, { secrets: 'check' });
     await applyDefinitions(store, plan.applications, 'ada');
@@ -88,7 +90,18 @@ async function makeFolder(): Promise<string> {
   return dir;
 }
 
-function tenantFile({ tenant, baseUrl, flow }: { tenant: string; baseUrl: string; flow: string }): string {
+interface TenantText {
+  tenant: string;
+  baseUrl: string;
+  flow: string;
+  /** Inside the braces of `hris` and `policies`. */
+  hris?: string;
+  policies?: string;
+}
+
+function tenantFile({ tenant, baseUrl, flow, hris, policies }: TenantText): string {
+  const kind = hris ?? `kind: sql, connection: ${tenant}-hr, url: sqlite:./${tenant}.sqlite, createTable: true`;
+  const more = policies === undefined ? '' : `, ${policies}`;
   return `tenant: ${tenant}
 partner:
   baseUrl: ${baseUrl}
@@ -97,7 +110,7 @@ partner:
   company: "17"
   webhooks: off
   allowPrivateAddress: true
-hris: { kind: sql, connection: ${tenant}-hr, url: sqlite:./${tenant}.sqlite, createTable: true }
-policies: { onboarding: { flow: "${flow}" } }
+hris: { ${kind} }
+policies: { onboarding: { flow: "${flow}" }${more} }
 `;
 }
