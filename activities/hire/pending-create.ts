@@ -13,7 +13,7 @@ const READ_MS = 30_000;
 const DAY_MS = 86_400_000;
 const HOLD = 'EMPLOYEE_PENDING';
 
-/** The ticket of a create that the HR system took and nobody has heard of since; a person may have named the employee. */
+/** The ticket of a create that the HR system took and has not answered, unless a person named the employee since. */
 export function pendingTicket({ creation, decisions, row }: HireContext): string | undefined {
   if (creation?.outcome !== 'done' || row.employee_id !== null || decisions.link !== undefined) return undefined;
   const made = JSON.parse(creation.result ?? 'null') as CreateResult | null;

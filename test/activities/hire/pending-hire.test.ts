@@ -34,7 +34,7 @@ test('a create that is rejected later is a hold with the reason, and a corrected
   expect((await employee())?.employee_id).not.toBeNull();
 });
 
-test('a create that nobody finishes is a question after the deadline, and waits as long again when asked to', async () => {
+test('a create that nobody finishes is a question after the deadline, and may wait as long again', async () => {
   const { employOnce, answer, letPass, hr } = await hireInto();
   await employOnce();
   await letPass(47 * HOUR_MS);
