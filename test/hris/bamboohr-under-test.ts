@@ -37,7 +37,8 @@ export function openBamboohr(url: string, changes: Record<string, unknown> = {})
 export async function bamboohrUnderTest(double: BambooDouble, url: string): Promise<HrisUnderTest> {
   const [adapter, second] = await Promise.all([openBamboohr(url), openBamboohr(url)]);
   return {
-    profile: bamboohrProfile,
+    // Prism decodes every body as text, on both ways.
+    profile: { ...bamboohrProfile, textOnly: url !== double.url },
     adapter,
     second,
     count: async () => double.company.employees.size,
@@ -76,6 +77,7 @@ function powersOf(double: BambooDouble, url: string): Partial<Powers> {
     people: {
       add: async (count) => addPeople(double.company, count),
       touch: async (ids) => touchPeople(double.company, ids),
+      many: 60,
     },
     stored: async (id, name) =>
       (double.company.files.get(id) ?? []).filter((file) => file.name === name).map(({ bytes }) => bytes),

@@ -41,6 +41,8 @@ export interface Powers {
   /** Employees as somebody over there makes and edits them. */
   people: {
     add(count: number): Promise<string[]>;
+    /** More than one page of changes holds; 230 by default. */
+    many?: number;
     /** All of them at the same instant. */
     touch(ids: readonly string[]): Promise<void>;
   };

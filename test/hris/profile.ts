@@ -20,6 +20,8 @@ export interface HrisProfile {
   foldsEveryLetter: boolean;
   /** Whether people are found by name and birth date. */
   findsPersons: boolean;
+  /** What stands between decodes every body as text, so files must be ASCII. */
+  textOnly?: boolean;
 }
 
 export const signal = AbortSignal.timeout(600_000);
