@@ -31,6 +31,7 @@ export async function writeDemoFiles(tenantsDir: string, facts: DemoFacts, secon
     writeFile(join(secrets, 'second.key'), `${second.apiKey}\n`, { mode: 0o600 }),
     writeFile(join(tenantsDir, 'demo.yaml'), tenantFile(facts)),
     writeFile(join(tenantsDir, 'demo-mapping.yaml'), MAPPING_FILE),
+    writeFile(join(tenantsDir, 'demo-employees.yaml'), EMPLOYEES_FILE),
     writeFile(join(tenantsDir, 'second.yaml'), secondFile(second)),
     writeFile(join(tenantsDir, 'second-requisitions.yaml'), REQUISITIONS_FILE),
   ]);
@@ -59,6 +60,7 @@ policies:
   reconcile: { every: 15s }
 streams: # each into a table of its own in the HR system: ${demoStreams.map((name) => `partner_${name}`).join(', ')}
 ${demoStreams.map((name) => `  ${name}: { every: 1h }`).join('\n')}
+  employees: { every: 5s, mapping: demo-employees.yaml } # fields that both sides edit
   employment: { every: 5s } # a number corrected in the HR system reaches the partner
 writeBack: { employeeId: number, status: hired }
 `;
@@ -69,6 +71,11 @@ fields:
   # The partner has no department, so everyone starts in the same one.
   department: { constant: People }
   startDate: { from: "candidate.customFields[Start date]", transform: [date], required: true }
+`;
+
+const EMPLOYEES_FILE = `# What both sides may edit, and whose value stays where both did.
+fields:
+  city: { from: candidate.city, direction: both, owner: either, conflict: hris }
 `;
 
 function secondFile({ partnerUrl, hrisFile, referenceField, employeeIdField }: SecondFacts): string {

@@ -51,6 +51,7 @@ export function describeCounts(
     `${streamed.join(' and ')} pulled into the HR system's tables.`,
     `The position was a job after ${seconds.requisition} s, ` +
       `the corrected number back after ${seconds.correctedNumber} s.`,
+    `The city, edited on both sides at once, was the same on both after ${seconds.crossedEdits} s.`,
     `Unequal at the end: ${report.diverged}.`,
   ].join('\n');
 }

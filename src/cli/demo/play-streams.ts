@@ -6,38 +6,58 @@ import type { Stage } from './stage.ts';
 
 /** What crossed from the HR systems to the partner; `diverged` counts what is unequal at the end. */
 export interface Streamed {
-  seconds: { requisition: number; correctedNumber: number };
+  seconds: { requisition: number; correctedNumber: number; crossedEdits: number };
   diverged: number;
 }
 
 const CORRECTED = '900001';
+/** The same field, edited on both sides at once; the mapping says whose edit stays. */
+const CITIES = { hris: 'Bergen', partner: 'Tromsø' };
 const PATIENCE_MS = 90_000;
 
 /**
- * HR corrects the number of somebody who was hired, and the second customer opens a position that must become a job.
- * Waits for both at the partner, or until patience ends.
+ * HR corrects the number of somebody who was hired, and their city while the recruiter edits it too; the second customer
+ * opens a position that must become a job. Waits until all of it has arrived, or until patience ends.
  */
 export async function playStreams(stage: Stage, views: readonly HireView[], stop: AbortSignal): Promise<Streamed> {
   const [enrolment] = views[0]?.enrolmentIds ?? [];
   const [employee] = views[0]?.employees ?? [];
-  correctNumber(stage.hrisFile, employee?.id ?? 0);
+  const candidateId = employee?.reference?.split(':')[1] ?? '';
+  editEmployee(stage.hrisFile, employee?.id ?? 0);
+  await stage.partner.candidates.update({ params: { candidateId }, body: { city: CITIES.partner } });
   openPosition(stage.second);
-  const [job, number] = await Promise.all([
+  const isCrossed = async (): Promise<boolean> => {
+    const { data } = await stage.partner.candidates.get({ params: { candidateId } });
+    return data.city === CITIES.hris && readCity(stage.hrisFile, employee?.id ?? 0) === CITIES.hris;
+  };
+  const [crossed, job, number] = await Promise.all([
+    timed(isCrossed, stop),
     timed(async () => (await countJobs(stage.second)) > 0, stop),
     timed(async () => (await shownNumber(stage, enrolment ?? '')) === CORRECTED, stop),
   ]);
   const jobs = await countJobs(stage.second);
   const isCorrected = (await shownNumber(stage, enrolment ?? '')) === CORRECTED;
   return {
-    seconds: { requisition: job, correctedNumber: number },
-    diverged: Math.abs(jobs - 1) + (isCorrected ? 0 : 1),
+    seconds: { requisition: job, correctedNumber: number, crossedEdits: crossed },
+    diverged: Math.abs(jobs - 1) + (isCorrected ? 0 : 1) + ((await isCrossed()) ? 0 : 1),
   };
 }
 
-function correctNumber(hrisFile: string, id: number): void {
+function readCity(hrisFile: string, id: number): unknown {
+  const database = new DatabaseSync(hrisFile, { readOnly: true, timeout: 2_000 });
+  try {
+    return database.prepare('select city from employees where id = ?').get(id)?.['city'];
+  } finally {
+    database.close();
+  }
+}
+
+function editEmployee(hrisFile: string, id: number): void {
   const database = new DatabaseSync(hrisFile, { timeout: 2_000 });
   try {
-    database.prepare('update employees set corrected_number = ? where id = ?').run(CORRECTED, id);
+    database
+      .prepare('update employees set corrected_number = ?, city = ? where id = ?')
+      .run(CORRECTED, CITIES.hris, id);
   } finally {
     database.close();
   }

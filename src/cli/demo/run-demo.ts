@@ -91,7 +91,8 @@ async function withStreams(
   counts: DemoReport,
 ): Promise<WholeReport> {
   const pulled = await untilPulled(stage, stop);
-  say('HR corrects the employee number of one of the five. A second customer opens a position in its HR system.');
+  say('HR corrects the employee number of one of the five, and their city while the recruiter edits it too.');
+  say('A second customer opens a position in its HR system.');
   const streamed = await playStreams(stage, seen.views, stop);
   const unequal = Object.values(pulled).reduce((sum, { partner, hris }) => sum + Math.abs(partner - hris), 0);
   const streams = await countStreams(store);
