@@ -7,18 +7,22 @@ export interface SavedWindow {
   /** When it was first told of, and how often since. */
   since: number;
   seen: number;
+  /** From then to its end. */
+  lengthMs?: number;
 }
 
 /** Resets are whole seconds. */
 const ROUNDING_MS = 1_500;
 const believed = { answers: 4, ms: 2_500 };
+/** Whole seconds say too little of a shorter one. */
+export const LEAST_WINDOW_MS = 3_000;
 /** Of what remains, for live requests alone. */
 const RESERVE = 0.01;
 const MARGIN_MS = 60;
 
 export function noteWindow(saved: SavedWindow | null, budget: AdvertisedBudget, now: number): SavedWindow {
   const endsAt = now + budget.resetMs;
-  const fresh = { endsAt, remaining: budget.remaining, since: now, seen: 1 };
+  const fresh = { endsAt, remaining: budget.remaining, since: now, seen: 1, lengthMs: budget.resetMs };
   if (saved === null) return fresh;
   const isNext = now >= saved.endsAt - ROUNDING_MS && endsAt > saved.endsAt + ROUNDING_MS;
   // A window that follows a believed one is believed.
@@ -45,5 +49,6 @@ export function paceOf(saved: SavedWindow | null, now: number): { rate: number; 
 }
 
 function isBelieved(saved: SavedWindow, now: number): boolean {
+  if ((saved.lengthMs ?? LEAST_WINDOW_MS) < LEAST_WINDOW_MS) return false;
   return saved.seen >= believed.answers && now - saved.since >= believed.ms;
 }

@@ -25,7 +25,7 @@ export interface SavedClimb {
 /** The height of a tooth, as a share of the limit. */
 export const CUT = 0.02;
 /** 429s among all answers, and time spent in pauses, that a sawtooth may cost; for pauses it takes `ms` at most. */
-const allowed = { refused: 0.003, paused: 0.01, ms: 60_000 };
+const allowed = { refused: 0.0033, paused: 0.01, ms: 60_000 };
 /** Of all answers lately: what was refused beyond the plan makes teeth longer, what was not makes them shorter. */
 const spending = { memory: 12_000, prior: 1_500, least: 0.7, most: 2 };
 const tooth = { least: 120, most: 12_000, noisy: 240, bannedMs: 900_000 };

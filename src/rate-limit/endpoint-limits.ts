@@ -8,9 +8,9 @@ export interface EndpointLimits {
   giveBack(endpoint: string | undefined): void;
   /**
    * `own`: a 429 of the endpoint's own limit, which says nothing of the company's. `found`: the same, and those before
-   * it were taken for the company's.
+   * it were taken for the company's. `perSecond` is the rate of them all.
    */
-  judge(answer: RateLimitAnswer): 'own' | 'found' | 'company';
+  judge(answer: RateLimitAnswer, perSecond: () => number): 'own' | 'found' | 'company';
   save(): SavedEndpoints | undefined;
 }
 
@@ -24,7 +24,7 @@ interface EndpointLimiter {
 
 const MEMORY = 1_000;
 const MOST_ENDPOINTS = 64;
-const evidence = { least: -3, own: 8 };
+const evidence = { least: -3, own: 5 };
 /** Share of the 429s that are the endpoint's if the limit is its own. */
 const ITS_OWN = 0.95;
 
@@ -42,14 +42,15 @@ export function createEndpointLimits(
   return {
     ask: (priority, endpoint) => limiterOf(endpoint)?.ask(priority) ?? 0,
     giveBack: (endpoint) => limiterOf(endpoint)?.giveBack(1),
-    judge: (answer) => {
+    judge: (answer, perSecond) => {
       const { endpoint, status } = answer;
       if (endpoint === undefined) return 'company';
       const limiter = limiterOf(endpoint);
       limiter?.answered(answer);
       if (limiter !== undefined) return status === 429 ? 'own' : 'company';
       if (!isShownOwn(endpoints, endpoint, status === 429)) return 'company';
-      const found = restore();
+      const share = counted(endpoints, endpoint).answers / endpoints.answers;
+      const found = restore({ rate: share * perSecond(), limit: 0, noise: 0, limitSeen: false });
       limiters.set(endpoint, found);
       found.answered(answer);
       return 'found';

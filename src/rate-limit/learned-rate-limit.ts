@@ -1,5 +1,5 @@
 import { readAdvertisedBudget } from './advertised-budget.ts';
-import { noteWindow, paceOf } from './advertised-window.ts';
+import { LEAST_WINDOW_MS, noteWindow, paceOf } from './advertised-window.ts';
 import { anchorAt, beginCycle, mark } from './capacity.ts';
 import { CUT, climb, spend } from './climb.ts';
 import { blameConcurrency, noteClean } from './concurrency-limit.ts';
@@ -11,9 +11,9 @@ import { cutByExcess, decideRate, learnWait } from './recovery.ts';
 import { freshRow, freshSuspicion } from './saved-meetings.ts';
 import {
   beginMeeting,
-  beginUnderWay,
   type LearnedRate,
   type Meeting,
+  restoreUnderWay,
   type SavedRateLimit,
   type UnderWay,
 } from './saved-rate-limit.ts';
@@ -34,8 +34,7 @@ const wait = { doubled: 15_000, most: 300_000 };
 /** A quota told to last so long is never left to bulk alone. */
 const lasting = { ms: 60_000, bulkShare: 0.97 };
 const NOISE_TESTS = 2;
-/** Doublings of a climb beyond the limit: the limit has changed. */
-const PAST_DOUBT = 2;
+const PAST_DOUBT = 2; // Doublings of a climb beyond the limit: it has changed.
 /** Whoever meets a limit after a rest and fewer successes has not used up what is allowed. */
 const LEAST_USED = 20;
 
@@ -51,8 +50,7 @@ export class LearnedRateLimit {
     const now = clock.now();
     this.#clock = clock;
     this.#learned = learned;
-    this.#underWay =
-      underWay !== undefined && underWay.savedAt <= now + 1000 ? structuredClone(underWay) : beginUnderWay(now);
+    this.#underWay = restoreUnderWay(underWay, now);
     this.#state = { learned, underWay: this.#underWay };
     this.#permits = createPermits(clock.now, this.#underWay.permits);
   }
@@ -116,6 +114,7 @@ export class LearnedRateLimit {
   forget(): void {
     Object.assign(this.#learned, { limitSeen: false, noise: 0 });
     Object.assign(this.#underWay, { test: null, row: { ...freshRow }, suspicion: { ...freshSuspicion } });
+    beginCycle(this.#underWay.capacity, this.#clock.now());
     if (this.#underWay.meeting !== null) this.#underWay.meeting.isSpared = true;
   }
 
@@ -220,7 +219,7 @@ export class LearnedRateLimit {
     }
     this.#underWay.test = null;
     this.#underWay.tested = { answers: this.#underWay.answers, rate: this.#learned.rate };
-    if (verdict === 'noise') return believeNoise(this.#state, test);
+    if (verdict === 'noise') return believeNoise(this.#state, test, this.#clock.now());
     this.#learned.noise = 0;
     this.#underWay.suspicion.peak = this.#learned.limit;
     if (limited) this.#meet(answer);
@@ -245,6 +244,7 @@ export class LearnedRateLimit {
     const budget = readAdvertisedBudget(headers ?? {}, now);
     if (budget === undefined) return;
     this.#underWay.window = noteWindow(this.#underWay.window, budget, now);
-    if (budget.remaining === 0) this.#permits.waitUntil(now + Math.min(budget.resetMs, 60_000));
+    if (budget.remaining === 0 && budget.resetMs >= LEAST_WINDOW_MS)
+      this.#permits.waitUntil(now + Math.min(budget.resetMs, 60_000));
   }
 }

@@ -27,6 +27,8 @@ export interface Met {
   isFar: boolean;
   /** So soon after the last one that it is as good as the same. */
   isAgain: boolean;
+  /** A single 429 after many successes, as a limit's, or of noise. */
+  isLone: boolean;
   /** Waited for the end of a window. */
   isLong: boolean;
   /** Of a quota that lasts for minutes or hours. */
@@ -41,6 +43,7 @@ export interface Met {
 const RAISED = 1.012;
 const MOST_CUT = 0.35;
 const AGAIN = 20;
+const LONE = 50;
 const LASTING_MS = 60_000;
 export const SETTLE = 6;
 const least = { first: 6_000, noisy: 2_500, ok: 20, rate: 3 };
@@ -68,6 +71,7 @@ export function readMeeting(state: LimiterState, meeting: Meeting, now: number):
     isEarly: limitSeen && isEarly(underWay.climb, limit, noise),
     isFar: limitSeen && meeting.rate > limit * (1 + 2 * CUT),
     isAgain: underWay.climb.clean < AGAIN,
+    isLone: underWay.climb.clean >= LONE && meeting.refused === 1,
     isLong,
     isLasting: isLong && pauseMs > LASTING_MS,
     allowed: sinceRecovery(underWay.capacity, now) / (1 - noise),
@@ -90,7 +94,7 @@ export function isWhole(toldMs: number | undefined): boolean {
 export function newRate(state: LimiterState, met: Met): number {
   const { row } = state.underWay;
   if (met.isLasting) return settle(row, Math.min(met.meeting.rate, met.allowed) * (1 - CUT / 2));
-  if (met.meeting.isBan && !met.isFirst) return afterBan(row, met);
+  if (met.meeting.isBan && !met.isFirst) return afterBan(state, met);
   if (met.isFirst) return firstRate(state, met);
   if (row.settling > 0 && !met.isFar) return whileSettling(state, met);
   if (met.isFar && !isRaised(state, met)) {
@@ -112,7 +116,9 @@ function settle(row: SavedRow, rate: number): number {
 }
 
 /** Every one costs a minute: better a little too low. */
-function afterBan(row: SavedRow, { meeting }: Met): number {
+function afterBan({ learned: { limit }, underWay: { row } }: LimiterState, { meeting, isEarly, isFar }: Met): number {
+  // What was fine for long is fine; it was climbed too far beyond it.
+  if (isFar && !isEarly) return settle(row, limit * (1 - CUT));
   row.early += 1;
   const rate = meeting.rate * (1 - Math.min(banCut.first * 2 ** row.early, banCut.most));
   Object.assign(row, { settling: 0, sound: rate });
@@ -130,8 +136,12 @@ function firstRate({ learned, underWay }: LimiterState, { meeting, now, pauseMs,
 }
 
 /** Whatever was overrun is still full: what went through since then comes ever closer to the limit. */
-function whileSettling({ underWay: { capacity, row } }: LimiterState, met: Met): number {
-  const rate = within(capacity, met.meeting, met.isLong && !met.isAgain ? met.allowed : met.anchored);
+function whileSettling({ learned, underWay: { capacity, row } }: LimiterState, met: Met): number {
+  const rate = within(
+    capacity,
+    met.meeting,
+    met.isLong && !met.isAgain && learned.noise === 0 ? met.allowed : met.anchored,
+  );
   const isSettled = rate > met.meeting.rate * 0.93 && !met.isAgain;
   Object.assign(row, { settling: isSettled ? 0 : row.settling - 1, early: 0, sound: rate });
   return rate;
@@ -167,11 +177,12 @@ function atTheTop({ learned, underWay: { capacity, row } }: LimiterState, { meet
   return settle(row, rate);
 }
 
-function afterEarly(row: SavedRow, { meeting: { rate }, isAgain, anchored, allowed }: Met): number {
+function afterEarly(row: SavedRow, { meeting: { rate }, isAgain, isLone, anchored, allowed }: Met): number {
   // Refused at once far above what went through for long: a window of long memory took the excess in.
   if (rate > row.sound * 1.03)
     return isAgain ? Math.max(row.sound, rate * (1 - MOST_CUT)) : betweenSoundAnd(rate, row.sound);
   if (isAgain && row.full < PATIENCE) return rate;
+  if (isLone) return rate * (1 - CUT);
   row.early += 1;
   const floor = Math.min(row.early <= 3 ? anchored : allowed, rate) * (1 - (CUT / 2) * 2 ** Math.min(3, row.early));
   row.sound = Math.max(floor, rate * (1 - Math.min(CUT * 2 ** row.early, MOST_CUT)));

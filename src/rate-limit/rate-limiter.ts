@@ -22,7 +22,9 @@ const FIRST_RATE = 10;
 
 /** Learns the rate of an unknown limit from 429s. Pure: no timers, no I/O. README.md says how to drive it. */
 export function createRateLimiter(clock: LimiterClock, saved?: SavedRateLimit): RateLimiter {
-  const { endpoints, ...learned } = saved ?? { rate: FIRST_RATE, limit: 0, noise: 0, limitSeen: false };
+  // What cannot be read is learned again.
+  const isRead = saved !== undefined && saved.rate > 0 && Number.isFinite(saved.rate);
+  const { endpoints, ...learned } = isRead ? saved : { rate: FIRST_RATE, limit: 0, noise: 0, limitSeen: false };
   const company = new LearnedRateLimit(clock, learned);
   const limits = createEndpointLimits((own) => createRateLimiter(clock, own), endpoints);
   return {
@@ -34,7 +36,7 @@ export function createRateLimiter(clock: LimiterClock, saved?: SavedRateLimit): 
       return wait;
     },
     answered: (answer) => {
-      const judged = limits.judge(answer);
+      const judged = limits.judge(answer, () => company.save().rate);
       if (judged === 'company') return company.answered(answer);
       if (judged === 'found') company.forget();
       company.isNotOurs(answer);

@@ -12,7 +12,9 @@ const LEAST_RATE = 0.25;
 const MEMORY = 0.3;
 /** A cycle so far below the best says that the limit fell. */
 const FALLEN = 0.9;
-const FADE = 0.003;
+const FADE = 0.0015;
+/** Answers between two 429s that are no limit's. */
+const DOUBT = 25;
 /** Early meetings in a row that may be echoes. */
 const ECHOES = 4;
 const MOST_MEMORY_MS = 75_000;
@@ -24,6 +26,7 @@ export function decideRate(state: LimiterState, meeting: Meeting, now: number): 
   const { learned, underWay } = state;
   leaveOutIdle(underWay, meeting, now - meeting.at);
   const met = readMeeting(state, meeting, now);
+  if (isDoubtful(underWay, met)) return goOn(state, meeting);
   if (!met.isFirst && underWay.row.settling === 0) notePause(underWay, met);
   noteLong(underWay, met);
   const limitBefore = learned.limit;
@@ -66,10 +69,21 @@ function noteLong({ climb, row }: UnderWay, { isLong, isEarly }: Met): void {
   climb.isWindow = row.long > 1;
 }
 
+/** A limit would refuse more than one while the rate doubles, or refuse again soon. */
+function isDoubtful({ answers, row }: UnderWay, { isFirst, isLong, meeting }: Met): boolean {
+  if (!isFirst || isLong || meeting.isBan || meeting.refused > 1) return false;
+  return answers - (row.doubtedAt ?? -DOUBT) >= DOUBT;
+}
+
+function goOn({ learned, underWay }: LimiterState, meeting: Meeting): void {
+  learned.rate = meeting.rate;
+  underWay.row.doubtedAt = underWay.answers;
+}
+
 /** Met early, the rate falls below what is known to be fine for long, and soon comes back: a window echoes. */
 function limitAfter({ learned, underWay: { row } }: LimiterState, met: Met, limitBefore: number): number {
   const limit = learned.rate * (1 + CUT);
-  const isPassing = met.isEarly && !met.isLong && !met.isFar && row.early <= ECHOES;
+  const isPassing = met.isEarly && !met.isLong && !met.isFar && !met.meeting.isBan && row.early <= ECHOES;
   return isPassing ? Math.max(limit, Math.min(row.known ?? 0, limitBefore) * (1 - CUT / 4)) : limit;
 }
 

@@ -12,6 +12,8 @@ export interface SavedRow {
   sound: number;
   /** The average of the best long cycle, lately. */
   known?: number;
+  /** When one 429 before any limit was known was not believed, in answers. */
+  doubtedAt?: number;
   /** The limit remembers for so long at least: the longest pause, lately. */
   memoryMs?: number;
 }

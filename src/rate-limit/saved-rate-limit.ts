@@ -94,6 +94,9 @@ export interface UnderWay {
   restedOk?: number;
 }
 
+/** Clocks differ by so much. */
+const CLOCK_MS = 1_000;
+
 /** The state of the moment when only what was learned is known. */
 export function beginUnderWay(now: number): UnderWay {
   return {
@@ -116,4 +119,22 @@ export function beginUnderWay(now: number): UnderWay {
     backoff: 500,
     longInRow: 0,
   };
+}
+
+/**
+ * What another version of this saved, as far as it can be read: what it did not know begins anew, and so does what a
+ * clock saved that went back since.
+ */
+export function restoreUnderWay(saved: UnderWay | undefined, now: number): UnderWay {
+  const fresh = beginUnderWay(now);
+  if (saved === undefined || !(saved.savedAt <= now + CLOCK_MS)) return fresh;
+  const parts = Object.entries(structuredClone(saved)).map(([name, part]) => {
+    const begun = fresh[name as keyof UnderWay];
+    return [name, isRecord(part) && isRecord(begun) ? { ...begun, ...part } : (part ?? begun ?? null)];
+  });
+  return { ...fresh, ...Object.fromEntries(parts) };
+}
+
+function isRecord(part: unknown): part is object {
+  return typeof part === 'object' && part !== null;
 }

@@ -1,3 +1,4 @@
+import { beginCycle } from './capacity.ts';
 import { type LimiterState, type Met, SETTLE } from './new-rate.ts';
 import { beginTest, freshWatch, MOST_NOISE, type NoiseTest, shareOf } from './noise.ts';
 import { freshRow } from './saved-meetings.ts';
@@ -20,7 +21,7 @@ export function suspect(state: LimiterState, met: Met, limitBefore: number): voi
   saved.met = saved.met * fade.met + 1;
   saved.answers = saved.answers * fade.met + climb.clean + met.meeting.refused;
   if (met.isFirst || (met.isFar && met.meeting.rate > 1.1 * limitBefore)) saved.calmUntil = met.now + CALM_MS;
-  if (!met.isEarly || met.isLong || met.now < saved.calmUntil || !isLikely(state)) return;
+  if (!met.isEarly || met.isLong || met.meeting.isBan || met.now < saved.calmUntil || !isLikely(state)) return;
   underWay.test = beginTest(saved.peak, learned.rate, saved.met / Math.max(1, saved.answers));
 }
 
@@ -31,13 +32,14 @@ function isLikely({ learned, underWay: { row, suspicion: saved, tested, answers 
 }
 
 /** What cut the rate was noise: it climbs from where it was, fast until something else refuses. */
-export function believeNoise({ learned, underWay }: LimiterState, test: NoiseTest): void {
+export function believeNoise({ learned, underWay }: LimiterState, test: NoiseTest, now: number): void {
   const share = shareOf(test);
   Object.assign(underWay, {
     watch: { ...freshWatch },
     mostNoise: Math.min(MOST_NOISE, 1.3 * share + 0.01),
     row: { ...freshRow },
   });
+  beginCycle(underWay.capacity, now);
   const rate = Math.max(test.before, learned.rate);
   Object.assign(learned, { noise: share, rate, limit: rate, limitSeen: false });
 }
