@@ -1,5 +1,6 @@
 import { createHash } from 'node:crypto';
 import { withFailpoints } from '../src/failpoint.ts';
+import type { HrisLimits } from '../src/hris/http-line.ts';
 import type { HrisConnection } from '../src/hris/port.ts';
 import type { Logger } from '../src/log.ts';
 import type { Mapping } from '../src/mapping/load-mapping.ts';
@@ -8,6 +9,7 @@ import { fingerprintOf } from '../src/partner/client/key-format.ts';
 import type { CallReport, Observation } from '../src/partner/client/types.ts';
 import { Overrides } from '../src/partner/contract/overrides.ts';
 import type { SharedRateLimit } from '../src/rate-limit/shared-rate-limit.ts';
+import type { Limited } from '../src/store/open-rate-limit.ts';
 import { exchangeNames, type PullName, pullNames, type StreamName } from '../src/streams/streams.ts';
 import {
   loadExchangeMapping,
@@ -58,7 +60,7 @@ export interface ConnectionOptions {
   /** Bound of one partner request, milliseconds. */
   requestMs: number;
   /** The shared rate limit of a tenant at its partner. */
-  rateLimitOf: (limited: { tenantId: string; share?: number | undefined }) => SharedRateLimit;
+  rateLimitOf: (limited: Limited) => SharedRateLimit;
   log?: Logger;
   onCall?: (tenantId: string, report: CallReport) => void;
   onObserved?: (tenantId: string, observations: readonly Observation[]) => void;
@@ -165,7 +167,11 @@ async function openConnection(tenant: Tenant, options: ConnectionOptions): Promi
   const landings = await loadLandings(tenant);
   const exchanges = await loadExchanges(tenant);
   const overrides = Overrides.parse(tenant.partner.overrides);
-  const rateLimit = rateLimitOf({ tenantId: tenant.tenant, share: tenant.partner.rateLimit?.share });
+  const rateLimit = rateLimitOf({
+    tenantId: tenant.tenant,
+    upstream: 'partner',
+    share: tenant.partner.rateLimit?.share,
+  });
   const key = createKeyLatch(tenant.tenant);
   const partner = createPartnerClient({
     baseUrl: tenant.partner.baseUrl,
@@ -184,11 +190,29 @@ async function openConnection(tenant: Tenant, options: ConnectionOptions): Promi
     around: (operation, run) => withFailpoints(`partner.${operation}`, run),
     beforeWrite: mayWrite,
   });
-  const open = guardHris(await openTenantHris(tenant), mayWrite);
+  const open = guardHris(await openLimitedHris(tenant, rateLimitOf), mayWrite);
   const hris = withinActivity(open, () => assertHrisWorks?.(tenant.tenant));
   const keyFingerprint = fingerprintOf(apiKey);
   const told = log === undefined ? {} : { log };
   return { tenant, partner, hris, mapping, landings, exchanges, overrides, keyFingerprint, rateLimit, ...told };
+}
+
+/** The tenant's HR system under rate limits of its own, each opened at its first call. */
+async function openLimitedHris(tenant: Tenant, rateLimitOf: ConnectionOptions['rateLimitOf']): Promise<HrisConnection> {
+  const opened = new Map<string, SharedRateLimit>();
+  const limits: HrisLimits = (endpoint) => {
+    const upstream = endpoint === undefined ? 'hris' : `hris/${endpoint}`;
+    const rateLimit = opened.get(upstream) ?? rateLimitOf({ tenantId: tenant.tenant, upstream });
+    opened.set(upstream, rateLimit);
+    return patient(rateLimit);
+  };
+  const hris = await openTenantHris(tenant, limits);
+  return {
+    ...hris,
+    async close() {
+      await Promise.allSettled([hris.close(), ...[...opened.values()].map((rateLimit) => rateLimit.close())]);
+    },
+  };
 }
 
 async function loadLandings(tenant: Tenant): Promise<Connection['landings']> {

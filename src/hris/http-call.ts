@@ -1,10 +1,9 @@
 import { ConnectorError, isConnectorError } from '../errors.ts';
 import { httpError } from '../http/http-error.ts';
-import type { HttpAnswer, HttpRequest } from '../http/message.ts';
-import type { HttpPool } from '../http/pool.ts';
-import { sendRequest } from '../http/request.ts';
+import type { HttpAnswer } from '../http/message.ts';
+import type { HrisLine, LineRequest } from './http-line.ts';
 
-export interface HrisRequest extends HttpRequest {
+export interface HrisRequest extends LineRequest {
   /** Names the call in messages, without personal data: `POST /employees`. */
   what: string;
 }
@@ -31,14 +30,14 @@ const HRIS_CODES: Readonly<Record<string, string>> = {
  * `explain` adds what this HRIS said.
  */
 export async function callHris(
-  pool: HttpPool,
+  line: HrisLine,
   request: HrisRequest,
   explain: (answer: HttpAnswer) => Refusal = () => ({}),
 ): Promise<HttpAnswer> {
   const { what, ...message } = request;
   const idempotent = request.idempotent ?? request.method !== 'POST';
   try {
-    const answer = await sendRequest(pool, { ...message, idempotent });
+    const answer = await line.send({ ...message, idempotent });
     if (answer.status >= 200 && answer.status < 300) return answer;
     throw httpError(what, answer, idempotent, explain(answer));
   } catch (error) {

@@ -1,6 +1,7 @@
 import type { z } from 'zod';
 import type { ConnectorError } from '../errors.ts';
 import type { EmployeeFields, EmployeeRef, FindKey, Found } from '../hire/employee.ts';
+import type { HrisLimits } from './http-line.ts';
 
 /** `pending`: the HRIS accepted the request, a person or a job over there finishes it; ask `resolve(ticket)` later. */
 export type CreateResult =
@@ -234,6 +235,7 @@ export interface HrisAdapter<Options = unknown> {
   requisitionFields?(options: Options): readonly FieldDef[];
   /** What a stream's mapping may write; absent where nothing lands. */
   landingFields?(options: Options, stream: string): readonly FieldDef[];
-  /** Opens one connection; every reference is resolved by now. Nothing is sent before the first call. */
-  open(options: Options): Promise<HrisConnection>;
+  /** Opens one connection; every reference is resolved by now. Nothing is sent before the first call. Who speaks HTTP
+   * sends by `limits`. */
+  open(options: Options, limits: HrisLimits): Promise<HrisConnection>;
 }

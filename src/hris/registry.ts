@@ -1,4 +1,5 @@
 import { ConnectorError } from '../errors.ts';
+import { type HrisLimits, noLimits } from './http-line.ts';
 import * as list from './index.ts';
 import type { HrisAdapter, HrisConnection, Landings } from './port.ts';
 
@@ -19,7 +20,7 @@ export async function openHris(
   kind: string,
   connectionName: string,
   options: Record<string, unknown>,
-  landings: Landings = {},
+  { landings = {}, limits = noLimits }: { landings?: Landings; limits?: HrisLimits } = {},
 ): Promise<HrisConnection> {
   const adapter = findHrisAdapter(kind);
   if (adapter === undefined)
@@ -37,5 +38,5 @@ export async function openHris(
       message: `The options of HRIS connection "${connectionName}" are invalid: ${issues.join('; ')}.`,
     });
   }
-  return adapter.open(parsed.data);
+  return adapter.open(parsed.data, limits);
 }

@@ -37,7 +37,7 @@ const READ_MS = 30_000;
 /** Reads both sides of every line; writes nothing. @throws ConnectorError LINKS_UNREADABLE with every problem */
 export async function planLinks(store: Store, tenant: Tenant, file: string): Promise<LinkPlan> {
   const { text, lines } = readLinkFile(file);
-  const limited = { tenantId: tenant.tenant, share: tenant.partner.rateLimit?.share };
+  const limited = { tenantId: tenant.tenant, upstream: 'partner', share: tenant.partner.rateLimit?.share };
   const rateLimit = openRateLimit(store, limited, createLogger('command'));
   const partner = openPartner(tenant, rateLimit);
   const hris = await openTenantHris(tenant);

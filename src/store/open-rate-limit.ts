@@ -4,15 +4,16 @@ import type { SharedRateLimitState } from '../rate-limit/lease-permits.ts';
 import { createSharedRateLimit, type SharedRateLimit } from '../rate-limit/shared-rate-limit.ts';
 import { type RateLimitView, viewRateLimit } from '../rate-limit/view-rate-limit.ts';
 import type { Store } from './open-store.ts';
-import { changeRateLimit, listRateLimits } from './rate-limits.ts';
+import { changeRateLimit, listRateLimits, type RateLimitKey } from './rate-limits.ts';
 
-/** Opens the rate limit of a tenant's partner, shared by every worker of this store. */
-export function openRateLimit(
-  store: Store,
-  { tenantId, share }: { tenantId: string; share?: number | undefined },
-  log: Logger,
-): SharedRateLimit {
-  const key = { tenantId, upstream: 'partner' };
+/** What is limited: the calls of a tenant at its partner or HR system, or at one endpoint of it. */
+export interface Limited extends RateLimitKey {
+  /** A ceiling; see ceiling.ts. */
+  share?: number | undefined;
+}
+
+/** Opens a rate limit that every worker of this store shares. */
+export function openRateLimit(store: Store, { share, ...key }: Limited, log: Logger): SharedRateLimit {
   return createSharedRateLimit(
     (change) =>
       // Whichever activity happens to ask, the permits are for all of them.
@@ -25,8 +26,7 @@ export function openRateLimit(
       ),
     {
       share,
-      onOutage: (error) =>
-        log.error({ tenantId, err: error }, 'shared rate limit unavailable, calls to the partner wait'),
+      onOutage: (error) => log.error({ ...key, err: error }, 'shared rate limit unavailable, calls wait'),
     },
   );
 }

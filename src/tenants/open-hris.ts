@@ -1,3 +1,4 @@
+import type { HrisLimits } from '../hris/http-line.ts';
 import type { FieldDef, HrisConnection } from '../hris/port.ts';
 import { findHrisAdapter, openHris } from '../hris/registry.ts';
 import type { WayBack } from '../mapping/check-direction.ts';
@@ -11,8 +12,9 @@ import type { Tenant } from './schema.ts';
 import { isSecretRef, resolveSecret } from './secrets.ts';
 
 /** Opens the tenant's HRIS with its secrets resolved. Close it yourself. */
-export async function openTenantHris({ hris }: Tenant): Promise<HrisConnection> {
-  return openHris(hris.kind, hris.connection, resolveOptions(hris.options), landings);
+export async function openTenantHris({ hris }: Tenant, limits?: HrisLimits): Promise<HrisConnection> {
+  const surroundings = limits === undefined ? { landings } : { landings, limits };
+  return openHris(hris.kind, hris.connection, resolveOptions(hris.options), surroundings);
 }
 
 /** The tenant's compiled mapping, checked at both ends. */

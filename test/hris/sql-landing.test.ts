@@ -106,7 +106,7 @@ test('a landing table that the user may not write refuses the stream, never the 
     await sql.raw(`grant select on partner_candidates to ${role}`).execute(direct.kysely);
     const reader = new URL(url);
     Object.assign(reader, { username: role, password: 'reader' });
-    const adapter = await openHris('sql', 'reader', { url: reader.href }, landings);
+    const adapter = await openHris('sql', 'reader', { url: reader.href }, { landings });
     const signal = AbortSignal.timeout(5_000);
     const error = await refusal(
       adapter.landing?.land('candidates', rows(0, 1), { tenant: 'acme', signal }) ?? Promise.resolve(),

@@ -34,7 +34,7 @@ export async function startSqlHris(database: SqlTestDatabase, given: Options): P
   await database.as?.grant('employees');
   const lagging = options.readLag === undefined ? {} : { readFrom: 'employees_directory' };
   const open = (changes: Partial<SqlOptionsInput> = {}) =>
-    openHris('sql', 'test-hr', { ...options, ...lagging, url: database.as?.url ?? url, ...changes }, landings);
+    openHris('sql', 'test-hr', { ...options, ...lagging, url: database.as?.url ?? url, ...changes }, { landings });
   const [adapter, second] = await Promise.all([open(), open()]);
   const ofKind =
     database.as === undefined ? sqlitePowers(url, open) : postgresPowers(database.as, (at) => open({ url: at }));

@@ -64,7 +64,7 @@ describe.each(Object.entries(databases))('through the mapping and %s', (_name, d
     const made = await database();
     drop = made.drop;
     const options = { url: made.url, createTable: true, fields: FIELDS };
-    hris = await openHris('sql', 'values', options, landings);
+    hris = await openHris('sql', 'values', options, { landings });
     const folder = await mkdtemp(join(tmpdir(), 'hirebridge-values-'));
     const file = join(folder, 'a.yaml');
     await writeFile(file, MAPPING);

@@ -148,7 +148,7 @@ async function openConnection(
     },
     pause: world.pause,
   };
-  const rateLimit = openRateLimit(store, { tenantId }, log);
+  const rateLimit = openRateLimit(store, { tenantId, upstream: 'partner' }, log);
   const partner = createPartnerClient({
     baseUrl: tenant.partner.baseUrl,
     apiKey: secret,

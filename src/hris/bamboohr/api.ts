@@ -1,8 +1,8 @@
 import { ConnectorError, isConnectorError } from '../../errors.ts';
 import type { EmployeeFields } from '../../hire/employee.ts';
 import type { HttpAnswer } from '../../http/message.ts';
-import { type HttpPool, openPool } from '../../http/pool.ts';
 import { callHris, type HrisRequest, type Refusal, readJson } from '../http-call.ts';
+import { type HrisLimits, type HrisLine, openLine } from '../http-line.ts';
 import type { BambooOptions } from './options.ts';
 
 export interface BambooApi {
@@ -12,7 +12,8 @@ export interface BambooApi {
   close(): Promise<void>;
 }
 
-export interface BambooCall extends Pick<HrisRequest, 'what' | 'method' | 'path' | 'signal' | 'beforeSend'> {
+export interface BambooCall
+  extends Pick<HrisRequest, 'what' | 'method' | 'path' | 'signal' | 'beforeSend' | 'priority'> {
   body?: unknown;
   /** A body that is no JSON. */
   upload?: { contentType: string; body: Uint8Array };
@@ -24,20 +25,20 @@ export interface BambooCall extends Pick<HrisRequest, 'what' | 'method' | 'path'
 }
 
 /** Basic authentication: the key is the user, and any text the password. */
-export function openApi({ url, apiKey, allowPrivateAddress }: BambooOptions): BambooApi {
-  const pool = openPool(url, { allowPrivate: allowPrivateAddress, connections: 4 });
+export function openApi({ url, apiKey, allowPrivateAddress }: BambooOptions, limits: HrisLimits): BambooApi {
+  const line = openLine(url, { allowPrivate: allowPrivateAddress, limits });
   const authorization = `Basic ${Buffer.from(`${apiKey}:x`).toString('base64')}`;
-  const send = (call: BambooCall) => request(pool, authorization, call);
+  const send = (call: BambooCall) => request(line, authorization, call);
   return {
     send,
     async json(call) {
       return readJson(await send(call), { what: call.what, idempotent: call.idempotent ?? call.method === 'GET' });
     },
-    close: () => pool.close(),
+    close: () => line.close(),
   };
 }
 
-async function request(pool: HttpPool, authorization: string, call: BambooCall): Promise<HttpAnswer> {
+async function request(line: HrisLine, authorization: string, call: BambooCall): Promise<HttpAnswer> {
   // Without Accept some answers are XML.
   const { body, upload, sent = {}, accept = 'application/json', ...rest } = call;
   const json = body === undefined ? undefined : { contentType: 'application/json', body: JSON.stringify(body) };
@@ -45,7 +46,7 @@ async function request(pool: HttpPool, authorization: string, call: BambooCall):
   const typed = content === undefined ? {} : { 'content-type': content.contentType };
   const message = { ...rest, body: content?.body, headers: { accept, authorization, ...typed } };
   try {
-    return await callHris(pool, message, (answer) => whatItSaid(answer, sent));
+    return await callHris(line, message, (answer) => whatItSaid(answer, sent));
   } catch (error) {
     throw isConnectorError(error) ? asThrottled(error) : error;
   }

@@ -1,4 +1,5 @@
 import { ConnectorError, isConnectorError } from '../../errors.ts';
+import type { HrisLimits } from '../http-line.ts';
 import type { Employees, HrisAdapter, HrisConnection } from '../port.ts';
 import { openApi } from './api.ts';
 import { changedEmployees } from './changes.ts';
@@ -14,11 +15,11 @@ export const bamboohr: HrisAdapter<BambooOptions> = {
   optionsSchema: () => bamboohrOptions,
   secrets: ['apiKey'],
   employeeFields: bamboohrFields,
-  open: async (options) => openConnection(options),
+  open: async (options, limits) => openConnection(options, limits),
 };
 
-function openConnection(options: BambooOptions): HrisConnection {
-  const bamboo: Bamboo = { api: openApi(options), options };
+function openConnection(options: BambooOptions, limits: HrisLimits): HrisConnection {
+  const bamboo: Bamboo = { api: openApi(options, limits), options };
   return {
     capabilities: { storesReference: options.referenceField !== undefined, readLagMs: options.readLag },
     employees: {

@@ -58,7 +58,13 @@ async function readChanges({ api }: Bamboo, settled: string | undefined, signal:
   const since = settled === undefined ? BEGINNING : new Date(Date.parse(settled) - 1_000).toISOString();
   const query = new URLSearchParams({ since, type: 'all' });
   const what = 'GET employees/changed';
-  const answer = await api.send({ what, method: 'GET', path: `/api/v1/employees/changed?${query.toString()}`, signal });
+  const answer = await api.send({
+    what,
+    method: 'GET',
+    path: `/api/v1/employees/changed?${query.toString()}`,
+    signal,
+    priority: 'bulk',
+  });
   const { employees } = Changed.parse(readJson(answer, { what, idempotent: true }));
   const changes = Object.entries(employees)
     .map(([id, { action, lastChanged }]) => ({

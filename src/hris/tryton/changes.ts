@@ -41,7 +41,12 @@ export async function changedEmployees(
 
 async function readClock({ session }: Tryton, signal: AbortSignal): Promise<number> {
   const params = [[['id', '=', 0]]];
-  const { date } = await session.ask({ method: 'model.company.employee.search_count', params, signal });
+  const { date } = await session.ask({
+    method: 'model.company.employee.search_count',
+    params,
+    signal,
+    priority: 'bulk',
+  });
   return clockOf(date);
 }
 

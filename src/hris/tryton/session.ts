@@ -1,6 +1,7 @@
 import { ConnectorError, isConnectorError } from '../../errors.ts';
-import { type HttpPool, openPool } from '../../http/pool.ts';
+import type { Priority } from '../../rate-limit/rate-limit.ts';
 import { callHris, readJson } from '../http-call.ts';
+import { type HrisLimits, type HrisLine, openLine } from '../http-line.ts';
 import type { TrytonOptions } from './options.ts';
 import { decodeValue } from './rpc-values.ts';
 
@@ -11,6 +12,7 @@ export interface RpcCall {
   /** Beside the session's own. */
   context?: Record<string, unknown>;
   signal: AbortSignal;
+  priority?: Priority;
   /** Present where the call writes. Called directly before the bytes leave. */
   beforeSend?: () => void;
 }
@@ -29,18 +31,19 @@ export interface TrytonSession {
 
 /** The server locks a user after some bad passwords, for everybody: a refused one is not tried again for so long. */
 const REFUSED_LOGIN_MS = 60_000;
+const LOGIN = 'common.db.login';
 /** It throttles logins with 429 and no Retry-After. */
 const THROTTLED_LOGIN_MS = 60_000;
 
 /** Logs in at the first call, and once more when the session has ended. */
-export function openSession(options: TrytonOptions): TrytonSession {
-  const pool = openPool(options.url, { allowPrivate: options.allowPrivateAddress, connections: 4 });
+export function openSession(options: TrytonOptions, limits: HrisLimits): TrytonSession {
+  const line = openLine(options.url, { allowPrivate: options.allowPrivateAddress, limits });
   let session: Promise<string> | undefined;
   let refused: { error: ConnectorError; until: number } | undefined;
 
   function authorization(signal: AbortSignal): Promise<string> {
     if (refused !== undefined && refused.until > performance.now()) return Promise.reject(refused.error);
-    session ??= logIn(pool, options, signal).catch((error: unknown) => {
+    session ??= logIn(line, options, signal).catch((error: unknown) => {
       session = undefined;
       if (isConnectorError(error, 'HRIS_AUTH')) refused = { error, until: performance.now() + REFUSED_LOGIN_MS };
       throw error;
@@ -51,27 +54,27 @@ export function openSession(options: TrytonOptions): TrytonSession {
   async function ask<T>(call: RpcCall): Promise<RpcAnswer<T>> {
     const held = authorization(call.signal);
     try {
-      return await send<T>(pool, options, call, await held);
+      return await send<T>(line, options, call, await held);
     } catch (error) {
       if (!isConnectorError(error, 'HRIS_AUTH') || session !== held) throw error;
       // Sessions end after some minutes. What was answered 401 was not carried out.
       session = undefined;
-      return send<T>(pool, options, call, await authorization(call.signal));
+      return send<T>(line, options, call, await authorization(call.signal));
     }
   }
 
   return {
     ask,
     call: async <T>(call: RpcCall) => (await ask<T>(call)).result,
-    close: () => pool.close(),
+    close: () => line.close(),
   };
 }
 
-async function logIn(pool: HttpPool, options: TrytonOptions, signal: AbortSignal): Promise<string> {
+async function logIn(line: HrisLine, options: TrytonOptions, signal: AbortSignal): Promise<string> {
   const { user, password } = options;
   try {
-    const login = { method: 'common.db.login', params: [user, { password }], signal };
-    const { result } = await post<[number, string] | null>(pool, options, login, {
+    const login = { method: LOGIN, params: [user, { password }], signal };
+    const { result } = await post<[number, string] | null>(line, options, login, {
       'content-type': 'application/json',
     });
     if (result === null) throw refusedLogin();
@@ -93,22 +96,25 @@ function refusedLogin(): ConnectorError {
   });
 }
 
-function send<T>(pool: HttpPool, options: TrytonOptions, call: RpcCall, authorization: string): Promise<RpcAnswer<T>> {
+function send<T>(line: HrisLine, options: TrytonOptions, call: RpcCall, authorization: string): Promise<RpcAnswer<T>> {
   const context = { company: options.company, active_test: false, ...call.context };
   const headers = { 'content-type': 'application/json', authorization };
-  return post<T>(pool, options, { ...call, params: [...call.params, context] }, headers);
+  return post<T>(line, options, { ...call, params: [...call.params, context] }, headers);
 }
 
 async function post<T>(
-  pool: HttpPool,
+  line: HrisLine,
   { database }: TrytonOptions,
-  { method, params, signal, beforeSend }: RpcCall,
+  { method, params, signal, beforeSend, priority }: RpcCall,
   headers: Record<string, string>,
 ): Promise<RpcAnswer<T>> {
   const idempotent = beforeSend === undefined;
   const what = `Tryton's ${method}`;
-  const answer = await callHris(pool, {
+  const answer = await callHris(line, {
     what,
+    // Logins are limited apart, for each user.
+    endpoint: method === LOGIN ? 'login' : undefined,
+    priority,
     method: 'POST',
     path: `/${encodeURIComponent(database)}/`,
     headers,

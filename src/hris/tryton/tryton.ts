@@ -1,4 +1,5 @@
 import { ConnectorError, isConnectorError } from '../../errors.ts';
+import type { HrisLimits } from '../http-line.ts';
 import type { HrisAdapter, HrisConnection } from '../port.ts';
 import { changedEmployees } from './changes.ts';
 import { describeFields } from './describe.ts';
@@ -15,11 +16,11 @@ export const tryton: HrisAdapter<TrytonOptions> = {
   optionsSchema: () => trytonOptions,
   secrets: ['password'],
   employeeFields: trytonFields,
-  open: async (options) => openConnection(options),
+  open: async (options, limits) => openConnection(options, limits),
 };
 
-function openConnection(options: TrytonOptions): HrisConnection {
-  const open: Tryton = { session: openSession(options), options };
+function openConnection(options: TrytonOptions, limits: HrisLimits): HrisConnection {
+  const open: Tryton = { session: openSession(options, limits), options };
   return {
     capabilities: { storesReference: true, readLagMs: 0 },
     employees: {

@@ -1,6 +1,7 @@
 import { mkdtemp, readdir, rm } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
+import { noLimits } from '../../../src/hris/http-line.ts';
 import { describeHris } from '../conformance.ts';
 import type { HrisUnderTest, Need } from '../hris-case.ts';
 import { employee } from '../profile.ts';
@@ -32,7 +33,7 @@ const WIDE = Array.from({ length: 400 }, (_, at) => `extra${at}`);
 
 async function start(): Promise<HrisUnderTest> {
   const place = await mkdtemp(join(tmpdir(), 'hirebridge-folder-'));
-  const open = (fields: string[]) => folder.open({ folder: place, fields });
+  const open = (fields: string[]) => folder.open({ folder: place, fields }, noLimits);
   const [adapter, second, wide] = await Promise.all([open(['shoe']), open(['shoe']), open(WIDE)]);
   return {
     profile: {

@@ -1,0 +1,75 @@
+import pLimit from 'p-limit';
+import { ConnectorError, isConnectorError } from '../errors.ts';
+import type { HttpAnswer, HttpRequest } from '../http/message.ts';
+import { openPool } from '../http/pool.ts';
+import { sendRequest } from '../http/request.ts';
+import { readRetryAfter } from '../http/retry-after.ts';
+import { type Priority, type RateLimitKeeper, unlimited } from '../rate-limit/rate-limit.ts';
+
+/** The rate limit of one tenant at its HRIS; an endpoint that is limited apart from all others has its own. */
+export type HrisLimits = (endpoint?: string) => RateLimitKeeper;
+
+export const noLimits: HrisLimits = () => unlimited;
+
+/** The way to an HRIS over HTTP: some requests at once, each with a permit of its rate limit. */
+export interface HrisLine {
+  send(request: LineRequest): Promise<HttpAnswer>;
+  close(): Promise<void>;
+}
+
+export interface LineRequest extends HttpRequest {
+  /** Named where it has a rate limit of its own: a login, for example. */
+  endpoint?: string | undefined;
+  /** `live` by default: a hire waits for it. */
+  priority?: Priority | undefined;
+}
+
+const AT_ONCE = 4;
+
+export function openLine(
+  url: string,
+  { allowPrivate, limits }: { allowPrivate: boolean; limits: HrisLimits },
+): HrisLine {
+  const pool = openPool(url, { allowPrivate, connections: AT_ONCE });
+  // A queue for each priority, so that a hire never waits behind bulk calls that wait for the rate limit.
+  const queues: Record<Priority, ReturnType<typeof pLimit>> = { live: pLimit(AT_ONCE), bulk: pLimit(AT_ONCE) };
+  return {
+    send: ({ endpoint, priority = 'live', ...request }) => {
+      const rateLimit = limits(endpoint);
+      return queues[priority](async () => {
+        await acquirePermit(rateLimit, priority, request.signal);
+        return answered(rateLimit, () => sendRequest(pool, request));
+      });
+    },
+    close: () => pool.close(),
+  };
+}
+
+async function acquirePermit(
+  rateLimit: RateLimitKeeper,
+  priority: Priority,
+  signal: AbortSignal | undefined,
+): Promise<void> {
+  try {
+    await rateLimit.acquire(priority, signal);
+  } catch (error) {
+    if (isConnectorError(error) || signal?.aborted !== true) throw error;
+    throw new ConnectorError({
+      code: 'ABORTED',
+      action: 'retry',
+      message: 'A call to the HR system was given up while it waited for a permit of the rate limit. Nothing was sent.',
+      cause: error,
+    });
+  }
+}
+
+/** Every permit is answered for, also where no answer comes. */
+async function answered(rateLimit: RateLimitKeeper, send: () => Promise<HttpAnswer>): Promise<HttpAnswer> {
+  const answer = await send().catch((error: unknown) => {
+    rateLimit.answered({ sentAt: Date.now(), status: isConnectorError(error) ? (error.status ?? 0) : 0 });
+    throw error;
+  });
+  const { sentAt, status, headers, endedAt } = answer;
+  rateLimit.answered({ sentAt, status, headers, retryAfterMs: readRetryAfter(headers, endedAt) });
+  return answer;
+}
