@@ -16,8 +16,8 @@ const CITIES = { hris: 'Bergen', partner: 'Tromsø' };
 const PATIENCE_MS = 90_000;
 
 /**
- * HR corrects the number of somebody who was hired, and their city while the recruiter edits it too; the second customer
- * opens a position that must become a job. Waits until all of it has arrived, or until patience ends.
+ * HR corrects the number of somebody who was hired, and their city while the recruiter edits it too; the second
+ * customer opens a position that must become a job. Waits until all of it has arrived, or until patience ends.
  */
 export async function playStreams(stage: Stage, views: readonly HireView[], stop: AbortSignal): Promise<Streamed> {
   const [enrolment] = views[0]?.enrolmentIds ?? [];
