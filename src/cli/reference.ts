@@ -1,4 +1,5 @@
 import type { Argument, Command } from 'commander';
+import type { Dispatch } from '../worker/dispatch.ts';
 import { example } from './options.ts';
 
 export function addReference(program: Command): void {
@@ -10,10 +11,26 @@ export function addReference(program: Command): void {
 }
 
 async function runReference(program: Command): Promise<void> {
-  const { settingsReference, wrap } = await import('../operator/reference.ts');
+  const [{ settingsReference, wrap }, { dispatch }] = await Promise.all([
+    import('../operator/reference.ts'),
+    import('../worker/dispatch.ts'),
+  ]);
   const commands = ['## Commands', ...program.commands.flatMap((command) => commandLines(command, 'hirebridge'))];
   const head = ['# Reference', '', 'Written by `hirebridge reference`; a test keeps it equal.', ''];
-  process.stdout.write(`${[...head, settingsReference(), '', ...commands.map(wrap)].join('\n')}\n`);
+  process.stdout.write(
+    `${[...head, settingsReference(), '', ...eventLines(dispatch), '', ...commands.map(wrap)].join('\n')}\n`,
+  );
+}
+
+/** What each of the partner's events leads to. */
+function eventLines(dispatch: Readonly<Record<string, Dispatch>>): string[] {
+  const rows = Object.entries(dispatch).map(([event, { hires, streams = {}, nothing }]) => {
+    const parts = [...(hires === undefined ? [] : ['hires']), ...Object.keys(streams).map((name) => `\`${name}\``)];
+    return `| \`${event}\` | ${parts.length === 0 ? `nothing: ${nothing ?? ''}` : parts.join(', ')} |`;
+  });
+  const about =
+    'A webhook is a hint: what it names is read again. Streams follow only where the tenant file runs them.';
+  return ['## Events', '', about, '', '| event | hints at |', '|---|---|', ...rows];
 }
 
 function commandLines(command: Command, parent: string): string[] {

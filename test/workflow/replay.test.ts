@@ -43,7 +43,7 @@ async function bundleChanged(file: string, changes: Array<[find: string, replace
   return bundle(join(dir, 'workflows', 'index.ts'));
 }
 
-test('there are histories of a plain, a held and a cancelled hire, of a reconcile and of a stream', () => {
+test('there are histories of a plain, a held and a cancelled hire, of a reconcile and of streams', () => {
   expect(recorded).toEqual(
     expect.arrayContaining([
       'hire-plain.json',
@@ -51,6 +51,7 @@ test('there are histories of a plain, a held and a cancelled hire, of a reconcil
       'hire-cancelled.json',
       'reconcile-tenant.json',
       'sync-stream.json',
+      'pull-stream.json',
     ]),
   );
 });
