@@ -9,6 +9,7 @@ import { BY_ITSELF } from '../../src/store/foreign-writes.ts';
 import { addHints, clearHints, type Hint, readHints } from '../../src/store/hints.ts';
 import { closeTenantHolds, openHold } from '../../src/store/holds.ts';
 import type { StreamRow } from '../../src/store/schema.ts';
+import { readStreamState } from '../../src/store/stream-states.ts';
 import { beginRun, refuseRun } from '../../src/store/streams.ts';
 import type { ExchangeInput, ExchangeStep } from '../../src/streams/exchange-activities.ts';
 import type { Connection } from '../connections.ts';
@@ -16,6 +17,7 @@ import type { ActivityDeps } from '../deps.ts';
 import { definitionsInUse } from '../fields/current-records.ts';
 import { guarded } from '../guarded.ts';
 import { keepMapping } from '../keep-mapping.ts';
+import { stopOf } from '../streams/stop-of.ts';
 import type { ExchangeContext } from './exchange-context.ts';
 import { exchangePage } from './exchange-page.ts';
 
@@ -39,6 +41,8 @@ export function exchangePairs(
   const { tenantId, stream, runId, full, begun } = input;
   const key = { tenantId, stream };
   return guarded(deps, tenantId, async (connection) => {
+    const stop = stopOf(await readStreamState(deps.store, key));
+    if (stop !== undefined) return stop;
     const run = await beginRun(deps.store, key, { runId, full, firstPage: 0 });
     if (run === undefined) return { state: begun ? 'superseded' : 'busy' };
     if (run.state !== 'running') return stepOf(run);

@@ -2,7 +2,7 @@ import { addHints } from '../store/hints.ts';
 import type { LeasedDelivery } from '../store/inbox.ts';
 import type { Store } from '../store/open-store.ts';
 import { WHOLE_LIST } from '../streams/stream.ts';
-import type { StreamName } from '../streams/streams.ts';
+import { streams as kinds, type StreamName } from '../streams/streams.ts';
 import type { Coalesced } from './coalesced.ts';
 import type { Dispatch } from './dispatch.ts';
 
@@ -25,7 +25,8 @@ export async function hintStreams(
   for (const [stream, kind] of wanted) {
     const named = ids[kind] ?? [];
     await addHints(store, tenantId, stream, named.length === 0 ? [WHOLE_LIST] : named, gone && named.length > 0);
-    await streamHints.ask(streamKey(tenantId, stream));
+    // An exchange reads all its pairs in each run: it takes its hints first, at the next one.
+    if (kinds[stream].kind === 'pull') await streamHints.ask(streamKey(tenantId, stream));
   }
   return wanted.length > 0;
 }
