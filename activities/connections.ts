@@ -1,6 +1,5 @@
 import { createHash } from 'node:crypto';
 import { withFailpoints } from '../src/failpoint.ts';
-import type { HrisLimits } from '../src/hris/http-line.ts';
 import type { HrisConnection } from '../src/hris/port.ts';
 import type { Logger } from '../src/log.ts';
 import type { Mapping } from '../src/mapping/load-mapping.ts';
@@ -11,17 +10,12 @@ import { Overrides } from '../src/partner/contract/overrides.ts';
 import type { SharedRateLimit } from '../src/rate-limit/shared-rate-limit.ts';
 import type { Limited } from '../src/store/open-rate-limit.ts';
 import { exchangeNames, type PullName, pullNames, type StreamName } from '../src/streams/streams.ts';
-import {
-  loadExchangeMapping,
-  loadStreamMapping,
-  loadTenantMapping,
-  openTenantHris,
-  resolveOptions,
-} from '../src/tenants/open-hris.ts';
+import { loadExchangeMapping, loadStreamMapping, loadTenantMapping, resolveOptions } from '../src/tenants/open-hris.ts';
 import type { Tenant } from '../src/tenants/schema.ts';
 import { resolveSecret } from '../src/tenants/secrets.ts';
 import { cancellation, patient, withinActivity } from './activity-scope.ts';
 import { createKeyLatch } from './key-latch.ts';
+import { openLimitedHris } from './limited-hris.ts';
 
 /** A tenant with its two ends open. */
 export interface Connection {
@@ -195,24 +189,6 @@ async function openConnection(tenant: Tenant, options: ConnectionOptions): Promi
   const keyFingerprint = fingerprintOf(apiKey);
   const told = log === undefined ? {} : { log };
   return { tenant, partner, hris, mapping, landings, exchanges, overrides, keyFingerprint, rateLimit, ...told };
-}
-
-/** The tenant's HR system under rate limits of its own, each opened at its first call. */
-async function openLimitedHris(tenant: Tenant, rateLimitOf: ConnectionOptions['rateLimitOf']): Promise<HrisConnection> {
-  const opened = new Map<string, SharedRateLimit>();
-  const limits: HrisLimits = (endpoint) => {
-    const upstream = endpoint === undefined ? 'hris' : `hris/${endpoint}`;
-    const rateLimit = opened.get(upstream) ?? rateLimitOf({ tenantId: tenant.tenant, upstream });
-    opened.set(upstream, rateLimit);
-    return patient(rateLimit);
-  };
-  const hris = await openTenantHris(tenant, limits);
-  return {
-    ...hris,
-    async close() {
-      await Promise.allSettled([hris.close(), ...[...opened.values()].map((rateLimit) => rateLimit.close())]);
-    },
-  };
 }
 
 async function loadLandings(tenant: Tenant): Promise<Connection['landings']> {
