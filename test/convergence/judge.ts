@@ -17,6 +17,8 @@ export async function judge(play: Play, when: string): Promise<void> {
   for (const { pair_id: id } of gone)
     if (![...removed].some(({ employeeId }) => employeeId === id))
       violations.push(`${when}: pair ${id} counts as gone`);
+  // What was just written settles first; afterwards nobody may take it for an edit.
+  world.clock.advance(4 * LIMITS.giveUpMs);
   const before = { ...world.writes };
   await run(play);
   const echoes = world.writes.partner + world.writes.hris - before.partner - before.hris;
