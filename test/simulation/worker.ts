@@ -1,5 +1,6 @@
 import { createHash } from 'node:crypto';
 import pino from 'pino';
+import { patient } from '../../activities/activity-scope.ts';
 import type { Connection, Connections } from '../../activities/connections.ts';
 import { bindActivities } from '../../activities/create-activities.ts';
 import type { ActivityDeps } from '../../activities/deps.ts';
@@ -7,6 +8,8 @@ import { createStageLookup } from '../../activities/reconcile/hiring-stages.ts';
 import type { Mapping } from '../../src/mapping/load-mapping.ts';
 import { createPartnerClient } from '../../src/partner/client/create-partner-client.ts';
 import { Overrides } from '../../src/partner/contract/overrides.ts';
+import { openRateLimit } from '../../src/store/open-rate-limit.ts';
+import type { Store } from '../../src/store/open-store.ts';
 import type { HireClient } from '../../src/temporal/hire-client.ts';
 import { signalHire } from '../../src/temporal/signal-hire.ts';
 import { loadTenantMapping } from '../../src/tenants/open-hris.ts';
@@ -28,9 +31,10 @@ export async function prepareMapping(tenant: Connection['tenant']): Promise<void
 /** One worker process: activities, relay and chores over the doubles, wired as src/app.ts wires them. */
 export function startWorker(world: World, process: Process): void {
   const { store, temporal } = world;
+  const own = store.connect((point) => world.pause(process, point));
   const deps: ActivityDeps = {
-    store: store.connect((point) => world.pause(process, point)),
-    connections: createConnections(world, process),
+    store: own,
+    connections: createConnections(world, process, own),
     log,
     closedGates: new Set(),
     pausedHris: new Set(),
@@ -112,11 +116,11 @@ function unavailable(): Error {
   return Object.assign(new Error('14 UNAVAILABLE'), { code: 14, details: 'unavailable', metadata: {} });
 }
 
-function createConnections(world: World, process: Process): Connections {
+function createConnections(world: World, process: Process, store: Store): Connections {
   const open = new Map<string, Promise<Connection>>();
   return {
     of(tenantId) {
-      const known = open.get(tenantId) ?? openConnection(world, process, tenantId);
+      const known = open.get(tenantId) ?? openConnection(world, { process, store }, tenantId);
       open.set(tenantId, known);
       return known;
     },
@@ -126,7 +130,11 @@ function createConnections(world: World, process: Process): Connections {
   };
 }
 
-async function openConnection(world: World, process: Process, tenantId: string): Promise<Connection> {
+async function openConnection(
+  world: World,
+  { process, store }: { process: Process; store: Store },
+  tenantId: string,
+): Promise<Connection> {
   const customer = served(world).find(({ tenant }) => tenant.tenant === tenantId)!;
   const { tenant, secret, hris } = customer;
   const wires = {
@@ -140,12 +148,14 @@ async function openConnection(world: World, process: Process, tenantId: string):
     },
     pause: world.pause,
   };
+  const rateLimit = openRateLimit(store, { tenantId, upstream: 'partner' }, log);
   const partner = createPartnerClient({
     baseUrl: tenant.partner.baseUrl,
     apiKey: secret,
     environment: 'sandbox',
     allowPrivate: true,
     timeouts: { headersMs: policies.requestMs, bodyMs: policies.requestMs },
+    rateLimit: patient(rateLimit),
     dispatcher: createCarrier(wires, process, tenantId),
   });
   const keyFingerprint = createHash('sha256').update(secret).digest('hex').slice(0, 16);
@@ -158,5 +168,6 @@ async function openConnection(world: World, process: Process, tenantId: string):
     exchanges: {},
     overrides: Overrides.parse({}),
     keyFingerprint,
+    rateLimit,
   };
 }
