@@ -159,9 +159,9 @@ async function readRows(
 ): Promise<{ rows: Map<string, { state: string; version: number }>; now: number }> {
   const tenants = [...new Set(changes.map(({ key }) => key.tenantId))];
   const found = await store.kysely
-    .selectFrom('installation')
+    .selectFrom(sql<{ now: number }>`(select ${store.now} as now)`.as('clock'))
     .leftJoin('rate_limits', (join) => join.on('rate_limits.tenant_id', 'in', tenants))
-    .select(['rate_limits.tenant_id', 'rate_limits.upstream', 'state', 'version', store.now.as('now')])
+    .select(['rate_limits.tenant_id', 'rate_limits.upstream', 'state', 'version', 'clock.now'])
     .execute();
   const rows = found.flatMap(({ tenant_id: tenantId, upstream, state, version }) =>
     tenantId === null || upstream === null || state === null || version === null
