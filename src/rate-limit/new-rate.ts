@@ -71,7 +71,7 @@ export function readMeeting(state: LimiterState, meeting: Meeting, now: number):
     isEarly: limitSeen && isEarly(underWay.climb, limit, noise),
     isFar: limitSeen && meeting.rate > limit * (1 + 2 * CUT),
     isAgain: underWay.climb.clean < AGAIN,
-    isLone: underWay.climb.clean >= LONE && meeting.refused === 1,
+    isLone: meeting.toldMs !== undefined && underWay.climb.clean >= LONE && meeting.refused === 1,
     isLong,
     isLasting: isLong && pauseMs > LASTING_MS,
     allowed: sinceRecovery(underWay.capacity, now) / (1 - noise),

@@ -147,7 +147,7 @@ test('values that vanish from most people at once are not emptied on the other s
   expect((await world.read(people[0] as Person))?.hris['hours']).toBe(40);
 });
 
-test('a pass over a hundred and twenty people who changed reads them by two calls and sends their values by two', async () => {
+test('a pass over 120 people who changed reads them by two calls and sends their values by two', async () => {
   world = await createWorld();
   const people: Person[] = [];
   for (let n = 0; n < 120; n += 1) people.push(await world.hire());

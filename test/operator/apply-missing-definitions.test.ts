@@ -3,6 +3,7 @@ import { join } from 'node:path';
 import { expect, onTestFinished, test } from 'vitest';
 import { applyMissingDefinitions } from '../../src/operator/apply-missing-definitions.ts';
 import { readCustomFields } from '../../src/operator/discover.ts';
+import { everyStream } from '../../src/streams/streams.ts';
 import type { Tenant } from '../../src/tenants/schema.ts';
 import { scratchFolder } from '../harness/scratch-folder.ts';
 import { openSandbox } from '../sandbox/open-sandbox.ts';
@@ -23,7 +24,7 @@ test('what the mappings name and the partner lacks is created there once; nothin
     body: { entityType: 'candidate', fieldLabel: 'Start date', fieldType: 'date' },
   });
   const hris = { kind: 'sql', connection: 'acme-hr', options: { url: 'sqlite:none.db' } };
-  const streams = { jobs: {}, candidates: {}, employment: {}, requisitions: {} };
+  const streams = everyStream(() => ({}));
   const tenant = { tenant: 'acme', mapping: file, files: {}, hris, streams, writeBack: { values: [] } };
   const apply = () => applyMissingDefinitions(tenant as unknown as Tenant, partner, undefined);
   expect((await apply()).map(({ what }) => what)).toEqual(['field', 'field']);

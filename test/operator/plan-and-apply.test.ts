@@ -13,7 +13,8 @@ import type { WriteView } from '../../src/operator/read-audit.ts';
 import { contract } from '../../src/partner/contract/index.ts';
 import { openStore, type Store } from '../../src/store/open-store.ts';
 import { purgeWrites } from '../../src/store/retention.ts';
-import type { PullName } from '../../src/streams/streams.ts';
+import { resumeStream } from '../../src/store/stream-states.ts';
+import { type PullName, pullNames } from '../../src/streams/streams.ts';
 import { startWorld, type World } from '../harness/world.ts';
 import { countWrites } from '../stream/count-writes.ts';
 
@@ -26,8 +27,7 @@ beforeAll(async () => {
   world = await startWorld({ temporalAddress: '127.0.0.1:1', jobs: 3, candidates: PEOPLE, startDates: false });
   store = await openStore(world.storeUrl);
   await useMapping('');
-  await sync('jobs');
-  await sync('candidates');
+  for (const stream of pullNames) await sync(stream);
 }, 120_000);
 
 afterAll(async () => {
@@ -51,16 +51,22 @@ function withOpen<T>(use: (open: OpenTenant) => Promise<T>): Promise<T> {
 
 let runs = 0;
 
+/** A pass to its end; a change limit that a new mapping meets is lifted. */
 async function sync(stream: PullName): Promise<void> {
+  if ((await runOnce(stream)) === 'done') return;
+  expect(await resumeStream(store, { tenantId: 'acme', stream }, 'ann')).toBe(true);
+  expect(await runOnce(stream)).toBe('done');
+}
+
+async function runOnce(stream: PullName): Promise<string> {
   runs += 1;
   const input = { tenantId: 'acme', stream, runId: `run-${runs}`, full: false, begun: false };
-  const state = await withOpen(async ({ deps }) => {
+  return withOpen(async ({ deps }) => {
     for (;;) {
       const step = await syncPages(deps, input);
       if (step.state !== 'running') return step.state;
     }
   });
-  expect(state).toBe('done');
 }
 
 async function json<T>(args: readonly string[], env: NodeJS.ProcessEnv = {}): Promise<{ code: number | null; out: T }> {
@@ -94,9 +100,11 @@ test('a plan after a finished sync is empty and writes nothing anywhere', async 
   const counter = countWrites(world.hrisUrl.slice('sqlite:'.length));
   const { code, out } = await json<PlanView[]>(['plan', 'acme']);
   expect(code).toBe(0);
-  expect(out.map(({ subject, read, records }) => [subject, read > 0, records])).toEqual([
-    ['candidates', true, []],
-    ['jobs', true, []],
+  expect(out.map(({ subject, records }) => [subject, records])).toEqual(pullNames.map((stream) => [stream, []]));
+  expect(out.filter(({ read }) => read > 0).map(({ subject }) => subject)).toEqual([
+    'applications',
+    'candidates',
+    'jobs',
   ]);
   expect(out[0]).not.toHaveProperty('hash');
   expect(counter.take()).toEqual({});
