@@ -1,6 +1,6 @@
 import { createHash } from 'node:crypto';
 import { connect, type Socket } from 'node:net';
-import { Client, type SFTPWrapper } from 'ssh2';
+import type { Client, SFTPWrapper } from 'ssh2';
 import { assertPublicAddress, publicLookup } from '../../http/public-address.ts';
 import type { SftpOptions } from './options.ts';
 import { wrongHostKey } from './sftp-errors.ts';
@@ -20,7 +20,9 @@ const CONNECT_MS = 10_000;
  */
 export async function connectSftp(options: SftpOptions, ended: () => void): Promise<OpenSftp> {
   const { host, port, user, privateKey, passphrase, hostKeys } = options;
-  const client = new Client();
+  // Loading it takes as long as starting Node: only who connects pays for it.
+  const ssh2 = await import('ssh2');
+  const client = new ssh2.Client();
   let shown = '';
   const over = new Promise<never>((_, reject) => {
     client.on('close', () => {
