@@ -1,4 +1,4 @@
-import { readFile } from 'node:fs/promises';
+import { readFile, rm } from 'node:fs/promises';
 import { join } from 'node:path';
 import { startTraffic } from './hire-traffic.ts';
 import { untilBaseline } from './hiring.ts';
@@ -15,6 +15,7 @@ export interface RecordedPoints {
 /** Runs these hires without faults and records every point: the list is what the product really passes. */
 export async function recordPoints(world: World, people: readonly Applicant[]): Promise<RecordedPoints> {
   const [goLive, hires] = [join(world.dir, 'go-live.points'), join(world.dir, 'hires.points')];
+  await Promise.all([goLive, hires].map((file) => rm(file, { force: true })));
   const first = await world.startWorker({ HIREBRIDGE_FAILPOINT_LIST: goLive });
   await untilBaseline(world);
   await first.stop();
