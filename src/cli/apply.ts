@@ -1,6 +1,6 @@
 import type { Command } from 'commander';
 import { armFailpoints } from '../failpoint.ts';
-import type { Applied } from '../operator/applied.ts';
+import type { Applied } from '../operator/plans/applied.ts';
 import { EXIT } from './exit-codes.ts';
 import { example, placesOf } from './options.ts';
 import { printJson } from './print-json.ts';
@@ -23,7 +23,7 @@ async function runApply(hash: string, options: { json?: boolean; as?: string }, 
   const places = placesOf(command);
   const [{ withTenant }, { applySavedPlan }, { findPlan }, { readConfig }] = await Promise.all([
     import('../operator/open-tenant.ts'),
-    import('../operator/apply-plan.ts'),
+    import('../operator/plans/apply-plan.ts'),
     import('../store/saved-plans.ts'),
     import('../config.ts'),
   ]);

@@ -1,5 +1,5 @@
 import type { Command } from 'commander';
-import type { WriteView } from '../operator/read-audit.ts';
+import type { WriteView } from '../operator/explain/read-audit.ts';
 import { example, placesOf } from './options.ts';
 import { printJson } from './print-json.ts';
 import { renderChange } from './render-plan.ts';
@@ -36,7 +36,7 @@ interface AuditOptions {
 
 async function runAudit(tenantId: string, options: AuditOptions, command: Command): Promise<void> {
   const [{ readWrites }, { audit }] = await Promise.all([
-    import('../operator/read-audit.ts'),
+    import('../operator/explain/read-audit.ts'),
     import('../store/audit.ts'),
   ]);
   const { mapping, record, run, reveal = false } = options;

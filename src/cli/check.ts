@@ -1,6 +1,6 @@
 import { styleText } from 'node:util';
 import type { Command } from 'commander';
-import type { CheckLine } from '../operator/check-line.ts';
+import type { CheckLine } from '../operator/checks/check-line.ts';
 import { EXIT } from './exit-codes.ts';
 import { example, placesOf } from './options.ts';
 import { printJson } from './print-json.ts';
@@ -21,7 +21,7 @@ export function addCheck(program: Command): void {
 }
 
 async function runCheck(tenantId: string, options: { json?: boolean }, command: Command): Promise<void> {
-  const { checkTenant } = await import('../operator/check-tenant.ts');
+  const { checkTenant } = await import('../operator/checks/check-tenant.ts');
   const found = await withOwnTenant(placesOf(command), tenantId, checkTenant);
   if (options.json === true) printJson(found);
   else process.stdout.write(found.map(renderLine).join(''));

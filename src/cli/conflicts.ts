@@ -1,5 +1,5 @@
 import type { Command } from 'commander';
-import type { ConflictView } from '../operator/read-conflicts.ts';
+import type { ConflictView } from '../operator/streams/read-conflicts.ts';
 import { example, placesOf } from './options.ts';
 import { printJson } from './print-json.ts';
 import { listedFilter, renderListed } from './table.ts';
@@ -25,7 +25,7 @@ interface ConflictOptions {
 }
 
 async function runConflicts(tenantId: string, options: ConflictOptions, command: Command): Promise<void> {
-  const { readConflicts } = await import('../operator/read-conflicts.ts');
+  const { readConflicts } = await import('../operator/streams/read-conflicts.ts');
   const { all = false, json = false } = options;
   const filter = { ...listedFilter({ tenant: tenantId, json }), tenantId, all };
   const found = await withStore(placesOf(command), (store) => readConflicts(store, filter), { mustExist: true });

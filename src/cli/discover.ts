@@ -1,5 +1,5 @@
 import type { Command } from 'commander';
-import type { Discovered } from '../operator/discover.ts';
+import type { Discovered } from '../operator/mappings/discover.ts';
 import type { PartnerClient } from '../partner/client/create-partner-client.ts';
 import type { Store } from '../store/open-store.ts';
 import type { Tenant } from '../tenants/schema.ts';
@@ -44,7 +44,7 @@ async function runDiscover(tenantId: string, options: Options, command: Command)
   if (options.write === true) return runWriteIds(placesOf(command).tenantsDir, tenantId, options);
   if (options.acknowledge === true) await acknowledge(tenantId, options, command);
   const [{ discover }, { openPartner }] = await Promise.all([
-    import('../operator/discover.ts'),
+    import('../operator/mappings/discover.ts'),
     import('../operator/open-partner.ts'),
   ]);
   await withOwnTenant(placesOf(command), tenantId, async (tenant, store) => {
@@ -62,7 +62,7 @@ async function runDiscover(tenantId: string, options: Options, command: Command)
 
 /** What is made is said apart from what is then found, so that `--json` stays JSON. */
 async function applyMissing(tenant: Tenant, partner: PartnerClient, store: Store | undefined): Promise<void> {
-  const { applyMissingDefinitions } = await import('../operator/apply-missing-definitions.ts');
+  const { applyMissingDefinitions } = await import('../operator/mappings/apply-missing-definitions.ts');
   for (const one of await applyMissingDefinitions(tenant, partner, store))
     process.stderr.write(
       one.what === 'field'

@@ -1,7 +1,7 @@
 import { styleText } from 'node:util';
 import type { Command } from 'commander';
-import type { AssumptionRow } from '../operator/assumption-rows.ts';
-import type { Finding } from '../operator/examine.ts';
+import type { AssumptionRow } from '../operator/checks/assumption-rows.ts';
+import type { Finding } from '../operator/checks/examine.ts';
 import { EXIT } from './exit-codes.ts';
 import { example, placesOf } from './options.ts';
 
@@ -20,8 +20,8 @@ export function addDoctor(program: Command): void {
 
 async function runDoctor(options: { all?: boolean; json?: boolean }, command: Command): Promise<void> {
   const [{ examine }, { assumptionRows, isOpen }] = await Promise.all([
-    import('../operator/examine.ts'),
-    import('../operator/assumption-rows.ts'),
+    import('../operator/checks/examine.ts'),
+    import('../operator/checks/assumption-rows.ts'),
   ]);
   const { findings, tenants, evidence } = await examine(placesOf(command));
   const made = assumptionRows(tenants, evidence);

@@ -1,8 +1,8 @@
 import { relative } from 'node:path';
 import type { Command } from 'commander';
-import type { Explained, ExplainedField, WrittenField } from '../operator/explained.ts';
+import type { Explained, ExplainedField, WrittenField } from '../operator/explain/explained.ts';
+import type { WriteView } from '../operator/explain/read-audit.ts';
 import type { OpenTenant } from '../operator/open-tenant.ts';
-import type { WriteView } from '../operator/read-audit.ts';
 import { example, placesOf } from './options.ts';
 import { printJson } from './print-json.ts';
 import { asOption, byOf } from './tenant/by.ts';
@@ -48,11 +48,11 @@ async function runExplain(tenantId: string, id: string, options: ExplainOptions,
 async function explain(open: OpenTenant, id: string, options: ExplainOptions): Promise<Explained> {
   const { stream, reveal = false } = options;
   const [{ explainRecord }, { explainLanded }, { maskSensitive }, { audit }, { streamsToPlan }] = await Promise.all([
-    import('../operator/explain-record.ts'),
-    import('../operator/explain-landed.ts'),
-    import('../operator/explained.ts'),
+    import('../operator/explain/explain-record.ts'),
+    import('../operator/explain/explain-landed.ts'),
+    import('../operator/explain/explained.ts'),
     import('../store/audit.ts'),
-    import('../operator/stream-pages.ts'),
+    import('../operator/plans/stream-pages.ts'),
   ]);
   const [landed] = stream === undefined ? [] : streamsToPlan(open.connection, stream);
   const explained =

@@ -33,7 +33,7 @@ export function addRetry(program: Command): void {
 
 async function runFailed(tenantId: string, options: { json?: boolean }, command: Command): Promise<void> {
   const [{ readFailed }, { EXIT }] = await Promise.all([
-    import('../operator/read-failed.ts'),
+    import('../operator/streams/read-failed.ts'),
     import('./exit-codes.ts'),
   ]);
   const failed = await withStore(placesOf(command), (store) => readFailed(store, tenantId), { mustExist: true });
@@ -49,7 +49,7 @@ async function runRetry(tenantId: string, stream: string | undefined, _: object,
   const places = placesOf(command);
   await useEmbeddedTemporal(places.dataDir);
   const [{ retryFailed }, { withClient }] = await Promise.all([
-    import('../operator/retry-failed.ts'),
+    import('../operator/streams/retry-failed.ts'),
     import('./with-client.ts'),
   ]);
   const { records, deliveries } = await withClient(places, (parts) => retryFailed(parts, { tenantId, stream }));

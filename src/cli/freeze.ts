@@ -1,5 +1,5 @@
 import type { Command } from 'commander';
-import type { FreezeAct } from '../operator/freeze-writes.ts';
+import type { FreezeAct } from '../operator/tenants/freeze-writes.ts';
 import { example, placesOf } from './options.ts';
 import { asOption, byOf } from './tenant/by.ts';
 import { withStore } from './with-store.ts';
@@ -30,7 +30,7 @@ function command(program: Command, name: string): Command {
 
 async function runFreeze(tenantId: string | undefined, options: FreezeOptions, command: Command): Promise<void> {
   const act = actOf(tenantId, options, command);
-  const { freezeWrites } = await import('../operator/freeze-writes.ts');
+  const { freezeWrites } = await import('../operator/tenants/freeze-writes.ts');
   const done = await withStore(placesOf(command), (store) => freezeWrites(store, act), { mustExist: true });
   const whose = nameOf(act);
   process.stdout.write(
@@ -42,7 +42,7 @@ async function runFreeze(tenantId: string | undefined, options: FreezeOptions, c
 
 async function runThaw(tenantId: string | undefined, options: FreezeOptions, command: Command): Promise<void> {
   const act = actOf(tenantId, options, command);
-  const { thawWrites } = await import('../operator/freeze-writes.ts');
+  const { thawWrites } = await import('../operator/tenants/freeze-writes.ts');
   const done = await withStore(placesOf(command), (store) => thawWrites(store, act), { mustExist: true });
   process.stdout.write(
     done ? `${nameOf(act)} thawed by ${act.by}: writes go on within seconds.\n` : `${nameOf(act)} not frozen.\n`,

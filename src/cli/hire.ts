@@ -1,7 +1,7 @@
 import { type Command, Option } from 'commander';
 import { hireStates } from '../hire/hire-state.ts';
 import { describeObserved } from '../hire/observed.ts';
-import type { HireView } from '../operator/read-hires.ts';
+import type { HireView } from '../operator/hires/read-hires.ts';
 import { example, placesOf } from './options.ts';
 import { printJson } from './print-json.ts';
 import { listedFilter, renderListed } from './table.ts';
@@ -45,7 +45,7 @@ interface ListOptions {
 
 async function runList(options: ListOptions, command: Command): Promise<void> {
   const { state, json } = options;
-  const { listHires } = await import('../operator/read-hires.ts');
+  const { listHires } = await import('../operator/hires/read-hires.ts');
   const filter = { ...listedFilter(options), ...(state === undefined ? {} : { state }) };
   const hires = await withStore(placesOf(command), (store) => listHires(store, filter), { mustExist: true });
   if (json === true) printJson(hires);
@@ -73,7 +73,7 @@ async function runShow(
   options: { json?: boolean },
   command: Command,
 ): Promise<void> {
-  const { readHire } = await import('../operator/read-hires.ts');
+  const { readHire } = await import('../operator/hires/read-hires.ts');
   const read = withStore(placesOf(command), (store) => readHire(store, tenantId, jobCandidateId), { mustExist: true });
   const hire = await read;
   if (options.json === true) return printJson(hire);
@@ -101,7 +101,7 @@ async function runStart(
   const places = placesOf(command);
   await useEmbeddedTemporal(places.dataDir);
   const [{ startHire }, { withClient }] = await Promise.all([
-    import('../operator/start-hire.ts'),
+    import('../operator/hires/start-hire.ts'),
     import('./with-client.ts'),
   ]);
   const request = { tenantId, jobCandidateId, adopt: options.adopt === true };

@@ -1,6 +1,6 @@
 import { userInfo } from 'node:os';
 import type { Command } from 'commander';
-import type { HoldGroup, HoldView } from '../operator/read-holds.ts';
+import type { HoldGroup, HoldView } from '../operator/holds/read-holds.ts';
 import { age } from './ages.ts';
 import { example, placesOf } from './options.ts';
 import { printJson } from './print-json.ts';
@@ -61,7 +61,7 @@ interface ListOptions {
 const MOST_OF_ONE = 3;
 
 async function runList({ tenant, code, all, json }: ListOptions, command: Command): Promise<void> {
-  const { groupHolds, listHolds } = await import('../operator/read-holds.ts');
+  const { groupHolds, listHolds } = await import('../operator/holds/read-holds.ts');
   const filter = { ...(tenant === undefined ? {} : { tenantId: tenant }), all: all === true };
   const found = await withStore(placesOf(command), (store) => listHolds(store, filter), { mustExist: true });
   const holds = found.filter((hold) => code === undefined || hold.code === code);
@@ -103,7 +103,7 @@ function renderMany({ tenantId, code, holds }: HoldGroup, most: number): string 
 }
 
 async function runShow(holdId: string, options: { json?: boolean }, command: Command): Promise<void> {
-  const { readHold } = await import('../operator/read-holds.ts');
+  const { readHold } = await import('../operator/holds/read-holds.ts');
   const hold = await withStore(placesOf(command), (store) => readHold(store, holdId), { mustExist: true });
   if (options.json === true) printJson(hold);
   else process.stdout.write(renderHold(hold));
@@ -150,7 +150,7 @@ async function runAnswer(
     command.error('error: an answer with an id is of one hold, not of --all');
   await useEmbeddedTemporal(places.dataDir);
   const [{ answerHold, answerHolds }, { withClient }] = await Promise.all([
-    import('../operator/answer-hold.ts'),
+    import('../operator/holds/answer-hold.ts'),
     import('./with-client.ts'),
   ]);
   const which = { code: hold, ...(options.tenant === undefined ? {} : { tenantId: options.tenant }) };

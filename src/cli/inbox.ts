@@ -1,5 +1,5 @@
 import { type Command, Option } from 'commander';
-import type { DeliveryView } from '../operator/retry-deliveries.ts';
+import type { DeliveryView } from '../operator/deliveries/retry-deliveries.ts';
 import { example, placesOf } from './options.ts';
 import { printJson } from './print-json.ts';
 import { listedFilter, renderListed } from './table.ts';
@@ -36,7 +36,7 @@ interface ListOptions {
 async function runList(options: ListOptions, command: Command): Promise<void> {
   const { state, json } = options;
   const [{ listDeliveries }, { leftStates }] = await Promise.all([
-    import('../operator/retry-deliveries.ts'),
+    import('../operator/deliveries/retry-deliveries.ts'),
     import('../store/inbox-tables.ts'),
   ]);
   const filter = {
@@ -67,7 +67,7 @@ async function runRetry(
   command: Command,
 ): Promise<void> {
   if ((delivery === undefined) === (options.all !== true)) command.error('error: name one delivery, or write --all');
-  const { retryDeliveries } = await import('../operator/retry-deliveries.ts');
+  const { retryDeliveries } = await import('../operator/deliveries/retry-deliveries.ts');
   const request = {
     ...(delivery === undefined ? {} : { delivery }),
     ...(options.tenant === undefined ? {} : { tenantId: options.tenant }),

@@ -1,8 +1,8 @@
 import { join, relative, resolve } from 'node:path';
 import type { Command } from 'commander';
 import { ConnectorError } from '../errors.ts';
-import type { PartnerAccess } from '../operator/see-partner.ts';
-import type { NewFile } from '../operator/tenant-texts.ts';
+import type { PartnerAccess } from '../operator/checks/see-partner.ts';
+import type { NewFile } from '../operator/tenants/tenant-texts.ts';
 import { example, placesOf } from './options.ts';
 import { ask, askSecret, canAsk } from './prompt.ts';
 
@@ -40,7 +40,7 @@ const SANDBOX_FLAGS =
 
 async function runInit(tenant: string, flags: Flags, command: Command): Promise<void> {
   const { tenantsDir } = placesOf(command);
-  const { assertAbsent, writeNewFiles } = await import('../operator/write-new-files.ts');
+  const { assertAbsent, writeNewFiles } = await import('../operator/tenants/write-new-files.ts');
   assertAbsent([join(tenantsDir, `${tenant}.yaml`)]);
   const given = await complete(flags);
   const wanted = { tenant, tenantsDir, ...given, createTable: flags.createTable === true };
@@ -55,8 +55,8 @@ type Wanted = Given & { tenant: string; tenantsDir: string; createTable: boolean
 /** Looks up what the partner knows, and asks for what it leaves open. What is wrong by itself is refused before. */
 async function settle({ tenantsDir, ...wanted }: Wanted, flags: Flags): Promise<NewFile[]> {
   const [{ tenantTexts }, { defineDateField, seePartner }, { settleFlow, settleStartDate }] = await Promise.all([
-    import('../operator/tenant-texts.ts'),
-    import('../operator/see-partner.ts'),
+    import('../operator/tenants/tenant-texts.ts'),
+    import('../operator/checks/see-partner.ts'),
     import('./init/settle.ts'),
   ]);
   const access = await accessOf(wanted);

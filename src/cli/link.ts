@@ -1,6 +1,6 @@
 import { resolve } from 'node:path';
 import type { Command } from 'commander';
-import type { LinkPlan } from '../operator/import-links.ts';
+import type { LinkPlan } from '../operator/links/import-links.ts';
 import type { Store } from '../store/open-store.ts';
 import { EXIT } from './exit-codes.ts';
 import { example, placesOf } from './options.ts';
@@ -30,8 +30,8 @@ async function runImport(
   command: Command,
 ): Promise<void> {
   const [{ applyLinks, planLinks }, { readAppliedTenant }] = await Promise.all([
-    import('../operator/import-links.ts'),
-    import('../operator/read-applied-tenant.ts'),
+    import('../operator/links/import-links.ts'),
+    import('../operator/tenants/read-applied-tenant.ts'),
   ]);
   const link = async (store: Store): Promise<void> => {
     const plan = await planLinks(store, await readAppliedTenant(store, tenantId), resolve(file));

@@ -1,5 +1,5 @@
 import type { Command } from 'commander';
-import type { MappingDiff } from '../operator/diff-mapping.ts';
+import type { MappingDiff } from '../operator/mappings/diff-mapping.ts';
 import { EXIT } from './exit-codes.ts';
 import { example, placesOf } from './options.ts';
 import { printJson } from './print-json.ts';
@@ -35,8 +35,8 @@ async function runDiff(tenantId: string, file: string, { stream, json }: DiffOpt
   const places = placesOf(command);
   const [{ withTenant }, { diffMapping, maskDiff }, { streamsToPlan }] = await Promise.all([
     import('../operator/open-tenant.ts'),
-    import('../operator/diff-mapping.ts'),
-    import('../operator/stream-pages.ts'),
+    import('../operator/mappings/diff-mapping.ts'),
+    import('../operator/plans/stream-pages.ts'),
   ]);
   const diff = await withStore(places, (store) =>
     withTenant({ store, places, tenantId }, (open) => {

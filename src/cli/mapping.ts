@@ -1,7 +1,7 @@
 import { relative } from 'node:path';
 import { styleText } from 'node:util';
 import { Argument, type Command } from 'commander';
-import type { MappingView } from '../operator/read-mappings.ts';
+import type { MappingView } from '../operator/mappings/read-mappings.ts';
 import { EXIT } from './exit-codes.ts';
 import { addMappingDiff } from './mapping-diff.ts';
 import { example, placesOf } from './options.ts';
@@ -47,7 +47,7 @@ function subject(): Argument {
 }
 
 async function readViews(tenantId: string, command: Command): Promise<MappingView[]> {
-  const { readMappings } = await import('../operator/read-mappings.ts');
+  const { readMappings } = await import('../operator/mappings/read-mappings.ts');
   return readMappings(placesOf(command).tenantsDir, tenantId);
 }
 
@@ -72,7 +72,7 @@ async function runCheck(tenantId: string, options: { json?: boolean }, command: 
 }
 
 async function runTest(tenantId: string, options: { json?: boolean }, command: Command): Promise<void> {
-  const { testMappings } = await import('../operator/read-mappings.ts');
+  const { testMappings } = await import('../operator/mappings/read-mappings.ts');
   const results = await testMappings(placesOf(command).tenantsDir, tenantId);
   if (results.some(({ wrong }) => wrong.length > 0)) process.exitCode = EXIT.refused;
   if (options.json === true) return printJson(results);

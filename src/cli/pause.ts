@@ -37,7 +37,7 @@ async function runResume(...args: Arguments): Promise<void> {
 }
 
 async function steer(verb: 'pause' | 'resume', [tenantId, stream, options, command]: Arguments): Promise<void> {
-  const { steerStream } = await import('../operator/steer-stream.ts');
+  const { steerStream } = await import('../operator/streams/steer-stream.ts');
   const act = { tenantId, stream, by: byOf(options) };
   await withStore(placesOf(command), (store) => steerStream(store, verb, act), { mustExist: true });
 }

@@ -1,6 +1,6 @@
 import type { Command } from 'commander';
 import type { OpenTenant } from '../operator/open-tenant.ts';
-import type { PlanView } from '../operator/plan-view.ts';
+import type { PlanView } from '../operator/plans/plan-view.ts';
 import { example, placesOf } from './options.ts';
 import { type PlanOptions, printPlans } from './print-plans.ts';
 import { asOption, byOf } from './tenant/by.ts';
@@ -45,12 +45,12 @@ async function runPlan(
 
 async function makePlans(open: OpenTenant, { name, id }: Subject, by: string): Promise<PlanView[]> {
   if (name === 'hire') {
-    const { planHire } = await import('../operator/plan-hire.ts');
+    const { planHire } = await import('../operator/plans/plan-hire.ts');
     return [await planHire(open, id ?? '', by)];
   }
   const [{ planStream }, { streamsToPlan }] = await Promise.all([
-    import('../operator/plan-stream.ts'),
-    import('../operator/stream-pages.ts'),
+    import('../operator/plans/plan-stream.ts'),
+    import('../operator/plans/stream-pages.ts'),
   ]);
   const plans: PlanView[] = [];
   for (const stream of streamsToPlan(open.connection, name)) plans.push(await planStream(open, stream, by));

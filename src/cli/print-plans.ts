@@ -1,4 +1,4 @@
-import type { PlanView } from '../operator/plan-view.ts';
+import type { PlanView } from '../operator/plans/plan-view.ts';
 import type { Store } from '../store/open-store.ts';
 import { EXIT } from './exit-codes.ts';
 import { printJson } from './print-json.ts';
@@ -14,7 +14,7 @@ export interface PlanOptions {
 /** Prints plans, sensitive values masked unless revealed; exit code 2 says that there is something to write. */
 export async function printPlans(store: Store, plans: readonly PlanView[], options: PlanOptions): Promise<void> {
   const [{ maskPlan }, { audit }] = await Promise.all([
-    import('../operator/plan-view.ts'),
+    import('../operator/plans/plan-view.ts'),
     import('../store/audit.ts'),
   ]);
   const [first] = plans;

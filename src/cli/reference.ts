@@ -12,7 +12,7 @@ export function addReference(program: Command): void {
 
 async function runReference(program: Command): Promise<void> {
   const [{ settingsReference, wrap }, { dispatch }] = await Promise.all([
-    import('../operator/reference.ts'),
+    import('../operator/reference/settings-reference.ts'),
     import('../worker/dispatch.ts'),
   ]);
   const commands = ['## Commands', ...program.commands.flatMap((command) => commandLines(command, 'hirebridge'))];

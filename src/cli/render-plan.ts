@@ -1,4 +1,4 @@
-import type { PlanView } from '../operator/plan-view.ts';
+import type { PlanView } from '../operator/plans/plan-view.ts';
 import type { FieldChange } from '../store/foreign-writes.ts';
 import { renderTable } from './table.ts';
 

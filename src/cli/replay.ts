@@ -30,7 +30,7 @@ async function runReplay(
   command: Command,
 ): Promise<void> {
   if ((delivery === undefined) === (since === undefined)) command.error('error: name one delivery, or give --since');
-  const { replayDeliveries } = await import('../operator/replay-deliveries.ts');
+  const { replayDeliveries } = await import('../operator/deliveries/replay-deliveries.ts');
   const replay = {
     tenantId,
     ...(delivery === undefined ? {} : { delivery }),

@@ -26,7 +26,7 @@ async function runRevert(
   const places = placesOf(command);
   const [{ withTenant }, { planRevert }] = await Promise.all([
     import('../operator/open-tenant.ts'),
-    import('../operator/plan-revert.ts'),
+    import('../operator/plans/plan-revert.ts'),
   ]);
   await withStore(places, async (store) => {
     const by = byOf(options);

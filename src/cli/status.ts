@@ -1,6 +1,6 @@
 import type { Command } from 'commander';
-import type { Status, TenantStatus } from '../operator/read-status.ts';
-import type { StreamStatus } from '../operator/read-streams.ts';
+import type { Status, TenantStatus } from '../operator/status/read-status.ts';
+import type { StreamStatus } from '../operator/streams/read-streams.ts';
 import type { Store } from '../store/open-store.ts';
 import { age } from './ages.ts';
 import { example, placesOf } from './options.ts';
@@ -24,7 +24,7 @@ async function runStatus(options: { json?: boolean }, command: Command): Promise
   const places = placesOf(command);
   const [{ currentTenants }, { readStatus }] = await Promise.all([
     import('../tenants/current-tenants.ts'),
-    import('../operator/read-status.ts'),
+    import('../operator/status/read-status.ts'),
   ]);
   const read = async (store: Store): Promise<Status> =>
     readStatus(store, await currentTenants(store, places.tenantsDir));

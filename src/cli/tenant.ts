@@ -24,7 +24,7 @@ async function runConfirmCompany(tenantId: string, options: { as?: string }, com
   const by = byOf(options);
   const places = placesOf(command);
   const [{ confirmCompany }, { assertKnownTenant }, { currentTenants }] = await Promise.all([
-    import('../operator/confirm-company.ts'),
+    import('../operator/tenants/confirm-company.ts'),
     import('../operator/assert-known-tenant.ts'),
     import('../tenants/current-tenants.ts'),
   ]);

@@ -1,9 +1,9 @@
-import type { WrittenIds } from '../operator/write-ids.ts';
+import type { WrittenIds } from '../operator/mappings/write-ids.ts';
 import { printJson } from './print-json.ts';
 
 /** `discover --write`: what was changed in the tenant's file, line by line. */
 export async function runWriteIds(tenantsDir: string, tenantId: string, options: { json?: boolean }): Promise<void> {
-  const { writeIds } = await import('../operator/write-ids.ts');
+  const { writeIds } = await import('../operator/mappings/write-ids.ts');
   const written = await writeIds(tenantsDir, tenantId);
   if (options.json === true) printJson(written);
   else process.stdout.write(renderWritten(written));

@@ -1,4 +1,4 @@
-import { answerHold } from '../../src/operator/answer-hold.ts';
+import { answerHold } from '../../src/operator/holds/answer-hold.ts';
 import { listHolds } from '../../src/store/holds.ts';
 import type { HoldRow } from '../../src/store/schema.ts';
 import type { HireClient } from '../../src/temporal/hire-client.ts';

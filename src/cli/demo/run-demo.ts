@@ -2,7 +2,7 @@ import { writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { setTimeout as pause } from 'node:timers/promises';
 import { storeUrl } from '../../config.ts';
-import { readStatus } from '../../operator/read-status.ts';
+import { readStatus } from '../../operator/status/read-status.ts';
 import { openStore, type Store } from '../../store/open-store.ts';
 import { EXIT, type ExitCode } from '../exit-codes.ts';
 import { startUp, type Up } from '../up/start-up.ts';

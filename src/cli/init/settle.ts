@@ -1,5 +1,5 @@
 import { ConnectorError } from '../../errors.ts';
-import { type SeenPartner, sameLabel } from '../../operator/see-partner.ts';
+import { type SeenPartner, sameLabel } from '../../operator/checks/see-partner.ts';
 import { ask, canAsk, choose } from '../prompt.ts';
 
 /** The flow that was named, the only one, or the one that a person picks. */

@@ -1,4 +1,4 @@
-import type { Status } from '../../operator/read-status.ts';
+import type { Status } from '../../operator/status/read-status.ts';
 import { age } from '../ages.ts';
 
 /** Lines of one kind; whoever has more reads them with --json. */

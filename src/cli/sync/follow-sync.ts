@@ -1,9 +1,14 @@
 import type { Places } from '../../config.ts';
 import { ConnectorError, isConnectorError } from '../../errors.ts';
-import { assertKnownStream } from '../../operator/assert-known-stream.ts';
-import { followStream, type StreamLook, type StreamRequest, type StreamResult } from '../../operator/follow-stream.ts';
 import { findTenant } from '../../operator/open-tenant.ts';
 import type { OperatorParts } from '../../operator/operator-parts.ts';
+import { assertKnownStream } from '../../operator/streams/assert-known-stream.ts';
+import {
+  followStream,
+  type StreamLook,
+  type StreamRequest,
+  type StreamResult,
+} from '../../operator/streams/follow-stream.ts';
 import { type StreamName, streamNames } from '../../streams/streams.ts';
 import { EXIT, type ExitCode } from '../exit-codes.ts';
 import { exitCodeOf, printError } from '../print-error.ts';

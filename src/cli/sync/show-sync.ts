@@ -1,8 +1,8 @@
 import type { Places } from '../../config.ts';
 import { withTenant } from '../../operator/open-tenant.ts';
-import { planStream } from '../../operator/plan-stream.ts';
-import type { PlanView } from '../../operator/plan-view.ts';
-import { streamsToPlan } from '../../operator/stream-pages.ts';
+import { planStream } from '../../operator/plans/plan-stream.ts';
+import type { PlanView } from '../../operator/plans/plan-view.ts';
+import { streamsToPlan } from '../../operator/plans/stream-pages.ts';
 import { printPlans } from '../print-plans.ts';
 import { byOf } from '../tenant/by.ts';
 import { withStore } from '../with-store.ts';

@@ -1,6 +1,6 @@
 import { resolve } from 'node:path';
 import type { Command } from 'commander';
-import type { ObservedHire } from '../../operator/observed-hires.ts';
+import type { ObservedHire } from '../../operator/tenants/observed-hires.ts';
 import type { Store } from '../../store/open-store.ts';
 import type { PlannedApplication } from '../../tenants/plan-application.ts';
 import { EXIT } from '../exit-codes.ts';
@@ -73,7 +73,7 @@ interface Meanwhile {
 
 /** Who was hired while the tenants that go live now only observed. */
 async function hiredMeanwhile(store: Store, { applications }: PlannedApplication): Promise<Meanwhile[]> {
-  const { listObservedHires } = await import('../../operator/observed-hires.ts');
+  const { listObservedHires } = await import('../../operator/tenants/observed-hires.ts');
   const goLive = applications.filter((one) => one.goesLive).map(({ tenantId }) => tenantId);
   const listed = goLive.map(async (tenantId) => ({ tenantId, hires: await listObservedHires(store, tenantId) }));
   return (await Promise.all(listed)).filter(({ hires }) => hires.length > 0);
@@ -81,7 +81,7 @@ async function hiredMeanwhile(store: Store, { applications }: PlannedApplication
 
 /** They are started on a person's word alone. */
 async function offerStart(store: Store, { tenantId, hires }: Meanwhile, options: ApplyOptions): Promise<void> {
-  const { startObservedHires } = await import('../../operator/go-live.ts');
+  const { startObservedHires } = await import('../../operator/tenants/go-live.ts');
   const starts =
     options.yes === true || (await isConfirmed(`Start the ${hires.length} observed hires of ${tenantId}?`));
   if (starts) await startObservedHires(store, { tenantId, by: byOf(options) }, hires);

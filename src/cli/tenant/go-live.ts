@@ -35,8 +35,8 @@ async function runGoLive(
   command: Command,
 ): Promise<void> {
   const [{ listObservedHires }, { assertLive, startObservedHires }] = await Promise.all([
-    import('../../operator/observed-hires.ts'),
-    import('../../operator/go-live.ts'),
+    import('../../operator/tenants/observed-hires.ts'),
+    import('../../operator/tenants/go-live.ts'),
   ]);
   const start = async (store: Store): Promise<void> => {
     await assertLive(store, tenantId);

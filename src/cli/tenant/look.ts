@@ -1,5 +1,5 @@
 import type { Command } from 'commander';
-import type { TenantDetails } from '../../operator/read-tenants.ts';
+import type { TenantDetails } from '../../operator/tenants/read-tenants.ts';
 import { example, placesOf } from '../options.ts';
 import { printJson } from '../print-json.ts';
 import { renderTable } from '../table.ts';
@@ -26,7 +26,7 @@ export function addShow(tenant: Command): void {
 }
 
 async function runList(options: { json?: boolean }, command: Command): Promise<void> {
-  const { listTenants } = await import('../../operator/read-tenants.ts');
+  const { listTenants } = await import('../../operator/tenants/read-tenants.ts');
   const tenants = await withStore(placesOf(command), listTenants, { mustExist: true });
   if (options.json === true) return printJson(tenants);
   const rows = tenants.map((one) => [one.tenantId, one.state, String(one.version), one.appliedAt, one.appliedBy]);
@@ -35,7 +35,7 @@ async function runList(options: { json?: boolean }, command: Command): Promise<v
 }
 
 async function runShow(tenantId: string, options: { json?: boolean }, command: Command): Promise<void> {
-  const { showTenant } = await import('../../operator/read-tenants.ts');
+  const { showTenant } = await import('../../operator/tenants/read-tenants.ts');
   const shown = await withStore(placesOf(command), (store) => showTenant(store, tenantId), { mustExist: true });
   if (options.json === true) printJson(shown);
   else process.stdout.write(renderTenant(shown));

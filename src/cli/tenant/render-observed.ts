@@ -1,5 +1,5 @@
 import { creditsOf, describeObserved } from '../../hire/observed.ts';
-import type { ObservedHire } from '../../operator/observed-hires.ts';
+import type { ObservedHire } from '../../operator/tenants/observed-hires.ts';
 import { renderTable } from '../table.ts';
 
 /** So many are shown one by one. */

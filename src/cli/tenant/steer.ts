@@ -1,7 +1,7 @@
 import { setTimeout as delay } from 'node:timers/promises';
 import type { Command } from 'commander';
-import type { Remains } from '../../operator/read-tenants.ts';
-import type { Verb } from '../../operator/steer-tenant.ts';
+import type { Remains } from '../../operator/tenants/read-tenants.ts';
+import type { Verb } from '../../operator/tenants/steer-tenant.ts';
 import type { Store } from '../../store/open-store.ts';
 import { example, placesOf } from '../options.ts';
 import { withStore } from '../with-store.ts';
@@ -27,7 +27,7 @@ function steering(tenant: Command, verb: Verb, description: string): void {
   asOption(tenant.command(verb).description(description).argument('<tenant>', 'tenant that is meant'))
     .addHelpText('after', example(`hirebridge tenant ${verb} acme`))
     .action(async (tenantId: string, options: { as?: string }, command: Command) => {
-      const { steerTenant } = await import('../../operator/steer-tenant.ts');
+      const { steerTenant } = await import('../../operator/tenants/steer-tenant.ts');
       const act = async (store: Store): Promise<string> => {
         await steerTenant(store, verb, { tenantId, by: byOf(options) });
         return verb === 'remove' ? describeRemoval(store, tenantId) : done[verb](tenantId);
@@ -45,7 +45,7 @@ const done = {
 const WAIT_MS = 30_000;
 
 async function describeRemoval(store: Store, tenantId: string): Promise<string> {
-  const { readRemains } = await import('../../operator/read-tenants.ts');
+  const { readRemains } = await import('../../operator/tenants/read-tenants.ts');
   let remains = await readRemains(store, tenantId);
   for (const end = performance.now() + WAIT_MS; !remains.ended && performance.now() < end; ) {
     await delay(500);

@@ -1,0 +1,84 @@
+import { existsSync } from 'node:fs';
+import packageFile from '../../../package.json' with { type: 'json' };
+import { type Places, storeFile, storeUrl } from '../../config.ts';
+import { isConnectorError } from '../../errors.ts';
+import { type Evidence, listEvidence } from '../../store/evidence.ts';
+import { openStore } from '../../store/open-store.ts';
+import { connectTemporal, temporalSettings } from '../../temporal/connection.ts';
+import { findTemporalCli } from '../../temporal/dev-server/resolve-cli.ts';
+import { loadTenants } from '../../tenants/load-tenants.ts';
+import type { Tenant } from '../../tenants/schema.ts';
+
+export interface Finding {
+  check: 'node' | 'temporal' | 'tenants' | 'store';
+  /** `open`: nothing wrong, and nothing there yet. */
+  state: 'good' | 'open' | 'wrong';
+  message: string;
+}
+
+type Found = Omit<Finding, 'check'>;
+
+interface Examined {
+  findings: Finding[];
+  tenants: Tenant[];
+  /** What answers showed of the assumptions so far. */
+  evidence: Evidence[];
+}
+
+/** Checks what can be known without downloading, building or creating anything; calls no partner and no HRIS. */
+export async function examine(places: Places): Promise<Examined> {
+  const tenants: Tenant[] = [];
+  const evidence: Evidence[] = [];
+  const checks: Record<Finding['check'], () => Found | Promise<Found>> = {
+    node: checkNode,
+    temporal: checkTemporal,
+    tenants: async () => {
+      tenants.push(...(await loadTenants(places.tenantsDir)));
+      return { state: 'good', message: `${places.tenantsDir}: ${tenants.map(({ tenant }) => tenant).join(', ')}` };
+    },
+    store: () => checkStore(places.dataDir, evidence),
+  };
+  const findings: Finding[] = [];
+  for (const [check, look] of Object.entries(checks) as [Finding['check'], () => Found][])
+    findings.push({ check, ...(await attempted(look)) });
+  return { findings, tenants, evidence };
+}
+
+/** Everybody starts with nothing to load; any other rejection is wrong. */
+async function attempted(look: () => Found | Promise<Found>): Promise<Found> {
+  try {
+    return await look();
+  } catch (error) {
+    const code = isConnectorError(error) ? error.code : undefined;
+    const none = code === 'TENANTS_UNREADABLE' || code === 'TENANTS_MISSING';
+    return { state: none ? 'open' : 'wrong', message: error instanceof Error ? error.message : String(error) };
+  }
+}
+
+function checkNode(): Found {
+  const [needed = 0] = /\d+/.exec(packageFile.engines.node)?.map(Number) ?? [];
+  const good = Number(process.versions.node.split('.')[0]) >= needed;
+  return { state: good ? 'good' : 'wrong', message: `${process.version}; ${packageFile.engines.node} is needed` };
+}
+
+/** A configured server must answer; without one a CLI is needed, which `up` can still obtain. */
+async function checkTemporal(): Promise<Found> {
+  if (temporalSettings().address !== undefined) {
+    const connected = await connectTemporal();
+    await connected.close();
+    return { state: 'good', message: `namespace ${connected.namespace} at ${connected.address} answers` };
+  }
+  const cli = await findTemporalCli();
+  if (cli === undefined) return { state: 'open', message: 'no CLI here yet; `up` and `demo` download or build it' };
+  return { state: 'good', message: `CLI with server ${cli.server} at ${cli.path} (${cli.source})` };
+}
+
+/** Opening would create the tables, so a store that does not exist yet is left alone. */
+async function checkStore(dataDir: string, evidence: Evidence[]): Promise<Found> {
+  const file = storeFile(dataDir);
+  if (file !== undefined && !existsSync(file)) return { state: 'open', message: `${file} is not there yet` };
+  const store = await openStore(storeUrl(dataDir));
+  evidence.push(...(await listEvidence(store)));
+  await store.close();
+  return { state: 'good', message: `${store.kind}, installation ${store.installationId}` };
+}

@@ -1,0 +1,46 @@
+import type { WebhookFacts } from '../../store/webhook-refusals.ts';
+
+export interface WebhookVerdict {
+  state: 'ok' | 'warn' | 'fail';
+  /** What, why and the next step. */
+  message: string;
+}
+
+const nextSteps: Record<string, string> = {
+  WEBHOOK_KEY_WRONG:
+    "the webhook key is not the tenant's: compare the key in the partner's dashboard with partner.webhookKeys",
+  WEBHOOK_TOO_LARGE: 'they are larger than HIREBRIDGE_MAX_WEBHOOK_BYTES: raise it',
+  STORE_UNAVAILABLE: 'the store does not take them: check that its database runs',
+};
+
+const STRAY_MS = 3_600_000;
+
+/** Judges by what came last: webhooks that never come or are all refused leave the reconcile to find everything. */
+export function judgeWebhooks(tenantId: string, facts: WebhookFacts | undefined, now: number): WebhookVerdict {
+  const ago = (at: number): string => `${Math.max(0, Math.round((now - at) / 1000))} s ago`;
+  const accepted = facts?.acceptedAt ?? Number.NEGATIVE_INFINITY;
+  const [refused] = facts?.refused ?? [];
+  if (refused !== undefined && refused.lastAt > accepted) {
+    const why = nextSteps[refused.reason] ?? `see the log of hirebridge serve for ${refused.reason}`;
+    const count = `${refused.count} refused so far, the last ${ago(refused.lastAt)}`;
+    // Anybody can send rubbish: soon after a good one it proves little.
+    const state = refused.lastAt - accepted > STRAY_MS ? 'fail' : 'warn';
+    return { state, message: `Webhooks of ${tenantId} are refused (${refused.reason}; ${count}): ${why}.` };
+  }
+  const other = facts?.otherCompanyAt;
+  if (other !== undefined && other > accepted)
+    return {
+      state: 'fail',
+      message:
+        `Webhooks of ${tenantId} name another company than partner.company in its file (the last ${ago(other)}). ` +
+        'Correct partner.company, or the webhook address of that other company.',
+    };
+  if (facts?.acceptedAt !== undefined)
+    return { state: 'ok', message: `The last webhook was accepted ${ago(facts.acceptedAt)}.` };
+  return {
+    state: 'warn',
+    message:
+      `No webhook of the last 90 days is known for ${tenantId}; the reconcile alone finds hires. Set the webhook ` +
+      `address https://YOUR_HOST/webhooks/${tenantId} in the partner's dashboard, or write "webhooks: off".`,
+  };
+}

@@ -1,0 +1,88 @@
+import { fetchJobCandidates } from '../../../activities/presence/fetch-job-candidates.ts';
+import type { EmployeeFields } from '../../hire/employee.ts';
+import { shortVersion } from '../../mapping/load-mapping.ts';
+import { latestHire } from '../../store/hires.ts';
+import { latestPlan } from '../../store/plans.ts';
+import type { HireRow, PlanRow } from '../../store/schema.ts';
+import { type OpenTenant, patiently } from '../open-tenant.ts';
+import { readHireSources, recordOf, unknownRecord } from '../plans/hire-sources.ts';
+import { type Explained, explainField, lastWritten } from './explained.ts';
+import { readWrites } from './read-audit.ts';
+
+const READ_MS = 30_000;
+
+/**
+ * The whole story of one hire: every field from the partner's record as it is now over rule and steps to plan, write
+ * and what the HR system holds. Writes nothing; `reveal` shows values that earlier writes mask.
+ * @throws ConnectorError RECORD_UNKNOWN
+ */
+export async function explainRecord(
+  { store, tenant, connection }: OpenTenant,
+  jobCandidateId: string,
+  reveal: boolean,
+): Promise<Explained> {
+  const { mapping, partner } = connection;
+  const { tenant: tenantId } = tenant;
+  const row = await latestHire(store, tenantId, jobCandidateId);
+  const [fetched] = await patiently(() => fetchJobCandidates(connection, [jobCandidateId]));
+  if (fetched?.jobCandidate === undefined) throw unknownRecord(jobCandidateId, fetched?.unreadable);
+  const of = { tenantId, onboardingCandidateId: row?.onboarding_candidate_id ?? null };
+  const sources = await readHireSources(store, partner, of, fetched.jobCandidate);
+  const plan = row === undefined ? undefined : await latestPlan(store, refOf(row));
+  const planned = recordOf(changeOf(plan)['fields']);
+  const writes = (await readWrites(store, { tenantId, recordId: jobCandidateId }, reveal)).filter(isOfHire);
+  const held = await readHeld(connection, row);
+  return {
+    mapping: shortVersion(mapping.hash),
+    ...(plan === undefined ? {} : { plan: viewPlan(plan) }),
+    employee: typeof row?.employee_id === 'string' ? { id: row.employee_id, number: row.employee_number } : null,
+    fields: mapping.fields.map((field) => {
+      const written = lastWritten(writes, 'employee', field.target);
+      return {
+        ...explainField(field, sources),
+        ...(Object.hasOwn(planned, field.target) ? { planned: planned[field.target] } : {}),
+        ...(written === undefined ? {} : { written }),
+        ...(held === undefined ? {} : { held: held[field.target] ?? null }),
+      };
+    }),
+    writes,
+  };
+}
+
+const HIRE_TARGETS: ReadonlySet<string> = new Set(['employee', 'enrolment', 'external-status', 'custom-fields']);
+
+/** A landed job or candidate may have the id of a job candidate. */
+function isOfHire({ target }: { target: string }): boolean {
+  return HIRE_TARGETS.has(target);
+}
+
+/** What the HR system holds of the employee; nothing where there is none, or where it cannot be asked. */
+async function readHeld(
+  { hris }: OpenTenant['connection'],
+  row: HireRow | undefined,
+): Promise<EmployeeFields | undefined> {
+  if (typeof row?.employee_id !== 'string') return undefined;
+  return (await hris.employees.read(row.employee_id, AbortSignal.timeout(READ_MS)))?.fields;
+}
+
+function refOf(row: HireRow) {
+  return { tenantId: row.tenant_id, jobCandidateId: row.job_candidate_id, period: row.period };
+}
+
+function viewPlan(plan: PlanRow): NonNullable<Explained['plan']> {
+  const iso = (at: number): string => new Date(Number(at)).toISOString();
+  const { kind } = changeOf(plan);
+  return {
+    id: plan.plan_id,
+    mapping: shortVersion(plan.mapping_hash),
+    ...(typeof kind === 'string' ? { decision: kind } : {}),
+    plannedAt: iso(plan.planned_at),
+    appliedAt: plan.applied_at === null ? null : iso(plan.applied_at),
+    purged: typeof kind !== 'string',
+  };
+}
+
+/** A plan that names no fields links somebody who is there already; one that names nothing was purged. */
+function changeOf(plan: PlanRow | undefined): Record<string, unknown> {
+  return plan === undefined ? {} : recordOf(JSON.parse(plan.change));
+}

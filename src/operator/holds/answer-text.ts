@@ -1,0 +1,14 @@
+import { entryOf } from '../../hire/answers.ts';
+
+/** What must stand behind an answer; undefined where nothing does. A hold of the whole tenant adopts hires. */
+export function takesOf(answer: string, isOfHire: boolean): string | undefined {
+  const takes = entryOf(answer)?.takes;
+  if (answer !== 'adopt') return takes;
+  return isOfHire ? 'onboardingCandidateId' : 'jobCandidateId...';
+}
+
+/** An answer as it is typed: `link <employeeId>`. */
+export function answerText(answer: string, isOfHire: boolean): string {
+  const takes = takesOf(answer, isOfHire);
+  return takes === undefined ? answer : `${answer} <${takes}>`;
+}

@@ -1,0 +1,109 @@
+import { resolve } from 'node:path';
+import { compareMappings, type MappingDifference, type SourceRecord } from '../../mapping/compare-mappings.ts';
+import type { Mapping } from '../../mapping/load-mapping.ts';
+import { shortVersion } from '../../mapping/load-mapping.ts';
+import { contract } from '../../partner/contract/index.ts';
+import { hiresInState } from '../../store/hires.ts';
+import { readJobs } from '../../store/jobs.ts';
+import type { HireRow } from '../../store/schema.ts';
+import { type PullName, pullStreams } from '../../streams/streams.ts';
+import { loadStreamMapping, loadTenantMapping } from '../../tenants/open-hris.ts';
+import type { Tenant } from '../../tenants/schema.ts';
+import { type OpenTenant, patiently } from '../open-tenant.ts';
+import { readHireSources } from '../plans/hire-sources.ts';
+import { MASK } from '../plans/plan-view.ts';
+import { readPages, streamEnds } from '../plans/stream-pages.ts';
+
+export type MappingName = 'employee' | PullName;
+
+export interface MappingDiff extends MappingDifference {
+  subject: MappingName;
+  /** Versions. */
+  from: string;
+  to: string;
+}
+
+/** Ids of one call (section 8). */
+const MOST_IDS = 100;
+
+/**
+ * Which records a new mapping file would change, and how, before it is live. Jobs are at hand; other records are read
+ * again at bulk priority. Writes nothing. @throws ConnectorError MAPPING_INVALID
+ */
+export async function diffMapping(open: OpenTenant, subject: MappingName, file: string): Promise<MappingDiff> {
+  const { connection } = open;
+  const before = subject === 'employee' ? connection.mapping : streamEnds(connection, subject).mapping;
+  const after = await loadNew(open.tenant, subject, resolve(file));
+  const difference = await compareMappings(before, after, recordsOf(open, subject, [before, after]));
+  const [from, to] = [shortVersion(before.hash), shortVersion(after.hash)];
+  return { subject, from, to, ...difference };
+}
+
+/** The same with sensitive values masked. */
+export function maskDiff(diff: MappingDiff): MappingDiff {
+  const masked = (value: unknown): unknown => (value === null ? null : MASK);
+  return {
+    ...diff,
+    fields: diff.fields.map((field) =>
+      field.sensitive
+        ? { ...field, samples: field.samples.map((one) => ({ ...one, old: masked(one.old), new: masked(one.new) })) }
+        : field,
+    ),
+  };
+}
+
+/** Read from the disk: the file is not applied yet. */
+async function loadNew(tenant: Tenant, subject: MappingName, file: string): Promise<Mapping> {
+  if (subject === 'employee') return loadTenantMapping({ ...tenant, files: {}, mapping: file });
+  const stream = { ...tenant.streams[subject], mapping: file };
+  const streamsThen = { ...tenant.streams, [subject]: stream };
+  const loaded = await loadStreamMapping({ ...tenant, files: {}, streams: streamsThen }, subject);
+  if (loaded === undefined) throw new Error(`${subject} lands nowhere, and was read a moment ago`);
+  return loaded;
+}
+
+async function* recordsOf(
+  open: OpenTenant,
+  subject: MappingName,
+  mappings: readonly Mapping[],
+): AsyncGenerator<SourceRecord> {
+  if (subject === 'employee') {
+    yield* hireRecords(open, mappings);
+    return;
+  }
+  const { name } = pullStreams[subject].record;
+  const stored = subject === 'jobs' ? await readJobs(open.store, open.tenant.tenant) : [];
+  for (const { jobId, record } of stored) yield { id: jobId, sources: { [name]: record } };
+  if (stored.length > 0) return;
+  for await (const { items } of readPages(open.connection, subject))
+    for (const item of items) yield { id: String(item['id']), sources: { [name]: item } };
+}
+
+/** Everybody whose hire is under way or done. */
+async function* hireRecords(
+  { store, tenant, connection }: OpenTenant,
+  mappings: readonly Mapping[],
+): AsyncGenerator<SourceRecord> {
+  const { tenant: tenantId } = tenant;
+  const readsOnboarding = mappings.some(({ fields }) =>
+    fields.some(({ from }) => from.some(({ source }) => source === 'onboarding')),
+  );
+  const rows = await hiresInState(store, tenantId, 'open', 'done');
+  const hires = new Map(rows.map((row) => [row.job_candidate_id, row]));
+  const ids = [...hires.keys()];
+  for (let from = 0; from < ids.length; from += MOST_IDS) {
+    const body = { jobCandidateIds: ids.slice(from, from + MOST_IDS) };
+    const { items } = await patiently(() =>
+      connection.partner.readAll(contract.jobCandidates.bulkFetch, { body }, { priority: 'bulk' }),
+    );
+    for (const item of items) {
+      const onboardingCandidateId = readsOnboarding ? onboardingOf(hires.get(item.id)) : null;
+      const sources = await readHireSources(store, connection.partner, { tenantId, onboardingCandidateId }, item);
+      yield { id: item.id, sources };
+    }
+  }
+}
+
+function onboardingOf(row: HireRow | undefined): string | null {
+  return row?.onboarding_candidate_id ?? null;
+}

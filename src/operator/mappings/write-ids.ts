@@ -1,0 +1,111 @@
+import { randomUUID } from 'node:crypto';
+import { chmod, readFile, realpath, rename, rm, stat, writeFile } from 'node:fs/promises';
+import { basename, dirname, join } from 'node:path';
+import { ConnectorError } from '../../errors.ts';
+import { parseYaml, refuse, type YamlFile } from '../../mapping/yaml-file.ts';
+import type { PartnerClient } from '../../partner/client/create-partner-client.ts';
+import { contract } from '../../partner/contract/index.ts';
+import type { FieldDefinition } from '../../store/fields.ts';
+import { findTenantFile, readPartnerSection } from '../../tenants/find-tenant-file.ts';
+import { readTenant } from '../../tenants/load-tenants.ts';
+import { openPartner } from '../open-partner.ts';
+import { readCustomFields, readFlows, readStages } from './discover.ts';
+import { fillIds } from './fill-ids.ts';
+import { findIdPlaces, type ThingKind } from './id-places.ts';
+import type { NamedThing, NamedThings } from './settle-id.ts';
+
+/** What became of a tenant file: its changed lines, none where everything stood there already. */
+export interface WrittenIds {
+  file: string;
+  changes: { line: number; before: string; after: string }[];
+}
+
+/**
+ * Puts ids and labels where the tenant's file of the folder needs them; all of them or nothing.
+ * @throws ConnectorError TENANT_UNKNOWN, TENANT_FILE_INVALID, IDS_UNCLEAR, FILE_CHANGED
+ */
+export async function writeIds(tenantsDir: string, tenantId: string): Promise<WrittenIds> {
+  const source = await findTenantFile(tenantsDir, tenantId);
+  const partner = openPartner({ partner: readPartnerSection(source) });
+  try {
+    const filled = fillIds(source, await readNamedThings(source, partner));
+    if ('problems' in filled) throw refuse('IDS_UNCLEAR', filled.problems);
+    const changes = changedLines(source.text, filled.text);
+    if (changes.length > 0) await replaceFile(source, filled.text);
+    return { file: source.file, changes };
+  } finally {
+    await partner.close();
+  }
+}
+
+/** Only lists that the file names something of are read: there can be thousands of jobs. */
+async function readNamedThings(source: YamlFile, partner: PartnerClient): Promise<NamedThings> {
+  const kinds = new Set(findIdPlaces(source).places.map(({ kind }) => kind));
+  const ifNamed = async <T>(among: readonly ThingKind[], read: () => Promise<T[]>): Promise<T[]> =>
+    among.some((kind) => kinds.has(kind)) ? read() : [];
+  const [flows, stages, fields, team, job] = await Promise.all([
+    ifNamed(['flow'], () => readFlows(partner)),
+    ifNamed(['stage'], () => readStages(partner)),
+    ifNamed(['candidateField', 'jobField'], () => readCustomFields(partner)),
+    ifNamed(['team'], () => readTeams(partner)),
+    ifNamed(['job'], () => readJobs(partner)),
+  ]);
+  return {
+    flow: flows.map(({ flowId, name, status }) => ({ id: flowId, label: name, about: status })),
+    stage: stages.map(({ stageId, stage, pipeline }) => ({ id: String(stageId), label: stage, about: pipeline })),
+    candidateField: fieldsOf('candidate', fields),
+    jobField: fieldsOf('job', fields),
+    team,
+    job,
+  };
+}
+
+function fieldsOf(entity: string, fields: readonly FieldDefinition[]): NamedThing[] {
+  return fields
+    .filter((field) => field.entity === entity)
+    .map(({ id, label, type, section }) => ({ id, label, about: section ? `${type}, ${section}` : type }));
+}
+
+async function readTeams(partner: PartnerClient): Promise<NamedThing[]> {
+  const { items } = await partner.readAll(contract.teams.list, {}, { priority: 'live' });
+  return items.map(({ id, name }) => ({ id, label: name ?? '', about: '' }));
+}
+
+async function readJobs(partner: PartnerClient): Promise<NamedThing[]> {
+  const { items } = await partner.readAll(contract.jobs.list, {}, { priority: 'live' });
+  return items.map(({ id, title, status }) => ({ id: String(id), label: title, about: status }));
+}
+
+/** Ids and comments stay on their lines, so that both texts have as many. */
+function changedLines(before: string, after: string): WrittenIds['changes'] {
+  const now = after.split(/\r?\n/);
+  return before.split(/\r?\n/).flatMap((line, at) => {
+    const changed = now[at] ?? '';
+    return line === changed ? [] : [{ line: at + 1, before: line, after: changed }];
+  });
+}
+
+/** The whole new file or the old one, whatever happens meanwhile; what a link points at, and with the file's mode. */
+async function replaceFile({ file, text: before }: YamlFile, text: string): Promise<void> {
+  const { problems } = await readTenant(parseYaml(file, text), {});
+  if (problems.length > 0) throw refuse('TENANT_FILE_INVALID', problems);
+  const path = await realpath(file);
+  const temporary = join(dirname(path), `.${basename(path)}.${randomUUID()}.tmp`);
+  try {
+    const { mode } = await stat(path);
+    await writeFile(temporary, text, { flag: 'wx', mode });
+    await chmod(temporary, mode);
+    if ((await readFile(path, 'utf8')) !== before) throw changedMeanwhile(file);
+    await rename(temporary, path);
+  } finally {
+    await rm(temporary, { force: true });
+  }
+}
+
+function changedMeanwhile(file: string): ConnectorError {
+  return new ConnectorError({
+    code: 'FILE_CHANGED',
+    action: 'reject',
+    message: `${file} was changed while the hiring platform was asked, and nothing is written. Run it again.`,
+  });
+}

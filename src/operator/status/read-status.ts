@@ -1,0 +1,142 @@
+import type { HireState } from '../../hire/hire-state.ts';
+import type { RateLimitView } from '../../rate-limit/view-rate-limit.ts';
+import { listAlarms } from '../../store/alarms.ts';
+import { listFreezes } from '../../store/freezes.ts';
+import { countHires } from '../../store/hires.ts';
+import { listHolds } from '../../store/holds.ts';
+import { countOpenDeliveries, type InboxCount, type OpenInboxState } from '../../store/inbox.ts';
+import { viewRateLimits } from '../../store/open-rate-limit.ts';
+import type { Store } from '../../store/open-store.ts';
+import type { AlarmRow } from '../../store/schema.ts';
+import { listTenantStates, readClock, type TenantState } from '../../store/tenant-states.ts';
+import { readWebhookFacts, type WebhookFacts } from '../../store/webhook-refusals.ts';
+import { judgeWebhooks } from '../checks/judge-webhooks.ts';
+import { readStreams, type StreamStatus } from '../streams/read-streams.ts';
+
+/** What `status` shows: counts, ages in milliseconds on the database's clock, and codes. No personal data. */
+export interface Status {
+  installationId: string;
+  /** Foreign writes that stand still: of the fleet first, then of single tenants. */
+  freezes: { tenantId?: string; ageMs: number; by: string }[];
+  tenants: TenantStatus[];
+  holds: {
+    holdId: string;
+    tenantId: string;
+    jobCandidateId: string | null;
+    code: string;
+    message: string;
+    ageMs: number;
+  }[];
+}
+
+export interface TenantStatus {
+  tenantId: string;
+  state: TenantState['state'] | 'not seen yet';
+  /** Why it is paused. */
+  paused?: { code: string; message: string };
+  baseline: 'done' | 'running' | 'not started';
+  reconcileAgeMs?: number;
+  creditGateClosed: boolean;
+  hires: Partial<Record<HireState, number>>;
+  /** What waits, and what nothing acts upon. */
+  inbox: { counts: Partial<Record<OpenInboxState, number>>; oldestWaitingMs?: number };
+  /** The latest run of each stream that ever ran. */
+  streams: StreamStatus[];
+  /** Trouble that lasts, oldest first. */
+  alarms: { kind: string; subject: string; reason: string; message: string; ageMs: number }[];
+  /** What was learned of its limits, and how its calls fare. */
+  rateLimits: RateLimitView[];
+  /** What is wrong with its webhooks, and the next step. */
+  webhookWarning?: string;
+}
+
+/** A tenant as its file has it. */
+export interface KnownTenant {
+  tenantId: string;
+  webhooks: 'on' | 'off';
+}
+
+/** Reads the state of these tenants and of every tenant the store knows. */
+export async function readStatus(store: Store, known: readonly KnownTenant[]): Promise<Status> {
+  const now = await readClock(store);
+  const [rows, hires, deliveries, holds, streams, alarms, webhooks, freezes, rateLimits] = await Promise.all([
+    listTenantStates(store),
+    countHires(store),
+    countOpenDeliveries(store),
+    listHolds(store),
+    readStreams(store, now),
+    listAlarms(store),
+    readWebhookFacts(store),
+    listFreezes(store),
+    viewRateLimits(store),
+  ]);
+  const states = new Map(rows.map((row) => [row.tenant_id, row]));
+  const hiresOf = Map.groupBy(hires, ({ tenantId }) => tenantId);
+  const deliveriesOf = Map.groupBy(deliveries, ({ tenantId }) => tenantId);
+  const alarmsOf = Map.groupBy(alarms, (alarm) => alarm.tenant_id);
+  const rateLimitsOf = Map.groupBy(rateLimits, (view) => view.tenantId);
+  const webhooksOf = new Map(known.map((tenant) => [tenant.tenantId, tenant.webhooks]));
+  const ids = [...new Set([...known.map(({ tenantId }) => tenantId), ...states.keys()])].sort();
+  const tenants = ids.map((tenantId) => ({
+    tenantId,
+    ...tenantFacts(states.get(tenantId), now),
+    hires: countsByState(hiresOf.get(tenantId) ?? []),
+    inbox: inboxFacts(deliveriesOf.get(tenantId) ?? [], now),
+    streams: streams.get(tenantId) ?? [],
+    alarms: (alarmsOf.get(tenantId) ?? []).map((alarm) => alarmFacts(alarm, now)),
+    rateLimits: rateLimitsOf.get(tenantId) ?? [],
+    ...warningOf(webhooksOf.get(tenantId), tenantId, webhooks, now),
+  }));
+  return {
+    installationId: store.installationId,
+    freezes: freezes.map(({ since, ...freeze }) => ({ ...freeze, ageMs: now - since })),
+    tenants,
+    holds: holds.map((hold) => holdFacts(hold, now)),
+  };
+}
+
+function tenantFacts(
+  row: TenantState | undefined,
+  now: number,
+): Omit<TenantStatus, 'tenantId' | 'hires' | 'inbox' | 'streams' | 'alarms' | 'rateLimits'> {
+  if (row === undefined) return { state: 'not seen yet', baseline: 'not started', creditGateClosed: false };
+  const paused =
+    row.state === 'paused' ? { paused: { code: row.paused_code ?? '', message: row.paused_message ?? '' } } : {};
+  const reconciled = row.reconciled_at === null ? {} : { reconcileAgeMs: now - Number(row.reconciled_at) };
+  const begun = row.baseline_started_at === null ? 'not started' : 'running';
+  const baseline = row.baseline_done_at === null ? begun : 'done';
+  return { state: row.state, baseline, creditGateClosed: row.credit_gate !== null, ...paused, ...reconciled };
+}
+
+function alarmFacts(alarm: AlarmRow, now: number): TenantStatus['alarms'][number] {
+  const { kind, subject, reason, message } = alarm;
+  return { kind, subject, reason, message, ageMs: now - Number(alarm.since) };
+}
+
+function warningOf(
+  setting: KnownTenant['webhooks'] | undefined,
+  tenantId: string,
+  facts: ReadonlyMap<string, WebhookFacts>,
+  now: number,
+): { webhookWarning?: string } {
+  if (setting !== 'on') return {};
+  const { state, message } = judgeWebhooks(tenantId, facts.get(tenantId), now);
+  return state === 'ok' ? {} : { webhookWarning: message };
+}
+
+function inboxFacts(deliveries: readonly InboxCount[], now: number): TenantStatus['inbox'] {
+  const waiting = deliveries.find(({ state }) => state === 'waiting');
+  const oldest = waiting === undefined ? {} : { oldestWaitingMs: now - waiting.oldestAt };
+  return { counts: countsByState(deliveries), ...oldest };
+}
+
+function countsByState<State extends string>(
+  rows: readonly { state: State; count: number }[],
+): Partial<Record<State, number>> {
+  return Object.fromEntries(rows.map(({ state, count }) => [state, count])) as Partial<Record<State, number>>;
+}
+
+function holdFacts(hold: Awaited<ReturnType<typeof listHolds>>[number], now: number): Status['holds'][number] {
+  const { hold_id: holdId, tenant_id: tenantId, job_candidate_id: jobCandidateId, code, message } = hold;
+  return { holdId, tenantId, jobCandidateId, code, message, ageMs: now - Number(hold.opened_at) };
+}

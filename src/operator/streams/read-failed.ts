@@ -1,0 +1,50 @@
+import { listDeliveries } from '../../store/inbox-retry.ts';
+import type { Store } from '../../store/open-store.ts';
+import { readQuarantine } from '../../store/quarantine.ts';
+import { readStreamState } from '../../store/stream-states.ts';
+import { readStream } from '../../store/streams.ts';
+import { streamNames } from '../../streams/streams.ts';
+
+/** One thing that did not get through, and why: ids, field names and codes. */
+export interface Failed {
+  /** A stream, or `inbox`. */
+  where: string;
+  /** A record, a delivery, or `(stream)` for all of it. */
+  what: string;
+  since: string;
+  reason: string;
+}
+
+/** Most deliveries listed. */
+const MOST_DELIVERIES = 1_000;
+
+/** Streams that stand still, records that were left out, and deliveries that nobody could relay. */
+export async function readFailed(store: Store, tenantId: string): Promise<Failed[]> {
+  const streams = await Promise.all(streamNames.map((stream) => failedOf(store, { tenantId, stream })));
+  const lost = await listDeliveries(store, { states: ['undeliverable'], tenantId, limit: MOST_DELIVERIES });
+  const deliveries = lost.map(({ bodyHash, receivedAt, event, lastError }) => {
+    const reason = `${event}: ${lastError ?? 'unknown'}`;
+    return { where: 'inbox', what: bodyHash.slice(0, 12), since: iso(receivedAt), reason };
+  });
+  return [...streams.flat(), ...deliveries];
+}
+
+async function failedOf(store: Store, key: { tenantId: string; stream: string }): Promise<Failed[]> {
+  const [run, state, rows] = await Promise.all([
+    readStream(store, key),
+    readStreamState(store, key),
+    readQuarantine(store, key),
+  ]);
+  const left = rows.map((row) => ({ what: row.record_key, since: iso(row.since), reason: row.reason }));
+  const stops = [
+    ...(state?.held_code ? [{ at: state.held_at, why: state.held_message, code: state.held_code }] : []),
+    ...(run?.state === 'refused' && !state?.held_code
+      ? [{ at: run.ended_at, why: run.refused_message, code: run.refused_code }]
+      : []),
+  ].map(({ at, why, code }) => ({ what: '(stream)', since: iso(at ?? 0), reason: `${why ?? ''} [${code ?? ''}]` }));
+  return [...stops, ...left].map((one) => ({ where: key.stream, ...one }));
+}
+
+function iso(at: number): string {
+  return new Date(Number(at)).toISOString();
+}

@@ -1,0 +1,48 @@
+import { expect, onTestFinished, test } from 'vitest';
+import { readHire } from '../../../src/operator/hires/read-hires.ts';
+import { insertHires, updateHire } from '../../../src/store/hires.ts';
+import { answerHold, closeHold, openHold } from '../../../src/store/holds.ts';
+import { insertDelivery } from '../../../src/store/inbox.ts';
+import { decideIntent, openIntent } from '../../../src/store/intents.ts';
+import { openStore } from '../../../src/store/open-store.ts';
+import { insertPlan } from '../../../src/store/plans.ts';
+
+const KEY = { tenantId: 'acme', jobCandidateId: '12', period: 1 };
+const DELIVERY = { tenantId: 'acme', event: 'candidate.hired', state: 'waiting' } as const;
+
+test('a hire tells its events, calls, plans, holds and answers in their order, and no personal data', async () => {
+  const clock = { at: 0 };
+  // Each statement a second after the one before.
+  const store = await openStore('sqlite::memory:', { now: () => (clock.at += 1_000) });
+  onTestFinished(() => store.close());
+  const body = '{"email":"jane@example.com"}';
+  await insertDelivery(store, { ...DELIVERY, bodyHash: 'a', ids: { jobCandidateId: ['12'] }, body });
+  await insertDelivery(store, { ...DELIVERY, bodyHash: 'b', ids: { jobCandidateId: ['512'] }, body });
+  await insertHires(store, [{ ...KEY, state: 'open' }]);
+  await updateHire(store, KEY, { onboarding_status: 'completed' });
+  const pinned = { email: 'jane@example.com' };
+  const intent = await openIntent(store, { ...KEY, verb: 'enrol:1', attempt: 1, pinned, budgetMs: 1 });
+  if (intent !== undefined) await decideIntent(store, intent, 'done', { id: 'enrolment-7' });
+  const code = 'MAPPING_INCOMPLETE';
+  const { holdId } = await openHold(store, { ...KEY, code, message: 'Fill it in.', answers: ['retry'] });
+  await answerHold(store, holdId, { answer: 'retry', arguments: [], by: 'ann' });
+  await closeHold(store, holdId);
+  const change = { kind: 'create', fields: pinned };
+  await insertPlan(store, KEY, { mappingHash: '0123456789abcdef', change });
+  const { story } = await readHire(store, 'acme', '12');
+  expect(story.map(({ kind, text }) => `${kind} ${text}`)).toEqual([
+    'event candidate.hired (waiting)',
+    expect.stringMatching(/^hire read as hired; opened, period 1/),
+    'read onboarding is completed',
+    expect.stringMatching(/^hire open, at/),
+    'call enrol:1, attempt 1: about to be sent',
+    'call enrol:1, attempt 1: done {"id":"enrolment-7"}',
+    'hold MAPPING_INCOMPLETE: Fill it in.',
+    'answer MAPPING_INCOMPLETE: retry, by ann',
+    'hold MAPPING_INCOMPLETE closed',
+    expect.stringMatching(/^plan person and HR system read; \S+ saved, by mapping 0123456789ab$/),
+  ]);
+  const times = story.map(({ at }) => at);
+  expect(times).toEqual([...times].sort());
+  expect(JSON.stringify(story)).not.toContain('jane@example.com');
+});

@@ -1,0 +1,102 @@
+import { expect, onTestFinished, test } from 'vitest';
+import { ConnectorError } from '../../../src/errors.ts';
+import { holdOf, hrisHold } from '../../../src/hire/holds.ts';
+import { answerHold, answerHolds } from '../../../src/operator/holds/answer-hold.ts';
+import { closeCreditGate, passCreditGate } from '../../../src/store/credit-gate.ts';
+import { insertHires } from '../../../src/store/hires.ts';
+import { listHolds, openHold } from '../../../src/store/holds.ts';
+import { openStore } from '../../../src/store/open-store.ts';
+import type { HoldRow } from '../../../src/store/schema.ts';
+import { readTenantState } from '../../../src/store/tenant-states.ts';
+import type { HireClient } from '../../../src/temporal/hire-client.ts';
+
+/** A real store, and a client that notes whose workflows hear of an answer. */
+async function operator() {
+  const store = await openStore('sqlite::memory:');
+  onTestFinished(() => store.close());
+  const signalled: string[] = [];
+  const workflow = {
+    signalWithStart: async (_type: string, { workflowId }: { workflowId: string }) => void signalled.push(workflowId),
+  };
+  const client = { workflow } as unknown as HireClient['client'];
+  const hires = { client, installationId: 'hb', timing: { heartbeatMs: 1, attemptMs: 1, retryMs: 1 } };
+  return { parts: { store, hires }, store, signalled };
+}
+
+const HOLD = { period: 1, code: 'MAPPING_INCOMPLETE', message: 'Fill it in.', answers: ['retry', 'link'] };
+const given = { answer: 'retry', by: 'ann' };
+
+test('one answer for all reaches every open hold of that reason and tenant, and no other', async () => {
+  const { parts, store, signalled } = await operator();
+  for (const jobCandidateId of ['1', '2']) await openHold(store, { ...HOLD, tenantId: 'acme', jobCandidateId });
+  await openHold(store, { ...HOLD, tenantId: 'zeta', jobCandidateId: '3' });
+  await openHold(store, { ...HOLD, tenantId: 'acme', jobCandidateId: '4', code: 'CREATE_UNKNOWN' });
+  expect(await answerHolds(parts, { code: HOLD.code, tenantId: 'acme' }, given)).toBe(2);
+  expect(signalled).toEqual(['hb/hire/acme/1', 'hb/hire/acme/2']);
+  const answered = (await listHolds(store)).filter((row) => row.answered_at !== null);
+  expect(answered.map((row) => row.job_candidate_id).sort()).toEqual(['1', '2']);
+});
+
+test('an answer that needs an id is not given to all, and nothing is written', async () => {
+  const { parts, store } = await operator();
+  await openHold(store, { ...HOLD, tenantId: 'acme', jobCandidateId: '1' });
+  const all = answerHolds(parts, { code: HOLD.code }, { answer: 'link', by: 'ann' });
+  await expect(all).rejects.toMatchObject({
+    code: 'ANSWER_INCOMPLETE',
+    message: expect.stringContaining('link <employeeId>') as string,
+  });
+  expect((await listHolds(store))[0]?.answered_at).toBeNull();
+});
+
+test('a reason that no open hold has is named, with the way to list them', async () => {
+  const { parts } = await operator();
+  await expect(answerHolds(parts, { code: 'NONSENSE' }, given)).rejects.toMatchObject({ code: 'HOLD_UNKNOWN' });
+});
+
+test.each([
+  ['of one hire, of an enrolment', { jobCandidateId: '1', period: 1 }, 'adopt <onboardingCandidateId>'],
+  ['of the whole tenant, of hires', {}, 'adopt <jobCandidateId...>'],
+])('adopt without an id is asked again with the id it needs: %s', async (_what, of, text) => {
+  const { parts, store } = await operator();
+  const { period: _period, ...hold } = { ...HOLD, answers: ['adopt'] };
+  const { holdId } = await openHold(store, { ...hold, tenantId: 'acme', ...of });
+  const answer = answerHold(parts, { holdId, answer: 'adopt', arguments: [], by: 'ann' });
+  await expect(answer).rejects.toMatchObject({
+    code: 'ANSWER_INCOMPLETE',
+    message: expect.stringContaining(text) as string,
+  });
+});
+
+test('a rebuilt baseline is looked at again: only those still recorded as before go-live are asked about', async () => {
+  const { parts, store, signalled } = await operator();
+  const recorded = (jobCandidateId: string, state: 'open' | 'before-go-live') => ({
+    tenantId: 'acme',
+    jobCandidateId,
+    period: 1,
+    state,
+  });
+  await insertHires(store, [recorded('1', 'before-go-live'), recorded('2', 'open')]);
+  const answer = async (): Promise<HoldRow[]> => {
+    const [hold] = await listHolds(store);
+    await answerHold(parts, { holdId: hold?.hold_id ?? '', answer: 'retry', arguments: [], by: 'ann' });
+    return listHolds(store);
+  };
+  await openHold(store, { tenantId: 'acme', ...holdOf('REBUILT_BASELINE', { jobCandidateIds: ['1', '2'] }) });
+  const asked = await answer();
+  expect(asked.map((hold) => JSON.parse(hold.details) as unknown)).toEqual([{ jobCandidateIds: ['1'] }]);
+  await store.kysely.updateTable('hires').set({ state: 'open' }).execute();
+  expect(await answer()).toEqual([]);
+  expect(signalled).toEqual([]);
+});
+
+test('trouble with an HR system may be looked at again, which spends no credit', async () => {
+  const { parts, store } = await operator();
+  const trouble = new ConnectorError({ code: 'HRIS_UNREACHABLE', action: 'retry', message: 'It does not answer.' });
+  const { holdId } = await openHold(store, { tenantId: 'acme', ...hrisHold(trouble) });
+  await readTenantState(store, 'acme');
+  await closeCreditGate(store, 'acme', { required: 1, available: 0 });
+  await passCreditGate(store, 'acme', 60_000);
+  await answerHold(parts, { holdId, answer: 'retry', arguments: [], by: 'ann' });
+  expect(await listHolds(store)).toEqual([]);
+  expect(await passCreditGate(store, 'acme', 60_000)).toMatchObject({ pass: false });
+});

@@ -1,0 +1,106 @@
+import { mkdtemp, writeFile } from 'node:fs/promises';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { expect, test } from 'vitest';
+import { employ } from '../../../activities/hire/employ.ts';
+import { applyLinks, planLinks } from '../../../src/operator/links/import-links.ts';
+import { readAppliedTenant } from '../../../src/operator/tenants/read-applied-tenant.ts';
+import { contract } from '../../../src/partner/contract/index.ts';
+import { readAudit } from '../../../src/store/audit.ts';
+import { fleetAtSandbox } from '../../activities/hire/fleet-at-sandbox.ts';
+
+/** A tenant with three candidates who are employees already, under other ids. */
+async function withEmployees() {
+  const fleet = await fleetAtSandbox();
+  const { apply, store, deps, sandbox } = fleet;
+  await apply('acme');
+  const { hris } = await deps.connections.of('acme');
+  const { items } = await sandbox.partner.readAll(contract.candidates.list);
+  const people = items.slice(0, 3).map(({ id, firstName, lastName }) => ({
+    candidateId: String(id),
+    fields: {
+      givenName: firstName ?? '',
+      familyName: lastName ?? '',
+      email: `${id}@old.example`,
+      title: 'Clerk',
+      startDate: '2020-01-01',
+    },
+  }));
+  const employees: string[] = [];
+  for (const { fields } of people) {
+    const options = { signal: AbortSignal.timeout(10_000), beforeSend: () => undefined };
+    const familyName = fields.familyName.toUpperCase();
+    const made = await hris.employees.create({ ...fields, familyName }, `old:${employees.length}`, options);
+    if (made.kind === 'created') employees.push(made.ref.id);
+  }
+  const plan = async (...lines: string[]) => {
+    const file = join(await mkdtemp(join(tmpdir(), 'hirebridge-links-')), 'links.csv');
+    await writeFile(file, ['candidateId,employeeId', ...lines].join('\n'));
+    return planLinks(store, await readAppliedTenant(store, 'acme'), file);
+  };
+  return { ...fleet, candidates: people.map(({ candidateId }) => candidateId), employees, plan };
+}
+
+const act = { tenantId: 'acme', by: 'ada' };
+
+test('employees that exist are linked after a preview without names, once, and by whom is kept', async () => {
+  const { plan, candidates, employees, store } = await withEmployees();
+  const lines = candidates.slice(0, 2).map((id, index) => `${id},${employees[index]}`);
+  const planned = await plan(...lines);
+  expect(planned.fresh.map(({ employeeId }) => employeeId)).toEqual(employees.slice(0, 2));
+  for (const { name } of planned.fresh) expect(name).toMatch(/^(\S\*\*\* ?)+$/u);
+  expect(await store.kysely.selectFrom('links').selectAll().execute()).toEqual([]);
+  await applyLinks(store, act, planned);
+  expect(await plan(...lines)).toMatchObject({ fresh: [], known: candidates.slice(0, 2) });
+  const [entry] = await readAudit(store, 'acme', 1);
+  expect(entry).toMatchObject({ act: 'linked', by: 'ada' });
+  expect(entry?.details).toContain('2 employees linked from links.csv');
+});
+
+test('the partner is read within the rate limit that all processes share', async () => {
+  const { plan, candidates, employees, store } = await withEmployees();
+  const limits = () => store.kysely.selectFrom('rate_limits').select(['tenant_id', 'upstream']).execute();
+  expect(await limits()).toEqual([]);
+  await plan(`${candidates[0]},${employees[0]}`);
+  expect(await limits()).toEqual([{ tenant_id: 'acme', upstream: 'partner' }]);
+});
+
+test('every line that does not fit is told with its place, and then none is linked', async () => {
+  const { plan, candidates, employees } = await withEmployees();
+  const [one = '', two = '', three = ''] = candidates;
+  const [first, second] = employees;
+  const refused: unknown = await plan(`${one},${first}`, `${two},nobody`, `999999,x`, `${three},${second}`).catch(
+    (error: unknown) => error,
+  );
+  if (!(refused instanceof Error)) throw new Error('not refused');
+  const lines = refused.message.split('\n').map((line) => line.replace(/^.*links\.csv/, ''));
+  const at = (line: number, cell: string) => `:${line}:${cell.length + 2}`;
+  expect(lines).toEqual([
+    `${at(3, two)} The HR system shows no such employee.`,
+    ':4:1 The partner shows no such candidate.',
+    expect.stringMatching(
+      new RegExp(`^${at(5, three)} Is .\\*\\*\\* .* in the HR system, and the candidate is .\\*\\*\\*`),
+    ),
+  ]);
+});
+
+test('an employee or a candidate named twice, and a line of one cell, are told before anybody is asked', async () => {
+  const { plan } = await withEmployees();
+  await expect(plan('1,a', '1,b', '2,a', '3')).rejects.toThrow(
+    /:5:1 needs two cells[\s\S]*:3:1 names candidateId 1 a second time[\s\S]*:4:3 names employeeId a a second time/,
+  );
+});
+
+test('a person who was imported and is hired is asked about, and no second employee is made', async () => {
+  const { plan, candidates, employees, store, hire, open, reconcile, deps, sandbox } = await withEmployees();
+  await reconcile('acme');
+  await applyLinks(store, act, await plan(...candidates.map((id, index) => `${id},${employees[index]}`)));
+  const id = await hire();
+  await open('acme', id);
+  const row = await store.kysely.selectFrom('hires').selectAll().where('job_candidate_id', '=', id).executeTakeFirst();
+  expect(candidates).toContain(row?.candidate_id);
+  await sandbox.control.act('finishOnboarding', { onboardingCandidateId: row?.onboarding_candidate_id ?? '' });
+  const employed = await employ(deps, { tenantId: 'acme', jobCandidateId: id, period: 1 });
+  expect(employed).toMatchObject({ verdict: 'hold', hold: { code: 'PERSON_HIRED_BEFORE' } });
+  if (employed.verdict === 'hold') expect(employed.hold.message).toContain('an employee linked by import');
+});

@@ -1,0 +1,71 @@
+import { expect, onTestFinished, test } from 'vitest';
+import { replayDeliveries } from '../../../src/operator/deliveries/replay-deliveries.ts';
+import { readFailed } from '../../../src/operator/streams/read-failed.ts';
+import { readDelivery } from '../../../src/receiver/read-delivery.ts';
+import { failDelivery, finishDelivery, insertDelivery, leaseDeliveries } from '../../../src/store/inbox.ts';
+import { openStore, type Store } from '../../../src/store/open-store.ts';
+import { changeQuarantine } from '../../../src/store/quarantine.ts';
+import { holdStream } from '../../../src/store/stream-states.ts';
+import { beginRun } from '../../../src/store/streams.ts';
+import { finishBaseline, readTenantState } from '../../../src/store/tenant-states.ts';
+
+const KEY = { tenantId: 'acme', stream: 'candidates' };
+const HOUR = 3_600_000;
+
+async function freshStore(): Promise<Store> {
+  const store = await openStore('sqlite::memory:');
+  onTestFinished(() => store.close());
+  await readTenantState(store, 'acme');
+  await finishBaseline(store, 'acme');
+  return store;
+}
+
+async function deliver(store: Store, candidateId: number): Promise<void> {
+  const body = Buffer.from(JSON.stringify({ event: 'candidate.updated', data: { candidateId } }));
+  const facts = { tenantId: 'acme', company: undefined, classify: () => 'waiting' as const };
+  await insertDelivery(store, readDelivery(body, facts));
+}
+
+const waiting = async (store: Store): Promise<number> => (await leaseDeliveries(store, 'acme', 100)).length;
+
+test('failed names the stream that stands still, the records left out and the deliveries given up', async () => {
+  const store = await freshStore();
+  await beginRun(store, KEY, { runId: 'r1', full: false, firstPage: 0 });
+  await changeQuarantine(store, KEY, 'r1', { page: 1, over: [], news: [{ key: '17', reason: 'email: no text' }] });
+  await holdStream(store, KEY, { code: 'MASS_DELETE', message: '90 of 100 are gone.' });
+  await deliver(store, 1);
+  for (let n = 0; n < 10; n += 1) {
+    await store.kysely.updateTable('inbox').set({ due_at: 0 }).execute();
+    const [delivery] = await leaseDeliveries(store, 'acme', 1);
+    await failDelivery(store, delivery!, 'BROKEN');
+  }
+  const failed = await readFailed(store, 'acme');
+  expect(failed.map(({ where, what, reason }) => `${where} ${what}: ${reason}`)).toEqual([
+    'candidates (stream): 90 of 100 are gone. [MASS_DELETE]',
+    'candidates 17: email: no text',
+    expect.stringMatching(/^inbox [0-9a-f]{12}: candidate\.updated: BROKEN$/) as string,
+  ]);
+  expect(await readFailed(store, 'other')).toEqual([]);
+});
+
+test('a window of deliveries is replayed, and what waits or came before it is left alone', async () => {
+  const store = await freshStore();
+  for (const id of [1, 2, 3]) await deliver(store, id);
+  for (const delivery of await leaseDeliveries(store, 'acme', 100)) await finishDelivery(store, delivery, 'relayed');
+  const [old] = await store.kysely.selectFrom('inbox').select('body_hash').execute();
+  await store.kysely
+    .updateTable('inbox')
+    .set((eb) => ({ received_at: eb('received_at', '-', 5 * HOUR) }))
+    .where('body_hash', '=', old!.body_hash)
+    .execute();
+  expect(await replayDeliveries(store, { tenantId: 'acme', window: { sinceMs: HOUR, untilMs: 0 } })).toBe(2);
+  expect(await waiting(store)).toBe(2);
+  expect(await replayDeliveries(store, { tenantId: 'acme', delivery: old!.body_hash.slice(0, 12) })).toBe(1);
+  expect(await waiting(store)).toBe(1);
+});
+
+test('a delivery that nobody has is refused by its id', async () => {
+  const store = await freshStore();
+  const unknown = replayDeliveries(store, { tenantId: 'acme', delivery: 'abc' });
+  await expect(unknown).rejects.toMatchObject({ code: 'DELIVERY_UNKNOWN' });
+});
