@@ -26,7 +26,7 @@ const UNREPEATABLE = /\/(partner\.onboarding\.enrol|hris\.create)\//;
 test('workers killed at a point of every step of a hire, with eight under way, leave exactly one of each', async () => {
   const random = seeded('kills');
   const [first, pilots, others] = await takeThree(1, 8, 280);
-  // What a tenant learns with its first hire, such as the HRIS's fields, is not written again: no kill would come there.
+  // What a tenant learns with its first hire, such as the HRIS's fields, is not written again: no kill comes there.
   await recordPoints(world, first);
   const points = distinct((await recordPoints(world, pilots)).hires);
   // The full run, every point five times: npm run test:kills.
