@@ -1,7 +1,6 @@
-import { ConnectorError, isConnectorError } from '../../src/errors.ts';
+import { ConnectorError } from '../../src/errors.ts';
 import { type HoldCode, holdOf } from '../../src/hire/holds.ts';
 import { customFieldsMapped } from '../../src/mapping/custom-fields-in-use.ts';
-import { assertMayWrite } from '../../src/store/assert-may-write.ts';
 import { findPairs, type LinkedPair, listPairs } from '../../src/store/exchange-pairs.ts';
 import { commitPairs } from '../../src/store/exchange-runs.ts';
 import { countUndecided } from '../../src/store/field-conflicts.ts';
@@ -9,15 +8,12 @@ import { BY_ITSELF } from '../../src/store/foreign-writes.ts';
 import { addHints, clearHints, type Hint, readHints } from '../../src/store/hints.ts';
 import { closeTenantHolds, openHold } from '../../src/store/holds.ts';
 import type { StreamRow } from '../../src/store/schema.ts';
-import { readStreamState } from '../../src/store/stream-states.ts';
-import { beginRun, refuseRun } from '../../src/store/streams.ts';
 import type { ExchangeInput, ExchangeStep } from '../../src/streams/exchange-activities.ts';
 import type { Connection } from '../connections.ts';
 import type { ActivityDeps } from '../deps.ts';
 import { definitionsInUse } from '../fields/current-records.ts';
-import { guarded } from '../guarded.ts';
 import { keepMapping } from '../keep-mapping.ts';
-import { stopOf } from '../streams/stop-of.ts';
+import { type Beat, inRun } from '../streams/in-run.ts';
 import type { ExchangeContext } from './exchange-context.ts';
 import { exchangePage } from './exchange-page.ts';
 
@@ -27,35 +23,19 @@ const BATCH_MS = 30_000;
 /** A run takes up so many hints; the others are for the next. */
 const MOST_HINTS = 1_000;
 
-type Beat = (details: unknown) => void;
-
 /**
  * One step of a run over a tenant's linked pairs: first those that somebody hinted at, then all of them from the
- * store's cursor on, which moves once a page is written. A cause that only a person can remove ends the run.
+ * store's cursor on, which moves once a page is written.
  */
 export function exchangePairs(
   deps: ActivityDeps,
   input: ExchangeInput,
   beat: Beat = () => undefined,
 ): Promise<ExchangeStep> {
-  const { tenantId, stream, runId, full, begun } = input;
-  const key = { tenantId, stream };
-  return guarded(deps, tenantId, async (connection) => {
-    const stop = stopOf(await readStreamState(deps.store, key));
-    if (stop !== undefined) return stop;
-    const run = await beginRun(deps.store, key, { runId, full, firstPage: 0 });
-    if (run === undefined) return { state: begun ? 'superseded' : 'busy' };
-    if (run.state !== 'running') return stepOf(run);
-    try {
-      await assertMayWrite(deps.store, tenantId);
-      return await exchangeOn(await openContext(deps, connection, input), run, beat);
-    } catch (error) {
-      if (isConnectorError(error, 'RUN_SUPERSEDED')) return { state: 'superseded' };
-      if (!isConnectorError(error) || error.action !== 'reject') throw error;
-      await refuseRun(deps.store, key, runId, error);
-      deps.log.error({ ...key, code: error.code, reason: error.message }, 'stream refused');
-      return { state: 'refused', code: error.code };
-    }
+  return inRun<ExchangeStep>(deps, input, {
+    begins: async () => ({ full: input.full, firstPage: 0 }),
+    stepOf,
+    work: async (connection, run) => exchangeOn(await openContext(deps, connection, input), run, beat),
   });
 }
 
@@ -74,7 +54,8 @@ async function openContext(
 
 async function exchangeOn(context: ExchangeContext, begun: StreamRow, beat: Beat): Promise<ExchangeStep> {
   const end = performance.now() + BATCH_MS;
-  let run: StreamRow | undefined = begun.cursor === null ? await takeHints(context, begun, beat) : begun;
+  if (begun.cursor === null) await takeHints(context, beat);
+  let run: StreamRow | undefined = begun;
   while (run?.state === 'running' && performance.now() < end) run = await takePage(context, run, beat);
   if (run === undefined) return { state: 'superseded' };
   if (run.state !== 'running') await endRun(context, run);
@@ -107,7 +88,7 @@ async function takePage(context: ExchangeContext, run: StreamRow, beat: Beat): P
 }
 
 /** Hints stay until their pairs are read; a pair that settles keeps its hint. The pass that follows counts them. */
-async function takeHints(context: ExchangeContext, run: StreamRow, beat: Beat): Promise<StreamRow> {
+async function takeHints(context: ExchangeContext, beat: Beat): Promise<void> {
   const { deps, key } = context;
   const hints = await readHints(deps.store, key.tenantId, key.stream, MOST_HINTS);
   for (let from = 0; from < hints.length; from += PAGE_SIZE) {
@@ -127,7 +108,6 @@ async function takeHints(context: ExchangeContext, run: StreamRow, beat: Beat): 
     );
     beat({ hints: from + some.length });
   }
-  return run;
 }
 
 async function hintAgain({ deps, key }: ExchangeContext, pairs: readonly LinkedPair[]): Promise<void> {

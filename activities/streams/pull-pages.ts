@@ -1,10 +1,7 @@
-import { type ConnectorError, isConnectorError } from '../../src/errors.ts';
-import { assertMayWrite } from '../../src/store/assert-may-write.ts';
+import type { ConnectorError } from '../../src/errors.ts';
 import { readHints } from '../../src/store/hints.ts';
-import type { StreamRow } from '../../src/store/schema.ts';
-import { holdStream, readStreamState, type StreamState } from '../../src/store/stream-states.ts';
+import { holdStream, type StreamState } from '../../src/store/stream-states.ts';
 import type { StreamMode } from '../../src/store/stream-tables.ts';
-import { beginRun, refuseRun } from '../../src/store/streams.ts';
 import { readClock } from '../../src/store/tenant-states.ts';
 import { countsOf, stepOf } from '../../src/streams/page-outcome.ts';
 import { firstPageOf } from '../../src/streams/read-page.ts';
@@ -14,42 +11,27 @@ import { pullStreams } from '../../src/streams/streams.ts';
 import { isWholeDue } from '../../src/streams/whole-passes.ts';
 import type { Connection } from '../connections.ts';
 import type { ActivityDeps } from '../deps.ts';
-import { guarded } from '../guarded.ts';
 import { drainHints } from './drain-hints.ts';
+import { type Beat, inRun } from './in-run.ts';
 import { readList } from './read-list.ts';
 import { readOne } from './read-one.ts';
-import { type Beat, commit, openReading, type Reading } from './reading.ts';
-import { stopOf } from './stop-of.ts';
+import { commit, openReading, type Reading } from './reading.ts';
 
 /**
  * One activity of a run: reads what the run's mode asks for and lands it, from the store's cursor on. The cursor moves
- * after a page is written, so a repeat writes nothing twice: the page's hashes are there by then. A cause that only a
- * person can remove ends the run, and the schedule begins the next.
+ * after a page is written, so a repeat writes nothing twice: the page's hashes are there by then.
  */
 export function pullPages(deps: ActivityDeps, input: PullInput, beat: Beat = () => undefined): Promise<StreamStep> {
-  const { tenantId, stream, runId, rewrite = false } = input;
+  const { tenantId, stream, rewrite = false } = input;
   const key = { tenantId, stream };
-  return guarded(deps, tenantId, async (connection) => {
-    const state = await readStreamState(deps.store, key);
-    const stop = stopOf(state);
-    if (stop !== undefined) return stop;
-    const mode = input.begun ? input.mode : await resolveMode(deps, connection, input, state);
-    const run = await beginRun(deps.store, key, {
-      runId,
-      full: rewrite,
-      firstPage: firstPageOf(pullStreams[stream]),
-      mode,
-    });
-    if (run === undefined) return { state: input.begun ? 'superseded' : 'busy' };
-    if (run.state !== 'running') return stepOf(run);
-    // Before any page is read: what may not be written need not be fetched.
-    await assertMayWrite(deps.store, tenantId);
-    try {
-      return await readOn(await openReading(deps, connection, key, run), input, beat);
-    } catch (error) {
-      if (!isConnectorError(error) || error.action !== 'reject') throw error;
-      return refuse(deps, { key, run, wasRead: (state?.whole_at ?? null) !== null }, error);
-    }
+  return inRun<StreamStep>(deps, input, {
+    async begins(connection, state) {
+      const mode = input.begun ? input.mode : await resolveMode(deps, connection, input, state);
+      return { full: rewrite, firstPage: firstPageOf(pullStreams[stream]), mode };
+    },
+    stepOf,
+    work: async (connection, run) => readOn(await openReading(deps, connection, key, run), input, beat),
+    refuses: (error, state) => refusalOf(deps, key, error, state),
   });
 }
 
@@ -92,20 +74,18 @@ async function readSome(reading: Reading, mode: StreamMode, recordId: string | u
   return commit(reading, { next: page, records: 0, total, counts, state: quarantined > 0 ? 'partial' : 'done' });
 }
 
-/** Ends the run. A stream that was read before and now may not be read waits for a person. */
-async function refuse(
-  { store, log }: ActivityDeps,
-  { key, run, wasRead }: { key: Reading['key']; run: StreamRow; wasRead: boolean },
+/** A stream that was read before and now may not be read waits for a person. */
+async function refusalOf(
+  { store }: ActivityDeps,
+  key: Reading['key'],
   error: ConnectorError,
-): Promise<StreamStep> {
-  const isLost = error.status === 403 && wasRead;
-  const code = isLost ? 'PERMISSION_LOST' : error.code;
-  const message = isLost ? permissionLost(key, error) : error.message;
-  if (isLost) await holdStream(store, key, { code, message });
-  const held = Number(error.details?.['held'] ?? 0);
-  await refuseRun(store, key, run.run_id, { code, message, held });
-  log.error({ ...key, code, reason: message }, 'stream refused');
-  return { state: 'refused', code };
+  state: StreamState | undefined,
+): Promise<{ code: string; message: string }> {
+  const wasRead = (state?.whole_at ?? null) !== null;
+  if (error.status !== 403 || !wasRead) return error;
+  const lost = { code: 'PERMISSION_LOST', message: permissionLost(key, error) };
+  await holdStream(store, key, lost);
+  return lost;
 }
 
 function permissionLost({ tenantId, stream }: Reading['key'], { code, message }: ConnectorError): string {

@@ -7,8 +7,9 @@ import { fallAt, lastPageOf, outcomeOf, quarantineChanges } from '../../src/stre
 import { assertMoved, firstPageOf, PAGE_SIZE, type RecordPage, readPage } from '../../src/streams/read-page.ts';
 import { drainBetweenPages } from './drain-hints.ts';
 import { endPass } from './end-pass.ts';
+import type { Beat } from './in-run.ts';
 import { landWithinLimits, stopAt } from './land-within-limits.ts';
-import { type Beat, commit, type Reading } from './reading.ts';
+import { commit, type Reading } from './reading.ts';
 
 /** One activity reads so many pages, or for so long: few events of history, and a deploy need not wait. */
 const BATCH = { pages: 25, ms: 30_000 };

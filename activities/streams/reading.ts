@@ -15,8 +15,6 @@ import type { ActivityDeps } from '../deps.ts';
 import { fittedMapping } from '../fields/fitted-mapping.ts';
 import { keepMapping } from '../keep-mapping.ts';
 
-export type Beat = (details: unknown) => void;
-
 /** One activity's part of a run. */
 export interface Reading {
   deps: ActivityDeps;

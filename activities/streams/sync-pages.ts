@@ -1,7 +1,7 @@
 import type { StreamInput, StreamStep } from '../../src/streams/stream-activities.ts';
 import type { ActivityDeps } from '../deps.ts';
+import type { Beat } from './in-run.ts';
 import { pullPages } from './pull-pages.ts';
-import type { Beat } from './reading.ts';
 
 /** A pass over the whole list, as workflows of earlier versions ask for it. */
 export function syncPages(deps: ActivityDeps, input: StreamInput, beat?: Beat): Promise<StreamStep> {

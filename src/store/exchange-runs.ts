@@ -1,7 +1,7 @@
 import { sql } from 'kysely';
 import type { Store } from './open-store.ts';
 import type { StreamRow } from './schema.ts';
-import type { StreamKey } from './streams.ts';
+import { isUnderWay, type StreamKey } from './streams.ts';
 
 /** What some pairs added to a run. */
 export interface PairCounts {
@@ -15,7 +15,7 @@ export interface PairCounts {
 /** Moves a run's cursor past some pairs, which are written by now. Undefined when another run took over. */
 export async function commitPairs(
   { kysely, now }: Store,
-  { tenantId, stream }: StreamKey,
+  key: StreamKey,
   runId: string,
   { cursor, counts, isOver }: { cursor: string | null; counts: PairCounts; isOver: boolean },
 ): Promise<StreamRow | undefined> {
@@ -46,23 +46,13 @@ export async function commitPairs(
           }
         : {}),
     }))
-    .where('tenant_id', '=', tenantId)
-    .where('stream', '=', stream)
-    .where('run_id', '=', runId)
-    .where('state', '=', 'running')
+    .where(isUnderWay(key, runId))
     .returningAll()
     .executeTakeFirst();
 }
 
 /** Whether this run may still write. */
-export async function isRunning({ kysely }: Store, { tenantId, stream }: StreamKey, runId: string): Promise<boolean> {
-  const row = await kysely
-    .selectFrom('streams')
-    .select('run_id')
-    .where('tenant_id', '=', tenantId)
-    .where('stream', '=', stream)
-    .where('run_id', '=', runId)
-    .where('state', '=', 'running')
-    .executeTakeFirst();
+export async function isRunning({ kysely }: Store, key: StreamKey, runId: string): Promise<boolean> {
+  const row = await kysely.selectFrom('streams').select('run_id').where(isUnderWay(key, runId)).executeTakeFirst();
   return row !== undefined;
 }

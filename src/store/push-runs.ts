@@ -1,18 +1,15 @@
 import type { Store } from './open-store.ts';
 import { changeQuarantine, readQuarantine } from './quarantine.ts';
-import type { StreamKey } from './streams.ts';
+import { isUnderWay, type StreamKey } from './streams.ts';
 
 type Counted = 'unchanged' | 'created' | 'updated' | 'skipped' | 'quarantined' | 'held';
 
 /** Shows that the run is alive. False where another took over. */
-export async function touchRun(store: Store, { tenantId, stream }: StreamKey, runId: string): Promise<boolean> {
+export async function touchRun(store: Store, key: StreamKey, runId: string): Promise<boolean> {
   const { numUpdatedRows } = await store.kysely
     .updateTable('streams')
     .set({ updated_at: store.now })
-    .where('tenant_id', '=', tenantId)
-    .where('stream', '=', stream)
-    .where('run_id', '=', runId)
-    .where('state', '=', 'running')
+    .where(isUnderWay(key, runId))
     .executeTakeFirstOrThrow();
   return numUpdatedRows === 1n;
 }
@@ -47,10 +44,7 @@ export async function endPushRun(
       updated_at: store.now,
       ended_at: store.now,
     })
-    .where('tenant_id', '=', key.tenantId)
-    .where('stream', '=', key.stream)
-    .where('run_id', '=', runId)
-    .where('state', '=', 'running')
+    .where(isUnderWay(key, runId))
     .executeTakeFirstOrThrow();
   return numUpdatedRows === 1n;
 }

@@ -1,7 +1,7 @@
 import { sql } from 'kysely';
 import type { Store } from './open-store.ts';
 import type { QuarantineRow } from './schema.ts';
-import type { StreamKey } from './streams.ts';
+import { isUnderWay, type StreamKey } from './streams.ts';
 
 /** A record that was left out of its page. */
 export interface Quarantined {
@@ -50,13 +50,7 @@ export async function changeQuarantine(
 ): Promise<boolean> {
   return store.kysely.transaction().execute(async (trx) => {
     const own = { ...store, kysely: trx };
-    const run = trx
-      .selectFrom('streams')
-      .select('run_id')
-      .where('tenant_id', '=', key.tenantId)
-      .where('stream', '=', key.stream)
-      .where('run_id', '=', runId)
-      .where('state', '=', 'running');
+    const run = trx.selectFrom('streams').select('run_id').where(isUnderWay(key, runId));
     if ((await (store.kind === 'postgres' ? run.forUpdate() : run).executeTakeFirst()) === undefined) return false;
     await release(own, key, over);
     await addToQuarantine(own, key, page, news);

@@ -1,5 +1,6 @@
+import type { Expression, ExpressionBuilder, SqlBool } from 'kysely';
 import type { Store } from './open-store.ts';
-import type { StreamRow } from './schema.ts';
+import type { StreamRow, Tables } from './schema.ts';
 import type { StreamMode } from './stream-tables.ts';
 
 export interface StreamKey {
@@ -98,10 +99,7 @@ export async function commitPage(store: Store, key: StreamKey, runId: string, pa
       state,
       ...(state === 'running' ? {} : { ended_at: store.now }),
     }))
-    .where('tenant_id', '=', key.tenantId)
-    .where('stream', '=', key.stream)
-    .where('run_id', '=', runId)
-    .where('state', '=', 'running')
+    .where(isUnderWay(key, runId))
     .executeTakeFirst();
   return result.numUpdatedRows === 1n;
 }
@@ -122,11 +120,14 @@ export async function refuseRun(
       refused_message: why.message,
       ended_at: store.now,
     })
-    .where('tenant_id', '=', key.tenantId)
-    .where('stream', '=', key.stream)
-    .where('run_id', '=', runId)
-    .where('state', '=', 'running')
+    .where(isUnderWay(key, runId))
     .execute();
+}
+
+/** The condition of whatever a run writes: no row fits it once the run is over or another took over. */
+export function isUnderWay({ tenantId, stream }: StreamKey, runId: string) {
+  return (eb: ExpressionBuilder<Tables, 'streams'>): Expression<SqlBool> =>
+    eb.and({ tenant_id: tenantId, stream, run_id: runId, state: 'running' });
 }
 
 function fresh({ runId, full, firstPage, mode = 'full' }: NewRun) {

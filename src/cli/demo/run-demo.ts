@@ -4,6 +4,7 @@ import { setTimeout as pause } from 'node:timers/promises';
 import { storeUrl } from '../../config.ts';
 import { readStatus } from '../../operator/status/read-status.ts';
 import { openStore, type Store } from '../../store/open-store.ts';
+import type { StreamCounts } from '../../streams/stream-activities.ts';
 import { EXIT, type ExitCode } from '../exit-codes.ts';
 import { startUp, type Up } from '../up/start-up.ts';
 import { describeCounts, describeHires, describePlaces } from './describe-demo.ts';
@@ -14,7 +15,7 @@ import { type Cast, castHires } from './recruiter.ts';
 import { countReport, type DemoReport, isAsPlayed } from './report.ts';
 import { createScreen } from './screen.ts';
 import { buildStage, type Stage } from './stage.ts';
-import { countStreams, type StreamCount } from './stream-counts.ts';
+import { countStreams } from './stream-counts.ts';
 
 export interface DemoOptions {
   dataDir: string;
@@ -34,7 +35,7 @@ interface Outcome {
 /** `seconds` tells how long each part took. */
 interface WholeReport extends DemoReport {
   pulled: Pulled;
-  streams: Record<string, StreamCount>;
+  streams: Record<string, StreamCounts>;
   /** Unequal at the end, counted from the sandbox and the HR systems. */
   diverged: number;
   seconds: DemoReport['seconds'] & Streamed['seconds'];
