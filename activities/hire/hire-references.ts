@@ -34,8 +34,9 @@ export function personOf(tenant: Tenant, candidateId: string): Person {
 
 /** The same across the HR systems of its company; undefined where the tenant does not name one. */
 export function personOfCompany(tenant: Tenant, candidateId: string): CompanyPerson | undefined {
-  const { company, environment } = tenant.partner;
-  return company === undefined ? undefined : { ...personOf(tenant, candidateId), environment };
+  const { company, environment, baseUrl } = tenant.partner;
+  if (company === undefined) return undefined;
+  return { ...personOf(tenant, candidateId), environment, origin: new URL(baseUrl).origin };
 }
 
 /** Our reference in the HRIS: `<partner company>:<candidateId>`; a person's further employment carries its hire too. */

@@ -10,6 +10,8 @@ export interface Receives {
   mode?: 'observe';
   /** Absent where it was applied before this was kept. */
   environment?: string;
+  /** Scheme, host and port of the partner. Absent where it was applied before this was kept. */
+  origin?: string;
   webhooks: 'on' | 'off';
   /** References: env:NAME, or file: with an absolute path. */
   webhookKeys: string[];

@@ -5,8 +5,10 @@ import type { Store } from './open-store.ts';
 
 /** A person as a tenant that names its company knows them. */
 export interface CompanyPerson extends Person {
-  /** Companies of the partner's two environments have nothing in common but their numbers. */
+  /** Companies of two environments, or of two servers, have nothing in common but their numbers. */
   environment: 'production' | 'sandbox';
+  /** Scheme, host and port of the partner. */
+  origin: string;
 }
 
 /**
@@ -39,8 +41,8 @@ export async function readStanding(store: Store, person: CompanyPerson, tenantId
 }
 
 /** What stands for the HR system in a claim that counts in all of a company's. */
-function ofCompany({ environment }: CompanyPerson): string {
-  return `* ${environment}`;
+function ofCompany({ environment, origin }: CompanyPerson): string {
+  return `* ${environment} ${origin}`;
 }
 
 interface Known {

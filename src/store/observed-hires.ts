@@ -114,7 +114,9 @@ export async function siblingsOf({ kysely }: Store, tenantId: string): Promise<s
   const known = rows.map((row) => ({ id: row.tenant_id, ...(JSON.parse(row.receives ?? '{}') as Partial<Receives>) }));
   const own = known.find(({ id }) => id === tenantId);
   if (own?.company === undefined) return [];
-  const isSibling = ({ id, company, environment = own.environment }: (typeof known)[number]): boolean =>
-    id !== tenantId && company === own.company && environment === (own.environment ?? environment);
+  const agrees = (key: 'environment' | 'origin', one: (typeof known)[number]): boolean =>
+    (one[key] ?? own[key]) === (own[key] ?? one[key]);
+  const isSibling = (one: (typeof known)[number]): boolean =>
+    one.id !== tenantId && one.company === own.company && agrees('environment', one) && agrees('origin', one);
   return known.filter(isSibling).map(({ id }) => id);
 }

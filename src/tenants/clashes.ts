@@ -64,7 +64,8 @@ function beside(
 }
 
 function companyOf({ tenant: { partner } }: Read): string | undefined {
-  return partner.company === undefined ? undefined : `${partner.environment} ${partner.company}`;
+  const { company, environment, baseUrl } = partner;
+  return company === undefined ? undefined : `${environment} ${new URL(baseUrl).origin} ${company}`;
 }
 
 function sameName(one: Read, { source }: Read): Problem[] {
@@ -98,12 +99,22 @@ function unnamedCompany(one: Read, other: Read): Problem[] {
 }
 
 function sameJobs(one: Read, other: Read): Problem[] {
-  const key = companyOf(one);
-  if (key === undefined || key !== companyOf(other) || areDisjoint(one.tenant.scope, other.tenant.scope)) return [];
+  const { company } = one.tenant.partner;
+  if (company === undefined || company !== other.tenant.partner.company) return [];
+  if (companyOf(one) !== companyOf(other)) return sameNumber(one, other);
+  if (areDisjoint(one.tenant.scope, other.tenant.scope)) return [];
   const text =
     `"${other.tenant.tenant}" (${other.source.file}) is of the same company, on the same HR system, and may take the ` +
     'same jobs. Give both a scope by the same criterion, without a value in common; or make them one tenant.';
   return [at(one, ['scope'], text)];
+}
+
+/** Companies of two partners: the HR system knows people by the company's number, and could not tell them apart. */
+function sameNumber(one: Read, other: Read): Problem[] {
+  const text =
+    `"${other.tenant.tenant}" (${other.source.file}) has the same company number at another address or environment ` +
+    'of the partner, so their people could not be told apart in one HR system. Give them HR systems of their own.';
+  return [at(one, ['hris', 'connection'], text)];
 }
 
 function at({ source }: Read, path: Path, text: string): Problem {

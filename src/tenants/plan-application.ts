@@ -107,10 +107,12 @@ function applicationOf(tenant: Tenant, applied: AppliedTenant | undefined): Plan
   };
 }
 
-function receivesOf({ mode, partner: { environment, webhooks, webhookKeys, company } }: Tenant): Receives {
+function receivesOf({ mode, partner }: Tenant): Receives {
+  const { environment, webhooks, webhookKeys, company, baseUrl } = partner;
   return {
     ...(mode === 'observe' ? { mode } : {}),
     environment,
+    origin: new URL(baseUrl).origin,
     webhooks,
     webhookKeys,
     ...(company === undefined ? {} : { company }),

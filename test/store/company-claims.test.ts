@@ -12,19 +12,22 @@ const acme: CompanyPerson = {
   partnerCompany: '17',
   candidateId: '88',
   environment: 'production',
+  origin: 'https://partner.example',
 };
 const beta: CompanyPerson = { ...acme, connection: 'beta-hr' };
+const far: CompanyPerson = { ...acme, connection: 'far-hr', origin: 'https://far.example' };
 
-/** Tenants of company 17, each with an open hire; `trial` is of company 17 of the sandbox. */
+/** Tenants of company 17, each with an open hire; `trial` is of company 17 of the sandbox, `far` of another server. */
 async function withHires(store: Store) {
-  const tenants = { acme: 'production', beta: 'production', trial: 'sandbox' } as const;
+  const tenants = { acme: 'production', beta: 'production', trial: 'sandbox', far: 'production' } as const;
   for (const [tenantId, environment] of Object.entries(tenants)) {
-    const receives = { environment, webhooks: 'off' as const, webhookKeys: [], company: '17' };
+    const origin = tenantId === 'far' ? far.origin : acme.origin;
+    const receives = { environment, origin, webhooks: 'off' as const, webhookKeys: [], company: '17' };
     const definition = { tenantId, file: 'f', files: {}, receives, over: null, changes: [] };
     await applyDefinitions(store, [definition], 'ada');
   }
   const refOf = (tenantId: keyof typeof tenants) => ({ tenantId, jobCandidateId: `of-${tenantId}`, period: 1 });
-  const refs = { acme: refOf('acme'), beta: refOf('beta'), trial: refOf('trial') };
+  const refs = { acme: refOf('acme'), beta: refOf('beta'), trial: refOf('trial'), far: refOf('far') };
   await insertHires(
     store,
     Object.values(refs).map((ref) => ({ ...ref, state: 'open' as const })),
@@ -51,13 +54,14 @@ describe.each(kinds)('the claim on a person in all HR systems of a company, on %
     expect(answers.filter((answer) => answer === undefined)).toHaveLength(1);
   });
 
-  test('counts for nobody of a company with the same number in the partner’s other environment', async () => {
+  test('counts for nobody of a company with the same number in another environment or at another server', async () => {
     const { store } = await freshStore(kind);
     const refs = await withHires(store);
     await claimInCompany(store, acme, refs.acme);
     await takeClaim(store, acme, refs.acme);
     const trial: CompanyPerson = { ...acme, connection: 'trial-hr', environment: 'sandbox' };
     expect(await claimInCompany(store, trial, refs.trial)).toBeUndefined();
+    expect(await claimInCompany(store, far, refs.far)).toBeUndefined();
   });
 
   test('leaves whoever is known in the own HR system to the claims and links there', async () => {

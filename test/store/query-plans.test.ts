@@ -115,8 +115,8 @@ async function askEverything(store: Store): Promise<void> {
   await lastAnswered(store, key);
   await closeHoldsOf(store, key);
   await closeTenantHoldsLike(store, 'acme', 'HRIS_%');
-  const person = { connection: 'c', partnerCompany: '17', candidateId: '88', environment: 'sandbox' } as const;
-  await claimInCompany(store, person, key);
+  const person = { connection: 'c', partnerCompany: '17', candidateId: '88' };
+  await claimInCompany(store, { ...person, environment: 'sandbox', origin: 'https://partner.example' }, key);
   await endHire(store, key, 'done');
   await addHints(store, 'acme', 'people', ['1']);
   await clearHints(store, 'acme', 'people', await readHints(store, 'acme', 'people'));

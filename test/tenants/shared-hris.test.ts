@@ -34,6 +34,13 @@ test.each([
   await expect(loadTenants(dir)).rejects.toThrow('may take the same jobs. Give both a scope');
 });
 
+test('is refused when a company of the same number, at another server, shares its HR system', async () => {
+  await put('acme.yaml', `${ACME}scope: { jobs: ["1"] }\n`);
+  const far = BETA.replace(/baseUrl: .*/, 'baseUrl: https://far.example/v1/partner');
+  await put('beta.yaml', `${far}scope: { jobs: ["2"] }\n`);
+  await expect(loadTenants(dir)).rejects.toThrow('same company number at another address or environment');
+});
+
 test('is accepted when their scopes have nothing in common', async () => {
   const scope = (value: string) => `scope: { customField: { name: Entity, values: [${value}] } }\n`;
   await put('acme.yaml', `${ACME}${scope('GmbH')}`);
