@@ -106,14 +106,23 @@ export interface Employees {
   /** Undefined when there is no such record. */
   read(id: string, signal: AbortSignal): Promise<EmployeeRecord | undefined>;
   /**
-   * Writes the fields given as of a day, `YYYY-MM-DD`. Idempotent. Absent where the HRIS keeps no dated values, and
-   * `update` is all there is.
+   * Changes an employee over the values that this was decided from. Idempotent. STALE (retry) where somebody has edited
+   * one of them since: then nothing is written. Absent where a change cannot be held to that.
    */
-  amend?(id: string, fields: EmployeeFields, from: string, options: WriteOptions): Promise<void>;
+  amend?(id: string, amendment: Amendment, options: WriteOptions): Promise<void>;
   /** Makes a former employee an active one with these fields; the record and its id stay. Idempotent. */
   rehire?(id: string, fields: EmployeeFields, options: WriteOptions): Promise<void>;
   /** Ends the employment after a last day, `YYYY-MM-DD`. Idempotent. Only ever on a person's answer. */
   terminate?(id: string, lastDay: string, options: WriteOptions): Promise<void>;
+}
+
+/** A change to somebody who is employed already. */
+export interface Amendment {
+  fields: EmployeeFields;
+  /** What they held when it was decided. */
+  over: EmployeeFields;
+  /** `YYYY-MM-DD`: where the HRIS keeps dated values they count from this day, elsewhere at once. */
+  from: string;
 }
 
 export interface EmployeeRecord {

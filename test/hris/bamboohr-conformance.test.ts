@@ -1,7 +1,8 @@
-import { afterAll, beforeAll } from 'vitest';
-import { bamboohrUnderTest } from './bamboohr-under-test.ts';
+import { afterAll, beforeAll, expect, test } from 'vitest';
+import { bamboohrUnderTest, openBamboohr, bamboohrProfile as profile } from './bamboohr-under-test.ts';
 import { describeHris } from './conformance.ts';
 import { type BambooDouble, startBambooDouble } from './counterparts/bamboohr-double.ts';
+import { created, write } from './profile.ts';
 
 /** Without the vendor's document, which only `npm run test:hris` puts between. */
 let double: BambooDouble;
@@ -11,3 +12,16 @@ beforeAll(async () => {
 afterAll(() => double?.close());
 
 describeHris('bamboohr', () => bamboohrUnderTest(double, double.url));
+
+test('an amended title is a row of its day, which keeps what the row before it holds', async () => {
+  const { employees, close } = await openBamboohr(double.url);
+  const { id } = created(await employees.create(profile.employee('dated', { department: 'Kitchen' }), '27:1', write));
+  const amended = { over: { title: 'Cook' }, from: '2026-05-01' };
+  await employees.amend?.(id, { fields: { title: 'Chef' }, ...amended }, write);
+  await employees.amend?.(id, { fields: { title: 'Head chef' }, over: { title: 'Chef' }, from: '2026-05-01' }, write);
+  expect(double.company.jobs.get(id)).toMatchObject([
+    { date: '2026-02-01', jobTitle: 'Cook', department: 'Kitchen' },
+    { date: '2026-05-01', jobTitle: 'Head chef', department: 'Kitchen' },
+  ]);
+  await close();
+});

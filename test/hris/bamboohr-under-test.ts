@@ -69,6 +69,7 @@ function powersOf(double: BambooDouble, url: string): Partial<Powers> {
       open: (changes) => openBamboohr(changes.url),
       isCreate: ({ method, path }) => method === 'POST' && path === '/api/v1/employees',
       isUpload: ({ method, path }) => method === 'POST' && path.endsWith('/files'),
+      isAmendment: ({ method, path }) => method === 'POST' && path.includes('/tables/jobInfo'),
     }),
     busy: spell('throttled'),
     revoke: spell('revoked'),

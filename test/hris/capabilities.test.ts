@@ -30,7 +30,7 @@ const rows: readonly (readonly [string, (connection: HrisConnection) => string |
   ['tells employees that changed', ({ changes }) => changes !== undefined],
   ['a former employee is rehired', ({ employees }) => employees.rehire !== undefined],
   ['ends an employment', ({ employees }) => employees.terminate !== undefined],
-  ['dated amendments', ({ employees }) => employees.amend !== undefined],
+  ['changes an employee over what was read', ({ employees }) => employees.amend !== undefined],
   ['takes files', ({ files }) => files !== undefined],
   ['creates may be pending', ({ pending }) => pending !== undefined],
   ['tells open requisitions', ({ requisitions }) => requisitions !== undefined],

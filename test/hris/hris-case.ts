@@ -60,11 +60,14 @@ export interface Spell {
   end(): Promise<void>;
 }
 
+/** What a fault strikes; a create where nothing is said. */
+export type Struck = 'create' | 'file' | 'amendment';
+
 /** What can be lost on the way of a create. */
 export interface Wire {
   adapter: HrisConnection;
-  /** Arms a fault for the next create or file; resolves once it struck and the HRIS is done with the request. */
-  strike(kind: 'reset-before' | 'answer-lost' | 'executed-late' | 'cut', of?: 'create' | 'file'): Promise<unknown>;
+  /** Arms a fault for the next request of a kind; resolves once it struck and the HRIS is done with the request. */
+  strike(kind: 'reset-before' | 'answer-lost' | 'executed-late' | 'cut', of?: Struck): Promise<unknown>;
   /** A create that arrives after its time is refused over there. */
   refusesLate: boolean;
   close(): Promise<void>;
@@ -78,11 +81,16 @@ export interface HttpPower {
   isCreate: IsRequest;
   /** The request that brings a file. */
   isUpload: IsRequest;
+  /** The request that changes an employee. */
+  isAmendment: IsRequest;
 }
 
 type IsRequest = (asked: { method: string; path: string; body: string }) => boolean;
 
-export type Need = keyof Powers | 'reference' | 'persons' | Optional | 'rehire' | 'terminate';
+export type Need = keyof Powers | 'reference' | 'persons' | Optional | OfEmployees;
+
+const OF_EMPLOYEES = ['rehire', 'terminate', 'amend'] as const;
+type OfEmployees = (typeof OF_EMPLOYEES)[number];
 
 const OPTIONAL = ['pending', 'describe', 'changes', 'files'] as const;
 type Optional = (typeof OPTIONAL)[number];
@@ -98,7 +106,8 @@ export interface HrisCase {
 export function offers({ adapter, profile, powers = {} }: HrisUnderTest, need: Need): boolean {
   if (need === 'reference') return adapter.capabilities.storesReference;
   if (need === 'persons') return profile.findsPersons;
-  if (need === 'rehire' || need === 'terminate') return adapter.employees[need] !== undefined;
+  const ofEmployees = OF_EMPLOYEES.find((one) => one === need);
+  if (ofEmployees !== undefined) return adapter.employees[ofEmployees] !== undefined;
   const optional = OPTIONAL.find((one) => one === need);
   if (optional !== undefined) return adapter[optional] !== undefined;
   return need in powers;

@@ -8,14 +8,15 @@ export function httpPowers(http: HttpPower): Pick<Powers, 'http' | 'wire' | 'tls
   return { http, wire: () => openWire(http), tls: () => openTls(http) };
 }
 
-async function openWire({ url, open, isCreate, isUpload }: HttpPower): ReturnType<Powers['wire']> {
+async function openWire({ url, open, isCreate, isUpload, isAmendment }: HttpPower): ReturnType<Powers['wire']> {
+  const requests = { create: isCreate, file: isUpload, amendment: isAmendment };
   const proxy = await startHttpProxy(url);
   const adapter = await open({ url: proxy.url });
   // Whatever the adapter does once, a login for example, is done before anything is armed.
   await adapter.probe(signal);
   return {
     adapter,
-    strike: (kind, of) => proxy.strike({ kind, on: of === 'file' ? isUpload : isCreate, ms: 300 }),
+    strike: (kind, of = 'create') => proxy.strike({ kind, on: requests[of], ms: 300 }),
     refusesLate: false,
     async close() {
       await adapter.close();

@@ -83,7 +83,10 @@ async function openWire(url: string, open: (url: string) => Promise<HrisConnecti
   const adapter = await open(proxy.url);
   return {
     adapter,
-    strike: (kind) => proxy.strike({ kind: kind === 'cut' ? 'reset-before' : kind, holding: ['insert into'], ms: 400 }),
+    strike(kind, of) {
+      const holding = [of === 'amendment' ? 'update ' : 'insert into'];
+      return proxy.strike({ kind: kind === 'cut' ? 'reset-before' : kind, holding, ms: 400 });
+    },
     refusesLate: true,
     async close() {
       await adapter.close();

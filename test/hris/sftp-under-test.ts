@@ -91,6 +91,7 @@ export async function sftpUnderTest(): Promise<HrisUnderTest> {
       http: 'it is SSH: there is no redirect and no page',
       tls: 'it is SSH: the host key is pinned, and another one is refused',
       terminate: 'requests make employees and change them; ends are told by the roster alone',
+      amend: 'a request is carried out days later, over whatever stands there by then',
       rehire: 'requests make employees and change them; whoever is back is in the roster',
       files: 'no document goes with a request',
       stored: 'no document goes with a request',

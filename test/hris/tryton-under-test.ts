@@ -62,6 +62,7 @@ function powersOf(server: TrytonServer): Partial<Powers> {
     open: (changes) => openTryton(server, changes),
     isCreate: ({ body }) => body.includes('"model.company.employee.create"'),
     isUpload: ({ body }) => body.includes('"model.ir.attachment.create"'),
+    isAmendment: ({ body }) => body.includes('"model.party.party.write"'),
   };
   return {
     ...httpPowers(http),

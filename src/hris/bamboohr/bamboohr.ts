@@ -1,6 +1,7 @@
 import { ConnectorError, isConnectorError } from '../../errors.ts';
 import type { HrisLimits } from '../http-line.ts';
 import type { Employees, HrisAdapter, HrisConnection } from '../port.ts';
+import { amendEmployee } from './amend.ts';
 import { openApi } from './api.ts';
 import { changedEmployees } from './changes.ts';
 import { describeFields, readFields } from './describe.ts';
@@ -27,6 +28,7 @@ function openConnection(options: BambooOptions, limits: HrisLimits): HrisConnect
       read: (id, signal) => readEmployee(bamboo, id, signal),
       create: (fields, reference, write) => createEmployee(bamboo, fields, reference, write),
       update: (id, fields, write) => updateEmployee(bamboo, id, fields, write),
+      amend: (id, amendment, write) => amendEmployee(bamboo, id, amendment, write),
       ...employmentOf(bamboo),
     },
     changes: { since: (cursor, signal) => changedEmployees(bamboo, cursor, signal) },

@@ -115,7 +115,7 @@ export async function updateEmployee(
   }
 }
 
-function notFound(id: string): ConnectorError {
+export function notFound(id: string): ConnectorError {
   return new ConnectorError({
     code: 'EMPLOYEE_NOT_FOUND',
     action: 'reject',

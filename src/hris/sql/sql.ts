@@ -1,5 +1,6 @@
 import { fieldDefs } from '../columns.ts';
 import type { DescribedField, Employees, HrisAdapter, HrisConnection, Landing, WriteOptions } from '../port.ts';
+import { amendEmployee } from './amend-employee.ts';
 import { changedEmployees } from './changes.ts';
 import type { SqlDatabase, SqlHris } from './database.ts';
 import { describeTable } from './describe.ts';
@@ -106,6 +107,7 @@ function employeesOf(options: SqlOptions, reach: Reach): Employees {
     read: (id, signal) => reach(signal, (database) => readEmployee({ database, options }, id)),
     create: async (fields, reference, write) => createEmployee(await open(write), fields, reference, write),
     update: async (id, fields, write) => updateEmployee(await open(write), id, fields, write),
+    amend: async (id, amendment, write) => amendEmployee(await open(write), id, amendment, write),
     ...endingsOf(options, open),
   };
 }

@@ -1,7 +1,7 @@
-import { sql } from 'kysely';
+import { type RawBuilder, sql } from 'kysely';
 import { ConnectorError, isConnectorError } from '../../errors.ts';
 import type { EmployeeFields } from '../../hire/employee.ts';
-import type { CreateResult, WriteOptions } from '../port.ts';
+import type { CreateResult, EmployeeRecord, WriteOptions } from '../port.ts';
 import type { SqlHris } from './database.ts';
 import { findEmployee, readEmployee } from './find.ts';
 import { createdOrPending } from './pending.ts';
@@ -56,7 +56,7 @@ export async function updateEmployee(
   fields: EmployeeFields,
   write: WriteOptions,
 ): Promise<void> {
-  await writeColumns(hris, id, toColumns(fields, hris.options), write);
+  await writeColumns(hris, id, { pairs: toColumns(fields, hris.options) }, write);
 }
 
 /** One update: the fields, and no last day any more. */
@@ -66,7 +66,7 @@ export async function rehireEmployee(
   fields: EmployeeFields,
   write: WriteOptions,
 ): Promise<void> {
-  await writeColumns(hris, id, [...toColumns(fields, hris.options), [endColumn, null]], write);
+  await writeColumns(hris, id, { pairs: [...toColumns(fields, hris.options), [endColumn, null]] }, write);
 }
 
 /** One update of the last day. */
@@ -76,13 +76,21 @@ export function terminateEmployee(
   lastDay: string,
   write: WriteOptions,
 ): Promise<void> {
-  return writeColumns(hris, id, [[endColumn, lastDay]], write);
+  return writeColumns(hris, id, { pairs: [[endColumn, lastDay]] }, write);
 }
 
-async function writeColumns(
+/** What is written to one row, and what must hold of it. */
+interface RowWrite {
+  pairs: readonly [column: string, value: unknown][];
+  where?: RawBuilder<unknown>;
+  /** Explains a row that is there and was not written; throws where it knows why. */
+  explain?: (found: EmployeeRecord) => void;
+}
+
+export async function writeColumns(
   hris: SqlHris,
   id: string,
-  pairs: readonly [column: string, value: unknown][],
+  { pairs, where = sql`true`, explain }: RowWrite,
   write: WriteOptions,
 ): Promise<void> {
   const { database, options } = hris;
@@ -93,17 +101,19 @@ async function writeColumns(
     const rows = await database.write(
       (guard) =>
         sql`update ${sql.table(options.table)} set ${changes}
-          where ${idColumn} = ${id} and ${guard} returning ${idColumn}`,
+          where ${idColumn} = ${id} and ${where} and ${guard} returning ${idColumn}`,
       write,
     );
     if (rows.length > 0) return;
-    throw (await readEmployee(hris, id))
-      ? tooLate()
-      : new ConnectorError({
-          code: 'EMPLOYEE_NOT_FOUND',
-          action: 'reject',
-          message: `The HRIS has no employee with the id ${id}.`,
-        });
+    const found = await readEmployee(hris, id);
+    if (found === undefined)
+      throw new ConnectorError({
+        code: 'EMPLOYEE_NOT_FOUND',
+        action: 'reject',
+        message: `The HRIS has no employee with the id ${id}.`,
+      });
+    explain?.(found);
+    throw tooLate();
   } catch (error) {
     throw isConnectorError(error) ? byField(error, options) : error;
   }

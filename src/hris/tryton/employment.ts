@@ -1,8 +1,9 @@
 import type { EmployeeFields } from '../../hire/employee.ts';
-import type { WriteOptions } from '../port.ts';
+import { fieldsToAmend } from '../fields-to-amend.ts';
+import type { Amendment, WriteOptions } from '../port.ts';
 import type { Tryton } from './find.ts';
-import { readRow } from './read-employee.ts';
-import { updateEmployee } from './write-employee.ts';
+import { readParts, readRow, recordOf } from './read-employee.ts';
+import { existingRow, updateEmployee, writeRow } from './write-employee.ts';
 
 /** The same employee without an end date, of a party that is active again. */
 export async function rehireEmployee(
@@ -19,4 +20,17 @@ export async function rehireEmployee(
       ...write,
     });
   await updateEmployee(tryton, id, { endDate: null, ...fields }, write);
+}
+
+/** The write names the version that the old values were read in. */
+export async function amendEmployee(
+  tryton: Tryton,
+  id: string,
+  amendment: Amendment,
+  write: WriteOptions,
+): Promise<void> {
+  const row = await existingRow(tryton, id, write.signal);
+  const held = recordOf(tryton, row, await readParts(tryton, row.party, write.signal)).fields;
+  const fields = fieldsToAmend(amendment, held);
+  if (Object.keys(fields).length > 0) await writeRow(tryton, row, fields, write);
 }

@@ -3,7 +3,7 @@ import type { HrisLimits } from '../http-line.ts';
 import type { HrisAdapter, HrisConnection } from '../port.ts';
 import { changedEmployees } from './changes.ts';
 import { describeFields } from './describe.ts';
-import { rehireEmployee } from './employment.ts';
+import { amendEmployee, rehireEmployee } from './employment.ts';
 import { deliverFile } from './files.ts';
 import { findEmployee, type Tryton } from './find.ts';
 import { type TrytonOptions, trytonFields, trytonOptions } from './options.ts';
@@ -28,6 +28,7 @@ function openConnection(options: TrytonOptions, limits: HrisLimits): HrisConnect
       read: (id, signal) => readEmployee(open, id, signal),
       create: (fields, reference, write) => createEmployee(open, fields, reference, write),
       update: (id, fields, write) => updateEmployee(open, id, fields, write),
+      amend: (id, amendment, write) => amendEmployee(open, id, amendment, write),
       rehire: (id, fields, write) => rehireEmployee(open, id, fields, write),
       terminate: (id, lastDay, write) => updateEmployee(open, id, { endDate: lastDay }, write),
     },

@@ -1,7 +1,7 @@
 import { ConnectorError, isConnectorError } from '../../errors.ts';
 import type { EmployeeFields, FieldValue } from '../../hire/employee.ts';
 import type { CreateResult, WriteOptions } from '../port.ts';
-import { employeesOf, partiesOfReference, type Tryton } from './find.ts';
+import { type EmployeeRow, employeesOf, partiesOfReference, type Tryton } from './find.ts';
 import { ADDRESS, CONTACTS, trytonFields } from './options.ts';
 import { type PartyParts, readParts, readRow } from './read-employee.ts';
 import { encodeDate } from './rpc-values.ts';
@@ -82,13 +82,27 @@ export async function updateEmployee(
   fields: EmployeeFields,
   write: WriteOptions,
 ): Promise<void> {
-  const row = await readRow(tryton, id, write.signal);
-  if (row === undefined)
-    throw new ConnectorError({
-      code: 'EMPLOYEE_NOT_FOUND',
-      action: 'reject',
-      message: `Tryton has no employee with the id ${id} in this company.`,
-    });
+  await writeRow(tryton, await existingRow(tryton, id, write.signal), fields, write);
+}
+
+/** @throws ConnectorError EMPLOYEE_NOT_FOUND */
+export async function existingRow(tryton: Tryton, id: string, signal: AbortSignal): Promise<EmployeeRow> {
+  const row = await readRow(tryton, id, signal);
+  if (row !== undefined) return row;
+  throw new ConnectorError({
+    code: 'EMPLOYEE_NOT_FOUND',
+    action: 'reject',
+    message: `Tryton has no employee with the id ${id} in this company.`,
+  });
+}
+
+/** Writes over the version that was read. */
+export async function writeRow(
+  tryton: Tryton,
+  row: EmployeeRow,
+  fields: EmployeeFields,
+  write: WriteOptions,
+): Promise<void> {
   const writes = writesOf(tryton, fields, { complete: false });
   await writeParty(tryton, { id: row.party, version: row['party.']._timestamp }, writes, write);
   if (Object.keys(writes.employee).length === 0) return;

@@ -1,6 +1,6 @@
 import { createHash } from 'node:crypto';
 import { expect } from 'vitest';
-import type { EmployeeFile, HrisConnection } from '../../../src/hris/port.ts';
+import type { Amendment, EmployeeFile, HrisConnection } from '../../../src/hris/port.ts';
 import { employ, type HrisCase, type HrisUnderTest, power, shown } from '../hris-case.ts';
 import { refusal, signal, write } from '../profile.ts';
 
@@ -9,6 +9,13 @@ export const employment: readonly HrisCase[] = [
   { name: 'changed since: over page borders and among equal times', needs: ['changes', 'people'], run: tellsChanges },
   { name: 'changed since: an edit during the reading is not lost', needs: ['changes', 'people'], run: tellsEdits },
   { name: 'rehire: a former employee is found, and active again', needs: ['terminate', 'rehire'], run: rehires },
+  { name: 'amend: over what was read, twice as well as once', needs: ['amend'], run: amends },
+  { name: "amend: somebody else's edit is not overwritten", needs: ['amend'], run: amendsNoEdit },
+  {
+    name: 'amend: its answer is lost, and a repeat changes nothing more',
+    needs: ['amend', 'wire'],
+    run: losesAmendment,
+  },
   { name: 'a file is delivered once, though its upload fails', needs: ['files', 'stored', 'wire'], run: deliversOnce },
 ];
 
@@ -71,6 +78,59 @@ async function rehires(hris: HrisUnderTest): Promise<void> {
   await expect.poll(isFormer, shown(hris)).toBe(false);
   expect(await employees.read(ref.id, signal)).toMatchObject({ ref, fields });
   expect(await hris.count()).toBe(before);
+}
+
+/** The profile's edit as an amendment of an employee, who is as they were made. */
+function amendmentOf({ profile }: HrisUnderTest, tag: string): Amendment {
+  const made = profile.employee(tag);
+  const over = Object.fromEntries(Object.keys(profile.edit).map((name) => [name, made[name] ?? null]));
+  return { fields: profile.edit, over, from: '2026-03-01' };
+}
+
+async function amends(hris: HrisUnderTest): Promise<void> {
+  const { employees } = hris.adapter;
+  const ref = await employ(hris, 'amended');
+  const amendment = amendmentOf(hris, 'amended');
+  const expected = hris.profile.employee('amended', hris.profile.edit);
+  for (const _twice of [1, 2]) {
+    await employees.amend?.(ref.id, amendment, write);
+    await expect.poll(() => employees.read(ref.id, signal), shown(hris)).toMatchObject({ ref, fields: expected });
+  }
+}
+
+async function amendsNoEdit(hris: HrisUnderTest): Promise<void> {
+  const { adapter, profile } = hris;
+  const ref = await employ(hris, 'promoted');
+  const { fields, over, from } = amendmentOf(hris, 'promoted');
+  const edit = Object.fromEntries(Object.keys(fields).map((name) => [name, 'Elsewhere']));
+  await adapter.employees.update(ref.id, edit, write);
+  const named = { [profile.nameField]: 'Renamed' };
+  const made = { [profile.nameField]: profile.employee('promoted')[profile.nameField] ?? null };
+  await expect.poll(() => adapter.employees.read(ref.id, signal), shown(hris)).toMatchObject({ fields: edit });
+  const late = { fields: { ...named, ...fields }, over: { ...made, ...over }, from };
+  const refused = await refusal(Promise.resolve(adapter.employees.amend?.(ref.id, late, write)));
+  expect(refused).toMatchObject({ code: 'STALE', action: 'retry' });
+  const expected = profile.employee('promoted', edit);
+  expect(await adapter.employees.read(ref.id, signal)).toMatchObject({ ref, fields: expected });
+}
+
+async function losesAmendment(hris: HrisUnderTest): Promise<void> {
+  const { adapter, strike, close } = await power(hris, 'wire')();
+  try {
+    const ref = await employ(hris, 'unheard');
+    const amendment = amendmentOf(hris, 'unheard');
+    const struck = strike('answer-lost', 'amendment');
+    const refused = await refusal(Promise.resolve(adapter.employees.amend?.(ref.id, amendment, write)));
+    expect(refused.action).toMatch(/^(retry|unknown)$/);
+    await struck;
+    const expected = hris.profile.employee('unheard', hris.profile.edit);
+    const { employees } = hris.second;
+    await expect.poll(() => employees.read(ref.id, signal), shown(hris)).toMatchObject({ fields: expected });
+    await adapter.employees.amend?.(ref.id, amendment, write);
+    expect(await employees.read(ref.id, signal)).toMatchObject({ ref, fields: expected });
+  } finally {
+    await close();
+  }
 }
 
 /** Every byte below `end`, and more than one packet. */

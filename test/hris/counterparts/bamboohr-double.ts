@@ -7,7 +7,9 @@ import {
   type BambooAnswer,
   type BambooCompany,
   fileAnswer,
+  jobAnswer,
   markChanged,
+  noteJob,
   tableAnswer,
 } from './bamboohr-records.ts';
 
@@ -48,7 +50,13 @@ const FIELDS = [
 ];
 
 export async function startBambooDouble(): Promise<BambooDouble> {
-  const company: BambooCompany = { employees: new Map(), changed: new Map(), statuses: new Map(), files: new Map() };
+  const company: BambooCompany = {
+    employees: new Map(),
+    changed: new Map(),
+    statuses: new Map(),
+    jobs: new Map(),
+    files: new Map(),
+  };
   const server = createServer((request, response) => {
     serve(double, request, response).catch(() => response.destroy());
   });
@@ -111,6 +119,7 @@ async function answer(company: BambooCompany, asked: Asked): Promise<BambooAnswe
   const employee = id === undefined ? undefined : employees.get(id);
   if (id === undefined || employee === undefined) return { status: 404 };
   if (rest === 'tables/employmentStatus') return tableAnswer(company, id, asked);
+  if (rest?.startsWith('tables/jobInfo') === true) return jobAnswer(company, { id, rest }, asked);
   if (rest?.startsWith('files') === true) return fileAnswer(company, { id, rest }, asked);
   if (method === 'POST') return write(company, id, asked.body);
   const wanted = asked.query.get('fields')?.split(',') ?? ['firstName', 'lastName'];
@@ -166,6 +175,7 @@ function create(company: BambooCompany, body: Record<string, unknown>): BambooAn
   const refused = assign(employee, body);
   if (refused !== undefined) return refused;
   employees.set(id, employee);
+  noteJob(company, id, body);
   markChanged(company, id, 'Inserted');
   const shapes = [`https://acme.bamboohr.com/api/v1/employees/${id}`, `/employees/employee.php?id=${id}`];
   return { status: 201, headers: { Location: shapes[employees.size % 2] ?? '' } };
@@ -173,8 +183,10 @@ function create(company: BambooCompany, body: Record<string, unknown>): BambooAn
 
 function write(company: BambooCompany, id: string, body: Record<string, unknown>): BambooAnswer {
   const refused = assign(company.employees.get(id) ?? {}, body);
-  if (refused === undefined) markChanged(company, id, 'Updated');
-  return refused ?? { status: 200 };
+  if (refused !== undefined) return refused;
+  noteJob(company, id, body);
+  markChanged(company, id, 'Updated');
+  return { status: 200 };
 }
 
 function assign(employee: Record<string, string>, body: Record<string, unknown>): BambooAnswer | undefined {

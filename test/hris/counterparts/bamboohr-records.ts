@@ -4,6 +4,8 @@ export interface BambooCompany {
   changed: Map<string, { action: 'Inserted' | 'Updated' | 'Deleted'; lastChanged: string }>;
   /** Rows of the table of employment statuses, by employee. */
   statuses: Map<string, Record<string, string>[]>;
+  /** Rows of the table of jobs, by employee. */
+  jobs: Map<string, Record<string, string>[]>;
   files: Map<string, { id: number; name: string; bytes: Buffer }[]>;
 }
 
@@ -66,6 +68,43 @@ export function tableAnswer(company: BambooCompany, id: string, { method, body }
   Object.assign(company.employees.get(id) ?? {}, { status });
   markChanged(company, id, 'Updated');
   return { status: 200 };
+}
+
+const JOB_FIELDS = ['jobTitle', 'department', 'location', 'division', 'reportsTo'];
+
+/** Written with the employee, they stand in the row that counts, or in one of the day of hire. */
+export function noteJob(company: BambooCompany, id: string, body: Record<string, unknown>): void {
+  const fields = Object.entries(body).filter(([name]) => JOB_FIELDS.includes(name));
+  if (fields.length === 0) return;
+  const values = Object.fromEntries(fields.map(([name, value]) => [name, String(value)]));
+  const rows = company.jobs.get(id) ?? [];
+  const latest = rows.toSorted(byDate).at(-1);
+  const date = company.employees.get(id)?.['hireDate'] ?? '0000-00-00';
+  if (latest === undefined) company.jobs.set(id, [{ id: '1', employeeId: id, date, ...values }]);
+  else Object.assign(latest, values);
+}
+
+/** A new row holds what was sent and nothing else; the employee shows the latest one, also before its day. */
+export function jobAnswer(
+  company: BambooCompany,
+  { id, rest }: { id: string; rest: string },
+  { method, body }: Asked,
+): BambooAnswer {
+  const rows = company.jobs.get(id) ?? [];
+  if (method === 'GET') return { status: 200, body: rows };
+  const sent = Object.fromEntries(Object.entries(body).map(([name, value]) => [name, String(value)]));
+  const row = rows.find((one) => rest === `tables/jobInfo/${one['id']}`);
+  if (row !== undefined) Object.assign(row, sent);
+  else company.jobs.set(id, [...rows, { id: String(rows.length + 1), employeeId: id, ...sent }]);
+  const shown = company.jobs.get(id)?.toSorted(byDate).at(-1);
+  const values = JOB_FIELDS.map((name) => [name, shown?.[name] ?? '']);
+  Object.assign(company.employees.get(id) ?? {}, Object.fromEntries(values));
+  markChanged(company, id, 'Updated');
+  return { status: 200 };
+}
+
+function byDate(one: Record<string, string>, other: Record<string, string>): number {
+  return (one['date'] ?? '').localeCompare(other['date'] ?? '');
 }
 
 export async function fileAnswer(

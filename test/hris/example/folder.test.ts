@@ -27,6 +27,7 @@ const lacks: Partial<Record<Need, string>> = {
   stored: NOT_BUILT,
   rehire: NOT_BUILT,
   terminate: NOT_BUILT,
+  amend: NOT_BUILT,
 };
 
 const WIDE = Array.from({ length: 400 }, (_, at) => `extra${at}`);
