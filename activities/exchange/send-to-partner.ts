@@ -1,6 +1,7 @@
 import { isConnectorError } from '../../src/errors.ts';
 import type { PairPlan } from '../../src/exchange/plan-pair.ts';
 import type { CustomFieldValueInput } from '../../src/partner/contract/custom-field-values.ts';
+import type { SendGuard } from '../hire/write-once.ts';
 import type { ExchangeContext } from './exchange-context.ts';
 
 /** What became of one field's write; `unknown` where it left and nobody heard more. */
@@ -21,16 +22,32 @@ interface Entry {
   value: CustomFieldValueInput;
 }
 
+type Guarded = ExchangeContext & { guard: SendGuard };
+
 const MOST_ENTRIES = 100;
 
-/** Sends custom field values of all candidates together, a hundred a call, and the fields of each profile by a call. */
-export async function sendToPartner(context: ExchangeContext, all: readonly CandidateWrites[]): Promise<Outcomes> {
-  const outcomes: Outcomes = new Map();
+/** Sends custom field values of all candidates together, a hundred a call. */
+export async function sendValues(
+  context: ExchangeContext,
+  all: readonly CandidateWrites[],
+  guard: SendGuard,
+  outcomes: Outcomes,
+): Promise<void> {
   const entries = all.flatMap(entriesOf);
+  const guarded = { ...context, guard };
   for (let from = 0; from < entries.length; from += MOST_ENTRIES)
-    await upsert(context, entries.slice(from, from + MOST_ENTRIES), outcomes);
-  for (const one of all) await patch(context, one, outcomes);
-  return outcomes;
+    await upsert(guarded, entries.slice(from, from + MOST_ENTRIES), outcomes);
+}
+
+/** Sends the fields of one profile, all of them by one call. */
+export function sendProfile(
+  { connection }: ExchangeContext,
+  { candidateId, writes }: CandidateWrites,
+  { signal, beforeSend }: SendGuard,
+): Promise<Sent> {
+  const body = Object.fromEntries(writes.flatMap(({ at }) => ('property' in at ? [[at.property, at.sent]] : [])));
+  const options = { priority: 'bulk' as const, signal, beforeSend };
+  return attempt(() => connection.partner.candidates.update({ params: { candidateId }, body }, options));
 }
 
 export function outcomeKey(pairId: string, field: string): string {
@@ -47,10 +64,12 @@ function entriesOf({ pairId, candidateId, writes }: CandidateWrites): Entry[] {
 }
 
 /** One bad entry refuses them all (F3): then they are sent in halves, down to the one that it is about. */
-async function upsert(context: ExchangeContext, entries: readonly Entry[], outcomes: Outcomes): Promise<void> {
-  const { partner } = context.connection;
+async function upsert(context: Guarded, entries: readonly Entry[], outcomes: Outcomes): Promise<void> {
+  const { connection, guard } = context;
+  const { signal, beforeSend } = guard;
+  const { customFieldValues } = connection.partner;
   const body = entries.map(({ value }) => value);
-  const sent = await attempt(() => partner.customFieldValues.upsertBulk({ body }, { priority: 'bulk' }));
+  const sent = await attempt(() => customFieldValues.upsertBulk({ body }, { priority: 'bulk', signal, beforeSend }));
   if (entries.length > 1 && 'code' in sent) {
     const half = Math.ceil(entries.length / 2);
     await upsert(context, entries.slice(0, half), outcomes);
@@ -58,15 +77,6 @@ async function upsert(context: ExchangeContext, entries: readonly Entry[], outco
     return;
   }
   for (const { key } of entries) outcomes.set(key, sent);
-}
-
-async function patch(context: ExchangeContext, { pairId, candidateId, writes }: CandidateWrites, outcomes: Outcomes) {
-  const own = writes.flatMap(({ field, at }) => ('property' in at ? [{ field, ...at }] : []));
-  if (own.length === 0) return;
-  const { partner } = context.connection;
-  const body = Object.fromEntries(own.map(({ property, sent }) => [property, sent]));
-  const sent = await attempt(() => partner.candidates.update({ params: { candidateId }, body }, { priority: 'bulk' }));
-  for (const { field } of own) outcomes.set(outcomeKey(pairId, field), sent);
 }
 
 /** A refusal is about the values; after every other error nobody knows what arrived. */

@@ -10,9 +10,19 @@ import { savePair } from '../../src/store/exchange-pairs.ts';
 import { isRunning } from '../../src/store/exchange-runs.ts';
 import { settleConflicts } from '../../src/store/field-conflicts.ts';
 import { forgetWrites, type NewWrite, recordWrites, settleWrites } from '../../src/store/foreign-writes.ts';
+import type { ActivityDeps } from '../deps.ts';
+import { guardFor, type SendGuard, startClock } from '../hire/write-once.ts';
 import type { ExchangeContext } from './exchange-context.ts';
 import type { ReadPair } from './read-pairs.ts';
-import { attempt, type Outcomes, outcomeKey, type Sent, sendToPartner } from './send-to-partner.ts';
+import {
+  attempt,
+  type CandidateWrites,
+  type Outcomes,
+  outcomeKey,
+  type Sent,
+  sendProfile,
+  sendValues,
+} from './send-to-partner.ts';
 
 /** A pair with a plan that somebody must carry out, and the state it may be carried out from. */
 export interface PlannedPair extends Omit<ReadPair, 'found'> {
@@ -31,17 +41,19 @@ export interface WrittenPair {
 
 /**
  * Writes what the plans say. Before anything leaves, each pair is marked as settling: whoever reads it meanwhile, also
- * after this process died, does not take a value that is under way for somebody's edit. The agreed values are saved
- * only once both sides took theirs, so that a repeat finds them there or writes again.
+ * after this process died, does not take a value that is under way for somebody's edit. Nothing leaves later than the
+ * mark allows for. The agreed values are saved only once both sides took theirs, so that a repeat finds them there or
+ * writes again.
  */
 export async function writePairs(context: ExchangeContext, planned: readonly PlannedPair[]): Promise<WrittenPair[]> {
+  const guard = guardOf(context);
   const mine = await beginWrites(context, planned);
   if (mine.length === 0) return [];
-  const outcomes = new Map<string, Sent>();
+  const outcomes: Outcomes = new Map();
   const toPartner = mine.filter(({ plan }) => plan.toPartner.length > 0);
   await recorded(context, toPartner, 'partner', async () => {
-    const all = toPartner.map(({ pair, plan }) => ({ ...pair, writes: plan.toPartner }));
-    for (const [key, sent] of await sendToPartner(context, all)) outcomes.set(key, sent);
+    await sendValues(context, toPartner.map(writesOf), guard, outcomes);
+    for (const one of toPartner) await patchCandidate(context, one, outcomes);
     return [...outcomes.values()];
   });
   for (const one of mine) await writeEmployee(context, one, outcomes);
@@ -53,7 +65,7 @@ export async function writePairs(context: ExchangeContext, planned: readonly Pla
 /** The pairs that nobody else took meanwhile. */
 async function beginWrites(context: ExchangeContext, planned: readonly PlannedPair[]): Promise<PlannedPair[]> {
   const { deps, key, runId } = context;
-  const settlesInMs = deps.limits.giveUpMs + deps.limits.partnerLagMs;
+  const settlesInMs = settlesIn(deps);
   return deps.store.kysely.transaction().execute(async (kysely) => {
     const store = { ...deps.store, kysely };
     if (!(await isRunning(store, key, runId))) throw superseded();
@@ -68,23 +80,51 @@ async function beginWrites(context: ExchangeContext, planned: readonly PlannedPa
   });
 }
 
+/** A page takes longer than one call may: what is sent pair by pair is marked again just before. */
+async function markAgain({ deps, key }: ExchangeContext, one: PlannedPair): Promise<boolean> {
+  const { state } = one;
+  const settlesInMs = settlesIn(deps);
+  const isMine = await savePair(deps.store, key, { pairId: one.pair.pairId, version: state.version, settlesInMs });
+  if (isMine) one.state = { ...state, version: state.version + 1 };
+  return isMine;
+}
+
+async function patchCandidate(context: ExchangeContext, one: PlannedPair, outcomes: Outcomes): Promise<void> {
+  const fields = one.plan.toPartner.filter(({ at }) => 'property' in at);
+  if (fields.length === 0) return;
+  const guard = guardOf(context);
+  const isMine = await markAgain(context, one);
+  const sent = isMine ? await sendProfile(context, writesOf(one), guard) : { unknown: superseded() };
+  for (const { field } of fields) outcomes.set(outcomeKey(one.pair.pairId, field), sent);
+}
+
 async function writeEmployee(context: ExchangeContext, one: PlannedPair, outcomes: Outcomes): Promise<void> {
   const { toHris } = one.plan;
   if (toHris.length === 0) return;
-  const { deps, connection } = context;
-  const deadline = performance.now() + deps.limits.giveUpMs;
-  const write = {
-    signal: AbortSignal.timeout(deps.limits.giveUpMs),
-    beforeSend: () => {
-      if (performance.now() > deadline) throw tooLate();
-    },
-    remainingMs: () => Math.max(0, deadline - performance.now()),
-  };
+  const { hris } = context.connection;
+  const { pairId } = one.pair;
   await recorded(context, [one], 'hris', async () => {
-    const sent = await attempt(() => connection.hris.employees.update(one.pair.pairId, fieldsToWrite(toHris), write));
-    for (const { field } of toHris) outcomes.set(outcomeKey(one.pair.pairId, field), sent);
+    const guard = guardOf(context);
+    const isMine = await markAgain(context, one);
+    const write = () => hris.employees.update(pairId, fieldsToWrite(toHris), guard);
+    const sent = isMine ? await attempt(write) : { unknown: superseded() };
+    for (const { field } of toHris) outcomes.set(outcomeKey(pairId, field), sent);
     return [sent];
   });
+}
+
+/** Counts from before the mark, so that it ends first. */
+function guardOf({ deps, key }: ExchangeContext): SendGuard {
+  const clock = startClock();
+  return guardFor(`A write of ${key.stream}`, deps.limits.giveUpMs, clock, clock);
+}
+
+function settlesIn({ limits }: ActivityDeps): number {
+  return limits.giveUpMs + limits.partnerLagMs;
+}
+
+function writesOf({ pair, plan }: PlannedPair): CandidateWrites {
+  return { ...pair, writes: plan.toPartner };
 }
 
 /** Takes down what is about to be written, and what became of it. */
@@ -163,13 +203,5 @@ function superseded(): ConnectorError {
     code: 'RUN_SUPERSEDED',
     action: 'ignore',
     message: 'Another run of this stream took over; this one writes nothing more.',
-  });
-}
-
-function tooLate(): ConnectorError {
-  return new ConnectorError({
-    code: 'DEADLINE_PASSED',
-    action: 'retry',
-    message: 'The time for this write was over before it was sent; nothing was written. The pair is read again.',
   });
 }

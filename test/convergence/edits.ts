@@ -3,8 +3,9 @@ import type { Random } from '../../src/sandbox/random.ts';
 import { type TwoWayField, twoWayFields } from './fields.ts';
 import type { Person, World } from './world.ts';
 
-/** How often a webhook is lost, or comes twice. */
-const CHANCE = { hintLost: 0.2, hintTwice: 0.2 };
+/** How often a webhook is lost, comes twice, or comes so late that others overtake it. */
+const CHANCE = { hintLost: 0.2, hintTwice: 0.2, hintLate: 0.2 };
+const MOST_LATE_MS = 60_000;
 
 /** One seed under way. */
 export interface Play {
@@ -18,6 +19,9 @@ export interface Play {
   editors: Map<string, Side | 'both'>;
   count: number;
   kills: number;
+  freezes: number;
+  /** Processes that are neither dead nor done. */
+  alive: Set<Promise<unknown>>;
   runs: number;
   violations: string[];
   calm: boolean;
@@ -60,20 +64,24 @@ export async function edit(
   hint(play, side === 'partner' ? person.candidateId : person.employeeId);
 }
 
-/** Webhooks are lost, and come twice. */
+/** Webhooks are lost, come twice, and overtake each other. */
 function hint({ world, random }: Play, recordId: string): void {
   if (random() < CHANCE.hintLost) return;
-  world.hint(recordId);
+  const { clock } = world;
+  const lateMs = random() < CHANCE.hintLate ? random() * MOST_LATE_MS : 0;
+  if (lateMs > 0) clock.at(clock.now() + lateMs, () => world.hint(recordId));
+  else world.hint(recordId);
   if (random() < CHANCE.hintTwice) world.hint(recordId);
 }
 
-/** The application of somebody is deleted, as long as others are left. */
-export async function removeSomebody(play: Play): Promise<void> {
+/** The application of somebody is deleted, or their employee, as long as others are left. */
+export function removeSomebody(play: Play): void {
   const present = play.people.filter((one) => !play.removed.has(one));
   const person = present.length > 2 ? present[0] : undefined;
   if (person === undefined) return;
   play.removed.add(person);
-  play.world.removeCandidate(person);
+  if (play.random() < 0.5) play.world.removeCandidate(person);
+  else play.world.removeEmployee(person);
 }
 
 export function valueOf(play: Play, field: TwoWayField): FieldValue {

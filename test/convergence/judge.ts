@@ -17,6 +17,9 @@ export async function judge(play: Play, when: string): Promise<void> {
   for (const { pair_id: id } of gone)
     if (![...removed].some(({ employeeId }) => employeeId === id))
       violations.push(`${when}: pair ${id} counts as gone`);
+  for (const { employeeId } of removed)
+    if (!gone.some(({ pair_id: id }) => id === employeeId))
+      violations.push(`${when}: pair ${employeeId}, of which one side is deleted, does not count as gone`);
   // What was just written settles first; afterwards nobody may take it for an edit.
   world.clock.advance(4 * LIMITS.giveUpMs);
   const before = { ...world.writes };

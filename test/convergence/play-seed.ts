@@ -2,6 +2,7 @@ import { createRandom } from '../../src/sandbox/random.ts';
 import { edit, editSomething, type Play, removeSomebody, valueOf } from './edits.ts';
 import { twoWayFields } from './fields.ts';
 import { judge, judgeResumed } from './judge.ts';
+import { inOwnTime } from './own-time.ts';
 import { LIMITS } from './process.ts';
 import { run } from './run.ts';
 import { createWorld } from './world.ts';
@@ -13,6 +14,8 @@ export interface Played {
   /** Values sent to either side. */
   writes: number;
   kills: number;
+  /** Processes that stood still and went on beside the next one. */
+  freezes: number;
   violations: string[];
 }
 
@@ -32,6 +35,8 @@ export async function playSeed(seed: number): Promise<Played> {
     editors: new Map(),
     count: 0,
     kills: 0,
+    freezes: 0,
+    alive: new Set(),
     runs: 0,
     violations: [],
     calm: false,
@@ -39,17 +44,21 @@ export async function playSeed(seed: number): Promise<Played> {
     hidden: false,
   };
   try {
-    for (let n = 0; n < 3; n += 1) await hireOne(play);
-    for (let round = 0; round < ROUNDS && play.violations.length === 0; round += 1) {
-      await storm(play, round);
-      await becomeCalm(play);
-      await judge(play, `round ${round + 1}`);
-      await judgeResumed(play, `round ${round + 1}`);
-    }
-    const { partner, hris } = world.writes;
-    return { seed, edits: play.count, writes: partner + hris, kills: play.kills, violations: play.violations };
+    await inOwnTime(world.clock, () => playRounds(play));
+    const { count: edits, kills, freezes, violations } = play;
+    return { seed, edits, writes: world.writes.partner + world.writes.hris, kills, freezes, violations };
   } finally {
     await world.close();
+  }
+}
+
+async function playRounds(play: Play): Promise<void> {
+  for (let n = 0; n < 3; n += 1) await hireOne(play);
+  for (let round = 0; round < ROUNDS && play.violations.length === 0; round += 1) {
+    await storm(play, round);
+    await becomeCalm(play);
+    await judge(play, `round ${round + 1}`);
+    await judgeResumed(play, `round ${round + 1}`);
   }
 }
 
@@ -73,7 +82,7 @@ async function storm(play: Play, round: number): Promise<void> {
   if (round > 0 && random() < 0.5) await hireOne(play);
   for (let step = 0; step < STEPS; step += 1) {
     for (let n = Math.floor(random() * 4); n > 0; n -= 1) await editSomething(play);
-    if (random() < 0.05) await removeSomebody(play);
+    if (random() < 0.05) removeSomebody(play);
     if (random() < 0.6) await run(play);
     play.world.clock.advance(Math.floor(random() * LIMITS.giveUpMs));
   }
@@ -85,5 +94,6 @@ async function becomeCalm(play: Play): Promise<void> {
   for (let n = 0; n < 4; n += 1) {
     play.world.clock.advance(4 * LIMITS.giveUpMs);
     await run(play);
+    if (n === 0) await Promise.all(play.alive);
   }
 }

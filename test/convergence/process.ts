@@ -84,6 +84,7 @@ function employeesUnder(
       await pause('hris.update/before');
       const what = updateMishap();
       if (what === 'lost-before') throw lost('retry');
+      options.beforeSend();
       writes.hris += Object.keys(fields).length;
       await hris.employees.update(id, fields, options);
       await pause('hris.update/after');

@@ -1,3 +1,4 @@
+import { ConnectorError } from '../../src/errors.ts';
 import type { EmployeeFields, FieldValue } from '../../src/hire/employee.ts';
 import type { HrisConnection } from '../../src/hris/port.ts';
 import { openHris } from '../../src/hris/registry.ts';
@@ -38,6 +39,7 @@ export interface World {
   /** Both sides' values of one person, in the HR system's form. */
   read: (person: Person) => Promise<{ partner: EmployeeFields; hris: EmployeeFields } | undefined>;
   removeCandidate: (person: Person) => void;
+  removeEmployee: (person: Person) => void;
   /** One activity of a run, as a new process would begin it. */
   exchange: (runId: string, conditions: Conditions) => Promise<ExchangeStep>;
   hint: (recordId: string) => void;
@@ -57,7 +59,8 @@ export async function createWorld(rules = mappingText()): Promise<World> {
   const clock = createSteppedClock(START);
   const { state } = createSandboxState({ file: ':memory:', seed: 7, clock, key: KEY, jobs: 0, candidates: 0 });
   const store = await createStoreDouble(clock.now);
-  const hris = await openHris('sql', 'acme-hr', HRIS_OPTIONS, { landings });
+  const gone = new Set<string>();
+  const hris = withoutGone(await openHris('sql', 'acme-hr', HRIS_OPTIONS, { landings }), gone);
   const writes = { partner: 0, hris: 0 };
   const call = calling(state);
   const ids = defineFields(call);
@@ -84,6 +87,7 @@ export async function createWorld(rules = mappingText()): Promise<World> {
     editHris: (person, { name }, value) => hris.employees.update(person.employeeId, { [name]: value }, atOnce()),
     read: (person) => readBoth(parts, call, ids, person),
     removeCandidate: ({ jobCandidateId }) => void call('DELETE', `/job-candidates/${jobCandidateId}`),
+    removeEmployee: ({ employeeId }) => void gone.add(employeeId),
     exchange: (runId, conditions) => exchange(parts, runId, conditions),
     hint: (recordId) => addHint(store, clock.now(), recordId),
     close: async () => {
@@ -91,6 +95,17 @@ export async function createWorld(rules = mappingText()): Promise<World> {
       state.close();
     },
   };
+}
+
+/** An HR system that deleted some employees. */
+function withoutGone(hris: HrisConnection, gone: ReadonlySet<string>): HrisConnection {
+  const { employees } = hris;
+  const read: typeof employees.read = async (id, signal) => (gone.has(id) ? undefined : employees.read(id, signal));
+  const update: typeof employees.update = async (id, fields, options) => {
+    if (gone.has(id)) throw new ConnectorError({ code: 'EMPLOYEE_NOT_FOUND', action: 'reject', message: 'Nobody.' });
+    return employees.update(id, fields, options);
+  };
+  return { ...hris, employees: { ...employees, read, update } };
 }
 
 type Call = (method: string, path: string, body?: unknown) => Record<string, unknown>;

@@ -1,0 +1,25 @@
+import type { SteppedClock } from '../../src/sandbox/clock.ts';
+
+/**
+ * While `play` runs, the product's clocks and timeouts are the seed's: a slow machine changes nothing, and a process
+ * that stood still knows it.
+ */
+export async function inOwnTime<T>(clock: SteppedClock, play: () => Promise<T>): Promise<T> {
+  const real = { steady: performance.now, wall: Date.now, timeout: AbortSignal.timeout };
+  const [startedAt, from] = [Date.now(), clock.now()];
+  performance.now = clock.now;
+  // The HR system's database has the machine's clock: what is to be written by a certain time must be ahead of it.
+  Date.now = () => startedAt + clock.now() - from;
+  AbortSignal.timeout = (ms) => {
+    const controller = new AbortController();
+    clock.at(clock.now() + ms, () => controller.abort(new DOMException('The time is over', 'TimeoutError')));
+    return controller.signal;
+  };
+  try {
+    return await play();
+  } finally {
+    performance.now = real.steady;
+    Date.now = real.wall;
+    AbortSignal.timeout = real.timeout;
+  }
+}
