@@ -3,26 +3,35 @@ import { ConnectorError, isConnectorError } from '../src/errors.ts';
 import type { HrisConnection } from '../src/hris/port.ts';
 import type { Priority, RateLimitKeeper } from '../src/rate-limit/rate-limit.ts';
 
-/** What is known of the activity in whose course something runs: a signal that says when to give up. */
-const activity = new AsyncLocalStorage<AbortSignal>();
+/** What is known of the activity in whose course something runs. */
+interface Scope {
+  /** Says when to give up. */
+  cancelled: AbortSignal;
+  /** It has called: if it gives up now, its next attempt makes the same calls again. */
+  hasCalled: boolean;
+}
+
+const activity = new AsyncLocalStorage<Scope>();
 
 /** A permit that comes no sooner is waited for without a worker's slot, ms. */
 const PATIENCE_MS = 5_000;
+/** The same for an activity that has called: at one call a minute, those of several calls end too. */
+const FURTHER_PATIENCE_MS = 60_000;
 /** Who waited in vain comes back no sooner, ms. */
 const LEAST_WAIT_MS = 1_000;
 
 /** Runs an activity; its calls are given up when the signal says so. */
 export function inScope<T>(cancelled: AbortSignal, run: () => Promise<T>): Promise<T> {
-  return activity.run(cancelled, run);
+  return activity.run({ cancelled, hasCalled: false }, run);
 }
 
 /** The signal of the activity in whose course this is asked. */
 export function cancellation(): AbortSignal | undefined {
-  return activity.getStore();
+  return activity.getStore()?.cancelled;
 }
 
 /**
- * Waits for a permit for some seconds at most, then throws RATE_LIMIT_WAIT with the wait that remains: an activity that
+ * Waits for a permit for some seconds at most (in an activity that has called, for a minute), then throws RATE_LIMIT_WAIT with the wait that remains: an activity that
  * waited on would hold a slot that every tenant needs.
  */
 export function patient(keeper: RateLimitKeeper): RateLimitKeeper {
@@ -30,20 +39,22 @@ export function patient(keeper: RateLimitKeeper): RateLimitKeeper {
     answered: (answer) => keeper.answered(answer),
     waitMs: (priority) => keeper.waitMs(priority),
     async acquire(priority, signal) {
+      const scope = activity.getStore();
+      const patienceMs = scope?.hasCalled === true ? FURTHER_PATIENCE_MS : PATIENCE_MS;
       const waitMs = keeper.waitMs(priority);
-      if (waitMs > PATIENCE_MS) throw mustWait(waitMs);
-      await acquireInTime(keeper, priority, signal);
+      if (waitMs > patienceMs) throw mustWait(waitMs);
+      await acquireWithin(patienceMs, { keeper, priority, signal });
+      if (scope !== undefined) scope.hasCalled = true;
     },
   };
 }
 
-async function acquireInTime(
-  keeper: RateLimitKeeper,
-  priority: Priority,
-  signal: AbortSignal | undefined,
+async function acquireWithin(
+  patienceMs: number,
+  { keeper, priority, signal }: { keeper: RateLimitKeeper; priority: Priority; signal: AbortSignal | undefined },
 ): Promise<void> {
   const late = new AbortController();
-  const timer = setTimeout(() => late.abort(), PATIENCE_MS);
+  const timer = setTimeout(() => late.abort(), patienceMs);
   const cancelled = cancellation();
   const signals = [late.signal, signal, cancelled].filter((one) => one !== undefined);
   try {

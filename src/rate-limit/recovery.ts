@@ -4,11 +4,8 @@ import { isWhole, type LimiterState, type Met, newRate, readMeeting } from './ne
 import type { Meeting, UnderWay } from './saved-rate-limit.ts';
 import { suspect } from './suspicion.ts';
 
-/**
- * A call waits five seconds for a permit and then goes back (activities/activity-scope.ts). Below one in four seconds
- * no activity of several calls would ever end, and two stray 429s brought a tenant with little to do there.
- */
-const LEAST_RATE = 0.25;
+/** One a minute: an activity that has called waits so long for its next permit (activities/activity-scope.ts). */
+const LEAST_RATE = 1 / 60;
 const MEMORY = 0.3;
 /** A cycle so far below the best says that the limit fell. */
 const FALLEN = 0.9;

@@ -58,3 +58,19 @@ test('a caller with a signal of its own hears its own reason', async () => {
   own.abort(new Error('my own'));
   expect(await refusal).toEqual(new Error('my own'));
 });
+
+test('an activity that has called waits a minute for its next permit: given up, it would call again from the start', async () => {
+  const permits = [Promise.resolve(), new Promise<void>((resolve) => void setTimeout(resolve, 50_000))];
+  const keeper = patient({
+    acquire: () => permits.shift() ?? Promise.reject(new Error('no third permit')),
+    answered: () => undefined,
+    waitMs: () => 0,
+  });
+  const ended = inScope(new AbortController().signal, async () => {
+    await keeper.acquire('live');
+    await keeper.acquire('live');
+    return 'both calls made';
+  });
+  await vi.advanceTimersByTimeAsync(50_000);
+  expect(await ended).toBe('both calls made');
+});
