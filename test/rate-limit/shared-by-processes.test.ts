@@ -1,6 +1,7 @@
 import { afterEach, beforeEach, describe, expect, test, vi } from 'vitest';
 import { type Limit, tokenBucket } from './limited-server.ts';
-import { jain, percentile, runFleet } from './virtual-fleet.ts';
+import { jain, percentile } from './statistics.ts';
+import { runFleet } from './virtual-fleet.ts';
 
 beforeEach(() => void vi.useFakeTimers({ toFake: ['setTimeout', 'clearTimeout', 'Date', 'performance'] }));
 afterEach(() => void vi.useRealTimers());

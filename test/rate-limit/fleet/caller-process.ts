@@ -1,23 +1,31 @@
 import { once } from 'node:events';
 import { setTimeout as pause } from 'node:timers/promises';
+import { createLogger } from '../../../src/log.ts';
 import { createPartnerClient, type PartnerClient } from '../../../src/partner/client/create-partner-client.ts';
-import type { SharedRateLimitState } from '../../../src/rate-limit/lease-permits.ts';
-import { createSharedRateLimit } from '../../../src/rate-limit/shared-rate-limit.ts';
+import { unlimited } from '../../../src/rate-limit/rate-limit.ts';
+import { openRateLimit } from '../../../src/store/open-rate-limit.ts';
 import { openStore } from '../../../src/store/open-store.ts';
-import { changeRateLimit } from '../../../src/store/rate-limits.ts';
 
 export interface CallerOrder {
   storeUrl: string;
+  tenants: readonly CallerTenant[];
+}
+
+export interface CallerTenant {
+  tenantId: string;
   baseUrl: string;
   apiKey: string;
   /** Calls that always wait in the bulk priority. */
   backlog: number;
   /** A live call every so many ms; none where absent. */
-  liveEveryMs?: number;
+  liveEveryMs?: number | undefined;
+  /** Asks no rate limit: what a client at this many calls at once reaches. */
+  isUnlimited?: boolean | undefined;
 }
 
-/** One call, times in epoch ms: asked for, sent, answered. */
+/** One call, times in epoch ms by a clock that nobody sets: asked for, sent, answered. */
 export interface CallSeen {
+  tenantId: string;
   priority: 'live' | 'bulk';
   askedAt: number;
   sentAt: number;
@@ -27,64 +35,79 @@ export interface CallSeen {
   retryAfterMs: number;
 }
 
-/** One client process with a saturated bulk priority. Ends with the message that it shall, and tells what it saw. */
+interface Calling {
+  tenantId: string;
+  partner: PartnerClient;
+  seen: CallSeen[];
+  stop: AbortSignal;
+}
+
+/** One client process. Ends with the message that it shall, and tells what it saw. */
 async function main(): Promise<void> {
   const [order] = (await once(process, 'message')) as [CallerOrder];
-  const store = await openStore(order.storeUrl, { relaxed: true });
-  const rateLimit = createSharedRateLimit((change) =>
-    changeRateLimit(store, { tenantId: 'acme', upstream: 'partner' }, (saved, now) =>
-      change((saved ?? {}) as Partial<SharedRateLimitState>, now),
-    ),
-  );
-  const { baseUrl, apiKey, backlog } = order;
-  const concurrency = backlog + 4;
-  const partner = createPartnerClient({
-    baseUrl,
-    apiKey,
-    environment: 'sandbox',
-    allowPrivate: true,
-    rateLimit,
-    concurrency,
-  });
-  const seen: CallSeen[] = [];
+  const store = await openStore(order.storeUrl, { relaxed: true, poolSize: 2 });
   const stop = new AbortController();
-  const loops = Array.from({ length: backlog }, () => callOn(partner, 'bulk', seen, stop.signal));
-  if (order.liveEveryMs !== undefined) loops.push(callNowAndThen(partner, order.liveEveryMs, seen, stop.signal));
+  const seen: CallSeen[] = [];
+  const opened = order.tenants.map((tenant) => {
+    const { tenantId, baseUrl, apiKey, backlog, isUnlimited = false } = tenant;
+    const rateLimit = openRateLimit(store, { tenantId, upstream: 'partner' }, createLogger('command'));
+    const partner = createPartnerClient({
+      baseUrl,
+      apiKey,
+      environment: 'sandbox',
+      allowPrivate: true,
+      rateLimit: isUnlimited ? unlimited : rateLimit,
+      concurrency: backlog + 4,
+    });
+    const loops = callAll(tenant, { tenantId, partner, seen, stop: stop.signal });
+    return { rateLimit, partner, loops };
+  });
   process.send?.('calling');
   await once(process, 'message');
   stop.abort();
-  await Promise.all(loops);
-  await rateLimit.close();
-  await partner.close();
+  await Promise.all(opened.flatMap(({ loops }) => loops));
+  await Promise.all(opened.map(({ rateLimit }) => rateLimit.close()));
+  await Promise.all(opened.map(({ partner }) => partner.close()));
   await store.close();
   process.send?.(seen, () => process.disconnect());
 }
 
-async function callOn(partner: PartnerClient, priority: CallSeen['priority'], seen: CallSeen[], stop: AbortSignal) {
-  while (!stop.aborted) await callOnce(partner, priority, seen, stop);
+function callAll({ backlog, liveEveryMs }: CallerTenant, calling: Calling): Promise<void>[] {
+  const loops = Array.from({ length: backlog }, () => callOn(calling));
+  if (liveEveryMs !== undefined) loops.push(callNowAndThen(calling, liveEveryMs));
+  return loops;
 }
 
-async function callNowAndThen(partner: PartnerClient, everyMs: number, seen: CallSeen[], stop: AbortSignal) {
+async function callOn(calling: Calling): Promise<void> {
+  while (!calling.stop.aborted) await callOnce(calling, 'bulk');
+}
+
+async function callNowAndThen(calling: Calling, everyMs: number): Promise<void> {
   const calls: Promise<void>[] = [];
-  while (!stop.aborted) {
-    calls.push(callOnce(partner, 'live', seen, stop));
-    await pause(everyMs * (0.5 + Math.random()), undefined, { signal: stop }).catch(() => undefined);
+  while (!calling.stop.aborted) {
+    calls.push(callOnce(calling, 'live'));
+    await pause(everyMs * (0.5 + Math.random()), undefined, { signal: calling.stop }).catch(() => undefined);
   }
   await Promise.all(calls);
 }
 
-async function callOnce(partner: PartnerClient, priority: CallSeen['priority'], seen: CallSeen[], signal: AbortSignal) {
-  const askedAt = Date.now();
+async function callOnce({ tenantId, partner, seen, stop }: Calling, priority: CallSeen['priority']): Promise<void> {
+  const askedAt = steadyNow();
   let sentAt = Number.NaN;
   const refused = await partner.jobs
-    .list({ query: { perPage: 10 } }, { priority, signal, beforeSend: () => void (sentAt = Date.now()) })
+    .list({ query: { perPage: 10 } }, { priority, signal: stop, beforeSend: () => void (sentAt = steadyNow()) })
     .then(
       () => undefined,
       (error: { status?: number; retryAfterMs?: number }) => error,
     );
   if (Number.isNaN(sentAt)) return;
   const limited = refused?.status === 429;
-  seen.push({ priority, askedAt, sentAt, endedAt: Date.now(), limited, retryAfterMs: refused?.retryAfterMs ?? 0 });
+  const retryAfterMs = refused?.retryAfterMs ?? 0;
+  seen.push({ tenantId, priority, askedAt, sentAt, endedAt: steadyNow(), limited, retryAfterMs });
+}
+
+function steadyNow(): number {
+  return performance.timeOrigin + performance.now();
 }
 
 await main();

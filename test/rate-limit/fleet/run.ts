@@ -1,68 +1,87 @@
+// Real processes before limited sandboxes, their store in a Postgres of their own:
+// npm run test:rate-limit -- [--only TEXT] [--learn SECONDS] [--seconds SECONDS] [--parallel N]
 import { parseArgs } from 'node:util';
 import { renderTable } from '../../../src/cli/table.ts';
-import { type RateLimitResult, type RateLimitTrial, tryRateLimit } from './measure-rate-limit.ts';
+import { newDatabase } from '../../harness/new-database.ts';
+import { startPostgres } from '../../harness/start-postgres.ts';
+import { compareAtOnce } from './at-once.ts';
+import { killAll, shiftClock } from './disturbed.ts';
+import { measureManyTenants } from './many-tenants.ts';
+import type { Durations, Finding, Measured } from './measure.ts';
+import { measureNeighbour } from './neighbour.ts';
+import { compareOneAndThree, compareShares, type LimitKind } from './one-and-three.ts';
 
 const { values } = parseArgs({
   options: {
     seconds: { type: 'string', default: '180' },
     learn: { type: 'string', default: '60' },
     only: { type: 'string', default: '' },
-    parallel: { type: 'string', default: '2' },
+    parallel: { type: 'string', default: '1' },
   },
 });
 
-const common = { processes: 3, learnSeconds: Number(values.learn), seconds: Number(values.seconds) };
-const slow = { kind: 'latency', ms: 250 } as const;
-const noise = { kind: 'throttle', probability: 0.1, retryAfter: 1 } as const;
+const durations: Durations = { learnMs: Number(values.learn) * 1_000, ms: Number(values.seconds) * 1_000 };
 
-const trials: (RateLimitTrial & { least: number; most429?: number })[] = [
-  { ...common, name: 'fixed window', limit: 'fixed:20', perSecond: 20, least: 0.85, most429: 0.03 },
-  { ...common, name: 'sliding window', limit: 'sliding:20', perSecond: 20, least: 0.85, most429: 0.03 },
-  { ...common, name: 'token bucket', limit: 'token:20:20', perSecond: 20, least: 0.85, most429: 0.03 },
-  // Five in flight, a quarter of a second each.
-  { ...common, name: 'concurrency', limit: 'concurrency:5', perSecond: 20, faults: [slow], least: 0.85, most429: 0.03 },
-  { ...common, name: '10 % random 429s', limit: 'token:20:20', perSecond: 20, faults: [noise], least: 0.5 },
+const kinds: readonly LimitKind[] = [
+  { name: 'token bucket', limit: 'token:20:20', perSecond: 20 },
+  { name: 'fixed window', limit: 'fixed:20', perSecond: 20 },
+  { name: 'sliding window', limit: 'sliding:20', perSecond: 20 },
+  { name: 'slow token bucket', limit: 'token:2:4', perSecond: 2 },
 ];
 
-/** Three processes before each kind of limit, after a minute of learning (`--learn`) for three more (`--seconds`). */
+type Case = (newStore: () => Promise<string>) => Promise<Finding[]>;
+
+const pairs: { one: Measured; three: Measured }[] = [];
+
+const cases: Record<string, Case> = {
+  ...Object.fromEntries(
+    kinds.map((kind): [string, Case] => [
+      kind.name,
+      async (newStore) => {
+        const { findings, ...pair } = await compareOneAndThree(kind, newStore, durations);
+        pairs.push(pair);
+        return findings;
+      },
+    ]),
+  ),
+  neighbour: async (newStore) => measureNeighbour(await newStore(), durations),
+  killed: async (newStore) => killAll(await newStore(), durations),
+  clock: async (newStore) => shiftClock(await newStore(), durations),
+  'at once, 5': (newStore) => compareAtOnce({ most: 5, serviceMs: 250 }, 1, newStore, durations),
+  'at once, 5, three processes': (newStore) => compareAtOnce({ most: 5, serviceMs: 250 }, 3, newStore, durations),
+  'at once, 40': (newStore) => compareAtOnce({ most: 40, serviceMs: 1_000 }, 1, newStore, durations),
+  'many tenants': async (newStore) => measureManyTenants(await newStore(), durations.learnMs),
+};
+
+/** Each case after a minute of learning (`--learn`) for three more (`--seconds`). */
 async function main(): Promise<void> {
-  const chosen = trials.filter((trial) => trial.name.includes(values.only));
-  const left = [...chosen];
-  const rows: string[][] = [];
-  let short = 0;
-  const priority = async (): Promise<void> => {
-    for (let trial = left.shift(); trial !== undefined; trial = left.shift()) {
-      const result = await tryRateLimit(trial);
-      const verdicts = judge(trial, result);
-      short += verdicts.filter((verdict) => !verdict.good).length;
-      rows.push([trial.name, trial.limit, ...verdicts.map((verdict) => verdict.text), result.calls.join(' ')]);
-      process.stderr.write(`${trial.name}: ${JSON.stringify(result)}\n`);
+  const postgres = await startPostgres();
+  const newStore = (): Promise<string> => newDatabase(postgres.url);
+  const left = Object.entries(cases).filter(([name]) => name.includes(values.only));
+  const findings: Finding[] = [];
+  const work = async (): Promise<void> => {
+    for (let next = left.shift(); next !== undefined; next = left.shift()) {
+      const [name, find] = next;
+      const found = await find(newStore);
+      findings.push(...found);
+      process.stderr.write(`${name}\n${found.map((one) => `  ${Object.values(one).join(' | ')}\n`).join('')}`);
     }
   };
-  await Promise.all(Array.from({ length: Number(values.parallel) }, priority));
-  const heads = ['', 'limit', '429 share', 'of the limit', 'live wait p99', 'calls by process'];
-  process.stdout.write(`${renderTable(heads, rows)}\n${short === 0 ? 'all hold' : `${short} FALL SHORT`}\n`);
+  try {
+    await Promise.all(Array.from({ length: Number(values.parallel) }, work));
+  } finally {
+    await postgres.stop();
+  }
+  if (pairs.length > 0) findings.push(compareShares(pairs));
+  report(findings);
+}
+
+function report(findings: readonly Finding[]): void {
+  const rows = findings.map(({ what, measured, goal, holds }) => [what, measured, goal, holds ? '' : 'FALLS SHORT']);
+  const short = findings.filter(({ holds }) => !holds).length;
+  process.stdout.write(`${renderTable(['', 'measured', 'goal', ''], rows)}\n`);
+  process.stdout.write(`${short === 0 ? 'all hold' : `${short} FALL SHORT`}\n`);
   process.exitCode = short === 0 ? 0 : 1;
-}
-
-function judge(trial: (typeof trials)[number], { share429, throughput, live }: RateLimitResult) {
-  const mostWait = 2_000 / trial.perSecond + 250 * (trial.processes - 1);
-  // Timers and a busy machine are not the rate limit.
-  const most429 = trial.most429 ?? 1;
-  const waited = trial.most429 === undefined || live.p99 <= mostWait;
-  return [
-    verdict(share429 < most429, `${percent(share429)} (< ${percent(most429)})`),
-    verdict(throughput >= trial.least, `${percent(throughput)} (>= ${percent(trial.least)})`),
-    verdict(waited, `${live.p99} ms of ${live.count}, ${live.apart} apart (<= ${mostWait} ms)`),
-  ];
-}
-
-function verdict(good: boolean, text: string): { good: boolean; text: string } {
-  return { good, text: good ? text : `${text} FALLS SHORT` };
-}
-
-function percent(share: number): string {
-  return `${(share * 100).toFixed(1)} %`;
 }
 
 await main();

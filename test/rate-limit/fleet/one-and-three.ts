@@ -1,0 +1,103 @@
+import { setTimeout as pause } from 'node:timers/promises';
+import { jain } from '../statistics.ts';
+import { type Durations, type Finding, liveWaits, type Measured, measure, percent } from './measure.ts';
+import { onStage } from './stage.ts';
+
+export interface LimitKind {
+  name: string;
+  /** As `hirebridge sandbox --limit` takes it. */
+  limit: string;
+  perSecond: number;
+}
+
+type Seen = Measured & { writesPerSecond: number; writesIdle: number };
+
+const BACKLOG = 16;
+const LIVE_EVERY_MS = 1_000;
+const IDLE_MS = 10_000;
+const most = { ratio: 1.3, writes: 2 };
+const LEAST_JAIN = 0.98;
+
+/** One process and three, each before a sandbox with the same limit, at the same time. */
+export async function compareOneAndThree(
+  kind: LimitKind,
+  newStore: () => Promise<string>,
+  durations: Durations,
+): Promise<{ findings: Finding[]; one: Seen; three: Seen }> {
+  const [one, three] = await Promise.all([
+    saturate(kind, 1, await newStore(), durations),
+    saturate(kind, 3, await newStore(), durations),
+  ]);
+  return { findings: [...judge(kind, 'one process', one, 1), ...judge(kind, 'three', three, 3)], one, three };
+}
+
+/** Over all kinds of limits: one alone meets its limit too seldom to compare. */
+export function compareShares(pairs: readonly { one: Measured; three: Measured }[]): Finding {
+  const shareOf = (of: 'one' | 'three'): number => {
+    const limited = pairs.reduce((sum, pair) => sum + pair[of].limited, 0);
+    return limited / pairs.reduce((sum, pair) => sum + pair[of].answered, 0);
+  };
+  const ratio = shareOf('three') / shareOf('one');
+  return {
+    what: '429s of three processes to those of one, all limits',
+    measured: `${percent(shareOf('three'))} to ${percent(shareOf('one'))}: ${ratio.toFixed(2)}`,
+    goal: `<= ${most.ratio}`,
+    holds: ratio <= most.ratio,
+  };
+}
+
+async function saturate(
+  { limit }: LimitKind,
+  processes: number,
+  storeUrl: string,
+  { learnMs, ms }: Durations,
+): Promise<Seen> {
+  return onStage(storeUrl, async (stage) => {
+    const partner = await stage.limited(limit);
+    const tenant = { tenantId: 'acme', ...partner.access, backlog: BACKLOG, liveEveryMs: LIVE_EVERY_MS };
+    const idle = await stage.caller([{ ...tenant, tenantId: 'idle', backlog: 0, liveEveryMs: undefined }]);
+    const callers = await Promise.all(Array.from({ length: processes }, () => stage.caller([tenant])));
+    await pause(learnMs);
+    const before = await stage.writes();
+    const measured = await measure({ partner, callers }, { learnMs: 0, ms });
+    const after = await stage.writes();
+    await pause(IDLE_MS);
+    const writesIdle = (await stage.writes()) - after;
+    await idle.stop();
+    return { ...measured, writesPerSecond: ((after - before) * 1000) / ms / processes, writesIdle };
+  });
+}
+
+function judge({ name, perSecond }: LimitKind, who: string, seen: Seen, processes: number): Finding[] {
+  const live = liveWaits(seen.seen);
+  const mostWaitMs = 2_000 / perSecond + live.pauseMs;
+  const what = (told: string): string => `${name}, ${who}: ${told}`;
+  const fairness = jain(seen.calls);
+  const fair: Finding = {
+    what: what('Jain'),
+    measured: `${fairness.toFixed(3)} (${seen.calls.join(' ')})`,
+    goal: `>= ${LEAST_JAIN}`,
+    holds: fairness >= LEAST_JAIN,
+  };
+  return [
+    {
+      what: what('used, and 429s'),
+      measured: `${percent(seen.perSecond / perSecond)}, ${percent(seen.share429)}`,
+      goal: '',
+      holds: true,
+    },
+    ...(processes > 1 ? [fair] : []),
+    {
+      what: what('wait of a live call, p50 and p99'),
+      measured: `${live.p50.toFixed(0)} and ${live.p99.toFixed(0)} ms of ${live.count}`,
+      goal: `p99 <= ${mostWaitMs.toFixed(0)} ms`,
+      holds: live.p99 <= mostWaitMs,
+    },
+    {
+      what: what('store writes a second and process, and idle'),
+      measured: `${seen.writesPerSecond.toFixed(2)}, ${seen.writesIdle}`,
+      goal: `<= ${most.writes}, 0`,
+      holds: seen.writesPerSecond <= most.writes && seen.writesIdle === 0,
+    },
+  ];
+}
