@@ -31,8 +31,8 @@ export function cancellation(): AbortSignal | undefined {
 }
 
 /**
- * Waits for a permit for some seconds at most (in an activity that has called, for a minute), then throws RATE_LIMIT_WAIT with the wait that remains: an activity that
- * waited on would hold a slot that every tenant needs.
+ * Waits for a permit for some seconds at most, or for a minute once the activity has called, then throws
+ * RATE_LIMIT_WAIT with the wait that remains: an activity that waited on would hold a slot that every tenant needs.
  */
 export function patient(keeper: RateLimitKeeper): RateLimitKeeper {
   return {

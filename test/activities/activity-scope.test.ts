@@ -59,7 +59,7 @@ test('a caller with a signal of its own hears its own reason', async () => {
   expect(await refusal).toEqual(new Error('my own'));
 });
 
-test('an activity that has called waits a minute for its next permit: given up, it would call again from the start', async () => {
+test('an activity that has called waits a minute for its next permit, so that it need not begin again', async () => {
   const permits = [Promise.resolve(), new Promise<void>((resolve) => void setTimeout(resolve, 50_000))];
   const keeper = patient({
     acquire: () => permits.shift() ?? Promise.reject(new Error('no third permit')),

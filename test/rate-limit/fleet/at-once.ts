@@ -23,10 +23,11 @@ export async function compareAtOnce(
     run(await newStore(), knowing, durations),
   ]);
   const share = learned.perSecond / known.perSecond;
+  const rates = `${learned.perSecond.toFixed(1)} of ${known.perSecond.toFixed(1)}/s`;
   return [
     {
       what: `${most} at once of ${serviceMs} ms, ${processes} processes, of who knows the limit`,
-      measured: `${percent(share)} (${learned.perSecond.toFixed(1)} of ${known.perSecond.toFixed(1)}/s, 429s ${percent(learned.share429)})`,
+      measured: `${percent(share)} (${rates}, 429s ${percent(learned.share429)})`,
       goal: `>= ${percent(LEAST)}`,
       holds: share >= LEAST,
     },
