@@ -83,9 +83,9 @@ async function noteAbsent(
 }
 
 /** Returns how many records are newly in it. */
-async function quarantineByIds(reading: Reading, { ids, quarantined }: LandedPage): Promise<number> {
+async function quarantineByIds(reading: Reading, { rows, quarantined }: LandedPage): Promise<number> {
   const { deps, key, quarantine, run } = reading;
-  const good = new Set(ids);
+  const good = new Set(rows.map(({ id }) => id));
   const over = quarantine.map((row) => row.record_key).filter((id) => good.has(id));
   const known = new Set(quarantine.map((row) => `${row.record_key} ${row.reason}`));
   const news: Quarantined[] = quarantined.filter((one) => !known.has(`${one.key} ${one.reason}`));

@@ -1,19 +1,20 @@
 import { ConnectorError } from '../../src/errors.ts';
-import type { LandingRow, RowChange } from '../../src/hris/port.ts';
+import type { RowChange } from '../../src/hris/port.ts';
 import { holdStream } from '../../src/store/stream-states.ts';
 import { type Excess, judgeChanges, tallyPage } from '../../src/streams/change-limits.ts';
 import { type LandedPage, landPage } from '../../src/streams/land-page.ts';
 import type { RecordPage } from '../../src/streams/read-page.ts';
+import type { RowFacts } from '../../src/streams/row-facts.ts';
 import { currentRecords } from '../fields/current-records.ts';
 import { isExpectedToChange, isStillOurs, type Reading } from './reading.ts';
 
-const NOTHING: LandedPage = { unchanged: 0, created: 0, updated: 0, ids: [], quarantined: [] };
+const NOTHING: LandedPage = { unchanged: 0, created: 0, updated: 0, rows: [], quarantined: [] };
 
 /** Lands one page unless the run would change too much with it; then nothing of the page is written. */
 export async function landWithinLimits(reading: Reading, page: RecordPage | undefined): Promise<LandedPage> {
   if (page === undefined) return NOTHING;
   const changes = new Map<string, RowChange>();
-  let rows: readonly LandingRow[] = [];
+  let rows: readonly RowFacts[] = [];
   const tallied = () => tallyPage(reading.tally, rows, [...changes.values()]);
   const guard = async (some: readonly RowChange[]): Promise<void> => {
     for (const change of some) changes.set(change.row.id, change);
@@ -23,8 +24,8 @@ export async function landWithinLimits(reading: Reading, page: RecordPage | unde
     if (excess !== undefined) await stopAt(reading, excess, changes.size);
   };
   const items = await currentItems(reading, page.items);
-  const landed = await landPage({ ...reading.destination, guard }, { ...page, items }, (mapped) => {
-    rows = mapped;
+  const landed = await landPage({ ...reading.destination, guard }, { ...page, items }, (facts) => {
+    rows = facts;
   });
   reading.tally = tallied();
   return landed;

@@ -4,6 +4,7 @@ import type { QuarantineRow, StreamRow } from '../../src/store/schema.ts';
 import { readStreamState, type StreamState } from '../../src/store/stream-states.ts';
 import { type CommittedPage, commitPage, readStream, type StreamKey } from '../../src/store/streams.ts';
 import { EMPTY_TALLY, type Tally } from '../../src/streams/change-limits.ts';
+import { type Recognition, recognitionOf } from '../../src/streams/known-records.ts';
 import { noLanding } from '../../src/streams/land-page.ts';
 import type { Destination } from '../../src/streams/land-rows.ts';
 import { advance } from '../../src/streams/page-outcome.ts';
@@ -22,6 +23,8 @@ export interface Reading {
   key: StreamKey & { stream: PullName };
   stream: PullStream;
   destination: Destination;
+  /** Undefined where every record has to be read. */
+  recognition: Recognition | undefined;
   /** The run as the store has it. */
   run: StreamRow;
   /** What stands beyond the run, as of its begin. */
@@ -44,7 +47,7 @@ export interface Reading {
 export const NO_PAGE = -1;
 
 /** Pages under way at once; a killed worker fetches at most so many and the one being written again. */
-const AHEAD = 4;
+const AHEAD = 8;
 
 /** @throws ConnectorError NO_LANDING */
 export async function openReading(
@@ -69,6 +72,7 @@ export async function openReading(
     key,
     stream: pullStreams[stream],
     destination,
+    recognition: recognitionOf(stream, fitted),
     run,
     state: await readStreamState(store, key),
     tally: run.tally === null ? EMPTY_TALLY : (JSON.parse(run.tally) as Tally),

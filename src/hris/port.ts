@@ -188,6 +188,12 @@ export interface Landing {
   land(stream: string, rows: readonly LandingRow[], options: LandOptions): Promise<Landed>;
   /** What the table holds under these ids; one that is not there is left out. */
   read(stream: string, ids: readonly string[], options: Pick<LandOptions, 'tenant' | 'signal'>): Promise<StoredRow[]>;
+  /** Hashes of the rows under these ids: empty for one marked as gone; one that is not there is left out. */
+  hashes(
+    stream: string,
+    ids: readonly string[],
+    options: Pick<LandOptions, 'tenant' | 'signal'>,
+  ): Promise<Map<string, string>>;
   /** Ids of all rows of a tenant, but for those marked as gone. */
   ids(stream: string, options: Pick<LandOptions, 'tenant' | 'signal'>): Promise<string[]>;
   /** Takes rows away, or marks them as gone: landed again they are there again. Idempotent. */

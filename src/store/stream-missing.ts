@@ -4,15 +4,18 @@ import type { StreamKey } from './streams.ts';
 
 const MOST_ROWS = 500;
 
-/** The ids of one page; one that is as it was before costs no write. */
-export async function keepPageIds(store: Store, key: StreamKey, page: number, ids: readonly string[]): Promise<void> {
-  const row = { ids: JSON.stringify(ids) };
+/** A page as it was read last. */
+export interface KeptPage {
+  ids: readonly string[];
+  known: string | null;
+}
+
+export async function keepPage(store: Store, key: StreamKey, page: number, { ids, known }: KeptPage): Promise<void> {
+  const row = { ids: JSON.stringify(ids), known };
   await store.kysely
     .insertInto('stream_pages')
     .values({ tenant_id: key.tenantId, stream: key.stream, page, ...row })
-    .onConflict((c) =>
-      c.columns(['tenant_id', 'stream', 'page']).doUpdateSet(row).where(sql<boolean>`stream_pages.ids <> excluded.ids`),
-    )
+    .onConflict((c) => c.columns(['tenant_id', 'stream', 'page']).doUpdateSet(row))
     .execute();
 }
 
@@ -27,9 +30,9 @@ export async function dropPages(store: Store, key: StreamKey, from: number, to: 
     .execute();
 }
 
-export async function readPageIds(store: Store, key: StreamKey, page: number): Promise<string[]> {
-  const row = await pagesOf(store, key).where('page', '=', page).executeTakeFirst();
-  return row === undefined ? [] : (JSON.parse(row.ids) as string[]);
+export async function readKeptPage(store: Store, key: StreamKey, page: number): Promise<KeptPage | undefined> {
+  const row = await pagesOf(store, key).select('known').where('page', '=', page).executeTakeFirst();
+  return row === undefined ? undefined : { ids: JSON.parse(row.ids) as string[], known: row.known };
 }
 
 /** Everybody on the pages of a list that was read to its end. */

@@ -88,6 +88,8 @@ export interface StreamPageTable {
   page: number;
   /** JSON list. */
   ids: string;
+  /** How its records land, by what they came as: see KnownRecords. Null where nobody kept it. */
+  known: string | null;
 }
 
 /** A landed record that the partner did not show. */

@@ -1,4 +1,5 @@
-import type { LandingRow, RowChange } from '../hris/port.ts';
+import type { RowChange } from '../hris/port.ts';
+import { filledIn, type RowFacts } from './row-facts.ts';
 
 /** How many rows had each field filled before a run came by, and have it filled now; and how many it changed. */
 export interface Tally {
@@ -27,7 +28,7 @@ const LEAST_FILLED = 0.5;
 export const EMPTY_TALLY: Tally = { changed: 0, before: {}, now: {}, isUnsure: false };
 
 /** What one page adds. Rows that are new say nothing about what was there before. */
-export function tallyPage(tally: Tally, rows: readonly LandingRow[], changes: readonly RowChange[]): Tally {
+export function tallyPage(tally: Tally, rows: readonly RowFacts[], changes: readonly RowChange[]): Tally {
   const changeOf = new Map(changes.map((change) => [change.row.id, change]));
   const [before, now] = [{ ...tally.before }, { ...tally.now }];
   let { changed } = tally;
@@ -35,18 +36,14 @@ export function tallyPage(tally: Tally, rows: readonly LandingRow[], changes: re
     const change = changeOf.get(row.id);
     if (change !== undefined && change.before === undefined) continue;
     if (change !== undefined) changed += 1;
-    count(now, row.fields);
-    count(before, change?.before?.fields ?? row.fields);
+    count(now, row.filled);
+    count(before, change?.before === undefined ? row.filled : filledIn(change.before.fields));
   }
   return { ...tally, changed, before, now };
 }
 
-function count(filled: Record<string, number>, fields: Readonly<Record<string, unknown>>): void {
-  for (const [name, value] of Object.entries(fields)) if (!isEmpty(value)) filled[name] = (filled[name] ?? 0) + 1;
-}
-
-function isEmpty(value: unknown): boolean {
-  return value === null || value === undefined || value === '' || (Array.isArray(value) && value.length === 0);
+function count(filled: Record<string, number>, names: readonly string[]): void {
+  for (const name of names) filled[name] = (filled[name] ?? 0) + 1;
 }
 
 /** `known`: rows on the other side before the run. */

@@ -4,22 +4,23 @@ import type { Quarantined } from '../store/quarantine.ts';
 import { type Destination, landRows } from './land-rows.ts';
 import { mapRecord } from './map-record.ts';
 import type { RecordPage } from './read-page.ts';
+import { factsOf, type RowFacts } from './row-facts.ts';
 import type { PullName } from './streams.ts';
 
 export interface LandedPage extends Landed {
-  /** Ids of the records that landed. */
-  ids: string[];
+  /** What stands there now. */
+  rows: readonly RowFacts[];
   quarantined: Quarantined[];
 }
 
 /**
- * Maps one page and lands it; `onRows` is told what is about to land. What cannot be read, mapped or stored is
+ * Maps one page and lands it; `onRows` is told what will stand there. What cannot be read, mapped or stored is
  * quarantined with its reason; the others land.
  */
 export async function landPage(
   destination: Destination,
   page: RecordPage,
-  onRows: (rows: readonly LandingRow[]) => void = () => undefined,
+  onRows: (rows: readonly RowFacts[]) => void = () => undefined,
 ): Promise<LandedPage> {
   const quarantined = page.unreadable.map(({ id, index, reason }) => ({
     key: id ?? `page ${page.page}, record ${index + 1}`,
@@ -31,7 +32,9 @@ export async function landPage(
     if ('hash' in mapped) rows.set(mapped.id, mapped);
     else quarantined.push(mapped);
   }
-  onRows([...rows.values()]);
+  const { unchanged = [] } = page;
+  const facts = [...unchanged, ...[...rows.values()].map(factsOf)];
+  onRows(facts);
   const landed = await landRows(destination, [...rows.values()]);
   const refused = new Set(landed.refused.map((one) => one.key));
   // A list that moved while it was read may show one record twice.
@@ -39,8 +42,8 @@ export async function landPage(
   return {
     created: landed.created,
     updated: landed.updated,
-    unchanged: landed.unchanged + twice,
-    ids: [...rows.keys()].filter((id) => !refused.has(id)),
+    unchanged: unchanged.length + landed.unchanged + twice,
+    rows: facts.filter(({ id }) => !refused.has(id)),
     quarantined: [...quarantined, ...landed.refused],
   };
 }

@@ -2,7 +2,7 @@ import type { Quarantined } from '../store/quarantine.ts';
 import type { QuarantineRow, StreamRow } from '../store/schema.ts';
 import type { CommittedPage, PageCounts } from '../store/streams.ts';
 import type { LandedPage } from './land-page.ts';
-import { PAGE_SIZE, type RecordPage } from './read-page.ts';
+import { countRecords, PAGE_SIZE, type RecordPage } from './read-page.ts';
 import type { StreamCounts, StreamStep } from './stream-activities.ts';
 
 /** What one page does to its run. */
@@ -22,7 +22,7 @@ export interface PageOutcome {
 
 /** `segments`: in how many parts the list comes. */
 export function outcomeOf(run: StreamRow, page: RecordPage | undefined, landed: LandedPage, segments = 1): PageOutcome {
-  const records = page === undefined ? 0 : page.items.length + page.unreadable.length;
+  const records = countRecords(page);
   const total = page?.total ?? run.total ?? undefined;
   const isOver = records === 0 || (total !== undefined && run.seen - run.seen_before + records >= total);
   const isLast = isOver && run.segment + 1 >= segments;
@@ -66,7 +66,7 @@ export function lastPageOf({ page, seen, seen_before: before, total }: StreamRow
  * answered before that one while the list grew: both ways as many records may stand on neither. An addition and a
  * deletion at the same moment hide it from everybody.
  */
-export function fallAt(run: Pick<StreamRow, 'total'>, page: RecordPage | undefined): number {
+export function fallAt(run: Pick<StreamRow, 'total'>, page: Pick<RecordPage, 'total'> | undefined): number {
   return Math.max(0, (run.total ?? 0) - (page?.total ?? run.total ?? 0));
 }
 

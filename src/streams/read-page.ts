@@ -1,9 +1,14 @@
 import { ConnectorError, isConnectorError } from '../errors.ts';
 import type { PartnerClient } from '../partner/client/create-partner-client.ts';
-import type { ListEndpoint, Page } from '../partner/client/types.ts';
+import { readItems } from '../partner/client/read-items.ts';
+import type { ListEndpoint, Page, RawPage } from '../partner/client/types.ts';
+import type { RowFacts } from './row-facts.ts';
 import type { PullStream } from './stream.ts';
 
-export type RecordPage = Page<Record<string, unknown>>;
+export interface RecordPage extends Page<Record<string, unknown>> {
+  /** Records that were not read, because their rows are as they should be. */
+  unchanged?: readonly RowFacts[];
+}
 
 /** Records a page: the most that section 8 allows. */
 export const PAGE_SIZE = 100;
@@ -13,23 +18,33 @@ export function firstPageOf({ list }: PullStream): number {
   return list.list.paging?.firstPage ?? 0;
 }
 
-/**
- * One page of the partner's list; undefined behind the last. A page refused with 429 is asked for again: the rate limit
- * says when. A wait too long for that is thrown, and the activity goes back.
- */
+/** One page of the partner's list, every record read; undefined behind the last. */
 export async function readPage(
   partner: PartnerClient,
   stream: PullStream,
   page: number,
   segment = 0,
 ): Promise<RecordPage | undefined> {
+  const raw = await readRawPage(partner, stream, page, segment);
+  return raw === undefined ? undefined : readRecords(stream, raw);
+}
+
+/**
+ * One page, its records as they came; undefined behind the last. A page refused with 429 is asked for again: the rate
+ * limit says when. A wait too long for that is thrown, and the activity goes back.
+ */
+export async function readRawPage(
+  partner: PartnerClient,
+  stream: PullStream,
+  page: number,
+  segment: number,
+): Promise<RawPage | undefined> {
   const { list, segments = [{}] } = stream;
   for (let attempt = 1; ; attempt += 1) {
     try {
       const query = { query: segments[segment] ?? {} };
-      const pages = partner.pages(list, query, { from: page, size: PAGE_SIZE, priority: 'bulk' });
-      const { value } = await pages.next();
-      return value === undefined ? undefined : asRecords(stream, value as RecordPage);
+      const pages = partner.rawPages(list, query, { from: page, size: PAGE_SIZE, priority: 'bulk' });
+      return (await pages.next()).value ?? undefined;
     } catch (error) {
       // Giving the activity back would throw away the pages fetched ahead, and they would be paid for twice.
       if (!isConnectorError(error) || error.status !== 429 || attempt === MOST_TRIES) throw error;
@@ -67,6 +82,21 @@ async function fetchTogether(
   const found = await partner.readAll(fetch, { body } as object, { priority: 'bulk' });
   const { items, unreadable } = found as Omit<RecordPage, 'page'>;
   return asRecords(stream, { items, unreadable, page: 0 });
+}
+
+/** Reads the records of a page by the contract. */
+export function readRecords(stream: PullStream, { raw, ...page }: RawPage): RecordPage {
+  return asRecords(stream, { ...page, ...readItems(stream.list.list, raw) } as RecordPage);
+}
+
+/** Ids of the records that can be read. */
+export function readableIds({ items, unchanged = [] }: RecordPage): string[] {
+  return [...items.map((item) => String(item['id'])), ...unchanged.map(({ id }) => id)];
+}
+
+/** Records on the page, readable or not. */
+export function countRecords(page: RecordPage | undefined): number {
+  return page === undefined ? 0 : page.items.length + page.unreadable.length + (page.unchanged?.length ?? 0);
 }
 
 function asRecords({ toRecord }: PullStream, page: RecordPage): RecordPage {

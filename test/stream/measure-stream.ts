@@ -23,7 +23,7 @@ export function isGood({ value, most, exactly }: Measure): boolean {
 }
 
 /** As src/activities has it: pages under way at once. */
-const CONCURRENCY = 4;
+const CONCURRENCY = 8;
 const PAGE = 100;
 
 interface Counts {

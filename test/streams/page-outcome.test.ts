@@ -30,7 +30,7 @@ const RUN: StreamRow = {
   seen_before: 0,
   tally: null,
 };
-const LANDED: LandedPage = { unchanged: 0, created: 0, updated: 0, ids: [], quarantined: [] };
+const LANDED: LandedPage = { unchanged: 0, created: 0, updated: 0, rows: [], quarantined: [] };
 const bad = (key: string) => ({ key, reason: 'unreadable' });
 
 function page(records: number, total?: number): RecordPage {

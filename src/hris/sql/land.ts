@@ -17,7 +17,8 @@ export async function landRows(
   { tenant, force = false, beforeWrite }: Omit<LandOptions, 'signal'>,
 ): Promise<Landed> {
   if (rows.length === 0) return { unchanged: 0, created: 0, updated: 0 };
-  const stored = await readHashes(kysely, table, tenant, rows);
+  const ids = rows.map((row) => row.id);
+  const stored = await readHashes({ kysely }, table, tenant, ids);
   const changed = rows.filter((row) => force || stored.get(row.id) !== row.hash);
   if (changed.length > 0 && beforeWrite !== undefined) {
     const known = changed.filter((row) => stored.has(row.id)).map((row) => row.id);
@@ -48,16 +49,16 @@ export async function readRows(
   }));
 }
 
-async function readHashes(
-  kysely: SqlDatabase['kysely'],
+export async function readHashes(
+  { kysely }: Pick<SqlDatabase, 'kysely'>,
   table: LandingTable,
   tenant: string,
-  rows: readonly LandingRow[],
+  ids: readonly string[],
 ): Promise<Map<string, string>> {
-  const ids = sql.join(rows.map((row) => row.id));
+  if (ids.length === 0) return new Map();
   const { rows: stored } = await sql<{ id: string; hash: string }>`
     select ${sql.ref(key.id)} as id, ${sql.ref(key.hash)} as hash from ${sql.table(table.table)}
-    where ${sql.ref(key.tenant)} = ${tenant} and ${sql.ref(key.id)} in (${ids})`.execute(kysely);
+    where ${sql.ref(key.tenant)} = ${tenant} and ${sql.ref(key.id)} in (${sql.join(ids)})`.execute(kysely);
   return new Map(stored.map((row) => [row.id, row.hash]));
 }
 

@@ -6,7 +6,7 @@ import type { SqlDatabase, SqlHris } from './database.ts';
 import { describeTable } from './describe.ts';
 import { createHrisTables } from './ensure-hris-schema.ts';
 import { findEmployee, readEmployee } from './find.ts';
-import { landRows, readRows } from './land.ts';
+import { landRows, readHashes, readRows } from './land.ts';
 import { explainLandingError } from './landing-errors.ts';
 import { GONE_AT, type LandingTable, landingKeys } from './landing-options.ts';
 import { openSqlDatabase } from './open-database.ts';
@@ -155,6 +155,8 @@ function landingOf(options: SqlOptions, reach: Reach): Landing {
       reachTable(stream, signal, (database, table) => landRows(database, table, rows, how)),
     read: (stream, ids, { signal, tenant }) =>
       reachTable(stream, signal, (database, table) => readRows(database, table, tenant, ids)),
+    hashes: (stream, ids, { signal, tenant }) =>
+      reachTable(stream, signal, (database, table) => readHashes(database, table, tenant, ids)),
     ids: (stream, { signal, tenant }) =>
       reachTable(stream, signal, (database, table) => readIds(database, table, tenant)),
     remove: (stream, ids, { signal, ...how }) =>

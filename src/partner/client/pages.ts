@@ -4,7 +4,7 @@ import { valueAt } from '../contract/envelopes.ts';
 import { invalidInput } from './build-request.ts';
 import type { CallEndpoint } from './call.ts';
 import { idOf, rawItems, readItems } from './read-items.ts';
-import type { ListEndpoint, LooseInput, Page, PageOptions, ReadItems } from './types.ts';
+import type { ListEndpoint, LooseInput, Page, PageOptions, RawPage, ReadItems } from './types.ts';
 
 type Paging = NonNullable<ListShape['paging']>;
 
@@ -22,9 +22,20 @@ export async function* readPages(
   input: LooseInput,
   options: PageOptions,
 ): AsyncGenerator<Page<unknown>, void, undefined> {
+  for await (const { raw, ...page } of readRawPages(call, endpoint, input, options))
+    yield { ...page, ...readItems(endpoint.list, raw) };
+}
+
+/** The same with the records as they came, for who knows most of them already and reads only the others. */
+export async function* readRawPages(
+  call: CallEndpoint,
+  endpoint: ListEndpoint,
+  input: LooseInput,
+  options: PageOptions,
+): AsyncGenerator<RawPage, void, undefined> {
   const { paging } = endpoint.list;
   if (paging === undefined) {
-    yield { page: 0, ...readItems(endpoint.list, rawItems(endpoint.list, await call(endpoint, input, options))) };
+    yield { page: 0, raw: rawItems(endpoint.list, await call(endpoint, input, options)) };
     return;
   }
   const size = pageSize(endpoint, paging, options.size);
@@ -45,7 +56,7 @@ export async function* readPages(
   }
   for (let page = first; page < (reading.slippedTo ?? first); page += 1) {
     const again = takePage(reading, page, await fetch(page));
-    if (again.items.length + again.unreadable.length > 0) yield again;
+    if (again.raw.length > 0) yield again;
   }
 }
 
@@ -62,7 +73,7 @@ interface Reading {
 }
 
 /** The records of a page that were not given before. */
-function takePage(reading: Reading, page: number, body: unknown): Page<unknown> {
+function takePage(reading: Reading, page: number, body: unknown): RawPage {
   const { list } = reading.endpoint;
   const fresh = rawItems(list, body).filter((item) => {
     const { id } = idOf(list, item);
@@ -77,7 +88,7 @@ function takePage(reading: Reading, page: number, body: unknown): Page<unknown> 
   // Nothing tells whether it fell.
   if (total === undefined && hasTotal(reading.paging)) reading.slippedTo = Math.max(reading.slippedTo ?? 0, page);
   reading.total = total;
-  return { page, ...(total === undefined ? {} : { total }), ...readItems(list, fresh) };
+  return { page, ...(total === undefined ? {} : { total }), raw: fresh };
 }
 
 /** Every record of a list, all pages. For lists known to be small; a large one is read by pages. */

@@ -86,6 +86,13 @@ export interface Page<Item> extends ReadItems<Item> {
   total?: number;
 }
 
+/** A page whose records were not read yet: its envelope fits the contract, they may not. */
+export interface RawPage {
+  page: number;
+  total?: number;
+  raw: unknown[];
+}
+
 export interface PageOptions extends CallOptions {
   /** The first page to read, as the partner counts; by default its first. */
   from?: number;

@@ -15,17 +15,17 @@ async function tenant(wrap: (partner: PartnerClient) => PartnerClient = (partner
   const sandbox = await openSandbox({ jobs: 1, candidates: PEOPLE });
   onTestFinished(() => sandbox[Symbol.asyncDispose]());
   const { store } = await freshStore('sqlite');
-  const landed = new Set<string>();
+  const landed = new Map<string, string>();
   const land = async (_stream: string, rows: readonly LandingRow[]) => {
     const fresh = rows.filter(({ id }) => !landed.has(id));
-    for (const { id } of fresh) landed.add(id);
+    for (const { id, hash } of rows) landed.set(id, hash);
     return { created: fresh.length, updated: 0, unchanged: rows.length - fresh.length };
   };
   const connection = {
     tenant: { tenant: 'acme', hris: { kind: 'memory' }, streams: { candidates: {} } },
     exchanges: {},
     partner: wrap(sandbox.partner),
-    hris: { landing: { land, read: async () => [], ids: async () => [...landed] } },
+    hris: { landing: { land, read: async () => [], hashes: async () => landed, ids: async () => [...landed.keys()] } },
     keyFingerprint: 'one',
     landings: { candidates: { fields: [], hash: 'h', files: {} } },
   } as unknown as Connection;
@@ -44,7 +44,7 @@ async function tenant(wrap: (partner: PartnerClient) => PartnerClient = (partner
 
 /** One page of a list as it stands at this moment. */
 function pageOf(people: readonly { id: string }[], page: number) {
-  return { page, items: people.slice(page * 100, page * 100 + 100), unreadable: [], total: people.length };
+  return { page, raw: people.slice(page * 100, page * 100 + 100), total: people.length };
 }
 
 /**
@@ -53,15 +53,15 @@ function pageOf(people: readonly { id: string }[], page: number) {
 function growing(partner: PartnerClient): PartnerClient {
   const people = Array.from({ length: PEOPLE }, (_, id) => ({ id: String(id) }));
   const answered = new Map(Array.from({ length: 5 }, (_, page) => [page, Promise.withResolvers<void>()]));
-  async function* pages(...args: Parameters<PartnerClient['pages']>) {
+  async function* rawPages(...args: Parameters<PartnerClient['rawPages']>) {
     const at = args[2]?.from ?? 0;
     if (at > 0 && at < 4) await answered.get(at + 1)?.promise;
     const page = pageOf(people, at);
-    people.unshift({ id: `new-${people.length}` });
+    people.unshift({ id: String(10_000 + people.length) });
     answered.get(at)?.resolve();
     yield page;
   }
-  return { ...partner, pages: pages as unknown as PartnerClient['pages'] };
+  return { ...partner, rawPages: rawPages as PartnerClient['rawPages'] };
 }
 
 test('a list that grows while pages fetched ahead are answered out of order loses nobody', async () => {
@@ -75,12 +75,12 @@ test('a list that grows while pages fetched ahead are answered out of order lose
 function shrinking(partner: PartnerClient): PartnerClient {
   const people = Array.from({ length: PEOPLE }, (_, id) => ({ id: String(id) }));
   let deleted = false;
-  async function* pages(...args: Parameters<PartnerClient['pages']>) {
+  async function* rawPages(...args: Parameters<PartnerClient['rawPages']>) {
     const page = pageOf(people, args[2]?.from ?? 0);
     if (page.page === 3 && !deleted) deleted = people.splice(0, 3).length > 0;
     yield page;
   }
-  return { ...partner, pages: pages as unknown as PartnerClient['pages'] };
+  return { ...partner, rawPages: rawPages as PartnerClient['rawPages'] };
 }
 
 test('whoever slips to a page read before, because others were deleted, is read in the same run', async () => {

@@ -1,0 +1,84 @@
+import { hash } from 'node:crypto';
+import { customFieldsRead } from '../mapping/custom-fields-in-use.ts';
+import type { Mapping } from '../mapping/load-mapping.ts';
+import { codeVersion } from './code-version.ts';
+import type { RowFacts } from './row-facts.ts';
+
+/** How records land, by the fingerprint of what they came as: reading and mapping them again would give the same. */
+export type KnownRecords = ReadonlyMap<string, RowFacts>;
+
+/** By what records are known again. */
+export interface Recognition {
+  /** Of contract, mapping and code: under another one nothing is known. */
+  version: string;
+  /** The fields of a record that the mapping reads. */
+  reads: ReadonlySet<string>;
+}
+
+/** 96 bits tell apart more records than any partner has; a page of 100 takes 5 KB. */
+const CHARS = 16;
+
+/**
+ * Undefined where the mapping reads custom fields: what their values mean depends on definitions that stand in no
+ * record.
+ */
+export function recognitionOf(stream: string, mapping: Mapping): Recognition | undefined {
+  if (customFieldsRead([mapping]).length > 0) return undefined;
+  const paths = mapping.fields.flatMap(({ from, when }) => [...from, ...when.map(({ path }) => path)]);
+  return {
+    version: shortHash(JSON.stringify([codeVersion(), stream, mapping.fields])),
+    reads: new Set(paths.flatMap((path) => ('field' in path ? [path.field] : []))),
+  };
+}
+
+/**
+ * Over everything that the record shows, also what no rule reads: the contract judges it all. Signed links are another
+ * text at each read; one that no rule reads counts without its query.
+ */
+export function fingerprintOf(record: unknown, { reads }: Recognition): string {
+  return shortHash(JSON.stringify(withoutSignatures(record, reads)));
+}
+
+function withoutSignatures(record: unknown, reads: ReadonlySet<string>): unknown {
+  if (typeof record !== 'object' || record === null || Array.isArray(record)) return record;
+  const plain: Record<string, unknown> = { ...record };
+  for (const [name, value] of Object.entries(record))
+    if (typeof value === 'string' && value.startsWith('http') && !reads.has(name)) plain[name] = value.split('?', 1)[0];
+  return plain;
+}
+
+function shortHash(text: string): string {
+  return hash('sha256', text, 'base64url').slice(0, CHARS);
+}
+
+/** Whether the row that the facts are of is the one with this hash. */
+export function isRow(facts: RowFacts, stored: string | undefined): boolean {
+  return stored?.startsWith(facts.hash) === true;
+}
+
+interface Kept {
+  version: string;
+  /** Each list of filled fields once. */
+  shapes: string[][];
+  /** Fingerprint, id, beginning of the row's hash, place in `shapes`. */
+  records: [print: string, id: string, hash: string, shape: number][];
+}
+
+export function encodeKnown({ version }: Recognition, known: KnownRecords): string {
+  const shapes = new Map<string, { place: number; filled: readonly string[] }>();
+  const records = [...known].map(([print, { id, hash: rowHash, filled }]) => {
+    const name = filled.join();
+    const shape = shapes.get(name) ?? { place: shapes.size, filled };
+    shapes.set(name, shape);
+    return [print, id, rowHash.slice(0, CHARS), shape.place];
+  });
+  return JSON.stringify({ version, shapes: [...shapes.values()].map(({ filled }) => filled), records });
+}
+
+export function decodeKnown({ version }: Recognition, text: string | null | undefined): KnownRecords {
+  const kept = text ? (JSON.parse(text) as Kept) : undefined;
+  if (kept?.version !== version) return new Map();
+  return new Map(
+    kept.records.map(([print, id, rowHash, shape]) => [print, { id, hash: rowHash, filled: kept.shapes[shape] ?? [] }]),
+  );
+}
