@@ -1,5 +1,8 @@
 import type { Store } from './open-store.ts';
 
+/** Databases take a bounded number of parameters a statement. */
+const AT_ONCE = 1_000;
+
 /**
  * Records that these should be read again. A record has one hint at most, as of the latest. `gone`: an event says that
  * they no longer exist.
@@ -11,13 +14,15 @@ export async function addHints(
   recordIds: readonly string[],
   gone = false,
 ): Promise<void> {
-  if (recordIds.length === 0) return;
   const hinted = { hinted_at: store.now, gone: gone ? 1 : 0 };
-  await store.kysely
-    .insertInto('hints')
-    .values(recordIds.map((recordId) => ({ tenant_id: tenantId, stream, record_id: recordId, ...hinted })))
-    .onConflict((c) => c.columns(['tenant_id', 'stream', 'record_id']).doUpdateSet(hinted))
-    .execute();
+  for (let from = 0; from < recordIds.length; from += AT_ONCE) {
+    const some = recordIds.slice(from, from + AT_ONCE);
+    await store.kysely
+      .insertInto('hints')
+      .values(some.map((recordId) => ({ tenant_id: tenantId, stream, record_id: recordId, ...hinted })))
+      .onConflict((c) => c.columns(['tenant_id', 'stream', 'record_id']).doUpdateSet(hinted))
+      .execute();
+  }
 }
 
 /** A record that should be read again. */

@@ -108,11 +108,19 @@ async function isAnyWaiting(store: Store): Promise<boolean> {
   return (await any.executeTakeFirst()) !== undefined;
 }
 
-/** Leases up to `limit` due deliveries of a tenant to this relay; those that another relay holds are skipped. */
-export async function leaseDeliveries(store: Store, tenantId: string, limit: number): Promise<LeasedDelivery[]> {
+/**
+ * Leases to this relay, of the next `limit` due deliveries of a tenant, those of other events than `except`, oldest
+ * first. What another relay holds is skipped.
+ */
+export async function leaseDeliveries(
+  store: Store,
+  tenantId: string,
+  limit: number,
+  except: readonly string[] = [],
+): Promise<LeasedDelivery[]> {
   const due = store.kysely
     .selectFrom('inbox')
-    .select('body_hash')
+    .select(['body_hash', 'event'])
     .where('tenant_id', '=', tenantId)
     .where('state', '=', 'waiting')
     .where('due_at', '<=', store.now)
@@ -124,10 +132,13 @@ export async function leaseDeliveries(store: Store, tenantId: string, limit: num
     .updateTable('inbox')
     .set({ due_at: sql<number>`${store.now} + ${LEASE_MS}` })
     .where('tenant_id', '=', tenantId)
-    .where('body_hash', 'in', (eb) => eb.selectFrom('due').select('due.body_hash'))
+    .where('body_hash', 'in', (eb) => {
+      const all = eb.selectFrom('due').select('due.body_hash');
+      return except.length === 0 ? all : all.where('due.event', 'not in', except);
+    })
     .returning(['tenant_id', 'body_hash', 'event', 'ids', 'received_at', 'due_at', 'failures'])
     .execute();
-  return rows.map((row) => ({
+  const leased = rows.map((row) => ({
     tenantId: row.tenant_id,
     bodyHash: row.body_hash,
     event: row.event,
@@ -136,27 +147,32 @@ export async function leaseDeliveries(store: Store, tenantId: string, limit: num
     leasedUntil: Number(row.due_at),
     failures: row.failures,
   }));
+  return leased.sort((one, other) => one.receivedAt - other.receivedAt);
 }
 
-/** Its work is in Temporal or in `hints`. */
-export async function finishDelivery(store: Store, row: LeasedDelivery, state: 'relayed' | 'ignored'): Promise<void> {
-  await update(store, row, { state, done_at: store.now, last_error: null });
+/** Some of one tenant whose work is in Temporal or in `hints`, or who ask for none. */
+export async function finishDeliveries(
+  store: Store,
+  rows: readonly LeasedDelivery[],
+  state: 'relayed' | 'ignored',
+): Promise<void> {
+  await update(store, rows, { state, done_at: store.now, last_error: null });
 }
 
 /** Puts it back for later; after ten failures it is undeliverable, and only a person brings it back. */
 export async function failDelivery(store: Store, row: LeasedDelivery, reason: string): Promise<void> {
   const failed = { failures: row.failures + 1, last_error: reason };
   if (failed.failures >= MAX_FAILURES) {
-    await update(store, row, { ...failed, state: 'undeliverable', done_at: store.now });
+    await update(store, [row], { ...failed, state: 'undeliverable', done_at: store.now });
     return;
   }
   const wait = Math.min(RETRY_CAP_MS, RETRY_BASE_MS * 2 ** row.failures);
-  await update(store, row, { ...failed, due_at: sql<number>`${store.now} + ${wait}` });
+  await update(store, [row], { ...failed, due_at: sql<number>`${store.now} + ${wait}` });
 }
 
-/** Puts it back: nothing is wrong with it, its time has not come. */
-export async function deferDelivery(store: Store, row: LeasedDelivery, waitMs: number): Promise<void> {
-  await update(store, row, { due_at: sql<number>`${store.now} + ${waitMs}` });
+/** Puts some of one tenant back: nothing is wrong with them, their time has not come. */
+export async function deferDeliveries(store: Store, rows: readonly LeasedDelivery[], waitMs: number): Promise<void> {
+  await update(store, rows, { due_at: sql<number>`${store.now} + ${waitMs}` });
 }
 
 export interface InboxCount {
@@ -190,13 +206,22 @@ async function countWhere(store: Store, open: Expression<SqlBool>): Promise<Inbo
   }));
 }
 
-async function update(store: Store, row: LeasedDelivery, change: UpdateObject<Tables, 'inbox'>): Promise<void> {
-  await store.kysely
-    .updateTable('inbox')
-    .set(change)
-    .where('tenant_id', '=', row.tenantId)
-    .where('body_hash', '=', row.bodyHash)
-    .where('state', '=', 'waiting')
-    .where('due_at', '=', row.leasedUntil)
-    .execute();
+/** One statement for what was leased together. */
+async function update(
+  store: Store,
+  rows: readonly LeasedDelivery[],
+  change: UpdateObject<Tables, 'inbox'>,
+): Promise<void> {
+  for (const together of Map.groupBy(rows, ({ tenantId, leasedUntil }) => `${tenantId} ${leasedUntil}`).values()) {
+    const [{ tenantId, leasedUntil }] = together as [LeasedDelivery];
+    const hashes = together.map(({ bodyHash }) => bodyHash);
+    await store.kysely
+      .updateTable('inbox')
+      .set(change)
+      .where('tenant_id', '=', tenantId)
+      .where('body_hash', 'in', hashes)
+      .where('state', '=', 'waiting')
+      .where('due_at', '=', leasedUntil)
+      .execute();
+  }
 }

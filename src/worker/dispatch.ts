@@ -1,4 +1,4 @@
-import type { EventIdKind, EventName } from '../partner/contract/events.ts';
+import { type EventIdKind, type EventName, isEventName } from '../partner/contract/events.ts';
 import type { StreamName } from '../streams/streams.ts';
 
 /**
@@ -55,3 +55,11 @@ export const dispatch: Record<EventName, Dispatch> = {
   'interview.scoring_completed': { nothing: SCREENING },
   'interview.ended': { nothing: SCREENING },
 };
+
+/** An event that nobody knows leads to nothing. */
+export function dispatchOf(event: string): Dispatch {
+  return isEventName(event) ? dispatch[event] : {};
+}
+
+/** Events about hires. Those of one tenant begin little by little; all others are relayed together. */
+export const hireEvents = Object.keys(dispatch).filter((event) => dispatchOf(event).hires !== undefined);

@@ -4,7 +4,7 @@ import type { Store } from '../store/open-store.ts';
 import { WHOLE_LIST } from '../streams/stream.ts';
 import { streams as kinds, type StreamName } from '../streams/streams.ts';
 import type { Coalesced } from './coalesced.ts';
-import type { Dispatch } from './dispatch.ts';
+import { dispatchOf } from './dispatch.ts';
 
 export interface StreamHinter {
   store: Store;
@@ -14,21 +14,55 @@ export interface StreamHinter {
   streamHints: Coalesced;
 }
 
-/** Writes down which records a delivery is about, and asks for them to be read. Says whether any stream took it. */
+/** By record, whether the latest of some events says that it is gone. */
+type Told = Map<string, boolean>;
+
+/**
+ * Writes down which records some deliveries of one tenant are about, oldest first, and asks for them to be read. One
+ * statement a stream, however many they are. Says which of them any stream took.
+ */
 export async function hintStreams(
-  { store, runsByItself, streamHints }: StreamHinter,
-  { tenantId, ids }: LeasedDelivery,
-  { streams = {}, gone = false }: Dispatch,
-): Promise<boolean> {
-  const entries = Object.entries(streams) as [StreamName, keyof LeasedDelivery['ids']][];
-  const wanted = entries.filter(([stream]) => runsByItself(tenantId, stream));
-  for (const [stream, kind] of wanted) {
-    const named = ids[kind] ?? [];
-    await addHints(store, tenantId, stream, named.length === 0 ? [WHOLE_LIST] : named, gone && named.length > 0);
-    // An exchange reads all its pairs in each run: it takes its hints first, at the next one.
-    if (kinds[stream].kind === 'pull') await streamHints.ask(streamKey(tenantId, stream));
-  }
-  return wanted.length > 0;
+  hinter: StreamHinter,
+  deliveries: readonly LeasedDelivery[],
+): Promise<Set<LeasedDelivery>> {
+  const taken = new Set<LeasedDelivery>();
+  const told = new Map<StreamName, Told>();
+  for (const delivery of deliveries)
+    for (const [stream, ids] of namedIn(hinter, delivery)) {
+      taken.add(delivery);
+      const { gone = false } = dispatchOf(delivery.event);
+      const records = told.get(stream) ?? new Map<string, boolean>();
+      for (const id of ids) records.set(id, gone && id !== WHOLE_LIST);
+      told.set(stream, records);
+    }
+  const [{ tenantId } = { tenantId: '' }] = deliveries;
+  for (const [stream, records] of told) await tell(hinter, { tenantId, stream }, records);
+  return taken;
+}
+
+/** The streams that follow a delivery, each with the records that it names, or the whole list where it names none. */
+function namedIn({ runsByItself }: StreamHinter, { tenantId, event, ids }: LeasedDelivery): [StreamName, string[]][] {
+  const entries = Object.entries(dispatchOf(event).streams ?? {}) as [StreamName, string][];
+  return entries
+    .filter(([stream]) => runsByItself(tenantId, stream))
+    .map(([stream, kind]) => [stream, ids[kind]?.length ? [...ids[kind]] : [WHOLE_LIST]]);
+}
+
+async function tell(
+  { store, streamHints }: StreamHinter,
+  { tenantId, stream }: { tenantId: string; stream: StreamName },
+  records: Told,
+): Promise<void> {
+  for (const [gone, together] of Map.groupBy(records, ([, isGone]) => isGone))
+    await addHints(
+      store,
+      tenantId,
+      stream,
+      together.map(([id]) => id),
+      gone,
+    );
+  // An exchange reads all its pairs in each run: it takes its hints first, at the next one.
+  if (kinds[stream].kind === 'pull') await streamHints.ask(streamKey(tenantId, stream));
 }
 
 /** One key for what is coalesced; no tenant has a space in its name. */

@@ -1,21 +1,13 @@
 import type { Logger } from '../log.ts';
-import { isEventName } from '../partner/contract/events.ts';
-import {
-  deferDelivery,
-  failDelivery,
-  finishDelivery,
-  type LeasedDelivery,
-  leaseDeliveries,
-  tenantsDue,
-} from '../store/inbox.ts';
-import { readTenantState } from '../store/tenant-states.ts';
+import { leaseDeliveries, tenantsDue } from '../store/inbox.ts';
 import type { StreamName } from '../streams/streams.ts';
 import { within } from '../within.ts';
 import { createCoalesced } from './coalesced.ts';
-import { type Dispatch, dispatch } from './dispatch.ts';
-import { hintStreams, ofStreamKey, type StreamHinter } from './hint-streams.ts';
-import { isOutage, outageReason } from './is-outage.ts';
-import { type HintSender, hireHints } from './send-hints.ts';
+import { hireEvents } from './dispatch.ts';
+import { ofStreamKey, type StreamHinter } from './hint-streams.ts';
+import { outageReason } from './is-outage.ts';
+import { type DeliveryRelay, noteOutage, relayDelivery, relayTogether } from './relay-deliveries.ts';
+import type { HintSender } from './send-hints.ts';
 import { signalOnce } from './signal-once.ts';
 import { createUnderWay, type UnderWay } from './under-way.ts';
 
@@ -32,25 +24,24 @@ export interface RelayOptions extends Omit<HintSender & StreamHinter, 'reconcile
   closeMs?: number;
 }
 
-/** Deliveries of one tenant under way at once; whatever hangs there, the others have their own. */
+/** Deliveries of one tenant about hires under way at once; whatever hangs there, the others have their own. */
 const MOST_OF_A_TENANT = 8;
+/** Where some of the next ask for no hire, so many are looked through for more of them. */
+const MOST_TOGETHER = 200;
 /**
  * A tenant's hires begin so far apart after the first few. Fifty at once leave the others a processor that way, and a
  * worker ends fewer in that time than it begins.
  */
 const pace = { ms: 150, few: 4 };
 const MOST_UNDER_WAY = 256;
-const DEFER_MS = 1_000;
-const NOTE_EVERY_MS = 60_000;
+/** A store that cannot be read is asked again after so long. */
+const STORE_WAIT_MS = 1_000;
 const CLOSE_MS = 5_000;
 
-interface Relay extends HintSender, StreamHinter {
-  log: Logger;
+interface Relay extends DeliveryRelay {
   underWay: UnderWay;
   /** When each tenant's hires would all have begun, had they kept their distance. */
   paced: Map<string, number>;
-  /** When each reason for waiting was logged last. */
-  outages: Map<string, number>;
 }
 
 /** Moves stored deliveries on to Temporal. Several may run on one store: each row is leased by one. */
@@ -89,7 +80,7 @@ async function relayUntil(stop: AbortSignal, relay: Relay, idleMs: number): Prom
       if (await beginDue(relay)) continue;
     } catch (error) {
       log.error({ err: error }, 'inbox cannot be read');
-      waitMs = DEFER_MS;
+      waitMs = STORE_WAIT_MS;
     }
     // Nobody waits for it: one tenant's reconcile that cannot be asked for keeps no delivery waiting.
     Promise.all([reconciles.payOwed(), streamHints.payOwed()]).catch((error: unknown) =>
@@ -110,12 +101,21 @@ async function beginDue(relay: Relay): Promise<boolean> {
   for (const tenantId of await tenantsDue(store)) {
     const room = Math.min(MOST_OF_A_TENANT, MOST_UNDER_WAY - underWay.all());
     if (room <= 0 || underWay.of(tenantId) > 0 || resting.has(tenantId)) continue;
-    const deliveries = await leaseDeliveries(store, tenantId, room);
+    const { aboutHires, others } = await leaseBatch(relay, tenantId, room);
     const batch = { ...relay, signalHire: signalOnce(paced(relay, tenantId)) };
-    for (const delivery of deliveries) underWay.begin(tenantId, () => relayDelivery(batch, delivery));
-    begun += deliveries.length;
+    for (const delivery of aboutHires) underWay.begin(tenantId, () => relayDelivery(batch, delivery));
+    if (others.length > 0) underWay.begin(tenantId, () => relayTogether(batch, others));
+    begun += aboutHires.length + others.length;
   }
   return begun > 0;
+}
+
+async function leaseBatch({ store }: Relay, tenantId: string, room: number) {
+  const next = await leaseDeliveries(store, tenantId, room);
+  const aboutHires = next.filter(({ event }) => hireEvents.includes(event));
+  const others = next.filter(({ event }) => !hireEvents.includes(event));
+  const more = others.length === 0 ? [] : await leaseDeliveries(store, tenantId, MOST_TOGETHER, hireEvents);
+  return { aboutHires, others: [...others, ...more] };
 }
 
 /** Signals as the relay does, and takes down how long the tenant should rest for it. */
@@ -132,38 +132,4 @@ function tenantsAtRest({ paced: until }: Relay): Set<string> {
   const now = performance.now();
   for (const [tenantId, at] of until) if (at <= now) until.delete(tenantId);
   return new Set([...until].filter(([, at]) => at > now + pace.few * pace.ms).map(([tenantId]) => tenantId));
-}
-
-/** Says why deliveries wait, once a minute for each reason. */
-function noteOutage({ log, outages }: Relay, reason: string): void {
-  const now = performance.now();
-  if (now - (outages.get(reason) ?? Number.NEGATIVE_INFINITY) < NOTE_EVERY_MS) return;
-  outages.set(reason, now);
-  log.error({ reason }, 'deliveries wait until Temporal, the partner or the store works again');
-}
-
-async function relayDelivery(relay: Relay, delivery: LeasedDelivery): Promise<void> {
-  try {
-    const entry: Dispatch = isEventName(delivery.event) ? dispatch[delivery.event] : {};
-    if (entry.hires !== undefined)
-      await hireHints[entry.hires](relay, delivery, await readTenantState(relay.store, delivery.tenantId));
-    const isTaken = (await hintStreams(relay, delivery, entry)) || entry.hires !== undefined;
-    await finishDelivery(relay.store, delivery, isTaken ? 'relayed' : 'ignored');
-  } catch (error) {
-    // A store that fails here as well leaves the row to its lease.
-    await putBack(relay, delivery, error).catch((cause: unknown) => noteOutage(relay, outageReason(cause)));
-  }
-}
-
-async function putBack(relay: Relay, delivery: LeasedDelivery, error: unknown): Promise<void> {
-  const { store, log } = relay;
-  const { tenantId, event, failures } = delivery;
-  const reason = outageReason(error);
-  if (!isOutage(error)) {
-    log.warn({ tenantId, event, failures, reason }, 'delivery not relayed');
-    return failDelivery(store, delivery, reason);
-  }
-  // No try is spent, or an outage would throw deliveries away.
-  noteOutage(relay, reason);
-  await deferDelivery(store, delivery, DEFER_MS);
 }

@@ -2,9 +2,9 @@ import { describe, expect, test } from 'vitest';
 import {
   countOpenDeliveries,
   type Delivery,
-  deferDelivery,
+  deferDeliveries,
   failDelivery,
-  finishDelivery,
+  finishDeliveries,
   insertDelivery,
   leaseDeliveries,
   tenantsDue,
@@ -72,9 +72,9 @@ describe.each(kinds)('the inbox on %s', (kind) => {
     if (late === undefined || current === undefined) throw new Error('not leased');
     // Both leases may be of one millisecond.
     const stale = { ...late, leasedUntil: late.leasedUntil - 1 };
-    await deferDelivery(store, stale, 0);
+    await deferDeliveries(store, [stale], 0);
     expect(await leaseDeliveries(store, 'acme', 1)).toEqual([]);
-    await finishDelivery(other, current, 'relayed');
+    await finishDeliveries(other, [current], 'relayed');
     await failDelivery(store, { ...stale, failures: 9 }, 'late');
     expect(await stateOf(store, 'a')).toMatchObject({ state: 'relayed', last_error: null });
   });
@@ -107,7 +107,7 @@ describe.each(kinds)('the inbox on %s', (kind) => {
     const { store } = await freshStore(kind);
     await insertDelivery(store, delivery('early'));
     const [row] = await leaseDeliveries(store, 'acme', 1);
-    if (row !== undefined) await deferDelivery(store, row, 60_000);
+    if (row !== undefined) await deferDeliveries(store, [row], 60_000);
     expect(await stateOf(store, 'early')).toMatchObject({ state: 'waiting', failures: 0 });
   });
 
@@ -115,7 +115,7 @@ describe.each(kinds)('the inbox on %s', (kind) => {
     const { store } = await freshStore(kind);
     await insertDelivery(store, delivery('done'));
     const [row] = await leaseDeliveries(store, 'acme', 1);
-    if (row !== undefined) await finishDelivery(store, row, 'relayed');
+    if (row !== undefined) await finishDeliveries(store, [row], 'relayed');
     await makeDue(store);
     expect(await leaseDeliveries(store, 'acme', 5)).toEqual([]);
   });
@@ -128,7 +128,7 @@ describe.each(kinds)('the inbox on %s', (kind) => {
     await store.kysely.updateTable('inbox').set({ received_at: 5 }).where('body_hash', '=', 'b').execute();
     await makeDue(store);
     for (const row of await leaseDeliveries(store, 'acme', 9))
-      if (row.bodyHash === 'over') await finishDelivery(store, row, 'relayed');
+      if (row.bodyHash === 'over') await finishDeliveries(store, [row], 'relayed');
     const counts = await countOpenDeliveries(store);
     expect(counts.map(({ state, count }) => [state, count]).toSorted()).toEqual([
       ['other-company', 1],

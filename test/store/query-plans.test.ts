@@ -33,7 +33,7 @@ import {
 import {
   countOpenDeliveries,
   failDelivery,
-  finishDelivery,
+  finishDeliveries,
   insertDelivery,
   leaseDeliveries,
   tenantsDue,
@@ -90,7 +90,8 @@ async function askEverything(store: Store): Promise<void> {
   for (const bodyHash of ['a', 'b']) await insertDelivery(store, { ...delivery, bodyHash, state: 'waiting' });
   await tenantsDue(store);
   const [one, other] = await leaseDeliveries(store, 'acme', 2);
-  if (one !== undefined) await finishDelivery(store, one, 'relayed');
+  await leaseDeliveries(store, 'acme', 200, ['candidate.hired']);
+  if (one !== undefined) await finishDeliveries(store, [one], 'relayed');
   if (other !== undefined) await failDelivery(store, other, 'TEST');
   await insertHires(store, [{ ...key, state: 'open' }]);
   await updateHire(store, key, { onboarding_candidate_id: 'oc-1' });

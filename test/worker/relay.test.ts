@@ -1,59 +1,12 @@
 import { setTimeout as pause } from 'node:timers/promises';
-import { expect, onTestFinished, test } from 'vitest';
-import { createRootLogger } from '../../src/log.ts';
-import { readDelivery } from '../../src/receiver/read-delivery.ts';
+import { expect, test } from 'vitest';
 import { endHire } from '../../src/store/hire-states.ts';
 import { insertHires, updateHire } from '../../src/store/hires.ts';
-import { insertDelivery } from '../../src/store/inbox.ts';
-import { openStore, type Store } from '../../src/store/open-store.ts';
-import { finishBaseline, pauseTenant, readTenantState, resumeTenant } from '../../src/store/tenant-states.ts';
-import { type RelayOptions, startRelay } from '../../src/worker/relay.ts';
+import type { Store } from '../../src/store/open-store.ts';
+import { pauseTenant, resumeTenant } from '../../src/store/tenant-states.ts';
+import type { RelayOptions } from '../../src/worker/relay.ts';
 import { until } from '../harness/world.ts';
-
-const TENANT_ID = 'acme';
-const log = createRootLogger(undefined, 'silent');
-
-async function freshStore(...others: string[]): Promise<Store> {
-  const store = await openStore('sqlite::memory:');
-  for (const tenantId of [TENANT_ID, ...others]) {
-    await readTenantState(store, tenantId);
-    await finishBaseline(store, tenantId);
-  }
-  onTestFinished(() => store.close());
-  return store;
-}
-
-/** The real relay over a real store; what it sends on is kept in lists. */
-function relayOver(store: Store, options: Partial<RelayOptions> = {}) {
-  const hinted: string[] = [];
-  const reconciles: number[] = [];
-  const streams: string[] = [];
-  const relay = startRelay({
-    store,
-    log,
-    idleMs: 10,
-    signalHire: async ({ jobCandidateId }, about) => hinted.push(`${jobCandidateId} ${about}`) > 0,
-    triggerReconcile: async () => void reconciles.push(performance.now()),
-    isHiringStage: async () => true,
-    hintStream: async ({ stream }) => void streams.push(stream),
-    runsByItself: () => true,
-    ...options,
-  });
-  onTestFinished(() => relay.close());
-  return { relay, hinted, reconciles, streams };
-}
-
-async function deliver(store: Store, event: string, data: object, tenantId = TENANT_ID): Promise<void> {
-  const body = Buffer.from(JSON.stringify({ event, data }));
-  await insertDelivery(store, readDelivery(body, { tenantId, company: undefined, classify: () => 'waiting' }));
-}
-
-function relayed(store: Store, count: number): Promise<true> {
-  return until(`${count} rows relayed`, async () => {
-    const rows = await store.kysely.selectFrom('inbox').select('state').where('state', '=', 'relayed').execute();
-    return rows.length === count;
-  });
-}
+import { deliver, freshStore, relayed, relayOver, TENANT_ID } from './relay-over.ts';
 
 async function openHire(store: Store, jobCandidateId: string, enrolment: string): Promise<void> {
   const key = { tenantId: TENANT_ID, jobCandidateId, period: 1 };
@@ -106,7 +59,7 @@ test('a reconcile still owed is asked for when the relay ends', async () => {
 });
 
 test('one tenant whose deliveries hang keeps no other tenant’s waiting', async () => {
-  const store = await freshStore('globex');
+  const store = await freshStore(['globex']);
   const signalled: string[] = [];
   const never = new Promise<boolean>(() => undefined);
   const signalHire: RelayOptions['signalHire'] = ({ tenantId, jobCandidateId }) => {
@@ -201,7 +154,7 @@ test('events of one moment about one hire are one signal, and each is relayed', 
 });
 
 test('hires of one tenant that come at once begin little by little, and another tenant’s among them', async () => {
-  const store = await freshStore('globex');
+  const store = await freshStore(['globex']);
   const begun: { tenantId: string; at: number }[] = [];
   const signalHire: RelayOptions['signalHire'] = async ({ tenantId }) =>
     begun.push({ tenantId, at: performance.now() }) > 0;

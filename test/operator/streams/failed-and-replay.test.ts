@@ -2,7 +2,7 @@ import { expect, onTestFinished, test } from 'vitest';
 import { replayDeliveries } from '../../../src/operator/deliveries/replay-deliveries.ts';
 import { readFailed } from '../../../src/operator/streams/read-failed.ts';
 import { readDelivery } from '../../../src/receiver/read-delivery.ts';
-import { failDelivery, finishDelivery, insertDelivery, leaseDeliveries } from '../../../src/store/inbox.ts';
+import { failDelivery, finishDeliveries, insertDelivery, leaseDeliveries } from '../../../src/store/inbox.ts';
 import { openStore, type Store } from '../../../src/store/open-store.ts';
 import { changeQuarantine } from '../../../src/store/quarantine.ts';
 import { holdStream } from '../../../src/store/stream-states.ts';
@@ -51,7 +51,8 @@ test('failed names the stream that stands still, the records left out and the de
 test('a window of deliveries is replayed, and what waits or came before it is left alone', async () => {
   const store = await freshStore();
   for (const id of [1, 2, 3]) await deliver(store, id);
-  for (const delivery of await leaseDeliveries(store, 'acme', 100)) await finishDelivery(store, delivery, 'relayed');
+  for (const delivery of await leaseDeliveries(store, 'acme', 100))
+    await finishDeliveries(store, [delivery], 'relayed');
   const [old] = await store.kysely.selectFrom('inbox').select('body_hash').execute();
   await store.kysely
     .updateTable('inbox')

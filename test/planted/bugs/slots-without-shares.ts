@@ -5,8 +5,8 @@ export const bug: PlantedBug = {
   patches: [
     {
       file: 'activities/tenant-slots.ts',
-      find: '(taken() - holder.running)) / 2));',
-      replace: '(taken() - holder.running)) / 1));',
+      find: '(taken() - holder.taken)) / 2));',
+      replace: '(taken() - holder.taken)) / 1));',
     },
   ],
   caughtBy: tests(
