@@ -208,6 +208,7 @@ const HRIS_WRITES: ReadonlySet<string> = new Set([
   'amend',
   'rehire',
   'terminate',
+  'deliver',
   'land',
   'remove',
 ]);

@@ -2,7 +2,7 @@ import type { StreamKey } from '../../src/store/streams.ts';
 import type { Connection } from '../connections.ts';
 import type { ActivityDeps } from '../deps.ts';
 
-/** One run of a stream that tells the partner what the HRIS knows. */
+/** One run of a push stream. */
 export interface PushContext {
   deps: ActivityDeps;
   connection: Connection;

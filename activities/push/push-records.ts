@@ -5,12 +5,14 @@ import type { PushInput } from '../../src/streams/push-activities.ts';
 import type { StreamStep } from '../../src/streams/stream-activities.ts';
 import type { PushName } from '../../src/streams/streams.ts';
 import type { ActivityDeps } from '../deps.ts';
+import { pushDocuments } from '../documents/push-documents.ts';
 import { pushEmployment } from '../employment/push-employment.ts';
 import { pushRequisitions } from '../requisitions/push-requisitions.ts';
 import { type Beat, inRun } from '../streams/in-run.ts';
 import type { PushContext, Verdict } from './push-context.ts';
 
 const pushers: Record<PushName, (context: PushContext, beat: () => void) => Promise<Verdict[]>> = {
+  documents: pushDocuments,
   employment: pushEmployment,
   requisitions: pushRequisitions,
 };

@@ -1,6 +1,7 @@
 import type { Generated, Selectable } from 'kysely';
 import type { HireState } from '../hire/hire-state.ts';
 import type { HireStep } from '../hire/hire-step.ts';
+import type { DocumentLookTable, HireDocumentTable } from './document-tables.ts';
 import type { ExchangePairTable, FieldConflictTable } from './exchange-tables.ts';
 import type { FieldChangeTable, FieldMatchTable, FieldTable } from './field-tables.ts';
 import type { ClaimTable, LinkTable } from './identity-tables.ts';
@@ -58,6 +59,8 @@ export interface Tables {
   requisitions: RequisitionTable;
   employments: EmploymentTable;
   change_cursors: ChangeCursorTable;
+  hire_documents: HireDocumentTable;
+  document_looks: DocumentLookTable;
 }
 
 interface HintTable {

@@ -4,6 +4,7 @@
  */
 export { applications } from './applications.ts';
 export { candidates } from './candidates.ts';
+export { documents } from './documents.ts';
 export { employees } from './employees.ts';
 export { employment } from './employment.ts';
 export { jobs } from './jobs.ts';

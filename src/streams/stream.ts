@@ -29,7 +29,7 @@ export interface ExchangeStream {
   workflow: string;
 }
 
-/** What the HRIS knows first: a workflow of its own tells the partner. */
+/** A small pass, as a whole: the partner is told what the HRIS knows first, or the HRIS is given documents. */
 export interface PushStream {
   kind: 'push';
   workflow: 'pushStream';

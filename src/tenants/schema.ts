@@ -18,6 +18,9 @@ const READY_STATUSES = [
   'completed',
 ] as const;
 
+const DOCUMENT_KINDS = ['resume', 'onboarding', 'offers'] as const;
+export type DocumentKind = (typeof DOCUMENT_KINDS)[number];
+
 const SHARE = 'expected a share above 0 and at most 1, such as 0.5';
 
 const identifier = z
@@ -167,6 +170,11 @@ const requisitions = z.strictObject({
   values: z.array(z.strictObject({ customFieldId: text, field: text })).default([]),
 });
 
+/** Documents of a hire that go into the employee's record. */
+const documents = z
+  .array(z.enum(DOCUMENT_KINDS, `expected some of ${DOCUMENT_KINDS.join(', ')}`), 'expected a list such as [resume]')
+  .min(1, 'expected at least one, or no "documents" at all');
+
 /**
  * One tenant file. What depends on the HRIS kind stands beside `kind` and `connection` and is checked by the adapter's
  * own schema.
@@ -188,6 +196,7 @@ export const tenantFile = z
     streams: z.strictObject(everyStream(() => streamSettings)).prefault({}),
     writeBack,
     requisitions: requisitions.optional(),
+    documents: documents.optional(),
     notify: notify.optional(),
   })
   .superRefine((value, context) => {

@@ -2,7 +2,7 @@ import { mkdtemp, rm } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { onTestFinished } from 'vitest';
-import { openStore, type Store } from '../../src/store/open-store.ts';
+import { type OpenStoreOptions, openStore, type Store } from '../../src/store/open-store.ts';
 import { createDatabase } from '../harness/postgres.ts';
 
 /** Both databases of the store; every store test runs on each. */
@@ -17,11 +17,14 @@ export async function freshStoreUrl(kind: (typeof kinds)[number]): Promise<strin
 }
 
 /** A fresh store; with a second opening of it, as another process would have. */
-export async function freshStore(kind: (typeof kinds)[number]): Promise<{ store: Store; other: Store }> {
+export async function freshStore(
+  kind: (typeof kinds)[number],
+  options: OpenStoreOptions = {},
+): Promise<{ store: Store; other: Store }> {
   const url = await freshStoreUrl(kind);
   // One after the other: SQLite waits for a lock without letting this thread's other connection go on.
-  const store = await openStore(url);
-  const other = await openStore(url);
+  const store = await openStore(url, options);
+  const other = await openStore(url, options);
   onTestFinished(async () => {
     await Promise.all([store.close(), other.close()]);
   });

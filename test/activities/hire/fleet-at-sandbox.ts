@@ -11,6 +11,7 @@ import { contract } from '../../../src/partner/contract/index.ts';
 import { applyDefinitions, listAppliedTenants } from '../../../src/store/applied-tenants.ts';
 import { assertMayWrite } from '../../../src/store/assert-may-write.ts';
 import { openRateLimit } from '../../../src/store/open-rate-limit.ts';
+import type { OpenStoreOptions } from '../../../src/store/open-store.ts';
 import { createKnownTenants } from '../../../src/tenants/known-tenants.ts';
 import { planApplication } from '../../../src/tenants/plan-application.ts';
 import { type Applicant, defineStartDate, listApplicants } from '../../harness/world-people.ts';
@@ -19,14 +20,14 @@ import { freshStore } from '../../store/stores.ts';
 
 /** Tenants of one company at a real sandbox, with HR systems of their own, as they are applied. */
 export async function fleetAtSandbox(
-  options: { hired?: number; startDates?: boolean; hris?: string; policies?: string } = {},
+  options: { hired?: number; startDates?: boolean; hris?: string; policies?: string; store?: OpenStoreOptions } = {},
 ) {
   const { hired = 0 } = options;
   const sandbox = await openSandbox({ jobs: 1, candidates: 6, hired });
   onTestFinished(() => sandbox[Symbol.asyncDispose]());
   vi.stubEnv('TEST_PARTNER_KEY', sandbox.key);
   const dir = await makeFolder();
-  const { store } = await freshStore('sqlite');
+  const { store } = await freshStore('sqlite', options.store);
   const known = createKnownTenants();
   const log = pino({ level: 'silent' });
   const connections = createConnections(known.get, {

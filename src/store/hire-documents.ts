@@ -1,0 +1,150 @@
+import type { HireRef } from '../hire/hire-ref.ts';
+import type { DocumentState, HireDocumentRow } from './document-tables.ts';
+import type { ConnectionKey } from './employments.ts';
+import { hireColumns } from './hire-columns.ts';
+import type { Store } from './open-store.ts';
+import type { HireRow } from './schema.ts';
+
+export interface DueHires extends ConnectionKey {
+  /** A hire that was looked at is due again after so long, ms. */
+  againAfterMs: number;
+  /** Only hires that ended in the last so many ms; all of them where absent. */
+  endedWithinMs: number | undefined;
+}
+
+/** The next finished hires whose documents are to be looked at, in the order of their ids. */
+export async function hiresDueForDocuments(
+  { kysely, now }: Store,
+  { tenantId, connection, againAfterMs, endedWithinMs }: DueHires,
+  after: Pick<HireRow, 'job_candidate_id' | 'period'> | undefined,
+): Promise<HireRow[]> {
+  let query = kysely
+    .selectFrom('hires as h')
+    .innerJoin('links as l', (join) =>
+      join.onRef('l.employee_id', '=', 'h.employee_id').on('l.connection', '=', connection),
+    )
+    .leftJoin('document_looks as d', (join) =>
+      join
+        .onRef('d.tenant_id', '=', 'h.tenant_id')
+        .onRef('d.job_candidate_id', '=', 'h.job_candidate_id')
+        .onRef('d.period', '=', 'h.period'),
+    )
+    .selectAll('h')
+    .where('h.tenant_id', '=', tenantId)
+    .where('h.state', '=', 'done')
+    .where((eb) =>
+      eb.or([
+        eb('d.looked_at', 'is', null),
+        eb('d.again', '=', 1),
+        eb('d.looked_at', '<=', eb(now, '-', againAfterMs)),
+      ]),
+    )
+    .orderBy('h.job_candidate_id')
+    .orderBy('h.period')
+    .limit(100);
+  if (endedWithinMs !== undefined) query = query.where((eb) => eb('h.ended_at', '>', eb(now, '-', endedWithinMs)));
+  if (after !== undefined) {
+    const { job_candidate_id: id, period } = after;
+    query = query.where((eb) =>
+      eb.or([
+        eb('h.job_candidate_id', '>', id),
+        eb.and([eb('h.job_candidate_id', '=', id), eb('h.period', '>', period)]),
+      ]),
+    );
+  }
+  return query.execute();
+}
+
+/** What is known of a hire's documents, and the database's clock. */
+export async function readHireDocuments(
+  store: Store,
+  ref: HireRef,
+): Promise<{ rows: Map<string, HireDocumentRow>; now: number }> {
+  const rows = await store.kysely
+    .selectFrom('hire_documents')
+    .selectAll()
+    .where((eb) => eb.and(hireColumns(ref)))
+    .execute();
+  const { now } = await store.kysely.selectNoFrom(store.now.as('now')).executeTakeFirstOrThrow();
+  return { rows: new Map(rows.map((row) => [row.document, row])), now: Number(now) };
+}
+
+/** What this run delivered before it was interrupted, and what is refused until somebody changes it. */
+export async function documentsToTell(store: Store, tenantId: string, runId: string): Promise<HireDocumentRow[]> {
+  return store.kysely
+    .selectFrom('hire_documents')
+    .selectAll()
+    .where('tenant_id', '=', tenantId)
+    .where((eb) =>
+      eb.or([eb('state', '=', 'refused'), eb.and([eb('state', '=', 'delivered'), eb('run_id', '=', runId)])]),
+    )
+    .execute();
+}
+
+export interface SendingDocument extends HireRef {
+  document: string;
+  sha256: string;
+  runId: string;
+}
+
+/**
+ * Commits that a document is about to be sent. False when somebody else did so meanwhile, or it is no longer as it was
+ * when it was decided.
+ */
+export async function sendDocument(
+  store: Store,
+  { document, sha256, runId, ...ref }: SendingDocument,
+  before: HireDocumentRow | undefined,
+  budgetMs: number,
+): Promise<boolean> {
+  const { at } = await store.kysely.selectNoFrom(store.now.as('at')).executeTakeFirstOrThrow();
+  const sentAt = Number(at);
+  const deadline = { sent_at: sentAt, give_up_at: sentAt + budgetMs };
+  const sent = { state: 'sent' as const, sha256, reason: null, run_id: runId, ...deadline };
+  if (before === undefined) {
+    const { numInsertedOrUpdatedRows } = await store.kysely
+      .insertInto('hire_documents')
+      .values({ ...hireColumns(ref), document, attempt: 1, ...sent })
+      .onConflict((c) => c.doNothing())
+      .executeTakeFirstOrThrow();
+    return numInsertedOrUpdatedRows === 1n;
+  }
+  const { numUpdatedRows } = await store.kysely
+    .updateTable('hire_documents')
+    .set({ ...sent, attempt: before.attempt + 1 })
+    .where((eb) => eb.and(hireColumns(ref)))
+    .where('document', '=', document)
+    .where('state', '=', before.state)
+    .where('attempt', '=', before.attempt)
+    .executeTakeFirstOrThrow();
+  return numUpdatedRows === 1n;
+}
+
+/** Notes what became of the latest attempt at a document; an earlier attempt's word comes too late. */
+export async function settleDocument(
+  store: Store,
+  { document, attempt, ...ref }: HireRef & { document: string; attempt: number },
+  settled: { state: Exclude<DocumentState, 'sent'>; reason: string | null },
+): Promise<void> {
+  const unsent = { sha256: null, sent_at: null, give_up_at: null, run_id: null };
+  await store.kysely
+    .insertInto('hire_documents')
+    .values({ ...hireColumns(ref), document, attempt, ...unsent, ...settled })
+    .onConflict((c) =>
+      c
+        .columns(['tenant_id', 'job_candidate_id', 'period', 'document'])
+        .doUpdateSet(settled)
+        .where('hire_documents.attempt', '=', attempt),
+    )
+    .execute();
+}
+
+/** Notes that a hire's documents were looked at; `again`: something was left over. */
+export async function noteDocumentLook(store: Store, ref: HireRef, again: boolean): Promise<void> {
+  const look = { looked_at: store.now, again: again ? 1 : 0 };
+  await store.kysely
+    .insertInto('document_looks')
+    .values({ ...hireColumns(ref), ...look })
+    .onConflict((c) => c.columns(['tenant_id', 'job_candidate_id', 'period']).doUpdateSet(look))
+    .execute();
+}

@@ -1,0 +1,126 @@
+import { expect, onTestFinished, test, vi } from 'vitest';
+import { listWrites } from '../../../src/store/foreign-writes.ts';
+import { readQuarantine } from '../../../src/store/quarantine.ts';
+import { API_KEY, REFERENCE_FIELD, startBambooDouble } from '../../hris/counterparts/bamboohr-double.ts';
+import { FILE_CATEGORY } from '../../hris/counterparts/bamboohr-records.ts';
+import { documentedHire, hashOf } from '../../hris/documented-hire.ts';
+import { startHttpProxy } from '../../hris/http-proxy.ts';
+
+const key = { tenantId: 'acme', stream: 'documents' };
+
+test('a hire ends in BambooHR, its number stands with the partner, and its documents arrive once', async () => {
+  const { run, shown, stored, hire, double, served, onboardingHashes, store } = await hiredIntoBamboo();
+  expect(double.company.employees.size).toBe(1);
+  expect(await shown()).toMatchObject({ status: 'hired', employeeId: hire.employee_number });
+  expect(stored()).toEqual([]);
+  const documents = await onboardingHashes();
+  expect(documents.length).toBeGreaterThan(0);
+  const created = 1 + documents.length;
+  expect(await run('one')).toMatchObject({ state: 'done', counts: { created } });
+  expect(stored().map(hashOf).toSorted()).toEqual([hashOf(served.bytes), ...documents].toSorted());
+  expect(await run('two', { full: true })).toMatchObject({ state: 'done', counts: { created: 0, unchanged: created } });
+  expect(stored()).toHaveLength(created);
+  const noted = await listWrites(store, { tenantId: 'acme', target: 'documents' });
+  expect(noted.map(({ outcome }) => outcome)).toEqual(Array(created).fill('done'));
+});
+
+test.each(['cut', 'answer-lost', 'reset-before', 'executed-late'] as const)(
+  'a document whose upload meets %s arrives once and whole',
+  async (kind) => {
+    const { run, stored, served, strike } = await hiredIntoBamboo('resume');
+    expect(await run('one', { meanwhile: strike(kind) })).toMatchObject({ state: 'done', counts: { created: 1 } });
+    expect(stored().map(hashOf)).toEqual([hashOf(served.bytes)]);
+    expect(await run('two', { full: true })).toMatchObject({ state: 'done', counts: { unchanged: 1 } });
+    expect(stored()).toHaveLength(1);
+  },
+);
+
+test('a document arrives once, wherever its process is killed', async () => {
+  const { run, stored, served, points, store, forget } = await hiredIntoBamboo('resume');
+  points.arm(0);
+  await run('recorded');
+  const passed = points.arm(0);
+  expect(passed).toBeGreaterThan(8);
+  for (let nth = 1; nth <= passed; nth += 1) {
+    await store.kysely.deleteFrom('hire_documents').execute();
+    await store.kysely.deleteFrom('document_looks').execute();
+    forget();
+    points.arm(nth);
+    expect(await run(`killed-${nth}`), `killed at ${nth}`).toMatchObject({ state: 'done', counts: { created: 1 } });
+    expect(stored().map(hashOf), `killed at ${nth}`).toEqual([hashOf(served.bytes)]);
+  }
+}, 120_000);
+
+test('what stands at the address is no file, too large or away: it is told, and taken once it is right', async () => {
+  const { run, stored, served, clock, store } = await hiredIntoBamboo('resume');
+  const { bytes } = served;
+  const told = async (reason: RegExp) => {
+    const [left, ...others] = await readQuarantine(store, key);
+    expect([left?.reason, others.length]).toEqual([expect.stringMatching(reason), 0]);
+    expect(left?.reason).not.toMatch(/ana|reyes|secret|127\.0\.0\.1/i);
+  };
+  served.status = 503;
+  expect(await run('away')).toMatchObject({ state: 'partial', counts: { skipped: 1 } });
+  await told(/status 503/);
+  Object.assign(served, { status: 200, type: 'text/html', bytes: Buffer.from('<html>') });
+  expect(await run('page')).toMatchObject({ state: 'partial', counts: { quarantined: 1 } });
+  await told(/a web page stands/);
+  // Refused for good: it is told with each pass, and looked at again once a day.
+  Object.assign(served, { type: 'application/pdf', bytes: Buffer.alloc(21 * 1024 * 1024) });
+  expect(await run('same')).toMatchObject({ state: 'partial', counts: { quarantined: 1 } });
+  await told(/a web page stands/);
+  clock.ahead += 2 * 86_400_000;
+  await run('large');
+  await told(/larger than 20 MB/);
+  clock.ahead += 2 * 86_400_000;
+  served.bytes = bytes;
+  expect(await run('right')).toMatchObject({ state: 'done', counts: { created: 1 } });
+  expect(stored().map(hashOf)).toEqual([hashOf(bytes)]);
+  expect(await readQuarantine(store, key)).toEqual([]);
+});
+
+test('a document that the HR system refuses is told, and nothing is open', async () => {
+  const { run, stored, answer, store } = await hiredIntoBamboo('resume');
+  void answer({ status: 413 });
+  expect(await run('one')).toMatchObject({ state: 'partial', counts: { quarantined: 1 } });
+  expect(stored()).toEqual([]);
+  const noted = await listWrites(store, { tenantId: 'acme', target: 'documents' });
+  expect(noted.map(({ outcome }) => outcome)).toEqual(['refused']);
+  expect(await run('two', { full: true })).toMatchObject({ state: 'done', counts: { created: 1 } });
+});
+
+test('a pass that is not set up says so', async () => {
+  const { run, store } = await hiredIntoBamboo('resume', {});
+  expect(await run('one')).toMatchObject({ state: 'refused', code: 'DOCUMENTS_UNCONFIGURED' });
+  expect(await listWrites(store, { tenantId: 'acme', target: 'documents' })).toEqual([]);
+});
+
+/** One hire into a company with a section for files, and faults that an upload may meet. */
+async function hiredIntoBamboo(documents?: string, section: object = { fileCategory: FILE_CATEGORY }) {
+  const double = await startBambooDouble();
+  onTestFinished(() => double.close());
+  const proxy = await startHttpProxy(double.url);
+  onTestFinished(() => proxy.close());
+  vi.stubEnv('TEST_BAMBOO_KEY', API_KEY);
+  const hris = {
+    kind: 'bamboohr',
+    connection: 'acme-hr',
+    url: proxy.url,
+    apiKey: 'env:TEST_BAMBOO_KEY',
+    referenceField: REFERENCE_FIELD,
+    readLag: '0ms',
+    allowPrivateAddress: true,
+    ...section,
+  };
+  const hired = await documentedHire(JSON.stringify(hris).slice(1, -1), documents);
+  const on = ({ method, path }: { method: string; path: string }) => method === 'POST' && path.endsWith('/files');
+  return {
+    ...hired,
+    double,
+    strike: (kind: 'cut' | 'answer-lost' | 'reset-before' | 'executed-late') => proxy.strike({ kind, on }),
+    answer: (answer: { status: number }) => proxy.strike({ kind: 'answer', on, answer }),
+    forget: () => double.company.files.clear(),
+    /** Every file in the record. */
+    stored: () => (double.company.files.get(hired.hire.employee_id ?? '') ?? []).map(({ bytes }) => bytes),
+  };
+}
