@@ -1,10 +1,10 @@
 import pLimit from 'p-limit';
-import { ConnectorError, isConnectorError } from '../errors.ts';
 import type { HttpAnswer, HttpRequest } from '../http/message.ts';
 import { openPool } from '../http/pool.ts';
 import { sendRequest } from '../http/request.ts';
 import { readRetryAfter } from '../http/retry-after.ts';
 import { type Priority, type RateLimitKeeper, unlimited } from '../rate-limit/rate-limit.ts';
+import { acquirePermit, sendOnPermit } from '../rate-limit/send-on-permit.ts';
 
 /** The rate limit of one tenant at its HRIS; an endpoint that is limited apart from all others has its own. */
 export type HrisLimits = (endpoint?: string) => RateLimitKeeper;
@@ -37,39 +37,11 @@ export function openLine(
     send: ({ endpoint, priority = 'live', ...request }) => {
       const rateLimit = limits(endpoint);
       return queues[priority](async () => {
-        await acquirePermit(rateLimit, priority, request.signal);
-        return answered(rateLimit, () => sendRequest(pool, request));
+        await acquirePermit(rateLimit, { priority, signal: request.signal, what: 'A call to the HR system' });
+        const send = (): Promise<HttpAnswer> => sendRequest(pool, request);
+        return sendOnPermit(rateLimit, send, ({ headers, endedAt }) => readRetryAfter(headers, endedAt));
       });
     },
     close: () => pool.close(),
   };
-}
-
-async function acquirePermit(
-  rateLimit: RateLimitKeeper,
-  priority: Priority,
-  signal: AbortSignal | undefined,
-): Promise<void> {
-  try {
-    await rateLimit.acquire(priority, signal);
-  } catch (error) {
-    if (isConnectorError(error) || signal?.aborted !== true) throw error;
-    throw new ConnectorError({
-      code: 'ABORTED',
-      action: 'retry',
-      message: 'A call to the HR system was given up while it waited for a permit of the rate limit. Nothing was sent.',
-      cause: error,
-    });
-  }
-}
-
-/** Every permit is answered for, also where no answer comes. */
-async function answered(rateLimit: RateLimitKeeper, send: () => Promise<HttpAnswer>): Promise<HttpAnswer> {
-  const answer = await send().catch((error: unknown) => {
-    rateLimit.answered({ sentAt: Date.now(), status: isConnectorError(error) ? (error.status ?? 0) : 0 });
-    throw error;
-  });
-  const { sentAt, status, headers, endedAt } = answer;
-  rateLimit.answered({ sentAt, status, headers, retryAfterMs: readRetryAfter(headers, endedAt) });
-  return answer;
 }

@@ -1,11 +1,12 @@
 import { randomUUID } from 'node:crypto';
 import pLimit from 'p-limit';
-import { ConnectorError, isConnectorError } from '../../errors.ts';
-import type { HttpAnswer, HttpRequest } from '../../http/message.ts';
+import { isConnectorError } from '../../errors.ts';
+import type { HttpAnswer } from '../../http/message.ts';
 import { type HttpPool, openPool } from '../../http/pool.ts';
 import { sendRequest } from '../../http/request.ts';
 import { readRetryAfter } from '../../http/retry-after.ts';
 import { type Priority, type RateLimitKeeper, unlimited } from '../../rate-limit/rate-limit.ts';
+import { acquirePermit, sendOnPermit } from '../../rate-limit/send-on-permit.ts';
 import type { Overrides } from '../contract/overrides.ts';
 import { buildRequest } from './build-request.ts';
 import { readAnswer } from './read-answer.ts';
@@ -82,80 +83,34 @@ async function callOnce(
   priority: Priority,
   requestId: string,
 ): Promise<{ status: number; body: unknown }> {
-  const { overrides, onObserved } = connection;
+  const { pool, overrides, onObserved, rateLimit, beforeWrite } = connection;
   const request = buildRequest(overrides, endpoint, input);
   const idempotent = isRepeatable(endpoint);
   const signal = options.signal ?? (idempotent ? connection.cancellation() : undefined);
-  await acquirePermit(connection.rateLimit, priority, signal, endpoint, requestId);
-  const answer = await send(connection, {
-    method: endpoint.method,
-    path: connection.basePath + request.path,
-    headers: {
-      authorization: `Bearer ${connection.apiKey}`,
-      accept: 'application/json',
-      ...(request.body === undefined ? {} : { 'content-type': 'application/json' }),
-    },
-    body: request.body,
-    requestId,
-    idempotent,
-    signal,
-    beforeSend: options.beforeSend,
-    timeouts: options.timeouts,
-    ...(isWrite(endpoint) ? { beforeWrite: connection.beforeWrite } : {}),
-  });
-  reportAnswer(connection.rateLimit, answer);
+  const send = async (): Promise<HttpAnswer> => {
+    if (isWrite(endpoint)) await beforeWrite?.();
+    return sendRequest(pool, {
+      method: endpoint.method,
+      path: connection.basePath + request.path,
+      headers: {
+        authorization: `Bearer ${connection.apiKey}`,
+        accept: 'application/json',
+        ...(request.body === undefined ? {} : { 'content-type': 'application/json' }),
+      },
+      body: request.body,
+      requestId,
+      idempotent,
+      signal,
+      beforeSend: options.beforeSend,
+      timeouts: options.timeouts,
+    });
+  };
+  await acquirePermit(rateLimit, { priority, signal, what: endpoint.id, requestId });
+  const answer = await sendOnPermit(rateLimit, send, ({ headers, endedAt }) => readRetryAfter(headers, endedAt));
   return {
     status: answer.status,
     body: fromWire(overrides, endpoint, readAnswer({ overrides, endpoint, input, onObserved }, answer)),
   };
-}
-
-/** Every permit is answered for, also where no answer comes. */
-async function send(
-  { pool, rateLimit }: Connection,
-  { beforeWrite, ...request }: HttpRequest & Pick<Partial<Connection>, 'beforeWrite'>,
-): Promise<HttpAnswer> {
-  try {
-    await beforeWrite?.();
-    return await sendRequest(pool, request);
-  } catch (error) {
-    // An answer whose body cannot be read has a status all the same, and a 429 is a 429.
-    rateLimit.answered({ sentAt: Date.now(), status: isConnectorError(error) ? (error.status ?? 0) : 0 });
-    throw error;
-  }
-}
-
-async function acquirePermit(
-  rateLimit: RateLimitKeeper,
-  priority: Priority,
-  signal: AbortSignal | undefined,
-  endpoint: AnyEndpoint,
-  requestId: string,
-): Promise<void> {
-  try {
-    signal?.throwIfAborted();
-    await rateLimit.acquire(priority, signal);
-  } catch (error) {
-    if (isConnectorError(error) || signal?.aborted !== true) throw error;
-    throw new ConnectorError({
-      code: 'ABORTED',
-      action: 'retry',
-      message:
-        `${endpoint.id} was cancelled by the caller while it waited for a permit of the rate limit. Nothing was ` +
-        'sent.',
-      requestId,
-      cause: error,
-    });
-  }
-}
-
-function reportAnswer(rateLimit: RateLimitKeeper, answer: HttpAnswer): void {
-  rateLimit.answered({
-    sentAt: answer.sentAt,
-    status: answer.status,
-    retryAfterMs: readRetryAfter(answer.headers, answer.endedAt),
-    headers: answer.headers,
-  });
 }
 
 async function reported(

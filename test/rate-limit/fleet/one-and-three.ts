@@ -13,7 +13,8 @@ export interface LimitKind {
 type Seen = Measured & { writesPerSecond: number; writesIdle: number };
 
 const BACKLOG = 16;
-const LIVE_EVERY_MS = 1_000;
+/** Of what the limit allows. */
+const LIVE_SHARE = 0.1;
 const IDLE_MS = 10_000;
 const most = { ratio: 1.3, writes: 2 };
 const LEAST_JAIN = 0.98;
@@ -47,14 +48,15 @@ export function compareShares(pairs: readonly { one: Measured; three: Measured }
 }
 
 async function saturate(
-  { limit }: LimitKind,
+  { limit, perSecond }: LimitKind,
   processes: number,
   storeUrl: string,
   { learnMs, ms }: Durations,
 ): Promise<Seen> {
   return onStage(storeUrl, async (stage) => {
     const partner = await stage.limited(limit);
-    const tenant = { tenantId: 'acme', ...partner.access, backlog: BACKLOG, liveEveryMs: LIVE_EVERY_MS };
+    const liveEveryMs = (processes * 1_000) / (LIVE_SHARE * perSecond);
+    const tenant = { tenantId: 'acme', ...partner.access, backlog: BACKLOG, liveEveryMs };
     const idle = await stage.caller([{ ...tenant, tenantId: 'idle', backlog: 0, liveEveryMs: undefined }]);
     const callers = await Promise.all(Array.from({ length: processes }, () => stage.caller([tenant])));
     await pause(learnMs);
