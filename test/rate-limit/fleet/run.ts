@@ -1,5 +1,5 @@
 // Real processes before limited sandboxes, their store in a Postgres of their own:
-// npm run test:rate-limit -- [--only TEXT] [--learn SECONDS] [--seconds SECONDS] [--parallel N]
+// npm run test:rate-limit -- [--only TEXT]... [--learn SECONDS] [--seconds SECONDS] [--parallel N]
 import { parseArgs } from 'node:util';
 import { renderTable } from '../../../src/cli/table.ts';
 import { newDatabase } from '../../harness/new-database.ts';
@@ -15,7 +15,7 @@ const { values } = parseArgs({
   options: {
     seconds: { type: 'string', default: '180' },
     learn: { type: 'string', default: '60' },
-    only: { type: 'string', default: '' },
+    only: { type: 'string', multiple: true, default: [''] },
     parallel: { type: 'string', default: '1' },
   },
 });
@@ -57,7 +57,7 @@ const cases: Record<string, Case> = {
 async function main(): Promise<void> {
   const postgres = await startPostgres();
   const newStore = (): Promise<string> => newDatabase(postgres.url);
-  const left = Object.entries(cases).filter(([name]) => name.includes(values.only));
+  const left = Object.entries(cases).filter(([name]) => values.only.some((text) => name.includes(text)));
   const findings: Finding[] = [];
   const work = async (): Promise<void> => {
     for (let next = left.shift(); next !== undefined; next = left.shift()) {
