@@ -9,7 +9,7 @@ import type { CallReport, Observation } from '../src/partner/client/types.ts';
 import { Overrides } from '../src/partner/contract/overrides.ts';
 import type { SharedRateLimit } from '../src/rate-limit/shared-rate-limit.ts';
 import type { Limited } from '../src/store/open-rate-limit.ts';
-import { exchangeNames, type PullName, pullNames, type StreamName } from '../src/streams/streams.ts';
+import { exchangeNames, landedNames, type PullName, type StreamName } from '../src/streams/streams.ts';
 import { loadExchangeMapping, loadStreamMapping, loadTenantMapping, resolveOptions } from '../src/tenants/open-hris.ts';
 import type { Tenant } from '../src/tenants/schema.ts';
 import { resolveSecret } from '../src/tenants/secrets.ts';
@@ -192,7 +192,7 @@ async function openConnection(tenant: Tenant, options: ConnectionOptions): Promi
 }
 
 async function loadLandings(tenant: Tenant): Promise<Connection['landings']> {
-  const loaded = await Promise.all(pullNames.map(async (name) => [name, await loadStreamMapping(tenant, name)]));
+  const loaded = await Promise.all(landedNames.map(async (name) => [name, await loadStreamMapping(tenant, name)]));
   return Object.fromEntries(loaded.filter(([, mapping]) => mapping !== undefined)) as Connection['landings'];
 }
 

@@ -9,6 +9,7 @@ import { addHints, clearHints, type Hint, readHints } from '../../src/store/hint
 import { closeTenantHolds, openHold } from '../../src/store/holds.ts';
 import type { StreamRow } from '../../src/store/schema.ts';
 import type { ExchangeInput, ExchangeStep } from '../../src/streams/exchange-activities.ts';
+import { withTables } from '../../src/streams/with-tables.ts';
 import type { Connection } from '../connections.ts';
 import type { ActivityDeps } from '../deps.ts';
 import { definitionsInUse } from '../fields/current-records.ts';
@@ -44,9 +45,10 @@ async function openContext(
   connection: Connection,
   { tenantId, stream, runId, full }: ExchangeInput,
 ): Promise<ExchangeContext> {
-  const mapping = connection.exchanges[stream];
-  if (mapping === undefined) throw noMapping(stream);
-  await keepMapping(deps.store, connection.tenant, { subject: stream, mapping });
+  const own = connection.exchanges[stream];
+  if (own === undefined) throw noMapping(stream);
+  await keepMapping(deps.store, connection.tenant, { subject: stream, mapping: own });
+  const mapping = await withTables(deps.store, tenantId, own);
   const defined = await definitionsInUse(deps, connection, customFieldsMapped([mapping]));
   const origin = { tenantId, runId, mappingHash: mapping.hash, by: BY_ITSELF };
   return { deps, connection, key: { tenantId, stream }, runId, mapping, defined, origin, full };

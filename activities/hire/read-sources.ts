@@ -3,6 +3,7 @@ import { evaluateMapping, type MappingProblem } from '../../src/mapping/evaluate
 import type { Mapping } from '../../src/mapping/load-mapping.ts';
 import type { MappingSources } from '../../src/mapping/read-source.ts';
 import { readJob } from '../../src/store/jobs.ts';
+import { withTables } from '../../src/streams/with-tables.ts';
 import { hiringStagesOf } from '../../src/tenants/hiring-stages.ts';
 import { currentRecords } from '../fields/current-records.ts';
 import { fittedMapping } from '../fields/fitted-mapping.ts';
@@ -49,7 +50,8 @@ export async function readSources(
   const pinned = await pinnedMapping(hire);
   const read = await readRecords(hire, presence, pinned);
   const [records = read] = await currentRecords(hire.deps, connection, pinned, [read]);
-  const mapping = await fittedMapping(hire.deps, connection, 'employee', pinned);
+  const fitted = await fittedMapping(hire.deps, connection, 'employee', pinned);
+  const mapping = await withTables(store, ref.tenantId, fitted);
   const { fields, problems } = evaluateMapping(mapping, records);
   const inside = presence.verdict === 'in';
   return { verdict: 'read', sources: { candidateId, jobId, fields, problems, mapping, inside, sinceRead } };

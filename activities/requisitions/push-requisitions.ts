@@ -6,6 +6,7 @@ import type { TargetValue } from '../../src/plan/plan-write-back.ts';
 import { BY_ITSELF, recordWrites, settleWrites } from '../../src/store/foreign-writes.ts';
 import { touchRun } from '../../src/store/push-runs.ts';
 import { readRequisitions } from '../../src/store/requisitions.ts';
+import { withTables } from '../../src/streams/with-tables.ts';
 import { loadRequisitionMapping } from '../../src/tenants/open-hris.ts';
 import { readDefinitions } from '../fields/read-definitions.ts';
 import { startClock } from '../hire/write-once.ts';
@@ -42,10 +43,11 @@ export async function pushRequisitions(context: PushContext, beat: () => void): 
 async function openRun({ deps, connection, key, runId }: PushContext): Promise<RequisitionRun> {
   const { tenant } = connection;
   const settings = tenant.requisitions;
-  const mapping = await loadRequisitionMapping(tenant);
+  const own = await loadRequisitionMapping(tenant);
   if (settings === undefined) throw unconfigured({ key }, 'the tenant file has no section requisitions');
-  if (mapping === undefined) throw unconfigured({ key }, 'nothing maps them: name streams.requisitions.mapping');
-  await keepMapping(deps.store, tenant, { subject: 'requisitions', mapping });
+  if (own === undefined) throw unconfigured({ key }, 'nothing maps them: name streams.requisitions.mapping');
+  await keepMapping(deps.store, tenant, { subject: 'requisitions', mapping: own });
+  const mapping = await withTables(deps.store, key.tenantId, own);
   const { fields: defined } = await readDefinitions(connection);
   jobField(defined, settings.reference);
   const { rows, now } = await readRequisitions(deps.store, key.tenantId);

@@ -3,7 +3,7 @@ import { assertMayWrite } from '../../src/store/assert-may-write.ts';
 import type { StreamRow } from '../../src/store/schema.ts';
 import { readStreamState, type StreamState } from '../../src/store/stream-states.ts';
 import { beginRun, type NewRun, refuseRun } from '../../src/store/streams.ts';
-import type { StreamName } from '../../src/streams/streams.ts';
+import { isLookup, type StreamName } from '../../src/streams/streams.ts';
 import type { Connection } from '../connections.ts';
 import type { ActivityDeps } from '../deps.ts';
 import { guarded } from '../guarded.ts';
@@ -49,7 +49,7 @@ export function inRun<Step>(
     if (run === undefined) return { state: begun ? 'superseded' : 'busy' };
     if (run.state !== 'running') return part.stepOf(run);
     // Before anything is read: what may not be written need not be fetched.
-    await assertMayWrite(deps.store, tenantId);
+    if (!isLookup(stream)) await assertMayWrite(deps.store, tenantId);
     try {
       return await part.work(connection, run);
     } catch (error) {

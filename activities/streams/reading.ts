@@ -7,10 +7,13 @@ import { EMPTY_TALLY, type Tally } from '../../src/streams/change-limits.ts';
 import { type Recognition, recognitionOf } from '../../src/streams/known-records.ts';
 import { noLanding } from '../../src/streams/land-page.ts';
 import type { Destination } from '../../src/streams/land-rows.ts';
+import { lookupLanding } from '../../src/streams/lookup-landing.ts';
+import { mappingOfTable } from '../../src/streams/lookup-table.ts';
 import { advance } from '../../src/streams/page-outcome.ts';
 import { settleOpenWrites } from '../../src/streams/settle-open-writes.ts';
 import type { PullStream } from '../../src/streams/stream.ts';
-import { type PullName, pullStreams } from '../../src/streams/streams.ts';
+import { isLookup, type PullName, pullStreams } from '../../src/streams/streams.ts';
+import { withTables } from '../../src/streams/with-tables.ts';
 import type { Connection } from '../connections.ts';
 import type { ActivityDeps } from '../deps.ts';
 import { fittedMapping } from '../fields/fitted-mapping.ts';
@@ -57,22 +60,20 @@ export async function openReading(
   run: StreamRow,
 ): Promise<Reading> {
   const { tenantId, stream } = key;
-  const { landing } = connection.hris;
-  const mapping = connection.landings[stream];
-  if (landing === undefined || mapping === undefined) throw noLanding(connection.tenant.hris.kind, stream);
   const { store } = deps;
-  await keepMapping(store, connection.tenant, { subject: stream, mapping });
-  await settleOpenWrites(store, landing, { tenant: tenantId, stream });
+  const { landing, mapping } = isLookup(stream)
+    ? { landing: lookupLanding(store), mapping: mappingOfTable(stream, pullStreams[stream]) }
+    : await openLanding(deps, connection, key);
   const origin = { tenantId, runId: run.run_id, mappingHash: mapping.hash, by: BY_ITSELF };
-  const fitted = await fittedMapping(deps, connection, stream, mapping);
-  const destination = { landing, mapping: fitted, tenant: tenantId, stream, force: run.is_full === 1, store, origin };
+  const destination = { landing, mapping, tenant: tenantId, stream, force: run.is_full === 1, store, origin };
   return {
     deps,
     connection,
     key,
     stream: pullStreams[stream],
     destination,
-    recognition: recognitionOf(stream, fitted),
+    // A table is small, and one of its records may stand within another.
+    recognition: isLookup(stream) ? undefined : recognitionOf(stream, mapping),
     run,
     state: await readStreamState(store, key),
     tally: run.tally === null ? EMPTY_TALLY : (JSON.parse(run.tally) as Tally),
@@ -83,6 +84,17 @@ export async function openReading(
     reads: 0,
     readById: new Map(),
   };
+}
+
+async function openLanding(deps: ActivityDeps, connection: Connection, { tenantId, stream }: Reading['key']) {
+  const { store } = deps;
+  const { landing } = connection.hris;
+  const mapping = connection.landings[stream];
+  if (landing === undefined || mapping === undefined) throw noLanding(connection.tenant.hris.kind, stream);
+  await keepMapping(store, connection.tenant, { subject: stream, mapping });
+  await settleOpenWrites(store, landing, { tenant: tenantId, stream });
+  const fitted = await fittedMapping(deps, connection, stream, mapping);
+  return { landing, mapping: await withTables(store, tenantId, fitted) };
 }
 
 /** Whether every row changes for a reason that is known: the mapping is another, or a person asked for it. */

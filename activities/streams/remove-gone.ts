@@ -1,5 +1,6 @@
 import { type FieldChange, type NewWrite, recordWrites, settleWrites } from '../../src/store/foreign-writes.ts';
 import { forgetMissing } from '../../src/store/stream-missing.ts';
+import { isLookup } from '../../src/streams/streams.ts';
 import { isStillOurs, type Reading } from './reading.ts';
 
 const HRIS_MS = 60_000;
@@ -36,9 +37,9 @@ async function removeRows({ destination, key }: Reading, ids: readonly string[],
     const ended = { target: stream, recordId: id, kind: 'end', sensitive } as const;
     return { ...ended, changes: mark ? {} : Object.fromEntries(changes), ...(mark ? { rowHash: '' } : {}) };
   });
-  const batchId = await recordWrites(store, origin, writes);
+  const batchId = isLookup(stream) ? undefined : await recordWrites(store, origin, writes);
   const known = there.map(({ id }) => id);
   await landing.remove(stream, known, { tenant, mark, signal: AbortSignal.timeout(HRIS_MS) });
-  await settleWrites(store, batchId, 'done');
+  if (batchId !== undefined) await settleWrites(store, batchId, 'done');
   return known.length;
 }

@@ -14,12 +14,13 @@ export function checkInvertible(placed: PlacedRule, fields: readonly FieldDef[])
 }
 
 function checkParts(placed: PlacedRule): Problem[] {
-  const { from, constant, template, when, default: fallback } = placed.rule;
+  const { from, constant, template, when, table, default: fallback } = placed.rule;
   const parts: [key: string, isThere: boolean, why: string][] = [
     ['constant', constant !== undefined, 'a constant is read from no place that could take a value'],
     ['template', template !== undefined, 'a template cannot be taken apart again'],
     ['from', Array.isArray(from), 'of several sources nobody knows which one to write'],
     ['when', when !== undefined, 'its conditions ask the partner, not the HR system'],
+    ['table', table !== undefined, 'a table of the hiring platform is only read'],
     ['default', fallback !== undefined, 'a default stands for every value that is unknown or empty'],
   ];
   return parts.flatMap(([key, isThere, why]) => (isThere ? [notInvertible(placed, [key], why)] : []));

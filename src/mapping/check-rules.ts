@@ -3,6 +3,7 @@ import { checkDirection, checkTwice, type WayBack } from './check-direction.ts';
 import { checkShape } from './check-shape.ts';
 import { didYouMean } from './explain-issues.ts';
 import { lengthOf } from './fit-value.ts';
+import { parseTableColumn } from './lookup-tables.ts';
 import { flowsToHris, type PlacedRule, pathsOf } from './placed-rule.ts';
 import { parseSourcePath, type SourceRecords, sourceRecords } from './source-fields.ts';
 import { type Path, type Problem, problemAt, type YamlFile } from './yaml-file.ts';
@@ -25,6 +26,7 @@ export function checkRules(
     ...checkTarget(placed, fields),
     ...checkShape(placed, fields),
     ...checkSources(placed, reads),
+    ...checkTable(placed),
     ...checkValues(placed, fields),
     ...checkDirection(placed, fields, way),
   ]);
@@ -106,6 +108,13 @@ function checkPath(
   const text =
     `${path} is ${previous}. If the previous job is what "${target}" should hold, ` + 'add "acknowledge: previousJob".';
   return [problemAt(source, at, text)];
+}
+
+function checkTable({ target, rule, source }: PlacedRule): Problem[] {
+  const column = rule.table === undefined ? undefined : parseTableColumn(rule.table);
+  if (column === undefined || !('wrong' in column)) return [];
+  const text = `${column.wrong}. ${didYouMean(column.word, column.known)}`;
+  return [problemAt(source, ['fields', target, 'table'], text)];
 }
 
 /** What stands in the file is known now, so a value the HR system would refuse or cut is refused now. */

@@ -26,8 +26,8 @@ function checkOrigin({ target, rule, source }: PlacedRule): Problem[] {
 function checkConstant({ target, rule, source }: PlacedRule): Problem[] {
   if (rule.constant === undefined) return [];
   const at = ['fields', target];
-  if ((rule.transform ?? rule.lookup ?? rule.default) !== undefined) {
-    const text = `"${target}" is a constant; transform, lookup and default do nothing here. Remove them.`;
+  if ((rule.transform ?? rule.table ?? rule.lookup ?? rule.default) !== undefined) {
+    const text = `"${target}" is a constant; transform, table, lookup and default do nothing here. Remove them.`;
     return [problemAt(source, at, text)];
   }
   if (typeof rule.constant !== 'string' || rule.constant.trim() !== '') return [];

@@ -1,5 +1,6 @@
 import type { FieldDef } from '../hris/port.ts';
 import type { TransformStep } from './apply-transforms.ts';
+import { parseTableColumn, type TableColumn } from './lookup-tables.ts';
 import { type PlacedRule, pathsOf } from './placed-rule.ts';
 import type { Lookup } from './read-lookup.ts';
 import type { Condition, TransformRule } from './schema.ts';
@@ -19,6 +20,8 @@ export interface CompiledField {
   template?: TemplatePart[];
   when: CompiledCondition[];
   transforms: TransformStep[];
+  /** Asked before the lookup. */
+  table?: TableColumn;
   lookup?: Lookup;
   fallback?: string | number | boolean;
   required: boolean;
@@ -57,10 +60,16 @@ export function compileRule(
       at: { file: source.file, ...placeOf(source, ['fields'], target) },
       ...(template === undefined ? {} : { template }),
       ...(rule.constant === undefined ? {} : { constant: rule.constant }),
+      ...compileTable(rule.table),
       ...(rule.lookup === undefined ? {} : { lookup: rule.lookup }),
       ...(rule.default === undefined ? {} : { fallback: rule.default }),
     },
   ];
+}
+
+function compileTable(text: string | undefined): { table?: TableColumn } {
+  const column = text === undefined ? undefined : parseTableColumn(text);
+  return column === undefined || 'wrong' in column ? {} : { table: column };
 }
 
 function compilePath(path: string, reads: SourceRecords): SourcePath[] {

@@ -41,7 +41,7 @@ export interface Refusal {
 
 /** One step of a rule: what was done, and what came of it. Values are personal data. */
 export interface Step {
-  step: 'when' | 'read' | 'template' | 'lookup' | 'default' | 'constant' | `transform ${string}`;
+  step: 'when' | 'read' | 'template' | 'table' | 'lookup' | 'default' | 'constant' | `transform ${string}`;
   value: Value | undefined;
 }
 
@@ -59,9 +59,12 @@ export function evaluateField(field: CompiledField, sources: MappingSources, ste
   if ('code' in read) return read;
   const changed = transform(field, read.value, { where, steps });
   if ('code' in changed) return changed;
-  const looked = lookUp(field, changed.value, steps);
-  if (isEmpty(looked)) return absent(field, changed.value, where);
-  return fitValue(field.def, looked, where);
+  const named = lookUpRecord(field, changed.value, { where, steps });
+  if ('code' in named) return named;
+  const looked = lookUp(field, named.value, steps);
+  const source = field.rule.table === undefined ? where : `${field.rule.table} of ${where}`;
+  if (isEmpty(looked)) return absent(field, named.value, source);
+  return fitValue(field.def, looked, source);
 }
 
 /** A rule that does not count here leaves its field out, unless the HR system cannot do without it. */
@@ -124,6 +127,25 @@ function transform(
   const text =
     `${where} ${done.text}. Correct it in the hiring platform, or the rule of "${field.target}" in the ` + 'mapping.';
   return { code: done.code, text };
+}
+
+/** What a table of the hiring platform says of the record that the value names. One that it lacks is never left out. */
+function lookUpRecord(
+  { target, table }: CompiledField,
+  value: Value | undefined,
+  { where, steps }: { where: string; steps: Step[] | undefined },
+): { value: Value | undefined } | Refusal {
+  if (table === undefined || isEmpty(value)) return { value };
+  const row = table.rows?.get(String(value));
+  if (row === undefined) {
+    const text =
+      `${where} names a record that the table ${table.name} of "${target}" does not hold. Correct it in the hiring ` +
+      `platform; if it is new there, read the table again: hirebridge sync TENANT ${table.name}`;
+    return { code: 'NOT_IN_TABLE', text };
+  }
+  const found = row[table.field] ?? undefined;
+  steps?.push({ step: 'table', value: found });
+  return { value: found };
 }
 
 function lookUp(field: CompiledField, value: Value | undefined, steps?: Step[]): Value | undefined {

@@ -7,8 +7,9 @@ import { foldLabel } from './read-source.ts';
 export function optionGaps({ fields }: Mapping, defined: readonly FieldDefinition[]): string[] {
   return fields.flatMap((field) => {
     const [path, ...more] = field.from;
-    // Several sources, or a condition, depend on the person.
-    if (path === undefined || !('customField' in path) || more.length + field.when.length > 0) return [];
+    // Several sources, a condition or a table depend on more than the option.
+    if (path === undefined || !('customField' in path) || field.table !== undefined) return [];
+    if (more.length + field.when.length > 0) return [];
     const wanted = defined.find(
       ({ entity, id, label }) =>
         entity === path.source && (id === path.customField || foldLabel(label) === foldLabel(path.customField)),

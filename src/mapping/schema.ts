@@ -81,6 +81,12 @@ const fieldRule = z.strictObject({
         'header line, its path as seen from this file',
     )
     .optional(),
+  table: from
+    .describe(
+      'The value after the transforms is the id of a record of the hiring platform: TABLE.FIELD gives what the table ' +
+        'says of it (users.email, teams.name, pipelines.name, stages.name, flows.name)',
+    )
+    .optional(),
   default: scalar.describe('Where the source is empty or the lookup does not know the value').optional(),
   required: z.boolean().describe('Empty means the hire waits for a person').optional(),
   sensitive: z.boolean().describe('Shown masked wherever values are shown').optional(),

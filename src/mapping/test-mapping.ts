@@ -1,13 +1,17 @@
 import { existsSync } from 'node:fs';
 import { isDeepStrictEqual } from 'node:util';
 import { z } from 'zod';
+import { bindTables } from './bind-tables.ts';
 import { evaluateMapping } from './evaluate.ts';
 import { explainIssues } from './explain-issues.ts';
 import type { Mapping } from './load-mapping.ts';
+import { type TableName, type TableRows, tableNames } from './lookup-tables.ts';
 import { type Place, placeOf, problemAt, readYamlFile, refuse } from './yaml-file.ts';
 
 const record = z.record(z.string(), z.unknown());
 const value = z.union([z.string(), z.number(), z.boolean(), z.array(z.string()), z.null()]);
+
+const tableValue = z.union([z.string(), z.number(), z.boolean(), z.null()]);
 
 /** Records in, fields out, kept beside a mapping file. A field of `null` must be left out; those not named are free. */
 const casesFile = z.strictObject({
@@ -16,6 +20,10 @@ const casesFile = z.strictObject({
       z.strictObject({
         name: z.string().min(1),
         record: z.record(z.string(), record).describe('candidate, job, ...; custom fields as { LABEL: value }'),
+        tables: z
+          .partialRecord(z.enum(tableNames), z.record(z.string(), z.record(z.string(), tableValue)))
+          .describe('users, teams, ...: { ID: { COLUMN: value } }')
+          .default({}),
         fields: z.record(z.string(), value).default({}),
         problems: z.array(z.string()).describe('Fields for which the hire must wait').default([]),
       }),
@@ -70,8 +78,11 @@ export async function testMapping(mapping: Mapping, file: string): Promise<CaseR
 
 type Case = z.output<typeof casesFile>['cases'][number];
 
-function differences(mapping: Mapping, { record: sources, fields: expected, problems: waiting }: Case): string[] {
-  const { fields, problems } = evaluateMapping(mapping, sources);
+function differences(
+  mapping: Mapping,
+  { record: sources, tables, fields: expected, problems: waiting }: Case,
+): string[] {
+  const { fields, problems } = evaluateMapping(bindTables(mapping, rowsOf(tables)), sources);
   const unequal = Object.entries(expected).flatMap(([key, wanted]) => {
     const given = fields[key] ?? null;
     return isDeepStrictEqual(given, wanted)
@@ -86,4 +97,8 @@ function differences(mapping: Mapping, { record: sources, fields: expected, prob
     .filter((field) => !found.includes(field))
     .map((field) => `${field} was expected to have a problem and has none`);
   return [...unequal, ...unexpected, ...absent];
+}
+
+function rowsOf(tables: Case['tables']): Map<TableName, TableRows> {
+  return new Map(tableNames.map((name) => [name, new Map(Object.entries(tables[name] ?? {}))]));
 }

@@ -4,10 +4,12 @@ import type { ActivityDeps } from '../../activities/deps.ts';
 import { type Places, readConfig } from '../config.ts';
 import { isConnectorError } from '../errors.ts';
 import { createLogger } from '../log.ts';
+import type { Mapping } from '../mapping/load-mapping.ts';
 import { listAppliedTenants } from '../store/applied-tenants.ts';
 import { assertMayWrite } from '../store/assert-may-write.ts';
 import { openRateLimit } from '../store/open-rate-limit.ts';
 import type { Store } from '../store/open-store.ts';
+import { withKnownTables } from '../streams/with-tables.ts';
 import { loadTenants, parseTenant } from '../tenants/load-tenants.ts';
 import type { Tenant } from '../tenants/schema.ts';
 import { assertKnownTenant } from './assert-known-tenant.ts';
@@ -59,10 +61,23 @@ export async function withTenant<T>(
     },
   };
   try {
-    return await use({ store, tenant, connection: await connections.of(tenantId), deps });
+    return await use({ store, tenant, connection: await withOwnTables(store, await connections.of(tenantId)), deps });
   } finally {
     await connections.close();
   }
+}
+
+/** Its mappings look values up in the tables as they were read last. */
+async function withOwnTables(store: Store, connection: Connection): Promise<Connection> {
+  const bind = (mapping: Mapping): Promise<Mapping> => withKnownTables(store, connection.tenant.tenant, mapping);
+  const landings = await Promise.all(
+    Object.entries(connection.landings).map(async ([name, one]) => [name, await bind(one)]),
+  );
+  return {
+    ...connection,
+    mapping: await bind(connection.mapping),
+    landings: Object.fromEntries(landings) as Connection['landings'],
+  };
 }
 
 /** A call that the rate limit puts off is made when its time has come: a command holds no worker's slot. */

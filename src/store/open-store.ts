@@ -12,6 +12,7 @@ import * as indexes from './migrations/0008-indexes.ts';
 import * as exchange from './migrations/0010-exchange.ts';
 import * as streamStates from './migrations/0011-stream-states.ts';
 import * as pushed from './migrations/0012-pushed.ts';
+import * as lookupRows from './migrations/0015-lookup-rows.ts';
 import * as hireDocuments from './migrations/0016-hire-documents.ts';
 import * as knownRecords from './migrations/0018-known-records.ts';
 import type { Tables } from './schema.ts';
@@ -27,6 +28,7 @@ const migrations: Record<string, Migration> = {
   '0010-exchange': exchange,
   '0011-stream-states': streamStates,
   '0012-pushed': pushed,
+  '0015-lookup-rows': lookupRows,
   '0016-hire-documents': hireDocuments,
   '0018-known-records': knownRecords,
 };

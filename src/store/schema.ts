@@ -11,6 +11,7 @@ import type { RateLimitTable } from './rate-limit-tables.ts';
 import type { ReconcileTable, SeenPersonTable } from './reconcile-tables.ts';
 import type {
   JobTable,
+  LookupRowTable,
   QuarantineTable,
   StreamMissingTable,
   StreamPageTable,
@@ -43,6 +44,7 @@ export interface Tables {
   stream_states: StreamStateTable;
   stream_pages: StreamPageTable;
   stream_missing: StreamMissingTable;
+  lookup_rows: LookupRowTable;
   rate_limits: RateLimitTable;
   evidence: EvidenceTable;
   reconciles: ReconcileTable;

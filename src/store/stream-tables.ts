@@ -115,3 +115,14 @@ export interface QuarantineTable {
   reason: string;
   since: number;
 }
+
+/** A record of the partner that mappings look values up in. */
+export interface LookupRowTable {
+  tenant_id: string;
+  /** Which table: the name of the stream that keeps it. */
+  stream: string;
+  record_id: string;
+  row_hash: string;
+  /** JSON: column -> value. */
+  fields: string;
+}

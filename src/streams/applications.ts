@@ -13,7 +13,9 @@ export const applications: PullStream = {
   list: contract.jobCandidates.listByStageType as ListEndpoint,
   segments: stageTypes.map((stageType) => ({ stageType })),
   fetch: contract.jobCandidates.bulkFetch as ListEndpoint,
-  toRecord: (item) => ('jobCandidateDetails' in item ? (item['jobCandidateDetails'] as Record<string, unknown>) : item),
+  toRecords: (item) => [
+    'jobCandidateDetails' in item ? (item['jobCandidateDetails'] as Record<string, unknown>) : item,
+  ],
   record: { name: 'jobCandidate', ...sourceRecords.jobCandidate },
   landing: {
     jobId: { type: 'text', required: true },

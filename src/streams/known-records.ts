@@ -1,4 +1,5 @@
 import { hash } from 'node:crypto';
+import { tablesOf } from '../mapping/bind-tables.ts';
 import { customFieldsRead } from '../mapping/custom-fields-in-use.ts';
 import type { Mapping } from '../mapping/load-mapping.ts';
 import { codeVersion } from './code-version.ts';
@@ -19,11 +20,10 @@ export interface Recognition {
 const CHARS = 16;
 
 /**
- * Undefined where the mapping reads custom fields: what their values mean depends on definitions that stand in no
- * record.
+ * Undefined where the mapping reads custom fields or looks values up in tables: what those mean stands in no record.
  */
 export function recognitionOf(stream: string, mapping: Mapping): Recognition | undefined {
-  if (customFieldsRead([mapping]).length > 0) return undefined;
+  if (customFieldsRead([mapping]).length + tablesOf(mapping).length > 0) return undefined;
   const paths = mapping.fields.flatMap(({ from, when }) => [...from, ...when.map(({ path }) => path)]);
   return {
     version: shortHash(JSON.stringify([codeVersion(), stream, mapping.fields])),

@@ -12,7 +12,7 @@ import {
 } from '../store/foreign-writes.ts';
 import type { Store } from '../store/open-store.ts';
 import type { Quarantined } from '../store/quarantine.ts';
-import type { PullName } from './streams.ts';
+import { isLookup, type PullName } from './streams.ts';
 
 const LAND_MS = 30_000;
 
@@ -53,6 +53,7 @@ async function landTogether(destination: Destination, rows: LandingRow[]): Promi
   let batchId: string | undefined;
   const beforeWrite = async (changes: readonly RowChange[]): Promise<void> => {
     await guard?.(changes);
+    if (isLookup(stream)) return;
     batchId = await recordSafely(store, origin, writesOf(destination, changes));
   };
   try {

@@ -7,7 +7,7 @@ import type { PullStream } from './stream.ts';
 export const onboarding: PullStream = {
   kind: 'pull',
   list: contract.onboarding.listCandidates as ListEndpoint,
-  toRecord: (item) => ({ ...item, id: item['onboardingCandidateId'] }),
+  toRecords: (item) => [{ ...item, id: item['onboardingCandidateId'] }],
   record: { name: 'onboarding', ...sourceRecords.onboarding },
   landing: {
     flowId: { type: 'text' },

@@ -40,6 +40,8 @@ export async function readRawPage(
   segment: number,
 ): Promise<RawPage | undefined> {
   const { list, segments = [{}] } = stream;
+  // A list without pages is one.
+  if (list.list.paging === undefined && page > firstPageOf(stream)) return undefined;
   for (let attempt = 1; ; attempt += 1) {
     try {
       const query = { query: segments[segment] ?? {} };
@@ -99,8 +101,8 @@ export function countRecords(page: RecordPage | undefined): number {
   return page === undefined ? 0 : page.items.length + page.unreadable.length + (page.unchanged?.length ?? 0);
 }
 
-function asRecords({ toRecord }: PullStream, page: RecordPage): RecordPage {
-  return toRecord === undefined ? page : { ...page, items: page.items.map(toRecord) };
+function asRecords({ toRecords }: PullStream, page: RecordPage): RecordPage {
+  return toRecords === undefined ? page : { ...page, items: page.items.flatMap((item) => toRecords(item)) };
 }
 
 /** A partner that ignores the page number would be read for ever. */

@@ -5,14 +5,16 @@ import type { ListEndpoint } from '../partner/client/types.ts';
 /** One kind of record that is pulled from the partner and lands in the HRIS as it is, without an employee behind it. */
 export interface PullStream {
   kind: 'pull';
+  /** Lands in our own store instead, as a table that mappings look values up in. */
+  isLookup?: true;
   /** The partner's list, read page by page. */
   list: ListEndpoint;
   /** Queries of the parts that the list comes in; one part without a query where absent. */
   segments?: readonly Record<string, unknown>[];
   /** Reads records by their ids, so many a call as its `chunk` says; where absent a hint means reading the list. */
   fetch?: ListEndpoint;
-  /** What is mapped of an item of the list; `id` names it. The item itself where absent. */
-  toRecord?: (item: Record<string, unknown>) => Record<string, unknown>;
+  /** What is mapped of an item of the list; `id` names each. The item itself where absent. */
+  toRecords?: (item: Record<string, unknown>) => Record<string, unknown>[];
   /** How mapping files name one of its records, and what they may read of it. */
   record: { name: string } & SourceRecord;
   /** Fields of its landing table, before a tenant adds its own. */

@@ -18,10 +18,19 @@ export const pullNames = streamNames.filter((name) => streams[name].kind === 'pu
 
 export const pullStreams: Readonly<Record<PullName, PullStream>> = everyPull((name) => streams[name] as PullStream);
 
+/** Streams whose records land in the HRIS. */
+export const landedNames = pullNames.filter((name) => !isLookup(name));
+
 export const exchangeNames = streamNames.filter((name) => streams[name].kind === 'exchange');
 
 /** What may land in an HRIS, by stream. */
-export const landings: Landings = everyPull((name) => pullStreams[name].landing);
+export const landings: Landings = Object.fromEntries(landedNames.map((name) => [name, pullStreams[name].landing]));
+
+/** Whether it keeps a table of the partner in our own store: it writes nothing on either side. */
+export function isLookup(name: StreamName): boolean {
+  const stream: Stream = list[name];
+  return stream.kind === 'pull' && stream.isLookup === true;
+}
 
 /** One value for every stream. */
 export function everyStream<T>(valueOf: (name: StreamName) => T): Record<StreamName, T> {

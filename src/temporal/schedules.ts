@@ -11,7 +11,7 @@ import {
 } from '@temporalio/client';
 import pLimit from 'p-limit';
 import type { ReconcileInput } from '../../workflows/reconcile-tenant.ts';
-import { streamNames, workflowOf } from '../streams/streams.ts';
+import { isLookup, streamNames, workflowOf } from '../streams/streams.ts';
 import type { Tenant } from '../tenants/schema.ts';
 import type { HireClient } from './hire-client.ts';
 import { attributes, reconcileScheduleId, streamScheduleId, taskQueue } from './ids.ts';
@@ -36,7 +36,10 @@ interface Timed {
   input: ReconcileInput | StreamStart;
 }
 
-/** Every schedule that a tenant should have: its reconcile, and each stream with a period unless it only observes. */
+/**
+ * Every schedule that a tenant should have: its reconcile, and each stream with a period unless it only observes; tables
+ * to look up in are read nevertheless.
+ */
 function schedulesOf({ installationId, timing }: HireClient, scheduled: ScheduledTenant): Timed[] {
   const { tenant: tenantId, mode, policies, streams, paused } = scheduled;
   const reconcile: Timed = {
@@ -50,7 +53,7 @@ function schedulesOf({ installationId, timing }: HireClient, scheduled: Schedule
   };
   const timed = streamNames.flatMap((stream): Timed[] => {
     const { every: everyMs } = streams[stream];
-    if (everyMs === undefined || mode === 'observe') return [];
+    if (everyMs === undefined || (mode === 'observe' && !isLookup(stream))) return [];
     const scheduleId = streamScheduleId(installationId, tenantId, stream);
     return [
       { scheduleId, workflow: workflowOf(stream), flow: stream, everyMs, paused, input: { tenantId, stream, timing } },

@@ -4,7 +4,7 @@ import { findHrisAdapter, hrisKinds } from '../hris/registry.ts';
 import { didYouMean, explainIssues } from '../mapping/explain-issues.ts';
 import type { Mapping } from '../mapping/load-mapping.ts';
 import { type Path, type Problem, problemAt, type Texts, type YamlFile } from '../mapping/yaml-file.ts';
-import { exchangeNames, landings, pullNames, type StreamName } from '../streams/streams.ts';
+import { exchangeNames, landedNames, landings, type StreamName } from '../streams/streams.ts';
 import { loadExchangeMapping, loadRequisitionMapping, loadStreamMapping, loadTenantMapping } from './open-hris.ts';
 import type { Tenant } from './schema.ts';
 import { anchorSecret, isSecretRef, resolveSecret } from './secrets.ts';
@@ -77,7 +77,8 @@ export function missingSecrets(source: YamlFile, tenant: Tenant): Problem[] {
 export async function checkMapping(source: YamlFile, tenant: Tenant): Promise<Checked> {
   try {
     const mapping = await loadTenantMapping(tenant);
-    return { hash: mapping.hash, files: mapping.files, problems: checkWriteBack(source, tenant, mapping) };
+    const problems = [...checkWriteBack(source, tenant, mapping), ...unreadTables(tenant, mapping)];
+    return { hash: mapping.hash, files: mapping.files, problems };
   } catch (error) {
     return { hash: '', files: {}, problems: problemsOf(error, source, ['mapping']) };
   }
@@ -88,6 +89,17 @@ interface Checked {
   hash: string;
   files: Texts;
   problems: Problem[];
+}
+
+/** Tables that the mapping looks values up in and that no stream of the tenant reads. */
+function unreadTables({ streams }: Tenant, { fields }: Mapping): Problem[] {
+  return fields.flatMap(({ target, table, at }) => {
+    if (table === undefined || streams[table.name].every !== undefined) return [];
+    const text =
+      `"${target}" looks a value up in the table ${table.name}, which is not read. Add it to the tenant file under ` +
+      `streams: ${table.name}: { every: 1h }.`;
+    return [{ ...at, text }];
+  });
 }
 
 function checkWriteBack(source: YamlFile, tenant: Tenant, mapping: Mapping): Problem[] {
@@ -120,13 +132,14 @@ function writtenTwice(source: YamlFile, { writeBack }: Tenant, { back }: Mapping
 export async function checkStreams(source: YamlFile, tenant: Tenant): Promise<Checked> {
   const check = async (stream: StreamName, mapping: Promise<Mapping | undefined>): Promise<Checked> => {
     try {
-      const { hash = '', files = {} } = (await mapping) ?? {};
-      return { hash, files, problems: [] };
+      const loaded = await mapping;
+      const { hash = '', files = {} } = loaded ?? {};
+      return { hash, files, problems: loaded === undefined ? [] : unreadTables(tenant, loaded) };
     } catch (error) {
       return { hash: '', files: {}, problems: problemsOf(error, source, ['streams', stream, 'mapping']) };
     }
   };
-  const pulled = await Promise.all(pullNames.map((name) => check(name, loadStreamMapping(tenant, name))));
+  const pulled = await Promise.all(landedNames.map((name) => check(name, loadStreamMapping(tenant, name))));
   const requisitions = await check('requisitions', loadRequisitionMapping(tenant));
   const mapped = exchangeNames.filter((name) => tenant.streams[name].mapping !== undefined);
   const exchanged = await Promise.all(mapped.map((name) => check(name, loadExchangeMapping(tenant, name))));

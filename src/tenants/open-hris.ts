@@ -7,7 +7,14 @@ import { hasDefaultMapping, loadMapping, type Mapping } from '../mapping/load-ma
 import { partnerTargets, sourceRecords } from '../mapping/source-fields.ts';
 import type { Texts } from '../mapping/yaml-file.ts';
 import type { MappingVersion } from '../store/mapping-versions.ts';
-import { exchangeNames, landings, type PullName, pullNames, pullStreams, type StreamName } from '../streams/streams.ts';
+import {
+  exchangeNames,
+  landedNames,
+  landings,
+  type PullName,
+  pullStreams,
+  type StreamName,
+} from '../streams/streams.ts';
 import type { Tenant } from './schema.ts';
 import { isSecretRef, resolveSecret } from './secrets.ts';
 
@@ -64,7 +71,7 @@ export async function loadExchangeMapping(tenant: Tenant, stream: StreamName): P
 export async function loadMappingVersion(tenant: Tenant, version: MappingVersion): Promise<Mapping | undefined> {
   const { subject, file, files, hash } = version;
   const { mapping: _own, ...rest } = tenant;
-  const stream = pullNames.find((name) => name === subject);
+  const stream = landedNames.find((name) => name === subject);
   const own = file === undefined ? {} : { mapping: file };
   const loaded =
     stream === undefined
@@ -75,7 +82,7 @@ export async function loadMappingVersion(tenant: Tenant, version: MappingVersion
 
 /** Every mapping that the tenant has, of employees and of streams. */
 export async function loadEveryMapping(tenant: Tenant): Promise<Mapping[]> {
-  const landed = await Promise.all(pullNames.map((name) => loadStreamMapping(tenant, name)));
+  const landed = await Promise.all(landedNames.map((name) => loadStreamMapping(tenant, name)));
   const exchanged = await Promise.all(exchangeNames.map((name) => loadExchangeMapping(tenant, name)));
   const all = [await loadTenantMapping(tenant), ...landed, await loadRequisitionMapping(tenant), ...exchanged];
   return all.filter((one) => one !== undefined);

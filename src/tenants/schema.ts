@@ -6,7 +6,7 @@ import { queryNamesOf } from '../partner/contract/query-names.ts';
 import { everyStream } from '../streams/streams.ts';
 import { notify } from './notify-section.ts';
 import { secretRef } from './secrets.ts';
-import { interval, streamSettings } from './stream-settings.ts';
+import { interval, settingsOf } from './stream-settings.ts';
 
 /** States a hire may be waited for. Rejected, failed and terminated are never a reason to create an employee. */
 const READY_STATUSES = [
@@ -193,7 +193,7 @@ export const tenantFile = z
     }),
     mapping: text.optional(),
     policies,
-    streams: z.strictObject(everyStream(() => streamSettings)).prefault({}),
+    streams: z.strictObject(everyStream(settingsOf)).prefault({}),
     writeBack,
     requisitions: requisitions.optional(),
     documents: documents.optional(),

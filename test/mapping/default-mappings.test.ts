@@ -3,7 +3,7 @@ import { join } from 'node:path';
 import { describe, expect, test } from 'vitest';
 import { findHrisAdapter } from '../../src/hris/registry.ts';
 import { loadMapping } from '../../src/mapping/load-mapping.ts';
-import { landings, pullNames, pullStreams } from '../../src/streams/streams.ts';
+import { landedNames, landings, pullStreams } from '../../src/streams/streams.ts';
 import { scratchFolder } from '../harness/scratch-folder.ts';
 
 describe('the default mapping of the sql adapter', () => {
@@ -21,7 +21,7 @@ describe('the default mapping of the sql adapter', () => {
     expect(layered.hash).not.toBe(plain.hash);
   });
 
-  test.each(pullNames)('the default of %s fits its landing table, and reads one record alone', async (of) => {
+  test.each(landedNames)('the default of %s fits its landing table, and reads one record alone', async (of) => {
     const sql = findHrisAdapter('sql')!;
     const fields = sql.landingFields!(sql.optionsSchema(landings).parse({ url: 'sqlite:x' }), of);
     const { name, ...record } = pullStreams[of].record;

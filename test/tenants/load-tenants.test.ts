@@ -1,7 +1,7 @@
 import { writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { afterEach, beforeEach, describe, expect, test, vi } from 'vitest';
-import { everyStream } from '../../src/streams/streams.ts';
+import { everyStream, isLookup } from '../../src/streams/streams.ts';
 import { loadTenants } from '../../src/tenants/load-tenants.ts';
 import { loadTenantMapping, openTenantHris } from '../../src/tenants/open-hris.ts';
 import { ACME, makeTenantsFolder, removeTenantsFolder } from './acme.ts';
@@ -49,7 +49,7 @@ describe('a good file', () => {
           credits: { canaryEvery: 900_000 },
           retention: { plans: 2_592_000_000 },
         },
-        streams: everyStream(() => ({ deletion: 'ignore', wholeWithin: 86_400_000 })),
+        streams: everyStream((name) => ({ deletion: isLookup(name) ? 'delete' : 'ignore', wholeWithin: 86_400_000 })),
         writeBack: { employeeId: 'number', status: 'hired', leftStatus: 'left', values: [] },
         file: join(dir, 'acme.yaml'),
         files: { [join(dir, 'acme.yaml')]: ACME },

@@ -7,6 +7,7 @@ import { hiresInState } from '../../store/hires.ts';
 import { readJobs } from '../../store/jobs.ts';
 import type { HireRow } from '../../store/schema.ts';
 import { type PullName, pullStreams } from '../../streams/streams.ts';
+import { withKnownTables } from '../../streams/with-tables.ts';
 import { loadStreamMapping, loadTenantMapping } from '../../tenants/open-hris.ts';
 import type { Tenant } from '../../tenants/schema.ts';
 import { type OpenTenant, patiently } from '../open-tenant.ts';
@@ -33,7 +34,11 @@ const MOST_IDS = 100;
 export async function diffMapping(open: OpenTenant, subject: MappingName, file: string): Promise<MappingDiff> {
   const { connection } = open;
   const before = subject === 'employee' ? connection.mapping : streamEnds(connection, subject).mapping;
-  const after = await loadNew(open.tenant, subject, resolve(file));
+  const after = await withKnownTables(
+    open.store,
+    open.tenant.tenant,
+    await loadNew(open.tenant, subject, resolve(file)),
+  );
   const difference = await compareMappings(before, after, recordsOf(open, subject, [before, after]));
   const [from, to] = [shortVersion(before.hash), shortVersion(after.hash)];
   return { subject, from, to, ...difference };

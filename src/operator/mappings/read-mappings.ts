@@ -1,7 +1,7 @@
 import { type Mapping, shortVersion } from '../../mapping/load-mapping.ts';
 import { type CaseResult, testMapping } from '../../mapping/test-mapping.ts';
 import { writeRule } from '../../mapping/write-rule.ts';
-import { pullNames } from '../../streams/streams.ts';
+import { landedNames } from '../../streams/streams.ts';
 import { loadTenants } from '../../tenants/load-tenants.ts';
 import { loadStreamMapping, loadTenantMapping } from '../../tenants/open-hris.ts';
 import type { Tenant } from '../../tenants/schema.ts';
@@ -48,7 +48,7 @@ async function knownTenant(tenantsDir: string, tenantId: string): Promise<Tenant
 
 async function mappingsOf(tenant: Tenant): Promise<{ name: string; file: string | undefined; mapping: Mapping }[]> {
   const streams = await Promise.all(
-    pullNames.map(async (name) => {
+    landedNames.map(async (name) => {
       const mapping = await loadStreamMapping(tenant, name);
       return mapping === undefined ? [] : [{ name, file: tenant.streams[name].mapping, mapping }];
     }),

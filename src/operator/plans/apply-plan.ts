@@ -1,7 +1,7 @@
 import { inActivity } from '../../failpoint.ts';
 import { assertMayWrite } from '../../store/assert-may-write.ts';
 import type { SavedPlan } from '../../store/saved-plans.ts';
-import { pullNames } from '../../streams/streams.ts';
+import { landedNames } from '../../streams/streams.ts';
 import type { OpenTenant } from '../open-tenant.ts';
 import type { Applied } from './applied.ts';
 import { applyHire } from './apply-hire.ts';
@@ -10,6 +10,6 @@ import { applyStream } from './apply-stream.ts';
 /** Writes exactly what a kept plan has, and names what is no longer as it was planned from. */
 export async function applySavedPlan(open: OpenTenant, plan: SavedPlan, by: string): Promise<Applied> {
   await assertMayWrite(open.store, plan.tenantId);
-  const apply = pullNames.some((name) => name === plan.subject) ? applyStream : applyHire;
+  const apply = landedNames.some((name) => name === plan.subject) ? applyStream : applyHire;
   return inActivity('applySavedPlan', () => apply(open, plan, by));
 }

@@ -6,6 +6,7 @@ import { type Destination, landRows } from '../../streams/land-rows.ts';
 import { isAsPlanned, isDone, mapPage, type PlanEnds, type RowPlan, readStored } from '../../streams/plan-page.ts';
 import { settleOpenWrites } from '../../streams/settle-open-writes.ts';
 import type { PullName } from '../../streams/streams.ts';
+import { withKnownTables } from '../../streams/with-tables.ts';
 import { loadMappingVersion } from '../../tenants/open-hris.ts';
 import type { OpenTenant } from '../open-tenant.ts';
 import { type Applied, mappingGone } from './applied.ts';
@@ -54,7 +55,7 @@ async function pinnedMapping({ store, tenant, connection }: OpenTenant, plan: Sa
   const version = versions.find(({ subject }) => subject === stream);
   const pinned: Mapping | undefined = version === undefined ? undefined : await loadMappingVersion(tenant, version);
   if (pinned === undefined) throw mappingGone(plan);
-  return pinned;
+  return withKnownTables(store, plan.tenantId, pinned);
 }
 
 async function applyAll(applying: Applying): Promise<void> {

@@ -12,13 +12,14 @@ import { isSameHire } from '../../plan/judge-claim.ts';
 import { planEmployee } from '../../plan/plan-employee.ts';
 import { planEnrolment } from '../../plan/plan-enrolment.ts';
 import { linksOfPerson } from '../../store/identity.ts';
+import { withKnownTables } from '../../streams/with-tables.ts';
 import { patiently } from '../open-tenant.ts';
 import { sourcesOf, unknownRecord } from './hire-sources.ts';
 import type { HireWrites, PlannedRecord } from './plan-view.ts';
 
 /** What an open hire without an employee is going to write: the enrolment, the employee, and the ID back. */
 export async function planHireStart(hire: HireContext): Promise<HireWrites> {
-  const mapping = await pinnedMapping(hire);
+  const mapping = await withKnownTables(hire.store, hire.ref.tenantId, await pinnedMapping(hire));
   const employee = await planPerson(hire, mapping);
   const notes = employee.hold === undefined ? [] : [employee.hold];
   const writes = [...enrolmentOf(hire), ...(employee.write === undefined ? [] : [employee.write])];

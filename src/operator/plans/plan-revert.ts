@@ -5,7 +5,7 @@ import type { ForeignWriteRow } from '../../store/schema.ts';
 import { fieldChanges } from '../../streams/land-rows.ts';
 import { rowHash } from '../../streams/map-record.ts';
 import { type PlanEnds, type RowPlan, readStored } from '../../streams/plan-page.ts';
-import { type PullName, pullNames } from '../../streams/streams.ts';
+import { landedNames, type PullName } from '../../streams/streams.ts';
 import { changesOf } from '../explain/read-audit.ts';
 import type { OpenTenant } from '../open-tenant.ts';
 import type { PlanView } from './plan-view.ts';
@@ -19,7 +19,7 @@ export async function planRevert(open: OpenTenant, version: string, by: string):
   const { store, tenant } = open;
   const writes = await listWrites(store, { tenantId: tenant.tenant, mapping: version });
   const plans: PlanView[] = [];
-  for (const stream of pullNames) {
+  for (const stream of landedNames) {
     const own = writes.filter((row) => row.target === stream && row.outcome === 'done');
     if (own.length > 0) plans.push(await revertStream(open, { stream, version, by }, own));
   }

@@ -3,7 +3,7 @@ import { noLanding } from '../../streams/land-page.ts';
 import type { PlanEnds } from '../../streams/plan-page.ts';
 import { assertMoved, firstPageOf, type RecordPage, readPage } from '../../streams/read-page.ts';
 import type { PullStream } from '../../streams/stream.ts';
-import { type PullName, pullNames, pullStreams } from '../../streams/streams.ts';
+import { landedNames, type PullName, pullStreams } from '../../streams/streams.ts';
 import { patiently } from '../open-tenant.ts';
 import { assertPulledStream } from '../streams/assert-known-stream.ts';
 
@@ -41,7 +41,7 @@ async function* readSegment(
  * @throws ConnectorError STREAM_UNKNOWN
  */
 export function streamsToPlan({ landings, tenant }: Connection, name: string | undefined): PullName[] {
-  const own = pullNames.filter((stream) => landings[stream] !== undefined);
+  const own = landedNames.filter((stream) => landings[stream] !== undefined);
   const run = own.filter((stream) => tenant.streams[stream].every !== undefined);
   if (name === undefined) return run.length > 0 ? run : own;
   assertPulledStream(name);

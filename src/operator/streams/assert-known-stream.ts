@@ -1,5 +1,5 @@
 import { ConnectorError } from '../../errors.ts';
-import { type PullName, pullNames, type StreamName, streamNames } from '../../streams/streams.ts';
+import { landedNames, type PullName, type StreamName, streamNames } from '../../streams/streams.ts';
 
 /** @throws ConnectorError STREAM_UNKNOWN */
 export function assertKnownStream(name: string): asserts name is StreamName {
@@ -14,10 +14,10 @@ export function assertKnownStream(name: string): asserts name is StreamName {
 /** @throws ConnectorError STREAM_UNKNOWN, STREAM_NOT_PLANNED */
 export function assertPulledStream(name: string): asserts name is PullName {
   assertKnownStream(name);
-  if (pullNames.some((known) => known === name)) return;
+  if (landedNames.some((known) => known === name)) return;
   throw new ConnectorError({
     code: 'STREAM_NOT_PLANNED',
     action: 'reject',
-    message: `"${name}" writes no landing table, so there is no plan of it. Name one of: ${pullNames.join(', ')}.`,
+    message: `"${name}" writes no landing table, so there is no plan of it. Name one of: ${landedNames.join(', ')}.`,
   });
 }

@@ -14,7 +14,7 @@ import { contract } from '../../../src/partner/contract/index.ts';
 import { openStore, type Store } from '../../../src/store/open-store.ts';
 import { purgeWrites } from '../../../src/store/retention.ts';
 import { resumeStream } from '../../../src/store/stream-states.ts';
-import { type PullName, pullNames } from '../../../src/streams/streams.ts';
+import { landedNames, type PullName } from '../../../src/streams/streams.ts';
 import { startWorld, type World } from '../../harness/world.ts';
 import { countWrites } from '../../stream/count-writes.ts';
 
@@ -27,7 +27,7 @@ beforeAll(async () => {
   world = await startWorld({ temporalAddress: '127.0.0.1:1', jobs: 3, candidates: PEOPLE, startDates: false });
   store = await openStore(world.storeUrl);
   await useMapping('');
-  for (const stream of pullNames) await sync(stream);
+  for (const stream of landedNames) await sync(stream);
 }, 120_000);
 
 afterAll(async () => {
@@ -100,7 +100,7 @@ test('a plan after a finished sync is empty and writes nothing anywhere', async 
   const counter = countWrites(world.hrisUrl.slice('sqlite:'.length));
   const { code, out } = await json<PlanView[]>(['plan', 'acme']);
   expect(code).toBe(0);
-  expect(out.map(({ subject, records }) => [subject, records])).toEqual(pullNames.map((stream) => [stream, []]));
+  expect(out.map(({ subject, records }) => [subject, records])).toEqual(landedNames.map((stream) => [stream, []]));
   expect(out.filter(({ read }) => read > 0).map(({ subject }) => subject)).toEqual([
     'applications',
     'candidates',

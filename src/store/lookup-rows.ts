@@ -1,0 +1,84 @@
+import type { EmployeeFields } from '../hire/employee.ts';
+import type { Store } from './open-store.ts';
+import type { StreamKey } from './streams.ts';
+
+/** One record of a lookup table; `hash` is over `fields`. */
+export interface LookupRow {
+  id: string;
+  hash: string;
+  fields: EmployeeFields;
+}
+
+/** Rows a statement: databases bound its parameters. */
+const BATCH = 1_000;
+
+/** The rows of one table, all of them where no ids are named. */
+export async function readLookupRows(store: Store, key: StreamKey, ids?: readonly string[]): Promise<LookupRow[]> {
+  if (ids === undefined) return readBatch(store, key);
+  const batches = await Promise.all(batchesOf(ids).map((some) => readBatch(store, key, some)));
+  return batches.flat();
+}
+
+async function readBatch(store: Store, key: StreamKey, ids?: readonly string[]): Promise<LookupRow[]> {
+  const all = store.kysely
+    .selectFrom('lookup_rows')
+    .select(['record_id', 'row_hash', 'fields'])
+    .where('tenant_id', '=', key.tenantId)
+    .where('stream', '=', key.stream);
+  const rows = await (ids === undefined ? all : all.where('record_id', 'in', ids)).execute();
+  return rows.map((row) => ({
+    id: row.record_id,
+    hash: row.row_hash,
+    fields: JSON.parse(row.fields) as EmployeeFields,
+  }));
+}
+
+export async function listLookupIds(store: Store, key: StreamKey): Promise<string[]> {
+  const rows = await store.kysely
+    .selectFrom('lookup_rows')
+    .select('record_id')
+    .where('tenant_id', '=', key.tenantId)
+    .where('stream', '=', key.stream)
+    .execute();
+  return rows.map((row) => row.record_id);
+}
+
+/** Writes all of them or none. */
+export async function saveLookupRows(store: Store, key: StreamKey, rows: readonly LookupRow[]): Promise<void> {
+  await store.kysely.transaction().execute(async (trx) => {
+    for (const some of batchesOf(rows))
+      await trx
+        .insertInto('lookup_rows')
+        .values(
+          some.map(({ id, hash, fields }) => ({
+            tenant_id: key.tenantId,
+            stream: key.stream,
+            record_id: id,
+            row_hash: hash,
+            fields: JSON.stringify(fields),
+          })),
+        )
+        .onConflict((c) =>
+          c.columns(['tenant_id', 'stream', 'record_id']).doUpdateSet((eb) => ({
+            row_hash: eb.ref('excluded.row_hash'),
+            fields: eb.ref('excluded.fields'),
+          })),
+        )
+        .execute();
+  });
+}
+
+export async function removeLookupRows(store: Store, key: StreamKey, ids: readonly string[]): Promise<void> {
+  for (const some of batchesOf(ids))
+    await store.kysely
+      .deleteFrom('lookup_rows')
+      .where('tenant_id', '=', key.tenantId)
+      .where('stream', '=', key.stream)
+      .where('record_id', 'in', some)
+      .execute();
+}
+
+function batchesOf<T>(all: readonly T[]): T[][] {
+  const starts = Array.from({ length: Math.ceil(all.length / BATCH) }, (_, index) => index * BATCH);
+  return starts.map((from) => all.slice(from, from + BATCH));
+}

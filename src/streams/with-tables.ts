@@ -1,0 +1,48 @@
+import { ConnectorError } from '../errors.ts';
+import { bindTables, tablesOf } from '../mapping/bind-tables.ts';
+import type { Mapping } from '../mapping/load-mapping.ts';
+import type { TableName, TableRows } from '../mapping/lookup-tables.ts';
+import { readLookupRows } from '../store/lookup-rows.ts';
+import type { Store } from '../store/open-store.ts';
+import { readStreamState } from '../store/stream-states.ts';
+
+/**
+ * A mapping with the tables that it looks values up in, as their streams read them last: no call to the partner.
+ * @throws ConnectorError TABLE_NOT_READ (retry) before a table's first whole pass
+ */
+export async function withTables(store: Store, tenantId: string, mapping: Mapping): Promise<Mapping> {
+  const tables = await readTables(store, tenantId, tablesOf(mapping));
+  const missing = tablesOf(mapping).find((name) => !tables.has(name));
+  if (missing !== undefined) throw notRead(tenantId, missing);
+  return bindTables(mapping, tables);
+}
+
+/** The same for a person who looks: a table that was never read is one that lacks every record. */
+export async function withKnownTables(store: Store, tenantId: string, mapping: Mapping): Promise<Mapping> {
+  return bindTables(mapping, await readTables(store, tenantId, tablesOf(mapping)));
+}
+
+async function readTables(
+  store: Store,
+  tenantId: string,
+  names: readonly TableName[],
+): Promise<Map<TableName, TableRows>> {
+  const tables = new Map<TableName, TableRows>();
+  for (const name of names) {
+    const key = { tenantId, stream: name };
+    const wholeAt = (await readStreamState(store, key))?.whole_at ?? null;
+    if (wholeAt === null) continue;
+    tables.set(name, new Map((await readLookupRows(store, key)).map(({ id, fields }) => [id, fields])));
+  }
+  return tables;
+}
+
+function notRead(tenantId: string, name: TableName): ConnectorError {
+  return new ConnectorError({
+    code: 'TABLE_NOT_READ',
+    action: 'retry',
+    message:
+      `The mapping looks values up in the table ${name}, and ${name} of ${tenantId} were never read whole. It goes on ` +
+      `once they are; to read them now: hirebridge sync ${tenantId} ${name}`,
+  });
+}
