@@ -42,7 +42,7 @@ function notRead(tenantId: string, name: TableName): ConnectorError {
     code: 'TABLE_NOT_READ',
     action: 'retry',
     message:
-      `The mapping looks values up in the table ${name}, and ${name} of ${tenantId} were never read whole. It goes on ` +
-      `once they are; to read them now: hirebridge sync ${tenantId} ${name}`,
+      `The mapping looks values up in the table ${name}, and ${name} of ${tenantId} were never read whole. It goes ` +
+      `on once they are; to read them now: hirebridge sync ${tenantId} ${name}`,
   });
 }

@@ -37,8 +37,8 @@ interface Timed {
 }
 
 /**
- * Every schedule that a tenant should have: its reconcile, and each stream with a period unless it only observes; tables
- * to look up in are read nevertheless.
+ * Every schedule that a tenant should have: its reconcile, and each stream with a period unless it only observes;
+ * tables to look up in are read nevertheless.
  */
 function schedulesOf({ installationId, timing }: HireClient, scheduled: ScheduledTenant): Timed[] {
   const { tenant: tenantId, mode, policies, streams, paused } = scheduled;

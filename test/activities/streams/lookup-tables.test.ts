@@ -117,7 +117,7 @@ describe('a mapping that looks values up', () => {
     for (const row of rows('jobs').values()) expect(names).toContain(row['city']);
   });
 
-  test('leaves a record out by name while the table lacks what it names, and lands it once the table has it', async () => {
+  test('leaves a record out by name while the table lacks what it names, and lands it then', async () => {
     const { store, pull, rows } = await openJobs();
     await pull('incremental', { stream: 'pipelines' });
     await store.kysely.deleteFrom('lookup_rows').execute();
