@@ -33,6 +33,8 @@ const POLL_MS = 80;
 /** Writes of the store: one in so many ms in the long run, and so many more at once. */
 const WRITES = { everyMs: 500, atOnce: 3 };
 const OUTAGE_MS = 1_000;
+/** A live request is seldom alone: a hire makes about so many, one after the other, and each would ask the store. */
+const LIVE_RUN = 10;
 
 /**
  * A rate limit that processes share: permits are leased ahead (sharers.ts), answers are reported with the next lease, a
@@ -177,7 +179,7 @@ class LeasedRateLimit implements SharedRateLimit {
     const live = this.#waiters.count('live');
     const asked: Omit<Asked, 'localNow'> = {
       live,
-      bulk: this.#waiters.count('bulk') + Math.max(0, this.#expected() - live),
+      bulk: this.#waiters.count('bulk') + Math.max(0, Math.max(this.#expected(), live > 0 ? LIVE_RUN : 0) - live),
       own: [...this.#permits],
       unused,
       answers,

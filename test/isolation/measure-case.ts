@@ -84,8 +84,7 @@ async function play(trouble: Trouble, options: CaseOptions, { world, store, idle
   if (trouble.early !== true) await untilBaseline(store, NEIGHBOUR);
   // A process is slow at first; that is no measure of what a hire takes.
   await hireSteadily(world, store, people, { ...options, hires: WARM_UP });
-  // Hires that end in little more than a second do not meet: half the time is time enough.
-  const alone = await hireSteadily(world, store, people, { ...options, everyMs: options.everyMs / 2 });
+  const alone = await hireSteadily(world, store, people, options);
   if (trouble.early === true) await stage.add();
   const scene = stage.scene();
   await trouble.begin(scene);

@@ -117,6 +117,8 @@ describe.each(kinds)('a rate limit in %s', (kind) => {
     const rateLimit = openRateLimit(store);
     await rateLimit.acquire('live');
     rateLimit.answered({ sentAt: Date.now(), status: 429, retryAfterMs: 60_000 });
+    // What was leased before is void from then on.
+    await expect.poll(() => rateLimit.waitMs('live')).toBeGreaterThan(10_000);
     const waiting = [rateLimit.acquire('live'), rateLimit.acquire('bulk')];
     const ends = Promise.allSettled(waiting);
     await rateLimit.close();
