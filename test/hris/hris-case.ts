@@ -23,7 +23,7 @@ export interface Powers {
   /** It speaks HTTP: a proxy may answer instead of it. */
   http: HttpPower;
   /** Two addresses of the HRIS behind TLS: both certificates are trusted, and one is made out to another name. */
-  tls(): Promise<{ right: HrisConnection; wrong: HrisConnection; reached: () => number; close(): Promise<void> }>;
+  tls(): Promise<TlsEnds>;
   /** A connection that is refused for want of capacity, until `end`. */
   busy(): Promise<Spell>;
   /** A connection that worked, and whose credentials are taken away until `end`. */
@@ -52,6 +52,14 @@ export interface Powers {
   job: { finish(ticket: string): Promise<void>; refuse(ticket: string): Promise<void> };
   /** A field of the customer's: what `describe` must call it, and a value for it. */
   custom: { key: string; label: string; value: EmployeeFields[string] };
+}
+
+export interface TlsEnds {
+  right: HrisConnection;
+  wrong: HrisConnection;
+  /** Of ours, what came through: bytes or questions. */
+  reached(): number | Promise<number>;
+  close(): Promise<void>;
 }
 
 /** A bad time of one connection. */

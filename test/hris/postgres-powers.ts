@@ -3,20 +3,10 @@ import { asAdmin } from '../harness/new-database.ts';
 import type { TestPostgres } from '../harness/start-postgres.ts';
 import type { Powers } from './hris-case.ts';
 import { signal } from './profile.ts';
+import { jobOf, leaveNumbersToJob } from './sql-job.ts';
+import type { RoleDatabase } from './start-sql-hris.ts';
 import { startTcpProxy } from './tcp-proxy.ts';
 import { startTlsProxies } from './tls-proxy.ts';
-
-/** A database as the customer's administrator lets us in. */
-export interface RoleDatabase {
-  /** With our role. */
-  url: string;
-  /** As the administrator. */
-  adminUrl: string;
-  role: string;
-  server: TestPostgres;
-  /** What the customer grants on a table: to insert, to read, and to correct fields that are ours. */
-  grant(table: string): Promise<void>;
-}
 
 /** A role of its own in a new database on `server`, which may do nothing yet. */
 export async function createRole(server: TestPostgres, adminUrl: string): Promise<RoleDatabase> {
@@ -24,11 +14,12 @@ export async function createRole(server: TestPostgres, adminUrl: string): Promis
   await asAdmin(adminUrl, `create role ${role} login password 'secret'`);
   // The test server is set to forget its last commits in a crash.
   await asAdmin(adminUrl, `alter role ${role} set synchronous_commit = on`);
+  const url = Object.assign(new URL(adminUrl), { username: role, password: 'secret' }).href;
   return {
-    url: Object.assign(new URL(adminUrl), { username: role, password: 'secret' }).href,
-    adminUrl,
-    role,
-    server,
+    url,
+    powers: (open) => postgresPowers({ url, adminUrl, role, server }, open),
+    job: jobOf(adminUrl),
+    leaveNumbersToJob: () => leaveNumbersToJob(adminUrl),
     async grant(table) {
       await asAdmin(adminUrl, `grant usage on sequence ${table}_number_seq to ${role}`);
       await asAdmin(adminUrl, `grant select on ${table}_directory to ${role}`);
@@ -52,8 +43,8 @@ function grantOf(table: string, role: string, right: string, without: readonly s
 }
 
 /** What a Postgres can be made to do, by its administrator and by what stands between. */
-export function postgresPowers(
-  database: RoleDatabase,
+function postgresPowers(
+  database: { url: string; adminUrl: string; role: string; server: TestPostgres },
   open: (url: string) => Promise<HrisConnection>,
 ): Partial<Powers> {
   const { adminUrl, role, server } = database;

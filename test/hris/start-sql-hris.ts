@@ -1,14 +1,13 @@
 import { DatabaseSync } from 'node:sqlite';
 import { type RawBuilder, sql } from 'kysely';
+import type { HrisConnection } from '../../src/hris/port.ts';
 import { openHris } from '../../src/hris/registry.ts';
 import { ensureHrisSchema } from '../../src/hris/sql/ensure-hris-schema.ts';
 import { openSqlDatabase } from '../../src/hris/sql/open-database.ts';
 import type { SqlOptionsInput } from '../../src/hris/sql/options.ts';
 import { landings } from '../../src/streams/streams.ts';
 import type { HrisUnderTest, Need, Powers } from './hris-case.ts';
-import { postgresPowers, type RoleDatabase } from './postgres-powers.ts';
 import { sqlProfile } from './profile.ts';
-import { jobOf, leaveNumbersToJob } from './sql-job.ts';
 
 /** A column of the customer's beside those that every employee has. */
 const CUSTOM = { shoe: { column: 'shoe_size', label: 'Shoe size' } } as const;
@@ -16,7 +15,20 @@ const CUSTOM = { shoe: { column: 'shoe_size', label: 'Shoe size' } } as const;
 const DATED = { endColumn: 'last_day', changes: { column: 'changed_at' } } as const;
 const WIDE = Array.from({ length: 400 }, (_, at) => `extra${at}`);
 
-/** `as`: the role that we are in a Postgres; without it we own the table. */
+/** A database as the customer's administrator lets us in. */
+export interface RoleDatabase {
+  /** With our role. */
+  url: string;
+  /** What the customer grants on a table: to insert, to read, and to correct fields that are ours. */
+  grant(table: string): Promise<void>;
+  /** What can be done to the database, by its administrator and by what stands between. */
+  powers(open: (url: string) => Promise<HrisConnection>): Partial<Powers>;
+  job: Powers['job'];
+  /** The table as a customer has it whose own job numbers new rows. */
+  leaveNumbersToJob(): Promise<void>;
+}
+
+/** `as`: the role that we are; without it we own the table. */
 export interface SqlTestDatabase {
   url: string;
   drop(): Promise<void>;
@@ -30,14 +42,13 @@ export async function startSqlHris(database: SqlTestDatabase, given: Options): P
   const options: Options = { ...DATED, ...given, fields: CUSTOM };
   const { url } = database;
   await ensureHrisSchema(url, options, landings);
-  if (options.job !== undefined) await leaveNumbersToJob(url);
+  if (options.job !== undefined) await database.as?.leaveNumbersToJob();
   await database.as?.grant('employees');
   const lagging = options.readLag === undefined ? {} : { readFrom: 'employees_directory' };
   const open = (changes: Partial<SqlOptionsInput> = {}) =>
     openHris('sql', 'test-hr', { ...options, ...lagging, url: database.as?.url ?? url, ...changes }, { landings });
   const [adapter, second] = await Promise.all([open(), open()]);
-  const ofKind =
-    database.as === undefined ? sqlitePowers(url, open) : postgresPowers(database.as, (at) => open({ url: at }));
+  const ofKind = database.as === undefined ? sqlitePowers(url, open) : database.as.powers((at) => open({ url: at }));
   return {
     profile: sqlProfile,
     adapter,
@@ -45,7 +56,7 @@ export async function startSqlHris(database: SqlTestDatabase, given: Options): P
     count: () => countEmployees(url),
     powers: {
       ...ofKind,
-      ...(options.job === undefined ? {} : { job: jobOf(url) }),
+      ...(options.job === undefined || database.as === undefined ? {} : { job: database.as.job }),
       ...(options.referenceColumn === undefined ? { uniqueReference: true as const } : {}),
       custom: { key: 'shoe', label: 'shoe_size', value: '44½' },
       wide: () => openWide(database, open),
@@ -124,7 +135,8 @@ async function addPeople(url: string, count: number): Promise<string[]> {
 
 /** The same stamp for all; the trigger of the table gives each its own where no stamp is written. */
 async function touchPeople(url: string, ids: readonly string[]): Promise<void> {
-  const now = url.startsWith('sqlite:') ? sql`unixepoch('subsec')` : sql`clock_timestamp()`;
+  const clocks = { sqlite: sql`unixepoch('subsec')`, mariadb: sql`sysdate(6)`, postgres: sql`clock_timestamp()` };
+  const now = Object.entries(clocks).find(([name]) => url.startsWith(name))?.[1];
   const [row] = await directly(url, sql<{ now: string | number }>`select ${now} as now`);
   const list = sql.join(ids.map((id) => sql.lit(Number(id))));
   await directly(url, sql`update employees set changed_at = ${row?.now} where id in (${list})`);

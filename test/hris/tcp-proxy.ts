@@ -20,26 +20,40 @@ export interface WireFault {
   lastBytes?: number;
 }
 
-/** A wire between us and a Postgres. */
+/** A wire between us and a database. */
 export interface TcpProxy {
   /** The database's URL through this proxy. */
   url: string;
   /**
-   * Arms a fault once. Resolves when it struck, with the server's word on it: `INSERT 0 1`, an SQLSTATE, or `nothing`.
+   * Arms a fault once. Resolves when it struck, with the server's word on it: in Postgres `INSERT 0 1` or an SQLSTATE,
+   * or `nothing`.
    */
   strike(fault: WireFault): Promise<string>;
   close(): Promise<void>;
 }
 
+/** How a database ends the answer to a statement, and with it the transaction, and what it says of it. */
+export interface WireProtocol {
+  isOver(answer: string): boolean;
+  verdict(answer: string): string;
+}
+
 /** The beginning of ReadyForQuery; one byte with the transaction's state follows. */
 const READY = 'Z\0\0\0\u0005';
+
+const postgresWire: WireProtocol = {
+  isOver: (answer) => answer.slice(0, -1).endsWith(READY),
+  // The command's tag, or the code of the server's refusal.
+  verdict: (answer) =>
+    /(?:INSERT 0|UPDATE) \d+/.exec(answer)?.[0] ?? /\0C([0-9A-Z]{5})\0/.exec(answer)?.[1] ?? 'no verdict',
+};
 
 interface Armed {
   fault: WireFault;
   struck: (verdict: string) => void;
 }
 
-export async function startTcpProxy(target: string): Promise<TcpProxy> {
+export async function startTcpProxy(target: string, protocol = postgresWire): Promise<TcpProxy> {
   const url = new URL(target);
   const sockets = new Set<Socket>();
   const armed: Armed[] = [];
@@ -55,7 +69,7 @@ export async function startTcpProxy(target: string): Promise<TcpProxy> {
       socket.on('error', () => undefined);
       socket.on('close', () => sockets.delete(socket));
     }
-    bridge(near, far, take);
+    bridge(near, far, take, protocol);
   });
   server.listen(0, '127.0.0.1');
   await once(server, 'listening');
@@ -72,13 +86,18 @@ export async function startTcpProxy(target: string): Promise<TcpProxy> {
 }
 
 /** Passes bytes both ways, in order, until a fault strikes this connection. */
-function bridge(near: Socket, far: Socket, take: (bytes: Buffer) => Armed | undefined): void {
+function bridge(
+  near: Socket,
+  far: Socket,
+  take: (bytes: Buffer) => Armed | undefined,
+  { isOver, verdict }: WireProtocol,
+): void {
   let open = Promise.resolve();
   let waiting: Armed | undefined;
   let answer = '';
 
-  const end = (verdict: string): void => {
-    waiting?.struck(verdict);
+  const end = (said: string): void => {
+    waiting?.struck(said);
     waiting = undefined;
     far.end();
   };
@@ -101,10 +120,9 @@ function bridge(near: Socket, far: Socket, take: (bytes: Buffer) => Armed | unde
   far.on('data', (bytes) => {
     if (waiting === undefined) return void (near.destroyed || near.write(bytes));
     answer += bytes.toString('latin1');
-    // The statement is over, and so is its transaction.
-    if (!answer.slice(0, -1).endsWith(READY)) return;
+    if (!isOver(answer)) return;
     near.resetAndDestroy();
-    end(verdictOf(answer));
+    end(verdict(answer));
   });
   // What is on its way when our side goes still arrives, as it does in a network.
   near.on('close', () => void (waiting ?? open.then(() => far.end())));
@@ -112,9 +130,4 @@ function bridge(near: Socket, far: Socket, take: (bytes: Buffer) => Armed | unde
     near.destroy();
     end('connection ended');
   });
-}
-
-/** The command's tag, or the code of the server's refusal. */
-function verdictOf(answer: string): string {
-  return /(?:INSERT 0|UPDATE) \d+/.exec(answer)?.[0] ?? /\0C([0-9A-Z]{5})\0/.exec(answer)?.[1] ?? 'no verdict';
 }

@@ -72,7 +72,8 @@ async function startProxy(target: string, pair: Pair, opening: 'at once' | 'post
   };
 }
 
-async function trustedPairs(): Promise<{ right: Pair; wrong: Pair }> {
+/** Certificates of two names, signed by an authority that this process trusts from now on. */
+export async function trustedPairs(): Promise<{ right: Pair; wrong: Pair }> {
   const folder = await mkdtemp(join(tmpdir(), 'hirebridge-tls-'));
   try {
     const openssl = (...args: string[]) => run('openssl', args, { cwd: folder });

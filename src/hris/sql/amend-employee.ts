@@ -3,8 +3,7 @@ import type { FieldValue } from '../../hire/employee.ts';
 import type { Column } from '../columns.ts';
 import { fieldsToAmend } from '../fields-to-amend.ts';
 import type { Amendment, WriteOptions } from '../port.ts';
-import type { SqlHris } from './database.ts';
-import type { SqlOptions } from './options.ts';
+import { asText, type SqlDatabase, type SqlHris } from './database.ts';
 import { toColumns } from './values.ts';
 import { writeColumns } from './write-employee.ts';
 
@@ -12,7 +11,7 @@ import { writeColumns } from './write-employee.ts';
 export function amendEmployee(hris: SqlHris, id: string, amendment: Amendment, write: WriteOptions): Promise<void> {
   const { fields, over } = amendment;
   const pairs = toColumns(fields, hris.options);
-  const conditions = Object.entries(fields).map(([key, value]) => holds(hris.options, key, [value, over[key] ?? null]));
+  const conditions = Object.entries(fields).map(([key, value]) => holds(hris, key, [value, over[key] ?? null]));
   const where = sql.join(conditions, sql` and `);
   return writeColumns(
     hris,
@@ -23,17 +22,20 @@ export function amendEmployee(hris: SqlHris, id: string, amendment: Amendment, w
 }
 
 /** Lists stand in columns of many types, some of which know no equality. */
-function holds({ columns }: SqlOptions, key: string, values: readonly FieldValue[]): RawBuilder<boolean> {
-  const column = columns[key];
+function holds({ database, options }: SqlHris, key: string, values: readonly FieldValue[]): RawBuilder<boolean> {
+  const column = options.columns[key];
   if (column === undefined || column.type === 'list') return sql`true`;
-  const isOne = values.map((value) => isValue(column, value));
+  const isOne = values.map((value) => isValue(database, column, value));
   return sql`(${sql.join(isOne, sql` or `)})`;
 }
 
-function isValue({ column, type }: Column, value: FieldValue): RawBuilder<boolean> {
+function isValue(database: SqlDatabase, { column, type }: Column, value: FieldValue): RawBuilder<boolean> {
   const ref = sql.ref(column);
   if (value === null || value === '')
     return type === 'text' ? sql`(${ref} is null or ${ref} = '')` : sql`${ref} is null`;
   // A column of times holds more than the day.
-  return type === 'date' ? sql`substr(cast(${ref} as text), 1, 10) = ${value}` : sql`${ref} = ${value}`;
+  if (type === 'date') return sql`substr(${asText(database, column)}, 1, 10) = ${value}`;
+  // MariaDB compares texts without case.
+  const compared = type === 'text' && database.dialect === 'mariadb' ? asText(database, column) : ref;
+  return sql`${compared} = ${value}`;
 }

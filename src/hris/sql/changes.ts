@@ -2,7 +2,7 @@ import { type RawBuilder, sql } from 'kysely';
 import { z } from 'zod';
 import { ConnectorError } from '../../errors.ts';
 import type { ChangedEmployees } from '../port.ts';
-import type { Row, SqlDatabase, SqlHris } from './database.ts';
+import { asText, type Row, type SqlDatabase, type SqlHris } from './database.ts';
 import { toRecord } from './find.ts';
 import { employeeColumns, type SqlOptions } from './options.ts';
 import { cellText } from './values.ts';
@@ -63,7 +63,7 @@ function afterPass({ settled, end }: Cursor, reached: Place | undefined, times: 
 }
 
 async function readRows({ database, options }: SqlHris, column: string, after: Place | undefined): Promise<Row[]> {
-  const [at, id] = [sql.ref(column), sql`cast(${sql.ref(options.idColumn)} as text)`];
+  const [at, id] = [sql.ref(column), asText(database, options.idColumn)];
   // The first comparison is what an index serves; ids decide among equal times.
   const where =
     after === undefined
@@ -84,6 +84,7 @@ async function readClock({ kysely, dialect }: SqlDatabase): Promise<number> {
   const clock: Record<SqlDatabase['dialect'], RawBuilder<unknown>> = {
     sqlite: sql`unixepoch('subsec') * 1000`,
     postgres: sql`extract(epoch from clock_timestamp()) * 1000`,
+    mariadb: sql`unix_timestamp(sysdate(6)) * 1000`,
   };
   const { rows } = await sql<{ now: number | string }>`select ${clock[dialect]} as now`.execute(kysely);
   return Math.floor(Number(rows[0]?.now));

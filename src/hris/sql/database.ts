@@ -1,4 +1,4 @@
-import type { Kysely, RawBuilder } from 'kysely';
+import { type Kysely, type RawBuilder, sql } from 'kysely';
 import type { WriteOptions } from '../port.ts';
 import type { SqlOptions } from './options.ts';
 
@@ -6,23 +6,32 @@ export type Row = Record<string, unknown>;
 /** The customer's tables are known by configuration only. */
 export type Tables = Record<string, Row>;
 
-/**
- * Builds a write statement. It must carry the condition `guard`, false once the write's time is over by the database's
- * own clock.
- */
-export type BuildWrite = (guard: RawBuilder<boolean>) => RawBuilder<unknown>;
+/** One statement that writes one row. */
+export interface SqlWrite {
+  table: string;
+  /**
+   * The statement, without `returning`. It must carry the condition `guard`, false once the write's time is over by the
+   * database's own clock.
+   */
+  build(guard: RawBuilder<boolean>): RawBuilder<unknown>;
+  /** Columns of the written row to give back. */
+  returned: readonly string[];
+  /** Of an insert: how its row is found again where the database returns none. */
+  inserted?: { idColumn: string; reference?: { column: string; value: string } };
+}
 
 /**
- * One database, by either driver. Reads go through `kysely`; a write is one statement, so it happens whole or not at
- * all.
+ * One database, by one of the drivers. Reads go through `kysely`; a write is one statement, so it happens whole or not
+ * at all.
  */
 export interface SqlDatabase {
-  readonly dialect: 'sqlite' | 'postgres';
+  readonly dialect: 'sqlite' | 'postgres' | 'mariadb';
   readonly kysely: Kysely<Tables>;
   /**
-   * Runs one guarded statement. ConnectorError `unknown`: it was sent and no answer came; `retry`: nothing happened.
+   * Runs one guarded statement and gives the rows it wrote. ConnectorError `unknown`: it was sent and no answer came;
+   * `retry`: nothing happened.
    */
-  write(build: BuildWrite, options: WriteOptions): Promise<Row[]>;
+  write(one: SqlWrite, options: WriteOptions): Promise<Row[]>;
   /** The same work; until it ends, the database is not idle. */
   whileUsed<T>(work: Promise<T>): Promise<T>;
   close(): Promise<void>;
@@ -32,4 +41,16 @@ export interface SqlDatabase {
 export interface SqlHris {
   database: SqlDatabase;
   options: SqlOptions;
+}
+
+/** The whole statement, for databases that give back what they wrote. */
+export function returning({ build, returned }: SqlWrite, guard: RawBuilder<boolean>): RawBuilder<unknown> {
+  return sql`${build(guard)} returning ${sql.join(returned.map((column) => sql.ref(column)))}`;
+}
+
+/** A column as text, compared by its exact characters: keys are compared so, whatever their type or collation. */
+export function asText({ dialect }: Pick<SqlDatabase, 'dialect'>, column: string): RawBuilder<string> {
+  return dialect === 'mariadb'
+    ? sql<string>`cast(${sql.ref(column)} as char) collate utf8mb4_nopad_bin`
+    : sql<string>`cast(${sql.ref(column)} as text)`;
 }

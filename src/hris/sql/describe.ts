@@ -2,7 +2,7 @@ import { sql } from 'kysely';
 import type { Column } from '../columns.ts';
 import type { DescribedField, FieldDef } from '../port.ts';
 import type { SqlDatabase } from './database.ts';
-import { readChecks } from './read-checks.ts';
+import { quotedTexts, readChecks } from './read-checks.ts';
 
 /** What the database says of one column. */
 interface RawColumn {
@@ -27,8 +27,7 @@ export async function describeTable(
   table: string,
   columns: Readonly<Record<string, Column>>,
 ): Promise<DescribedField[]> {
-  const read = database.dialect === 'postgres' ? readPostgres : readSqlite;
-  const { raw, checks, hasTrigger } = await read(database, table);
+  const { raw, checks, hasTrigger } = await READ[database.dialect](database, table);
   const keys = new Map(Object.entries(columns).map(([key, { column }]) => [column, key]));
   return raw.map((one) => {
     const { options, maxLength } = readChecks(checks, one.name);
@@ -56,6 +55,12 @@ interface RawTable {
   checks: string[];
   hasTrigger: boolean;
 }
+
+const READ: Record<SqlDatabase['dialect'], (database: SqlDatabase, table: string) => Promise<RawTable>> = {
+  postgres: readPostgres,
+  mariadb: readMariadb,
+  sqlite: readSqlite,
+};
 
 async function readPostgres({ kysely }: SqlDatabase, table: string): Promise<RawTable> {
   const quoted = table
@@ -92,6 +97,39 @@ async function readSqlite({ kysely }: SqlDatabase, table: string): Promise<RawTa
     filled: dflt !== null || hidden !== 0,
   }));
   return { raw, checks: made.rows.flatMap(({ sql: text }) => text ?? []), hasTrigger: false };
+}
+
+/** Checks and triggers are shown to whom the table itself is granted, not to whom columns are. */
+async function readMariadb({ kysely }: SqlDatabase, table: string): Promise<RawTable> {
+  const [name = table, schema = null] = table.split('.').toReversed();
+  const here = sql`coalesce(${schema}, database())`;
+  const { rows } = await sql<{ name: string; type: string; nullable: string; fallback: string | null; extra: string }>`
+    select column_name as name, column_type as type, is_nullable as nullable, column_default as fallback, extra
+    from information_schema.columns where table_schema = ${here} and table_name = ${name}
+    order by ordinal_position`.execute(kysely);
+  const checks = await sql<{ text: string }>`select check_clause as text from information_schema.check_constraints
+    where constraint_schema = ${here} and table_name = ${name}`.execute(kysely);
+  const triggers = await sql<{ one: number }>`select 1 as one from information_schema.triggers
+    where event_object_schema = ${here} and event_object_table = ${name}
+      and action_timing = 'BEFORE' and event_manipulation = 'INSERT' limit 1`.execute(kysely);
+  const raw = rows.map(({ name: column, type, nullable, fallback, extra }) => ({
+    name: column,
+    ...mariadbType(type),
+    notNull: nullable === 'NO',
+    filled: fallback !== null || extra !== '',
+  }));
+  return { raw, checks: checks.rows.map(({ text }) => withDoubledQuotes(text)), hasTrigger: triggers.rows.length > 0 };
+}
+
+function mariadbType(type: string): Pick<RawColumn, 'declared' | 'values'> {
+  if (type.startsWith('enum(')) return { declared: 'text', values: quotedTexts(type) };
+  if (type.startsWith('set(')) return { declared: 'set' };
+  return { declared: type === 'tinyint(1)' ? 'boolean' : type };
+}
+
+/** MariaDB prints a quote or a backslash in a text behind a backslash; the others double the quote. */
+function withDoubledQuotes(check: string): string {
+  return check.replaceAll(/\\(['\\])/g, (_all, one: string) => (one === "'" ? "''" : one));
 }
 
 type Typed = Pick<DescribedField, 'type' | 'maxLength' | 'decimals'>;

@@ -26,23 +26,42 @@ export async function ensureHrisSchema(
  * and the landing tables.
  */
 export async function createHrisTables({ kysely, dialect }: SqlDatabase, options: SqlOptions): Promise<void> {
-  if (dialect === 'sqlite') {
-    // Each statement by itself: a transaction open across an await would block this process's other connections for
-    // good.
-    for (const statement of [...sqliteTable(options), ...landingTables(options, SQLITE_TYPES)])
-      await statement.execute(kysely);
+  const statements = [...EMPLOYEES_TABLE[dialect](options), ...landingTables(options, TYPES[dialect])];
+  if (dialect !== 'postgres') {
+    // Each statement by itself: a transaction open across an await would block this process's other connections to an
+    // SQLite file for good, and MariaDB has none for such statements.
+    for (const statement of statements) await statement.execute(kysely);
     return;
   }
   await kysely.transaction().execute(async (trx) => {
     // "if not exists" is not safe against another process in Postgres; the lock makes it so.
     await sql`select pg_advisory_xact_lock(hashtext('hirebridge hris schema'))`.execute(trx);
-    for (const statement of [...postgresTable(options), ...landingTables(options, POSTGRES_TYPES)])
-      await statement.execute(trx);
+    for (const statement of statements) await statement.execute(trx);
   });
 }
 
-const POSTGRES_TYPES = { text: 'text', number: 'numeric', date: 'date', boolean: 'boolean', list: 'text' } as const;
-const SQLITE_TYPES = { text: 'text', number: 'numeric', date: 'text', boolean: 'integer', list: 'text' } as const;
+/** Column types by field type; `key`: text that is compared character by character, and can be a key. */
+type Types = Record<Column['type'] | 'key', string>;
+
+const EXACT = 'collate utf8mb4_nopad_bin';
+const TYPES: Record<SqlDatabase['dialect'], Types> = {
+  postgres: { text: 'text', number: 'numeric', date: 'date', boolean: 'boolean', list: 'text', key: 'text' },
+  sqlite: { text: 'text', number: 'numeric', date: 'text', boolean: 'integer', list: 'text', key: 'text' },
+  mariadb: {
+    text: 'text character set utf8mb4',
+    number: 'decimal(20, 6)',
+    date: 'date',
+    boolean: 'boolean',
+    list: 'text character set utf8mb4',
+    key: `varchar(190) character set utf8mb4 ${EXACT}`,
+  },
+};
+
+const EMPLOYEES_TABLE: Record<SqlDatabase['dialect'], (options: SqlOptions) => RawBuilder<unknown>[]> = {
+  postgres: postgresTable,
+  sqlite: sqliteTable,
+  mariadb: mariadbTable,
+};
 
 function postgresTable(options: SqlOptions): RawBuilder<unknown>[] {
   const sequence = `${options.table}_number_seq`;
@@ -52,8 +71,8 @@ function postgresTable(options: SqlOptions): RawBuilder<unknown>[] {
     sql`create table if not exists ${sql.table(options.table)} (
       ${sql.ref(options.idColumn)} bigint generated always as identity primary key,
       ${sql.ref(options.numberColumn)} text not null unique ${number},
-      ${fieldColumns(options, POSTGRES_TYPES)}
-      ${referenceColumn(options)}
+      ${fieldColumns(options, TYPES.postgres)}
+      ${referenceColumn(options, TYPES.postgres)}
       ${endColumn(options)}
       ${changeColumn(options, 'timestamptz')}
       created_at timestamptz not null default clock_timestamp(),
@@ -62,7 +81,7 @@ function postgresTable(options: SqlOptions): RawBuilder<unknown>[] {
     sql`create or replace view ${sql.table(directoryView(options.table))} as
       select * from ${sql.table(options.table)} where visible_at <= clock_timestamp()`,
     ...postgresChangeTrigger(options),
-    ...requisitionTable(options, POSTGRES_TYPES),
+    ...requisitionTable(options, TYPES.postgres),
   ];
 }
 
@@ -73,8 +92,8 @@ function sqliteTable(options: SqlOptions): RawBuilder<unknown>[] {
       ${sql.ref(options.numberColumn)} text
         generated always as (coalesce(corrected_number, printf('%06d', ${sql.ref(options.idColumn)} + 122))) virtual,
       corrected_number text,
-      ${fieldColumns(options, SQLITE_TYPES)}
-      ${referenceColumn(options)}
+      ${fieldColumns(options, TYPES.sqlite)}
+      ${referenceColumn(options, TYPES.sqlite)}
       ${endColumn(options)}
       ${changeColumn(options, 'real')}
       created_at real not null default (unixepoch('subsec')),
@@ -83,41 +102,57 @@ function sqliteTable(options: SqlOptions): RawBuilder<unknown>[] {
     sql`create view if not exists ${sql.table(directoryView(options.table))} as
       select * from ${sql.table(options.table)} where visible_at <= unixepoch('subsec')`,
     ...sqliteChangeTrigger(options),
-    ...requisitionTable(options, SQLITE_TYPES),
+    ...requisitionTable(options, TYPES.sqlite),
   ];
 }
 
-function requisitionTable(
-  { requisitions }: SqlOptions,
-  types: typeof POSTGRES_TYPES | typeof SQLITE_TYPES,
-): RawBuilder<unknown>[] {
+function mariadbTable(options: SqlOptions): RawBuilder<unknown>[] {
+  const types = TYPES.mariadb;
+  const sequence = sql.table(`${options.table}_number_seq`);
+  const readLag = sql`interval ${sql.lit(options.readLag * 1_000)} microsecond`;
+  return [
+    sql`create sequence if not exists ${sequence} start 123`,
+    sql`create table if not exists ${sql.table(options.table)} (
+      ${sql.ref(options.idColumn)} bigint auto_increment primary key,
+      ${sql.ref(options.numberColumn)} varchar(20) not null unique default lpad(nextval(${sequence}), 6, '0'),
+      ${fieldColumns(options, types)}
+      ${referenceColumn(options, types)}
+      ${endColumn(options)}
+      ${changeColumn(options, 'timestamp(6)')}
+      created_at timestamp(6) not null default current_timestamp(6),
+      visible_at timestamp(6) not null default (current_timestamp(6) + ${readLag})
+    )`,
+    sql`create or replace view ${sql.table(directoryView(options.table))} as
+      select * from ${sql.table(options.table)} where visible_at <= current_timestamp(6)`,
+    ...requisitionTable(options, types),
+  ];
+}
+
+function requisitionTable({ requisitions }: SqlOptions, types: Types): RawBuilder<unknown>[] {
   if (requisitions === undefined) return [];
   return [
     sql`create table if not exists ${sql.table(requisitions.table)} (
       ${fieldColumns(requisitions, types)}
-      ${sql.ref(requisitions.idColumn)} text primary key
+      ${sql.ref(requisitions.idColumn)} ${sql.raw(types.key)} primary key
     )`,
   ];
 }
 
-function landingTables(options: SqlOptions, types: typeof POSTGRES_TYPES | typeof SQLITE_TYPES): RawBuilder<unknown>[] {
+function landingTables(options: SqlOptions, types: Types): RawBuilder<unknown>[] {
   return Object.values(options.landing).map(
     (landing) => sql`create table if not exists ${sql.table(landing.table)} (
-      ${sql.ref(key.tenant)} text not null,
-      ${sql.ref(key.id)} text not null,
+      ${sql.ref(key.tenant)} ${sql.raw(types.key)} not null,
+      ${sql.ref(key.id)} ${sql.raw(types.key)} not null,
       ${fieldColumns(landing, types)}
       ${sql.ref(key.hash)} text not null,
       ${sql.ref(key.at)} timestamp not null default current_timestamp,
-      ${sql.ref(GONE_AT)} timestamp,
+      ${sql.ref(GONE_AT)} timestamp null,
       primary key (${sql.ref(key.tenant)}, ${sql.ref(key.id)})
     )`,
   );
 }
 
-function fieldColumns(
-  options: { columns: Record<string, Column> },
-  types: typeof POSTGRES_TYPES | typeof SQLITE_TYPES,
-): RawBuilder<unknown> {
+function fieldColumns(options: { columns: Record<string, Column> }, types: Types): RawBuilder<unknown> {
   return sql.join(
     Object.values(options.columns).map(
       (column) =>
@@ -127,8 +162,8 @@ function fieldColumns(
   );
 }
 
-function referenceColumn(options: SqlOptions): RawBuilder<unknown> {
-  return options.referenceColumn === undefined ? sql`` : sql`${sql.ref(options.referenceColumn)} text unique,`;
+function referenceColumn({ referenceColumn: column }: SqlOptions, types: Types): RawBuilder<unknown> {
+  return column === undefined ? sql`` : sql`${sql.ref(column)} ${sql.raw(types.key)} unique,`;
 }
 
 function endColumn(options: SqlOptions): RawBuilder<unknown> {

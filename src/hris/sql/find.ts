@@ -1,7 +1,7 @@
 import { sql } from 'kysely';
 import type { FindKey, Found } from '../../hire/employee.ts';
 import type { EmployeeRecord } from '../port.ts';
-import type { Row, SqlHris } from './database.ts';
+import { asText, type Row, type SqlHris } from './database.ts';
 import { employeeColumns, type SqlOptions } from './options.ts';
 import { cellText, toFields, toRef } from './values.ts';
 
@@ -14,7 +14,7 @@ export async function readEmployee({ database, options }: SqlHris, id: string): 
   const row = await database.kysely
     .selectFrom(options.readFrom)
     .select(employeeColumns(options))
-    .where(sql<boolean>`cast(${sql.ref(options.idColumn)} as text) = ${id}`)
+    .where(sql<boolean>`${asText(database, options.idColumn)} = ${id}`)
     .executeTakeFirst();
   return row === undefined ? undefined : toRecord(row, options);
 }

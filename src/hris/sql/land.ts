@@ -1,4 +1,4 @@
-import { sql } from 'kysely';
+import { type RawBuilder, sql } from 'kysely';
 import type { Landed, LandingRow, LandOptions, StoredRow } from '../port.ts';
 import type { Row, SqlDatabase } from './database.ts';
 import { landingKeys as key, type LandingTable } from './landing-options.ts';
@@ -11,7 +11,7 @@ import { cellText, toColumns, toFields } from './values.ts';
  * Every column is written, so that a value taken away leaves its row.
  */
 export async function landRows(
-  { kysely }: SqlDatabase,
+  { kysely, dialect }: SqlDatabase,
   table: LandingTable,
   rows: readonly LandingRow[],
   { tenant, force = false, beforeWrite }: Omit<LandOptions, 'signal'>,
@@ -25,7 +25,7 @@ export async function landRows(
     const before = new Map((await readRows({ kysely }, table, tenant, known)).map((row) => [row.id, row]));
     await beforeWrite(changed.map((row) => ({ row, before: before.get(row.id) })));
   }
-  if (changed.length > 0) await upsert(kysely, table, tenant, changed);
+  if (changed.length > 0) await upsert({ kysely, dialect }, table, tenant, changed);
   const marked = changed.filter((row) => stored.get(row.id) === '').map((row) => row.id);
   await unmarkRows({ kysely }, table, marked, tenant);
   const created = changed.filter((row) => !stored.has(row.id)).length;
@@ -63,7 +63,7 @@ export async function readHashes(
 }
 
 async function upsert(
-  kysely: SqlDatabase['kysely'],
+  { kysely, dialect }: Pick<SqlDatabase, 'kysely' | 'dialect'>,
   table: LandingTable,
   tenant: string,
   rows: readonly LandingRow[],
@@ -75,9 +75,15 @@ async function upsert(
     const cells = toColumns({ ...Object.fromEntries(fields.map((name) => [name, null])), ...row.fields }, table);
     return sql`(${sql.join([tenant, row.id, ...cells.map(([, value]) => value), row.hash])})`;
   });
-  const set = columns.map((column) => sql`${sql.ref(column)} = excluded.${sql.ref(column)}`);
-  const statement = sql`insert into ${sql.table(table.table)} (${all}) values ${sql.join(values)}
-    on conflict (${sql.ref(key.tenant)}, ${sql.ref(key.id)}) do update
-    set ${sql.join([...set, sql`${sql.ref(key.at)} = current_timestamp`])}`;
-  await statement.execute(kysely);
+  await sql`insert into ${sql.table(table.table)} (${all}) values ${sql.join(values)}
+    ${overwriting(dialect, columns)}, ${sql.ref(key.at)} = current_timestamp`.execute(kysely);
+}
+
+function overwriting(dialect: SqlDatabase['dialect'], columns: readonly string[]): RawBuilder<unknown> {
+  const set = (given: (column: RawBuilder<unknown>) => RawBuilder<unknown>) =>
+    sql.join(columns.map((column) => sql`${sql.ref(column)} = ${given(sql.ref(column))}`));
+  return dialect === 'mariadb'
+    ? sql`on duplicate key update ${set((column) => sql`values(${column})`)}`
+    : sql`on conflict (${sql.ref(key.tenant)}, ${sql.ref(key.id)}) do update
+        set ${set((column) => sql`excluded.${column}`)}`;
 }

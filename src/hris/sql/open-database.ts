@@ -1,10 +1,11 @@
 import type { SqlDatabase } from './database.ts';
+import { openMariadb } from './mariadb.ts';
 import { openPostgres } from './postgres.ts';
 import { openSqlite } from './sqlite.ts';
 
-/** Opens `sqlite:PATH` or `postgres://...`. Connects at the first use. `create` lets SQLite make the file. */
+/** Opens `sqlite:PATH`, `postgres://...` or `mariadb://...`. Connects at the first use. `create` lets SQLite make the
+ * file. */
 export function openSqlDatabase(url: string, options: { create?: boolean } = {}): SqlDatabase {
-  return url.startsWith('sqlite:')
-    ? openSqlite(url.slice('sqlite:'.length), options.create ?? false)
-    : openPostgres(url);
+  if (url.startsWith('sqlite:')) return openSqlite(url.slice('sqlite:'.length), options.create ?? false);
+  return url.startsWith('mariadb:') ? openMariadb(url) : openPostgres(url);
 }

@@ -11,6 +11,8 @@ const job = z.strictObject({
   errorColumn: name.optional(),
 });
 
+const ADDRESSES = 'expected sqlite:PATH, postgres://..., mariadb://..., env:NAME or file:PATH';
+
 /** Made once: a schema costs more than what it checks, and a thousand tenants are checked with the same. */
 const schemas = new WeakMap<Landings, ReturnType<typeof makeSchema>>();
 
@@ -28,11 +30,8 @@ function makeSchema(landings: Landings) {
   return z
     .strictObject({
       url: z
-        .string('expected sqlite:PATH, postgres://..., env:NAME or file:PATH')
-        .regex(
-          /^(?:sqlite:.+|postgres(?:ql)?:\/\/.+|env:\w+|file:.+)$/,
-          'expected sqlite:PATH, postgres://..., env:NAME or file:PATH',
-        ),
+        .string(ADDRESSES)
+        .regex(/^(?:sqlite:.+|postgres(?:ql)?:\/\/.+|mariadb:\/\/.+|env:\w+|file:.+)$/, ADDRESSES),
       table: name.default('employees'),
       /** Table or view that reads go to; a replica's or a reporting view's delay is `readLag`. */
       readFrom: name.optional(),

@@ -2,8 +2,9 @@ import { type CompiledQuery, Kysely, PostgresDialect, sql } from 'kysely';
 import pg from 'pg';
 import { ConnectorError } from '../../errors.ts';
 import type { WriteOptions } from '../port.ts';
-import type { BuildWrite, Row, SqlDatabase, Tables } from './database.ts';
+import { type Row, returning, type SqlDatabase, type SqlWrite, type Tables } from './database.ts';
 import { explainSqlError } from './sql-errors.ts';
+import { whileOpen } from './while-open.ts';
 
 const READ_MS = 15_000;
 const WRITE_MS = 15_000;
@@ -33,7 +34,7 @@ export function openPostgres(url: string): SqlDatabase {
   return {
     dialect: 'postgres',
     kysely,
-    write: (build, options) => writeOnce(pool, kysely, build, options),
+    write: (one, options) => writeOnce(pool, kysely, one, options),
     whileUsed: (work) => work,
     async close() {
       // Kysely ends the pool only when it was used through kysely.
@@ -49,12 +50,7 @@ export function openPostgres(url: string): SqlDatabase {
  * caller's time is: half of that time is the latest start, on the server's clock and inside the statement; the other
  * half is its statement_timeout.
  */
-async function writeOnce(
-  pool: pg.Pool,
-  kysely: Kysely<Tables>,
-  build: BuildWrite,
-  options: WriteOptions,
-): Promise<Row[]> {
+async function writeOnce(pool: pg.Pool, kysely: Kysely<Tables>, one: SqlWrite, options: WriteOptions): Promise<Row[]> {
   const client = await connect(pool);
   let stage: 'before' | 'refused' | 'sent' = 'before';
   let healthy = false;
@@ -74,7 +70,8 @@ async function writeOnce(
       ),
       options.signal,
     );
-    const query = build(sql<boolean>`clock_timestamp() < ${rows[0]?.latest}::timestamptz`).compile(kysely);
+    const guard = sql<boolean>`clock_timestamp() < ${rows[0]?.latest}::timestamptz`;
+    const query = returning(one, guard).compile(kysely);
     stage = 'refused';
     options.beforeSend();
     stage = 'sent';
@@ -115,20 +112,5 @@ async function connect(pool: pg.Pool): Promise<pg.PoolClient> {
     return await pool.connect();
   } catch (error) {
     throw explainSqlError(error, { sent: false });
-  }
-}
-
-/** The answer, unless the signal is faster: pg itself cannot be aborted, so the connection is dropped by the caller. */
-export async function whileOpen<T>(answer: Promise<T>, signal: AbortSignal): Promise<T> {
-  // Left alone, its failure would end the process.
-  answer.catch(() => undefined);
-  signal.throwIfAborted();
-  const { promise, reject } = Promise.withResolvers<never>();
-  const stop = (): void => reject(signal.reason);
-  signal.addEventListener('abort', stop, { once: true });
-  try {
-    return await Promise.race([answer, promise]);
-  } finally {
-    signal.removeEventListener('abort', stop);
   }
 }

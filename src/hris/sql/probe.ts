@@ -5,15 +5,15 @@ import type { SqlDatabase } from './database.ts';
 import { employeeColumns, type SqlOptions } from './options.ts';
 
 /** Checks that table, view and columns are there and that we may insert. Reads no row and writes nothing. */
-export async function probeEmployees({ kysely, dialect }: SqlDatabase, options: SqlOptions): Promise<void> {
+export async function probeEmployees(database: SqlDatabase, options: SqlOptions): Promise<void> {
+  const { kysely } = database;
   const columns = employeeColumns(options);
   for (const table of new Set([options.table, options.readFrom])) await probeColumns(kysely, table, columns);
   if (options.requisitions !== undefined) {
     const { table, idColumn, columns: fields } = options.requisitions;
     await probeColumns(kysely, table, [idColumn, ...Object.values(fields).map(({ column }) => column)]);
   }
-  const allowed = dialect === 'postgres' ? await mayInsert(kysely, options.table) : await isWritable(kysely);
-  if (!allowed)
+  if (!(await MAY_INSERT[database.dialect](kysely, options)))
     throw new ConnectorError({
       code: 'HRIS_FORBIDDEN',
       action: 'reauthorize',
@@ -59,11 +59,32 @@ async function missingColumns(
   });
 }
 
-async function mayInsert(kysely: SqlDatabase['kysely'], table: string): Promise<boolean> {
+type MayInsert = (kysely: SqlDatabase['kysely'], options: SqlOptions) => Promise<boolean>;
+
+const MAY_INSERT: Record<SqlDatabase['dialect'], MayInsert> = {
+  postgres: hasInsertPrivilege,
+  mariadb: explainsInsert,
+  sqlite: isWritable,
+};
+
+async function hasInsertPrivilege(kysely: SqlDatabase['kysely'], { table }: SqlOptions): Promise<boolean> {
   const { rows } = await sql<{
     allowed: boolean;
   }>`select has_any_column_privilege(${table}, 'insert') as allowed`.execute(kysely);
   return rows[0]?.allowed === true;
+}
+
+/**
+ * MariaDB shows nobody the rights that come with roles. To explain an insert needs what the insert needs and does
+ * nothing; a column that must be filled is missed only by who may insert.
+ */
+async function explainsInsert(kysely: SqlDatabase['kysely'], options: SqlOptions): Promise<boolean> {
+  const column = sql.ref(options.referenceColumn ?? Object.values(options.columns)[0]?.column ?? options.idColumn);
+  const explained = sql`explain insert into ${sql.table(options.table)} (${column}) select null where 1 = 0`;
+  await explained.execute(kysely).catch((error: unknown) => {
+    if ((error as { code?: unknown }).code !== 'ER_NO_DEFAULT_FOR_FIELD') throw error;
+  });
+  return true;
 }
 
 async function isWritable(kysely: SqlDatabase['kysely']): Promise<boolean> {

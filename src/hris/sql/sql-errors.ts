@@ -81,19 +81,51 @@ const BY_SQLITE: Record<number, Meaning> = {
   1: MISCONFIGURED,
 };
 
+/** By MariaDB's error number, where its SQLSTATE says too little. */
+const BY_MARIADB: Record<number, Meaning> = {
+  1062: DUPLICATE,
+  1048: REQUIRED,
+  1364: REQUIRED,
+  1265: INVALID,
+  1366: INVALID,
+  1644: INVALID,
+  1044: FORBIDDEN,
+  1142: FORBIDDEN,
+  1143: FORBIDDEN,
+  1370: FORBIDDEN,
+  1130: AUTH,
+  1820: AUTH,
+  1862: AUTH,
+  4151: AUTH,
+  1040: BUSY,
+  1203: BUSY,
+  1205: BUSY,
+  1226: BUSY,
+  1290: BUSY,
+  1317: BUSY,
+  1836: BUSY,
+  1969: BUSY,
+};
+
+/** What drivers put on their errors, each some of it. */
+interface DriverFacts {
+  code?: unknown;
+  errcode?: unknown;
+  errno?: unknown;
+  sqlState?: unknown;
+  column?: unknown;
+  columns?: readonly string[];
+  detail?: unknown;
+  message?: unknown;
+}
+
 /**
  * What a driver's error means to the caller. Nothing of its text is kept, because databases quote values; columns and
  * codes are. `sent`: the write had left, so an end without the database's own verdict is `unknown`.
  */
 export function explainSqlError(error: unknown, state: { sent: boolean }): ConnectorError {
   if (error instanceof ConnectorError) return error;
-  const facts = (error ?? {}) as {
-    code?: unknown;
-    errcode?: unknown;
-    column?: unknown;
-    detail?: unknown;
-    message?: unknown;
-  };
+  const facts = (error ?? {}) as DriverFacts;
   const meaning = meaningOf(facts);
   if (!meaning && state.sent)
     return new ConnectorError({
@@ -119,23 +151,34 @@ export function explainSqlError(error: unknown, state: { sent: boolean }): Conne
 }
 
 /** Only the server's own verdict counts: 57P0x and 08 end the connection and say nothing about the statement. */
-function meaningOf(facts: { code?: unknown; errcode?: unknown }): Meaning | undefined {
+function meaningOf(facts: DriverFacts): Meaning | undefined {
   if (typeof facts.errcode === 'number') return BY_SQLITE[facts.errcode] ?? BY_SQLITE[facts.errcode & 0xff];
-  const state = typeof facts.code === 'string' && /^[0-9A-Z]{5}$/.test(facts.code) ? facts.code : '';
+  if (typeof facts.sqlState === 'string') return BY_MARIADB[Number(facts.errno)] ?? bySqlstate(facts.sqlState);
+  return typeof facts.code === 'string' && /^[0-9A-Z]{5}$/.test(facts.code) ? bySqlstate(facts.code) : undefined;
+}
+
+function bySqlstate(state: string): Meaning | undefined {
   return BY_SQLSTATE.find(([prefix]) => state.startsWith(prefix))?.[1];
 }
 
-/** Names of the columns to blame: from the column itself, the key's description, or SQLite's `failed: table.column`. */
-function columnsOf(facts: { column?: unknown; detail?: unknown; message?: unknown }): string[] {
+/** What SQLite and MariaDB say of the columns to blame; a value that is quoted may not pass for it. */
+const NAMED_COLUMNS: readonly RegExp[] = [
+  /(?:UNIQUE|NOT NULL) constraint failed: (.+)$/,
+  /^Column '([^']+)' cannot be null$/,
+  /^Field '([^']+)' doesn't have a default value$/,
+  /for column (?:`[^`]*`\.)*[`']([^`']+)[`'] at row \d+$/,
+];
+
+/** Names of the columns to blame: from the column itself, the key, the key's description, or the message. */
+function columnsOf(facts: DriverFacts): string[] {
   if (typeof facts.column === 'string') return [facts.column];
+  if (facts.columns !== undefined) return [...facts.columns];
   const key =
     typeof facts.detail === 'string'
       ? /^Key \((?:lower\()?([\w", ]+?)(?:::text)?\)+=/.exec(facts.detail)?.[1]
       : undefined;
   if (key !== undefined) return key.split(',').map((name) => name.trim().replaceAll('"', ''));
-  const failed =
-    typeof facts.message === 'string'
-      ? /(?:UNIQUE|NOT NULL) constraint failed: (.+)$/.exec(facts.message)?.[1]
-      : undefined;
+  const message = typeof facts.message === 'string' ? facts.message : '';
+  const failed = NAMED_COLUMNS.map((pattern) => pattern.exec(message)?.[1]).find((name) => name !== undefined);
   return failed === undefined ? [] : failed.split(',').map((name) => name.trim().split('.').at(-1) ?? '');
 }

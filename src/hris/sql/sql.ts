@@ -12,14 +12,14 @@ import { GONE_AT, type LandingTable, landingKeys } from './landing-options.ts';
 import { openSqlDatabase } from './open-database.ts';
 import { type SqlOptions, sqlOptions } from './options.ts';
 import { resolvePending } from './pending.ts';
-import { whileOpen } from './postgres.ts';
 import { probeEmployees } from './probe.ts';
 import { readIds, removeRows } from './remove.ts';
 import { listRequisitions } from './requisitions.ts';
 import { explainSqlError } from './sql-errors.ts';
+import { whileOpen } from './while-open.ts';
 import { createEmployee, rehireEmployee, terminateEmployee, updateEmployee } from './write-employee.ts';
 
-/** An employees table in SQLite or Postgres that the HRIS owns and that numbers the employees itself. */
+/** An employees table in Postgres, MariaDB or SQLite that the HRIS owns and that numbers the employees itself. */
 export const sql: HrisAdapter<SqlOptions> = {
   optionsSchema: sqlOptions,
   employeeFields: fieldDefs,

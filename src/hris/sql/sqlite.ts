@@ -5,7 +5,7 @@ import { Kysely, sql } from 'kysely';
 import { ConnectorError } from '../../errors.ts';
 import { NodeSqliteDialect, openSqliteFile } from '../../sql/sqlite-dialect.ts';
 import type { WriteOptions } from '../port.ts';
-import type { BuildWrite, Row, SqlDatabase, Tables } from './database.ts';
+import { type Row, returning, type SqlDatabase, type SqlWrite, type Tables } from './database.ts';
 import { explainSqlError } from './sql-errors.ts';
 
 /** Waiting for another process's lock blocks this one's event loop, so it is kept short; a busy file is a retry. */
@@ -43,7 +43,7 @@ export function openSqlite(path: string, create: boolean): SqlDatabase {
     get kysely() {
       return open().kysely;
     },
-    write: async (build, options) => writeOnce(open(), build, options),
+    write: async (one, options) => writeOnce(open(), one, options),
     async whileUsed(work) {
       working += 1;
       try {
@@ -82,11 +82,11 @@ function openFile(path: string, create: boolean): Handle {
  * between the caller's check and the write finds its time over, and one that stands still later keeps everybody else
  * from writing.
  */
-function writeOnce({ file, kysely }: Handle, build: BuildWrite, options: WriteOptions): Row[] {
+function writeOnce({ file, kysely }: Handle, one: SqlWrite, options: WriteOptions): Row[] {
   if (options.signal.aborted) throw explainSqlError(options.signal.reason, { sent: false });
   const remaining = options.remainingMs?.() ?? BUSY_MS;
   const latest = options.remainingMs === undefined ? Number.MAX_SAFE_INTEGER : Date.now() + remaining;
-  const query = build(sql<boolean>`unixepoch('subsec') * 1000 < ${latest}`).compile(kysely);
+  const query = returning(one, sql<boolean>`unixepoch('subsec') * 1000 < ${latest}`).compile(kysely);
   const statement = prepare(file, query.sql);
   // A lock is waited for inside the statement: the wait must end before the caller's deadline does.
   file.exec(`pragma busy_timeout = ${Math.max(0, Math.min(BUSY_MS, Math.floor(remaining)))}`);

@@ -19,11 +19,16 @@ export async function createEmployee(
   if (options.referenceColumn !== undefined) pairs.push([options.referenceColumn, reference]);
   const columns = sql.join(pairs.map(([column]) => sql.ref(column)));
   const values = sql.join(pairs.map(([, value]) => value));
-  const returned = sql.join([sql.ref(options.idColumn), sql.ref(options.numberColumn)]);
+  const { table, idColumn, numberColumn, referenceColumn } = options;
+  const known = referenceColumn === undefined ? {} : { reference: { column: referenceColumn, value: reference } };
   try {
     const [row] = await database.write(
-      (guard) =>
-        sql`insert into ${sql.table(options.table)} (${columns}) select ${values} where ${guard} returning ${returned}`,
+      {
+        table,
+        build: (guard) => sql`insert into ${sql.table(table)} (${columns}) select ${values} where ${guard}`,
+        returned: [idColumn, numberColumn],
+        inserted: { idColumn, ...known },
+      },
       write,
     );
     if (!row) throw tooLate();
@@ -96,12 +101,16 @@ export async function writeColumns(
   const { database, options } = hris;
   if (pairs.length === 0) return;
   const changes = sql.join(pairs.map(([column, value]) => sql`${sql.ref(column)} = ${value}`));
-  const idColumn = sql.ref(options.idColumn);
+  const { table, idColumn } = options;
   try {
     const rows = await database.write(
-      (guard) =>
-        sql`update ${sql.table(options.table)} set ${changes}
-          where ${idColumn} = ${id} and ${where} and ${guard} returning ${idColumn}`,
+      {
+        table,
+        build: (guard) =>
+          sql`update ${sql.table(table)} set ${changes}
+            where ${sql.ref(idColumn)} = ${id} and ${where} and ${guard}`,
+        returned: [idColumn],
+      },
       write,
     );
     if (rows.length > 0) return;

@@ -6,6 +6,7 @@ import { join } from 'node:path';
 import { promisify } from 'node:util';
 import pg from 'pg';
 import { endChild, spawnTied } from '../../../src/temporal/dev-server/spawn-tied.ts';
+import { ensurePackages } from '../../harness/ensure-packages.ts';
 import { freePort } from '../../harness/free-port.ts';
 import { newDatabase } from '../../harness/new-database.ts';
 import { startPostgres, type TestPostgres } from '../../harness/start-postgres.ts';
@@ -30,8 +31,8 @@ export interface TrytonServer {
   stop(): Promise<void>;
 }
 
-/** Needs Debian's tryton-server, tryton-modules-company and python3-psycopg2. */
 export async function startTryton(): Promise<TrytonServer> {
+  await ensurePackages('tryton-server', 'tryton-modules-company', 'python3-psycopg2');
   const postgres = await startPostgres();
   const folder = await mkdtemp(join(tmpdir(), 'hirebridge-tryton-'));
   const port = await freePort();

@@ -1,0 +1,153 @@
+import { Kysely, MysqlDialect, sql } from 'kysely';
+import type { PoolConnection, ResultSetHeader } from 'mysql2';
+import { ConnectorError } from '../../errors.ts';
+import type { WriteOptions } from '../port.ts';
+import type { Row, SqlDatabase, SqlWrite, Tables } from './database.ts';
+import { type MariadbPool, openMariadbPool } from './mariadb-pool.ts';
+import { explainSqlError } from './sql-errors.ts';
+import { cellText } from './values.ts';
+import { whileOpen } from './while-open.ts';
+
+const WRITE_MS = 15_000;
+
+/** The driver is loaded with the first connection, so that who has no MariaDB does not pay for it. */
+export function openMariadb(url: string): SqlDatabase {
+  const pool = openMariadbPool(url);
+  const kysely = new Kysely<Tables>({ dialect: new MysqlDialect({ pool: async () => pool.forReads() }) });
+  return {
+    dialect: 'mariadb',
+    kysely,
+    write: (one, options) => writeOnce(pool, kysely, one, options),
+    whileUsed: (work) => work,
+    async close() {
+      await kysely.destroy();
+      await pool.close();
+    },
+  };
+}
+
+/**
+ * One statement, committed by itself, in one message. It must be over before the caller's time is: half of that time is
+ * the latest start, on the server's clock and inside the statement; the other half is its max_statement_time. It has no
+ * `returning`, because MariaDB would ask for the right to insert into the columns returned, which are the customer's:
+ * key and number. The row is read afterwards.
+ */
+async function writeOnce(
+  pool: MariadbPool,
+  kysely: Kysely<Tables>,
+  one: SqlWrite,
+  options: WriteOptions,
+): Promise<Row[]> {
+  const connection = await connect(pool, options.signal);
+  let stage: 'before' | 'refused' | 'sent' = 'before';
+  let healthy = false;
+  try {
+    const half = halfOf(options);
+    const [clock] = await whileOpen(
+      ask<Row[]>(connection, 'select cast(utc_timestamp(6) + interval ? microsecond as char) as latest', [
+        half * 1_000,
+      ]),
+      options.signal,
+    );
+    const guard = sql<boolean>`utc_timestamp(6) < cast(${clock?.['latest']} as datetime(6))`;
+    const query = sql`set statement max_statement_time = ${half / 1_000} for ${one.build(guard)}`.compile(kysely);
+    stage = 'refused';
+    options.beforeSend();
+    stage = 'sent';
+    const { affectedRows, insertId } = await whileOpen(
+      ask<ResultSetHeader>(connection, query.sql, query.parameters, half * 2),
+      options.signal,
+    );
+    const rows = await whileOpen(rowsOf(connection, one, { affectedRows, insertId }), options.signal);
+    healthy = true;
+    return rows;
+  } catch (error) {
+    if (stage === 'refused') throw error;
+    healthy = stage === 'sent' && isVerdict(error);
+    throw explainSqlError(healthy ? await withColumns(connection, one.table, error) : error, {
+      sent: stage === 'sent',
+    });
+  } finally {
+    if (healthy) connection.release();
+    else connection.destroy();
+  }
+}
+
+function halfOf({ remainingMs }: WriteOptions): number {
+  const half = Math.floor(Math.min(remainingMs?.() ?? WRITE_MS, WRITE_MS) / 2);
+  if (half >= 1) return half;
+  throw new ConnectorError({
+    code: 'DEADLINE_PASSED',
+    action: 'retry',
+    message: 'The time for this write was over before it was sent; nothing was written.',
+  });
+}
+
+/** The row just inserted, by its generated key, else by our reference; of an update nothing but how many there were. */
+async function rowsOf(
+  connection: PoolConnection,
+  { table, returned, inserted }: SqlWrite,
+  { affectedRows, insertId }: Pick<ResultSetHeader, 'affectedRows' | 'insertId'>,
+): Promise<Row[]> {
+  if (inserted === undefined || affectedRows === 0) return Array.from({ length: affectedRows }, () => ({}));
+  const keys = [
+    ...(insertId === 0 ? [] : [{ column: inserted.idColumn, value: String(insertId) }]),
+    ...(inserted.reference === undefined ? [] : [inserted.reference]),
+  ];
+  for (const { column, value } of keys) {
+    const rows = await ask<Row[]>(connection, 'select ?? from ?? where ?? = ?', [
+      [...returned, column],
+      table,
+      column,
+      value,
+    ]);
+    // Compared again: a key of text that begins with these digits counts as equal over there.
+    const row = rows.find((found) => cellText(found[column]) === value);
+    if (row !== undefined) return [row];
+  }
+  throw new Error('The row was written, and cannot be read.');
+}
+
+/** A refusal of a value that must be unique names the key; its columns are the ones to blame. */
+async function withColumns(connection: PoolConnection, table: string, error: unknown): Promise<unknown> {
+  const { errno, sqlMessage = '' } = error as { errno?: number; sqlMessage?: string };
+  const key = errno === 1062 ? /for key '(?:[^']*\.)?([^'.]+)'$/.exec(sqlMessage)?.[1] : undefined;
+  if (key === undefined) return error;
+  const [name = table, schema] = table.split('.').toReversed();
+  const columns = await ask<{ name: string }[]>(
+    connection,
+    `select column_name as name from information_schema.statistics
+      where table_schema = coalesce(?, database()) and table_name = ? and index_name = ?`,
+    [schema ?? null, name, key],
+  ).catch(() => []);
+  return Object.assign(error as Error, { columns: columns.map((column) => column.name) });
+}
+
+/** The server has judged the statement, and the connection goes on. */
+function isVerdict(error: unknown): boolean {
+  const { sqlState, fatal } = error as { sqlState?: unknown; fatal?: unknown };
+  return typeof sqlState === 'string' && fatal !== true;
+}
+
+/** A question, with its values in the text; `ms` later at the latest there is an answer or an error. */
+function ask<T>(connection: PoolConnection, text: string, values: readonly unknown[], ms = WRITE_MS): Promise<T> {
+  return new Promise((resolve, reject) => {
+    connection.query({ sql: text, values: [...values], timeout: ms }, (error, result) => {
+      if (error === null) resolve(result as T);
+      else reject(error);
+    });
+  });
+}
+
+async function connect(pool: MariadbPool, signal: AbortSignal): Promise<PoolConnection> {
+  const connecting = pool.connect();
+  try {
+    return await whileOpen(connecting, signal);
+  } catch (error) {
+    void connecting.then(
+      (late) => late.release(),
+      () => undefined,
+    );
+    throw explainSqlError(error, { sent: false });
+  }
+}

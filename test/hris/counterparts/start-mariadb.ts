@@ -1,0 +1,81 @@
+import { type ChildProcess, execFile } from 'node:child_process';
+import { randomUUID } from 'node:crypto';
+import { mkdtemp, rm, writeFile } from 'node:fs/promises';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { promisify } from 'node:util';
+import { type RawBuilder, sql } from 'kysely';
+import { openSqlDatabase } from '../../../src/hris/sql/open-database.ts';
+import { endChild, spawnTied } from '../../../src/temporal/dev-server/spawn-tied.ts';
+import { ensurePackages } from '../../harness/ensure-packages.ts';
+import { freePort } from '../../harness/free-port.ts';
+import { trustedPairs } from '../tls-proxy.ts';
+
+const run = promisify(execFile);
+
+/** A throw-away MariaDB of Debian's, which speaks TLS as `localhost`. */
+export interface MariadbServer {
+  /** A new database, as its administrator. */
+  newDatabase(): Promise<string>;
+  /** SIGKILL, and up again on the same port. */
+  restart(): Promise<void>;
+  stop(): Promise<void>;
+}
+
+/** MariaDB refuses root unless it is told so. */
+const asRoot = process.getuid?.() === 0 ? ['--user=root'] : [];
+
+export async function startMariadb(): Promise<MariadbServer> {
+  await ensurePackages('mariadb-server');
+  const folder = await mkdtemp(join(tmpdir(), 'hirebridge-mariadb-'));
+  const data = join(folder, 'data');
+  const made = ['--no-defaults', `--datadir=${data}`, ...asRoot];
+  await run('mariadb-install-db', [...made, '--auth-root-authentication-method=normal', '--skip-test-db']);
+  const { right } = await trustedPairs();
+  const [key, cert] = [join(folder, 'key.pem'), join(folder, 'cert.pem')];
+  await Promise.all([writeFile(key, right.key), writeFile(cert, right.cert)]);
+  const port = await freePort();
+  // A table of 400 columns may be wider than a row can be; whether it fits is then decided by each row.
+  const settings = [`--ssl-key=${key}`, `--ssl-cert=${cert}`, '--innodb-strict-mode=OFF', `--socket=${folder}/socket`];
+  const begin = () => serve([...made, ...settings, '--bind-address=127.0.0.1', `--port=${port}`]);
+  let child = await begin();
+  return {
+    async newDatabase() {
+      const name = `test_${randomUUID().replaceAll('-', '')}`;
+      await onMariadb(`mariadb://root@127.0.0.1:${port}/mysql`, sql`create database ${sql.ref(name)} charset utf8mb4`);
+      return `mariadb://root@127.0.0.1:${port}/${name}`;
+    },
+    async restart() {
+      await endChild(child, 'SIGKILL');
+      child = await begin();
+    },
+    async stop() {
+      await endChild(child, 'SIGKILL');
+      await rm(folder, { recursive: true, force: true });
+    },
+  };
+}
+
+/** Until it takes connections. */
+function serve(args: readonly string[]): Promise<ChildProcess> {
+  const child = spawnTied('mariadbd', args);
+  return new Promise((resolve, reject) => {
+    let printed = '';
+    child.stdout?.resume();
+    child.stderr?.on('data', (chunk: Buffer) => {
+      printed += chunk.toString();
+      if (printed.includes('ready for connections')) resolve(child);
+    });
+    child.once('exit', () => reject(new Error(`MariaDB did not start: ${printed.trim().slice(-600)}`)));
+  });
+}
+
+/** A statement on a connection of its own; the rows. */
+export async function onMariadb<Row>(url: string, statement: RawBuilder<Row>): Promise<Row[]> {
+  const database = openSqlDatabase(url);
+  try {
+    return (await statement.execute(database.kysely)).rows;
+  } finally {
+    await database.close();
+  }
+}
