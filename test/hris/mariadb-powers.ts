@@ -5,8 +5,8 @@ import { type MariadbServer, onMariadb } from './counterparts/start-mariadb.ts';
 import type { Powers } from './hris-case.ts';
 import { mariadbWire } from './mariadb-wire.ts';
 import { signal } from './profile.ts';
+import { openSqlWire } from './sql-wire.ts';
 import type { RoleDatabase } from './start-sql-hris.ts';
-import { startTcpProxy } from './tcp-proxy.ts';
 
 const PRIVATE = ['created_at', 'visible_at'];
 const OWN = [...PRIVATE, 'id', 'employee_number', 'changed_at', 'refused'];
@@ -61,7 +61,7 @@ function powersOf(server: MariadbServer, role: Role, open: Open): Partial<Powers
     await role.admin(sql.raw(`kill user ${role.name}`));
   };
   return {
-    wire: () => openWire(role.url, open),
+    wire: () => openSqlWire(role.url, open, mariadbWire),
     tls: () => openTls(role, open),
     async busy() {
       const adapter = await connect();
@@ -81,20 +81,6 @@ function powersOf(server: MariadbServer, role: Role, open: Open): Partial<Powers
     },
     restart: () => server.restart(),
     ownClock: true,
-  };
-}
-
-async function openWire(url: string, open: Open): ReturnType<Powers['wire']> {
-  const proxy = await startTcpProxy(url, mariadbWire);
-  const adapter = await open(proxy.url);
-  return {
-    adapter,
-    strike: (kind) => proxy.strike({ kind: kind === 'cut' ? 'reset-before' : kind, holding: ['insert into'], ms: 400 }),
-    refusesLate: true,
-    async close() {
-      await adapter.close();
-      await proxy.close();
-    },
   };
 }
 

@@ -4,8 +4,8 @@ import type { TestPostgres } from '../harness/start-postgres.ts';
 import type { Powers } from './hris-case.ts';
 import { signal } from './profile.ts';
 import { jobOf, leaveNumbersToJob } from './sql-job.ts';
+import { openSqlWire } from './sql-wire.ts';
 import type { RoleDatabase } from './start-sql-hris.ts';
-import { startTcpProxy } from './tcp-proxy.ts';
 import { startTlsProxies } from './tls-proxy.ts';
 
 /** A role of its own in a new database on `server`, which may do nothing yet. */
@@ -60,29 +60,12 @@ function postgresPowers(
     return { adapter, end: () => alter(good) };
   };
   return {
-    wire: () => openWire(database.url, open),
+    wire: () => openSqlWire(database.url, open),
     tls: () => openTls(database.url, open),
     busy: spell('connection limit 0', 'connection limit -1'),
     revoke: spell('nologin', 'login'),
     restart: () => server.restart(),
     ownClock: true,
-  };
-}
-
-async function openWire(url: string, open: (url: string) => Promise<HrisConnection>): ReturnType<Powers['wire']> {
-  const proxy = await startTcpProxy(url);
-  const adapter = await open(proxy.url);
-  return {
-    adapter,
-    strike(kind, of) {
-      const holding = [of === 'amendment' ? 'update ' : 'insert into'];
-      return proxy.strike({ kind: kind === 'cut' ? 'reset-before' : kind, holding, ms: 400 });
-    },
-    refusesLate: true,
-    async close() {
-      await adapter.close();
-      await proxy.close();
-    },
   };
 }
 

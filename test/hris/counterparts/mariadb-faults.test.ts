@@ -93,7 +93,8 @@ describe('what the database itself decides', () => {
 describe('who is who', () => {
   test('a generated key of text is found again by our reference', async () => {
     await admin(sql`create table staff as select * from employees where 1 = 0`);
-    await admin(sql`alter table staff drop column id, add column id uuid not null default uuid() primary key`);
+    await admin(sql`alter table staff drop column id, add column id uuid not null default uuid() primary key,
+      modify employee_number varchar(20)`);
     const staff = await openHris('sql', 'hr', { url, table: 'staff' });
     const ref = created(await staff.employees.create(employee('uuid'), '17:uuid', write));
     expect(ref.id).toMatch(/^[\da-f-]{36}$/);
