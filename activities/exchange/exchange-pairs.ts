@@ -2,13 +2,15 @@ import { ConnectorError } from '../../src/errors.ts';
 import { type HoldCode, holdOf } from '../../src/hire/holds.ts';
 import { customFieldsMapped } from '../../src/mapping/custom-fields-in-use.ts';
 import { findPairs, type LinkedPair, listPairs } from '../../src/store/exchange-pairs.ts';
-import { commitPairs } from '../../src/store/exchange-runs.ts';
+import { commitPairs, type PairCounts } from '../../src/store/exchange-runs.ts';
 import { countUndecided } from '../../src/store/field-conflicts.ts';
 import { BY_ITSELF } from '../../src/store/foreign-writes.ts';
 import { addHints, clearHints, type Hint, readHints } from '../../src/store/hints.ts';
 import { closeTenantHolds, openHold } from '../../src/store/holds.ts';
 import type { StreamRow } from '../../src/store/schema.ts';
+import type { StreamMode } from '../../src/store/stream-tables.ts';
 import type { ExchangeInput, ExchangeStep } from '../../src/streams/exchange-activities.ts';
+import { WHOLE_LIST } from '../../src/streams/stream.ts';
 import { withTables } from '../../src/streams/with-tables.ts';
 import type { Connection } from '../connections.ts';
 import type { ActivityDeps } from '../deps.ts';
@@ -23,10 +25,24 @@ const PAGE_SIZE = 100;
 const BATCH_MS = 30_000;
 /** A run takes up so many hints; the others are for the next. */
 const MOST_HINTS = 1_000;
+const NONE: PairCounts = { unchanged: 0, updated: 0, skipped: 0, quarantined: 0, held: 0 };
+
+/** A run under way, and what was asked for. */
+interface Asked {
+  run: StreamRow;
+  input: ExchangeInput;
+  beat: Beat;
+}
+
+/** What became of the pairs that were read; more hints may be left. */
+interface Taken {
+  counts: PairCounts;
+  isOver: boolean;
+}
 
 /**
- * One step of a run over a tenant's linked pairs: first those that somebody hinted at, then all of them from the
- * store's cursor on, which moves once a page is written.
+ * One step of a run over a tenant's linked pairs: first those that somebody hinted at, then, unless the run is for them
+ * alone, all of them from the store's cursor on, which moves once a page is written.
  */
 export function exchangePairs(
   deps: ActivityDeps,
@@ -34,10 +50,20 @@ export function exchangePairs(
   beat: Beat = () => undefined,
 ): Promise<ExchangeStep> {
   return inRun<ExchangeStep>(deps, input, {
-    begins: async () => ({ full: input.full, firstPage: 0 }),
+    begins: async () => ({ full: input.full, firstPage: 0, mode: await modeOf(deps, input) }),
     stepOf,
-    work: async (connection, run) => exchangeOn(await openContext(deps, connection, input), run, beat),
+    work: async (connection, run) => exchangeOn(await openContext(deps, connection, input), { run, input, beat }),
   });
+}
+
+/** A hint that names no record is about all of them. */
+async function modeOf(
+  { store }: ActivityDeps,
+  { tenantId, stream, mode = 'full' }: ExchangeInput,
+): Promise<StreamMode> {
+  if (mode !== 'incremental') return mode;
+  const hints = await readHints(store, tenantId, stream, MOST_HINTS);
+  return hints.some(({ recordId }) => recordId === WHOLE_LIST) ? 'full' : mode;
 }
 
 async function openContext(
@@ -54,14 +80,37 @@ async function openContext(
   return { deps, connection, key: { tenantId, stream }, runId, mapping, defined, origin, full };
 }
 
-async function exchangeOn(context: ExchangeContext, begun: StreamRow, beat: Beat): Promise<ExchangeStep> {
+async function exchangeOn(context: ExchangeContext, asked: Asked): Promise<ExchangeStep> {
+  const { mode } = asked.run;
+  const run = (mode ?? 'full') === 'full' ? await takeAll(context, asked) : await takeSome(context, asked);
+  if (run === undefined) return { state: 'superseded' };
+  if (run.state !== 'running') await endRun(context, run);
+  return stepOf(run);
+}
+
+async function takeAll(context: ExchangeContext, { run: begun, beat }: Asked): Promise<StreamRow | undefined> {
   const end = performance.now() + BATCH_MS;
   if (begun.cursor === null) await takeHints(context, beat);
   let run: StreamRow | undefined = begun;
   while (run?.state === 'running' && performance.now() < end) run = await takePage(context, run, beat);
-  if (run === undefined) return { state: 'superseded' };
-  if (run.state !== 'running') await endRun(context, run);
-  return stepOf(run);
+  return run;
+}
+
+/** The pairs of all hints, or of one record; what settles still keeps its hint, for a later run. */
+async function takeSome(context: ExchangeContext, { run, input, beat }: Asked): Promise<StreamRow | undefined> {
+  const { deps, key, runId } = context;
+  const { counts, isOver } =
+    run.mode === 'one' ? await takeOne(context, input.recordId ?? '') : await takeHints(context, beat);
+  return commitPairs(deps.store, key, runId, { cursor: null, counts, isOver });
+}
+
+async function takeOne(context: ExchangeContext, recordId: string): Promise<Taken> {
+  const pairs = await findPairs(context.deps.store, scopeOf(context), [recordId]);
+  const { counts, again } = await exchangePage(context, pairs);
+  await hintAgain(context, again);
+  // Nobody who is linked has this id.
+  const skipped = counts.skipped + (pairs.length === 0 ? 1 : 0);
+  return { counts: { ...counts, skipped }, isOver: true };
 }
 
 /** Whoever must decide is asked once, and not any more when nothing is left to decide. */
@@ -89,10 +138,12 @@ async function takePage(context: ExchangeContext, run: StreamRow, beat: Beat): P
   return next;
 }
 
-/** Hints stay until their pairs are read; a pair that settles keeps its hint. The pass that follows counts them. */
-async function takeHints(context: ExchangeContext, beat: Beat): Promise<void> {
+/** Hints stay until their pairs are read; a pair that settles keeps its hint. A whole pass counts them itself. */
+async function takeHints(context: ExchangeContext, beat: Beat): Promise<Taken> {
   const { deps, key } = context;
   const hints = await readHints(deps.store, key.tenantId, key.stream, MOST_HINTS);
+  let total = NONE;
+  let cleared = 0;
   for (let from = 0; from < hints.length; from += PAGE_SIZE) {
     const some = hints.slice(from, from + PAGE_SIZE);
     const pairs = await findPairs(
@@ -100,16 +151,25 @@ async function takeHints(context: ExchangeContext, beat: Beat): Promise<void> {
       scopeOf(context),
       some.map(({ recordId }) => recordId),
     );
-    const { again } = await exchangePage(context, pairs);
+    const { counts, again } = await exchangePage(context, pairs);
+    total = sumOf(total, counts);
     const kept = new Set(again.flatMap(({ pairId, candidateId }) => [pairId, candidateId]));
-    await clearHints(
-      deps.store,
-      key.tenantId,
-      key.stream,
-      some.filter((hint: Hint) => !kept.has(hint.recordId)),
-    );
+    const done = some.filter((hint: Hint) => !kept.has(hint.recordId));
+    await clearHints(deps.store, key.tenantId, key.stream, done);
+    cleared += done.length;
     beat({ hints: from + some.length });
   }
+  return { counts: total, isOver: hints.length < MOST_HINTS || cleared === 0 };
+}
+
+function sumOf(one: PairCounts, other: PairCounts): PairCounts {
+  return {
+    unchanged: one.unchanged + other.unchanged,
+    updated: one.updated + other.updated,
+    skipped: one.skipped + other.skipped,
+    quarantined: one.quarantined + other.quarantined,
+    held: one.held + other.held,
+  };
 }
 
 async function hintAgain({ deps, key }: ExchangeContext, pairs: readonly LinkedPair[]): Promise<void> {

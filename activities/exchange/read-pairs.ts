@@ -37,6 +37,8 @@ export interface ReadPair {
  * them is read afterwards, so that a write that ended after the reading began is never missed.
  */
 export async function readPairs(context: ExchangeContext, pairs: readonly LinkedPair[]): Promise<ReadPair[]> {
+  // A call for nobody is refused.
+  if (pairs.length === 0) return [];
   const { deps, connection, key } = context;
   const readAt = await readNow(deps.store);
   const limit = pLimit(AT_ONCE);

@@ -1,3 +1,4 @@
+import type { StreamMode } from '../store/stream-tables.ts';
 import type { StreamName } from './streams.ts';
 
 export interface ExchangeInput {
@@ -7,6 +8,10 @@ export interface ExchangeInput {
   runId: string;
   /** Somebody asked for it: limits on how much may be emptied do not count. */
   full: boolean;
+  /** Every pair where absent; `incremental`: those that somebody hinted at. */
+  mode?: StreamMode;
+  /** With `mode: one`: a candidate or an employee. */
+  recordId?: string;
   /** This run has its row in the store: finding another's there means that it was taken over. */
   begun: boolean;
 }

@@ -61,8 +61,7 @@ async function tell(
       together.map(([id]) => id),
       gone,
     );
-  // An exchange reads all its pairs in each run: it takes its hints first, at the next one.
-  if (kinds[stream].kind === 'pull') await streamHints.ask(streamKey(tenantId, stream));
+  if (kinds[stream].kind !== 'push') await streamHints.ask(streamKey(tenantId, stream));
 }
 
 /** One key for what is coalesced; no tenant has a space in its name. */

@@ -3,7 +3,7 @@ import type { FieldValue } from '../../src/hire/employee.ts';
 import { decideConflicts, listConflicts } from '../../src/store/field-conflicts.ts';
 import { listHolds } from '../../src/store/holds.ts';
 import { comparable, mappingText, type TwoWayField, twoWayFields } from '../convergence/fields.ts';
-import type { Conditions } from '../convergence/process.ts';
+import type { Asked, Conditions } from '../convergence/process.ts';
 import { createWorld, type Person, type World } from '../convergence/world.ts';
 
 const CALM: Conditions = {
@@ -19,10 +19,10 @@ afterEach(() => world.close());
 
 const fieldOf = (name: string): TwoWayField => twoWayFields.find((field) => field.name === name) as TwoWayField;
 
-async function exchange(conditions: Partial<Conditions> = {}) {
+async function exchange(conditions: Partial<Conditions> = {}, asked: Asked = {}) {
   world.clock.advance(120_000);
   runs += 1;
-  return world.exchange(`run ${runs}`, { ...CALM, ...conditions });
+  return world.exchange(`run ${runs}`, { ...CALM, ...conditions }, asked);
 }
 
 async function valuesOf(person: Person, name: string): Promise<FieldValue[]> {
@@ -159,3 +159,63 @@ test('a pass over 120 people who changed reads them by two calls and sends their
   expect([count('job-candidates/bulk-fetch'), count('custom-field-values/bulk')]).toEqual([2, 2]);
   expect(calls.length - 4).toBe(count('custom-fields'));
 });
+
+test('a hint has its pair alone read, whichever side named it; one that names no record has all of them', async () => {
+  world = await createWorld();
+  const people = [await world.hire(), await world.hire(), await world.hire()] as const;
+  for (const person of people) await world.editHris(person, fieldOf('costCentre'), 'CC-1');
+  world.hint(people[0].candidateId);
+  world.hint(people[1].employeeId);
+  expect(await exchange({}, { mode: 'incremental' })).toMatchObject({ state: 'done', counts: { read: 2, updated: 2 } });
+  expect(await valuesOf(people[2], 'costCentre')).toEqual([null, 'CC-1']);
+  expect(await exchange({}, { mode: 'incremental' })).toMatchObject({ state: 'done', counts: { read: 0 } });
+  world.hint('somebody who was never hired');
+  expect(await exchange()).toMatchObject({ state: 'done', counts: { read: 3, updated: 1, unchanged: 2 } });
+  await world.editHris(people[2], fieldOf('costCentre'), 'CC-2');
+  world.hint('*');
+  expect(await exchange({}, { mode: 'incremental' })).toMatchObject({ counts: { read: 3, updated: 1, unchanged: 2 } });
+  expect(await valuesOf(people[2], 'costCentre')).toEqual(['CC-2', 'CC-2']);
+});
+
+test('one record is exchanged by its id on either side; an id that nobody has is left out', async () => {
+  world = await createWorld();
+  const people = [await world.hire(), await world.hire()] as const;
+  for (const person of people) await world.editHris(person, fieldOf('costCentre'), 'CC-1');
+  const one = (recordId: string) => exchange({}, { mode: 'one', recordId });
+  expect(await one(people[0].candidateId)).toMatchObject({ state: 'done', counts: { read: 1, updated: 1 } });
+  expect(await one(people[0].employeeId)).toMatchObject({ state: 'done', counts: { read: 1, unchanged: 1 } });
+  expect(await one('nobody')).toMatchObject({ state: 'partial', counts: { skipped: 1 } });
+  expect(await valuesOf(people[1], 'costCentre')).toEqual([null, 'CC-1']);
+});
+
+const STANDSTILLS = { 'the partner answered': 0, 'it knew what both sides agreed on': 2 };
+
+test.each(Object.entries(STANDSTILLS))(
+  'a process that stood still after %s overwrites nothing that another one wrote meanwhile',
+  async (_what, reads) => {
+    world = await createWorld();
+    const person = await world.hire();
+    world.editPartner(person, fieldOf('hours'), 1);
+    await exchange();
+    world.editPartner(person, fieldOf('hours'), 2);
+    const stood = Promise.withResolvers<void>();
+    const goesOn = Promise.withResolvers<void>();
+    let left: number | undefined;
+    const pause = async (point: string) => {
+      if (point.endsWith('/bulk-fetch/after')) left = reads;
+      else if (left !== undefined && point === 'store.read/after') left -= 1;
+      if (left !== 0) return undefined;
+      left = undefined;
+      stood.resolve();
+      return goesOn.promise;
+    };
+    const first = exchange({ pause });
+    await stood.promise;
+    world.editPartner(person, fieldOf('hours'), 3);
+    await world.exchange(`run ${runs}`, CALM);
+    expect(await valuesOf(person, 'hours')).toEqual([3, 3]);
+    goesOn.resolve();
+    await first;
+    expect(await valuesOf(person, 'hours')).toEqual([3, 3]);
+  },
+);

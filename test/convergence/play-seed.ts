@@ -83,7 +83,7 @@ async function storm(play: Play, round: number): Promise<void> {
   for (let step = 0; step < STEPS; step += 1) {
     for (let n = Math.floor(random() * 4); n > 0; n -= 1) await editSomething(play);
     if (random() < 0.05) removeSomebody(play);
-    if (random() < 0.6) await run(play);
+    if (random() < 0.6) await run(play, random() < 0.4 ? { mode: 'incremental' } : {});
     play.world.clock.advance(Math.floor(random() * LIMITS.giveUpMs));
   }
 }

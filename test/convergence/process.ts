@@ -6,7 +6,7 @@ import type { HrisConnection } from '../../src/hris/port.ts';
 import type { Mapping } from '../../src/mapping/load-mapping.ts';
 import { createPartnerClient } from '../../src/partner/client/create-partner-client.ts';
 import type { SandboxState } from '../../src/sandbox/state.ts';
-import type { ExchangeStep } from '../../src/streams/exchange-activities.ts';
+import type { ExchangeInput, ExchangeStep } from '../../src/streams/exchange-activities.ts';
 import type { Tenant } from '../../src/tenants/schema.ts';
 import type { StoreDouble } from '../simulation/store-double.ts';
 import { createCarrier, type Network } from './carrier.ts';
@@ -19,6 +19,9 @@ export interface Conditions extends Omit<Network, 'state' | 'carried'> {
   /** What happens to an update of the HR system. */
   updateMishap: () => 'lost-before' | 'lost-answer' | undefined;
 }
+
+/** Every pair, unless it is said otherwise. */
+export type Asked = Pick<ExchangeInput, 'mode' | 'recordId'>;
 
 /** What outlives every process. */
 export interface Parts {
@@ -33,7 +36,12 @@ export interface Parts {
 }
 
 /** A process of its own: its clients and its view of the store are new, and die with it. */
-export function exchange(parts: Parts, runId: string, conditions: Conditions): Promise<ExchangeStep> {
+export function exchange(
+  parts: Parts,
+  runId: string,
+  conditions: Conditions,
+  asked: Asked = {},
+): Promise<ExchangeStep> {
   const { state, store, hris, writes, tenant } = parts;
   const carried: Network['carried'] = (method, path, body) => {
     if (method === 'PATCH') writes.partner += Object.keys(JSON.parse(body) as object).length;
@@ -61,7 +69,7 @@ export function exchange(parts: Parts, runId: string, conditions: Conditions): P
     limits: LIMITS,
     connections: { of: async () => connection, reopenIfRotated: async () => false },
   } as unknown as ActivityDeps;
-  return exchangePairs(deps, { tenantId: 'acme', stream: 'employees', runId, full: false, begun: true });
+  return exchangePairs(deps, { tenantId: 'acme', stream: 'employees', runId, full: false, begun: true, ...asked });
 }
 
 const quiet = { info: () => undefined, warn: () => undefined, error: () => undefined };

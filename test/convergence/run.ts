@@ -1,7 +1,7 @@
 import type { ExchangeStep } from '../../src/streams/exchange-activities.ts';
 import type { Mishap } from './carrier.ts';
 import { editSomething, type Play } from './edits.ts';
-import { type Conditions, LIMITS } from './process.ts';
+import { type Asked, type Conditions, LIMITS } from './process.ts';
 
 /** How often each thing goes wrong. */
 const CHANCE = { kill: 0.02, freeze: 0.01, mishap: 0.08, editMeanwhile: 0.03 };
@@ -9,11 +9,11 @@ const CHANCE = { kill: 0.02, freeze: 0.01, mishap: 0.08, editMeanwhile: 0.03 };
 const FROZEN_MS = { moment: 2_000, least: LIMITS.giveUpMs, most: 4 * LIMITS.giveUpMs };
 
 /** A run as Temporal would carry it on: an activity that died is begun again by a new process. */
-export async function run(play: Play): Promise<ExchangeStep | undefined> {
+export async function run(play: Play, asked: Asked = {}): Promise<ExchangeStep | undefined> {
   play.runs += 1;
   const runId = `run-${play.runs}`;
   for (let attempt = 0; attempt < 6; attempt += 1) {
-    const step = await attemptRun(play, runId);
+    const step = await attemptRun(play, runId, asked);
     if (step !== undefined && step.state !== 'running') return step;
     play.world.clock.advance(1_000);
   }
@@ -21,7 +21,7 @@ export async function run(play: Play): Promise<ExchangeStep | undefined> {
 }
 
 /** Undefined where it died, stood still or failed: the next one begins, and what stood still goes on beside it. */
-async function attemptRun(play: Play, runId: string): Promise<ExchangeStep | undefined> {
+async function attemptRun(play: Play, runId: string, asked: Asked): Promise<ExchangeStep | undefined> {
   const { world, random } = play;
   const end = Promise.withResolvers<undefined>();
   const given = Promise.withResolvers<undefined>();
@@ -36,7 +36,7 @@ async function attemptRun(play: Play, runId: string): Promise<ExchangeStep | und
     later: (carryOut) =>
       void world.clock.at(world.clock.now() + Math.floor(random() * 0.8 * LIMITS.giveUpMs), carryOut),
   };
-  const work = world.exchange(runId, conditions).catch(() => undefined);
+  const work = world.exchange(runId, conditions, asked).catch(() => undefined);
   const ended = Promise.race([work, end.promise]);
   play.alive.add(ended);
   void ended.then(() => play.alive.delete(ended));

@@ -14,7 +14,7 @@ import { loadExchangeMapping } from '../../src/tenants/open-hris.ts';
 import type { Tenant } from '../../src/tenants/schema.ts';
 import { createStoreDouble, type StoreDouble } from '../simulation/store-double.ts';
 import { asInput, mappingText, type TwoWayField, twoWayFields } from './fields.ts';
-import { type Conditions, exchange, type Parts } from './process.ts';
+import { type Asked, type Conditions, exchange, type Parts } from './process.ts';
 
 const KEY = 'sk_test_ConvergenceSeed0123456';
 const FILE = '/convergence/employees.yaml';
@@ -41,7 +41,7 @@ export interface World {
   removeCandidate: (person: Person) => void;
   removeEmployee: (person: Person) => void;
   /** One activity of a run, as a new process would begin it. */
-  exchange: (runId: string, conditions: Conditions) => Promise<ExchangeStep>;
+  exchange: (runId: string, conditions: Conditions, asked?: Asked) => Promise<ExchangeStep>;
   hint: (recordId: string) => void;
   close: () => Promise<void>;
 }
@@ -88,7 +88,7 @@ export async function createWorld(rules = mappingText()): Promise<World> {
     read: (person) => readBoth(parts, call, ids, person),
     removeCandidate: ({ jobCandidateId }) => void call('DELETE', `/job-candidates/${jobCandidateId}`),
     removeEmployee: ({ employeeId }) => void gone.add(employeeId),
-    exchange: (runId, conditions) => exchange(parts, runId, conditions),
+    exchange: (runId, conditions, asked) => exchange(parts, runId, conditions, asked),
     hint: (recordId) => addHint(store, clock.now(), recordId),
     close: async () => {
       await hris.close();

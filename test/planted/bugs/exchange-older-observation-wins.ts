@@ -1,4 +1,4 @@
-import { convergence, type PlantedBug } from '../planted-bug.ts';
+import { type PlantedBug, tests } from '../planted-bug.ts';
 
 export const bug: PlantedBug = {
   name: 'older observation wins',
@@ -14,5 +14,8 @@ export const bug: PlantedBug = {
       replace: 'if (readAt <= 0)',
     },
   ],
-  caughtBy: convergence(/is no last edit|differs|nobody edited/),
+  caughtBy: tests(
+    /FAIL .*overwrites nothing that another one wrote meanwhile/,
+    'test/activities/exchange-pairs.test.ts',
+  ),
 };

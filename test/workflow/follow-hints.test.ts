@@ -1,0 +1,87 @@
+import { expect, test, vi } from 'vitest';
+import type { ExchangeStep } from '../../src/streams/exchange-activities.ts';
+import type { ExchangeStart } from '../../workflows/exchange-stream.ts';
+import { ContinueAsNew, currentWorkflow, type WorkflowHost } from '../simulation/workflow-double.ts';
+
+vi.mock('@temporalio/workflow', () => import('../simulation/workflow-double.ts'));
+const { exchangeStream } = await import('../../workflows/exchange-stream.ts');
+
+const input: ExchangeStart = {
+  tenantId: 'acme',
+  stream: 'employees',
+  timing: { heartbeatMs: 1_000, attemptMs: 60_000, retryMs: 1_000 },
+};
+
+interface Call {
+  runId: string;
+  begun: boolean;
+  full: boolean;
+  mode?: string;
+  recordId?: string;
+}
+
+/** Answers of the activity, one a call; `hint` sends one while that call runs. */
+type Answer = ExchangeStep['state'] | { hint: ExchangeStep['state'] };
+
+/** One run of the workflow, whose waits are over at once: what it asked for, and how it ended. */
+async function run(given: ExchangeStart, answers: readonly Answer[], isLong = false) {
+  const calls: Call[] = [];
+  const host: WorkflowHost = {
+    now: () => 0,
+    at: (_ms, done) => {
+      queueMicrotask(done);
+      return () => undefined;
+    },
+    callActivity: async (_name, asked) => {
+      const answer = answers[calls.length];
+      if (answer === undefined) throw new Error('nothing more was expected');
+      const { runId, begun, full, mode, recordId } = asked as Call;
+      calls.push({
+        runId: runId.replace(/^.*undefined/, ''),
+        begun,
+        full,
+        ...(mode && { mode }),
+        ...(recordId && { recordId }),
+      });
+      if (typeof answer !== 'object') return { state: answer };
+      host.handlers.get('stream-hint')?.();
+      return { state: answer.hint };
+    },
+    isHistoryLong: () => isLong,
+    handlers: new Map(),
+    early: [],
+    conditions: new Set(),
+  };
+  const ended = await currentWorkflow.run(host, () => exchangeStream(given).catch((error: unknown) => error));
+  return { calls, ended: ended instanceof ContinueAsNew ? ended.args[0] : ended };
+}
+
+test('a schedule has every pair read, some of them an activity', async () => {
+  const { calls, ended } = await run(input, ['running', 'done']);
+  expect(calls).toEqual([
+    { runId: '', begun: false, full: false },
+    { runId: '', begun: true, full: false },
+  ]);
+  expect(ended).toEqual({ state: 'done' });
+});
+
+test('one record is asked for once; a hint that came meanwhile is followed by a run of its own', async () => {
+  const { calls } = await run({ ...input, mode: 'one', recordId: '7' }, [{ hint: 'done' }, 'done']);
+  expect(calls).toEqual([
+    { runId: '', begun: false, full: false, mode: 'one', recordId: '7' },
+    { runId: '/1', begun: false, full: false, mode: 'incremental' },
+  ]);
+});
+
+test('a run that a hint began reads the hinted pairs alone, and waits for a run under way', async () => {
+  const { calls, ended } = await run({ ...input, hinted: true }, ['busy', 'busy', 'done']);
+  expect(calls.map(({ mode }) => mode)).toEqual(['incremental', 'incremental', 'incremental']);
+  expect(ended).toEqual({ state: 'done' });
+});
+
+test('a long history is continued in the same run, also where an earlier version began it', async () => {
+  const { ended } = await run({ ...input, full: true }, ['running'], true);
+  expect(ended).toMatchObject({ full: true, carried: { round: 0, begun: true } });
+  const { calls } = await run({ ...input, full: true, begun: true }, ['done']);
+  expect(calls).toEqual([{ runId: '', begun: true, full: true }]);
+});
