@@ -77,11 +77,7 @@ export interface LandOptions {
 }
 
 /** A row as the landing table holds it; `fields` are all of its columns. */
-export interface StoredRow {
-  id: string;
-  hash: string;
-  fields: EmployeeFields;
-}
+export type StoredRow = LandingRow;
 
 /** A row about to be written, and what the table holds under its id. */
 export interface RowChange {
@@ -187,20 +183,18 @@ export interface Landing {
   /** Writes the rows of one page whose hash is not the stored one, whole or not at all. Idempotent. */
   land(stream: string, rows: readonly LandingRow[], options: LandOptions): Promise<Landed>;
   /** What the table holds under these ids; one that is not there is left out. */
-  read(stream: string, ids: readonly string[], options: Pick<LandOptions, 'tenant' | 'signal'>): Promise<StoredRow[]>;
+  read(stream: string, ids: readonly string[], options: TenantRows): Promise<StoredRow[]>;
   /** Hashes of the rows under these ids: empty for one marked as gone; one that is not there is left out. */
-  hashes(
-    stream: string,
-    ids: readonly string[],
-    options: Pick<LandOptions, 'tenant' | 'signal'>,
-  ): Promise<Map<string, string>>;
+  hashes(stream: string, ids: readonly string[], options: TenantRows): Promise<Map<string, string>>;
   /** Ids of all rows of a tenant, but for those marked as gone. */
-  ids(stream: string, options: Pick<LandOptions, 'tenant' | 'signal'>): Promise<string[]>;
+  ids(stream: string, options: TenantRows): Promise<string[]>;
   /** Takes rows away, or marks them as gone: landed again they are there again. Idempotent. */
   remove(stream: string, ids: readonly string[], options: RemoveOptions): Promise<void>;
 }
 
-export interface RemoveOptions extends Pick<LandOptions, 'tenant' | 'signal'> {
+type TenantRows = Pick<LandOptions, 'tenant' | 'signal'>;
+
+export interface RemoveOptions extends TenantRows {
   /** The row stays, with the time in its column `gone_at`. */
   mark: boolean;
 }
