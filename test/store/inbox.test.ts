@@ -53,7 +53,7 @@ describe.each(kinds)('the inbox on %s', (kind) => {
     expect(await leaseDeliveries(store, 'acme', 1)).toMatchObject([{ failures: 0, ids: { jobCandidateId: ['7'] } }]);
   });
 
-  test('gives each row to one relay, oldest first', async () => {
+  test('gives each row to one relay', async () => {
     const { store, other } = await freshStore(kind);
     for (let n = 0; n < 40; n += 1) await insertDelivery(store, delivery(`d${n}`));
     const leased = await Promise.all([leaseDeliveries(store, 'acme', 25), leaseDeliveries(other, 'acme', 25)]);
@@ -61,6 +61,17 @@ describe.each(kinds)('the inbox on %s', (kind) => {
     expect(new Set(hashes).size).toBe(hashes.length);
     expect(hashes).toHaveLength(40);
     expect(await leaseDeliveries(store, 'acme', 25)).toEqual([]);
+  });
+
+  test('who has waited longest is leased first', async () => {
+    const { store } = await freshStore(kind);
+    for (const hash of ['a', 'b', 'c']) await insertDelivery(store, delivery(hash));
+    const longAgo = (ms: number, hash: string) =>
+      store.kysely.updateTable('inbox').set({ due_at: ms }).where('body_hash', '=', hash).execute();
+    await longAgo(2, 'c');
+    await longAgo(1, 'b');
+    const leased = [await leaseDeliveries(store, 'acme', 1), await leaseDeliveries(store, 'acme', 1)];
+    expect(leased.flat().map((row) => row.bodyHash)).toEqual(['b', 'c']);
   });
 
   test('hears nothing from a relay whose lease another one has by now', async () => {

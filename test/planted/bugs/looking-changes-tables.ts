@@ -1,0 +1,16 @@
+import { type PlantedBug, tests } from '../planted-bug.ts';
+
+export const bug: PlantedBug = {
+  name: 'a command that only looks changes the tables',
+  patches: [
+    {
+      file: 'src/store/open-store.ts',
+      find: "  if (migrate === 'never') throw storeTooOld();\n",
+      replace: '',
+    },
+  ],
+  caughtBy: tests(
+    /FAIL .*never makes or changes tables for a command that only looks/,
+    'test/store/applied-tenants.test.ts',
+  ),
+};

@@ -1,0 +1,18 @@
+import { type PlantedBug, tests } from '../planted-bug.ts';
+
+export const bug: PlantedBug = {
+  name: 'a notify address inside the network is called',
+  patches: [
+    {
+      file: 'src/worker/post-notice.ts',
+      find: 'if (!partner.allowPrivateAddress) assertPublicAddress(new URL(notify.url));',
+      replace: '',
+    },
+    {
+      file: 'src/worker/post-notice.ts',
+      find: 'dispatcher: partner.allowPrivateAddress ? inside : outside',
+      replace: 'dispatcher: inside',
+    },
+  ],
+  caughtBy: tests(/FAIL .*a notify address inside the network is not called/, 'test/worker/chores.test.ts'),
+};
