@@ -15,6 +15,7 @@ import * as pushed from './migrations/0012-pushed.ts';
 import * as lookupRows from './migrations/0015-lookup-rows.ts';
 import * as hireDocuments from './migrations/0016-hire-documents.ts';
 import * as knownRecords from './migrations/0018-known-records.ts';
+import * as hireCounts from './migrations/0019-hire-counts.ts';
 import type { Tables } from './schema.ts';
 
 const migrations: Record<string, Migration> = {
@@ -31,6 +32,7 @@ const migrations: Record<string, Migration> = {
   '0015-lookup-rows': lookupRows,
   '0016-hire-documents': hireDocuments,
   '0018-known-records': knownRecords,
+  '0019-hire-counts': hireCounts,
 };
 
 export interface Store extends Database<Tables> {

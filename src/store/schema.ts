@@ -32,6 +32,7 @@ export interface Tables {
   webhook_refusals: WebhookRefusalTable;
   hints: HintTable;
   hires: HireTable;
+  hire_counts: HireCountTable;
   intents: IntentTable;
   claims: ClaimTable;
   links: LinkTable;
@@ -98,6 +99,13 @@ interface HireTable {
   observed: string | null;
   /** Why it is recorded although the tenant was live: its job or its application is another tenant's. */
   passed_over: string | null;
+}
+
+/** Kept by the database's triggers alone. */
+interface HireCountTable {
+  tenant_id: string;
+  state: HireState;
+  count: number;
 }
 
 interface IntentTable {
