@@ -9,5 +9,5 @@ export const bug: PlantedBug = {
       replace: '...(isSecret ? { mode: 0o644 } : {})',
     },
   ],
-  caughtBy: tests(/FAIL .*the key where only its owner can read it/, 'test/cli/init.test.ts'),
+  caughtBy: tests(/FAIL .*a secret and its folder may be read/, 'test/operator/tenants/write-new-files.test.ts'),
 };
