@@ -2,7 +2,8 @@ import { clearHints, type Hint, readHints } from '../../src/store/hints.ts';
 import { changeQuarantine, type Quarantined, readQuarantine } from '../../src/store/quarantine.ts';
 import { addMissing, forgetMissing } from '../../src/store/stream-missing.ts';
 import type { LandedPage } from '../../src/streams/land-page.ts';
-import { readByIds } from '../../src/streams/read-page.ts';
+import { listOnlyTargets } from '../../src/streams/map-record.ts';
+import { type RecordPage, readByIds } from '../../src/streams/read-page.ts';
 import { WHOLE_LIST } from '../../src/streams/stream.ts';
 import { landWithinLimits } from './land-within-limits.ts';
 import { commit, NO_PAGE, type Reading } from './reading.ts';
@@ -10,6 +11,7 @@ import { removeGone } from './remove-gone.ts';
 
 /** Ids a call, the most that section 4.3 allows. */
 const BATCH = 100;
+const HRIS_MS = 30_000;
 
 /** Reads by their ids all records that are hinted at. False when another run took over. */
 export async function drainHints(reading: Reading): Promise<boolean> {
@@ -53,7 +55,8 @@ export async function landByIds(
   if (fetch === undefined) return true;
   reading.reads += 1;
   for (const id of ids) reading.readById.set(id, reading.reads);
-  const page = await readByIds(connection.partner, { ...stream, fetch }, ids);
+  const read = await readByIds(connection.partner, { ...stream, fetch }, ids);
+  const page = { ...read, ...(await readStanding(reading, ids)) };
   const landed = await landWithinLimits(reading, page);
   const readable = page.items.map((item) => String(item['id']));
   const shown = new Set([...readable, ...page.unreadable.flatMap(({ id }) => id ?? [])]);
@@ -66,6 +69,16 @@ export async function landByIds(
   // Beside the list: its own count of records stays as it is.
   const segment = { number: run.segment, seenBefore: run.seen_before + records };
   return commit(reading, { next: run.page, records, total: run.total, counts, state: 'running', segment });
+}
+
+/** What stands in the rows, where something of it comes from the list alone. */
+async function readStanding(
+  { destination: { landing, mapping }, key }: Reading,
+  ids: readonly string[],
+): Promise<Pick<RecordPage, 'rowsBefore'>> {
+  if (listOnlyTargets(mapping, key.stream).length === 0) return {};
+  const rows = await landing.read(key.stream, ids, { tenant: key.tenantId, signal: AbortSignal.timeout(HRIS_MS) });
+  return { rowsBefore: new Map(rows.map(({ id, fields }) => [id, fields])) };
 }
 
 async function noteAbsent(

@@ -24,11 +24,11 @@ export async function openPage(
   if (page === undefined) return undefined;
   const { deps, key, stream, recognition } = reading;
   const kept = await readKeptPage(deps.store, key, at);
-  if (recognition === undefined) return { ...readRecords(stream, page), prints: new Map(), kept };
+  if (recognition === undefined) return { ...readRecords(stream, page, reading.run.segment), prints: new Map(), kept };
   const prints = page.raw.map((record) => fingerprintOf(record, recognition));
   const unchanged = await standing(reading, prints, decodeKnown(recognition, kept?.known));
   const rest = [...prints.keys()].filter((index) => !unchanged.has(prints[index] ?? ''));
-  const read = readRecords(stream, { ...page, raw: rest.map((index) => page.raw[index]) });
+  const read = readRecords(stream, { ...page, raw: rest.map((index) => page.raw[index]) }, reading.run.segment);
   const unreadable = read.unreadable.map((one) => ({ ...one, index: rest[one.index] ?? one.index }));
   const left = new Set(unreadable.map(({ index }) => index));
   const readable = rest.filter((index) => !left.has(index));

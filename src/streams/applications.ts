@@ -6,17 +6,19 @@ import type { PullStream } from './stream.ts';
 
 /**
  * Job candidates of all jobs. They are listed a stage type at a time, because no list shows them all (section 4.4). The
- * stage is no field of theirs: read by their ids they show none.
+ * stage is no field of theirs: its type is known by the list that shows them, so it is as of the last whole pass. Which
+ * stage of that type, no list of types tells.
  */
 export const applications: PullStream = {
   kind: 'pull',
   list: contract.jobCandidates.listByStageType as ListEndpoint,
   segments: stageTypes.map((stageType) => ({ stageType })),
   fetch: contract.jobCandidates.bulkFetch as ListEndpoint,
-  toRecords: (item) => [
-    'jobCandidateDetails' in item ? (item['jobCandidateDetails'] as Record<string, unknown>) : item,
+  toRecords: (item, { stageType }) => [
+    'jobCandidateDetails' in item ? { ...(item['jobCandidateDetails'] as object), stageType } : item,
   ],
-  record: { name: 'jobCandidate', ...sourceRecords.jobCandidate },
+  record: { name: 'jobCandidate', fields: [...sourceRecords.jobCandidate.fields, 'stageType'] },
+  listOnly: ['stageType'],
   landing: {
     jobId: { type: 'text', required: true },
     candidateId: { type: 'text', required: true },

@@ -28,7 +28,8 @@ export async function landPage(
   }));
   const rows = new Map<string, LandingRow>();
   for (const item of page.items) {
-    const mapped = mapRecord(destination.mapping, destination.stream, item);
+    const before = page.rowsBefore && (page.rowsBefore.get(String(item['id'])) ?? {});
+    const mapped = mapRecord(destination.mapping, destination.stream, item, before);
     if ('hash' in mapped) rows.set(mapped.id, mapped);
     else quarantined.push(mapped);
   }

@@ -1,4 +1,5 @@
 import { ConnectorError, isConnectorError } from '../errors.ts';
+import type { EmployeeFields } from '../hire/employee.ts';
 import type { PartnerClient } from '../partner/client/create-partner-client.ts';
 import { readItems } from '../partner/client/read-items.ts';
 import type { ListEndpoint, Page, RawPage } from '../partner/client/types.ts';
@@ -8,6 +9,8 @@ import type { PullStream } from './stream.ts';
 export interface RecordPage extends Page<Record<string, unknown>> {
   /** Records that were not read, because their rows are as they should be. */
   unchanged?: readonly RowFacts[];
+  /** What stands in the rows of records that were read by their ids, where only the list tells some of it. */
+  rowsBefore?: ReadonlyMap<string, EmployeeFields>;
 }
 
 /** Records a page: the most that section 8 allows. */
@@ -26,7 +29,7 @@ export async function readPage(
   segment = 0,
 ): Promise<RecordPage | undefined> {
   const raw = await readRawPage(partner, stream, page, segment);
-  return raw === undefined ? undefined : readRecords(stream, raw);
+  return raw === undefined ? undefined : readRecords(stream, raw, segment);
 }
 
 /**
@@ -83,12 +86,13 @@ async function fetchTogether(
   // The types of the contract are forgotten here as in every list that is data.
   const found = await partner.readAll(fetch, { body } as object, { priority: 'bulk' });
   const { items, unreadable } = found as Omit<RecordPage, 'page'>;
-  return asRecords(stream, { items, unreadable, page: 0 });
+  return asRecords(stream, { items, unreadable, page: 0 }, {});
 }
 
 /** Reads the records of a page by the contract. */
-export function readRecords(stream: PullStream, { raw, ...page }: RawPage): RecordPage {
-  return asRecords(stream, { ...page, ...readItems(stream.list.list, raw) } as RecordPage);
+export function readRecords(stream: PullStream, { raw, ...page }: RawPage, segment = 0): RecordPage {
+  const query = stream.segments?.[segment] ?? {};
+  return asRecords(stream, { ...page, ...readItems(stream.list.list, raw) } as RecordPage, query);
 }
 
 /** Ids of the records that can be read. */
@@ -101,8 +105,8 @@ export function countRecords(page: RecordPage | undefined): number {
   return page === undefined ? 0 : page.items.length + page.unreadable.length + (page.unchanged?.length ?? 0);
 }
 
-function asRecords({ toRecords }: PullStream, page: RecordPage): RecordPage {
-  return toRecords === undefined ? page : { ...page, items: page.items.flatMap((item) => toRecords(item)) };
+function asRecords({ toRecords }: PullStream, page: RecordPage, query: Readonly<Record<string, unknown>>): RecordPage {
+  return toRecords === undefined ? page : { ...page, items: page.items.flatMap((item) => toRecords(item, query)) };
 }
 
 /** A partner that ignores the page number would be read for ever. */

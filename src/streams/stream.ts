@@ -13,8 +13,13 @@ export interface PullStream {
   segments?: readonly Record<string, unknown>[];
   /** Reads records by their ids, so many a call as its `chunk` says; where absent a hint means reading the list. */
   fetch?: ListEndpoint;
-  /** What is mapped of an item of the list; `id` names each. The item itself where absent. */
-  toRecords?: (item: Record<string, unknown>) => Record<string, unknown>[];
+  /**
+   * What is mapped of an item; `id` names each. The item itself where absent. `query` is the one of its part of the
+   * list, and empty where it was read by its id.
+   */
+  toRecords?: (item: Record<string, unknown>, query: Readonly<Record<string, unknown>>) => Record<string, unknown>[];
+  /** Fields that only the list tells: read by its id, a record leaves what is mapped from them as its row has it. */
+  listOnly?: readonly string[];
   /** How mapping files name one of its records, and what they may read of it. */
   record: { name: string } & SourceRecord;
   /** Fields of its landing table, before a tenant adds its own. */

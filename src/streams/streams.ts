@@ -1,11 +1,16 @@
 import type { Landings } from '../hris/port.ts';
 import * as list from './index.ts';
-import type { PullStream, PushStream, Stream } from './stream.ts';
+import type { ExchangeStream, PullStream, PushStream, Stream } from './stream.ts';
 
 /** Shared by tenant files, the command line, schedules and the store, whatever the kind. */
 export type StreamName = keyof typeof list;
 /** Of a stream whose records land. */
 export type PullName = { [Name in StreamName]: (typeof list)[Name] extends PullStream ? Name : never }[StreamName];
+
+/** Of a stream that goes both ways. */
+export type ExchangeName = {
+  [Name in StreamName]: (typeof list)[Name] extends ExchangeStream ? Name : never;
+}[StreamName];
 
 /** Of a stream that tells the partner what the HRIS knows. */
 export type PushName = { [Name in StreamName]: (typeof list)[Name] extends PushStream ? Name : never }[StreamName];
@@ -22,6 +27,10 @@ export const pullStreams: Readonly<Record<PullName, PullStream>> = everyPull((na
 export const landedNames = pullNames.filter((name) => !isLookup(name));
 
 export const exchangeNames = streamNames.filter((name) => streams[name].kind === 'exchange');
+
+export function isExchange(name: string): name is ExchangeName {
+  return exchangeNames.some((one) => one === name);
+}
 
 /** What may land in an HRIS, by stream. */
 export const landings: Landings = Object.fromEntries(landedNames.map((name) => [name, pullStreams[name].landing]));

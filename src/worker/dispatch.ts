@@ -22,8 +22,9 @@ const PARSING = 'it says how parsing goes; the candidates it makes come with eve
 const SCREENING = 'no stream holds assessments or interviews';
 const DOCUMENTS = 'no stream holds onboarding documents';
 
+/** Users, teams, pipelines, their stages and onboarding flows are named by no event: their tables are read by time. */
 export const dispatch: Record<EventName, Dispatch> = {
-  // Of an application read by its id no stage is shown, so that a move changes none.
+  // Of an application read by its id no stage is shown: a move arrives with the next whole pass.
   'candidate.hired': { hires: 'hired' },
   'candidate.stage_changed': { hires: 'moved' },
   'candidate.rejected': { hires: 'left', streams: { applications: 'jobCandidateId' } },

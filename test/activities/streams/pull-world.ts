@@ -7,7 +7,7 @@ import { withTenant } from '../../../src/operator/open-tenant.ts';
 import { openStore, type Store } from '../../../src/store/open-store.ts';
 import type { PullInput, StreamStep } from '../../../src/streams/stream-activities.ts';
 import type { PullName } from '../../../src/streams/streams.ts';
-import { startWorld, type World } from '../../harness/world.ts';
+import { startWorld, type World, type WorldOptions } from '../../harness/world.ts';
 
 export interface PullWorld {
   world: World;
@@ -26,7 +26,7 @@ export interface PullWorld {
 /** A sandbox, a SQL HR system and a store for one tenant, without Temporal; `streams` is YAML of its tenant file. */
 export async function openPullWorld(
   streams: string,
-  options: { jobs?: number; candidates?: number } = {},
+  options: Pick<WorldOptions, 'jobs' | 'candidates' | 'hris'> = {},
 ): Promise<PullWorld> {
   const world = await startWorld({ temporalAddress: '127.0.0.1:1', startDates: false, jobs: 2, ...options });
   const store = await openStore(world.storeUrl);
