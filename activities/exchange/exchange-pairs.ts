@@ -191,7 +191,7 @@ function stepOf(run: StreamRow): ExchangeStep {
   return { state, counts, ...(refused_code === null ? {} : { code: refused_code }) };
 }
 
-function noMapping(stream: string): ConnectorError {
+export function noMapping(stream: string): ConnectorError {
   return new ConnectorError({
     code: 'NO_MAPPING',
     action: 'reject',

@@ -17,7 +17,7 @@ export function addMappingDiff(mapping: Command): void {
     )
     .argument('<tenant>', 'tenant whose mapping would change')
     .argument('<file>', 'the new mapping file')
-    .option('--stream <stream>', 'the file maps this stream (jobs, candidates), not the employee')
+    .option('--stream <stream>', 'the file maps this stream (jobs, candidates, employees), not the employee of a hire')
     .option('--json', 'print JSON')
     .addHelpText(
       'after',
@@ -33,15 +33,13 @@ interface DiffOptions {
 
 async function runDiff(tenantId: string, file: string, { stream, json }: DiffOptions, command: Command): Promise<void> {
   const places = placesOf(command);
-  const [{ withTenant }, { diffMapping, maskDiff }, { streamsToPlan }] = await Promise.all([
+  const [{ withTenant }, { diffMapping, mappingNamed, maskDiff }] = await Promise.all([
     import('../operator/open-tenant.ts'),
     import('../operator/mappings/diff-mapping.ts'),
-    import('../operator/plans/stream-pages.ts'),
   ]);
   const diff = await withStore(places, (store) =>
     withTenant({ store, places, tenantId }, (open) => {
-      const [named = 'employee'] = stream === undefined ? [] : streamsToPlan(open.connection, stream);
-      return diffMapping(open, named, file);
+      return diffMapping(open, mappingNamed(stream), file);
     }),
   );
   const shown = maskDiff(diff);

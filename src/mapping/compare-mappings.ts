@@ -1,4 +1,6 @@
+import type { EmployeeFields } from '../hire/employee.ts';
 import { evaluateMapping } from './evaluate.ts';
+import { evaluateBack } from './evaluate-back.ts';
 import type { Mapping } from './load-mapping.ts';
 import type { MappingSources } from './read-source.ts';
 
@@ -31,11 +33,11 @@ export async function compareMappings(
   records: Iterable<SourceRecord> | AsyncIterable<SourceRecord>,
 ): Promise<MappingDifference> {
   const found = new Map<string, FieldDifference>();
-  const sensitive = new Set([...before.fields, ...after.fields].flatMap((one) => (one.sensitive ? [one.target] : [])));
+  const sensitive = new Set([...sensitiveNames(before), ...sensitiveNames(after)]);
   const counts = { compared: 0, changed: 0 };
-  for await (const { id, sources } of records) {
+  for await (const { id, ...record } of records) {
     counts.compared += 1;
-    const differing = compareRecord(evaluateMapping(before, sources), evaluateMapping(after, sources));
+    const differing = compareRecord(evaluate(before, record), evaluate(after, record));
     if (differing.length > 0) counts.changed += 1;
     for (const one of differing) count(found, { ...one, record: id, sensitive: sensitive.has(one.field) });
   }
@@ -46,6 +48,8 @@ export async function compareMappings(
 export interface SourceRecord {
   id: string;
   sources: MappingSources;
+  /** What the HR system holds of it, where values go back to the partner too. */
+  held?: EmployeeFields;
 }
 
 interface Differing {
@@ -56,6 +60,28 @@ interface Differing {
 }
 
 type Evaluated = ReturnType<typeof evaluateMapping>;
+
+/** Both ways where the record says what the HR system holds. */
+function evaluate(mapping: Mapping, { sources, held }: Omit<SourceRecord, 'id'>): Evaluated {
+  const there = evaluateMapping(mapping, sources);
+  if (held === undefined) return there;
+  const back = evaluateBack(mapping, held);
+  const values = back.values.map(({ field, path, value }) => [backName(field, path.text), value] as const);
+  const places = new Map(mapping.back.map(({ target, from }) => [target, from[0]?.text ?? '']));
+  const problems = back.problems.map((one) => ({ ...one, field: backName(one.field, places.get(one.field) ?? '') }));
+  return { fields: { ...there.fields, ...Object.fromEntries(values) }, problems: [...there.problems, ...problems] };
+}
+
+/** How a value that goes to the partner is told apart from the same field's way to the HR system. */
+function backName(field: string, place: string): string {
+  return `${field} -> ${place}`;
+}
+
+function sensitiveNames({ fields, back }: Mapping): string[] {
+  const there = fields.filter((field) => field.sensitive).map(({ target }) => target);
+  const here = back.filter((field) => field.sensitive);
+  return [...there, ...here.map(({ target, from }) => backName(target, from[0]?.text ?? ''))];
+}
 
 function compareRecord(old: Evaluated, now: Evaluated): Differing[] {
   const names = new Set([...Object.keys(old.fields), ...Object.keys(now.fields)]);

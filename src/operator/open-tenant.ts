@@ -70,13 +70,19 @@ export async function withTenant<T>(
 /** Its mappings look values up in the tables as they were read last. */
 async function withOwnTables(store: Store, connection: Connection): Promise<Connection> {
   const bind = (mapping: Mapping): Promise<Mapping> => withKnownTables(store, connection.tenant.tenant, mapping);
-  const landings = await Promise.all(
-    Object.entries(connection.landings).map(async ([name, one]) => [name, await bind(one)]),
-  );
+  const bindAll = async <Name extends string>(mappings: Partial<Record<Name, Mapping>>) => {
+    const bound = Object.entries<Mapping>(mappings as Record<string, Mapping>).map(async ([name, one]) => [
+      name,
+      await bind(one),
+    ]);
+    return Object.fromEntries(await Promise.all(bound)) as Partial<Record<Name, Mapping>>;
+  };
+  const mapping = await bind(connection.mapping);
   return {
     ...connection,
-    mapping: await bind(connection.mapping),
-    landings: Object.fromEntries(landings) as Connection['landings'],
+    mapping,
+    landings: await bindAll(connection.landings),
+    exchanges: await bindAll(connection.exchanges),
   };
 }
 

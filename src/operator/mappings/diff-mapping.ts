@@ -1,4 +1,6 @@
 import { resolve } from 'node:path';
+import type { Connection } from '../../../activities/connections.ts';
+import { noMapping } from '../../../activities/exchange/exchange-pairs.ts';
 import { compareMappings, type MappingDifference, type SourceRecord } from '../../mapping/compare-mappings.ts';
 import type { Mapping } from '../../mapping/load-mapping.ts';
 import { shortVersion } from '../../mapping/load-mapping.ts';
@@ -6,16 +8,19 @@ import { contract } from '../../partner/contract/index.ts';
 import { hiresInState } from '../../store/hires.ts';
 import { readJobs } from '../../store/jobs.ts';
 import type { HireRow } from '../../store/schema.ts';
-import { type PullName, pullStreams } from '../../streams/streams.ts';
+import { type ExchangeName, isExchange, type PullName, pullStreams } from '../../streams/streams.ts';
 import { withKnownTables } from '../../streams/with-tables.ts';
-import { loadStreamMapping, loadTenantMapping } from '../../tenants/open-hris.ts';
+import { loadExchangeMapping, loadStreamMapping, loadTenantMapping } from '../../tenants/open-hris.ts';
 import type { Tenant } from '../../tenants/schema.ts';
 import { type OpenTenant, patiently } from '../open-tenant.ts';
 import { readHireSources } from '../plans/hire-sources.ts';
 import { MASK } from '../plans/plan-view.ts';
 import { readPages, streamEnds } from '../plans/stream-pages.ts';
+import { assertPulledStream } from '../streams/assert-known-stream.ts';
+import { exchangeRecords } from './exchange-records.ts';
 
-export type MappingName = 'employee' | PullName;
+/** An employee, a stream that lands, or one that goes both ways. */
+export type MappingName = 'employee' | PullName | ExchangeName;
 
 export interface MappingDiff extends MappingDifference {
   subject: MappingName;
@@ -27,13 +32,21 @@ export interface MappingDiff extends MappingDifference {
 /** Ids of one call (section 8). */
 const MOST_IDS = 100;
 
+/** The employee's mapping where no stream is named. @throws ConnectorError STREAM_UNKNOWN, STREAM_NOT_PLANNED */
+export function mappingNamed(stream: string | undefined): MappingName {
+  if (stream === undefined) return 'employee';
+  if (isExchange(stream)) return stream;
+  assertPulledStream(stream);
+  return stream;
+}
+
 /**
  * Which records a new mapping file would change, and how, before it is live. Jobs are at hand; other records are read
  * again at bulk priority. Writes nothing. @throws ConnectorError MAPPING_INVALID
  */
 export async function diffMapping(open: OpenTenant, subject: MappingName, file: string): Promise<MappingDiff> {
   const { connection } = open;
-  const before = subject === 'employee' ? connection.mapping : streamEnds(connection, subject).mapping;
+  const before = mappingInForce(connection, subject);
   const after = await withKnownTables(
     open.store,
     open.tenant.tenant,
@@ -42,6 +55,14 @@ export async function diffMapping(open: OpenTenant, subject: MappingName, file: 
   const difference = await compareMappings(before, after, recordsOf(open, subject, [before, after]));
   const [from, to] = [shortVersion(before.hash), shortVersion(after.hash)];
   return { subject, from, to, ...difference };
+}
+
+function mappingInForce(connection: Connection, subject: MappingName): Mapping {
+  if (subject === 'employee') return connection.mapping;
+  if (!isExchange(subject)) return streamEnds(connection, subject).mapping;
+  const mapping = connection.exchanges[subject];
+  if (mapping === undefined) throw noMapping(subject);
+  return mapping;
 }
 
 /** The same with sensitive values masked. */
@@ -62,8 +83,11 @@ async function loadNew(tenant: Tenant, subject: MappingName, file: string): Prom
   if (subject === 'employee') return loadTenantMapping({ ...tenant, files: {}, mapping: file });
   const stream = { ...tenant.streams[subject], mapping: file };
   const streamsThen = { ...tenant.streams, [subject]: stream };
-  const loaded = await loadStreamMapping({ ...tenant, files: {}, streams: streamsThen }, subject);
-  if (loaded === undefined) throw new Error(`${subject} lands nowhere, and was read a moment ago`);
+  const then = { ...tenant, files: {}, streams: streamsThen };
+  const loaded = isExchange(subject)
+    ? await loadExchangeMapping(then, subject)
+    : await loadStreamMapping(then, subject);
+  if (loaded === undefined) throw new Error(`nothing maps ${subject}, and something did a moment ago`);
   return loaded;
 }
 
@@ -74,6 +98,10 @@ async function* recordsOf(
 ): AsyncGenerator<SourceRecord> {
   if (subject === 'employee') {
     yield* hireRecords(open, mappings);
+    return;
+  }
+  if (isExchange(subject)) {
+    yield* exchangeRecords(open, subject);
     return;
   }
   const { name } = pullStreams[subject].record;

@@ -1,9 +1,9 @@
 import { type Mapping, shortVersion } from '../../mapping/load-mapping.ts';
 import { type CaseResult, testMapping } from '../../mapping/test-mapping.ts';
 import { writeRule } from '../../mapping/write-rule.ts';
-import { landedNames } from '../../streams/streams.ts';
+import { exchangeNames, landedNames } from '../../streams/streams.ts';
 import { loadTenants } from '../../tenants/load-tenants.ts';
-import { loadStreamMapping, loadTenantMapping } from '../../tenants/open-hris.ts';
+import { loadExchangeMapping, loadStreamMapping, loadTenantMapping } from '../../tenants/open-hris.ts';
 import type { Tenant } from '../../tenants/schema.ts';
 import { assertKnownTenant } from '../assert-known-tenant.ts';
 
@@ -15,7 +15,10 @@ export interface MappingView {
   rules: { field: string; rule: string; sensitive: boolean; file: string; line: number }[];
 }
 
-/** What the tenant's mapping files come to, of employees and of every stream that has a place to land. */
+/**
+ * What the tenant's mapping files come to, of employees, of every stream that has a place to land, and of those that
+ * go both ways.
+ */
 export async function readMappings(tenantsDir: string, tenantId: string): Promise<MappingView[]> {
   const tenant = await knownTenant(tenantsDir, tenantId);
   return (await mappingsOf(tenant)).map(({ name, mapping }) => ({
@@ -53,5 +56,12 @@ async function mappingsOf(tenant: Tenant): Promise<{ name: string; file: string 
       return mapping === undefined ? [] : [{ name, file: tenant.streams[name].mapping, mapping }];
     }),
   );
-  return [{ name: 'employee', file: tenant.mapping, mapping: await loadTenantMapping(tenant) }, ...streams.flat()];
+  const exchanged = await Promise.all(
+    exchangeNames.map(async (name) => {
+      const mapping = await loadExchangeMapping(tenant, name);
+      return mapping === undefined ? [] : [{ name, file: tenant.streams[name].mapping, mapping }];
+    }),
+  );
+  const employee = { name: 'employee', file: tenant.mapping, mapping: await loadTenantMapping(tenant) };
+  return [employee, ...streams.flat(), ...exchanged.flat()];
 }
