@@ -116,7 +116,7 @@ async function deactivateUser(server: TrytonServer): Promise<Spell> {
 }
 
 /** Imported at once: one transaction, one stamp. */
-async function addPeople({ call, company }: TrytonServer, count: number): Promise<string[]> {
+export async function addPeople({ call, company }: TrytonServer, count: number): Promise<string[]> {
   const names = Array.from({ length: count }, (_, at) => ({ name: `Imported ${at}` }));
   const parties = await call<number[]>('model.party.party.create', names);
   const employees = parties.map((party) => ({ party, company }));
@@ -129,11 +129,9 @@ async function touchPeople({ sql }: TrytonServer, ids: readonly string[]): Promi
     where id in (select party from company_employee where id in (${ids.join()}))`);
 }
 
-async function readAttachments({ call }: TrytonServer, id: string, name: string): Promise<Buffer[]> {
-  const domain = [
-    ['resource', '=', `company.employee,${id}`],
-    ['name', '=', name],
-  ];
+/** Every file in the employee's record, or those of one name. */
+export async function readAttachments({ call }: TrytonServer, id: string, name?: string): Promise<Buffer[]> {
+  const domain = [['resource', '=', `company.employee,${id}`], ...(name === undefined ? [] : [['name', '=', name]])];
   const found = await call<{ data: { base64: string } }[]>('model.ir.attachment.search_read', domain, 0, null, null, [
     'data',
   ]);

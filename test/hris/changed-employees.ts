@@ -1,0 +1,276 @@
+import pino from 'pino';
+import { onTestFinished } from 'vitest';
+import type { Connection } from '../../activities/connections.ts';
+import type { ActivityDeps } from '../../activities/deps.ts';
+import { exchangePairs } from '../../activities/exchange/exchange-pairs.ts';
+import { pushRecords } from '../../activities/push/push-records.ts';
+import type { HrisConnection } from '../../src/hris/port.ts';
+import { createPartnerClient, type PartnerClient } from '../../src/partner/client/create-partner-client.ts';
+import { contract } from '../../src/partner/contract/index.ts';
+import { insertHires } from '../../src/store/hires.ts';
+import { linkEmployee } from '../../src/store/identity.ts';
+import type { Store } from '../../src/store/open-store.ts';
+import { loadExchangeMapping } from '../../src/tenants/open-hris.ts';
+import type { Tenant } from '../../src/tenants/schema.ts';
+import { listApplicants } from '../harness/world-people.ts';
+import { type OpenSandbox, openSandbox } from '../sandbox/open-sandbox.ts';
+import { freshStore } from '../store/stores.ts';
+
+/** Employees of one HR system, as somebody over there edits them. */
+export interface Staff {
+  kind: string;
+  /** As they stand in a tenant file, with secrets resolved. */
+  options: Record<string, unknown>;
+  hris: HrisConnection;
+  /** The field that is edited. */
+  field: string;
+  /** What else an edit does: they have left, or their number is another one. */
+  tells: 'left' | 'number';
+  add(count: number): Promise<string[]>;
+  /** Sets the field to a text of each one's own, and more (`tells`), all with one stamp: that of the edit before too. */
+  edit(ids: readonly string[], textOf: (id: string) => string): Promise<void>;
+}
+
+interface Person {
+  employeeId: string;
+  candidateId: string;
+  jobCandidateId: string;
+  enrolment: string;
+}
+
+const RULES = '/mappings/employees.yaml';
+const LABEL = 'What the HR system says';
+
+/** What arrived at the partner, by its ledger. */
+export interface Arrived {
+  /** Employees whose text or employment the partner does not show. */
+  lost: string[];
+  /** Employees whose text or employment was written more than once. */
+  twice: string[];
+  /** How often a process died. */
+  deaths: number;
+}
+
+/**
+ * Edits everybody, in two halves with the same stamp, and lets both streams bring it to the partner, by processes that
+ * die after every page of changes and at every fiftieth call to the partner.
+ */
+export async function bringChanges(staff: Staff, count: number): Promise<Arrived> {
+  const world = await openWorld(staff, count);
+  const { people, run } = world;
+  await run('first');
+  const since = (await world.sandbox.control.ledger({ kind: 'effect' })).at(-1)?.seq ?? 0;
+  const ids = people.map(({ employeeId }) => employeeId);
+  const half = Math.ceil(count / 2);
+  await staff.edit(ids.slice(0, half), textOf);
+  await run('half');
+  await staff.edit(ids.slice(half), textOf);
+  await run('whole');
+  return { ...(await compare(world, staff, since)), deaths: world.deaths() };
+}
+
+function textOf(id: string): string {
+  return `Edited ${id}`;
+}
+
+async function openWorld(staff: Staff, count: number) {
+  const sandbox = await openSandbox({ jobs: 1, candidates: Math.ceil(1.5 * count) });
+  onTestFinished(() => sandbox[Symbol.asyncDispose]());
+  const clock = { ahead: 0 };
+  const { store } = await freshStore('sqlite', { now: () => Date.now() + clock.ahead });
+  const fieldId = await defineText(sandbox.partner);
+  const people = await employ({ sandbox, store, staff }, count);
+  const mishaps = createMishaps();
+  const tenant = tenantOf(staff);
+  const connection = {
+    tenant,
+    partner: dyingPartner(sandbox, mishaps),
+    hris: dyingHris(staff.hris, mishaps),
+    mapping: { fields: [], back: [] },
+    landings: {},
+    exchanges: { employees: await loadExchangeMapping(tenant, 'employees') },
+    keyFingerprint: 'one',
+  } as unknown as Connection;
+  const deps = {
+    store,
+    log: pino({ level: 'silent' }),
+    limits: { giveUpMs: 1_000, partnerLagMs: 0, pausedMs: 0 },
+    connections: { of: async () => connection, reopenIfRotated: async () => false },
+  } as unknown as ActivityDeps;
+  return { sandbox, people, fieldId, deaths: mishaps.deaths, run: (name: string) => runBoth(deps, clock, name) };
+}
+
+class Killed extends Error {}
+
+function createMishaps() {
+  let calls = 0;
+  let deaths = 0;
+  const die = (where: string): never => {
+    deaths += 1;
+    throw new Killed(where);
+  };
+  return {
+    deaths: () => deaths,
+    die,
+    call(operation: string): void {
+      calls += 1;
+      if (calls % 50 === 0) die(operation);
+    },
+  };
+}
+
+type Mishaps = ReturnType<typeof createMishaps>;
+
+function dyingPartner({ url, key }: OpenSandbox, mishaps: Mishaps): PartnerClient {
+  const partner = createPartnerClient({
+    baseUrl: url,
+    apiKey: key,
+    environment: 'sandbox',
+    allowPrivate: true,
+    around: (operation, run) => {
+      mishaps.call(operation);
+      return run();
+    },
+  });
+  onTestFinished(() => partner.close());
+  return partner;
+}
+
+/** Every second time that changes are asked for, the process dies instead: between each page and the next. */
+function dyingHris(hris: HrisConnection, mishaps: Mishaps): HrisConnection {
+  const { changes } = hris;
+  if (changes === undefined) return hris;
+  let asked = 0;
+  const since: typeof changes.since = async (cursor, signal) => {
+    asked += 1;
+    return asked % 2 === 0 ? mishaps.die('changes') : changes.since(cursor, signal);
+  };
+  return { ...hris, changes: { since } };
+}
+
+/** One pass of each stream, by as many processes as it takes. What is left over waits for the pass after it. */
+async function runBoth(deps: ActivityDeps, clock: { ahead: number }, name: string): Promise<void> {
+  for (const pass of ['one', 'two']) {
+    clock.ahead += 60_000;
+    const runId = `${name} ${pass}`;
+    const input = { tenantId: 'acme', runId, full: false, begun: false };
+    await untilOver(clock, () => pushRecords(deps, { ...input, stream: 'employment' }));
+    await untilOver(clock, () => exchangePairs(deps, { ...input, stream: 'employees' }));
+  }
+}
+
+async function untilOver(clock: { ahead: number }, work: () => Promise<{ state: string; code?: string }>) {
+  for (let lives = 0; lives < 2_000; lives += 1) {
+    const step = await work().catch((error: unknown) => {
+      if (!(error instanceof Killed)) throw error;
+      // A write under way is believed to be so for a while.
+      clock.ahead += 5_000;
+      return { state: 'running' };
+    });
+    if (step.state === 'refused') throw new Error(`refused: ${JSON.stringify(step)}`);
+    if (step.state !== 'running') return;
+  }
+  throw new Error('a pass came to no end');
+}
+
+async function defineText(partner: PartnerClient): Promise<string> {
+  const body = { entityType: 'candidate' as const, fieldLabel: LABEL, fieldType: 'text' as const };
+  return String((await partner.customFields.create({ body: { ...body, parentSection: 'Miscellaneous' } })).data.id);
+}
+
+function tenantOf({ kind, options, field, tells }: Staff): Tenant {
+  return {
+    tenant: 'acme',
+    mode: 'live',
+    hris: { kind, connection: 'hr', options },
+    streams: { employment: { wholeWithin: 86_400_000 }, employees: { mapping: RULES } },
+    writeBack: { employeeId: tells === 'number' ? 'number' : 'id', status: 'hired', leftStatus: 'left', values: [] },
+    files: {
+      [RULES]: `fields:\n  ${field}: { from: "candidate.customFields[${LABEL}]", direction: both, owner: hris }\n`,
+    },
+  } as unknown as Tenant;
+}
+
+/** People who were hired long ago: enrolled at the partner, employed over there, linked. */
+async function employ(
+  { sandbox, store, staff }: { sandbox: OpenSandbox; store: Store; staff: Staff },
+  count: number,
+): Promise<Person[]> {
+  const applicants = (await listApplicants(sandbox.partner)).slice(0, count);
+  const employees = await staff.add(count);
+  const enrolments = await enrol(sandbox.partner, count);
+  const people = applicants.map(({ candidateId, jobCandidateId }, n) => ({
+    employeeId: employees[n] ?? '',
+    candidateId: String(candidateId),
+    jobCandidateId: String(jobCandidateId),
+    enrolment: enrolments[n] ?? '',
+  }));
+  if (people.length < count) throw new Error(`Only ${people.length} people have applied.`);
+  for (const person of people) await link(store, staff, person);
+  return people;
+}
+
+async function enrol(partner: PartnerClient, count: number): Promise<string[]> {
+  const [flow] = (await partner.readAll(contract.onboarding.listFlows)).items;
+  const params = { flowId: flow?.flowId ?? '' };
+  const all = Array.from({ length: count }, (_, n) => ({
+    firstName: 'Ana',
+    lastName: `Reyes ${n}`,
+    email: `p${n}@example.org`,
+    externalRef: `hirebridge:${n}:1`,
+  }));
+  const ids = new Map<string, string>();
+  for (let from = 0; from < count; from += 100) {
+    const body = { candidates: all.slice(from, from + 100) };
+    const { items } = await partner.readAll(contract.onboarding.enrolBulk, { params, body });
+    for (const { externalRef, onboardingCandidateId } of items) ids.set(String(externalRef), onboardingCandidateId);
+  }
+  return all.map(({ externalRef }) => ids.get(externalRef) ?? '');
+}
+
+async function link(store: Store, { hris }: Staff, person: Person): Promise<void> {
+  const { jobCandidateId, candidateId, employeeId: id, enrolment } = person;
+  const ref = { tenantId: 'acme', jobCandidateId, period: 1 };
+  const number = (await hris.employees.read(id, AbortSignal.timeout(60_000)))?.ref.number ?? null;
+  await insertHires(store, [{ ...ref, candidateId, jobId: '1', state: 'open' }]);
+  await store.kysely
+    .updateTable('hires')
+    .set({ state: 'done', employee_id: id, employee_number: number, onboarding_candidate_id: enrolment })
+    .where('job_candidate_id', '=', jobCandidateId)
+    .execute();
+  await linkEmployee(store, { connection: 'hr', partnerCompany: '17', candidateId }, ref, { id, number });
+}
+
+/** Each person's values at the partner, and how often its ledger says that they were written. */
+async function compare(
+  { sandbox, people, fieldId }: { sandbox: OpenSandbox; people: readonly Person[]; fieldId: string },
+  { tells }: Staff,
+  since: number,
+): Promise<Omit<Arrived, 'deaths'>> {
+  const effects = async (name: string) => sandbox.control.ledger({ kind: 'effect', name, afterSeq: since });
+  const statuses = Map.groupBy(await effects('external-status'), ({ subject }) => String(subject));
+  const values = Map.groupBy(await effects('custom-field-value'), ({ detail }) => String(detail['entityId']));
+  const body = { jobCandidateIds: people.map(({ jobCandidateId }) => jobCandidateId) };
+  const shown = await sandbox.partner.inChunks(contract.jobCandidates.bulkFetch, { body });
+  const text = new Map<string, unknown>(
+    shown.flatMap((outcome) => (outcome.ok ? outcome.value.items : [])).map((one) => [one.id, textShown(one, fieldId)]),
+  );
+  const lost: string[] = [];
+  const twice: string[] = [];
+  for (const { employeeId, candidateId, jobCandidateId, enrolment } of people) {
+    const told = statuses.get(enrolment) ?? [];
+    const wanted = tells === 'left' ? { status: 'left' } : { employeeId: `N-${employeeId}` };
+    const isTold = Object.entries(wanted).every(([key, value]) => told.at(-1)?.detail[key] === value);
+    if (!isTold || text.get(jobCandidateId) !== textOf(employeeId)) lost.push(employeeId);
+    if (told.length > 1 || (values.get(candidateId) ?? []).length > 1) twice.push(employeeId);
+  }
+  return { lost, twice };
+}
+
+function textShown(jobCandidate: object, fieldId: string): unknown {
+  const { candidate_details: candidate } = jobCandidate as { candidate_details?: { customFields?: Shown } };
+  const { customFields } = jobCandidate as { customFields?: Shown };
+  return (candidate?.customFields ?? customFields)?.[fieldId]?.value;
+}
+
+type Shown = Record<string, { value?: unknown }>;
