@@ -20,7 +20,8 @@ import { type Beat, inRun } from '../streams/in-run.ts';
 import type { ExchangeContext } from './exchange-context.ts';
 import { exchangePage } from './exchange-page.ts';
 
-const PAGE_SIZE = 100;
+/** Pairs read together. */
+export const PAGE_SIZE = 100;
 /** One activity reads for so long: few events of history, and a deploy need not wait. */
 const BATCH_MS = 30_000;
 /** A run takes up so many hints; the others are for the next. */
@@ -66,7 +67,8 @@ async function modeOf(
   return hints.some(({ recordId }) => recordId === WHOLE_LIST) ? 'full' : mode;
 }
 
-async function openContext(
+/** What a run reads its pairs with. @throws ConnectorError NO_MAPPING */
+export async function openContext(
   deps: ActivityDeps,
   connection: Connection,
   { tenantId, stream, runId, full }: ExchangeInput,
@@ -181,7 +183,7 @@ async function hintAgain({ deps, key }: ExchangeContext, pairs: readonly LinkedP
   );
 }
 
-function scopeOf({ key, connection }: ExchangeContext) {
+export function scopeOf({ key, connection }: ExchangeContext) {
   return { ...key, connection: connection.tenant.hris.connection };
 }
 

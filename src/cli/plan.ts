@@ -48,11 +48,6 @@ async function makePlans(open: OpenTenant, { name, id }: Subject, by: string): P
     const { planHire } = await import('../operator/plans/plan-hire.ts');
     return [await planHire(open, id ?? '', by)];
   }
-  const [{ planStream }, { streamsToPlan }] = await Promise.all([
-    import('../operator/plans/plan-stream.ts'),
-    import('../operator/plans/stream-pages.ts'),
-  ]);
-  const plans: PlanView[] = [];
-  for (const stream of streamsToPlan(open.connection, name)) plans.push(await planStream(open, stream, by));
-  return plans;
+  const { planStreams } = await import('../operator/plans/plan-streams.ts');
+  return planStreams(open, name, by);
 }

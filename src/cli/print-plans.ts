@@ -25,5 +25,5 @@ export async function printPlans(store: Store, plans: readonly PlanView[], optio
   const shown = options.reveal === true ? plans : plans.map(maskPlan);
   if (options.json === true) printJson(shown);
   else process.stdout.write(shown.map(renderPlan).join('\n'));
-  if (plans.some(({ hash }) => hash !== undefined)) process.exitCode = EXIT.refused;
+  if (plans.some(({ hash, records }) => hash !== undefined || records.length > 0)) process.exitCode = EXIT.refused;
 }

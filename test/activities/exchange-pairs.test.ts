@@ -188,33 +188,41 @@ test('one record is exchanged by its id on either side; an id that nobody has is
   expect(await valuesOf(people[1], 'costCentre')).toEqual([null, 'CC-1']);
 });
 
+/** Stands still once it has passed `after` and then so many of `next`. */
+function createStandstill(after: string, next: string, times: number) {
+  const [stood, goesOn] = [Promise.withResolvers<void>(), Promise.withResolvers<void>()];
+  let left: number | undefined;
+  const pause = async (point: string): Promise<void> => {
+    if (point.endsWith(after)) left = times;
+    else if (left !== undefined && point === next) left -= 1;
+    if (left !== 0) return undefined;
+    left = undefined;
+    stood.resolve();
+    return goesOn.promise;
+  };
+  return { pause, stood: stood.promise, goOn: goesOn.resolve };
+}
+
 const STANDSTILLS = { 'the partner answered': 0, 'it knew what both sides agreed on': 2 };
 
 test.each(Object.entries(STANDSTILLS))(
-  'a process that stood still after %s overwrites nothing that another one wrote meanwhile',
+  'a process that stood still after %s overwrites nothing that another one of its run wrote meanwhile',
   async (_what, reads) => {
     world = await createWorld();
     const person = await world.hire();
     world.editPartner(person, fieldOf('hours'), 1);
     await exchange();
     world.editPartner(person, fieldOf('hours'), 2);
-    const stood = Promise.withResolvers<void>();
-    const goesOn = Promise.withResolvers<void>();
-    let left: number | undefined;
-    const pause = async (point: string) => {
-      if (point.endsWith('/bulk-fetch/after')) left = reads;
-      else if (left !== undefined && point === 'store.read/after') left -= 1;
-      if (left !== 0) return undefined;
-      left = undefined;
-      stood.resolve();
-      return goesOn.promise;
-    };
-    const first = exchange({ pause });
-    await stood.promise;
+    const older = createStandstill('/bulk-fetch/after', 'store.read/after', reads);
+    const first = exchange({ pause: older.pause });
+    await older.stood;
     world.editPartner(person, fieldOf('hours'), 3);
-    await world.exchange(`run ${runs}`, CALM);
+    // It dies once it knows that its write arrived, so that the run is not over.
+    const newer = createStandstill('hris.update/after', 'store.write/after', 2);
+    void world.exchange(`run ${runs}`, { ...CALM, pause: newer.pause });
+    await newer.stood;
     expect(await valuesOf(person, 'hours')).toEqual([3, 3]);
-    goesOn.resolve();
+    older.goOn();
     await first;
     expect(await valuesOf(person, 'hours')).toEqual([3, 3]);
   },

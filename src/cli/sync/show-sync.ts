@@ -1,8 +1,6 @@
 import type { Places } from '../../config.ts';
 import { withTenant } from '../../operator/open-tenant.ts';
-import { planStream } from '../../operator/plans/plan-stream.ts';
-import type { PlanView } from '../../operator/plans/plan-view.ts';
-import { streamsToPlan } from '../../operator/plans/stream-pages.ts';
+import { planStreams } from '../../operator/plans/plan-streams.ts';
 import { printPlans } from '../print-plans.ts';
 import { byOf } from '../tenant/by.ts';
 import { withStore } from '../with-store.ts';
@@ -14,11 +12,7 @@ export async function showSync(
 ): Promise<void> {
   await withStore(places, async (store) => {
     const by = byOf({});
-    const plans = await withTenant({ store, places, tenantId }, async (open) => {
-      const views: PlanView[] = [];
-      for (const name of streamsToPlan(open.connection, stream)) views.push(await planStream(open, name, by));
-      return views;
-    });
+    const plans = await withTenant({ store, places, tenantId }, (open) => planStreams(open, stream, by));
     await printPlans(store, plans, { json });
   });
 }

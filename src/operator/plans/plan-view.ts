@@ -3,7 +3,7 @@ import type { FieldChange } from '../../store/foreign-writes.ts';
 /** One write of a plan. Values are personal data until `maskPlan`. */
 export interface PlannedRecord {
   record: string;
-  /** `row` of a stream, or the part of a hire. */
+  /** `row` of a stream, a side of an exchange, or the part of a hire. */
   target: string;
   kind: 'create' | 'update' | 'link';
   why: string;
@@ -11,7 +11,7 @@ export interface PlannedRecord {
   sensitive: readonly string[];
 }
 
-/** What a plan would write; without a hash it would write nothing. */
+/** What a plan would write; without a hash there is nothing to apply. */
 export interface PlanView {
   tenant: string;
   subject: string;

@@ -1,0 +1,56 @@
+import { openContext, PAGE_SIZE, scopeOf } from '../../../activities/exchange/exchange-pairs.ts';
+import { type ReadPair, readPairs } from '../../../activities/exchange/read-pairs.ts';
+import type { FieldWrite } from '../../exchange/plan-pair.ts';
+import { listPairs } from '../../store/exchange-pairs.ts';
+import type { StreamName } from '../../streams/streams.ts';
+import { type OpenTenant, patiently } from '../open-tenant.ts';
+import type { PlannedRecord, PlanView } from './plan-view.ts';
+
+/**
+ * What the next run of an exchange would write on either side, pair by pair. There is no hash to apply: a run decides
+ * from what both sides hold by then.
+ */
+export async function planExchange({ tenant, connection, deps }: OpenTenant, stream: StreamName): Promise<PlanView> {
+  const asked = { tenantId: tenant.tenant, stream, runId: 'plan', full: false, begun: false };
+  const context = await openContext(deps, connection, asked);
+  const view = { tenant: tenant.tenant, subject: stream, mapping: context.mapping.hash };
+  const records: PlannedRecord[] = [];
+  const notes: PlanView['notes'] = [];
+  let read = 0;
+  for (let after: string | null = null; ; ) {
+    const pairs = await listPairs(deps.store, scopeOf(context), after, PAGE_SIZE);
+    for (const one of await patiently(() => readPairs(context, pairs))) {
+      records.push(...recordsOf(one));
+      notes.push(...notesOf(one));
+    }
+    read += pairs.length;
+    after = pairs.at(-1)?.pairId ?? null;
+    if (pairs.length < PAGE_SIZE) return { ...view, read, records, notes };
+  }
+}
+
+function recordsOf({ pair, found }: ReadPair): PlannedRecord[] {
+  if (!('plan' in found)) return [];
+  const { toHris, toPartner } = found.plan;
+  return [
+    ...recordOf(pair.pairId, 'employee', 'the hiring platform holds another value', toHris),
+    ...recordOf(pair.candidateId, 'candidate', 'the HR system holds another value', toPartner),
+  ];
+}
+
+function recordOf(record: string, target: string, why: string, writes: readonly FieldWrite[]): PlannedRecord[] {
+  if (writes.length === 0) return [];
+  const changes = Object.fromEntries(writes.map(({ field, old, new: value }) => [field, { old, new: value }]));
+  const sensitive = writes.filter(({ isSensitive }) => isSensitive).map(({ field }) => field);
+  return [{ record, target, kind: 'update', why, changes, sensitive }];
+}
+
+/** What a run would leave as it is. */
+function notesOf({ pair: { pairId: record }, found }: ReadPair): PlanView['notes'] {
+  const leftOut = (reason: string) => [{ record, what: 'left out', reason }];
+  if ('missing' in found) return leftOut(`not found at the ${found.missing === 'hris' ? 'HR system' : 'partner'}`);
+  if ('unreadable' in found) return leftOut(found.unreadable);
+  if ('settles' in found) return leftOut('what was written last still settles');
+  const left = found.plan.findings.filter(({ kind }) => kind !== 'put-back' && kind !== 'conflict');
+  return left.map(({ field, kind, code }) => ({ record, what: kind, reason: [field, code ?? ''].join(' ').trim() }));
+}
