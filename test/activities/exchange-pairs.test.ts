@@ -1,5 +1,6 @@
 import { afterEach, expect, test } from 'vitest';
 import type { FieldValue } from '../../src/hire/employee.ts';
+import { planExchange } from '../../src/operator/plans/plan-exchange.ts';
 import { decideConflicts, listConflicts } from '../../src/store/field-conflicts.ts';
 import { listHolds } from '../../src/store/holds.ts';
 import { comparable, mappingText, type TwoWayField, twoWayFields } from '../convergence/fields.ts';
@@ -186,6 +187,24 @@ test('one record is exchanged by its id on either side; an id that nobody has is
   expect(await one(people[0].employeeId)).toMatchObject({ state: 'done', counts: { read: 1, unchanged: 1 } });
   expect(await one('nobody')).toMatchObject({ state: 'partial', counts: { skipped: 1 } });
   expect(await valuesOf(people[1], 'costCentre')).toEqual([null, 'CC-1']);
+});
+
+test('a dry run says what would be written on either side and what is left, and writes nothing', async () => {
+  world = await createWorld();
+  const person = await world.hire();
+  world.editPartner(person, fieldOf('city'), 'Köln');
+  await world.editHris(person, fieldOf('costCentre'), 'CC-1');
+  await world.editHris(person, fieldOf('level'), 'Emperor');
+  const plan = await planExchange(world.open(CALM), 'employees');
+  expect(plan).toMatchObject({
+    read: 1,
+    records: [
+      { record: person.employeeId, target: 'employee', changes: { city: { old: null, new: 'Köln' } } },
+      { record: person.candidateId, target: 'candidate', changes: { costCentre: { old: null, new: 'CC-1' } } },
+    ],
+    notes: [{ record: person.employeeId, what: 'quarantined', reason: 'level VALUE_MISFIT' }],
+  });
+  expect(world.writes).toEqual({ partner: 0, hris: 0 });
 });
 
 /** Stands still once it has passed `after` and then so many of `next`. */

@@ -4,6 +4,7 @@ import { exchangePairs } from '../../activities/exchange/exchange-pairs.ts';
 import { ConnectorError } from '../../src/errors.ts';
 import type { HrisConnection } from '../../src/hris/port.ts';
 import type { Mapping } from '../../src/mapping/load-mapping.ts';
+import type { OpenTenant } from '../../src/operator/open-tenant.ts';
 import { createPartnerClient } from '../../src/partner/client/create-partner-client.ts';
 import type { SandboxState } from '../../src/sandbox/state.ts';
 import type { ExchangeInput, ExchangeStep } from '../../src/streams/exchange-activities.ts';
@@ -42,7 +43,14 @@ export function exchange(
   conditions: Conditions,
   asked: Asked = {},
 ): Promise<ExchangeStep> {
-  const { state, store, hris, writes, tenant } = parts;
+  const { deps } = openProcess(parts, conditions);
+  return exchangePairs(deps, { tenantId: 'acme', stream: 'employees', runId, full: false, begun: true, ...asked });
+}
+
+/** What a process opens before it does anything. */
+export function openProcess(parts: Parts, conditions: Conditions): OpenTenant {
+  const { state, hris, writes, tenant } = parts;
+  const store = parts.store.connect(conditions.pause);
   const carried: Network['carried'] = (method, path, body) => {
     if (method === 'PATCH') writes.partner += Object.keys(JSON.parse(body) as object).length;
     if (path.endsWith('/custom-field-values/bulk')) writes.partner += (JSON.parse(body) as unknown[]).length;
@@ -64,12 +72,12 @@ export function exchange(
     keyFingerprint: 'one',
   } as unknown as Connection;
   const deps = {
-    store: store.connect(conditions.pause),
+    store,
     log: quiet,
     limits: LIMITS,
     connections: { of: async () => connection, reopenIfRotated: async () => false },
   } as unknown as ActivityDeps;
-  return exchangePairs(deps, { tenantId: 'acme', stream: 'employees', runId, full: false, begun: true, ...asked });
+  return { store, tenant, connection, deps };
 }
 
 const quiet = { info: () => undefined, warn: () => undefined, error: () => undefined };

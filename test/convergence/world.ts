@@ -3,6 +3,7 @@ import type { EmployeeFields, FieldValue } from '../../src/hire/employee.ts';
 import type { HrisConnection } from '../../src/hris/port.ts';
 import { openHris } from '../../src/hris/registry.ts';
 import type { Mapping } from '../../src/mapping/load-mapping.ts';
+import type { OpenTenant } from '../../src/operator/open-tenant.ts';
 import { readMultiSelect } from '../../src/partner/contract/custom-field-values.ts';
 import { createSteppedClock, type SteppedClock } from '../../src/sandbox/clock.ts';
 import { handle } from '../../src/sandbox/handle.ts';
@@ -14,7 +15,7 @@ import { loadExchangeMapping } from '../../src/tenants/open-hris.ts';
 import type { Tenant } from '../../src/tenants/schema.ts';
 import { createStoreDouble, type StoreDouble } from '../simulation/store-double.ts';
 import { asInput, mappingText, type TwoWayField, twoWayFields } from './fields.ts';
-import { type Asked, type Conditions, exchange, type Parts } from './process.ts';
+import { type Asked, type Conditions, exchange, openProcess, type Parts } from './process.ts';
 
 const KEY = 'sk_test_ConvergenceSeed0123456';
 const FILE = '/convergence/employees.yaml';
@@ -43,6 +44,8 @@ export interface World {
   /** One activity of a run, as a new process would begin it. */
   exchange: (runId: string, conditions: Conditions, asked?: Asked) => Promise<ExchangeStep>;
   hint: (recordId: string) => void;
+  /** Both ends as a command of a person has them. */
+  open: (conditions: Conditions) => OpenTenant;
   close: () => Promise<void>;
 }
 
@@ -89,6 +92,7 @@ export async function createWorld(rules = mappingText()): Promise<World> {
     removeCandidate: ({ jobCandidateId }) => void call('DELETE', `/job-candidates/${jobCandidateId}`),
     removeEmployee: ({ employeeId }) => void gone.add(employeeId),
     exchange: (runId, conditions, asked) => exchange(parts, runId, conditions, asked),
+    open: (conditions) => openProcess(parts, conditions),
     hint: (recordId) => addHint(store, clock.now(), recordId),
     close: async () => {
       await hris.close();

@@ -15,7 +15,7 @@ export const bug: PlantedBug = {
     },
   ],
   caughtBy: tests(
-    /FAIL .*overwrites nothing that another one wrote meanwhile/,
+    /FAIL .*overwrites nothing that another one of its run wrote/,
     'test/activities/exchange-pairs.test.ts',
   ),
 };
