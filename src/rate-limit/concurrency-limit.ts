@@ -19,6 +19,8 @@ const MOST_COUNTED = 64;
 const MEMORY = 4_000;
 /** Meetings that must tell the same. */
 const LEAST_MET = 4;
+/** So many meetings with so many under way as few successes had. */
+const seldom = { met: 6, share: 0.05 };
 const raiseAfter = { first: 300, most: 20_000 };
 
 export const freshConcurrency: Readonly<SavedConcurrency> = {
@@ -67,9 +69,18 @@ function findMost(saved: SavedConcurrency): number | null {
   const all = sum(saved.met, 0);
   if (all < LEAST_MET) return null;
   const places = Array.from({ length: MOST_COUNTED }, (_, n) => n + 1);
-  const clear = places.filter((most) => sum(saved.met, most + 1) >= 0.9 * all && refusedAbove(saved, most) >= 0.5);
+  const clear = places.filter((most) => sum(saved.met, most + 1) >= 0.9 * all && isTelling(saved, most, all));
   const best = clear.findLast((most) => sum(saved.ok.slice(0, most + 1), 0) >= 30);
   return best ?? null;
+}
+
+/**
+ * A limit of rate is met with as many under way as usual. Not all are refused above a limit of concurrency either: one
+ * of those under way may have ended before the next arrives.
+ */
+function isTelling(saved: SavedConcurrency, most: number, met: number): boolean {
+  if (refusedAbove(saved, most) >= 0.5) return true;
+  return met >= seldom.met && sum(saved.ok, most + 1) < seldom.share * sum(saved.ok, 0);
 }
 
 /** Share of the meetings among all that left with more than so many under way. */
