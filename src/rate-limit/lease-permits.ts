@@ -7,6 +7,8 @@ import { noteTraffic, type Traffic } from './traffic.ts';
 
 /** Raised when what is saved changes its shape: what another version learned is learned again. */
 const RATE_LIMIT_VERSION = 2;
+/** Timers are hardly finer. */
+const LEAST_SPACE_MS = 5;
 
 /** What one process wants of the shared rate limit, and what it has to report. */
 export interface Asked {
@@ -93,6 +95,7 @@ export function leasePermits(
   clock.at = now;
   const borrowed = borrow(permits, asked.live - valid, { learned, borrowedAt: known?.borrowedAt, now });
   const most = limiter.mostInFlight();
+  const after = limiter.save();
   const isDue = most !== undefined && isFadingFrom(known?.sharers, asked.sharer, now);
   const isWritten = permits.length + asked.answers.length + back > 0 || isDue;
   const result = {
@@ -102,7 +105,7 @@ export function leasePermits(
     perSecond: learned.rate,
     mostInFlight: most === undefined ? undefined : shareOf(most, Object.keys(sharers), asked.sharer, now),
     othersInFlight: others.reduce((sum, { inFlight }) => sum + inFlight, 0),
-    isHeld: isHeld(limiter.save(), now),
+    isHeld: isHeld(after, now),
     leaseMs,
     sharers: others.length + 1,
     isWritten,
@@ -110,7 +113,7 @@ export function leasePermits(
   if (!isWritten) return { result };
   const traffic = noteTraffic(known?.traffic, asked, now);
   return {
-    rateLimit: { ...limiter.save(), ...saved, ...borrowed, sharers, traffic, version: RATE_LIMIT_VERSION },
+    rateLimit: { ...after, ...saved, ...borrowed, sharers, traffic, version: RATE_LIMIT_VERSION },
     result,
   };
 }
@@ -140,6 +143,12 @@ function isHeld({ underWay }: SavedRateLimit, now: number): boolean {
 /** One request in five may go before its time: a limit takes more for a burst. */
 export function borrowEveryMs(perSecond: number): number {
   return 1_000 / perSecond;
+}
+
+/** Permits that were not used in time are not used in one burst: whoever was held up sends so far apart, ms. */
+export function spaceMs(perSecond: number): number {
+  const half = 500 / perSecond;
+  return half < LEAST_SPACE_MS ? 0 : half;
 }
 
 /** The limiter under the tenant's ceiling, and what is to be saved of it. */

@@ -1,5 +1,12 @@
 import { randomUUID } from 'node:crypto';
-import { type Asked, borrowEveryMs, type Granted, leasePermits, type SharedRateLimitState } from './lease-permits.ts';
+import {
+  type Asked,
+  borrowEveryMs,
+  type Granted,
+  leasePermits,
+  type SharedRateLimitState,
+  spaceMs,
+} from './lease-permits.ts';
 import type { Priority, RateLimitAnswer, RateLimitKeeper } from './rate-limit.ts';
 import { createSentRequests, onOwnClock } from './sent-requests.ts';
 import { SHARE_MS } from './sharers.ts';
@@ -74,6 +81,7 @@ class LeasedRateLimit implements SharedRateLimit {
   #sharers = 1;
   #isHeld = false;
   #borrowedAt = Number.NEGATIVE_INFINITY;
+  #spacedAt = Number.NEGATIVE_INFINITY;
   /** Nothing is available before. */
   #askAt = 0;
   /** Answers must be reported by then. */
@@ -123,7 +131,7 @@ class LeasedRateLimit implements SharedRateLimit {
   #next(): void {
     clearTimeout(this.#timer);
     const now = performance.now();
-    while ((this.#permits[0] ?? Number.POSITIVE_INFINITY) <= now && this.#useNext()) this.#permits.shift();
+    while (this.#permitAt() <= now && this.#useNext()) this.#permits.shift();
     if (this.#borrowAt() <= now && this.#useNext()) {
       this.#permits.pop();
       this.#borrowedAt = now;
@@ -138,13 +146,13 @@ class LeasedRateLimit implements SharedRateLimit {
       return;
     }
     const mayGo = this.#waiters.all() > 0 && this.#inFlight < this.#mostInFlight;
-    const permitAt = mayGo ? (this.#permits[0] ?? Number.POSITIVE_INFINITY) : Number.POSITIVE_INFINITY;
-    const at = Math.min(
-      permitAt,
-      mayGo ? this.#borrowAt() : Number.POSITIVE_INFINITY,
-      this.#syncing === undefined ? syncAt : Number.POSITIVE_INFINITY,
-    );
+    const goAt = mayGo ? Math.min(this.#permitAt(), this.#borrowAt()) : Number.POSITIVE_INFINITY;
+    const at = Math.min(goAt, this.#syncing === undefined ? syncAt : Number.POSITIVE_INFINITY);
     if (Number.isFinite(at)) this.#timer = setTimeout(() => this.#next(), Math.max(0, Math.ceil(at - now)));
+  }
+
+  #permitAt(): number {
+    return Math.max(this.#permits[0] ?? Number.POSITIVE_INFINITY, this.#spacedAt);
   }
 
   /** When a live request may take the last of the permits that are leased, because the next one is far ahead. */
@@ -161,6 +169,7 @@ class LeasedRateLimit implements SharedRateLimit {
     this.#inFlight += 1;
     this.#sent.note(this.#inFlight + this.#othersInFlight);
     this.#used += 1;
+    this.#spacedAt = performance.now() + spaceMs(this.#perSecond);
     return this.#waiters.goNext();
   }
 

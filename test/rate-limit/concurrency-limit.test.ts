@@ -33,6 +33,14 @@ describe('a limit of calls under way', () => {
     expect(saved.most).toBeNull();
   });
 
+  test('is believed when six refusals came with so many under way as few successes had', () => {
+    const saved = concurrency();
+    clean(saved, 5, 1_000);
+    clean(saved, 6, 40);
+    expect([1, 2, 3, 4, 5, 6].map(() => blameConcurrency(saved, 6))).toEqual([false, false, false, false, false, true]);
+    expect(saved.most).toBe(5);
+  });
+
   test('is given up when refusals come with fewer under way', () => {
     const saved = { ...concurrency(), most: 5 };
     clean(saved, 2, 100);

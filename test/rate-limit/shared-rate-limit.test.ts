@@ -1,4 +1,4 @@
-import { describe, expect, test } from 'vitest';
+import { describe, expect, onTestFinished, test, vi } from 'vitest';
 import type { SharedRateLimitState } from '../../src/rate-limit/lease-permits.ts';
 import { createSharedRateLimit, type SharedRateLimit } from '../../src/rate-limit/shared-rate-limit.ts';
 import { errorOf } from '../http/servers.ts';
@@ -35,6 +35,22 @@ describe('a shared rate limit', () => {
     await expect.poll(() => rateLimit.waitMs('live'), { interval: 10 }).toBeGreaterThan(50_000);
     await rateLimit.close();
     await ends;
+  });
+
+  test('sends no burst on permits that were not used in time: they leave half an interval apart', async () => {
+    vi.useFakeTimers({ toFake: ['setTimeout', 'clearTimeout', 'Date', 'performance'] });
+    onTestFinished(() => void vi.useRealTimers());
+    const rateLimit = rateLimitOf(50);
+    const stop = new AbortController();
+    const given = Promise.allSettled(Array.from({ length: 12 }, () => rateLimit.acquire('bulk', stop.signal)));
+    await vi.advanceTimersByTimeAsync(50);
+    stop.abort();
+    await vi.advanceTimersByTimeAsync(100);
+    const sentAt: number[] = [];
+    for (let n = 0; n < 4; n += 1) void rateLimit.acquire('bulk').then(() => sentAt.push(performance.now()));
+    await vi.advanceTimersByTimeAsync(100);
+    expect(sentAt.slice(1).map((at, n) => at - sentAt[n]!)).toEqual([10, 10, 10]);
+    await Promise.all([rateLimit.close(), given]);
   });
 
   test('gives up a place when its signal is aborted', async () => {
