@@ -15,8 +15,8 @@ const activity = new AsyncLocalStorage<Scope>();
 
 /** A permit that comes no sooner is waited for without a worker's slot, ms. */
 const PATIENCE_MS = 5_000;
-/** The same for an activity that has called: at one call a minute, those of several calls end too. */
-const FURTHER_PATIENCE_MS = 60_000;
+/** An activity that has called waits for as long as so many permits take at the learned rate. */
+const FURTHER = { permits: 8, mostMs: 60_000 };
 /** Who waited in vain comes back no sooner, ms. */
 const LEAST_WAIT_MS = 1_000;
 
@@ -31,22 +31,29 @@ export function cancellation(): AbortSignal | undefined {
 }
 
 /**
- * Waits for a permit for some seconds at most, or for a minute once the activity has called, then throws
- * RATE_LIMIT_WAIT with the wait that remains: an activity that waited on would hold a slot that every tenant needs.
+ * Waits for a permit for some seconds at most, and for longer where permits are rare and the activity has called, then
+ * throws RATE_LIMIT_WAIT with the wait that remains: an activity that waited on would hold a slot that every tenant
+ * needs. So a pause that the partner asks for is never waited out in a slot.
  */
 export function patient(keeper: RateLimitKeeper): RateLimitKeeper {
   return {
     answered: (answer) => keeper.answered(answer),
     waitMs: (priority) => keeper.waitMs(priority),
+    perSecond: () => keeper.perSecond(),
     async acquire(priority, signal) {
       const scope = activity.getStore();
-      const patienceMs = scope?.hasCalled === true ? FURTHER_PATIENCE_MS : PATIENCE_MS;
+      const patienceMs = scope?.hasCalled === true ? furtherPatience(keeper.perSecond()) : PATIENCE_MS;
       const waitMs = keeper.waitMs(priority);
       if (waitMs > patienceMs) throw mustWait(waitMs);
       await acquireWithin(patienceMs, { keeper, priority, signal });
       if (scope !== undefined) scope.hasCalled = true;
     },
   };
+}
+
+/** Ms. Giving up has a price now: the next attempt makes the same calls again. */
+function furtherPatience(perSecond: number): number {
+  return Math.min(Math.max((FURTHER.permits * 1_000) / perSecond, PATIENCE_MS), FURTHER.mostMs);
 }
 
 async function acquireWithin(

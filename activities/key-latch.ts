@@ -22,6 +22,7 @@ export function createKeyLatch(tenantId: string): KeyLatch {
     guard: (keeper) => ({
       answered: (answer) => keeper.answered(answer),
       waitMs: (priority) => keeper.waitMs(priority),
+      perSecond: () => keeper.perSecond(),
       async acquire(priority, signal) {
         if (refused) throw keyRefused(tenantId);
         await keeper.acquire(priority, signal);

@@ -25,6 +25,8 @@ export interface RateLimitKeeper {
    * that wait. Whoever cannot wait so long does something else meanwhile and asks again then.
    */
   waitMs(priority: Priority): number;
+  /** The learned rate of everybody together; infinite where none is known. */
+  perSecond(): number;
 }
 
 /** No rate limit at all: for tests, and for upstreams without limits. */
@@ -32,4 +34,5 @@ export const unlimited: RateLimitKeeper = {
   acquire: () => Promise.resolve(),
   answered: () => undefined,
   waitMs: () => 0,
+  perSecond: () => Number.POSITIVE_INFINITY,
 };

@@ -119,6 +119,10 @@ class LeasedRateLimit implements SharedRateLimit {
     return Math.max(0, this.#pausedUntil - performance.now()) + (ahead * 1000) / this.#perSecond;
   }
 
+  perSecond(): number {
+    return this.#perSecond;
+  }
+
   async close(): Promise<void> {
     await this.#syncing;
     this.#closed = true;

@@ -15,6 +15,7 @@ function keeperThatWaits(waitMs: number) {
     },
     answered: () => undefined,
     waitMs: () => waitMs,
+    perSecond: () => 20,
   };
   return { asked, keeper: patient(keeper) };
 }
@@ -59,18 +60,34 @@ test('a caller with a signal of its own hears its own reason', async () => {
   expect(await refusal).toEqual(new Error('my own'));
 });
 
-test('an activity that has called waits a minute for its next permit, so that it need not begin again', async () => {
-  const permits = [Promise.resolve(), new Promise<void>((resolve) => void setTimeout(resolve, 50_000))];
+/** An activity whose second permit comes after so long, at this learned rate. */
+function callTwice(perSecond: number, ms: number): Promise<unknown> {
+  const permits = [Promise.resolve(), new Promise<void>((resolve) => void setTimeout(resolve, ms))];
   const keeper = patient({
-    acquire: () => permits.shift() ?? Promise.reject(new Error('no third permit')),
+    acquire: (_priority, signal) =>
+      Promise.race([
+        permits.shift() ?? Promise.reject(new Error('no third permit')),
+        new Promise<void>((_, reject) => signal?.addEventListener('abort', () => reject(signal.reason as Error))),
+      ]),
     answered: () => undefined,
     waitMs: () => 0,
+    perSecond: () => perSecond,
   });
-  const ended = inScope(new AbortController().signal, async () => {
+  const calls = async () => {
     await keeper.acquire('live');
     await keeper.acquire('live');
-    return 'both calls made';
-  });
+  };
+  return errorOf(inScope(new AbortController().signal, calls));
+}
+
+test('an activity that has called waits for a permit where they are rare, not to begin again', async () => {
+  const ended = callTwice(1 / 50, 50_000);
   await vi.advanceTimersByTimeAsync(50_000);
-  expect(await ended).toBe('both calls made');
+  expect(await ended).toBeUndefined();
+});
+
+test('an activity that has called gives a pause five seconds where permits are not rare', async () => {
+  const ended = callTwice(20, 50_000);
+  await vi.advanceTimersByTimeAsync(5_000);
+  expect(await ended).toMatchObject({ code: 'RATE_LIMIT_WAIT' });
 });

@@ -1,5 +1,6 @@
 import { describe, expect, test } from 'vitest';
 import { createPartnerClient } from '../../../src/partner/client/create-partner-client.ts';
+import { unlimited } from '../../../src/rate-limit/rate-limit.ts';
 import { errorOf, serveBytes } from '../../http/servers.ts';
 import { scriptedPartner, testKey } from './scripted-partner.ts';
 
@@ -167,13 +168,12 @@ test('beforeSend that throws keeps a call from leaving', async () => {
 test('a call cancelled while it waits for the rate limit is not sent', async () => {
   const cancel = new AbortController();
   const rateLimit = {
+    ...unlimited,
     acquire: (_lane: string, signal?: AbortSignal) =>
       new Promise<void>((_resolve, reject) => {
         signal?.addEventListener('abort', () => reject(signal.reason as Error));
         cancel.abort();
       }),
-    answered: () => undefined,
-    waitMs: () => 0,
   };
   const { partner, seen } = await scriptedPartner(() => ({ json: {} }), { rateLimit });
   const error = await errorOf(partner.pipelines.list({}, { signal: cancel.signal }));
@@ -184,9 +184,8 @@ test('a call cancelled while it waits for the rate limit is not sent', async () 
 test('the rate limit hears of each answer, with the wait it asks for', async () => {
   const heard: unknown[] = [];
   const rateLimit = {
-    acquire: () => Promise.resolve(),
+    ...unlimited,
     answered: (answer: unknown) => void heard.push(answer),
-    waitMs: () => 0,
   };
   const { partner } = await scriptedPartner(
     () => ({ status: 429, headers: { 'retry-after': '2' }, text: '<html>busy</html>' }),
@@ -203,9 +202,8 @@ test('a live call does not wait behind bulk calls that fill their priority', asy
     releaseBulk = resolve;
   });
   const rateLimit = {
+    ...unlimited,
     acquire: (priority: string) => (priority === 'bulk' ? bulkTurn : Promise.resolve()),
-    answered: () => undefined,
-    waitMs: () => 0,
   };
   const { partner, seen } = await scriptedPartner(() => ({ json: { status: 'success', data: [] } }), {
     rateLimit,
@@ -222,12 +220,12 @@ test('no more calls are in flight than allowed', async () => {
   let inFlight = 0;
   let most = 0;
   const rateLimit = {
+    ...unlimited,
     acquire: async () => {
       inFlight += 1;
       most = Math.max(most, inFlight);
     },
     answered: () => void (inFlight -= 1),
-    waitMs: () => 0,
   };
   const { partner } = await scriptedPartner(() => ({ json: { status: 'success', data: [] } }), {
     rateLimit,
