@@ -59,9 +59,8 @@ async function readSchema(): Promise<string[]> {
   const store = await openStore('sqlite::memory:');
   const { rows } = await sql<{
     sql: string;
-  }>`select sql from sqlite_master where sql is not null and name not like 'sqlite_%' order by rootpage`.execute(
-    store.kysely,
-  );
+  }>`select sql from sqlite_master where sql is not null and name not like 'sqlite_%'
+      order by type = 'trigger', rootpage`.execute(store.kysely);
   await store.close();
   return rows.map((row) => row.sql);
 }
