@@ -4,15 +4,10 @@ import { seeFields } from '../../src/exchange/see-fields.ts';
 import type { Side } from '../../src/hire/side.ts';
 import type { EmployeeRecord } from '../../src/hris/port.ts';
 import { decodeCustomFields } from '../../src/mapping/decode-custom-fields.ts';
-import {
-  type LinkedPair,
-  type PairState,
-  readNow,
-  readPairStates,
-  UNKNOWN_PAIR,
-} from '../../src/store/exchange-pairs.ts';
+import { type LinkedPair, type PairState, readPairStates, UNKNOWN_PAIR } from '../../src/store/exchange-pairs.ts';
 import type { FieldConflictRow } from '../../src/store/exchange-tables.ts';
 import { openConflicts } from '../../src/store/field-conflicts.ts';
+import { readClock } from '../../src/store/tenant-states.ts';
 import { type Fetched, fetchJobCandidates } from '../presence/fetch-job-candidates.ts';
 import type { ExchangeContext } from './exchange-context.ts';
 
@@ -40,7 +35,7 @@ export async function readPairs(context: ExchangeContext, pairs: readonly Linked
   // A call for nobody is refused.
   if (pairs.length === 0) return [];
   const { deps, connection, key } = context;
-  const readAt = await readNow(deps.store);
+  const readAt = await readClock(deps.store);
   const limit = pLimit(AT_ONCE);
   const [fetched, employees] = await Promise.all([
     fetchJobCandidates(

@@ -28,9 +28,13 @@ export interface ChangePage {
 }
 
 export function readChangeCursor(text: string | undefined): ChangeCursor {
-  if (text === undefined) return {};
+  return readCursor(changeCursor, text);
+}
+
+/** A place as an adapter saved it; the beginning where there is none. @throws ConnectorError HRIS_CURSOR_INVALID */
+export function readCursor<Cursor>(schema: z.ZodType<Cursor>, text = '{}'): Cursor {
   try {
-    return changeCursor.parse(JSON.parse(text));
+    return schema.parse(JSON.parse(text));
   } catch {
     throw new ConnectorError({
       code: 'HRIS_CURSOR_INVALID',

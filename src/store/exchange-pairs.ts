@@ -151,12 +151,6 @@ export async function readPairStates(
   );
 }
 
-/** The database's clock. */
-export async function readNow({ kysely, now }: Store): Promise<number> {
-  const { at } = await kysely.selectNoFrom(now.as('at')).executeTakeFirstOrThrow();
-  return Number(at);
-}
-
 /**
  * Saves what changed of a pair, over the state it was decided from. False where somebody else was quicker: then
  * nothing is saved, and nothing may be written.

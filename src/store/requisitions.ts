@@ -1,5 +1,6 @@
 import type { Store } from './open-store.ts';
 import type { RequisitionRow } from './push-tables.ts';
+import { readClock } from './tenant-states.ts';
 
 type Key = Pick<RequisitionRow, 'tenant_id' | 'requisition_id'>;
 
@@ -9,8 +10,7 @@ export async function readRequisitions(
   tenantId: string,
 ): Promise<{ rows: Map<string, RequisitionRow>; now: number }> {
   const rows = await store.kysely.selectFrom('requisitions').selectAll().where('tenant_id', '=', tenantId).execute();
-  const { now } = await store.kysely.selectNoFrom(store.now.as('now')).executeTakeFirstOrThrow();
-  return { rows: new Map(rows.map((row) => [row.requisition_id, row])), now: Number(now) };
+  return { rows: new Map(rows.map((row) => [row.requisition_id, row])), now: await readClock(store) };
 }
 
 /**
@@ -23,8 +23,7 @@ export async function sendRequisition(
   before: RequisitionRow | undefined,
   budgetMs: number,
 ): Promise<boolean> {
-  const { at } = await store.kysely.selectNoFrom(store.now.as('at')).executeTakeFirstOrThrow();
-  const sentAt = Number(at);
+  const sentAt = await readClock(store);
   const sent = { state: 'sent' as const, sent_at: sentAt, give_up_at: sentAt + budgetMs, run_id: runId, hold_id: null };
   if (before === undefined) {
     const { numInsertedOrUpdatedRows } = await store.kysely

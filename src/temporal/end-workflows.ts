@@ -14,14 +14,16 @@ export async function endWorkflows(
   reason: string,
 ): Promise<number> {
   const query = `TenantId = "${tenantId}" and ExecutionStatus = "Running"`;
+  const running: { workflowId: string; runId: string }[] = [];
+  for await (const { workflowId, runId } of client.workflow.list({ query }))
+    if (workflowId.startsWith(`${installationId}/`)) running.push({ workflowId, runId });
   const limit = pLimit(AT_ONCE);
-  const ending: Promise<void>[] = [];
-  for await (const { workflowId, runId } of client.workflow.list({ query })) {
-    if (!workflowId.startsWith(`${installationId}/`)) continue;
-    ending.push(limit(() => client.workflow.getHandle(workflowId, runId).terminate(reason).then(noop, unlessGone)));
-  }
-  await Promise.all(ending);
-  return ending.length;
+  await Promise.all(
+    running.map(({ workflowId, runId }) =>
+      limit(() => client.workflow.getHandle(workflowId, runId).terminate(reason).then(noop, unlessGone)),
+    ),
+  );
+  return running.length;
 }
 
 function noop(): void {}

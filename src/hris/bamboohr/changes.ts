@@ -13,6 +13,8 @@ const Changed = z.looseObject({
   ]),
 });
 
+const BEGINNING = '1970-01-01T00:00:00.000Z';
+
 /** Each of them costs a call. */
 const PAGE = 50;
 /** How late a change may appear in the list; published nowhere. */
@@ -76,5 +78,3 @@ async function readChanges({ api }: Bamboo, settled: string | undefined, signal:
     .toSorted((a, b) => (placeOf(a) < placeOf(b) ? -1 : 1));
   return { changes, clock: clockOf(answer.headers.date) };
 }
-
-const BEGINNING = '1970-01-01T00:00:00.000Z';

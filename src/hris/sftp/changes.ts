@@ -1,6 +1,6 @@
 import { isDeepStrictEqual } from 'node:util';
 import { z } from 'zod';
-import { ConnectorError } from '../../errors.ts';
+import { readCursor } from '../change-cursor.ts';
 import type { ChangedEmployees, EmployeeRecord } from '../port.ts';
 import { listRosters, readRoster } from './people.ts';
 import type { RemoteFile } from './session.ts';
@@ -27,7 +27,7 @@ export async function changedEmployees(
   given: string | undefined,
   signal: AbortSignal,
 ): Promise<ChangedEmployees> {
-  const before = readCursor(given);
+  const before = readCursor(cursor, given);
   const files = await listRosters(hris, signal);
   const find = (wanted: RemoteFile | undefined) => files.find((file) => wanted !== undefined && isSame(file, wanted));
   const begun = find(before.next);
@@ -66,17 +66,4 @@ function byId(records: readonly EmployeeRecord[]): Map<string, EmployeeRecord> {
 /** One that was written over under its name is another. */
 function isSame(one: RemoteFile, other: RemoteFile): boolean {
   return one.name === other.name && one.size === other.size && one.changedAt === other.changedAt;
-}
-
-function readCursor(given: string | undefined): Cursor {
-  if (given === undefined) return {};
-  try {
-    return cursor.parse(JSON.parse(given));
-  } catch {
-    throw new ConnectorError({
-      code: 'CURSOR_INVALID',
-      action: 'reject',
-      message: 'The place in the rosters is not one that this kind of HRIS wrote. Read from the beginning.',
-    });
-  }
 }

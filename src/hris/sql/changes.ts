@@ -1,6 +1,6 @@
 import { type RawBuilder, sql } from 'kysely';
 import { z } from 'zod';
-import { ConnectorError } from '../../errors.ts';
+import { readCursor } from '../change-cursor.ts';
 import type { ChangedEmployees } from '../port.ts';
 import { asText, type Row, type SqlDatabase, type SqlHris } from './database.ts';
 import { toRecord } from './find.ts';
@@ -35,7 +35,7 @@ export async function changedEmployees(
   { column, overlap }: { column: string; overlap: number },
   given: string | undefined,
 ): Promise<ChangedEmployees> {
-  const before = readCursor(given);
+  const before = readCursor(cursor, given);
   const beganAt = before.pass?.beganAt ?? (await readClock(database));
   const rows = await readRows({ database, options }, column, before.pass ?? before.settled);
   const page = rows.slice(0, PAGE);
@@ -88,17 +88,4 @@ async function readClock({ kysely, dialect }: SqlDatabase): Promise<number> {
   };
   const { rows } = await sql<{ now: number | string }>`select ${clock[dialect]} as now`.execute(kysely);
   return Math.floor(Number(rows[0]?.now));
-}
-
-function readCursor(text: string | undefined): Cursor {
-  if (text === undefined) return {};
-  try {
-    return cursor.parse(JSON.parse(text));
-  } catch {
-    throw new ConnectorError({
-      code: 'HRIS_CURSOR_INVALID',
-      action: 'reject',
-      message: 'The saved place among the changed employees cannot be read. Run the stream with --full to begin again.',
-    });
-  }
 }
