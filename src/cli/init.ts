@@ -26,7 +26,10 @@ export function addInit(program: Command): void {
     .argument('<tenant>', 'id of the new tenant: a to z, 0 to 9 and -')
     .option('--partner <url>', 'address of the hiring platform, https://.../v1/partner')
     .option('--api-key <key>', 'its key, put into a file of its own; or where it is: env:NAME or file:PATH')
-    .option('--hris <url>', 'database of the HR system: sqlite:PATH, postgres://..., env:NAME or file:PATH')
+    .option(
+      '--hris <url>',
+      'database of the HR system: sqlite:PATH, postgres://..., mariadb://..., env:NAME or file:PATH',
+    )
     .option('--create-table', 'let hirebridge create the tables of the HR system; for demonstrations')
     .option('--flow <id>', 'onboarding flow; by default the only active one')
     .option('--start-date <label>', "candidate's custom field of the start date; by default the only one of type date")
@@ -93,11 +96,15 @@ async function complete({ partner, apiKey, hris }: Flags): Promise<Given> {
   const isUrl = (text: string): string | undefined =>
     URL.canParse(text) ? undefined : 'Expected an address, https://.../v1/partner.';
   const isDatabase = (text: string): string | undefined =>
-    /^(sqlite|postgres(ql)?|env|file):./.test(text) ? undefined : 'Expected sqlite:PATH or postgres://...';
+    /^(sqlite|postgres(ql)?|mariadb|env|file):./.test(text)
+      ? undefined
+      : 'Expected sqlite:PATH, postgres://... or mariadb://...';
   return {
     baseUrl: partner ?? (await ask('Address of the hiring platform', isUrl)),
     apiKey: fromHere(apiKey ?? (await askSecret('Its API key (not shown)'))),
-    hris: fromHere(hris ?? (await ask('Database of the HR system, sqlite:PATH or postgres://...', isDatabase))),
+    hris: fromHere(
+      hris ?? (await ask('Database of the HR system, sqlite:PATH, postgres://... or mariadb://...', isDatabase)),
+    ),
   };
 }
 

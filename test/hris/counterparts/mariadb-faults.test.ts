@@ -31,7 +31,7 @@ describe('what the database itself decides', () => {
   test.each([
     [
       'a trigger’s exception is a refusal',
-      "create trigger no before insert on employees for each row signal sqlstate '45000' set message_text = 'not Reyes'",
+      "create trigger no before insert on employees for each row signal sqlstate '45000' set message_text = 'no Reyes'",
       { code: 'INVALID_VALUE', action: 'reject' },
     ],
     [
