@@ -1,6 +1,7 @@
 import { mkdir, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import type { SqlOptionsInput } from '../../src/hris/sql/options.ts';
+import type { Employee } from './world-people.ts';
 
 export interface WorldOptions {
   /** A running Temporal server; see temporalForTests. */
@@ -15,6 +16,8 @@ export interface WorldOptions {
   writeBack?: string;
   /** What the SQL HRIS is like: in the tenant file, and for the table that is made. */
   hris?: Omit<SqlOptionsInput, 'url'>;
+  /** An HRIS of another kind than `sql`. */
+  otherHris?: OtherHris;
   /** The HRIS's database as the judge reads it. Default: SQLite in the world's directory. */
   hrisUrl?: string;
   /** The same database as the tenant file names it, when something stands in between. */
@@ -27,6 +30,14 @@ export interface WorldOptions {
   sandbox?: string[];
   /** Set the custom field 'Start date' for everyone in the pool; default true. */
   startDates?: boolean;
+}
+
+/** An HRIS that is there already. */
+export interface OtherHris {
+  /** `hris:` of the tenant file, without the connection. */
+  settings: Record<string, unknown>;
+  /** As the judge reads them. */
+  employees(): Promise<Employee[]>;
 }
 
 /** The one tenant of a world. */
@@ -53,7 +64,8 @@ export async function writeTenant(tenantsDir: string, facts: TenantFacts): Promi
   await mkdir(secrets);
   await writeFile(join(secrets, 'partner.key'), `${facts.apiKey}\n`);
   await writeFile(join(secrets, 'webhook.key'), `${facts.webhookKey}\n`);
-  const hris = Object.entries(facts.hris ?? {}).map(([name, value]) => `  ${name}: ${JSON.stringify(value)}\n`);
+  const settings = facts.otherHris?.settings ?? { kind: 'sql', url: facts.hrisUrl, ...facts.hris };
+  const hris = Object.entries(settings).map(([name, value]) => `  ${name}: ${JSON.stringify(value)}\n`);
   const notify = facts.notify === undefined ? '' : `notify: ${facts.notify}\n`;
   const policies =
     facts.policies ?? 'onboarding: { flow: "{flow}" }\n  reconcile: { every: 1h }\n  cancel: { grace: 2s }';
@@ -68,9 +80,7 @@ partner:
   webhookKeys: [file:${folder}/webhook.key]
   allowPrivateAddress: true
 hris:
-  kind: sql
   connection: ${tenant}-hr
-  url: ${JSON.stringify(facts.hrisUrl)}
 ${hris.join('')}policies:
   ${policies.replaceAll('{flow}', facts.flowId)}
 ${facts.writeBack === undefined ? '' : `writeBack:\n  ${facts.writeBack}\n`}${notify}`,

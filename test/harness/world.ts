@@ -104,7 +104,7 @@ export async function startWorld(options: WorldOptions): Promise<World> {
     startWorker: (more) => start(['worker', ...places, '--health-port', '0'], more),
     startReceiver: (more) => start(['serve', ...places, '--port', `${webhookPort}`, '--health-port', '0'], more),
     cli: (cliArgs, more) => runCli([...cliArgs, ...places], { ...env, ...more }),
-    employees: () => readEmployees(hrisUrl),
+    employees: () => options.otherHris?.employees() ?? readEmployees(hrisUrl),
     effects: (name) => control.ledger({ kind: 'effect', name, limit: 100_000 }),
     finishOnboardings: () => finishOnboardings(control, partner),
     logs: () => readFile(logFile, 'utf8'),
@@ -164,8 +164,9 @@ async function prepare(
   const { partner: partnerUrl = '', company = '' } = sandbox.facts;
   const { items: flows } = await partner.readAll(contract.onboarding.listFlows);
   const flowId = flows[0]?.flowId ?? '';
-  if (hrisUrl.startsWith('sqlite:') || options.hris?.createTable !== true)
-    await ensureHrisSchema(hrisUrl, options.hris, landings);
+  const isMade =
+    options.otherHris !== undefined || (options.hris?.createTable === true && !hrisUrl.startsWith('sqlite:'));
+  if (!isMade) await ensureHrisSchema(hrisUrl, options.hris, landings);
   const startDateField = await defineStartDate(partner, options.startDates !== false);
   await writeTenant(tenantsDir, {
     ...options,

@@ -27,7 +27,10 @@ export const trytonProfile: HrisProfile = {
 /** A field of parties that no mapping fills unless the tenant names it. */
 const FIELDS = { isActive: { model: 'party', name: 'active', type: 'boolean' } };
 
-export function openTryton(server: TrytonServer, changes: Record<string, unknown> = {}): Promise<HrisConnection> {
+export function openTryton(
+  server: Pick<TrytonServer, 'url' | 'database' | 'company'>,
+  changes: Record<string, unknown> = {},
+): Promise<HrisConnection> {
   const { url, database, company } = server;
   const options = { url, database, company, user: 'admin', password: TRYTON_PASSWORD, fields: FIELDS };
   return openHris('tryton', 'test-hr', { ...options, allowPrivateAddress: true, ...changes });

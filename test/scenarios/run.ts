@@ -9,6 +9,7 @@ import { changingMinds, graceScenario } from './minds.ts';
 import { onboarding } from './onboarding.ts';
 import { people } from './people.ts';
 import { type Counts, isAsExpected, type Outcome, play } from './scenario.ts';
+import { scenarioKinds } from './scenario-hris.ts';
 import { stores } from './stores.ts';
 import { strangers } from './strangers.ts';
 
@@ -21,15 +22,25 @@ const { values } = parseArgs({
     only: { type: 'string', default: '' },
     /** `quirks`: the partner has every quirk of the sandbox. */
     partner: { type: 'string', default: 'plain' },
+    /** The kind whose counterpart is the HR system; an SQL table without it. */
+    hris: { type: 'string', default: 'sql' },
   },
 });
+
+const startHris = scenarioKinds[values.hris];
+if (startHris === undefined && values.hris !== 'sql')
+  throw new Error(
+    `No counterpart plays the scenarios as "${values.hris}". Known: sql, ${Object.keys(scenarioKinds).join(', ')}.`,
+  );
 
 /** Plays every scenario, or those asked for, two at a time, and prints the table. */
 async function main(): Promise<void> {
   const chosen = scenarios.filter((one) => one.name.includes(values.only));
   const { path } = await resolveTemporalCli({ onProgress: showCliProgress() });
   const temporal = await startDevServer({ cliPath: path });
-  const stage = { temporalAddress: temporal.address, quirks: values.partner === 'quirks' ? quirkNames : [] };
+  const hris = await startHris?.();
+  const quirks = values.partner === 'quirks' ? quirkNames : [];
+  const stage = { temporalAddress: temporal.address, quirks, hris };
   const limit = pLimit(2);
   let finished = 0;
   const outcomes = await Promise.all(
@@ -45,7 +56,7 @@ async function main(): Promise<void> {
       }),
     ),
   );
-  await temporal.stop();
+  await Promise.all([temporal.stop(), hris?.stop()]);
   process.stdout.write(`${renderTable(['scenario', ...columns, 'as expected'], outcomes.map(row))}\n`);
   const wrong = outcomes.filter((outcome) => !isAsExpected(outcome));
   for (const { name, error } of wrong) process.stdout.write(`${name}: ${error ?? 'other counts than expected'}\n`);

@@ -1,6 +1,7 @@
 import type { Quirk } from '../../src/sandbox/quirks.ts';
 import { type TenantStatus, untilBaseline } from '../harness/hiring.ts';
 import { type Process, startWorld, until, type World, type WorldOptions } from '../harness/world.ts';
+import { hrisEnv, type ScenarioHris } from './scenario-hris.ts';
 
 /** What the partner's ledger and the HRIS's table say in the end; holds as the product lists them, closed ones too. */
 export interface Counts {
@@ -55,13 +56,16 @@ export interface Stage {
   temporalAddress: string;
   /** What the partner does in every scenario. */
   quirks: readonly Quirk[];
+  /** Instead of an SQL table. */
+  hris?: ScenarioHris | undefined;
 }
 
 /** Plays one scenario in a world of its own and reads both ends. */
-export async function play(scenario: Scenario, { temporalAddress, quirks }: Stage): Promise<Outcome> {
+export async function play(scenario: Scenario, { temporalAddress, quirks, hris }: Stage): Promise<Outcome> {
   const started = performance.now();
   const { name, expected, reconcileOnly = false } = scenario;
   const shown = [...new Set([...quirks, ...(scenario.quirks ?? [])])];
+  const otherHris = await hris?.open();
   let world: World | undefined;
   let seen: Counts | undefined;
   let error: string | undefined;
@@ -69,9 +73,10 @@ export async function play(scenario: Scenario, { temporalAddress, quirks }: Stag
     world = await startWorld({
       temporalAddress,
       policies: policies(reconcileOnly ? { reconcile: '2s' } : {}),
+      ...(otherHris === undefined ? {} : { otherHris }),
       ...scenario.world,
       sandbox: [...(scenario.world?.sandbox ?? []), ...(shown.length === 0 ? [] : ['--quirks', shown.join(',')])],
-      env: { ...env, ...scenario.world?.env },
+      env: { ...env, ...hrisEnv, ...scenario.world?.env },
     });
     if (scenario.ownStart !== true) await startProduct(world, reconcileOnly);
     await scenario.run(world);
@@ -81,6 +86,7 @@ export async function play(scenario: Scenario, { temporalAddress, quirks }: Stag
     seen = world === undefined ? undefined : await count(world).catch(() => undefined);
   } finally {
     await world?.close();
+    await otherHris?.close();
   }
   return { name, expected, seen, error, seconds: (performance.now() - started) / 1000 };
 }

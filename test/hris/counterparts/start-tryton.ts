@@ -1,5 +1,6 @@
 import type { ChildProcess } from 'node:child_process';
 import { execFile } from 'node:child_process';
+import { randomUUID } from 'node:crypto';
 import { mkdtemp, rm, writeFile } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
@@ -8,7 +9,7 @@ import pg from 'pg';
 import { endChild, spawnTied } from '../../../src/temporal/dev-server/spawn-tied.ts';
 import { ensurePackages } from '../../harness/ensure-packages.ts';
 import { freePort } from '../../harness/free-port.ts';
-import { newDatabase } from '../../harness/new-database.ts';
+import { asAdmin, newDatabase } from '../../harness/new-database.ts';
 import { startPostgres, type TestPostgres } from '../../harness/start-postgres.ts';
 import { until } from '../../harness/until.ts';
 
@@ -28,27 +29,59 @@ export interface TrytonServer {
   sql(statement: string): Promise<unknown[]>;
   /** SIGKILL, and up again on the same port. */
   restart(): Promise<void>;
+  /** Another server, on a copy of this database as it was once it had its company. */
+  fork(): Promise<Omit<TrytonServer, 'fork'>>;
   stop(): Promise<void>;
 }
 
 export async function startTryton(): Promise<TrytonServer> {
   await ensurePackages('tryton-server', 'tryton-modules-company', 'python3-psycopg2');
   const postgres = await startPostgres();
+  const databaseUrl = await newDatabase(postgres.url);
+  const installing = await mkdtemp(join(tmpdir(), 'hirebridge-tryton-'));
+  await install(await configure(postgres, installing, 0), nameOf(databaseUrl), installing);
+  await rm(installing, { recursive: true, force: true });
+  const first = await begin(postgres, databaseUrl);
+  const company = await seed(first.call);
+  const copyUrl = await copyOf(databaseUrl);
+  return {
+    ...first,
+    company,
+    fork: async () => ({ ...(await begin(postgres, await copyOf(copyUrl))), company }),
+    async stop() {
+      await first.stop();
+      await postgres.stop();
+    },
+  };
+}
+
+function nameOf(databaseUrl: string): string {
+  return new URL(databaseUrl).pathname.slice(1);
+}
+
+/** Only a database that nobody is connected to can be copied. */
+async function copyOf(databaseUrl: string): Promise<string> {
+  const server = Object.assign(new URL(databaseUrl), { pathname: '/postgres' }).href;
+  const name = `test_${randomUUID().replaceAll('-', '')}`;
+  await asAdmin(
+    server,
+    `select pg_terminate_backend(pid) from pg_stat_activity where datname = '${nameOf(databaseUrl)}'`,
+  );
+  await asAdmin(server, `create database ${name} template ${nameOf(databaseUrl)}`);
+  return Object.assign(new URL(databaseUrl), { pathname: `/${name}` }).href;
+}
+
+async function begin(postgres: TestPostgres, databaseUrl: string): Promise<Omit<TrytonServer, 'company' | 'fork'>> {
   const folder = await mkdtemp(join(tmpdir(), 'hirebridge-tryton-'));
   const port = await freePort();
-  const databaseUrl = await newDatabase(postgres.url);
-  const database = new URL(databaseUrl).pathname.slice(1);
   const config = await configure(postgres, folder, port);
-  await install(config, database, folder);
   const url = `http://127.0.0.1:${port}`;
   let child = await serve(config, url);
-  const call = createCall(url, database);
   return {
     url,
     port,
-    database,
-    company: await seed(call),
-    call,
+    database: nameOf(databaseUrl),
+    call: createCall(url, nameOf(databaseUrl)),
     sql: (statement) => rowsOf(databaseUrl, statement),
     async restart() {
       await endChild(child, 'SIGKILL');
@@ -56,7 +89,6 @@ export async function startTryton(): Promise<TrytonServer> {
     },
     async stop() {
       await endChild(child, 'SIGKILL');
-      await postgres.stop();
       await rm(folder, { recursive: true, force: true });
     },
   };

@@ -17,6 +17,19 @@ const count = () => server.call<number>('model.company.employee.search_count', [
 
 describeHris('tryton', () => trytonUnderTest(server));
 
+test('a server forked from it begins with its company and nobody else', async () => {
+  const fork = await server.fork();
+  try {
+    const adapter = await openTryton(fork);
+    created(await adapter.employees.create(employee('forked'), '18:forked', write));
+    await adapter.close();
+    expect(await fork.sql('select 1 from company_employee')).toHaveLength(1);
+    expect(await server.sql("select 1 from party_identifier where code = '18:forked'")).toEqual([]);
+  } finally {
+    await fork.stop();
+  }
+});
+
 describe('Tryton', () => {
   let adapter: HrisConnection;
   beforeAll(async () => {
