@@ -1,3 +1,4 @@
+import { ConnectorError } from '../../src/errors.ts';
 import { BY_ITSELF } from '../../src/store/foreign-writes.ts';
 import { readQuarantine } from '../../src/store/quarantine.ts';
 import type { QuarantineRow, StreamRow } from '../../src/store/schema.ts';
@@ -105,10 +106,25 @@ export function isExpectedToChange({ run, state, destination }: Reading): boolea
 /** Moves the run on by what was landed. False when another run took over. */
 export async function commit(reading: Reading, page: CommittedPage): Promise<boolean> {
   const { deps, key, run, tally } = reading;
-  const committed = { ...page, tally: JSON.stringify(tally) };
-  if (!(await commitPage(deps.store, key, run.run_id, committed))) return false;
+  const committed = { ...page, seenSoFar: run.seen, tally: JSON.stringify(tally) };
+  if (!(await commitPage(deps.store, key, run.run_id, committed))) {
+    if (await isStillOurs(reading)) throw attemptedTwice(reading);
+    return false;
+  }
   reading.run = advance(run, committed);
   return true;
+}
+
+/**
+ * An attempt whose heartbeat came too late goes on beside the next one. Counted by both, the list would end before its
+ * last pages.
+ */
+function attemptedTwice({ key }: Reading): ConnectorError {
+  return new ConnectorError({
+    code: 'ATTEMPTED_TWICE',
+    action: 'retry',
+    message: `An earlier attempt still reads ${key.tenantId} ${key.stream}. This one goes on from where that one is.`,
+  });
 }
 
 /** Another run may have taken over while this process stood still: then what it read is older than what is there. */

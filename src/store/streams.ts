@@ -28,6 +28,8 @@ export interface NewRun {
 
 /** What one page did to its run. */
 export interface CommittedPage {
+  /** How many records the run had read before: where it is another number by now, nothing is moved. */
+  seenSoFar?: number;
   next: number;
   records: number;
   /** Null where the next page begins another part of the list. */
@@ -79,7 +81,10 @@ export async function beginRun(store: Store, key: StreamKey, run: NewRun): Promi
   });
 }
 
-/** Moves a run's cursor past one page, whose rows are written by now. False when another run took over. */
+/**
+ * Moves a run's cursor past one page, whose rows are written by now. False when another run took over, or another
+ * attempt of the same activity was first.
+ */
 export async function commitPage(store: Store, key: StreamKey, runId: string, page: CommittedPage): Promise<boolean> {
   const { counts, state, segment, tally } = page;
   const result = await store.kysely
@@ -100,6 +105,7 @@ export async function commitPage(store: Store, key: StreamKey, runId: string, pa
       ...(state === 'running' ? {} : { ended_at: store.now }),
     }))
     .where(isUnderWay(key, runId))
+    .where((eb) => (page.seenSoFar === undefined ? eb.lit(true) : eb('seen', '=', page.seenSoFar)))
     .executeTakeFirst();
   return result.numUpdatedRows === 1n;
 }

@@ -16,6 +16,14 @@ describe.each(kinds)('a stream in %s', (kind) => {
     expect(await beginRun(other, KEY, run('r1'))).toMatchObject({ page: 1, seen: 100, total: 250, ...counts });
   });
 
+  test('is moved on by one of two attempts at the same page', async () => {
+    const { store, other } = await freshStore(kind);
+    await beginRun(store, KEY, run('r1'));
+    const page = { next: 1, records: 100, seenSoFar: 0, total: 250, counts, state: 'running' } as const;
+    expect([await commitPage(store, KEY, 'r1', page), await commitPage(other, KEY, 'r1', page)]).toEqual([true, false]);
+    expect(await readStream(store, KEY)).toMatchObject({ page: 1, seen: 100, created: counts.created });
+  });
+
   test('has one run at a time, and the next one after its end', async () => {
     const { store, other } = await freshStore(kind);
     await beginRun(store, KEY, run('r1'));

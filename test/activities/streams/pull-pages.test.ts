@@ -55,6 +55,14 @@ test('a whole pass over a still list calls once a page, writes no record and at 
   expect(Object.values(rows).reduce((sum, n) => sum + n, 0)).toBeLessThanOrEqual(2 * pages);
 });
 
+test('two attempts of one run leave no record out and count each once', async () => {
+  const { pull, rows } = await openPullWorld('{ candidates: { every: 1h } }', { candidates: PEOPLE });
+  const attempt = () => pull('full', { runId: 'one' }).catch(() => undefined);
+  await Promise.all([attempt(), attempt()]);
+  expect(await pull('full', { runId: 'one' })).toMatchObject({ state: 'done', counts: { read: PEOPLE } });
+  expect(rows().size).toBe(PEOPLE);
+});
+
 test('a single record is read by its id, or searched in a list that has no other way', async () => {
   const { world, pull, rows } = await openPullWorld('{}', { candidates: 30, jobs: 3 });
   const [job] = (

@@ -15,7 +15,7 @@ export interface PullWorld {
   /** One run to its end, by the product's own activity. */
   pull(
     mode: PullInput['mode'],
-    more?: { stream?: PullName; recordId?: string; rewrite?: boolean },
+    more?: { stream?: PullName; recordId?: string; rewrite?: boolean; runId?: string },
   ): Promise<StreamStep>;
   /** Rows of a landing table, by their ids. */
   rows(stream?: PullName): Map<string, Record<string, unknown>>;
