@@ -7,14 +7,11 @@ import { pushRecords } from '../../activities/push/push-records.ts';
 import type { HrisConnection } from '../../src/hris/port.ts';
 import { createPartnerClient, type PartnerClient } from '../../src/partner/client/create-partner-client.ts';
 import { contract } from '../../src/partner/contract/index.ts';
-import { insertHires } from '../../src/store/hires.ts';
-import { linkEmployee } from '../../src/store/identity.ts';
-import type { Store } from '../../src/store/open-store.ts';
 import { loadExchangeMapping } from '../../src/tenants/open-hris.ts';
 import type { Tenant } from '../../src/tenants/schema.ts';
-import { listApplicants } from '../harness/world-people.ts';
 import { type OpenSandbox, openSandbox } from '../sandbox/open-sandbox.ts';
 import { freshStore } from '../store/stores.ts';
+import { employLongAgo, type Person } from './employ-long-ago.ts';
 
 /** Employees of one HR system, as somebody over there edits them. */
 export interface Staff {
@@ -29,13 +26,6 @@ export interface Staff {
   add(count: number): Promise<string[]>;
   /** Sets the field to a text of each one's own, and more (`tells`), all with one stamp: that of the edit before too. */
   edit(ids: readonly string[], textOf: (id: string) => string): Promise<void>;
-}
-
-interface Person {
-  employeeId: string;
-  candidateId: string;
-  jobCandidateId: string;
-  enrolment: string;
 }
 
 const RULES = '/mappings/employees.yaml';
@@ -79,7 +69,7 @@ async function openWorld(staff: Staff, count: number) {
   const clock = { ahead: 0 };
   const { store } = await freshStore('sqlite', { now: () => Date.now() + clock.ahead });
   const fieldId = await defineText(sandbox.partner);
-  const people = await employ({ sandbox, store, staff }, count);
+  const people = await employLongAgo({ sandbox, store, staff }, count);
   const mishaps = createMishaps();
   const tenant = tenantOf(staff);
   const connection = {
@@ -189,56 +179,6 @@ function tenantOf({ kind, options, field, tells }: Staff): Tenant {
       [RULES]: `fields:\n  ${field}: { from: "candidate.customFields[${LABEL}]", direction: both, owner: hris }\n`,
     },
   } as unknown as Tenant;
-}
-
-/** People who were hired long ago: enrolled at the partner, employed over there, linked. */
-async function employ(
-  { sandbox, store, staff }: { sandbox: OpenSandbox; store: Store; staff: Staff },
-  count: number,
-): Promise<Person[]> {
-  const applicants = (await listApplicants(sandbox.partner)).slice(0, count);
-  const employees = await staff.add(count);
-  const enrolments = await enrol(sandbox.partner, count);
-  const people = applicants.map(({ candidateId, jobCandidateId }, n) => ({
-    employeeId: employees[n] ?? '',
-    candidateId: String(candidateId),
-    jobCandidateId: String(jobCandidateId),
-    enrolment: enrolments[n] ?? '',
-  }));
-  if (people.length < count) throw new Error(`Only ${people.length} people have applied.`);
-  for (const person of people) await link(store, staff, person);
-  return people;
-}
-
-async function enrol(partner: PartnerClient, count: number): Promise<string[]> {
-  const [flow] = (await partner.readAll(contract.onboarding.listFlows)).items;
-  const params = { flowId: flow?.flowId ?? '' };
-  const all = Array.from({ length: count }, (_, n) => ({
-    firstName: 'Ana',
-    lastName: `Reyes ${n}`,
-    email: `p${n}@example.org`,
-    externalRef: `hirebridge:${n}:1`,
-  }));
-  const ids = new Map<string, string>();
-  for (let from = 0; from < count; from += 100) {
-    const body = { candidates: all.slice(from, from + 100) };
-    const { items } = await partner.readAll(contract.onboarding.enrolBulk, { params, body });
-    for (const { externalRef, onboardingCandidateId } of items) ids.set(String(externalRef), onboardingCandidateId);
-  }
-  return all.map(({ externalRef }) => ids.get(externalRef) ?? '');
-}
-
-async function link(store: Store, { hris }: Staff, person: Person): Promise<void> {
-  const { jobCandidateId, candidateId, employeeId: id, enrolment } = person;
-  const ref = { tenantId: 'acme', jobCandidateId, period: 1 };
-  const number = (await hris.employees.read(id, AbortSignal.timeout(60_000)))?.ref.number ?? null;
-  await insertHires(store, [{ ...ref, candidateId, jobId: '1', state: 'open' }]);
-  await store.kysely
-    .updateTable('hires')
-    .set({ state: 'done', employee_id: id, employee_number: number, onboarding_candidate_id: enrolment })
-    .where('job_candidate_id', '=', jobCandidateId)
-    .execute();
-  await linkEmployee(store, { connection: 'hr', partnerCompany: '17', candidateId }, ref, { id, number });
 }
 
 /** Each person's values at the partner, and how often its ledger says that they were written. */

@@ -1,10 +1,11 @@
-import { afterAll, beforeAll, describe, expect, test } from 'vitest';
+import { describe, expect, onTestFinished, test } from 'vitest';
 import { bringChanges, type Staff } from '../changed-employees.ts';
 import { startedSftpHris } from '../sftp-under-test.ts';
 import { bamboohrStaff, sftpStaff, sqlStaff, trytonStaff } from '../staffs.ts';
-import { startTryton, type TrytonServer } from './start-tryton.ts';
+import { startTryton } from './start-tryton.ts';
 
 const PEOPLE = 500;
+const LONG_MS = 900_000;
 
 async function expectAllToArrive(staff: Staff): Promise<void> {
   const { deaths, ...arrived } = await bringChanges(staff, PEOPLE);
@@ -13,16 +14,17 @@ async function expectAllToArrive(staff: Staff): Promise<void> {
   expect(deaths).toBeGreaterThan(20);
 }
 
-describe(`of ${PEOPLE} employees who change with one stamp, all arrive once`, () => {
-  let tryton: TrytonServer;
-  beforeAll(async () => {
-    tryton = await startTryton();
-  });
-  afterAll(() => tryton?.stop());
-  const sftp = startedSftpHris();
-
+describe(`of ${PEOPLE} employees who change with one stamp, all arrive once`, { timeout: LONG_MS }, () => {
   test('sql', async () => expectAllToArrive(await sqlStaff()));
   test('bamboohr', async () => expectAllToArrive(await bamboohrStaff()));
-  test('tryton', async () => expectAllToArrive(await trytonStaff(tryton)));
-  test('sftp', async () => expectAllToArrive(await sftpStaff(sftp())));
-}, 900_000);
+  test('tryton', async () => {
+    const server = await startTryton();
+    onTestFinished(() => server.stop());
+    await expectAllToArrive(await trytonStaff(server));
+  });
+});
+
+describe('and by files', { timeout: LONG_MS }, () => {
+  const at = startedSftpHris();
+  test('sftp', async () => expectAllToArrive(await sftpStaff(at())));
+});
