@@ -24,7 +24,7 @@ export interface Staff {
   /** What else an edit does: they have left, or their number is another one. */
   tells: 'left' | 'number';
   add(count: number): Promise<string[]>;
-  /** Sets the field to a text of each one's own, and more (`tells`), all with one stamp: that of the edit before too. */
+  /** Sets the field to a text of their own, and more (`tells`), all with one stamp: that of the edit before too. */
   edit(ids: readonly string[], textOf: (id: string) => string): Promise<void>;
 }
 
