@@ -67,6 +67,14 @@ export interface SharedRateLimitState extends SavedRateLimit {
 }
 
 /**
+ * Changes the shared rate limit as if nobody else did meanwhile; `change` may run several times. `now` is of the clock
+ * that all sharers have.
+ */
+export type ChangeRateLimit = <T>(
+  change: (saved: Partial<SharedRateLimitState>, now: number) => { rateLimit?: SharedRateLimitState; result: T },
+) => Promise<T>;
+
+/**
  * One exchange with the shared rate limit, pure: reports the answers, gives back what is not used, and leases the
  * permits of the next 600 ms, live before bulk. Permits never lie further ahead, so that a cut or a pause is obeyed by
  * then; a process that is alone obeys its own at once, and leases more.

@@ -2,23 +2,15 @@ import { randomUUID } from 'node:crypto';
 import {
   type Asked,
   borrowEveryMs,
+  type ChangeRateLimit,
   type Granted,
   leasePermits,
-  type SharedRateLimitState,
   spaceMs,
 } from './lease-permits.ts';
 import type { Priority, RateLimitAnswer, RateLimitKeeper } from './rate-limit.ts';
 import { createSentRequests, onOwnClock } from './sent-requests.ts';
 import { SHARE_MS } from './sharers.ts';
 import { createWaiters } from './waiters.ts';
-
-/**
- * Changes the shared rate limit as if nobody else did meanwhile; `change` may run several times. `now` is of the clock
- * that all sharers have.
- */
-export type ChangeRateLimit = <T>(
-  change: (saved: Partial<SharedRateLimitState>, now: number) => { rateLimit?: SharedRateLimitState; result: T },
-) => Promise<T>;
 
 export interface SharedRateLimit extends RateLimitKeeper {
   /** Gives back what was leased, and reports the last answers. */

@@ -37,7 +37,7 @@ export const landings: Landings = Object.fromEntries(landedNames.map((name) => [
 
 /** Whether it keeps a table of the partner in our own store: it writes nothing on either side. */
 export function isLookup(name: StreamName): boolean {
-  const stream: Stream = list[name];
+  const stream: Stream = streams[name];
   return stream.kind === 'pull' && stream.isLookup === true;
 }
 

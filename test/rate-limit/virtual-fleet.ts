@@ -1,11 +1,7 @@
 import { vi } from 'vitest';
-import type { SharedRateLimitState } from '../../src/rate-limit/lease-permits.ts';
+import type { ChangeRateLimit, SharedRateLimitState } from '../../src/rate-limit/lease-permits.ts';
 import type { Priority } from '../../src/rate-limit/rate-limit.ts';
-import {
-  type ChangeRateLimit,
-  createSharedRateLimit,
-  type SharedRateLimit,
-} from '../../src/rate-limit/shared-rate-limit.ts';
+import { createSharedRateLimit, type SharedRateLimit } from '../../src/rate-limit/shared-rate-limit.ts';
 import { type Limit, seeded } from './limited-server.ts';
 
 export interface FleetRun {
