@@ -11,7 +11,7 @@ beforeAll(async () => {
 afterAll(() => server?.stop());
 
 test.each(['nothing', 'cut', 'answer-lost'] as const)(
-  'a hire ends in Tryton, its number stands with the partner, and its documents arrive once although an upload meets %s',
+  'a hire ends in Tryton, its number goes to the partner, and its documents arrive once although an upload meets %s',
   async (kind) => {
     const proxy = await startHttpProxy(server.url);
     onTestFinished(() => proxy.close());
