@@ -10,6 +10,7 @@ import { Overrides } from '../src/partner/contract/overrides.ts';
 import type { SharedRateLimit } from '../src/rate-limit/shared-rate-limit.ts';
 import type { Limited } from '../src/store/open-rate-limit.ts';
 import { exchangeNames, landedNames, type PullName, type StreamName } from '../src/streams/streams.ts';
+import { amendmentMapping } from '../src/tenants/amendment-mapping.ts';
 import { loadExchangeMapping, loadStreamMapping, loadTenantMapping, resolveOptions } from '../src/tenants/open-hris.ts';
 import type { Tenant } from '../src/tenants/schema.ts';
 import { resolveSecret } from '../src/tenants/secrets.ts';
@@ -159,7 +160,7 @@ async function openConnection(tenant: Tenant, options: ConnectionOptions): Promi
   const apiKey = resolveSecret(tenant.partner.apiKey);
   const mapping = await loadTenantMapping(tenant);
   const landings = await loadLandings(tenant);
-  const exchanges = await loadExchanges(tenant);
+  const exchanges = await loadExchanges(tenant, mapping);
   const overrides = Overrides.parse(tenant.partner.overrides);
   const rateLimit = rateLimitOf({
     tenantId: tenant.tenant,
@@ -196,9 +197,12 @@ async function loadLandings(tenant: Tenant): Promise<Connection['landings']> {
   return Object.fromEntries(loaded.filter(([, mapping]) => mapping !== undefined)) as Connection['landings'];
 }
 
-async function loadExchanges(tenant: Tenant): Promise<Connection['exchanges']> {
+async function loadExchanges(tenant: Tenant, employee: Mapping): Promise<Connection['exchanges']> {
   const loaded = await Promise.all(exchangeNames.map(async (name) => [name, await loadExchangeMapping(tenant, name)]));
-  return Object.fromEntries(loaded.filter(([, mapping]) => mapping !== undefined)) as Connection['exchanges'];
+  const exchanges = Object.fromEntries(loaded) as Connection['exchanges'];
+  const amendments = amendmentMapping(tenant, employee, exchanges.employees);
+  const all = Object.entries({ ...exchanges, amendments });
+  return Object.fromEntries(all.filter(([, mapping]) => mapping !== undefined)) as Connection['exchanges'];
 }
 
 /** Calls that change something in the HRIS. */

@@ -71,8 +71,9 @@ async function saveSeen(
   { pair, state, open, plan, bases: before }: PlannedPair,
 ): Promise<void> {
   const { pairId } = pair;
+  const isFirst = state.version === 0 && Object.keys(before).length > 0;
   const news = Object.entries(plan.agreed).some(([field, form]) => state.bases[field] !== form);
-  if (news || Object.keys(state.sent).length > 0 || state.missing_side !== null || state.isGone) {
+  if (isFirst || news || Object.keys(state.sent).length > 0 || state.missing_side !== null || state.isGone) {
     const bases = { ...before, ...plan.agreed };
     const change = { pairId, version: state.version, bases, sent: {}, missing: null, isGone: false };
     if (!(await savePair(deps.store, key, change))) return;

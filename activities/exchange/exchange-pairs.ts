@@ -1,7 +1,8 @@
 import { ConnectorError } from '../../src/errors.ts';
+import { amendsOnly } from '../../src/exchange/amendments.ts';
 import { type HoldCode, holdOf } from '../../src/hire/holds.ts';
 import { customFieldsMapped } from '../../src/mapping/custom-fields-in-use.ts';
-import { findPairs, type LinkedPair, listPairs } from '../../src/store/exchange-pairs.ts';
+import { findPairs, type LinkedPair, listPairs, type PairScope } from '../../src/store/exchange-pairs.ts';
 import { commitPairs, type PairCounts } from '../../src/store/exchange-runs.ts';
 import { countUndecided } from '../../src/store/field-conflicts.ts';
 import { BY_ITSELF } from '../../src/store/foreign-writes.ts';
@@ -75,7 +76,9 @@ export async function openContext(
 ): Promise<ExchangeContext> {
   const own = connection.exchanges[stream];
   if (own === undefined) throw noMapping(stream);
-  await keepMapping(deps.store, connection.tenant, { subject: stream, mapping: own });
+  if (amendsOnly(own) && connection.hris.employees.amend === undefined) throw cannotAmend(connection);
+  const subject = amendsOnly(own) ? 'employee' : stream;
+  await keepMapping(deps.store, connection.tenant, { subject, mapping: own });
   const mapping = await withTables(deps.store, tenantId, own);
   const defined = await definitionsInUse(deps, connection, customFieldsMapped([mapping]));
   const origin = { tenantId, runId, mappingHash: mapping.hash, by: BY_ITSELF };
@@ -116,11 +119,12 @@ async function takeOne(context: ExchangeContext, recordId: string): Promise<Take
 }
 
 /** Whoever must decide is asked once, and not any more when nothing is left to decide. */
-async function endRun({ deps: { store, log }, key }: ExchangeContext, run: StreamRow): Promise<void> {
+async function endRun({ deps: { store, log }, key, mapping }: ExchangeContext, run: StreamRow): Promise<void> {
   const { tenantId, stream } = key;
+  const code: HoldCode = amendsOnly(mapping) ? 'AMENDMENTS' : 'FIELD_CONFLICTS';
   const count = await countUndecided(store, key);
-  if (count > 0) await openHold(store, { tenantId, ...holdOf('FIELD_CONFLICTS', { stream, count }) });
-  else await closeTenantHolds(store, tenantId, 'FIELD_CONFLICTS' satisfies HoldCode);
+  if (count > 0) await openHold(store, { tenantId, ...holdOf(code, { stream, count }) });
+  else await closeTenantHolds(store, tenantId, code);
   log.info({ ...key, ...stepOf(run) }, 'stream exchanged');
 }
 
@@ -183,14 +187,26 @@ async function hintAgain({ deps, key }: ExchangeContext, pairs: readonly LinkedP
   );
 }
 
-export function scopeOf({ key, connection }: ExchangeContext) {
-  return { ...key, connection: connection.tenant.hris.connection };
+/** Nobody whose hire is under way, or ended without them, is amended. */
+export function scopeOf({ key, connection, mapping }: ExchangeContext): PairScope {
+  const scope = { ...key, connection: connection.tenant.hris.connection };
+  return amendsOnly(mapping) ? { ...scope, hireStates: ['done', 'kept'] } : scope;
 }
 
 function stepOf(run: StreamRow): ExchangeStep {
   const { state, seen: read, unchanged, updated, skipped, quarantined, held, refused_code } = run;
   const counts = { read, unchanged, updated, skipped, quarantined, held };
   return { state, counts, ...(refused_code === null ? {} : { code: refused_code }) };
+}
+
+function cannotAmend({ tenant }: Connection): ConnectorError {
+  return new ConnectorError({
+    code: 'AMEND_UNSUPPORTED',
+    action: 'reject',
+    message:
+      `HR systems of kind ${tenant.hris.kind} cannot be amended: a change could not be held to what it was decided ` +
+      'from. Remove streams.amendments from the tenant file; changes after the hire are made by hand.',
+  });
 }
 
 export function noMapping(stream: string): ConnectorError {

@@ -1,5 +1,6 @@
 import pLimit from 'p-limit';
-import { arrivedBases, type PairPlan, planPair } from '../../src/exchange/plan-pair.ts';
+import { amendedFrom, amendsOnly } from '../../src/exchange/amendments.ts';
+import { arrivedBases, fieldsToWrite, type PairPlan, planPair } from '../../src/exchange/plan-pair.ts';
 import { seeFields } from '../../src/exchange/see-fields.ts';
 import type { Side } from '../../src/hire/side.ts';
 import type { EmployeeRecord } from '../../src/hris/port.ts';
@@ -10,6 +11,7 @@ import { openConflicts } from '../../src/store/field-conflicts.ts';
 import { readClock } from '../../src/store/tenant-states.ts';
 import { type Fetched, fetchJobCandidates } from '../presence/fetch-job-candidates.ts';
 import type { ExchangeContext } from './exchange-context.ts';
+import { isWithoutJob, type JobRecords, readHired, readJobRecords } from './read-hired.ts';
 
 /** Employees read at the same time. */
 const AT_ONCE = 8;
@@ -21,7 +23,12 @@ export interface ReadPair {
   state: PairState;
   open: readonly FieldConflictRow[];
   found:
-    | { plan: PairPlan; bases: Record<string, string> }
+    | {
+        plan: PairPlan;
+        bases: Record<string, string>;
+        /** The day from which the employee's new values count. */
+        from: string;
+      }
     | { missing: Side }
     | { unreadable: string }
     | { settles: true };
@@ -50,18 +57,36 @@ export async function readPairs(context: ExchangeContext, pairs: readonly Linked
   const ids = pairs.map(({ pairId }) => pairId);
   const states = await readPairStates(deps.store, key, ids);
   const open = Map.groupBy(await openConflicts(deps.store, key, ids), (row) => row.pair_id);
-  return pairs.map((pair, index) => {
+  const jobs = await readJobRecords(context, fetched);
+  const read: ReadPair[] = [];
+  for (const [index, pair] of pairs.entries()) {
     const known = { pair, state: states.get(pair.pairId) ?? UNKNOWN_PAIR, open: open.get(pair.pairId) ?? [] };
-    if (readAt <= known.state.settles_at) return { ...known, found: { settles: true } };
-    return { ...known, found: judge(context, known, fetched[index] ?? {}, employees[index]) };
-  });
+    const shown = { readAt, jobs, fetched: fetched[index] ?? {}, employee: employees[index] };
+    const found =
+      readAt <= known.state.settles_at
+        ? { settles: true as const }
+        : judge(context, known, shown, await readHired(context, known));
+    read.push({ ...known, found });
+  }
+  return read;
+}
+
+type Known = Omit<ReadPair, 'found'>;
+
+/** One pair as both sides showed it. */
+interface Shown {
+  /** When the reading began, by the database's clock. */
+  readAt: number;
+  jobs: JobRecords;
+  fetched: Fetched;
+  employee: EmployeeRecord | undefined;
 }
 
 function judge(
   { mapping, defined, full }: ExchangeContext,
-  { pair, state, open }: Omit<ReadPair, 'found'>,
-  { jobCandidate, unreadable }: Fetched,
-  employee: EmployeeRecord | undefined,
+  { pair, state, open }: Known,
+  { readAt, jobs, fetched: { jobCandidate, unreadable }, employee }: Shown,
+  hired: Record<string, string>,
 ): ReadPair['found'] {
   if (unreadable !== undefined) return { unreadable };
   if (jobCandidate === undefined) return { missing: 'partner' };
@@ -69,8 +94,12 @@ function judge(
   const { candidate_details: candidate } = jobCandidate;
   // Without the profile every field of it would read as emptied.
   if (candidate === null || candidate === undefined) return { unreadable: 'it shows no candidate_details' };
-  const sources = decodeCustomFields({ candidate, jobCandidate }, defined);
-  const seen = seeFields(mapping, pair.pairId, sources, employee.fields);
-  const bases = arrivedBases(seen, state);
-  return { bases, plan: planPair(seen, { bases, open: open.filter((row) => !full || row.kind === 'held'), defined }) };
+  const job = jobs.get(String(jobCandidate.jobId));
+  const sources = decodeCustomFields({ candidate, jobCandidate, ...(job && { job }) }, defined);
+  const isOver = amendsOnly(mapping) && (employee.former === true || isWithoutJob(mapping, job));
+  const seen = isOver ? [] : seeFields(mapping, pair.pairId, sources, employee.fields);
+  const bases = { ...hired, ...arrivedBases(seen, state) };
+  const plan = planPair(seen, { bases, open: open.filter((row) => !full || row.kind === 'held'), defined });
+  const today = new Date(readAt).toISOString().slice(0, 10);
+  return { bases, plan, from: amendedFrom(today, employee.fields, fieldsToWrite(plan.toHris)) };
 }

@@ -1,4 +1,5 @@
 import { ConnectorError } from '../../src/errors.ts';
+import { amendsOnly } from '../../src/exchange/amendments.ts';
 import {
   type FieldWrite,
   type Finding,
@@ -6,6 +7,7 @@ import {
   type PairPlan,
   sentForms,
 } from '../../src/exchange/plan-pair.ts';
+import type { WriteOptions } from '../../src/hris/port.ts';
 import { savePair } from '../../src/store/exchange-pairs.ts';
 import { isRunning } from '../../src/store/exchange-runs.ts';
 import { settleConflicts } from '../../src/store/field-conflicts.ts';
@@ -29,6 +31,8 @@ export interface PlannedPair extends Omit<ReadPair, 'found'> {
   plan: PairPlan;
   /** What both sides agreed on before, values that were under way included. */
   bases: Record<string, string>;
+  /** The day from which the employee's new values count. */
+  from: string;
 }
 
 export interface WrittenPair {
@@ -101,12 +105,11 @@ async function patchCandidate(context: ExchangeContext, one: PlannedPair, outcom
 async function writeEmployee(context: ExchangeContext, one: PlannedPair, outcomes: Outcomes): Promise<void> {
   const { toHris } = one.plan;
   if (toHris.length === 0) return;
-  const { hris } = context.connection;
   const { pairId } = one.pair;
   await recorded(context, [one], 'hris', async () => {
     const guard = guardOf(context);
     const isMine = await markAgain(context, one);
-    const write = () => hris.employees.update(pairId, fieldsToWrite(toHris), guard);
+    const write = () => changeEmployee(context, one, guard);
     const sent = isMine ? await attempt(write) : { unknown: superseded() };
     for (const { field } of toHris) outcomes.set(outcomeKey(pairId, field), sent);
     return [sent];
@@ -125,6 +128,19 @@ function settlesIn({ limits }: ActivityDeps): number {
 
 function writesOf({ pair, plan }: PlannedPair): CandidateWrites {
   return { ...pair, writes: plan.toPartner };
+}
+
+/** An amendment is held to what it was decided from; an exchange decides anew what it finds there. */
+async function changeEmployee(
+  { connection, mapping }: ExchangeContext,
+  { pair: { pairId }, plan: { toHris }, from }: PlannedPair,
+  write: WriteOptions,
+): Promise<void> {
+  const { employees } = connection.hris;
+  const fields = fieldsToWrite(toHris);
+  if (!amendsOnly(mapping)) return employees.update(pairId, fields, write);
+  const over = Object.fromEntries(toHris.map(({ field, old }) => [field, old]));
+  await employees.amend?.(pairId, { fields, over, from }, write);
 }
 
 /** Takes down what is about to be written, and what became of it. */

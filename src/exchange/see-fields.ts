@@ -42,7 +42,7 @@ export function seeFields(
 ): SeenField[] {
   const goesBack = new Set(mapping.back.map(({ target }) => target));
   return exchangedFields(mapping).map((field) => {
-    const salt = JSON.stringify([pairId, field.target]);
+    const salt = saltOf(pairId, field.target);
     return {
       field,
       flow: flowOf(field),
@@ -52,9 +52,19 @@ export function seeFields(
   });
 }
 
+/** The form of a value of one pair's field. */
+export function fieldForm(pairId: string, target: string, value: FieldValue): string {
+  return formOf(saltOf(pairId, target), value);
+}
+
+function saltOf(pairId: string, target: string): string {
+  return JSON.stringify([pairId, target]);
+}
+
 /** A field that flows one way is owned by the side it comes from. */
-function flowOf({ rule }: CompiledField): FieldFlow {
+function flowOf({ rule, amends }: CompiledField): FieldFlow {
   const { direction, owner, conflict, report } = rule;
+  if (amends !== undefined) return { owner: 'partner', amends };
   return { owner: owner ?? (direction === 'toPartner' ? 'hris' : 'partner'), conflict, report };
 }
 

@@ -28,6 +28,7 @@ export const answers = {
   dismiss: {},
   'keep-partner': {},
   'keep-hris': {},
+  apply: {},
   'link-job': { takes: 'jobId' },
   'create-job': {},
   're-enrol': { next: 're-enrol', decides: () => ({ adopt: undefined, createAnyway: false }) },

@@ -1,6 +1,14 @@
 import { ConnectorError } from '../errors.ts';
 import type { EmployeeFields, FieldValue } from '../hire/employee.ts';
-import type { Amendment } from './port.ts';
+
+/** A change to somebody who is employed already. */
+export interface Amendment {
+  fields: EmployeeFields;
+  /** What they held when it was decided. */
+  over: EmployeeFields;
+  /** `YYYY-MM-DD`: where the HRIS keeps dated values they count from this day, elsewhere at once. */
+  from: string;
+}
 
 /**
  * What is left to write of an amendment, given what the employee holds now: nothing once it was carried out.

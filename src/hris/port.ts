@@ -1,6 +1,7 @@
 import type { z } from 'zod';
 import type { ConnectorError } from '../errors.ts';
 import type { EmployeeFields, EmployeeRef, FindKey, Found } from '../hire/employee.ts';
+import type { Amendment } from './fields-to-amend.ts';
 import type { HrisLimits } from './http-line.ts';
 
 /** `pending`: the HRIS accepted the request, a person or a job over there finishes it; ask `resolve(ticket)` later. */
@@ -110,15 +111,6 @@ export interface Employees {
   rehire?(id: string, fields: EmployeeFields, options: WriteOptions): Promise<void>;
   /** Ends the employment after a last day, `YYYY-MM-DD`. Idempotent. Only ever on a person's answer. */
   terminate?(id: string, lastDay: string, options: WriteOptions): Promise<void>;
-}
-
-/** A change to somebody who is employed already. */
-export interface Amendment {
-  fields: EmployeeFields;
-  /** What they held when it was decided. */
-  over: EmployeeFields;
-  /** `YYYY-MM-DD`: where the HRIS keeps dated values they count from this day, elsewhere at once. */
-  from: string;
 }
 
 export interface EmployeeRecord {

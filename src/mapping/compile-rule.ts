@@ -26,6 +26,8 @@ export interface CompiledField {
   fallback?: string | number | boolean;
   required: boolean;
   sensitive: boolean;
+  /** What a later change at the partner leads to; set for the stream `amendments` alone. */
+  amends?: 'ask' | 'apply';
   /** The rule as it was written, and where it stands. */
   rule: PlacedRule['rule'];
   at: Place;

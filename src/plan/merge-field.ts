@@ -7,7 +7,11 @@ export interface FieldFlow {
   conflict?: Side | 'hold' | undefined;
   /** With one owner: an edit of the other side stays and is counted, instead of being put back. */
   report?: boolean | undefined;
+  /** Only a change of the partner's counts, against the value it had before: a person is asked, or it is written. */
+  amends?: Amends | undefined;
 }
+
+export type Amends = 'ask' | 'apply';
 
 /**
  * One side's value as it was just read. Two forms are equal exactly where the values are, so a form may be a hash.
@@ -31,8 +35,9 @@ export interface FieldState {
 }
 
 /**
- * agreed: both hold the same, which is the base from now on. write: `to` gets the other side's value; `over` says that
- * a person's value is replaced by it, and why. diverged: they differ and stay so. hold: a person is asked.
+ * agreed: nothing is to be written, and the partner's value is the base from now on. write: `to` gets the other side's
+ * value; `over` says that a person's value is replaced by it, and why. diverged: they differ and stay so. hold: a person
+ * is asked.
  */
 export type Merge =
   | { verdict: 'agreed' }
@@ -52,6 +57,7 @@ export function mergeField(flow: FieldFlow, { base, partner, hris, decided }: Fi
   if ('unreadable' in hris) return { verdict: 'quarantine', code: hris.unreadable };
   if (partner.form === hris.form) return { verdict: 'agreed' };
   const sides = { partner, hris };
+  if (flow.amends !== undefined) return mergeAmended(flow.amends, sides, base, decided);
   if (flow.owner !== 'either') return mergeOwned(flow.owner, flow.report === true, sides, base);
   return mergeShared(flow.conflict, sides, base, decided);
 }
@@ -78,11 +84,28 @@ function mergeShared(
 ): Merge {
   if (!isEdit(sides.partner, base)) return { verdict: 'write', to: 'partner' };
   if (!isEdit(sides.hris, base)) return { verdict: 'write', to: 'hris' };
-  const { partner, hris } = sides;
-  const isAnswered = decided?.partner === partner.form && decided.hris === hris.form;
-  const keep = isAnswered ? decided.keep : conflict;
+  const keep = answered(sides, decided) ?? conflict;
   if (keep === undefined || keep === 'hold') return { verdict: 'hold' };
   return { verdict: 'write', to: otherSide(keep), over: 'conflict' };
+}
+
+/**
+ * What the HR system holds is its own after the hire. A change is written by itself only over what stood there when
+ * both last agreed; an emptied field is always a question.
+ */
+function mergeAmended(amends: Amends, sides: Readable, base: string | undefined, decided: Decision | undefined): Merge {
+  const { partner, hris } = sides;
+  if (base === undefined || partner.form === base) return { verdict: 'agreed' };
+  const keep = answered(sides, decided);
+  if (keep === 'hris') return { verdict: 'agreed' };
+  if (keep === 'partner') return { verdict: 'write', to: 'hris', over: 'conflict' };
+  const byItself = amends === 'apply' && hris.form === base && !partner.isEmpty;
+  return byItself ? { verdict: 'write', to: 'hris' } : { verdict: 'hold' };
+}
+
+/** Whose value a person kept, if it was about exactly these two. */
+function answered({ partner, hris }: Readable, decided: Decision | undefined): Side | undefined {
+  return decided?.partner === partner.form && decided.hris === hris.form ? decided.keep : undefined;
 }
 
 /** Before there is a base, whatever stands there was put there by somebody. */

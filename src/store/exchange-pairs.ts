@@ -1,7 +1,9 @@
 import { sql } from 'kysely';
+import type { HireState } from '../hire/hire-state.ts';
 import type { Side } from '../hire/side.ts';
 import type { ExchangePairTable } from './exchange-tables.ts';
 import type { Store } from './open-store.ts';
+import type { LinkRow } from './schema.ts';
 import type { StreamKey } from './streams.ts';
 
 /** A candidate and the employee that they became. */
@@ -10,11 +12,14 @@ export interface LinkedPair {
   pairId: string;
   candidateId: string;
   jobCandidateId: string;
+  period: number;
 }
 
 export interface PairScope extends StreamKey {
   /** The HRIS connection of the links. */
   connection: string;
+  /** Only pairs whose hire stands so; all of them where absent. */
+  hireStates?: readonly HireState[];
 }
 
 /** What is known of a pair; `version` 0 where nothing is. */
@@ -91,12 +96,24 @@ export async function findPairs(
 }
 
 /** A candidate exchanges with their latest employee alone: two of them would overwrite each other's values for ever. */
-function linked(kysely: Store['kysely'], { tenantId, connection }: PairScope) {
+function linked(kysely: Store['kysely'], { tenantId, connection, hireStates }: PairScope) {
   return kysely
     .selectFrom('links')
-    .select(['links.employee_id', 'links.candidate_id', 'links.job_candidate_id'])
+    .select(['links.employee_id', 'links.candidate_id', 'links.job_candidate_id', 'links.period'])
     .where('links.tenant_id', '=', tenantId)
     .where('links.connection', '=', connection)
+    .$if(hireStates !== undefined, (query) =>
+      query.where(({ exists, selectFrom }) =>
+        exists(
+          selectFrom('hires')
+            .select('hires.period')
+            .whereRef('hires.tenant_id', '=', 'links.tenant_id')
+            .whereRef('hires.job_candidate_id', '=', 'links.job_candidate_id')
+            .whereRef('hires.period', '=', 'links.period')
+            .where('hires.state', 'in', hireStates ?? []),
+        ),
+      ),
+    )
     .where(({ not, exists, selectFrom }) =>
       not(
         exists(
@@ -117,8 +134,9 @@ function linked(kysely: Store['kysely'], { tenantId, connection }: PairScope) {
     );
 }
 
-function toPair(row: { employee_id: string; candidate_id: string; job_candidate_id: string }): LinkedPair {
-  return { pairId: row.employee_id, candidateId: row.candidate_id, jobCandidateId: row.job_candidate_id };
+function toPair(row: Pick<LinkRow, 'employee_id' | 'candidate_id' | 'job_candidate_id' | 'period'>): LinkedPair {
+  const { employee_id: pairId, candidate_id: candidateId, job_candidate_id: jobCandidateId, period } = row;
+  return { pairId, candidateId, jobCandidateId, period };
 }
 
 /** What is known of these pairs; what nobody has seen yet is left out. */

@@ -2,6 +2,7 @@
  * Every stream, one line each. Its name here is its name in tenant files, on the command line, in schedules and in the
  * store, and its default mappings are `mappings/<HRIS kind>/<name>.yaml`.
  */
+export { amendments } from './amendments.ts';
 export { applications } from './applications.ts';
 export { candidates } from './candidates.ts';
 export { documents } from './documents.ts';

@@ -5,6 +5,7 @@ import { didYouMean, explainIssues } from '../mapping/explain-issues.ts';
 import type { Mapping } from '../mapping/load-mapping.ts';
 import { type Path, type Problem, problemAt, type Texts, type YamlFile } from '../mapping/yaml-file.ts';
 import { exchangeNames, landedNames, landings, type StreamName } from '../streams/streams.ts';
+import { checkAmendments } from './amendment-mapping.ts';
 import { loadExchangeMapping, loadRequisitionMapping, loadStreamMapping, loadTenantMapping } from './open-hris.ts';
 import type { Tenant } from './schema.ts';
 import { anchorSecret, isSecretRef, resolveSecret } from './secrets.ts';
@@ -77,7 +78,12 @@ export function missingSecrets(source: YamlFile, tenant: Tenant): Problem[] {
 export async function checkMapping(source: YamlFile, tenant: Tenant): Promise<Checked> {
   try {
     const mapping = await loadTenantMapping(tenant);
-    const problems = [...checkWriteBack(source, tenant, mapping), ...unreadTables(tenant, mapping)];
+    const exchanged = await loadExchangeMapping(tenant, 'employees').catch(() => undefined);
+    const problems = [
+      ...checkWriteBack(source, tenant, mapping),
+      ...unreadTables(tenant, mapping),
+      ...checkAmendments(source, tenant, mapping, exchanged),
+    ];
     return { hash: mapping.hash, files: mapping.files, problems };
   } catch (error) {
     return { hash: '', files: {}, problems: problemsOf(error, source, ['mapping']) };

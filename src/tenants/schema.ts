@@ -162,6 +162,16 @@ const writeBack = z
   })
   .prefault({});
 
+/** Fields whose later change at the partner counts for employees too; one that stands in both is applied. */
+const amendments = z
+  .strictObject({
+    /** A person is asked about them. */
+    ask: z.array(text, 'expected a list of fields').optional(),
+    /** Written by themselves, unless the HR system was edited, too. */
+    apply: z.array(text, 'expected a list of fields').default([]),
+  })
+  .optional();
+
 /** How requisitions become jobs. */
 const requisitions = z.strictObject({
   /** Id of the job custom field, of type text, that carries the requisition's id. */
@@ -195,6 +205,7 @@ export const tenantFile = z
     policies,
     streams: z.strictObject(everyStream(settingsOf)).prefault({}),
     writeBack,
+    amendments,
     requisitions: requisitions.optional(),
     documents: documents.optional(),
     notify: notify.optional(),

@@ -37,7 +37,7 @@ export const dispatch: Record<EventName, Dispatch> = {
   'onboarding.report.ready': { nothing: DOCUMENTS },
   'onboarding.offer.completed': { nothing: 'no stream holds offers' },
   'candidate.added_to_job': { streams: { candidates: 'candidateId', applications: 'jobCandidateId' } },
-  'candidate.updated': { streams: { candidates: 'candidateId', employees: 'candidateId' } },
+  'candidate.updated': { streams: { candidates: 'candidateId', employees: 'candidateId', amendments: 'candidateId' } },
   'candidate.applied': { streams: { candidates: 'candidateId', applications: 'jobCandidateId' } },
   'job.created': { streams: { jobs: 'jobId' } },
   'job.updated': { streams: { jobs: 'jobId' } },

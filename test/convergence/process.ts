@@ -2,12 +2,14 @@ import type { Connection } from '../../activities/connections.ts';
 import type { ActivityDeps } from '../../activities/deps.ts';
 import { exchangePairs } from '../../activities/exchange/exchange-pairs.ts';
 import { ConnectorError } from '../../src/errors.ts';
-import type { HrisConnection } from '../../src/hris/port.ts';
+import type { EmployeeFields } from '../../src/hire/employee.ts';
+import type { HrisConnection, WriteOptions } from '../../src/hris/port.ts';
 import type { Mapping } from '../../src/mapping/load-mapping.ts';
 import type { OpenTenant } from '../../src/operator/open-tenant.ts';
 import { createPartnerClient } from '../../src/partner/client/create-partner-client.ts';
 import type { SandboxState } from '../../src/sandbox/state.ts';
 import type { ExchangeInput, ExchangeStep } from '../../src/streams/exchange-activities.ts';
+import type { StreamName } from '../../src/streams/streams.ts';
 import type { Tenant } from '../../src/tenants/schema.ts';
 import type { StoreDouble } from '../simulation/store-double.ts';
 import { createCarrier, type Network } from './carrier.ts';
@@ -31,6 +33,7 @@ export interface Parts {
   store: StoreDouble;
   hris: HrisConnection;
   tenant: Tenant;
+  stream: StreamName;
   mapping: Mapping | undefined;
   /** Values sent to either side so far. */
   writes: { partner: number; hris: number };
@@ -44,12 +47,12 @@ export function exchange(
   asked: Asked = {},
 ): Promise<ExchangeStep> {
   const { deps } = openProcess(parts, conditions);
-  return exchangePairs(deps, { tenantId: 'acme', stream: 'employees', runId, full: false, begun: true, ...asked });
+  return exchangePairs(deps, { tenantId: 'acme', stream: parts.stream, runId, full: false, begun: true, ...asked });
 }
 
 /** What a process opens before it does anything. */
 export function openProcess(parts: Parts, conditions: Conditions): OpenTenant {
-  const { state, hris, writes, tenant } = parts;
+  const { state, hris, writes, tenant, stream } = parts;
   const store = parts.store.connect(conditions.pause);
   const carried: Network['carried'] = (method, path, body) => {
     if (method === 'PATCH') writes.partner += Object.keys(JSON.parse(body) as object).length;
@@ -68,7 +71,7 @@ export function openProcess(parts: Parts, conditions: Conditions): OpenTenant {
     hris: { ...hris, employees: { ...hris.employees, ...employeesUnder(parts, conditions) } },
     mapping: { fields: [], back: [] },
     landings: {},
-    exchanges: { employees: parts.mapping },
+    exchanges: { [stream]: parts.mapping },
     keyFingerprint: 'one',
   } as unknown as Connection;
   const deps = {
@@ -89,22 +92,24 @@ function lost(action: 'retry' | 'unknown'): ConnectorError {
 function employeesUnder(
   { hris, writes }: Parts,
   { pause, updateMishap }: Conditions,
-): Pick<HrisConnection['employees'], 'read' | 'update'> {
+): Pick<HrisConnection['employees'], 'read' | 'update' | 'amend'> {
+  const write = async (fields: EmployeeFields, { beforeSend }: WriteOptions, send: () => Promise<void> | undefined) => {
+    await pause('hris.update/before');
+    const what = updateMishap();
+    if (what === 'lost-before') throw lost('retry');
+    beforeSend();
+    writes.hris += Object.keys(fields).length;
+    await send();
+    await pause('hris.update/after');
+    if (what === 'lost-answer') throw lost('unknown');
+  };
   return {
     read: async (id, signal) => {
       const record = await hris.employees.read(id, signal);
       await pause('hris.read/after');
       return record;
     },
-    update: async (id, fields, options) => {
-      await pause('hris.update/before');
-      const what = updateMishap();
-      if (what === 'lost-before') throw lost('retry');
-      options.beforeSend();
-      writes.hris += Object.keys(fields).length;
-      await hris.employees.update(id, fields, options);
-      await pause('hris.update/after');
-      if (what === 'lost-answer') throw lost('unknown');
-    },
+    update: (id, fields, options) => write(fields, options, () => hris.employees.update(id, fields, options)),
+    amend: (id, change, options) => write(change.fields, options, () => hris.employees.amend?.(id, change, options)),
   };
 }

@@ -10,7 +10,7 @@ import { handle } from '../../src/sandbox/handle.ts';
 import { createSandboxState } from '../../src/sandbox/prepare.ts';
 import type { SandboxState } from '../../src/sandbox/state.ts';
 import type { ExchangeStep } from '../../src/streams/exchange-activities.ts';
-import { landings } from '../../src/streams/streams.ts';
+import { landings, type StreamName } from '../../src/streams/streams.ts';
 import { loadExchangeMapping } from '../../src/tenants/open-hris.ts';
 import type { Tenant } from '../../src/tenants/schema.ts';
 import { createStoreDouble, type StoreDouble } from '../simulation/store-double.ts';
@@ -57,8 +57,16 @@ const HRIS_OPTIONS = {
 
 const mappings = new Map<string, Promise<Mapping | undefined>>();
 
+/** What runs there, and how it is mapped. */
+export interface Carried {
+  stream: StreamName;
+  map: (tenant: Tenant) => Promise<Mapping | undefined>;
+}
+
+const exchanged: Carried = { stream: 'employees', map: (tenant) => loadExchangeMapping(tenant, 'employees') };
+
 /** A sandbox, an HR system and a store in memory, each the real one; only network and time are the test's. */
-export async function createWorld(rules = mappingText()): Promise<World> {
+export async function createWorld(rules = mappingText(), { stream, map } = exchanged): Promise<World> {
   const clock = createSteppedClock(START);
   const { state } = createSandboxState({ file: ':memory:', seed: 7, clock, key: KEY, jobs: 0, candidates: 0 });
   const store = await createStoreDouble(clock.now);
@@ -69,9 +77,9 @@ export async function createWorld(rules = mappingText()): Promise<World> {
   const ids = defineFields(call);
   const job = call('POST', '/jobs', { title: 'Engineer', city: 'Berlin', state: '', country: 'DE', status: 'ACTIVE' });
   const tenant = tenantOf(rules);
-  const mapping = mappings.get(rules) ?? loadExchangeMapping(tenant, 'employees');
+  const mapping = mappings.get(rules) ?? map(tenant);
   mappings.set(rules, mapping);
-  const parts: Parts = { key: KEY, state, store, hris, writes, tenant, mapping: await mapping };
+  const parts: Parts = { key: KEY, state, store, hris, writes, tenant, stream, mapping: await mapping };
   let people = 0;
   return {
     clock,
@@ -148,6 +156,7 @@ function tenantOf(rules: string): Tenant {
     tenant: 'acme',
     mode: 'live',
     hris: { kind: 'sql', connection: 'acme-hr', options: HRIS_OPTIONS },
+    mapping: FILE,
     streams: { employees: { mapping: FILE }, jobs: {}, candidates: {} },
     writeBack: { values: [] },
     files: { [FILE]: rules },

@@ -107,7 +107,7 @@ describe('the catalogue', () => {
     ],
     ['cancel', ['cancel']],
     ['ended', ['keep', 'left']],
-    ['nowhere', ['dismiss', 'keep-partner', 'keep-hris', 'link-job', 'create-job']],
+    ['nowhere', ['dismiss', 'keep-partner', 'keep-hris', 'apply', 'link-job', 'create-job']],
   ])('answers that lead to %s', (next, expected) => {
     expect(names.filter((name) => (entryOf(name)?.next ?? 'nowhere') === next)).toEqual(expected);
   });

@@ -75,6 +75,7 @@ const opened: Record<HoldCode, [HoldRequest, string[]]> = {
     holdOf('REQUISITION_UNKNOWN', { requisitionId: 'R-1', jobIds: ['7', '8'] }),
     ['R-1', '7 or 8', 'link-job <jobId>', 'create-job'],
   ],
+  AMENDMENTS: [holdOf('AMENDMENTS', { stream: 'amendments', count: 2 }), ['2 fields', 'amendments']],
   FIELD_CONFLICTS: [holdOf('FIELD_CONFLICTS', { stream: 'employees', count: 3 }), ['3 fields', 'employees']],
   REBUILT_BASELINE: [holdOf('REBUILT_BASELINE', { jobCandidateIds: ['1', '2', '3'] }), ['3 other hired people']],
 };

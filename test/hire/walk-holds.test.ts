@@ -5,6 +5,7 @@ import { type Answer, decide, entryOf } from '../../src/hire/answers.ts';
 import { type Decisions, undecided } from '../../src/hire/decisions.ts';
 import { holdCatalogue } from '../../src/hire/hold-catalogue.ts';
 import { type HoldCode, type HoldRequest, holdOf, refusalAnswers } from '../../src/hire/holds.ts';
+import type { tenantHolds as ofTenant } from '../../src/hire/tenant-holds.ts';
 import type { Finding } from '../../src/plan/identity-ladder.ts';
 import { judgeAdoption } from '../../src/plan/judge-adoption.ts';
 import { judgeClaim } from '../../src/plan/judge-claim.ts';
@@ -89,7 +90,7 @@ const rejected = { jobCandidateId, status: 'rejected' };
 const onboard = (decisions: Decisions): unknown => decisions.createAnyway ?? 'waits as before';
 
 /** They are no hire's. */
-type OfTenant = 'CREDITS_USED_UP' | 'REBUILT_BASELINE' | 'REQUISITION_UNKNOWN' | 'FIELD_CONFLICTS';
+type OfTenant = keyof typeof ofTenant;
 
 const cases: Record<Exclude<HoldCode, OfTenant>, Case> = {
   ENROLMENT_UNKNOWN: { hold: holdOf('ENROLMENT_UNKNOWN', { jobCandidateId, reference: 'r' }), again: enrol },

@@ -1,7 +1,8 @@
 import { z } from 'zod';
 import type { EmployeeFields } from '../../hire/employee.ts';
+import type { Amendment } from '../fields-to-amend.ts';
 import { fieldsToAmend } from '../fields-to-amend.ts';
-import type { Amendment, WriteOptions } from '../port.ts';
+import type { WriteOptions } from '../port.ts';
 import { notFound, readEmployee, updateEmployee } from './employees.ts';
 import type { Bamboo } from './find.ts';
 import { toBamboo } from './values.ts';

@@ -1,8 +1,9 @@
 import { type RawBuilder, sql } from 'kysely';
 import type { FieldValue } from '../../hire/employee.ts';
 import type { Column } from '../columns.ts';
+import type { Amendment } from '../fields-to-amend.ts';
 import { fieldsToAmend } from '../fields-to-amend.ts';
-import type { Amendment, WriteOptions } from '../port.ts';
+import type { WriteOptions } from '../port.ts';
 import { asText, type SqlDatabase, type SqlHris } from './database.ts';
 import { toColumns } from './values.ts';
 import { writeColumns } from './write-employee.ts';

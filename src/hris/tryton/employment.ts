@@ -1,6 +1,7 @@
 import type { EmployeeFields } from '../../hire/employee.ts';
+import type { Amendment } from '../fields-to-amend.ts';
 import { fieldsToAmend } from '../fields-to-amend.ts';
-import type { Amendment, WriteOptions } from '../port.ts';
+import type { WriteOptions } from '../port.ts';
 import type { Tryton } from './find.ts';
 import { readParts, readRow, recordOf } from './read-employee.ts';
 import { existingRow, updateEmployee, writeRow } from './write-employee.ts';

@@ -1,5 +1,6 @@
 import { ConnectorError, isConnectorError } from '../../errors.ts';
 import { type HoldCode, holdOf } from '../../hire/holds.ts';
+import type { Side } from '../../hire/side.ts';
 import { releaseCanary } from '../../store/credit-gate.ts';
 import { decideConflicts } from '../../store/field-conflicts.ts';
 import { addHints } from '../../store/hints.ts';
@@ -36,21 +37,29 @@ export async function answerHold({ store, hires }: Parts, given: HoldAnswer): Pr
   if (answer === 'adopt') await adoptHires(hires, tenantId, args);
   if (answer === 'retry' && hold.code === ('CREDITS_USED_UP' satisfies HoldCode))
     await retryEnrolments(store, hires, tenantId);
-  if (answer === 'keep-partner' || answer === 'keep-hris') await keepSide(store, hold, answer, args);
+  const side = KEPT[answer];
+  if (side !== undefined) await keepSide(store, hold, side, args);
   await closeHold(store, holdId);
   if (answer === 'retry' && hold.code === ('REBUILT_BASELINE' satisfies HoldCode)) await askAgain(store, hold);
   // Trouble with the HR system is looked for by the worker all the time: with its hold closed it is told anew.
 }
 
+/** Answers that say whose values stay. */
+const KEPT: Readonly<Record<string, Side>> = {
+  'keep-partner': 'partner',
+  'keep-hris': 'hris',
+  apply: 'partner',
+  keep: 'hris',
+};
+
 /** The pairs are read again by the stream's next run, which asks anew about those that were left out. */
 async function keepSide(
   store: Store,
   { tenant_id: tenantId, details }: HoldRow,
-  answer: 'keep-partner' | 'keep-hris',
+  keep: Side,
   ids: readonly string[],
 ): Promise<void> {
   const { stream } = JSON.parse(details) as { stream: string };
-  const keep = answer === 'keep-partner' ? 'partner' : 'hris';
   const pairs = await decideConflicts(store, { tenantId, stream, keep }, ids);
   if (pairs.length === 0) throw refused('CONFLICT_UNKNOWN', `No open conflict of ${stream} has one of these ids.`);
   await addHints(store, tenantId, stream, pairs);

@@ -1,6 +1,7 @@
 import { createHash } from 'node:crypto';
 import { expect } from 'vitest';
-import type { Amendment, EmployeeFile, HrisConnection } from '../../../src/hris/port.ts';
+import type { Amendment } from '../../../src/hris/fields-to-amend.ts';
+import type { EmployeeFile, HrisConnection } from '../../../src/hris/port.ts';
 import { employ, type HrisCase, type HrisUnderTest, power, shown } from '../hris-case.ts';
 import { refusal, signal, write } from '../profile.ts';
 

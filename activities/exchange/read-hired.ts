@@ -1,0 +1,44 @@
+import { amendsOnly, hiredForms } from '../../src/exchange/amendments.ts';
+import type { Change } from '../../src/hire/change.ts';
+import type { Mapping } from '../../src/mapping/load-mapping.ts';
+import type { LinkedPair, PairState } from '../../src/store/exchange-pairs.ts';
+import { readJobs } from '../../src/store/jobs.ts';
+import { latestPlan } from '../../src/store/plans.ts';
+import type { Fetched } from '../presence/fetch-job-candidates.ts';
+import type { ExchangeContext } from './exchange-context.ts';
+
+/** Jobs as they were last listed, by id. */
+export type JobRecords = ReadonlyMap<string, Record<string, unknown>>;
+
+/** The jobs that people were hired on, from the store; none where the mapping reads no job. */
+export async function readJobRecords(
+  { deps, key, mapping }: ExchangeContext,
+  fetched: readonly Fetched[],
+): Promise<JobRecords> {
+  const ids = new Set(fetched.flatMap(({ jobCandidate }) => (jobCandidate ? [String(jobCandidate.jobId)] : [])));
+  if (!readsJob(mapping) || ids.size === 0) return new Map();
+  const jobs = await readJobs(deps.store, key.tenantId, [...ids]);
+  return new Map(jobs.map(({ jobId, record }) => [jobId, record]));
+}
+
+/** A job that is no longer listed has no values: they must not read as emptied. */
+export function isWithoutJob(mapping: Mapping, job: Record<string, unknown> | undefined): boolean {
+  return job === undefined && readsJob(mapping);
+}
+
+function readsJob({ fields }: Mapping): boolean {
+  return fields.some(({ from, when }) =>
+    [...from, ...when.map(({ path }) => path)].some(({ source }) => source === 'job'),
+  );
+}
+
+/** What a hire whose employee was never looked at since was made of, while its plan is kept. */
+export async function readHired(
+  { deps, key, mapping }: ExchangeContext,
+  { pair, state }: { pair: LinkedPair; state: PairState },
+): Promise<Record<string, string>> {
+  if (!amendsOnly(mapping) || state.version > 0) return {};
+  const { jobCandidateId, period } = pair;
+  const plan = await latestPlan(deps.store, { tenantId: key.tenantId, jobCandidateId, period });
+  return plan === undefined ? {} : hiredForms(mapping, pair.pairId, JSON.parse(plan.change) as Change);
+}

@@ -1,0 +1,60 @@
+import { exchangedFields } from '../exchange/see-fields.ts';
+import type { CompiledField } from '../mapping/compile-rule.ts';
+import { didYouMean } from '../mapping/explain-issues.ts';
+import type { Mapping } from '../mapping/load-mapping.ts';
+import { type Problem, problemAt, type YamlFile } from '../mapping/yaml-file.ts';
+import type { Tenant } from './schema.ts';
+
+/** What is asked about where the tenant file names nothing. */
+const USUAL = ['startDate', 'title', 'department'];
+
+/** What of an employee's mapping is amended, and how; undefined where nothing is. */
+export function amendmentMapping(
+  { amendments }: Pick<Tenant, 'amendments'>,
+  employee: Mapping,
+  exchanged: Mapping | undefined,
+): Mapping | undefined {
+  const { ask = USUAL, apply } = amendments ?? { apply: [] };
+  const elsewhere = targetsOf(exchanged);
+  const fields = employee.fields.flatMap((field): CompiledField[] => {
+    const { target } = field;
+    if (whyNot(field, elsewhere) !== undefined || ![...ask, ...apply].includes(target)) return [];
+    return [{ ...field, amends: apply.includes(target) ? 'apply' : 'ask' }];
+  });
+  return fields.length === 0 ? undefined : { ...employee, fields, back: [] };
+}
+
+/** Names every field of the section `amendments` that cannot be amended, and why. */
+export function checkAmendments(
+  source: YamlFile,
+  { amendments, streams }: Tenant,
+  employee: Mapping,
+  exchanged: Mapping | undefined,
+): Problem[] {
+  if (streams.amendments.mapping !== undefined)
+    return [
+      problemAt(source, ['streams', 'amendments', 'mapping'], 'amendments take the mapping of employees. Remove it.'),
+    ];
+  const targets = employee.fields.map(({ target }) => target);
+  const elsewhere = targetsOf(exchanged);
+  return (['ask', 'apply'] as const).flatMap((key) =>
+    (amendments?.[key] ?? []).flatMap((name, index) => {
+      const field = employee.fields.find(({ target }) => target === name);
+      const unknown = `"${name}" is not a mapped field. ${didYouMean(name, targets)}`;
+      const text = field === undefined ? unknown : whyNot(field, elsewhere);
+      return text === undefined ? [] : [problemAt(source, ['amendments', key, index], text)];
+    }),
+  );
+}
+
+function targetsOf(exchanged: Mapping | undefined): string[] {
+  return exchanged === undefined ? [] : exchangedFields(exchanged).map(({ target }) => target);
+}
+
+function whyNot({ target, from, rule }: CompiledField, elsewhere: readonly string[]): string | undefined {
+  if (elsewhere.includes(target))
+    return `the stream employees brings "${target}" to the HR system. Keep one of the two.`;
+  if (rule.direction === 'both') return `"${target}" flows both ways, so its later edits are the HR system\'s.`;
+  const onboarding = from.some((path) => path.source === 'onboarding');
+  return onboarding ? `"${target}" is read from the onboarding, which is over by then. Remove it here.` : undefined;
+}
