@@ -5,8 +5,12 @@ export const bug: PlantedBug = {
   patches: [
     {
       file: 'activities/exchange/exchange-pairs.ts',
-      find: '  const { counts, again } = await exchangePage(context, pairs);\n  await hintAgain(context, again);\n',
-      replace: '  const counts = { unchanged: pairs.length, updated: 0, skipped: 0, quarantined: 0, held: 0 };\n',
+      find:
+        '  const pairs = await listPairs(deps.store, scopeOf(context), run.cursor, PAGE_SIZE);\n' +
+        '  const { counts, again } = await exchangePage(context, pairs);\n  await hintAgain(context, again);\n',
+      replace:
+        '  const pairs = await listPairs(deps.store, scopeOf(context), run.cursor, PAGE_SIZE);\n' +
+        '  const counts = { unchanged: pairs.length, updated: 0, skipped: 0, quarantined: 0, held: 0 };\n',
     },
     {
       file: 'activities/exchange/exchange-pairs.ts',
