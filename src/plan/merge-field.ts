@@ -36,8 +36,8 @@ export interface FieldState {
 
 /**
  * agreed: nothing is to be written, and the partner's value is the base from now on. write: `to` gets the other side's
- * value; `over` says that a person's value is replaced by it, and why. diverged: they differ and stay so. hold: a person
- * is asked.
+ * value; `over` says that a person's value is replaced by it, and why. diverged: they differ and stay so. hold: a
+ * person is asked.
  */
 export type Merge =
   | { verdict: 'agreed' }

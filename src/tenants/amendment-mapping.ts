@@ -54,7 +54,7 @@ function targetsOf(exchanged: Mapping | undefined): string[] {
 function whyNot({ target, from, rule }: CompiledField, elsewhere: readonly string[]): string | undefined {
   if (elsewhere.includes(target))
     return `the stream employees brings "${target}" to the HR system. Keep one of the two.`;
-  if (rule.direction === 'both') return `"${target}" flows both ways, so its later edits are the HR system\'s.`;
+  if (rule.direction === 'both') return `"${target}" flows both ways, so its later edits are the HR system’s.`;
   const onboarding = from.some((path) => path.source === 'onboarding');
   return onboarding ? `"${target}" is read from the onboarding, which is over by then. Remove it here.` : undefined;
 }

@@ -1,4 +1,5 @@
-// Speed beside floors of the same run: npm run bench -- [--quick] [--only pull,start] [--rounds 3] [--out bench-results]
+// Speed beside floors of the same run:
+// npm run bench -- [--quick] [--only pull,start] [--rounds 3] [--out bench-results]
 import { appendFile, mkdir, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { parseArgs } from 'node:util';

@@ -5,7 +5,7 @@ import { linkEmployee } from '../../src/store/identity.ts';
 import type { Store } from '../../src/store/open-store.ts';
 import { listApplicants } from '../harness/world-people.ts';
 import type { OpenSandbox } from '../sandbox/open-sandbox.ts';
-import type { Staff } from './changed-employees.ts';
+import type { Staff } from './staff.ts';
 
 /** A linked pair. */
 export interface Person {

@@ -10,7 +10,7 @@ import { type OpenTenant, patiently } from '../open-tenant.ts';
 const MOST_IDS = 100;
 const READ_MS = 30_000;
 
-/** The linked pairs of a stream that goes both ways, as both sides hold them now; a pair that lacks a side is left out. */
+/** The linked pairs of a stream that goes both ways, as both sides hold them now; without those that lack a side. */
 export async function* exchangeRecords(open: OpenTenant, stream: StreamName): AsyncGenerator<SourceRecord> {
   const { store, tenant } = open;
   const scope = { tenantId: tenant.tenant, stream, connection: tenant.hris.connection };

@@ -1,6 +1,7 @@
 import { describe, expect, onTestFinished, test } from 'vitest';
-import { bringChanges, type Staff } from '../changed-employees.ts';
+import { bringChanges } from '../changed-employees.ts';
 import { startedSftpHris } from '../sftp-under-test.ts';
+import type { Staff } from '../staff.ts';
 import { bamboohrStaff, sftpStaff, sqlStaff, trytonStaff } from '../staffs.ts';
 import { startTryton } from './start-tryton.ts';
 

@@ -10,8 +10,8 @@ export const bug: PlantedBug = {
     },
     {
       file: 'activities/exchange/read-pairs.ts',
-      find: 'if (readAt <= known.state.settles_at)',
-      replace: 'if (readAt <= 0)',
+      find: 'readAt <= known.state.settles_at',
+      replace: 'readAt <= 0',
     },
   ],
   caughtBy: tests(

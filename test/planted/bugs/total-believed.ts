@@ -8,11 +8,7 @@ export const bug: PlantedBug = {
       find: '    if (raw.length === 0 && page > paging.firstPage) break;\n',
       replace: '',
     },
-    {
-      file: 'src/partner/client/pages.ts',
-      find: 'if (raw.length === 0 || isLast(',
-      replace: 'if (isLast(',
-    },
+    { file: 'src/partner/client/pages.ts', find: 'if (raw.length === 0 || isLast(', replace: 'if (isLast(' },
     {
       file: 'src/partner/client/pages.ts',
       find: '  if (ids.length === 0 || ids.includes(undefined)) return undefined;\n',
