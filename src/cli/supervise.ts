@@ -122,7 +122,8 @@ function launch(spec: ChildSpec, options: SuperviseOptions): ChildProcess {
     // A process group of its own: Ctrl-C of the terminal reaches the parent alone, which then drains in order.
     detached: true,
     stdio: ['ignore', 'pipe', 'pipe', 'ipc'],
-    env: { ...process.env, ...childLogEnv(), ...spec.env, [SUPERVISED]: '1' },
+    // Few arenas: see bin/hirebridge.mjs.
+    env: { MALLOC_ARENA_MAX: '2', ...process.env, ...childLogEnv(), ...spec.env, [SUPERVISED]: '1' },
   });
   const prefix = styleText('dim', `${spec.name.padEnd(7)} |`, { stream: process.stderr });
   for (const stream of [running.stdout, running.stderr]) forwardLines(stream, (line) => print(`${prefix} ${line}`));

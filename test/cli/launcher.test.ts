@@ -13,7 +13,9 @@ for (const signal of ['SIGINT', 'SIGTERM']) process.on(signal, () => {
   told.push(signal);
   setTimeout(() => { console.log(told.join()); process.exit(7); }, 200);
 });
-console.log(JSON.stringify({ bundled: process.env.BUNDLED ?? 'no', args: process.argv.slice(2) }));
+const arenas = process.env.MALLOC_ARENA_MAX;
+const bundled = process.env.BUNDLED ?? 'no';
+console.log(JSON.stringify({ bundled, args: process.argv.slice(2), arenas, pid: process.pid }));
 if (process.argv[2] === 'wait') process.once('disconnect', () => process.exit());
 else process.exit(3);
 `;
@@ -37,7 +39,8 @@ async function bundleNode(): Promise<void> {
 }
 
 function launch(nodeArgs: string[], args: string[]) {
-  const launcher = spawn(process.execPath, [...nodeArgs, path.join(folder, 'bin/hirebridge.mjs'), ...args]);
+  const { MALLOC_ARENA_MAX: _, ...env } = process.env;
+  const launcher = spawn(process.execPath, [...nodeArgs, path.join(folder, 'bin/hirebridge.mjs'), ...args], { env });
   onTestFinished(() => void launcher.kill('SIGKILL'));
   const closed = once(launcher, 'close') as Promise<[number | null]>;
   const ended = Promise.all([text(launcher.stdout), text(launcher.stderr), closed]).then(
@@ -55,16 +58,29 @@ async function untilItSpeaks(launcher: ChildProcess): Promise<void> {
 test('a Node that is new enough runs the command line itself', async () => {
   await bundleNode();
   const { stdout, code } = await launch([], ['status', '--json']).ended;
-  expect(JSON.parse(stdout)).toEqual({ bundled: 'no', args: ['status', '--json'] });
+  expect(JSON.parse(stdout)).toMatchObject({ bundled: 'no', args: ['status', '--json'] });
   expect(code).toBe(3);
 });
 
 test('an older Node hands over to the one that comes with the package, arguments and exit code included', async () => {
   await bundleNode();
   const { stdout, code } = await onOldNode(['status', '--json']).ended;
-  expect(JSON.parse(stdout)).toEqual({ bundled: 'yes', args: ['status', '--json'] });
+  expect(JSON.parse(stdout)).toMatchObject({ bundled: 'yes', args: ['status', '--json'] });
   expect(code).toBe(3);
 });
+
+test.runIf(process.platform === 'linux')(
+  'a worker has few arenas for its many threads, in the same process',
+  async () => {
+    const { launcher, ended } = launch([], ['worker', '--health-port', '0']);
+    const { stdout } = await ended;
+    expect(JSON.parse(stdout)).toMatchObject({
+      args: ['worker', '--health-port', '0'],
+      arenas: '2',
+      pid: launcher.pid,
+    });
+  },
+);
 
 test.each(['SIGINT', 'SIGTERM'] as const)('%s reaches the command once', async (signal) => {
   await bundleNode();

@@ -29,7 +29,8 @@ export async function startProcess(
   main = MAIN,
 ): Promise<Process> {
   const child = spawn(process.execPath, [main, ...args], {
-    env: { ...process.env, ...env },
+    // As `up` and the launcher start it.
+    env: { MALLOC_ARENA_MAX: '2', ...process.env, ...env },
     stdio: ['ignore', 'pipe', 'pipe', 'ipc'],
   });
   let tail = '';

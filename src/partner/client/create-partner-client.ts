@@ -6,7 +6,7 @@ import { callInChunks } from './chunks.ts';
 import { assertKeyFormat } from './key-format.ts';
 import { type KeyStatus, readKeyStatus } from './key-status.ts';
 import { readAll, readPages, readRawPages } from './pages.ts';
-import { type RefusedCalls, withRefusedCalls } from './refused-calls.ts';
+import { type RefusedCalls, refusedCallsOf } from './refused-calls.ts';
 import type {
   AnyEndpoint,
   CallInput,
@@ -80,19 +80,31 @@ export function createPartnerClient(options: PartnerClientOptions): PartnerClien
     stageOf: (jobCandidate: Readonly<Record<string, unknown>>) => stageOf(overrides, jobCandidate),
     close,
   };
-  return { ...withRefusedCalls(fold(call)), ...calls } as unknown as PartnerClient;
+  return withSections(calls, call) as unknown as PartnerClient;
 }
 
-/** The contract tree with a call in place of each endpoint. */
-function fold(call: CallEndpoint): Record<string, Record<string, unknown>> {
-  const sections = Object.entries(contract).map(([section, endpoints]) => {
-    const calls = Object.entries(endpoints).map(([name, endpoint]: [string, AnyEndpoint]) => [
-      name,
-      (input?: object, options?: CallOptions) => call(endpoint, input, options),
-    ]);
-    return [section, Object.fromEntries(calls)];
-  });
-  return Object.fromEntries(sections);
+/** Adds the sections of the contract, each made when it is first used: a worker has a client for every tenant. */
+function withSections(client: object, call: CallEndpoint): object {
+  for (const section of Object.keys(contract) as (keyof Contract)[])
+    Object.defineProperty(client, section, {
+      configurable: true,
+      enumerable: true,
+      get() {
+        const value = callsOf(section, call);
+        Object.defineProperty(client, section, { value, enumerable: true });
+        return value;
+      },
+    });
+  return client;
+}
+
+/** A section of the contract with a call in place of each endpoint. */
+function callsOf(section: keyof Contract, call: CallEndpoint): Record<string, unknown> {
+  const calls = Object.entries(contract[section]).map(([name, endpoint]: [string, AnyEndpoint]) => [
+    name,
+    (input?: object, options?: CallOptions) => call(endpoint, input, options),
+  ]);
+  return { ...Object.fromEntries(calls), ...refusedCallsOf(section) };
 }
 
 function stageOf(overrides: Overrides, jobCandidate: Readonly<Record<string, unknown>>): string | number | undefined {

@@ -13,16 +13,14 @@ export interface RefusedCalls {
   campaigns: { update: Refused };
 }
 
-/** Adds the refusals to the tree of calls. */
-export function withRefusedCalls(
-  calls: Record<string, Record<string, unknown>>,
-): Record<string, Record<string, unknown>> {
-  const tree = Object.fromEntries(Object.entries(calls).map(([section, own]) => [section, { ...own }]));
-  for (const endpoint of undefinedEndpoints) {
-    const [section = '', name = ''] = endpoint.id.split('.');
-    tree[section] = { ...tree[section], [name]: () => Promise.reject(notShown(endpoint)) };
-  }
-  return tree;
+/** The refusals of one section of the contract, by name. */
+export function refusedCallsOf(section: string): Record<string, Refused> {
+  const refused = undefinedEndpoints.map((endpoint) => [endpoint, ...endpoint.id.split('.')] as const);
+  return Object.fromEntries(
+    refused
+      .filter(([, own]) => own === section)
+      .map(([endpoint, , name = '']) => [name, () => Promise.reject(notShown(endpoint))]),
+  );
 }
 
 function notShown(endpoint: UndefinedEndpoint): ConnectorError {
