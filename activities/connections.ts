@@ -200,7 +200,8 @@ async function loadLandings(tenant: Tenant): Promise<Connection['landings']> {
 async function loadExchanges(tenant: Tenant, employee: Mapping): Promise<Connection['exchanges']> {
   const loaded = await Promise.all(exchangeNames.map(async (name) => [name, await loadExchangeMapping(tenant, name)]));
   const exchanges = Object.fromEntries(loaded) as Connection['exchanges'];
-  const amendments = amendmentMapping(tenant, employee, exchanges.employees);
+  const { every } = tenant.streams.amendments;
+  const amendments = every === undefined ? undefined : amendmentMapping(tenant, employee, exchanges.employees);
   const all = Object.entries({ ...exchanges, amendments });
   return Object.fromEntries(all.filter(([, mapping]) => mapping !== undefined)) as Connection['exchanges'];
 }

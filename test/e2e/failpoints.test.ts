@@ -83,12 +83,12 @@ async function readSeen(afterSeq: number, hrisUrl: string, storeUrl: string): Pr
   return {
     partner,
     hris: { reads: employees?.reads ?? 0, creates: employees?.creates ?? 0 },
-    written: new Set(changed.map((row) => row.name).filter((name) => !OF_OPENING.test(name))),
+    written: new Set(changed.map((row) => row.name).filter((name) => !BY_THE_STORE.test(name))),
   };
 }
 
-/** Written when a store is opened, before any work. */
-const OF_OPENING = /^(installation|kysely_.*)$/;
+/** Written when a store is opened, before any work; and by triggers on `hires`, in its statements. */
+const BY_THE_STORE = /^(installation|kysely_.*|hire_counts)$/;
 
 interface TableCounts {
   name: string;
