@@ -133,7 +133,11 @@ async function touchPeople({ sql }: TrytonServer, ids: readonly string[]): Promi
 }
 
 /** Every file in the employee's record, or those of one name. */
-export async function readAttachments({ call }: TrytonServer, id: string, name?: string): Promise<Buffer[]> {
+export async function readAttachments(
+  { call }: Pick<TrytonServer, 'call'>,
+  id: string,
+  name?: string,
+): Promise<Buffer[]> {
   const domain = [['resource', '=', `company.employee,${id}`], ...(name === undefined ? [] : [['name', '=', name]])];
   const found = await call<{ data: { base64: string } }[]>('model.ir.attachment.search_read', domain, 0, null, null, [
     'data',

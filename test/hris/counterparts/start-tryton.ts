@@ -44,6 +44,8 @@ export async function startTryton(): Promise<TrytonServer> {
   const first = await begin(postgres, databaseUrl);
   const company = await seed(first.call);
   const copyUrl = await copyOf(databaseUrl);
+  // Its connections were ended for the copy, and the next calls would still be given them.
+  await first.restart();
   return {
     ...first,
     company,

@@ -1,14 +1,20 @@
-import { afterAll, beforeAll, expect, onTestFinished, test, vi } from 'vitest';
+import { afterAll, afterEach, beforeAll, beforeEach, expect, onTestFinished, test, vi } from 'vitest';
 import { documentedHire, hashOf } from '../documented-hire.ts';
 import { startHttpProxy } from '../http-proxy.ts';
 import { readAttachments } from '../tryton-under-test.ts';
 import { startTryton, TRYTON_PASSWORD, type TrytonServer } from './start-tryton.ts';
 
-let server: TrytonServer;
+let base: TrytonServer;
+let server: Omit<TrytonServer, 'fork'>;
 beforeAll(async () => {
-  server = await startTryton();
+  base = await startTryton();
 });
-afterAll(() => server?.stop());
+afterAll(() => base?.stop());
+// Each hire is of the same candidate: in one database the second would be known already.
+beforeEach(async () => {
+  server = await base.fork();
+});
+afterEach(() => server?.stop());
 
 test.each(['nothing', 'cut', 'answer-lost'] as const)(
   'a hire ends in Tryton, its number goes to the partner, and its documents arrive once although an upload meets %s',
