@@ -33,7 +33,7 @@ export function cancellation(): AbortSignal | undefined {
 /**
  * Waits for a permit for some seconds at most, and for longer where permits are rare and the activity has called, then
  * throws RATE_LIMIT_WAIT with the wait that remains: an activity that waited on would hold a slot that every tenant
- * needs. So a pause that the partner asks for is never waited out in a slot.
+ * needs. Where permits are not rare, a pause that the partner asks for is so never waited out in a slot.
  */
 export function patient(keeper: RateLimitKeeper): RateLimitKeeper {
   return {

@@ -47,8 +47,8 @@ function refuse(message) {
 }
 
 /**
- * Temporal's core allocates in many threads, and glibc lets each keep what it once took: a third of what a worker at rest
- * holds for a thousand tenants. glibc reads this when a process starts, so a worker starts anew in the same process.
+ * Temporal's core allocates in many threads, and glibc lets each keep what it once took: a third of what a worker at
+ * rest holds for a thousand tenants. glibc reads this when a process starts, so a worker starts anew in the same process.
  */
 function limitArenas() {
   const { env, execArgv, execPath, platform } = process;

@@ -1,10 +1,10 @@
-import { continueAsNew, proxyActivities, workflowInfo } from '@temporalio/workflow';
+import { continueAsNew, proxyActivities } from '@temporalio/workflow';
 import type { HireTiming } from '../src/hire/hire-run.ts';
 import type { StreamMode } from '../src/store/stream-tables.ts';
 import type { ExchangeActivities, ExchangeStep } from '../src/streams/exchange-activities.ts';
 import type { StreamName } from '../src/streams/streams.ts';
-import { bulkQueueOf } from './bulk-queue.ts';
 import { type Carried, followHints, runIdOf } from './follow-hints.ts';
+import { streamOptions } from './stream-options.ts';
 
 export interface ExchangeStart {
   tenantId: string;
@@ -39,15 +39,8 @@ export function exchangeStream(input: ExchangeStart): Promise<ExchangeStep> {
 }
 
 function exchange(input: ExchangeStart, round: number, begun: boolean): Promise<ExchangeStep> {
-  const { tenantId, stream, timing } = input;
-  const { exchangePairs } = proxyActivities<ExchangeActivities>({
-    startToCloseTimeout: '1 hour',
-    heartbeatTimeout: timing.heartbeatMs,
-    retry: { initialInterval: timing.retryMs, backoffCoefficient: 2, maximumInterval: 60_000 },
-    taskQueue: bulkQueueOf(workflowInfo().taskQueue),
-    // As the other streams: behind reconciles, and shared fairly.
-    priority: { priorityKey: 4, fairnessKey: tenantId },
-  });
+  const { tenantId, stream } = input;
+  const { exchangePairs } = proxyActivities<ExchangeActivities>(streamOptions(input));
   return exchangePairs({ tenantId, stream, runId: runIdOf(round), begun, ...askedOf(input, round) });
 }
 

@@ -1,10 +1,10 @@
-import { continueAsNew, proxyActivities, workflowInfo } from '@temporalio/workflow';
+import { continueAsNew, proxyActivities } from '@temporalio/workflow';
 import type { HireTiming } from '../src/hire/hire-run.ts';
 import type { StreamMode } from '../src/store/stream-tables.ts';
 import type { StreamActivities, StreamStep } from '../src/streams/stream-activities.ts';
 import type { PullName } from '../src/streams/streams.ts';
-import { bulkQueueOf } from './bulk-queue.ts';
 import { type Carried, followHints, runIdOf } from './follow-hints.ts';
+import { streamOptions } from './stream-options.ts';
 
 export interface PullStart {
   tenantId: string;
@@ -33,16 +33,9 @@ export function pullStream(input: PullStart): Promise<StreamStep> {
   });
 }
 
-function pull({ tenantId, stream, timing, ...asked }: PullStart, round: number, begun: boolean): Promise<StreamStep> {
-  const { pullPages } = proxyActivities<StreamActivities>({
-    startToCloseTimeout: '1 hour',
-    heartbeatTimeout: timing.heartbeatMs,
-    retry: { initialInterval: timing.retryMs, backoffCoefficient: 2, maximumInterval: 60_000 },
-    taskQueue: bulkQueueOf(workflowInfo().taskQueue),
-    // Streams wait behind reconciles for a worker's slots, and tenants share them fairly.
-    priority: { priorityKey: 4, fairnessKey: tenantId },
-  });
-  const { mode = 'incremental', rewrite = false, recordId } = asked;
+function pull(input: PullStart, round: number, begun: boolean): Promise<StreamStep> {
+  const { pullPages } = proxyActivities<StreamActivities>(streamOptions(input));
+  const { tenantId, stream, mode = 'incremental', rewrite = false, recordId } = input;
   // What came after the run that was asked for is a hint's, whatever was asked for.
   const isOwn = round === 0;
   const own = isOwn && recordId !== undefined ? { recordId } : {};

@@ -3,7 +3,7 @@ import type { HireTiming } from '../src/hire/hire-run.ts';
 import type { PushActivities } from '../src/streams/push-activities.ts';
 import type { StreamStep } from '../src/streams/stream-activities.ts';
 import type { PushName } from '../src/streams/streams.ts';
-import { bulkQueueOf } from './bulk-queue.ts';
+import { streamOptions } from './stream-options.ts';
 
 export interface PushRun {
   tenantId: string;
@@ -17,14 +17,8 @@ export interface PushRun {
 
 /** One pass over what the HRIS tells the partner. Cursor, counts and records are the store's. */
 export async function pushStream(input: PushRun): Promise<StreamStep> {
-  const { tenantId, stream, timing, full = false } = input;
-  const { pushRecords } = proxyActivities<PushActivities>({
-    startToCloseTimeout: '1 hour',
-    heartbeatTimeout: timing.heartbeatMs,
-    retry: { initialInterval: timing.retryMs, backoffCoefficient: 2, maximumInterval: 60_000 },
-    taskQueue: bulkQueueOf(workflowInfo().taskQueue),
-    priority: { priorityKey: 4, fairnessKey: tenantId },
-  });
+  const { tenantId, stream, full = false } = input;
+  const { pushRecords } = proxyActivities<PushActivities>(streamOptions(input));
   const runId = workflowInfo().firstExecutionRunId;
   for (let begun = input.begun ?? false; ; begun = true) {
     const step = await pushRecords({ tenantId, stream, runId, full, begun });

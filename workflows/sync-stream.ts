@@ -2,7 +2,7 @@ import { continueAsNew, proxyActivities, workflowInfo } from '@temporalio/workfl
 import type { HireTiming } from '../src/hire/hire-run.ts';
 import type { StreamActivities, StreamStep } from '../src/streams/stream-activities.ts';
 import type { PullName } from '../src/streams/streams.ts';
-import { bulkQueueOf } from './bulk-queue.ts';
+import { streamOptions } from './stream-options.ts';
 
 export interface SyncInput {
   tenantId: string;
@@ -19,15 +19,8 @@ export interface SyncInput {
  * alone.
  */
 export async function syncStream(input: SyncInput): Promise<StreamStep> {
-  const { tenantId, stream, timing, full = false } = input;
-  const { syncPages } = proxyActivities<StreamActivities>({
-    startToCloseTimeout: '1 hour',
-    heartbeatTimeout: timing.heartbeatMs,
-    retry: { initialInterval: timing.retryMs, backoffCoefficient: 2, maximumInterval: 60_000 },
-    taskQueue: bulkQueueOf(workflowInfo().taskQueue),
-    // Streams wait behind reconciles for a worker's slots, and tenants share them fairly.
-    priority: { priorityKey: 4, fairnessKey: tenantId },
-  });
+  const { tenantId, stream, full = false } = input;
+  const { syncPages } = proxyActivities<StreamActivities>(streamOptions(input));
   const runId = workflowInfo().firstExecutionRunId;
   for (let begun = input.begun ?? false; ; begun = true) {
     const step = await syncPages({ tenantId, stream, runId, full, begun });

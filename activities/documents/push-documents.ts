@@ -10,6 +10,7 @@ import {
 import { touchRun } from '../../src/store/push-runs.ts';
 import type { HireRow } from '../../src/store/schema.ts';
 import type { DocumentKind } from '../../src/tenants/schema.ts';
+import { outcomeUnknown } from '../hire/write-once.ts';
 import type { PushContext, Verdict } from '../push/push-context.ts';
 import { type Delivered, deliverDocument } from './deliver-document.ts';
 import { type ListedDocument, listDocuments } from './list-documents.ts';
@@ -34,7 +35,7 @@ interface DocumentRun {
 export async function pushDocuments(context: PushContext, beat: () => void): Promise<Verdict[]> {
   const run: DocumentRun = { context, ...wanted(context), verdicts: await told(context), waits: [], beat };
   for await (const hire of dueHires(context)) if (!(await pushHire(run, hire))) break;
-  if (run.waits.length > 0) throw stillUnknown(Math.max(...run.waits));
+  if (run.waits.length > 0) throw outcomeUnknown('A document was sent', Math.max(...run.waits));
   return [...run.verdicts.values()];
 }
 
@@ -127,16 +128,5 @@ function unconfigured(tenantId: string, why: string): ConnectorError {
     code: 'DOCUMENTS_UNCONFIGURED',
     action: 'reject',
     message: `Documents of ${tenantId} cannot go into the HR system: ${why}. Correct the tenant file and apply it.`,
-  });
-}
-
-function stillUnknown(waitMs: number): ConnectorError {
-  return new ConnectorError({
-    code: 'OUTCOME_UNKNOWN',
-    action: 'unknown',
-    message:
-      'A document was sent and no answer came. Nothing is sent again before its deadline has passed and a look has ' +
-      'shown what became of it.',
-    retryAfterMs: Math.max(250, Math.ceil(waitMs) + 50),
   });
 }

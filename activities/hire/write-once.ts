@@ -75,7 +75,7 @@ export async function settleEarlier<T>(
   }
   if (latest?.outcome === 'open') {
     const waitMs = latest.give_up_at + options.readLagMs - latest.now;
-    if (waitMs > 0) throw outcomeUnknown(verb, waitMs);
+    if (waitMs > 0) throw outcomeUnknown(`${verb} left`, waitMs);
     if (seen.kind === 'unprovable') return seen;
     await decideIntent(store, latest, 'absent', null);
   }
@@ -97,7 +97,7 @@ async function attempt<T, Pinned>(options: OnceOptions<T, Pinned>, latest: OpenI
     pinned,
     budgetMs: giveUpMs,
   });
-  if (intent === undefined) throw outcomeUnknown(verb, giveUpMs);
+  if (intent === undefined) throw outcomeUnknown(`${verb} left`, giveUpMs);
   await options.note(pinned, intent);
   try {
     const value = await options.send(pinned, guardFor(verb, giveUpMs, clock, sinceRead));
@@ -114,7 +114,7 @@ async function settle<T, Pinned>(
   error: unknown,
 ): Promise<Once<T>> {
   if (!(error instanceof ConnectorError)) throw error;
-  if (error.action === 'unknown') throw outcomeUnknown(verb, intent.give_up_at - intent.now, error);
+  if (error.action === 'unknown') throw outcomeUnknown(`${verb} left`, intent.give_up_at - intent.now, error);
   await decideIntent(store, intent, error.action === 'reject' || error.action === 'ignore' ? 'refused' : 'absent', {
     code: error.code,
   });
@@ -151,12 +151,13 @@ export function guardFor(verb: string, giveUpMs: number, elapsed: Elapsed, since
   };
 }
 
-function outcomeUnknown(verb: string, waitMs: number, cause?: unknown): ConnectorError {
+/** `what` left; while it may still be under way nothing is concluded. */
+export function outcomeUnknown(what: string, waitMs: number, cause?: unknown): ConnectorError {
   return new ConnectorError({
     code: 'OUTCOME_UNKNOWN',
     action: 'unknown',
     message:
-      `${verb} left and no answer came. Nothing is sent again before its deadline has passed and a look has shown ` +
+      `${what} and no answer came. Nothing is sent again before its deadline has passed and a look has shown ` +
       'what became of it.',
     retryAfterMs: Math.max(250, Math.ceil(waitMs) + 50),
     cause,

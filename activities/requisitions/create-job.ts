@@ -1,4 +1,4 @@
-import { ConnectorError, isConnectorError } from '../../src/errors.ts';
+import { isConnectorError } from '../../src/errors.ts';
 import type { JobInput } from '../../src/partner/contract/jobs.ts';
 import { BY_ITSELF, recordWrites, settleWrites } from '../../src/store/foreign-writes.ts';
 import type { RequisitionRow } from '../../src/store/push-tables.ts';
@@ -55,16 +55,4 @@ function note(run: RequisitionRun, { id, fields, values }: WantedJob): Promise<s
   return recordWrites(run.deps.store, origin, [
     { target: 'job', recordId: id, kind: 'create', changes, sensitive: [] },
   ]);
-}
-
-/** While a request may still be under way nothing is concluded. */
-export function stillUnknown(waitMs: number): ConnectorError {
-  return new ConnectorError({
-    code: 'OUTCOME_UNKNOWN',
-    action: 'unknown',
-    message:
-      'A job was asked for and no answer came. Nothing is sent again before its deadline has passed and a look has ' +
-      'shown what became of it.',
-    retryAfterMs: Math.max(250, Math.ceil(waitMs) + 50),
-  });
 }

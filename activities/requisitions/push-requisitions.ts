@@ -9,10 +9,9 @@ import { readRequisitions } from '../../src/store/requisitions.ts';
 import { withTables } from '../../src/streams/with-tables.ts';
 import { loadRequisitionMapping } from '../../src/tenants/open-hris.ts';
 import { readDefinitions } from '../fields/read-definitions.ts';
-import { startClock } from '../hire/write-once.ts';
+import { outcomeUnknown, startClock } from '../hire/write-once.ts';
 import { keepMapping } from '../keep-mapping.ts';
 import type { PushContext, Verdict } from '../push/push-context.ts';
-import { stillUnknown } from './create-job.ts';
 import { type Pushed, pushRequisition } from './push-requisition.ts';
 import { readJobs } from './read-jobs.ts';
 import type { RequisitionRun } from './requisition-run.ts';
@@ -32,7 +31,7 @@ export async function pushRequisitions(context: PushContext, beat: () => void): 
     beat();
   }
   const waits = pushed.flatMap(([, one]) => (one.kind === 'waiting' ? one.waitMs : []));
-  if (waits.length > 0) throw stillUnknown(Math.max(...waits));
+  if (waits.length > 0) throw outcomeUnknown('A job was asked for', Math.max(...waits));
   const changes = pushed.flatMap(([, one]) => changesOf(one));
   await writeValues(run, changes);
   const written = changes.length > 0 || pushed.some(([, { kind }]) => kind === 'created');

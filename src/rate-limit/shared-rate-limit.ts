@@ -184,7 +184,7 @@ class LeasedRateLimit implements SharedRateLimit {
     const live = this.#waiters.count('live');
     const asked: Omit<Asked, 'localNow'> = {
       live,
-      bulk: this.#waiters.count('bulk') + Math.max(0, Math.max(this.#expected(), live > 0 ? LIVE_RUN : 0) - live),
+      bulk: this.#waiters.count('bulk') + Math.max(0, this.#expected(live) - live),
       own: [...this.#permits],
       unused,
       answers,
@@ -212,9 +212,10 @@ class LeasedRateLimit implements SharedRateLimit {
   }
 
   /** Requests expected within the next share: whoever sends one at a time has none waiting when permits are leased. */
-  #expected(): number {
+  #expected(live: number): number {
     const elapsed = performance.now() - this.#syncedAt;
-    return elapsed > 2 * this.#leaseMs ? 0 : Math.ceil((this.#used * this.#leaseMs) / Math.max(elapsed, LEAST_MS));
+    const again = elapsed > 2 * this.#leaseMs ? 0 : (this.#used * this.#leaseMs) / Math.max(elapsed, LEAST_MS);
+    return Math.max(Math.ceil(again), live > 0 ? LIVE_RUN : 0);
   }
 
   /** Permits that nobody waits for, or that passed unused while too many calls were under way: others may have them. */

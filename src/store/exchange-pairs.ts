@@ -81,6 +81,16 @@ export async function listPairs(
   return rows.map(toPair);
 }
 
+/** All of them, so many at a time. */
+export async function* pairPages(store: Store, scope: PairScope, size: number): AsyncGenerator<LinkedPair[]> {
+  for (let after: string | null = null; ; ) {
+    const pairs = await listPairs(store, scope, after, size);
+    if (pairs.length > 0) yield pairs;
+    after = pairs.at(-1)?.pairId ?? null;
+    if (pairs.length < size) return;
+  }
+}
+
 /** The pairs of these candidates or employees, gone or not: whoever hints knows one of the two. */
 export async function findPairs(
   { kysely }: Store,

@@ -4,6 +4,7 @@ import type { ConnectionKey } from './employments.ts';
 import { hireColumns } from './hire-columns.ts';
 import type { Store } from './open-store.ts';
 import type { HireRow } from './schema.ts';
+import { readClock } from './tenant-states.ts';
 
 export interface DueHires extends ConnectionKey {
   /** A hire that was looked at is due again after so long, ms. */
@@ -65,8 +66,7 @@ export async function readHireDocuments(
     .selectAll()
     .where((eb) => eb.and(hireColumns(ref)))
     .execute();
-  const { now } = await store.kysely.selectNoFrom(store.now.as('now')).executeTakeFirstOrThrow();
-  return { rows: new Map(rows.map((row) => [row.document, row])), now: Number(now) };
+  return { rows: new Map(rows.map((row) => [row.document, row])), now: await readClock(store) };
 }
 
 /** What this run delivered before it was interrupted, and what is refused until somebody changes it. */
@@ -97,8 +97,7 @@ export async function sendDocument(
   before: HireDocumentRow | undefined,
   budgetMs: number,
 ): Promise<boolean> {
-  const { at } = await store.kysely.selectNoFrom(store.now.as('at')).executeTakeFirstOrThrow();
-  const sentAt = Number(at);
+  const sentAt = await readClock(store);
   const deadline = { sent_at: sentAt, give_up_at: sentAt + budgetMs };
   const sent = { state: 'sent' as const, sha256, reason: null, run_id: runId, ...deadline };
   if (before === undefined) {

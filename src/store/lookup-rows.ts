@@ -1,4 +1,5 @@
 import type { EmployeeFields } from '../hire/employee.ts';
+import { batchesOf } from './batches.ts';
 import type { Store } from './open-store.ts';
 import type { StreamKey } from './streams.ts';
 
@@ -8,9 +9,6 @@ export interface LookupRow {
   hash: string;
   fields: EmployeeFields;
 }
-
-/** Rows a statement: databases bound its parameters. */
-const BATCH = 1_000;
 
 /** The rows of one table, all of them where no ids are named. */
 export async function readLookupRows(store: Store, key: StreamKey, ids?: readonly string[]): Promise<LookupRow[]> {
@@ -76,9 +74,4 @@ export async function removeLookupRows(store: Store, key: StreamKey, ids: readon
       .where('stream', '=', key.stream)
       .where('record_id', 'in', some)
       .execute();
-}
-
-function batchesOf<T>(all: readonly T[]): T[][] {
-  const starts = Array.from({ length: Math.ceil(all.length / BATCH) }, (_, index) => index * BATCH);
-  return starts.map((from) => all.slice(from, from + BATCH));
 }

@@ -1,4 +1,5 @@
 import { sql } from 'kysely';
+import { batchesOf } from './batches.ts';
 import type { Store } from './open-store.ts';
 import type { StreamKey } from './streams.ts';
 
@@ -73,7 +74,7 @@ export async function addMissing(
   { runId, ids, believed }: { runId: string; ids: readonly string[]; believed: boolean },
 ): Promise<void> {
   const row = { tenant_id: key.tenantId, stream: key.stream, run_id: runId, since: store.now };
-  for (const some of parts(ids))
+  for (const some of batchesOf(ids, MOST_ROWS))
     await store.kysely
       .insertInto('stream_missing')
       .values(some.map((id) => ({ ...row, record_id: id, believed_at: believed ? store.now : null })))
@@ -87,7 +88,7 @@ export async function addMissing(
 
 /** Missed a second time. */
 export async function believeMissing(store: Store, key: StreamKey, ids: readonly string[]): Promise<void> {
-  for (const some of parts(ids))
+  for (const some of batchesOf(ids, MOST_ROWS))
     await store.kysely
       .updateTable('stream_missing')
       .set({ believed_at: store.now })
@@ -100,7 +101,7 @@ export async function believeMissing(store: Store, key: StreamKey, ids: readonly
 
 /** Seen again, or taken away on the other side too. */
 export async function forgetMissing(store: Store, key: StreamKey, ids: readonly string[]): Promise<void> {
-  for (const some of parts(ids))
+  for (const some of batchesOf(ids, MOST_ROWS))
     await store.kysely
       .deleteFrom('stream_missing')
       .where('tenant_id', '=', key.tenantId)
@@ -114,10 +115,4 @@ function ofStream(store: Store, key: StreamKey) {
     .selectFrom('stream_missing')
     .where('tenant_id', '=', key.tenantId)
     .where('stream', '=', key.stream);
-}
-
-/** No statement carries more ids than a database takes. */
-function parts(ids: readonly string[]): string[][] {
-  const count = Math.ceil(ids.length / MOST_ROWS);
-  return Array.from({ length: count }, (_, n) => ids.slice(n * MOST_ROWS, (n + 1) * MOST_ROWS));
 }

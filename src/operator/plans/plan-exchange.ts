@@ -1,7 +1,7 @@
 import { openContext, PAGE_SIZE, scopeOf } from '../../../activities/exchange/exchange-pairs.ts';
 import { type ReadPair, readPairs } from '../../../activities/exchange/read-pairs.ts';
 import type { FieldWrite } from '../../exchange/plan-pair.ts';
-import { listPairs } from '../../store/exchange-pairs.ts';
+import { pairPages } from '../../store/exchange-pairs.ts';
 import type { StreamName } from '../../streams/streams.ts';
 import { type OpenTenant, patiently } from '../open-tenant.ts';
 import type { PlannedRecord, PlanView } from './plan-view.ts';
@@ -17,16 +17,14 @@ export async function planExchange({ tenant, connection, deps }: OpenTenant, str
   const records: PlannedRecord[] = [];
   const notes: PlanView['notes'] = [];
   let read = 0;
-  for (let after: string | null = null; ; ) {
-    const pairs = await listPairs(deps.store, scopeOf(context), after, PAGE_SIZE);
+  for await (const pairs of pairPages(deps.store, scopeOf(context), PAGE_SIZE)) {
     for (const one of await patiently(() => readPairs(context, pairs))) {
       records.push(...recordsOf(one));
       notes.push(...notesOf(one));
     }
     read += pairs.length;
-    after = pairs.at(-1)?.pairId ?? null;
-    if (pairs.length < PAGE_SIZE) return { ...view, read, records, notes };
   }
+  return { ...view, read, records, notes };
 }
 
 function recordsOf({ pair, found }: ReadPair): PlannedRecord[] {

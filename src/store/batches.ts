@@ -1,0 +1,6 @@
+/** Rows or ids a statement: databases bound its parameters. */
+const MOST = 1_000;
+
+export function batchesOf<T>(all: readonly T[], most = MOST): T[][] {
+  return Array.from({ length: Math.ceil(all.length / most) }, (_, n) => all.slice(n * most, (n + 1) * most));
+}
