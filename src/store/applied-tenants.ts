@@ -62,6 +62,23 @@ export async function listAppliedTenants(store: Store, since = -1): Promise<Appl
   return rows.map(appliedTenant);
 }
 
+/** Where every tenant stands that was ever applied, and whether it takes webhooks, without the texts of its files. */
+export async function listReceiving(
+  store: Store,
+): Promise<(Pick<AppliedTenant, 'tenantId' | 'state'> & Pick<Receives, 'webhooks'>)[]> {
+  const rows = await store.kysely
+    .selectFrom('tenants')
+    .select(['tenant_id', 'state', 'receives'])
+    .where('version', 'is not', null)
+    .orderBy('tenant_id')
+    .execute();
+  return rows.map(({ tenant_id: tenantId, state, receives }) => ({
+    tenantId,
+    state,
+    webhooks: (JSON.parse(receives ?? '{}') as Receives).webhooks,
+  }));
+}
+
 function appliedTenant(row: TenantRow): AppliedTenant {
   return {
     tenantId: row.tenant_id,

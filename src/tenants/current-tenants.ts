@@ -1,6 +1,5 @@
-import { listAppliedTenants } from '../store/applied-tenants.ts';
+import { listReceiving } from '../store/applied-tenants.ts';
 import type { Store } from '../store/open-store.ts';
-import { loadTenants } from './load-tenants.ts';
 
 export interface CurrentTenant {
   tenantId: string;
@@ -9,12 +8,14 @@ export interface CurrentTenant {
 
 /** The tenants as they are applied; before the first start those of the folder. */
 export async function currentTenants(store: Store, dir: string): Promise<CurrentTenant[]> {
-  const applied = await listAppliedTenants(store);
+  const applied = await listReceiving(store);
   if (applied.length > 0)
-    return applied.map(({ tenantId, state, receives }) => ({
+    return applied.map(({ tenantId, state, webhooks }) => ({
       tenantId,
-      webhooks: state === 'removed' ? 'off' : receives.webhooks,
+      webhooks: state === 'removed' ? 'off' : webhooks,
     }));
+  // Reading files loads schemas, mappings and HR systems, which cost a command as much as everything else it does.
+  const { loadTenants } = await import('./load-tenants.ts');
   const tenants = await loadTenants(dir, { secrets: 'skip' });
   return tenants.map(({ tenant, partner }) => ({ tenantId: tenant, webhooks: partner.webhooks }));
 }
