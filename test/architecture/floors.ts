@@ -18,7 +18,7 @@ const floors: readonly (readonly string[])[] = [
   ['activities'],
   ['workflows'],
   ['src/temporal'],
-  ['src/receiver', 'src/worker', 'src/operator', 'src/sandbox'],
+  ['src/receiver', 'src/worker', 'src/operator', 'src/sandbox', 'src/counterparts'],
   ['src/app', 'src/app-receiver'],
   ['src/console', 'src/cli'],
 ];

@@ -1,9 +1,9 @@
 import pg from 'pg';
+import { newDatabase } from '../../src/counterparts/new-database.ts';
+import { startPostgres } from '../../src/counterparts/start-postgres.ts';
 import { showCliProgress } from '../../src/temporal/dev-server/cli-progress.ts';
 import { startDevServer } from '../../src/temporal/dev-server/dev-server.ts';
 import { resolveTemporalCli } from '../../src/temporal/dev-server/resolve-cli.ts';
-import { newDatabase } from '../harness/new-database.ts';
-import { startPostgres } from '../harness/start-postgres.ts';
 import { startWorld, type World, type WorldOptions } from '../harness/world.ts';
 
 /** A Temporal server of the bench's own. */

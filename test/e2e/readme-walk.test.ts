@@ -3,7 +3,7 @@ import { once } from 'node:events';
 import { chmod, mkdir, readFile, writeFile } from 'node:fs/promises';
 import path from 'node:path';
 import { expect, onTestFinished, test } from 'vitest';
-import { freePort } from '../../src/cli/up/free-port.ts';
+import { freePort } from '../../src/counterparts/free-port.ts';
 import { scratchFolder } from '../harness/scratch-folder.ts';
 import { temporalForTests } from '../harness/temporal.ts';
 import { until } from '../harness/until.ts';

@@ -1,15 +1,11 @@
+import type { OwnEmployee } from '../../src/counterparts/hris-sources.ts';
 import type { PartnerClient } from '../../src/partner/client/create-partner-client.ts';
 import { contract } from '../../src/partner/contract/index.ts';
 import type { ControlClient } from '../../src/sandbox/control/client.ts';
 import type { LedgerRow } from '../../src/sandbox/records/platform/ledger.ts';
 import { openDatabase } from '../../src/sql/open-database.ts';
 
-export interface Employee {
-  id: string;
-  number: string;
-  reference: string | null;
-  email: string | null;
-}
+export type Employee = OwnEmployee;
 
 /** A person of the sandbox who is not hired yet. */
 export interface Applicant {

@@ -1,7 +1,7 @@
 import { mkdir, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
+import type { CustomerHris } from '../../src/counterparts/hris-sources.ts';
 import type { SqlOptionsInput } from '../../src/hris/sql/options.ts';
-import type { Employee } from './world-people.ts';
 
 export interface WorldOptions {
   /** A running Temporal server; see temporalForTests. */
@@ -17,7 +17,7 @@ export interface WorldOptions {
   /** What the SQL HRIS is like: in the tenant file, and for the table that is made. */
   hris?: Omit<SqlOptionsInput, 'url'>;
   /** An HRIS of another kind than `sql`. */
-  otherHris?: OtherHris;
+  otherHris?: Omit<CustomerHris, 'close'>;
   /** The HRIS's database as the judge reads it. Default: SQLite in the world's directory. */
   hrisUrl?: string;
   /** The same database as the tenant file names it, when something stands in between. */
@@ -30,14 +30,6 @@ export interface WorldOptions {
   sandbox?: string[];
   /** Set the custom field 'Start date' for everyone in the pool; default true. */
   startDates?: boolean;
-}
-
-/** An HRIS that is there already. */
-export interface OtherHris {
-  /** `hris:` of the tenant file, without the connection. */
-  settings: Record<string, unknown>;
-  /** As the judge reads them. */
-  employees(): Promise<Employee[]>;
 }
 
 /** The one tenant of a world. */

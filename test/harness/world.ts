@@ -3,7 +3,7 @@ import { createWriteStream } from 'node:fs';
 import { mkdir, mkdtemp, readFile, rm } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
-import { freePort } from '../../src/cli/up/free-port.ts';
+import { freePort } from '../../src/counterparts/free-port.ts';
 import { ensureHrisSchema } from '../../src/hris/sql/ensure-hris-schema.ts';
 import { createPartnerClient, type PartnerClient } from '../../src/partner/client/create-partner-client.ts';
 import { contract } from '../../src/partner/contract/index.ts';
@@ -132,6 +132,7 @@ async function chooseAddresses(options: WorldOptions, webhookPort: number): Prom
       // By content, so that worlds may share it: bundling costs every world's first worker seconds.
       HIREBRIDGE_BUNDLE_DIR: join(tmpdir(), 'hirebridge-test-bundles'),
       HIREBRIDGE_STORE_URL: storeUrl,
+      ...options.otherHris?.env,
       ...options.env,
     },
   };

@@ -1,7 +1,7 @@
 import { afterAll, beforeAll, expect, test } from 'vitest';
+import { type BambooDouble, startBambooDouble } from '../../src/counterparts/bamboohr-double.ts';
 import { bamboohrUnderTest, openBamboohr, bamboohrProfile as profile } from './bamboohr-under-test.ts';
 import { describeHris } from './conformance.ts';
-import { type BambooDouble, startBambooDouble } from './counterparts/bamboohr-double.ts';
 import { created, write } from './profile.ts';
 
 /** Without the vendor's document, which only `npm run test:hris` puts between. */

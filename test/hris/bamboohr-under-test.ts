@@ -1,7 +1,7 @@
+import { API_KEY, type BambooDouble, CUSTOM_FIELDS, REFERENCE_FIELD } from '../../src/counterparts/bamboohr-double.ts';
+import { addPeople, FILE_CATEGORY, touchPeople } from '../../src/counterparts/bamboohr-records.ts';
 import type { HrisConnection } from '../../src/hris/port.ts';
 import { openHris } from '../../src/hris/registry.ts';
-import { API_KEY, type BambooDouble, CUSTOM_FIELDS, REFERENCE_FIELD } from './counterparts/bamboohr-double.ts';
-import { addPeople, FILE_CATEGORY, touchPeople } from './counterparts/bamboohr-records.ts';
 import type { HrisUnderTest, Powers } from './hris-case.ts';
 import { httpPowers } from './http-powers.ts';
 import { type HrisProfile, signal, employee as sqlEmployee } from './profile.ts';

@@ -1,7 +1,7 @@
 import { type RawBuilder, sql } from 'kysely';
+import { type MariadbServer, onMariadb } from '../../src/counterparts/start-mariadb.ts';
 import type { HrisConnection } from '../../src/hris/port.ts';
 import { openSqlDatabase } from '../../src/hris/sql/open-database.ts';
-import { type MariadbServer, onMariadb } from './counterparts/start-mariadb.ts';
 import type { Powers } from './hris-case.ts';
 import { mariadbWire } from './mariadb-wire.ts';
 import { signal } from './profile.ts';

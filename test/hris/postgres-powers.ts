@@ -1,6 +1,6 @@
+import { asAdmin } from '../../src/counterparts/new-database.ts';
+import type { TestPostgres } from '../../src/counterparts/start-postgres.ts';
 import type { HrisConnection } from '../../src/hris/port.ts';
-import { asAdmin } from '../harness/new-database.ts';
-import type { TestPostgres } from '../harness/start-postgres.ts';
 import type { Powers } from './hris-case.ts';
 import { signal } from './profile.ts';
 import { jobOf, leaveNumbersToJob } from './sql-job.ts';

@@ -1,11 +1,11 @@
 import { readdir, rm, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { afterAll, beforeAll, beforeEach } from 'vitest';
+import { type CustomerJob, type Decision, startCustomerJob } from '../../src/counterparts/customer-job.ts';
+import { type SftpServer, startSftp } from '../../src/counterparts/start-sftp.ts';
 import type { HrisConnection } from '../../src/hris/port.ts';
 import { openHris } from '../../src/hris/registry.ts';
-import { type CustomerJob, type Decision, startCustomerJob } from './counterparts/customer-job.ts';
 import { startSshWire } from './counterparts/ssh-wire.ts';
-import { type SftpServer, startSftp } from './counterparts/start-sftp.ts';
 import type { HrisUnderTest, Powers } from './hris-case.ts';
 import { employee, type HrisProfile, sqlProfile } from './profile.ts';
 

@@ -1,5 +1,5 @@
 import pg from 'pg';
-import { asAdmin } from '../harness/new-database.ts';
+import { asAdmin } from '../../src/counterparts/new-database.ts';
 import type { Powers } from './hris-case.ts';
 
 /** The table as a customer has it whose own job numbers new rows. */

@@ -1,6 +1,6 @@
+import { TRYTON_PASSWORD, type TrytonServer } from '../../src/counterparts/start-tryton.ts';
 import type { HrisConnection } from '../../src/hris/port.ts';
 import { openHris } from '../../src/hris/registry.ts';
-import { TRYTON_PASSWORD, type TrytonServer } from './counterparts/start-tryton.ts';
 import type { HrisUnderTest, HttpPower, Powers, Spell } from './hris-case.ts';
 import { httpPowers } from './http-powers.ts';
 import { startHttpProxy } from './http-proxy.ts';

@@ -1,7 +1,7 @@
 import { randomBytes } from 'node:crypto';
+import { asAdmin, newDatabase } from '../../src/counterparts/new-database.ts';
 import { ensureHrisSchema } from '../../src/hris/sql/ensure-hris-schema.ts';
 import { landings } from '../../src/streams/streams.ts';
-import { asAdmin, newDatabase } from '../harness/new-database.ts';
 import { readEmployees } from '../harness/world-people.ts';
 import { type SwitchableProxy, startSwitchableProxy } from './switchable-proxy.ts';
 

@@ -1,5 +1,6 @@
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
+import type { HrisSource } from '../../src/counterparts/hris-sources.ts';
 import { startTraffic, type Traffic } from '../harness/hire-traffic.ts';
 import { readStatus, takeApplicants, untilBaseline } from '../harness/hiring.ts';
 import { type Evidence, gatherEvidence } from '../harness/judge-hires.ts';
@@ -13,6 +14,8 @@ export interface Settings {
   temporalAddress: string;
   times: number;
   inFlight: number;
+  /** Instead of an SQL table. */
+  hris?: HrisSource | undefined;
 }
 
 /** People of one world. A kill uses up to about twenty. */
@@ -20,9 +23,11 @@ const PEOPLE = 700;
 const FEW = 60;
 const GO_LIVE = 'go-live ';
 
-function openWorld({ temporalAddress }: Settings, people: number, hired = 0): Promise<World> {
-  return startWorld({
+async function openWorld({ temporalAddress, hris }: Settings, people: number, hired = 0): Promise<World> {
+  const otherHris = await hris?.open();
+  const world = await startWorld({
     temporalAddress,
+    ...(otherHris === undefined ? {} : { otherHris }),
     jobs: 4,
     candidates: people + hired,
     hired,
@@ -30,6 +35,11 @@ function openWorld({ temporalAddress }: Settings, people: number, hired = 0): Pr
     policies: 'onboarding: { flow: "{flow}" }\n  reconcile: { every: 2s }\n  cancel: { grace: 2s }',
     env: { ...shortWaits, HIREBRIDGE_BUNDLE_DIR: join(tmpdir(), 'hirebridge-marathon-bundle') },
   });
+  const close = async () => {
+    await world.close();
+    await otherHris?.close();
+  };
+  return { ...world, close };
 }
 
 /**

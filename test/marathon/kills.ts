@@ -4,6 +4,7 @@ import { showCliProgress } from '../../src/temporal/dev-server/cli-progress.ts';
 import { startDevServer } from '../../src/temporal/dev-server/dev-server.ts';
 import { resolveTemporalCli } from '../../src/temporal/dev-server/resolve-cli.ts';
 import { isExactlyOnce } from '../harness/judge-hires.ts';
+import { startHrisSource } from '../harness/start-hris-source.ts';
 import { type KillRow, loadMarathon, type Marathon, saveMarathon } from './kill-rows.ts';
 import { killAtGoLive, killInOneWorld, listPoints, type Settings } from './kill-worlds.ts';
 
@@ -13,12 +14,16 @@ const { values } = parseArgs({
     'in-flight': { type: 'string', default: '8' },
     parallel: { type: 'string', default: '2' },
     only: { type: 'string', default: '' },
-    file: { type: 'string', default: '.hirebridge/test-kills.json' },
+    file: { type: 'string' },
     fresh: { type: 'boolean', default: false },
+    /** The kind whose counterpart is the HR system; an SQL table without it. */
+    hris: { type: 'string', default: 'sql' },
   },
 });
 
 const POINTS_A_WORLD = 8;
+/** A run on another kind is another run. */
+const FILE = values.file ?? `.hirebridge/test-kills${values.hris === 'sql' ? '' : `-${values.hris}`}.json`;
 
 /**
  * Kills a worker at every point of a hire, `--times` each, with at least `--in-flight` hires under way, and prints what
@@ -28,24 +33,27 @@ const POINTS_A_WORLD = 8;
 async function main(): Promise<void> {
   const startedAt = performance.now();
   const { path } = await resolveTemporalCli({ onProgress: showCliProgress() });
+  const hris = await startHrisSource(values.hris);
   const temporal = await startDevServer({ cliPath: path, headless: true });
   const settings = {
     temporalAddress: temporal.address,
     times: Number(values.times),
     inFlight: Number(values['in-flight']),
+    hris,
   };
-  const known = values.fresh ? undefined : await loadMarathon(values.file);
+  const known = values.fresh ? undefined : await loadMarathon(FILE);
   const marathon = known === undefined || isComplete(known) ? await begin(settings) : known;
   const before = marathon.seconds;
   const save = (): Promise<void> => {
     marathon.seconds = before + (performance.now() - startedAt) / 1000;
-    return saveMarathon(values.file, marathon);
+    return saveMarathon(FILE, marathon);
   };
   await save();
   try {
     await runAll(marathon, settings, save);
   } finally {
     await temporal.stop();
+    await hris?.stop();
   }
   report(marathon);
 }

@@ -5,11 +5,11 @@ import { quirkNames } from '../../src/sandbox/quirks.ts';
 import { showCliProgress } from '../../src/temporal/dev-server/cli-progress.ts';
 import { startDevServer } from '../../src/temporal/dev-server/dev-server.ts';
 import { resolveTemporalCli } from '../../src/temporal/dev-server/resolve-cli.ts';
+import { startHrisSource } from '../harness/start-hris-source.ts';
 import { changingMinds, graceScenario } from './minds.ts';
 import { onboarding } from './onboarding.ts';
 import { people } from './people.ts';
 import { type Counts, isAsExpected, type Outcome, play } from './scenario.ts';
-import { scenarioKinds } from './scenario-hris.ts';
 import { stores } from './stores.ts';
 import { strangers } from './strangers.ts';
 
@@ -27,18 +27,12 @@ const { values } = parseArgs({
   },
 });
 
-const startHris = scenarioKinds[values.hris];
-if (startHris === undefined && values.hris !== 'sql')
-  throw new Error(
-    `No counterpart plays the scenarios as "${values.hris}". Known: sql, ${Object.keys(scenarioKinds).join(', ')}.`,
-  );
-
 /** Plays every scenario, or those asked for, two at a time, and prints the table. */
 async function main(): Promise<void> {
   const chosen = scenarios.filter((one) => one.name.includes(values.only));
   const { path } = await resolveTemporalCli({ onProgress: showCliProgress() });
+  const hris = await startHrisSource(values.hris);
   const temporal = await startDevServer({ cliPath: path });
-  const hris = await startHris?.();
   const quirks = values.partner === 'quirks' ? quirkNames : [];
   const stage = { temporalAddress: temporal.address, quirks, hris };
   const limit = pLimit(2);

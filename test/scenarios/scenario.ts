@@ -1,7 +1,7 @@
+import type { HrisSource } from '../../src/counterparts/hris-sources.ts';
 import type { Quirk } from '../../src/sandbox/quirks.ts';
 import { type TenantStatus, untilBaseline } from '../harness/hiring.ts';
 import { type Process, startWorld, until, type World, type WorldOptions } from '../harness/world.ts';
-import { hrisEnv, type ScenarioHris } from './scenario-hris.ts';
 
 /** What the partner's ledger and the HRIS's table say in the end; holds as the product lists them, closed ones too. */
 export interface Counts {
@@ -57,7 +57,7 @@ export interface Stage {
   /** What the partner does in every scenario. */
   quirks: readonly Quirk[];
   /** Instead of an SQL table. */
-  hris?: ScenarioHris | undefined;
+  hris?: HrisSource | undefined;
 }
 
 /** Plays one scenario in a world of its own and reads both ends. */
@@ -76,7 +76,7 @@ export async function play(scenario: Scenario, { temporalAddress, quirks, hris }
       ...(otherHris === undefined ? {} : { otherHris }),
       ...scenario.world,
       sandbox: [...(scenario.world?.sandbox ?? []), ...(shown.length === 0 ? [] : ['--quirks', shown.join(',')])],
-      env: { ...env, ...hrisEnv, ...scenario.world?.env },
+      env: { ...env, ...scenario.world?.env },
     });
     if (scenario.ownStart !== true) await startProduct(world, reconcileOnly);
     await scenario.run(world);

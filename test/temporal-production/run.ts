@@ -3,9 +3,9 @@ import { spawn } from 'node:child_process';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { fileURLToPath } from 'node:url';
+import { startPostgres } from '../../src/counterparts/start-postgres.ts';
 import { showCliProgress } from '../../src/temporal/dev-server/cli-progress.ts';
 import { resolveTemporalCli } from '../../src/temporal/dev-server/resolve-cli.ts';
-import { startPostgres } from '../harness/start-postgres.ts';
 import { buildServer } from './build-server.ts';
 import { startServer } from './start-server.ts';
 

@@ -1,11 +1,11 @@
 // A rolling upgrade from an earlier commit:
 // npm run test:upgrade -- [--from COMMIT] [--hires N] [--store sqlite|postgres]
 import { parseArgs } from 'node:util';
+import { newDatabase } from '../../src/counterparts/new-database.ts';
+import { startPostgres } from '../../src/counterparts/start-postgres.ts';
 import { showCliProgress } from '../../src/temporal/dev-server/cli-progress.ts';
 import { startDevServer } from '../../src/temporal/dev-server/dev-server.ts';
 import { resolveTemporalCli } from '../../src/temporal/dev-server/resolve-cli.ts';
-import { newDatabase } from '../harness/new-database.ts';
-import { startPostgres } from '../harness/start-postgres.ts';
 import { BASE_COMMIT, checkOutBase } from './check-out-base.ts';
 import { faultsOf } from './judge-upgrade.ts';
 import { upgrade } from './upgrade.ts';

@@ -1,8 +1,8 @@
 import { expect, onTestFinished, test, vi } from 'vitest';
+import { API_KEY, REFERENCE_FIELD, startBambooDouble } from '../../../src/counterparts/bamboohr-double.ts';
+import { FILE_CATEGORY } from '../../../src/counterparts/bamboohr-records.ts';
 import { listWrites } from '../../../src/store/foreign-writes.ts';
 import { readQuarantine } from '../../../src/store/quarantine.ts';
-import { API_KEY, REFERENCE_FIELD, startBambooDouble } from '../../hris/counterparts/bamboohr-double.ts';
-import { FILE_CATEGORY } from '../../hris/counterparts/bamboohr-records.ts';
 import { documentedHire, hashOf } from '../../hris/documented-hire.ts';
 import { startHttpProxy } from '../../hris/http-proxy.ts';
 

@@ -1,9 +1,9 @@
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
+import { type BambooDouble, startBambooDouble } from '../../../src/counterparts/bamboohr-double.ts';
 import type { HrisConnection } from '../../../src/hris/port.ts';
 import { bamboohrUnderTest, openBamboohr, bamboohrProfile as profile } from '../bamboohr-under-test.ts';
 import { describeHris } from '../conformance.ts';
 import { created, refusal, signal, write } from '../profile.ts';
-import { type BambooDouble, startBambooDouble } from './bamboohr-double.ts';
 import { hasDocument, startPrism } from './start-prism.ts';
 
 let double: BambooDouble;

@@ -1,9 +1,9 @@
 import { describe, expect, onTestFinished, test } from 'vitest';
+import { startTryton } from '../../../src/counterparts/start-tryton.ts';
 import { bringChanges } from '../changed-employees.ts';
 import { startedSftpHris } from '../sftp-under-test.ts';
 import type { Staff } from '../staff.ts';
 import { bamboohrStaff, sftpStaff, sqlStaff, trytonStaff } from '../staffs.ts';
-import { startTryton } from './start-tryton.ts';
 
 const PEOPLE = 500;
 const LONG_MS = 900_000;

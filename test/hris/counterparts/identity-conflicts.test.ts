@@ -3,13 +3,13 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { expect, test } from 'vitest';
 import { readFindings } from '../../../activities/hire/read-findings.ts';
+import { startBambooDouble } from '../../../src/counterparts/bamboohr-double.ts';
 import type { EmployeeFields } from '../../../src/hire/employee.ts';
 import type { HrisConnection } from '../../../src/hris/port.ts';
 import { climbIdentityLadder } from '../../../src/plan/identity-ladder.ts';
 import { bamboohrUnderTest } from '../bamboohr-under-test.ts';
 import { created, employee, write } from '../profile.ts';
 import { startSqlHris } from '../start-sql-hris.ts';
-import { startBambooDouble } from './bamboohr-double.ts';
 
 interface Human {
   id: number;

@@ -1,19 +1,20 @@
 import { type RawBuilder, sql } from 'kysely';
 import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, test } from 'vitest';
+import { type MariadbServer, onMariadb, startMariadb } from '../../../src/counterparts/start-mariadb.ts';
 import type { HrisConnection } from '../../../src/hris/port.ts';
 import { openHris } from '../../../src/hris/registry.ts';
 import { ensureHrisSchema } from '../../../src/hris/sql/ensure-hris-schema.ts';
 import { openSqlDatabase } from '../../../src/hris/sql/open-database.ts';
 import { landings } from '../../../src/streams/streams.ts';
 import { created, employee, refusal, signal, write } from '../profile.ts';
-import { type MariadbServer, onMariadb, startMariadb } from './start-mariadb.ts';
+import { trustedPairs } from '../tls-proxy.ts';
 
 let server: MariadbServer;
 let url: string;
 let hris: HrisConnection;
 
 beforeAll(async () => {
-  server = await startMariadb();
+  server = await startMariadb((await trustedPairs()).right);
 });
 afterAll(() => server?.stop());
 beforeEach(async () => {

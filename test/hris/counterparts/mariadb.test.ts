@@ -1,13 +1,14 @@
 import { afterAll, beforeAll, expect, test } from 'vitest';
+import { type MariadbServer, startMariadb } from '../../../src/counterparts/start-mariadb.ts';
 import { describeHris } from '../conformance.ts';
 import { createMariadbRole, runMariadbJob } from '../mariadb-powers.ts';
 import { employee, signal, write } from '../profile.ts';
 import { type SqlTestDatabase, startSqlHris } from '../start-sql-hris.ts';
-import { type MariadbServer, startMariadb } from './start-mariadb.ts';
+import { trustedPairs } from '../tls-proxy.ts';
 
 let server: MariadbServer;
 beforeAll(async () => {
-  server = await startMariadb();
+  server = await startMariadb((await trustedPairs()).right);
 });
 afterAll(() => server?.stop());
 

@@ -1,8 +1,8 @@
 import { afterAll, afterEach, beforeAll, beforeEach, expect, onTestFinished, test, vi } from 'vitest';
+import { startTryton, TRYTON_PASSWORD, type TrytonServer } from '../../../src/counterparts/start-tryton.ts';
 import { documentedHire, hashOf } from '../documented-hire.ts';
 import { startHttpProxy } from '../http-proxy.ts';
 import { readAttachments } from '../tryton-under-test.ts';
-import { startTryton, TRYTON_PASSWORD, type TrytonServer } from './start-tryton.ts';
 
 let base: TrytonServer;
 let server: Omit<TrytonServer, 'fork'>;

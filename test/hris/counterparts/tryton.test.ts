@@ -1,9 +1,9 @@
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
+import { startTryton, type TrytonServer } from '../../../src/counterparts/start-tryton.ts';
 import type { HrisConnection } from '../../../src/hris/port.ts';
 import { describeHris } from '../conformance.ts';
 import { created, refusal, signal, write } from '../profile.ts';
 import { openTryton, trytonProfile, trytonUnderTest } from '../tryton-under-test.ts';
-import { startTryton, type TrytonServer } from './start-tryton.ts';
 
 const { employee } = trytonProfile;
 

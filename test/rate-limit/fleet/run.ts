@@ -2,8 +2,8 @@
 // npm run test:rate-limit -- [--only TEXT]... [--learn SECONDS] [--seconds SECONDS] [--parallel N]
 import { parseArgs } from 'node:util';
 import { renderTable } from '../../../src/cli/table.ts';
-import { newDatabase } from '../../harness/new-database.ts';
-import { startPostgres } from '../../harness/start-postgres.ts';
+import { newDatabase } from '../../../src/counterparts/new-database.ts';
+import { startPostgres } from '../../../src/counterparts/start-postgres.ts';
 import { compareAtOnce } from './at-once.ts';
 import { killAll, shiftClock } from './disturbed.ts';
 import { measureManyTenants } from './many-tenants.ts';

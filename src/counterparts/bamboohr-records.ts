@@ -125,10 +125,11 @@ function readForm(raw: Buffer, type: string): Promise<FormData> {
 }
 
 async function upload(company: BambooCompany, id: string, form: FormData): Promise<BambooAnswer> {
-  const file = form.get('file');
-  if (!(file instanceof Blob) || Number(form.get('category')) !== FILE_CATEGORY) return { status: 404 };
+  const [file, name] = [form.get('file'), form.get('fileName')];
+  if (!(file instanceof Blob) || typeof name !== 'string' || Number(form.get('category')) !== FILE_CATEGORY)
+    return { status: 404 };
   const all = [...company.files.values()].flat();
-  const stored = { id: all.length + 1, name: String(form.get('fileName')), bytes: Buffer.from(await file.bytes()) };
+  const stored = { id: all.length + 1, name, bytes: Buffer.from(await file.bytes()) };
   company.files.set(id, [...(company.files.get(id) ?? []), stored]);
   const location = `https://acme.bamboohr.com/api/v1/employees/${id}/files/${stored.id}`;
   return { status: 201, headers: { Location: location } };

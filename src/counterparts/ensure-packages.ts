@@ -1,5 +1,6 @@
 import { execFile } from 'node:child_process';
 import { promisify } from 'node:util';
+import { ConnectorError } from '../errors.ts';
 
 const run = promisify(execFile);
 const QUIETLY = { env: { ...process.env, DEBIAN_FRONTEND: 'noninteractive' }, maxBuffer: 64 * 1024 * 1024 };
@@ -13,7 +14,12 @@ export async function ensurePackages(...names: string[]): Promise<void> {
     await run('apt-get', ['update', '-q'], QUIETLY);
     await run('apt-get', ['install', '-y', '-q', '--no-install-recommends', ...missing], QUIETLY);
   } catch (cause) {
-    throw new Error(`These tests need ${missing.join(' and ')}, which cannot be installed here.`, { cause });
+    throw new ConnectorError({
+      code: 'PACKAGES_MISSING',
+      action: 'reject',
+      message: `apt-get could not install ${missing.join(' and ')}. Install what is missing, then start again.`,
+      cause,
+    });
   }
 }
 

@@ -2,11 +2,12 @@ import { execFile } from 'node:child_process';
 import { chmod, mkdir, mkdtemp, readdir, readFile, rename, rm, writeFile } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
+import { setTimeout as pause } from 'node:timers/promises';
 import { promisify } from 'node:util';
 import pg from 'pg';
-import { ensurePackages } from '../../harness/ensure-packages.ts';
-import { newDatabase } from '../../harness/new-database.ts';
-import { startPostgres } from '../../harness/start-postgres.ts';
+import { ensurePackages } from './ensure-packages.ts';
+import { newDatabase } from './new-database.ts';
+import { startPostgres, type TestPostgres } from './start-postgres.ts';
 
 const run = promisify(execFile);
 
@@ -43,10 +44,10 @@ const SCHEMA = `
   create table said (n int generated always as identity, request_id text, status text, employee_id text,
     employee_number text, error text, shown boolean default false);`;
 
-/** Works on the folders under `root`. */
-export async function startCustomerJob(root: string): Promise<CustomerJob> {
+/** Works on the folders under `root`, on a Postgres of its own where none is given. */
+export async function startCustomerJob(root: string, shared?: TestPostgres): Promise<CustomerJob> {
   await ensurePackages('gnupg');
-  const postgres = await startPostgres();
+  const postgres = shared ?? (await startPostgres());
   const client = new pg.Client({ connectionString: await newDatabase(postgres.url) });
   await client.connect();
   await client.query(SCHEMA);
@@ -70,12 +71,17 @@ export async function startCustomerJob(root: string): Promise<CustomerJob> {
     sql: async (statement, values) => (await client.query(statement, values)).rows,
     async stop() {
       await client.end();
-      await postgres.stop();
+      if (shared === undefined) await postgres.stop();
       await run('gpgconf', ['--homedir', join(desk, 'keys'), '--kill', 'all']).catch(() => undefined);
       await rm(desk, { recursive: true, force: true });
     },
   };
   return job;
+}
+
+/** The job as a scheduler starts it, wherever requests are ready, until it is told to end. */
+export async function takeRequests(root: string, job: CustomerJob, ended: AbortSignal): Promise<void> {
+  for (; !ended.aborted; await pause(300)) if ((await readyRequests(root)).length > 0) await job.run();
 }
 
 interface Office {

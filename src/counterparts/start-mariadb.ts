@@ -5,15 +5,14 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { promisify } from 'node:util';
 import { type RawBuilder, sql } from 'kysely';
-import { openSqlDatabase } from '../../../src/hris/sql/open-database.ts';
-import { endChild, spawnTied } from '../../../src/temporal/dev-server/spawn-tied.ts';
-import { ensurePackages } from '../../harness/ensure-packages.ts';
-import { freePort } from '../../harness/free-port.ts';
-import { trustedPairs } from '../tls-proxy.ts';
+import { openSqlDatabase } from '../hris/sql/open-database.ts';
+import { endChild, spawnTied } from '../temporal/dev-server/spawn-tied.ts';
+import { ensurePackages } from './ensure-packages.ts';
+import { freePort } from './free-port.ts';
 
 const run = promisify(execFile);
 
-/** A throw-away MariaDB of Debian's, which speaks TLS as `localhost`. */
+/** A throw-away MariaDB of Debian's. */
 export interface MariadbServer {
   /** A new database, as its administrator. */
   newDatabase(): Promise<string>;
@@ -25,18 +24,16 @@ export interface MariadbServer {
 /** MariaDB refuses root unless it is told so. */
 const asRoot = process.getuid?.() === 0 ? ['--user=root'] : [];
 
-export async function startMariadb(): Promise<MariadbServer> {
+/** With a pair of key and certificate it speaks TLS too. */
+export async function startMariadb(tls?: { key: Buffer; cert: Buffer }): Promise<MariadbServer> {
   await ensurePackages('mariadb-server');
   const folder = await mkdtemp(join(tmpdir(), 'hirebridge-mariadb-'));
   const data = join(folder, 'data');
   const made = ['--no-defaults', `--datadir=${data}`, ...asRoot];
   await run('mariadb-install-db', [...made, '--auth-root-authentication-method=normal', '--skip-test-db']);
-  const { right } = await trustedPairs();
-  const [key, cert] = [join(folder, 'key.pem'), join(folder, 'cert.pem')];
-  await Promise.all([writeFile(key, right.key), writeFile(cert, right.cert)]);
   const port = await freePort();
   // A table of 400 columns may be wider than a row can be; whether it fits is then decided by each row.
-  const settings = [`--ssl-key=${key}`, `--ssl-cert=${cert}`, '--innodb-strict-mode=OFF', `--socket=${folder}/socket`];
+  const settings = [...(await tlsSettings(folder, tls)), '--innodb-strict-mode=OFF', `--socket=${folder}/socket`];
   const begin = () => serve([...made, ...settings, '--bind-address=127.0.0.1', `--port=${port}`]);
   let child = await begin();
   return {
@@ -54,6 +51,13 @@ export async function startMariadb(): Promise<MariadbServer> {
       await rm(folder, { recursive: true, force: true });
     },
   };
+}
+
+async function tlsSettings(folder: string, tls: { key: Buffer; cert: Buffer } | undefined): Promise<string[]> {
+  if (tls === undefined) return [];
+  const [key, cert] = [join(folder, 'key.pem'), join(folder, 'cert.pem')];
+  await Promise.all([writeFile(key, tls.key), writeFile(cert, tls.cert)]);
+  return [`--ssl-key=${key}`, `--ssl-cert=${cert}`];
 }
 
 /** Until it takes connections. */

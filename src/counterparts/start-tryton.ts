@@ -6,12 +6,12 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { promisify } from 'node:util';
 import pg from 'pg';
-import { endChild, spawnTied } from '../../../src/temporal/dev-server/spawn-tied.ts';
-import { ensurePackages } from '../../harness/ensure-packages.ts';
-import { freePort } from '../../harness/free-port.ts';
-import { asAdmin, newDatabase } from '../../harness/new-database.ts';
-import { startPostgres, type TestPostgres } from '../../harness/start-postgres.ts';
-import { until } from '../../harness/until.ts';
+import { endChild, spawnTied } from '../temporal/dev-server/spawn-tied.ts';
+import { ensurePackages } from './ensure-packages.ts';
+import { freePort } from './free-port.ts';
+import { asAdmin, newDatabase } from './new-database.ts';
+import { startPostgres, type TestPostgres } from './start-postgres.ts';
+import { until } from './until.ts';
 
 const run = promisify(execFile);
 

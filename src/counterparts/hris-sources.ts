@@ -1,0 +1,126 @@
+import { userInfo } from 'node:os';
+import { API_KEY, REFERENCE_FIELD, startBambooDouble } from './bamboohr-double.ts';
+import { FILE_CATEGORY } from './bamboohr-records.ts';
+import { type CustomerJob, startCustomerJob, takeRequests } from './customer-job.ts';
+import { startPostgres } from './start-postgres.ts';
+import { startSftp } from './start-sftp.ts';
+import { startTryton, TRYTON_PASSWORD, type TrytonServer } from './start-tryton.ts';
+
+/** An employee in the HR system's own records. */
+export interface OwnEmployee {
+  id: string;
+  number: string;
+  /** What the connector left there: `<partner company>:<candidate id>`. */
+  reference: string | null;
+  email: string | null;
+}
+
+/** An HR system that one customer has. */
+export interface CustomerHris {
+  /** `hris:` of the tenant file, without the connection. */
+  settings: Record<string, unknown>;
+  /** The secrets that `settings` refers to. */
+  env: NodeJS.ProcessEnv;
+  /** From its own records, past everything that the connector uses. */
+  employees(): Promise<OwnEmployee[]>;
+  close(): Promise<void>;
+}
+
+/** A counterpart that gives each customer an HR system of its own. */
+export interface HrisSource {
+  open(): Promise<CustomerHris>;
+  stop(): Promise<void>;
+}
+
+/** Kinds beside `sql`, whose tables need no counterpart. */
+export const hrisSources = { tryton: startTrytons, sftp: startSftps, bamboohr: startBamboos } as const satisfies Record<
+  string,
+  () => Promise<HrisSource>
+>;
+
+/** One installation; each customer has a copy of its database behind a server of its own. */
+async function startTrytons(): Promise<HrisSource> {
+  const base = await startTryton();
+  return {
+    async open() {
+      const server = await base.fork();
+      const { url, database, company } = server;
+      const login = { user: 'admin', password: 'env:COUNTERPART_TRYTON_PASSWORD' };
+      return {
+        settings: { kind: 'tryton', url, database, company, ...login, allowPrivateAddress: true },
+        env: { COUNTERPART_TRYTON_PASSWORD: TRYTON_PASSWORD },
+        employees: () => readTryton(server),
+        close: () => server.stop(),
+      };
+    },
+    stop: () => base.stop(),
+  };
+}
+
+/** From its tables, past the server. */
+async function readTryton({ sql }: Pick<TrytonServer, 'sql'>): Promise<OwnEmployee[]> {
+  const rows = await sql(`select employee.id::text as id, party.code as number,
+      (select code from party_identifier where party = party.id order by id limit 1) as reference,
+      (select value from party_contact_mechanism
+        where party = party.id and type = 'email' order by id limit 1) as email
+    from company_employee as employee join party_party as party on party.id = employee.party order by employee.id`);
+  return rows as OwnEmployee[];
+}
+
+/** A server for each customer, and the customer's job behind it; the jobs share one Postgres. */
+async function startSftps(): Promise<HrisSource> {
+  const postgres = await startPostgres();
+  return {
+    async open() {
+      const server = await startSftp();
+      const job = await startCustomerJob(server.root, postgres);
+      await job.writeRoster();
+      const ended = new AbortController();
+      const working = takeRequests(server.root, job, ended.signal);
+      const { port, hostKey, privateKey, passphrase } = server;
+      const where = { host: '127.0.0.1', port, user: userInfo().username, hostKey, allowPrivateAddress: true };
+      const secrets = { privateKey: 'env:COUNTERPART_SSH_KEY', passphrase: 'env:COUNTERPART_SSH_PASSPHRASE' };
+      return {
+        settings: { kind: 'sftp', ...where, ...secrets, checkEvery: '1s' },
+        env: { COUNTERPART_SSH_KEY: privateKey, COUNTERPART_SSH_PASSPHRASE: passphrase },
+        employees: () => readCustomer(job),
+        async close() {
+          ended.abort();
+          await working;
+          await job.stop();
+          await server.stop();
+        },
+      };
+    },
+    stop: () => postgres.stop(),
+  };
+}
+
+function readCustomer({ sql }: CustomerJob): Promise<OwnEmployee[]> {
+  return sql<OwnEmployee>(
+    'select employee_id as id, employee_number as number, reference, email from employee order by employee_id',
+  );
+}
+
+async function startBamboos(): Promise<HrisSource> {
+  return {
+    async open() {
+      const double = await startBambooDouble();
+      const where = { url: double.url, apiKey: 'env:COUNTERPART_BAMBOOHR_KEY', allowPrivateAddress: true };
+      const account = { referenceField: REFERENCE_FIELD, fileCategory: FILE_CATEGORY };
+      return {
+        settings: { kind: 'bamboohr', ...where, ...account, readLag: '0ms' },
+        env: { COUNTERPART_BAMBOOHR_KEY: API_KEY },
+        employees: async () =>
+          [...double.company.employees].map(([id, one]) => ({
+            id,
+            number: one['employeeNumber'] ?? '',
+            reference: one[REFERENCE_FIELD] ?? null,
+            email: one['homeEmail'] ?? null,
+          })),
+        close: () => double.close(),
+      };
+    },
+    stop: async () => undefined,
+  };
+}
