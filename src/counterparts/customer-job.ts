@@ -1,5 +1,6 @@
 import { execFile } from 'node:child_process';
-import { chmod, mkdir, mkdtemp, readdir, readFile, rename, rm, writeFile } from 'node:fs/promises';
+import { createHash } from 'node:crypto';
+import { chmod, mkdir, mkdtemp, readdir, readFile, rename, rm, stat, writeFile } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { setTimeout as pause } from 'node:timers/promises';
@@ -40,7 +41,9 @@ const SCHEMA = `
     employee_id text primary key default 'E' || nextval('ids'),
     employee_number text unique default lpad(nextval('numbers')::text, 6, '0'),
     request_id text unique, reference text unique,
-    given_name text, family_name text, email text, phone text, title text, start_date text, birth_date text);
+    given_name text, family_name text, email text, phone text, title text, start_date text, birth_date text,
+    last_day text);
+  create table document (employee_id text, name text, bytes bytea);
   create table said (n int generated always as identity, request_id text, status text, employee_id text,
     employee_number text, error text, shown boolean default false);`;
 
@@ -98,9 +101,12 @@ async function makeKeyring(home: string): Promise<string> {
   return (await run('gpg', [...gpg, '--armor', '--export'])).stdout;
 }
 
+/** In the order in which they became ready. */
 async function readyRequests(root: string): Promise<string[]> {
-  const names = await readdir(join(root, 'requests'));
-  return names.filter((name) => name.endsWith('.ready')).map((name) => name.slice(0, -'.ready'.length));
+  const ready = (await readdir(join(root, 'requests'))).filter((name) => name.endsWith('.ready'));
+  const dated = ready.map(async (name) => ({ name, at: (await stat(join(root, 'requests', name))).mtimeMs }));
+  const inOrder = (await Promise.all(dated)).toSorted((a, b) => a.at - b.at);
+  return inOrder.map(({ name }) => name.slice(0, -'.ready'.length));
 }
 
 /** A request that waits for a person stays where it is. */
@@ -111,13 +117,34 @@ async function takeRequest(office: Office, name: string, { decide }: CustomerJob
   if (decision === 'wait') return;
   const inbox = join(root, 'requests', name);
   const plain = join(desk, `${id}.csv`);
-  if (name.endsWith('.pgp'))
-    await run('gpg', ['--homedir', join(desk, 'keys'), '--batch', '-o', plain, '--decrypt', inbox]);
-  else await writeFile(plain, await readFile(inbox));
+  await unseal(office, inbox, plain);
   await readInto(office.client, plain);
-  if (id.startsWith('change-')) await applyChange(office.client);
+  if (id.startsWith('file-')) await fileDocument(office);
+  else if (id.startsWith('change-')) await applyChange(office.client);
   else await hire(office.client, decision);
   await rm(`${inbox}.ready`);
+  await rm(inbox);
+  await rm(plain);
+}
+
+async function unseal({ desk }: Office, sealed: string, plain: string): Promise<void> {
+  if (sealed.endsWith('.pgp'))
+    await run('gpg', ['--homedir', join(desk, 'keys'), '--batch', '-o', plain, '--decrypt', sealed]);
+  else await writeFile(plain, await readFile(sealed));
+}
+
+/** What stands beside the row goes into the employee's record, if it is what the row says. */
+async function fileDocument(office: Office): Promise<void> {
+  const { root, desk, client } = office;
+  const { rows } = await client.query<Record<string, string>>('select * from incoming');
+  const [row = {}] = rows;
+  const inbox = join(root, 'requests', row['document'] ?? '');
+  const plain = join(desk, 'document');
+  await unseal(office, inbox, plain);
+  const bytes = await readFile(plain);
+  if (createHash('sha256').update(bytes).digest('hex') !== row['sha256']) throw new Error('not what the row says');
+  const values = [row['employee_id'], row['file_name'], bytes];
+  await client.query('insert into document (employee_id, name, bytes) values ($1, $2, $3)', values);
   await rm(inbox);
   await rm(plain);
 }
@@ -129,6 +156,7 @@ async function readInto(client: pg.Client, file: string): Promise<void> {
   await client.query('drop table if exists incoming');
   await client.query(`create table incoming (${columns.map((column) => `${column} text`).join()})`);
   await client.query(`copy incoming from '${file}' with (format csv, header match)`);
+  if (columns.includes('document')) return;
   const unseen = columns.filter((column) => column !== 'action');
   for (const column of unseen) await client.query(`alter table employee add column if not exists ${column} text`);
 }

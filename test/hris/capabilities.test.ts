@@ -12,7 +12,13 @@ const options: Record<string, Record<string, unknown>> = {
     employment: { active: 'Full-Time', ended: 'Terminated' },
     fileCategory: 16,
   },
-  sftp: { host: 'sftp.example', user: 'hirebridge', hostKey: `SHA256:${'A'.repeat(43)}`, privateKey: 'key' },
+  sftp: {
+    host: 'sftp.example',
+    user: 'hirebridge',
+    hostKey: `SHA256:${'A'.repeat(43)}`,
+    privateKey: 'key',
+    endColumn: 'last_day',
+  },
   sql: {
     url: 'postgres://hr.example/hr',
     endColumn: 'last_day',

@@ -3,7 +3,7 @@ import { join } from 'node:path';
 import { afterAll, beforeAll, beforeEach } from 'vitest';
 import { type CustomerJob, type Decision, startCustomerJob } from '../../src/counterparts/customer-job.ts';
 import { type SftpServer, startSftp } from '../../src/counterparts/start-sftp.ts';
-import type { HrisConnection } from '../../src/hris/port.ts';
+import type { EmployeeFiles, HrisConnection, WriteOptions } from '../../src/hris/port.ts';
 import { openHris } from '../../src/hris/registry.ts';
 import { startSshWire } from './counterparts/ssh-wire.ts';
 import type { HrisUnderTest, Powers } from './hris-case.ts';
@@ -76,10 +76,10 @@ export function startedSftpHris(): () => SftpHris {
 export async function sftpUnderTest(): Promise<HrisUnderTest> {
   const hris = await startSftpHris();
   const decisions = new Map<string, Decision>();
-  hris.job.decide = (id) => decisions.get(id) ?? (id.startsWith('change-') ? 'create' : 'wait');
+  hris.job.decide = (id) => decisions.get(id) ?? (id.startsWith('hire-') ? 'wait' : 'create');
   const describedColumns = 'column,type,required\r\nshirt,text,no\r\n';
   await writeFile(join(hris.server.root, 'requests', 'columns.csv'), describedColumns);
-  const custom = { fields: { shirt: { column: 'shirt', label: 'Shirt size' } } };
+  const custom = { endColumn: 'last_day', fields: { shirt: { column: 'shirt', label: 'Shirt size' } } };
   const [adapter, second] = await Promise.all([hris.open(custom), hris.open(custom)]);
   return {
     profile: sftpProfile,
@@ -90,11 +90,7 @@ export async function sftpUnderTest(): Promise<HrisUnderTest> {
     lacks: {
       http: 'it is SSH: there is no redirect and no page',
       tls: 'it is SSH: the host key is pinned, and another one is refused',
-      terminate: 'requests make employees and change them; ends are told by the roster alone',
       amend: 'a request is carried out days later, over whatever stands there by then',
-      rehire: 'requests make employees and change them; whoever is back is in the roster',
-      files: 'no document goes with a request',
-      stored: 'no document goes with a request',
       staleUpdate: 'files carry no version; changes are applied in the order of their coming',
     },
     async stop() {
@@ -106,11 +102,16 @@ export async function sftpUnderTest(): Promise<HrisUnderTest> {
 
 /** A change is in the next roster, which is written at once here. */
 function withChangesApplied(hris: SftpHris, connection: HrisConnection): HrisConnection {
-  const update: HrisConnection['employees']['update'] = async (...args) => {
-    await connection.employees.update(...args);
-    await hris.run();
-  };
-  return { ...connection, employees: { ...connection.employees, update } };
+  const { employees } = connection;
+  const applied =
+    <Args extends unknown[]>(ask: ((...args: Args) => Promise<void>) | undefined) =>
+    async (...args: Args): Promise<void> => {
+      await ask?.(...args);
+      await hris.run();
+    };
+  const { update, rehire, terminate } = employees;
+  const changes = { update: applied(update), rehire: applied(rehire), terminate: applied(terminate) };
+  return { ...connection, employees: { ...employees, ...changes } };
 }
 
 function powersOf(hris: SftpHris, decisions: Map<string, Decision>): Partial<Powers> {
@@ -126,6 +127,7 @@ function powersOf(hris: SftpHris, decisions: Map<string, Decision>): Partial<Pow
     ownClock: true,
     custom: { key: 'shirt', label: 'shirt', value: 'XL' },
     people: { add: (count) => addPeople(hris, count), touch: (ids) => touchPeople(hris, ids) },
+    stored: (id, name) => readDocuments(hris, id, name),
     async wide() {
       const keys = Array.from({ length: 400 }, (_, n) => `extra${n}`);
       const fields = Object.fromEntries(keys.map((key) => [key, { column: key }]));
@@ -158,6 +160,13 @@ async function touchPeople({ job }: SftpHris, ids: readonly string[]): Promise<v
   await job.writeRoster();
 }
 
+/** What the job has filed. */
+async function readDocuments(hris: SftpHris, id: string, name: string): Promise<Buffer[]> {
+  await hris.run();
+  const select = 'select bytes from document where employee_id = $1 and name = $2';
+  return (await hris.job.sql<{ bytes: Buffer }>(select, [id, name])).map(({ bytes }) => bytes);
+}
+
 function closing(connection: HrisConnection, close: () => Promise<void>): HrisConnection {
   return { ...connection, close: () => connection.close().then(close) };
 }
@@ -167,19 +176,24 @@ async function openWire(hris: SftpHris, decisions: Map<string, Decision>): Retur
   const wire = await startSshWire(hris.server.port);
   const connection = await hris.open({ port: wire.port });
   let arm: (() => void) | undefined;
-  const create: HrisConnection['employees']['create'] = (fields, reference, write) => {
+  const atReadyFile = (write: WriteOptions): WriteOptions => {
     let looks = 0;
     const beforeSend = () => {
       write.beforeSend();
       looks += 1;
       if (looks === 2) arm?.();
     };
-    return connection.employees.create(fields, reference, { ...write, beforeSend });
+    return { ...write, beforeSend };
   };
+  const { employees, files } = connection;
+  const create: typeof employees.create = (fields, reference, write) =>
+    employees.create(fields, reference, atReadyFile(write));
+  const deliver: EmployeeFiles['deliver'] = async (id, file, write) =>
+    (await files?.deliver(id, file, atReadyFile(write))) ?? 'there';
   return {
-    adapter: { ...connection, employees: { ...connection.employees, create } },
+    adapter: { ...connection, employees: { ...employees, create }, files: { deliver } },
     async strike(kind) {
-      if (kind === 'cut') throw new Error('Only files are cut in the middle, and this kind takes none.');
+      if (kind === 'cut') return wire.strike(kind);
       await new Promise<void>((struck) => {
         arm = () => void wire.strike(kind).then(struck);
       });

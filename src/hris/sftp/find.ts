@@ -1,3 +1,4 @@
+import { ConnectorError } from '../../errors.ts';
 import type { FindKey, Found } from '../../hire/employee.ts';
 import type { EmployeeRecord } from '../port.ts';
 import type { SftpOptions } from './options.ts';
@@ -15,6 +16,16 @@ export async function findEmployee(hris: Sftp, key: FindKey, signal: AbortSignal
 
 export async function readEmployee(hris: Sftp, id: string, signal: AbortSignal): Promise<EmployeeRecord | undefined> {
   return (await readPeople(hris, signal)).employees.find(({ ref }) => ref.id === id);
+}
+
+/** @throws ConnectorError EMPLOYEE_NOT_FOUND */
+export async function assertKnown(hris: Sftp, id: string, signal: AbortSignal): Promise<void> {
+  if ((await readEmployee(hris, id, signal)) !== undefined) return;
+  throw new ConnectorError({
+    code: 'EMPLOYEE_NOT_FOUND',
+    action: 'reject',
+    message: `Neither the newest roster nor the results know an employee with the id ${id}.`,
+  });
 }
 
 function fits({ ref, reference, fields }: EmployeeRecord, key: FindKey): boolean {

@@ -3,6 +3,7 @@ import type { WriteOptions } from '../port.ts';
 import { type Cells, writeCsv } from './csv.ts';
 import { encrypt } from './open-pgp.ts';
 import { READY } from './ready-files.ts';
+import type { RemoteFile } from './session.ts';
 import type { Sftp } from './sftp-hris.ts';
 
 export interface Request {
@@ -10,20 +11,22 @@ export interface Request {
   cells: Cells;
   /** It must never be handed over again, although the customer's job has taken it: a note of it stays. */
   once: boolean;
+  /** A document that the row is about; it stands there before the row does. */
+  document?: SealedFile;
 }
 
 /**
  * Hands one request over: the file, then the empty file that says it is ready. Only that one counts, and it can be made
- * once. What another attempt handed over stays as it is.
+ * once. What another attempt handed over stays as it is, and the answer is false.
  */
-export async function handOver(hris: Sftp, request: Request, write: WriteOptions): Promise<void> {
+export async function handOver(hris: Sftp, request: Request, write: WriteOptions): Promise<boolean> {
   const { session, options } = hris;
   const { requests } = options.folders;
   const name = request.once ? await nameOnce(hris, request, write) : await putFile(hris, request, write.signal);
   const waiting = new Set((await session.list(requests, write.signal)).map((file) => file.name));
   // No longer there: the customer's job has taken it.
-  if (waiting.has(name + READY) || !waiting.has(name)) return;
-  await session.publish(`${requests}/${name}${READY}`, new Uint8Array(), write);
+  if (waiting.has(name + READY) || !waiting.has(name)) return false;
+  return session.publish(`${requests}/${name}${READY}`, new Uint8Array(), write);
 }
 
 /**
@@ -55,12 +58,34 @@ async function readNote({ session }: Sftp, note: string, signal: AbortSignal): P
 }
 
 /** Named after its content, so that two attempts never write the same file with different values. */
-async function putFile({ session, options }: Sftp, { id, cells }: Request, signal: AbortSignal): Promise<string> {
-  const { encryptTo, delimiter, folders } = options;
+async function putFile(hris: Sftp, { id, cells, document }: Request, signal: AbortSignal): Promise<string> {
+  const { encryptTo, delimiter } = hris.options;
+  if (document !== undefined) await putDocument(hris, document, signal);
   const file = writeCsv([{ request_id: id, ...cells }], delimiter);
   const hash = createHash('sha256').update(file).digest('hex').slice(0, 12);
   const name = `${id}.${hash}.csv${encryptTo === undefined ? '' : '.pgp'}`;
-  const bytes = encryptTo === undefined ? file : await encrypt(file, encryptTo, signal);
-  await session.publish(`${folders.requests}/${name}`, bytes, { signal, beforeSend: () => undefined });
+  await putSealed(hris, { name, bytes: file }, signal);
   return name;
+}
+
+/** What an upload left that was cut off goes first: it is as long as the document, and nobody else's. */
+async function putDocument(hris: Sftp, document: SealedFile, signal: AbortSignal): Promise<void> {
+  const { session, options } = hris;
+  const { requests } = options.folders;
+  const isLeft = ({ name }: RemoteFile) => name.startsWith(`${document.name}.`) && name.endsWith('.part');
+  for (const { name } of (await session.list(requests, signal)).filter(isLeft))
+    await session.remove(`${requests}/${name}`, signal);
+  await putSealed(hris, document, signal);
+}
+
+interface SealedFile {
+  name: string;
+  /** In plain; they leave encrypted where the customer wants that. */
+  bytes: Uint8Array;
+}
+
+async function putSealed({ session, options }: Sftp, { name, bytes }: SealedFile, signal: AbortSignal): Promise<void> {
+  const { encryptTo, folders } = options;
+  const sealed = encryptTo === undefined ? bytes : await encrypt(bytes, encryptTo, signal);
+  await session.publish(`${folders.requests}/${name}`, sealed, { signal, beforeSend: () => undefined });
 }

@@ -37,6 +37,8 @@ export const sftpOptions = z
     idColumn: columnName.default('employee_id'),
     numberColumn: columnName.default('employee_number'),
     referenceColumn: columnName.default('reference'),
+    /** The last day of who leaves; rosters go on naming who has left. */
+    endColumn: columnName.optional(),
     /** An older roster is not believed, and hires wait for the next one. */
     rosterMaxAge: duration.default(3 * 86_400_000),
     /** How often it is asked what became of a hire. */

@@ -1,3 +1,4 @@
+import { hasEnded } from '../has-ended.ts';
 import type { EmployeeRecord } from '../port.ts';
 import { type CsvFile, unreadable } from './csv.ts';
 import { referenceOf } from './request-id.ts';
@@ -45,7 +46,12 @@ function employeesIn({ options }: Sftp, { rows }: CsvFile, path: string): Employ
     if (seen.has(ref.id)) throw unreadable(path, `employee ${ref.id} stands in it twice`);
     seen.add(ref.id);
     const reference = row[options.referenceColumn];
-    const record = { ref, fields: fromCells(options, row) };
+    const lastDay = options.endColumn === undefined ? undefined : row[options.endColumn]?.slice(0, 10);
+    const record = {
+      ref,
+      fields: fromCells(options, row),
+      ...(lastDay === undefined ? {} : { former: hasEnded(lastDay) }),
+    };
     return reference === undefined || reference === '' ? record : { ...record, reference };
   });
 }

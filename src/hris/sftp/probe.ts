@@ -1,7 +1,7 @@
 import { ConnectorError } from '../../errors.ts';
 import { encrypt } from './open-pgp.ts';
 import type { SftpOptions } from './options.ts';
-import { listRosters } from './people.ts';
+import { listRosters, readRoster } from './people.ts';
 import { readResults } from './results.ts';
 import type { Sftp } from './sftp-hris.ts';
 
@@ -17,14 +17,15 @@ export async function probe(hris: Sftp, signal: AbortSignal): Promise<void> {
   if (newest === undefined) throw noRoster(options);
   const ageMs = Date.now() - newest.changedAt;
   if (ageMs > options.rosterMaxAge) throw staleRoster(options, newest.name, ageMs);
+  const { columns } = await readRoster(hris, newest, signal);
+  if (options.endColumn !== undefined && !columns.includes(options.endColumn)) throw noEndColumn(options, newest.name);
 }
 
 function noFolder(folder: string): ConnectorError {
   return new ConnectorError({
     code: 'HRIS_MISCONFIGURED',
     action: 'reject',
-    message:
-      `The SFTP server has no folder ${folder}. Make it for us alone, or name the right one in ` + 'hris.folders.sent.',
+    message: `The SFTP server has no folder ${folder}. Make it for us alone, or name another in hris.folders.sent.`,
   });
 }
 
@@ -35,6 +36,16 @@ function noRoster({ folders }: SftpOptions): ConnectorError {
     message:
       `There is no finished roster in ${folders.rosters}. Without one nobody knows who is employed already. Let the ` +
       'HR system write roster-TIME.csv there, and an empty roster-TIME.csv.ready after it.',
+  });
+}
+
+function noEndColumn({ folders, endColumn }: SftpOptions, name: string): ConnectorError {
+  return new ConnectorError({
+    code: 'HRIS_MISCONFIGURED',
+    action: 'reject',
+    message:
+      `The newest roster, ${folders.rosters}/${name}, has no column ${endColumn}, as hris.endColumn names it. Let ` +
+      'the HR system write it, empty for who stays, or leave hris.endColumn out.',
   });
 }
 

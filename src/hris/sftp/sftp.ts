@@ -1,15 +1,16 @@
 import { isConnectorError } from '../../errors.ts';
 import { fieldDefs } from '../columns.ts';
-import type { HrisAdapter, HrisConnection } from '../port.ts';
+import type { Employees, HrisAdapter, HrisConnection } from '../port.ts';
 import { changedEmployees } from './changes.ts';
 import { describeColumns } from './describe.ts';
+import { deliverFile } from './files.ts';
 import { findEmployee, readEmployee } from './find.ts';
 import { type SftpOptions, sftpOptions } from './options.ts';
 import { probe } from './probe.ts';
 import { createReadyFiles } from './ready-files.ts';
 import { openSession } from './session.ts';
 import type { Sftp } from './sftp-hris.ts';
-import { createEmployee, resolveRequest, updateEmployee } from './write-employee.ts';
+import { createEmployee, rehireEmployee, resolveRequest, terminateEmployee, updateEmployee } from './write-employee.ts';
 
 /** CSV files over SFTP: requests go out, a job of the customer takes them, and results and rosters come back. */
 export const sftp: HrisAdapter<SftpOptions> = {
@@ -30,7 +31,9 @@ function openConnection(options: SftpOptions): HrisConnection {
       read: (id, signal) => readEmployee(hris, id, signal),
       create: (fields, reference, write) => createEmployee(hris, fields, reference, write),
       update: (id, fields, write) => updateEmployee(hris, id, fields, write),
+      ...endOf(hris),
     },
+    files: { deliver: (id, file, write) => deliverFile(hris, id, file, write) },
     changes: { since: (cursor, signal) => changedEmployees(hris, cursor, signal) },
     pending: { resolve: (ticket, signal) => resolveRequest(hris, ticket, signal) },
     describe: (subject, signal) => (subject === 'employee' ? describeColumns(hris, signal) : Promise.resolve([])),
@@ -44,5 +47,15 @@ function openConnection(options: SftpOptions): HrisConnection {
       }
     },
     close: () => session.close(),
+  };
+}
+
+/** Only rosters that name who has left can show what became of such a request. */
+function endOf(hris: Sftp): Pick<Employees, 'rehire' | 'terminate'> {
+  const { endColumn } = hris.options;
+  if (endColumn === undefined) return {};
+  return {
+    rehire: (id, fields, write) => rehireEmployee(hris, { id, endColumn, fields }, write),
+    terminate: (id, lastDay, write) => terminateEmployee(hris, { id, endColumn, lastDay }, write),
   };
 }

@@ -49,7 +49,8 @@ function toText(value: FieldValue): string | null {
 /** A number or phone may begin with a sign: it computes nothing. */
 const HARMLESS = /^[+-][\d\s().-]+$/;
 
-function problemOf(text: string | null): string | undefined {
+/** Why no cell can hold a text. */
+export function problemOf(text: string | null): string | undefined {
   if (text === null) return undefined;
   if (text.includes('\0')) return 'holds a zero character';
   if (!text.isWellFormed()) return 'holds half a character';

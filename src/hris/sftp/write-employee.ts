@@ -1,7 +1,8 @@
 import { ConnectorError } from '../../errors.ts';
 import type { EmployeeFields } from '../../hire/employee.ts';
 import type { CreateResult, WriteOptions } from '../port.ts';
-import { findEmployee, readEmployee } from './find.ts';
+import type { Cells } from './csv.ts';
+import { assertKnown, findEmployee } from './find.ts';
 import { handOver } from './hand-over.ts';
 import { encode, hireRequestId, referenceOf } from './request-id.ts';
 import { madeTwice, readResults, verdictOn } from './results.ts';
@@ -66,13 +67,36 @@ export async function updateEmployee(
   const { options } = hris;
   const values = toCells(options, fields);
   refuseIncomplete(options, fields, false);
-  if (Object.keys(values).length === 0) return;
-  if ((await readEmployee(hris, id, write.signal)) === undefined)
-    throw new ConnectorError({
-      code: 'EMPLOYEE_NOT_FOUND',
-      action: 'reject',
-      message: `Neither the newest roster nor the results know an employee with the id ${id}.`,
-    });
-  const cells = { action: 'update', [options.idColumn]: id, ...values };
-  await handOver(hris, { id: `change-${encode(id)}`, cells, once: false }, write);
+  if (Object.keys(values).length > 0) await askFor(hris, { action: 'update', id, cells: values }, write);
+}
+
+/** Asks for the end of an employment. */
+export function terminateEmployee(
+  hris: Sftp,
+  { id, endColumn, lastDay }: { id: string; endColumn: string; lastDay: string },
+  write: WriteOptions,
+): Promise<void> {
+  return askFor(hris, { action: 'terminate', id, cells: { [endColumn]: lastDay } }, write);
+}
+
+/** Asks for a former employee to be an active one again, without a last day. */
+export async function rehireEmployee(
+  hris: Sftp,
+  { id, endColumn, fields }: { id: string; endColumn: string; fields: EmployeeFields },
+  write: WriteOptions,
+): Promise<void> {
+  const values = toCells(hris.options, fields);
+  refuseIncomplete(hris.options, fields, false);
+  await askFor(hris, { action: 'rehire', id, cells: { [endColumn]: null, ...values } }, write);
+}
+
+/** What is asked for of an employee who is there. The same is not handed over twice while it waits. */
+async function askFor(
+  hris: Sftp,
+  { action, id, cells }: { action: string; id: string; cells: Cells },
+  write: WriteOptions,
+): Promise<void> {
+  await assertKnown(hris, id, write.signal);
+  const row = { action, [hris.options.idColumn]: id, ...cells };
+  await handOver(hris, { id: `change-${encode(id)}`, cells: row, once: false }, write);
 }

@@ -1,5 +1,6 @@
 import { sql } from 'kysely';
 import type { FindKey, Found } from '../../hire/employee.ts';
+import { hasEnded } from '../has-ended.ts';
 import type { EmployeeRecord } from '../port.ts';
 import { asText, type Row, type SqlHris } from './database.ts';
 import { employeeColumns, type SqlOptions } from './options.ts';
@@ -27,7 +28,7 @@ export function toRecord(row: Row, options: SqlOptions): EmployeeRecord {
     ref: toRef(row, options),
     fields: toFields(row, options),
     ...(typeof reference === 'string' ? { reference } : {}),
-    ...(lastDay === undefined ? {} : { former: lastDay !== '' && lastDay < new Date().toISOString().slice(0, 10) }),
+    ...(lastDay === undefined ? {} : { former: hasEnded(lastDay) }),
   };
 }
 

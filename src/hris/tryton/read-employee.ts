@@ -1,4 +1,5 @@
 import type { EmployeeFields } from '../../hire/employee.ts';
+import { hasEnded } from '../has-ended.ts';
 import type { EmployeeRecord } from '../port.ts';
 import { type EmployeeRow, readEmployeeRows, refOf, type Stamps, type Tryton } from './find.ts';
 import { ADDRESS, CONTACTS } from './options.ts';
@@ -33,7 +34,7 @@ export function recordOf(tryton: Tryton, row: EmployeeRow, parts: PartyParts): E
     ref: refOf(row),
     fields: fieldsOf(tryton, row, parts),
     ...(typeof reference === 'string' ? { reference } : {}),
-    former: row.end_date !== null && row.end_date < new Date().toISOString().slice(0, 10),
+    former: hasEnded(row.end_date),
   };
 }
 

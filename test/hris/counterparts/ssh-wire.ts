@@ -7,9 +7,12 @@ export type SshFault =
   | 'answer-lost'
   /** They never arrive. */
   | 'reset-before'
+  /** A hundred thousand of them arrive, and no more. */
+  | 'cut'
   /** They arrive 300 ms later, whatever became of our side. */
   | 'executed-late';
 
+const CUT_BYTES = 100_000;
 const LATE_MS = 300;
 /** What a call sends may come in several pieces. */
 const CALL_MS = 150;
@@ -32,7 +35,10 @@ interface Armed {
 export async function startSshWire(target: number): Promise<SshWire> {
   const sockets = new Set<Socket>();
   let armed: Armed | undefined;
-  const take = (): Armed | undefined => {
+  let passed = 0;
+  const take = (bytes: number): Armed | undefined => {
+    passed = armed?.fault === 'cut' ? passed + bytes : 0;
+    if (armed?.fault === 'cut' && passed < CUT_BYTES) return undefined;
     const taken = armed;
     armed = undefined;
     return taken;
@@ -64,12 +70,12 @@ export async function startSshWire(target: number): Promise<SshWire> {
   return wire;
 }
 
-function bridge(near: Socket, far: Socket, take: () => Armed | undefined): void {
+function bridge(near: Socket, far: Socket, take: (bytes: number) => Armed | undefined): void {
   let struck: Armed | undefined;
   const late: Buffer[] = [];
   near.on('data', (bytes: Buffer) => {
-    const hit = take();
-    if (hit?.fault === 'reset-before') {
+    const hit = take(bytes.length);
+    if (hit?.fault === 'reset-before' || hit?.fault === 'cut') {
       near.resetAndDestroy();
       return hit.done();
     }
