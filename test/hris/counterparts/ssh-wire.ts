@@ -73,6 +73,7 @@ export async function startSshWire(target: number): Promise<SshWire> {
 function bridge(near: Socket, far: Socket, take: (bytes: number) => Armed | undefined): void {
   let struck: Armed | undefined;
   const late: Buffer[] = [];
+  let isHeld = false;
   near.on('data', (bytes: Buffer) => {
     const hit = take(bytes.length);
     if (hit?.fault === 'reset-before' || hit?.fault === 'cut') {
@@ -82,13 +83,19 @@ function bridge(near: Socket, far: Socket, take: (bytes: number) => Armed | unde
     struck ??= hit;
     if (hit?.fault === 'executed-late') {
       setTimeout(() => near.resetAndDestroy(), CALL_MS);
-      setTimeout(() => far.write(Buffer.concat(late)), LATE_MS);
+      isHeld = true;
+      setTimeout(() => {
+        isHeld = false;
+        far.write(Buffer.concat(late));
+      }, LATE_MS);
     }
     if (struck?.fault === 'executed-late') late.push(bytes);
     else far.write(bytes);
   });
   far.on('data', (bytes: Buffer) => {
     if (struck === undefined) return void (near.destroyed || near.write(bytes));
+    // What comes before the late bytes left answers something else.
+    if (isHeld) return;
     near.resetAndDestroy();
     far.destroy();
     struck.done();
