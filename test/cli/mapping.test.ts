@@ -38,6 +38,22 @@ test('mapping show names for each rule the file and line it comes from', async (
   ]);
 });
 
+test('mapping show, check and test know what a new job gets of a requisition', async () => {
+  const tenant = TENANT.replace(/^hris:\n/m, 'hris:\n  requisitions: { fields: { costCentre: { column: cost_centre } } }\n');
+  await writeFile(
+    join(dir, 'acme.yaml'),
+    `${tenant}streams: { requisitions: { mapping: jobs.yaml } }\nrequisitions: { reference: Requisition }\n`,
+  );
+  await writeFile(join(dir, 'jobs.yaml'), 'fields:\n  state: { from: requisition.city, required: true }\n');
+  const one = 'cases:\n  - { name: Oslo, record: { requisition: { city: Oslo } }, fields: { state: Bergen } }\n';
+  await writeFile(join(dir, 'jobs.cases.yaml'), one);
+  const { stdout } = await mapping('show', 'requisitions', '--json');
+  const { rules } = JSON.parse(stdout) as { rules: { field: string; file: string }[] };
+  expect(rules.find(({ field }) => field === 'state')?.file).toBe(join(dir, 'jobs.yaml'));
+  expect((await mapping('check')).stdout).toMatch(/^ok {4}requisitions: /m);
+  expect((await mapping('test')).stdout).toContain('state is "Oslo", expected "Bergen"');
+});
+
 test('mapping check passes the files of the guide and names each mapping with its version', async () => {
   const { code, stdout } = await mapping('check');
   expect([code, stdout]).toEqual([0, expect.stringMatching(/^ok {4}employee: \d+ fields, version [0-9a-f]{12}\n/)]);

@@ -1,9 +1,14 @@
 import { type Mapping, shortVersion } from '../../mapping/load-mapping.ts';
 import { type CaseResult, testMapping } from '../../mapping/test-mapping.ts';
 import { writeRule } from '../../mapping/write-rule.ts';
-import { exchangeNames, landedNames } from '../../streams/streams.ts';
+import { exchangeNames, landedNames, type StreamName } from '../../streams/streams.ts';
 import { loadTenants } from '../../tenants/load-tenants.ts';
-import { loadExchangeMapping, loadStreamMapping, loadTenantMapping } from '../../tenants/open-hris.ts';
+import {
+  loadExchangeMapping,
+  loadRequisitionMapping,
+  loadStreamMapping,
+  loadTenantMapping,
+} from '../../tenants/open-hris.ts';
 import type { Tenant } from '../../tenants/schema.ts';
 import { assertKnownTenant } from '../assert-known-tenant.ts';
 
@@ -16,8 +21,8 @@ export interface MappingView {
 }
 
 /**
- * What the tenant's mapping files come to, of employees, of every stream that has a place to land, and of those that
- * go both ways.
+ * What the tenant's mapping files come to, of employees, of every stream that has a place to land, of those that go
+ * both ways, and of requisitions where the HR system has some.
  */
 export async function readMappings(tenantsDir: string, tenantId: string): Promise<MappingView[]> {
   const tenant = await knownTenant(tenantsDir, tenantId);
@@ -50,18 +55,16 @@ async function knownTenant(tenantsDir: string, tenantId: string): Promise<Tenant
 }
 
 async function mappingsOf(tenant: Tenant): Promise<{ name: string; file: string | undefined; mapping: Mapping }[]> {
-  const streams = await Promise.all(
-    landedNames.map(async (name) => {
-      const mapping = await loadStreamMapping(tenant, name);
-      return mapping === undefined ? [] : [{ name, file: tenant.streams[name].mapping, mapping }];
-    }),
-  );
-  const exchanged = await Promise.all(
-    exchangeNames.map(async (name) => {
-      const mapping = await loadExchangeMapping(tenant, name);
-      return mapping === undefined ? [] : [{ name, file: tenant.streams[name].mapping, mapping }];
-    }),
-  );
+  const streams = await Promise.all([
+    ...landedNames.map((name) => ofStream(tenant, name, loadStreamMapping(tenant, name))),
+    ...exchangeNames.map((name) => ofStream(tenant, name, loadExchangeMapping(tenant, name))),
+    ofStream(tenant, 'requisitions', loadRequisitionMapping(tenant)),
+  ]);
   const employee = { name: 'employee', file: tenant.mapping, mapping: await loadTenantMapping(tenant) };
-  return [employee, ...streams.flat(), ...exchanged.flat()];
+  return [employee, ...streams.flat()];
+}
+
+async function ofStream({ streams }: Tenant, name: StreamName, loading: Promise<Mapping | undefined>) {
+  const mapping = await loading;
+  return mapping === undefined ? [] : [{ name, file: streams[name].mapping, mapping }];
 }
