@@ -55,7 +55,9 @@ async function runShow(tenantId: string, wanted: string, options: { json?: boole
   const view = (await readViews(tenantId, command)).find(({ name }) => name === wanted);
   if (options.json === true) return printJson(view ?? null);
   if (view === undefined) {
-    process.stdout.write(`${tenantId} maps no ${wanted}: its tenant file names no mapping for them, or its HR system has none.\n`);
+    process.stdout.write(
+      `${tenantId} maps no ${wanted}: its tenant file names no mapping for them, or its HR system has none.\n`,
+    );
     return;
   }
   const rows = view.rules.map(({ field, rule, file, line }) => [field, rule, `${shown(file)}:${line}`]);

@@ -39,7 +39,10 @@ test('mapping show names for each rule the file and line it comes from', async (
 });
 
 test('mapping show, check and test know what a new job gets of a requisition', async () => {
-  const tenant = TENANT.replace(/^hris:\n/m, 'hris:\n  requisitions: { fields: { costCentre: { column: cost_centre } } }\n');
+  const tenant = TENANT.replace(
+    /^hris:\n/m,
+    'hris:\n  requisitions: { fields: { costCentre: { column: cost_centre } } }\n',
+  );
   await writeFile(
     join(dir, 'acme.yaml'),
     `${tenant}streams: { requisitions: { mapping: jobs.yaml } }\nrequisitions: { reference: Requisition }\n`,

@@ -16,6 +16,8 @@ export interface FleetRun {
   backlog?: readonly number[];
   /** Each process makes a live call every so many ms, about. */
   liveEveryMs?: number;
+  /** It is the first of so many, one after the other, as of one hire; 1 where absent. */
+  callsOfHire?: number;
   saved?: Partial<SharedRateLimitState>;
 }
 
@@ -25,6 +27,8 @@ export interface FleetSeen {
   limited: number;
   /** Waits of live calls that met no pause, ms. */
   liveWaits: number[];
+  /** Of each live call, bulk calls that left while it waited; by hire. */
+  overtaken: number[][];
   /** Writes of the store by each process. */
   writes: number[];
   /** Admitted calls a second, of all together. */
@@ -53,6 +57,8 @@ class VirtualFleet {
   readonly #began = performance.now();
   #limited = 0;
   readonly #lives: { askedAt: number; sentAt: number }[] = [];
+  readonly #overtaken: number[][] = [];
+  #bulkSent = 0;
   readonly #pauses: { from: number; until: number }[] = [];
   #saved: Partial<SharedRateLimitState>;
   #stopped = false;
@@ -88,6 +94,7 @@ class VirtualFleet {
       ok: this.#ok,
       limited: this.#limited,
       liveWaits: this.#lives.filter(({ askedAt, sentAt }) => !isPaused(askedAt) && !isPaused(sentAt)).map(waitOf),
+      overtaken: this.#overtaken,
       writes: this.#writes,
       perSecond: ok / (this.#run.seconds - this.#run.from),
       share429: this.#limited / Math.max(1, ok + this.#limited),
@@ -133,18 +140,29 @@ class VirtualFleet {
     const calls: Promise<void>[] = [];
     while (!this.#stopped && liveEveryMs !== undefined) {
       await pause(-Math.log(1 - this.#random()) * liveEveryMs);
-      calls.push(this.#call(member, n, 'live'));
+      calls.push(this.#hire(member, n));
     }
     await Promise.all(calls);
   }
 
-  async #call(member: SharedRateLimit, n: number, priority: Priority): Promise<void> {
+  async #hire(member: SharedRateLimit, n: number): Promise<void> {
+    const overtaken: number[] = [];
+    if (this.#isCounted()) this.#overtaken.push(overtaken);
+    for (let call = 0; call < (this.#run.callsOfHire ?? 1) && !this.#stopped; call += 1)
+      overtaken.push(await this.#call(member, n, 'live'));
+  }
+
+  /** Gives how many bulk calls left while it waited. */
+  async #call(member: SharedRateLimit, n: number, priority: Priority): Promise<number> {
     const askedAt = this.#now();
+    const before = this.#bulkSent;
     const hasPermit = await member.acquire(priority).then(
       () => true,
       () => false,
     );
-    if (!hasPermit) return;
+    const overtaken = this.#bulkSent - before;
+    if (!hasPermit) return overtaken;
+    if (priority === 'bulk') this.#bulkSent += 1;
     const sentAt = Date.now();
     const isCounted = this.#isCounted();
     if (isCounted && priority === 'live') this.#lives.push({ askedAt, sentAt: this.#now() });
@@ -153,9 +171,9 @@ class VirtualFleet {
     if (!ok) this.#pauses.push({ from: this.#now() - 100, until: this.#now() + retryAfterMs + 1_000 });
     await pause(20 + 40 * this.#random());
     member.answered(ok ? { sentAt, status: 200 } : { sentAt, status: 429, retryAfterMs });
-    if (!isCounted) return;
-    if (ok) this.#ok[n]! += 1;
-    else this.#limited += 1;
+    if (isCounted && ok) this.#ok[n]! += 1;
+    else if (isCounted) this.#limited += 1;
+    return overtaken;
   }
 }
 
