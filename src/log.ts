@@ -1,6 +1,8 @@
+import { createRequire } from 'node:module';
 import pino from 'pino';
-import pretty from 'pino-pretty';
+import type { build } from 'pino-pretty';
 import { ConnectorError } from './errors.ts';
+import { isDebugging, logLevel } from './log-level.ts';
 
 export type Logger = pino.Logger;
 
@@ -68,20 +70,12 @@ function describeError(error: Error, depth = 0): Record<string, unknown> {
   return { ...own, message: error.message, ...cause, ...stack };
 }
 
-/** True where stack traces are wanted: LOG_LEVEL is debug or trace. */
-export function isDebugging(): boolean {
-  return ['debug', 'trace'].includes(levelOf(process.env['LOG_LEVEL']));
-}
-
-function levelOf(text: string | undefined): string {
-  const level = text?.toLowerCase() ?? '';
-  return level in pino.levels.values || level === 'silent' ? level : 'info';
-}
-
 /** Pretty lines as a stream in this thread: a worker thread would lose the last lines of a process that is ending. */
 function destination(): pino.DestinationStream {
   const format = process.env['LOG_FORMAT'] ?? (process.stderr.isTTY ? 'pretty' : 'json');
   if (format !== 'pretty') return pino.destination({ dest: 2, sync: true });
+  // 40 modules, which most processes never need.
+  const pretty = createRequire(import.meta.url)('pino-pretty') as typeof build;
   return pretty({
     destination: 2,
     sync: true,
@@ -97,10 +91,7 @@ function destination(): pino.DestinationStream {
 /**
  * A logger of its own onto any stream; tests read what it wrote. Logs go to standard error, results to standard output.
  */
-export function createRootLogger(
-  to: pino.DestinationStream = destination(),
-  level = levelOf(process.env['LOG_LEVEL']),
-): Logger {
+export function createRootLogger(to: pino.DestinationStream = destination(), level = logLevel()): Logger {
   return pino(
     {
       level,

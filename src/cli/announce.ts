@@ -1,9 +1,5 @@
 import { flushCompileCache } from 'node:module';
-import { z } from 'zod';
-
-/** What a supervised part tells its parent once it listens: names of addresses and ids -> values. */
-export const Announcement = z.object({ kind: z.literal('listening'), facts: z.record(z.string(), z.string()) });
-export type Announcement = z.infer<typeof Announcement>;
+import type { Announcement } from './announcement.ts';
 
 /** Tells the supervising parent, where there is one. */
 export function announce(facts: Record<string, string>): void {

@@ -20,7 +20,7 @@ export function addApply(program: Command): void {
 }
 
 async function runApply(hash: string, options: { json?: boolean; as?: string }, command: Command): Promise<void> {
-  const places = placesOf(command);
+  const places = await placesOf(command);
   const [{ withTenant }, { applySavedPlan }, { findPlan }, { readConfig }] = await Promise.all([
     import('../operator/open-tenant.ts'),
     import('../operator/plans/apply-plan.ts'),

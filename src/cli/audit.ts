@@ -48,7 +48,7 @@ async function runAudit(tenantId: string, options: AuditOptions, command: Comman
     ...(run === undefined ? {} : { runId: run }),
   };
   const writes = await withStore(
-    placesOf(command),
+    await placesOf(command),
     async (store) => {
       if (reveal)
         await audit(store, { by: byOf(options), tenantId, act: 'revealed', details: `audit ${record ?? ''}` });

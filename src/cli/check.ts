@@ -22,7 +22,7 @@ export function addCheck(program: Command): void {
 
 async function runCheck(tenantId: string, options: { json?: boolean }, command: Command): Promise<void> {
   const { checkTenant } = await import('../operator/checks/check-tenant.ts');
-  const found = await withOwnTenant(placesOf(command), tenantId, checkTenant);
+  const found = await withOwnTenant(await placesOf(command), tenantId, checkTenant);
   if (options.json === true) printJson(found);
   else process.stdout.write(found.map(renderLine).join(''));
   if (found.some(({ state }) => state === 'fail')) process.exitCode = EXIT.refused;

@@ -31,7 +31,7 @@ async function complete(program: Command, shell: Shell, words: readonly string[]
     process.stdout.write(scripts[shell]);
     return;
   }
-  const found = candidatesOf(program, words, await tenantNames(placesOf(command).tenantsDir));
+  const found = candidatesOf(program, words, await tenantNames((await placesOf(command)).tenantsDir));
   process.stdout.write(found.map((one) => `${one}\n`).join(''));
 }
 

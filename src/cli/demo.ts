@@ -24,5 +24,5 @@ export function addDemo(program: Command): void {
 async function runDemoCommand(options: DemoOptions, command: Command): Promise<void> {
   const stop = stopSignal();
   const { runDemo } = await import('./demo/run-demo.ts');
-  process.exitCode = await runDemo({ dataDir: placesOf(command).dataDir, ...options }, stop);
+  process.exitCode = await runDemo({ dataDir: (await placesOf(command)).dataDir, ...options }, stop);
 }

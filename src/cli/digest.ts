@@ -16,7 +16,7 @@ export function addDigest(program: Command): void {
 }
 
 async function runDigest(tenantId: string, options: { json?: boolean }, command: Command): Promise<void> {
-  const places = placesOf(command);
+  const places = await placesOf(command);
   const { readLastDay } = await import('../operator/status/read-digest.ts');
   const digest = await withStore(places, (store) => readLastDay(store, places.tenantsDir, tenantId), {
     mustExist: true,

@@ -41,13 +41,13 @@ interface Options {
 }
 
 async function runDiscover(tenantId: string, options: Options, command: Command): Promise<void> {
-  if (options.write === true) return runWriteIds(placesOf(command).tenantsDir, tenantId, options);
+  if (options.write === true) return runWriteIds((await placesOf(command)).tenantsDir, tenantId, options);
   if (options.acknowledge === true) await acknowledge(tenantId, options, command);
   const [{ discover }, { openPartner }] = await Promise.all([
     import('../operator/mappings/discover.ts'),
     import('../operator/open-partner.ts'),
   ]);
-  await withOwnTenant(placesOf(command), tenantId, async (tenant, store) => {
+  await withOwnTenant(await placesOf(command), tenantId, async (tenant, store) => {
     const partner = openPartner(tenant);
     try {
       if (options.apply === true) await applyMissing(tenant, partner, store);
@@ -74,7 +74,7 @@ async function applyMissing(tenant: Tenant, partner: PartnerClient, store: Store
 async function acknowledge(tenantId: string, options: Options, command: Command): Promise<void> {
   const { acknowledgeFields } = await import('../store/fields.ts');
   const act = { tenantId, by: byOf(options) };
-  await withStore(placesOf(command), (store) => acknowledgeFields(store, act), { mustExist: true });
+  await withStore(await placesOf(command), (store) => acknowledgeFields(store, act), { mustExist: true });
 }
 
 function renderDiscovered(found: Discovered): string {

@@ -23,7 +23,7 @@ async function runDoctor(options: { all?: boolean; json?: boolean }, command: Co
     import('../operator/checks/examine.ts'),
     import('../operator/checks/assumption-rows.ts'),
   ]);
-  const { findings, tenants, evidence } = await examine(placesOf(command));
+  const { findings, tenants, evidence } = await examine(await placesOf(command));
   const made = assumptionRows(tenants, evidence);
   const assumptions = options.all === true ? made : made.filter(isOpen);
   process.stdout.write(

@@ -34,7 +34,7 @@ interface ExplainOptions {
 }
 
 async function runExplain(tenantId: string, id: string, options: ExplainOptions, command: Command): Promise<void> {
-  const places = placesOf(command);
+  const places = await placesOf(command);
   const { withTenant } = await import('../operator/open-tenant.ts');
   const explained = await withStore(
     places,

@@ -36,7 +36,7 @@ async function runFailed(tenantId: string, options: { json?: boolean }, command:
     import('../operator/streams/read-failed.ts'),
     import('./exit-codes.ts'),
   ]);
-  const failed = await withStore(placesOf(command), (store) => readFailed(store, tenantId), { mustExist: true });
+  const failed = await withStore(await placesOf(command), (store) => readFailed(store, tenantId), { mustExist: true });
   process.exitCode = failed.length > 0 ? EXIT.partial : EXIT.done;
   if (options.json === true) return printJson(failed);
   if (failed.length === 0) return void process.stdout.write(`Nothing of ${tenantId} failed.\n`);
@@ -46,7 +46,7 @@ async function runFailed(tenantId: string, options: { json?: boolean }, command:
 }
 
 async function runRetry(tenantId: string, stream: string | undefined, _: object, command: Command): Promise<void> {
-  const places = placesOf(command);
+  const places = await placesOf(command);
   await useEmbeddedTemporal(places.dataDir);
   const [{ retryFailed }, { withClient }] = await Promise.all([
     import('../operator/streams/retry-failed.ts'),

@@ -31,7 +31,7 @@ function command(program: Command, name: string): Command {
 async function runFreeze(tenantId: string | undefined, options: FreezeOptions, command: Command): Promise<void> {
   const act = actOf(tenantId, options, command);
   const { freezeWrites } = await import('../operator/tenants/freeze-writes.ts');
-  const done = await withStore(placesOf(command), (store) => freezeWrites(store, act), { mustExist: true });
+  const done = await withStore(await placesOf(command), (store) => freezeWrites(store, act), { mustExist: true });
   const whose = nameOf(act);
   process.stdout.write(
     done
@@ -43,7 +43,7 @@ async function runFreeze(tenantId: string | undefined, options: FreezeOptions, c
 async function runThaw(tenantId: string | undefined, options: FreezeOptions, command: Command): Promise<void> {
   const act = actOf(tenantId, options, command);
   const { thawWrites } = await import('../operator/tenants/freeze-writes.ts');
-  const done = await withStore(placesOf(command), (store) => thawWrites(store, act), { mustExist: true });
+  const done = await withStore(await placesOf(command), (store) => thawWrites(store, act), { mustExist: true });
   process.stdout.write(
     done ? `${nameOf(act)} thawed by ${act.by}: writes go on within seconds.\n` : `${nameOf(act)} not frozen.\n`,
   );

@@ -47,7 +47,7 @@ async function runList(options: ListOptions, command: Command): Promise<void> {
   const { state, json } = options;
   const { listHires } = await import('../operator/hires/read-hires.ts');
   const filter = { ...listedFilter(options), ...(state === undefined ? {} : { state }) };
-  const hires = await withStore(placesOf(command), (store) => listHires(store, filter), { mustExist: true });
+  const hires = await withStore(await placesOf(command), (store) => listHires(store, filter), { mustExist: true });
   if (json === true) printJson(hires);
   else process.stdout.write(renderHires(hires));
 }
@@ -74,7 +74,9 @@ async function runShow(
   command: Command,
 ): Promise<void> {
   const { readHire } = await import('../operator/hires/read-hires.ts');
-  const read = withStore(placesOf(command), (store) => readHire(store, tenantId, jobCandidateId), { mustExist: true });
+  const read = withStore(await placesOf(command), (store) => readHire(store, tenantId, jobCandidateId), {
+    mustExist: true,
+  });
   const hire = await read;
   if (options.json === true) return printJson(hire);
   const { story, ...facts } = hire;
@@ -98,7 +100,7 @@ async function runStart(
   options: { adopt?: boolean; json?: boolean },
   command: Command,
 ): Promise<void> {
-  const places = placesOf(command);
+  const places = await placesOf(command);
   await useEmbeddedTemporal(places.dataDir);
   const [{ startHire }, { withClient }] = await Promise.all([
     import('../operator/hires/start-hire.ts'),

@@ -63,7 +63,7 @@ const MOST_OF_ONE = 3;
 async function runList({ tenant, code, all, json }: ListOptions, command: Command): Promise<void> {
   const { groupHolds, listHolds } = await import('../operator/holds/read-holds.ts');
   const filter = { ...(tenant === undefined ? {} : { tenantId: tenant }), all: all === true };
-  const found = await withStore(placesOf(command), (store) => listHolds(store, filter), { mustExist: true });
+  const found = await withStore(await placesOf(command), (store) => listHolds(store, filter), { mustExist: true });
   const holds = found.filter((hold) => code === undefined || hold.code === code);
   if (json === true) return printJson(holds);
   const most = code === undefined ? MOST_OF_ONE : holds.length;
@@ -104,7 +104,7 @@ function renderMany({ tenantId, code, holds }: HoldGroup, most: number): string 
 
 async function runShow(holdId: string, options: { json?: boolean }, command: Command): Promise<void> {
   const { readHold } = await import('../operator/holds/read-holds.ts');
-  const hold = await withStore(placesOf(command), (store) => readHold(store, holdId), { mustExist: true });
+  const hold = await withStore(await placesOf(command), (store) => readHold(store, holdId), { mustExist: true });
   if (options.json === true) printJson(hold);
   else process.stdout.write(renderHold(hold));
 }
@@ -143,7 +143,7 @@ async function runAnswer(
   options: AnswerOptions,
   command: Command,
 ): Promise<void> {
-  const places = placesOf(command);
+  const places = await placesOf(command);
   const by = options.as ?? userInfo().username;
   if (options.all !== true && options.tenant !== undefined) command.error('error: --tenant goes with --all');
   if (options.all === true && args.length > 0)

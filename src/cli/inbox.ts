@@ -43,7 +43,7 @@ async function runList(options: ListOptions, command: Command): Promise<void> {
     states: state === undefined ? leftStates : [state],
     ...listedFilter(options),
   };
-  const found = await withStore(placesOf(command), (store) => listDeliveries(store, filter), { mustExist: true });
+  const found = await withStore(await placesOf(command), (store) => listDeliveries(store, filter), { mustExist: true });
   if (json === true) return printJson(found);
   process.stdout.write(renderDeliveries(found));
 }
@@ -72,6 +72,8 @@ async function runRetry(
     ...(delivery === undefined ? {} : { delivery }),
     ...(options.tenant === undefined ? {} : { tenantId: options.tenant }),
   };
-  const count = await withStore(placesOf(command), (store) => retryDeliveries(store, request), { mustExist: true });
+  const count = await withStore(await placesOf(command), (store) => retryDeliveries(store, request), {
+    mustExist: true,
+  });
   process.stdout.write(`${count} given to the relay again. Follow with: hirebridge inbox list\n`);
 }

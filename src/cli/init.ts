@@ -42,7 +42,7 @@ const SANDBOX_FLAGS =
   '--partner http://127.0.0.1:8800/v1/partner --api-key env:ACME_KEY --hris sqlite:acme-hr.db --create-table';
 
 async function runInit(tenant: string, flags: Flags, command: Command): Promise<void> {
-  const { tenantsDir } = placesOf(command);
+  const { tenantsDir } = await placesOf(command);
   const { assertAbsent, writeNewFiles } = await import('../operator/tenants/write-new-files.ts');
   assertAbsent([join(tenantsDir, `${tenant}.yaml`)]);
   const given = await complete(flags);

@@ -44,7 +44,7 @@ async function runImport(
     await applyLinks(store, { tenantId, by: byOf(options) }, plan);
     process.stdout.write('Linked.\n');
   };
-  await withStore(placesOf(command), link, { mustExist: true });
+  await withStore(await placesOf(command), link, { mustExist: true });
 }
 
 function renderLinks({ fresh, known }: LinkPlan): string {

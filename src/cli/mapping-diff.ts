@@ -32,7 +32,7 @@ interface DiffOptions {
 }
 
 async function runDiff(tenantId: string, file: string, { stream, json }: DiffOptions, command: Command): Promise<void> {
-  const places = placesOf(command);
+  const places = await placesOf(command);
   const [{ withTenant }, { diffMapping, mappingNamed, maskDiff }] = await Promise.all([
     import('../operator/open-tenant.ts'),
     import('../operator/mappings/diff-mapping.ts'),

@@ -48,7 +48,7 @@ function subject(): Argument {
 
 async function readViews(tenantId: string, command: Command): Promise<MappingView[]> {
   const { readMappings } = await import('../operator/mappings/read-mappings.ts');
-  return readMappings(placesOf(command).tenantsDir, tenantId);
+  return readMappings((await placesOf(command)).tenantsDir, tenantId);
 }
 
 async function runShow(tenantId: string, wanted: string, options: { json?: boolean }, command: Command): Promise<void> {
@@ -75,7 +75,7 @@ async function runCheck(tenantId: string, options: { json?: boolean }, command: 
 
 async function runTest(tenantId: string, options: { json?: boolean }, command: Command): Promise<void> {
   const { testMappings } = await import('../operator/mappings/read-mappings.ts');
-  const results = await testMappings(placesOf(command).tenantsDir, tenantId);
+  const results = await testMappings((await placesOf(command)).tenantsDir, tenantId);
   if (results.some(({ wrong }) => wrong.length > 0)) process.exitCode = EXIT.refused;
   if (options.json === true) return printJson(results);
   for (const { at, name, wrong } of results) {

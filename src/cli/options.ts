@@ -1,9 +1,10 @@
 import { resolve } from 'node:path';
 import { type Command, InvalidArgumentError } from 'commander';
-import { type Places, readConfig } from '../config.ts';
+import type { Places } from '../config.ts';
 
 /** The global options of the command's own program, or the environment's values. */
-export function placesOf(command: Command): Places {
+export async function placesOf(command: Command): Promise<Places> {
+  const { readConfig } = await import('../config.ts');
   const config = readConfig();
   const { tenants, data } = command.optsWithGlobals<{ tenants?: string; data?: string }>();
   return {

@@ -39,5 +39,5 @@ async function runResume(...args: Arguments): Promise<void> {
 async function steer(verb: 'pause' | 'resume', [tenantId, stream, options, command]: Arguments): Promise<void> {
   const { steerStream } = await import('../operator/streams/steer-stream.ts');
   const act = { tenantId, stream, by: byOf(options) };
-  await withStore(placesOf(command), (store) => steerStream(store, verb, act), { mustExist: true });
+  await withStore(await placesOf(command), (store) => steerStream(store, verb, act), { mustExist: true });
 }

@@ -34,7 +34,7 @@ async function runPlan(
   id: string | undefined,
   ...[options, command]: [PlanOptions, Command]
 ): Promise<void> {
-  const places = placesOf(command);
+  const places = await placesOf(command);
   const { withTenant } = await import('../operator/open-tenant.ts');
   await withStore(places, async (store) => {
     const by = byOf(options);

@@ -1,6 +1,6 @@
 import { styleText } from 'node:util';
 import { ConnectorError } from '../errors.ts';
-import { isDebugging } from '../log.ts';
+import { isDebugging } from '../log-level.ts';
 import { EXIT, type ExitCode } from './exit-codes.ts';
 
 /** Rejected files and answers are 2; whatever is unreachable or went wrong is 1. */

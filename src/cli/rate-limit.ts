@@ -17,7 +17,9 @@ export function addRateLimit(program: Command): void {
 
 async function runRateLimit(tenantId: string, options: { json?: boolean }, command: Command): Promise<void> {
   const { viewRateLimits } = await import('../store/open-rate-limit.ts');
-  const views = await withStore(placesOf(command), (store) => viewRateLimits(store, tenantId), { mustExist: true });
+  const views = await withStore(await placesOf(command), (store) => viewRateLimits(store, tenantId), {
+    mustExist: true,
+  });
   if (options.json === true) return printJson(views);
   process.stdout.write(views.length === 0 ? `No call was made for ${tenantId} yet.\n` : `${renderViews(views)}\n`);
 }

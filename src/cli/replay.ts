@@ -1,5 +1,4 @@
-import { type Command, InvalidArgumentError } from 'commander';
-import { duration } from '../hris/duration.ts';
+import type { Command } from 'commander';
 import { example, placesOf } from './options.ts';
 import { withStore } from './with-store.ts';
 
@@ -12,36 +11,39 @@ export function addReplay(program: Command): void {
     )
     .argument('<tenant>', 'tenant whose deliveries to replay')
     .argument('[delivery]', 'id of one delivery, as `inbox list` shows it')
-    .option('--since <duration>', 'those received in the last 2h, 3d, ...', ageOf)
-    .option('--until <duration>', 'with --since: but not in the last 30m, ...', ageOf)
+    .option('--since <duration>', 'those received in the last 2h, 3d, ...')
+    .option('--until <duration>', 'with --since: but not in the last 30m, ...')
     .addHelpText('after', example('hirebridge replay acme 3f6a0c19be42', 'hirebridge replay acme --since 2h'))
     .action(runReplay);
 }
 
 interface Flags {
-  since?: number;
-  until?: number;
+  since?: string;
+  until?: string;
 }
 
 async function runReplay(
   tenantId: string,
   delivery: string | undefined,
-  { since, until = 0 }: Flags,
+  { since, until = '0s' }: Flags,
   command: Command,
 ): Promise<void> {
   if ((delivery === undefined) === (since === undefined)) command.error('error: name one delivery, or give --since');
-  const { replayDeliveries } = await import('../operator/deliveries/replay-deliveries.ts');
+  const [{ replayDeliveries }, { duration }] = await Promise.all([
+    import('../operator/deliveries/replay-deliveries.ts'),
+    import('../hris/duration.ts'),
+  ]);
+  const ageOf = (text: string): number => {
+    const parsed = duration.safeParse(text);
+    return parsed.success ? parsed.data : command.error(`error: '${text}': ${parsed.error.issues[0]?.message}`);
+  };
   const replay = {
     tenantId,
     ...(delivery === undefined ? {} : { delivery }),
-    ...(since === undefined ? {} : { window: { sinceMs: since, untilMs: until } }),
+    ...(since === undefined ? {} : { window: { sinceMs: ageOf(since), untilMs: ageOf(until) } }),
   };
-  const count = await withStore(placesOf(command), (store) => replayDeliveries(store, replay), { mustExist: true });
+  const count = await withStore(await placesOf(command), (store) => replayDeliveries(store, replay), {
+    mustExist: true,
+  });
   process.stdout.write(`${count} given to the relay. Follow with: hirebridge inbox list --tenant ${tenantId}\n`);
-}
-
-function ageOf(text: string): number {
-  const parsed = duration.safeParse(text);
-  if (parsed.success) return parsed.data;
-  throw new InvalidArgumentError(parsed.error.issues[0]?.message ?? 'expected a duration');
 }

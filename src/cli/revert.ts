@@ -23,7 +23,7 @@ async function runRevert(
   options: PlanOptions & { mapping: string },
   command: Command,
 ): Promise<void> {
-  const places = placesOf(command);
+  const places = await placesOf(command);
   const [{ withTenant }, { planRevert }] = await Promise.all([
     import('../operator/open-tenant.ts'),
     import('../operator/plans/plan-revert.ts'),

@@ -1,5 +1,4 @@
 import type { Command } from 'commander';
-import { createLogger } from '../log.ts';
 import { announce } from './announce.ts';
 import { example, integer, port } from './options.ts';
 import { stopSignal, whenStopped } from './until-stopped.ts';
@@ -62,8 +61,11 @@ export function addSandbox(program: Command): void {
 
 async function runSandbox(flags: SandboxFlags): Promise<void> {
   const stop = stopSignal();
+  const [{ createLogger }, { startSandbox }] = await Promise.all([
+    import('../log.ts'),
+    import('../sandbox/sandbox.ts'),
+  ]);
   const log = createLogger('sandbox');
-  const { startSandbox } = await import('../sandbox/sandbox.ts');
   const sandbox = await startSandbox({
     ...flags,
     onRequest: (entry) => log.info(entry, 'request'),

@@ -25,7 +25,7 @@ export function addServe(program: Command): void {
 async function runServe(options: ServeOptions, command: Command): Promise<void> {
   const stop = stopSignal();
   const { runReceiver } = await import('../app-receiver.ts');
-  const receiver = await runReceiver({ ...placesOf(command), ...options });
+  const receiver = await runReceiver({ ...(await placesOf(command)), ...options });
   announce({ webhooks: receiver.url, health: receiver.healthUrl });
   await Promise.race([whenStopped(stop), receiver.failed]);
   await receiver.close();

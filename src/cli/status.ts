@@ -21,7 +21,7 @@ export function addStatus(program: Command): void {
 }
 
 async function runStatus(options: { json?: boolean }, command: Command): Promise<void> {
-  const places = placesOf(command);
+  const places = await placesOf(command);
   const [{ currentTenants }, { readStatus }] = await Promise.all([
     import('../tenants/current-tenants.ts'),
     import('../operator/status/read-status.ts'),

@@ -35,7 +35,7 @@ interface Flags {
 }
 
 async function runSync(tenantId: string, stream: string | undefined, flags: Flags, command: Command): Promise<void> {
-  const places = placesOf(command);
+  const places = await placesOf(command);
   if (flags.one !== undefined && stream === undefined) command.error('error: --one needs the name of its stream');
   if (flags.dryRun === true) {
     const { showSync } = await import('./sync/show-sync.ts');

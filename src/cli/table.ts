@@ -1,4 +1,5 @@
-import Table from 'cli-table3';
+import { createRequire } from 'node:module';
+import type TableClass from 'cli-table3';
 
 /** Rows under a head, aligned; plain characters, so that it can be piped and grepped. */
 export function renderTable(head: readonly string[], rows: ReadonlyArray<ReadonlyArray<string | number>>): string {
@@ -13,6 +14,8 @@ export function renderTable(head: readonly string[], rows: ReadonlyArray<Readonl
     'bottom-right': '',
   };
   const inner = { left: '', 'left-mid': '', mid: '', 'mid-mid': '', right: '', 'right-mid': '', middle: '  ' };
+  // Loaded with the first table: `--help` and most processes draw none.
+  const Table = createRequire(import.meta.url)('cli-table3') as typeof TableClass;
   const table = new Table({
     head: [...head],
     chars: { ...chars, ...inner },

@@ -22,7 +22,7 @@ export function addTenant(program: Command): void {
 
 async function runConfirmCompany(tenantId: string, options: { as?: string }, command: Command): Promise<void> {
   const by = byOf(options);
-  const places = placesOf(command);
+  const places = await placesOf(command);
   const [{ confirmCompany }, { assertKnownTenant }, { currentTenants }] = await Promise.all([
     import('../operator/tenants/confirm-company.ts'),
     import('../operator/assert-known-tenant.ts'),

@@ -1,5 +1,3 @@
-import { log } from '../log.ts';
-
 /** Set by `supervise` for its children: the end of their channel means that the parent is gone. */
 export const SUPERVISED = 'HIREBRIDGE_SUPERVISED';
 
@@ -8,7 +6,7 @@ export function stopSignal(): AbortSignal {
   const stop = new AbortController();
   const onSignal = (signal: NodeJS.Signals) => {
     if (stop.signal.aborted) process.exit(130);
-    log.debug({ signal }, 'stopping');
+    void import('../log.ts').then(({ log }) => log.debug({ signal }, 'stopping'));
     stop.abort();
   };
   process.on('SIGINT', onSignal);

@@ -25,7 +25,7 @@ export function addUp(program: Command): void {
 async function runUp(options: UpOptions, command: Command): Promise<void> {
   const stop = stopSignal();
   const { startUp } = await import('./up/start-up.ts');
-  const up = await startUp({ ...placesOf(command), ...options }, stop);
+  const up = await startUp({ ...(await placesOf(command)), ...options }, stop);
   try {
     await up.ready;
     process.stdout.write(`${up.describe()}\n`);

@@ -1,5 +1,5 @@
 import { existsSync } from 'node:fs';
-import { type Places, storeFile } from '../config.ts';
+import type { Places } from '../config.ts';
 import type { Store } from '../store/open-store.ts';
 import type { Tenant } from '../tenants/schema.ts';
 import { withStore } from './with-store.ts';
@@ -13,7 +13,8 @@ export async function withOwnTenant<T>(
   tenantId: string,
   use: (tenant: Tenant, store: Store | undefined) => Promise<T>,
 ): Promise<T> {
-  const [{ loadTenants }, { assertKnownTenant }] = await Promise.all([
+  const [{ storeFile }, { loadTenants }, { assertKnownTenant }] = await Promise.all([
+    import('../config.ts'),
     import('../tenants/load-tenants.ts'),
     import('../operator/assert-known-tenant.ts'),
   ]);

@@ -1,5 +1,5 @@
 import { existsSync } from 'node:fs';
-import { type Places, storeFile, storeUrl } from '../config.ts';
+import type { Places } from '../config.ts';
 import { ConnectorError } from '../errors.ts';
 import type { Store } from '../store/open-store.ts';
 
@@ -12,7 +12,8 @@ export async function withStore<T>(
   use: (store: Store) => Promise<T>,
   { mustExist = false } = {},
 ): Promise<T> {
-  if (mustExist) assertStoreExists(dataDir);
+  const { storeFile, storeUrl } = await import('../config.ts');
+  if (mustExist) assertExists(storeFile(dataDir));
   const { openStore } = await import('../store/open-store.ts');
   const store = await openStore(storeUrl(dataDir), { migrate: mustExist ? 'never' : 'always' });
   try {
@@ -22,8 +23,7 @@ export async function withStore<T>(
   }
 }
 
-function assertStoreExists(dataDir: string): void {
-  const file = storeFile(dataDir);
+function assertExists(file: string | undefined): void {
   if (file === undefined || existsSync(file)) return;
   throw new ConnectorError({
     code: 'STORE_MISSING',

@@ -21,7 +21,7 @@ async function runWorkerCommand(options: { healthPort?: number }, command: Comma
   keepHeapSmall();
   const stop = stopSignal();
   const { runWorker } = await import('../app.ts');
-  const worker = await runWorker({ ...placesOf(command), ...options });
+  const worker = await runWorker({ ...(await placesOf(command)), ...options });
   announce({ health: worker.healthUrl });
   // A worker that fails by itself ends the process with its error, and whoever supervises starts it again.
   await Promise.race([whenStopped(stop), worker.failed]);

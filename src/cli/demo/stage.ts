@@ -6,7 +6,7 @@ import { freePort } from '../../counterparts/free-port.ts';
 import type { PartnerClient } from '../../partner/client/create-partner-client.ts';
 import { contract } from '../../partner/contract/index.ts';
 import { type ControlClient, createControlClient } from '../../sandbox/control/client.ts';
-import { Announcement } from '../announce.ts';
+import { Announcement } from '../announcement.ts';
 import { type Supervisor, supervise } from '../supervise.ts';
 import { writeDemoFiles } from './demo-files.ts';
 import { openPartner } from './recruiter.ts';

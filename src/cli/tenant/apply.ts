@@ -30,7 +30,7 @@ interface ApplyOptions {
 }
 
 async function runApply(dir: string | undefined, options: ApplyOptions, command: Command) {
-  const places = placesOf(command);
+  const places = await placesOf(command);
   const from = dir === undefined ? places.tenantsDir : resolve(dir);
   const [{ planApplication }, { applyDefinitions }] = await Promise.all([
     import('../../tenants/plan-application.ts'),

@@ -50,5 +50,5 @@ async function runGoLive(
     await startObservedHires(store, { tenantId, by: byOf(options) }, hires);
     process.stdout.write('A worker starts them within a minute.\n');
   };
-  await withStore(placesOf(command), start, { mustExist: true });
+  await withStore(await placesOf(command), start, { mustExist: true });
 }

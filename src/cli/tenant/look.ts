@@ -27,7 +27,7 @@ export function addShow(tenant: Command): void {
 
 async function runList(options: { json?: boolean }, command: Command): Promise<void> {
   const { listTenants } = await import('../../operator/tenants/read-tenants.ts');
-  const tenants = await withStore(placesOf(command), listTenants, { mustExist: true });
+  const tenants = await withStore(await placesOf(command), listTenants, { mustExist: true });
   if (options.json === true) return printJson(tenants);
   const rows = tenants.map((one) => [one.tenantId, one.state, String(one.version), one.appliedAt, one.appliedBy]);
   const table = renderTable(['tenant', 'state', 'version', 'applied', 'by'], rows);
@@ -36,7 +36,7 @@ async function runList(options: { json?: boolean }, command: Command): Promise<v
 
 async function runShow(tenantId: string, options: { json?: boolean }, command: Command): Promise<void> {
   const { showTenant } = await import('../../operator/tenants/read-tenants.ts');
-  const shown = await withStore(placesOf(command), (store) => showTenant(store, tenantId), { mustExist: true });
+  const shown = await withStore(await placesOf(command), (store) => showTenant(store, tenantId), { mustExist: true });
   if (options.json === true) printJson(shown);
   else process.stdout.write(renderTenant(shown));
 }

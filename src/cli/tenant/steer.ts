@@ -32,7 +32,7 @@ function steering(tenant: Command, verb: Verb, description: string): void {
         await steerTenant(store, verb, { tenantId, by: byOf(options) });
         return verb === 'remove' ? describeRemoval(store, tenantId) : done[verb](tenantId);
       };
-      process.stdout.write(await withStore(placesOf(command), act, { mustExist: true }));
+      process.stdout.write(await withStore(await placesOf(command), act, { mustExist: true }));
     });
 }
 

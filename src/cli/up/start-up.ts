@@ -4,7 +4,7 @@ import { openStore } from '../../store/open-store.ts';
 import { currentTenants } from '../../tenants/current-tenants.ts';
 import { loadTenants } from '../../tenants/load-tenants.ts';
 import { planApplication } from '../../tenants/plan-application.ts';
-import { Announcement } from '../announce.ts';
+import { Announcement } from '../announcement.ts';
 import { type ChildSpec, type Supervisor, supervise } from '../supervise.ts';
 import { type ProvidedTemporal, provideTemporal } from './provide-temporal.ts';
 
