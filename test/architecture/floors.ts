@@ -1,7 +1,16 @@
 import { parseFile } from './parse-file.ts';
 import { type Tree, within } from './tree.ts';
 
-const ground = ['src/errors', 'src/log', 'src/config', 'src/failpoint', 'src/health', 'src/within', 'package.json'];
+const ground = [
+  'src/errors',
+  'src/log',
+  'src/log-level',
+  'src/config',
+  'src/failpoint',
+  'src/health',
+  'src/within',
+  'package.json',
+];
 
 /**
  * The plan of the house, lowest floor first. A room imports only from floors below its own, types included; rooms of
