@@ -1,6 +1,7 @@
 import { randomUUID } from 'node:crypto';
 import { sql } from 'kysely';
 import type { HireRef } from '../hire/hire-ref.ts';
+import { selectRows } from '../sql/rows-as-json.ts';
 import type { Store } from './open-store.ts';
 import type { ForeignWriteRow } from './schema.ts';
 import type { WriteKind, WriteOutcome, WriteTarget } from './write-tables.ts';
@@ -39,24 +40,25 @@ export const BY_ITSELF = 'hirebridge';
 
 /** Writes down, before they are sent, what a batch is about to change. Returns the batch's id. */
 export async function recordWrites(store: Store, origin: WriteOrigin, writes: readonly NewWrite[]): Promise<string> {
-  const batchId = randomUUID();
+  if (writes.length === 0) return randomUUID();
   const common = {
-    batch_id: batchId,
+    batch_id: randomUUID(),
     tenant_id: origin.tenantId,
     run_id: origin.runId,
     verb: origin.intent?.verb ?? null,
     attempt: origin.intent?.attempt ?? null,
     mapping_hash: origin.mappingHash,
     by: origin.by,
-    sent_at: store.now,
     // An intent's row already says that it is open.
     outcome: origin.intent === undefined ? ('open' as const) : ('done' as const),
   };
-  await store.kysely
-    .insertInto('foreign_writes')
-    .values(writes.map((write) => ({ ...common, ...rowOf(write) })))
-    .execute();
-  return batchId;
+  const rows = writes.map((write) => ({ ...common, ...rowOf(write) }));
+  const columns = Object.keys(rows[0] ?? {});
+  await sql`insert into foreign_writes (${sql.join(columns.map((column) => sql.ref(column)))}, sent_at)
+    select rows.*, ${store.now} from (${selectRows(store.kind, 'foreign_writes', columns, rows)}) as rows`.execute(
+    store.kysely,
+  );
+  return common.batch_id;
 }
 
 function rowOf({ target, recordId, period, foreignId, kind, changes, sensitive, rowHash }: NewWrite) {

@@ -1,9 +1,12 @@
 import { type RawBuilder, sql } from 'kysely';
+import { isAmong, selectRows } from '../../sql/rows-as-json.ts';
 import type { Landed, LandingRow, LandOptions, StoredRow } from '../port.ts';
 import type { Row, SqlDatabase } from './database.ts';
 import { landingKeys as key, type LandingTable } from './landing-options.ts';
 import { unmarkRows } from './remove.ts';
-import { cellText, toColumns, toFields } from './values.ts';
+import { assertHeld, cellOf, cellText, toFields } from './values.ts';
+
+type Reach = Pick<SqlDatabase, 'kysely' | 'dialect'>;
 
 /**
  * Lands one page: one query compares its hashes, one statement writes the rows that differ; where somebody wants to
@@ -18,11 +21,11 @@ export async function landRows(
 ): Promise<Landed> {
   if (rows.length === 0) return { unchanged: 0, created: 0, updated: 0 };
   const ids = rows.map((row) => row.id);
-  const stored = await readHashes({ kysely }, table, tenant, ids);
+  const stored = await readHashes({ kysely, dialect }, table, tenant, ids);
   const changed = rows.filter((row) => force || stored.get(row.id) !== row.hash);
   if (changed.length > 0 && beforeWrite !== undefined) {
     const known = changed.filter((row) => stored.has(row.id)).map((row) => row.id);
-    const before = new Map((await readRows({ kysely }, table, tenant, known)).map((row) => [row.id, row]));
+    const before = new Map((await readRows({ kysely, dialect }, table, tenant, known)).map((row) => [row.id, row]));
     await beforeWrite(changed.map((row) => ({ row, before: before.get(row.id) })));
   }
   if (changed.length > 0) await upsert({ kysely, dialect }, table, tenant, changed);
@@ -34,14 +37,14 @@ export async function landRows(
 
 /** The rows under these ids, as reads show them. */
 export async function readRows(
-  { kysely }: Pick<SqlDatabase, 'kysely'>,
+  { kysely, dialect }: Reach,
   table: LandingTable,
   tenant: string,
   ids: readonly string[],
 ): Promise<StoredRow[]> {
   if (ids.length === 0) return [];
   const { rows } = await sql<Row>`select * from ${sql.table(table.table)}
-    where ${sql.ref(key.tenant)} = ${tenant} and ${sql.ref(key.id)} in (${sql.join(ids)})`.execute(kysely);
+    where ${sql.ref(key.tenant)} = ${tenant} and ${hasId(dialect, ids)}`.execute(kysely);
   return rows.map((row) => ({
     id: cellText(row[key.id]),
     hash: cellText(row[key.hash]),
@@ -50,7 +53,7 @@ export async function readRows(
 }
 
 export async function readHashes(
-  { kysely }: Pick<SqlDatabase, 'kysely'>,
+  { kysely, dialect }: Reach,
   table: LandingTable,
   tenant: string,
   ids: readonly string[],
@@ -58,25 +61,36 @@ export async function readHashes(
   if (ids.length === 0) return new Map();
   const { rows: stored } = await sql<{ id: string; hash: string }>`
     select ${sql.ref(key.id)} as id, ${sql.ref(key.hash)} as hash from ${sql.table(table.table)}
-    where ${sql.ref(key.tenant)} = ${tenant} and ${sql.ref(key.id)} in (${sql.join(ids)})`.execute(kysely);
+    where ${sql.ref(key.tenant)} = ${tenant} and ${hasId(dialect, ids)}`.execute(kysely);
   return new Map(stored.map((row) => [row.id, row.hash]));
 }
 
+function hasId(dialect: SqlDatabase['dialect'], ids: readonly string[]): RawBuilder<boolean> {
+  return dialect === 'mariadb' ? sql<boolean>`${sql.ref(key.id)} in (${sql.join(ids)})` : isAmong(dialect, key.id, ids);
+}
+
 async function upsert(
-  { kysely, dialect }: Pick<SqlDatabase, 'kysely' | 'dialect'>,
+  { kysely, dialect }: Reach,
   table: LandingTable,
   tenant: string,
   rows: readonly LandingRow[],
 ): Promise<void> {
-  const fields = Object.keys(table.columns);
-  const columns = [...fields.map((name) => table.columns[name]?.column ?? name), key.hash];
-  const all = sql.join([key.tenant, key.id, ...columns].map((column) => sql.ref(column)));
-  const values = rows.map((row) => {
-    const cells = toColumns({ ...Object.fromEntries(fields.map((name) => [name, null])), ...row.fields }, table);
-    return sql`(${sql.join([tenant, row.id, ...cells.map(([, value]) => value), row.hash])})`;
+  const fields = Object.entries(table.columns).map(([name, { column }]) => [name, column] as const);
+  const written = [...fields.map(([, column]) => column), key.hash];
+  const columns = [key.tenant, key.id, ...written];
+  const cells = rows.map((row) => {
+    assertHeld(row.fields, table);
+    const own: Row = { [key.tenant]: tenant, [key.id]: row.id, [key.hash]: row.hash };
+    for (const [name, column] of fields) own[column] = row.fields[name] ?? null;
+    return own;
   });
-  await sql`insert into ${sql.table(table.table)} (${all}) values ${sql.join(values)}
-    ${overwriting(dialect, columns)}, ${sql.ref(key.at)} = current_timestamp`.execute(kysely);
+  const given = dialect === 'mariadb' ? valuesOf(columns, cells) : selectRows(dialect, table.table, columns, cells);
+  await sql`insert into ${sql.table(table.table)} (${sql.join(columns.map((column) => sql.ref(column)))}) ${given}
+    ${overwriting(dialect, written)}, ${sql.ref(key.at)} = current_timestamp`.execute(kysely);
+}
+
+function valuesOf(columns: readonly string[], rows: readonly Row[]): RawBuilder<unknown> {
+  return sql`values ${sql.join(rows.map((row) => sql`(${sql.join(columns.map((column) => cellOf(row[column])))})`))}`;
 }
 
 function overwriting(dialect: SqlDatabase['dialect'], columns: readonly string[]): RawBuilder<unknown> {

@@ -10,23 +10,31 @@ export function toColumns(
   fields: EmployeeFields,
   options: { columns: Record<string, Column> },
 ): [column: string, value: unknown][] {
+  assertHeld(fields, options);
+  return Object.entries(fields).map(([key, value]) => [options.columns[key]?.column ?? key, cellOf(value)]);
+}
+
+/** A list is kept as the text of its JSON. */
+export function cellOf(value: unknown): unknown {
+  return Array.isArray(value) ? JSON.stringify(value) : value;
+}
+
+/** @throws ConnectorError INVALID_VALUE, by the names of the fields that no column can hold */
+export function assertHeld(fields: EmployeeFields, { columns }: { columns: Record<string, Column> }): void {
   const problems: Record<string, string> = {};
-  const columns = Object.entries(fields).map(([key, value]): [string, unknown] => {
-    const column = Object.hasOwn(options.columns, key) ? options.columns[key] : undefined;
-    if (!column) problems[key] = 'is not a field of this HRIS';
+  for (const [key, value] of Object.entries(fields)) {
+    if (!Object.hasOwn(columns, key)) problems[key] = 'is not a field of this HRIS';
     // Postgres refuses a zero character in text; SQLite would cut the text there for most readers.
     if (typeof value === 'string' && value.includes('\0')) problems[key] = 'holds a zero character';
-    return [column?.column ?? key, Array.isArray(value) ? JSON.stringify(value) : value];
-  });
-  if (Object.keys(problems).length > 0) {
-    throw new ConnectorError({
-      code: 'INVALID_VALUE',
-      action: 'reject',
-      message: `The HRIS does not accept: ${Object.keys(problems).join(', ')}.`,
-      details: problems,
-    });
   }
-  return columns;
+  const names = Object.keys(problems);
+  if (names.length === 0) return;
+  throw new ConnectorError({
+    code: 'INVALID_VALUE',
+    action: 'reject',
+    message: `The HRIS does not accept: ${names.join(', ')}.`,
+    details: problems,
+  });
 }
 
 /** A row's columns as field values. */
