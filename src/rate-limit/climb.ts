@@ -18,12 +18,16 @@ export interface SavedClimb {
   isWindow: boolean;
   /** Whoever comes again too early is kept away for longer. */
   bans: boolean;
+  /** How often that was seen lately. */
+  longer?: number;
   /** Answers lately, and how many of them were 429s. */
   spent?: { answers: number; refused: number };
 }
 
 /** The height of a tooth, as a share of the limit. */
 export const CUT = 0.02;
+/** Under noise: its share is seen only where the limit adds none. */
+export const NOISY_CUT = 0.05;
 /** 429s among all answers, and time spent in pauses, that a sawtooth may cost; for pauses it takes `ms` at most. */
 const allowed = { refused: 0.0033, paused: 0.01, ms: 60_000 };
 /** Of all answers lately: what was refused beyond the plan makes teeth longer, what was not makes them shorter. */
@@ -34,7 +38,7 @@ const HASTE = 4;
 /** From far below the limit it comes back in so many seconds. */
 const BACK_S = 8;
 /** Doublings of the height beyond the limit within the answers of one tooth. */
-const doublings = { usual: 8, window: 3 };
+const doublings = { usual: 8, window: 3, noisy: 3 };
 /** The height beyond the limit doubles no faster: a limit needs time to show. */
 const DOUBLE_MS = 2_000;
 /** From about twice the limit on it grows evenly. */
@@ -91,7 +95,7 @@ export function climb(saved: SavedClimb, learned: { rate: number; limit: number;
     learned.rate = Math.min(limit, learned.rate + (limit * CUT) / length + deep / (limit * BACK_S));
     return false;
   }
-  const perTooth = saved.isWindow && noise === 0 ? doublings.window : doublings.usual;
+  const perTooth = noise > 0 ? doublings.noisy : saved.isWindow ? doublings.window : doublings.usual;
   const doubling = Math.max(length / perTooth, (learned.rate * DOUBLE_MS) / 1000);
   const before = Math.floor(saved.beyond);
   saved.beyond += 1 / doubling;

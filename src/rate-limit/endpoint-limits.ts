@@ -24,7 +24,7 @@ interface EndpointLimiter {
 
 const MEMORY = 1_000;
 const MOST_ENDPOINTS = 64;
-const evidence = { least: -3, own: 5 };
+const evidence = { least: -3, own: 9 };
 /** Share of the 429s that are the endpoint's if the limit is its own. */
 const ITS_OWN = 0.95;
 

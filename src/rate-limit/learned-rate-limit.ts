@@ -1,13 +1,14 @@
 import { readAdvertisedBudget } from './advertised-budget.ts';
 import { LEAST_WINDOW_MS, noteWindow, paceOf } from './advertised-window.ts';
+import { noteRefusal } from './bans.ts';
 import { anchorAt, beginCycle, mark } from './capacity.ts';
-import { CUT, climb, spend } from './climb.ts';
+import { CUT, climb, NOISY_CUT, spend } from './climb.ts';
 import { blameConcurrency, noteClean } from './concurrency-limit.ts';
 import { type LimiterState, leastWait } from './new-rate.ts';
 import { countInTest, follow, freshWatch, type NoiseTest, repeatTest, watch } from './noise.ts';
 import { createPermits, type Permits } from './permits.ts';
 import type { Priority, RateLimitAnswer } from './rate-limit.ts';
-import { cutByExcess, decideRate, learnWait } from './recovery.ts';
+import { decideRate, learnWait } from './recovery.ts';
 import { freshRow, freshSuspicion } from './saved-meetings.ts';
 import {
   beginMeeting,
@@ -17,7 +18,7 @@ import {
   type SavedRateLimit,
   type UnderWay,
 } from './saved-rate-limit.ts';
-import { believeNoise } from './suspicion.ts';
+import { believeNoise, cutByExcess } from './suspicion.ts';
 
 export interface LimiterClock {
   now: () => number;
@@ -185,13 +186,9 @@ export class LearnedRateLimit {
       if (isRecent && now >= this.#underWay.permits.pausedUntil) this.#recover(meeting, now);
       return;
     }
-    meeting.refused += 1;
-    const told = answer.retryAfterMs ?? 0;
-    const freeAt = now + told;
-    // Who comes again is kept away for longer: a limit would be free when it said.
-    if (meeting.toldMs !== undefined && meeting.toldMs >= 900 && told > 1.4 * meeting.toldMs + 300)
-      meeting.isBan = true;
-    if (!isRecent) return this.#permits.waitUntil(freeAt);
+    const toldMs = answer.retryAfterMs ?? 0;
+    noteRefusal(meeting, toldMs);
+    if (!isRecent) return this.#permits.waitUntil(now + toldMs);
     meeting.tries += 1;
     const { backoff } = this.#underWay;
     this.#underWay.backoff = Math.min(backoff * (backoff < wait.doubled ? 2 : 1.5), wait.most);
@@ -230,7 +227,7 @@ export class LearnedRateLimit {
     const { watch: own, mostNoise } = this.#underWay;
     const found = watch(own, noise, limited);
     // Near the limit some of the 429s are its own.
-    if (rate < limit * (1 - CUT / 3)) this.#learned.noise = Math.min(follow(noise, limited), mostNoise);
+    if (rate < limit * (1 - NOISY_CUT / 2)) this.#learned.noise = Math.min(follow(noise, limited), mostNoise);
     if (found === 'run') return this.#meet(answer);
     if (found === 'excess') {
       cutByExcess(this.#state);

@@ -1,3 +1,4 @@
+import { noteBan } from './bans.ts';
 import { anchorAt, leaveOut, mark } from './capacity.ts';
 import { CUT } from './climb.ts';
 import { isWhole, type LimiterState, type Met, newRate, readMeeting } from './new-rate.ts';
@@ -21,6 +22,7 @@ const firstWait = { least: 100, most: 1_000, mostIfLong: 60_000, longTries: 4 };
 /** Requests succeed again after a meeting with the limit: decides at what rate it goes on. */
 export function decideRate(state: LimiterState, meeting: Meeting, now: number): void {
   const { learned, underWay } = state;
+  noteBan(underWay.climb, meeting);
   leaveOutIdle(underWay, meeting, now - meeting.at);
   const met = readMeeting(state, meeting, now);
   if (isDoubtful(underWay, met)) return goOn(state, meeting);
@@ -38,17 +40,8 @@ export function decideRate(state: LimiterState, meeting: Meeting, now: number): 
   Object.assign(underWay.climb, { clean: 0, beyond: 0 });
 }
 
-/** More was refused than noise explains, though not everything: the rate falls to what went through. */
-export function cutByExcess({ learned, underWay: { climb, watch } }: LimiterState): void {
-  const excess = Math.min(Math.max(watch.limited / watch.answers - learned.noise, CUT), 0.5);
-  const limit = learned.rate * (1 - excess);
-  Object.assign(learned, { limit, rate: limit * (1 - CUT), limitSeen: true });
-  Object.assign(climb, { clean: 0, beyond: 0 });
-}
-
 /** A ban says nothing of what the limit allows, nor does the part of a wait that was rounded up. */
-function leaveOutIdle({ capacity, climb }: UnderWay, { isBan, toldMs }: Meeting, pauseMs: number): void {
-  if (isBan) climb.bans = true;
+function leaveOutIdle({ capacity }: UnderWay, { isBan, toldMs }: Meeting, pauseMs: number): void {
   if (isBan) leaveOut(capacity, pauseMs);
   if (isWhole(toldMs)) leaveOut(capacity, 0.5 * Math.min(pauseMs, 1_000));
 }

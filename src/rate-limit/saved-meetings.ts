@@ -27,6 +27,8 @@ export interface SavedSuspicion {
   /** Meetings with a limit, and answers meanwhile, fading. */
   met: number;
   answers: number;
+  /** Of these meetings, those with one 429 alone. */
+  lone?: number;
   calmUntil: number;
 }
 

@@ -49,6 +49,9 @@ export interface Meeting {
   /** When the first refusal said that the limit would be free. */
   freeAt: number;
   isBan: boolean;
+  /** How often Retry-After became longer, and the longest. */
+  longer?: number;
+  longestMs?: number;
   /** Retry-After of the first refusal. */
   toldMs: number | undefined;
   /** Not the rate is responsible: a limit of concurrency, or an advertised window. */

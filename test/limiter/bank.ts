@@ -24,8 +24,10 @@ export interface BankServer {
   change?: { atMs: number; factor: number };
   /** How long it works on a call. */
   serviceMs?: number;
-  /** Tells what remains and until when. */
-  headers?: boolean;
+  /** Tells what remains and until when, in seconds from now or as an instant of its own clock. */
+  headers?: true | 'epoch';
+  /** Whoever calls it does not tell endpoints apart. */
+  isPlain?: boolean;
   /** 15 where absent; the first third is for learning. */
   minutes?: number;
 }
@@ -98,8 +100,8 @@ export function banned(server: BankServer, firstMs: number): BankServer {
   };
 }
 
-const halved = changed(0.5).change;
-const doubled = changed(2).change;
+export const halved = changed(0.5).change;
+export const doubled = changed(2).change;
 
 /** The numbers of the limiter may be chosen by these. */
 export const tuning: readonly BankServer[] = [
@@ -155,22 +157,3 @@ export const validation: readonly BankServer[] = [
   windowed('fixed', 120, 10, { name: 'fixed 120 per 10 s, 10 % noise', noise: 0.1 }),
   token(8, 16, { name: 'token 8/s, 20 % noise', noise: 0.2 }),
 ];
-
-/** What an outside bank is known to hold: each as it is, halved, and doubled. */
-export const outside: readonly BankServer[] = [undefined, halved, doubled].flatMap((change) => {
-  const more = (name: string): Partial<BankServer> =>
-    change === undefined ? {} : { name: `${name}, x ${change.factor}`, change };
-  const windows = [
-    ['fixed', 20, 1],
-    ['fixed', 250, 30],
-    ['log', 600, 60],
-    ['counter', 300, 60],
-  ] as const;
-  return [
-    token(3, 1, more('token 3/s burst 1')),
-    token(120, 30, more('token 120/s burst 30')),
-    ...windows.map(([kind, most, seconds]) => windowed(kind, most, seconds, more(`${kind} ${most} per ${seconds} s`))),
-    both(10, 300, more('10/s and 300 per minute')),
-    token(10, 10, { name: 'token 10/s, 10 % noise', ...more('token 10/s, 10 % noise'), noise: 0.1 }),
-  ];
-});

@@ -64,7 +64,7 @@ function named(server: BankServer): BankServer {
   const more = [
     change === undefined ? '' : `x ${change.factor}`,
     noise === undefined ? '' : `noise ${noise}`,
-    headers === true ? 'headers' : '',
+    headers === undefined ? '' : 'headers',
     endpointPerSecond === undefined ? '' : `endpoint ${endpointPerSecond}/s`,
   ];
   return { ...server, name: [server.name, ...more].filter((one) => one !== '').join(', ') };

@@ -4,8 +4,8 @@ import { createRandom, type Random } from '../../src/sandbox/random.ts';
 import type { BankServer } from './bank.ts';
 import { type Limit, tokenBucket, type Verdict } from './limits.ts';
 
-/** `exact`: Retry-After in ms; `seconds`: rounded up, as HTTP has it; `none`: no header at all. */
-export type Told = 'exact' | 'seconds' | 'none';
+/** Retry-After `exact`: in ms; `seconds`: rounded up, as HTTP has it; `too long`: twice that; `none`: no header. */
+export type Told = 'exact' | 'seconds' | 'too long' | 'none';
 
 /** What became of the calls of one run; times in virtual ms. */
 export interface Driven {
@@ -35,6 +35,8 @@ interface Flight {
 const WORKERS = 16;
 const RTT = { least: 20, most: 200 };
 const LIVE_SHARE = 0.05;
+/** It is not ours. */
+const SERVER_CLOCK_MS = 1_900_000_000_000;
 
 /** A saturated backlog and a trickle of live calls before one server of the bank, in virtual time. */
 export function drive(server: BankServer, told: Told, seed: number): Driven {
@@ -136,12 +138,16 @@ class Drive {
       WORKERS * (this.#server.serviceMs === undefined ? 1 : 4),
       this.#limiter.mostInFlight() ?? 1e9,
     );
-    const wait = this.#inFlight >= most ? Number.POSITIVE_INFINITY : this.#limiter.ask(priority, endpoint);
+    const wait = this.#inFlight >= most ? Number.POSITIVE_INFINITY : this.#limiter.ask(priority, this.#named(endpoint));
     this.#askAt[priority][endpoint] = this.#now + (wait === 0 ? 0 : Math.max(1, wait));
     if (wait > 0) return false;
     this.#inFlight += 1;
     this.#fly({ step: 'arrives', at: this.#now + this.#way(), sentAt: this.#now, inFlight: this.#inFlight, endpoint });
     return true;
+  }
+
+  #named(endpoint: Endpoint): Endpoint | undefined {
+    return this.#server.isPlain === true ? undefined : endpoint;
   }
 
   /** One way, half of a round trip. */
@@ -163,7 +169,7 @@ class Drive {
       for (const endpoint of ENDPOINTS) asks[endpoint] = Math.min(asks[endpoint], this.#now);
     this.#limiter.answered({
       sentAt: flight.sentAt,
-      endpoint: flight.endpoint,
+      endpoint: this.#named(flight.endpoint),
       inFlight: flight.inFlight,
       status: ok ? 200 : 429,
       retryAfterMs: ok ? undefined : this.#retryAfter(flight.verdict),
@@ -193,13 +199,18 @@ class Drive {
 
   #retryAfter(verdict: Verdict | undefined): number | undefined {
     if (verdict === undefined || this.#told === 'none') return undefined;
-    return this.#told === 'exact' ? verdict.retryAfterMs : Math.ceil(verdict.retryAfterMs / 1000) * 1000;
+    if (this.#told === 'exact') return verdict.retryAfterMs;
+    return Math.ceil(verdict.retryAfterMs / 1000) * (this.#told === 'too long' ? 2_000 : 1_000);
   }
 
   #headers(verdict: Verdict | undefined): Record<string, string> {
     const { remaining, resetMs } = verdict ?? {};
-    if (this.#server.headers !== true || this.#told === 'none') return {};
+    const { headers } = this.#server;
+    if (headers === undefined || this.#told === 'none') return {};
     if (remaining === undefined || resetMs === undefined) return {};
-    return { 'x-ratelimit-remaining': String(remaining), 'x-ratelimit-reset': String(Math.ceil(resetMs / 1000)) };
+    const serverNow = SERVER_CLOCK_MS + this.#now;
+    const reset = headers === 'epoch' ? (serverNow + resetMs) / 1000 : resetMs / 1000;
+    const date = headers === 'epoch' ? { date: new Date(serverNow).toUTCString() } : {};
+    return { 'x-ratelimit-remaining': String(remaining), 'x-ratelimit-reset': String(Math.ceil(reset)), ...date };
   }
 }

@@ -1,10 +1,11 @@
 import { parseArgs } from 'node:util';
 import { renderTable } from '../../src/cli/table.ts';
-import { type BankServer, outside, tuning, validation } from './bank.ts';
+import { type BankServer, tuning, validation } from './bank.ts';
 import { type Conclusion, conclude } from './conclude.ts';
 import { measureCost } from './cost.ts';
 import { drawServers } from './drawn.ts';
 import { drive, type Told } from './drive.ts';
+import { outside } from './outside.ts';
 
 const { values } = parseArgs({
   options: {
@@ -25,6 +26,7 @@ const { values } = parseArgs({
 const goals = {
   exact: { used: 0.96, refused: 0.005 },
   seconds: { used: 0.96, refused: 0.005 },
+  'too long': { used: 0.9, refused: 0.01 },
   none: { used: 0.9, refused: 0.01 },
 };
 const NOISY_USED = 0.85;
