@@ -30,10 +30,9 @@ async function statusOf(
   const store = await openStore(await freshStoreUrl(kind), { plugins: [counter] });
   onTestFinished(() => store.close());
   const ids = Array.from({ length: tenants }, (_, n) => `tenant-${n}`);
-  const definitions = ids.map((tenantId) => ({
-    ...{ tenantId, file: '/unread.yaml', files: {}, over: null, changes: [] },
-    receives: { webhooks: 'on' as const, webhookKeys: [] },
-  }));
+  const unread = { file: '/unread.yaml', files: {}, over: null, changes: [] };
+  const receives = { webhooks: 'on' as const, webhookKeys: [] };
+  const definitions = ids.map((tenantId) => ({ tenantId, ...unread, receives }));
   await applyDefinitions(store, definitions, 'ada');
   const hires = ids.map((tenantId) => ({ tenantId, jobCandidateId: '7', period: 1 }));
   await insertHires(
