@@ -8,6 +8,7 @@ import { type Receiver, startReceiver } from './receiver/receiver.ts';
 import { createReceiverMetrics } from './receiver/receiver-metrics.ts';
 import { createRefusalNotes, type NotedRefusal } from './receiver/refusal-notes.ts';
 import type { Delivery } from './store/inbox.ts';
+import { within } from './within.ts';
 
 export interface RunReceiverOptions extends Places {
   port?: number;
@@ -21,8 +22,12 @@ export interface RunningReceiver {
   healthUrl: string;
   /** Rejects when the tenants of a first start turn out invalid after all. */
   failed: Promise<never>;
+  /** In less than five seconds, although the store hangs. */
   close(): Promise<void>;
 }
+
+/** Two seconds for deliveries in flight, and what the store needs to close. */
+const CLOSE_MS = 4_000;
 
 /**
  * The receiver as a process. It listens first and loads the rest (store, tenants, drivers: most of its start-up) while
@@ -66,10 +71,11 @@ export async function runReceiver(options: RunReceiverOptions): Promise<RunningR
     const port = options.healthPort ?? config.HIREBRIDGE_SERVE_HEALTH_PORT;
     const health = await startHealth({ port, registry, ready: () => readiness(receiver) });
     log.info({ url: receiver.url, health: health.url }, 'receiving webhooks');
-    const close = async () => {
+    const end = async () => {
       await Promise.all([receiver.close(), health.close()]);
       await refusals.close();
     };
+    const close = async () => void (await within(CLOSE_MS, end()));
     return { url: receiver.url, healthUrl: health.url, failed, close };
   } catch (error) {
     await receiver.close();

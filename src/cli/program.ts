@@ -122,5 +122,5 @@ export async function runProgram(): Promise<void> {
   // Listening for the parent's end keeps the channel, and with it the process, alive.
   if (process.connected) process.disconnect();
   // A command is over when its function returns; a forgotten socket must not keep the process.
-  setTimeout(() => process.exit(), 2_000).unref();
+  setTimeout(() => process.exit(), 500).unref();
 }

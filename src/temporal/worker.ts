@@ -13,6 +13,8 @@ export interface WorkerSettings {
   cacheDir: string;
   /** How long a dead worker's cached workflows wait before another takes them, ms. */
   stickyMs: number;
+  /** When activities under way are cancelled once the worker stops, and when it ends without them, ms. */
+  shutdown: { readonly graceMs: number; readonly forceMs: number };
 }
 
 /** Hires' activities at once in one process. */
@@ -26,9 +28,8 @@ export async function createWorkers(settings: WorkerSettings): Promise<Worker[]>
   const common = {
     connection,
     namespace,
-    // Reads are cancelled after the first; a write with an open intent is waited for until the second.
-    shutdownGraceTime: '5 seconds',
-    shutdownForceTime: '8 seconds',
+    shutdownGraceTime: settings.shutdown.graceMs,
+    shutdownForceTime: settings.shutdown.forceMs,
     identity: `${installationId}@${process.pid}`,
   } as const;
   const live = Worker.create({

@@ -21,7 +21,7 @@ const DAY_MS = 86_400_000;
 const HOUR_MS = 3_600_000;
 /** An HR system that works is asked once in so many rounds. */
 const HRIS_EVERY = 12;
-const CLOSE_MS = 5_000;
+const CLOSE_MS = 3_000;
 
 /**
  * What a worker does on a timer: raises alarms and ends them, tells of holds and alarms, tries paused tenants again,

@@ -36,7 +36,7 @@ const pace = { ms: 150, few: 4 };
 const MOST_UNDER_WAY = 256;
 /** A store that cannot be read is asked again after so long. */
 const STORE_WAIT_MS = 1_000;
-const CLOSE_MS = 5_000;
+const CLOSE_MS = 3_000;
 
 interface Relay extends DeliveryRelay {
   underWay: UnderWay;
