@@ -75,7 +75,7 @@ export async function runReceiver(options: RunReceiverOptions): Promise<RunningR
       await Promise.all([receiver.close(), health.close()]);
       await refusals.close();
     };
-    const close = async () => void (await within(CLOSE_MS, end()));
+    const close = async () => within(CLOSE_MS, end());
     return { url: receiver.url, healthUrl: health.url, failed, close };
   } catch (error) {
     await receiver.close();

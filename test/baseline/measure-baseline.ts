@@ -102,20 +102,19 @@ async function takeLive(scene: Scene, nextKill?: NextKill): Promise<Baseline> {
   const beganAt = performance.now();
   const before = await lastSeq(control);
   let kills = 0;
-  let child = start(scene);
-  for (;;) {
+  for (let isOver = false; !isOver; ) {
+    const child = start(scene);
     const ended = new AbortController();
     const over = endOf(child).finally(() => ended.abort());
-    await Promise.race([over, nextKill?.(control, ended.signal) ?? over]);
-    const isLive = (await readTenantState(store, TENANT)).baseline_done_at !== null;
-    if (ended.signal.aborted || isLive) {
-      await over;
-      break;
+    try {
+      await Promise.race([over, nextKill?.(control, ended.signal) ?? over]);
+      isOver = ended.signal.aborted || (await readTenantState(store, TENANT)).baseline_done_at !== null;
+      if (isOver) await over;
+      else kills += 1;
+    } finally {
+      child.kill('SIGKILL');
+      await over.catch(() => undefined);
     }
-    child.kill('SIGKILL');
-    await over.catch(() => undefined);
-    kills += 1;
-    child = start(scene);
   }
   const hires = await hiresInState(store, TENANT, 'before-go-live');
   const recorded = hires.map((hire) => hire.job_candidate_id).toSorted();

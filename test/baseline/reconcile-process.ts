@@ -6,6 +6,9 @@ import { createPartnerClient } from '../../src/partner/client/create-partner-cli
 import { openStore } from '../../src/store/open-store.ts';
 import { reconcileDeps } from '../activities/reconcile/reconcile-deps.ts';
 
+// Whoever started it is gone, and with them the partner that it would ask for ever.
+process.on('disconnect', () => process.exit(1));
+
 const [storeUrl = '', baseUrl = '', apiKey = ''] = process.argv.slice(2);
 const store = await openStore(storeUrl);
 const partner = createPartnerClient({ baseUrl, apiKey, environment: 'sandbox', allowPrivate: true });
@@ -22,4 +25,4 @@ for (let isOver = false; !isOver; ) {
 }
 await partner.close();
 await store.close();
-process.disconnect();
+process.exit();

@@ -33,16 +33,21 @@ function ask(make: (id: number) => HostRequest): { id: number; reply: Promise<Ho
   last += 1;
   const request = make(last);
   const reply = new Promise<HostReply>((resolve, reject) => waiting.set(request.id, { resolve, reject }));
+  host.channel?.ref();
   host.send(request);
   return { id: request.id, reply };
 }
 
-/** Ends with the process that started it: its channel is closed then. */
+/**
+ * Ends with the process that started it: its channel is closed then. It keeps that process from ending only while an
+ * answer is awaited.
+ */
 function startHost(): ChildProcess {
   const child = fork(new URL('host-process.ts', import.meta.url), { execArgv: [], serialization: 'advanced' });
   child.on('message', (reply: HostReply) => {
     const one = waiting.get(reply.id);
     waiting.delete(reply.id);
+    if (waiting.size === 0) child.channel?.unref();
     if ('refused' in reply) one?.reject(Object.assign(new Error(reply.refused.message), reply.refused));
     else one?.resolve(reply);
   });
