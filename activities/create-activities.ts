@@ -18,7 +18,9 @@ import {
   hasEmployee,
   readHire,
 } from './hire/confirm-gone.ts';
+import { handOver, judgeDeparture } from './hire/departure.ts';
 import { employ } from './hire/employ.ts';
+import { endEmployment } from './hire/end-employment.ts';
 import { enrol } from './hire/enrol.ts';
 import { finishHire } from './hire/finish-hire.ts';
 import { openHold, takeAnswer } from './hire/hold-hire.ts';
@@ -58,6 +60,9 @@ export function bindActivities(deps: ActivityDeps): BoundActivities {
     cancelHire: (input) => cancelHire(deps, input),
     lookForReturn: (input) => lookForReturn(deps, input),
     describeLeftAfterEmployee: (input) => describeLeftAfterEmployee(deps, input),
+    judgeDeparture: (input) => judgeDeparture(deps, input),
+    endEmployment: (input) => endEmployment(deps, input),
+    handOver: (input) => handOver(deps, input),
     hasEmployee: (input) => hasEmployee(deps, input),
     openHold: (input) => openHold(deps, input),
     takeAnswer: (input) => takeAnswer(deps, input),

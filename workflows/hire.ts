@@ -1,11 +1,12 @@
-import { allHandlersFinished, condition, continueAsNew, log, sleep, workflowInfo } from '@temporalio/workflow';
+import { allHandlersFinished, condition, continueAsNew, sleep, workflowInfo } from '@temporalio/workflow';
 import type { Enrolled, HireActivities } from '../src/hire/hire-activities.ts';
-import type { HireRef } from '../src/hire/hire-ref.ts';
 import type { HireInput, HireProgress, HireResult } from '../src/hire/hire-run.ts';
 import type { HireStep } from '../src/hire/hire-step.ts';
 import { type HoldCode, type HoldRequest, holdOf } from '../src/hire/holds.ts';
 import { activitiesOf } from './activities-of.ts';
-import { type Hints, listenForHints } from './hints.ts';
+import { endEmployment, handOver, isAfterEmployee, watchDone } from './after-employee.ts';
+import { type Hire, hold, isGoneAfterGrace, isPresent } from './followed-hire.ts';
+import { listenForHints } from './hints.ts';
 
 const MOST_VERIFY_TRIES = 5;
 const DEADLINE = 'ONBOARDING_DEADLINE' satisfies HoldCode;
@@ -23,6 +24,8 @@ const steps: Record<Exclude<HireStep, 'ended'>, Step> = {
   'confirm-left': confirmLeft,
   cancel,
   'watch-done': watchDone,
+  'end-employment': endEmployment,
+  'hand-over': handOver,
 };
 
 /**
@@ -58,13 +61,6 @@ export async function hire(input: HireInput): Promise<HireResult> {
 async function startAnew({ tenantId, jobCandidateId, timing }: HireInput, watch = false): Promise<never> {
   await condition(allHandlersFinished);
   return continueAsNew<typeof hire>({ tenantId, jobCandidateId, timing, watch });
-}
-
-interface Hire {
-  ref: HireRef;
-  progress: HireProgress;
-  hints: Hints;
-  activities: HireActivities;
 }
 
 /** A hire at its first step, and what its enrolment came to where the opening went on to it. */
@@ -182,40 +178,6 @@ async function cancel(hire: Hire): Promise<HireStep> {
   return 'ended';
 }
 
-/**
- * The employee exists and the ID is written back. Nothing is undone by itself: a person who left now is a question to a
- * person.
- */
-async function watchDone(hire: Hire): Promise<HireStep> {
-  if (await isPresent(hire)) return 'ended';
-  if (!(await isGoneAfterGrace(hire))) return 'ended';
-  return hold(hire, await hire.activities.describeLeftAfterEmployee(hire.ref));
-}
-
-async function isPresent({ ref, activities, hints }: Hire): Promise<boolean> {
-  hints.clear('person');
-  const { verdict } = await activities.readHire(ref);
-  return verdict === 'in';
-}
-
-async function isGoneAfterGrace(hire: Hire): Promise<boolean> {
-  const { ref, progress, hints, activities } = hire;
-  const graceEndsAt = Date.now() + progress.policy.cancelGraceMs;
-  while (Date.now() < graceEndsAt) {
-    await hints.wait(graceEndsAt - Date.now());
-    if (await isPresent(hire)) return false;
-  }
-  return (await activities.confirmGone(ref)).verdict === 'gone';
-}
-
-/** Parks the hire; `park` waits in the next turn, so that a long wait can continue as new. */
-async function hold({ ref, progress, activities }: Hire, request: HoldRequest): Promise<HireStep> {
-  const { holdId } = await activities.openHold({ ...ref, hold: request });
-  progress.hold = { holdId, code: request.code, from: progress.step };
-  log.info('hire held', { holdCode: request.code, holdId });
-  return progress.step;
-}
-
 async function park(hire: Hire): Promise<HireStep> {
   const { ref, progress, hints, activities } = hire;
   const held = progress.hold;
@@ -228,7 +190,7 @@ async function park(hire: Hire): Promise<HireStep> {
     return answered.next === 'same' ? held.from : answered.next;
   }
   const about = await hints.wait();
-  if (!about.has('person') || held.from === 'watch-done') return held.from;
+  if (!about.has('person') || isAfterEmployee(held.from)) return held.from;
   if (isEnding(held.from)) {
     hints.clear('person');
     const { verdict } = await activities.lookForReturn(ref);

@@ -3,8 +3,11 @@ import type { HireRef } from '../../src/hire/hire-ref.ts';
 import { type Held, held } from '../../src/hire/holds.ts';
 import { isSameHire, judgeClaim } from '../../src/plan/judge-claim.ts';
 import { claimInCompany } from '../../src/store/company-claims.ts';
+import { hasSuccessor } from '../../src/store/hire-states.ts';
 import { readHireRow } from '../../src/store/hires.ts';
+import { answersOf } from '../../src/store/holds.ts';
 import { linksOfPerson, moveClaim, takeClaim } from '../../src/store/identity.ts';
+import type { Store } from '../../src/store/open-store.ts';
 import type { ClaimRow, LinkRow } from '../../src/store/schema.ts';
 import { personOf, personOfCompany } from './hire-references.ts';
 import type { HireContext } from './with-hire.ts';
@@ -23,10 +26,23 @@ export async function claimPerson(
   const before = (await linksOfPerson(store, person)).find((link) => !isSameHire(hireOfLink(link), ref));
   const holder = hireOfLink(taken.claim);
   const holderWaits = !taken.mine && (await readHireRow(store, holder)).employee_id === null;
-  const judged = judgeClaim({ ref, holder, holderWaits, before: before && hireOfLink(before) }, decisions);
+  const moved = before !== undefined && decisions.person === undefined && (await isMoved(store, ref, before));
+  const decided = moved ? { ...decisions, person: 'transfer' as const } : decisions;
+  const judged = judgeClaim({ ref, holder, holderWaits, before: before && hireOfLink(before) }, decided);
   if (judged.verdict === 'hold') return judged;
   if (judged.take) await moveClaim(store, person, holder, ref);
   return { verdict: 'claimed', before };
+}
+
+/**
+ * Whether somebody said of the hire that has the employee that its person moves to another job. That is one job: once
+ * a hire has taken the employee over, it counts for no third one.
+ */
+async function isMoved(store: Store, ref: HireRef, link: LinkRow): Promise<boolean> {
+  const before = hireOfLink(link);
+  if (before.tenantId !== ref.tenantId) return false;
+  if ((await answersOf(store, before)).at(-1)?.answer !== 'moved') return false;
+  return !(await hasSuccessor(store, ref, link.employee_id, [before]));
 }
 
 export function hireOfLink(row: LinkRow | ClaimRow): HireRef {

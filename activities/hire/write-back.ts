@@ -43,10 +43,11 @@ export function employeeIdOf({ connection, row }: HireContext): string {
 export async function writeEmployeeId(
   hire: HireContext,
   employeeId: string,
+  status = hire.connection.tenant.writeBack.status,
 ): Promise<{ verdict: 'written' } | { verdict: 'custom-field'; customField: string } | Held> {
   const { tenant, partner } = hire.connection;
   const { ref, row } = hire;
-  const { customField, status } = tenant.writeBack;
+  const { customField } = tenant.writeBack;
   const target = targetOf({ ...ref, onboardingCandidateId: row.onboarding_candidate_id }, customField);
   if (target.verdict !== 'enrolment') return target;
   const { onboardingCandidateId } = target;

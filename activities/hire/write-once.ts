@@ -27,6 +27,8 @@ export interface OnceOptions<T, Pinned> {
   store: Store;
   key: HireRef;
   verb: string;
+  /** Of the hire; `open` where absent. */
+  state?: 'done';
   /** What the request is made of; asked once, the first attempt's stays for every later one. */
   pinned: () => Pinned;
   /** The request may leave until so long after the intent; it ends before. */
@@ -93,6 +95,7 @@ async function attempt<T, Pinned>(options: OnceOptions<T, Pinned>, latest: OpenI
   const intent = await openIntent(store, {
     ...key,
     verb,
+    ...(options.state && { state: options.state }),
     attempt: (latest?.attempt ?? 0) + 1,
     pinned,
     budgetMs: giveUpMs,

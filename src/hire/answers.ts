@@ -42,6 +42,9 @@ export const answers = {
   link: { next: 'employ', takes: 'employeeId', decides: (_, { argument }) => (argument ? { link: argument } : {}) },
   create: { next: 'employ', decides: denyFound },
   cancel: { next: 'cancel' },
+  'no-show': { next: 'end-employment' },
+  ended: { next: 'end-employment', decides: () => ({ endedByHand: true }) },
+  moved: { next: 'hand-over' },
   keep: { next: 'ended', ends: 'kept' },
   left: { next: 'ended', ends: 'left' },
 } satisfies Record<string, AnswerEntry>;

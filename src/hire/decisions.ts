@@ -18,6 +18,8 @@ export interface Decisions {
   notThese: ReadonlySet<string>;
   /** A person looked and there is no such employee, although the HR system cannot prove it. */
   createUnproven?: boolean;
+  /** The employment of somebody who did not start was ended in the HR system. */
+  endedByHand?: boolean;
   /** Attempts at a create that a person said never happened. */
   neverHappened: ReadonlySet<number>;
 }

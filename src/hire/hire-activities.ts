@@ -66,7 +66,20 @@ export interface HireActivities {
    * closed. Ends nothing: what was refused is not sent again.
    */
   lookForReturn(input: HireRef): Promise<{ verdict: 'back' | 'away' }>;
+  /** As asked by workflows that began before there was `judgeDeparture`. */
   describeLeftAfterEmployee(input: HireRef): Promise<HoldRequest>;
+  /**
+   * What it means that the person of a finished hire is gone: a question before the first day, and afterwards nothing;
+   * then the hire is over as `left`.
+   */
+  judgeDeparture(input: HireRef): Promise<{ verdict: 'over' } | Held>;
+  /**
+   * By the intent of this hire: ends the employment of somebody who did not start, and tells the partner. `back` when
+   * the person stands in the stage again.
+   */
+  endEmployment(input: HireRef): Promise<{ verdict: 'over' } | { verdict: 'back' } | Held>;
+  /** The person takes another job: what its hire asks about them is answered by it. Repeating it changes nothing. */
+  handOver(input: HireRef): Promise<{ verdict: 'over' }>;
   hasEmployee(input: HireRef): Promise<boolean>;
   /** By (hire, code): an open hold is not opened twice. */
   openHold(input: HireRef & { hold: HoldRequest }): Promise<{ holdId: string }>;

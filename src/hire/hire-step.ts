@@ -9,4 +9,6 @@ export type HireStep =
   | 'confirm-left'
   | 'cancel'
   | 'watch-done'
+  | 'end-employment'
+  | 'hand-over'
   | 'ended';

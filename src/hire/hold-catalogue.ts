@@ -208,5 +208,21 @@ export const holdCatalogue = {
       'Nothing is undone by itself.',
     asks: 'End the employment in the HR system if the move is meant, then answer left; or keep if the employee stays.',
   },
+  LEFT_BEFORE_START: {
+    scope: 'hire',
+    answers: ['no-show', 'moved', 'keep', 'retry'],
+    what: ({ jobCandidateId, employeeId }: OfHire & { employeeId: string }) =>
+      `Job candidate ${jobCandidateId} left the hiring stage before the first day of employee ${employeeId}.`,
+    asks:
+      'Answer no-show to end the employment, moved if the person takes another job (its hire takes over the ' +
+      'employee), keep to leave everything as it is, or retry to look again.',
+  },
+  EMPLOYMENT_NOT_ENDED: {
+    scope: 'hire',
+    answers: ['ended', 'retry', 'keep'],
+    what: ({ jobCandidateId, employeeId, said }: OfHire & { employeeId: string; said: string }) =>
+      `The employment of employee ${employeeId}, made for job candidate ${jobCandidateId}, was not ended. ${said}`,
+    asks: 'End it in the HR system, then answer ended; or keep if the employee stays.',
+  },
   ...tenantHolds,
 } as const satisfies Record<string, HoldEntry>;

@@ -54,6 +54,24 @@ export async function recordEmployee(
     .execute();
 }
 
+/** Whether another hire of the tenant has this employee, beside those named. */
+export async function hasSuccessor(
+  store: Store,
+  { tenantId, ...own }: HireRef,
+  employeeId: string,
+  besides: readonly HireRef[] = [],
+): Promise<boolean> {
+  const rows = await store.kysely
+    .selectFrom('hires')
+    .select(['job_candidate_id', 'period'])
+    .where('tenant_id', '=', tenantId)
+    .where('employee_id', '=', employeeId)
+    .execute();
+  return rows.some((row) =>
+    [own, ...besides].every((one) => one.jobCandidateId !== row.job_candidate_id || one.period !== row.period),
+  );
+}
+
 /** The row as it stays until the end of the transaction. */
 export async function lockHire(store: Store, key: HireRef): Promise<Pick<HireRow, 'state'>> {
   const row = store.kysely

@@ -127,12 +127,12 @@ export async function updateHire(
   await (during === undefined ? update : update.where('enrolment', '=', during.enrolment)).execute();
 }
 
-/** The row of a hire while it is open; on Postgres it stays so until the statement's transaction ends. */
-export function openHire(store: Store, key: HireRef) {
+/** The row of a hire while it is in this state; on Postgres it stays so until the statement's transaction ends. */
+export function openHire(store: Store, key: HireRef, state: HireState = 'open') {
   const row = store.kysely
     .selectFrom('hires')
     .where((eb) => eb.and(hireColumns(key)))
-    .where('hires.state', '=', 'open');
+    .where('hires.state', '=', state);
   return store.kind === 'postgres' ? row.forUpdate() : row;
 }
 
@@ -177,13 +177,14 @@ export async function hiresInState(store: Store, tenantId: string, ...states: Hi
     .execute();
 }
 
-/** How many hires of this tenant ended in the last `windowMs` because their person had left. */
+/** How many hires of this tenant ended without an employee in the last `windowMs` because their person had left. */
 export async function countLeft(store: Store, tenantId: string, windowMs: number): Promise<number> {
   const { count } = await store.kysely
     .selectFrom('hires')
     .select((eb) => eb.fn.countAll<number>().as('count'))
     .where('tenant_id', '=', tenantId)
     .where('state', '=', 'left')
+    .where('employee_id', 'is', null)
     .where((eb) => eb('ended_at', '>', eb(store.now, '-', eb.val(windowMs))))
     .executeTakeFirstOrThrow();
   return Number(count);

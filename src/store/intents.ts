@@ -13,6 +13,8 @@ export interface NewIntent extends HireRef {
   pinned: unknown;
   /** From now to the moment after which this request must not leave any more. */
   budgetMs: number;
+  /** In which the hire must be; `open` where absent. */
+  state?: 'open' | 'done';
 }
 
 export interface OpenIntent extends IntentRow {
@@ -22,8 +24,7 @@ export interface OpenIntent extends IntentRow {
 
 /**
  * Commits that one foreign write is about to be made. Undefined when the hire is over, or when another execution made
- * this attempt
- * first: it may be under way, so the caller must wait for its deadline and look.
+ * this attempt first: it may be under way, so the caller must wait for its deadline and look.
  */
 export async function openIntent(store: Store, intent: NewIntent): Promise<OpenIntent | undefined> {
   const row = await store.kysely
@@ -41,7 +42,7 @@ export async function openIntent(store: Store, intent: NewIntent): Promise<OpenI
     ])
     .expression(
       // One reading of the clock: Postgres's own would move between the two columns.
-      openHire(store, intent)
+      openHire(store, intent, intent.state)
         .innerJoin(store.kysely.selectNoFrom(store.now.as('at')).as('clock'), (join) => join.onTrue())
         .select((eb) => [
           'hires.tenant_id',

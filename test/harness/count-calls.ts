@@ -31,7 +31,7 @@ export async function addNewcomer(world: World): Promise<Applicant> {
   const candidate = { email: 'zoe.newcomer@example.com', firstName: 'Zoe', lastName: 'Newcomer' };
   const added = await world.control.act('addCandidate', { candidate, jobId: someone?.jobId ?? 0 });
   const newcomer = added as unknown as Applicant;
-  const startDate = { customFieldId: world.startDateField, entityType: 'candidate' as const, value: '2027-01-11' };
+  const startDate = { customFieldId: world.startDateField, entityType: 'candidate' as const, value: '2099-01-11' };
   const body = [{ ...startDate, entityId: String(newcomer.candidateId) }];
   await world.partner.inChunks(contract.customFieldValues.upsertBulk, { body });
   return newcomer;

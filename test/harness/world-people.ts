@@ -25,7 +25,7 @@ export async function defineStartDate(partner: PartnerClient, fill: boolean): Pr
     customFieldId: id,
     entityType: 'candidate' as const,
     entityId: String(person.id),
-    value: '2027-01-11',
+    value: '2099-01-11',
   }));
   await partner.inChunks(contract.customFieldValues.upsertBulk, { body: values });
   return id;

@@ -70,6 +70,14 @@ const opened: Record<HoldCode, [HoldRequest, string[]]> = {
     ['oc-7, oc-8', '5012', 'Not now.'],
   ],
   LEFT_AFTER_EMPLOYEE: [holdOf('LEFT_AFTER_EMPLOYEE', { ...hire, employeeId: '7' }), ['5012', 'employee 7']],
+  LEFT_BEFORE_START: [
+    holdOf('LEFT_BEFORE_START', { ...hire, employeeId: '7' }),
+    ['5012', 'employee 7', 'no-show', 'moved', 'keep'],
+  ],
+  EMPLOYMENT_NOT_ENDED: [
+    holdOf('EMPLOYMENT_NOT_ENDED', { ...hire, employeeId: '7', said: 'Not now.' }),
+    ['5012', 'employee 7', 'Not now.', 'ended'],
+  ],
   CREDITS_USED_UP: [holdOf('CREDITS_USED_UP', { required: 2, available: 1 }), ['has 1 ', 'needs 2']],
   REQUISITION_UNKNOWN: [
     holdOf('REQUISITION_UNKNOWN', { requisitionId: 'R-1', jobIds: ['7', '8'] }),
@@ -110,6 +118,8 @@ test('once there is an employee no hold offers to cancel the hire', () => {
     'WRITE_BACK_REFUSED',
     'WRITE_BACK_NOT_VERIFIED',
     'LEFT_AFTER_EMPLOYEE',
+    'LEFT_BEFORE_START',
+    'EMPLOYMENT_NOT_ENDED',
   ];
   expect(after.filter((code) => (holdCatalogue[code].answers as readonly string[]).includes('cancel'))).toEqual([]);
 });

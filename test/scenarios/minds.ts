@@ -61,7 +61,7 @@ const leaveAt: Record<Moment, (world: World, away: Away, reconcileOnly: boolean)
       worker.child.kill('SIGCONT');
     }
     await untilEffects(world, 'external-status', 1);
-    await untilHeld(world, 'LEFT_AFTER_EMPLOYEE');
+    await untilHeld(world, 'LEFT_BEFORE_START');
     return person;
   },
   async 'after done'(world, away, reconcileOnly) {
@@ -72,7 +72,7 @@ const leaveAt: Record<Moment, (world: World, away: Away, reconcileOnly: boolean)
     await world.finishOnboardings();
     await untilHires(world, 'done', 1);
     await away(world, person);
-    await untilHeld(world, 'LEFT_AFTER_EMPLOYEE');
+    await untilHeld(world, 'LEFT_BEFORE_START');
     return person;
   },
 };

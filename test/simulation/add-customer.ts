@@ -6,6 +6,10 @@ import { createHrisDouble } from './hris-double.ts';
 import { simulatedTenant } from './tenants.ts';
 import type { Customer, World } from './world.ts';
 
+/** First days of work: a seed plays on some days of January 2026. */
+const BEFORE_THE_STORM = '2026-01-02';
+const AFTER_THE_STORM = '2026-03-02';
+
 /** The second company is a tenant in some seeds, and in all of them the one whose key turns up by mistake. */
 export function addCustomer(world: World, companyId: number): void {
   const { scenario, state } = world;
@@ -36,7 +40,7 @@ export function addCustomer(world: World, companyId: number): void {
       customFieldId: customer.startDateField,
       entityType: 'candidate',
       entityId,
-      value: '2026-03-02',
+      value: entityId % 2 === 0 ? AFTER_THE_STORM : BEFORE_THE_STORM,
     });
   world.act('setWebhook', customer, { url: `http://receiver/webhooks/${id}`, key: 'whk' });
   if (scenario.credits !== undefined) world.act('setCredits', customer, { onboardingCredits: scenario.credits });

@@ -1,11 +1,11 @@
 import { ConnectorError } from '../../src/errors.ts';
 import type { EmployeeFields, EmployeeRef, FindKey, Found } from '../../src/hire/employee.ts';
-import type { CreateResult, Employees, HrisConnection, WriteOptions } from '../../src/hris/port.ts';
+import type { CreateResult, EmployeeRecord, Employees, HrisConnection, WriteOptions } from '../../src/hris/port.ts';
 import type { Random } from '../../src/sandbox/random.ts';
 import type { Process } from './processes.ts';
 import type { Timeline } from './timeline.ts';
 
-/** Strict: a unique reference column. Careless: no reference, no unique key, reads two seconds behind. */
+/** Strict: a unique reference column, ends employments. Careless: no reference, no unique key, reads two seconds behind. */
 export type HrisProfile = 'strict' | 'careless';
 
 export interface Employee {
@@ -19,6 +19,8 @@ export interface Employee {
   /** The family name at its creation. */
   madeAs: string;
   createdAt: number;
+  /** `YYYY-MM-DD`, once the employment is ended. */
+  lastDay?: string;
 }
 
 export interface HrisDouble {
@@ -88,7 +90,7 @@ function createConnection(hris: HrisDouble, world: HrisWorld, process: Process):
     read: (id, signal) =>
       readFrom(hris, world, process, signal, () => {
         const found = visible().find((one) => one.id === id);
-        return found === undefined ? undefined : { ref: refOf(found), fields: { ...found.fields } };
+        return found === undefined ? undefined : shown(found, world.timeline.now());
       }),
     create: (fields, reference, write) =>
       writeTo(hris, world, process, write, (): CreateResult => {
@@ -100,6 +102,12 @@ function createConnection(hris: HrisDouble, world: HrisWorld, process: Process):
       writeTo(hris, world, process, write, () => {
         Object.assign(hris.employees.find((one) => one.id === id)?.fields ?? {}, fields);
       }),
+    ...(strict && {
+      terminate: (id, lastDay, write) =>
+        writeTo(hris, world, process, write, () => {
+          Object.assign(hris.employees.find((one) => one.id === id) ?? {}, { lastDay });
+        }),
+    }),
   };
   return {
     capabilities: { storesReference: strict, readLagMs: strict ? 0 : LAG_MS },
@@ -107,6 +115,12 @@ function createConnection(hris: HrisDouble, world: HrisWorld, process: Process):
     probe: async () => ({ ok: true }),
     close: async () => undefined,
   };
+}
+
+function shown(employee: Employee, now: number): EmployeeRecord {
+  const today = new Date(now).toISOString().slice(0, 10);
+  const former = employee.lastDay !== undefined && employee.lastDay < today;
+  return { ref: refOf(employee), fields: { ...employee.fields }, former };
 }
 
 function search(employees: readonly Employee[], key: FindKey, strict: boolean): Found {

@@ -89,6 +89,11 @@ const byCode: Record<string, Wish> = {
   TOO_MANY_CANCELLATIONS: (world, _customer, hold) => [isHired(world, hold.job_candidate_id) ? 'retry' : 'cancel', []],
   NOT_FOUND: (world, _customer, hold) => [isHired(world, hold.job_candidate_id) ? 'retry' : 'keep', []],
   LEFT_AFTER_EMPLOYEE: (world, _customer, hold) => [isHired(world, hold.job_candidate_id) ? 'keep' : 'left', []],
+  LEFT_BEFORE_START: (world, _customer, hold) => [
+    isHired(world, hold.job_candidate_id) ? 'keep' : drawOne(world.whims, ['no-show', 'moved', 'keep']),
+    [],
+  ],
+  EMPLOYMENT_NOT_ENDED: () => ['ended', []],
   CREDITS_USED_UP(world, customer) {
     world.act('setCredits', customer, { onboardingCredits: 100 });
     return ['retry', []];

@@ -20,10 +20,17 @@ import { freshStore } from '../../store/stores.ts';
 
 /** Tenants of one company at a real sandbox, with HR systems of their own, as they are applied. */
 export async function fleetAtSandbox(
-  options: { hired?: number; startDates?: boolean; hris?: string; policies?: string; store?: OpenStoreOptions } = {},
+  options: {
+    hired?: number;
+    jobs?: number;
+    startDates?: boolean;
+    hris?: string;
+    policies?: string;
+    store?: OpenStoreOptions;
+  } = {},
 ) {
-  const { hired = 0 } = options;
-  const sandbox = await openSandbox({ jobs: 1, candidates: 6, hired });
+  const { hired = 0, jobs = 1 } = options;
+  const sandbox = await openSandbox({ jobs, candidates: 6, hired });
   onTestFinished(() => sandbox[Symbol.asyncDispose]());
   vi.stubEnv('TEST_PARTNER_KEY', sandbox.key);
   const dir = await makeFolder();

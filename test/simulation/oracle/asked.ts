@@ -14,6 +14,7 @@ export function checkAsked(world: World, facts: Facts): string[] {
     ...checkSamePerson(world, facts),
     ...checkOwnEndings(world, facts),
     ...checkVerdicts(world, facts),
+    ...checkEnded(facts),
   ];
 }
 
@@ -68,6 +69,15 @@ function checkSamePerson(world: World, { hires }: Facts): string[] {
       ? []
       : [`I2 ${human} was hired on ${own.length} jobs and nobody was asked`],
   );
+}
+
+/** No employment ends without somebody's word. */
+function checkEnded({ employees, hires }: Facts): string[] {
+  const saidSo = new Set(hires.filter(({ answers }) => answers.includes('no-show')).map(({ human }) => human));
+  return [...employees.values()]
+    .flat()
+    .filter(({ lastDay, human }) => lastDay !== undefined && !saidSo.has(human))
+    .map(({ human }) => `I2 the employment of ${human} was ended without asking`);
 }
 
 /** Back after a cancellation is a new period with a new enrolment, not a question about the one we ended. */

@@ -1,0 +1,61 @@
+import type { Change } from '../../src/hire/change.ts';
+import type { FieldValue } from '../../src/hire/employee.ts';
+import type { HireActivities } from '../../src/hire/hire-activities.ts';
+import type { HireRef } from '../../src/hire/hire-ref.ts';
+import { isSameHire } from '../../src/plan/judge-claim.ts';
+import { judgeDeparture as judge } from '../../src/plan/judge-departure.ts';
+import { endHire, hasSuccessor } from '../../src/store/hire-states.ts';
+import { answerHold, lastAnswered, listHolds } from '../../src/store/holds.ts';
+import { latestPlan } from '../../src/store/plans.ts';
+import type { HoldRow } from '../../src/store/schema.ts';
+import { readClock } from '../../src/store/tenant-states.ts';
+import type { ActivityDeps } from '../deps.ts';
+import { type HireContext, withHire } from './with-hire.ts';
+
+const READ_MS = 30_000;
+
+/** What it means that the person of a finished hire has left the stage. */
+export function judgeDeparture(deps: ActivityDeps, given: HireRef): ReturnType<HireActivities['judgeDeparture']> {
+  return withHire(deps, given, async (hire) => {
+    const { store, connection, ref, row } = hire;
+    const employeeId = row.employee_id ?? '';
+    const shown = await connection.hris.employees.read(employeeId, AbortSignal.timeout(READ_MS));
+    const judged = judge({
+      jobCandidateId: ref.jobCandidateId,
+      employeeId,
+      startDate: shown?.fields['startDate'] ?? (await plannedStart(hire)),
+      former: shown?.former === true,
+      takenOver: await hasSuccessor(store, ref, employeeId),
+      today: new Date(await readClock(store)).toISOString().slice(0, 10),
+    });
+    if (judged.verdict === 'over') await endHire(store, ref, 'left', ['done']);
+    return judged;
+  });
+}
+
+/** As it was when the employee was made, for an HR system that does not show it. */
+async function plannedStart({ store, ref }: HireContext): Promise<FieldValue | undefined> {
+  const plan = await latestPlan(store, ref);
+  const change = plan === undefined ? undefined : (JSON.parse(plan.change) as Change);
+  return change !== undefined && 'fields' in change ? change.fields['startDate'] : undefined;
+}
+
+/** Whoever said that the person moved has answered what the hire on the other job asks about them. */
+export function handOver(deps: ActivityDeps, given: HireRef): ReturnType<HireActivities['handOver']> {
+  return withHire(deps, given, async ({ store, ref }) => {
+    const { tenantId } = ref;
+    const by = (await lastAnswered(store, ref))?.answered_by ?? 'hirebridge';
+    for (const hold of (await listHolds(store, { tenantId })).filter((one) => asksAbout(one, ref))) {
+      await answerHold(store, hold.hold_id, { answer: 'transfer', arguments: [], by });
+      await deps.signalHire({ tenantId, jobCandidateId: hold.job_candidate_id ?? '' }, 'answer', { start: true });
+    }
+    await endHire(store, ref, 'left', ['done']);
+    return { verdict: 'over' } as const;
+  });
+}
+
+function asksAbout({ code, details }: HoldRow, ref: HireRef): boolean {
+  if (code !== 'PERSON_HIRED_BEFORE') return false;
+  const { other } = JSON.parse(details) as { other: HireRef };
+  return isSameHire(other, ref);
+}

@@ -1,0 +1,151 @@
+import { expect, test } from 'vitest';
+import { handOver } from '../../../activities/hire/departure.ts';
+import { openHold, takeAnswer } from '../../../activities/hire/hold-hire.ts';
+import { ConnectorError } from '../../../src/errors.ts';
+import type { HrisConnection } from '../../../src/hris/port.ts';
+import { listHolds } from '../../../src/store/holds.ts';
+import { employPerson } from './employed-person.ts';
+
+const BEFORE_START = { verdict: 'hold', hold: { code: 'LEFT_BEFORE_START' } };
+const NOT_ENDED = { verdict: 'hold', hold: { code: 'EMPLOYMENT_NOT_ENDED' } };
+
+test('who leaves before the first day is a question; from that day on the hire is over and nothing is asked', async () => {
+  const { move, judge, update, row, fleet } = await employPerson();
+  await move('SCREEN');
+  expect(await judge()).toMatchObject(BEFORE_START);
+  expect(await row()).toMatchObject({ state: 'done' });
+  await update({ startDate: '2020-01-01' });
+  expect(await judge()).toEqual({ verdict: 'over' });
+  expect(await row()).toMatchObject({ state: 'left' });
+  expect(await listHolds(fleet.store)).toEqual([]);
+});
+
+test('no-show ends the employment on its first day, and the partner shows that the person left', async () => {
+  const { move, judge, answer, end, row, employees, shown } = await employPerson();
+  const { employeeId } = (await shown()) as { employeeId: string };
+  await move('SCREEN');
+  expect(await answer(await judge(), 'no-show')).toMatchObject({ next: 'end-employment' });
+  expect(await end()).toEqual({ verdict: 'over' });
+  expect(await employees()).toMatchObject([{ last_day: '2099-01-11' }]);
+  expect(await shown()).toMatchObject({ employeeId, status: 'left' });
+  expect(await row()).toMatchObject({ state: 'left' });
+  expect(await end()).toEqual({ verdict: 'over' });
+});
+
+test('an end whose answer is lost is sent again after its deadline, and ends the employment once', async () => {
+  const { move, end, employees, letPass, fleet } = await employPerson();
+  await move('SCREEN');
+  await expect(end(answerLost)).rejects.toMatchObject({ code: 'OUTCOME_UNKNOWN' });
+  await expect(end()).rejects.toMatchObject({ code: 'OUTCOME_UNKNOWN' });
+  await letPass(120_000);
+  expect(await end()).toEqual({ verdict: 'over' });
+  expect(await employees()).toMatchObject([{ last_day: '2099-01-11' }]);
+  const intents = await fleet.store.kysely.selectFrom('intents').selectAll().execute();
+  const ends = intents.filter(({ verb }) => verb === 'terminate-employee');
+  expect(ends.map(({ outcome }) => outcome)).toEqual(['absent', 'done']);
+});
+
+test('where the HR system cannot end an employment a person does, and says so', async () => {
+  const { move, end, answer, employees, shown, row } = await employPerson({ endColumn: '' });
+  await move('SCREEN');
+  const asked = await end();
+  expect(asked).toMatchObject(NOT_ENDED);
+  expect(await end()).toMatchObject(NOT_ENDED);
+  await answer(asked, 'ended');
+  expect(await end()).toEqual({ verdict: 'over' });
+  expect(await shown()).toMatchObject({ status: 'left' });
+  expect(await row()).toMatchObject({ state: 'left' });
+  expect(await employees()).toHaveLength(1);
+});
+
+test('a refused end is asked about, and not sent again by itself', async () => {
+  const { move, end, answer, row } = await employPerson();
+  await move('SCREEN');
+  const asked = await end(refusing);
+  expect(asked).toMatchObject({ hold: { code: 'EMPLOYMENT_NOT_ENDED', details: { said: 'The period is closed.' } } });
+  expect(await answer(asked, 'keep')).toMatchObject({ next: 'ended', ends: 'kept' });
+  expect(await row()).toMatchObject({ state: 'kept' });
+});
+
+test('nobody is ended who stands in the stage again', async () => {
+  const { move, judge, answer, end, row, employees } = await employPerson();
+  await move('SCREEN');
+  await answer(await judge(), 'no-show');
+  await move('HIRED');
+  expect(await end()).toEqual({ verdict: 'back' });
+  expect(await row()).toMatchObject({ state: 'done' });
+  expect(await employees()).toMatchObject([{ last_day: null }]);
+});
+
+test('keep leaves employee and link as they are, and ends the question for this period', async () => {
+  const { move, judge, answer, row, employees, employeeId } = await employPerson();
+  await move('SCREEN');
+  expect(await answer(await judge(), 'keep')).toMatchObject({ next: 'ended', ends: 'kept' });
+  expect(await row()).toMatchObject({ state: 'kept', employee_id: employeeId });
+  expect(await employees()).toMatchObject([{ last_day: null }]);
+});
+
+test('moved answers what the hire on the other job asks: the same employee takes it', async () => {
+  const { move, judge, answer, ref, row, begin, applyFor, employOnce, finish, employees, employeeId, fleet } =
+    await employPerson();
+  await move('SCREEN');
+  const second = await begin(await applyFor(0));
+  const asked = await employOnce(second);
+  expect(asked).toMatchObject({ hold: { code: 'PERSON_HIRED_BEFORE' } });
+  const { jobCandidateId, ...own } = { ...ref, jobCandidateId: second };
+  if (asked.verdict !== 'hold') throw new Error('not held');
+  const { holdId } = await openHold(fleet.deps, { ...own, jobCandidateId, hold: asked.hold });
+  expect(await answer(await judge(), 'moved')).toMatchObject({ next: 'hand-over' });
+  expect(await handOver(fleet.deps, ref)).toEqual({ verdict: 'over' });
+  expect(fleet.signalled.at(-1)).toMatchObject({ jobCandidateId: second });
+  expect(await takeAnswer(fleet.deps, { ...own, jobCandidateId, holdId })).toMatchObject({ next: 'employ' });
+  expect(await employOnce(second)).toMatchObject({ verdict: 'employee' });
+  await finish(second);
+  expect(await row(second)).toMatchObject({ state: 'done', employee_id: employeeId });
+  expect(await row()).toMatchObject({ state: 'left', employee_id: employeeId });
+  expect(await employees()).toHaveLength(1);
+});
+
+test('who was said to move is recognised on the next job, without a question; a third job asks', async () => {
+  const { move, judge, answer, ref, row, begin, applyFor, employOnce, finish, employees, employeeId, fleet } =
+    await employPerson();
+  await move('SCREEN');
+  await answer(await judge(), 'moved');
+  await handOver(fleet.deps, ref);
+  const second = await begin(await applyFor(0));
+  expect(await employOnce(second)).toMatchObject({ verdict: 'employee' });
+  await finish(second);
+  expect(await row(second)).toMatchObject({ state: 'done', employee_id: employeeId });
+  const third = await begin(await applyFor(1));
+  expect(await employOnce(third)).toMatchObject({ hold: { code: 'PERSON_HIRED_BEFORE' } });
+  expect(await employees()).toHaveLength(1);
+});
+
+test('an employee whom another hire has taken over is neither asked about nor ended', async () => {
+  const { move, judge, answer, end, begin, applyFor, employOnce, finish, row, employees, ref } = await employPerson();
+  const second = await begin(await applyFor(0));
+  await answer(await employOnce(second), 'transfer', { ...ref, jobCandidateId: second });
+  expect(await employOnce(second)).toMatchObject({ verdict: 'employee' });
+  await finish(second);
+  await move('SCREEN');
+  expect(await end()).toEqual({ verdict: 'over' });
+  expect(await judge()).toEqual({ verdict: 'over' });
+  expect(await row()).toMatchObject({ state: 'left' });
+  expect(await employees()).toMatchObject([{ last_day: null }]);
+});
+
+/** The write is made, and its answer never comes. */
+function answerLost(hris: HrisConnection): HrisConnection {
+  const terminate: HrisConnection['employees']['terminate'] = async (...args) => {
+    await hris.employees.terminate?.(...args);
+    throw new ConnectorError({ code: 'HRIS_NO_ANSWER', action: 'unknown', message: 'No answer came.' });
+  };
+  return { ...hris, employees: { ...hris.employees, terminate } };
+}
+
+function refusing(hris: HrisConnection): HrisConnection {
+  const terminate: HrisConnection['employees']['terminate'] = async () => {
+    throw new ConnectorError({ code: 'CLOSED', action: 'reject', message: 'The period is closed.' });
+  };
+  return { ...hris, employees: { ...hris.employees, terminate } };
+}

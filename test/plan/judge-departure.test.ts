@@ -1,0 +1,25 @@
+import { expect, test } from 'vitest';
+import { type Departure, judgeDeparture } from '../../src/plan/judge-departure.ts';
+
+const gone: Departure = {
+  jobCandidateId: '5012',
+  employeeId: '7',
+  startDate: '2026-03-02',
+  former: false,
+  takenOver: false,
+  today: '2026-03-01',
+};
+const OVER = { verdict: 'over' };
+const asks = (code: string, answers: string[]) => ({ verdict: 'hold', hold: { code, answers } });
+
+test.each<[string, Partial<Departure>, object]>([
+  ['before the first day a person is asked', {}, asks('LEFT_BEFORE_START', ['no-show', 'moved', 'keep', 'retry'])],
+  ['on the first day nothing is asked', { today: '2026-03-02' }, OVER],
+  ['after the first day nothing is asked', { today: '2027-01-01' }, OVER],
+  ['an employment that has ended is no question', { former: true }, OVER],
+  ['an employee whom another hire has is no question', { takenOver: true }, OVER],
+  ['no first day', { startDate: undefined }, asks('LEFT_AFTER_EMPLOYEE', ['keep', 'left', 'retry'])],
+  ['an empty first day', { startDate: null }, asks('LEFT_AFTER_EMPLOYEE', ['keep', 'left', 'retry'])],
+])('%s', (_, facts, expected) => {
+  expect(judgeDeparture({ ...gone, ...facts })).toMatchObject(expected);
+});
