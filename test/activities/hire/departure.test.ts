@@ -9,7 +9,7 @@ import { employPerson } from './employed-person.ts';
 const BEFORE_START = { verdict: 'hold', hold: { code: 'LEFT_BEFORE_START' } };
 const NOT_ENDED = { verdict: 'hold', hold: { code: 'EMPLOYMENT_NOT_ENDED' } };
 
-test('who leaves before the first day is a question; from that day on the hire is over and nothing is asked', async () => {
+test('who leaves before the first day is a question; from that day on nothing is asked', async () => {
   const { move, judge, update, row, fleet } = await employPerson();
   await move('SCREEN');
   expect(await judge()).toMatchObject(BEFORE_START);

@@ -6,6 +6,7 @@ import { employ } from '../../../activities/hire/employ.ts';
 import { endEmployment } from '../../../activities/hire/end-employment.ts';
 import { finishHire } from '../../../activities/hire/finish-hire.ts';
 import { openHold, takeAnswer } from '../../../activities/hire/hold-hire.ts';
+import type { HireRef } from '../../../src/hire/hire-ref.ts';
 import type { Held } from '../../../src/hire/holds.ts';
 import type { HrisConnection } from '../../../src/hris/port.ts';
 import { contract } from '../../../src/partner/contract/index.ts';
@@ -17,77 +18,65 @@ import { finishOnboardings } from '../../harness/world-people.ts';
 import { fleetAtSandbox } from './fleet-at-sandbox.ts';
 
 /** A tenant at the sandbox with an SQL table as its HR system, and one hire that is done; the first day is in 2099. */
-export async function employPerson({ endColumn = 'last_day' }: { endColumn?: string | undefined } = {}) {
+export async function employPerson({ endColumn = 'last_day' } = {}) {
   const url = `sqlite:${join(await scratchFolder(), 'hr.sqlite')}`;
   const ending = endColumn === '' ? '' : `, endColumn: ${endColumn}`;
   const hris = `kind: sql, connection: hr, url: "${url}", createTable: true${ending}`;
   const fleet = await fleetAtSandbox({ jobs: 3, hris });
   await fleet.apply('acme');
   await fleet.reconcile('acme');
-  const { sandbox, store, deps } = fleet;
-
-  const refOf = async (jobCandidateId: string) => {
-    const { period = 0 } = (await latestHire(store, 'acme', jobCandidateId)) ?? {};
-    return { tenantId: 'acme', jobCandidateId, period };
-  };
-  const employOnce = async (id: string) => employ(deps, await refOf(id));
-  /** Hires, onboards and asks for the employee. */
-  const begin = async (given?: number) => {
-    const id = await fleet.hire(given);
-    await fleet.open('acme', id);
-    await finishOnboardings(sandbox.control, sandbox.partner);
-    return id;
-  };
-  const finish = async (id: string) => expect(await finishHire(deps, await refOf(id))).toEqual({ verdict: 'verified' });
-  const id = await begin();
-  expect(await employOnce(id)).toMatchObject({ verdict: 'employee' });
-  await finish(id);
-  const ref = await refOf(id);
-  const row = async (of = id) => latestHire(store, 'acme', of);
-  const employeeId = (await row())?.employee_id ?? '';
+  const steps = stepsIn(fleet);
+  const id = await steps.begin();
+  expect(await steps.employOnce(id)).toMatchObject({ verdict: 'employee' });
+  await steps.finish(id);
+  const ref = await steps.refOf(id);
+  const employeeId = (await steps.row(id))?.employee_id ?? '';
   return {
     fleet,
     id,
     ref,
-    row,
     employeeId,
-    begin,
-    employOnce,
-    finish,
-    move: (stageType: 'SCREEN' | 'HIRED') => sandbox.control.act('move', { jobCandidateIds: [Number(id)], stageType }),
-    /** The same person on the nth other job; gives the application. */
-    async applyFor(n: number): Promise<number> {
-      const hired = await row();
-      const { items } = await sandbox.partner.readAll(contract.jobs.list);
-      const job = items.filter((one) => String(one.id) !== hired?.job_id)[n];
-      const params = { candidateId: Number(hired?.candidate_id) };
-      const { data } = await sandbox.partner.candidates.get({ params });
-      const candidate = { email: String(data.email) };
-      const added = (await sandbox.control.act('addCandidate', { candidate, jobId: Number(job?.id) })) as {
-        id?: number;
-        jobCandidateId?: number;
-      };
-      return Number(added.jobCandidateId ?? added.id);
-    },
-    judge: () => judgeDeparture(deps, ref),
-    end: (hr?: (hris: HrisConnection) => HrisConnection) => endEmployment(withHris(deps, hr), ref),
-    /** As a person does, and lets the workflow take it. */
-    async answer(verdict: { verdict: string }, answer: string, of = ref) {
-      expect(verdict).toMatchObject({ verdict: 'hold' });
-      const { holdId } = await openHold(deps, { ...of, hold: (verdict as Held).hold });
-      await answerHold(store, holdId, { answer, arguments: [], by: 'ada' });
-      return takeAnswer(deps, { ...of, holdId });
-    },
+    ...steps,
+    ...partnerSide(fleet, id),
+    row: (of = id) => steps.row(of),
+    judge: () => judgeDeparture(fleet.deps, ref),
+    end: (hr?: (hris: HrisConnection) => HrisConnection) => endEmployment(withHris(fleet.deps, hr), ref),
+    answer: (verdict: { verdict: string }, answer: string, of = ref) => steps.answerAs(of, verdict, answer),
     employees: () => readTable(url),
     update: async (fields: Record<string, string>) =>
-      (await deps.connections.of('acme')).hris.employees.update(employeeId, fields, {
+      (await fleet.deps.connections.of('acme')).hris.employees.update(employeeId, fields, {
         signal: AbortSignal.timeout(10_000),
         beforeSend: () => undefined,
       }),
-    /** Status and Employee ID as the partner shows them. */
-    async shown() {
-      const params = { onboardingCandidateId: (await row())?.onboarding_candidate_id ?? '' };
-      return (await sandbox.partner.onboarding.getCandidate({ params })).data.externalStatus;
+  };
+}
+
+type Fleet = Awaited<ReturnType<typeof fleetAtSandbox>>;
+
+/** What a hire's workflow does, and the person who answers it. */
+function stepsIn({ store, deps, sandbox, hire, open }: Fleet) {
+  const row = (of: string) => latestHire(store, 'acme', of);
+  const refOf = async (jobCandidateId: string): Promise<HireRef> => {
+    const { period = 0 } = (await row(jobCandidateId)) ?? {};
+    return { tenantId: 'acme', jobCandidateId, period };
+  };
+  return {
+    row,
+    refOf,
+    /** Hires and onboards. */
+    async begin(given?: number): Promise<string> {
+      const id = await hire(given);
+      await open('acme', id);
+      await finishOnboardings(sandbox.control, sandbox.partner);
+      return id;
+    },
+    employOnce: async (id: string) => employ(deps, await refOf(id)),
+    finish: async (id: string) => expect(await finishHire(deps, await refOf(id))).toEqual({ verdict: 'verified' }),
+    async answerAs(ref: HireRef, verdict: { verdict: string }, answer: string) {
+      expect(verdict).toMatchObject({ verdict: 'hold' });
+      const { holdId } = await openHold(deps, { ...ref, hold: (verdict as Held).hold });
+      await answerHold(store, holdId, { answer, arguments: [], by: 'ada' });
+      return takeAnswer(deps, { ...ref, holdId });
     },
     /** Requests left so much earlier. */
     letPass: (ms: number) =>
@@ -95,6 +84,30 @@ export async function employPerson({ endColumn = 'last_day' }: { endColumn?: str
         .updateTable('intents')
         .set((eb) => ({ give_up_at: eb('give_up_at', '-', ms), sent_at: eb('sent_at', '-', ms) }))
         .execute(),
+  };
+}
+
+/** What recruiters do with the person, and what the partner shows of them. */
+function partnerSide({ store, sandbox }: Fleet, id: string) {
+  const hired = () => latestHire(store, 'acme', id);
+  return {
+    move: (stageType: 'SCREEN' | 'HIRED') => sandbox.control.act('move', { jobCandidateIds: [Number(id)], stageType }),
+    /** The same person on the nth other job; gives the application. */
+    async applyFor(n: number): Promise<number> {
+      const { candidate_id: candidateId, job_id: jobId } = (await hired()) ?? {};
+      const { items } = await sandbox.partner.readAll(contract.jobs.list);
+      const job = items.filter((one) => String(one.id) !== jobId)[n];
+      const { data } = await sandbox.partner.candidates.get({ params: { candidateId: Number(candidateId) } });
+      const candidate = { email: String(data.email) };
+      const added = await sandbox.control.act('addCandidate', { candidate, jobId: Number(job?.id) });
+      const { id: own, jobCandidateId = own } = added as { id?: number; jobCandidateId?: number };
+      return Number(jobCandidateId);
+    },
+    /** Status and Employee ID. */
+    async shown() {
+      const params = { onboardingCandidateId: (await hired())?.onboarding_candidate_id ?? '' };
+      return (await sandbox.partner.onboarding.getCandidate({ params })).data.externalStatus;
+    },
   };
 }
 

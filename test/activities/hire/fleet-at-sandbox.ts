@@ -18,17 +18,17 @@ import { type Applicant, defineStartDate, listApplicants } from '../../harness/w
 import { openSandbox } from '../../sandbox/open-sandbox.ts';
 import { freshStore } from '../../store/stores.ts';
 
+interface FleetOptions {
+  hired?: number;
+  jobs?: number;
+  startDates?: boolean;
+  hris?: string;
+  policies?: string;
+  store?: OpenStoreOptions;
+}
+
 /** Tenants of one company at a real sandbox, with HR systems of their own, as they are applied. */
-export async function fleetAtSandbox(
-  options: {
-    hired?: number;
-    jobs?: number;
-    startDates?: boolean;
-    hris?: string;
-    policies?: string;
-    store?: OpenStoreOptions;
-  } = {},
-) {
+export async function fleetAtSandbox(options: FleetOptions = {}) {
   const { hired = 0, jobs = 1 } = options;
   const sandbox = await openSandbox({ jobs, candidates: 6, hired });
   onTestFinished(() => sandbox[Symbol.asyncDispose]());
