@@ -5,7 +5,7 @@ import type { Random } from '../../src/sandbox/random.ts';
 import type { Process } from './processes.ts';
 import type { Timeline } from './timeline.ts';
 
-/** Strict: a unique reference column, and ends employments. Careless: neither, no unique key, reads two seconds late. */
+/** Strict: a unique reference column; it ends employments. Careless: neither, no unique key, reads two seconds late. */
 export type HrisProfile = 'strict' | 'careless';
 
 export interface Employee {
