@@ -19,9 +19,11 @@ import { openSandbox } from '../../sandbox/open-sandbox.ts';
 import { freshStore } from '../../store/stores.ts';
 
 interface FleetOptions {
+  candidates?: number;
   hired?: number;
   jobs?: number;
   startDates?: boolean;
+  /** Inside the braces of `hris` and `policies`. */
   hris?: string;
   policies?: string;
   store?: OpenStoreOptions;
@@ -29,8 +31,8 @@ interface FleetOptions {
 
 /** Tenants of one company at a real sandbox, with HR systems of their own, as they are applied. */
 export async function fleetAtSandbox(options: FleetOptions = {}) {
-  const { hired = 0, jobs = 1 } = options;
-  const sandbox = await openSandbox({ jobs, candidates: 6, hired });
+  const { hired = 0, jobs = 1, candidates = 6 } = options;
+  const sandbox = await openSandbox({ jobs, candidates, hired });
   onTestFinished(() => sandbox[Symbol.asyncDispose]());
   vi.stubEnv('TEST_PARTNER_KEY', sandbox.key);
   const dir = await makeFolder();
