@@ -185,7 +185,7 @@ async function openConnection(tenant: Tenant, options: ConnectionOptions): Promi
     around: (operation, run) => withFailpoints(`partner.${operation}`, run),
     beforeWrite: mayWrite,
   });
-  const open = guardHris(await openLimitedHris(tenant, rateLimitOf), mayWrite);
+  const open = guardHris(await openLimitedHris(tenant, rateLimitOf, patient), mayWrite);
   const hris = withinActivity(open, () => assertHrisWorks?.(tenant.tenant));
   const keyFingerprint = fingerprintOf(apiKey);
   const told = log === undefined ? {} : { log };

@@ -16,8 +16,8 @@ export function addRateLimit(program: Command): void {
 }
 
 async function runRateLimit(tenantId: string, options: { json?: boolean }, command: Command): Promise<void> {
-  const { viewRateLimits } = await import('../store/open-rate-limit.ts');
-  const views = await withStore(await placesOf(command), (store) => viewRateLimits(store, tenantId), {
+  const { readRateLimits } = await import('../operator/status/read-rate-limits.ts');
+  const views = await withStore(await placesOf(command), (store) => readRateLimits(store, tenantId), {
     mustExist: true,
   });
   if (options.json === true) return printJson(views);

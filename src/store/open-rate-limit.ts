@@ -6,10 +6,18 @@ import { type RateLimitView, viewRateLimit } from '../rate-limit/view-rate-limit
 import type { Store } from './open-store.ts';
 import { changeRateLimit, listRateLimits, type RateLimitKey } from './rate-limits.ts';
 
-/** What is limited: the calls of a tenant at its partner or HR system, or at one endpoint of it. */
+/** What is limited: the calls of a tenant at its partner, or of an account at its HR system or one endpoint of it. */
 export interface Limited extends RateLimitKey {
   /** A ceiling; see ceiling.ts. */
   share?: number | undefined;
+}
+
+/**
+ * Whose calls those to an HR system are: one connection is one account, whichever tenants share it. No tenant has such
+ * a name.
+ */
+export function hrisAccount(connection: string): string {
+  return `hris:${connection}`;
 }
 
 /** Opens a rate limit that every worker of this store shares. */
@@ -31,7 +39,7 @@ export function openRateLimit(store: Store, { share, ...key }: Limited, log: Log
   );
 }
 
-/** What was learned and what becomes of the calls: of one tenant or of all. The one source of whoever shows it. */
+/** What was learned and what becomes of the calls: of one owner or of all. The one source of whoever shows it. */
 export async function viewRateLimits(store: Store, tenantId?: string): Promise<RateLimitView[]> {
   const rows = await listRateLimits(store, tenantId);
   return rows.map(({ rateLimit, ...row }) => viewRateLimit({ ...row, saved: rateLimit as SharedRateLimitState }));

@@ -8,9 +8,10 @@ import { viewRateLimits } from '../../store/open-rate-limit.ts';
 import type { Store } from '../../store/open-store.ts';
 import { listTenantStates, readClock } from '../../store/tenant-states.ts';
 import { readWebhookFacts } from '../../store/webhook-refusals.ts';
-import { loadTenantMapping, openTenantHris } from '../../tenants/open-hris.ts';
+import { loadTenantMapping } from '../../tenants/open-hris.ts';
 import type { Tenant } from '../../tenants/schema.ts';
 import { resolveSecret } from '../../tenants/secrets.ts';
+import { openHris } from '../open-hris.ts';
 import { CALL_MS, openPartner } from '../open-partner.ts';
 import { checkClock, watchClock } from './check-clock.ts';
 import { checkCustomFields, checkHrisFields } from './check-fields.ts';
@@ -22,7 +23,7 @@ import { judgeWebhooks } from './judge-webhooks.ts';
 export async function checkTenant(tenant: Tenant, store: Store | undefined): Promise<CheckLine[]> {
   const [partnerLines, hris, webhooks, state] = await Promise.all([
     checkPartner(tenant, store),
-    checkHris(tenant),
+    checkHris(tenant, store),
     checkWebhooks(tenant, store),
     checkState(tenant, store),
   ]);
@@ -127,10 +128,10 @@ export function isActive(status: string | null | undefined): boolean {
 }
 
 /** Of an HR system that does not work, nothing more can be asked. */
-async function checkHris(tenant: Tenant): Promise<CheckLine[]> {
+async function checkHris(tenant: Tenant, store: Store | undefined): Promise<CheckLine[]> {
   let hris: HrisConnection | undefined;
   try {
-    const open = await openTenantHris(tenant);
+    const open = await openHris(tenant, store);
     hris = open;
     const works = await attempted(() => checkProbe(tenant, open));
     if (works.state === 'fail') return [{ check: 'hris', ...works }];

@@ -14,8 +14,8 @@ import { type ImportedLink, importLinks, isClaimed } from '../../store/imported-
 import { openRateLimit } from '../../store/open-rate-limit.ts';
 import type { Store } from '../../store/open-store.ts';
 import type { TenantAct } from '../../store/tenant-acts.ts';
-import { openTenantHris } from '../../tenants/open-hris.ts';
 import type { Tenant } from '../../tenants/schema.ts';
+import { openHris } from '../open-hris.ts';
 import { openPartner } from '../open-partner.ts';
 import { type LinkLine, linksUnreadable, readLinkFile } from './read-link-file.ts';
 
@@ -40,7 +40,7 @@ export async function planLinks(store: Store, tenant: Tenant, file: string): Pro
   const limited = { tenantId: tenant.tenant, upstream: 'partner', share: tenant.partner.rateLimit?.share };
   const rateLimit = openRateLimit(store, limited, createLogger('command'));
   const partner = openPartner(tenant, rateLimit);
-  const hris = await openTenantHris(tenant);
+  const hris = await openHris(tenant, store, (keeper) => keeper);
   try {
     const candidates = await readCandidates(partner, lines);
     const limit = pLimit(AT_ONCE);

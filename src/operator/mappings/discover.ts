@@ -33,7 +33,7 @@ export async function discover(tenant: Tenant, partner: PartnerClient, store: St
     readStages(partner),
     readFlows(partner),
     readUsers(partner),
-    describeHris(tenant),
+    describeHris(tenant, store),
   ]);
   const changes = store === undefined ? [] : await listFieldChanges(store, tenant.tenant, 'partner', MOST_CHANGES);
   const troubles = await judgeCustomFields(tenant, customFields, store);
