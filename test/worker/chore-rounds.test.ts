@@ -3,7 +3,9 @@ import { expect, onTestFinished, test, vi } from 'vitest';
 import type { ActivityDeps } from '../../activities/deps.ts';
 import { createRootLogger } from '../../src/log.ts';
 import { openStore } from '../../src/store/open-store.ts';
+import type { Tenant } from '../../src/tenants/schema.ts';
 import { startChores } from '../../src/worker/chores.ts';
+import { createChoreRunner } from '../../src/worker/run-chores.ts';
 
 test('no round of chores begins before the last one has ended', async () => {
   vi.useFakeTimers({ toFake: ['setInterval', 'clearInterval'] });
@@ -26,4 +28,20 @@ test('no round of chores begins before the last one has ended', async () => {
   }
   expect(rounds).toBe(2);
   await chores.close();
+});
+
+test('a tenant’s chore that hangs is not begun again', async () => {
+  const { signal: stop } = new AbortController();
+  const log = createRootLogger(undefined, 'silent');
+  const runner = createChoreRunner({ log, everyMs: 1_000, stop, fingerprintOf: () => 'the same' });
+  let begun = 0;
+  const hangs = () => {
+    begun += 1;
+    return new Promise<never>(() => undefined);
+  };
+  for (const _round of [1, 2, 3]) {
+    runner.begin('notify', hangs, { tenant: 'acme' } as Tenant);
+    await setImmediate();
+  }
+  expect(begun).toBe(1);
 });

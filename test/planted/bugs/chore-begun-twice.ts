@@ -9,5 +9,5 @@ export const bug: PlantedBug = {
       replace: 'if (stop.aborted) return;',
     },
   ],
-  caughtBy: tests(/FAIL .*a tenant whose notify address hangs keeps no other tenant/, 'test/worker/chores.test.ts'),
+  caughtBy: tests(/FAIL .*a tenant’s chore that hangs is not begun again/, 'test/worker/chore-rounds.test.ts'),
 };
