@@ -33,14 +33,19 @@ interface DiffOptions {
 
 async function runDiff(tenantId: string, file: string, { stream, json }: DiffOptions, command: Command): Promise<void> {
   const places = await placesOf(command);
-  const [{ withTenant }, { diffMapping, mappingNamed, maskDiff }] = await Promise.all([
+  const [{ storeExists }, { withTenant }, { diffMapping, mappingNamed, maskDiff }] = await Promise.all([
+    import('../config.ts'),
     import('../operator/open-tenant.ts'),
     import('../operator/mappings/diff-mapping.ts'),
   ]);
-  const diff = await withStore(places, (store) =>
-    withTenant({ store, places, tenantId }, (open) => {
-      return diffMapping(open, mappingNamed(stream), file);
-    }),
+  const diff = await withStore(
+    places,
+    (store) =>
+      withTenant({ store, places, tenantId }, (open) => {
+        return diffMapping(open, mappingNamed(stream), file);
+      }),
+    // A tenant that was never started is compared, too.
+    { mustExist: storeExists(places.dataDir) },
   );
   const shown = maskDiff(diff);
   if (json === true) printJson(shown);

@@ -22,7 +22,7 @@ export async function workflowBundle(cacheDir: string): Promise<{ codePath: stri
     readFileSync(codePath);
   } catch {
     const code = await bundleWorkflows();
-    mkdirSync(cacheDir, { recursive: true });
+    mkdirSync(cacheDir, { recursive: true, mode: 0o700 });
     // Another worker may do the same; a rename never shows half a file.
     const temporary = `${codePath}.${process.pid}`;
     writeFileSync(temporary, code);

@@ -1,5 +1,5 @@
 import { spawn } from 'node:child_process';
-import { chmod, readFile, writeFile } from 'node:fs/promises';
+import { chmod, readFile, stat, writeFile } from 'node:fs/promises';
 import { createServer } from 'node:net';
 import path from 'node:path';
 import { Client, Connection } from '@temporalio/client';
@@ -116,6 +116,8 @@ test('writes the log of the server to a file when asked, and quotes it when it d
   const logFile = path.join(folder, 'logs', 'temporal.log');
   await expect(startDevServer({ cliPath: broken, logFile })).rejects.toThrow(/schema too new/);
   expect(await readFile(logFile, 'utf8')).toContain('schema too new');
+  // Often the first to make the data directory, whose files are nobody else's to read.
+  expect((await stat(path.dirname(logFile))).mode & 0o777).toBe(0o700);
 });
 
 test('says how the server ended when it ends by itself', async () => {

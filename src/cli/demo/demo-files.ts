@@ -24,7 +24,7 @@ export interface DemoFacts {
 /** Writes the tenants: a file each, a mapping each, and their secrets in files only this user can read. */
 export async function writeDemoFiles(tenantsDir: string, facts: DemoFacts, second: SecondFacts): Promise<void> {
   const secrets = join(tenantsDir, 'secrets');
-  await mkdir(secrets, { recursive: true });
+  await mkdir(secrets, { recursive: true, mode: 0o700 });
   await Promise.all([
     writeFile(join(secrets, 'partner.key'), `${facts.apiKey}\n`, { mode: 0o600 }),
     writeFile(join(secrets, 'webhook.key'), `${facts.webhookKey}\n`, { mode: 0o600 }),

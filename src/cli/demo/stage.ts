@@ -38,7 +38,7 @@ export interface Stage {
 
 /** Builds the stage under the data directory; nothing of an earlier run is used. */
 export async function buildStage(dataDir: string, seed: number): Promise<Stage> {
-  await mkdir(dataDir, { recursive: true });
+  await mkdir(dataDir, { recursive: true, mode: 0o700 });
   const dir = await mkdtemp(join(dataDir, 'demo-'));
   const [tenantsDir, hrisFile, logFile] = [join(dir, 'tenants'), join(dir, 'hris.db'), join(dir, 'demo.log')];
   const out = createWriteStream(logFile);

@@ -44,14 +44,16 @@ export async function examine(places: Places): Promise<Examined> {
   return { findings, tenants, evidence };
 }
 
+/** What is so before the first start, and before the first start of a new version. */
+const STILL_OPEN = new Set(['TENANTS_UNREADABLE', 'TENANTS_MISSING', 'STORE_TOO_OLD']);
+
 /** Everybody starts with nothing to load; any other rejection is wrong. */
 async function attempted(look: () => Found | Promise<Found>): Promise<Found> {
   try {
     return await look();
   } catch (error) {
-    const code = isConnectorError(error) ? error.code : undefined;
-    const none = code === 'TENANTS_UNREADABLE' || code === 'TENANTS_MISSING';
-    return { state: none ? 'open' : 'wrong', message: error instanceof Error ? error.message : String(error) };
+    const isOpen = isConnectorError(error) && STILL_OPEN.has(error.code);
+    return { state: isOpen ? 'open' : 'wrong', message: error instanceof Error ? error.message : String(error) };
   }
 }
 
@@ -77,7 +79,7 @@ async function checkTemporal(): Promise<Found> {
 async function checkStore(dataDir: string, evidence: Evidence[]): Promise<Found> {
   const file = storeFile(dataDir);
   if (file !== undefined && !existsSync(file)) return { state: 'open', message: `${file} is not there yet` };
-  const store = await openStore(storeUrl(dataDir));
+  const store = await openStore(storeUrl(dataDir), { migrate: 'never' });
   evidence.push(...(await listEvidence(store)));
   await store.close();
   return { state: 'good', message: `${store.kind}, installation ${store.installationId}` };

@@ -57,8 +57,8 @@ const dynamicConfig = {
  */
 export async function startDevServer(options: DevServerOptions): Promise<DevServer> {
   const ip = options.ip ?? '127.0.0.1';
-  if (options.dbFile !== undefined) await mkdir(path.dirname(options.dbFile), { recursive: true });
-  if (options.logFile !== undefined) await mkdir(path.dirname(options.logFile), { recursive: true });
+  for (const file of [options.dbFile, options.logFile])
+    if (file !== undefined) await mkdir(path.dirname(file), { recursive: true, mode: 0o700 });
   // Another process may take a free port before the server binds it; a port that was asked for is not exchanged.
   const attempts = options.port === undefined ? 5 : 1;
   for (let attempt = 1; ; attempt += 1) {

@@ -1,0 +1,39 @@
+import { join } from 'node:path';
+import { sql } from 'kysely';
+import { expect, onTestFinished, test } from 'vitest';
+import { openStore } from '../../src/store/open-store.ts';
+import { runCli, scratchDir, tenantDir } from './cli-process.ts';
+
+/** A data directory whose store an earlier version made: it lacks the latest tables. */
+async function olderStore() {
+  const dataDir = await scratchDir();
+  const store = await openStore(`sqlite:${join(dataDir, 'store.db')}`);
+  onTestFinished(() => store.close());
+  const latest = sql`select max(name) from kysely_migration`;
+  await sql`delete from kysely_migration where name = (${latest})`.execute(store.kysely);
+  const migrations = async () => (await sql`select * from kysely_migration`.execute(store.kysely)).rows;
+  return { dataDir, migrations };
+}
+
+const READING = [
+  'status',
+  'inbox list',
+  'hold list',
+  'tenant list',
+  'tenant show acme',
+  'digest acme',
+  'rate-limit acme',
+  'audit acme',
+  'mapping diff acme acme.yaml',
+  'doctor',
+];
+
+test('commands that only look leave the tables of an older store as they are, and say so', async () => {
+  const [{ dataDir, migrations }, tenantsDir] = [await olderStore(), await tenantDir()];
+  const before = await migrations();
+  const env = { HIREBRIDGE_DATA: dataDir, HIREBRIDGE_TENANTS: tenantsDir };
+  const ended = await Promise.all(READING.map((verb) => runCli(verb.split(' '), env)));
+  const told = ended.map(({ stdout, stderr }) => /older than this hirebridge/.test(stdout + stderr));
+  expect(READING.filter((_verb, index) => !told[index])).toEqual([]);
+  expect(await migrations()).toEqual(before);
+});
