@@ -4,8 +4,8 @@ import type { Mapping } from '../../src/mapping/load-mapping.ts';
 import type { LinkedPair, PairState } from '../../src/store/exchange-pairs.ts';
 import { readJobs } from '../../src/store/jobs.ts';
 import { latestPlan } from '../../src/store/plans.ts';
-import type { Fetched } from '../presence/fetch-job-candidates.ts';
 import type { ExchangeContext } from './exchange-context.ts';
+import type { FetchedPerson } from './fetch-people.ts';
 
 /** Jobs as they were last listed, by id. */
 export type JobRecords = ReadonlyMap<string, Record<string, unknown>>;
@@ -13,9 +13,9 @@ export type JobRecords = ReadonlyMap<string, Record<string, unknown>>;
 /** The jobs that people were hired on, from the store; none where the mapping reads no job. */
 export async function readJobRecords(
   { deps, key, mapping }: ExchangeContext,
-  fetched: readonly Fetched[],
+  people: readonly FetchedPerson[],
 ): Promise<JobRecords> {
-  const ids = new Set(fetched.flatMap(({ jobCandidate }) => (jobCandidate ? [String(jobCandidate.jobId)] : [])));
+  const ids = new Set(people.flatMap(({ jobId }) => (jobId === undefined ? [] : [jobId])));
   if (!readsJob(mapping) || ids.size === 0) return new Map();
   const jobs = await readJobs(deps.store, key.tenantId, [...ids]);
   return new Map(jobs.map(({ jobId, record }) => [jobId, record]));

@@ -9,8 +9,8 @@ import { type LinkedPair, type PairState, readPairStates, UNKNOWN_PAIR } from '.
 import type { FieldConflictRow } from '../../src/store/exchange-tables.ts';
 import { openConflicts } from '../../src/store/field-conflicts.ts';
 import { readClock } from '../../src/store/tenant-states.ts';
-import { type Fetched, fetchJobCandidates } from '../presence/fetch-job-candidates.ts';
 import type { ExchangeContext } from './exchange-context.ts';
+import { type FetchedPerson, fetchPeople } from './fetch-people.ts';
 import { isWithoutJob, type JobRecords, readHired, readJobRecords } from './read-hired.ts';
 
 /** Employees read at the same time. */
@@ -44,12 +44,8 @@ export async function readPairs(context: ExchangeContext, pairs: readonly Linked
   const { deps, connection, key } = context;
   const readAt = await readClock(deps.store);
   const limit = pLimit(AT_ONCE);
-  const [fetched, employees] = await Promise.all([
-    fetchJobCandidates(
-      connection,
-      pairs.map(({ jobCandidateId }) => jobCandidateId),
-      'bulk',
-    ),
+  const [people, employees] = await Promise.all([
+    fetchPeople(connection, pairs, context.defined),
     Promise.all(
       pairs.map(({ pairId }) => limit(() => connection.hris.employees.read(pairId, AbortSignal.timeout(READ_MS)))),
     ),
@@ -57,11 +53,11 @@ export async function readPairs(context: ExchangeContext, pairs: readonly Linked
   const ids = pairs.map(({ pairId }) => pairId);
   const states = await readPairStates(deps.store, key, ids);
   const open = Map.groupBy(await openConflicts(deps.store, key, ids), (row) => row.pair_id);
-  const jobs = await readJobRecords(context, fetched);
+  const jobs = await readJobRecords(context, people);
   const read: ReadPair[] = [];
   for (const [index, pair] of pairs.entries()) {
     const known = { pair, state: states.get(pair.pairId) ?? UNKNOWN_PAIR, open: open.get(pair.pairId) ?? [] };
-    const shown = { readAt, jobs, fetched: fetched[index] ?? {}, employee: employees[index] };
+    const shown = { readAt, jobs, person: people[index] ?? {}, employee: employees[index] };
     const found =
       readAt <= known.state.settles_at
         ? { settles: true as const }
@@ -78,24 +74,21 @@ interface Shown {
   /** When the reading began, by the database's clock. */
   readAt: number;
   jobs: JobRecords;
-  fetched: Fetched;
+  person: FetchedPerson;
   employee: EmployeeRecord | undefined;
 }
 
 function judge(
   { mapping, defined, full }: ExchangeContext,
   { pair, state, open }: Known,
-  { readAt, jobs, fetched: { jobCandidate, unreadable }, employee }: Shown,
+  { readAt, jobs, person, employee }: Shown,
   hired: Record<string, string>,
 ): ReadPair['found'] {
-  if (unreadable !== undefined) return { unreadable };
-  if (jobCandidate === undefined) return { missing: 'partner' };
+  if (person.unreadable !== undefined) return { unreadable: person.unreadable };
+  if (person.sources === undefined) return { missing: 'partner' };
   if (employee === undefined) return { missing: 'hris' };
-  const { candidate_details: candidate } = jobCandidate;
-  // Without the profile every field of it would read as emptied.
-  if (candidate === null || candidate === undefined) return { unreadable: 'it shows no candidate_details' };
-  const job = jobs.get(String(jobCandidate.jobId));
-  const sources = decodeCustomFields({ candidate, jobCandidate, ...(job && { job }) }, defined);
+  const job = person.jobId === undefined ? undefined : jobs.get(person.jobId);
+  const sources = decodeCustomFields({ ...person.sources, ...(job && { job }) }, defined);
   const isOver = amendsOnly(mapping) && (employee.former === true || isWithoutJob(mapping, job));
   const seen = isOver ? [] : seeFields(mapping, pair.pairId, sources, employee.fields);
   const bases = { ...hired, ...arrivedBases(seen, state) };

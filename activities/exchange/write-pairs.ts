@@ -155,7 +155,8 @@ async function recorded(
     const values = to === 'hris' ? plan.toHris : plan.toPartner;
     return {
       target: `${key.stream}:${to}`,
-      recordId: pair.jobCandidateId,
+      // Somebody linked by import has no application that we know.
+      recordId: pair.jobCandidateId || pair.candidateId,
       foreignId: to === 'hris' ? pair.pairId : pair.candidateId,
       kind: 'update',
       changes: changesOf(values),

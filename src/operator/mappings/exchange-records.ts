@@ -1,5 +1,5 @@
+import { fetchPeople } from '../../../activities/exchange/fetch-people.ts';
 import { readDefinitions } from '../../../activities/fields/read-definitions.ts';
-import { fetchJobCandidates } from '../../../activities/presence/fetch-job-candidates.ts';
 import type { SourceRecord } from '../../mapping/compare-mappings.ts';
 import { decodeCustomFields } from '../../mapping/decode-custom-fields.ts';
 import { type LinkedPair, pairPages } from '../../store/exchange-pairs.ts';
@@ -28,16 +28,13 @@ async function readPairs(
   pairs: readonly LinkedPair[],
   defined: Defined,
 ): Promise<SourceRecord[]> {
-  const ids = pairs.map(({ jobCandidateId }) => jobCandidateId);
-  const fetched = await patiently(() => fetchJobCandidates(connection, ids, 'bulk'));
+  const people = await patiently(() => fetchPeople(connection, pairs, defined));
   const records: SourceRecord[] = [];
   for (const [index, { pairId, candidateId }] of pairs.entries()) {
-    const jobCandidate = fetched[index]?.jobCandidate;
-    const candidate = jobCandidate?.candidate_details ?? undefined;
     const employee = await connection.hris.employees.read(pairId, AbortSignal.timeout(READ_MS));
-    if (jobCandidate === undefined || candidate === undefined || employee === undefined) continue;
-    const sources = decodeCustomFields({ candidate, jobCandidate }, defined);
-    records.push({ id: candidateId, sources, held: employee.fields });
+    const shown = people[index]?.sources;
+    if (shown === undefined || employee === undefined) continue;
+    records.push({ id: candidateId, sources: decodeCustomFields(shown, defined), held: employee.fields });
   }
   return records;
 }

@@ -1,0 +1,87 @@
+import pLimit from 'p-limit';
+import type { MappingSources } from '../../src/mapping/read-source.ts';
+import { contract } from '../../src/partner/contract/index.ts';
+import type { LinkedPair } from '../../src/store/exchange-pairs.ts';
+import type { FieldDefinition } from '../../src/store/fields.ts';
+import type { Connection } from '../connections.ts';
+import { type Fetched, fetchJobCandidates } from '../presence/fetch-job-candidates.ts';
+
+/** A pair's person as the partner shows them: what a mapping reads, why it cannot be read, or nothing. */
+export interface FetchedPerson {
+  sources?: MappingSources;
+  jobId?: string;
+  unreadable?: string;
+}
+
+type PartnerSide = Pick<Connection, 'partner'>;
+
+/** Custom fields of so many people are read at the same time. */
+const AT_ONCE = 8;
+
+/**
+ * Fetches the people of some pairs, in their order, by one call for a hundred. Those linked by import have no
+ * application that we know, and a candidate shows no custom fields (section 2.3): theirs are one call each, where any
+ * are `defined`.
+ */
+export async function fetchPeople(
+  connection: PartnerSide,
+  pairs: readonly LinkedPair[],
+  defined: readonly FieldDefinition[],
+): Promise<FetchedPerson[]> {
+  const hired = pairs.filter(isHired);
+  const imported = pairs.filter((pair) => !isHired(pair)).map(({ candidateId }) => candidateId);
+  const jobCandidateIds = hired.map(({ jobCandidateId }) => jobCandidateId);
+  const [applications, candidates] = await Promise.all([
+    hired.length === 0 ? [] : fetchJobCandidates(connection, jobCandidateIds, 'bulk'),
+    imported.length === 0 ? new Map<string, FetchedPerson>() : fetchCandidates(connection, imported, defined),
+  ]);
+  const byApplication = new Map(jobCandidateIds.map((id, index) => [id, ofApplication(applications[index] ?? {})]));
+  return pairs.map((pair) =>
+    isHired(pair) ? (byApplication.get(pair.jobCandidateId) ?? {}) : (candidates.get(pair.candidateId) ?? {}),
+  );
+}
+
+function isHired({ jobCandidateId }: LinkedPair): boolean {
+  return jobCandidateId !== '';
+}
+
+function ofApplication({ jobCandidate, unreadable }: Fetched): FetchedPerson {
+  if (unreadable !== undefined) return { unreadable };
+  if (jobCandidate === undefined) return {};
+  const { candidate_details: candidate, jobId } = jobCandidate;
+  // Without the profile every field of it would read as emptied.
+  if (candidate === null || candidate === undefined) return { unreadable: 'it shows no candidate_details' };
+  return { sources: { candidate, jobCandidate }, jobId: String(jobId) };
+}
+
+async function fetchCandidates(
+  connection: PartnerSide,
+  candidateIds: readonly string[],
+  defined: readonly FieldDefinition[],
+): Promise<Map<string, FetchedPerson>> {
+  const body = { candidateIds: [...candidateIds] };
+  const fetched = await connection.partner.readAll(contract.candidates.bulkFetch, { body }, { priority: 'bulk' });
+  const limit = pLimit(AT_ONCE);
+  const people = fetched.items.map((candidate) =>
+    limit(async (): Promise<[string, FetchedPerson]> => {
+      const customFields = await readValues(connection, String(candidate.id), defined);
+      return [String(candidate.id), { sources: { candidate: { ...candidate, customFields } } }];
+    }),
+  );
+  const broken = fetched.unreadable.map(({ id = '', reason }): [string, FetchedPerson] => [id, { unreadable: reason }]);
+  return new Map([...broken, ...(await Promise.all(people))]);
+}
+
+/** As a record shows them; those of a work experience are not the candidate's own. */
+async function readValues({ partner }: PartnerSide, entityId: string, defined: readonly FieldDefinition[]) {
+  const labels = new Map(
+    defined.filter(({ entity }) => entity === 'candidate').map(({ id, label }) => [String(id), label]),
+  );
+  if (labels.size === 0) return {};
+  const query = { entityType: 'candidate' as const, entityId };
+  const { items } = await partner.readAll(contract.customFieldValues.list, { query }, { priority: 'bulk' });
+  const own = items.filter(({ parentEntityId }) => parentEntityId === null || parentEntityId === undefined);
+  return Object.fromEntries(
+    own.map(({ customFieldId, value }) => [customFieldId, { label: labels.get(customFieldId), value }]),
+  );
+}

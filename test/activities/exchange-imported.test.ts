@@ -1,0 +1,73 @@
+import { afterEach, expect, test } from 'vitest';
+import type { EmployeeFields } from '../../src/hire/employee.ts';
+import { twoWayFields } from '../convergence/fields.ts';
+import type { Conditions } from '../convergence/process.ts';
+import { createWorld, type Person, type World } from '../convergence/world.ts';
+
+const CALM: Conditions = {
+  pause: async () => undefined,
+  mishap: () => undefined,
+  later: () => undefined,
+  updateMishap: () => undefined,
+};
+let world: World;
+afterEach(() => world.close());
+
+/** As `hirebridge link import` leaves it: of an application nothing is known. */
+async function importOne(): Promise<Person> {
+  const person = await world.hire();
+  world.store.all(`update links set job_candidate_id = '', period = 0 where employee_id = ?`, person.employeeId);
+  return person;
+}
+
+async function exchange(runId: string, conditions: Partial<Conditions> = {}) {
+  world.clock.advance(120_000);
+  return world.exchange(runId, { ...CALM, ...conditions });
+}
+
+async function edit(person: Person, name: string, side: 'partner' | 'hris', value: EmployeeFields[string]) {
+  const field = twoWayFields.find((one) => one.name === name);
+  if (field === undefined) throw new Error(`there is no field ${name}`);
+  if (side === 'partner') world.editPartner(person, field, value ?? null);
+  else await world.editHris(person, field, value ?? null);
+}
+
+test('somebody linked by import is exchanged both ways beside those who were hired', async () => {
+  world = await createWorld();
+  const [hired, imported] = [await world.hire(), await importOne()];
+  for (const person of [hired, imported]) {
+    await edit(person, 'city', 'partner', 'Utrecht');
+    await edit(person, 'shifts', 'partner', ['Early', 'Night']);
+    await edit(person, 'costCentre', 'hris', 'CC-7');
+  }
+  expect(await exchange('first')).toMatchObject({ state: 'done', counts: { updated: 2, skipped: 0 } });
+  const same = { city: 'Utrecht', shifts: ['Early', 'Night'], costCentre: 'CC-7' };
+  for (const person of [hired, imported]) expect(await world.read(person)).toMatchObject({ partner: same, hris: same });
+  const { partner, hris } = world.writes;
+  expect(await exchange('second')).toMatchObject({ state: 'done', counts: { unchanged: 2 } });
+  expect(world.writes).toEqual({ partner, hris });
+});
+
+test('their custom fields cost one call each, their profiles one together', async () => {
+  world = await createWorld();
+  for (let n = 0; n < 5; n += 1) await importOne();
+  const calls: string[] = [];
+  const pause = async (point: string) => void calls.push(...(point.endsWith('/before') ? [point] : []));
+  await exchange('first', { pause });
+  const callsOf = (path: string) => calls.filter((point) => point.includes(path)).length;
+  expect([callsOf('/candidates/bulk-fetch'), callsOf('/job-candidates/'), callsOf('/custom-field-values?')]).toEqual([
+    1, 0, 5,
+  ]);
+});
+
+test('one who is deleted is believed gone after a second run, and the others go on', async () => {
+  world = await createWorld();
+  const [gone, stays] = [await importOne(), await importOne()];
+  await exchange('first');
+  world.state.run('delete from candidates where id = ?', Number(gone.candidateId));
+  await edit(stays, 'costCentre', 'hris', 'CC-8');
+  expect(await exchange('second')).toMatchObject({ state: 'partial', counts: { updated: 1, skipped: 1 } });
+  expect(await exchange('third')).toMatchObject({ counts: { skipped: 1 } });
+  expect(await exchange('fourth')).toMatchObject({ state: 'done', counts: { unchanged: 1, skipped: 0 } });
+  expect((await world.read(stays))?.partner).toMatchObject({ costCentre: 'CC-8' });
+});
