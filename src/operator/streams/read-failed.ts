@@ -1,4 +1,5 @@
 import { listDeliveries } from '../../store/inbox-retry.ts';
+import { type LeftOutPairs, readLeftOutPairs } from '../../store/left-out-pairs.ts';
 import type { Store } from '../../store/open-store.ts';
 import { readQuarantine } from '../../store/quarantine.ts';
 import { readStreamState } from '../../store/stream-states.ts';
@@ -9,7 +10,7 @@ import { streamNames } from '../../streams/streams.ts';
 export interface Failed {
   /** A stream, or `inbox`. */
   where: string;
-  /** A record, a delivery, or `(stream)` for all of it. */
+  /** A record, a delivery, `(stream)` for all of it, or how many records of it have this reason. */
   what: string;
   since: string;
   reason: string;
@@ -21,12 +22,13 @@ const MOST_DELIVERIES = 1_000;
 /** Streams that stand still, records that were left out, and deliveries that nobody could relay. */
 export async function readFailed(store: Store, tenantId: string): Promise<Failed[]> {
   const streams = await Promise.all(streamNames.map((stream) => failedOf(store, { tenantId, stream })));
+  const pairs = (await readLeftOutPairs(store, tenantId)).map(ofPairs);
   const lost = await listDeliveries(store, { states: ['undeliverable'], tenantId, limit: MOST_DELIVERIES });
   const deliveries = lost.map(({ bodyHash, receivedAt, event, lastError }) => {
     const reason = `${event}: ${lastError ?? 'unknown'}`;
     return { where: 'inbox', what: bodyHash.slice(0, 12), since: iso(receivedAt), reason };
   });
-  return [...streams.flat(), ...deliveries];
+  return [...streams.flat(), ...pairs, ...deliveries];
 }
 
 async function failedOf(store: Store, key: { tenantId: string; stream: string }): Promise<Failed[]> {
@@ -43,6 +45,22 @@ async function failedOf(store: Store, key: { tenantId: string; stream: string })
       : []),
   ].map(({ at, why, code }) => ({ what: '(stream)', since: iso(at ?? 0), reason: `${why ?? ''} [${code ?? ''}]` }));
   return [...stops, ...left].map((one) => ({ where: key.stream, ...one }));
+}
+
+function ofPairs({ stream, count, since, why }: LeftOutPairs): Failed {
+  return {
+    where: stream,
+    what: `(${count} ${count === 1 ? 'pair' : 'pairs'})`,
+    since: iso(since),
+    reason: reasonOf(why),
+  };
+}
+
+function reasonOf(why: LeftOutPairs['why']): string {
+  if (why.kind === 'in doubt') return 'a write is in doubt: it is looked for, and made again where it is not there';
+  if (why.kind === 'refused') return `${why.field}: ${why.code}; each is listed by hirebridge conflicts`;
+  const whose = why.side === 'partner' ? 'the hiring platform shows no application' : 'the HR system shows no employee';
+  return `${whose} any more: believed once a second run finds the same`;
 }
 
 function iso(at: number): string {

@@ -2,6 +2,8 @@ import { expect, onTestFinished, test } from 'vitest';
 import { replayDeliveries } from '../../../src/operator/deliveries/replay-deliveries.ts';
 import { readFailed } from '../../../src/operator/streams/read-failed.ts';
 import { readDelivery } from '../../../src/receiver/read-delivery.ts';
+import { savePair } from '../../../src/store/exchange-pairs.ts';
+import { settleConflicts } from '../../../src/store/field-conflicts.ts';
 import { failDelivery, finishDeliveries, insertDelivery, leaseDeliveries } from '../../../src/store/inbox.ts';
 import { openStore, type Store } from '../../../src/store/open-store.ts';
 import { changeQuarantine } from '../../../src/store/quarantine.ts';
@@ -46,6 +48,27 @@ test('failed names the stream that stands still, the records left out and the de
     expect.stringMatching(/^inbox [0-9a-f]{12}: candidate\.updated: BROKEN$/) as string,
   ]);
   expect(await readFailed(store, 'other')).toEqual([]);
+});
+
+test('failed counts the pairs that an exchange leaves out, reason by reason', async () => {
+  const store = await freshStore();
+  const employees = { tenantId: 'acme', stream: 'employees' };
+  const missing = { side: 'partner', runId: 'r1' } as const;
+  for (const pairId of ['1', '2']) await savePair(store, employees, { pairId, version: 0, missing });
+  await savePair(store, employees, { pairId: '3', version: 0, missing: { side: 'hris', runId: 'r1' } });
+  await savePair(store, employees, { pairId: '4', version: 0, missing, isGone: true });
+  await savePair(store, employees, { pairId: '5', version: 0, sent: { city: { to: 'hris', form: 'f' } } });
+  const finding = { kind: 'quarantined', code: 'VALUE_MISFIT', forms: { partner: 'a', hris: 'b' } } as const;
+  const level = { ...finding, field: 'level', values: { partner: 'Junior', hris: 'Intern' }, isSensitive: false };
+  for (const pairId of ['6', '7', '8']) await settleConflicts(store, { ...employees, pairId }, [], [level]);
+  const failed = await readFailed(store, 'acme');
+  expect(failed.map(({ where, what, reason }) => `${where} ${what}: ${reason}`).toSorted()).toEqual([
+    'employees (1 pair): a write is in doubt: it is looked for, and made again where it is not there',
+    'employees (1 pair): the HR system shows no employee any more: believed once a second run finds the same',
+    'employees (2 pairs): the hiring platform shows no application any more: believed once a second run finds the same',
+    'employees (3 pairs): level: VALUE_MISFIT; each is listed by hirebridge conflicts',
+  ]);
+  expect(JSON.stringify(failed)).not.toContain('Intern');
 });
 
 test('a window of deliveries is replayed, and what waits or came before it is left alone', async () => {

@@ -1,0 +1,70 @@
+import { sql } from 'kysely';
+import type { Side } from '../hire/side.ts';
+import type { Store } from './open-store.ts';
+
+/** Pairs of a stream that its runs leave out for one reason. */
+export interface LeftOutPairs {
+  stream: string;
+  count: number;
+  /** Of the oldest of them. */
+  since: number;
+  why: { kind: 'missing'; side: Side } | { kind: 'in doubt' } | { kind: 'refused'; field: string; code: string };
+}
+
+/** By reason: a record that was not found, a write whose outcome is not known, a value that a side does not take. */
+export async function readLeftOutPairs(store: Store, tenantId: string): Promise<LeftOutPairs[]> {
+  const [missing, inDoubt, refused] = await Promise.all([
+    readMissing(store, tenantId),
+    readInDoubt(store, tenantId),
+    readRefused(store, tenantId),
+  ]);
+  return [...missing, ...inDoubt, ...refused];
+}
+
+const count = sql<number>`count(*)`.as('count');
+
+/** Those that are gone are no longer waited for. */
+async function readMissing({ kysely }: Store, tenantId: string): Promise<LeftOutPairs[]> {
+  const rows = await kysely
+    .selectFrom('exchange_pairs')
+    .select(['stream', 'missing_side', count, (eb) => eb.fn.min('updated_at').as('since')])
+    .where('tenant_id', '=', tenantId)
+    .where('missing_side', 'is not', null)
+    .where('gone_at', 'is', null)
+    .groupBy(['stream', 'missing_side'])
+    .execute();
+  return rows.map(({ stream, missing_side: side, ...row }) => ({
+    ...counted(stream, row),
+    why: { kind: 'missing', side: side ?? 'partner' },
+  }));
+}
+
+async function readInDoubt({ kysely }: Store, tenantId: string): Promise<LeftOutPairs[]> {
+  const rows = await kysely
+    .selectFrom('exchange_pairs')
+    .select(['stream', count, (eb) => eb.fn.min('updated_at').as('since')])
+    .where('tenant_id', '=', tenantId)
+    .where('sent', '<>', '{}')
+    .groupBy('stream')
+    .execute();
+  return rows.map(({ stream, ...row }) => ({ ...counted(stream, row), why: { kind: 'in doubt' } }));
+}
+
+async function readRefused({ kysely }: Store, tenantId: string): Promise<LeftOutPairs[]> {
+  const rows = await kysely
+    .selectFrom('field_conflicts')
+    .select(['stream', 'field', 'code', count, (eb) => eb.fn.min('since').as('since')])
+    .where('tenant_id', '=', tenantId)
+    .where('kind', '=', 'quarantined')
+    .where('closed_at', 'is', null)
+    .groupBy(['stream', 'field', 'code'])
+    .execute();
+  return rows.map(({ stream, field, code, ...row }) => ({
+    ...counted(stream, row),
+    why: { kind: 'refused', field, code: code ?? 'REFUSED' },
+  }));
+}
+
+function counted(stream: string, row: { count: number; since: number }): Omit<LeftOutPairs, 'why'> {
+  return { stream, count: Number(row.count), since: Number(row.since) };
+}
