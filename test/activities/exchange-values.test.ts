@@ -1,9 +1,10 @@
 import fc from 'fast-check';
-import { expect, test } from 'vitest';
+import { describe, expect, test } from 'vitest';
 import type { FieldValue } from '../../src/hire/employee.ts';
 import type { Side } from '../../src/hire/side.ts';
+import { partnerTargets } from '../../src/mapping/source-fields.ts';
 import { comparable, type TwoWayField, twoWayFields } from '../convergence/fields.ts';
-import { createWorld, type Person, type World } from '../convergence/world.ts';
+import { createWorld, exchanged, type Person, type World } from '../convergence/world.ts';
 
 const PEOPLE = 40;
 /** `HIREBRIDGE_SEED` plays others. */
@@ -45,36 +46,66 @@ async function bothSides(world: World, person: Person, { name }: TwoWayField): P
 
 const written = (value: FieldValue): string[] => [comparable(value), comparable(value)];
 
+/** Fields of a profile that are lists; all others are text. */
+const LISTS: readonly string[] = ['skills', 'majors', 'languages'];
+const word = text.map((typed) => typed.replaceAll(',', '')).filter((typed) => typed.trim() === typed && typed !== '');
+const words = fc.uniqueArray(word, { minLength: 1, maxLength: 5 });
+let addresses = 0;
+const address = fc.constant(null).map(() => `person${(addresses += 1)}@example.org`);
+
+/** Every field of a candidate that the partner lets an integration change. */
+const profileFields = partnerTargets.candidate.fields.map((property): TwoWayField => {
+  const type = LISTS.includes(property) ? 'list' : property === 'dateOfBirth' ? 'date' : 'text';
+  const name = `own${property}`;
+  return { name, column: `own_${property.toLowerCase()}`, type, owner: 'either', at: { property }, value: () => null };
+});
+
+function profileValues({ at, type }: TwoWayField): fc.Arbitrary<FieldValue> {
+  if (type === 'list') return words;
+  if (type === 'date') return day.map((one) => one.toISOString().slice(0, 10));
+  return 'property' in at && at.property === 'email' ? address : text;
+}
+
 /** As the tenant's mapping says `both`, with either side allowed to edit. */
-const mapping = (): string =>
-  `fields:\n${twoWayFields
+const mapping = (fields: readonly TwoWayField[]): string =>
+  `fields:\n${fields
     .map(({ name, at }) => {
       const from = 'property' in at ? `candidate.${at.property}` : `"candidate.customFields[${at.label}]"`;
-      return `  ${name}: { from: ${from}, direction: both, owner: either, conflict: hris }\n`;
+      const previous = /currentJobTitle|currentCompany/.test(name) ? ', acknowledge: previousJob' : '';
+      return `  ${name}: { from: ${from}, direction: both, owner: either, conflict: hris${previous} }\n`;
     })
     .join('')}`;
 
-test.each(['partner', 'hris'] as const)(
-  'values of every type written on the side %s are read equal on both, and stay what they were written',
-  async (side: Side) => {
-    const world = await createWorld(mapping());
-    const people: Person[] = [];
-    for (let n = 0; n < PEOPLE; n += 1) people.push(await world.hire());
-    const samples = new Map(
-      twoWayFields.map((field) => [field, fc.sample(valuesOf(field), { numRuns: PEOPLE, seed: SEED })]),
-    );
-    const each = people.flatMap((person, nth) =>
-      twoWayFields.map((field) => ({ person, field, value: samples.get(field)?.[nth] ?? null })),
-    );
-    for (const { person, field, value } of each)
-      if (side === 'partner') world.editPartner(person, field, value);
-      else await world.editHris(person, field, value);
-    await exchange(world, 'there');
-    for (const { person, field, value } of each) expect(await bothSides(world, person, field)).toEqual(written(value));
-    const { partner, hris } = world.writes;
-    await exchange(world, 'and back');
-    expect(world.writes).toEqual({ partner, hris });
-    for (const { person, field, value } of each) expect(await bothSides(world, person, field)).toEqual(written(value));
-    await world.close();
-  },
-);
+const sets = [
+  { what: 'every type of custom field', fields: twoWayFields, valueOf: valuesOf },
+  { what: 'every field of the profile', fields: profileFields, valueOf: profileValues },
+];
+
+describe.each(sets)('values of $what', ({ fields, valueOf }) => {
+  test.each(['partner', 'hris'] as const)(
+    'written on the side %s are read equal on both, and stay what they were written',
+    async (side: Side) => {
+      const world = await createWorld(mapping(fields), { ...exchanged, fields });
+      const people: Person[] = [];
+      for (let n = 0; n < PEOPLE; n += 1) people.push(await world.hire());
+      const samples = new Map(
+        fields.map((field) => [field, fc.sample(valueOf(field), { numRuns: PEOPLE, seed: SEED })]),
+      );
+      const each = people.flatMap((person, nth) =>
+        fields.map((field) => ({ person, field, value: samples.get(field)?.[nth] ?? null })),
+      );
+      for (const { person, field, value } of each)
+        if (side === 'partner') world.editPartner(person, field, value);
+        else await world.editHris(person, field, value);
+      await exchange(world, 'there');
+      for (const { person, field, value } of each)
+        expect(await bothSides(world, person, field)).toEqual(written(value));
+      const { partner, hris } = world.writes;
+      await exchange(world, 'and back');
+      expect(world.writes).toEqual({ partner, hris });
+      for (const { person, field, value } of each)
+        expect(await bothSides(world, person, field)).toEqual(written(value));
+      await world.close();
+    },
+  );
+});

@@ -7,14 +7,17 @@ import type { Person, World } from './world.ts';
 const CHANCE = { hintLost: 0.2, hintTwice: 0.2, hintLate: 0.2 };
 const MOST_LATE_MS = 60_000;
 
+/** By person and field. */
+export type Edits = Map<string, Partial<Record<Side | 'agreed', FieldValue>>>;
+
 /** One seed under way. */
 export interface Play {
   world: World;
   random: Random;
   people: Person[];
   removed: Set<Person>;
-  /** The last edit of each side since both agreed, by person and field; of an owner, the last one of all. */
-  edits: Map<string, Partial<Record<Side | 'agreed', FieldValue>>>;
+  /** The last edit of each side since both agreed; of an owner, the last one of all. */
+  edits: Edits;
   /** Which side edits a shared field in this round. */
   editors: Map<string, Side | 'both'>;
   count: number;
@@ -31,7 +34,7 @@ export interface Play {
   hidden: boolean;
 }
 
-type Side = 'partner' | 'hris';
+export type Side = 'partner' | 'hris';
 
 /** Somebody edits something; who may edit a shared field is the same for a round. */
 export async function editSomething(play: Play): Promise<void> {
@@ -56,12 +59,16 @@ export async function edit(
 ): Promise<void> {
   const { world } = play;
   play.count += 1;
-  const key = keyOf(person, field);
-  const { agreed: _over, ...before } = play.edits.get(key) ?? {};
-  play.edits.set(key, { ...before, [side]: value });
+  noteEdit(play.edits, keyOf(person, field), { [side]: value });
   if (side === 'partner') world.editPartner(person, field, value);
   else await world.editHris(person, field, value);
   hint(play, side === 'partner' ? person.candidateId : person.employeeId);
+}
+
+/** What the sides agreed on before counts no more. */
+export function noteEdit(edits: Edits, key: string, edited: Partial<Record<Side, FieldValue>>): void {
+  const { agreed: _over, ...before } = edits.get(key) ?? {};
+  edits.set(key, { ...before, ...edited });
 }
 
 /** Webhooks are lost, come twice, and overtake each other. */
@@ -88,6 +95,6 @@ export function valueOf(play: Play, field: TwoWayField): FieldValue {
   return field.value(play.random, play.count);
 }
 
-export function keyOf(person: Person, field: TwoWayField): string {
-  return `${person.employeeId} ${field.name}`;
+export function keyOf({ employeeId }: Pick<Person, 'employeeId'>, { name }: TwoWayField): string {
+  return `${employeeId} ${name}`;
 }

@@ -1,5 +1,5 @@
 import type { FieldValue } from '../../src/hire/employee.ts';
-import { keyOf, type Play } from './edits.ts';
+import { type Edits, keyOf, type Play } from './edits.ts';
 import { comparable, type TwoWayField, twoWayFields } from './fields.ts';
 import { LIMITS } from './process.ts';
 import { run } from './run.ts';
@@ -59,20 +59,32 @@ function isReported({ world }: Play, { employeeId }: Person, { name, owner }: Tw
 
 type Held = { field: TwoWayField; partner: Record<string, FieldValue>; hris: Record<string, FieldValue> };
 
-function judgeField(play: Play, when: string, person: Person, { field, partner, hris }: Held): void {
+function judgeField(play: Play, when: string, person: Person, held: Held): void {
+  const { name } = held.field;
+  const differ = comparable(held.partner[name]) !== comparable(held.hris[name]);
+  if (differ && isReported(play, person, held.field)) return;
+  const wrong = wrongIn(play.edits, person, held);
+  if (wrong !== undefined) play.violations.push(`${when}: ${wrong}`);
+}
+
+/** Why a field's values on both sides are not what the last edits say. What they agree on stays until a next edit. */
+export function wrongIn(
+  edits: Edits,
+  person: Pick<Person, 'employeeId'>,
+  { field, partner, hris }: Held,
+): string | undefined {
   const { name, owner } = field;
   const [atPartner, atHris] = [comparable(partner[name]), comparable(hris[name])];
-  const say = (what: string): void => {
-    const shown = `partner ${atPartner}, hris ${atHris}`;
-    play.violations.push(`${when}: ${name} of ${person.employeeId} (${owner}) ${what}: ${shown}`);
-  };
-  if (atPartner !== atHris) return isReported(play, person, field) ? undefined : say('differs');
   const key = keyOf(person, field);
-  const edits = play.edits.get(key) ?? {};
-  const shared = 'agreed' in edits ? (['agreed'] as const) : (['partner', 'hris'] as const);
+  const made = edits.get(key) ?? {};
+  const shared = 'agreed' in made ? (['agreed'] as const) : (['partner', 'hris'] as const);
   const sides = owner === 'either' ? shared : [owner];
-  const allowed = sides.filter((side) => side in edits).map((side) => comparable(edits[side]));
-  if (allowed.length > 0 && !allowed.includes(atPartner)) say(`is no last edit (${allowed.join(' or ')})`);
+  const allowed = sides.filter((side) => side in made).map((side) => comparable(made[side]));
   // Nothing may happen to it until somebody edits it again.
-  if (owner === 'either') play.edits.set(key, { agreed: hris[name] ?? null });
+  if (owner === 'either' && atPartner === atHris) edits.set(key, { agreed: hris[name] ?? null });
+  const shown = `${name} of ${person.employeeId} (${owner}): partner ${atPartner}, hris ${atHris}`;
+  if (atPartner !== atHris) return `${shown} differ`;
+  return allowed.length > 0 && !allowed.includes(atPartner)
+    ? `${shown}, no last edit (${allowed.join(', ')})`
+    : undefined;
 }

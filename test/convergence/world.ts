@@ -49,11 +49,10 @@ export interface World {
   close: () => Promise<void>;
 }
 
-const HRIS_OPTIONS = {
-  url: 'sqlite::memory:',
-  createTable: true,
-  fields: Object.fromEntries(twoWayFields.map(({ name, column, type }) => [name, { column, type }])),
-};
+/** As the options of the HR system name them. */
+export function hrisFields(fields: readonly TwoWayField[]) {
+  return Object.fromEntries(fields.map(({ name, column, type }) => [name, { column, type }]));
+}
 
 const mappings = new Map<string, Promise<Mapping | undefined>>();
 
@@ -61,22 +60,26 @@ const mappings = new Map<string, Promise<Mapping | undefined>>();
 export interface Carried {
   stream: StreamName;
   map: (tenant: Tenant) => Promise<Mapping | undefined>;
+  /** Where absent, one of every type of custom field, and one of the profile. */
+  fields?: readonly TwoWayField[];
 }
 
-const exchanged: Carried = { stream: 'employees', map: (tenant) => loadExchangeMapping(tenant, 'employees') };
+export const exchanged: Carried = { stream: 'employees', map: (tenant) => loadExchangeMapping(tenant, 'employees') };
 
 /** A sandbox, an HR system and a store in memory, each the real one; only network and time are the test's. */
-export async function createWorld(rules = mappingText(), { stream, map } = exchanged): Promise<World> {
+export async function createWorld(rules = mappingText(), carried = exchanged): Promise<World> {
+  const { stream, map, fields = twoWayFields } = carried;
   const clock = createSteppedClock(START);
   const { state } = createSandboxState({ file: ':memory:', seed: 7, clock, key: KEY, jobs: 0, candidates: 0 });
   const store = await createStoreDouble(clock.now);
   const gone = new Set<string>();
-  const hris = withoutGone(await openHris('sql', 'acme-hr', HRIS_OPTIONS, { landings }), gone);
+  const options = { url: 'sqlite::memory:', createTable: true, fields: hrisFields(fields) };
+  const hris = withoutGone(await openHris('sql', 'acme-hr', options, { landings }), gone);
   const writes = { partner: 0, hris: 0 };
   const call = calling(state);
-  const ids = defineFields(call);
+  const ids = defineFields(call, fields);
   const job = call('POST', '/jobs', { title: 'Engineer', city: 'Berlin', state: '', country: 'DE', status: 'ACTIVE' });
-  const tenant = tenantOf(rules);
+  const tenant = tenantOf(rules, options);
   const mapping = mappings.get(rules) ?? map(tenant);
   mappings.set(rules, mapping);
   const parts: Parts = { key: KEY, state, store, hris, writes, tenant, stream, mapping: await mapping };
@@ -96,7 +99,7 @@ export async function createWorld(rules = mappingText(), { stream, map } = excha
       }
     },
     editHris: (person, { name }, value) => hris.employees.update(person.employeeId, { [name]: value }, atOnce()),
-    read: (person) => readBoth(parts, call, ids, person),
+    read: (person) => readBoth(parts, call, { ids, fields }, person),
     removeCandidate: ({ jobCandidateId }) => void call('DELETE', `/job-candidates/${jobCandidateId}`),
     removeEmployee: ({ employeeId }) => void gone.add(employeeId),
     exchange: (runId, conditions, asked) => exchange(parts, runId, conditions, asked),
@@ -139,10 +142,10 @@ function calling(state: SandboxState): Call {
 }
 
 /** A job has a custom field of the same label and other options: it stands first in the list. */
-function defineFields(call: Call): Map<string, string> {
+function defineFields(call: Call, fields: readonly TwoWayField[]): Map<string, string> {
   call('POST', '/custom-fields', { entityType: 'job', fieldLabel: 'Level', fieldType: 'select', options: ['I', 'II'] });
   return new Map(
-    twoWayFields.flatMap(({ name, at }) => {
+    fields.flatMap(({ name, at }) => {
       if ('property' in at) return [];
       const { label: fieldLabel, fieldType, options } = at;
       const made = call('POST', '/custom-fields', { entityType: 'candidate', fieldLabel, fieldType, options });
@@ -151,11 +154,11 @@ function defineFields(call: Call): Map<string, string> {
   );
 }
 
-function tenantOf(rules: string): Tenant {
+function tenantOf(rules: string, options: Record<string, unknown>): Tenant {
   return {
     tenant: 'acme',
     mode: 'live',
-    hris: { kind: 'sql', connection: 'acme-hr', options: HRIS_OPTIONS },
+    hris: { kind: 'sql', connection: 'acme-hr', options },
     mapping: FILE,
     streams: { employees: { mapping: FILE }, jobs: {}, candidates: {} },
     writeBack: { values: [] },
@@ -190,23 +193,38 @@ async function hire(
   return person;
 }
 
-async function readBoth(
-  { hris }: Parts,
-  call: Call,
-  ids: ReadonlyMap<string, string>,
-  { candidateId, employeeId }: Person,
-) {
+async function readBoth({ hris }: Parts, call: Call, places: Places, { candidateId, employeeId }: Person) {
   const employee = await hris.employees.read(employeeId, atOnce().signal);
   if (employee === undefined) return undefined;
   const candidate = call('GET', `/candidates/${candidateId}`);
   const query = `entityType=candidate&entityId=${candidateId}`;
-  const values = call('GET', `/custom-field-values?${query}`) as unknown as { customFieldId: string; value: unknown }[];
-  const partner = twoWayFields.map(({ name, at, type }) => {
+  const values = call('GET', `/custom-field-values?${query}`) as unknown as ShownValue[];
+  return { partner: atPartner(candidate, values, places), hris: employee.fields };
+}
+
+interface ShownValue {
+  customFieldId: string | number;
+  value?: unknown;
+}
+
+/** Two-way fields, and the ids of their custom fields by name. */
+interface Places {
+  fields: readonly TwoWayField[];
+  ids: ReadonlyMap<string, string>;
+}
+
+/** A candidate's two-way fields in the HR system's form. */
+export function atPartner(
+  candidate: Record<string, unknown>,
+  values: readonly ShownValue[],
+  { fields, ids }: Places,
+): EmployeeFields {
+  const shown = fields.map(({ name, at, type }) => {
     if ('property' in at) return [name, candidate[at.property] ?? null];
-    const value = values.find(({ customFieldId }) => customFieldId === ids.get(name))?.value ?? null;
+    const value = values.find(({ customFieldId }) => String(customFieldId) === ids.get(name))?.value ?? null;
     return [name, type === 'list' ? (readMultiSelect(value) ?? null) : value];
   });
-  return { partner: Object.fromEntries(partner) as EmployeeFields, hris: employee.fields };
+  return Object.fromEntries(shown) as EmployeeFields;
 }
 
 function addHint(store: StoreDouble, now: number, recordId: string): void {

@@ -19,9 +19,13 @@ const limits: [what: string, limit: () => Limit, perSecond: number][] = [
 /** By hire, for each of its calls, how many of the pass left while it waited. The pass is in the first process. */
 async function overtakenBeside(processes: number, limit: Limit, perSecond: number): Promise<number[][]> {
   const { overtaken } = await runFleet({
-    ...{ processes, limit, seconds: 60 + 6_000 / perSecond, from: 60 },
+    processes,
+    limit,
+    seconds: 60 + 6_000 / perSecond,
+    from: 60,
     // Hires use a fifth of the limit: with more of them they wait for each other.
-    ...{ liveEveryMs: (processes * CALLS_OF_HIRE * 5_000) / perSecond, callsOfHire: CALLS_OF_HIRE },
+    liveEveryMs: (processes * CALLS_OF_HIRE * 5_000) / perSecond,
+    callsOfHire: CALLS_OF_HIRE,
     backlog: Array.from({ length: processes }, (_, n) => (n === 0 ? PAGES_AHEAD : 0)),
   });
   const whole = overtaken.filter(({ length }) => length === CALLS_OF_HIRE);
