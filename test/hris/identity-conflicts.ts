@@ -27,7 +27,7 @@ export interface Outcome {
   twice: string[];
   /** Hires whose create was answered into the void. */
   unheard: number;
-  /** Why hires are held; one without a reason would be ''. */
+  /** Why hires are held, by code; one that tells a person nothing would be ''. */
   reasons: Set<string>;
 }
 
@@ -45,7 +45,7 @@ export async function playConflicts(hris: string, count: number): Promise<Outcom
     if (!isTheirs) outcome.wrong.push(`${n}: ${nameOf(n)}`);
     outcome[employeeId === undefined ? 'held' : 'employed'] += 1;
   }
-  for (const { message } of await listHolds(world.store)) outcome.reasons.add(message);
+  for (const { code, message } of await listHolds(world.store)) outcome.reasons.add(message === '' ? '' : code);
   return { ...outcome, twice: world.twice(), unheard: world.unheard() };
 }
 
