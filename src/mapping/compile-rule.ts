@@ -15,6 +15,9 @@ export interface CompiledField {
   def: FieldDef;
   /** Empty for a constant. */
   from: SourcePath[];
+  /** Names what is read, and `source` what the value comes from, in what is said of them. */
+  where: string;
+  source: string;
   constant?: string | number | boolean;
   /** Its paths stand in `from`, in order. */
   template?: TemplatePart[];
@@ -48,12 +51,16 @@ export function compileRule(
 ): CompiledField[] {
   const def = fields.find((field) => field.key === target);
   if (!def) return [];
+  const from = pathsOf(rule).flatMap((path) => compilePath(path, reads));
+  const where = from.map((path) => path.text).join(' and ');
   const template = rule.template === undefined ? undefined : templateParts(rule.template);
   return [
     {
       target,
       def,
-      from: pathsOf(rule).flatMap((path) => compilePath(path, reads)),
+      from,
+      where,
+      source: rule.table === undefined ? where : `${rule.table} of ${where}`,
       when: (rule.when ?? []).flatMap((one) => compileCondition(one, reads)),
       transforms: (rule.transform ?? []).map((one) => compileTransform(one, def)),
       required: rule.required === true || def.required,

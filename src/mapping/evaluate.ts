@@ -54,17 +54,15 @@ export function evaluateField(field: CompiledField, sources: MappingSources, ste
     steps?.push({ step: 'constant', value: field.constant });
     return fitValue(field.def, field.constant, 'the constant');
   }
-  const where = field.from.map((path) => path.text).join(' and ');
   const read = readAll(field, sources, steps);
   if ('code' in read) return read;
-  const changed = transform(field, read.value, { where, steps });
+  const changed = transform(field, read.value, steps);
   if ('code' in changed) return changed;
-  const named = lookUpRecord(field, changed.value, { where, steps });
+  const named = lookUpRecord(field, changed.value, steps);
   if ('code' in named) return named;
   const looked = lookUp(field, named.value, steps);
-  const source = field.rule.table === undefined ? where : `${field.rule.table} of ${where}`;
-  if (isEmpty(looked)) return absent(field, named.value, source);
-  return fitValue(field.def, looked, source);
+  if (isEmpty(looked)) return absent(field, named.value);
+  return fitValue(field.def, looked, field.source);
 }
 
 /** A rule that does not count here leaves its field out, unless the HR system cannot do without it. */
@@ -118,22 +116,24 @@ function fillTemplate(template: readonly TemplatePart[], values: readonly (Value
 function transform(
   field: CompiledField,
   start: Value | undefined,
-  { where, steps }: { where: string; steps: Step[] | undefined },
+  steps?: Step[],
 ): { value: Value | undefined } | Refusal {
+  if (field.transforms.length === 0) return { value: start };
   const done = applyTransforms(field.transforms, start, (name, value) => {
     steps?.push({ step: `transform ${name}`, value });
   });
   if (!('code' in done)) return done;
   const text =
-    `${where} ${done.text}. Correct it in the hiring platform, or the rule of "${field.target}" in the ` + 'mapping.';
+    `${field.where} ${done.text}. Correct it in the hiring platform, or the rule of "${field.target}" in the ` +
+    'mapping.';
   return { code: done.code, text };
 }
 
 /** What a table of the hiring platform says of the record that the value names. One that it lacks is never left out. */
 function lookUpRecord(
-  { target, table }: CompiledField,
+  { target, table, where }: CompiledField,
   value: Value | undefined,
-  { where, steps }: { where: string; steps: Step[] | undefined },
+  steps?: Step[],
 ): { value: Value | undefined } | Refusal {
   if (table === undefined || isEmpty(value)) return { value };
   const row = table.rows?.get(String(value));
@@ -159,17 +159,18 @@ function lookUp(field: CompiledField, value: Value | undefined, steps?: Step[]):
   return field.fallback;
 }
 
-function absent(field: CompiledField, before: Value | undefined, where: string): Result {
+function absent(field: CompiledField, before: Value | undefined): Result {
+  const { source } = field;
   if (!isEmpty(before))
     return {
       code: 'NOT_IN_LOOKUP',
       text:
-        `${where} has a value that the lookup of "${field.target}" does not know. Add it to the mapping, or ` +
+        `${source} has a value that the lookup of "${field.target}" does not know. Add it to the mapping, or ` +
         'correct it in the hiring platform.',
     };
   if (!field.required) return { value: undefined };
   return {
     code: 'MISSING',
-    text: `"${field.target}" is required and ${where} is empty. Fill it in the hiring platform.`,
+    text: `"${field.target}" is required and ${source} is empty. Fill it in the hiring platform.`,
   };
 }

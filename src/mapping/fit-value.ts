@@ -16,7 +16,7 @@ export function fitValue(
         `${where} does not give ${KIND[def.type]} for "${def.key}". Add a transform to the mapping, or correct ` +
         'the value in the hiring platform.',
     };
-  const items = [fitted].flat().map(String);
+  const items = Array.isArray(fitted) ? fitted : [String(fitted)];
   if (def.options !== undefined && items.some((one) => def.options?.includes(one) !== true))
     return {
       code: 'NOT_AN_OPTION',
@@ -30,7 +30,7 @@ export function fitValue(
         'it. Correct it in the hiring platform.',
     };
   const { maxLength } = def;
-  const longest = Math.max(0, ...items.map(lengthOf));
+  const longest = maxLength === undefined ? 0 : Math.max(0, ...items.map(lengthOf));
   if (maxLength !== undefined && longest > maxLength)
     return {
       code: 'TOO_LONG',

@@ -1,4 +1,4 @@
-import { createHash } from 'node:crypto';
+import { hash } from 'node:crypto';
 import type { EmployeeFields } from '../hire/employee.ts';
 import type { LandingRow } from '../hris/port.ts';
 import { evaluateMapping } from '../mapping/evaluate.ts';
@@ -49,5 +49,5 @@ function withStanding(
 
 /** Over a row's fields in the order of its mapping; tells a changed record from one that is stored already. */
 export function rowHash(fields: EmployeeFields): string {
-  return createHash('sha256').update(JSON.stringify(fields)).digest('base64url');
+  return hash('sha256', JSON.stringify(fields), 'base64url');
 }
