@@ -7,7 +7,6 @@ import type { Admission } from './receiver/admit.ts';
 import { type Receiver, startReceiver } from './receiver/receiver.ts';
 import { createReceiverMetrics } from './receiver/receiver-metrics.ts';
 import { createRefusalNotes, type NotedRefusal } from './receiver/refusal-notes.ts';
-import type { Delivery } from './store/inbox.ts';
 import { within } from './within.ts';
 
 export interface RunReceiverOptions extends Places {
@@ -94,10 +93,10 @@ async function openDeliveryStore(
   log: Logger,
   known: (find: Admission['tenants']) => void,
 ) {
-  const [{ openStore }, { insertDelivery }, { startWithFolder }, { watchTenants }, { createReceiverTenants }] =
+  const [{ openStore }, { createDeliveryBatches }, { startWithFolder }, { watchTenants }, { createReceiverTenants }] =
     await Promise.all([
       import('./store/open-store.ts'),
-      import('./store/inbox.ts'),
+      import('./store/delivery-batches.ts'),
       import('./tenants/start-with-folder.ts'),
       import('./tenants/watch-tenants.ts'),
       import('./receiver/receiver-tenants.ts'),
@@ -112,7 +111,7 @@ async function openDeliveryStore(
       await watch.close();
       await store.close();
     };
-    return { commit: (delivery: Delivery) => insertDelivery(store, delivery), close };
+    return { commit: createDeliveryBatches(store), close };
   } catch (error) {
     await store.close();
     throw error;

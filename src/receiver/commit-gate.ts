@@ -53,13 +53,14 @@ export function createCommitGate(options: GateOptions): CommitGate {
   return {
     async commit(delivery) {
       const leave = room.enter(delivery.body.length);
-      const deadline = AbortSignal.any([AbortSignal.timeout(options.maxWaitMs), closing.signal]);
+      const deadline = startDeadline(options.maxWaitMs, closing.signal);
       try {
-        const store = await abortable(opened, deadline);
-        return await commitUntil(store, delivery, deadline, options.log, state);
+        const store = await abortable(opened, deadline.signal);
+        return await commitUntil(store, delivery, deadline.signal, options.log, state);
       } catch (error) {
         throw refusal('STORE_UNAVAILABLE', error);
       } finally {
+        deadline.end();
         leave();
       }
     },
@@ -129,6 +130,23 @@ async function commitUntil(
       await pause(retryDelay(attempt), undefined, { signal: deadline });
     }
   }
+}
+
+/**
+ * Aborts after so long, or when `stop` does. `AbortSignal.any` and `timeout` would do it, too, but live on after the
+ * delivery is answered, until the garbage collector finds them.
+ */
+function startDeadline(ms: number, stop: AbortSignal): { signal: AbortSignal; end: () => void } {
+  const controller = new AbortController();
+  const abort = () => controller.abort(new Error('The store was not there in time.'));
+  const timer = setTimeout(abort, ms);
+  if (stop.aborted) abort();
+  stop.addEventListener('abort', abort, { once: true });
+  const end = () => {
+    clearTimeout(timer);
+    stop.removeEventListener('abort', abort);
+  };
+  return { signal: controller.signal, end };
 }
 
 /** Waits for a promise or for the signal, whichever is first; the promise itself goes on. */

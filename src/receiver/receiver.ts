@@ -49,7 +49,12 @@ export async function startReceiver(options: ReceiverOptions): Promise<Receiver>
   const { tenants, classify, log, metrics, openStore } = options;
   const limits = { maxBytes, maxMs: maxBodyMs };
   const admission = Promise.resolve(tenants).then((find): Admission => ({ tenants: find, classify, limits }));
-  admission.catch(() => undefined);
+  let loaded: Admission | undefined;
+  admission.then(
+    (known) => (loaded = known),
+    () => undefined,
+  );
+  const admissionNow = async () => loaded ?? abortable(admission, AbortSignal.timeout(maxWaitMs));
   const server = createServer({
     headersTimeout: maxBodyMs,
     requestTimeout: maxBodyMs * 2,
@@ -57,7 +62,7 @@ export async function startReceiver(options: ReceiverOptions): Promise<Receiver>
   });
   await listen(server, options);
   const gate = createCommitGate({ openStore, log, maxWaitMs, maxHeld: 1_000, maxHeldBytes: 64_000_000 });
-  const parts = { admission, maxWaitMs, gate, log, metrics, onRefused: options.onRefused };
+  const parts = { admission: admissionNow, gate, log, metrics, onRefused: options.onRefused };
   server.on('request', (request, response) => void answer({ request, response, ...parts }));
   const { address, port, family } = server.address() as AddressInfo;
   return {
@@ -70,8 +75,7 @@ export async function startReceiver(options: ReceiverOptions): Promise<Receiver>
 interface Exchange {
   request: IncomingMessage;
   response: ServerResponse;
-  admission: Promise<Admission>;
-  maxWaitMs: number;
+  admission: () => Promise<Admission>;
   gate: CommitGate;
   log: Logger;
   metrics: ReceiverMetrics;
@@ -84,7 +88,7 @@ async function answer(exchange: Exchange): Promise<void> {
   const stop = metrics.seconds.startTimer();
   let tenant: ReceiverTenant | undefined;
   try {
-    const known = await abortable(admission, AbortSignal.timeout(exchange.maxWaitMs));
+    const known = await admission();
     tenant = findTenant(request, known.tenants);
     const delivery = await admit(request, tenant, known);
     metrics.held.set(gate.held() + 1);

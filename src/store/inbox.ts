@@ -1,4 +1,5 @@
 import { type Expression, type SqlBool, sql, type UpdateObject } from 'kysely';
+import { selectRows } from '../sql/rows-as-json.ts';
 import type { InboxState, LeftState } from './inbox-tables.ts';
 import type { Store } from './open-store.ts';
 import type { Tables } from './schema.ts';
@@ -30,25 +31,35 @@ export const IS_LEFT = sql<boolean>`state in ('undeliverable', 'other-company', 
 
 /** Commits one delivery; one stored before stays as it is. Resolves only when it is durable. */
 export async function insertDelivery(store: Store, delivery: Delivery): Promise<{ fresh: boolean }> {
-  const done = delivery.state === 'waiting' ? null : store.now;
-  const result = await store.kysely
-    .insertInto('inbox')
-    .values({
-      tenant_id: delivery.tenantId,
-      body_hash: delivery.bodyHash,
-      event: delivery.event,
-      ids: JSON.stringify(delivery.ids),
-      body: delivery.body,
-      state: delivery.state,
-      received_at: store.now,
-      failures: 0,
-      due_at: store.now,
-      last_error: null,
-      done_at: done,
-    })
-    .onConflict((c) => c.columns(['tenant_id', 'body_hash']).doNothing())
-    .executeTakeFirst();
-  return { fresh: result.numInsertedOrUpdatedRows === 1n };
+  return { fresh: (await insertDeliveries(store, [delivery])).size > 0 };
+}
+
+/** Commits some in one statement. Gives the names (`nameOfDelivery`) of those that were not stored before. */
+export async function insertDeliveries(store: Store, deliveries: readonly Delivery[]): Promise<Set<string>> {
+  // In one order, so that two receivers that were sent the same ones never wait for each other.
+  const ordered = deliveries.toSorted((one, other) => (nameOfDelivery(one) < nameOfDelivery(other) ? -1 : 1));
+  const rows = ordered.map(({ tenantId, bodyHash, ids, event, body, state }) => ({
+    tenant_id: tenantId,
+    body_hash: bodyHash,
+    event,
+    ids: JSON.stringify(ids),
+    body,
+    state,
+    failures: 0,
+  }));
+  const columns = ['tenant_id', 'body_hash', 'event', 'ids', 'body', 'state', 'failures'];
+  const { now } = store;
+  const { rows: made } = await sql<{ tenant_id: string; body_hash: string }>`
+    insert into inbox (${sql.join(columns.map((column) => sql.ref(column)))}, received_at, due_at, done_at)
+    select came.*, ${now}, ${now}, case when came.state = 'waiting' then null else ${now} end
+    from (${selectRows(store.kind, 'inbox', columns, rows)}) as came where true
+    on conflict (tenant_id, body_hash) do nothing
+    returning tenant_id, body_hash`.execute(store.kysely);
+  return new Set(made.map(({ tenant_id: tenantId, body_hash: bodyHash }) => nameOfDelivery({ tenantId, bodyHash })));
+}
+
+export function nameOfDelivery({ tenantId, bodyHash }: Pick<Delivery, 'tenantId' | 'bodyHash'>): string {
+  return `${tenantId} ${bodyHash}`;
 }
 
 /** A delivery that this relay holds for a while. */

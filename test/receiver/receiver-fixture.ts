@@ -7,7 +7,7 @@ import type { ReceiverTenant } from '../../src/receiver/admit.ts';
 import type { DeliveryStore } from '../../src/receiver/commit-gate.ts';
 import { type ReceiverOptions, startReceiver } from '../../src/receiver/receiver.ts';
 import { createReceiverMetrics } from '../../src/receiver/receiver-metrics.ts';
-import { insertDelivery } from '../../src/store/inbox.ts';
+import { createDeliveryBatches } from '../../src/store/delivery-batches.ts';
 import { openStore, type Store } from '../../src/store/open-store.ts';
 
 export const KEY = 'whk_current_0123456789';
@@ -20,7 +20,7 @@ const TENANTS: readonly ReceiverTenant[] = [
 ];
 
 export function deliveryStore(store: Store): DeliveryStore {
-  return { commit: (delivery) => insertDelivery(store, delivery), close: async () => undefined };
+  return { commit: createDeliveryBatches(store), close: async () => undefined };
 }
 
 /** A receiver on a real socket over a real SQLite store, and what it logged and counted. */

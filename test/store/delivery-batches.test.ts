@@ -1,0 +1,53 @@
+import { describe, expect, test } from 'vitest';
+import { createDeliveryBatches } from '../../src/store/delivery-batches.ts';
+import type { Delivery } from '../../src/store/inbox.ts';
+import { writeFailpoints } from '../../src/store/write-failpoints.ts';
+import { freshStore, kinds } from './stores.ts';
+
+function delivery(bodyHash: string, body = '{}'): Delivery {
+  const ids = { candidateId: [bodyHash] };
+  return { tenantId: 'acme', bodyHash, event: 'candidate.updated', ids, body, state: 'waiting' };
+}
+
+const names = (count: number): string[] => Array.from({ length: count }, (_, n) => `hash-${n}`);
+
+describe.each(kinds)('deliveries that come together, in %s', (kind) => {
+  test('share statements, and each body is stored once and told from its repetitions', async () => {
+    const passed: string[] = [];
+    const { store } = await freshStore(kind, { plugins: [writeFailpoints((point) => passed.push(point))] });
+    const commit = createDeliveryBatches(store);
+    const twice = [...names(120), ...names(120)];
+    const outcomes = await Promise.all(twice.map((name) => commit(delivery(name, `{"n":"${name} '\\" 😀"}`))));
+    const fresh = twice.filter((_, place) => outcomes[place]?.fresh === true);
+    expect(fresh.toSorted()).toEqual(names(120).toSorted());
+    expect(await commit(delivery('hash-7'))).toEqual({ fresh: false });
+    const rows = await store.kysely.selectFrom('inbox').selectAll().execute();
+    expect(rows).toHaveLength(120);
+    expect(rows.find((row) => row.body_hash === 'hash-7')).toMatchObject({
+      ids: '{"candidateId":["hash-7"]}',
+      body: `{"n":"hash-7 '\\" 😀"}`,
+      state: 'waiting',
+      failures: 0,
+      last_error: null,
+      done_at: null,
+    });
+    // The first two leave alone, because nobody is before them; the others go a hundred at a time; and the late one.
+    expect(passed.filter((point) => point === 'store.insert.inbox/before')).toHaveLength(2 + 3 + 1);
+  });
+
+  test('that are large are stored all the same', async () => {
+    const { store } = await freshStore(kind);
+    const commit = createDeliveryBatches(store);
+    const large = 'x'.repeat(700_000);
+    const all = await Promise.all(names(6).map((name) => commit(delivery(name, large))));
+    expect(all).toEqual(names(6).map(() => ({ fresh: true })));
+  });
+});
+
+test('one that the store refuses fails no other', async () => {
+  const { store } = await freshStore('postgres');
+  const commit = createDeliveryBatches(store);
+  const some = [...names(5), 'bad', 'last'].map((name) => commit(delivery(name, name === 'bad' ? 'a\0b' : '{}')));
+  const outcomes = await Promise.allSettled(some);
+  expect(outcomes.map(({ status }) => status)).toEqual([...names(5).map(() => 'fulfilled'), 'rejected', 'fulfilled']);
+});
