@@ -1,9 +1,12 @@
 import { type KyselyPlugin, type QueryId, type RootOperationNode } from 'kysely';
 import { describe, expect, onTestFinished, test } from 'vitest';
 import { forgetTrouble, noteTrouble } from '../../src/store/alarms.ts';
+import { audit, readAudit } from '../../src/store/audit.ts';
 import { claimInCompany } from '../../src/store/company-claims.ts';
 import { alignAlarms, countStuck } from '../../src/store/derived-alarms.ts';
 import { readDigest } from '../../src/store/digests.ts';
+import { readPairStates } from '../../src/store/exchange-pairs.ts';
+import { countUndecided, listConflicts, purgeConflicts } from '../../src/store/field-conflicts.ts';
 import {
   listWrites,
   readOpenWrites,
@@ -12,6 +15,7 @@ import {
   verifyWrites,
 } from '../../src/store/foreign-writes.ts';
 import { addHints, clearHints, readHints } from '../../src/store/hints.ts';
+import { documentsToTell, hiresDueForDocuments, readHireDocuments } from '../../src/store/hire-documents.ts';
 import { baselineIds, endHire, openHiresAfter } from '../../src/store/hire-states.ts';
 import {
   countHires,
@@ -54,7 +58,10 @@ import { freshStoreUrl, kinds } from './stores.ts';
 
 const key = { tenantId: 'acme', jobCandidateId: '7', period: 1 };
 /** Tables that grow with every hire and every event, without end. */
-const GROWING = ['inbox', 'hires', 'intents', 'plans', 'holds', 'hints', 'claims', 'links', 'foreign_writes'];
+const GROWING = [
+  ...['inbox', 'hires', 'intents', 'plans', 'holds', 'hints', 'claims', 'links', 'foreign_writes'],
+  ...['field_conflicts', 'hire_documents', 'document_looks', 'exchange_pairs', 'audit'],
+];
 
 interface Asked {
   node: RootOperationNode;
@@ -113,6 +120,7 @@ async function askEverything(store: Store): Promise<void> {
   await latestPlan(store, key);
   await markApplied(store, planId);
   await askForWrites(store);
+  await askForPairsAndDocuments(store);
   await openHold(store, { ...key, code: 'TEST', message: 'A test.', answers: ['retry'] });
   await unnotifiedHolds(store, 'acme', 50);
   await answersOf(store, key);
@@ -163,6 +171,20 @@ async function askForWrites(store: Store): Promise<void> {
   await verifyWrites(store, key);
   await listWrites(store, { tenantId: 'acme', recordId: '7', limit: 10 });
   await purgeWrites(store, 'acme', 1_000);
+}
+
+async function askForPairsAndDocuments(store: Store): Promise<void> {
+  const stream = { tenantId: 'acme', stream: 'employees' };
+  await countUndecided(store, stream);
+  await listConflicts(store, { tenantId: 'acme', all: false });
+  await purgeConflicts(store, 'acme', 1_000);
+  await readPairStates(store, stream, ['7']);
+  const due = { tenantId: 'acme', connection: 'c', againAfterMs: 1_000, endedWithinMs: 1_000 };
+  await hiresDueForDocuments(store, due, undefined);
+  await readHireDocuments(store, key);
+  await documentsToTell(store, 'acme', 'run');
+  await audit(store, { by: 'ada', tenantId: 'acme', act: 'paused' });
+  await readAudit(store, 'acme', 5);
 }
 
 interface PlanLine {
