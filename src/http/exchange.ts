@@ -45,6 +45,7 @@ export function exchange(
   request.signal?.addEventListener('abort', onAbort, { once: true });
   pool.dispatcher.dispatch(
     {
+      origin: pool.origin,
       method: request.method,
       path: request.path,
       headers: request.headers ?? {},

@@ -1,4 +1,4 @@
-import { type Dispatcher, Pool } from 'undici';
+import { Agent, type Dispatcher } from 'undici';
 import { ConnectorError } from '../errors.ts';
 import { assertPublicAddress, publicLookup } from './public-address.ts';
 
@@ -43,7 +43,8 @@ export function openPool(url: string | URL, options: PoolOptions = {}): HttpPool
   if (!allowPrivate) assertReachableByTenant(parsed);
   if (options.dispatcher !== undefined)
     return { origin: parsed.origin, timeouts, dispatcher: options.dispatcher, close: async () => undefined };
-  const dispatcher = new Pool(parsed.origin, {
+  // An agent lets the queues of a pool go with its last connection: tenants at rest hold none.
+  const dispatcher = new Agent({
     connections: options.connections ?? 32,
     // One request at a time on a connection: with more, a reset would leave it open which of them were carried out.
     pipelining: 1,
