@@ -38,7 +38,7 @@ const HASTE = 4;
 /** From far below the limit it comes back in so many seconds. */
 const BACK_S = 8;
 /** Doublings of the height beyond the limit within the answers of one tooth. */
-const doublings = { usual: 8, window: 3, noisy: 3 };
+const doublings = { usual: 12, window: 3, noisy: 3 };
 /** The height beyond the limit doubles no faster: a limit needs time to show. */
 const DOUBLE_MS = 2_000;
 /** From about twice the limit on it grows evenly. */

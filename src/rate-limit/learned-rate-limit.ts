@@ -215,7 +215,8 @@ export class LearnedRateLimit {
       return this.#decided();
     }
     this.#underWay.test = null;
-    this.#underWay.tested = { answers: this.#underWay.answers, rate: this.#learned.rate };
+    const silent = verdict === 'noise' ? 0 : (this.#underWay.tested.silent ?? 0) + 1;
+    this.#underWay.tested = { answers: this.#underWay.answers, rate: this.#learned.rate, silent };
     if (verdict === 'noise') return believeNoise(this.#state, test, this.#clock.now());
     this.#learned.noise = 0;
     this.#underWay.suspicion.peak = this.#learned.limit;

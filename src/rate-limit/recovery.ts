@@ -71,9 +71,11 @@ function goOn({ learned, underWay }: LimiterState, meeting: Meeting): void {
 }
 
 /** Met early, the rate falls below what is known to be fine for long, and soon comes back: a window echoes. */
-function limitAfter({ learned, underWay: { row } }: LimiterState, met: Met, limitBefore: number): number {
+function limitAfter({ learned, underWay }: LimiterState, met: Met, limitBefore: number): number {
+  const { row, suspicion } = underWay;
   const limit = learned.rate * (1 + CUT);
-  const isPassing = met.isEarly && !met.isLong && !met.isFar && !met.meeting.isBan && row.early <= ECHOES;
+  const mayEcho = row.early <= ECHOES || met.now < suspicion.calmUntil;
+  const isPassing = met.isEarly && !met.isLong && !met.isFar && !met.meeting.isBan && mayEcho;
   return isPassing ? Math.max(limit, Math.min(row.known ?? 0, limitBefore) * (1 - CUT / 4)) : limit;
 }
 

@@ -81,8 +81,8 @@ export interface UnderWay {
   window: SavedWindow | null;
   meeting: Meeting | null;
   test: NoiseTest | null;
-  /** The last test's end, in answers, and the rate then. */
-  tested: { answers: number; rate: number };
+  /** The last test's end, in answers, the rate then, and how many in a row found a limit. */
+  tested: { answers: number; rate: number; silent?: number };
   watch: NoiseWatch;
   /** As the last test found it. */
   mostNoise: number;

@@ -2,13 +2,14 @@ import { beginCycle } from './capacity.ts';
 import { CUT, NOISY_CUT, toothOf } from './climb.ts';
 import { type LimiterState, type Met, SETTLE } from './new-rate.ts';
 import { beginTest, freshWatch, MOST_NOISE, type NoiseTest, shareOf } from './noise.ts';
-import { freshRow } from './saved-meetings.ts';
+import { freshRow, type SavedSuspicion } from './saved-meetings.ts';
 
 /** So far below the highest limit a limit would no longer be met. */
 const FALLEN = 0.82;
 const fade = { peak: 0.99, met: 0.9 };
-/** Answers until it may be tested again. */
+/** Answers until it may be tested again, twice as many after each test that found a limit. */
 const AGAIN_AFTER = 1_000;
+const MOST_DOUBLINGS = 4;
 const AGAIN_BELOW = 0.7;
 const DEEP = 0.5;
 const STILL_NOISY = 0.7;
@@ -23,14 +24,21 @@ export function suspect(state: LimiterState, met: Met, limitBefore: number): voi
   const { row, suspicion: saved, climb } = underWay;
   const isSettling = row.settling > 0 && !met.isAgain;
   const isOther = met.isFirst || met.isFar || isSettling || met.isLasting || (met.isLong && !met.isEarly);
-  saved.peak = isOther ? learned.limit : Math.max(saved.peak * (met.isEarly ? 1 : fade.peak), learned.limit);
   if (met.isFirst) Object.assign(saved, { met: 0, answers: 0, lone: 0 });
-  saved.met = saved.met * fade.met + 1;
-  saved.answers = saved.answers * fade.met + climb.clean + met.meeting.refused;
-  saved.lone = (saved.lone ?? 0) * fade.met + (met.meeting.refused === 1 ? 1 : 0);
-  if (met.isFirst || (met.isFar && met.meeting.rate > 1.1 * limitBefore)) saved.calmUntil = met.now + CALM_MS;
+  // Far above what was known the limit is a guess.
+  const peak = met.isFar ? Math.min(learned.limit, row.sound) : learned.limit;
+  saved.peak = isOther ? peak : Math.max(saved.peak * (met.isEarly ? 1 : fade.peak), peak);
+  noteMeeting(saved, climb.clean, met.meeting.refused);
+  if (met.isFirst || (met.isFar && met.meeting.rate > 1.1 * limitBefore))
+    saved.calmUntil = met.now + Math.max(CALM_MS, row.memoryMs ?? 0);
   if (!met.isEarly || met.isLong || met.meeting.isBan || !isLikely(state, met.now)) return;
   underWay.test = beginTest(saved.peak, learned.rate, saved.met / Math.max(1, saved.answers));
+}
+
+function noteMeeting(saved: SavedSuspicion, clean: number, refused: number): void {
+  saved.met = saved.met * fade.met + 1;
+  saved.answers = saved.answers * fade.met + clean + refused;
+  saved.lone = (saved.lone ?? 0) * fade.met + (refused === 1 ? 1 : 0);
 }
 
 function isLikely(state: LimiterState, now: number): boolean {
@@ -41,7 +49,8 @@ function isLikely(state: LimiterState, now: number): boolean {
   const isDeep = learned.rate < DEEP * saved.peak;
   const isFull = row.full > 0 && row.full < SETTLE;
   if (!isDeep && (isFull || now < saved.calmUntil)) return false;
-  return answers - tested.answers >= AGAIN_AFTER || learned.rate <= AGAIN_BELOW * tested.rate;
+  const after = AGAIN_AFTER * 2 ** Math.min(tested.silent ?? 0, MOST_DOUBLINGS);
+  return answers - tested.answers >= after || learned.rate <= AGAIN_BELOW * tested.rate;
 }
 
 /** A limit is met at the top of a tooth, or by several at once; not by one, again and again, long before. */
