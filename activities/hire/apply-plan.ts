@@ -11,15 +11,17 @@ import { decideIntent } from '../../src/store/intents.ts';
 import { markApplied } from '../../src/store/plans.ts';
 import type { LinkRow } from '../../src/store/schema.ts';
 import type { Connection } from '../connections.ts';
-import { hireOfLink } from './claim-person.ts';
+import { hireOfLink } from './hire-of-link.ts';
 import { personOf } from './hire-references.ts';
 import { newValues, noteWrites, sensitiveFields } from './note-writes.ts';
 import { pendingTicket, resolvePending } from './pending-create.ts';
 import type { Planned } from './plan-employee.ts';
 import { readFindings } from './read-findings.ts';
 import { readSources } from './read-sources.ts';
+import { isRehired, rehireEmployee } from './rehire-employee.ts';
 import { updateEmployee } from './update-employee.ts';
-import { CREATE_VERB, type HireContext, reread } from './with-hire.ts';
+import { CREATE_VERB } from './verbs.ts';
+import { type HireContext, reread } from './with-hire.ts';
 import { type Elapsed, type OnceOptions, type Seen, settleEarlier, startClock, writeOnce } from './write-once.ts';
 
 type Applied = Awaited<ReturnType<HireActivities['employ']>>;
@@ -30,7 +32,7 @@ const READ_MS = 30_000;
 /** Applies a saved plan, as long as what it was made from is fresh. A create happens once per hire whatever breaks. */
 export async function applyPlan(reading: HireContext, { planId, change, sources }: Planned): Promise<Applied> {
   const hire = { ...reading, mapping: sources.mapping };
-  const earlier = await settleCreate(hire, change);
+  const earlier = (await settleCreate(hire, change)) ?? (await finishRehire(hire, change));
   if (earlier !== undefined) return earlier;
   if (!sources.inside) return readAgain(hire);
   const applied = await apply(hire, change, sources.sinceRead);
@@ -53,8 +55,14 @@ async function settleCreate(hire: HireContext, change: Change): Promise<Applied 
   return settled.kind === 'adopted' ? finish(hire, settled.value) : undefined;
 }
 
+async function finishRehire(hire: HireContext, change: Change): Promise<Applied | undefined> {
+  if (change.kind !== 'rehire' || !(await isRehired(hire, change))) return undefined;
+  return finish(hire, { kind: 'created', ref: change.employee });
+}
+
 async function apply(hire: HireContext, change: Change, sinceRead: Elapsed): Promise<Applied> {
   if (change.kind === 'create') return create(hire, change, sinceRead);
+  if (change.kind === 'rehire') await rehireEmployee(hire, change, sinceRead);
   if (change.kind === 'update') await updateEmployee(hire, change.employee.id, change.fields);
   return finish(hire, { kind: 'created', ref: change.employee });
 }

@@ -8,15 +8,19 @@ import { readHireRow } from '../../src/store/hires.ts';
 import { answersOf } from '../../src/store/holds.ts';
 import { linksOfPerson, moveClaim, takeClaim } from '../../src/store/identity.ts';
 import type { Store } from '../../src/store/open-store.ts';
-import type { ClaimRow, LinkRow } from '../../src/store/schema.ts';
+import type { LinkRow } from '../../src/store/schema.ts';
+import { isFormer } from './former-employee.ts';
+import { hireOfLink } from './hire-of-link.ts';
 import { personOf, personOfCompany } from './hire-references.ts';
 import type { HireContext } from './with-hire.ts';
 
 /** Takes the right to look up, create or link this person, or asks what this hire is to them. */
 export async function claimPerson(
-  { store, connection: { tenant }, ref, decisions }: HireContext,
+  hire: HireContext,
   candidateId: string,
 ): Promise<{ verdict: 'claimed'; before: LinkRow | undefined } | Held> {
+  const { store, connection, ref, decisions } = hire;
+  const { tenant } = connection;
   const person = personOf(tenant, candidateId);
   const ofCompany = decisions.hereToo === true ? undefined : personOfCompany(tenant, candidateId);
   const other = ofCompany && (await claimInCompany(store, ofCompany, ref));
@@ -26,12 +30,18 @@ export async function claimPerson(
   const before = (await linksOfPerson(store, person)).find((link) => !isSameHire(hireOfLink(link), ref));
   const holder = hireOfLink(taken.claim);
   const holderWaits = !taken.mine && (await readHireRow(store, holder)).employee_id === null;
-  const moved = before !== undefined && decisions.person === undefined && (await isMoved(store, ref, before));
-  const decided = moved ? { ...decisions, person: 'transfer' as const } : decisions;
+  const isKnown = before !== undefined && decisions.person === undefined && (await isToldOf(hire, before));
+  const decided = isKnown ? { ...decisions, person: 'transfer' as const } : decisions;
   const judged = judgeClaim({ ref, holder, holderWaits, before: before && hireOfLink(before) }, decided);
   if (judged.verdict === 'hold') return judged;
   if (judged.take) await moveClaim(store, person, holder, ref);
   return { verdict: 'claimed', before };
+}
+
+/** Whether nobody need be asked what this hire is to the person: a rehire, or the move that somebody told of. */
+async function isToldOf(hire: HireContext, before: LinkRow): Promise<boolean> {
+  if (await isMoved(hire.store, hire.ref, before)) return true;
+  return hire.connection.hris.employees.rehire !== undefined && isFormer(hire, before.employee_id, before);
 }
 
 /**
@@ -43,10 +53,6 @@ async function isMoved(store: Store, ref: HireRef, link: LinkRow): Promise<boole
   if (before.tenantId !== ref.tenantId) return false;
   if ((await answersOf(store, before)).at(-1)?.answer !== 'moved') return false;
   return !(await hasSuccessor(store, ref, link.employee_id, [before]));
-}
-
-export function hireOfLink(row: LinkRow | ClaimRow): HireRef {
-  return { tenantId: row.tenant_id, jobCandidateId: row.job_candidate_id, period: row.period };
 }
 
 /** Said by a worker that stood still; nobody waits for its word. */

@@ -7,13 +7,13 @@ import { readClock } from '../../src/store/tenant-states.ts';
 import type { ActivityDeps } from '../deps.ts';
 import { noteWrites } from './note-writes.ts';
 import { seePerson } from './see-person.ts';
+import { END_VERB } from './verbs.ts';
 import { type HireContext, withHireOrHeld } from './with-hire.ts';
 import { employeeIdOf, writeEmployeeId } from './write-back.ts';
 import { type Elapsed, type OnceOptions, writeOnce } from './write-once.ts';
 
 type Ended = Awaited<ReturnType<HireActivities['endEmployment']>>;
 
-export const END_VERB = 'terminate-employee';
 const READ_MS = 30_000;
 
 /** Only ever on a person's answer. Nobody is ended who stands in the stage again or has taken another job. */

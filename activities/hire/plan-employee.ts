@@ -13,7 +13,9 @@ import { linkOfEmployee } from '../../src/store/identity.ts';
 import { insertPlan } from '../../src/store/plans.ts';
 import type { LinkRow } from '../../src/store/schema.ts';
 import { keepMapping } from '../keep-mapping.ts';
-import { claimPerson, hireOfLink } from './claim-person.ts';
+import { claimPerson } from './claim-person.ts';
+import { isFormer, latestRehire } from './former-employee.ts';
+import { hireOfLink } from './hire-of-link.ts';
 import { employeeReference, partnerCompanyOf } from './hire-references.ts';
 import { heldOutsideScope } from './job-in-scope.ts';
 import { readFindings } from './read-findings.ts';
@@ -37,7 +39,8 @@ export async function planEmployee(
   hire: HireContext,
 ): Promise<Planned | { verdict: 'left' } | { verdict: 'not-yet' } | Held> {
   await noteHire(hire, { step: 'employ' });
-  const read = await readSources(hire, { anyStage: hire.creation?.outcome === 'open' });
+  const anyStage = hire.creation?.outcome === 'open' || (await latestRehire(hire))?.outcome === 'open';
+  const read = await readSources(hire, { anyStage });
   if (read.verdict !== 'read') return { verdict: read.verdict };
   const { sources } = read;
   // With a create on its way, what became of it comes first.
@@ -71,11 +74,20 @@ export function knownPerson(
     before: before === undefined ? undefined : employeeOf(before.employee_id, before.employee_number),
     reference: employeeReference(connection.tenant, candidateId, before === undefined ? undefined : ref),
     unsettledCreate: creation?.outcome === 'open',
+    canRehire: connection.hris.employees.rehire !== undefined,
   };
 }
 
 /** Asks the HR system only what the plan still needs. */
 export async function observe(hire: HireContext, person: KnownPerson): Promise<EmployeeObservation> {
+  const observed = await identify(hire, person);
+  const change = plan(observed, hire.decisions);
+  if ('verdict' in change || change.kind === 'create' || change.employee.id === person.own?.id) return observed;
+  const { id } = change.employee;
+  return { ...observed, former: (await isFormer(hire, id)) ? id : undefined };
+}
+
+async function identify(hire: HireContext, person: KnownPerson): Promise<EmployeeObservation> {
   const reading = readingFor(person, hire.decisions);
   if (reading === 'none') return person;
   if (reading === 'named') {

@@ -8,7 +8,7 @@ import { linksOfPerson } from '../../src/store/identity.ts';
 import type { HireRow } from '../../src/store/schema.ts';
 import type { Connection } from '../connections.ts';
 import type { ActivityDeps } from '../deps.ts';
-import { hireOfLink } from './claim-person.ts';
+import { hireOfLink } from './hire-of-link.ts';
 import { personOf, personOfCompany } from './hire-references.ts';
 import { knownPerson, observe } from './plan-employee.ts';
 import { readSources } from './read-sources.ts';

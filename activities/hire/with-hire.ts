@@ -11,6 +11,7 @@ import type { HireRow } from '../../src/store/schema.ts';
 import type { Connection } from '../connections.ts';
 import type { ActivityDeps } from '../deps.ts';
 import { guarded, guardedOrHeld } from '../guarded.ts';
+import { CREATE_VERB } from './verbs.ts';
 
 /** One hire at work: the tenant's two ends, and what the store held of the hire when it was read. */
 export interface HireContext {
@@ -27,8 +28,6 @@ export interface HireContext {
   /** The newest attempt at making the employee. */
   creation: OpenIntent | undefined;
 }
-
-export const CREATE_VERB = 'create-employee';
 
 /** Runs one activity of a hire; see `guarded`. */
 export function withHire<T>(deps: ActivityDeps, ref: HireRef, work: (hire: HireContext) => Promise<T>): Promise<T> {

@@ -4,4 +4,6 @@ import type { EmployeeFields, EmployeeRef } from './employee.ts';
 export type Change =
   | { kind: 'create'; fields: EmployeeFields; reference: string }
   | { kind: 'link'; employee: EmployeeRef }
+  /** A former employee becomes an active one. */
+  | { kind: 'rehire'; employee: EmployeeRef; fields: EmployeeFields }
   | { kind: 'update'; employee: EmployeeRef; fields: EmployeeFields };

@@ -130,6 +130,14 @@ export const holdCatalogue = {
       'Correct the record in the HR system, then answer retry; or answer link <employeeId> with the right one, ' +
       'or create to make another employee.',
   },
+  FORMER_EMPLOYEE: {
+    scope: 'hire',
+    answers: ['create', 'retry', 'cancel'],
+    what: ({ jobCandidateId, employeeIds }: OfHire & { employeeIds: [string] }) =>
+      `Job candidate ${jobCandidateId} is former employee ${employeeIds[0]}, ` +
+      'and this HR system takes no request to rehire somebody.',
+    asks: 'Rehire the person there, then answer retry; or answer create to make another employee.',
+  },
   LINK_NOT_FOUND: {
     scope: 'hire',
     answers: ['link', 'create', 'retry', 'cancel'],

@@ -1,7 +1,7 @@
 /** What a tenant that only observes would have done about one hire: ids, codes and field names, no personal data. */
 export interface Observed {
   /** `ask`: a hold, with its code and message. */
-  would: 'create' | 'link' | 'update' | 'ask';
+  would: 'create' | 'link' | 'update' | 'rehire' | 'ask';
   employeeId?: string;
   code?: string;
   message?: string;
@@ -15,6 +15,7 @@ export function describeObserved({ would, employeeId, code, credits }: Observed)
     create: 'create an employee',
     link: `link employee ${employeeId}`,
     update: `update employee ${employeeId}`,
+    rehire: `rehire employee ${employeeId}`,
     ask: `ask a person (${code})`,
   }[would];
   return credits === 0 ? what : `enrol (${credits} credit) and ${what}`;

@@ -20,6 +20,8 @@ export interface KnownPerson {
   reference: string;
   /** A create of this hire left, and its outcome is not known. */
   unsettledCreate: boolean;
+  /** The HR system makes former employees active again. */
+  canRehire?: boolean;
 }
 
 /** To whom an employee is linked. */
@@ -37,6 +39,8 @@ export interface EmployeeObservation extends KnownPerson {
   findings?: readonly Finding[];
   /** Links of the employees found or named. */
   links?: readonly LinkedPerson[];
+  /** The id of the employee that the person is, where that one is a former employee. */
+  former?: string | undefined;
 }
 
 /** What a transfer changes: the job, not the person. */
@@ -57,6 +61,22 @@ export function readingFor(person: KnownPerson, decisions: Decisions): 'none' | 
 
 /** What should be written for one hire, or what a person must be asked first. */
 export function planEmployee(observed: EmployeeObservation, decisions: Decisions): Change | Held {
+  const change = planPerson(observed, decisions);
+  return 'verdict' in change || change.kind === 'create' ? change : rehired(observed, change);
+}
+
+/** A former employee is made active again; where that cannot be asked for, a person does it. */
+function rehired(observed: EmployeeObservation, change: Exclude<Change, { kind: 'create' }>): Change | Held {
+  const { ref, own, before, former, canRehire, fields } = observed;
+  const { employee } = change;
+  if (former !== employee.id || own?.id === employee.id) return change;
+  if (canRehire === true) return { kind: 'rehire', employee, fields };
+  // Of somebody who was hired through us a person has decided already what this hire is.
+  if (before?.id === employee.id) return change;
+  return held('FORMER_EMPLOYEE', { jobCandidateId: ref.jobCandidateId, employeeIds: [employee.id] });
+}
+
+function planPerson(observed: EmployeeObservation, decisions: Decisions): Change | Held {
   if (observed.problems.length > 0) return incomplete(observed);
   const atHand = changeAtHand(observed, decisions);
   if (atHand !== undefined) return atHand;

@@ -49,6 +49,10 @@ const opened: Record<HoldCode, [HoldRequest, string[]]> = {
     holdOf('EMPLOYEE_OF_ANOTHER', { ...hire, employeeIds: ['7'], other }),
     ['Employee 7', '5012', '4001 of tenant globex'],
   ],
+  FORMER_EMPLOYEE: [
+    holdOf('FORMER_EMPLOYEE', { ...hire, employeeIds: ['7'] }),
+    ['5012', 'former employee 7', 'create'],
+  ],
   LINK_NOT_FOUND: [holdOf('LINK_NOT_FOUND', { ...hire, employeeId: '404' }), ['404', '5012']],
   CREATE_UNKNOWN: [holdOf('CREATE_UNKNOWN', { ...hire, attempt: 2, employeeIds: ['7', '8'] }), ['5012', '7, 8']],
   EMPLOYEE_PENDING: [

@@ -143,6 +143,10 @@ const cases: Record<Exclude<HoldCode, OfTenant>, Case> = {
     before: { link: 'wrong' },
     again: plan(anothers),
   },
+  FORMER_EMPLOYEE: {
+    hold: holdOf('FORMER_EMPLOYEE', { jobCandidateId, employeeIds: ['wrong'] }),
+    again: plan({ findings: [{ by: 'reference', found: { kind: 'one', by: 'reference', ref: { id: 'wrong' } } }] }),
+  },
   LINK_NOT_FOUND: {
     hold: holdOf('LINK_NOT_FOUND', { jobCandidateId, employeeId: 'wrong' }),
     before: { link: 'wrong' },

@@ -103,6 +103,13 @@ function createConnection(hris: HrisDouble, world: HrisWorld, process: Process):
         Object.assign(hris.employees.find((one) => one.id === id)?.fields ?? {}, fields);
       }),
     ...(strict && {
+      rehire: (id, fields, write) =>
+        writeTo(hris, world, process, write, () => {
+          const found = hris.employees.find((one) => one.id === id);
+          if (found === undefined) return;
+          delete found.lastDay;
+          Object.assign(found.fields, fields);
+        }),
       terminate: (id, lastDay, write) =>
         writeTo(hris, world, process, write, () => {
           Object.assign(hris.employees.find((one) => one.id === id) ?? {}, { lastDay });

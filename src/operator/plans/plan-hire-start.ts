@@ -1,4 +1,4 @@
-import { hireOfLink } from '../../../activities/hire/claim-person.ts';
+import { hireOfLink } from '../../../activities/hire/hire-of-link.ts';
 import { enrolmentReference, personOf } from '../../../activities/hire/hire-references.ts';
 import { newValues } from '../../../activities/hire/note-writes.ts';
 import { pinnedMapping } from '../../../activities/hire/pinned-mapping.ts';
@@ -65,6 +65,7 @@ async function planPerson(hire: HireContext, mapping: Mapping): Promise<PlannedP
 const WHY: Record<Change['kind'], string> = {
   create: 'the person is not in the HR system',
   link: 'the person is in the HR system already',
+  rehire: 'the person is a former employee',
   update: 'the person has an employee from an earlier job',
 };
 

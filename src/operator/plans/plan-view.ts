@@ -5,7 +5,7 @@ export interface PlannedRecord {
   record: string;
   /** `row` of a stream, a side of an exchange, or the part of a hire. */
   target: string;
-  kind: 'create' | 'update' | 'link';
+  kind: 'create' | 'update' | 'rehire' | 'link';
   why: string;
   changes: Record<string, FieldChange>;
   sensitive: readonly string[];

@@ -8,7 +8,7 @@ import { finishHire } from '../../../activities/hire/finish-hire.ts';
 import { openHold, takeAnswer } from '../../../activities/hire/hold-hire.ts';
 import type { HireRef } from '../../../src/hire/hire-ref.ts';
 import type { Held } from '../../../src/hire/holds.ts';
-import type { HrisConnection } from '../../../src/hris/port.ts';
+import type { HrisConnection, WriteOptions } from '../../../src/hris/port.ts';
 import { contract } from '../../../src/partner/contract/index.ts';
 import { openDatabase } from '../../../src/sql/open-database.ts';
 import { latestHire } from '../../../src/store/hires.ts';
@@ -44,11 +44,15 @@ export async function employPerson({ endColumn = 'last_day' } = {}) {
     answer: (verdict: { verdict: string }, answer: string, of = ref) => steps.answerAs(of, verdict, answer),
     employees: () => readTable(url),
     update: async (fields: Record<string, string>) =>
-      (await fleet.deps.connections.of('acme')).hris.employees.update(employeeId, fields, {
-        signal: AbortSignal.timeout(10_000),
-        beforeSend: () => undefined,
-      }),
+      (await fleet.deps.connections.of('acme')).hris.employees.update(employeeId, fields, write()),
+    /** Somebody in the HR system ends the employment. */
+    terminate: async (lastDay: string) =>
+      (await fleet.deps.connections.of('acme')).hris.employees.terminate?.(employeeId, lastDay, write()),
   };
+}
+
+function write(): WriteOptions {
+  return { signal: AbortSignal.timeout(10_000), beforeSend: () => undefined };
 }
 
 type Fleet = Awaited<ReturnType<typeof fleetAtSandbox>>;
@@ -70,7 +74,8 @@ function stepsIn({ store, deps, sandbox, hire, open }: Fleet) {
       await finishOnboardings(sandbox.control, sandbox.partner);
       return id;
     },
-    employOnce: async (id: string) => employ(deps, await refOf(id)),
+    employOnce: async (id: string, hr?: (hris: HrisConnection) => HrisConnection) =>
+      employ(withHris(deps, hr), await refOf(id)),
     finish: async (id: string) => expect(await finishHire(deps, await refOf(id))).toEqual({ verdict: 'verified' }),
     async answerAs(ref: HireRef, verdict: { verdict: string }, answer: string) {
       expect(verdict).toMatchObject({ verdict: 'hold' });

@@ -1,0 +1,47 @@
+import { isSameHire } from '../../src/plan/judge-claim.ts';
+import { hasSuccessor } from '../../src/store/hire-states.ts';
+import { linkOfEmployee } from '../../src/store/identity.ts';
+import { latestIntent, type OpenIntent } from '../../src/store/intents.ts';
+import type { LinkRow } from '../../src/store/schema.ts';
+import { hireOfLink } from './hire-of-link.ts';
+import { END_VERB, REHIRE_VERB } from './verbs.ts';
+import type { HireContext } from './with-hire.ts';
+
+const READ_MS = 30_000;
+
+/** What a rehire pins. `shown`: the HR system showed a former employee, so that an active one proves the rehire. */
+export interface PinnedRehire {
+  employeeId: string;
+  shown: boolean;
+}
+
+/** The newest attempt of this hire at making a former employee active. */
+export function latestRehire({ store, ref }: HireContext): Promise<OpenIntent | undefined> {
+  return latestIntent(store, ref, REHIRE_VERB);
+}
+
+/** The HR system says that the employment is over. */
+export async function isShownFormer({ connection }: HireContext, employeeId: string): Promise<boolean> {
+  const shown = await connection.hris.employees.read(employeeId, AbortSignal.timeout(READ_MS));
+  return shown?.former === true;
+}
+
+/**
+ * Whether this is a former employee: by the HR system; because this hire is about to make them an active one; or
+ * because we ended the employment ourselves, with a last day that may be to come.
+ */
+export async function isFormer(hire: HireContext, employeeId: string, link?: LinkRow): Promise<boolean> {
+  const rehire = await latestRehire(hire);
+  const isBegun = rehire?.outcome === 'open' || rehire?.outcome === 'done';
+  if (isBegun && (JSON.parse(rehire.pinned) as Partial<PinnedRehire>).employeeId === employeeId) return true;
+  return (await isShownFormer(hire, employeeId)) || isEndedByUs(hire, employeeId, link);
+}
+
+async function isEndedByUs(hire: HireContext, employeeId: string, given: LinkRow | undefined): Promise<boolean> {
+  const { store, connection, ref } = hire;
+  const link = given ?? (await linkOfEmployee(store, connection.tenant.hris.connection, employeeId));
+  if (link === undefined) return false;
+  const before = hireOfLink(link);
+  if (isSameHire(before, ref) || (await latestIntent(store, before, END_VERB))?.outcome !== 'done') return false;
+  return !(await hasSuccessor(store, { ...ref, tenantId: before.tenantId }, employeeId, [before]));
+}

@@ -1,0 +1,103 @@
+import { expect, test } from 'vitest';
+import { ConnectorError } from '../../../src/errors.ts';
+import type { HrisConnection } from '../../../src/hris/port.ts';
+import { latestIntent } from '../../../src/store/intents.ts';
+import { employPerson } from './employed-person.ts';
+
+const PAST = '2020-01-31';
+
+test('a former employee who is hired again is made active again with the new job, and nobody is asked', async () => {
+  const { terminate, begin, applyFor, employOnce, finish, row, employees, employeeId } = await employPerson();
+  await terminate(PAST);
+  const second = await begin(await applyFor(0));
+  expect(await employOnce(second)).toMatchObject({ verdict: 'employee' });
+  await finish(second);
+  expect(await row(second)).toMatchObject({ state: 'done', employee_id: employeeId });
+  expect(await employees()).toMatchObject([{ last_day: null }]);
+});
+
+test('a rehire whose answer is lost is looked up, made once, and asks nobody', async () => {
+  const { terminate, begin, applyFor, employOnce, employees, letPass, refOf, fleet } = await employPerson();
+  await terminate(PAST);
+  const second = await begin(await applyFor(0));
+  await expect(employOnce(second, answerLost)).rejects.toMatchObject({ code: 'OUTCOME_UNKNOWN' });
+  await letPass(120_000);
+  expect(await employOnce(second, forbidden)).toMatchObject({ verdict: 'employee' });
+  expect(await employees()).toMatchObject([{ last_day: null }]);
+  const intent = await latestIntent(fleet.store, await refOf(second), 'rehire-employee');
+  expect(intent).toMatchObject({ attempt: 1, outcome: 'done' });
+});
+
+test('a rehire that never arrived is sent again after its deadline', async () => {
+  const { terminate, begin, applyFor, employOnce, employees, letPass } = await employPerson();
+  await terminate(PAST);
+  const second = await begin(await applyFor(0));
+  await expect(employOnce(second, forbidden)).rejects.toMatchObject({ code: 'OUTCOME_UNKNOWN' });
+  expect(await employees()).toMatchObject([{ last_day: PAST }]);
+  await letPass(120_000);
+  expect(await employOnce(second)).toMatchObject({ verdict: 'employee' });
+  expect(await employees()).toMatchObject([{ last_day: null }]);
+});
+
+test('who did not start and is hired after all is made active again, though the last day is to come', async () => {
+  const { move, end, begin, applyFor, employOnce, employees } = await employPerson();
+  await move('SCREEN');
+  expect(await end()).toEqual({ verdict: 'over' });
+  const second = await begin(await applyFor(0));
+  expect(await employOnce(second)).toMatchObject({ verdict: 'employee' });
+  expect(await employees()).toMatchObject([{ last_day: null }]);
+});
+
+test('a former employee of before go-live is found by our reference alone', async () => {
+  const { terminate, begin, applyFor, employOnce, employees, fleet } = await employPerson();
+  await terminate(PAST);
+  await fleet.store.kysely.deleteFrom('links').execute();
+  await fleet.store.kysely.deleteFrom('claims').execute();
+  const second = await begin(await applyFor(0));
+  expect(await employOnce(second)).toMatchObject({ verdict: 'employee' });
+  expect(await employees()).toMatchObject([{ last_day: null }]);
+});
+
+test('where the HR system takes no rehire a person is asked, and told what to do there', async () => {
+  const { terminate, begin, applyFor, employOnce, employees, fleet } = await employPerson();
+  await terminate(PAST);
+  await fleet.store.kysely.deleteFrom('links').execute();
+  await fleet.store.kysely.deleteFrom('claims').execute();
+  const second = await begin(await applyFor(0));
+  expect(await employOnce(second, withoutRehire)).toMatchObject({ hold: { code: 'FORMER_EMPLOYEE' } });
+  expect(await employees()).toMatchObject([{ last_day: PAST }]);
+});
+
+test('who still works there is asked about as before', async () => {
+  const { begin, applyFor, employOnce } = await employPerson();
+  const second = await begin(await applyFor(0));
+  expect(await employOnce(second)).toMatchObject({ hold: { code: 'PERSON_HIRED_BEFORE' } });
+});
+
+type Rehire = NonNullable<HrisConnection['employees']['rehire']>;
+
+const noAnswer = new ConnectorError({ code: 'HRIS_NO_ANSWER', action: 'unknown', message: 'No answer came.' });
+
+/** The write is made, and its answer never comes. */
+function answerLost(hris: HrisConnection): HrisConnection {
+  return rehiring(hris, async (...args) => {
+    await hris.employees.rehire?.(...args);
+    throw noAnswer;
+  });
+}
+
+/** The write never arrives. */
+function forbidden(hris: HrisConnection): HrisConnection {
+  return rehiring(hris, async () => {
+    throw noAnswer;
+  });
+}
+
+function rehiring(hris: HrisConnection, rehire: Rehire): HrisConnection {
+  return { ...hris, employees: { ...hris.employees, rehire } };
+}
+
+function withoutRehire(hris: HrisConnection): HrisConnection {
+  const { rehire: _, ...employees } = hris.employees;
+  return { ...hris, employees };
+}
