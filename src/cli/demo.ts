@@ -1,4 +1,5 @@
-import type { Command } from 'commander';
+import { type Command, Option } from 'commander';
+import { DEMO_KINDS, type DemoKind } from './demo/demo-kinds.ts';
 import { example, integer, placesOf } from './options.ts';
 import { stopSignal } from './until-stopped.ts';
 
@@ -6,6 +7,7 @@ interface DemoOptions {
   once?: boolean;
   report?: string;
   seed: number;
+  hris: DemoKind;
 }
 
 export function addDemo(program: Command): void {
@@ -16,8 +18,13 @@ export function addDemo(program: Command): void {
     )
     .option('--once', 'end after the table: exit code 0 when every hire is verified, 1 otherwise')
     .option('--report <file>', 'write the counts as JSON')
+    .addOption(
+      new Option('--hris <kind>', 'the HR system; what is missing of another than sql is installed with apt-get')
+        .choices(DEMO_KINDS)
+        .default('sql'),
+    )
     .option('--seed <n>', 'seed of the made-up people', integer(0, 2 ** 31), 7)
-    .addHelpText('after', example('hirebridge demo', 'hirebridge demo --once --report demo.json'))
+    .addHelpText('after', example('hirebridge demo', 'hirebridge demo --once --hris tryton'))
     .action(runDemoCommand);
 }
 

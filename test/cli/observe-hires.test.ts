@@ -3,7 +3,7 @@ import { observeHires } from '../../src/cli/demo/observe-hires.ts';
 import { countReport, isAsPlayed } from '../../src/cli/demo/report.ts';
 import type { LedgerEntry, LedgerRow } from '../../src/sandbox/records/platform/ledger.ts';
 
-const EMPLOYEE = { id: 1, number: '000123', reference: '7001:42' };
+const EMPLOYEE = { id: '1', number: '000123', reference: '7001:42' };
 const PEOPLE = new Map([['600001', '42']]);
 const SECONDS = { temporalCli: 0, ready: 1, hires: 2 };
 
@@ -60,7 +60,7 @@ test.each([
   [
     'there are two employees',
     ledger(moved, enrolled, written, readBack),
-    [EMPLOYEE, { ...EMPLOYEE, id: 2, number: '000124' }],
+    [EMPLOYEE, { ...EMPLOYEE, id: '2', number: '000124' }],
   ],
   ['there is no employee', ledger(moved, enrolled, written, readBack), []],
   [
@@ -100,5 +100,5 @@ test('the report is as played only when every count is the number of hires', () 
   });
   expect(isAsPlayed(report, 1)).toBe(true);
   expect(isAsPlayed({ ...report, creditsSpent: 2 }, 1)).toBe(false);
-  expect(isAsPlayed(countReport(rows, [EMPLOYEE, { ...EMPLOYEE, id: 2 }], views, SECONDS), 1)).toBe(false);
+  expect(isAsPlayed(countReport(rows, [EMPLOYEE, { ...EMPLOYEE, id: '2' }], views, SECONDS), 1)).toBe(false);
 });

@@ -1,11 +1,13 @@
 import { mkdir, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
+import type { DemoHris } from './demo-hris.ts';
 
 /** What the demonstration pulls. */
 export const demoStreams = ['candidates', 'jobs'] as const;
 
 /** The second tenant: its HR system tells, and the partner listens. */
-export interface SecondFacts extends Pick<DemoFacts, 'partnerUrl' | 'apiKey' | 'hrisFile'> {
+export interface SecondFacts extends Pick<DemoFacts, 'partnerUrl' | 'apiKey'> {
+  hrisFile: string;
   /** Job custom field that carries the requisition's id. */
   referenceField: string;
   /** Candidate custom field that takes the Employee ID: there is no onboarding here. */
@@ -18,7 +20,7 @@ export interface DemoFacts {
   webhookKey: string;
   companyId: string;
   flowId: string;
-  hrisFile: string;
+  hris: DemoHris;
 }
 
 /** Writes the tenants: a file each, a mapping each, and their secrets in files only this user can read. */
@@ -37,7 +39,7 @@ export async function writeDemoFiles(tenantsDir: string, facts: DemoFacts, secon
   ]);
 }
 
-function tenantFile({ partnerUrl, companyId, flowId, hrisFile }: DemoFacts): string {
+function tenantFile({ partnerUrl, companyId, flowId, hris }: DemoFacts): string {
   return `# One customer: its key for the hiring platform, its HR system, and what happens when.
 # Secrets are in files of their own.
 tenant: demo
@@ -49,22 +51,21 @@ partner:
   webhookKeys: [file:secrets/webhook.key]
   allowPrivateAddress: true # the sandbox listens on this machine
 hris:
-  kind: sql
   connection: demo-hr
-  url: ${JSON.stringify(`sqlite:${hrisFile}`)}
-  createTable: true # for demonstrations; a customer's table belongs to the customer
-  changes: { column: changed_at, overlap: 2s } # how employees that somebody edited there are found
-mapping: demo-mapping.yaml
-policies:
+${hris.settings}${hris.tables === undefined ? '' : 'mapping: demo-mapping.yaml\n'}policies:
   onboarding: { flow: ${flowId}, readyAt: [final_handoff, completed], deadline: 1d }
   reconcile: { every: 15s }
-streams: # each into a table of its own in the HR system: ${demoStreams.map((name) => `partner_${name}`).join(', ')}
+${hris.tables === undefined ? '' : STREAMS}writeBack: { employeeId: number, status: hired }
+`;
+}
+
+const tables = demoStreams.map((name) => `partner_${name}`).join(', ');
+
+const STREAMS = `streams: # each into a table of its own in the HR system: ${tables}
 ${demoStreams.map((name) => `  ${name}: { every: 1h }`).join('\n')}
   employees: { every: 5s, mapping: demo-employees.yaml } # fields that both sides edit
   employment: { every: 5s } # a number corrected in the HR system reaches the partner
-writeBack: { employeeId: number, status: hired }
 `;
-}
 
 const MAPPING_FILE = `# Where this customer differs from the sql adapter's own mapping.
 fields:

@@ -41,13 +41,15 @@ export function describePlaces(stage: Stage, up: Up): string {
 
 /** What was made, pulled and told, and what did not become equal. */
 export function describeCounts(
-  report: DemoReport & { pulled: Pulled; diverged: number; seconds: Streamed['seconds'] },
+  report: DemoReport & { pulled: Partial<Pulled>; diverged: number; seconds: Partial<Streamed['seconds']> },
 ): string {
   const { hires, enrolments, employees, writeBacksVerified, pulled, seconds } = report;
   const streamed = Object.entries(pulled).map(([name, { hris, partner }]) => `${hris} of ${partner} ${name}`);
   const made = `${hires} hires, ${enrolments} enrolments, ${employees} employees`;
+  const line = `${made}, ${writeBacksVerified} written back and verified in ${seconds.hires} s.`;
+  if (streamed.length === 0) return line;
   return [
-    `${made}, ${writeBacksVerified} written back and verified in ${seconds.hires} s.`,
+    line,
     `${streamed.join(' and ')} pulled into the HR system's tables.`,
     `The position was a job after ${seconds.requisition} s, ` +
       `the corrected number back after ${seconds.correctedNumber} s.`,

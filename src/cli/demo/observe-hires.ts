@@ -1,5 +1,5 @@
 import type { LedgerRow } from '../../sandbox/records/platform/ledger.ts';
-import type { EmployeeRow } from './read-employees.ts';
+import type { EmployeeRow } from './hris-tables.ts';
 
 /** How far one hire is, by what the partner's ledger and the HRIS's table show. */
 export interface HireView {

@@ -1,5 +1,5 @@
-import { DatabaseSync } from 'node:sqlite';
 import { setTimeout as pause } from 'node:timers/promises';
+import type { HrisTables } from './hris-tables.ts';
 import type { HireView } from './observe-hires.ts';
 import { countJobs, openPosition } from './second-tenant.ts';
 import type { Stage } from './stage.ts';
@@ -19,16 +19,20 @@ const PATIENCE_MS = 90_000;
  * HR corrects the number of somebody who was hired, and their city while the recruiter edits it too; the second
  * customer opens a position that must become a job. Waits until all of it has arrived, or until patience ends.
  */
-export async function playStreams(stage: Stage, views: readonly HireView[], stop: AbortSignal): Promise<Streamed> {
+export async function playStreams(
+  { stage, tables, views }: { stage: Stage; tables: HrisTables; views: readonly HireView[] },
+  stop: AbortSignal,
+): Promise<Streamed> {
   const [enrolment] = views[0]?.enrolmentIds ?? [];
   const [employee] = views[0]?.employees ?? [];
   const candidateId = employee?.reference?.split(':')[1] ?? '';
-  editEmployee(stage.hrisFile, employee?.id ?? 0);
+  const employeeId = employee?.id ?? '';
+  await tables.edit(employeeId, { number: CORRECTED, city: CITIES.hris });
   await stage.partner.candidates.update({ params: { candidateId }, body: { city: CITIES.partner } });
   openPosition(stage.second);
   const isCrossed = async (): Promise<boolean> => {
     const { data } = await stage.partner.candidates.get({ params: { candidateId } });
-    return data.city === CITIES.hris && readCity(stage.hrisFile, employee?.id ?? 0) === CITIES.hris;
+    return data.city === CITIES.hris && (await tables.readCity(employeeId)) === CITIES.hris;
   };
   const [crossed, job, number] = await Promise.all([
     timed(isCrossed, stop),
@@ -41,26 +45,6 @@ export async function playStreams(stage: Stage, views: readonly HireView[], stop
     seconds: { requisition: job, correctedNumber: number, crossedEdits: crossed },
     diverged: Math.abs(jobs - 1) + (isCorrected ? 0 : 1) + ((await isCrossed()) ? 0 : 1),
   };
-}
-
-function readCity(hrisFile: string, id: number): unknown {
-  const database = new DatabaseSync(hrisFile, { readOnly: true, timeout: 2_000 });
-  try {
-    return database.prepare('select city from employees where id = ?').get(id)?.['city'];
-  } finally {
-    database.close();
-  }
-}
-
-function editEmployee(hrisFile: string, id: number): void {
-  const database = new DatabaseSync(hrisFile, { timeout: 2_000 });
-  try {
-    database
-      .prepare('update employees set corrected_number = ?, city = ? where id = ?')
-      .run(CORRECTED, CITIES.hris, id);
-  } finally {
-    database.close();
-  }
 }
 
 async function shownNumber({ partner }: Stage, onboardingCandidateId: string): Promise<unknown> {

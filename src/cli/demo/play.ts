@@ -6,8 +6,8 @@ import { listHolds } from '../../store/holds.ts';
 import type { Store } from '../../store/open-store.ts';
 import { MAIN_FILE } from '../main-file.ts';
 import type { Supervisor } from '../supervise.ts';
+import type { EmployeeRow } from './hris-tables.ts';
 import { type HireView, observeHires } from './observe-hires.ts';
-import { type EmployeeRow, readEmployees } from './read-employees.ts';
 import { type Cast, hire, playOnboarding, setStartDate } from './recruiter.ts';
 import type { Screen } from './screen.ts';
 import type { Stage } from './stage.ts';
@@ -60,7 +60,7 @@ export async function playHires(play: Play): Promise<Seen> {
 /** What both ends show now. */
 export async function look({ stage, cast }: Pick<Play, 'stage' | 'cast'>): Promise<Seen> {
   const ledger = await stage.control.ledger({});
-  const employees = readEmployees(stage.hrisFile);
+  const employees = await stage.hris.employees();
   const people = new Map(Object.values(cast).map((one) => [String(one.jobCandidateId), String(one.candidateId)]));
   return { ledger, employees, views: observeHires(ledger, employees, people, stage.company) };
 }

@@ -1,8 +1,7 @@
-import { existsSync } from 'node:fs';
-import { DatabaseSync } from 'node:sqlite';
 import { setTimeout as pause } from 'node:timers/promises';
 import { pullStreams } from '../../streams/streams.ts';
 import { demoStreams } from './demo-files.ts';
+import type { HrisTables } from './hris-tables.ts';
 import type { Stage } from './stage.ts';
 
 /** Records of each stream: those the partner has, and those that stand in the HRIS's landing table. */
@@ -13,35 +12,23 @@ type DemoStream = (typeof demoStreams)[number];
 const PATIENCE_MS = 60_000;
 
 /** Waits until every stream has brought what the partner has, or patience ends. */
-export async function untilPulled(stage: Stage, stop: AbortSignal): Promise<Pulled> {
-  const lists = await Promise.all(demoStreams.map((name) => stage.partner.readAll(pullStreams[name].list, {})));
+export async function untilPulled({ partner: client }: Stage, tables: HrisTables, stop: AbortSignal): Promise<Pulled> {
+  const lists = await Promise.all(demoStreams.map((name) => client.readAll(pullStreams[name].list, {})));
   const partner = new Map<DemoStream, number>(
     demoStreams.map((name, index) => [name, lists[index]?.items.length ?? 0]),
   );
   const until = performance.now() + PATIENCE_MS;
   for (;;) {
-    const countOf = (name: DemoStream) => ({
+    const countOf = async (name: DemoStream) => ({
       partner: partner.get(name) ?? 0,
-      hris: countRows(stage.hrisFile, `partner_${name}`),
+      hris: await tables.count(`partner_${name}`),
     });
-    const pulled = { candidates: countOf('candidates'), jobs: countOf('jobs') };
+    const pulled = { candidates: await countOf('candidates'), jobs: await countOf('jobs') };
     if (isPulled(pulled) || stop.aborted || performance.now() > until) return pulled;
     await pause(200);
   }
 }
 
-export function isPulled(pulled: Pulled): boolean {
+export function isPulled(pulled: Partial<Pulled>): boolean {
   return Object.values(pulled).every(({ partner, hris }) => partner === hris && partner > 0);
-}
-
-/** Reads the HRIS's own table: the demo counts what stands there, not what the connector says it did. */
-function countRows(file: string, table: `partner_${DemoStream}`): number {
-  if (!existsSync(file)) return 0;
-  const database = new DatabaseSync(file, { readOnly: true, timeout: 2_000 });
-  try {
-    const known = database.prepare("select 1 from sqlite_master where type = 'table' and name = ?").get(table);
-    return known === undefined ? 0 : Number(database.prepare(`select count(*) as n from ${table}`).get()?.['n']);
-  } finally {
-    database.close();
-  }
 }

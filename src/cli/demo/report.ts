@@ -1,6 +1,6 @@
 import type { LedgerRow } from '../../sandbox/records/platform/ledger.ts';
+import type { EmployeeRow } from './hris-tables.ts';
 import type { HireView } from './observe-hires.ts';
-import type { EmployeeRow } from './read-employees.ts';
 
 /** What the demo did, counted from the sandbox's ledger and the HRIS's tables, never from the connector's store. */
 export interface DemoReport {

@@ -14,14 +14,12 @@ import { isPulled, type Pulled, untilPulled } from './pulled.ts';
 import { type Cast, castHires } from './recruiter.ts';
 import { countReport, type DemoReport, isAsPlayed } from './report.ts';
 import { createScreen } from './screen.ts';
-import { buildStage, type Stage } from './stage.ts';
+import { buildStage, type Stage, type StageOptions } from './stage.ts';
 import { countStreams } from './stream-counts.ts';
 
-export interface DemoOptions {
-  dataDir: string;
+export interface DemoOptions extends StageOptions {
   once?: boolean;
   report?: string;
-  seed: number;
 }
 
 interface Outcome {
@@ -34,11 +32,12 @@ interface Outcome {
 
 /** `seconds` tells how long each part took. */
 interface WholeReport extends DemoReport {
-  pulled: Pulled;
+  /** Nothing where the HR system has no tables for them. */
+  pulled: Partial<Pulled>;
   streams: Record<string, StreamCounts>;
   /** Unequal at the end, counted from the sandbox and the HR systems. */
   diverged: number;
-  seconds: DemoReport['seconds'] & Streamed['seconds'];
+  seconds: DemoReport['seconds'] & Partial<Streamed['seconds']>;
 }
 
 const BASELINE_MS = 60_000;
@@ -59,7 +58,8 @@ export async function runDemo(options: DemoOptions, stop: AbortSignal): Promise<
 
 async function play(options: DemoOptions, stop: AbortSignal, ends: (() => Promise<void>)[]): Promise<ExitCode> {
   const started = performance.now();
-  const stage = await buildStage(options.dataDir, options.seed);
+  if (options.hris !== 'sql') say(`Starts ${options.hris}, and installs what it needs where that is missing.`);
+  const stage = await buildStage(options);
   ends.push(stage.close);
   try {
     say('A hiring platform with 3 jobs, 40 candidates and 10 people hired long ago is running.');
@@ -91,10 +91,12 @@ async function withStreams(
   { stage, store, seen, stop }: Pick<Play, 'stage' | 'store' | 'stop'> & { seen: Seen },
   counts: DemoReport,
 ): Promise<WholeReport> {
-  const pulled = await untilPulled(stage, stop);
+  const { tables } = stage.hris;
+  if (tables === undefined) return { ...counts, pulled: {}, streams: {}, diverged: 0 };
+  const pulled = await untilPulled(stage, tables, stop);
   say('HR corrects the employee number of one of the five, and their city while the recruiter edits it too.');
   say('A second customer opens a position in its HR system.');
-  const streamed = await playStreams(stage, seen.views, stop);
+  const streamed = await playStreams({ stage, tables, views: seen.views }, stop);
   const unequal = Object.values(pulled).reduce((sum, { partner, hris }) => sum + Math.abs(partner - hris), 0);
   const streams = await countStreams(store);
   const seconds = { ...counts.seconds, ...streamed.seconds };

@@ -9,6 +9,8 @@ import { type ControlClient, createControlClient } from '../../sandbox/control/c
 import { Announcement } from '../announcement.ts';
 import { type Supervisor, supervise } from '../supervise.ts';
 import { writeDemoFiles } from './demo-files.ts';
+import { type DemoHris, openDemoHris } from './demo-hris.ts';
+import type { DemoKind } from './demo-kinds.ts';
 import { openPartner } from './recruiter.ts';
 import { defineFields, makePositions, type SecondTenant } from './second-tenant.ts';
 
@@ -16,7 +18,7 @@ import { defineFields, makePositions, type SecondTenant } from './second-tenant.
 export interface Stage {
   dir: string;
   tenantsDir: string;
-  hrisFile: string;
+  hris: DemoHris;
   /** Port the receiver must take: the sandbox delivers there. */
   webhookPort: number;
   /** The partner company's id. */
@@ -36,11 +38,17 @@ export interface Stage {
   close(): Promise<void>;
 }
 
+export interface StageOptions {
+  dataDir: string;
+  seed: number;
+  hris: DemoKind;
+}
+
 /** Builds the stage under the data directory; nothing of an earlier run is used. */
-export async function buildStage(dataDir: string, seed: number): Promise<Stage> {
+export async function buildStage({ dataDir, seed, hris: kind }: StageOptions): Promise<Stage> {
   await mkdir(dataDir, { recursive: true, mode: 0o700 });
   const dir = await mkdtemp(join(dataDir, 'demo-'));
-  const [tenantsDir, hrisFile, logFile] = [join(dir, 'tenants'), join(dir, 'hris.db'), join(dir, 'demo.log')];
+  const [tenantsDir, logFile] = [join(dir, 'tenants'), join(dir, 'demo.log')];
   const out = createWriteStream(logFile);
   const print = (line: string) => void out.write(`${line}\n`);
   const webhookPort = await freePort();
@@ -51,19 +59,20 @@ export async function buildStage(dataDir: string, seed: number): Promise<Stage> 
   const ports = ['--port', '0', '--control-port', '0', '--state', join(dir, 'sandbox.db')];
   const keys = ['--key', apiKey, '--other-key', otherKey];
   const args = ['sandbox', ...ports, ...people, ...keys, '--webhook-url', url, '--webhook-key', webhookKey];
+  const hris = await openHris(kind, dir);
   const { sandbox, facts } = await startSandboxChild(args, print);
   const { partner: partnerUrl = '', control: controlUrl = '', company = '' } = facts;
   const partner = openPartner(partnerUrl, apiKey);
   const { items: flows } = await partner.readAll(contract.onboarding.listFlows);
   const second = await buildSecond(partnerUrl, otherKey, join(dir, 'second-hris.db'));
   const flowId = flows[0]?.flowId ?? '';
-  const first = { partnerUrl, apiKey, webhookKey, companyId: company, flowId, hrisFile };
+  const first = { partnerUrl, apiKey, webhookKey, companyId: company, flowId, hris };
   await writeDemoFiles(tenantsDir, first, { ...second, partnerUrl, apiKey: otherKey });
   let forgotten = false;
   return {
     dir,
     tenantsDir,
-    hrisFile,
+    hris,
     webhookPort,
     company,
     controlUrl,
@@ -79,10 +88,18 @@ export async function buildStage(dataDir: string, seed: number): Promise<Stage> 
     async close() {
       await Promise.all([partner.close(), second.partner.close()]);
       await sandbox.stop();
+      await hris.close();
       await new Promise((resolve) => out.end(resolve));
       if (forgotten) await rm(dir, { recursive: true, force: true });
     },
   };
+}
+
+async function openHris(kind: DemoKind, dir: string): Promise<DemoHris> {
+  const hris = await openDemoHris(kind, dir);
+  // The processes started from here on read the secrets there.
+  Object.assign(process.env, hris.env);
+  return hris;
 }
 
 function makeKey(): string {
