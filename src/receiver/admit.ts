@@ -1,6 +1,7 @@
 import type { IncomingMessage } from 'node:http';
 import { checkWebhookKey } from '../partner/webhook.ts';
 import type { Delivery } from '../store/inbox.ts';
+import { admitHris, type ReadHris } from './admit-hris.ts';
 import { type BodyLimits, declaresTooMuch, readBody } from './read-body.ts';
 import { type EventClass, readDelivery } from './read-delivery.ts';
 import { refusal } from './refusals.ts';
@@ -19,6 +20,10 @@ export interface ReceiverTenant {
   keyless?: boolean;
   /** The partner's company id, where the tenant file names it. */
   company?: string;
+  /** Absent where no webhooks of the tenant's HRIS are taken. */
+  readHris?: ReadHris;
+  /** The partner sends it none. */
+  hrisAlone?: boolean;
 }
 
 export interface Admission {
@@ -27,16 +32,29 @@ export interface Admission {
   classify: (event: string) => EventClass;
 }
 
-const PATH = /^\/webhooks\/([A-Za-z0-9][A-Za-z0-9._-]{0,99})$/;
+/** A tenant's address, and below it the one for its HRIS. */
+const PATH = /^\/webhooks\/([A-Za-z0-9][A-Za-z0-9._-]{0,99})(\/hris)?$/;
 const JSON_TYPE = /^application\/json\s*(?:;|$)/i;
 
 /** The tenant an address names. @throws ConnectorError WEBHOOK_PATH_UNKNOWN, WEBHOOK_TENANT_REMOVED */
 export function findTenant(request: IncomingMessage, tenants: Admission['tenants']): ReceiverTenant {
-  const path = (request.url ?? '').split('?', 1)[0] ?? '';
-  const tenant = tenants(PATH.exec(path)?.[1] ?? '');
-  if (tenant === undefined) throw refusal('WEBHOOK_PATH_UNKNOWN');
+  const [, id = ''] = placesIn(request);
+  const tenant = tenants(id);
+  if (tenant === undefined || !hasAddress(tenant, isOfHris(request))) throw refusal('WEBHOOK_PATH_UNKNOWN');
   if (tenant.removed === true) throw refusal('WEBHOOK_TENANT_REMOVED');
   return tenant;
+}
+
+function placesIn({ url = '' }: IncomingMessage): readonly (string | undefined)[] {
+  return PATH.exec(url.split('?', 1)[0] ?? '') ?? [];
+}
+
+function isOfHris(request: IncomingMessage): boolean {
+  return placesIn(request)[2] !== undefined;
+}
+
+function hasAddress({ readHris, hrisAlone }: ReceiverTenant, ofHris: boolean): boolean {
+  return ofHris ? readHris !== undefined : hrisAlone !== true;
 }
 
 /**
@@ -47,6 +65,9 @@ export async function admit(request: IncomingMessage, tenant: ReceiverTenant, ad
   if (request.method !== 'POST') throw refusal('WEBHOOK_METHOD_WRONG');
   if (!isPlainJson(request)) throw refusal('WEBHOOK_TYPE_WRONG');
   if (declaresTooMuch(request, admission.limits.maxBytes)) throw refusal('WEBHOOK_TOO_LARGE');
+  const { readHris } = tenant;
+  if (readHris !== undefined && isOfHris(request))
+    return admitHris(request, { id: tenant.id, readHris }, admission.limits);
   if (!holdsKey(request, tenant)) throw refusal('WEBHOOK_KEY_WRONG');
   const bytes = await readBody(request, admission.limits);
   return readDelivery(bytes, { tenantId: tenant.id, company: tenant.company, classify: admission.classify });

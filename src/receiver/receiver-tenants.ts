@@ -1,6 +1,8 @@
+import { findHrisAdapter } from '../hris/registry.ts';
 import type { AppliedTenant } from '../store/applied-tenants.ts';
 import { resolveSecret } from '../tenants/secrets.ts';
 import type { ReceiverTenant } from './admit.ts';
+import type { ReadHris } from './admit-hris.ts';
 import { refusal } from './refusals.ts';
 
 export interface ReceiverTenants {
@@ -11,14 +13,15 @@ export interface ReceiverTenants {
 /** Keys are read again after this time, and at once for a key that is not among them. */
 const FRESH_MS = 1_000;
 
-/** The tenants as a receiver knows them. One that lives by the reconcile alone has no webhook address at all. */
+/** The tenants as a receiver knows them. One that lives by the reconcile alone has no webhook address of its own. */
 export function createReceiverTenants(): ReceiverTenants {
   const known = new Map<string, ReceiverTenant>();
   return {
     find: (tenantId) => known.get(tenantId),
     take(changed) {
       for (const { tenantId, state, receives } of changed) {
-        if (state !== 'removed' && receives.webhooks === 'off') known.delete(tenantId);
+        const isSilent = receives.webhooks === 'off' && receives.hris === undefined;
+        if (state !== 'removed' && isSilent) known.delete(tenantId);
         else known.set(tenantId, receiverTenant(tenantId, receives, state === 'removed'));
       }
     },
@@ -27,7 +30,7 @@ export function createReceiverTenants(): ReceiverTenants {
 
 function receiverTenant(
   id: string,
-  { webhookKeys: refs, company }: AppliedTenant['receives'],
+  { webhookKeys: refs, company, hris, webhooks }: AppliedTenant['receives'],
   removed: boolean,
 ): ReceiverTenant {
   let keys: readonly string[] = [];
@@ -42,6 +45,15 @@ function receiverTenant(
       return keys;
     },
     ...(company === undefined ? {} : { company }),
+    ...(hris === undefined ? {} : { readHris: hrisReader(hris) }),
+    hrisAlone: !removed && webhooks === 'off',
+  };
+}
+
+function hrisReader({ kind, webhookKey }: NonNullable<AppliedTenant['receives']['hris']>): ReadHris {
+  return async (delivery) => {
+    const [key = ''] = readKeys([webhookKey]);
+    return findHrisAdapter(kind)?.readWebhook?.(delivery, key);
   };
 }
 

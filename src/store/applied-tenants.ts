@@ -16,6 +16,8 @@ export interface Receives {
   /** References: env:NAME, or file: with an absolute path. */
   webhookKeys: string[];
   company?: string;
+  /** Whose webhooks are taken too: the kind, and a reference to the key that signs them. */
+  hris?: { kind: string; webhookKey: string };
 }
 
 /** A tenant's definition as it is applied: texts of its files, which name secrets and hold none. */

@@ -17,6 +17,9 @@ export interface Delivery {
   state: Extract<InboxState, 'waiting' | 'ignored' | 'unknown' | 'other-company'>;
 }
 
+/** What the inbox calls a webhook of a tenant's HRIS: some of its employees changed. */
+export const HRIS_CHANGED = 'hris.employees_changed';
+
 /** How long one relay may hold a row before another may take it. */
 const LEASE_MS = 30_000;
 const MAX_FAILURES = 10;

@@ -1,4 +1,4 @@
-import { IS_LEFT } from './inbox.ts';
+import { HRIS_CHANGED, IS_LEFT } from './inbox.ts';
 import type { Store } from './open-store.ts';
 
 export interface WebhookRefusal {
@@ -32,7 +32,7 @@ export async function addWebhookRefusals(store: Store, refusals: readonly Webhoo
 /** What a tenant's webhooks came to: the last one stored, and what was refused, by reason. */
 export interface WebhookFacts {
   tenantId: string;
-  /** When the last delivery of this company was stored, ms on the database's clock. */
+  /** When the partner's last delivery of this company was stored, ms on the database's clock. */
   acceptedAt?: number;
   /** When the last one that names another company was. */
   otherCompanyAt?: number;
@@ -74,7 +74,7 @@ async function readLatest({ kysely }: Store): Promise<Omit<WebhookFacts, 'refuse
         .limit(1);
       return [
         'tenants.tenant_id',
-        own.where('inbox.state', '!=', 'other-company').as('accepted_at'),
+        own.where('inbox.state', '!=', 'other-company').where('inbox.event', '!=', HRIS_CHANGED).as('accepted_at'),
         own.where(IS_LEFT).where('inbox.state', '=', 'other-company').as('other_company_at'),
       ];
     })

@@ -1,4 +1,5 @@
 import { isDeepStrictEqual } from 'node:util';
+import { findHrisAdapter } from '../hris/registry.ts';
 import { type Problem, problemAt, refuse } from '../mapping/yaml-file.ts';
 import { type Application, type AppliedTenant, listAppliedTenants, type Receives } from '../store/applied-tenants.ts';
 import type { Store } from '../store/open-store.ts';
@@ -107,7 +108,7 @@ function applicationOf(tenant: Tenant, applied: AppliedTenant | undefined): Plan
   };
 }
 
-function receivesOf({ mode, partner }: Tenant): Receives {
+function receivesOf({ mode, partner, hris }: Tenant): Receives {
   const { environment, webhooks, webhookKeys, company, baseUrl } = partner;
   return {
     ...(mode === 'observe' ? { mode } : {}),
@@ -116,5 +117,13 @@ function receivesOf({ mode, partner }: Tenant): Receives {
     webhooks,
     webhookKeys,
     ...(company === undefined ? {} : { company }),
+    ...signedBy(hris),
   };
+}
+
+/** The HRIS's own webhooks, where the tenant file has the key that signs them. */
+function signedBy({ kind, options }: Tenant['hris']): Pick<Receives, 'hris'> {
+  const { webhookKey } = options;
+  const signs = findHrisAdapter(kind)?.readWebhook !== undefined;
+  return signs && typeof webhookKey === 'string' ? { hris: { kind, webhookKey } } : {};
 }

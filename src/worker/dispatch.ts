@@ -1,4 +1,5 @@
 import { type EventIdKind, type EventName, isEventName } from '../partner/contract/events.ts';
+import { HRIS_CHANGED } from '../store/inbox.ts';
 import type { StreamName } from '../streams/streams.ts';
 
 /**
@@ -12,7 +13,7 @@ export type HireHint = 'hired' | 'moved' | 'left' | 'onboarding';
 export interface Dispatch {
   hires?: HireHint;
   /** By stream, where the ids stand; an event without one hints at the whole list. */
-  streams?: Partial<Record<StreamName, EventIdKind>>;
+  streams?: Partial<Record<StreamName, EventIdKind | 'employeeId'>>;
   /** The event says that the record no longer exists. */
   gone?: boolean;
   nothing?: string;
@@ -57,8 +58,12 @@ export const dispatch: Record<EventName, Dispatch> = {
   'interview.ended': { nothing: SCREENING },
 };
 
+/** Fields that both sides edit, as soon as the HRIS says whose changed; the scheduled pass finds them too. */
+const ofHris: Dispatch = { streams: { employees: 'employeeId' } };
+
 /** An event that nobody knows leads to nothing. */
 export function dispatchOf(event: string): Dispatch {
+  if (event === HRIS_CHANGED) return ofHris;
   return isEventName(event) ? dispatch[event] : {};
 }
 

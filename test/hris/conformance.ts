@@ -3,11 +3,19 @@ import { employment } from './cases/employment.ts';
 import { finding } from './cases/finding.ts';
 import { pending } from './cases/pending.ts';
 import { trouble } from './cases/trouble.ts';
+import { webhooks } from './cases/webhooks.ts';
 import { writing } from './cases/writing.ts';
 import { type HrisCase, type HrisUnderTest, type Need, offers } from './hris-case.ts';
 
 /** What every kind owes, in the order of the matrix. */
-export const hrisCases: readonly HrisCase[] = [...finding, ...writing, ...employment, ...trouble, ...pending];
+export const hrisCases: readonly HrisCase[] = [
+  ...finding,
+  ...writing,
+  ...employment,
+  ...trouble,
+  ...webhooks,
+  ...pending,
+];
 
 /**
  * Runs every case for one kind on a fresh HRIS. A case is passed, or impossible for the reason that the counterpart

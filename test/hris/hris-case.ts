@@ -1,5 +1,6 @@
 import type { EmployeeFields, EmployeeRef } from '../../src/hire/employee.ts';
-import type { HrisConnection } from '../../src/hris/port.ts';
+import type { HrisAdapter, HrisConnection } from '../../src/hris/port.ts';
+import type { SignedDelivery } from '../../src/hris/signed-delivery.ts';
 import { created, type HrisProfile, signal, write } from './profile.ts';
 
 /** One real HRIS with two connections of its own, as two workers have. */
@@ -50,6 +51,13 @@ export interface Powers {
   stored(id: string, name: string): Promise<Buffer[]>;
   /** Whoever finishes a pending create over there. */
   job: { finish(ticket: string): Promise<void>; refuse(ticket: string): Promise<void> };
+  /** Webhooks as the kind signs them, and as it reads them. */
+  webhooks: {
+    sign(payload: Buffer, key: string, at: number): SignedDelivery['headers'];
+    /** A payload about these employees, in each form there is. */
+    payloads(ids: readonly string[]): Buffer[];
+    read: NonNullable<HrisAdapter['readWebhook']>;
+  };
   /** A field of the customer's: what `describe` must call it, and a value for it. */
   custom: { key: string; label: string; value: EmployeeFields[string] };
 }

@@ -88,6 +88,7 @@ export async function sftpUnderTest(): Promise<HrisUnderTest> {
     count: hris.count,
     powers: powersOf(hris, decisions),
     lacks: {
+      webhooks: 'files are fetched: nobody calls us',
       http: 'it is SSH: there is no redirect and no page',
       tls: 'it is SSH: the host key is pinned, and another one is refused',
       amend: 'a request is carried out days later, over whatever stands there by then',

@@ -97,6 +97,7 @@ function lacksOf({ referenceColumn, job }: Options, { as }: SqlTestDatabase): Pa
   return {
     ...(referenceColumn === undefined ? {} : KEYLESS),
     ...(as === undefined ? wireless : {}),
+    webhooks: 'a database calls nobody: changes are asked for',
     files: 'the table of employees holds no documents',
     stored: 'the table of employees holds no documents',
     http: 'a database is not spoken to over HTTP',

@@ -10,11 +10,13 @@ import { rehireEmployee, terminateEmployee } from './employment.ts';
 import { deliverFile } from './files.ts';
 import { type Bamboo, findEmployee } from './find.ts';
 import { type BambooOptions, bamboohrFields, bamboohrOptions } from './options.ts';
+import { readWebhook } from './webhook.ts';
 
 /** BambooHR over its public API; document: `specs/public.yaml` of BambooHR/bhr-api-php (MIT). */
 export const bamboohr: HrisAdapter<BambooOptions> = {
   optionsSchema: () => bamboohrOptions,
-  secrets: ['apiKey'],
+  secrets: ['apiKey', 'webhookKey'],
+  readWebhook,
   employeeFields: bamboohrFields,
   open: async (options, limits) => openConnection(options, limits),
 };

@@ -38,6 +38,8 @@ export const bamboohrOptions = z
     url: z.url({ protocol: /^https?$/, error: 'expected the address of the company, https://acme.bamboohr.com' }),
     /** A reference to it in the tenant file. */
     apiKey: z.string().min(1),
+    /** The private key of the webhook that was made for us, as a reference; without it none is taken. */
+    webhookKey: z.string().min(1).optional(),
     /** A text field that the customer made for our reference; `none` where there is none. */
     referenceField: fieldName,
     /** The dataset that employees are looked up in. */

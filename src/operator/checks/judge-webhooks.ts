@@ -9,6 +9,8 @@ export interface WebhookVerdict {
 const nextSteps: Record<string, string> = {
   WEBHOOK_KEY_WRONG:
     "the webhook key is not the tenant's: compare the key in the partner's dashboard with partner.webhookKeys",
+  HRIS_WEBHOOK_FORGED:
+    "the HR system's webhooks are not signed by hris.webhookKey, or the clock here is minutes off: compare both",
   WEBHOOK_TOO_LARGE: 'they are larger than HIREBRIDGE_MAX_WEBHOOK_BYTES: raise it',
   STORE_UNAVAILABLE: 'the store does not take them: check that its database runs',
 };

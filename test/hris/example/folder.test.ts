@@ -28,6 +28,7 @@ const lacks: Partial<Record<Need, string>> = {
   rehire: NOT_BUILT,
   terminate: NOT_BUILT,
   amend: NOT_BUILT,
+  webhooks: 'a folder calls nobody',
 };
 
 const WIDE = Array.from({ length: 400 }, (_, at) => `extra${at}`);

@@ -1,0 +1,39 @@
+import { createHmac, timingSafeEqual } from 'node:crypto';
+import { z } from 'zod';
+import type { NamedEmployees, SignedDelivery } from '../signed-delivery.ts';
+
+/** Older than that it may be a recorded one, sent again; BambooHR's clock may be off by as much. */
+const WINDOW_MS = 5 * 60_000;
+
+const Id = z.union([z.string().regex(/^\d+$/), z.int()]).transform(String);
+/** Event-based payloads name one employee, field-based ones some. */
+const Payload = z.union([
+  z.object({ data: z.object({ employeeId: Id }) }).transform(({ data }) => [data.employeeId]),
+  z.object({ employees: z.array(z.object({ id: Id })) }).transform(({ employees }) => employees.map(({ id }) => id)),
+]);
+
+/**
+ * Whom a webhook names. Undefined where its signature, the HMAC-SHA256 of body and time, is not of this key, or where
+ * its time is not now.
+ */
+export function readWebhook({ headers, body, at }: SignedDelivery, key: string): NamedEmployees | undefined {
+  const signature = headers['x-bamboohr-signature'];
+  const stamp = headers['x-bamboohr-timestamp'];
+  if (!isLike(signature, /^[0-9a-f]{64}$/i) || !isLike(stamp, /^\d{1,12}$/)) return undefined;
+  if (Math.abs(at - Number(stamp) * 1_000) > WINDOW_MS) return undefined;
+  const due = createHmac('sha256', key).update(body).update(stamp).digest();
+  if (!timingSafeEqual(Buffer.from(signature, 'hex'), due)) return undefined;
+  return { ids: Payload.safeParse(parseJson(body)).data ?? [], stamp };
+}
+
+function isLike(header: SignedDelivery['headers'][string], form: RegExp): header is string {
+  return typeof header === 'string' && form.test(header);
+}
+
+function parseJson(body: Buffer): unknown {
+  try {
+    return JSON.parse(body.toString('utf8'));
+  } catch {
+    return undefined;
+  }
+}

@@ -1,0 +1,46 @@
+import { expect } from 'vitest';
+import { type HrisCase, type HrisUnderTest, power } from '../hris-case.ts';
+
+/** What the HRIS sends by itself. */
+export const webhooks: readonly HrisCase[] = [
+  { name: 'a webhook names who changed', needs: ['webhooks'], run: namesWhoChanged },
+  { name: 'forged webhook', needs: ['webhooks'], run: refusesForged },
+];
+
+const KEY = 'webhook-test-0123456789';
+const NOW = Date.parse('2026-11-22T12:00:00Z');
+const MINUTE = 60_000;
+
+async function namesWhoChanged(hris: HrisUnderTest): Promise<void> {
+  const { sign, payloads, read } = power(hris, 'webhooks');
+  for (const body of payloads(['40500'])) {
+    for (const skew of [0, -4 * MINUTE, 4 * MINUTE]) {
+      const delivery = { headers: sign(body, KEY, NOW + skew), body, at: NOW };
+      expect(read(delivery, KEY)).toMatchObject({ ids: ['40500'] });
+    }
+  }
+  for (const body of [Buffer.from('{}'), Buffer.from('not JSON'), Buffer.from([0xff, 0xfe])])
+    expect(read({ headers: sign(body, KEY, NOW), body, at: NOW }, KEY)).toMatchObject({ ids: [] });
+}
+
+async function refusesForged(hris: HrisUnderTest): Promise<void> {
+  const { sign, payloads, read } = power(hris, 'webhooks');
+  const [body = Buffer.alloc(0)] = payloads(['40500']);
+  const [other = Buffer.alloc(0)] = payloads(['40501']);
+  const right = sign(body, KEY, NOW);
+  const refused = (headers: typeof right, { sent = body, at = NOW } = {}) =>
+    expect(read({ headers, body: sent, at }, KEY)).toBeUndefined();
+  expect(read({ headers: right, body, at: NOW }, KEY)).toBeDefined();
+  refused(sign(body, 'another key', NOW));
+  refused(sign(body, '', NOW));
+  refused(right, { sent: other });
+  refused(right, { at: NOW + 10 * MINUTE });
+  refused(right, { at: NOW - 10 * MINUTE });
+  for (const name of Object.keys(right)) {
+    refused({ ...right, [name]: undefined });
+    refused({ ...right, [name]: '' });
+    refused({ ...right, [name]: [String(right[name]), String(right[name])] });
+    refused({ ...right, [name]: `${String(right[name])}0` });
+    refused({ ...right, [name]: sign(other, KEY, NOW + MINUTE)[name] });
+  }
+}
