@@ -1,34 +1,55 @@
 /**
  * Plays seeds of two-way exchange: `npm run test:convergence [-- --seeds N --from N --go-on]`. It ends at the first
- * seed that does not converge, or with --go-on plays the others too. A line every fifty seeds says how far it is.
+ * seed that does not converge, or with --go-on plays the others too. A line every fifty seeds says how far it is. With
+ * `--real N` it plays N seeds with the product's own processes on a real Temporal, workers killed by SIGKILL.
  */
 import { parseArgs } from 'node:util';
-import { playSeed } from './play-seed.ts';
+import { showCliProgress } from '../../src/temporal/dev-server/cli-progress.ts';
+import { startDevServer } from '../../src/temporal/dev-server/dev-server.ts';
+import { resolveTemporalCli } from '../../src/temporal/dev-server/resolve-cli.ts';
+import { type Played, playSeed } from './play-seed.ts';
+import { playRealSeed } from './real/play-real-seed.ts';
 
 const { values } = parseArgs({
   options: {
     seeds: { type: 'string', default: '1000' },
     from: { type: 'string', default: '1' },
+    real: { type: 'string' },
     'go-on': { type: 'boolean', default: false },
   },
 });
-const [from, seeds] = [Number(values.from), Number(values.seeds)];
+const from = Number(values.from);
 const REPORT_EVERY = 50;
 const began = performance.now();
 const sums = { edits: 0, writes: 0, kills: 0, freezes: 0 };
 const failed: number[] = [];
 let next = from;
-while (next < from + seeds && (values['go-on'] || failed.length === 0)) {
-  const { violations, ...played } = await playSeed(next);
-  for (const key of Object.keys(sums) as (keyof typeof sums)[]) sums[key] += played[key];
-  for (const text of violations) console.log(`seed ${next}: ${text}`);
-  if (violations.length > 0) failed.push(next);
-  next += 1;
-  if ((next - from) % REPORT_EVERY === 0) report();
-}
+if (values.real === undefined) await playSeeds(Number(values.seeds), playSeed);
+else await playOnTemporal(Number(values.real));
 report();
 console.log(failed.length === 0 ? `${next - from} seeds converged` : `not converged: ${failed.join(', ')}`);
 process.exitCode = failed.length === 0 ? 0 : 1;
+
+async function playOnTemporal(seeds: number): Promise<void> {
+  const { path } = await resolveTemporalCli({ onProgress: showCliProgress() });
+  const temporal = await startDevServer({ cliPath: path, headless: true });
+  try {
+    await playSeeds(seeds, (seed) => playRealSeed(temporal.address, seed));
+  } finally {
+    await temporal.stop();
+  }
+}
+
+async function playSeeds(seeds: number, play: (seed: number) => Promise<Played>): Promise<void> {
+  while (next < from + seeds && (values['go-on'] || failed.length === 0)) {
+    const { violations, ...played } = await play(next);
+    for (const key of Object.keys(sums) as (keyof typeof sums)[]) sums[key] += played[key];
+    for (const text of violations) console.log(`seed ${next}: ${text}`);
+    if (violations.length > 0) failed.push(next);
+    next += 1;
+    if ((next - from) % REPORT_EVERY === 0) report();
+  }
+}
 
 function report(): void {
   const { edits, writes, kills, freezes } = sums;

@@ -52,6 +52,8 @@ test('there are histories of a plain, a held and a cancelled hire, of a reconcil
       'reconcile-tenant.json',
       'sync-stream.json',
       'pull-stream.json',
+      'exchange-stream.json',
+      'push-stream.json',
     ]),
   );
 });
