@@ -82,7 +82,7 @@ class VirtualFleet {
     await this.#until(this.#run.seconds * 1000);
     this.#stopped = true;
     const closed = Promise.all(members.map((member) => member.close()));
-    await this.#until((this.#run.seconds + 60) * 1000);
+    await this.#until(Number.POSITIVE_INFINITY);
     await closed;
     await Promise.all(loops);
   }
@@ -140,7 +140,7 @@ class VirtualFleet {
     const calls: Promise<void>[] = [];
     while (!this.#stopped && liveEveryMs !== undefined) {
       await pause(-Math.log(1 - this.#random()) * liveEveryMs);
-      calls.push(this.#hire(member, n));
+      if (!this.#stopped) calls.push(this.#hire(member, n));
     }
     await Promise.all(calls);
   }
