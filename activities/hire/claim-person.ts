@@ -27,21 +27,34 @@ export async function claimPerson(
   if (other !== undefined) return held('PERSON_HIRED_ELSEWHERE', { jobCandidateId: ref.jobCandidateId, other });
   const taken = await takeClaim(store, person, ref);
   if (taken === undefined) throw isOver(ref);
-  const before = (await linksOfPerson(store, person)).find((link) => !isSameHire(hireOfLink(link), ref));
+  const others = (await linksOfPerson(store, person)).filter((link) => !isSameHire(hireOfLink(link), ref));
+  const [before] = others;
   const holder = hireOfLink(taken.claim);
   const holderWaits = !taken.mine && (await readHireRow(store, holder)).employee_id === null;
-  const isKnown = before !== undefined && decisions.person === undefined && (await isToldOf(hire, before));
+  const isKnown =
+    before !== undefined && others.length === 1 && decisions.person === undefined && (await isToldOf(hire, before));
   const decided = isKnown ? { ...decisions, person: 'transfer' as const } : decisions;
   const judged = judgeClaim({ ref, holder, holderWaits, before: before && hireOfLink(before) }, decided);
   if (judged.verdict === 'hold') return judged;
-  if (judged.take) await moveClaim(store, person, holder, ref);
+  if (judged.take) {
+    await moveClaim(store, person, holder, ref);
+    const now = await takeClaim(store, person, ref);
+    if (now === undefined) throw isOver(ref);
+    // Two hires of one person may decide at the same moment; the claim goes to one of them.
+    if (!now.mine)
+      return held('PERSON_BEING_HIRED', { jobCandidateId: ref.jobCandidateId, other: hireOfLink(now.claim) });
+  }
   return { verdict: 'claimed', before };
 }
 
 /** Whether nobody need be asked what this hire is to the person: a rehire, or the move that somebody told of. */
 async function isToldOf(hire: HireContext, before: LinkRow): Promise<boolean> {
   if (await isMoved(hire.store, hire.ref, before)) return true;
-  return hire.connection.hris.employees.rehire !== undefined && isFormer(hire, before.employee_id, before);
+  if (hire.connection.hris.employees.rehire === undefined) return false;
+  // A hire that has the employee already: an HR system may show them as former until their first day.
+  const besides = { besides: [hireOfLink(before)], states: ['open', 'done'] } as const;
+  if (await hasSuccessor(hire.store, hire.ref, before.employee_id, besides)) return false;
+  return isFormer(hire, before.employee_id, before);
 }
 
 /**
@@ -52,7 +65,7 @@ async function isMoved(store: Store, ref: HireRef, link: LinkRow): Promise<boole
   const before = hireOfLink(link);
   if (before.tenantId !== ref.tenantId) return false;
   if ((await answersOf(store, before)).at(-1)?.answer !== 'moved') return false;
-  return !(await hasSuccessor(store, ref, link.employee_id, [before]));
+  return !(await hasSuccessor(store, ref, link.employee_id, { besides: [before] }));
 }
 
 /** Said by a worker that stood still; nobody waits for its word. */

@@ -4,12 +4,14 @@ import type { HireActivities } from '../../src/hire/hire-activities.ts';
 import type { HireRef } from '../../src/hire/hire-ref.ts';
 import { isSameHire } from '../../src/plan/judge-claim.ts';
 import { judgeDeparture as judge } from '../../src/plan/judge-departure.ts';
-import { endHire, hasSuccessor } from '../../src/store/hire-states.ts';
+import { endHire } from '../../src/store/hire-states.ts';
 import { answerHold, lastAnswered, listHolds } from '../../src/store/holds.ts';
 import { latestPlan } from '../../src/store/plans.ts';
 import type { HoldRow } from '../../src/store/schema.ts';
 import { readClock } from '../../src/store/tenant-states.ts';
 import type { ActivityDeps } from '../deps.ts';
+import { seePerson } from './see-person.ts';
+import { isTakenOver } from './taken-over.ts';
 import { type HireContext, withHire } from './with-hire.ts';
 
 const READ_MS = 30_000;
@@ -25,10 +27,14 @@ export function judgeDeparture(deps: ActivityDeps, given: HireRef): ReturnType<H
       employeeId,
       startDate: shown?.fields['startDate'] ?? (await plannedStart(hire)),
       former: shown?.former === true,
-      takenOver: await hasSuccessor(store, ref, employeeId),
+      takenOver: await isTakenOver(hire),
       today: new Date(await readClock(store)).toISOString().slice(0, 10),
     });
-    if (judged.verdict === 'over') await endHire(store, ref, 'left', ['done']);
+    if (judged.verdict === 'hold') return judged;
+    // The HR system may have been away for hours since the person was seen to be gone.
+    const { presence } = await seePerson(store, connection, ref.jobCandidateId);
+    if (presence.verdict === 'in') return { verdict: 'back' };
+    await endHire(store, ref, 'left', ['done']);
     return judged;
   });
 }
@@ -40,12 +46,16 @@ async function plannedStart({ store, ref }: HireContext): Promise<FieldValue | u
   return change !== undefined && 'fields' in change ? change.fields['startDate'] : undefined;
 }
 
-/** Whoever said that the person moved has answered what the hire on the other job asks about them. */
+/**
+ * Whoever said that the person moved has answered what the hire on the other job asks about them. Where two jobs ask,
+ * nobody said which of them it is.
+ */
 export function handOver(deps: ActivityDeps, given: HireRef): ReturnType<HireActivities['handOver']> {
   return withHire(deps, given, async ({ store, ref }) => {
     const { tenantId } = ref;
     const by = (await lastAnswered(store, ref))?.answered_by ?? 'hirebridge';
-    for (const hold of (await listHolds(store, { tenantId })).filter((one) => asksAbout(one, ref))) {
+    const asking = (await listHolds(store, { tenantId })).filter((one) => asksAbout(one, ref));
+    for (const hold of asking.length === 1 ? asking : []) {
       await answerHold(store, hold.hold_id, { answer: 'transfer', arguments: [], by });
       await deps.signalHire({ tenantId, jobCandidateId: hold.job_candidate_id ?? '' }, 'answer', { start: true });
     }

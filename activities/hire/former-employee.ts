@@ -42,6 +42,11 @@ async function isEndedByUs(hire: HireContext, employeeId: string, given: LinkRow
   const link = given ?? (await linkOfEmployee(store, connection.tenant.hris.connection, employeeId));
   if (link === undefined) return false;
   const before = hireOfLink(link);
-  if (isSameHire(before, ref) || (await latestIntent(store, before, END_VERB))?.outcome !== 'done') return false;
-  return !(await hasSuccessor(store, { ...ref, tenantId: before.tenantId }, employeeId, [before]));
+  if (isSameHire(before, ref)) return false;
+  const end = await latestIntent(store, before, END_VERB);
+  if (end?.outcome !== 'done') return false;
+  // Once the last day is over, the HR system's own word counts.
+  const { lastDay = '' } = JSON.parse(end.pinned) as { lastDay?: string };
+  if (lastDay < new Date(end.now).toISOString().slice(0, 10)) return false;
+  return !(await hasSuccessor(store, { ...ref, tenantId: before.tenantId }, employeeId, { besides: [before] }));
 }

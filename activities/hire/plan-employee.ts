@@ -39,12 +39,16 @@ export async function planEmployee(
   hire: HireContext,
 ): Promise<Planned | { verdict: 'left' } | { verdict: 'not-yet' } | Held> {
   await noteHire(hire, { step: 'employ' });
-  const anyStage = hire.creation?.outcome === 'open' || (await latestRehire(hire))?.outcome === 'open';
+  const rehire = await latestRehire(hire);
+  // Made active and not yet linked: somebody who leaves now has an employee all the same.
+  const isRehiring = rehire?.outcome === 'open' || (rehire?.outcome === 'done' && hire.row.employee_id === null);
+  const anyStage = hire.creation?.outcome === 'open' || isRehiring;
   const read = await readSources(hire, { anyStage });
   if (read.verdict !== 'read') return { verdict: read.verdict };
   const { sources } = read;
-  // With a create on its way, what became of it comes first.
-  const outside = hire.creation === undefined ? await heldOutsideScope(hire, sources.jobId) : undefined;
+  // With a create or a rehire on its way, what became of it comes first.
+  const isUnderWay = hire.creation !== undefined || isRehiring;
+  const outside = isUnderWay ? undefined : await heldOutsideScope(hire, sources.jobId);
   if (outside !== undefined) return outside;
   const claimed = await claimPerson(hire, sources.candidateId);
   if (claimed.verdict === 'hold') return claimed;

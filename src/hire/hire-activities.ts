@@ -70,9 +70,9 @@ export interface HireActivities {
   describeLeftAfterEmployee(input: HireRef): Promise<HoldRequest>;
   /**
    * What it means that the person of a finished hire is gone: a question before the first day, and afterwards nothing;
-   * then the hire is over as `left`.
+   * then the hire is over as `left`. `back` when the person stands in the stage again.
    */
-  judgeDeparture(input: HireRef): Promise<{ verdict: 'over' } | Held>;
+  judgeDeparture(input: HireRef): Promise<{ verdict: 'over' } | { verdict: 'back' } | Held>;
   /**
    * By the intent of this hire: ends the employment of somebody who did not start, and tells the partner. `back` when
    * the person stands in the stage again.

@@ -135,7 +135,7 @@ export const holdCatalogue = {
     answers: ['create', 'retry', 'cancel'],
     what: ({ jobCandidateId, employeeIds }: OfHire & { employeeIds: [string] }) =>
       `Job candidate ${jobCandidateId} is former employee ${employeeIds[0]}, ` +
-      'and this HR system takes no request to rehire somebody.',
+      'and hirebridge cannot rehire people in this HR system.',
     asks: 'Rehire the person there, then answer retry; or answer create to make another employee.',
   },
   LINK_NOT_FOUND: {

@@ -22,5 +22,6 @@ export function judgeDeparture(departure: Departure): { verdict: 'over' } | Held
   const { jobCandidateId, employeeId, startDate, former, takenOver, today } = departure;
   if (former || takenOver) return { verdict: 'over' };
   if (typeof startDate !== 'string') return held('LEFT_AFTER_EMPLOYEE', { jobCandidateId, employeeId });
-  return startDate > today ? held('LEFT_BEFORE_START', { jobCandidateId, employeeId }) : { verdict: 'over' };
+  // In the west it is still the day before.
+  return startDate >= today ? held('LEFT_BEFORE_START', { jobCandidateId, employeeId }) : { verdict: 'over' };
 }

@@ -54,18 +54,19 @@ export async function recordEmployee(
     .execute();
 }
 
-/** Whether another hire of the tenant has this employee, beside those named. */
+/** Whether another hire of the tenant has this employee, beside those named; in one of `states`, where given. */
 export async function hasSuccessor(
   store: Store,
   { tenantId, ...own }: HireRef,
   employeeId: string,
-  besides: readonly HireRef[] = [],
+  { besides = [], states }: { besides?: readonly HireRef[]; states?: readonly HireState[] } = {},
 ): Promise<boolean> {
   const rows = await store.kysely
     .selectFrom('hires')
     .select(['job_candidate_id', 'period'])
     .where('tenant_id', '=', tenantId)
     .where('employee_id', '=', employeeId)
+    .$if(states !== undefined, (query) => query.where('state', 'in', states ?? []))
     .execute();
   return rows.some((row) =>
     [own, ...besides].every((one) => one.jobCandidateId !== row.job_candidate_id || one.period !== row.period),

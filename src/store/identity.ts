@@ -39,17 +39,22 @@ export async function takeClaim(
     )
     .onConflict((c) => c.columns(['connection', 'partner_company', 'candidate_id']).doNothing())
     .execute();
-  const claim = await store.kysely
+  const claim = await claimOfPerson(store, person);
+  if (claim === undefined) return undefined;
+  const mine =
+    claim.tenant_id === key.tenantId && claim.job_candidate_id === key.jobCandidateId && claim.period === key.period;
+  return { mine, claim };
+}
+
+/** The claim in force. */
+export async function claimOfPerson(store: Store, person: Person): Promise<ClaimRow | undefined> {
+  return store.kysely
     .selectFrom('claims')
     .selectAll()
     .where('connection', '=', person.connection)
     .where('partner_company', '=', person.partnerCompany)
     .where('candidate_id', '=', person.candidateId)
     .executeTakeFirst();
-  if (claim === undefined) return undefined;
-  const mine =
-    claim.tenant_id === key.tenantId && claim.job_candidate_id === key.jobCandidateId && claim.period === key.period;
-  return { mine, claim };
 }
 
 /** Releases the claim: the hire ended without an employee. */

@@ -9,12 +9,17 @@ const gone: Departure = {
   takenOver: false,
   today: '2026-03-01',
 };
+const ANSWERS = ['no-show', 'moved', 'keep', 'retry'];
 const OVER = { verdict: 'over' };
 const asks = (code: string, answers: string[]) => ({ verdict: 'hold', hold: { code, answers } });
 
 test.each<[string, Partial<Departure>, object]>([
-  ['before the first day a person is asked', {}, asks('LEFT_BEFORE_START', ['no-show', 'moved', 'keep', 'retry'])],
-  ['on the first day nothing is asked', { today: '2026-03-02' }, OVER],
+  ['before the first day a person is asked', {}, asks('LEFT_BEFORE_START', ANSWERS)],
+  [
+    'and on the first day, which has not begun in the west',
+    { today: '2026-03-02' },
+    asks('LEFT_BEFORE_START', ANSWERS),
+  ],
   ['after the first day nothing is asked', { today: '2027-01-01' }, OVER],
   ['an employment that has ended is no question', { former: true }, OVER],
   ['an employee whom another hire has is no question', { takenOver: true }, OVER],

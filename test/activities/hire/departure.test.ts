@@ -1,5 +1,6 @@
 import { expect, test } from 'vitest';
-import { handOver } from '../../../activities/hire/departure.ts';
+import { handOver, judgeDeparture } from '../../../activities/hire/departure.ts';
+import { endEmployment } from '../../../activities/hire/end-employment.ts';
 import { openHold, takeAnswer } from '../../../activities/hire/hold-hire.ts';
 import { ConnectorError } from '../../../src/errors.ts';
 import type { HrisConnection } from '../../../src/hris/port.ts';
@@ -43,6 +44,28 @@ test('an end whose answer is lost is sent again after its deadline, and ends the
   const intents = await fleet.store.kysely.selectFrom('intents').selectAll().execute();
   const ends = intents.filter(({ verb }) => verb === 'terminate-employee');
   expect(ends.map(({ outcome }) => outcome)).toEqual(['absent', 'done']);
+});
+
+test('an end that took place stays one, although the person is back before it is known', async () => {
+  const { move, end, terminate, letPass, row, shown } = await employPerson();
+  await move('SCREEN');
+  await expect(end(answerLost)).rejects.toMatchObject({ code: 'OUTCOME_UNKNOWN' });
+  await terminate('2020-01-01');
+  await letPass(120_000);
+  await move('HIRED');
+  expect(await end()).toEqual({ verdict: 'over' });
+  expect(await row()).toMatchObject({ state: 'left' });
+  expect(await shown()).toMatchObject({ status: 'left' });
+});
+
+test('an end that nobody can prove is asked about where the person is back meanwhile', async () => {
+  const { move, end, letPass, row } = await employPerson();
+  await move('SCREEN');
+  await expect(end(answerLost)).rejects.toMatchObject({ code: 'OUTCOME_UNKNOWN' });
+  await letPass(120_000);
+  await move('HIRED');
+  expect(await end()).toMatchObject(NOT_ENDED);
+  expect(await row()).toMatchObject({ state: 'done' });
 });
 
 test('where the HR system cannot end an employment a person does, and says so', async () => {
@@ -107,7 +130,7 @@ test('moved answers what the hire on the other job asks: the same employee takes
 });
 
 test('who was said to move is recognised on the next job, without a question; a third job asks', async () => {
-  const { move, judge, answer, ref, row, begin, applyFor, employOnce, finish, employees, employeeId, fleet } =
+  const { move, moveTo, judge, answer, ref, row, begin, applyFor, employOnce, finish, employees, employeeId, fleet } =
     await employPerson();
   await move('SCREEN');
   await answer(await judge(), 'moved');
@@ -116,6 +139,8 @@ test('who was said to move is recognised on the next job, without a question; a 
   expect(await employOnce(second)).toMatchObject({ verdict: 'employee' });
   await finish(second);
   expect(await row(second)).toMatchObject({ state: 'done', employee_id: employeeId });
+  await moveTo('SCREEN', second);
+  expect(await judgeDeparture(fleet.deps, { ...ref, jobCandidateId: second })).toMatchObject(BEFORE_START);
   const third = await begin(await applyFor(1));
   expect(await employOnce(third)).toMatchObject({ hold: { code: 'PERSON_HIRED_BEFORE' } });
   expect(await employees()).toHaveLength(1);
@@ -131,6 +156,18 @@ test('an employee whom another hire has taken over is neither asked about nor en
   expect(await end()).toEqual({ verdict: 'over' });
   expect(await judge()).toEqual({ verdict: 'over' });
   expect(await row()).toMatchObject({ state: 'left' });
+  expect(await employees()).toMatchObject([{ last_day: null }]);
+});
+
+test('an employee whom an earlier hire still has is not ended by itself', async () => {
+  const { moveTo, answer, begin, applyFor, employOnce, finish, employees, ref, fleet } = await employPerson();
+  const second = await begin(await applyFor(0));
+  const own = { ...ref, jobCandidateId: second };
+  await answer(await employOnce(second), 'transfer', own);
+  expect(await employOnce(second)).toMatchObject({ verdict: 'employee' });
+  await finish(second);
+  await moveTo('SCREEN', second);
+  expect(await endEmployment(fleet.deps, own)).toMatchObject(NOT_ENDED);
   expect(await employees()).toMatchObject([{ last_day: null }]);
 });
 

@@ -95,8 +95,11 @@ function stepsIn({ store, deps, sandbox, hire, open }: Fleet) {
 /** What recruiters do with the person, and what the partner shows of them. */
 function partnerSide({ store, sandbox }: Fleet, id: string) {
   const hired = () => latestHire(store, 'acme', id);
+  const moveTo = (stageType: 'SCREEN' | 'HIRED', of: string) =>
+    sandbox.control.act('move', { jobCandidateIds: [Number(of)], stageType });
   return {
-    move: (stageType: 'SCREEN' | 'HIRED') => sandbox.control.act('move', { jobCandidateIds: [Number(id)], stageType }),
+    moveTo,
+    move: (stageType: 'SCREEN' | 'HIRED') => moveTo(stageType, id),
     /** The same person on the nth other job; gives the application. */
     async applyFor(n: number): Promise<number> {
       const { candidate_id: candidateId, job_id: jobId } = (await hired()) ?? {};
