@@ -6,8 +6,11 @@ import { refusal } from './refusals.ts';
 
 /** The part of the store a receiver needs. */
 export interface DeliveryStore {
-  /** Resolves only after the delivery is durable; `fresh` is false when the same body was stored before. */
-  commit(delivery: Delivery): Promise<{ fresh: boolean }>;
+  /**
+   * Resolves only after the delivery is durable; `fresh` is false when the same body was stored before. Once `signal`
+   * aborts nobody waits for it any more.
+   */
+  commit(delivery: Delivery, signal: AbortSignal): Promise<{ fresh: boolean }>;
   close(): Promise<void>;
 }
 
@@ -120,7 +123,7 @@ async function commitUntil(
 ) {
   for (let attempt = 0; ; attempt++) {
     try {
-      const result = await abortable(store.commit(delivery), deadline);
+      const result = await abortable(store.commit(delivery, deadline), deadline);
       state.healthy = true;
       return result;
     } catch (err) {

@@ -5,6 +5,8 @@ import type { Store } from './open-store.ts';
 const AT_ONCE = 2;
 /** Deliveries a statement, and characters of their bodies: a large one goes alone. */
 const MOST = { deliveries: 100, characters: 1_000_000 };
+/** A statement that takes longer no longer counts as under way: a database that hangs is the pool's to bound. */
+const SLOW_MS = 5_000;
 
 interface Waiting {
   delivery: Delivery;
@@ -14,26 +16,41 @@ interface Waiting {
 
 /**
  * Commits deliveries as they come. Whoever comes while statements are under way shares the next one, and with it the
- * wait for the disk: in a burst the store does a tenth of the work, and one that comes alone waits for nobody.
+ * wait for the disk: in a burst the store does a tenth of the work, and one that comes alone waits for nobody. Whose
+ * `signal` aborts before its statement began is forgotten.
  */
-export function createDeliveryBatches(store: Store): (delivery: Delivery) => Promise<{ fresh: boolean }> {
+export function createDeliveryBatches(
+  store: Store,
+): (delivery: Delivery, signal?: AbortSignal) => Promise<{ fresh: boolean }> {
   const waiting: Waiting[] = [];
   let underWay = 0;
 
   function next(): void {
     if (underWay === AT_ONCE || waiting.length === 0) return;
     underWay += 1;
-    void commitTogether(store, takeSome(waiting)).finally(() => {
+    let timer: NodeJS.Timeout | undefined;
+    const slow = new Promise<void>((resolve) => (timer = setTimeout(resolve, SLOW_MS)));
+    void Promise.race([commitTogether(store, takeSome(waiting)), slow]).finally(() => {
+      clearTimeout(timer);
       underWay -= 1;
       next();
     });
   }
 
-  return (delivery) =>
+  return (delivery, signal) =>
     new Promise((stored, failed) => {
-      waiting.push({ delivery, stored, failed });
+      const one = { delivery, stored, failed };
+      signal?.addEventListener('abort', () => forget(waiting, one, signal.reason), { once: true });
+      waiting.push(one);
       next();
     });
+}
+
+function forget(waiting: Waiting[], one: Waiting, reason: unknown): void {
+  const place = waiting.indexOf(one);
+  if (place === -1) return;
+  waiting.splice(place, 1);
+  one.failed(reason);
 }
 
 function takeSome(waiting: Waiting[]): Waiting[] {

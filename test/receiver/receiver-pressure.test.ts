@@ -97,8 +97,8 @@ test('a commit that fails for a moment is tried again before the answer', async 
   const { receiver, store, rows } = await startTestReceiver({
     maxWaitMs: 5_000,
     openStore: async () => ({
-      commit: (delivery) =>
-        failures-- > 0 ? Promise.reject(new Error('restarting')) : (state.commit as DeliveryStore['commit'])(delivery),
+      commit: (...given) =>
+        failures-- > 0 ? Promise.reject(new Error('restarting')) : (state.commit as DeliveryStore['commit'])(...given),
       close: async () => undefined,
     }),
   });

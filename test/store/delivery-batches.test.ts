@@ -1,3 +1,4 @@
+import { sql } from 'kysely';
 import { describe, expect, test } from 'vitest';
 import { createDeliveryBatches } from '../../src/store/delivery-batches.ts';
 import type { Delivery } from '../../src/store/inbox.ts';
@@ -50,4 +51,22 @@ test('one that the store refuses fails no other', async () => {
   const some = [...names(5), 'bad', 'last'].map((name) => commit(delivery(name, name === 'bad' ? 'a\0b' : '{}')));
   const outcomes = await Promise.allSettled(some);
   expect(outcomes.map(({ status }) => status)).toEqual([...names(5).map(() => 'fulfilled'), 'rejected', 'fulfilled']);
+});
+
+test('one whose sender has its answer already is forgotten while the database stands still', async () => {
+  const { store } = await freshStore('postgres');
+  const commit = createDeliveryBatches(store);
+  const done = new AbortController();
+  const begun: Promise<unknown>[] = [];
+  const left = await store.kysely.transaction().execute(async (locked) => {
+    await sql`lock table inbox in access exclusive mode`.execute(locked);
+    begun.push(commit(delivery('first')), commit(delivery('second')));
+    const late = names(3).map((name) => commit(delivery(name), done.signal));
+    done.abort(new Error('answered'));
+    return Promise.allSettled(late);
+  });
+  expect(left.map(({ status }) => status)).toEqual(names(3).map(() => 'rejected'));
+  await Promise.all(begun);
+  const rows = await store.kysely.selectFrom('inbox').select('body_hash').execute();
+  expect(rows.map(({ body_hash }) => body_hash).toSorted()).toEqual(['first', 'second']);
 });
