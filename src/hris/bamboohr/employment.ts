@@ -6,7 +6,10 @@ import type { Bamboo } from './find.ts';
 
 const Rows = z.array(z.looseObject({ date: z.string().optional(), employmentStatus: z.string().optional() }));
 
-/** A former employee becomes active by a row in the table of employment statuses; the record stays. */
+/**
+ * A former employee becomes active by a row in the table of employment statuses; the record stays. The fields go first:
+ * whoever is shown as active again has them.
+ */
 export async function rehireEmployee(
   bamboo: Bamboo,
   { id, status, fields }: { id: string; status: string; fields: EmployeeFields },
@@ -15,8 +18,8 @@ export async function rehireEmployee(
   const startKey = Object.entries(bamboo.options.fields).find(([, { name }]) => name === 'hireDate')?.[0];
   const start = startKey === undefined ? undefined : fields[startKey];
   const date = typeof start === 'string' ? start : new Date().toISOString().slice(0, 10);
-  await addStatus(bamboo, id, { date, employmentStatus: status }, write);
   await updateEmployee(bamboo, id, fields, write);
+  await addStatus(bamboo, id, { date, employmentStatus: status }, write);
 }
 
 /** The last day is the date of the row that ends the employment. */
@@ -28,7 +31,7 @@ export function terminateEmployee(
   return addStatus(bamboo, id, { date: lastDay, employmentStatus: status }, write);
 }
 
-/** A row more, unless it is there. */
+/** A row more, unless it is the newest. */
 async function addStatus(
   { api }: Bamboo,
   id: string,
@@ -38,6 +41,7 @@ async function addStatus(
   const path = `/api/v1/employees/${encodeURIComponent(id)}/tables/employmentStatus`;
   const table = 'employees/{id}/tables/employmentStatus';
   const rows = Rows.parse(await api.json({ what: `GET ${table}`, method: 'GET', path, signal }));
-  if (rows.some(({ date, employmentStatus }) => date === row.date && employmentStatus === row.employmentStatus)) return;
+  const newest = rows.toSorted((a, b) => (a.date ?? '').localeCompare(b.date ?? '')).at(-1);
+  if (newest?.date === row.date && newest.employmentStatus === row.employmentStatus) return;
   await api.send({ what: `POST ${table}`, method: 'POST', path, body: row, idempotent: true, signal, beforeSend });
 }

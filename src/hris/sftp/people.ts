@@ -1,4 +1,4 @@
-import { hasEnded } from '../has-ended.ts';
+import { hasEnded, isDay } from '../has-ended.ts';
 import type { EmployeeRecord } from '../port.ts';
 import { type CsvFile, unreadable } from './csv.ts';
 import { referenceOf } from './request-id.ts';
@@ -47,6 +47,8 @@ function employeesIn({ options }: Sftp, { rows }: CsvFile, path: string): Employ
     seen.add(ref.id);
     const reference = row[options.referenceColumn];
     const lastDay = options.endColumn === undefined ? undefined : row[options.endColumn]?.slice(0, 10);
+    if (lastDay !== undefined && lastDay !== '' && !isDay(lastDay))
+      throw unreadable(path, `record ${index + 1} has a ${options.endColumn} that is no date such as 2026-03-31`);
     const record = {
       ref,
       fields: fromCells(options, row),
