@@ -40,7 +40,9 @@ export function readWebhookEnvelope(body: string): WebhookEnvelope | undefined {
   const parsed = Body.safeParse(parseJson(body));
   if (!parsed.success) return undefined;
   const { event, companyId, data } = parsed.data;
-  return { event, ...(typeof companyId === 'string' ? { companyId } : {}), ids: allIdsOf(data ?? {}) };
+  // As every database takes it.
+  const name = event.toWellFormed().replaceAll('\0', '\uFFFD');
+  return { event: name, ...(typeof companyId === 'string' ? { companyId } : {}), ids: allIdsOf(data ?? {}) };
 }
 
 function parseJson(text: string): unknown {

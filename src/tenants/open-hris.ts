@@ -104,10 +104,14 @@ function landingFields({ kind, options }: Tenant['hris'], stream: PullName): rea
   return found?.landingFields?.(found.optionsSchema(landings).parse(options), stream);
 }
 
-/** HRIS options with every reference to a secret replaced by the secret. Never log the result. */
+/**
+ * What an HRIS is opened with: every reference to a secret replaced by the secret. Never log the result. The key of its
+ * webhooks is left out: the receiver alone needs it, and has it from the reference.
+ */
 export function resolveOptions(options: Record<string, unknown>): Record<string, unknown> {
+  const { webhookKey: _, ...needed } = options;
   return Object.fromEntries(
-    Object.entries(options).map(([key, value]) => [
+    Object.entries(needed).map(([key, value]) => [
       key,
       typeof value === 'string' && isSecretRef(value) ? resolveSecret(value) : value,
     ]),

@@ -6,22 +6,26 @@ export interface WebhookVerdict {
   message: string;
 }
 
+/** Says nothing about the partner's webhooks. */
+const OF_HRIS = 'HRIS_WEBHOOK_FORGED';
+
 const nextSteps: Record<string, string> = {
   WEBHOOK_KEY_WRONG:
     "the webhook key is not the tenant's: compare the key in the partner's dashboard with partner.webhookKeys",
-  HRIS_WEBHOOK_FORGED:
+  [OF_HRIS]:
     "the HR system's webhooks are not signed by hris.webhookKey, or the clock here is minutes off: compare both",
   WEBHOOK_TOO_LARGE: 'they are larger than HIREBRIDGE_MAX_WEBHOOK_BYTES: raise it',
   STORE_UNAVAILABLE: 'the store does not take them: check that its database runs',
 };
 
 const STRAY_MS = 3_600_000;
+const DAY_MS = 86_400_000;
 
 /** Judges by what came last: webhooks that never come or are all refused leave the reconcile to find everything. */
 export function judgeWebhooks(tenantId: string, facts: WebhookFacts | undefined, now: number): WebhookVerdict {
   const ago = (at: number): string => `${Math.max(0, Math.round((now - at) / 1000))} s ago`;
   const accepted = facts?.acceptedAt ?? Number.NEGATIVE_INFINITY;
-  const [refused] = facts?.refused ?? [];
+  const refused = facts?.refused.find(({ reason }) => reason !== OF_HRIS);
   if (refused !== undefined && refused.lastAt > accepted) {
     const why = nextSteps[refused.reason] ?? `see the log of hirebridge serve for ${refused.reason}`;
     const count = `${refused.count} refused so far, the last ${ago(refused.lastAt)}`;
@@ -36,6 +40,14 @@ export function judgeWebhooks(tenantId: string, facts: WebhookFacts | undefined,
       message:
         `Webhooks of ${tenantId} name another company than partner.company in its file (the last ${ago(other)}). ` +
         'Correct partner.company, or the webhook address of that other company.',
+    };
+  const forged = facts?.refused.find(({ reason }) => reason === OF_HRIS);
+  if (forged !== undefined && now - forged.lastAt < DAY_MS)
+    return {
+      state: 'warn',
+      message:
+        `Webhooks of the HR system of ${tenantId} are refused, the last ${ago(forged.lastAt)}: ` +
+        `${nextSteps[OF_HRIS]}.`,
     };
   if (facts?.acceptedAt !== undefined)
     return { state: 'ok', message: `The last webhook was accepted ${ago(facts.acceptedAt)}.` };
