@@ -1,4 +1,5 @@
 import pLimit from 'p-limit';
+import { dayOf } from '../../src/day-of.ts';
 import { amendedFrom, amendsOnly } from '../../src/exchange/amendments.ts';
 import { arrivedBases, fieldsToWrite, type PairPlan, planPair } from '../../src/exchange/plan-pair.ts';
 import { seeFields } from '../../src/exchange/see-fields.ts';
@@ -93,6 +94,5 @@ function judge(
   const seen = isOver ? [] : seeFields(mapping, pair.pairId, sources, employee.fields);
   const bases = { ...hired, ...arrivedBases(seen, state) };
   const plan = planPair(seen, { bases, open: open.filter((row) => !full || row.kind === 'held'), defined });
-  const today = new Date(readAt).toISOString().slice(0, 10);
-  return { bases, plan, from: amendedFrom(today, employee.fields, fieldsToWrite(plan.toHris)) };
+  return { bases, plan, from: amendedFrom(dayOf(readAt), employee.fields, fieldsToWrite(plan.toHris)) };
 }

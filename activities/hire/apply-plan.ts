@@ -16,6 +16,7 @@ import { personOf } from './hire-references.ts';
 import { newValues, noteWrites, sensitiveFields } from './note-writes.ts';
 import { pendingTicket, resolvePending } from './pending-create.ts';
 import type { Planned } from './plan-employee.ts';
+import { readEmployee } from './read-employee.ts';
 import { readFindings } from './read-findings.ts';
 import { readSources } from './read-sources.ts';
 import { isRehired, rehireEmployee } from './rehire-employee.ts';
@@ -26,8 +27,6 @@ import { type Elapsed, type OnceOptions, type Seen, settleEarlier, startClock, w
 
 type Applied = Awaited<ReturnType<HireActivities['employ']>>;
 type Creation = Extract<Change, { kind: 'create' }>;
-
-const READ_MS = 30_000;
 
 /** Applies a saved plan, as long as what it was made from is fresh. A create happens once per hire whatever breaks. */
 export async function applyPlan(reading: HireContext, { planId, change, sources }: Planned): Promise<Applied> {
@@ -144,7 +143,7 @@ function linkedToAnother({ jobCandidateId }: HireRef, link: LinkRow): Applied {
 
 async function withNumber(hris: Connection['hris'], employee: EmployeeRef): Promise<EmployeeRef> {
   if (employee.number !== undefined) return employee;
-  return (await hris.employees.read(employee.id, AbortSignal.timeout(READ_MS)))?.ref ?? employee;
+  return (await readEmployee(hris, employee.id))?.ref ?? employee;
 }
 
 async function createUnknown(hire: HireContext, employeeIds: string[] = []): Promise<Applied> {

@@ -1,3 +1,4 @@
+import { dayOf } from '../../src/day-of.ts';
 import type { Change } from '../../src/hire/change.ts';
 import type { FieldValue } from '../../src/hire/employee.ts';
 import type { HireActivities } from '../../src/hire/hire-activities.ts';
@@ -10,25 +11,24 @@ import { latestPlan } from '../../src/store/plans.ts';
 import type { HoldRow } from '../../src/store/schema.ts';
 import { readClock } from '../../src/store/tenant-states.ts';
 import type { ActivityDeps } from '../deps.ts';
+import { readEmployee } from './read-employee.ts';
 import { seePerson } from './see-person.ts';
 import { isTakenOver } from './taken-over.ts';
 import { type HireContext, withHire } from './with-hire.ts';
-
-const READ_MS = 30_000;
 
 /** What it means that the person of a finished hire has left the stage. */
 export function judgeDeparture(deps: ActivityDeps, given: HireRef): ReturnType<HireActivities['judgeDeparture']> {
   return withHire(deps, given, async (hire) => {
     const { store, connection, ref, row } = hire;
     const employeeId = row.employee_id ?? '';
-    const shown = await connection.hris.employees.read(employeeId, AbortSignal.timeout(READ_MS));
+    const shown = await readEmployee(connection.hris, employeeId);
     const judged = judge({
       jobCandidateId: ref.jobCandidateId,
       employeeId,
       startDate: shown?.fields['startDate'] ?? (await plannedStart(hire)),
       former: shown?.former === true,
       takenOver: await isTakenOver(hire),
-      today: new Date(await readClock(store)).toISOString().slice(0, 10),
+      today: dayOf(await readClock(store)),
     });
     if (judged.verdict === 'hold') return judged;
     // The HR system may have been away for hours since the person was seen to be gone.

@@ -1,3 +1,4 @@
+import { dayOf } from '../../src/day-of.ts';
 import type { HireActivities } from '../../src/hire/hire-activities.ts';
 import type { HireRef } from '../../src/hire/hire-ref.ts';
 import { type Held, held } from '../../src/hire/holds.ts';
@@ -7,16 +8,16 @@ import { latestIntent } from '../../src/store/intents.ts';
 import { readClock } from '../../src/store/tenant-states.ts';
 import type { ActivityDeps } from '../deps.ts';
 import { noteWrites } from './note-writes.ts';
+import { readEmployee } from './read-employee.ts';
 import { seePerson } from './see-person.ts';
 import { isSharedWithHires, isTakenOver } from './taken-over.ts';
 import { END_VERB } from './verbs.ts';
 import { type HireContext, withHireOrHeld } from './with-hire.ts';
 import { employeeIdOf, writeEmployeeId } from './write-back.ts';
-import { type Elapsed, type OnceOptions, settleEarlier, startClock, writeOnce } from './write-once.ts';
+import { type EarlierOptions, type Elapsed, type OnceOptions, settleEarlier, writeOnce } from './write-once.ts';
 
 type Ended = Awaited<ReturnType<HireActivities['endEmployment']>>;
 
-const READ_MS = 30_000;
 const BACK_BEFORE_ANSWER =
   'The HR system was asked to end it and did not answer; meanwhile the person is back in the hiring stage.';
 
@@ -26,15 +27,11 @@ export function endEmployment(deps: ActivityDeps, given: HireRef): Promise<Ended
     deps,
     given,
     async (hire): Promise<Ended> => {
-      const { store, connection, ref, row } = hire;
+      const { store, ref, row } = hire;
       if (row.state !== 'done') return { verdict: 'over' };
       if (!(await isTakenOver(hire))) {
-        const earlier = await whatBecameOfIt(hire);
-        const { presence, sinceRead } = await seePerson(store, connection, ref.jobCandidateId);
-        if (presence.verdict === 'in' && earlier === 'nothing') return { verdict: 'back' };
-        if (presence.verdict === 'in' && earlier === 'unknown') return notEnded(hire, BACK_BEFORE_ANSWER);
-        const ended = await endAndTell(hire, sinceRead);
-        if (ended !== undefined) return ended;
+        const open = (await endOnce(hire)) ?? (await tell(hire));
+        if (open !== undefined) return open;
       }
       await endHire(store, ref, 'left', ['done']);
       deps.log.info(ref, 'employment ended');
@@ -52,31 +49,49 @@ async function whatBecameOfIt(hire: HireContext): Promise<'ended' | 'unknown' | 
   if (hire.decisions.endedByHand === true) return 'ended';
   const latest = await latestIntent(hire.store, hire.ref, END_VERB);
   if (latest === undefined || latest.outcome === 'refused') return 'nothing';
-  const settled = await settleEarlier(termination(hire, { lastDay: '', sinceRead: startClock() }));
+  const settled = await settleEarlier(earlierEnd(hire));
   if (settled.kind === 'adopted') return 'ended';
   return latest.outcome === 'open' ? 'unknown' : 'nothing';
 }
 
-async function endAndTell(hire: HireContext, sinceRead: Elapsed): Promise<Held | undefined> {
-  const refused = await end(hire, sinceRead);
-  if (refused !== undefined) return refused;
+/** Undefined once the employment is ended. */
+async function endOnce(hire: HireContext): Promise<Ended | undefined> {
+  const { store, connection, ref } = hire;
+  const earlier = await whatBecameOfIt(hire);
+  if (earlier === 'ended') return undefined;
+  const { presence, sinceRead } = await seePerson(store, connection, ref.jobCandidateId);
+  if (presence.verdict !== 'in') return end(hire, sinceRead);
+  return earlier === 'unknown' ? notEnded(hire, BACK_BEFORE_ANSWER) : { verdict: 'back' };
+}
+
+async function end(hire: HireContext, sinceRead: Elapsed): Promise<Held | undefined> {
+  const shown = await readShown(hire);
+  if (shown?.former === true) return undefined;
+  if (await isSharedWithHires(hire, hire.row.employee_id ?? '')) return notEnded(hire, 'Another hire has it too.');
+  if (hire.connection.hris.employees.terminate === undefined)
+    return notEnded(hire, 'hirebridge cannot end employments in this HR system.');
+  const start = shown?.fields['startDate'];
+  const lastDay = typeof start === 'string' ? start : dayOf(await readClock(hire.store));
+  const once = await writeOnce(termination(hire, { lastDay, sinceRead }));
+  return once.kind === 'refused' ? notEnded(hire, once.error.message) : undefined;
+}
+
+/** The partner shows from then on that the person left. */
+async function tell(hire: HireContext): Promise<Held | undefined> {
   const written = await writeEmployeeId(hire, employeeIdOf(hire), hire.connection.tenant.writeBack.leftStatus);
   return written.verdict === 'hold' ? written : undefined;
 }
 
-/** Undefined once the employment is ended; a person's word on it counts. */
-async function end(hire: HireContext, sinceRead: Elapsed): Promise<Held | undefined> {
-  const { connection, decisions } = hire;
-  if (decisions.endedByHand === true) return undefined;
-  const shown = await readShown(hire);
-  if (shown?.former === true) return undefined;
-  if (await isSharedWithHires(hire, hire.row.employee_id ?? '')) return notEnded(hire, 'Another hire has it too.');
-  if (connection.hris.employees.terminate === undefined)
-    return notEnded(hire, 'hirebridge cannot end employments in this HR system.');
-  const start = shown?.fields['startDate'];
-  const today = new Date(await readClock(hire.store)).toISOString().slice(0, 10);
-  const once = await writeOnce(termination(hire, { lastDay: typeof start === 'string' ? start : today, sinceRead }));
-  return once.kind === 'refused' ? notEnded(hire, once.error.message) : undefined;
+function earlierEnd(hire: HireContext): EarlierOptions<null> {
+  const { store, connection, ref } = hire;
+  return {
+    store,
+    key: ref,
+    verb: END_VERB,
+    readLagMs: connection.hris.capabilities.readLagMs,
+    // A last day to come is not shown by every kind; the same one again is harmless.
+    look: async () => ((await readShown(hire))?.former === true ? { kind: 'found', value: null } : { kind: 'absent' }),
+  };
 }
 
 /** The first day is also the last one: HR systems refuse an end before the start. */
@@ -84,18 +99,13 @@ function termination(
   hire: HireContext,
   { lastDay, sinceRead }: { lastDay: string; sinceRead: Elapsed },
 ): OnceOptions<null, { lastDay: string }> {
-  const { store, connection, deps, ref, row } = hire;
+  const { connection, deps, row } = hire;
   const id = row.employee_id ?? '';
   return {
-    store,
-    key: ref,
-    verb: END_VERB,
+    ...earlierEnd(hire),
     state: 'done',
     pinned: () => ({ lastDay }),
     giveUpMs: deps.limits.giveUpMs,
-    readLagMs: connection.hris.capabilities.readLagMs,
-    // A last day to come is not shown by every kind; the same one again is harmless.
-    look: async () => ((await readShown(hire))?.former === true ? { kind: 'found', value: null } : { kind: 'absent' }),
     sinceRead,
     note: (pinned, intent) =>
       noteWrites(
@@ -119,7 +129,7 @@ function termination(
 }
 
 function readShown({ connection, row }: HireContext): Promise<EmployeeRecord | undefined> {
-  return connection.hris.employees.read(row.employee_id ?? '', AbortSignal.timeout(READ_MS));
+  return readEmployee(connection.hris, row.employee_id ?? '');
 }
 
 function notEnded({ ref, row }: HireContext, said: string): Held {

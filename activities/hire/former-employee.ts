@@ -1,13 +1,13 @@
+import { dayOf } from '../../src/day-of.ts';
 import { isSameHire } from '../../src/plan/judge-claim.ts';
 import { hasSuccessor } from '../../src/store/hire-states.ts';
 import { linkOfEmployee } from '../../src/store/identity.ts';
 import { latestIntent, type OpenIntent } from '../../src/store/intents.ts';
 import type { LinkRow } from '../../src/store/schema.ts';
 import { hireOfLink } from './hire-of-link.ts';
+import { readEmployee } from './read-employee.ts';
 import { END_VERB, REHIRE_VERB } from './verbs.ts';
 import type { HireContext } from './with-hire.ts';
-
-const READ_MS = 30_000;
 
 /** What a rehire pins. `shown`: the HR system showed a former employee, so that an active one proves the rehire. */
 export interface PinnedRehire {
@@ -22,8 +22,7 @@ export function latestRehire({ store, ref }: HireContext): Promise<OpenIntent | 
 
 /** The HR system says that the employment is over. */
 export async function isShownFormer({ connection }: HireContext, employeeId: string): Promise<boolean> {
-  const shown = await connection.hris.employees.read(employeeId, AbortSignal.timeout(READ_MS));
-  return shown?.former === true;
+  return (await readEmployee(connection.hris, employeeId))?.former === true;
 }
 
 /**
@@ -47,6 +46,6 @@ async function isEndedByUs(hire: HireContext, employeeId: string, given: LinkRow
   if (end?.outcome !== 'done') return false;
   // Once the last day is over, the HR system's own word counts.
   const { lastDay = '' } = JSON.parse(end.pinned) as { lastDay?: string };
-  if (lastDay < new Date(end.now).toISOString().slice(0, 10)) return false;
+  if (lastDay < dayOf(end.now)) return false;
   return !(await hasSuccessor(store, { ...ref, tenantId: before.tenantId }, employeeId, { besides: [before] }));
 }

@@ -18,6 +18,7 @@ import { isFormer, latestRehire } from './former-employee.ts';
 import { hireOfLink } from './hire-of-link.ts';
 import { employeeReference, partnerCompanyOf } from './hire-references.ts';
 import { heldOutsideScope } from './job-in-scope.ts';
+import { readEmployee } from './read-employee.ts';
 import { readFindings } from './read-findings.ts';
 import { readSources, type Sources } from './read-sources.ts';
 import { type HireContext, noteHire } from './with-hire.ts';
@@ -29,8 +30,6 @@ export interface Planned {
   change: Change;
   sources: Sources;
 }
-
-const READ_MS = 30_000;
 
 /**
  * Reads the person anew, takes the claim, looks along the identity ladder, and saves what should be written and why.
@@ -103,7 +102,7 @@ async function identify(hire: HireContext, person: KnownPerson): Promise<Employe
 }
 
 async function readNamed({ connection, decisions }: HireContext): Promise<EmployeeRef | undefined> {
-  return (await connection.hris.employees.read(decisions.link ?? '', AbortSignal.timeout(READ_MS)))?.ref;
+  return (await readEmployee(connection.hris, decisions.link ?? ''))?.ref;
 }
 
 function foundIds({ found }: Finding): string[] {

@@ -1,16 +1,15 @@
 import { ConnectorError } from '../../src/errors.ts';
 import { mappedTargets, type TargetValue, unreadableForMs } from '../../src/plan/plan-write-back.ts';
+import { readEmployee } from './read-employee.ts';
 import { valuesBack } from './values-back.ts';
 import type { HireContext } from './with-hire.ts';
-
-const READ_MS = 30_000;
 
 /** The values that the tenant's files write back beside the ID, as the HR system holds them now. */
 export async function readMappedValues({ connection, ref, row, creation }: HireContext): Promise<TargetValue[]> {
   const { tenant, hris, mapping } = connection;
   const { values } = tenant.writeBack;
   if (values.length === 0 && mapping.back.length === 0) return [];
-  const record = await hris.employees.read(row.employee_id ?? '', AbortSignal.timeout(READ_MS));
+  const record = await readEmployee(hris, row.employee_id ?? '');
   if (record !== undefined)
     return [...mappedTargets(values, record.fields), ...(await valuesBack(connection, record.fields))];
   // The intent was read before the record, so that a record that is due by its clock was due when it was read.

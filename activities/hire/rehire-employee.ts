@@ -3,7 +3,14 @@ import { isShownFormer, latestRehire, type PinnedRehire } from './former-employe
 import { newValues, noteWrites, sensitiveFields } from './note-writes.ts';
 import { REHIRE_VERB } from './verbs.ts';
 import type { HireContext } from './with-hire.ts';
-import { type Elapsed, type OnceOptions, type Seen, settleEarlier, startClock, writeOnce } from './write-once.ts';
+import {
+  type EarlierOptions,
+  type Elapsed,
+  type OnceOptions,
+  type Seen,
+  settleEarlier,
+  writeOnce,
+} from './write-once.ts';
 
 type Rehire = Extract<Change, { kind: 'rehire' }>;
 
@@ -17,25 +24,29 @@ export async function rehireEmployee(hire: HireContext, change: Rehire, sinceRea
 /** Whether an earlier attempt did it: settled wherever the person is by now. */
 export async function isRehired(hire: HireContext, change: Rehire): Promise<boolean> {
   if ((await latestRehire(hire)) === undefined) return false;
-  const options = rehireOptions(hire, change, { shown: false, sinceRead: startClock() });
-  return (await settleEarlier(options)).kind === 'adopted';
+  return (await settleEarlier(earlierRehire(hire, change))).kind === 'adopted';
+}
+
+function earlierRehire(hire: HireContext, { employee: { id } }: Rehire): EarlierOptions<null> {
+  const { store, connection, ref } = hire;
+  const { readLagMs } = connection.hris.capabilities;
+  return { store, key: ref, verb: REHIRE_VERB, readLagMs, look: () => lookForRehire(hire, id) };
 }
 
 function rehireOptions(
   hire: HireContext,
-  { employee: { id }, fields }: Rehire,
+  change: Rehire,
   { shown, sinceRead }: { shown: boolean; sinceRead: Elapsed },
 ): OnceOptions<null, PinnedRehire> {
-  const { store, connection, deps, ref } = hire;
-  const { employees } = connection.hris;
+  const {
+    employee: { id },
+    fields,
+  } = change;
+  const { employees } = hire.connection.hris;
   return {
-    store,
-    key: ref,
-    verb: REHIRE_VERB,
+    ...earlierRehire(hire, change),
     pinned: () => ({ employeeId: id, shown }),
-    giveUpMs: deps.limits.giveUpMs,
-    readLagMs: connection.hris.capabilities.readLagMs,
-    look: () => lookForRehire(hire, id),
+    giveUpMs: hire.deps.limits.giveUpMs,
     sinceRead,
     note: (_pinned, intent) => {
       const [changes, sensitive] = [newValues(fields), sensitiveFields(hire)];

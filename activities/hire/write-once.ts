@@ -43,6 +43,9 @@ export interface OnceOptions<T, Pinned> {
   send: (pinned: Pinned, guard: SendGuard) => Promise<T>;
 }
 
+/** What it takes to know what became of earlier attempts. */
+export type EarlierOptions<T> = Pick<OnceOptions<T, never>, 'store' | 'key' | 'verb' | 'readLagMs' | 'look'>;
+
 export type Elapsed = () => number;
 
 export type Once<T> =
@@ -64,9 +67,7 @@ export async function writeOnce<T, Pinned>(options: OnceOptions<T, Pinned>): Pro
 }
 
 /** The first half alone: looks, and decides an intent that is still open. */
-export async function settleEarlier<T>(
-  options: Pick<OnceOptions<T, never>, 'store' | 'key' | 'verb' | 'readLagMs' | 'look'>,
-): Promise<Settled<T>> {
+export async function settleEarlier<T>(options: EarlierOptions<T>): Promise<Settled<T>> {
   const { store, key, verb } = options;
   const latest = await latestIntent(store, key, verb);
   if (latest?.outcome === 'done') return { kind: 'adopted', value: JSON.parse(latest.result ?? 'null') as T };

@@ -1,6 +1,8 @@
+import { dayOf } from '../day-of.ts';
+
 /** An employment lasts until its last day, `YYYY-MM-DD`, is over; without one of that form it goes on. */
 export function hasEnded(lastDay: string | null): boolean {
-  return isDay(lastDay ?? '') && (lastDay ?? '') < new Date().toISOString().slice(0, 10);
+  return lastDay !== null && isDay(lastDay) && lastDay < dayOf(Date.now());
 }
 
 /** `YYYY-MM-DD`, and a time behind it. */

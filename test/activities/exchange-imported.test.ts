@@ -1,15 +1,10 @@
 import { afterEach, expect, test } from 'vitest';
 import type { EmployeeFields } from '../../src/hire/employee.ts';
+import { CALM } from '../convergence/calm.ts';
 import { twoWayFields } from '../convergence/fields.ts';
 import type { Conditions } from '../convergence/process.ts';
 import { createWorld, type Person, type World } from '../convergence/world.ts';
 
-const CALM: Conditions = {
-  pause: async () => undefined,
-  mishap: () => undefined,
-  later: () => undefined,
-  updateMishap: () => undefined,
-};
 let world: World;
 afterEach(() => world.close());
 

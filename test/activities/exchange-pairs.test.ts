@@ -3,16 +3,10 @@ import type { FieldValue } from '../../src/hire/employee.ts';
 import { planExchange } from '../../src/operator/plans/plan-exchange.ts';
 import { decideConflicts, listConflicts } from '../../src/store/field-conflicts.ts';
 import { listHolds } from '../../src/store/holds.ts';
+import { CALM } from '../convergence/calm.ts';
 import { comparable, mappingText, type TwoWayField, twoWayFields } from '../convergence/fields.ts';
 import type { Asked, Conditions } from '../convergence/process.ts';
 import { createWorld, type Person, type World } from '../convergence/world.ts';
-
-const CALM: Conditions = {
-  pause: async () => undefined,
-  mishap: () => undefined,
-  later: () => undefined,
-  updateMishap: () => undefined,
-};
 
 let world: World;
 let runs = 0;

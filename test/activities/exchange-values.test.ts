@@ -3,18 +3,13 @@ import { describe, expect, test } from 'vitest';
 import type { FieldValue } from '../../src/hire/employee.ts';
 import type { Side } from '../../src/hire/side.ts';
 import { partnerTargets } from '../../src/mapping/source-fields.ts';
+import { CALM } from '../convergence/calm.ts';
 import { comparable, type TwoWayField, twoWayFields } from '../convergence/fields.ts';
 import { createWorld, exchanged, type Person, type World } from '../convergence/world.ts';
 
 const PEOPLE = 40;
 /** `HIREBRIDGE_SEED` plays others. */
 const SEED = Number(process.env['HIREBRIDGE_SEED'] ?? 13);
-const CALM = {
-  pause: async () => undefined,
-  mishap: () => undefined,
-  later: () => undefined,
-  updateMishap: () => undefined,
-};
 
 /** Text as people type it: letters of every kind, and nothing invisible around it. */
 const text = fc

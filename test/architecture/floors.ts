@@ -9,6 +9,7 @@ const ground = [
   'src/failpoint',
   'src/health',
   'src/within',
+  'src/day-of',
   'package.json',
 ];
 

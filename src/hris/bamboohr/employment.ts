@@ -1,4 +1,5 @@
 import { z } from 'zod';
+import { dayOf } from '../../day-of.ts';
 import type { EmployeeFields } from '../../hire/employee.ts';
 import type { WriteOptions } from '../port.ts';
 import { updateEmployee } from './employees.ts';
@@ -17,7 +18,7 @@ export async function rehireEmployee(
 ): Promise<void> {
   const startKey = Object.entries(bamboo.options.fields).find(([, { name }]) => name === 'hireDate')?.[0];
   const start = startKey === undefined ? undefined : fields[startKey];
-  const date = typeof start === 'string' ? start : new Date().toISOString().slice(0, 10);
+  const date = typeof start === 'string' ? start : dayOf(Date.now());
   await updateEmployee(bamboo, id, fields, write);
   await addStatus(bamboo, id, { date, employmentStatus: status }, write);
 }
