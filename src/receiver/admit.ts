@@ -1,7 +1,7 @@
 import type { IncomingMessage } from 'node:http';
 import { checkWebhookKey } from '../partner/webhook.ts';
 import type { Delivery } from '../store/inbox.ts';
-import { admitHris, type ReadHris } from './admit-hris.ts';
+import { admitHris, type HrisAddress } from './admit-hris.ts';
 import { type BodyLimits, declaresTooMuch, readBody } from './read-body.ts';
 import { type EventClass, readDelivery } from './read-delivery.ts';
 import { refusal } from './refusals.ts';
@@ -21,7 +21,7 @@ export interface ReceiverTenant {
   /** The partner's company id, where the tenant file names it. */
   company?: string;
   /** Absent where no webhooks of the tenant's HRIS are taken. */
-  readHris?: ReadHris;
+  hris?: HrisAddress;
   /** The partner sends it none. */
   hrisAlone?: boolean;
 }
@@ -53,8 +53,8 @@ function isOfHris(request: IncomingMessage): boolean {
   return placesIn(request)[2] !== undefined;
 }
 
-function hasAddress({ readHris, hrisAlone }: ReceiverTenant, ofHris: boolean): boolean {
-  return ofHris ? readHris !== undefined : hrisAlone !== true;
+function hasAddress({ hris, hrisAlone }: ReceiverTenant, ofHris: boolean): boolean {
+  return ofHris ? hris !== undefined : hrisAlone !== true;
 }
 
 /**
@@ -65,9 +65,8 @@ export async function admit(request: IncomingMessage, tenant: ReceiverTenant, ad
   if (request.method !== 'POST') throw refusal('WEBHOOK_METHOD_WRONG');
   if (!isPlainJson(request)) throw refusal('WEBHOOK_TYPE_WRONG');
   if (declaresTooMuch(request, admission.limits.maxBytes)) throw refusal('WEBHOOK_TOO_LARGE');
-  const { readHris } = tenant;
-  if (readHris !== undefined && isOfHris(request))
-    return admitHris(request, { id: tenant.id, readHris }, admission.limits);
+  const { id: tenantId, hris } = tenant;
+  if (hris !== undefined && isOfHris(request)) return admitHris(request, { tenantId, ...hris }, admission.limits);
   if (!holdsKey(request, tenant)) throw refusal('WEBHOOK_KEY_WRONG');
   const bytes = await readBody(request, admission.limits);
   return readDelivery(bytes, { tenantId: tenant.id, company: tenant.company, classify: admission.classify });

@@ -3,6 +3,7 @@ import { isConnectorError } from '../errors.ts';
 import type { Logger } from '../log.ts';
 import type { Delivery } from '../store/inbox.ts';
 import { refusal } from './refusals.ts';
+import { createRoom } from './room.ts';
 
 /** The part of the store a receiver needs. */
 export interface DeliveryStore {
@@ -50,7 +51,7 @@ function retryDelay(attempt: number): number {
 export function createCommitGate(options: GateOptions): CommitGate {
   const closing = new AbortController();
   const state = { healthy: false };
-  const room = createRoom(options.maxHeld, options.maxHeldBytes);
+  const room = createRoom({ count: options.maxHeld, bytes: options.maxHeldBytes }, 'STORE_UNAVAILABLE');
   const opened = openUntil(options, closing.signal, state);
   opened.catch(() => undefined);
   return {
@@ -74,24 +75,6 @@ export function createCommitGate(options: GateOptions): CommitGate {
       closing.abort();
       const store = await opened.catch(() => undefined);
       await store?.close();
-    },
-  };
-}
-
-/** Counts who waits, and rejects one more than there is room for. */
-function createRoom(maxCount: number, maxBytes: number) {
-  let count = 0;
-  let bytes = 0;
-  return {
-    count: () => count,
-    enter(size: number): () => void {
-      if (count >= maxCount || bytes + size > maxBytes) throw refusal('STORE_UNAVAILABLE');
-      count += 1;
-      bytes += size;
-      return () => {
-        count -= 1;
-        bytes -= size;
-      };
     },
   };
 }

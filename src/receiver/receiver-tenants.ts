@@ -2,8 +2,9 @@ import { findHrisAdapter } from '../hris/registry.ts';
 import type { AppliedTenant } from '../store/applied-tenants.ts';
 import { resolveSecret } from '../tenants/secrets.ts';
 import type { ReceiverTenant } from './admit.ts';
-import type { ReadHris } from './admit-hris.ts';
+import type { HrisAddress } from './admit-hris.ts';
 import { refusal } from './refusals.ts';
+import { createRoom } from './room.ts';
 
 export interface ReceiverTenants {
   find: (tenantId: string) => ReceiverTenant | undefined;
@@ -12,6 +13,9 @@ export interface ReceiverTenants {
 
 /** Keys are read again after this time, and at once for a key that is not among them. */
 const FRESH_MS = 1_000;
+
+/** A body is bounded by itself; of a tenant so many are read at once. */
+const HRIS_ROOM = { count: 8, bytes: Number.POSITIVE_INFINITY };
 
 /** The tenants as a receiver knows them. One that lives by the reconcile alone has no webhook address of its own. */
 export function createReceiverTenants(): ReceiverTenants {
@@ -45,15 +49,18 @@ function receiverTenant(
       return keys;
     },
     ...(company === undefined ? {} : { company }),
-    ...(hris === undefined ? {} : { readHris: hrisReader(hris) }),
+    ...(hris === undefined ? {} : { hris: hrisAddress(hris) }),
     hrisAlone: !removed && webhooks === 'off',
   };
 }
 
-function hrisReader({ kind, webhookKey }: NonNullable<AppliedTenant['receives']['hris']>): ReadHris {
-  return async (delivery) => {
-    const [key = ''] = readKeys([webhookKey]);
-    return findHrisAdapter(kind)?.readWebhook?.(delivery, key);
+function hrisAddress({ kind, webhookKey }: NonNullable<AppliedTenant['receives']['hris']>): HrisAddress {
+  return {
+    room: createRoom(HRIS_ROOM, 'HRIS_WEBHOOKS_BUSY'),
+    async read(delivery) {
+      const [key = ''] = readKeys([webhookKey]);
+      return findHrisAdapter(kind)?.readWebhook?.(delivery, key);
+    },
   };
 }
 

@@ -1,3 +1,4 @@
+import { within } from '../within.ts';
 import { type Delivery, insertDeliveries, insertDelivery, nameOfDelivery } from './inbox.ts';
 import type { Store } from './open-store.ts';
 
@@ -28,10 +29,7 @@ export function createDeliveryBatches(
   function next(): void {
     if (underWay === AT_ONCE || waiting.length === 0) return;
     underWay += 1;
-    let timer: NodeJS.Timeout | undefined;
-    const slow = new Promise<void>((resolve) => (timer = setTimeout(resolve, SLOW_MS)));
-    void Promise.race([commitTogether(store, takeSome(waiting)), slow]).finally(() => {
-      clearTimeout(timer);
+    void within(SLOW_MS, commitTogether(store, takeSome(waiting))).finally(() => {
       underWay -= 1;
       next();
     });
