@@ -98,7 +98,7 @@ async function withStreams(
   say('A second customer opens a position in its HR system.');
   const streamed = await playStreams({ stage, tables, views: seen.views }, stop);
   const unequal = Object.values(pulled).reduce((sum, { partner, hris }) => sum + Math.abs(partner - hris), 0);
-  const streams = await countStreams(store);
+  const streams = await countStreams(store, stop);
   const seconds = { ...counts.seconds, ...streamed.seconds };
   return { ...counts, pulled, streams, diverged: streamed.diverged + unequal, seconds };
 }
