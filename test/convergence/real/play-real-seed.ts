@@ -4,7 +4,7 @@ import { until } from '../../harness/until.ts';
 import type { Process } from '../../harness/world.ts';
 import { countWrites, type WriteCounter } from '../../stream/count-writes.ts';
 import { type Edits, keyOf, noteEdit, type Side } from '../edits.ts';
-import { twoWayFields } from '../fields.ts';
+import { comparable, type TwoWayField, twoWayFields } from '../fields.ts';
 import { wrongIn } from '../judge.ts';
 import type { Played } from '../play-seed.ts';
 import { keepHistories } from './keep-histories.ts';
@@ -140,9 +140,15 @@ async function untilStill({ real, people, seed }: RealPlay): Promise<void> {
 async function judge(play: RealPlay, round: number): Promise<void> {
   const { real, people, made, rows, violations } = play;
   const say = (text: string): void => void violations.push(`round ${round}: ${text}`);
+  const reported = await reportedFields(real);
   for (const person of people) {
     const held = await real.read(person);
-    const wrong = twoWayFields.map((field) => wrongIn(made, person, { field, ...held }));
+    const isReported = (field: TwoWayField): boolean =>
+      field.owner !== 'either' &&
+      comparable(held[field.owner][field.name]) === 'empty' &&
+      reported.has(keyOf(person, field));
+    const judged = twoWayFields.filter((field) => !isReported(field));
+    const wrong = judged.map((field) => wrongIn(made, person, { field, ...held }));
     for (const text of wrong) if (text !== undefined) say(text);
   }
   rows.take();
@@ -150,6 +156,14 @@ async function judge(play: RealPlay, round: number): Promise<void> {
   await untilStill(play);
   const echoes = (await partnerWrites(play)) - before + (rows.take()['employees'] ?? 0);
   if (echoes > 0) say(`a pass over records that nobody edited wrote ${echoes} times`);
+}
+
+/** An owner who was empty when the sides first met wipes nothing out: `conflicts` lists the field as diverged. */
+async function reportedFields({ world }: RealWorld): Promise<Set<string>> {
+  const { stdout } = await world.cli(['conflicts', 'acme', '--json']);
+  const listed = JSON.parse(stdout) as { kind: string; record: string; field: string }[];
+  const diverged = listed.filter(({ kind }) => kind === 'diverged');
+  return new Set(diverged.map(({ record, field }) => `${record} ${field}`));
 }
 
 /** Calls that write, by the product alone. */
