@@ -1,3 +1,4 @@
+import { Client, Connection } from '@temporalio/client';
 import pg from 'pg';
 import { newDatabase } from '../../src/counterparts/new-database.ts';
 import { startPostgres } from '../../src/counterparts/start-postgres.ts';
@@ -17,6 +18,12 @@ export async function withTemporal<T>(work: (address: string) => Promise<T>): Pr
   }
 }
 
+/** A client of that server. */
+export async function withClient<T>(address: string, work: (client: Client) => Promise<T>): Promise<T> {
+  const connection = await Connection.connect({ address });
+  return work(new Client({ connection })).finally(() => connection.close());
+}
+
 /** A world on Postgres, and a connection to each of its databases. */
 export interface PostgresWorld {
   world: World;
@@ -24,14 +31,15 @@ export interface PostgresWorld {
   hris: pg.Client;
 }
 
-/** HR system and store in two databases of one Postgres server, which waits for no disk. */
+/** HR system and store in two databases of one Postgres server, which waits for no disk. `start` makes the world. */
 export async function withPostgresWorld<T>(
   options: WorldOptions,
   work: (opened: PostgresWorld) => Promise<T>,
+  start: (options: WorldOptions) => Promise<World> = startWorld,
 ): Promise<T> {
   const server = await startPostgres();
   const [hrisUrl, storeUrl] = [await newDatabase(server.url), await newDatabase(server.url)];
-  const world = await startWorld({ startDates: false, ...options, hrisUrl, storeUrl });
+  const world = await start({ startDates: false, ...options, hrisUrl, storeUrl });
   const [store, hris] = [storeUrl, hrisUrl].map((url) => new pg.Client({ connectionString: url })) as [
     pg.Client,
     pg.Client,
@@ -44,4 +52,13 @@ export async function withPostgresWorld<T>(
     await world.close();
     await server.stop();
   }
+}
+
+/** Statements that changed or read the database since it was made, each a transaction unless it is part of one. */
+export async function transactionsOf(database: pg.Client): Promise<number> {
+  await database.query('select pg_stat_force_next_flush()');
+  const { rows } = await database.query<{ n: string }>(
+    'select xact_commit as n from pg_stat_database where datname = current_database()',
+  );
+  return Number(rows[0]?.n);
 }

@@ -1,8 +1,7 @@
-import { Client, Connection } from '@temporalio/client';
 import { cpuSecondsOf } from '../cost/process-cpu.ts';
 import { readStatus } from '../harness/hiring.ts';
 import { until } from '../harness/until.ts';
-import { type PostgresWorld, withPostgresWorld, withTemporal } from './bench-world.ts';
+import { type PostgresWorld, transactionsOf, withClient, withPostgresWorld, withTemporal } from './bench-world.ts';
 import { floorModes, floorPull, type Spent } from './floor-pull.ts';
 import { type Bench, type Ledger, openLedger, type Scale } from './measured.ts';
 
@@ -140,22 +139,15 @@ async function countersOf({ store, hris }: Pick<PostgresWorld, 'store' | 'hris'>
   const { rows: own } = await hris.query<{ xid: string; wal: string }>(
     `select pg_current_xact_id()::text as xid, pg_wal_lsn_diff(pg_current_wal_lsn(), '0/0') as wal`,
   );
-  await store.query('select pg_stat_force_next_flush()');
-  const { rows } = await store.query<{ n: string }>(
-    'select xact_commit as n from pg_stat_database where datname = current_database()',
-  );
-  return { xid: own[0]?.xid, wal: Number(own[0]?.wal), transactions: Number(rows[0]?.n) };
+  return { xid: own[0]?.xid, wal: Number(own[0]?.wal), transactions: await transactionsOf(store) };
 }
 
 /** Of the latest run of the stream. */
 async function historyOf(address: string, { store }: PostgresWorld): Promise<{ events: number; bytes: number }> {
-  const connection = await Connection.connect({ address });
-  try {
+  return withClient(address, async (client) => {
     const { rows } = await store.query<{ id: string }>('select id from installation');
-    const handle = new Client({ connection }).workflow.getHandle(`${rows[0]?.id}/sync/acme/candidates`);
+    const handle = client.workflow.getHandle(`${rows[0]?.id}/sync/acme/candidates`);
     const { historyLength, historySize } = await handle.describe();
     return { events: historyLength, bytes: historySize ?? 0 };
-  } finally {
-    await connection.close();
-  }
+  });
 }

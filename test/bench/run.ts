@@ -4,7 +4,9 @@ import { appendFile, mkdir, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { parseArgs } from 'node:util';
 import { renderTable } from '../../src/cli/table.ts';
+import { cost } from './cost.ts';
 import { drawCurve } from './draw-curve.ts';
+import { hire } from './hire.ts';
 import { limiter } from './limiter.ts';
 import { type Bench, type BenchOutcome, type Measured, median, ratioOf, verdictOf } from './measured.ts';
 import { memory } from './memory.ts';
@@ -12,7 +14,7 @@ import { pull } from './pull.ts';
 import { start } from './start.ts';
 import { webhook } from './webhook.ts';
 
-const benches: readonly Bench[] = [start, limiter, pull, webhook, memory];
+const benches: readonly Bench[] = [start, limiter, pull, webhook, hire, cost, memory];
 
 const { values } = parseArgs({
   options: {
