@@ -1,4 +1,4 @@
-import { createHash, timingSafeEqual } from 'node:crypto';
+import { hash, timingSafeEqual } from 'node:crypto';
 import { z } from 'zod';
 import { allIdsOf, type EventIds } from './contract/events.ts';
 
@@ -16,7 +16,7 @@ export function checkWebhookKey(headerValue: string | string[] | undefined, keys
 }
 
 function digest(text: string): Buffer {
-  return createHash('sha256').update(text).digest();
+  return hash('sha256', text, 'buffer');
 }
 
 /** A delivery as far as it is trusted: all else in its data is a hint, never truth. */

@@ -53,13 +53,17 @@ export function createCommitGate(options: GateOptions): CommitGate {
   const state = { healthy: false };
   const room = createRoom({ count: options.maxHeld, bytes: options.maxHeldBytes }, 'STORE_UNAVAILABLE');
   const opened = openUntil(options, closing.signal, state);
-  opened.catch(() => undefined);
+  let ready: DeliveryStore | undefined;
+  opened.then(
+    (store) => (ready = store),
+    () => undefined,
+  );
   return {
     async commit(delivery) {
       const leave = room.enter(delivery.body.length);
       const deadline = startDeadline(options.maxWaitMs, closing.signal);
       try {
-        const store = await abortable(opened, deadline.signal);
+        const store = ready ?? (await abortable(opened, deadline.signal));
         return await commitUntil(store, delivery, deadline.signal, options.log, state);
       } catch (error) {
         throw refusal('STORE_UNAVAILABLE', error);

@@ -21,17 +21,23 @@ export function readBody(request: IncomingMessage, limits: BodyLimits): Promise<
   const chunks: Buffer[] = [];
   let size = 0;
   const timer = setTimeout(() => reject(refusal('WEBHOOK_TOO_SLOW')), limits.maxMs);
-  const take = (chunk: Buffer) => {
+  const take = (chunk: Buffer): void => {
     size += chunk.length;
     if (size > limits.maxBytes) reject(refusal('WEBHOOK_TOO_LARGE'));
     else chunks.push(chunk);
   };
   request.on('data', take);
-  request.once('end', () => resolve(Buffer.concat(chunks, size)));
   request.once('error', (error) => reject(refusal('WEBHOOK_ABORTED', error)));
-  request.once('close', () => reject(refusal('WEBHOOK_ABORTED')));
+  const closed = (): void => reject(refusal('WEBHOOK_ABORTED'));
+  request.once('close', closed);
+  request.once('end', () => {
+    // Each request closes in the end: an error made for those that were read would cost more than reading them.
+    request.off('close', closed);
+    resolve(Buffer.concat(chunks, size));
+  });
   return promise.finally(() => {
     clearTimeout(timer);
     request.off('data', take);
+    request.off('close', closed);
   });
 }

@@ -1,4 +1,4 @@
-import { createHash } from 'node:crypto';
+import { hash } from 'node:crypto';
 import { readWebhookEnvelope } from '../partner/webhook.ts';
 import type { Delivery } from '../store/inbox.ts';
 import { refusal } from './refusals.ts';
@@ -29,7 +29,7 @@ export function readDelivery(bytes: Buffer, { tenantId, company, classify }: Del
   return {
     tenantId,
     // The partner sends no delivery id: a repeated delivery is known by its bytes.
-    bodyHash: createHash('sha256').update(bytes).digest('hex'),
+    bodyHash: hash('sha256', bytes),
     event,
     ids,
     body,

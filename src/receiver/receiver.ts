@@ -127,7 +127,9 @@ function noteOdd(delivery: Delivery, fresh: boolean, { log, metrics }: Exchange)
 function reply(response: ServerResponse, status: number, code: string, headers: Record<string, string> = {}): void {
   if (response.headersSent || response.destroyed) return;
   const body = JSON.stringify(status === 200 ? { status: code } : { error: code });
-  response.writeHead(status, { 'content-type': 'application/json', ...headers }).end(body);
+  // With its length the answer is one write; without it, the body would leave in chunks.
+  const length = Buffer.byteLength(body);
+  response.writeHead(status, { 'content-type': 'application/json', 'content-length': length, ...headers }).end(body);
 }
 
 /**

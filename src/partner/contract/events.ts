@@ -129,7 +129,14 @@ export type EventIds = Partial<Record<EventIdKind, string[]>>;
 
 /** The ids an event's data carries, as text without repeats, whether shown by the spec or not; also one level down. */
 export function idsOf(data: Record<string, unknown>, kind: EventIdKind): string[] {
-  const levels = [data, ...Object.values(data).filter(isPlainObject)];
+  return idsIn(levelsOf(data), kind);
+}
+
+function levelsOf(data: Record<string, unknown>): Record<string, unknown>[] {
+  return [data, ...Object.values(data).filter(isPlainObject)];
+}
+
+function idsIn(levels: readonly Record<string, unknown>[], kind: EventIdKind): string[] {
   const found = levels.flatMap((level) => idKeys[kind].flatMap((key) => level[key]));
   return [...new Set(found.filter(isId).map(String))];
 }
@@ -137,7 +144,8 @@ export function idsOf(data: Record<string, unknown>, kind: EventIdKind): string[
 /** Every kind of id that the data carries; a kind without one is absent. */
 export function allIdsOf(data: Record<string, unknown>): EventIds {
   const kinds = Object.keys(idKeys) as EventIdKind[];
-  const found = kinds.map((kind) => [kind, idsOf(data, kind)] as const);
+  const levels = levelsOf(data);
+  const found = kinds.map((kind) => [kind, idsIn(levels, kind)] as const);
   return Object.fromEntries(found.filter(([, ids]) => ids.length > 0)) as EventIds;
 }
 
