@@ -88,11 +88,13 @@ export async function trytonStaff(server: TrytonServer): Promise<Staff> {
   const options = { ...where, allowPrivateAddress: true };
   const hris = await openHris('tryton', 'hr', options);
   onTestFinished(() => hris.close());
-  const stamp = 'localtimestamp(0)';
-  const [now] = (await server.sql(`select to_char(timezone('UTC', now()), 'YYYY-MM-DD HH24:MI:SS') as at`)) as {
-    at: string;
-  }[];
-  const at = now === undefined ? stamp : `timestamp '${now.at}'`;
+  let stamp: string | undefined;
+  // Of the first edit, and not of the beginning: the connector looks back five minutes behind its last reading.
+  const stampOnce = async (): Promise<string> => {
+    const [now] = await server.sql("select to_char(timezone('UTC', now()), 'YYYY-MM-DD HH24:MI:SS') as at");
+    stamp ??= `timestamp '${(now as { at: string }).at}'`;
+    return stamp;
+  };
   return {
     kind: 'tryton',
     options,
@@ -101,6 +103,7 @@ export async function trytonStaff(server: TrytonServer): Promise<Staff> {
     tells: 'left',
     add: (count) => addPeopleToTryton(server, count),
     async edit(ids, textOf) {
+      const at = await stampOnce();
       const texts = ids.map((id) => `(${Number(id)}, '${textOf(id)}')`).join();
       await server.sql(`update party_party p set name = t.text, write_date = ${at}
         from company_employee e join (values ${texts}) t (id, text) on t.id = e.id where p.id = e.party`);

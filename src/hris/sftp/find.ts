@@ -14,13 +14,14 @@ export async function findEmployee(hris: Sftp, key: FindKey, signal: AbortSignal
   return others.length === 0 ? { kind: 'one', ref: first, by: key.by } : { kind: 'many', refs, by: key.by };
 }
 
-export async function readEmployee(hris: Sftp, id: string, signal: AbortSignal): Promise<EmployeeRecord | undefined> {
-  return (await readPeople(hris, signal)).employees.find(({ ref }) => ref.id === id);
+/** Everybody known by their ids: whoever is asked for, the files are the same. */
+export async function readEmployees(hris: Sftp, signal: AbortSignal): Promise<Map<string, EmployeeRecord>> {
+  return new Map((await readPeople(hris, signal)).employees.map((record) => [record.ref.id, record]));
 }
 
 /** @throws ConnectorError EMPLOYEE_NOT_FOUND */
 export async function assertKnown(hris: Sftp, id: string, signal: AbortSignal): Promise<void> {
-  if ((await readEmployee(hris, id, signal)) !== undefined) return;
+  if ((await readEmployees(hris, signal)).has(id)) return;
   throw new ConnectorError({
     code: 'EMPLOYEE_NOT_FOUND',
     action: 'reject',

@@ -1,10 +1,11 @@
 import { isConnectorError } from '../../errors.ts';
 import { fieldDefs } from '../columns.ts';
 import type { Employees, HrisAdapter, HrisConnection } from '../port.ts';
+import { readTogether } from '../read-together.ts';
 import { changedEmployees } from './changes.ts';
 import { describeColumns } from './describe.ts';
 import { deliverFile } from './files.ts';
-import { findEmployee, readEmployee } from './find.ts';
+import { findEmployee, readEmployees } from './find.ts';
 import { type SftpOptions, sftpOptions } from './options.ts';
 import { probe } from './probe.ts';
 import { createReadyFiles } from './ready-files.ts';
@@ -28,7 +29,7 @@ function openConnection(options: SftpOptions): HrisConnection {
     capabilities: { storesReference: true, readLagMs: 0 },
     employees: {
       find: (key, signal) => findEmployee(hris, key, signal),
-      read: (id, signal) => readEmployee(hris, id, signal),
+      read: readTogether((_ids, signal) => readEmployees(hris, signal)),
       create: (fields, reference, write) => createEmployee(hris, fields, reference, write),
       update: (id, fields, write) => updateEmployee(hris, id, fields, write),
       ...endOf(hris),

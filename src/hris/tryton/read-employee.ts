@@ -18,14 +18,18 @@ export interface PartyParts {
   addresses: PartRow[];
 }
 
-/** One employee by its id, with what its party knows. */
-export async function readEmployee(
+/** Employees by their ids: four calls, however many there are. */
+export async function readEmployees(
   tryton: Tryton,
-  id: string,
+  ids: readonly string[],
   signal: AbortSignal,
-): Promise<EmployeeRecord | undefined> {
-  const row = await readRow(tryton, id, signal);
-  return row === undefined ? undefined : recordOf(tryton, row, await readParts(tryton, row.party, signal));
+): Promise<Map<string, EmployeeRecord>> {
+  const known = ids.filter(isId).map(Number);
+  const rows = known.length === 0 ? [] : await readEmployeeRows(tryton, [['id', 'in', known]], signal);
+  if (rows.length === 0) return new Map();
+  const parties = rows.map(({ party }) => party);
+  const partsOf = await readPartsOf(tryton, parties, signal);
+  return new Map(rows.map((row) => [String(row.id), recordOf(tryton, row, partsOf(row.party))]));
 }
 
 export function recordOf(tryton: Tryton, row: EmployeeRow, parts: PartyParts): EmployeeRecord {
@@ -41,9 +45,17 @@ export function recordOf(tryton: Tryton, row: EmployeeRow, parts: PartyParts): E
 /** Ours among the identifiers that a party may have: hirebridge's references have a colon in them. */
 const REFERENCE = /:/;
 
-/** Undefined where there is none; an id of another system's form is no id here. */
+/** The largest that its databases have room for: a query that names a larger one fails. */
+const MOST_ID = 2_147_483_647;
+
+/** An id of another system's form is no id here. */
+function isId(id: string): boolean {
+  return /^[1-9]\d{0,9}$/.test(id) && Number(id) <= MOST_ID;
+}
+
+/** Undefined where there is none. */
 export async function readRow(tryton: Tryton, id: string, signal: AbortSignal): Promise<EmployeeRow | undefined> {
-  if (!/^\d{1,15}$/.test(id)) return undefined;
+  if (!isId(id)) return undefined;
   return (await readEmployeeRows(tryton, [['id', '=', Number(id)]], signal))[0];
 }
 

@@ -1,13 +1,14 @@
 import { ConnectorError, isConnectorError } from '../../errors.ts';
 import type { HrisLimits } from '../http-line.ts';
 import type { HrisAdapter, HrisConnection } from '../port.ts';
+import { readTogether } from '../read-together.ts';
 import { changedEmployees } from './changes.ts';
 import { describeFields } from './describe.ts';
 import { amendEmployee, rehireEmployee } from './employment.ts';
 import { deliverFile } from './files.ts';
 import { findEmployee, type Tryton } from './find.ts';
 import { type TrytonOptions, trytonFields, trytonOptions } from './options.ts';
-import { readEmployee } from './read-employee.ts';
+import { readEmployees } from './read-employee.ts';
 import { openSession } from './session.ts';
 import { createEmployee, updateEmployee } from './write-employee.ts';
 
@@ -25,7 +26,7 @@ function openConnection(options: TrytonOptions, limits: HrisLimits): HrisConnect
     capabilities: { storesReference: true, readLagMs: 0 },
     employees: {
       find: (key, signal) => findEmployee(open, key, signal),
-      read: (id, signal) => readEmployee(open, id, signal),
+      read: readTogether((ids, signal) => readEmployees(open, ids, signal)),
       create: (fields, reference, write) => createEmployee(open, fields, reference, write),
       update: (id, fields, write) => updateEmployee(open, id, fields, write),
       amend: (id, amendment, write) => amendEmployee(open, id, amendment, write),

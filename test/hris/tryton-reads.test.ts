@@ -1,0 +1,73 @@
+import { once } from 'node:events';
+import { createServer } from 'node:http';
+import type { AddressInfo } from 'node:net';
+import { json } from 'node:stream/consumers';
+import { expect, onTestFinished, test } from 'vitest';
+import { openHris } from '../../src/hris/registry.ts';
+import { refusal, signal } from './profile.ts';
+
+test('employees asked for at the same moment are read by the calls of one', async () => {
+  const { hris, asked } = await openTrytonOf(30);
+  const ids = Array.from({ length: 30 }, (_, n) => String(n + 1));
+  const read = await Promise.all(ids.map((id) => hris.employees.read(id, signal)));
+  expect(read.map((record) => record?.ref)).toEqual(ids.map((id) => ({ id, number: `N${id}` })));
+  expect(asked.filter((method) => method === EMPLOYEES)).toHaveLength(1);
+  expect(asked.filter((method) => method.endsWith('.search_read'))).toHaveLength(4);
+});
+
+test('an employee who is not there and an id of no form are nobody, and spoil no other read', async () => {
+  const { hris, asked } = await openTrytonOf(1);
+  const ids = ['1', '404', 'hr-1', '007', '99999999999'];
+  const read = await Promise.all(ids.map((id) => hris.employees.read(id, signal)));
+  expect(read.map((record) => record?.ref.id)).toEqual(['1', undefined, undefined, undefined, undefined]);
+  expect(asked.filter((method) => method === EMPLOYEES)).toHaveLength(1);
+});
+
+test('who asks after a read has left is not given what it answers', async () => {
+  const { hris, asked, rename } = await openTrytonOf(1);
+  const before = await hris.employees.read('1', signal);
+  rename('Later');
+  const after = await hris.employees.read('1', signal);
+  expect([before?.fields['name'], after?.fields['name']]).toEqual(['Person 1', 'Later']);
+  expect(asked.filter((method) => method === EMPLOYEES)).toHaveLength(2);
+});
+
+test('who stops waiting takes nothing from the others', async () => {
+  const { hris } = await openTrytonOf(2);
+  const impatient = new AbortController();
+  const one = refusal(hris.employees.read('1', impatient.signal));
+  const other = hris.employees.read('2', signal);
+  impatient.abort();
+  expect(await one).toMatchObject({ code: 'STOPPED', action: 'retry' });
+  expect(await other).toMatchObject({ ref: { id: '2' } });
+});
+
+const EMPLOYEES = 'model.company.employee.search_read';
+
+/** A server that knows some employees, and notes what it is asked. */
+async function openTrytonOf(count: number) {
+  const asked: string[] = [];
+  let name: string | undefined;
+  const rows = (ids: number[]) =>
+    ids.filter((id) => id <= count).map((id) => ({ id, party: id, 'party.': partyOf(id, name ?? `Person ${id}`) }));
+  const server = createServer(async (request, response) => {
+    const { method, params } = (await json(request)) as { method: string; params: [[string, string, number[]][]] };
+    asked.push(method);
+    const wanted = method === EMPLOYEES ? rows(params[0].find(([field]) => field === 'id')?.[2] ?? []) : [];
+    response.end(JSON.stringify({ result: method === 'common.db.login' ? [1, 'key'] : wanted }));
+  });
+  server.listen(0, '127.0.0.1');
+  await once(server, 'listening');
+  const url = `http://127.0.0.1:${(server.address() as AddressInfo).port}`;
+  const options = { url, database: 'hr', user: 'hr', password: 'secret', company: 1, allowPrivateAddress: true };
+  const hris = await openHris('tryton', 'hr', options);
+  onTestFinished(async () => {
+    await hris.close();
+    server.close();
+  });
+  return { hris, asked, rename: (to: string) => void (name = to) };
+}
+
+function partyOf(id: number, name: string) {
+  return { id, name, code: `N${id}`, active: true };
+}
