@@ -2,7 +2,7 @@ import { createHash } from 'node:crypto';
 import { ConnectorError } from '../../errors.ts';
 import type { EmployeeFile, WriteOptions } from '../port.ts';
 import { assertKnown } from './find.ts';
-import { handOver } from './hand-over.ts';
+import { handOverOnce } from './hand-over.ts';
 import { encode } from './request-id.ts';
 import type { Sftp } from './sftp-hris.ts';
 import { problemOf } from './values.ts';
@@ -28,11 +28,7 @@ export async function deliverFile(
   const request = `file-${encode(id)}-${key}`;
   const document = `${request}.document${encryptTo === undefined ? '' : '.pgp'}`;
   const row = { action: 'file', [idColumn]: id, document, file_name: name, media_type: mediaType, sha256 };
-  const isNew = await handOver(
-    hris,
-    { id: request, cells: row, once: true, document: { name: document, bytes } },
-    write,
-  );
+  const isNew = await handOverOnce(hris, { id: request, cells: row, document: { name: document, bytes } }, write);
   return isNew ? 'delivered' : 'there';
 }
 

@@ -9,20 +9,42 @@ import type { Sftp } from './sftp-hris.ts';
 export interface Request {
   id: string;
   cells: Cells;
-  /** It must never be handed over again, although the customer's job has taken it: a note of it stays. */
-  once: boolean;
   /** A document that the row is about; it stands there before the row does. */
   document?: SealedFile;
 }
 
 /**
- * Hands one request over: the file, then the empty file that says it is ready. Only that one counts, and it can be made
- * once. What another attempt handed over stays as it is, and the answer is false.
+ * Hands a request over that must never be handed over again, although the customer's job has taken it: a note of it
+ * stays. What another attempt handed over stays as it is, and the answer is false.
  */
-export async function handOver(hris: Sftp, request: Request, write: WriteOptions): Promise<boolean> {
+export async function handOverOnce(hris: Sftp, request: Request, write: WriteOptions): Promise<boolean> {
+  return makeReady(hris, await nameOnce(hris, request, write), write);
+}
+
+/**
+ * Hands a change over behind those of the same id that wait. Only where the last of them asks for the same is nothing
+ * handed over: what an equal one further ahead asks for is undone by what stands between.
+ */
+export async function handOverLast(hris: Sftp, { id, cells }: Request, write: WriteOptions): Promise<void> {
+  const { session, options } = hris;
+  const waiting = (await session.list(options.folders.requests, write.signal)).map(({ name }) => name);
+  const last = Math.max(0, ...waiting.map((name) => placeOf(id, name)));
+  const next = (place: number): Request => ({ id: place === 1 ? id : `${id}-${place}`, cells });
+  if (last > 0 && waiting.includes(rowOf(hris, next(last)).name + READY)) return;
+  await makeReady(hris, await putFile(hris, next(last + 1), write.signal), write);
+}
+
+/** Its place among the changes of one id that are ready, the first of which is 1; 0 for any other file. */
+function placeOf(id: string, name: string): number {
+  if (!name.startsWith(id) || !name.endsWith(READY)) return 0;
+  const place = /^(?:-(\d+))?\.[^-]+$/.exec(name.slice(id.length));
+  return place === null ? 0 : Number(place[1] ?? 1);
+}
+
+/** The empty file that says a request is ready: only that one counts, and it can be made once. */
+async function makeReady(hris: Sftp, name: string, write: WriteOptions): Promise<boolean> {
   const { session, options } = hris;
   const { requests } = options.folders;
-  const name = request.once ? await nameOnce(hris, request, write) : await putFile(hris, request, write.signal);
   const waiting = new Set((await session.list(requests, write.signal)).map((file) => file.name));
   // No longer there: the customer's job has taken it.
   if (waiting.has(name + READY) || !waiting.has(name)) return false;
@@ -57,15 +79,18 @@ async function readNote({ session }: Sftp, note: string, signal: AbortSignal): P
   return (await session.exists(note, signal)) ? (await session.read(note, signal)).toString('utf8') : undefined;
 }
 
+async function putFile(hris: Sftp, request: Request, signal: AbortSignal): Promise<string> {
+  if (request.document !== undefined) await putDocument(hris, request.document, signal);
+  const row = rowOf(hris, request);
+  await putSealed(hris, row, signal);
+  return row.name;
+}
+
 /** Named after its content, so that two attempts never write the same file with different values. */
-async function putFile(hris: Sftp, { id, cells, document }: Request, signal: AbortSignal): Promise<string> {
-  const { encryptTo, delimiter } = hris.options;
-  if (document !== undefined) await putDocument(hris, document, signal);
-  const file = writeCsv([{ request_id: id, ...cells }], delimiter);
-  const hash = createHash('sha256').update(file).digest('hex').slice(0, 12);
-  const name = `${id}.${hash}.csv${encryptTo === undefined ? '' : '.pgp'}`;
-  await putSealed(hris, { name, bytes: file }, signal);
-  return name;
+function rowOf({ options }: Sftp, { id, cells }: Request): SealedFile {
+  const bytes = writeCsv([{ request_id: id, ...cells }], options.delimiter);
+  const hash = createHash('sha256').update(bytes).digest('hex').slice(0, 12);
+  return { name: `${id}.${hash}.csv${options.encryptTo === undefined ? '' : '.pgp'}`, bytes };
 }
 
 /** What an upload left that was cut off goes first: it is as long as the document, and nobody else's. */

@@ -3,7 +3,7 @@ import type { EmployeeFields } from '../../hire/employee.ts';
 import type { CreateResult, WriteOptions } from '../port.ts';
 import type { Cells } from './csv.ts';
 import { assertKnown, findEmployee } from './find.ts';
-import { handOver } from './hand-over.ts';
+import { handOverLast, handOverOnce } from './hand-over.ts';
 import { encode, hireRequestId, referenceOf } from './request-id.ts';
 import { madeTwice, readResults, verdictOn } from './results.ts';
 import type { Sftp } from './sftp-hris.ts';
@@ -35,7 +35,7 @@ export async function createEmployee(
   // Every column stands in every file, so that all of them have one header.
   const empty = Object.fromEntries(Object.values(options.columns).map(({ column }) => [column, null]));
   const keys = { action: 'create', [options.referenceColumn]: reference };
-  await handOver(hris, { id, cells: { ...keys, ...empty, ...values }, once: true }, write);
+  await handOverOnce(hris, { id, cells: { ...keys, ...empty, ...values } }, write);
   return { kind: 'pending', ticket: id, nextCheckMs: options.checkEvery };
 }
 
@@ -57,7 +57,7 @@ export async function resolveRequest(hris: Sftp, ticket: string, signal: AbortSi
   });
 }
 
-/** Asks for a change of the fields given. The same one is not handed over twice while it waits. */
+/** Asks for a change of the fields given. The same one is not handed over again while it is the last that waits. */
 export async function updateEmployee(
   hris: Sftp,
   id: string,
@@ -90,7 +90,7 @@ export async function rehireEmployee(
   await askFor(hris, { action: 'rehire', id, cells: { [endColumn]: null, ...values } }, write);
 }
 
-/** What is asked for of an employee who is there. The same is not handed over twice while it waits. */
+/** What is asked for of an employee who is there. */
 async function askFor(
   hris: Sftp,
   { action, id, cells }: { action: string; id: string; cells: Cells },
@@ -98,5 +98,5 @@ async function askFor(
 ): Promise<void> {
   await assertKnown(hris, id, write.signal);
   const row = { action, [hris.options.idColumn]: id, ...cells };
-  await handOver(hris, { id: `change-${encode(id)}`, cells: row, once: false }, write);
+  await handOverLast(hris, { id: `change-${encode(id)}`, cells: row }, write);
 }

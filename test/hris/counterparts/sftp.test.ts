@@ -112,3 +112,29 @@ describe('a hire by files', () => {
     await at().run();
   });
 });
+
+describe('a change by files', () => {
+  let hris: HrisConnection;
+  beforeAll(async () => {
+    hris = await at().open();
+  });
+  afterAll(() => hris.close());
+  const waiting = async (id: string) =>
+    (await at().list('requests')).filter((name) => name.startsWith(`change-${id}`) && name.endsWith('.ready')).length;
+
+  test('is asked for again once another stands between: after A, B and A it is A', async () => {
+    const [id = ''] = (await at().job.sql<{ id: string }>(HIRE)).map((row) => row.id);
+    await at().job.writeRoster();
+    const asked: number[] = [];
+    for (const title of ['Cook', 'Cook', 'Chef', 'Chef', 'Cook', 'Cook']) {
+      await hris.employees.update(id, { title }, write);
+      asked.push(await waiting(id));
+    }
+    expect(asked).toEqual([1, 1, 2, 2, 3, 3]);
+    await at().run();
+    expect(await waiting(id)).toBe(0);
+    expect(await at().job.sql('select title from employee where employee_id = $1', [id])).toEqual([{ title: 'Cook' }]);
+  });
+});
+
+const HIRE = "insert into employee (given_name) values ('Ana') returning employee_id as id";
