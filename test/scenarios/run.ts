@@ -6,6 +6,7 @@ import { showCliProgress } from '../../src/temporal/dev-server/cli-progress.ts';
 import { startDevServer } from '../../src/temporal/dev-server/dev-server.ts';
 import { resolveTemporalCli } from '../../src/temporal/dev-server/resolve-cli.ts';
 import { startHrisSource } from '../harness/start-hris-source.ts';
+import { lostAnswers } from './lost-answers.ts';
 import { changingMinds, graceScenario } from './minds.ts';
 import { onboarding } from './onboarding.ts';
 import { people } from './people.ts';
@@ -13,7 +14,7 @@ import { type Counts, isAsExpected, type Outcome, play } from './scenario.ts';
 import { stores } from './stores.ts';
 import { strangers } from './strangers.ts';
 
-const scenarios = [...people, ...changingMinds, graceScenario, ...onboarding, ...stores, ...strangers];
+const scenarios = [...people, ...changingMinds, graceScenario, ...onboarding, ...stores, ...strangers, ...lostAnswers];
 const columns = ['enrolments', 'credits', 'employees', 'holds', 'verified'] as const;
 
 const { values } = parseArgs({
@@ -29,7 +30,8 @@ const { values } = parseArgs({
 
 /** Plays every scenario, or those asked for, two at a time, and prints the table. */
 async function main(): Promise<void> {
-  const chosen = scenarios.filter((one) => one.name.includes(values.only));
+  const played = scenarios.filter(({ hris }) => hris === undefined || hris === values.hris);
+  const chosen = played.filter((one) => one.name.includes(values.only));
   const { path } = await resolveTemporalCli({ onProgress: showCliProgress() });
   const hris = await startHrisSource(values.hris);
   const temporal = await startDevServer({ cliPath: path });

@@ -1,4 +1,4 @@
-import type { HrisSource } from '../../src/counterparts/hris-sources.ts';
+import type { CustomerHris, HrisSource } from '../../src/counterparts/hris-sources.ts';
 import type { Quirk } from '../../src/sandbox/quirks.ts';
 import { type TenantStatus, untilBaseline } from '../harness/hiring.ts';
 import { type Process, startWorld, until, type World, type WorldOptions } from '../harness/world.ts';
@@ -23,6 +23,10 @@ export interface Scenario {
   reconcileOnly?: boolean;
   /** Starts the product's processes by itself. */
   ownStart?: boolean;
+  /** The one kind of HRIS that it is played on. */
+  hris?: string;
+  /** What stands between the product and that HRIS. */
+  between?(hris: CustomerHris): Promise<{ settings: CustomerHris['settings']; close(): Promise<void> }>;
   /** Throws with what else went wrong. */
   run(world: World): Promise<void>;
 }
@@ -65,7 +69,7 @@ export async function play(scenario: Scenario, { temporalAddress, quirks, hris }
   const started = performance.now();
   const { name, expected, reconcileOnly = false } = scenario;
   const shown = [...new Set([...quirks, ...(scenario.quirks ?? [])])];
-  const otherHris = await hris?.open();
+  const otherHris = await openHris(scenario, hris);
   let world: World | undefined;
   let seen: Counts | undefined;
   let error: string | undefined;
@@ -89,6 +93,14 @@ export async function play(scenario: Scenario, { temporalAddress, quirks, hris }
     await otherHris?.close();
   }
   return { name, expected, seen, error, seconds: (performance.now() - started) / 1000 };
+}
+
+/** An HRIS of its own, with whatever this scenario puts before it. */
+async function openHris({ between }: Scenario, source: HrisSource | undefined): Promise<CustomerHris | undefined> {
+  const own = await source?.open();
+  if (own === undefined || between === undefined) return own;
+  const { settings, close } = await between(own);
+  return { ...own, settings, close: () => close().then(own.close) };
 }
 
 /** Receiver and worker, with go-live behind; gives the worker. */
