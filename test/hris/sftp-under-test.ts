@@ -5,6 +5,7 @@ import { type CustomerJob, type Decision, startCustomerJob } from '../../src/cou
 import { type SftpServer, startSftp } from '../../src/counterparts/start-sftp.ts';
 import type { EmployeeFiles, HrisConnection, WriteOptions } from '../../src/hris/port.ts';
 import { openHris } from '../../src/hris/registry.ts';
+import { until } from '../harness/until.ts';
 import { startSshWire } from './counterparts/ssh-wire.ts';
 import type { HrisUnderTest, Powers } from './hris-case.ts';
 import { employee, type HrisProfile, sqlProfile } from './profile.ts';
@@ -186,6 +187,7 @@ async function openWire(hris: SftpHris, decisions: Map<string, Decision>): Retur
     };
     return { ...write, beforeSend };
   };
+  const readyRequests = async () => (await hris.list('requests')).filter((name) => name.endsWith('.ready'));
   const { employees, files } = connection;
   const create: typeof employees.create = (fields, reference, write) =>
     employees.create(fields, reference, atReadyFile(write));
@@ -195,12 +197,18 @@ async function openWire(hris: SftpHris, decisions: Map<string, Decision>): Retur
     adapter: { ...connection, employees: { ...employees, create }, files: { deliver } },
     async strike(kind) {
       if (kind === 'cut') return wire.strike(kind);
+      const before = new Set(await readyRequests());
       await new Promise<void>((struck) => {
         arm = () => void wire.strike(kind).then(struck);
       });
       arm = undefined;
       if (kind === 'reset-before') return;
-      for (const name of await hris.list('requests')) decisions.set(name.split('.')[0] ?? '', 'create');
+      const isNew = (name: string) => !before.has(name);
+      const [name = ''] = await until('the ready file to be there', async () => {
+        const found = (await readyRequests()).filter(isNew);
+        return found.length > 0 ? found : undefined;
+      });
+      decisions.set(name.split('.')[0] ?? '', 'create');
       await hris.run();
     },
     refusesLate: false,

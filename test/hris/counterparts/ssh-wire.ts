@@ -20,7 +20,10 @@ const CALL_MS = 150;
 /** A wire between us and an SSH server. All it sees is encrypted, so a fault is armed at the moment of the call. */
 export interface SshWire {
   port: number;
-  /** Resolves when the server is done with it. */
+  /**
+   * Resolves when our side has lost its connection. Bytes that arrive are carried out, and maybe later than that: a
+   * server answers first that it has room for more, and nobody sees through the encryption which answer is which.
+   */
   strike(fault: SshFault): Promise<void>;
   /** As an sshd at its MaxStartups: every new connection is dropped. */
   isFull: boolean;
@@ -73,7 +76,6 @@ export async function startSshWire(target: number): Promise<SshWire> {
 function bridge(near: Socket, far: Socket, take: (bytes: number) => Armed | undefined): void {
   let struck: Armed | undefined;
   const late: Buffer[] = [];
-  let isHeld = false;
   near.on('data', (bytes: Buffer) => {
     const hit = take(bytes.length);
     if (hit?.fault === 'reset-before' || hit?.fault === 'cut') {
@@ -81,25 +83,19 @@ function bridge(near: Socket, far: Socket, take: (bytes: number) => Armed | unde
       return hit.done();
     }
     struck ??= hit;
-    if (hit?.fault === 'executed-late') {
-      setTimeout(() => near.resetAndDestroy(), CALL_MS);
-      isHeld = true;
-      setTimeout(() => {
-        isHeld = false;
-        far.write(Buffer.concat(late));
-      }, LATE_MS);
-    }
-    if (struck?.fault === 'executed-late') late.push(bytes);
-    else far.write(bytes);
+    if (struck?.fault !== 'executed-late') return void far.write(bytes);
+    late.push(bytes);
+    if (late.length > 1) return;
+    setTimeout(() => near.resetAndDestroy(), CALL_MS);
+    setTimeout(() => far.write(Buffer.concat(late), struck?.done), LATE_MS);
   });
   far.on('data', (bytes: Buffer) => {
     if (struck === undefined) return void (near.destroyed || near.write(bytes));
-    // What comes before the late bytes left answers something else.
-    if (isHeld) return;
+    if (struck.fault !== 'answer-lost' || near.destroyed) return;
     near.resetAndDestroy();
-    far.destroy();
     struck.done();
   });
+  // What was struck is carried out in peace: its connection to the server stays until the wire is closed.
   near.on('close', () => void (struck ?? far.destroy()));
   far.on('close', () => near.destroy());
 }
