@@ -31,14 +31,20 @@ export interface Outcome {
   reasons: Set<string>;
 }
 
+/** Candidates by their numbers. */
+export interface Numbers {
+  from: number;
+  count: number;
+}
+
 /**
  * Hires candidates from the hiring stage to the verified write-back, by the activities themselves, into the HRIS of
  * `hris`, where as many are employed already. The answer of every fourth create is lost.
  */
-export async function playConflicts(hris: string, count: number): Promise<Outcome> {
-  const world = await openWorld(hris, count);
+export async function playConflicts(hris: string, { from, count }: Numbers): Promise<Outcome> {
+  const world = await openWorld(hris, { from, count });
   const outcome: Outcome = { employed: 0, held: 0, wrong: [], twice: [], unheard: 0, reasons: new Set() };
-  for (let n = 0; n < count; n += 1) {
+  for (let n = from; n < from + count; n += 1) {
     const employeeId = await world.hire(n);
     const { id } = candidateOf(n);
     const isTheirs = employeeId === undefined || world.humanOf(employeeId) === id;
@@ -49,7 +55,7 @@ export async function playConflicts(hris: string, count: number): Promise<Outcom
   return { ...outcome, twice: world.twice(), unheard: world.unheard() };
 }
 
-async function openWorld(hris: string, count: number) {
+async function openWorld(hris: string, { from, count }: Numbers) {
   const clock = { ahead: 0 };
   const store = { now: () => Date.now() + clock.ahead };
   const fleet = await fleetAtSandbox({ hris, store, candidates: Math.ceil(1.5 * count) });
@@ -61,7 +67,7 @@ async function openWorld(hris: string, count: number) {
   await control.act('setCredits', { credits: 10 * count, onboardingCredits: 10 * count });
   const made = createRegister();
   const connection = await fleet.deps.connections.of('acme');
-  for (let n = 0; n < count; n += 1) await employBefore(connection.hris, made, n);
+  for (let n = from; n < from + count; n += 1) await employBefore(connection.hris, made, n);
   const applicants = await listApplicants(partner);
   let human: Human = knownHuman(0);
   const watched = { ...connection, hris: losingAnswers(connection.hris, made, () => human.id) };
@@ -72,7 +78,7 @@ async function openWorld(hris: string, count: number) {
     /** The employee of the candidate's hire; undefined where it is held. */
     async hire(n: number): Promise<string | undefined> {
       human = candidateOf(n);
-      const { jobCandidateId, candidateId } = applicants[n] ?? { jobCandidateId: 0, candidateId: 0 };
+      const { jobCandidateId, candidateId } = applicants[n - from] ?? { jobCandidateId: 0, candidateId: 0 };
       await control.act('editCandidate', { candidateId, fields: profileOf(human) });
       await fleet.hire(jobCandidateId);
       const ref = { tenantId: 'acme', jobCandidateId: String(jobCandidateId), period: 1 };
