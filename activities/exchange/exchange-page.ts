@@ -1,8 +1,9 @@
 import { ConnectorError } from '../../src/errors.ts';
 import type { PairPlan } from '../../src/exchange/plan-pair.ts';
-import { type LinkedPair, savePair } from '../../src/store/exchange-pairs.ts';
+import { savePair } from '../../src/store/exchange-pairs.ts';
 import type { PairCounts } from '../../src/store/exchange-runs.ts';
 import { settleConflicts } from '../../src/store/field-conflicts.ts';
+import type { LinkedPair } from '../../src/store/linked-pairs.ts';
 import type { ExchangeContext } from './exchange-context.ts';
 import { type ReadPair, readPairs } from './read-pairs.ts';
 import { findingsOf, type PlannedPair, type WrittenPair, writePairs } from './write-pairs.ts';

@@ -1,25 +1,19 @@
-import { ConnectorError } from '../../src/errors.ts';
 import { amendsOnly } from '../../src/exchange/amendments.ts';
 import { type HoldCode, holdOf } from '../../src/hire/holds.ts';
-import { customFieldsMapped } from '../../src/mapping/custom-fields-in-use.ts';
-import { findPairs, type LinkedPair, listPairs, type PairScope } from '../../src/store/exchange-pairs.ts';
 import { commitPairs, type PairCounts } from '../../src/store/exchange-runs.ts';
 import { countUndecided } from '../../src/store/field-conflicts.ts';
-import { BY_ITSELF } from '../../src/store/foreign-writes.ts';
 import { addHints, clearHints, type Hint, readHints } from '../../src/store/hints.ts';
 import { closeTenantHolds, openHold } from '../../src/store/holds.ts';
+import { findPairs, type LinkedPair, listPairs } from '../../src/store/linked-pairs.ts';
 import type { StreamRow } from '../../src/store/schema.ts';
 import type { StreamMode } from '../../src/store/stream-tables.ts';
 import type { ExchangeInput, ExchangeStep } from '../../src/streams/exchange-activities.ts';
 import { WHOLE_LIST } from '../../src/streams/stream.ts';
-import { withTables } from '../../src/streams/with-tables.ts';
-import type { Connection } from '../connections.ts';
 import type { ActivityDeps } from '../deps.ts';
-import { definitionsInUse } from '../fields/current-records.ts';
-import { keepMapping } from '../keep-mapping.ts';
 import { type Beat, inRun } from '../streams/in-run.ts';
 import type { ExchangeContext } from './exchange-context.ts';
 import { exchangePage } from './exchange-page.ts';
+import { openContext, scopeOf } from './open-context.ts';
 
 /** Pairs read together. */
 export const PAGE_SIZE = 100;
@@ -68,23 +62,6 @@ async function modeOf(
   return hints.some(({ recordId }) => recordId === WHOLE_LIST) ? 'full' : mode;
 }
 
-/** What a run reads its pairs with. @throws ConnectorError NO_MAPPING */
-export async function openContext(
-  deps: ActivityDeps,
-  connection: Connection,
-  { tenantId, stream, runId, full }: ExchangeInput,
-): Promise<ExchangeContext> {
-  const own = connection.exchanges[stream];
-  if (own === undefined) throw noMapping(stream);
-  if (amendsOnly(own) && connection.hris.employees.amend === undefined) throw cannotAmend(connection);
-  const subject = amendsOnly(own) ? 'employee' : stream;
-  await keepMapping(deps.store, connection.tenant, { subject, mapping: own });
-  const mapping = await withTables(deps.store, tenantId, own);
-  const defined = await definitionsInUse(deps, connection, customFieldsMapped([mapping]));
-  const origin = { tenantId, runId, mappingHash: mapping.hash, by: BY_ITSELF };
-  return { deps, connection, key: { tenantId, stream }, runId, mapping, defined, origin, full };
-}
-
 async function exchangeOn(context: ExchangeContext, asked: Asked): Promise<ExchangeStep> {
   const { mode } = asked.run;
   const run = (mode ?? 'full') === 'full' ? await takeAll(context, asked) : await takeSome(context, asked);
@@ -95,7 +72,11 @@ async function exchangeOn(context: ExchangeContext, asked: Asked): Promise<Excha
 
 async function takeAll(context: ExchangeContext, { run: begun, beat }: Asked): Promise<StreamRow | undefined> {
   const end = performance.now() + BATCH_MS;
-  if (begun.cursor === null) await takeHints(context, beat);
+  if (begun.cursor === null) {
+    await takeHints(context, beat);
+    // What was written by then is not to be judged by what was read before.
+    context.jobs.forget();
+  }
   let run: StreamRow | undefined = begun;
   while (run?.state === 'running' && performance.now() < end) run = await takePage(context, run, beat);
   return run;
@@ -119,13 +100,21 @@ async function takeOne(context: ExchangeContext, recordId: string): Promise<Take
 }
 
 /** Whoever must decide is asked once, and not any more when nothing is left to decide. */
-async function endRun({ deps: { store, log }, key, mapping }: ExchangeContext, run: StreamRow): Promise<void> {
+async function endRun(context: ExchangeContext, run: StreamRow): Promise<void> {
+  const { store, log } = context.deps;
+  const { key } = context;
   const { tenantId, stream } = key;
-  const code: HoldCode = amendsOnly(mapping) ? 'AMENDMENTS' : 'FIELD_CONFLICTS';
+  const code = holdCodeOf(context);
   const count = await countUndecided(store, key);
   if (count > 0) await openHold(store, { tenantId, ...holdOf(code, { stream, count }) });
   else await closeTenantHolds(store, tenantId, code);
   log.info({ ...key, ...stepOf(run) }, 'stream exchanged');
+}
+
+/** One for each stream that asks, because of each reason one hold of a tenant is open. */
+function holdCodeOf({ mapping, entity }: ExchangeContext) {
+  if (amendsOnly(mapping)) return 'AMENDMENTS' satisfies HoldCode;
+  return (entity === 'job' ? 'POSITION_CONFLICTS' : 'FIELD_CONFLICTS') satisfies HoldCode;
 }
 
 /** The next pairs in the order of their ids. A run over a company without links is over at once. */
@@ -159,7 +148,7 @@ async function takeHints(context: ExchangeContext, beat: Beat): Promise<Taken> {
     );
     const { counts, again } = await exchangePage(context, pairs);
     total = sumOf(total, counts);
-    const kept = new Set(again.flatMap(({ pairId, candidateId }) => [pairId, candidateId]));
+    const kept = new Set(again.flatMap(({ pairId, partnerId }) => [pairId, partnerId]));
     const done = some.filter((hint: Hint) => !kept.has(hint.recordId));
     await clearHints(deps.store, key.tenantId, key.stream, done);
     cleared += done.length;
@@ -187,32 +176,8 @@ async function hintAgain({ deps, key }: ExchangeContext, pairs: readonly LinkedP
   );
 }
 
-/** Nobody whose hire is under way, or ended without them, is amended. */
-export function scopeOf({ key, connection, mapping }: ExchangeContext): PairScope {
-  const scope = { ...key, connection: connection.tenant.hris.connection };
-  return amendsOnly(mapping) ? { ...scope, hireStates: ['done', 'kept'] } : scope;
-}
-
 function stepOf(run: StreamRow): ExchangeStep {
   const { state, seen: read, unchanged, updated, skipped, quarantined, held, refused_code } = run;
   const counts = { read, unchanged, updated, skipped, quarantined, held };
   return { state, counts, ...(refused_code === null ? {} : { code: refused_code }) };
-}
-
-function cannotAmend({ tenant }: Connection): ConnectorError {
-  return new ConnectorError({
-    code: 'AMEND_UNSUPPORTED',
-    action: 'reject',
-    message:
-      `HR systems of kind ${tenant.hris.kind} cannot be amended: a change could not be held to what it was decided ` +
-      'from. Remove streams.amendments from the tenant file; changes after the hire are made by hand.',
-  });
-}
-
-export function noMapping(stream: string): ConnectorError {
-  return new ConnectorError({
-    code: 'NO_MAPPING',
-    action: 'reject',
-    message: `Nothing says which fields ${stream} exchanges. Name a mapping file in streams.${stream}.mapping.`,
-  });
 }

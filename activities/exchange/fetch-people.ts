@@ -1,14 +1,15 @@
 import pLimit from 'p-limit';
 import type { MappingSources } from '../../src/mapping/read-source.ts';
 import { contract } from '../../src/partner/contract/index.ts';
-import type { LinkedPair } from '../../src/store/exchange-pairs.ts';
 import type { FieldDefinition } from '../../src/store/fields.ts';
+import type { LinkedPair } from '../../src/store/linked-pairs.ts';
 import type { Connection } from '../connections.ts';
 import { type Fetched, fetchJobCandidates } from '../presence/fetch-job-candidates.ts';
 
-/** A pair's person as the partner shows them: what a mapping reads, why it cannot be read, or nothing. */
-export interface FetchedPerson {
+/** A pair's record as the partner shows it: what a mapping reads, why it cannot be read, or nothing. */
+export interface FetchedRecord {
   sources?: MappingSources;
+  /** Of the job that a person was hired on. */
   jobId?: string;
   unreadable?: string;
 }
@@ -27,25 +28,20 @@ export async function fetchPeople(
   connection: PartnerSide,
   pairs: readonly LinkedPair[],
   defined: readonly FieldDefinition[],
-): Promise<FetchedPerson[]> {
-  const hired = pairs.filter(isHired);
-  const imported = pairs.filter((pair) => !isHired(pair)).map(({ candidateId }) => candidateId);
-  const jobCandidateIds = hired.map(({ jobCandidateId }) => jobCandidateId);
+): Promise<FetchedRecord[]> {
+  const jobCandidateIds = pairs.flatMap(({ hire }) => hire?.jobCandidateId ?? []);
+  const imported = pairs.filter(({ hire }) => hire === undefined).map(({ partnerId }) => partnerId);
   const [applications, candidates] = await Promise.all([
-    hired.length === 0 ? [] : fetchJobCandidates(connection, jobCandidateIds, 'bulk'),
-    imported.length === 0 ? new Map<string, FetchedPerson>() : fetchCandidates(connection, imported, defined),
+    jobCandidateIds.length === 0 ? [] : fetchJobCandidates(connection, jobCandidateIds, 'bulk'),
+    imported.length === 0 ? new Map<string, FetchedRecord>() : fetchCandidates(connection, imported, defined),
   ]);
   const byApplication = new Map(jobCandidateIds.map((id, index) => [id, ofApplication(applications[index] ?? {})]));
-  return pairs.map((pair) =>
-    isHired(pair) ? (byApplication.get(pair.jobCandidateId) ?? {}) : (candidates.get(pair.candidateId) ?? {}),
-  );
+  const found = ({ hire, partnerId }: LinkedPair): FetchedRecord | undefined =>
+    hire === undefined ? candidates.get(partnerId) : byApplication.get(hire.jobCandidateId);
+  return pairs.map((pair) => found(pair) ?? {});
 }
 
-function isHired({ jobCandidateId }: LinkedPair): boolean {
-  return jobCandidateId !== '';
-}
-
-function ofApplication({ jobCandidate, unreadable }: Fetched): FetchedPerson {
+function ofApplication({ jobCandidate, unreadable }: Fetched): FetchedRecord {
   if (unreadable !== undefined) return { unreadable };
   if (jobCandidate === undefined) return {};
   const { candidate_details: candidate, jobId } = jobCandidate;
@@ -58,17 +54,17 @@ async function fetchCandidates(
   connection: PartnerSide,
   candidateIds: readonly string[],
   defined: readonly FieldDefinition[],
-): Promise<Map<string, FetchedPerson>> {
+): Promise<Map<string, FetchedRecord>> {
   const body = { candidateIds: [...candidateIds] };
   const fetched = await connection.partner.readAll(contract.candidates.bulkFetch, { body }, { priority: 'bulk' });
   const limit = pLimit(AT_ONCE);
   const people = fetched.items.map((candidate) =>
-    limit(async (): Promise<[string, FetchedPerson]> => {
+    limit(async (): Promise<[string, FetchedRecord]> => {
       const customFields = await readValues(connection, String(candidate.id), defined);
       return [String(candidate.id), { sources: { candidate: { ...candidate, customFields } } }];
     }),
   );
-  const broken = fetched.unreadable.map(({ id = '', reason }): [string, FetchedPerson] => [id, { unreadable: reason }]);
+  const broken = fetched.unreadable.map(({ id = '', reason }): [string, FetchedRecord] => [id, { unreadable: reason }]);
   return new Map([...broken, ...(await Promise.all(people))]);
 }
 

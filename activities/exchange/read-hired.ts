@@ -1,11 +1,12 @@
 import { amendsOnly, hiredForms } from '../../src/exchange/amendments.ts';
 import type { Change } from '../../src/hire/change.ts';
 import type { Mapping } from '../../src/mapping/load-mapping.ts';
-import type { LinkedPair, PairState } from '../../src/store/exchange-pairs.ts';
+import type { PairState } from '../../src/store/exchange-pairs.ts';
 import { readJobs } from '../../src/store/jobs.ts';
+import type { LinkedPair } from '../../src/store/linked-pairs.ts';
 import { latestPlan } from '../../src/store/plans.ts';
 import type { ExchangeContext } from './exchange-context.ts';
-import type { FetchedPerson } from './fetch-people.ts';
+import type { FetchedRecord } from './fetch-people.ts';
 
 /** Jobs as they were last listed, by id. */
 export type JobRecords = ReadonlyMap<string, Record<string, unknown>>;
@@ -13,7 +14,7 @@ export type JobRecords = ReadonlyMap<string, Record<string, unknown>>;
 /** The jobs that people were hired on, from the store; none where the mapping reads no job. */
 export async function readJobRecords(
   { deps, key, mapping }: ExchangeContext,
-  people: readonly FetchedPerson[],
+  people: readonly FetchedRecord[],
 ): Promise<JobRecords> {
   const ids = new Set(people.flatMap(({ jobId }) => (jobId === undefined ? [] : [jobId])));
   if (!readsJob(mapping) || ids.size === 0) return new Map();
@@ -37,8 +38,7 @@ export async function readHired(
   { deps, key, mapping }: ExchangeContext,
   { pair, state }: { pair: LinkedPair; state: PairState },
 ): Promise<Record<string, string>> {
-  if (!amendsOnly(mapping) || state.version > 0) return {};
-  const { jobCandidateId, period } = pair;
-  const plan = await latestPlan(deps.store, { tenantId: key.tenantId, jobCandidateId, period });
+  if (!amendsOnly(mapping) || state.version > 0 || pair.hire === undefined) return {};
+  const plan = await latestPlan(deps.store, { tenantId: key.tenantId, ...pair.hire });
   return plan === undefined ? {} : hiredForms(mapping, pair.pairId, JSON.parse(plan.change) as Change);
 }

@@ -7,10 +7,10 @@ import type { ExchangeContext } from './exchange-context.ts';
 /** What became of one field's write; `unknown` where it left and nobody heard more. */
 export type Sent = { ok: true } | { ok: false; code: string } | { unknown: unknown };
 
-/** Values of one candidate about to be written. */
-export interface CandidateWrites {
+/** Values of one record of the partner about to be written. */
+export interface RecordWrites {
   pairId: string;
-  candidateId: string;
+  partnerId: string;
   writes: PairPlan['toPartner'];
 }
 
@@ -26,14 +26,14 @@ type Guarded = ExchangeContext & { guard: SendGuard };
 
 const MOST_ENTRIES = 100;
 
-/** Sends custom field values of all candidates together, a hundred a call. */
+/** Sends custom field values of all records together, a hundred a call. */
 export async function sendValues(
   context: ExchangeContext,
-  all: readonly CandidateWrites[],
+  all: readonly RecordWrites[],
   guard: SendGuard,
   outcomes: Outcomes,
 ): Promise<void> {
-  const entries = all.flatMap(entriesOf);
+  const entries = all.flatMap((one) => entriesOf(context, one));
   const guarded = { ...context, guard };
   for (let from = 0; from < entries.length; from += MOST_ENTRIES)
     await upsert(guarded, entries.slice(from, from + MOST_ENTRIES), outcomes);
@@ -42,7 +42,7 @@ export async function sendValues(
 /** Sends the fields of one profile, all of them by one call. */
 export function sendProfile(
   { connection }: ExchangeContext,
-  { candidateId, writes }: CandidateWrites,
+  { partnerId: candidateId, writes }: RecordWrites,
   { signal, beforeSend }: SendGuard,
 ): Promise<Sent> {
   const body = Object.fromEntries(writes.flatMap(({ at }) => ('property' in at ? [[at.property, at.sent]] : [])));
@@ -54,11 +54,11 @@ export function outcomeKey(pairId: string, field: string): string {
   return `${pairId} ${field}`;
 }
 
-function entriesOf({ pairId, candidateId, writes }: CandidateWrites): Entry[] {
+function entriesOf({ entity }: ExchangeContext, { pairId, partnerId, writes }: RecordWrites): Entry[] {
   return writes.flatMap(({ field, at }) => {
     if (!('customFieldId' in at)) return [];
     const { customFieldId, sent: value } = at;
-    const key = { customFieldId, entityType: 'candidate' as const, entityId: candidateId };
+    const key = { customFieldId, entityType: entity, entityId: partnerId };
     return [{ key: outcomeKey(pairId, field), value: { ...key, value } }];
   });
 }

@@ -15,12 +15,13 @@ import { forgetWrites, type NewWrite, recordWrites, settleWrites } from '../../s
 import type { ActivityDeps } from '../deps.ts';
 import { guardFor, type SendGuard, startClock } from '../hire/write-once.ts';
 import type { ExchangeContext } from './exchange-context.ts';
+import { positionsIn } from './positions-in.ts';
 import type { ReadPair } from './read-pairs.ts';
 import {
   attempt,
-  type CandidateWrites,
   type Outcomes,
   outcomeKey,
+  type RecordWrites,
   type Sent,
   sendProfile,
   sendValues,
@@ -31,7 +32,7 @@ export interface PlannedPair extends Omit<ReadPair, 'found'> {
   plan: PairPlan;
   /** What both sides agreed on before, values that were under way included. */
   bases: Record<string, string>;
-  /** The day from which the employee's new values count. */
+  /** The day from which an employee's new values count. */
   from: string;
 }
 
@@ -60,7 +61,7 @@ export async function writePairs(context: ExchangeContext, planned: readonly Pla
     for (const one of toPartner) await patchCandidate(context, one, outcomes);
     return [...outcomes.values()];
   });
-  for (const one of mine) await writeEmployee(context, one, outcomes);
+  for (const one of mine) await writeHris(context, one, outcomes);
   const written = mine.map((one) => judge(one, outcomes));
   for (const one of written) await saveWritten(context, one);
   return written;
@@ -102,14 +103,14 @@ async function patchCandidate(context: ExchangeContext, one: PlannedPair, outcom
   for (const { field } of fields) outcomes.set(outcomeKey(one.pair.pairId, field), sent);
 }
 
-async function writeEmployee(context: ExchangeContext, one: PlannedPair, outcomes: Outcomes): Promise<void> {
+async function writeHris(context: ExchangeContext, one: PlannedPair, outcomes: Outcomes): Promise<void> {
   const { toHris } = one.plan;
   if (toHris.length === 0) return;
   const { pairId } = one.pair;
   await recorded(context, [one], 'hris', async () => {
     const guard = guardOf(context);
     const isMine = await markAgain(context, one);
-    const write = () => changeEmployee(context, one, guard);
+    const write = () => changeRecord(context, one, guard);
     const sent = isMine ? await attempt(write) : { unknown: superseded() };
     for (const { field } of toHris) outcomes.set(outcomeKey(pairId, field), sent);
     return [sent];
@@ -126,18 +127,19 @@ function settlesIn({ limits }: ActivityDeps): number {
   return limits.giveUpMs + limits.partnerLagMs;
 }
 
-function writesOf({ pair, plan }: PlannedPair): CandidateWrites {
+function writesOf({ pair, plan }: PlannedPair): RecordWrites {
   return { ...pair, writes: plan.toPartner };
 }
 
 /** An amendment is held to what it was decided from; an exchange decides anew what it finds there. */
-async function changeEmployee(
-  { connection, mapping }: ExchangeContext,
+async function changeRecord(
+  { connection, mapping, entity }: ExchangeContext,
   { pair: { pairId }, plan: { toHris }, from }: PlannedPair,
   write: WriteOptions,
 ): Promise<void> {
   const { employees } = connection.hris;
   const fields = fieldsToWrite(toHris);
+  if (entity === 'job') return positionsIn(connection).update(pairId, fields, write);
   if (!amendsOnly(mapping)) return employees.update(pairId, fields, write);
   const over = Object.fromEntries(toHris.map(({ field, old }) => [field, old]));
   await employees.amend?.(pairId, { fields, over, from }, write);
@@ -156,8 +158,8 @@ async function recorded(
     return {
       target: `${key.stream}:${to}`,
       // Somebody linked by import has no application that we know.
-      recordId: pair.jobCandidateId || pair.candidateId,
-      foreignId: to === 'hris' ? pair.pairId : pair.candidateId,
+      recordId: pair.hire?.jobCandidateId ?? pair.partnerId,
+      foreignId: to === 'hris' ? pair.pairId : pair.partnerId,
       kind: 'update',
       changes: changesOf(values),
       sensitive: values.filter(({ isSensitive }) => isSensitive).map(({ field }) => field),

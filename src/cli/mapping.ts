@@ -42,7 +42,7 @@ export function addMapping(program: Command): void {
 
 function subject(): Argument {
   return new Argument('[subject]', 'employee, or a stream')
-    .choices(['employee', 'jobs', 'candidates', 'applications', 'onboarding', 'employees', 'requisitions'])
+    .choices(['employee', 'jobs', 'candidates', 'applications', 'onboarding', 'employees', 'positions', 'requisitions'])
     .default('employee');
 }
 

@@ -1,5 +1,16 @@
 import type { HoldEntry } from './hold-entry.ts';
 
+/** Fields that both sides changed, where the mapping says that a person decides. */
+const conflicts = {
+  scope: 'tenant',
+  answers: ['keep-partner', 'keep-hris'],
+  what: ({ stream, count }: { stream: string; count: number }) =>
+    `${count} fields of stream ${stream} were changed on both sides, and the mapping says that a person decides.`,
+  asks:
+    'List them with: hirebridge conflicts TENANT. Answer keep-partner or keep-hris for all of them, or with the ' +
+    'ids of some; the next run writes the value that stays to the other side.',
+} as const satisfies HoldEntry;
+
 /** Holds of a whole tenant. */
 export const tenantHolds = {
   CREDITS_USED_UP: {
@@ -22,15 +33,8 @@ export const tenantHolds = {
       'Look in the hiring platform. Answer link-job <jobId> if it is there, create-job if it is not, dismiss if no ' +
       'job is wanted, or retry to look again.',
   },
-  FIELD_CONFLICTS: {
-    scope: 'tenant',
-    answers: ['keep-partner', 'keep-hris'],
-    what: ({ stream, count }: { stream: string; count: number }) =>
-      `${count} fields of stream ${stream} were changed on both sides, and the mapping says that a person decides.`,
-    asks:
-      'List them with: hirebridge conflicts TENANT. Answer keep-partner or keep-hris for all of them, or with the ' +
-      'ids of some; the next run writes the value that stays to the other side.',
-  },
+  FIELD_CONFLICTS: conflicts,
+  POSITION_CONFLICTS: conflicts,
   AMENDMENTS: {
     scope: 'tenant',
     answers: ['apply', 'keep'],

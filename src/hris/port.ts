@@ -163,6 +163,10 @@ export interface EmployeeFile {
 export interface Requisitions {
   /** All that are open now. */
   listOpen(signal: AbortSignal): Promise<Requisition[]>;
+  /** Those of these that are open, in any order. */
+  read(ids: readonly string[], signal: AbortSignal): Promise<Requisition[]>;
+  /** Writes only the fields given. Idempotent. REQUISITION_NOT_FOUND (reject) where it is no longer open. */
+  update(id: string, fields: EmployeeFields, options: WriteOptions): Promise<void>;
 }
 
 export interface Requisition {

@@ -1,26 +1,8 @@
 import { sql } from 'kysely';
-import type { HireState } from '../hire/hire-state.ts';
 import type { Side } from '../hire/side.ts';
 import type { ExchangePairTable } from './exchange-tables.ts';
 import type { Store } from './open-store.ts';
-import type { LinkRow } from './schema.ts';
 import type { StreamKey } from './streams.ts';
-
-/** A candidate and the employee that they became. */
-export interface LinkedPair {
-  /** The employee's id. */
-  pairId: string;
-  candidateId: string;
-  jobCandidateId: string;
-  period: number;
-}
-
-export interface PairScope extends StreamKey {
-  /** The HRIS connection of the links. */
-  connection: string;
-  /** Only pairs whose hire stands so; all of them where absent. */
-  hireStates?: readonly HireState[];
-}
 
 /** What is known of a pair; `version` 0 where nothing is. */
 export interface PairState extends Pick<ExchangePairTable, 'version' | 'settles_at' | 'missing_side' | 'missing_run'> {
@@ -52,101 +34,6 @@ export interface PairChange {
   settlesInMs?: number;
   missing?: { side: Side; runId: string } | null;
   isGone?: boolean;
-}
-
-/** Linked pairs behind the cursor, in the order of their ids; those that are gone are left out. */
-export async function listPairs(
-  { kysely }: Store,
-  scope: PairScope,
-  after: string | null,
-  limit: number,
-): Promise<LinkedPair[]> {
-  const rows = await linked(kysely, scope)
-    .where('links.employee_id', '>', after ?? '')
-    .where(({ not, exists, selectFrom }) =>
-      not(
-        exists(
-          selectFrom('exchange_pairs as p')
-            .select('p.pair_id')
-            .where('p.tenant_id', '=', scope.tenantId)
-            .where('p.stream', '=', scope.stream)
-            .whereRef('p.pair_id', '=', 'links.employee_id')
-            .where('p.gone_at', 'is not', null),
-        ),
-      ),
-    )
-    .orderBy('links.employee_id')
-    .limit(limit)
-    .execute();
-  return rows.map(toPair);
-}
-
-/** All of them, so many at a time. */
-export async function* pairPages(store: Store, scope: PairScope, size: number): AsyncGenerator<LinkedPair[]> {
-  for (let after: string | null = null; ; ) {
-    const pairs = await listPairs(store, scope, after, size);
-    if (pairs.length > 0) yield pairs;
-    after = pairs.at(-1)?.pairId ?? null;
-    if (pairs.length < size) return;
-  }
-}
-
-/** The pairs of these candidates or employees, gone or not: whoever hints knows one of the two. */
-export async function findPairs(
-  { kysely }: Store,
-  scope: PairScope,
-  recordIds: readonly string[],
-): Promise<LinkedPair[]> {
-  if (recordIds.length === 0) return [];
-  const rows = await linked(kysely, scope)
-    .where((eb) => eb.or([eb('links.employee_id', 'in', recordIds), eb('links.candidate_id', 'in', recordIds)]))
-    .orderBy('links.employee_id')
-    .execute();
-  return rows.map(toPair);
-}
-
-/** A candidate exchanges with their latest employee alone: two of them would overwrite each other's values for ever. */
-function linked(kysely: Store['kysely'], { tenantId, connection, hireStates }: PairScope) {
-  return kysely
-    .selectFrom('links')
-    .select(['links.employee_id', 'links.candidate_id', 'links.job_candidate_id', 'links.period'])
-    .where('links.tenant_id', '=', tenantId)
-    .where('links.connection', '=', connection)
-    .$if(hireStates !== undefined, (query) =>
-      query.where(({ exists, selectFrom }) =>
-        exists(
-          selectFrom('hires')
-            .select('hires.period')
-            .whereRef('hires.tenant_id', '=', 'links.tenant_id')
-            .whereRef('hires.job_candidate_id', '=', 'links.job_candidate_id')
-            .whereRef('hires.period', '=', 'links.period')
-            .where('hires.state', 'in', hireStates ?? []),
-        ),
-      ),
-    )
-    .where(({ not, exists, selectFrom }) =>
-      not(
-        exists(
-          selectFrom('links as later')
-            .select('later.employee_id')
-            .where('later.tenant_id', '=', tenantId)
-            .where('later.connection', '=', connection)
-            .whereRef('later.candidate_id', '=', 'links.candidate_id')
-            .where(({ eb, refTuple }) =>
-              eb(
-                refTuple('later.linked_at', 'later.employee_id'),
-                '>',
-                refTuple('links.linked_at', 'links.employee_id'),
-              ),
-            ),
-        ),
-      ),
-    );
-}
-
-function toPair(row: Pick<LinkRow, 'employee_id' | 'candidate_id' | 'job_candidate_id' | 'period'>): LinkedPair {
-  const { employee_id: pairId, candidate_id: candidateId, job_candidate_id: jobCandidateId, period } = row;
-  return { pairId, candidateId, jobCandidateId, period };
 }
 
 /** What is known of these pairs; what nobody has seen yet is left out. */

@@ -16,6 +16,7 @@ import * as lookupRows from './migrations/0015-lookup-rows.ts';
 import * as hireDocuments from './migrations/0016-hire-documents.ts';
 import * as knownRecords from './migrations/0018-known-records.ts';
 import * as hireCounts from './migrations/0019-hire-counts.ts';
+import * as requisitionJobs from './migrations/0020-requisition-jobs.ts';
 import type { Tables } from './schema.ts';
 
 const migrations: Record<string, Migration> = {
@@ -33,6 +34,7 @@ const migrations: Record<string, Migration> = {
   '0016-hire-documents': hireDocuments,
   '0018-known-records': knownRecords,
   '0019-hire-counts': hireCounts,
+  '0020-requisition-jobs': requisitionJobs,
 };
 
 export interface Store extends Database<Tables> {

@@ -12,6 +12,7 @@ export { flows } from './flows.ts';
 export { jobs } from './jobs.ts';
 export { onboarding } from './onboarding.ts';
 export { pipelines } from './pipelines.ts';
+export { positions } from './positions.ts';
 export { requisitions } from './requisitions.ts';
 export { stages } from './stages.ts';
 export { teams } from './teams.ts';

@@ -1,6 +1,7 @@
 import type { Landings } from '../hris/port.ts';
 import type { SourceRecord } from '../mapping/source-fields.ts';
 import type { ListEndpoint } from '../partner/client/types.ts';
+import type { PairEntity } from '../store/linked-pairs.ts';
 
 /** One kind of record that is pulled from the partner and lands in the HRIS as it is, without an employee behind it. */
 export interface PullStream {
@@ -34,6 +35,8 @@ export interface ExchangeStream {
   kind: 'exchange';
   /** The type of the workflow that runs it. */
   workflow: string;
+  /** The partner's record that its values hang on. */
+  entity: PairEntity;
 }
 
 /** A small pass, as a whole: the partner is told what the HRIS knows first, or the HRIS is given documents. */

@@ -1,4 +1,5 @@
 import type { Landings } from '../hris/port.ts';
+import type { PairEntity } from '../store/linked-pairs.ts';
 import * as list from './index.ts';
 import type { ExchangeStream, PullStream, PushStream, Stream } from './stream.ts';
 
@@ -30,6 +31,13 @@ export const exchangeNames = streamNames.filter((name) => streams[name].kind ===
 
 export function isExchange(name: string): name is ExchangeName {
   return exchangeNames.some((one) => one === name);
+}
+
+/** The partner's record that the values of an exchange hang on. */
+export function entityOf(name: StreamName): PairEntity {
+  const stream = streams[name];
+  if (stream.kind !== 'exchange') throw new Error(`The stream ${name} exchanges nothing.`);
+  return stream.entity;
 }
 
 /** What may land in an HRIS, by stream. */

@@ -6,6 +6,7 @@ import type { Mapping } from '../mapping/load-mapping.ts';
 import { type Path, type Problem, problemAt, type Texts, type YamlFile } from '../mapping/yaml-file.ts';
 import { exchangeNames, landedNames, landings, type StreamName } from '../streams/streams.ts';
 import { checkAmendments } from './amendment-mapping.ts';
+import { checkPositions } from './check-positions.ts';
 import { loadExchangeMapping, loadRequisitionMapping, loadStreamMapping, loadTenantMapping } from './open-hris.ts';
 import type { Tenant } from './schema.ts';
 import { anchorSecret, isSecretRef, resolveSecret } from './secrets.ts';
@@ -150,10 +151,11 @@ export async function checkStreams(source: YamlFile, tenant: Tenant): Promise<Ch
   const mapped = exchangeNames.filter((name) => tenant.streams[name].mapping !== undefined);
   const exchanged = await Promise.all(mapped.map((name) => check(name, loadExchangeMapping(tenant, name))));
   const checked = [...pulled, requisitions, ...exchanged];
+  const positions = await loadExchangeMapping(tenant, 'positions').catch(() => undefined);
   return {
     hash: checked.map((one) => one.hash).join(),
     files: Object.assign({}, ...checked.map((one) => one.files)) as Texts,
-    problems: checked.flatMap((one) => one.problems),
+    problems: [...checked.flatMap((one) => one.problems), ...checkPositions(source, tenant, positions)],
   };
 }
 

@@ -8,6 +8,7 @@ import { partnerTargets, sourceRecords } from '../mapping/source-fields.ts';
 import type { Texts } from '../mapping/yaml-file.ts';
 import type { MappingVersion } from '../store/mapping-versions.ts';
 import {
+  entityOf,
   exchangeNames,
   landedNames,
   landings,
@@ -42,9 +43,8 @@ export async function loadStreamMapping(tenant: Tenant, stream: PullName): Promi
 
 /** What a new job gets of a requisition; undefined where the HRIS tells none, or nothing maps them. */
 export async function loadRequisitionMapping(tenant: Tenant): Promise<Mapping | undefined> {
-  const { kind, options } = tenant.hris;
-  const found = findHrisAdapter(kind);
-  const told = found?.requisitionFields?.(found.optionsSchema(landings).parse(options)) ?? [];
+  const { kind } = tenant.hris;
+  const told = requisitionFields(tenant.hris);
   const { mapping: file } = tenant.streams.requisitions;
   if (told.length === 0 || (file === undefined && !hasDefaultMapping(kind, 'requisitions'))) return undefined;
   const reads = { requisition: { fields: ['id', ...told.map(({ key }) => key)] } };
@@ -57,14 +57,15 @@ export async function loadExchangeMapping(tenant: Tenant, stream: StreamName): P
   const { kind } = tenant.hris;
   const { mapping: file } = tenant.streams[stream];
   if (file === undefined) return undefined;
-  const { candidate } = sourceRecords;
+  const entity = entityOf(stream);
   const way: WayBack = {
     carrier: `The stream ${stream}`,
-    writes: { candidate: partnerTargets.candidate },
+    writes: { [entity]: partnerTargets[entity] },
     owners: ['partner', 'hris', 'either'],
   };
-  const of = { name: stream, reads: { candidate }, way, isPartial: true };
-  return loadMapping({ kind, of, fields: employeeFields(tenant.hris), ...ownFile(file, tenant.files) });
+  const of = { name: stream, reads: { [entity]: sourceRecords[entity] }, way, isPartial: true };
+  const fields = entity === 'job' ? requisitionFields(tenant.hris) : employeeFields(tenant.hris);
+  return loadMapping({ kind, of, fields, ...ownFile(file, tenant.files) });
 }
 
 /** A mapping that was used once, from its kept texts; undefined where this release makes something else of them. */
@@ -97,6 +98,12 @@ function ownFile(file: string | undefined, texts: Tenant['files']): { file?: str
 function employeeFields({ kind, options }: Tenant['hris']): readonly FieldDef[] {
   const found = findHrisAdapter(kind);
   return found?.employeeFields(found.optionsSchema(landings).parse(options)) ?? [];
+}
+
+/** What an open position holds; none where the HR system tells none. */
+function requisitionFields({ kind, options }: Tenant['hris']): readonly FieldDef[] {
+  const found = findHrisAdapter(kind);
+  return found?.requisitionFields?.(found.optionsSchema(landings).parse(options)) ?? [];
 }
 
 function landingFields({ kind, options }: Tenant['hris'], stream: PullName): readonly FieldDef[] | undefined {

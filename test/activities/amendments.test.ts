@@ -11,7 +11,8 @@ import { amendmentMapping } from '../../src/tenants/amendment-mapping.ts';
 import { loadTenantMapping } from '../../src/tenants/open-hris.ts';
 import { type TwoWayField, twoWayFields } from '../convergence/fields.ts';
 import type { Conditions } from '../convergence/process.ts';
-import { createWorld, type Person, type World } from '../convergence/world.ts';
+import type { Person } from '../convergence/records.ts';
+import { createWorld, type World } from '../convergence/world.ts';
 
 const RULES = `fields:
   startDate: { from: "candidate.customFields[Probation end]", transform: [date], required: true }

@@ -3,7 +3,8 @@ import type { EmployeeFields } from '../../src/hire/employee.ts';
 import { CALM } from '../convergence/calm.ts';
 import { twoWayFields } from '../convergence/fields.ts';
 import type { Conditions } from '../convergence/process.ts';
-import { createWorld, type Person, type World } from '../convergence/world.ts';
+import type { Person } from '../convergence/records.ts';
+import { createWorld, type World } from '../convergence/world.ts';
 
 let world: World;
 afterEach(() => world.close());

@@ -6,7 +6,8 @@ import { listHolds } from '../../src/store/holds.ts';
 import { CALM } from '../convergence/calm.ts';
 import { comparable, mappingText, type TwoWayField, twoWayFields } from '../convergence/fields.ts';
 import type { Asked, Conditions } from '../convergence/process.ts';
-import { createWorld, type Person, type World } from '../convergence/world.ts';
+import type { Person } from '../convergence/records.ts';
+import { createWorld, type World } from '../convergence/world.ts';
 
 let world: World;
 let runs = 0;

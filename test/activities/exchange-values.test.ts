@@ -3,9 +3,11 @@ import { describe, expect, test } from 'vitest';
 import type { FieldValue } from '../../src/hire/employee.ts';
 import type { Side } from '../../src/hire/side.ts';
 import { partnerTargets } from '../../src/mapping/source-fields.ts';
+import { entityOf } from '../../src/streams/streams.ts';
 import { CALM } from '../convergence/calm.ts';
 import { comparable, type TwoWayField, twoWayFields } from '../convergence/fields.ts';
-import { createWorld, exchanged, type Person, type World } from '../convergence/world.ts';
+import type { Person } from '../convergence/records.ts';
+import { createWorld, exchanged, exchangedPositions, type World } from '../convergence/world.ts';
 
 const PEOPLE = 40;
 /** `HIREBRIDGE_SEED` plays others. */
@@ -62,25 +64,27 @@ function profileValues({ at, type }: TwoWayField): fc.Arbitrary<FieldValue> {
 }
 
 /** As the tenant's mapping says `both`, with either side allowed to edit. */
-const mapping = (fields: readonly TwoWayField[]): string =>
+const mapping = (fields: readonly TwoWayField[], entity: string): string =>
   `fields:\n${fields
     .map(({ name, at }) => {
-      const from = 'property' in at ? `candidate.${at.property}` : `"candidate.customFields[${at.label}]"`;
+      const from = 'property' in at ? `${entity}.${at.property}` : `"${entity}.customFields[${at.label}]"`;
       const previous = /currentJobTitle|currentCompany/.test(name) ? ', acknowledge: previousJob' : '';
       return `  ${name}: { from: ${from}, direction: both, owner: either, conflict: hris${previous} }\n`;
     })
     .join('')}`;
 
 const sets = [
-  { what: 'every type of custom field', fields: twoWayFields, valueOf: valuesOf },
-  { what: 'every field of the profile', fields: profileFields, valueOf: profileValues },
+  { what: 'every type of custom field', carried: { ...exchanged, fields: twoWayFields }, valueOf: valuesOf },
+  { what: 'every field of the profile', carried: { ...exchanged, fields: profileFields }, valueOf: profileValues },
+  { what: 'every type of custom field of a job', carried: exchangedPositions, valueOf: valuesOf },
 ];
 
-describe.each(sets)('values of $what', ({ fields, valueOf }) => {
+describe.each(sets)('values of $what', ({ carried, valueOf }) => {
+  const { stream, fields = [] } = carried;
   test.each(['partner', 'hris'] as const)(
     'written on the side %s are read equal on both, and stay what they were written',
     async (side: Side) => {
-      const world = await createWorld(mapping(fields), { ...exchanged, fields });
+      const world = await createWorld(mapping(fields, entityOf(stream)), carried);
       const people: Person[] = [];
       for (let n = 0; n < PEOPLE; n += 1) people.push(await world.hire());
       const samples = new Map(

@@ -1,7 +1,8 @@
 /**
  * Plays seeds of two-way exchange: `npm run test:convergence [-- --seeds N --from N --go-on]`. It ends at the first
  * seed that does not converge, or with --go-on plays the others too. A line every fifty seeds says how far it is. With
- * `--real N` it plays N seeds with the product's own processes on a real Temporal, workers killed by SIGKILL.
+ * `--positions` it exchanges jobs and open positions instead of people. With `--real N` it plays N seeds with the
+ * product's own processes on a real Temporal, workers killed by SIGKILL.
  */
 import { parseArgs } from 'node:util';
 import { showCliProgress } from '../../src/temporal/dev-server/cli-progress.ts';
@@ -9,12 +10,14 @@ import { startDevServer } from '../../src/temporal/dev-server/dev-server.ts';
 import { resolveTemporalCli } from '../../src/temporal/dev-server/resolve-cli.ts';
 import { type Played, playSeed } from './play-seed.ts';
 import { playRealSeed } from './real/play-real-seed.ts';
+import { exchanged, exchangedPositions } from './world.ts';
 
 const { values } = parseArgs({
   options: {
     seeds: { type: 'string', default: '1000' },
     from: { type: 'string', default: '1' },
     real: { type: 'string' },
+    positions: { type: 'boolean', default: false },
     'go-on': { type: 'boolean', default: false },
   },
 });
@@ -24,7 +27,8 @@ const began = performance.now();
 const sums = { edits: 0, writes: 0, kills: 0, freezes: 0 };
 const failed: number[] = [];
 let next = from;
-if (values.real === undefined) await playSeeds(Number(values.seeds), playSeed);
+const carried = values.positions ? exchangedPositions : exchanged;
+if (values.real === undefined) await playSeeds(Number(values.seeds), (seed) => playSeed(seed, carried));
 else await playOnTemporal(Number(values.real));
 report();
 console.log(failed.length === 0 ? `${next - from} seeds converged` : `not converged: ${failed.join(', ')}`);

@@ -1,7 +1,8 @@
 import type { FieldValue } from '../../src/hire/employee.ts';
 import type { Random } from '../../src/sandbox/random.ts';
-import { type TwoWayField, twoWayFields } from './fields.ts';
-import type { Person, World } from './world.ts';
+import type { TwoWayField } from './fields.ts';
+import type { Person } from './records.ts';
+import type { World } from './world.ts';
 
 /** How often a webhook is lost, comes twice, or comes so late that others overtake it. */
 const CHANCE = { hintLost: 0.2, hintTwice: 0.2, hintLate: 0.2 };
@@ -39,9 +40,10 @@ export type Side = 'partner' | 'hris';
 /** Somebody edits something; who may edit a shared field is the same for a round. */
 export async function editSomething(play: Play): Promise<void> {
   const { random, people, removed } = play;
+  const { fields } = play.world;
   const present = people.filter((one) => !removed.has(one));
   const person = present[Math.floor(random() * present.length)];
-  const field = twoWayFields[Math.floor(random() * twoWayFields.length)];
+  const field = fields[Math.floor(random() * fields.length)];
   if (person === undefined || field === undefined) return;
   const key = keyOf(person, field);
   const editors = play.editors.get(key) ?? (['partner', 'hris', 'both'] as const)[Math.floor(random() * 3)] ?? 'both';

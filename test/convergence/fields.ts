@@ -95,10 +95,15 @@ export const twoWayFields: readonly TwoWayField[] = [
   },
 ];
 
+/** The same of jobs, of which the partner lets custom fields alone be edited. */
+export const positionFields: readonly TwoWayField[] = twoWayFields.map((field) =>
+  'property' in field.at ? { ...field, at: { label: 'Place', fieldType: 'text' } } : field,
+);
+
 /** The tenant's mapping of these fields. */
-export function mappingText(): string {
-  const rules = twoWayFields.map(({ name, owner, conflict, at }) => {
-    const from = 'property' in at ? `candidate.${at.property}` : `"candidate.customFields[${at.label}]"`;
+export function mappingText(fields = twoWayFields, entity = 'candidate'): string {
+  const rules = fields.map(({ name, owner, conflict, at }) => {
+    const from = 'property' in at ? `${entity}.${at.property}` : `"${entity}.customFields[${at.label}]"`;
     const policy = conflict === undefined ? '' : `, conflict: ${conflict}`;
     return `  ${name}: { from: ${from}, direction: both, owner: ${owner}${policy} }`;
   });

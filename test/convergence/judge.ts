@@ -1,9 +1,9 @@
 import type { FieldValue } from '../../src/hire/employee.ts';
 import { type Edits, keyOf, type Play } from './edits.ts';
-import { comparable, type TwoWayField, twoWayFields } from './fields.ts';
+import { comparable, type TwoWayField } from './fields.ts';
 import { LIMITS } from './process.ts';
+import type { Person } from './records.ts';
 import { run } from './run.ts';
-import type { Person } from './world.ts';
 
 /** Both sides agree, on what they may agree on; a run over what is still writes nothing. */
 export async function judge(play: Play, when: string): Promise<void> {
@@ -11,7 +11,7 @@ export async function judge(play: Play, when: string): Promise<void> {
   for (const person of people.filter((one) => !removed.has(one))) {
     const held = await world.read(person);
     if (held === undefined) violations.push(`${when}: employee ${person.employeeId} is lost`);
-    else for (const field of twoWayFields) judgeField(play, when, person, { field, ...held });
+    else for (const field of world.fields) judgeField(play, when, person, { field, ...held });
   }
   const gone = world.store.all<{ pair_id: string }>('select pair_id from exchange_pairs where gone_at is not null');
   for (const { pair_id: id } of gone)
@@ -32,7 +32,7 @@ export async function judge(play: Play, when: string): Promise<void> {
 export async function judgeResumed(play: Play, when: string): Promise<void> {
   const { world, random } = play;
   const person = play.people.find((one) => !play.removed.has(one));
-  const field = twoWayFields.find(({ name }) => name === 'costCentre');
+  const field = world.fields.find(({ name }) => name === 'costCentre');
   if (person === undefined || field === undefined) return;
   world.clock.advance(4 * LIMITS.giveUpMs);
   play.count += 1;

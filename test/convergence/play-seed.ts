@@ -1,11 +1,10 @@
 import { createRandom } from '../../src/sandbox/random.ts';
 import { edit, editSomething, type Play, removeSomebody, valueOf } from './edits.ts';
-import { twoWayFields } from './fields.ts';
 import { judge, judgeResumed } from './judge.ts';
 import { inOwnTime } from './own-time.ts';
 import { LIMITS } from './process.ts';
 import { run } from './run.ts';
-import { createWorld } from './world.ts';
+import { createWorld, exchanged } from './world.ts';
 
 /** What a seed came to. */
 export interface Played {
@@ -24,8 +23,8 @@ const ROUNDS = 3;
 const STEPS = 8;
 
 /** Plays one seed: edits on both sides, a network that loses and a process that dies; then calm, and a look. */
-export async function playSeed(seed: number): Promise<Played> {
-  const world = await createWorld();
+export async function playSeed(seed: number, carried = exchanged): Promise<Played> {
+  const world = await createWorld(undefined, carried);
   const play: Play = {
     world,
     random: createRandom(seed),
@@ -65,7 +64,7 @@ async function playRounds(play: Play): Promise<void> {
 async function hireOne(play: Play): Promise<void> {
   const person = await play.world.hire();
   play.people.push(person);
-  for (const field of twoWayFields) {
+  for (const field of play.world.fields) {
     let value = valueOf(play, field);
     // An owner who never had a value wipes nothing out at the first meeting, so the sides may then differ.
     while (field.owner !== 'either' && value === null) value = valueOf(play, field);

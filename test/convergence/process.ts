@@ -68,7 +68,7 @@ export function openProcess(parts: Parts, conditions: Conditions): OpenTenant {
   const connection = {
     tenant,
     partner,
-    hris: { ...hris, employees: { ...hris.employees, ...employeesUnder(parts, conditions) } },
+    hris: { ...hris, ...recordsUnder(parts, conditions) },
     mapping: { fields: [], back: [] },
     landings: {},
     exchanges: { [stream]: parts.mapping },
@@ -89,10 +89,11 @@ function lost(action: 'retry' | 'unknown'): ConnectorError {
   return new ConnectorError({ code: 'LOST', action, message: 'The network lost it.' });
 }
 
-function employeesUnder(
+function recordsUnder(
   { hris, writes }: Parts,
   { pause, updateMishap }: Conditions,
-): Pick<HrisConnection['employees'], 'read' | 'update' | 'amend'> {
+): Pick<HrisConnection, 'employees' | 'requisitions'> {
+  const { employees, requisitions } = hris;
   const write = async (fields: EmployeeFields, { beforeSend }: WriteOptions, send: () => Promise<void> | undefined) => {
     await pause('hris.update/before');
     const what = updateMishap();
@@ -103,13 +104,23 @@ function employeesUnder(
     await pause('hris.update/after');
     if (what === 'lost-answer') throw lost('unknown');
   };
+  const read = async <T>(found: Promise<T>): Promise<T> => {
+    const records = await found;
+    await pause('hris.read/after');
+    return records;
+  };
+  const open: HrisConnection['requisitions'] = requisitions && {
+    ...requisitions,
+    read: (ids, signal) => read(requisitions.read(ids, signal)),
+    update: (id, fields, options) => write(fields, options, () => requisitions.update(id, fields, options)),
+  };
   return {
-    read: async (id, signal) => {
-      const record = await hris.employees.read(id, signal);
-      await pause('hris.read/after');
-      return record;
+    employees: {
+      ...employees,
+      read: (id, signal) => read(employees.read(id, signal)),
+      update: (id, fields, options) => write(fields, options, () => employees.update(id, fields, options)),
+      amend: (id, change, options) => write(change.fields, options, () => employees.amend?.(id, change, options)),
     },
-    update: (id, fields, options) => write(fields, options, () => hris.employees.update(id, fields, options)),
-    amend: (id, change, options) => write(change.fields, options, () => hris.employees.amend?.(id, change, options)),
+    ...(open && { requisitions: open }),
   };
 }

@@ -1,6 +1,6 @@
 import { ConnectorError } from '../../src/errors.ts';
 import type { EmployeeFields, FieldValue } from '../../src/hire/employee.ts';
-import type { HrisConnection } from '../../src/hris/port.ts';
+import type { HrisConnection, Requisitions } from '../../src/hris/port.ts';
 import { openHris } from '../../src/hris/registry.ts';
 import type { Mapping } from '../../src/mapping/load-mapping.ts';
 import type { OpenTenant } from '../../src/operator/open-tenant.ts';
@@ -9,25 +9,23 @@ import { createSteppedClock, type SteppedClock } from '../../src/sandbox/clock.t
 import { handle } from '../../src/sandbox/handle.ts';
 import { createSandboxState } from '../../src/sandbox/prepare.ts';
 import type { SandboxState } from '../../src/sandbox/state.ts';
+import type { PairEntity } from '../../src/store/linked-pairs.ts';
 import type { ExchangeStep } from '../../src/streams/exchange-activities.ts';
-import { landings, type StreamName } from '../../src/streams/streams.ts';
+import { entityOf, landings, type StreamName } from '../../src/streams/streams.ts';
 import { loadExchangeMapping } from '../../src/tenants/open-hris.ts';
 import type { Tenant } from '../../src/tenants/schema.ts';
 import { createStoreDouble, type StoreDouble } from '../simulation/store-double.ts';
-import { asInput, mappingText, type TwoWayField, twoWayFields } from './fields.ts';
+import { asInput, mappingText, positionFields, type TwoWayField, twoWayFields } from './fields.ts';
 import { type Asked, type Conditions, exchange, openProcess, type Parts } from './process.ts';
+import { type Call, type Person, people, positions, type Records } from './records.ts';
 
 const KEY = 'sk_test_ConvergenceSeed0123456';
 const FILE = '/convergence/employees.yaml';
 const START = Date.UTC(2026, 0, 5, 9);
-/** A linked candidate and employee. */
-export interface Person {
-  candidateId: string;
-  jobCandidateId: string;
-  employeeId: string;
-}
 
 export interface World {
+  /** What is exchanged. */
+  fields: readonly TwoWayField[];
   clock: SteppedClock;
   state: SandboxState;
   store: StoreDouble;
@@ -54,6 +52,12 @@ export function hrisFields(fields: readonly TwoWayField[]) {
   return Object.fromEntries(fields.map(({ name, column, type }) => [name, { column, type }]));
 }
 
+/** Positions have fields of the same names, and those that the adapter gives them. */
+function positionsTable(fields: Record<string, { column: string }>) {
+  const own = { description: { column: 'title' }, state: { column: 'city' } };
+  return { table: 'employees', fields: { ...own, ...fields } };
+}
+
 const mappings = new Map<string, Promise<Mapping | undefined>>();
 
 /** What runs there, and how it is mapped. */
@@ -66,45 +70,56 @@ export interface Carried {
 
 export const exchanged: Carried = { stream: 'employees', map: (tenant) => loadExchangeMapping(tenant, 'employees') };
 
+/** Jobs and the open positions that they were made of. */
+export const exchangedPositions: Carried = {
+  stream: 'positions',
+  map: (tenant) => loadExchangeMapping(tenant, 'positions'),
+  fields: positionFields,
+};
+
 /** A sandbox, an HR system and a store in memory, each the real one; only network and time are the test's. */
-export async function createWorld(rules = mappingText(), carried = exchanged): Promise<World> {
+export async function createWorld(given?: string, carried = exchanged): Promise<World> {
   const { stream, map, fields = twoWayFields } = carried;
+  const entity = entityOf(stream);
+  const rules = given ?? mappingText(fields, entity);
   const clock = createSteppedClock(START);
   const { state } = createSandboxState({ file: ':memory:', seed: 7, clock, key: KEY, jobs: 0, candidates: 0 });
   const store = await createStoreDouble(clock.now);
   const gone = new Set<string>();
-  const options = { url: 'sqlite::memory:', createTable: true, fields: hrisFields(fields) };
+  const columns = hrisFields(fields);
+  const options = { url: 'sqlite::memory:', createTable: true, fields: columns, requisitions: positionsTable(columns) };
   const hris = withoutGone(await openHris('sql', 'acme-hr', options, { landings }), gone);
   const writes = { partner: 0, hris: 0 };
   const call = calling(state);
-  const ids = defineFields(call, fields);
-  const job = call('POST', '/jobs', { title: 'Engineer', city: 'Berlin', state: '', country: 'DE', status: 'ACTIVE' });
+  const ids = defineFields(call, entity, fields);
   const tenant = tenantOf(rules, options);
   const mapping = mappings.get(rules) ?? map(tenant);
   mappings.set(rules, mapping);
   const parts: Parts = { key: KEY, state, store, hris, writes, tenant, stream, mapping: await mapping };
-  let people = 0;
+  const records = (entity === 'job' ? positions : people)({ call, state, store, hris });
+  let added = 0;
   return {
+    fields,
     clock,
     state,
     store,
     hris,
     writes,
-    hire: () => hire(parts, call, { jobId: job['id'], nth: (people += 1), now: clock.now() }),
+    hire: () => records.add((added += 1), clock.now()),
     editPartner: (person, { at, name }, value) => {
       if ('property' in at) call('PATCH', `/candidates/${person.candidateId}`, { [at.property]: value ?? '' });
       else {
-        const entity = { entityType: 'candidate', entityId: person.candidateId };
-        call('POST', '/custom-field-values', { customFieldId: ids.get(name), ...entity, value: asInput(value) });
+        const of = { entityType: entity, entityId: person.candidateId };
+        call('POST', '/custom-field-values', { customFieldId: ids.get(name), ...of, value: asInput(value) });
       }
     },
-    editHris: (person, { name }, value) => hris.employees.update(person.employeeId, { [name]: value }, atOnce()),
-    read: (person) => readBoth(parts, call, { ids, fields }, person),
-    removeCandidate: ({ jobCandidateId }) => void call('DELETE', `/job-candidates/${jobCandidateId}`),
+    editHris: (person, { name }, value) => records.editHris(person, { [name]: value }),
+    read: (person) => readBoth(records, call, { ids, fields, entity }, person),
+    removeCandidate: (person) => records.removePartner(person),
     removeEmployee: ({ employeeId }) => void gone.add(employeeId),
     exchange: (runId, conditions, asked) => exchange(parts, runId, conditions, asked),
     open: (conditions) => openProcess(parts, conditions),
-    hint: (recordId) => addHint(store, clock.now(), recordId),
+    hint: (recordId) => addHint(store, { stream, recordId, now: clock.now() }),
     close: async () => {
       await hris.close();
       state.close();
@@ -120,10 +135,19 @@ function withoutGone(hris: HrisConnection, gone: ReadonlySet<string>): HrisConne
     if (gone.has(id)) throw new ConnectorError({ code: 'EMPLOYEE_NOT_FOUND', action: 'reject', message: 'Nobody.' });
     return employees.update(id, fields, options);
   };
-  return { ...hris, employees: { ...employees, read, update } };
+  const { requisitions } = hris;
+  if (requisitions === undefined) throw new Error('the HR system of this world tells its positions');
+  const readOpen: Requisitions['read'] = async (ids, signal) =>
+    requisitions.read(
+      ids.filter((id) => !gone.has(id)),
+      signal,
+    );
+  return {
+    ...hris,
+    employees: { ...employees, read, update },
+    requisitions: { ...requisitions, read: readOpen },
+  };
 }
-
-type Call = (method: string, path: string, body?: unknown) => Record<string, unknown>;
 
 /** A request of a person at the partner, carried out at once. */
 function calling(state: SandboxState): Call {
@@ -141,14 +165,15 @@ function calling(state: SandboxState): Call {
   };
 }
 
-/** A job has a custom field of the same label and other options: it stands first in the list. */
-function defineFields(call: Call, fields: readonly TwoWayField[]): Map<string, string> {
-  call('POST', '/custom-fields', { entityType: 'job', fieldLabel: 'Level', fieldType: 'select', options: ['I', 'II'] });
+/** Another kind of record has a custom field of the same label and other options: it stands first in the list. */
+function defineFields(call: Call, entity: PairEntity, fields: readonly TwoWayField[]): Map<string, string> {
+  const entityType = entity === 'job' ? 'candidate' : 'job';
+  call('POST', '/custom-fields', { entityType, fieldLabel: 'Level', fieldType: 'select', options: ['I', 'II'] });
   return new Map(
     fields.flatMap(({ name, at }) => {
       if ('property' in at) return [];
       const { label: fieldLabel, fieldType, options } = at;
-      const made = call('POST', '/custom-fields', { entityType: 'candidate', fieldLabel, fieldType, options });
+      const made = call('POST', '/custom-fields', { entityType: entity, fieldLabel, fieldType, options });
       return [[name, String(made['id'])]];
     }),
   );
@@ -160,46 +185,18 @@ function tenantOf(rules: string, options: Record<string, unknown>): Tenant {
     mode: 'live',
     hris: { kind: 'sql', connection: 'acme-hr', options },
     mapping: FILE,
-    streams: { employees: { mapping: FILE }, jobs: {}, candidates: {} },
+    streams: { employees: { mapping: FILE }, positions: { mapping: FILE }, jobs: {}, candidates: {} },
     writeBack: { values: [] },
     files: { [FILE]: rules },
   } as unknown as Tenant;
 }
 
-function atOnce() {
-  return { signal: new AbortController().signal, beforeSend: () => undefined };
-}
-
-async function hire(
-  { hris, store }: Parts,
-  call: Call,
-  { jobId, nth, now }: { jobId: unknown; nth: number; now: number },
-): Promise<Person> {
-  const profile = { firstName: 'Ada', lastName: `Number ${nth}`, email: `ada${nth}@example.com`, country: 'DE' };
-  const parsed = { city: 'Berlin', shouldParseResume: false, educations: [], workExperiences: [] };
-  const added = call('POST', '/candidates', { ...profile, ...parsed, jobId });
-  const fields = { givenName: 'Ada', familyName: `Number ${nth}`, email: profile.email, startDate: '2026-02-01' };
-  const made = await hris.employees.create(fields, `ref-${nth}`, atOnce());
-  const employeeId = made.kind === 'created' ? made.ref.id : '';
-  const person = { candidateId: String(added['id']), jobCandidateId: String(added['jobCandidateId']), employeeId };
-  store.all(
-    `insert into links (connection, employee_id, employee_number, partner_company, candidate_id, tenant_id,
-      job_candidate_id, period, linked_at) values ('acme-hr', ?, null, '1', ?, 'acme', ?, 1, ?)`,
-    employeeId,
-    person.candidateId,
-    person.jobCandidateId,
-    now,
-  );
-  return person;
-}
-
-async function readBoth({ hris }: Parts, call: Call, places: Places, { candidateId, employeeId }: Person) {
-  const employee = await hris.employees.read(employeeId, atOnce().signal);
-  if (employee === undefined) return undefined;
-  const candidate = call('GET', `/candidates/${candidateId}`);
-  const query = `entityType=candidate&entityId=${candidateId}`;
+async function readBoth(records: Records, call: Call, { entity, ...places }: Places & { entity: string }, one: Person) {
+  const hris = await records.readHris(one);
+  if (hris === undefined) return undefined;
+  const query = `entityType=${entity}&entityId=${one.candidateId}`;
   const values = call('GET', `/custom-field-values?${query}`) as unknown as ShownValue[];
-  return { partner: atPartner(candidate, values, places), hris: employee.fields };
+  return { partner: atPartner(records.readPartner(one), values, places), hris };
 }
 
 interface ShownValue {
@@ -213,24 +210,28 @@ interface Places {
   ids: ReadonlyMap<string, string>;
 }
 
-/** A candidate's two-way fields in the HR system's form. */
+/** A record's two-way fields in the HR system's form. */
 export function atPartner(
-  candidate: Record<string, unknown>,
+  record: Record<string, unknown>,
   values: readonly ShownValue[],
   { fields, ids }: Places,
 ): EmployeeFields {
   const shown = fields.map(({ name, at, type }) => {
-    if ('property' in at) return [name, candidate[at.property] ?? null];
+    if ('property' in at) return [name, record[at.property] ?? null];
     const value = values.find(({ customFieldId }) => String(customFieldId) === ids.get(name))?.value ?? null;
     return [name, type === 'list' ? (readMultiSelect(value) ?? null) : value];
   });
   return Object.fromEntries(shown) as EmployeeFields;
 }
 
-function addHint(store: StoreDouble, now: number, recordId: string): void {
+function addHint(
+  store: StoreDouble,
+  { stream, recordId, now }: { stream: string; recordId: string; now: number },
+): void {
   store.all(
-    `insert into hints (tenant_id, stream, record_id, hinted_at) values ('acme', 'employees', ?, ?)
+    `insert into hints (tenant_id, stream, record_id, hinted_at) values ('acme', ?, ?, ?)
       on conflict (tenant_id, stream, record_id) do update set hinted_at = excluded.hinted_at`,
+    stream,
     recordId,
     now,
   );

@@ -122,6 +122,26 @@ describe.each(Object.entries(databases))('employees that changed in %s', (_name,
     await hris.close();
   });
 
+  test('an open requisition is read by its id and takes fields; one that is closed is not there', async () => {
+    await run(sql`insert into requisitions (id, title, city) values ('R-3', 'Baker', 'Bergen'), ('7', 'Clerk', null)`);
+    const hris = await open('version', '0s');
+    await hris.requisitions?.update('R-3', { city: null, title: "Head of l'Aquila" }, write);
+    await hris.requisitions?.update('7', { city: 'Molde' }, write);
+    const read = await hris.requisitions?.read(['7', 'R-3', 'R-9'], signal);
+    expect(read?.map(({ id, fields }) => [id, fields['title'], fields['city']]).sort()).toEqual([
+      ['7', 'Clerk', 'Molde'],
+      ['R-3', "Head of l'Aquila", null],
+    ]);
+    const closed = hris.requisitions?.update('R-9', { city: 'Oslo' }, write);
+    expect(await refusal(closed ?? Promise.resolve())).toMatchObject({
+      code: 'REQUISITION_NOT_FOUND',
+      action: 'reject',
+    });
+    const unknown = hris.requisitions?.update('7', { colour: 'red' }, write);
+    expect(await refusal(unknown ?? Promise.resolve())).toMatchObject({ code: 'INVALID_VALUE', action: 'reject' });
+    await hris.close();
+  });
+
   test('a column that is not there fails the probe, and a cursor of another making is refused', async () => {
     const hris = await open('no_such_column', '0s');
     expect(await hris.probe(signal)).toMatchObject({ ok: false, error: { code: 'HRIS_MISCONFIGURED' } });

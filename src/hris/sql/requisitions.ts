@@ -1,17 +1,56 @@
 import { sql } from 'kysely';
-import type { Requisition } from '../port.ts';
-import type { Row, SqlDatabase } from './database.ts';
+import { ConnectorError } from '../../errors.ts';
+import type { EmployeeFields } from '../../hire/employee.ts';
+import type { Requisition, WriteOptions } from '../port.ts';
+import { asText, type Row, type SqlDatabase } from './database.ts';
 import type { RequisitionTable } from './requisition-options.ts';
-import { cellText, toFields } from './values.ts';
+import { tooLate, updateRow } from './update-row.ts';
+import { cellText, toColumns, toFields } from './values.ts';
 
 /** Every row of the requisitions table, in the order of its ids. */
 export async function listRequisitions(
   { kysely }: Pick<SqlDatabase, 'kysely'>,
   table: RequisitionTable,
 ): Promise<Requisition[]> {
+  const { rows } = await sql<Row>`${selectFrom(table)} order by ${sql.ref(table.idColumn)}`.execute(kysely);
+  return rows.map((row) => toRequisition(row, table));
+}
+
+/** The rows under these ids. */
+export async function readRequisitions(
+  { kysely, dialect }: SqlDatabase,
+  table: RequisitionTable,
+  ids: readonly string[],
+): Promise<Requisition[]> {
+  if (ids.length === 0) return [];
+  const isAmong = sql`${asText({ dialect }, table.idColumn)} in (${sql.join(ids)})`;
+  const { rows } = await sql<Row>`${selectFrom(table)} where ${isAmong}`.execute(kysely);
+  return rows.map((row) => toRequisition(row, table));
+}
+
+/** One update of the fields given. */
+export async function updateRequisition(
+  database: SqlDatabase,
+  table: RequisitionTable,
+  { id, fields }: { id: string; fields: EmployeeFields },
+  write: WriteOptions,
+): Promise<void> {
+  if (await updateRow(database, table, { id, pairs: toColumns(fields, table) }, write)) return;
+  const found = await readRequisitions(database, table, [id]);
+  if (found.length > 0) throw tooLate();
+  throw new ConnectorError({
+    code: 'REQUISITION_NOT_FOUND',
+    action: 'reject',
+    message: `The HRIS has no open requisition with the id ${id}.`,
+  });
+}
+
+function selectFrom(table: RequisitionTable) {
   const fields = Object.values(table.columns).map(({ column }) => column);
   const columns = sql.join([...new Set([table.idColumn, ...fields])].map((name) => sql.ref(name)));
-  const { rows } = await sql<Row>`select ${columns} from ${sql.table(table.table)}
-    order by ${sql.ref(table.idColumn)}`.execute(kysely);
-  return rows.map((row) => ({ id: cellText(row[table.idColumn]), fields: toFields(row, table) }));
+  return sql`select ${columns} from ${sql.table(table.table)}`;
+}
+
+function toRequisition(row: Row, table: RequisitionTable): Requisition {
+  return { id: cellText(row[table.idColumn]), fields: toFields(row, table) };
 }

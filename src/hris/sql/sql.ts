@@ -1,5 +1,13 @@
 import { fieldDefs } from '../columns.ts';
-import type { DescribedField, Employees, HrisAdapter, HrisConnection, Landing, WriteOptions } from '../port.ts';
+import type {
+  DescribedField,
+  Employees,
+  HrisAdapter,
+  HrisConnection,
+  Landing,
+  Requisitions,
+  WriteOptions,
+} from '../port.ts';
 import { amendEmployee } from './amend-employee.ts';
 import { changedEmployees } from './changes.ts';
 import type { SqlDatabase, SqlHris } from './database.ts';
@@ -14,7 +22,8 @@ import { type SqlOptions, sqlOptions } from './options.ts';
 import { resolvePending } from './pending.ts';
 import { probeEmployees } from './probe.ts';
 import { readIds, removeRows } from './remove.ts';
-import { listRequisitions } from './requisitions.ts';
+import type { RequisitionTable } from './requisition-options.ts';
+import { listRequisitions, readRequisitions, updateRequisition } from './requisitions.ts';
 import { explainSqlError } from './sql-errors.ts';
 import { whileOpen } from './while-open.ts';
 import { createEmployee, rehireEmployee, terminateEmployee, updateEmployee } from './write-employee.ts';
@@ -90,9 +99,18 @@ function changesOf(options: SqlOptions, reach: Reach): Pick<HrisConnection, 'cha
           reach(signal, (database) => changedEmployees({ database, options }, changes, cursor)),
       },
     }),
-    ...(requisitions && {
-      requisitions: { listOpen: (signal) => reach(signal, (database) => listRequisitions(database, requisitions)) },
-    }),
+    ...(requisitions && { requisitions: requisitionsOf(requisitions, reach) }),
+  };
+}
+
+function requisitionsOf(table: RequisitionTable, reach: Reach): Requisitions {
+  return {
+    listOpen: (signal) => reach(signal, (database) => listRequisitions(database, table)),
+    read: (ids, signal) => reach(signal, (database) => readRequisitions(database, table, ids)),
+    update: async (id, fields, write) => {
+      const database = await reach(write.signal, async (open) => open);
+      return updateRequisition(database, table, { id, fields }, write);
+    },
   };
 }
 

@@ -53,7 +53,7 @@ export function toRef(row: Row, options: SqlOptions): EmployeeRef {
 }
 
 /** Names a field instead of its column in the details of a refusal. */
-export function byField(error: ConnectorError, options: SqlOptions): ConnectorError {
+export function byField(error: ConnectorError, options: { columns: Record<string, Column> }): ConnectorError {
   if (!error.details) return error;
   const names = new Map(Object.entries(options.columns).map(([key, column]) => [column.column, key]));
   const details = Object.fromEntries(

@@ -5,6 +5,7 @@ import type { CreateResult, EmployeeRecord, WriteOptions } from '../port.ts';
 import type { SqlHris } from './database.ts';
 import { findEmployee, readEmployee } from './find.ts';
 import { createdOrPending } from './pending.ts';
+import { tooLate, updateRow } from './update-row.ts';
 import { byField, toColumns, toRef } from './values.ts';
 
 /** One insert. ALREADY_EXISTS (ignore, details: the ref) when the reference is taken. */
@@ -95,43 +96,17 @@ interface RowWrite {
 export async function writeColumns(
   hris: SqlHris,
   id: string,
-  { pairs, where = sql`true`, explain }: RowWrite,
+  { explain, ...change }: RowWrite,
   write: WriteOptions,
 ): Promise<void> {
-  const { database, options } = hris;
-  if (pairs.length === 0) return;
-  const changes = sql.join(pairs.map(([column, value]) => sql`${sql.ref(column)} = ${value}`));
-  const { table, idColumn } = options;
-  try {
-    const rows = await database.write(
-      {
-        table,
-        build: (guard) =>
-          sql`update ${sql.table(table)} set ${changes}
-            where ${sql.ref(idColumn)} = ${id} and ${where} and ${guard}`,
-        returned: [idColumn],
-      },
-      write,
-    );
-    if (rows.length > 0) return;
-    const found = await readEmployee(hris, id);
-    if (found === undefined)
-      throw new ConnectorError({
-        code: 'EMPLOYEE_NOT_FOUND',
-        action: 'reject',
-        message: `The HRIS has no employee with the id ${id}.`,
-      });
-    explain?.(found);
-    throw tooLate();
-  } catch (error) {
-    throw isConnectorError(error) ? byField(error, options) : error;
-  }
-}
-
-function tooLate(): ConnectorError {
-  return new ConnectorError({
-    code: 'DEADLINE_PASSED',
-    action: 'retry',
-    message: 'The write reached the HRIS database after its time was over; nothing was written.',
-  });
+  if (await updateRow(hris.database, hris.options, { id, ...change }, write)) return;
+  const found = await readEmployee(hris, id);
+  if (found === undefined)
+    throw new ConnectorError({
+      code: 'EMPLOYEE_NOT_FOUND',
+      action: 'reject',
+      message: `The HRIS has no employee with the id ${id}.`,
+    });
+  explain?.(found);
+  throw tooLate();
 }

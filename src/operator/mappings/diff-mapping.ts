@@ -1,6 +1,6 @@
 import { resolve } from 'node:path';
 import type { Connection } from '../../../activities/connections.ts';
-import { noMapping } from '../../../activities/exchange/exchange-pairs.ts';
+import { noMapping } from '../../../activities/exchange/open-context.ts';
 import { compareMappings, type MappingDifference, type SourceRecord } from '../../mapping/compare-mappings.ts';
 import type { Mapping } from '../../mapping/load-mapping.ts';
 import { shortVersion } from '../../mapping/load-mapping.ts';

@@ -1,7 +1,9 @@
-import { openContext, PAGE_SIZE, scopeOf } from '../../../activities/exchange/exchange-pairs.ts';
+import { PAGE_SIZE } from '../../../activities/exchange/exchange-pairs.ts';
+import { openContext, scopeOf } from '../../../activities/exchange/open-context.ts';
 import { type ReadPair, readPairs } from '../../../activities/exchange/read-pairs.ts';
 import type { FieldWrite } from '../../exchange/plan-pair.ts';
-import { pairPages } from '../../store/exchange-pairs.ts';
+import type { Side } from '../../hire/side.ts';
+import { type PairEntity, pairPages } from '../../store/linked-pairs.ts';
 import type { StreamName } from '../../streams/streams.ts';
 import { type OpenTenant, patiently } from '../open-tenant.ts';
 import type { PlannedRecord, PlanView } from './plan-view.ts';
@@ -19,7 +21,7 @@ export async function planExchange({ tenant, connection, deps }: OpenTenant, str
   let read = 0;
   for await (const pairs of pairPages(deps.store, scopeOf(context), PAGE_SIZE)) {
     for (const one of await patiently(() => readPairs(context, pairs))) {
-      records.push(...recordsOf(one));
+      records.push(...recordsOf(one, NAMES[context.entity]));
       notes.push(...notesOf(one));
     }
     read += pairs.length;
@@ -27,12 +29,18 @@ export async function planExchange({ tenant, connection, deps }: OpenTenant, str
   return { ...view, read, records, notes };
 }
 
-function recordsOf({ pair, found }: ReadPair): PlannedRecord[] {
+/** What the records of a pair are called on their sides. */
+const NAMES: Record<PairEntity, Record<Side, string>> = {
+  candidate: { partner: 'candidate', hris: 'employee' },
+  job: { partner: 'job', hris: 'position' },
+};
+
+function recordsOf({ pair, found }: ReadPair, names: Record<Side, string>): PlannedRecord[] {
   if (!('plan' in found)) return [];
   const { toHris, toPartner } = found.plan;
   return [
-    ...recordOf(pair.pairId, 'employee', 'the hiring platform holds another value', toHris),
-    ...recordOf(pair.candidateId, 'candidate', 'the HR system holds another value', toPartner),
+    ...recordOf(pair.pairId, names.hris, 'the hiring platform holds another value', toHris),
+    ...recordOf(pair.partnerId, names.partner, 'the HR system holds another value', toPartner),
   ];
 }
 

@@ -10,7 +10,7 @@ export interface ConflictView {
   /** Null while they still differ. */
   over: string | null;
   stream: string;
-  /** The employee's id. */
+  /** The HR system's id of the record. */
   record: string;
   field: string;
   kind: FieldConflictRow['kind'];

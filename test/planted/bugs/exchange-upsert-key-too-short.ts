@@ -5,9 +5,10 @@ export const bug: PlantedBug = {
   patches: [
     {
       file: 'activities/exchange/send-to-partner.ts',
-      find: 'const entries = all.flatMap(entriesOf);',
+      find: 'const entries = all.flatMap((one) => entriesOf(context, one));',
       replace:
-        'const entries = [...new Map(all.flatMap(entriesOf).map((one) => [one.value.customFieldId, one])).values()];',
+        'const each = all.flatMap((one) => entriesOf(context, one));\n' +
+        '  const entries = [...new Map(each.map((one) => [one.value.customFieldId, one])).values()];',
     },
   ],
   caughtBy: convergence(/is no last edit|differs/),

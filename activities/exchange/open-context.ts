@@ -1,0 +1,80 @@
+import { ConnectorError } from '../../src/errors.ts';
+import { amendsOnly } from '../../src/exchange/amendments.ts';
+import { sayToPartner } from '../../src/exchange/say-to-partner.ts';
+import { customFieldsMapped } from '../../src/mapping/custom-fields-in-use.ts';
+import { BY_ITSELF } from '../../src/store/foreign-writes.ts';
+import type { PairScope } from '../../src/store/linked-pairs.ts';
+import type { ExchangeInput } from '../../src/streams/exchange-activities.ts';
+import { entityOf } from '../../src/streams/streams.ts';
+import { withTables } from '../../src/streams/with-tables.ts';
+import type { Connection } from '../connections.ts';
+import type { ActivityDeps } from '../deps.ts';
+import { definitionsInUse } from '../fields/current-records.ts';
+import { keepMapping } from '../keep-mapping.ts';
+import type { ExchangeContext } from './exchange-context.ts';
+import { createJobsList } from './jobs-list.ts';
+
+/** What a run reads its pairs with. @throws ConnectorError NO_MAPPING, AMEND_UNSUPPORTED, FIELD_WRITTEN_TWICE */
+export async function openContext(
+  deps: ActivityDeps,
+  connection: Connection,
+  { tenantId, stream, runId, full }: ExchangeInput,
+): Promise<ExchangeContext> {
+  const own = connection.exchanges[stream];
+  if (own === undefined) throw noMapping(stream);
+  if (amendsOnly(own) && connection.hris.employees.amend === undefined) throw cannotAmend(connection);
+  const subject = amendsOnly(own) ? 'employee' : stream;
+  await keepMapping(deps.store, connection.tenant, { subject, mapping: own });
+  const mapping = await withTables(deps.store, tenantId, own);
+  const defined = await definitionsInUse(deps, connection, customFieldsMapped([mapping]));
+  const origin = { tenantId, runId, mappingHash: mapping.hash, by: BY_ITSELF };
+  const jobs = createJobsList(deps.store, connection);
+  const context = { deps, connection, key: { tenantId, stream }, runId, mapping, defined, origin, full };
+  return assertWrittenOnce({ ...context, entity: entityOf(stream), jobs });
+}
+
+/** The pairs that a run goes over. */
+export function scopeOf({ key, connection, mapping, entity }: ExchangeContext): PairScope {
+  const scope = { ...key, entity, connection: connection.tenant.hris.connection };
+  return amendsOnly(mapping) ? { ...scope, hireStates: ['done', 'kept'] } : scope;
+}
+
+/** Two streams that write one custom field of a job would overwrite each other, the id of its position included. */
+function assertWrittenOnce(context: ExchangeContext): ExchangeContext {
+  const { requisitions } = context.connection.tenant;
+  if (context.entity !== 'job' || requisitions === undefined) return context;
+  const theirs = [requisitions.reference, ...requisitions.values.map(({ customFieldId }) => customFieldId)];
+  for (const { target, from } of context.mapping.back) {
+    const said = sayToPartner(from[0], null, context.defined);
+    if ('customFieldId' in said && theirs.includes(said.customFieldId)) throw writtenTwice(target, said.customFieldId);
+  }
+  return context;
+}
+
+function writtenTwice(target: string, customFieldId: string): ConnectorError {
+  return new ConnectorError({
+    code: 'FIELD_WRITTEN_TWICE',
+    action: 'reject',
+    message:
+      `The mapping of "${target}" writes the job custom field ${customFieldId}, and so does the stream requisitions ` +
+      '(section requisitions of the tenant file). Keep one of the two.',
+  });
+}
+
+function cannotAmend({ tenant }: Connection): ConnectorError {
+  return new ConnectorError({
+    code: 'AMEND_UNSUPPORTED',
+    action: 'reject',
+    message:
+      `HR systems of kind ${tenant.hris.kind} cannot be amended: a change could not be held to what it was decided ` +
+      'from. Remove streams.amendments from the tenant file; changes after the hire are made by hand.',
+  });
+}
+
+export function noMapping(stream: string): ConnectorError {
+  return new ConnectorError({
+    code: 'NO_MAPPING',
+    action: 'reject',
+    message: `Nothing says which fields ${stream} exchanges. Name a mapping file in streams.${stream}.mapping.`,
+  });
+}

@@ -1,0 +1,161 @@
+import { sql } from 'kysely';
+import type { HireState } from '../hire/hire-state.ts';
+import type { Store } from './open-store.ts';
+import type { StreamKey } from './streams.ts';
+
+/** The partner's record that an exchanged value hangs on, as the partner calls it. */
+export type PairEntity = 'candidate' | 'job';
+
+/** A candidate and the employee that they became, or a job and the open position that it was made of. */
+export interface LinkedPair {
+  /** The HR system's id of its record. */
+  pairId: string;
+  /** The partner's id of its record. */
+  partnerId: string;
+  /** Of a candidate who was hired; one who was linked by import has none. */
+  hire?: { jobCandidateId: string; period: number };
+}
+
+export interface PairScope extends StreamKey {
+  entity: PairEntity;
+  /** The HRIS connection of the links. */
+  connection: string;
+  /** Only pairs whose hire stands so; all of them where absent. */
+  hireStates?: readonly HireState[];
+}
+
+interface PairRow {
+  pair_id: string;
+  partner_id: string;
+  job_candidate_id: string;
+  period: number;
+}
+
+/** Linked pairs behind the cursor, in the order of their ids; those that are gone are left out. */
+export async function listPairs(
+  { kysely }: Store,
+  scope: PairScope,
+  after: string | null,
+  limit: number,
+): Promise<LinkedPair[]> {
+  const rows = await kysely
+    .selectFrom(linked(kysely, scope).as('pairs'))
+    .selectAll()
+    .where('pairs.pair_id', '>', after ?? '')
+    .where(({ not, exists, selectFrom }) =>
+      not(
+        exists(
+          selectFrom('exchange_pairs as p')
+            .select('p.pair_id')
+            .where('p.tenant_id', '=', scope.tenantId)
+            .where('p.stream', '=', scope.stream)
+            .whereRef('p.pair_id', '=', 'pairs.pair_id')
+            .where('p.gone_at', 'is not', null),
+        ),
+      ),
+    )
+    .orderBy('pairs.pair_id')
+    .limit(limit)
+    .execute();
+  return rows.map(toPair);
+}
+
+/** All of them, so many at a time. */
+export async function* pairPages(store: Store, scope: PairScope, size: number): AsyncGenerator<LinkedPair[]> {
+  for (let after: string | null = null; ; ) {
+    const pairs = await listPairs(store, scope, after, size);
+    if (pairs.length > 0) yield pairs;
+    after = pairs.at(-1)?.pairId ?? null;
+    if (pairs.length < size) return;
+  }
+}
+
+/** The pairs of these records of either side, gone or not: whoever hints knows one of the two. */
+export async function findPairs(
+  { kysely }: Store,
+  scope: PairScope,
+  recordIds: readonly string[],
+): Promise<LinkedPair[]> {
+  if (recordIds.length === 0) return [];
+  const rows = await kysely
+    .selectFrom(linked(kysely, scope).as('pairs'))
+    .selectAll()
+    .where((eb) => eb.or([eb('pairs.pair_id', 'in', recordIds), eb('pairs.partner_id', 'in', recordIds)]))
+    .orderBy('pairs.pair_id')
+    .execute();
+  return rows.map(toPair);
+}
+
+function linked(kysely: Store['kysely'], scope: PairScope) {
+  return scope.entity === 'job' ? linkedJobs(kysely, scope) : linkedCandidates(kysely, scope);
+}
+
+/** A candidate exchanges with their latest employee alone: two of them would overwrite each other's values for ever. */
+function linkedCandidates(kysely: Store['kysely'], { tenantId, connection, hireStates }: PairScope) {
+  return kysely
+    .selectFrom('links')
+    .select(['links.employee_id as pair_id', 'links.candidate_id as partner_id'])
+    .select(['links.job_candidate_id', 'links.period'])
+    .where('links.tenant_id', '=', tenantId)
+    .where('links.connection', '=', connection)
+    .$if(hireStates !== undefined, (query) =>
+      query.where(({ exists, selectFrom }) =>
+        exists(
+          selectFrom('hires')
+            .select('hires.period')
+            .whereRef('hires.tenant_id', '=', 'links.tenant_id')
+            .whereRef('hires.job_candidate_id', '=', 'links.job_candidate_id')
+            .whereRef('hires.period', '=', 'links.period')
+            .where('hires.state', 'in', hireStates ?? []),
+        ),
+      ),
+    )
+    .where(({ not, exists, selectFrom }) =>
+      not(
+        exists(
+          selectFrom('links as later')
+            .select('later.employee_id')
+            .where('later.tenant_id', '=', tenantId)
+            .where('later.connection', '=', connection)
+            .whereRef('later.candidate_id', '=', 'links.candidate_id')
+            .where(({ eb, refTuple }) =>
+              eb(
+                refTuple('later.linked_at', 'later.employee_id'),
+                '>',
+                refTuple('links.linked_at', 'links.employee_id'),
+              ),
+            ),
+        ),
+      ),
+    )
+    .$castTo<PairRow>();
+}
+
+/** A person may have named one job for two positions; it exchanges with one of them alone, for the same reason. */
+function linkedJobs(kysely: Store['kysely'], { tenantId }: PairScope) {
+  return kysely
+    .selectFrom('requisitions as own')
+    .select(['own.requisition_id as pair_id', 'own.job_id as partner_id'])
+    .select([sql.lit('').as('job_candidate_id'), sql.lit(0).as('period')])
+    .where('own.tenant_id', '=', tenantId)
+    .where('own.state', '=', 'created')
+    .where('own.job_id', 'is not', null)
+    .where(({ not, exists, selectFrom }) =>
+      not(
+        exists(
+          selectFrom('requisitions as other')
+            .select('other.requisition_id')
+            .where('other.tenant_id', '=', tenantId)
+            .where('other.state', '=', 'created')
+            .whereRef('other.job_id', '=', 'own.job_id')
+            .whereRef('other.requisition_id', '>', 'own.requisition_id'),
+        ),
+      ),
+    )
+    .$castTo<PairRow>();
+}
+
+function toPair({ pair_id: pairId, partner_id: partnerId, job_candidate_id: jobCandidateId, period }: PairRow) {
+  const pair: LinkedPair = { pairId, partnerId };
+  return jobCandidateId === '' ? pair : { ...pair, hire: { jobCandidateId, period } };
+}
