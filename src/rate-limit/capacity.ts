@@ -65,6 +65,16 @@ export function sinceLongAgo(saved: SavedCapacity, now: number, leastMs: number)
   return from === undefined ? undefined : averageSince(saved, from, now);
 }
 
+/** The highest average of the latest cycles, each from one recovery to the next; 0 where all of them were too short. */
+export function bestCycle(saved: SavedCapacity, now: number, cycles: number): number {
+  const ends = [...saved.marks.filter((one) => one.recovery).slice(-cycles), { at: now, ok: saved.ok }];
+  const cycle = (n: number): number => {
+    const [from, to] = [ends[n], ends[n + 1]];
+    return from === undefined || to === undefined || to.ok - from.ok < LEAST_OK / 2 ? 0 : averageSince(to, from, to.at);
+  };
+  return Math.max(0, ...ends.map((_, n) => cycle(n)));
+}
+
 export function sinceAnchor(saved: SavedCapacity, now: number): number {
   return averageSince(saved, saved.anchor, now);
 }
@@ -83,6 +93,6 @@ export function highestSince(saved: SavedCapacity, now: number, leastMs: number)
     .reduce((best, one) => (one.perSecond > best.perSecond ? one : best), { from: saved.anchor, perSecond: 0 });
 }
 
-function averageSince({ ok }: SavedCapacity, from: Moment, now: number): number {
+function averageSince({ ok }: Pick<SavedCapacity, 'ok'>, from: Moment, now: number): number {
   return ((ok - from.ok) * 1000) / Math.max(now - from.at, LEAST_MS);
 }

@@ -183,7 +183,8 @@ export class LearnedRateLimit {
   #inMeeting(meeting: Meeting, answer: RateLimitAnswer, limited: boolean, isRecent: boolean): void {
     const now = this.#clock.now();
     if (!limited) {
-      if (isRecent && now >= this.#underWay.permits.pausedUntil) this.#recover(meeting, now);
+      if (!isRecent) meeting.passed = (meeting.passed ?? 0) + 1;
+      else if (now >= this.#underWay.permits.pausedUntil) this.#recover(meeting, now);
       return;
     }
     const toldMs = answer.retryAfterMs ?? 0;

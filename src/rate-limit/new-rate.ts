@@ -1,4 +1,5 @@
 import {
+  bestCycle,
   highestSince,
   type SavedCapacity,
   sinceAnchor,
@@ -29,6 +30,10 @@ export interface Met {
   isAgain: boolean;
   /** A single 429 after many successes, as a limit's, or of noise. */
   isLone: boolean;
+  /** Several short cycles in a row let far less through than the rate, and no overrun explains it. */
+  hasFallen: boolean;
+  /** Successes a second of the best of the latest cycles. */
+  lately: number;
   /** Waited for the end of a window. */
   isLong: boolean;
   /** Of a quota that lasts for minutes or hours. */
@@ -44,6 +49,8 @@ const RAISED = 1.012;
 const MOST_CUT = 0.35;
 const AGAIN = 20;
 const LONE = 50;
+/** To such a part of the rate a limit falls at once; what is left of less was not sent. */
+const FALLEN = { least: 0.25, most: 0.8 };
 const LASTING_MS = 60_000;
 export const SETTLE = 6;
 const least = { first: 6_000, noisy: 2_500, ok: 20, rate: 3 };
@@ -62,6 +69,7 @@ export function readMeeting(state: LimiterState, meeting: Meeting, now: number):
   const { limitSeen, limit, noise } = learned;
   const pauseMs = now - meeting.at;
   const inAll = sinceLongAgo(underWay.capacity, now, underWay.row.memoryMs ?? 0);
+  const lately = bestCycle(underWay.capacity, now, PATIENCE + 1) / (1 - noise);
   const isLong = !meeting.isBan && pauseMs > longPause(meeting) + leastWait(state) * (1 + 3 * meeting.tries);
   return {
     meeting,
@@ -72,12 +80,21 @@ export function readMeeting(state: LimiterState, meeting: Meeting, now: number):
     isFar: limitSeen && meeting.rate > limit * (1 + 2 * CUT),
     isAgain: underWay.climb.clean < AGAIN,
     isLone: meeting.toldMs !== undefined && underWay.climb.clean >= LONE && meeting.refused === 1,
+    hasFallen: meeting.tries === 0 && isFallen(underWay, now, lately / meeting.rate),
+    lately,
     isLong,
     isLasting: isLong && pauseMs > LASTING_MS,
     allowed: sinceRecovery(underWay.capacity, now) / (1 - noise),
     anchored: sinceAnchor(underWay.capacity, now) / (1 - noise),
     inAll: inAll === undefined ? undefined : inAll / (1 - noise),
   };
+}
+
+/** A window that remembers for longer than these cycles lasted may only echo what was sent one window ago. */
+function isFallen({ row, suspicion, capacity }: UnderWay, now: number, part: number): boolean {
+  const lastedMs = now - (capacity.marks.filter((one) => one.recovery).at(-PATIENCE - 1)?.at ?? now);
+  const mayEcho = now < suspicion.calmUntil || lastedMs < (row.memoryMs ?? 0);
+  return row.full >= PATIENCE && !mayEcho && part > FALLEN.least && part < FALLEN.most;
 }
 
 /** A pause so long is not explained by rounding, by round trips, or by the next permit of a bucket. */
@@ -177,11 +194,15 @@ function atTheTop({ learned, underWay: { capacity, row } }: LimiterState, { meet
   return settle(row, rate);
 }
 
-function afterEarly(row: SavedRow, { meeting: { rate }, isAgain, isLone, anchored, allowed }: Met): number {
+function afterEarly(
+  row: SavedRow,
+  { meeting: { rate }, isAgain, isLone, anchored, allowed, hasFallen, lately }: Met,
+): number {
   // Refused at once far above what went through for long: a window of long memory took the excess in.
   if (rate > row.sound * 1.03)
     return isAgain ? Math.max(row.sound, rate * (1 - MOST_CUT)) : betweenSoundAnd(rate, row.sound);
   if (isAgain && row.full < PATIENCE) return rate;
+  if (hasFallen) return settle(row, lately * (1 - CUT / 2));
   if (isLone) return rate * (1 - CUT);
   row.early += 1;
   const floor = Math.min(row.early <= 3 ? anchored : allowed, rate) * (1 - (CUT / 2) * 2 ** Math.min(3, row.early));

@@ -39,7 +39,7 @@ export const MOST_NOISE = 0.3;
 const TEST_RATE = 0.75;
 const LEAST_OF_BEFORE = 0.45;
 const LEAST_NOISE = 0.002;
-const decisive = { noise: 4, limit: -3 };
+const decisive = { noise: 4, limit: -4.5 };
 /** So many 429s in a row are no noise that is worth the name. */
 const RUN = 6;
 

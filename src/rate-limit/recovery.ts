@@ -75,7 +75,7 @@ function limitAfter({ learned, underWay }: LimiterState, met: Met, limitBefore: 
   const { row, suspicion } = underWay;
   const limit = learned.rate * (1 + CUT);
   const mayEcho = row.early <= ECHOES || met.now < suspicion.calmUntil;
-  const isPassing = met.isEarly && !met.isLong && !met.isFar && !met.meeting.isBan && mayEcho;
+  const isPassing = met.isEarly && !met.isLong && !met.hasFallen && !met.isFar && !met.meeting.isBan && mayEcho;
   return isPassing ? Math.max(limit, Math.min(row.known ?? 0, limitBefore) * (1 - CUT / 4)) : limit;
 }
 
@@ -88,7 +88,7 @@ function noteKnown({ row }: UnderWay, { inAll, isFirst, isLong, pauseMs }: Met):
 
 /** Where the next averages begin. */
 function noteRow({ row, capacity }: UnderWay, met: Met): void {
-  row.full = met.isEarly && met.isAgain ? row.full + 1 : 0;
+  row.full = met.isEarly && met.isAgain && !met.hasFallen ? row.full + 1 : 0;
   mark(capacity, met.now, true);
   const isNew = !met.isFirst && !met.isFar && (!met.isEarly || row.early > 3);
   if (row.settling > 0 ? met.isLong && !met.isAgain : isNew) anchorAt(capacity, met.now);

@@ -30,6 +30,15 @@ export interface SavedSuspicion {
   /** Of these meetings, those with one 429 alone. */
   lone?: number;
   calmUntil: number;
+  underWay?: UnderWayWhenMet;
 }
+
+/** Of the requests under way when the limit was met, the last times in a row that it was early. */
+interface UnderWayWhenMet {
+  refused: number;
+  passed: number;
+}
+
+export const freshUnderWay: Readonly<UnderWayWhenMet> = { refused: 0, passed: 0 };
 
 export const freshSuspicion: Readonly<SavedSuspicion> = { peak: 0, met: 0, answers: 0, calmUntil: 0 };

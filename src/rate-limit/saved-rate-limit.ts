@@ -44,6 +44,8 @@ export interface Meeting {
   /** The rate that was refused. */
   rate: number;
   refused: number;
+  /** Of those under way at the first refusal. */
+  passed?: number;
   /** Refused of those that tried after a pause. */
   tries: number;
   /** When the first refusal said that the limit would be free. */

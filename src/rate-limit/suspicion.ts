@@ -2,7 +2,7 @@ import { beginCycle } from './capacity.ts';
 import { CUT, NOISY_CUT, toothOf } from './climb.ts';
 import { type LimiterState, type Met, SETTLE } from './new-rate.ts';
 import { beginTest, freshWatch, MOST_NOISE, type NoiseTest, shareOf } from './noise.ts';
-import { freshRow, type SavedSuspicion } from './saved-meetings.ts';
+import { freshRow, freshUnderWay, type SavedSuspicion } from './saved-meetings.ts';
 
 /** So far below the highest limit a limit would no longer be met. */
 const FALLEN = 0.82;
@@ -10,11 +10,13 @@ const fade = { peak: 0.99, met: 0.9 };
 /** Answers until it may be tested again, twice as many after each test that found a limit. */
 const AGAIN_AFTER = 1_000;
 const MOST_DOUBLINGS = 4;
-const AGAIN_BELOW = 0.7;
+const AGAIN_BELOW = 0.85;
 const DEEP = 0.5;
 const STILL_NOISY = 0.7;
 /** Of the meetings lately so many were of one 429, after such a part of a tooth. */
 const LONE = { met: 4, share: 0.75, tooth: 0.35 };
+/** So many refused after the first ones say whose 429s they are. */
+const PLAIN = 3;
 /** A window that was overrun refuses for long. */
 const CALM_MS = 20_000;
 
@@ -29,10 +31,22 @@ export function suspect(state: LimiterState, met: Met, limitBefore: number): voi
   const peak = met.isFar ? Math.min(learned.limit, row.sound) : learned.limit;
   saved.peak = isOther ? peak : Math.max(saved.peak * (met.isEarly ? 1 : fade.peak), peak);
   noteMeeting(saved, climb.clean, met.meeting.refused);
+  noteUnderWay(saved, met);
   if (met.isFirst || (met.isFar && met.meeting.rate > 1.1 * limitBefore))
     saved.calmUntil = met.now + Math.max(CALM_MS, row.memoryMs ?? 0);
+  if ((met.hasFallen || met.isLong) && isPlain(saved)) saved.peak = learned.limit;
   if (!met.isEarly || met.isLong || met.meeting.isBan || !isLikely(state, met.now)) return;
   underWay.test = beginTest(saved.peak, learned.rate, saved.met / Math.max(1, saved.answers));
+}
+
+function noteUnderWay(saved: SavedSuspicion, { isEarly, meeting: { refused, passed = 0 } }: Met): void {
+  const before = isEarly ? (saved.underWay ?? freshUnderWay) : freshUnderWay;
+  saved.underWay = { refused: before.refused + refused - 1, passed: before.passed + passed };
+}
+
+/** Once a limit is met, most of what is under way is refused as well; noise refuses its share of it. */
+function isPlain({ underWay = freshUnderWay }: SavedSuspicion): boolean {
+  return underWay.refused >= PLAIN && underWay.refused > underWay.passed;
 }
 
 function noteMeeting(saved: SavedSuspicion, clean: number, refused: number): void {
