@@ -9,5 +9,5 @@ export const bug: PlantedBug = {
       replace: 'if (unknown === null) return;',
     },
   ],
-  caughtBy: convergence(/is no last edit|differs/),
+  caughtBy: convergence(/no last edit|differ/),
 };

@@ -9,5 +9,5 @@ export const bug: PlantedBug = {
       replace: 'defined.filter((one) => one.entity !== "")',
     },
   ],
-  caughtBy: convergence(/level of .* (differs|is no last edit)/),
+  caughtBy: convergence(/level of .* (differ|no last edit)/),
 };

@@ -9,5 +9,5 @@ export const bug: PlantedBug = {
       replace: "if (flow.owner === 'never') return",
     },
   ],
-  caughtBy: convergence(/is no last edit|differs/),
+  caughtBy: convergence(/no last edit|differ/),
 };

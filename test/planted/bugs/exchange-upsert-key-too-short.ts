@@ -11,5 +11,5 @@ export const bug: PlantedBug = {
         '  const entries = [...new Map(each.map((one) => [one.value.customFieldId, one])).values()];',
     },
   ],
-  caughtBy: convergence(/is no last edit|differs/),
+  caughtBy: convergence(/no last edit|differ/),
 };

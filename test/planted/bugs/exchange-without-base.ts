@@ -9,5 +9,5 @@ export const bug: PlantedBug = {
       replace: 'const base: string | undefined = undefined;',
     },
   ],
-  caughtBy: convergence(/is no last edit|differs/),
+  caughtBy: convergence(/no last edit|differ/),
 };

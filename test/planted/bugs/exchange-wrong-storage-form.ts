@@ -9,5 +9,5 @@ export const bug: PlantedBug = {
       replace: 'const encoded = encodeValue({ type: "" }, Array.isArray(value) ? JSON.stringify(value) : value);',
     },
   ],
-  caughtBy: convergence(/shifts of .* differs/),
+  caughtBy: convergence(/shifts of .* differ/),
 };
