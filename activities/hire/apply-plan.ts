@@ -1,17 +1,18 @@
 import type { Change } from '../../src/hire/change.ts';
 import type { EmployeeRef } from '../../src/hire/employee.ts';
 import type { HireActivities } from '../../src/hire/hire-activities.ts';
-import type { HireRef } from '../../src/hire/hire-ref.ts';
+import { type HireRef, isSameHire } from '../../src/hire/hire-ref.ts';
 import { held } from '../../src/hire/holds.ts';
 import type { CreateResult } from '../../src/hris/port.ts';
 import { judgeCreate, mayCreateUnseen } from '../../src/plan/judge-create.ts';
+import { hireOf } from '../../src/store/hire-columns.ts';
 import { recordEmployee } from '../../src/store/hire-states.ts';
 import { linkEmployee, type Person } from '../../src/store/identity.ts';
 import { decideIntent } from '../../src/store/intents.ts';
+import { moveLink } from '../../src/store/living-hire.ts';
 import { markApplied } from '../../src/store/plans.ts';
 import type { LinkRow } from '../../src/store/schema.ts';
 import type { Connection } from '../connections.ts';
-import { hireOfLink } from './hire-of-link.ts';
 import { personOf } from './hire-references.ts';
 import { newValues, noteWrites, sensitiveFields } from './note-writes.ts';
 import { pendingTicket, resolvePending } from './pending-create.ts';
@@ -20,6 +21,7 @@ import { readEmployee } from './read-employee.ts';
 import { readFindings } from './read-findings.ts';
 import { readSources } from './read-sources.ts';
 import { isRehired, rehireEmployee } from './rehire-employee.ts';
+import { takeExisting } from './take-existing.ts';
 import { updateEmployee } from './update-employee.ts';
 import { CREATE_VERB } from './verbs.ts';
 import { type HireContext, reread } from './with-hire.ts';
@@ -69,8 +71,9 @@ async function apply(hire: HireContext, change: Change, sinceRead: Elapsed): Pro
 async function create(hire: HireContext, change: Creation, sinceRead: Elapsed): Promise<Applied> {
   const once = await writeOnce(onceOptions(hire, change, sinceRead));
   if (once.kind === 'unprovable') return createUnknown(hire, once.hits);
-  if (once.kind === 'refused') throw once.error;
-  return finish(hire, once.value);
+  if (once.kind !== 'refused') return finish(hire, once.value);
+  const existing = await takeExisting(hire, once.error, change, sinceRead);
+  return 'verdict' in existing ? existing : finish(hire, existing);
 }
 
 function onceOptions(
@@ -128,7 +131,9 @@ async function finish(hire: HireContext, created: CreateResult): Promise<Applied
   const person = personOf(tenant, row.candidate_id ?? '');
   const link = await linkEmployee(store, person, ref, { id: employee.id, number });
   if (!isOf(person, link)) return linkedToAnother(ref, link);
-  await recordEmployee(store, ref, { id: employee.id, number });
+  const key = { connection: person.connection, id: employee.id };
+  await recordEmployee(store, ref, { ...key, number });
+  if (!isSameHire(hireOf(link), ref)) await moveLink(store, key, [hireOf(link), ref]);
   return { verdict: 'employee' };
 }
 
@@ -138,7 +143,7 @@ function isOf(person: Person, link: LinkRow): boolean {
 
 /** Two hires may have found the employee at once: it stays with the first. */
 function linkedToAnother({ jobCandidateId }: HireRef, link: LinkRow): Applied {
-  return held('EMPLOYEE_OF_ANOTHER', { jobCandidateId, employeeIds: [link.employee_id], other: hireOfLink(link) });
+  return held('EMPLOYEE_OF_ANOTHER', { jobCandidateId, employeeIds: [link.employee_id], other: hireOf(link) });
 }
 
 async function withNumber(hris: Connection['hris'], employee: EmployeeRef): Promise<EmployeeRef> {

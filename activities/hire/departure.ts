@@ -3,7 +3,7 @@ import type { Change } from '../../src/hire/change.ts';
 import type { FieldValue } from '../../src/hire/employee.ts';
 import type { HireActivities } from '../../src/hire/hire-activities.ts';
 import type { HireRef } from '../../src/hire/hire-ref.ts';
-import { isSameHire } from '../../src/plan/judge-claim.ts';
+import { isSameHire } from '../../src/hire/hire-ref.ts';
 import { judgeDeparture as judge } from '../../src/plan/judge-departure.ts';
 import { endHire } from '../../src/store/hire-states.ts';
 import { answerHold, lastAnswered, listHolds } from '../../src/store/holds.ts';

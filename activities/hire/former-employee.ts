@@ -1,10 +1,11 @@
 import { dayOf } from '../../src/day-of.ts';
-import { isSameHire } from '../../src/plan/judge-claim.ts';
+import { isSameHire } from '../../src/hire/hire-ref.ts';
+import { followedStates } from '../../src/hire/hire-state.ts';
+import { hireOf } from '../../src/store/hire-columns.ts';
 import { hasSuccessor } from '../../src/store/hire-states.ts';
 import { linkOfEmployee } from '../../src/store/identity.ts';
 import { latestIntent, type OpenIntent } from '../../src/store/intents.ts';
 import type { LinkRow } from '../../src/store/schema.ts';
-import { hireOfLink } from './hire-of-link.ts';
 import { readEmployee } from './read-employee.ts';
 import { END_VERB, REHIRE_VERB } from './verbs.ts';
 import type { HireContext } from './with-hire.ts';
@@ -40,12 +41,13 @@ async function isEndedByUs(hire: HireContext, employeeId: string, given: LinkRow
   const { store, connection, ref } = hire;
   const link = given ?? (await linkOfEmployee(store, connection.tenant.hris.connection, employeeId));
   if (link === undefined) return false;
-  const before = hireOfLink(link);
+  const before = hireOf(link);
   if (isSameHire(before, ref)) return false;
   const end = await latestIntent(store, before, END_VERB);
   if (end?.outcome !== 'done') return false;
   // Once the last day is over, the HR system's own word counts.
   const { lastDay = '' } = JSON.parse(end.pinned) as { lastDay?: string };
   if (lastDay < dayOf(end.now)) return false;
-  return !(await hasSuccessor(store, { ...ref, tenantId: before.tenantId }, employeeId, { besides: [before] }));
+  const employee = { connection: link.connection, id: employeeId };
+  return !(await hasSuccessor(store, ref, employee, { besides: [before], states: followedStates }));
 }

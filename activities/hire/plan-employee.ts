@@ -9,14 +9,15 @@ import {
   planEmployee as plan,
   readingFor,
 } from '../../src/plan/plan-employee.ts';
+import { hireOf } from '../../src/store/hire-columns.ts';
 import { linkOfEmployee } from '../../src/store/identity.ts';
 import { insertPlan } from '../../src/store/plans.ts';
 import type { LinkRow } from '../../src/store/schema.ts';
 import { keepMapping } from '../keep-mapping.ts';
 import { claimPerson } from './claim-person.ts';
+import { createReference } from './create-reference.ts';
 import { isFormer, latestRehire } from './former-employee.ts';
-import { hireOfLink } from './hire-of-link.ts';
-import { employeeReference, partnerCompanyOf } from './hire-references.ts';
+import { partnerCompanyOf } from './hire-references.ts';
 import { heldOutsideScope } from './job-in-scope.ts';
 import { readEmployee } from './read-employee.ts';
 import { readFindings } from './read-findings.ts';
@@ -75,7 +76,7 @@ export function knownPerson(
     problems,
     own: row.employee_id === null ? undefined : employeeOf(row.employee_id, row.employee_number),
     before: before === undefined ? undefined : employeeOf(before.employee_id, before.employee_number),
-    reference: employeeReference(connection.tenant, candidateId, before === undefined ? undefined : ref),
+    reference: createReference(hire, candidateId, before !== undefined),
     unsettledCreate: creation?.outcome === 'open',
     canRehire: connection.hris.employees.rehire !== undefined,
   };
@@ -97,8 +98,21 @@ async function identify(hire: HireContext, person: KnownPerson): Promise<Employe
     const named = await readNamed(hire);
     return { ...person, named, links: await readLinks(hire, named === undefined ? [] : [named.id]) };
   }
-  const findings = await readFindings(hire.connection, person.reference, person.fields);
-  return { ...person, findings, links: await readLinks(hire, findings.flatMap(foundIds)) };
+  const { reference, findings } = await climb(hire, person);
+  return { ...person, reference, findings, links: await readLinks(hire, findings.flatMap(foundIds)) };
+}
+
+/** Where an employee whom somebody denied carries our reference, this hire has one of its own. */
+async function climb(
+  hire: HireContext,
+  { candidateId, reference, fields }: KnownPerson,
+): Promise<{ reference: string; findings: Finding[] }> {
+  const findings = await readFindings(hire.connection, reference, fields);
+  const { notThese } = hire.decisions;
+  const isDenied = findings.some((one) => one.by === 'reference' && foundIds(one).some((id) => notThese.has(id)));
+  const own = isDenied ? createReference(hire, candidateId, true) : reference;
+  if (own === reference) return { reference, findings };
+  return { reference: own, findings: await readFindings(hire.connection, own, fields) };
 }
 
 async function readNamed({ connection, decisions }: HireContext): Promise<EmployeeRef | undefined> {
@@ -120,7 +134,7 @@ async function readLinks(
     const link = await linkOfEmployee(store, tenant.hris.connection, employeeId);
     if (link === undefined) continue;
     const samePartnerCompany = link.partner_company === partnerCompanyOf(tenant);
-    links.push({ employeeId, candidateId: link.candidate_id, samePartnerCompany, hire: hireOfLink(link) });
+    links.push({ employeeId, candidateId: link.candidate_id, samePartnerCompany, hire: hireOf(link) });
   }
   return links;
 }

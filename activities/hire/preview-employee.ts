@@ -1,15 +1,12 @@
 import type { Change } from '../../src/hire/change.ts';
 import { undecided } from '../../src/hire/decisions.ts';
 import type { HireRef } from '../../src/hire/hire-ref.ts';
-import { type Held, held } from '../../src/hire/holds.ts';
+import type { Held } from '../../src/hire/holds.ts';
 import { planEmployee as plan } from '../../src/plan/plan-employee.ts';
-import { readStanding } from '../../src/store/company-claims.ts';
-import { linksOfPerson } from '../../src/store/identity.ts';
 import type { HireRow } from '../../src/store/schema.ts';
 import type { Connection } from '../connections.ts';
 import type { ActivityDeps } from '../deps.ts';
-import { hireOfLink } from './hire-of-link.ts';
-import { personOf, personOfCompany } from './hire-references.ts';
+import { foreseeClaim } from './claim-person.ts';
 import { knownPerson, observe } from './plan-employee.ts';
 import { readSources } from './read-sources.ts';
 import type { HireContext } from './with-hire.ts';
@@ -25,21 +22,10 @@ export async function previewEmployee(deps: ActivityDeps, connection: Connection
   // Between stages that enrol and stages that create somebody is hired all the same.
   const read = await readSources(hire, { anyStage: true });
   if (read.verdict !== 'read') return { verdict: 'left' };
-  const hired = await heldAsHired(hire, read.sources.candidateId);
-  if (hired !== undefined) return hired;
-  const change = plan(await observe(hire, knownPerson(hire, read.sources, undefined)), undecided);
+  const claimed = await foreseeClaim(hire, read.sources.candidateId);
+  if (claimed.verdict === 'hold') return claimed;
+  const change = plan(await observe(hire, knownPerson(hire, read.sources, claimed.before)), undecided);
   return 'verdict' in change ? change : { verdict: 'plan', change };
-}
-
-/** What would be asked about a person who is hired already, here or in another HR system of the company. */
-async function heldAsHired({ store, connection, ref }: HireContext, candidateId: string): Promise<Held | undefined> {
-  const { jobCandidateId } = ref;
-  const [before] = await linksOfPerson(store, personOf(connection.tenant, candidateId));
-  if (before !== undefined) return held('PERSON_HIRED_BEFORE', { jobCandidateId, other: hireOfLink(before) });
-  const person = personOfCompany(connection.tenant, candidateId);
-  const standing = person && (await readStanding(store, person, ref.tenantId));
-  if (typeof standing !== 'object') return undefined;
-  return held('PERSON_HIRED_ELSEWHERE', { jobCandidateId, other: standing });
 }
 
 /** A hire as it would stand at its first step. */
@@ -59,6 +45,7 @@ function unstarted(deps: ActivityDeps, connection: Connection, ref: HireRef): Hi
     onboarding_read_at: null,
     employee_id: null,
     employee_number: null,
+    connection: null,
     opened_at: 0,
     updated_at: 0,
     ended_at: null,

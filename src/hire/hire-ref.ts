@@ -8,6 +8,10 @@ export interface HireRef {
 /** Of a link that was imported: there is no hire behind it. */
 export const IMPORTED_PERIOD = 0;
 
+export function isSameHire(one: HireRef, other: HireRef): boolean {
+  return one.tenantId === other.tenantId && one.jobCandidateId === other.jobCandidateId && one.period === other.period;
+}
+
 /** Ids come from webhooks, so only forms that can be ids become part of a workflow id. */
 export function isSafeId(id: string): boolean {
   return /^[A-Za-z0-9_-]{1,64}$/.test(id);

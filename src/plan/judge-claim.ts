@@ -1,5 +1,5 @@
 import type { Decisions } from '../hire/decisions.ts';
-import type { HireRef } from '../hire/hire-ref.ts';
+import { type HireRef, isSameHire } from '../hire/hire-ref.ts';
 import { type Held, held } from '../hire/holds.ts';
 
 /** Who else has to do with the person of a hire. */
@@ -28,8 +28,4 @@ export function judgeClaim(
   // Of three applications two could be told to be new employments, and neither person was shown the other one.
   if (before === undefined || holderWaits) return held('PERSON_BEING_HIRED', { jobCandidateId, other: holder });
   return { verdict: 'claimed', take: !mine };
-}
-
-export function isSameHire(one: HireRef, other: HireRef): boolean {
-  return one.tenantId === other.tenantId && one.jobCandidateId === other.jobCandidateId && one.period === other.period;
 }

@@ -1,4 +1,5 @@
 import type { HireRef } from '../hire/hire-ref.ts';
+import { hireOf } from './hire-columns.ts';
 import { type Person, takeClaim } from './identity.ts';
 import { siblingsOf } from './observed-hires.ts';
 import type { Store } from './open-store.ts';
@@ -61,8 +62,4 @@ async function readKnown({ kysely }: Store, { partnerCompany, candidateId }: Per
       .where('partner_company', '=', partnerCompany)
       .where('candidate_id', '=', candidateId);
   return rows('links').unionAll(rows('claims')).execute();
-}
-
-function hireOf(row: Known): HireRef {
-  return { tenantId: row.tenant_id, jobCandidateId: row.job_candidate_id, period: row.period };
 }

@@ -1,22 +1,28 @@
-import type { HireRef } from '../hire/hire-ref.ts';
+import { type HireRef, isSameHire } from '../hire/hire-ref.ts';
 import type { EndState, HireState } from '../hire/hire-state.ts';
-import { hireColumns } from './hire-columns.ts';
+import { hireColumns, hireOf } from './hire-columns.ts';
+import { type EmployeeKey, handLinkBack } from './living-hire.ts';
 import type { Store } from './open-store.ts';
 import type { HireRow } from './schema.ts';
 
-/** Ends a hire that is in one of these states. One that is over already stays as it ended. */
+/**
+ * Ends a hire that is in one of these states. One that is over already stays as it ended. An employee who was taken
+ * over and whose person leaves goes back to the hire that has them still.
+ */
 export async function endHire(
   store: Store,
   key: HireRef,
   state: EndState,
   from: readonly HireState[] = ['open'],
 ): Promise<void> {
-  await store.kysely
+  const ended = await store.kysely
     .updateTable('hires')
     .set({ state, step: 'ended', ended_at: store.now, updated_at: store.now })
     .where((eb) => eb.and(hireColumns(key)))
     .where('state', 'in', from)
-    .execute();
+    .returningAll()
+    .executeTakeFirst();
+  if (state === 'left' && ended !== undefined) await handLinkBack(store, ended);
 }
 
 /**
@@ -43,34 +49,39 @@ function openedAgain(store: Store) {
 export async function recordEmployee(
   store: Store,
   key: HireRef,
-  employee: { id: string; number: string | null },
+  { connection, id, number }: EmployeeKey & { number: string | null },
 ): Promise<void> {
   await store.kysely
     .updateTable('hires')
-    .set({ step: 'write-back', employee_id: employee.id, employee_number: employee.number, updated_at: store.now })
+    .set({ step: 'write-back', employee_id: id, employee_number: number, connection, updated_at: store.now })
     .where((eb) => eb.and(hireColumns(key)))
     .where('state', '=', 'open')
-    .where((eb) => eb.or([eb('employee_id', 'is', null), eb('employee_id', '=', employee.id)]))
+    .where((eb) => eb.or([eb('employee_id', 'is', null), eb('employee_id', '=', id)]))
     .execute();
 }
 
-/** Whether another hire of the tenant has this employee, beside those named; in one of `states`, where given. */
+/**
+ * Whether another hire, of whichever tenant, has this employee, beside those named; in one of `states`, where given.
+ */
 export async function hasSuccessor(
   store: Store,
-  { tenantId, ...own }: HireRef,
-  employeeId: string,
+  ref: HireRef,
+  { connection, id }: EmployeeKey,
   { besides = [], states }: { besides?: readonly HireRef[]; states?: readonly HireState[] } = {},
 ): Promise<boolean> {
   const rows = await store.kysely
     .selectFrom('hires')
-    .select(['job_candidate_id', 'period'])
-    .where('tenant_id', '=', tenantId)
-    .where('employee_id', '=', employeeId)
+    .select(['tenant_id', 'job_candidate_id', 'period'])
+    .where('employee_id', '=', id)
+    .where((eb) =>
+      eb.or([
+        eb('connection', '=', connection),
+        eb.and([eb('connection', 'is', null), eb('tenant_id', '=', ref.tenantId)]),
+      ]),
+    )
     .$if(states !== undefined, (query) => query.where('state', 'in', states ?? []))
     .execute();
-  return rows.some((row) =>
-    [own, ...besides].every((one) => one.jobCandidateId !== row.job_candidate_id || one.period !== row.period),
-  );
+  return rows.map(hireOf).some((row) => [ref, ...besides].every((one) => !isSameHire(one, row)));
 }
 
 /** The row as it stays until the end of the transaction. */

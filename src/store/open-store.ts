@@ -17,6 +17,7 @@ import * as hireDocuments from './migrations/0016-hire-documents.ts';
 import * as knownRecords from './migrations/0018-known-records.ts';
 import * as hireCounts from './migrations/0019-hire-counts.ts';
 import * as requisitionJobs from './migrations/0020-requisition-jobs.ts';
+import * as employeeConnections from './migrations/0022-employee-connections.ts';
 import type { Tables } from './schema.ts';
 
 const migrations: Record<string, Migration> = {
@@ -35,6 +36,7 @@ const migrations: Record<string, Migration> = {
   '0018-known-records': knownRecords,
   '0019-hire-counts': hireCounts,
   '0020-requisition-jobs': requisitionJobs,
+  '0022-employee-connections': employeeConnections,
 };
 
 export interface Store extends Database<Tables> {

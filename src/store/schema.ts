@@ -92,6 +92,8 @@ interface HireTable {
   onboarding_read_at: number | null;
   employee_id: string | null;
   employee_number: string | null;
+  /** Of the HR system in which the employee stands; null where an earlier version noted it. */
+  connection: string | null;
   opened_at: number;
   updated_at: number;
   ended_at: number | null;

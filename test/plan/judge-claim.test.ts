@@ -1,7 +1,8 @@
 import { describe, expect, test } from 'vitest';
 import { type Decisions, undecided } from '../../src/hire/decisions.ts';
 import type { HireRef } from '../../src/hire/hire-ref.ts';
-import { type ClaimObservation, isSameHire, judgeClaim } from '../../src/plan/judge-claim.ts';
+import { isSameHire } from '../../src/hire/hire-ref.ts';
+import { type ClaimObservation, judgeClaim } from '../../src/plan/judge-claim.ts';
 
 const ref = { tenantId: 'acme', jobCandidateId: '5012', period: 2 };
 const second = { ...ref, jobCandidateId: '6000', period: 1 };

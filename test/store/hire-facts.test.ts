@@ -137,9 +137,9 @@ describe.each(kinds)('the store on %s', (kind) => {
   test('a hire keeps its first employee', async () => {
     const { store, other } = await freshStore(kind);
     await insertHires(store, [{ ...key, state: 'open' }]);
-    await recordEmployee(store, key, { id: '7', number: null });
-    await recordEmployee(other, key, { id: '7', number: 'E7' });
-    await recordEmployee(other, key, { id: '8', number: 'E8' });
+    await recordEmployee(store, key, { connection: 'hr', id: '7', number: null });
+    await recordEmployee(other, key, { connection: 'hr', id: '7', number: 'E7' });
+    await recordEmployee(other, key, { connection: 'hr', id: '8', number: 'E8' });
     expect(await latestHire(store, 'acme', '5012')).toMatchObject({ employee_id: '7', employee_number: 'E7' });
   });
 

@@ -1,17 +1,17 @@
-import { hireOfLink } from '../../../activities/hire/hire-of-link.ts';
-import { enrolmentReference, personOf } from '../../../activities/hire/hire-references.ts';
+import { foreseeClaim } from '../../../activities/hire/claim-person.ts';
+import { enrolmentReference } from '../../../activities/hire/hire-references.ts';
 import { newValues } from '../../../activities/hire/note-writes.ts';
 import { pinnedMapping } from '../../../activities/hire/pinned-mapping.ts';
 import { knownPerson, observe } from '../../../activities/hire/plan-employee.ts';
 import type { HireContext } from '../../../activities/hire/with-hire.ts';
 import { fetchJobCandidates } from '../../../activities/presence/fetch-job-candidates.ts';
 import type { Change } from '../../hire/change.ts';
+import type { HireRef } from '../../hire/hire-ref.ts';
+import type { Held } from '../../hire/holds.ts';
 import { evaluateMapping } from '../../mapping/evaluate.ts';
 import type { Mapping } from '../../mapping/load-mapping.ts';
-import { isSameHire } from '../../plan/judge-claim.ts';
 import { planEmployee } from '../../plan/plan-employee.ts';
 import { planEnrolment } from '../../plan/plan-enrolment.ts';
-import { linksOfPerson } from '../../store/identity.ts';
 import { withKnownTables } from '../../streams/with-tables.ts';
 import { patiently } from '../open-tenant.ts';
 import { sourcesOf, unknownRecord } from './hire-sources.ts';
@@ -48,18 +48,21 @@ interface PlannedPerson {
 }
 
 async function planPerson(hire: HireContext, mapping: Mapping): Promise<PlannedPerson> {
-  const { store, connection, ref, decisions } = hire;
+  const { connection, ref, decisions } = hire;
   const [fetched] = await patiently(() => fetchJobCandidates(connection, [ref.jobCandidateId]));
   const record = fetched?.jobCandidate;
   if (record === undefined) throw unknownRecord(ref.jobCandidateId, fetched?.unreadable);
   const { fields, problems } = evaluateMapping(mapping, await sourcesOf(hire, record));
-  const links = await linksOfPerson(store, personOf(connection.tenant, record.candidateId));
-  const before = links.find((link) => !isSameHire(hireOfLink(link), ref));
-  const known = knownPerson(hire, { candidateId: record.candidateId, fields, problems }, before);
+  const claimed = await foreseeClaim(hire, record.candidateId);
+  if (claimed.verdict === 'hold') return heldAs(ref, claimed);
+  const known = knownPerson(hire, { candidateId: record.candidateId, fields, problems }, claimed.before);
   const change = planEmployee(await observe(hire, known), decisions);
-  if ('verdict' in change)
-    return { hold: { record: ref.jobCandidateId, what: `hold ${change.hold.code}`, reason: change.hold.message } };
+  if ('verdict' in change) return heldAs(ref, change);
   return { write: employeeWrite(ref.jobCandidateId, change, mapping) };
+}
+
+function heldAs({ jobCandidateId }: HireRef, { hold }: Held): PlannedPerson {
+  return { hold: { record: jobCandidateId, what: `hold ${hold.code}`, reason: hold.message } };
 }
 
 const WHY: Record<Change['kind'], string> = {

@@ -43,6 +43,11 @@ export async function employPerson({ endColumn = 'last_day' } = {}) {
     end: (hr?: (hris: HrisConnection) => HrisConnection) => endEmployment(withHris(fleet.deps, hr), ref),
     answer: (verdict: { verdict: string }, answer: string, of = ref) => steps.answerAs(of, verdict, answer),
     employees: () => readTable(url),
+    /** As after a go-live with a new store: only the HR system knows the employee. */
+    async forget() {
+      await fleet.store.kysely.deleteFrom('links').execute();
+      await fleet.store.kysely.deleteFrom('claims').execute();
+    },
     update: async (fields: Record<string, string>) =>
       (await fleet.deps.connections.of('acme')).hris.employees.update(employeeId, fields, write()),
     /** Somebody in the HR system ends the employment. */
@@ -60,22 +65,22 @@ type Fleet = Awaited<ReturnType<typeof fleetAtSandbox>>;
 /** What a hire's workflow does, and the person who answers it. */
 function stepsIn({ store, deps, sandbox, hire, open }: Fleet) {
   const row = (of: string) => latestHire(store, 'acme', of);
-  const refOf = async (jobCandidateId: string): Promise<HireRef> => {
-    const { period = 0 } = (await row(jobCandidateId)) ?? {};
-    return { tenantId: 'acme', jobCandidateId, period };
+  const refOf = async (jobCandidateId: string, tenantId = 'acme'): Promise<HireRef> => {
+    const { period = 0 } = (await latestHire(store, tenantId, jobCandidateId)) ?? {};
+    return { tenantId, jobCandidateId, period };
   };
   return {
     row,
     refOf,
     /** Hires and onboards. */
-    async begin(given?: number): Promise<string> {
+    async begin(given?: number, tenantId = 'acme'): Promise<string> {
       const id = await hire(given);
-      await open('acme', id);
+      await open(tenantId, id);
       await finishOnboardings(sandbox.control, sandbox.partner);
       return id;
     },
-    employOnce: async (id: string, hr?: (hris: HrisConnection) => HrisConnection) =>
-      employ(withHris(deps, hr), await refOf(id)),
+    employOnce: async (id: string, hr?: (hris: HrisConnection) => HrisConnection, tenantId = 'acme') =>
+      employ(withHris(deps, hr), await refOf(id, tenantId)),
     finish: async (id: string) => expect(await finishHire(deps, await refOf(id))).toEqual({ verdict: 'verified' }),
     async answerAs(ref: HireRef, verdict: { verdict: string }, answer: string) {
       expect(verdict).toMatchObject({ verdict: 'hold' });
@@ -112,8 +117,9 @@ function partnerSide({ store, sandbox }: Fleet, id: string) {
       return Number(jobCandidateId);
     },
     /** Status and Employee ID. */
-    async shown() {
-      const params = { onboardingCandidateId: (await hired())?.onboarding_candidate_id ?? '' };
+    async shown(of = id) {
+      const { onboarding_candidate_id: enrolment } = (await latestHire(store, 'acme', of)) ?? {};
+      const params = { onboardingCandidateId: enrolment ?? '' };
       return (await sandbox.partner.onboarding.getCandidate({ params })).data.externalStatus;
     },
   };

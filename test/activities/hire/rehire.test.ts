@@ -49,23 +49,30 @@ test('who did not start and is hired after all is made active again, though the 
 });
 
 test('a former employee of before go-live is found by our reference alone', async () => {
-  const { terminate, begin, applyFor, employOnce, employees, fleet } = await employPerson();
+  const { terminate, begin, applyFor, employOnce, employees, forget } = await employPerson();
   await terminate(PAST);
-  await fleet.store.kysely.deleteFrom('links').execute();
-  await fleet.store.kysely.deleteFrom('claims').execute();
+  await forget();
   const second = await begin(await applyFor(0));
   expect(await employOnce(second)).toMatchObject({ verdict: 'employee' });
   expect(await employees()).toMatchObject([{ last_day: null }]);
 });
 
 test('where the HR system takes no rehire a person is asked, and told what to do there', async () => {
-  const { terminate, begin, applyFor, employOnce, employees, fleet } = await employPerson();
+  const { terminate, begin, applyFor, employOnce, employees, forget } = await employPerson();
   await terminate(PAST);
-  await fleet.store.kysely.deleteFrom('links').execute();
-  await fleet.store.kysely.deleteFrom('claims').execute();
+  await forget();
   const second = await begin(await applyFor(0));
   expect(await employOnce(second, withoutRehire)).toMatchObject({ hold: { code: 'FORMER_EMPLOYEE' } });
   expect(await employees()).toMatchObject([{ last_day: PAST }]);
+});
+
+test('what is foreseen of a former employee is what would happen: a rehire', async () => {
+  const { terminate, fleet, applyFor, row, employeeId } = await employPerson();
+  await terminate(PAST);
+  await fleet.apply('acme', 'mode: observe\n');
+  const second = await fleet.hire(await applyFor(0));
+  expect(await fleet.open('acme', second)).toMatchObject({ verdict: 'closed' });
+  expect(JSON.parse((await row(second))?.observed ?? '')).toMatchObject({ would: 'rehire', employeeId });
 });
 
 test('who still works there is asked about as before', async () => {

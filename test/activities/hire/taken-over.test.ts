@@ -1,0 +1,151 @@
+import { expect, test } from 'vitest';
+import { handOver, judgeDeparture } from '../../../activities/hire/departure.ts';
+import { endEmployment } from '../../../activities/hire/end-employment.ts';
+import { pushRecords } from '../../../activities/push/push-records.ts';
+import { contract } from '../../../src/partner/contract/index.ts';
+import { employPerson } from './employed-person.ts';
+
+const PAST = '2020-01-31';
+const ASKED = { hold: { code: 'PERSON_HIRED_BEFORE' } };
+
+test('once another job has the employee, the partner is told on its enrolment', async () => {
+  const world = await twoJobs();
+  await world.terminate(PAST);
+  await world.tell();
+  expect(await world.shown(world.second)).toMatchObject({ status: 'left' });
+  expect(await world.shown()).not.toMatchObject({ status: 'left' });
+});
+
+test('what the streams knew of the first job counts for the second no more', async () => {
+  const { fleet, begin, applyFor, employOnce, employeeId, tell, terminate, shown } = await withStream();
+  await terminate(PAST);
+  await tell();
+  expect(await shown()).toMatchObject({ status: 'left' });
+  await addPair(fleet, employeeId);
+  const second = await begin(await applyFor(0));
+  expect(await employOnce(second)).toMatchObject({ verdict: 'employee' });
+  expect(await fleet.store.kysely.selectFrom('employments').selectAll().execute()).toEqual([]);
+  expect(await fleet.store.kysely.selectFrom('exchange_pairs').selectAll().execute()).toEqual([]);
+  expect(await employOnce(second)).toMatchObject({ verdict: 'employee' });
+  expect(await linked(fleet)).toEqual([second]);
+});
+
+test('the employee goes back to the first job when the second ends; its departure is a question again', async () => {
+  const { fleet, ref, refOf, second, update, moveTo, move, judge, terminate, tell, shown } = await twoJobs();
+  await update({ startDate: '2020-01-01' });
+  await moveTo('SCREEN', second);
+  expect(await judgeDeparture(fleet.deps, await refOf(second))).toEqual({ verdict: 'over' });
+  expect(await linked(fleet)).toEqual([ref.jobCandidateId]);
+  await update({ startDate: '2099-01-01' });
+  await move('SCREEN');
+  expect(await judge()).toMatchObject({ hold: { code: 'LEFT_BEFORE_START' } });
+  await terminate(PAST);
+  await tell();
+  expect(await shown()).toMatchObject({ status: 'left' });
+});
+
+test('who did not start on the second job either is made active again for a third', async () => {
+  const { fleet, refOf, second, moveTo, begin, applyFor, employOnce, employees } = await movedToSecond();
+  await moveTo('SCREEN', second);
+  expect(await endEmployment(fleet.deps, await refOf(second))).toEqual({ verdict: 'over' });
+  expect(await employees()).toMatchObject([{ last_day: '2099-01-11' }]);
+  const third = await begin(await applyFor(1));
+  expect(await employOnce(third)).toMatchObject({ verdict: 'employee' });
+  expect(await employees()).toMatchObject([{ last_day: null }]);
+});
+
+test('who moves twice is recognised twice', async () => {
+  const { fleet, refOf, second, moveTo, begin, applyFor, answer, employOnce, employees } = await movedToSecond();
+  await moveTo('SCREEN', second);
+  const own = await refOf(second);
+  await answer(await judgeDeparture(fleet.deps, own), 'moved', own);
+  await handOver(fleet.deps, own);
+  const third = await begin(await applyFor(1));
+  expect(await employOnce(third)).toMatchObject({ verdict: 'employee' });
+  expect(await employees()).toHaveLength(1);
+  expect(await linked(fleet)).toEqual([third]);
+});
+
+test('an end is no end for one tenant once another one has rehired the person', async () => {
+  const { fleet, row, move, end, applyFor, begin, employOnce, employees } = await employPerson();
+  await shareWithBeta(fleet, row);
+  await move('SCREEN');
+  expect(await end()).toEqual({ verdict: 'over' });
+  const second = await begin(await applyFor(0), 'beta');
+  expect(await employOnce(second, undefined, 'beta')).toMatchObject({ verdict: 'employee' });
+  expect(await employees()).toMatchObject([{ last_day: null }]);
+  const third = await begin(await applyFor(1));
+  expect(await employOnce(third)).toMatchObject(ASKED);
+});
+
+test('nobody is ended whom another tenant’s hire still has', async () => {
+  const { fleet, row, moveTo, answer, applyFor, begin, employOnce, employees, refOf } = await employPerson();
+  await shareWithBeta(fleet, row);
+  const second = await begin(await applyFor(0), 'beta');
+  const own = await refOf(second, 'beta');
+  await answer(await employOnce(second, undefined, 'beta'), 'transfer', own);
+  expect(await employOnce(second, undefined, 'beta')).toMatchObject({ verdict: 'employee' });
+  await fleet.store.kysely.updateTable('hires').set({ state: 'done' }).execute();
+  await moveTo('SCREEN', second);
+  expect(await endEmployment(fleet.deps, own)).toMatchObject({ hold: { code: 'EMPLOYMENT_NOT_ENDED' } });
+  expect(await employees()).toMatchObject([{ last_day: null }]);
+});
+
+type World = Awaited<ReturnType<typeof employPerson>>;
+
+async function withStream() {
+  const world = await employPerson();
+  const { deps } = world.fleet;
+  const run = { tenantId: 'acme', stream: 'employment', full: true, begun: false } as const;
+  let runs = 0;
+  return { ...world, tell: () => pushRecords(deps, { ...run, runId: `run-${++runs}` }) };
+}
+
+/** The person has a second job by now, with the same employee. */
+async function twoJobs() {
+  const world = await withStream();
+  const { begin, applyFor, answer, employOnce, finish, refOf } = world;
+  const second = await begin(await applyFor(0));
+  await answer(await employOnce(second), 'same-employee', await refOf(second));
+  expect(await employOnce(second)).toMatchObject({ verdict: 'employee' });
+  await finish(second);
+  return { ...world, second };
+}
+
+/** The person was said to move before the first day, and did. */
+async function movedToSecond() {
+  const world = await employPerson();
+  const { fleet, ref, move, judge, answer, begin, applyFor, employOnce, finish } = world;
+  await move('SCREEN');
+  await answer(await judge(), 'moved');
+  await handOver(fleet.deps, ref);
+  const second = await begin(await applyFor(0));
+  expect(await employOnce(second)).toMatchObject({ verdict: 'employee' });
+  await finish(second);
+  return { ...world, second };
+}
+
+/** Another tenant of the company with the same HR system takes the next job, and acme the others. */
+async function shareWithBeta(fleet: World['fleet'], row: World['row']): Promise<void> {
+  const own = (await row())?.job_id;
+  const jobs = (await fleet.sandbox.partner.readAll(contract.jobs.list)).items.map(({ id }) => String(id));
+  const [next, ...others] = jobs.filter((id) => id !== own);
+  await fleet.apply('acme', `scope: { jobs: ${JSON.stringify([own, ...others])} }\n`);
+  await fleet.apply('beta', `scope: { jobs: ["${next}"] }\n`);
+  await fleet.reconcile('beta');
+}
+
+async function linked({ store }: World['fleet']): Promise<string[]> {
+  const links = await store.kysely.selectFrom('links').select('job_candidate_id').execute();
+  return links.map((link) => link.job_candidate_id);
+}
+
+/** The employee was amended before. */
+async function addPair({ store }: World['fleet'], employeeId: string): Promise<void> {
+  const pair = { tenant_id: 'acme', stream: 'amendments', pair_id: employeeId, bases: '{}', sent: '{}' };
+  const rest = { settles_at: 0, version: 1, updated_at: 0, missing_side: null, missing_run: null, gone_at: null };
+  await store.kysely
+    .insertInto('exchange_pairs')
+    .values({ ...pair, ...rest })
+    .execute();
+}
