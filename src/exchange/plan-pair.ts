@@ -133,7 +133,7 @@ function stuckOn(one: SeenField, { to, over }: Write, open: OpenConflict | undef
 
 function writeHris(one: SeenField, { over }: Write): Step {
   const { field, partner, hris } = one;
-  if (field.def.required && formIn(partner.seen) === EMPTY_FORM)
+  if (field.required && formIn(partner.seen) === EMPTY_FORM)
     return { finding: found(one, 'quarantined', { code: 'MISSING' }) };
   const write = writeOf(one, { form: partner.seen, old: hris.value, new: partner.value });
   return { toHris: write, ...overwritten(one, over, 'partner') };

@@ -68,8 +68,11 @@ function flowOf({ rule, amends }: CompiledField): FieldFlow {
   return { owner: owner ?? (direction === 'toPartner' ? 'hris' : 'partner'), conflict, report };
 }
 
+/** Where the HR system's value may come to the partner, a required field that is empty there is one to be filled. */
 function seePartner(field: CompiledField, salt: string, sources: MappingSources): SideValue {
   const result = evaluateField(field, sources);
+  const isToBeFilled = 'code' in result && result.code === 'MISSING' && flowOf(field).owner !== 'partner';
+  if (isToBeFilled) return { seen: seenAs(EMPTY_FORM), value: null };
   if ('code' in result) return { seen: { unreadable: result.code }, value: null, refusal: result };
   const value = result.value ?? null;
   return { seen: seenAs(formOf(salt, value)), value };

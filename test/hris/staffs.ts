@@ -14,8 +14,11 @@ import { addPeople as addPeopleToTryton } from './tryton-under-test.ts';
 
 const LEFT = '2020-01-31';
 
+/** Of the table, with the fields that they are: one that may be empty, and one that may not. */
+const SQL_FIELDS = { title: 'title', familyName: 'family_name' } as const;
+
 /** A table whose owner sets the stamp of a change by hand: an import that knows one time. */
-export async function sqlStaff(): Promise<Staff> {
+export async function sqlStaff(field: keyof typeof SQL_FIELDS = 'title'): Promise<Staff> {
   const url = `sqlite:${join(await scratchFolder(), 'hr.sqlite')}`;
   const database = openSqlDatabase(url, { create: true });
   onTestFinished(() => database.close());
@@ -30,7 +33,7 @@ export async function sqlStaff(): Promise<Staff> {
     kind: 'sql',
     options,
     hris,
-    field: 'title',
+    field,
     tells: 'left',
     async add(count) {
       const rows = Array.from(
@@ -42,9 +45,10 @@ export async function sqlStaff(): Promise<Staff> {
       return rows.map((_, n) => String(n + 1));
     },
     async edit(ids, textOf) {
+      const column = sql.ref(SQL_FIELDS[field]);
       await database.kysely.transaction().execute(async (trx) => {
         for (const id of ids)
-          await sql`update employees set title = ${textOf(id)}, last_day = ${LEFT}, changed_at = ${stamp}
+          await sql`update employees set ${column} = ${textOf(id)}, last_day = ${LEFT}, changed_at = ${stamp}
             where id = ${Number(id)}`.execute(trx);
       });
     },
