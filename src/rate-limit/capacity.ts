@@ -27,7 +27,7 @@ export function freshCapacity(now: number): SavedCapacity {
 export function mark(saved: SavedCapacity, now: number, recovery: boolean): void {
   const [recoveries, others] = [saved.marks.filter((one) => one.recovery), saved.marks.filter((one) => !one.recovery)];
   // A recovery ends the climb.
-  saved.marks = [...recoveries.slice(-MOST_MARKS), ...(recovery ? [] : others.slice(-MOST_MARKS))];
+  saved.marks = [...recoveries.slice(-MOST_MARKS), ...(recovery ? [] : others.slice(-3 * MOST_MARKS))];
   saved.marks.push({ at: now, ok: saved.ok, recovery });
 }
 
@@ -73,6 +73,20 @@ export function bestCycle(saved: SavedCapacity, now: number, cycles: number): nu
     return from === undefined || to === undefined || to.ok - from.ok < LEAST_OK / 2 ? 0 : averageSince(to, from, to.at);
   };
   return Math.max(0, ...ends.map((_, n) => cycle(n)));
+}
+
+/** The average over so long, and the pace at its beginning; undefined where too little is known of it. */
+export function overLast(
+  saved: SavedCapacity,
+  now: number,
+  ms: number,
+): { average: number; begun: number } | undefined {
+  const place = saved.marks.findLastIndex((one) => one.at <= now - ms);
+  const [from, next] = [saved.marks[place], saved.marks[place + 1]];
+  if (from === undefined || next === undefined || saved.ok - from.ok < long.ok) return undefined;
+  const begun = averageSince(next, from, next.at);
+  const at = now - ms;
+  return { average: averageSince(saved, { at, ok: from.ok + (begun * (at - from.at)) / 1000 }, now), begun };
 }
 
 export function sinceAnchor(saved: SavedCapacity, now: number): number {

@@ -35,7 +35,7 @@ const spending = { memory: 12_000, prior: 1_500, least: 0.7, most: 2 };
 const tooth = { least: 120, most: 12_000, noisy: 240, bannedMs: 900_000 };
 /** By so much sooner a tooth is climbed up to a limit that is only a guess. */
 const HASTE = 4;
-/** From far below the limit it comes back in so many seconds. */
+/** From far below the limit it comes back in so many seconds, or in a quarter of the time that a window remembers. */
 const BACK_S = 8;
 /** Doublings of the height beyond the limit within the answers of one tooth. */
 const doublings = { usual: 12, window: 3, noisy: 3 };
@@ -86,13 +86,18 @@ export function isEarly(saved: SavedClimb, limit: number, noise: number): boolea
 }
 
 /** The rate after one more answer without a refusal. True: a doubling of the height began. */
-export function climb(saved: SavedClimb, learned: { rate: number; limit: number; noise: number }): boolean {
+export function climb(
+  saved: SavedClimb,
+  learned: { rate: number; limit: number; noise: number },
+  memoryMs: number,
+): boolean {
   const { limit, noise } = learned;
   const length = toothOf(saved, limit, noise) / (saved.isGuess ? HASTE : 1);
   saved.clean += 1;
   if (learned.rate < limit) {
     const deep = Math.max(0, limit * (1 - 2 * CUT) - learned.rate);
-    learned.rate = Math.min(limit, learned.rate + (limit * CUT) / length + deep / (limit * BACK_S));
+    const backS = Math.max(BACK_S, memoryMs / 4000);
+    learned.rate = Math.min(limit, learned.rate + (limit * CUT) / length + deep / (limit * backS));
     return false;
   }
   const perTooth = noise > 0 ? doublings.noisy : saved.isWindow ? doublings.window : doublings.usual;

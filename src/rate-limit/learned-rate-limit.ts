@@ -134,7 +134,7 @@ export class LearnedRateLimit {
     if (!this.#permits.isBusy()) return;
     if (!learned.limitSeen) return this.#double();
     const { capacity, climb: tooth } = this.#underWay;
-    if (!climb(tooth, learned)) return;
+    if (!climb(tooth, learned, this.#underWay.row.memoryMs ?? 0)) return;
     mark(capacity, this.#clock.now(), false);
     if (Math.floor(tooth.beyond) === PAST_DOUBT) anchorAt(capacity, this.#clock.now());
   }

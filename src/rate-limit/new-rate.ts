@@ -1,6 +1,7 @@
 import {
   bestCycle,
   highestSince,
+  overLast,
   type SavedCapacity,
   sinceAnchor,
   sinceLongAgo,
@@ -41,6 +42,8 @@ export interface Met {
   /** Successes a second since the last recovery, and since the anchor, the pause included. */
   allowed: number;
   anchored: number;
+  /** The limit, where it was raised and is of a window that remembers for long; and what it lets through at first. */
+  raised: { limit: number; rate: number } | undefined;
   /** Of a whole cycle that was long enough to tell. */
   inAll: number | undefined;
 }
@@ -52,6 +55,7 @@ const LONE = 50;
 /** To such a part of the rate a limit falls at once; what is left of less was not sent. */
 const FALLEN = { least: 0.25, most: 0.8 };
 const LASTING_MS = 60_000;
+const LONG_MEMORY_MS = 10_000;
 export const SETTLE = 6;
 const least = { first: 6_000, noisy: 2_500, ok: 20, rate: 3 };
 const banCut = { first: 0.04, most: 0.3 };
@@ -86,8 +90,21 @@ export function readMeeting(state: LimiterState, meeting: Meeting, now: number):
     isLasting: isLong && pauseMs > LASTING_MS,
     allowed: sinceRecovery(underWay.capacity, now) / (1 - noise),
     anchored: sinceAnchor(underWay.capacity, now) / (1 - noise),
+    raised: meeting.isBan ? undefined : raisedTo(state, meeting, now),
     inAll: inAll === undefined ? undefined : inAll / (1 - noise),
   };
+}
+
+/** What went through for as long as the window remembers is the limit; at first only what left then has room. */
+function raisedTo({ learned, underWay }: LimiterState, { at, rate }: Meeting, now: number): Met['raised'] {
+  const { limit, limitSeen, noise } = learned;
+  const { memoryMs = 0 } = underWay.row;
+  const isWindow = memoryMs >= LONG_MEMORY_MS && now - at < memoryMs / 20;
+  if (!limitSeen || !isWindow || rate < limit * (1 + 2 * CUT)) return undefined;
+  const last = overLast(underWay.capacity, now, memoryMs);
+  const average = (last?.average ?? 0) / (1 - noise);
+  if (last === undefined || average < RAISED * limit) return undefined;
+  return { limit: average, rate: Math.min(Math.max(last.begun / (1 - noise), limit), average) * (1 - CUT) };
 }
 
 /** A window that remembers for longer than these cycles lasted may only echo what was sent one window ago. */
@@ -114,6 +131,7 @@ export function newRate(state: LimiterState, met: Met): number {
   if (met.meeting.isBan && !met.isFirst) return afterBan(state, met);
   if (met.isFirst) return firstRate(state, met);
   if (row.settling > 0 && !met.isFar) return whileSettling(state, met);
+  if (met.raised !== undefined) return settle(row, met.raised.rate);
   if (met.isFar && !isRaised(state, met)) {
     return settle(row, Math.max((met.inAll ?? 0) * (1 - CUT / 2), state.learned.limit * (1 - CUT / 4)));
   }

@@ -1,5 +1,5 @@
 import { noteBan } from './bans.ts';
-import { anchorAt, leaveOut, mark } from './capacity.ts';
+import { anchorAt, beginCycle, leaveOut, mark } from './capacity.ts';
 import { CUT } from './climb.ts';
 import { isWhole, type LimiterState, type Met, newRate, readMeeting } from './new-rate.ts';
 import type { Meeting, UnderWay } from './saved-rate-limit.ts';
@@ -73,15 +73,17 @@ function goOn({ learned, underWay }: LimiterState, meeting: Meeting): void {
 /** Met early, the rate falls below what is known to be fine for long, and soon comes back: a window echoes. */
 function limitAfter({ learned, underWay }: LimiterState, met: Met, limitBefore: number): number {
   const { row, suspicion } = underWay;
+  if (met.raised !== undefined) return met.raised.limit;
   const limit = learned.rate * (1 + CUT);
   const mayEcho = row.early <= ECHOES || met.now < suspicion.calmUntil;
   const isPassing = met.isEarly && !met.isLong && !met.hasFallen && !met.isFar && !met.meeting.isBan && mayEcho;
   return isPassing ? Math.max(limit, Math.min(row.known ?? 0, limitBefore) * (1 - CUT / 4)) : limit;
 }
 
-function noteKnown({ row }: UnderWay, { inAll, isFirst, isLong, pauseMs }: Met): void {
+function noteKnown({ row }: UnderWay, { inAll, isFirst, isLong, pauseMs, raised }: Met): void {
   row.memoryMs = Math.min(Math.max((row.memoryMs ?? 0) * (1 - FADE), isLong ? 1.2 * pauseMs : 0), MOST_MEMORY_MS);
-  if (isFirst || inAll === undefined) return;
+  if (raised !== undefined) row.known = raised.limit;
+  if (isFirst || inAll === undefined || raised !== undefined) return;
   const known = row.known ?? 0;
   row.known = inAll < FALLEN * known ? inAll : Math.max(inAll, known * (1 - FADE));
 }
@@ -89,7 +91,9 @@ function noteKnown({ row }: UnderWay, { inAll, isFirst, isLong, pauseMs }: Met):
 /** Where the next averages begin. */
 function noteRow({ row, capacity }: UnderWay, met: Met): void {
   row.full = met.isEarly && met.isAgain && !met.hasFallen ? row.full + 1 : 0;
-  mark(capacity, met.now, true);
+  // What was counted before was of a lower limit.
+  if (met.raised !== undefined) beginCycle(capacity, met.now);
+  else mark(capacity, met.now, true);
   const isNew = !met.isFirst && !met.isFar && (!met.isEarly || row.early > 3);
   if (row.settling > 0 ? met.isLong && !met.isAgain : isNew) anchorAt(capacity, met.now);
 }

@@ -28,7 +28,8 @@ export function suspect(state: LimiterState, met: Met, limitBefore: number): voi
   const isOther = met.isFirst || met.isFar || isSettling || met.isLasting || (met.isLong && !met.isEarly);
   if (met.isFirst) Object.assign(saved, { met: 0, answers: 0, lone: 0 });
   // Far above what was known the limit is a guess.
-  const peak = met.isFar ? Math.min(learned.limit, row.sound) : learned.limit;
+  const isGuess = met.isFar || (met.now < saved.calmUntil && !met.isFirst);
+  const peak = isGuess ? Math.min(learned.limit, row.sound) : learned.limit;
   saved.peak = isOther ? peak : Math.max(saved.peak * (met.isEarly ? 1 : fade.peak), peak);
   noteMeeting(saved, climb.clean, met.meeting.refused);
   noteUnderWay(saved, met);
