@@ -1,7 +1,7 @@
 import { createHash } from 'node:crypto';
-import { existsSync, mkdirSync, readdirSync, readFileSync, renameSync, writeFileSync } from 'node:fs';
+import { existsSync, mkdirSync, readFileSync, renameSync, writeFileSync } from 'node:fs';
 import { createRequire } from 'node:module';
-import { join } from 'node:path';
+import { dirname, join, relative, resolve } from 'node:path';
 import { fileURLToPath } from 'node:url';
 import { bundleWorkflowCode } from '@temporalio/worker';
 
@@ -10,6 +10,9 @@ export const PACKED_BUNDLE = 'workflow-bundle.js';
 
 const packedBundle = fileURLToPath(new URL(`../../${PACKED_BUNDLE}`, import.meta.url));
 const workflowsDir = fileURLToPath(new URL('../../workflows/', import.meta.url));
+const entry = join(workflowsDir, 'index.ts');
+/** The place that an import or export names, unless it is of types alone. */
+const IMPORTED = /^(?:import|export)\s(?!type\b)[^;]*?['"](\.{1,2}\/[^'"]+)['"]/gm;
 
 /**
  * The workflows as one file: the package's, or in a clone one made once per content and SDK version. Bundling takes
@@ -33,7 +36,7 @@ export async function workflowBundle(cacheDir: string): Promise<{ codePath: stri
 
 /** The workflows of a clone as one script. */
 export async function bundleWorkflows(): Promise<string> {
-  const { code } = await bundleWorkflowCode({ workflowsPath: join(workflowsDir, 'index.ts'), logger: silent });
+  const { code } = await bundleWorkflowCode({ workflowsPath: entry, logger: silent });
   return code;
 }
 
@@ -41,9 +44,21 @@ function contentHash(): string {
   const hash = createHash('sha256');
   const { version } = createRequire(import.meta.url)('@temporalio/worker/package.json') as { version: string };
   hash.update(version);
-  for (const name of readdirSync(workflowsDir).toSorted())
-    hash.update(name).update(readFileSync(join(workflowsDir, name)));
+  for (const [file, text] of bundledFiles()) hash.update(relative(workflowsDir, file)).update(text);
   return hash.digest('hex').slice(0, 16);
+}
+
+/** What the bundle is made of, by path: workflows and what they import from other rooms, types left out. */
+export function bundledFiles(): Map<string, string> {
+  const texts = new Map<string, string>();
+  const waiting = [entry];
+  for (let file = waiting.pop(); file !== undefined; file = waiting.pop()) {
+    if (texts.has(file)) continue;
+    const text = readFileSync(file, 'utf8');
+    texts.set(file, text);
+    for (const [, path = ''] of text.matchAll(IMPORTED)) waiting.push(resolve(dirname(file), path));
+  }
+  return new Map([...texts].toSorted(([one], [other]) => (one < other ? -1 : 1)));
 }
 
 const nothing = (): void => undefined;
