@@ -15,7 +15,7 @@ export async function ensureHrisSchema(
 ): Promise<void> {
   const database = openSqlDatabase(url, { create: true });
   try {
-    await createHrisTables(database, sqlOptions(landings).parse({ ...options, url }));
+    await database.whileUsed(createHrisTables(database, sqlOptions(landings).parse({ ...options, url })));
   } finally {
     await database.close();
   }
