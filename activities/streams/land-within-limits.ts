@@ -10,8 +10,14 @@ import { isExpectedToChange, isStillOurs, type Reading } from './reading.ts';
 
 const NOTHING: LandedPage = { unchanged: 0, created: 0, updated: 0, rows: [], quarantined: [] };
 
-/** Lands one page unless the run would change too much with it; then nothing of the page is written. */
-export async function landWithinLimits(reading: Reading, page: RecordPage | undefined): Promise<LandedPage> {
+/** Pages landed as one would change too much; one by one, those before the one that does are written. */
+export const TOO_MUCH_AS_ONE = 'TOO_MUCH_AS_ONE';
+
+/**
+ * Lands one page unless the run would change too much with it; then nothing of the page is written.
+ * @throws ConnectorError TOO_MUCH_AS_ONE where it is several pages
+ */
+export async function landWithinLimits(reading: Reading, page: RecordPage | undefined, pages = 1): Promise<LandedPage> {
   if (page === undefined) return NOTHING;
   const changes = new Map<string, RowChange>();
   let rows: readonly RowFacts[] = [];
@@ -21,7 +27,9 @@ export async function landWithinLimits(reading: Reading, page: RecordPage | unde
     if (!(await isStillOurs(reading))) throw takenOver(reading);
     if (isExpectedToChange(reading)) return;
     const excess = judgeChanges(tallied(), reading.state?.landed ?? null);
-    if (excess !== undefined) await stopAt(reading, excess, changes.size);
+    if (excess === undefined) return;
+    if (pages > 1) throw tooMuchAsOne(reading, pages);
+    await stopAt(reading, excess, changes.size);
   };
   const items = await currentItems(reading, page.items);
   const landed = await landPage({ ...reading.destination, guard }, { ...page, items }, (facts) => {
@@ -51,6 +59,14 @@ async function currentItems({ deps, connection, stream, destination }: Reading, 
   const records = items.map((item) => ({ [name]: item }));
   const current = await currentRecords(deps, connection, destination.mapping, records);
   return current.map((record) => record[name] ?? {});
+}
+
+function tooMuchAsOne({ key }: Reading, pages: number): ConnectorError {
+  return new ConnectorError({
+    code: TOO_MUCH_AS_ONE,
+    action: 'retry',
+    message: `${pages} pages of ${key.tenantId} ${key.stream} would change too much as one: they are landed singly.`,
+  });
 }
 
 function takenOver({ key }: Reading): ConnectorError {

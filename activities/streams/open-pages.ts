@@ -1,5 +1,5 @@
 import type { RawPage } from '../../src/partner/client/types.ts';
-import { type KeptPage, keepPage, readKeptPage } from '../../src/store/stream-missing.ts';
+import { type KeptPage, keepPages, readKeptPages } from '../../src/store/stream-missing.ts';
 import { decodeKnown, encodeKnown, fingerprintOf, isRow, type KnownRecords } from '../../src/streams/known-records.ts';
 import { type RecordPage, readableIds, readRecords } from '../../src/streams/read-page.ts';
 import type { RowFacts } from '../../src/streams/row-facts.ts';
@@ -15,20 +15,49 @@ export interface OpenedPage extends RecordPage {
   kept: KeptPage | undefined;
 }
 
-/** Reads the records of a page but for those that came the same before and whose rows still stand. */
-export async function openPage(
+/** Reads the records of pages but for those that came the same before and whose rows still stand. */
+export async function openPages(
   reading: Reading,
-  page: RawPage | undefined,
-  at: number,
-): Promise<OpenedPage | undefined> {
-  if (page === undefined) return undefined;
-  const { deps, key, stream, recognition } = reading;
-  const kept = await readKeptPage(deps.store, key, at);
-  if (recognition === undefined) return { ...readRecords(stream, page, reading.run.segment), prints: new Map(), kept };
-  const prints = page.raw.map((record) => fingerprintOf(record, recognition));
-  const unchanged = await standing(reading, prints, decodeKnown(recognition, kept?.known));
+  pages: readonly (RawPage | undefined)[],
+  first: number,
+): Promise<(OpenedPage | undefined)[]> {
+  const { deps, key, recognition } = reading;
+  const numbers = pages.flatMap((page, n) => (page === undefined ? [] : [first + n]));
+  const kept = await readKeptPages(deps.store, key, numbers);
+  const printed = pages.map((page, n): PrintedPage | undefined => {
+    if (page === undefined) return undefined;
+    const before = kept.get(first + n);
+    if (recognition === undefined) return { page, kept: before, prints: undefined, known: new Map() };
+    const prints = page.raw.map((record) => fingerprintOf(record, recognition));
+    return { page, kept: before, prints, known: decodeKnown(recognition, before?.known) };
+  });
+  const standing = await readStanding(reading, printed);
+  return printed.map((page) => (page === undefined ? undefined : openPage(reading, page, standing)));
+}
+
+/** A page, and by what its records may be known again. */
+interface PrintedPage {
+  page: RawPage;
+  kept: KeptPage | undefined;
+  /** What each record came as; undefined where every record has to be read. */
+  prints: string[] | undefined;
+  known: KnownRecords;
+}
+
+function openPage(
+  { stream, run }: Reading,
+  { page, kept, prints, known }: PrintedPage,
+  standing: ReadonlyMap<string, string>,
+): OpenedPage {
+  if (prints === undefined) return { ...readRecords(stream, page, run.segment), prints: new Map(), kept };
+  const unchanged = new Map(
+    prints.flatMap((print) => {
+      const facts = known.get(print);
+      return facts !== undefined && isRow(facts, standing.get(facts.id)) ? [[print, facts] as const] : [];
+    }),
+  );
   const rest = [...prints.keys()].filter((index) => !unchanged.has(prints[index] ?? ''));
-  const read = readRecords(stream, { ...page, raw: rest.map((index) => page.raw[index]) }, reading.run.segment);
+  const read = readRecords(stream, { ...page, raw: rest.map((index) => page.raw[index]) }, run.segment);
   const unreadable = read.unreadable.map((one) => ({ ...one, index: rest[one.index] ?? one.index }));
   const left = new Set(unreadable.map(({ index }) => index));
   const readable = rest.filter((index) => !left.has(index));
@@ -37,39 +66,37 @@ export async function openPage(
   return { ...read, unreadable, unchanged: [...unchanged.values()], prints: byId, kept };
 }
 
-/** The known ones of these records whose rows are as they should be, by their fingerprints. */
-async function standing(
+/** The hashes of the rows of those records that are known, by their ids. */
+async function readStanding(
   { destination, key }: Reading,
-  prints: readonly string[],
-  known: KnownRecords,
-): Promise<Map<string, RowFacts>> {
-  const found = prints.flatMap((print) => {
-    const facts = known.get(print);
-    return facts === undefined ? [] : [{ print, facts }];
-  });
-  if (found.length === 0 || destination.force) return new Map();
-  const ids = found.map(({ facts }) => facts.id);
+  pages: readonly (PrintedPage | undefined)[],
+): Promise<ReadonlyMap<string, string>> {
+  const ids = pages.flatMap((page) => page?.prints?.flatMap((print) => page.known.get(print)?.id ?? []) ?? []);
+  if (ids.length === 0 || destination.force) return new Map();
   const options = { tenant: key.tenantId, signal: AbortSignal.timeout(HRIS_MS) };
-  const hashes = await destination.landing.hashes(key.stream, ids, options);
-  const same = found.filter(({ facts }) => isRow(facts, hashes.get(facts.id)));
-  return new Map(same.map(({ print, facts }) => [print, facts]));
+  return destination.landing.hashes(key.stream, ids, options);
+}
+
+/** A page as it is to be kept; `rows` stand there now, `also` were on it when it was read before. */
+export interface PageToKeep {
+  number: number;
+  page: OpenedPage;
+  rows: readonly RowFacts[];
+  also?: readonly string[];
 }
 
 /**
- * Keeps who stands on which page, to tell at the end who stands on none, and what they came as; `also` were there when
- * it was read before. A page that is as it was costs no write.
+ * Keeps who stands on which page, to tell at the end who stands on none, and what they came as. A page that is as it
+ * was costs no write.
  */
-export async function keepOpened(
-  { deps, key, recognition }: Reading,
-  at: number,
-  page: OpenedPage,
-  { rows, also = [] }: { rows: readonly RowFacts[]; also?: readonly string[] },
-): Promise<void> {
-  const shown = [...readableIds(page), ...page.unreadable.flatMap(({ id }) => id ?? [])];
-  const ids = [...new Set([...also, ...shown])].toSorted();
-  const known = recognition === undefined ? null : encodeKnown(recognition, knownOf(page, rows));
-  if (page.kept?.known === known && page.kept.ids.join() === ids.join()) return;
-  await keepPage(deps.store, key, at, { ids, known });
+export async function keepOpened({ deps, key, recognition }: Reading, pages: readonly PageToKeep[]): Promise<void> {
+  const changed = pages.flatMap(({ number, page, rows, also = [] }): [number, KeptPage][] => {
+    const shown = [...readableIds(page), ...page.unreadable.flatMap(({ id }) => id ?? [])];
+    const ids = [...new Set([...also, ...shown])].toSorted();
+    const known = recognition === undefined ? null : encodeKnown(recognition, knownOf(page, rows));
+    return page.kept?.known === known && page.kept.ids.join() === ids.join() ? [] : [[number, { ids, known }]];
+  });
+  await keepPages(deps.store, key, new Map(changed));
 }
 
 function knownOf({ prints }: OpenedPage, rows: readonly RowFacts[]): KnownRecords {

@@ -1,17 +1,12 @@
 import type { RawPage } from '../../src/partner/client/types.ts';
-import { changeQuarantine, readQuarantine } from '../../src/store/quarantine.ts';
-import { dropPages } from '../../src/store/stream-missing.ts';
-import { judgeEmptyList } from '../../src/streams/change-limits.ts';
 import { fetchAhead } from '../../src/streams/fetch-ahead.ts';
-import type { LandedPage } from '../../src/streams/land-page.ts';
-import { fallAt, lastPageOf, outcomeOf, quarantineChanges } from '../../src/streams/page-outcome.ts';
-import { assertMoved, firstPageOf, PAGE_SIZE, readableIds, readRawPage } from '../../src/streams/read-page.ts';
+import { countJoinable } from '../../src/streams/join-pages.ts';
+import { fallAt, lastPageOf } from '../../src/streams/page-outcome.ts';
+import { firstPageOf, PAGE_SIZE, readRawPage } from '../../src/streams/read-page.ts';
 import { drainBetweenPages } from './drain-hints.ts';
-import { endPass } from './end-pass.ts';
 import type { Beat } from './in-run.ts';
-import { landWithinLimits, stopAt } from './land-within-limits.ts';
-import { keepOpened, type OpenedPage, openPage } from './open-page.ts';
 import { commit, type Reading } from './reading.ts';
+import { type Fetched, keepSettled, landPages, settlePages, settleQuarantine } from './settle-pages.ts';
 
 /**
  * One activity reads for so long: few events of history, and a deploy need not wait. Not so many pages: each end
@@ -20,14 +15,8 @@ import { commit, type Reading } from './reading.ts';
 const BATCH_MS = 30_000;
 /** So often a batch reads again what may have slipped; a list that moves on is left to the next run. */
 const MOST_REREADS = 5;
-/** Pages of one part of a list are numbered from here in what is kept for the whole. */
-const PAGES_A_SEGMENT = 1_000_000;
-
-/** A page, and by which of the run's reads it was asked for. */
-interface Fetched {
-  page: RawPage | undefined;
-  read: number;
-}
+/** So many pages that have come are settled as one, in the statements of one. */
+const TOGETHER = 4;
 
 /** Reads and lands some pages from the run's cursor on. */
 export async function readList(reading: Reading, beat: Beat): Promise<'over' | 'superseded'> {
@@ -64,17 +53,30 @@ async function readInto(
   beat: Beat,
 ): Promise<'over' | 'superseded' | { pages: number }> {
   const { segment } = reading.run;
-  const pages = fetchAhead(reading.run.page, reading.ahead, isWanted, (at) => fetchPage(reading, at));
-  for await (const { page: fetched } of pages) {
-    const slipped = reading.rereads < MOST_REREADS ? await slippedOver(reading, fetched.page) : 0;
-    if (slipped > 0) return { pages: slipped };
-    if (!(await settlePage(reading, fetched))) return 'superseded';
-    if (!(await drainBetweenPages(reading))) return 'superseded';
-    const { page: next, seen, total } = reading.run;
-    beat({ page: next, seen, total });
-    if (reading.run.state !== 'running' || reading.run.segment !== segment) break;
+  const isOn = (): boolean => reading.run.state === 'running' && reading.run.segment === segment;
+  const fetching = { ahead: reading.ahead, together: TOGETHER };
+  for await (const due of fetchAhead(reading.run.page, fetching, isWanted, (at) => fetchPage(reading, at))) {
+    for (let rest = due; rest.length > 0 && isOn(); ) {
+      const slipped = reading.rereads < MOST_REREADS ? await slippedOver(reading, rest[0]?.page) : 0;
+      if (slipped > 0) return { pages: slipped };
+      const some = rest.slice(0, joinable(reading, rest));
+      if (!(await settlePages(reading, some)) || !(await drainBetweenPages(reading))) return 'superseded';
+      const { page: next, seen, total } = reading.run;
+      beat({ page: next, seen, total });
+      rest = rest.slice(some.length);
+    }
+    if (!isOn()) break;
   }
   return 'over';
+}
+
+/** Where an entry of the list may be several records, only a page that was read tells whether it is the last. */
+function joinable({ run, stream }: Reading, pages: readonly Fetched[]): number {
+  if (stream.toRecords !== undefined) return 1;
+  return countJoinable(
+    run,
+    pages.map(({ page }) => page),
+  );
 }
 
 async function fetchPage(reading: Reading, page: number): Promise<Fetched> {
@@ -102,88 +104,24 @@ async function readAgain(reading: Reading, pages: number): Promise<boolean> {
   reading.rereads += 1;
   reading.before = undefined;
   for (let at = reading.run.page - pages; at < reading.run.page; at += 1) {
-    const { page, read } = await fetchPage(reading, at);
-    const opened = await openPage(reading, page, numberOf(reading, at));
-    const landed = await land(reading, opened, read);
-    const outcome = { isLast: false, quarantined: landed.quarantined };
-    const quarantined = await settleQuarantine(reading, { page: at, outcome, landed });
-    await keep(reading, at, opened, { rows: landed.rows, also: opened?.kept?.ids ?? [] });
+    const fetched = await fetchPage(reading, at);
+    const settled = await landPages(reading, [fetched], at);
+    const landed = settled[0]?.landed;
+    const quarantined =
+      landed === undefined
+        ? 0
+        : await settleQuarantine(reading, { at, outcome: { isLast: false, quarantined: landed.quarantined }, landed });
+    await keepSettled(reading, settled, at, true);
     const { run } = reading;
-    const { created, updated } = landed;
-    const counts = { unchanged: 0, created, updated, quarantined, skipped: 0 };
-    const total = page?.total ?? run.total;
+    const counts = {
+      unchanged: 0,
+      created: landed?.created ?? 0,
+      updated: landed?.updated ?? 0,
+      quarantined,
+      skipped: 0,
+    };
+    const total = fetched.page?.total ?? run.total;
     if (!(await commit(reading, { next: run.page, records: 0, total, counts, state: run.state }))) return false;
   }
   return true;
-}
-
-/** Lands one page and moves the cursor past it. False when another run took over. */
-async function settlePage(reading: Reading, { page, read }: Fetched): Promise<boolean> {
-  const { run, stream, state } = reading;
-  const isBegin = run.seen === run.seen_before && run.segment === 0 && stream.segments === undefined;
-  const empty = isBegin ? judgeEmptyList(page?.raw.length ?? 0, state?.landed ?? null) : undefined;
-  if (empty !== undefined) await stopAt(reading, empty, 0);
-  const opened = await openPage(reading, page, numberOf(reading, run.page));
-  const landed = await land(reading, opened, read);
-  const outcome = outcomeOf(run, opened, landed, stream.segments?.length);
-  await settleQuarantine(reading, { page: run.page, outcome, landed });
-  await keep(reading, run.page, opened, landed);
-  if (fallAt(run, page) > 0) reading.tally = { ...reading.tally, isUnsure: true };
-  if (outcome.isLast || outcome.segment !== undefined) await dropBehind(reading, page);
-  const skipped = outcome.isLast ? await endPass(reading) : 0;
-  const counts = { ...outcome.counts, skipped };
-  const next = outcome.segment === undefined ? run.page + 1 : firstPageOf(stream);
-  const total = outcome.segment === undefined ? outcome.total : null;
-  return commit(reading, { ...outcome, counts, next, total });
-}
-
-async function land(reading: Reading, page: OpenedPage | undefined, read: number): Promise<LandedPage> {
-  if (page === undefined) return landWithinLimits(reading, undefined);
-  const ids = readableIds(page).toSorted().join(' ');
-  assertMoved(reading.stream, page.page, ids, reading.before);
-  reading.before = ids;
-  // Who was read by id since this page was asked for is newer than what the page shows.
-  const isNewest = (id: unknown): boolean => (reading.readById.get(String(id)) ?? 0) < read;
-  const items = page.items.filter((item) => isNewest(item['id']));
-  const unchanged = page.unchanged?.filter(({ id }) => isNewest(id)) ?? [];
-  const landed = await landWithinLimits(reading, { ...page, items, unchanged });
-  const passedOver = readableIds(page).length - items.length - unchanged.length;
-  return { ...landed, unchanged: landed.unchanged + passedOver };
-}
-
-async function keep(
-  reading: Reading,
-  at: number,
-  page: OpenedPage | undefined,
-  landed: Parameters<typeof keepOpened>[3],
-): Promise<void> {
-  if (page === undefined) return;
-  if (page.unreadable.some(({ id }) => id === undefined)) reading.tally = { ...reading.tally, isUnsure: true };
-  await keepOpened(reading, numberOf(reading, at), page, landed);
-}
-
-/** The list, or this part of it, ends with this page. */
-async function dropBehind({ deps, key, run }: Reading, page: RawPage | undefined): Promise<void> {
-  const first = run.segment * PAGES_A_SEGMENT;
-  await dropPages(deps.store, key, first + run.page + (page === undefined ? 0 : 1), first + PAGES_A_SEGMENT);
-}
-
-function numberOf({ run }: Reading, page: number): number {
-  return run.segment * PAGES_A_SEGMENT + page;
-}
-
-/** Returns how many records are newly in it. */
-async function settleQuarantine(
-  reading: Reading,
-  { page, outcome, landed }: { page: number; outcome: Parameters<typeof quarantineChanges>[2]; landed: LandedPage },
-): Promise<number> {
-  const { deps, key, quarantine, run } = reading;
-  const at = numberOf(reading, page);
-  const ids = landed.rows.map(({ id }) => id);
-  const { over, news } = quarantineChanges(quarantine, at, outcome, ids);
-  if (over.length + news.length === 0) return 0;
-  // Where another run took over, the page that follows finds so too.
-  if (!(await changeQuarantine(deps.store, key, run.run_id, { page: at, over, news }))) return 0;
-  reading.quarantine = await readQuarantine(deps.store, key);
-  return news.length;
 }

@@ -11,12 +11,18 @@ export interface KeptPage {
   known: string | null;
 }
 
-export async function keepPage(store: Store, key: StreamKey, page: number, { ids, known }: KeptPage): Promise<void> {
-  const row = { ids: JSON.stringify(ids), known };
+/** By their numbers. */
+export async function keepPages(store: Store, key: StreamKey, pages: ReadonlyMap<number, KeptPage>): Promise<void> {
+  if (pages.size === 0) return;
+  const own = { tenant_id: key.tenantId, stream: key.stream };
   await store.kysely
     .insertInto('stream_pages')
-    .values({ tenant_id: key.tenantId, stream: key.stream, page, ...row })
-    .onConflict((c) => c.columns(['tenant_id', 'stream', 'page']).doUpdateSet(row))
+    .values([...pages].map(([page, { ids, known }]) => ({ ...own, page, ids: JSON.stringify(ids), known })))
+    .onConflict((c) =>
+      c
+        .columns(['tenant_id', 'stream', 'page'])
+        .doUpdateSet((eb) => ({ ids: eb.ref('excluded.ids'), known: eb.ref('excluded.known') })),
+    )
     .execute();
 }
 
@@ -31,9 +37,15 @@ export async function dropPages(store: Store, key: StreamKey, from: number, to: 
     .execute();
 }
 
-export async function readKeptPage(store: Store, key: StreamKey, page: number): Promise<KeptPage | undefined> {
-  const row = await pagesOf(store, key).select('known').where('page', '=', page).executeTakeFirst();
-  return row === undefined ? undefined : { ids: JSON.parse(row.ids) as string[], known: row.known };
+/** Those of these pages that are kept, by their numbers. */
+export async function readKeptPages(
+  store: Store,
+  key: StreamKey,
+  pages: readonly number[],
+): Promise<Map<number, KeptPage>> {
+  if (pages.length === 0) return new Map();
+  const rows = await pagesOf(store, key).select(['page', 'known']).where('page', 'in', pages).execute();
+  return new Map(rows.map(({ page, ids, known }) => [page, { ids: JSON.parse(ids) as string[], known }]));
 }
 
 /** Everybody on the pages of a list that was read to its end. */

@@ -22,10 +22,7 @@ export async function landPage(
   page: RecordPage,
   onRows: (rows: readonly RowFacts[]) => void = () => undefined,
 ): Promise<LandedPage> {
-  const quarantined = page.unreadable.map(({ id, index, reason }) => ({
-    key: id ?? `page ${page.page}, record ${index + 1}`,
-    reason: `does not fit the contract: ${reason}`,
-  }));
+  const quarantined = leftOutOf(page);
   const rows = new Map<string, LandingRow>();
   for (const item of page.items) {
     const before = page.rowsBefore && (page.rowsBefore.get(String(item['id'])) ?? {});
@@ -47,6 +44,14 @@ export async function landPage(
     rows: facts.filter(({ id }) => !refused.has(id)),
     quarantined: [...quarantined, ...landed.refused],
   };
+}
+
+/** What of a page cannot be read. */
+export function leftOutOf({ page, unreadable }: RecordPage): Quarantined[] {
+  return unreadable.map(({ id, index, reason }) => ({
+    key: id ?? `page ${page}, record ${index + 1}`,
+    reason: `does not fit the contract: ${reason}`,
+  }));
 }
 
 export function noLanding(kind: string, stream: PullName): ConnectorError {

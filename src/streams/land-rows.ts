@@ -36,6 +36,7 @@ const ofOneRow: ReadonlySet<string> = new Set(['INVALID_VALUE', 'MISSING_FIELD',
 
 /** Lands rows whole; those that the HRIS refuses are halved until the rows are found that it does not take. */
 export async function landRows(destination: Destination, rows: LandingRow[]): Promise<LandedRows> {
+  if (rows.length === 0) return { unchanged: 0, created: 0, updated: 0, refused: [] };
   try {
     return { ...(await landTogether(destination, rows)), refused: [] };
   } catch (error) {

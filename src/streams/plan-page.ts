@@ -2,6 +2,7 @@ import type { EmployeeFields } from '../hire/employee.ts';
 import type { Landing, LandingRow, StoredRow } from '../hris/port.ts';
 import type { Mapping } from '../mapping/load-mapping.ts';
 import type { Quarantined } from '../store/quarantine.ts';
+import { leftOutOf } from './land-page.ts';
 import { fieldChanges } from './land-rows.ts';
 import { mapRecord } from './map-record.ts';
 import type { RecordPage } from './read-page.ts';
@@ -46,10 +47,7 @@ export function mapPage(
   page: RecordPage,
 ): { rows: Map<string, LandingRow>; leftOut: Quarantined[] } {
   const rows = new Map<string, LandingRow>();
-  const leftOut = page.unreadable.map(({ id, index, reason }) => ({
-    key: id ?? `page ${page.page}, record ${index + 1}`,
-    reason: `does not fit the contract: ${reason}`,
-  }));
+  const leftOut = leftOutOf(page);
   for (const item of page.items) {
     const mapped = mapRecord(mapping, stream, item);
     if ('hash' in mapped) rows.set(mapped.id, mapped);

@@ -67,7 +67,8 @@ export async function measurePasses(
     measures.push(...(await measureSecond(world, pages, say)));
     await worker.stop();
     worker = await world.startWorker({
-      HIREBRIDGE_FAILPOINT_KILL: `pullPages/store.update.streams/before#${pages >> 1}`,
+      // Up to four pages are committed at once.
+      HIREBRIDGE_FAILPOINT_KILL: `pullPages/store.update.streams/before#${Math.max(1, pages >> 3)}`,
     });
     measures.push(...(await measureKilled(world, worker, pages, say)));
     return measures;

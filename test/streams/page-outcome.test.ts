@@ -1,35 +1,11 @@
 import { describe, expect, test } from 'vitest';
-import type { QuarantineRow, StreamRow } from '../../src/store/schema.ts';
+import type { QuarantineRow } from '../../src/store/schema.ts';
 import type { LandedPage } from '../../src/streams/land-page.ts';
 import { advance, lastPageOf, outcomeOf, quarantineChanges } from '../../src/streams/page-outcome.ts';
 import type { RecordPage } from '../../src/streams/read-page.ts';
+import { runRow } from './run-row.ts';
 
-const RUN: StreamRow = {
-  tenant_id: 'acme',
-  stream: 'jobs',
-  run_id: 'r1',
-  skipped: 0,
-  held: 0,
-  cursor: null,
-  state: 'running',
-  is_full: 0,
-  page: 2,
-  seen: 200,
-  total: 250,
-  unchanged: 190,
-  created: 5,
-  updated: 5,
-  quarantined: 0,
-  refused_code: null,
-  refused_message: null,
-  started_at: 0,
-  updated_at: 0,
-  ended_at: null,
-  mode: 'full',
-  segment: 0,
-  seen_before: 0,
-  tally: null,
-};
+const RUN = runRow({ page: 2, seen: 200, total: 250, unchanged: 190, created: 5, updated: 5 });
 const LANDED: LandedPage = { unchanged: 0, created: 0, updated: 0, rows: [], quarantined: [] };
 const bad = (key: string) => ({ key, reason: 'unreadable' });
 

@@ -1,0 +1,143 @@
+import { isConnectorError } from '../../src/errors.ts';
+import type { RawPage } from '../../src/partner/client/types.ts';
+import { changeQuarantine, readQuarantine } from '../../src/store/quarantine.ts';
+import { dropPages } from '../../src/store/stream-missing.ts';
+import { judgeEmptyList } from '../../src/streams/change-limits.ts';
+import { joinPages, lastShown, outcomesOf, splitLanded } from '../../src/streams/join-pages.ts';
+import type { LandedPage } from '../../src/streams/land-page.ts';
+import { fallAt, quarantineChanges } from '../../src/streams/page-outcome.ts';
+import { assertMoved, firstPageOf, type RecordPage, readableIds } from '../../src/streams/read-page.ts';
+import { endPass } from './end-pass.ts';
+import { landWithinLimits, stopAt, TOO_MUCH_AS_ONE } from './land-within-limits.ts';
+import { keepOpened, type OpenedPage, openPages } from './open-pages.ts';
+import { commit, type Reading } from './reading.ts';
+
+/** Pages of one part of a list are numbered from here in what is kept for the whole. */
+const PAGES_A_SEGMENT = 1_000_000;
+
+const NOTHING: LandedPage = { unchanged: 0, created: 0, updated: 0, rows: [], quarantined: [] };
+
+/** A page, and by which of the run's reads it was asked for. */
+export interface Fetched {
+  page: RawPage | undefined;
+  read: number;
+}
+
+/** A page whose rows stand, and what was left out of it. */
+export interface Settled {
+  page: OpenedPage | undefined;
+  landed: LandedPage;
+}
+
+/**
+ * Lands pages that follow one another and moves the cursor past them. False when another run took over. Where they
+ * would change too much they are landed one by one, so that the same page stops a run whatever came with it.
+ */
+export async function settlePages(reading: Reading, pages: readonly Fetched[]): Promise<boolean> {
+  try {
+    return await settleAsOne(reading, pages);
+  } catch (error) {
+    if (!isConnectorError(error, TOO_MUCH_AS_ONE)) throw error;
+    for (const page of pages) if (!(await settleAsOne(reading, [page]))) return false;
+    return true;
+  }
+}
+
+async function settleAsOne(reading: Reading, pages: readonly Fetched[]): Promise<boolean> {
+  const { run, stream } = reading;
+  await assertFilled(reading, pages[0]?.page);
+  const settled = await landPages(reading, pages, run.page);
+  const { outcomes, committed } = outcomesOf(run, settled, stream.segments?.length);
+  for (const [n, outcome] of outcomes.entries())
+    await settleQuarantine(reading, { at: run.page + n, outcome, landed: settled[n]?.landed ?? NOTHING });
+  await keepSettled(reading, settled, run.page);
+  if (pages.some(({ page }) => fallAt(run, page) > 0)) reading.tally = { ...reading.tally, isUnsure: true };
+  const isOver = committed.state !== 'running';
+  const behind = run.page + pages.filter(({ page }) => page !== undefined).length;
+  if (isOver || committed.segment !== undefined) await dropBehind(reading, behind);
+  const skipped = isOver ? await endPass(reading) : 0;
+  const next = committed.segment === undefined ? run.page + pages.length : firstPageOf(stream);
+  return commit(reading, { ...committed, next, counts: { ...committed.counts, skipped } });
+}
+
+/** A list that held records and now begins with none stops the run. */
+async function assertFilled(reading: Reading, page: RawPage | undefined): Promise<void> {
+  const { run, stream, state } = reading;
+  const isBegin = run.seen === run.seen_before && run.segment === 0 && stream.segments === undefined;
+  const empty = isBegin ? judgeEmptyList(page?.raw.length ?? 0, state?.landed ?? null) : undefined;
+  if (empty !== undefined) await stopAt(reading, empty, 0);
+}
+
+/** Lands pages of the list, of which `at` is the first. */
+export async function landPages(reading: Reading, pages: readonly Fetched[], at: number): Promise<Settled[]> {
+  const raw = pages.map(({ page }) => page);
+  const opened = await openPages(reading, raw, numberOf(reading, at));
+  const shown = opened.flatMap((page, n) => (page === undefined ? [] : [newestOf(reading, page, pages[n]?.read ?? 0)]));
+  const own = lastShown(shown);
+  const joined = own.length === 0 ? undefined : joinPages(own);
+  const landed = await landWithinLimits(reading, joined, own.length);
+  const passedOver = count(opened) - count(own);
+  const each = splitLanded(own, { ...landed, unchanged: landed.unchanged + passedOver });
+  let next = 0;
+  return opened.map((page) =>
+    page === undefined ? { page, landed: NOTHING } : { page, landed: each[next++] ?? NOTHING },
+  );
+}
+
+function count(pages: readonly (RecordPage | undefined)[]): number {
+  return pages.reduce((sum, page) => sum + (page === undefined ? 0 : readableIds(page).length), 0);
+}
+
+/** Who was read by id since this page was asked for is newer than what the page shows. */
+function newestOf(reading: Reading, page: OpenedPage, read: number): OpenedPage {
+  const ids = readableIds(page).toSorted().join(' ');
+  assertMoved(reading.stream, page.page, ids, reading.before);
+  reading.before = ids;
+  const isNewest = (id: unknown): boolean => (reading.readById.get(String(id)) ?? 0) < read;
+  const items = page.items.filter((item) => isNewest(item['id']));
+  const unchanged = page.unchanged?.filter(({ id }) => isNewest(id)) ?? [];
+  return { ...page, items, unchanged };
+}
+
+/** Keeps what stands on these pages; with `again` those who were on them when they were read before as well. */
+export async function keepSettled(
+  reading: Reading,
+  settled: readonly Settled[],
+  at: number,
+  again = false,
+): Promise<void> {
+  const pages = settled.flatMap(({ page, landed }, n) => {
+    if (page === undefined) return [];
+    const also = again ? { also: page.kept?.ids ?? [] } : {};
+    return [{ number: numberOf(reading, at + n), page, rows: landed.rows, ...also }];
+  });
+  if (pages.some(({ page }) => page.unreadable.some(({ id }) => id === undefined)))
+    reading.tally = { ...reading.tally, isUnsure: true };
+  await keepOpened(reading, pages);
+}
+
+/** The list, or this part of it, ends before this page. */
+async function dropBehind({ deps, key, run }: Reading, page: number): Promise<void> {
+  const first = run.segment * PAGES_A_SEGMENT;
+  await dropPages(deps.store, key, first + page, first + PAGES_A_SEGMENT);
+}
+
+function numberOf({ run }: Reading, page: number): number {
+  return run.segment * PAGES_A_SEGMENT + page;
+}
+
+/** Returns how many records are newly in it. */
+export async function settleQuarantine(
+  reading: Reading,
+  { at, outcome, landed }: { at: number; outcome: Parameters<typeof quarantineChanges>[2]; landed: LandedPage },
+): Promise<number> {
+  const { deps, key, quarantine, run } = reading;
+  const page = numberOf(reading, at);
+  const ids = landed.rows.map(({ id }) => id);
+  const { over, news } = quarantineChanges(quarantine, page, outcome, ids);
+  if (over.length + news.length === 0) return 0;
+  // Where another run took over, the page that follows finds so too.
+  if (!(await changeQuarantine(deps.store, key, run.run_id, { page, over, news }))) return 0;
+  reading.quarantine = await readQuarantine(deps.store, key);
+  return news.length;
+}
