@@ -1,19 +1,22 @@
+import { ConnectorError } from '../../src/errors.ts';
 import type { Change } from '../../src/hire/change.ts';
 import type { EmployeeRef } from '../../src/hire/employee.ts';
 import type { HireActivities } from '../../src/hire/hire-activities.ts';
 import { type HireRef, isSameHire } from '../../src/hire/hire-ref.ts';
 import { held } from '../../src/hire/holds.ts';
 import type { CreateResult } from '../../src/hris/port.ts';
+import { withoutDenied } from '../../src/plan/identity-ladder.ts';
 import { judgeCreate, mayCreateUnseen } from '../../src/plan/judge-create.ts';
 import { hireOf } from '../../src/store/hire-columns.ts';
 import { recordEmployee } from '../../src/store/hire-states.ts';
-import { linkEmployee, type Person } from '../../src/store/identity.ts';
+import { linkEmployee, linksOfPerson, type Person } from '../../src/store/identity.ts';
 import { decideIntent } from '../../src/store/intents.ts';
 import { moveLink } from '../../src/store/living-hire.ts';
 import { markApplied } from '../../src/store/plans.ts';
 import type { LinkRow } from '../../src/store/schema.ts';
 import type { Connection } from '../connections.ts';
 import { personOf } from './hire-references.ts';
+import { underIdentityLease } from './identity-lease.ts';
 import { newValues, noteWrites, sensitiveFields } from './note-writes.ts';
 import { pendingTicket, resolvePending } from './pending-create.ts';
 import type { Planned } from './plan-employee.ts';
@@ -69,7 +72,7 @@ async function apply(hire: HireContext, change: Change, sinceRead: Elapsed): Pro
 }
 
 async function create(hire: HireContext, change: Creation, sinceRead: Elapsed): Promise<Applied> {
-  const once = await writeOnce(onceOptions(hire, change, sinceRead));
+  const once = await underIdentityLease(hire, change.fields, () => writeOnce(onceOptions(hire, change, sinceRead)));
   if (once.kind === 'unprovable') return createUnknown(hire, once.hits);
   if (once.kind !== 'refused') return finish(hire, once.value);
   const existing = await takeExisting(hire, once.error, change, sinceRead);
@@ -104,13 +107,26 @@ function onceOptions(
 }
 
 /** Did an earlier attempt make the employee? */
-async function look(
-  { connection, creation, decisions }: HireContext,
-  { fields, reference }: Creation,
-): Promise<Seen<CreateResult>> {
+async function look(hire: HireContext, { fields, reference }: Creation): Promise<Seen<CreateResult>> {
+  const { store, connection, creation, decisions, ref, row } = hire;
   if (mayCreateUnseen(creation, decisions)) return { kind: 'absent' };
-  const seen = judgeCreate(await readFindings(connection, reference, fields), creation, decisions);
+  const links = await linksOfPerson(store, personOf(connection.tenant, row.candidate_id ?? ''));
+  // The plan knows them: they are this person's, and another employment.
+  const own = links.filter((link) => !isSameHire(hireOf(link), ref)).map((link) => link.employee_id);
+  const findings = withoutDenied(await readFindings(connection, reference, fields), new Set(own));
+  const seen = judgeCreate(findings, creation, decisions);
+  if (seen.kind === 'unprovable' && seen.hits.length > 0 && creation?.outcome !== 'open') throw appeared();
   return seen.kind === 'found' ? { kind: 'found', value: { kind: 'created', ref: seen.employee } } : seen;
+}
+
+/** Nothing of ours has left, so the next plan asks about whoever is there now. */
+function appeared(): ConnectorError {
+  return new ConnectorError({
+    code: 'PERSON_APPEARED',
+    action: 'retry',
+    message: 'Since this was planned the HR system shows somebody who may be this person. It is planned anew.',
+    retryAfterMs: 0,
+  });
 }
 
 /** A create that the HR system took before goes on, wherever the person is by now. */

@@ -22,7 +22,12 @@ export async function readFindings(
 }
 
 function keysOf(reference: string, fields: EmployeeFields): FindKey[] {
-  const keys: FindKey[] = [{ by: 'reference', value: reference }];
+  return [{ by: 'reference', value: reference }, ...identityKeys(fields)];
+}
+
+/** What a human is known by, whoever hires them. */
+export function identityKeys(fields: EmployeeFields): Exclude<FindKey, { by: 'reference' | 'number' }>[] {
+  const keys: ReturnType<typeof identityKeys> = [];
   const emails = emailFields.map((name) => fields[name]).filter((value) => typeof value === 'string' && value !== '');
   for (const value of new Set(emails)) keys.push({ by: 'email', value: String(value) });
   const { familyName, givenName, birthDate } = fields as Record<string, unknown>;

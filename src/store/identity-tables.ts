@@ -19,3 +19,14 @@ export interface LinkTable {
   period: number;
   linked_at: number;
 }
+
+export interface IdentityLeaseTable {
+  connection: string;
+  /** A hash of an e-mail, or of name and birth date. */
+  key: string;
+  tenant_id: string;
+  job_candidate_id: string;
+  period: number;
+  /** Until then nobody else of this key is created. */
+  leased_until: number;
+}

@@ -18,6 +18,7 @@ import * as knownRecords from './migrations/0018-known-records.ts';
 import * as hireCounts from './migrations/0019-hire-counts.ts';
 import * as requisitionJobs from './migrations/0020-requisition-jobs.ts';
 import * as employeeConnections from './migrations/0022-employee-connections.ts';
+import * as identityLeases from './migrations/0024-identity-leases.ts';
 import type { Tables } from './schema.ts';
 
 const migrations: Record<string, Migration> = {
@@ -37,6 +38,7 @@ const migrations: Record<string, Migration> = {
   '0019-hire-counts': hireCounts,
   '0020-requisition-jobs': requisitionJobs,
   '0022-employee-connections': employeeConnections,
+  '0024-identity-leases': identityLeases,
 };
 
 export interface Store extends Database<Tables> {

@@ -4,7 +4,7 @@ import type { HireStep } from '../hire/hire-step.ts';
 import type { DocumentLookTable, HireDocumentTable } from './document-tables.ts';
 import type { ExchangePairTable, FieldConflictTable } from './exchange-tables.ts';
 import type { FieldChangeTable, FieldMatchTable, FieldTable } from './field-tables.ts';
-import type { ClaimTable, LinkTable } from './identity-tables.ts';
+import type { ClaimTable, IdentityLeaseTable, LinkTable } from './identity-tables.ts';
 import type { InboxTable, WebhookRefusalTable } from './inbox-tables.ts';
 import type { ChangeCursorTable, EmploymentTable, RequisitionTable } from './push-tables.ts';
 import type { RateLimitTable } from './rate-limit-tables.ts';
@@ -36,6 +36,7 @@ export interface Tables {
   intents: IntentTable;
   claims: ClaimTable;
   links: LinkTable;
+  identity_leases: IdentityLeaseTable;
   plans: PlanTable;
   holds: HoldTable;
   alarms: AlarmTable;

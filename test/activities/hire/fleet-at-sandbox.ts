@@ -8,6 +8,8 @@ import type { ActivityDeps } from '../../../activities/deps.ts';
 import { openHire } from '../../../activities/hire/open-hire.ts';
 import { reconcile } from '../../../activities/reconcile/reconcile.ts';
 import { contract } from '../../../src/partner/contract/index.ts';
+import { unlimited } from '../../../src/rate-limit/rate-limit.ts';
+import type { SharedRateLimit } from '../../../src/rate-limit/shared-rate-limit.ts';
 import { applyDefinitions, listAppliedTenants } from '../../../src/store/applied-tenants.ts';
 import { assertMayWrite } from '../../../src/store/assert-may-write.ts';
 import { openRateLimit } from '../../../src/store/open-rate-limit.ts';
@@ -27,6 +29,8 @@ interface FleetOptions {
   hris?: string;
   policies?: string;
   store?: OpenStoreOptions;
+  /** Calls wait for no rate limit. */
+  unlimited?: boolean;
 }
 
 /** Tenants of one company at a real sandbox, with HR systems of their own, as they are applied. */
@@ -41,7 +45,7 @@ export async function fleetAtSandbox(options: FleetOptions = {}) {
   const log = pino({ level: 'silent' });
   const connections = createConnections(known.get, {
     requestMs: 5_000,
-    rateLimitOf: (limited) => openRateLimit(store, limited, log),
+    rateLimitOf: (limited) => (options.unlimited ? freeCalls : openRateLimit(store, limited, log)),
     beforeWrite: (tenantId) => assertMayWrite(store, tenantId),
   });
   onTestFinished(() => connections.close());
@@ -77,6 +81,8 @@ export async function fleetAtSandbox(options: FleetOptions = {}) {
     enrolments: async () => (await sandbox.partner.readAll(contract.onboarding.listCandidates)).items.length,
   };
 }
+
+const freeCalls: SharedRateLimit = { ...unlimited, close: async () => undefined };
 
 interface Signalled {
   tenantId: string;

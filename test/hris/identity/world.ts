@@ -1,0 +1,133 @@
+import { writeFile } from 'node:fs/promises';
+import { join } from 'node:path';
+import type { ActivityDeps } from '../../../activities/deps.ts';
+import type { HrisConnection } from '../../../src/hris/port.ts';
+import { contract } from '../../../src/partner/contract/index.ts';
+import { latestHire } from '../../../src/store/hires.ts';
+import { fleetAtSandbox } from '../../activities/hire/fleet-at-sandbox.ts';
+import { scratchFolder } from '../../harness/scratch-folder.ts';
+import { type Applicant, listApplicants } from '../../harness/world-people.ts';
+import { created, employee, write } from '../profile.ts';
+import type { PlayedHire } from './in-rounds.ts';
+import type { OwnHris } from './kinds.ts';
+import { losingAnswers } from './losing-answers.ts';
+import type { Human, Story } from './situations.ts';
+
+const MAPPING = 'fields:\n  birthDate: { from: candidate.dateOfBirth }\n';
+const PAST = '2020-01-31';
+
+/** A story with its applications. */
+export interface Cast {
+  story: Story;
+  /** Of `story.first`. */
+  first: Applicant | undefined;
+  hired: Applicant;
+}
+
+/** Whom everybody is, as a field that no key of identity looks at. */
+export function markOf({ id }: Human): string {
+  return `+614${String(id).padStart(8, '0')}`;
+}
+
+/** A tenant at the sandbox, its HR system with who is employed there, and a candidate for everybody who is hired. */
+export async function openWorld(hris: OwnHris, stories: readonly Story[], seed: number) {
+  const clock = { ahead: 0 };
+  const store = { now: () => Date.now() + clock.ahead, relaxed: true };
+  const candidates = 2 * stories.length;
+  const fleet = await fleetAtSandbox({ hris: hris.settings, store, candidates, jobs: 2, unlimited: true });
+  const mapping = join(await scratchFolder(), 'employee.yaml');
+  await writeFile(mapping, MAPPING);
+  await fleet.apply('acme', `mapping: ${mapping}\n`);
+  await fleet.reconcile('acme');
+  const { control, partner } = fleet.sandbox;
+  await control.act('setCredits', { credits: 10 * candidates, onboardingCredits: 10 * candidates });
+  const connection = await fleet.deps.connections.of('acme');
+  const before = await employBefore(connection.hris, stories);
+  const cast = castOf(stories, await listApplicants(partner));
+  for (const { story, first, hired } of cast) {
+    if (first !== undefined && first !== hired && story.first)
+      await control.act('editCandidate', profileOf(story.first, first));
+    await control.act('editCandidate', profileOf(story.hired, hired));
+  }
+  const watched = { ...connection, hris: losingAnswers(connection.hris, seed) };
+  const deps: ActivityDeps = { ...fleet.deps, connections: { ...fleet.deps.connections, of: async () => watched } };
+  return {
+    clock,
+    store: fleet.store,
+    deps,
+    before,
+    cast,
+    open: fleet.open,
+    ...(await turnsOf(fleet, connection.hris)),
+  };
+}
+
+/** One who reaches the hiring stage. */
+export interface Entrance {
+  story: string;
+  human: Human;
+  jobCandidateId: number;
+}
+
+async function turnsOf(fleet: Awaited<ReturnType<typeof fleetAtSandbox>>, hris: HrisConnection) {
+  const { control, partner } = fleet.sandbox;
+  const { items: jobs } = await partner.readAll(contract.jobs.list);
+  const applyElsewhere = async ({ jobId }: Applicant, { fields }: Human): Promise<{ jobCandidateId: number }> => {
+    const other = jobs.find(({ id }) => Number(id) !== jobId);
+    const added = await control.act('addCandidate', { candidate: { email: fields.email }, jobId: Number(other?.id) });
+    const { id, jobCandidateId = id } = added as { id?: number; jobCandidateId?: number };
+    return { jobCandidateId: Number(jobCandidateId) };
+  };
+  return {
+    async begin({ story, human, jobCandidateId }: Entrance): Promise<PlayedHire> {
+      await fleet.hire(jobCandidateId);
+      return { story, human, jobCandidateId: String(jobCandidateId), employeeId: undefined };
+    },
+    /** What happens before those of the second act are hired. */
+    async between({ story, first }: Cast): Promise<void> {
+      if (first === undefined) return;
+      const before = await latestHire(fleet.store, 'acme', String(first.jobCandidateId));
+      const { employee_id: id, onboarding_candidate_id: onboardingCandidateId } = before ?? {};
+      // Nobody is onboarded twice at once.
+      if (onboardingCandidateId) await control.act('finishOnboarding', { onboardingCandidateId });
+      if (id && story.ends === true) await hris.employees.terminate?.(id, PAST, write);
+    },
+    async secondAct({ story, hired }: Cast): Promise<Entrance> {
+      const isSame = story.as === 'same candidate';
+      const { jobCandidateId } = isSame ? await applyElsewhere(hired, story.hired) : hired;
+      return { story: story.name, human: story.hired, jobCandidateId };
+    },
+  };
+}
+
+async function employBefore({ employees }: HrisConnection, stories: readonly Story[]): Promise<Map<string, Human>> {
+  const employed = new Map<string, Human>();
+  for (const { before } of stories) {
+    if (before === undefined) continue;
+    const { human, former } = before;
+    const fields = employee('', { ...human.fields, phone: markOf(human), startDate: '2019-03-01' });
+    const { id } = created(await employees.create(fields, `before:${human.id}`, write));
+    if (former) await employees.terminate?.(id, PAST, write);
+    employed.set(id, human);
+  }
+  return employed;
+}
+
+function castOf(stories: readonly Story[], applicants: readonly Applicant[]): Cast[] {
+  const waiting = [...applicants];
+  const next = (): Applicant => {
+    const applicant = waiting.shift();
+    if (applicant === undefined) throw new Error('the sandbox has too few candidates for these stories');
+    return applicant;
+  };
+  return stories.map((story) => {
+    const hired = next();
+    const first = story.as === 'same candidate' ? hired : next();
+    return { story, hired, first: story.first === undefined ? undefined : first };
+  });
+}
+
+function profileOf(human: Human, { candidateId }: Applicant) {
+  const { givenName: firstName, familyName: lastName, email, birthDate: dateOfBirth } = human.fields;
+  return { candidateId, fields: { firstName, lastName, email, dateOfBirth, phone: markOf(human) } };
+}
