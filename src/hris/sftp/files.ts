@@ -27,13 +27,22 @@ export async function deliverFile(
     .slice(0, 12);
   const request = `file-${encode(id)}-${key}`;
   const document = `${request}.document${encryptTo === undefined ? '' : '.pgp'}`;
-  const row = { action: 'file', [idColumn]: id, document, file_name: name, media_type: mediaType, sha256 };
+  const row = { action: 'file', [idColumn]: id, document, file_name: name, media_type: typeIn(mediaType), sha256 };
   const isNew = await handOverOnce(hris, { id: request, cells: row, document: { name: document, bytes } }, write);
   return isNew ? 'delivered' : 'there';
 }
 
+/** It is what some web server said: anything but a type (RFC 6838, section 4.2) may be a formula. */
+function typeIn(mediaType: string): string {
+  const name = String.raw`[a-z\d][\w!#$&^.+-]{0,126}`;
+  return new RegExp(`^${name}/${name}$`, 'i').test(mediaType) ? mediaType : 'application/octet-stream';
+}
+
+/** The customer's job may name a file after it. */
+const NO_NAME = /[\p{Cc}/\\]/u;
+
 function refuseName(name: string): void {
-  const problem = problemOf(name);
+  const problem = problemOf(name) ?? (NO_NAME.test(name) ? 'holds a line break or a path' : undefined);
   if (problem === undefined) return;
   throw new ConnectorError({
     code: 'INVALID_VALUE',

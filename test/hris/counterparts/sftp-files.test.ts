@@ -61,6 +61,21 @@ describe('the file itself', () => {
     ]);
   });
 
+  test.each([
+    ['application/pdf', 'application/pdf'],
+    ['=HYPERLINK("x")', 'application/octet-stream'],
+    ['text/plain\r\nE2', 'application/octet-stream'],
+  ])('a document of the type %j is one of %s in its row', async (mediaType, told) => {
+    const [{ id } = { id: '' }] = await at().job.sql<{ id: string }>(
+      "insert into employee (given_name) values ('Ana') returning employee_id as id",
+    );
+    await at().job.writeRoster();
+    await hris.files?.deliver(id, { name: 'Offer.pdf', mediaType, bytes: Buffer.from('%PDF') }, write);
+    const [row = ''] = (await at().list('requests')).filter((name) => /^file-.*\.csv$/.test(name));
+    expect(await readFile(join(at().server.root, 'requests', row), 'utf8')).toContain(`"${told}"`);
+    await at().run();
+  });
+
   test('encrypted both ways, only the customer and we can read it', async () => {
     const { publicKey, privateKey } = await makeOwnKey();
     const sealed = await at().open({
