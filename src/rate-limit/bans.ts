@@ -17,9 +17,10 @@ export function noteRefusal(meeting: Meeting, toldMs: number): void {
   meeting.isBan = true;
 }
 
-/** A meeting is over: a limit that keeps nobody away for longer has no bans. */
-export function noteBan(climb: SavedClimb, { refused, longer = 0 }: Meeting): void {
-  const without = refused > 1 && longer === 0 ? 1 : 0;
+/** A meeting is over: a limit that keeps nobody away for longer has no bans, unless it did so for as long as before. */
+export function noteBan(climb: SavedClimb, { refused, longer = 0, longestMs = 0 }: Meeting): void {
+  if (longer > 0) climb.bannedMs = longestMs;
+  const without = refused > 1 && longer === 0 && longestMs < 0.9 * (climb.bannedMs ?? 0) ? 1 : 0;
   climb.longer = Math.min(Math.max((climb.longer ?? 0) + longer - without, 0), MOST);
   climb.bans = climb.longer >= TELLING;
 }

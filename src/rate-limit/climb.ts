@@ -18,8 +18,9 @@ export interface SavedClimb {
   isWindow: boolean;
   /** Whoever comes again too early is kept away for longer. */
   bans: boolean;
-  /** How often that was seen lately. */
+  /** How often that was seen lately, and for how long. */
   longer?: number;
+  bannedMs?: number;
   /** Answers lately, and how many of them were 429s. */
   spent?: { answers: number; refused: number };
 }

@@ -32,3 +32,7 @@ test('a server that no longer lengthens waits has no bans any more', () => {
   const lengthened = [2_000, 4_000, 8_000];
   expect(bansAfter(lengthened, [2_000, 2_000], [2_000, 1_900])).toBe(false);
 });
+
+test('a ban that is as long as bans become is one of them', () => {
+  expect(bansAfter([2_000, 4_000, 8_000], [8_000, 8_000], [8_000, 7_900], [8_000, 8_000])).toBe(true);
+});
