@@ -2,10 +2,10 @@ import { dayOf } from '../../src/day-of.ts';
 import type { Change } from '../../src/hire/change.ts';
 import type { FieldValue } from '../../src/hire/employee.ts';
 import type { HireActivities } from '../../src/hire/hire-activities.ts';
-import type { HireRef } from '../../src/hire/hire-ref.ts';
-import { isSameHire } from '../../src/hire/hire-ref.ts';
+import { type HireRef, IMPORTED_PERIOD, isSameHire } from '../../src/hire/hire-ref.ts';
 import { judgeDeparture as judge } from '../../src/plan/judge-departure.ts';
 import { endHire } from '../../src/store/hire-states.ts';
+import { readHireRow } from '../../src/store/hires.ts';
 import { answerHold, lastAnswered, listHolds } from '../../src/store/holds.ts';
 import { latestPlan } from '../../src/store/plans.ts';
 import type { HoldRow } from '../../src/store/schema.ts';
@@ -51,10 +51,12 @@ async function plannedStart({ store, ref }: HireContext): Promise<FieldValue | u
  * nobody said which of them it is.
  */
 export function handOver(deps: ActivityDeps, given: HireRef): ReturnType<HireActivities['handOver']> {
-  return withHire(deps, given, async ({ store, ref }) => {
+  return withHire(deps, given, async (hire) => {
+    const { store, ref } = hire;
     const { tenantId } = ref;
     const by = (await lastAnswered(store, ref))?.answered_by ?? 'hirebridge';
-    const asking = (await listHolds(store, { tenantId })).filter((one) => asksAbout(one, ref));
+    const asking: HoldRow[] = [];
+    for (const hold of await listHolds(store, { tenantId })) if (await asksAbout(hire, hold)) asking.push(hold);
     for (const hold of asking.length === 1 ? asking : []) {
       await answerHold(store, hold.hold_id, { answer: 'transfer', arguments: [], by });
       await deps.signalHire({ tenantId, jobCandidateId: hold.job_candidate_id ?? '' }, 'answer', { start: true });
@@ -64,8 +66,11 @@ export function handOver(deps: ActivityDeps, given: HireRef): ReturnType<HireAct
   });
 }
 
-function asksAbout({ code, details }: HoldRow, ref: HireRef): boolean {
+/** A hold that was opened before this hire had the employee names the one that had them then. */
+async function asksAbout({ store, ref, row }: HireContext, { code, details }: HoldRow): Promise<boolean> {
   if (code !== 'PERSON_HIRED_BEFORE') return false;
   const { other } = JSON.parse(details) as { other: HireRef };
-  return isSameHire(other, ref);
+  if (isSameHire(other, ref)) return true;
+  if (other.tenantId !== ref.tenantId || other.period === IMPORTED_PERIOD) return false;
+  return (await readHireRow(store, other)).employee_id === row.employee_id;
 }

@@ -149,8 +149,9 @@ async function runAnswer(
   if (options.all === true && args.length > 0)
     command.error('error: an answer with an id is of one hold, not of --all');
   await useEmbeddedTemporal(places.dataDir);
-  const [{ answerHold, answerHolds }, { withClient }] = await Promise.all([
+  const [{ answerHold, answerHolds }, { answeredText }, { withClient }] = await Promise.all([
     import('../operator/holds/answer-hold.ts'),
+    import('../operator/holds/answer-text.ts'),
     import('./with-client.ts'),
   ]);
   const which = { code: hold, ...(options.tenant === undefined ? {} : { tenantId: options.tenant }) };
@@ -159,5 +160,5 @@ async function runAnswer(
     await answerHold(parts, { holdId: hold, answer, arguments: args, by });
     return hold;
   });
-  process.stdout.write(`Answered ${answered} with ${answer}. Follow it with: hirebridge status\n`);
+  process.stdout.write(answeredText(answered, answer));
 }

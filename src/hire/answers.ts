@@ -11,6 +11,8 @@ interface AnswerEntry {
   /** The state that the hire ends in at once. */
   ends?: EndState;
   decides?: (before: Decisions, given: Given) => Partial<Decisions>;
+  /** What comes of it later, and what ends that, where no hold is open meanwhile. */
+  waitsFor?: string;
 }
 
 /** What came with an answer. */
@@ -44,7 +46,12 @@ export const answers = {
   cancel: { next: 'cancel' },
   'no-show': { next: 'end-employment' },
   ended: { next: 'end-employment', decides: () => ({ endedByHand: true }) },
-  moved: { next: 'hand-over' },
+  moved: {
+    next: 'hand-over',
+    waitsFor:
+      'The employee stays as they are until the next hire of this person in this tenant takes them over; one that ' +
+      'asks about them already does so now. If none comes, end the employment in the HR system.',
+  },
   keep: { next: 'ended', ends: 'kept' },
   left: { next: 'ended', ends: 'left' },
 } satisfies Record<string, AnswerEntry>;

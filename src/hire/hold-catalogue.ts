@@ -222,8 +222,8 @@ export const holdCatalogue = {
     what: ({ jobCandidateId, employeeId }: OfHire & { employeeId: string }) =>
       `Job candidate ${jobCandidateId} left the hiring stage before the first day of employee ${employeeId}.`,
     asks:
-      'Answer no-show to end the employment, moved if the person takes another job (its hire takes over the ' +
-      'employee), keep to leave everything as it is, or retry to look again.',
+      'Answer no-show to end the employment, moved if the person takes another job of this tenant (the next hire of ' +
+      'theirs takes over the employee), keep to leave everything as it is, or retry to look again.',
   },
   EMPLOYMENT_NOT_ENDED: {
     scope: 'hire',

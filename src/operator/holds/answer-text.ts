@@ -12,3 +12,10 @@ export function answerText(answer: string, isOfHire: boolean): string {
   const takes = takesOf(answer, isOfHire);
   return takes === undefined ? answer : `${answer} <${takes}>`;
 }
+
+/** What whoever answered is told. */
+export function answeredText(answered: string, answer: string): string {
+  const { waitsFor } = entryOf(answer) ?? {};
+  const lines = [`Answered ${answered} with ${answer}. Follow it with: hirebridge status`, waitsFor ?? []];
+  return `${lines.flat().join('\n')}\n`;
+}

@@ -129,6 +129,26 @@ test('moved answers what the hire on the other job asks: the same employee takes
   expect(await employees()).toHaveLength(1);
 });
 
+test('moved answers a question that was asked while an earlier job had the employee', async () => {
+  const { ref, begin, applyFor, answer, employOnce, finish, moveTo, employees, refOf, fleet } = await employPerson();
+  const third = await begin(await applyFor(1));
+  const asked = await employOnce(third);
+  expect(asked).toMatchObject({ hold: { code: 'PERSON_HIRED_BEFORE', details: { other: ref } } });
+  if (asked.verdict !== 'hold') throw new Error('not held');
+  const { holdId } = await openHold(fleet.deps, { ...(await refOf(third)), hold: asked.hold });
+  const second = await begin(await applyFor(0));
+  const own = await refOf(second);
+  await answer(await employOnce(second), 'same-employee', own);
+  expect(await employOnce(second)).toMatchObject({ verdict: 'employee' });
+  await finish(second);
+  await moveTo('SCREEN', second);
+  await answer(await judgeDeparture(fleet.deps, own), 'moved', own);
+  expect(await handOver(fleet.deps, own)).toEqual({ verdict: 'over' });
+  expect(await takeAnswer(fleet.deps, { ...(await refOf(third)), holdId })).toMatchObject({ next: 'employ' });
+  expect(await employOnce(third)).toMatchObject({ verdict: 'employee' });
+  expect(await employees()).toHaveLength(1);
+});
+
 test('who was said to move is recognised on the next job, without a question; a third job asks', async () => {
   const { move, moveTo, judge, answer, ref, row, begin, applyFor, employOnce, finish, employees, employeeId, fleet } =
     await employPerson();

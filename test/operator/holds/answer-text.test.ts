@@ -1,0 +1,12 @@
+import { expect, test } from 'vitest';
+import { answeredText } from '../../../src/operator/holds/answer-text.ts';
+
+test('whoever answers moved is told what the employee waits for, and what to do if it never comes', () => {
+  const told = answeredText('1f2e3d4c', 'moved');
+  expect(told).toContain('until the next hire of this person in this tenant takes them over');
+  expect(told).toContain('If none comes, end the employment in the HR system.');
+});
+
+test('an answer whose hire goes on at once says only how to follow it', () => {
+  expect(answeredText('1f2e3d4c', 'retry')).toBe('Answered 1f2e3d4c with retry. Follow it with: hirebridge status\n');
+});
