@@ -1,4 +1,5 @@
 import { freshCeiling, measureCompany, type SavedCeiling, underCeiling } from './ceiling.ts';
+import { LEAD_REACH_MS, leadLength, type SavedLeads, type Schedule, takeLead } from './live-lead.ts';
 import type { Priority, RateLimitAnswer } from './rate-limit.ts';
 import { createRateLimiter, type RateLimiter } from './rate-limiter.ts';
 import type { SavedRateLimit } from './saved-rate-limit.ts';
@@ -49,6 +50,10 @@ export interface Granted {
   isHeld: boolean;
   /** How far ahead permits were leased, ms. */
   leaseMs: number;
+  /** Where the first permits of all that the process has may be used instead: a lead, the process's clock. */
+  places: number[];
+  /** As in `SavedLeads`. */
+  movedMs: number;
   /** Processes that share the rate limit. */
   sharers: number;
   /** Something of this was written to the store. */
@@ -59,8 +64,7 @@ export interface Granted {
 export interface SharedRateLimitState extends SavedRateLimit {
   sharers?: Sharers;
   ceiling?: SavedCeiling;
-  /** When a live request last went before permits that others had leased. */
-  borrowedAt?: number;
+  leads?: SavedLeads;
   traffic?: Traffic;
   /** Of the shape of all this. */
   version: number;
@@ -76,8 +80,8 @@ export type ChangeRateLimit = <T>(
 
 /**
  * One exchange with the shared rate limit, pure: reports the answers, gives back what is not used, and leases the
- * permits of the next 600 ms, live before bulk. Permits never lie further ahead, so that a cut or a pause is obeyed by
- * then; a process that is alone obeys its own at once, and leases more.
+ * permits of the next 600 ms, live before bulk. None lie further ahead but those that live requests went before, so
+ * that a cut or a pause is obeyed by then; a process that is alone obeys its own at once, and leases more.
  */
 export function leasePermits(
   asked: Asked & { random: () => number },
@@ -94,20 +98,25 @@ export function leasePermits(
   const { limiter, saved } = withCeiling(own, known?.ceiling, asked.share, clock);
   const learned = limiter.save();
   const validFrom = validFromOf(learned, now, offset);
-  const valid = asked.own.filter((permit) => permit >= validFrom).length;
-  const back = asked.unused + asked.own.length - valid;
+  const valid = shifted(asked.own, offset).filter((permit) => permit >= validFrom + offset);
+  const back = asked.unused + asked.own.length - valid.length;
   if (back > 0) limiter.giveBack(back);
   const leaseMs = leaseOf(learned, others.length === 0);
-  const { permits, askInMs } = grant(limiter, clock, { ...asked, leaseMs }, valid);
+  const schedule = scheduleOf(learned, now);
+  const length = others.length > 0 && !isHeld(learned, now) ? leadLength(asked.live, valid, schedule) : 0;
+  const { permits, askInMs } = grant(limiter, clock, { ...asked, leaseMs, length }, valid.length);
   // What is saved by a clock that is far ahead is taken for one that was set back.
   clock.at = now;
-  const borrowed = borrow(permits, asked.live - valid, { learned, borrowedAt: known?.borrowedAt, now });
+  const { leads, places } = takeLead(known?.leads, { length, permits: [...valid, ...permits] }, schedule);
   const most = limiter.mostInFlight();
   const after = limiter.save();
   const isDue = most !== undefined && isFadingFrom(known?.sharers, asked.sharer, now);
   const isWritten = permits.length + asked.answers.length + back > 0 || isDue;
   const result = {
-    permits: permits.map((permit) => permit - offset),
+    permits: shifted(permits, -offset),
+    places: shifted(places, -offset),
+    movedMs: leads.movedMs,
+    sharers: others.length + 1,
     validFrom,
     askInMs,
     perSecond: learned.rate,
@@ -115,42 +124,19 @@ export function leasePermits(
     othersInFlight: others.reduce((sum, { inFlight }) => sum + inFlight, 0),
     isHeld: isHeld(after, now),
     leaseMs,
-    sharers: others.length + 1,
     isWritten,
   };
   if (!isWritten) return { result };
   const traffic = noteTraffic(known?.traffic, asked, now);
   return {
-    rateLimit: { ...after, ...saved, ...borrowed, sharers, traffic, version: RATE_LIMIT_VERSION },
+    rateLimit: { ...after, ...saved, leads, sharers, traffic, version: RATE_LIMIT_VERSION },
     result,
   };
-}
-
-/**
- * A live request does not wait behind bulk permits that others have leased: its own is moved forward, now and then.
- * Changes `permits` in place.
- */
-function borrow(
-  permits: number[],
-  live: number,
-  { learned, borrowedAt, now }: { learned: SavedRateLimit; borrowedAt: number | undefined; now: number },
-): Pick<SharedRateLimitState, 'borrowedAt'> {
-  const [first] = permits;
-  const known = borrowedAt === undefined ? {} : { borrowedAt };
-  if (live <= 0 || first === undefined || first - now <= 1000 / learned.rate || isHeld(learned, now)) return known;
-  if (now - (borrowedAt ?? 0) < borrowEveryMs(learned.rate)) return known;
-  permits[0] = now;
-  return { borrowedAt: now };
 }
 
 /** While one request tries alone nobody goes before anybody. */
 function isHeld({ underWay }: SavedRateLimit, now: number): boolean {
   return underWay !== undefined && (underWay.permits.pausedUntil > now || underWay.permits.canary !== 'none');
-}
-
-/** One request in five may go before its time: a limit takes more for a burst. */
-export function borrowEveryMs(perSecond: number): number {
-  return 1_000 / perSecond;
 }
 
 /** Permits that were not used in time are not used in one burst: whoever was held up sends so far apart, ms. */
@@ -177,7 +163,7 @@ function withCeiling(
 
 function learnedOf(state: SharedRateLimitState | undefined): SavedRateLimit | undefined {
   if (state === undefined) return undefined;
-  const { sharers: _sharers, ceiling: _ceiling, borrowedAt: _borrowedAt, traffic: _traffic, ...rest } = state;
+  const { sharers: _sharers, ceiling: _ceiling, leads: _leads, traffic: _traffic, ...rest } = state;
   const { version: _version, ...saved } = rest;
   return saved;
 }
@@ -190,19 +176,30 @@ function validFromOf({ underWay }: SavedRateLimit, now: number, offset: number):
   return pausedUntil > now ? pausedUntil - offset - 1 : 0;
 }
 
-/** Permits for those that wait and have none, as far as a share reaches; for live requests as far again. */
+function scheduleOf({ underWay, rate }: SavedRateLimit, now: number): Schedule {
+  return { now, tat: underWay?.permits.tat ?? now, everyMs: 1000 / rate };
+}
+
+function shifted(permits: readonly number[], byMs: number): number[] {
+  return permits.map((permit) => permit + byMs);
+}
+
+/**
+ * Permits for those that wait and have none, as far as a share reaches; for live requests as far again, and for a lead
+ * of `length` permits however far.
+ */
 function grant(
   limiter: RateLimiter,
   clock: { at: number },
-  { live, bulk, leaseMs }: Pick<Asked, 'live' | 'bulk'> & { leaseMs: number },
+  { live, bulk, leaseMs, length }: Pick<Asked, 'live' | 'bulk'> & { leaseMs: number; length: number },
   valid: number,
 ): Pick<Granted, 'permits' | 'askInMs'> {
   const now = clock.at;
   const permits: number[] = [];
   const missing = Math.max(0, live + bulk - valid);
-  const priorities: Priority[] = Array.from({ length: missing }, (_, n) => (n < live ? 'live' : 'bulk'));
-  for (const priority of priorities) {
-    const until = now + (priority === 'live' ? 2 * leaseMs : leaseMs);
+  for (let n = 0; n < missing; n += 1) {
+    const priority = n < live ? 'live' : 'bulk';
+    const until = now + (n < length ? LEAD_REACH_MS : priority === 'live' ? 2 * leaseMs : leaseMs);
     let wait = limiter.ask(priority);
     while (wait > 0 && clock.at + wait <= until) {
       clock.at += wait;

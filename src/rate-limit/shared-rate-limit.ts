@@ -1,12 +1,8 @@
 import { randomUUID } from 'node:crypto';
-import {
-  type Asked,
-  borrowEveryMs,
-  type ChangeRateLimit,
-  type Granted,
-  leasePermits,
-  spaceMs,
-} from './lease-permits.ts';
+import { createHeldPermits } from './held-permits.ts';
+import { createLeadWatch, type LeadWatch } from './lead-watch.ts';
+import { type Asked, type ChangeRateLimit, type Granted, leasePermits, spaceMs } from './lease-permits.ts';
+import { LIVE_RUN } from './live-lead.ts';
 import type { Priority, RateLimitAnswer, RateLimitKeeper } from './rate-limit.ts';
 import { createSentRequests, onOwnClock } from './sent-requests.ts';
 import { SHARE_MS } from './sharers.ts';
@@ -32,8 +28,6 @@ const POLL_MS = 80;
 /** Writes of the store: one in so many ms in the long run, and so many more at once. */
 const WRITES = { everyMs: 500, atOnce: 3 };
 const OUTAGE_MS = 1_000;
-/** A live request is seldom alone: a hire makes about so many, one after the other, and each would ask the store. */
-const LIVE_RUN = 10;
 
 /**
  * A rate limit that processes share: permits are leased ahead (sharers.ts), answers are reported with the next lease, a
@@ -56,8 +50,7 @@ class LeasedRateLimit implements SharedRateLimit {
   #isAway = false;
   readonly #sharer = randomUUID().slice(0, 8);
   readonly #waiters = createWaiters();
-  /** When each leased permit may be used, this process's clock, in order. */
-  #permits: number[] = [];
+  readonly #permits = createHeldPermits();
   #answers: RateLimitAnswer[] = [];
   /** Permits used since the last exchange: as many are expected again. */
   #used = 0;
@@ -73,6 +66,9 @@ class LeasedRateLimit implements SharedRateLimit {
   #sharers = 1;
   #isHeld = false;
   #borrowedAt = Number.NEGATIVE_INFINITY;
+  readonly #leadWatch: LeadWatch;
+  /** A live request came since permits were last asked for. */
+  #isLiveNew = false;
   #spacedAt = Number.NEGATIVE_INFINITY;
   /** Nothing is available before. */
   #askAt = 0;
@@ -86,12 +82,15 @@ class LeasedRateLimit implements SharedRateLimit {
   constructor(changeRateLimit: ChangeRateLimit, options: SharedRateLimitOptions) {
     this.#changeRateLimit = changeRateLimit;
     this.#options = options;
+    this.#leadWatch = createLeadWatch(changeRateLimit, {
+      onMoved: (ms) => this.#permits.moveBack(ms),
+      onLooked: () => this.#next(),
+    });
   }
 
   acquire(priority: Priority, signal?: AbortSignal): Promise<void> {
     const permit = this.#waiters.wait(priority, () => this.#next(), signal);
-    // A live request that finds no permit of this process asks at once, however long bulk was told to wait.
-    if (this.#waiters.count('live') > this.#permits.length) this.#askAt = 0;
+    if (priority === 'live') this.#isLiveNew = true;
     this.#next();
     return permit;
   }
@@ -116,20 +115,20 @@ class LeasedRateLimit implements SharedRateLimit {
   }
 
   async close(): Promise<void> {
-    await this.#syncing;
+    await Promise.all([this.#syncing, this.#leadWatch.end()]);
     this.#closed = true;
     clearTimeout(this.#timer);
     this.#waiters.close();
-    if (this.#answers.length + this.#permits.length > 0) await this.#sync().catch(() => undefined);
+    if (this.#answers.length + this.#permits.all().length > 0) await this.#sync().catch(() => undefined);
   }
 
   /** Uses the permits that are due, and plans what comes next. */
   #next(): void {
     clearTimeout(this.#timer);
     const now = performance.now();
-    while (this.#permitAt() <= now && this.#useNext()) this.#permits.shift();
+    while (this.#permitAt() <= now && this.#useNext()) this.#permits.use();
     if (this.#borrowAt() <= now && this.#useNext()) {
-      this.#permits.pop();
+      this.#permits.useLast();
       this.#borrowedAt = now;
     }
     if (this.#closed) return;
@@ -142,26 +141,30 @@ class LeasedRateLimit implements SharedRateLimit {
       return;
     }
     const mayGo = this.#waiters.all() > 0 && this.#inFlight < this.#mostInFlight;
-    const goAt = mayGo ? Math.min(this.#permitAt(), this.#borrowAt()) : Number.POSITIVE_INFINITY;
+    const permitAt = this.#leadWatch.isLooking() ? Number.POSITIVE_INFINITY : this.#permitAt();
+    const goAt = mayGo ? Math.min(permitAt, this.#borrowAt()) : Number.POSITIVE_INFINITY;
     const at = Math.min(goAt, this.#syncing === undefined ? syncAt : Number.POSITIVE_INFINITY);
     if (Number.isFinite(at)) this.#timer = setTimeout(() => this.#next(), Math.max(0, Math.ceil(at - now)));
   }
 
   #permitAt(): number {
-    return Math.max(this.#permits[0] ?? Number.POSITIVE_INFINITY, this.#spacedAt);
+    return Math.max(this.#permits.first(), this.#spacedAt);
   }
 
-  /** When a live request may take the last of the permits that are leased, because the next one is far ahead. */
+  /** When a late live request may take the last permit without asking, one at a time of all sharers. */
   #borrowAt(): number {
-    const [first] = this.#permits;
+    const [first] = this.#permits.all();
     if (first === undefined || this.#waiters.count('live') === 0) return Number.POSITIVE_INFINITY;
-    const at = Math.max(this.#pausedUntil, this.#borrowedAt + this.#sharers * borrowEveryMs(this.#perSecond));
-    return first - Math.max(at, performance.now()) > 1000 / this.#perSecond ? at : Number.POSITIVE_INFINITY;
+    const everyMs = 1000 / this.#perSecond;
+    const at = Math.max(this.#pausedUntil, this.#borrowedAt + this.#sharers * everyMs);
+    return first - Math.max(at, performance.now()) > everyMs ? at : Number.POSITIVE_INFINITY;
   }
 
   #useNext(): boolean {
     if (this.#inFlight >= this.#mostInFlight) return false;
     if (this.#waiters.all() === 0) return false;
+    // Bulk looks first whether another process has live requests.
+    if (this.#waiters.count('live') === 0 && !this.#leadWatch.isFresh()) return false;
     this.#inFlight += 1;
     this.#sent.note(this.#inFlight + this.#othersInFlight);
     this.#used += 1;
@@ -169,10 +172,14 @@ class LeasedRateLimit implements SharedRateLimit {
     return this.#waiters.goNext();
   }
 
-  /** When to ask: for more permits, to report answers, or to learn whether leased permits are still valid. */
+  /** When to ask: for permits, to report answers, or whether leased permits are still valid. */
   #syncAt(): number {
-    const wanted = this.#waiters.all() > this.#permits.length ? this.#askAt : Number.POSITIVE_INFINITY;
-    const checkAt = this.#permits.length > 0 ? this.#syncedAt + this.#leaseMs : Number.POSITIVE_INFINITY;
+    const held = this.#permits.all().length;
+    const live = this.#waiters.count('live');
+    const isLate = live > held || (this.#sharers > 1 && this.#permits.areLate(live, 1000 / this.#perSecond));
+    const wantedAt = isLate && this.#isLiveNew ? 0 : this.#askAt;
+    const wanted = isLate || this.#waiters.all() > held ? wantedAt : Number.POSITIVE_INFINITY;
+    const checkAt = held > 0 ? this.#syncedAt + this.#leaseMs : Number.POSITIVE_INFINITY;
     const budgetAt = this.#wroteAt - WRITES.atOnce * WRITES.everyMs;
     return Math.max(Math.min(wanted, checkAt, this.#tellAt), this.#syncedAt + LEAST_MS, budgetAt);
   }
@@ -180,13 +187,15 @@ class LeasedRateLimit implements SharedRateLimit {
   async #sync(): Promise<void> {
     const answers = this.#answers.splice(0);
     this.#tellAt = Number.POSITIVE_INFINITY;
-    const unused = this.#dropUnused();
+    const isIdle = this.#waiters.all() === 0 && this.#used === 0;
     const live = this.#waiters.count('live');
+    this.#isLiveNew = false;
     const asked: Omit<Asked, 'localNow'> = {
       live,
       bulk: this.#waiters.count('bulk') + Math.max(0, this.#expected(live) - live),
-      own: [...this.#permits],
-      unused,
+      // What passed unused while too many calls were under way, too: others may have it.
+      unused: this.#permits.drop(isIdle ? Number.POSITIVE_INFINITY : performance.now() - this.#leaseMs),
+      own: [...this.#permits.all()],
       answers,
       sharer: this.#sharer,
       inFlight: this.#inFlight,
@@ -218,16 +227,6 @@ class LeasedRateLimit implements SharedRateLimit {
     return Math.max(Math.ceil(again), live > 0 ? LIVE_RUN : 0);
   }
 
-  /** Permits that nobody waits for, or that passed unused while too many calls were under way: others may have them. */
-  #dropUnused(): number {
-    const isIdle = this.#waiters.all() === 0 && this.#used === 0;
-    const latest = isIdle ? Number.POSITIVE_INFINITY : performance.now() - this.#leaseMs;
-    const kept = this.#permits.filter((permit) => permit > latest);
-    const dropped = this.#permits.length - kept.length;
-    this.#permits = kept;
-    return dropped;
-  }
-
   #take(granted: Granted): void {
     const { permits, validFrom, askInMs, mostInFlight, leaseMs } = granted;
     if (granted.isWritten) this.#wroteAt = Math.max(this.#wroteAt, performance.now()) + WRITES.everyMs;
@@ -238,9 +237,10 @@ class LeasedRateLimit implements SharedRateLimit {
     this.#leaseMs = leaseMs;
     this.#isHeld = granted.isHeld;
     this.#sharers = granted.sharers;
-    this.#permits = this.#permits.filter((permit) => permit >= validFrom);
-    this.#permits.push(...permits);
-    this.#permits.sort((a, b) => a - b);
+    this.#permits.drop(validFrom);
+    this.#leadWatch.saw(granted.movedMs);
+    this.#permits.add(permits);
+    this.#permits.lead(granted.places);
     // Asking a little before a share ends, and never in step with the others, leaves no gap.
     const random = this.#options.random();
     const waitMs = permits.length > 0 ? leaseMs * (0.85 + 0.15 * random) : (askInMs ?? 0) + POLL_MS * random;

@@ -1,0 +1,51 @@
+import { isLate } from './live-lead.ts';
+
+/** Permits that a process has leased and not used yet: when each may be used, its own clock. */
+export interface HeldPermits {
+  /** In order. */
+  all(): readonly number[];
+  /** When the next may be used; infinite where there is none. */
+  first(): number;
+  /** Whether so many live requests would wait although others may send. */
+  areLate(live: number, everyMs: number): boolean;
+  use(): void;
+  /** The last one goes instead of the first. */
+  useLast(): void;
+  add(permits: readonly number[]): void;
+  /** Exchanges the first ones for as many of these places. */
+  lead(places: readonly number[]): void;
+  /** Somebody else goes first. */
+  moveBack(ms: number): void;
+  /** Those before a moment go; gives how many. */
+  drop(before: number): number;
+}
+
+export function createHeldPermits(): HeldPermits {
+  let permits: number[] = [];
+  function add(more: readonly number[]): void {
+    permits = [...permits, ...more].sort((a, b) => a - b);
+  }
+  return {
+    all: () => permits,
+    first: () => permits[0] ?? Number.POSITIVE_INFINITY,
+    areLate: (live, everyMs) =>
+      isLate(live, permits, { now: performance.now(), tat: Number.POSITIVE_INFINITY, everyMs }),
+    use: () => void permits.shift(),
+    useLast: () => void permits.pop(),
+    add,
+    lead(places) {
+      const exchanged = permits.splice(0, places.length);
+      add(places.slice(0, exchanged.length));
+    },
+    moveBack(ms) {
+      const now = performance.now();
+      if (ms > 0) permits = permits.map((permit) => Math.max(permit, now) + ms);
+    },
+    drop(before) {
+      const kept = permits.filter((permit) => permit >= before);
+      const dropped = permits.length - kept.length;
+      permits = kept;
+      return dropped;
+    },
+  };
+}
