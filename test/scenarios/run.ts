@@ -6,6 +6,7 @@ import { showCliProgress } from '../../src/temporal/dev-server/cli-progress.ts';
 import { startDevServer } from '../../src/temporal/dev-server/dev-server.ts';
 import { resolveTemporalCli } from '../../src/temporal/dev-server/resolve-cli.ts';
 import { startHrisSource } from '../harness/start-hris-source.ts';
+import { departures } from './departures.ts';
 import { lostAnswers } from './lost-answers.ts';
 import { changingMinds, graceScenario } from './minds.ts';
 import { onboarding } from './onboarding.ts';
@@ -14,7 +15,16 @@ import { type Counts, isAsExpected, type Outcome, play } from './scenario.ts';
 import { stores } from './stores.ts';
 import { strangers } from './strangers.ts';
 
-const scenarios = [...people, ...changingMinds, graceScenario, ...onboarding, ...stores, ...strangers, ...lostAnswers];
+const scenarios = [
+  ...people,
+  ...changingMinds,
+  graceScenario,
+  ...departures,
+  ...onboarding,
+  ...stores,
+  ...strangers,
+  ...lostAnswers,
+];
 const columns = ['enrolments', 'credits', 'employees', 'holds', 'verified'] as const;
 
 const { values } = parseArgs({
