@@ -19,13 +19,12 @@ import {
   readHire,
 } from './hire/confirm-gone.ts';
 import { handOver, judgeDeparture } from './hire/departure.ts';
-import { employ } from './hire/employ.ts';
 import { endEmployment } from './hire/end-employment.ts';
 import { enrol } from './hire/enrol.ts';
 import { finishHire } from './hire/finish-hire.ts';
+import { employAndGoOn, onboardAndGoOn } from './hire/go-on.ts';
 import { openHold, takeAnswer } from './hire/hold-hire.ts';
 import { openHire } from './hire/open-hire.ts';
-import { readOnboarding } from './hire/read-onboarding.ts';
 import { pushRecords } from './push/push-records.ts';
 import { reconcile } from './reconcile/reconcile.ts';
 import { pullPages } from './streams/pull-pages.ts';
@@ -52,8 +51,8 @@ export function bindActivities(deps: ActivityDeps): BoundActivities {
     readHire: (input) => readHire(deps, input),
     enrol: (input) => enrol(deps, input),
     startNextEnrolment: (input) => startNextEnrolment(deps, input),
-    readOnboarding: (input) => readOnboarding(deps, input),
-    employ: (input) => employ(deps, input),
+    readOnboarding: (input) => onboardAndGoOn(deps, input),
+    employ: (input) => employAndGoOn(deps, input),
     finishHire: (input) => finishHire(deps, input),
     confirmGone: (input) => confirmGone(deps, input),
     allowCancellation: (input) => allowCancellation(deps, input),

@@ -78,6 +78,11 @@ async function open(input: HireInput, activities: HireActivities): Promise<Begun
   return enrolled === undefined ? { progress } : { progress, enrolled };
 }
 
+/** Whether an activity went on to the hire's end. Somebody who moved meanwhile is looked after step by step. */
+function isOver({ hints }: Hire, done = false): boolean {
+  return done && !hints.has('person');
+}
+
 async function enrol(hire: Hire): Promise<HireStep> {
   const { ref, progress, hints, activities } = hire;
   if (progress.policy.skipOnboarding) return 'employ';
@@ -113,9 +118,9 @@ async function reEnrol(hire: Hire): Promise<HireStep> {
 }
 
 async function onboard(hire: Hire): Promise<HireStep> {
-  const { ref, activities } = hire;
-  const onboarding = await activities.readOnboarding(ref);
-  if (onboarding.verdict === 'ready') return 'employ';
+  const { ref, activities, hints } = hire;
+  const onboarding = await hints.answeredBy(activities.readOnboarding({ ...ref, goOn: true }));
+  if (onboarding.verdict === 'ready') return isOver(hire, onboarding.done) ? 'ended' : 'employ';
   return onboarding.verdict === 'hold' ? hold(hire, onboarding.hold) : awaitOnboarding(hire);
 }
 
@@ -131,7 +136,7 @@ async function awaitOnboarding(hire: Hire): Promise<HireStep> {
 
 async function employ(hire: Hire): Promise<HireStep> {
   const { ref, activities, hints } = hire;
-  const employed = await hints.answeredBy(activities.employ(ref));
+  const employed = await hints.answeredBy(activities.employ({ ...ref, goOn: true }));
   if (employed.verdict === 'hold') return hold(hire, employed.hold);
   if (employed.verdict === 'left') return 'confirm-left';
   if (employed.verdict === 'stale') return 'employ';
@@ -139,7 +144,7 @@ async function employ(hire: Hire): Promise<HireStep> {
     await hints.wait(employed.verdict === 'pending' ? employed.nextCheckMs : undefined);
     return 'employ';
   }
-  return 'write-back';
+  return isOver(hire, employed.done) ? 'ended' : 'write-back';
 }
 
 async function writeBack(hire: Hire): Promise<HireStep> {

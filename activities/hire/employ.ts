@@ -1,12 +1,10 @@
 import { inActivity } from '../../src/failpoint.ts';
-import type { HireActivities } from '../../src/hire/hire-activities.ts';
+import type { Employed } from '../../src/hire/hire-activities.ts';
 import type { HireRef } from '../../src/hire/hire-ref.ts';
 import type { ActivityDeps } from '../deps.ts';
 import { applyPlan, finishPending } from './apply-plan.ts';
 import { planEmployee } from './plan-employee.ts';
 import { reread, withHireOrHeld } from './with-hire.ts';
-
-type Employed = Awaited<ReturnType<HireActivities['employ']>>;
 
 /**
  * Plans and applies the plan by one reading of the person. One activity, because nothing is waited for in between; a
@@ -14,6 +12,8 @@ type Employed = Awaited<ReturnType<HireActivities['employ']>>;
  */
 export function employ(deps: ActivityDeps, ref: HireRef): Promise<Employed> {
   return withHireOrHeld(deps, ref, async (hire): Promise<Employed> => {
+    // An earlier attempt came to the end and was lost: where the person is by now changes nothing.
+    if (hire.row.state === 'done') return { verdict: 'employee' };
     const finished = await finishPending(hire);
     if (finished !== undefined) return finished;
     const planned = await inActivity('planEmployee', () => planEmployee(hire));

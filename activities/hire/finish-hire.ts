@@ -14,6 +14,7 @@ type Finished = ReturnType<HireActivities['finishHire']>;
 export async function finishHire(deps: ActivityDeps, ref: HireRef): Finished {
   const written = await inActivity('writeBack', () => writeBack(deps, ref));
   if (written.verdict === 'hold') return written;
+  if (written.verdict === 'done') return { verdict: 'verified' };
   return inActivity('verify', () => verifyAndEnd(deps, ref));
 }
 

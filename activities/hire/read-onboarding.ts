@@ -19,6 +19,8 @@ type Verdict = Awaited<ReturnType<HireActivities['readOnboarding']>>;
 export function readOnboarding(deps: ActivityDeps, given: HireRef): ReturnType<HireActivities['readOnboarding']> {
   return withHireOrHeld(deps, given, async (hire) => {
     const { store, connection, ref, row, decisions } = hire;
+    // An earlier attempt went on to the end and was lost.
+    if (row.state === 'done') return { verdict: 'ready' } as const;
     const { partner } = connection;
     const outside = await heldOutsideScope(hire, row.job_id);
     if (outside !== undefined) return outside;

@@ -10,7 +10,8 @@ import { type HireWrite, newValues, noteWrites, sensitiveFields } from './note-w
 import { readMappedValues } from './read-mapped-values.ts';
 import { type HireContext, noteHire, withHireOrHeld } from './with-hire.ts';
 
-type WrittenBack = { verdict: 'written' } | Held;
+/** `done`: an earlier attempt came to the hire's end already. */
+type WrittenBack = { verdict: 'written' } | { verdict: 'done' } | Held;
 
 /**
  * Writes status and Employee ID to the partner, and the mapped custom field values. The same values again are
@@ -21,6 +22,7 @@ export function writeBack(deps: ActivityDeps, given: HireRef): Promise<WrittenBa
     deps,
     given,
     async (hire): Promise<WrittenBack> => {
+      if (hire.row.state === 'done') return { verdict: 'done' };
       await noteHire(hire, { step: 'write-back' });
       const employeeId = employeeIdOf(hire);
       const target = await writeEmployeeId(hire, employeeId);

@@ -25,6 +25,27 @@ export type Enrolled =
   | { verdict: 'no-credits'; waitMs: number }
   | Held;
 
+/** `present` as with `Enrolled`. */
+export type Employed =
+  | { verdict: 'employee'; present?: boolean; done?: boolean }
+  | { verdict: 'not-yet' }
+  /** The person is back in the stage since it was planned. */
+  | { verdict: 'stale' }
+  | { verdict: 'left' }
+  | { verdict: 'pending'; nextCheckMs: number }
+  | Held;
+
+export type Onboarding = { verdict: 'ready'; present?: boolean; done?: boolean } | { verdict: 'waiting' } | Held;
+
+/**
+ * An activity that is asked to go on does the steps after its own, as long as nothing is to be waited for. `done`: it
+ * came to the hire's end. Anything else that a later step came to is left out: as an activity of its own, that step
+ * comes to it again, so that the workflow takes the way that earlier versions of it know.
+ */
+interface GoesOn {
+  goOn?: boolean;
+}
+
 export type Answered = { verdict: 'waiting' } | { verdict: 'answered'; next: HireStep | 'same'; ends?: EndState };
 
 /** What the hire workflow may ask of the world. Every one can run twice; each says by which key that is harmless. */
@@ -37,20 +58,12 @@ export interface HireActivities {
   enrol(input: HireRef): Promise<Enrolled>;
   /** By the enrolment's number in `hires`: ends the live enrolment and counts up once per answered hold. */
   startNextEnrolment(input: HireRef): Promise<{ verdict: 'begun' } | Held>;
-  readOnboarding(input: HireRef): Promise<{ verdict: 'ready' } | { verdict: 'waiting' } | Held>;
+  readOnboarding(input: HireRef & GoesOn): Promise<Onboarding>;
   /**
    * By the claim on the person and the intent of this hire: reads, plans, and makes one employee or takes the one that
-   * is there. `present` as with `enrol`.
+   * is there.
    */
-  employ(input: HireRef): Promise<
-    | { verdict: 'employee'; present?: boolean }
-    | { verdict: 'not-yet' }
-    /** The person is back in the stage since it was planned. */
-    | { verdict: 'stale' }
-    | { verdict: 'left' }
-    | { verdict: 'pending'; nextCheckMs: number }
-    | Held
-  >;
+  employ(input: HireRef & GoesOn): Promise<Employed>;
   /** Writes the same values again, and reads each of them back; with everything shown the hire is done. */
   finishHire(input: HireRef): Promise<{ verdict: 'verified' } | { verdict: 'differs'; hold: HoldRequest } | Held>;
   /** The second reading and the known-good reading. `here` as long as absence is not proven. */

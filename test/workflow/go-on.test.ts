@@ -1,0 +1,41 @@
+import { expect, test, vi } from 'vitest';
+import { currentWorkflow } from '../simulation/workflow-double.ts';
+import { type Answers, input, policy, runHire } from './run-hire.ts';
+
+vi.mock('@temporalio/workflow', () => import('../simulation/workflow-double.ts'));
+
+/** Of each run its own: a run notes there how far it is. */
+const onboarding = () => ({ step: 'onboard' as const, period: 1, policy });
+const employee = { verdict: 'employee', present: true } as const;
+const verified = { verdict: 'verified' } as const;
+
+test.each([
+  ['the onboarding', { readOnboarding: () => ({ verdict: 'ready', present: true, done: true }) }, ['readOnboarding']],
+  [
+    'the employee',
+    { readOnboarding: () => ({ verdict: 'ready' }), employ: () => ({ ...employee, done: true }) },
+    ['readOnboarding', 'employ'],
+  ],
+] satisfies [string, Answers, string[]][])(
+  '%s that went on to the end is the last of the hire',
+  async (_what, answers, called) => {
+    const run = await runHire({ ...input, carried: { ...onboarding(), hints: ['person'] } }, answers);
+    expect(run.called).toEqual(called);
+    expect(run.result).toEqual({ state: 'done', period: 1 });
+  },
+);
+
+test('somebody heard of while the hire went on to its end is looked after, step by step', async () => {
+  const answers: Answers = {
+    readOnboarding: () => {
+      currentWorkflow.getStore()?.handlers.get('hint')?.('person');
+      return { verdict: 'ready', present: true, done: true };
+    },
+    employ: () => ({ verdict: 'employee', done: true }),
+    finishHire: () => verified,
+    readHire: () => ({ verdict: 'in' }),
+  };
+  const run = await runHire({ ...input, carried: onboarding() }, answers);
+  expect(run.called).toEqual(['readOnboarding', 'employ', 'finishHire', 'readHire']);
+  expect(run.result).toEqual({ state: 'done', period: 1 });
+});

@@ -1,0 +1,45 @@
+import type { HireActivities } from '../../src/hire/hire-activities.ts';
+import type { HireInput, HireResult } from '../../src/hire/hire-run.ts';
+import { ContinueAsNew, currentWorkflow, type WorkflowHost } from '../simulation/workflow-double.ts';
+
+// Only after whoever imports this has put the double in the place of Temporal's package.
+const { hire } = await import('../../workflows/hire.ts');
+
+export const input: HireInput = {
+  tenantId: 'acme',
+  jobCandidateId: '5012',
+  timing: { heartbeatMs: 1_000, attemptMs: 60_000, retryMs: 1_000 },
+};
+export const policy = { skipOnboarding: false, onboardingDeadlineMs: 60_000, cancelGraceMs: 0 };
+
+export type Answers = { [Name in keyof HireActivities]?: () => Awaited<ReturnType<HireActivities[Name]>> };
+
+/** One run of the workflow: which activities it called, and its result or with what it continued. */
+export async function runHire(
+  given: HireInput,
+  answers: Answers,
+  { longAfter = Infinity, signals = [] }: { longAfter?: number; signals?: string[] } = {},
+) {
+  const called: string[] = [];
+  let long = false;
+  const host: WorkflowHost = {
+    now: () => Date.now(),
+    at: () => () => undefined,
+    callActivity: async (name) => {
+      called.push(name);
+      long = called.length >= longAfter;
+      const answer = answers[name as keyof HireActivities];
+      if (answer === undefined) throw new Error(`${name} was not expected`);
+      // A call is under way for a while: what is heard before its answer comes after it began.
+      await undefined;
+      return answer();
+    },
+    isHistoryLong: () => long,
+    handlers: new Map(),
+    early: signals.map((about) => ({ name: 'hint', args: [about] })),
+    conditions: new Set(),
+  };
+  const ended: unknown = await currentWorkflow.run(host, () => hire(given).catch((error: unknown) => error));
+  const carried = ended instanceof ContinueAsNew ? (ended.args[0] as HireInput).carried : undefined;
+  return { called, carried, result: ended as HireResult };
+}
