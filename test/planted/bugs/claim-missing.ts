@@ -5,9 +5,9 @@ export const bug: PlantedBug = {
   patches: [
     {
       file: 'activities/hire/claim-person.ts',
-      find: '  const person = personOf(tenant, candidateId);\n',
+      find: '  const taken = await takeClaim(store, person, ref);\n',
       replace:
-        "  if (ref.period > 0) return { verdict: 'claimed', before: undefined };\n  const person = personOf(tenant, candidateId);\n",
+        "  if (ref.period > 0) return { verdict: 'claimed', before: undefined };\n  const taken = await takeClaim(store, person, ref);\n",
     },
   ],
   caughtBy: simulation(/I2 /),

@@ -5,7 +5,7 @@ export const bug: PlantedBug = {
   patches: [
     {
       file: 'src/store/hire-states.ts',
-      find: "    .where((eb) => eb.or([eb('employee_id', 'is', null), eb('employee_id', '=', employee.id)]))\n",
+      find: "    .where((eb) => eb.or([eb('employee_id', 'is', null), eb('employee_id', '=', id)]))\n",
       replace: '',
     },
   ],
