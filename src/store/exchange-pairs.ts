@@ -104,3 +104,21 @@ export async function savePair(
     .executeTakeFirst();
   return made.numInsertedOrUpdatedRows === 1n;
 }
+
+/** The link goes to another record: neither what was agreed with the one before nor a conflict with it counts. */
+export async function forgetPair(
+  { kysely, now }: Store,
+  { tenantId, stream, pairId }: StreamKey & { pairId: string },
+): Promise<void> {
+  const own = { tenant_id: tenantId, stream, pair_id: pairId };
+  await kysely
+    .deleteFrom('exchange_pairs')
+    .where((eb) => eb.and(own))
+    .execute();
+  await kysely
+    .updateTable('field_conflicts')
+    .set({ closed_at: now })
+    .where((eb) => eb.and(own))
+    .where('closed_at', 'is', null)
+    .execute();
+}

@@ -1,3 +1,4 @@
+import { forgetPair } from './exchange-pairs.ts';
 import type { Store } from './open-store.ts';
 import type { RequisitionRow } from './push-tables.ts';
 import { readClock } from './tenant-states.ts';
@@ -44,14 +45,27 @@ export async function sendRequisition(
   return numUpdatedRows === 1n;
 }
 
-/** Its job is known: made now, found, or named by a person. */
+/** The stream whose bases are those of one position and one job: another job's values are nobody's edits. */
+const POSITIONS = 'positions';
+
+/** Its job is known: made now, found, or named by a person. What was agreed with another job is forgotten. */
 export async function linkRequisition(store: Store, key: Key, jobId: string): Promise<void> {
   const known = { state: 'created' as const, job_id: jobId, hold_id: null };
-  await store.kysely
-    .insertInto('requisitions')
-    .values({ ...key, ...known, attempt: 0, sent_at: null, give_up_at: null, run_id: null })
-    .onConflict((c) => c.columns(['tenant_id', 'requisition_id']).doUpdateSet(known))
-    .execute();
+  const { tenant_id: tenantId, requisition_id: pairId } = key;
+  await store.kysely.transaction().execute(async (kysely) => {
+    const before = await kysely
+      .selectFrom('requisitions')
+      .select('job_id')
+      .where((eb) => eb.and({ ...key }))
+      .executeTakeFirst();
+    if (before !== undefined && before.job_id !== jobId)
+      await forgetPair({ ...store, kysely }, { tenantId, stream: POSITIONS, pairId });
+    await kysely
+      .insertInto('requisitions')
+      .values({ ...key, ...known, attempt: 0, sent_at: null, give_up_at: null, run_id: null })
+      .onConflict((c) => c.columns(['tenant_id', 'requisition_id']).doUpdateSet(known))
+      .execute();
+  });
 }
 
 /** Nothing came of it, a person is asked about it, or wants no job. */

@@ -4,6 +4,7 @@ import type { FieldValue } from '../../src/hire/employee.ts';
 import { planExchange } from '../../src/operator/plans/plan-exchange.ts';
 import { decideConflicts, listConflicts } from '../../src/store/field-conflicts.ts';
 import { listHolds } from '../../src/store/holds.ts';
+import { linkRequisition } from '../../src/store/requisitions.ts';
 import { CALM } from '../convergence/calm.ts';
 import { mappingText, positionFields, type TwoWayField } from '../convergence/fields.ts';
 import type { Asked, Conditions } from '../convergence/process.ts';
@@ -111,6 +112,24 @@ test('a job or a position that is not there is believed gone after a second run'
   expect(await exchange()).toMatchObject({ state: 'done', counts: { read: 1, unchanged: 1 } });
   expect(await valuesOf(stays, 'costCentre')).toEqual(['CC-2', 'CC-2']);
 });
+
+test.each([
+  ['level', 'Lead', 'Lead'],
+  ['probationEnd', '2026-02-28', null],
+])(
+  'a position linked to another job keeps its %s: nothing of it was agreed with that one',
+  async (name, value, said) => {
+    world = await open();
+    const [position, other] = (await addPositions(2)) as [Person, Person];
+    await world.editHris(position, fieldOf(name), value);
+    world.editPartner(position, fieldOf(name), value);
+    await exchange();
+    world.store.all('delete from requisitions where requisition_id = ?', other.employeeId);
+    await linkRequisition(store(), { tenant_id: 'acme', requisition_id: position.employeeId }, other.candidateId);
+    await exchange();
+    expect(await valuesOf({ ...position, candidateId: other.candidateId }, name)).toEqual([said, value]);
+  },
+);
 
 test('values that vanish from most jobs at once are not emptied in the HR system', async () => {
   world = await open();
