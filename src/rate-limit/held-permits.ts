@@ -12,7 +12,7 @@ export interface HeldPermits {
   /** The last one goes instead of the first. */
   useLast(): void;
   add(permits: readonly number[]): void;
-  /** Exchanges the first ones for as many of these places. */
+  /** Exchanges the last ones for as many of these places. */
   lead(places: readonly number[]): void;
   /** Somebody else goes first. */
   moveBack(ms: number): void;
@@ -34,12 +34,15 @@ export function createHeldPermits(): HeldPermits {
     useLast: () => void permits.pop(),
     add,
     lead(places) {
-      const exchanged = permits.splice(0, places.length);
+      const exchanged = permits.splice(Math.max(0, permits.length - places.length));
       add(places.slice(0, exchanged.length));
     },
     moveBack(ms) {
       const now = performance.now();
-      if (ms > 0) permits = permits.map((permit) => Math.max(permit, now) + ms);
+      // Those that are overdue keep their distances.
+      const lateMs = Math.max(0, now - (permits[0] ?? now));
+      const moved = permits.map((permit) => permit + (permit < now ? lateMs : 0) + ms);
+      if (ms > 0) permits = moved.sort((a, b) => a - b);
     },
     drop(before) {
       const kept = permits.filter((permit) => permit >= before);

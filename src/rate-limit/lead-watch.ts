@@ -2,16 +2,21 @@ import type { ChangeRateLimit } from './lease-permits.ts';
 
 /** Learns that live requests of another process went first: this one's permits move back. */
 export interface LeadWatch {
-  /** Whether bulk may go on; where nobody looked lately, a look begins. */
-  isFresh(): boolean;
-  isLooking(): boolean;
+  /** Whether bulk may go on; a look begins in the background before what was seen grows stale. */
+  mayGo(): boolean;
+  /** Nothing may go before the look that is under way returns. */
+  isAwaited(): boolean;
   /** What an exchange with the shared rate limit said; see `SavedLeads`. */
-  saw(movedMs: number): void;
+  saw(said: { movedMs: number; sharers: number }): void;
   /** Resolves when no look is under way. */
   end(): Promise<void>;
 }
 
 const LOOK_MS = 25;
+/** What was seen holds for so many looks: bulk goes on meanwhile, however slow the store. */
+const LOOKS = 4;
+/** Whoever met no other process for so long does not look: most run alone, and hires may be far apart. */
+const ALONE_MS = 3_600_000;
 
 /** Calls `onMoved` with what was moved since it was last seen, and `onLooked` after each look. */
 export function createLeadWatch(
@@ -20,27 +25,37 @@ export function createLeadWatch(
 ): LeadWatch {
   let known = 0;
   let seenAt = Number.NEGATIVE_INFINITY;
+  let lookMs = 0;
+  let othersAt = Number.NEGATIVE_INFINITY;
   let looking: Promise<void> | undefined;
-  function saw(movedMs: number): void {
+  function note(movedMs: number): void {
     onMoved(movedMs - known);
-    known = movedMs;
+    // A look and an exchange overlap: what was read first may come last.
+    known = Math.max(known, movedMs);
     seenAt = performance.now();
   }
+  const ageMs = (): number => performance.now() - seenAt;
+  const isStale = (): boolean => ageMs() > Math.max(LOOK_MS, LOOKS * lookMs);
   async function look(): Promise<void> {
+    const began = performance.now();
     // An outage is noticed, and told of, where permits are asked for.
     const moved = await changeRateLimit((saved) => ({ result: saved.leads?.movedMs })).catch(() => undefined);
     looking = undefined;
-    saw(moved ?? known);
+    lookMs = performance.now() - began;
+    note(moved ?? known);
     onLooked();
   }
   return {
-    isFresh() {
-      if (seenAt > performance.now() - LOOK_MS) return true;
-      looking ??= look();
-      return false;
+    mayGo() {
+      if (performance.now() - othersAt > ALONE_MS) return true;
+      if (ageMs() > LOOK_MS) looking ??= look();
+      return !isStale();
     },
-    isLooking: () => looking !== undefined,
-    saw,
+    isAwaited: () => looking !== undefined && isStale(),
+    saw({ movedMs, sharers }) {
+      note(movedMs);
+      if (sharers > 1) othersAt = seenAt;
+    },
     end: async () => await looking,
   };
 }

@@ -111,7 +111,7 @@ export function leasePermits(
   const most = limiter.mostInFlight();
   const after = limiter.save();
   const isDue = most !== undefined && isFadingFrom(known?.sharers, asked.sharer, now);
-  const isWritten = permits.length + asked.answers.length + back > 0 || isDue;
+  const isWritten = permits.length + places.length + asked.answers.length + back > 0 || isDue;
   const result = {
     permits: shifted(permits, -offset),
     places: shifted(places, -offset),

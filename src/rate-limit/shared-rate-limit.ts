@@ -141,7 +141,8 @@ class LeasedRateLimit implements SharedRateLimit {
       return;
     }
     const mayGo = this.#waiters.all() > 0 && this.#inFlight < this.#mostInFlight;
-    const permitAt = this.#leadWatch.isLooking() ? Number.POSITIVE_INFINITY : this.#permitAt();
+    const isAwaited = this.#waiters.count('live') === 0 && this.#leadWatch.isAwaited();
+    const permitAt = isAwaited ? Number.POSITIVE_INFINITY : this.#permitAt();
     const goAt = mayGo ? Math.min(permitAt, this.#borrowAt()) : Number.POSITIVE_INFINITY;
     const at = Math.min(goAt, this.#syncing === undefined ? syncAt : Number.POSITIVE_INFINITY);
     if (Number.isFinite(at)) this.#timer = setTimeout(() => this.#next(), Math.max(0, Math.ceil(at - now)));
@@ -163,8 +164,8 @@ class LeasedRateLimit implements SharedRateLimit {
   #useNext(): boolean {
     if (this.#inFlight >= this.#mostInFlight) return false;
     if (this.#waiters.all() === 0) return false;
-    // Bulk looks first whether another process has live requests.
-    if (this.#waiters.count('live') === 0 && !this.#leadWatch.isFresh()) return false;
+    // Bulk heeds the live requests of other processes.
+    if (this.#waiters.count('live') === 0 && !this.#leadWatch.mayGo()) return false;
     this.#inFlight += 1;
     this.#sent.note(this.#inFlight + this.#othersInFlight);
     this.#used += 1;
@@ -238,7 +239,7 @@ class LeasedRateLimit implements SharedRateLimit {
     this.#isHeld = granted.isHeld;
     this.#sharers = granted.sharers;
     this.#permits.drop(validFrom);
-    this.#leadWatch.saw(granted.movedMs);
+    this.#leadWatch.saw(granted);
     this.#permits.add(permits);
     this.#permits.lead(granted.places);
     // Asking a little before a share ends, and never in step with the others, leaves no gap.

@@ -59,3 +59,19 @@ test('a process whose clock is set back by a minute, and forth again, goes on as
   expect(perSecond).toBeGreaterThan(19);
   expect(share429).toBeLessThan(0.005);
 });
+
+describe('a store of 60 ms', () => {
+  const run = { seconds: 240, from: 60, storeMs: 60 };
+
+  test('a pass beside the hires of another process goes as fast as the limit of 20 a second allows', async () => {
+    const hires = { processes: 2, backlog: [16, 0], liveEveryMs: 20_000, callsOfHire: 8 };
+    const { perSecond } = await runFleet({ ...run, ...hires, limit: tokenBucket(20, 20) });
+    expect(perSecond).toBeGreaterThanOrEqual(19);
+  });
+
+  test('a process that is alone does not look for the live calls of others', async () => {
+    const { perSecond, looks } = await runFleet({ ...run, processes: 1, limit: tokenBucket(20, 20) });
+    expect(perSecond).toBeGreaterThanOrEqual(19);
+    expect(looks).toEqual([0]);
+  });
+});

@@ -19,6 +19,8 @@ export interface FleetRun {
   /** It is the first of so many, one after the other, as of one hire; 1 where absent. */
   callsOfHire?: number;
   saved?: Partial<SharedRateLimitState>;
+  /** A round trip to the store, about; a few ms where absent. */
+  storeMs?: number;
 }
 
 export interface FleetSeen {
@@ -31,6 +33,8 @@ export interface FleetSeen {
   overtaken: number[][];
   /** Writes of the store by each process. */
   writes: number[];
+  /** Looks of each process at the store that ask for no permits. */
+  looks: number[];
   /** Admitted calls a second, of all together. */
   perSecond: number;
   share429: number;
@@ -54,6 +58,7 @@ class VirtualFleet {
   readonly #random: () => number;
   readonly #ok: number[];
   readonly #writes: number[];
+  readonly #looks: number[];
   readonly #began = performance.now();
   #limited = 0;
   readonly #lives: { askedAt: number; sentAt: number }[] = [];
@@ -69,6 +74,7 @@ class VirtualFleet {
     this.#saved = run.saved ?? {};
     this.#ok = Array.from({ length: run.processes }, () => 0);
     this.#writes = [...this.#ok];
+    this.#looks = [...this.#ok];
   }
 
   async run(): Promise<void> {
@@ -96,6 +102,7 @@ class VirtualFleet {
       liveWaits: this.#lives.filter(({ askedAt, sentAt }) => !isPaused(askedAt) && !isPaused(sentAt)).map(waitOf),
       overtaken: this.#overtaken,
       writes: this.#writes,
+      looks: this.#looks,
       perSecond: ok / (this.#run.seconds - this.#run.from),
       share429: this.#limited / Math.max(1, ok + this.#limited),
       saved: this.#saved,
@@ -119,14 +126,16 @@ class VirtualFleet {
 
   /** One after the other, as rows of a database are. */
   #store(n: number): ChangeRateLimit {
+    const { storeMs = STORE_MS } = this.#run;
     return async (change) => {
-      await pause(STORE_MS * this.#random());
+      await pause(storeMs * this.#random());
       const { rateLimit, result } = change(this.#saved, DATABASE_BEGAN + this.#now());
       if (rateLimit !== undefined) {
         this.#saved = JSON.parse(JSON.stringify(rateLimit)) as SharedRateLimitState;
         if (this.#isCounted()) this.#writes[n]! += 1;
       }
-      await pause(STORE_MS * this.#random());
+      if (this.#isCounted() && typeof result !== 'object') this.#looks[n]! += 1;
+      await pause(storeMs * this.#random());
       return result;
     };
   }
