@@ -10,13 +10,14 @@ import { judgeCreate, mayCreateUnseen } from '../../src/plan/judge-create.ts';
 import { hireOf } from '../../src/store/hire-columns.ts';
 import { recordEmployee } from '../../src/store/hire-states.ts';
 import { linkEmployee, linksOfPerson, type Person } from '../../src/store/identity.ts';
+import { endPendingLease } from '../../src/store/identity-leases.ts';
 import { decideIntent } from '../../src/store/intents.ts';
 import { moveLink } from '../../src/store/living-hire.ts';
 import { markApplied } from '../../src/store/plans.ts';
 import type { LinkRow } from '../../src/store/schema.ts';
 import type { Connection } from '../connections.ts';
 import { personOf } from './hire-references.ts';
-import { underIdentityLease } from './identity-lease.ts';
+import { leasedBy, underIdentityLease } from './identity-lease.ts';
 import { newValues, noteWrites, sensitiveFields } from './note-writes.ts';
 import { pendingTicket, resolvePending } from './pending-create.ts';
 import type { Planned } from './plan-employee.ts';
@@ -73,6 +74,7 @@ async function apply(hire: HireContext, change: Change, sinceRead: Elapsed): Pro
 
 async function create(hire: HireContext, change: Creation, sinceRead: Elapsed): Promise<Applied> {
   const once = await underIdentityLease(hire, change.fields, () => writeOnce(onceOptions(hire, change, sinceRead)));
+  if ('verdict' in once) return once;
   if (once.kind === 'unprovable') return createUnknown(hire, once.hits);
   if (once.kind !== 'refused') return finish(hire, once.value);
   const existing = await takeExisting(hire, once.error, change, sinceRead);
@@ -147,6 +149,7 @@ async function finish(hire: HireContext, created: CreateResult): Promise<Applied
   const person = personOf(tenant, row.candidate_id ?? '');
   const link = await linkEmployee(store, person, ref, { id: employee.id, number });
   if (!isOf(person, link)) return linkedToAnother(ref, link);
+  if (created.kind === 'pending') await endPendingLease(store, leasedBy(hire), hris.capabilities.readLagMs);
   const key = { connection: person.connection, id: employee.id };
   await recordEmployee(store, ref, { ...key, number });
   if (!isSameHire(hireOf(link), ref)) await moveLink(store, key, [hireOf(link), ref]);

@@ -3,7 +3,9 @@ import type { HireActivities } from '../../src/hire/hire-activities.ts';
 import { held } from '../../src/hire/holds.ts';
 import type { CreateResult } from '../../src/hris/port.ts';
 import { lastAnsweredAt } from '../../src/store/holds.ts';
+import { endPendingLease, keepPendingLease } from '../../src/store/identity-leases.ts';
 import { type OpenIntent, refuseMade } from '../../src/store/intents.ts';
+import { leasedBy } from './identity-lease.ts';
 import { type HireContext, reread } from './with-hire.ts';
 
 type Created = Extract<CreateResult, { kind: 'created' }>;
@@ -23,14 +25,18 @@ export function pendingTicket({ creation, decisions, row }: HireContext): string
 /** Asks what became of it. Rejected, the create counts as refused, so that a corrected one may follow. */
 export async function resolvePending(hire: HireContext, ticket: string): Promise<Created | Waiting> {
   const { creation } = await reread(hire);
+  const lease = leasedBy(hire);
+  await keepPendingLease(hire.store, lease);
   try {
     const result = await hire.connection.hris.pending?.resolve(ticket, AbortSignal.timeout(READ_MS));
     if (result?.kind === 'created') return result;
     const overdue = creation === undefined ? undefined : await heldWhenOverdue(hire, creation, ticket);
     return overdue ?? { verdict: 'pending', nextCheckMs: result?.nextCheckMs ?? 60_000 };
   } catch (error) {
-    if (creation !== undefined && isConnectorError(error, 'HIRE_REJECTED'))
+    if (creation !== undefined && isConnectorError(error, 'HIRE_REJECTED')) {
       await refuseMade(hire.store, creation, { code: error.code });
+      await endPendingLease(hire.store, lease, 0);
+    }
     throw error;
   }
 }

@@ -1,70 +1,125 @@
-import { type Expression, type ExpressionBuilder, type SqlBool, sql } from 'kysely';
+import { type ExpressionBuilder, type ExpressionWrapper, type SqlBool, sql } from 'kysely';
 import { ConnectorError } from '../errors.ts';
-import type { HireRef } from '../hire/hire-ref.ts';
-import { hireColumns } from './hire-columns.ts';
+import { type HireRef, nameHire } from '../hire/hire-ref.ts';
+import { hireColumns, hireOf } from './hire-columns.ts';
 import type { Store } from './open-store.ts';
 import type { Tables } from './schema.ts';
 
-/** A hire that looks up and creates somebody, and what identifies them: hashes, never what they were made of. */
-export interface IdentityLease {
+/** A hire in one HR system. */
+export interface LeasedBy {
   connection: string;
   hire: HireRef;
-  keys: readonly string[];
 }
+
+/** One attempt to look somebody up and create them, and what identifies them: hashes, never what they were made of. */
+export interface IdentityLease extends LeasedBy {
+  keys: readonly string[];
+  /** Random: an attempt that stood still must not end the lease of a later one. */
+  holder: string;
+}
+
+type Builder = ExpressionBuilder<Tables, 'identity_leases'>;
+type Condition = ExpressionWrapper<Tables, 'identity_leases', SqlBool>;
 
 /**
  * Takes all of the keys for so long, or none. @throws ConnectorError IDENTITY_LEASED (retry) as long as another hire
- * has one of them
+ * has one of them; its details name that hire (`other`) and say whether its create is `pending`
  */
 export async function takeIdentityLease(store: Store, lease: IdentityLease, forMs: number): Promise<void> {
-  const { connection, hire, keys } = lease;
+  const { connection, hire, keys, holder } = lease;
   // In one order for everybody: Postgres would call two that wait for each other a deadlock.
   const sorted = [...new Set(keys)].toSorted();
   if (sorted.length === 0) return;
   await store.kysely.transaction().execute(async (kysely) => {
     const leased_until = sql<number>`${store.now} + ${forMs}`;
+    const values = { connection, ...hireColumns(hire), leased_until, holder };
     const taken = await kysely
       .insertInto('identity_leases')
-      .values(sorted.map((key) => ({ connection, key, ...hireColumns(hire), leased_until })))
+      .values(sorted.map((key) => ({ ...values, key })))
       .onConflict((c) =>
         c
           .columns(['connection', 'key'])
-          .doUpdateSet((eb) => ({ ...hireColumns(hire), leased_until: eb.ref('excluded.leased_until') }))
-          .where((eb) => eb.or([isOwn(eb, hire), eb('identity_leases.leased_until', '<=', store.now)])),
+          .doUpdateSet((eb) => ({
+            ...hireColumns(hire),
+            leased_until: eb.ref('excluded.leased_until'),
+            holder,
+            pending_since: null,
+          }))
+          .where((eb) => eb.or([isOwn(eb, hire), eb.not(isInForce(eb, store))])),
       )
       .returning('key')
       .execute();
-    if (taken.length < sorted.length) throw leased(await waitFor({ ...store, kysely }, lease));
+    if (taken.length < sorted.length) throw await leased({ ...store, kysely }, lease);
   });
 }
 
 /** What was sent under the lease is shown after so long: who has the same keys may go on then. */
 export async function endIdentityLease({ kysely, now }: Store, lease: IdentityLease, afterMs: number): Promise<void> {
-  const { connection, hire } = lease;
   if (lease.keys.length === 0) return;
-  const inConnection = kysely.deleteFrom('identity_leases').where('connection', '=', connection);
-  if (afterMs === 0) return void (await inConnection.where((eb) => isOwn(eb, hire)).execute());
   await kysely
     .updateTable('identity_leases')
     .set({ leased_until: sql<number>`${now} + ${afterMs}` })
-    .where('connection', '=', connection)
-    .where((eb) => isOwn(eb, hire))
+    .where('connection', '=', lease.connection)
+    .where('key', 'in', lease.keys)
+    .where('holder', '=', lease.holder)
     .execute();
-  await inConnection.where('leased_until', '<=', now).execute();
 }
 
-async function waitFor({ kysely, now }: Store, { connection, hire, keys }: IdentityLease): Promise<number> {
-  const others = await kysely
+/** The HR system took the create, and somebody finishes it there: the lease lasts as long as the hire waits for it. */
+export async function keepPendingLease({ kysely, now }: Store, { connection, hire }: LeasedBy): Promise<void> {
+  await kysely
+    .updateTable('identity_leases')
+    .set({ pending_since: now })
+    .where('connection', '=', connection)
+    .where((eb) => isOwn(eb, hire))
+    .where('pending_since', 'is', null)
+    .execute();
+}
+
+/** The pending create was finished or refused; reads show it after so long. */
+export async function endPendingLease(
+  { kysely, now }: Store,
+  { connection, hire }: LeasedBy,
+  afterMs: number,
+): Promise<void> {
+  await kysely
+    .updateTable('identity_leases')
+    .set({ pending_since: null, leased_until: sql<number>`${now} + ${afterMs}` })
+    .where('connection', '=', connection)
+    .where((eb) => isOwn(eb, hire))
+    .where('pending_since', 'is not', null)
+    .execute();
+}
+
+/** Ends the rows of a tenant's leases that keep nobody waiting any more. */
+export async function purgeIdentityLeases(store: Store, tenantId: string): Promise<void> {
+  await store.kysely
+    .deleteFrom('identity_leases')
+    .where('tenant_id', '=', tenantId)
+    .where((eb) => eb.not(isInForce(eb, store)))
+    .execute();
+}
+
+/** Those who wait are told of the pending one: it takes the longest. */
+async function leased(store: Store, { connection, hire, keys }: IdentityLease): Promise<ConnectorError> {
+  const others = await store.kysely
     .selectFrom('identity_leases')
-    .select(['leased_until', now.as('now')])
+    .select((eb) => ['tenant_id', 'job_candidate_id', 'period', 'leased_until', isPending(eb).as('pending')])
+    .select(store.now.as('now'))
     .where('connection', '=', connection)
     .where('key', 'in', keys)
     .where((eb) => eb.not(isOwn(eb, hire)))
+    .where((eb) => isInForce(eb, store))
+    .orderBy('leased_until', 'desc')
     .execute();
-  return Math.max(0, ...others.map((other) => other.leased_until - other.now));
+  const other = others.find(({ pending }) => Boolean(pending)) ?? others[0];
+  return leasedByOther(other === undefined ? undefined : hireOf(other), {
+    pending: Boolean(other?.pending),
+    waitMs: other === undefined ? 0 : other.leased_until - other.now,
+  });
 }
 
-function isOwn(eb: ExpressionBuilder<Tables, 'identity_leases'>, hire: HireRef): Expression<SqlBool> {
+function isOwn(eb: Builder, hire: HireRef): Condition {
   const { tenant_id, job_candidate_id, period } = hireColumns(hire);
   return eb.and([
     eb('identity_leases.tenant_id', '=', tenant_id),
@@ -73,13 +128,36 @@ function isOwn(eb: ExpressionBuilder<Tables, 'identity_leases'>, hire: HireRef):
   ]);
 }
 
-function leased(waitMs: number): ConnectorError {
+function isInForce(eb: Builder, { now }: Store): Condition {
+  return eb.or([eb('identity_leases.leased_until', '>', now), isPending(eb)]);
+}
+
+/** However long it takes: until the hire has its employee or is over. */
+function isPending(eb: Builder): Condition {
+  const waiting = eb
+    .selectFrom('hires')
+    .select('hires.period')
+    .whereRef('hires.tenant_id', '=', 'identity_leases.tenant_id')
+    .whereRef('hires.job_candidate_id', '=', 'identity_leases.job_candidate_id')
+    .whereRef('hires.period', '=', 'identity_leases.period')
+    .where('hires.state', '=', 'open')
+    .where('hires.employee_id', 'is', null);
+  return eb.and([eb('identity_leases.pending_since', 'is not', null), eb.exists(waiting)]);
+}
+
+function leasedByOther(
+  other: HireRef | undefined,
+  { pending, waitMs }: { pending: boolean; waitMs: number },
+): ConnectorError {
+  const name = other === undefined ? 'another hire' : nameHire(other);
   return new ConnectorError({
     code: 'IDENTITY_LEASED',
     action: 'retry',
     message:
-      'Somebody of the same e-mail, or of the same name and birth date, is being created by another hire. Nothing is ' +
-      'created before the HR system shows what became of that.',
-    retryAfterMs: Math.ceil(waitMs) + 50,
+      `Somebody of the same e-mail, or of the same name and birth date, is being created by ${name}. Nothing is ` +
+      'created before the HR system shows what became of that; then this hire goes on by itself. If it does not, ' +
+      'see what that hire waits for.',
+    retryAfterMs: Math.max(0, Math.ceil(waitMs)) + 50,
+    ...(other === undefined ? {} : { details: { other, pending } }),
   });
 }

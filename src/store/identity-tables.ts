@@ -29,4 +29,8 @@ export interface IdentityLeaseTable {
   period: number;
   /** Until then nobody else of this key is created. */
   leased_until: number;
+  /** One attempt; null from an older worker. */
+  holder: string | null;
+  /** Somebody finishes the create over there: nobody else is created as long as the hire waits for it. */
+  pending_since: number | null;
 }

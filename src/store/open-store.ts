@@ -19,6 +19,7 @@ import * as hireCounts from './migrations/0019-hire-counts.ts';
 import * as requisitionJobs from './migrations/0020-requisition-jobs.ts';
 import * as employeeConnections from './migrations/0022-employee-connections.ts';
 import * as identityLeases from './migrations/0024-identity-leases.ts';
+import * as leaseHolders from './migrations/0025-lease-holders.ts';
 import type { Tables } from './schema.ts';
 
 const migrations: Record<string, Migration> = {
@@ -39,6 +40,7 @@ const migrations: Record<string, Migration> = {
   '0020-requisition-jobs': requisitionJobs,
   '0022-employee-connections': employeeConnections,
   '0024-identity-leases': identityLeases,
+  '0025-lease-holders': leaseHolders,
 };
 
 export interface Store extends Database<Tables> {

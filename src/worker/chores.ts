@@ -1,6 +1,7 @@
 import type { ActivityDeps } from '../../activities/deps.ts';
 import { forgetTrouble } from '../store/alarms.ts';
 import { purgeConflicts } from '../store/field-conflicts.ts';
+import { purgeIdentityLeases } from '../store/identity-leases.ts';
 import { tenantsToTell } from '../store/notices.ts';
 import { tenantsToStart } from '../store/observed-hires.ts';
 import { purgeBodies, purgeDeliveries, purgePlans, purgeWrites } from '../store/retention.ts';
@@ -70,6 +71,7 @@ function createRound(
     await purgePlans(store, tenant, policies.retention.plans);
     await purgeWrites(store, tenant, policies.retention.plans);
     await purgeConflicts(store, tenant, policies.retention.plans);
+    await purgeIdentityLeases(store, tenant);
     return 'done';
   };
   return async (tenants) => {
