@@ -5,6 +5,7 @@ import type { PairCounts } from '../../src/store/exchange-runs.ts';
 import { settleConflicts } from '../../src/store/field-conflicts.ts';
 import type { LinkedPair } from '../../src/store/linked-pairs.ts';
 import type { ExchangeContext } from './exchange-context.ts';
+import { assertFewMissing, newlyMissing, noteMissing } from './note-missing.ts';
 import { type ReadPair, readPairs } from './read-pairs.ts';
 import { findingsOf, type PlannedPair, type WrittenPair, writePairs } from './write-pairs.ts';
 
@@ -23,10 +24,12 @@ export async function exchangePage(context: ExchangeContext, pairs: readonly Lin
   const read = await readPairs(context, pairs);
   const planned = read.flatMap(({ found, ...one }) => ('plan' in found ? [{ ...one, ...found }] : []));
   const busy = planned.filter(({ plan }) => plan.toHris.length + plan.toPartner.length > 0);
+  const missing = newlyMissing(context, read);
+  await assertFewMissing(context, missing);
   if (!context.full) assertFewEmptied(busy, pairs.length);
   const written = busy.length === 0 ? [] : await writePairs(context, busy);
   for (const one of planned.filter((it) => !busy.includes(it))) await saveSeen(context, one);
-  for (const one of read) if ('missing' in one.found) await noteMissing(context, one, one.found.missing);
+  for (const one of missing) await noteMissing(context, one);
   const failed = written.find(({ unknown }) => unknown !== undefined);
   const result = resultOf(read, planned, written);
   if (failed !== undefined) context.deps.log.warn({ ...context.key, err: failed.unknown }, 'a write is in doubt');
@@ -80,18 +83,6 @@ async function saveSeen(
     if (!(await savePair(deps.store, key, change))) return;
   }
   await settleConflicts(deps.store, { ...key, pairId }, open, plan.findings);
-}
-
-/** One look proves nothing: a pair is gone once a later run misses the same record. The other side is left as it is. */
-async function noteMissing(
-  { deps, key, runId }: ExchangeContext,
-  { pair, state }: ReadPair,
-  side: 'partner' | 'hris',
-): Promise<void> {
-  const { pairId } = pair;
-  if (state.isGone || (state.missing_side === side && state.missing_run === runId)) return;
-  const isGone = state.missing_side === side;
-  await savePair(deps.store, key, { pairId, version: state.version, missing: { side, runId }, isGone });
 }
 
 /** A permission that is lost shows no values: they must not be emptied on the other side. */

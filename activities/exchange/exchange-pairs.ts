@@ -6,6 +6,7 @@ import { addHints, clearHints, type Hint, readHints } from '../../src/store/hint
 import { closeTenantHolds, openHold } from '../../src/store/holds.ts';
 import { findPairs, type LinkedPair, listPairs } from '../../src/store/linked-pairs.ts';
 import type { StreamRow } from '../../src/store/schema.ts';
+import { endAllowance } from '../../src/store/stream-states.ts';
 import type { StreamMode } from '../../src/store/stream-tables.ts';
 import type { ExchangeInput, ExchangeStep } from '../../src/streams/exchange-activities.ts';
 import { WHOLE_LIST } from '../../src/streams/stream.ts';
@@ -108,6 +109,7 @@ async function endRun(context: ExchangeContext, run: StreamRow): Promise<void> {
   const count = await countUndecided(store, key);
   if (count > 0) await openHold(store, { tenantId, ...holdOf(code, { stream, count }) });
   else await closeTenantHolds(store, tenantId, code);
+  if ((run.mode ?? 'full') === 'full') await endAllowance(store, key);
   log.info({ ...key, ...stepOf(run) }, 'stream exchanged');
 }
 

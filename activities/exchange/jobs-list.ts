@@ -9,6 +9,8 @@ interface JobsRead {
   /** When it began, by the database's clock. */
   readAt: number;
   jobOf: (id: string) => FetchedRecord;
+  /** Not one job is there. */
+  isEmpty: boolean;
 }
 
 /** The list of jobs, read when it is first asked for. */
@@ -46,5 +48,6 @@ async function readJobs(store: Store, { partner }: Pick<Connection, 'partner'>):
   // One that does not even show its id may be any of those that are not there.
   const nameless = unreadable.find(({ id }) => id === undefined);
   const absent: FetchedRecord = nameless === undefined ? {} : { unreadable: nameless.reason };
-  return { readAt, jobOf: (id) => jobs.get(id) ?? absent };
+  const isEmpty = items.length + unreadable.length === 0;
+  return { readAt, isEmpty, jobOf: (id) => jobs.get(id) ?? absent };
 }

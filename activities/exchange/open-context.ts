@@ -33,9 +33,9 @@ export async function openContext(
   return assertWrittenOnce({ ...context, entity: entityOf(stream), jobs });
 }
 
-/** The pairs that a run goes over. */
-export function scopeOf({ key, connection, mapping, entity }: ExchangeContext): PairScope {
-  const scope = { ...key, entity, connection: connection.tenant.hris.connection };
+/** The pairs that a run goes over; one that a person asked for looks whether those that were gone are back. */
+export function scopeOf({ key, connection, mapping, entity, full }: ExchangeContext): PairScope {
+  const scope = { ...key, entity, connection: connection.tenant.hris.connection, withGone: full };
   return amendsOnly(mapping) ? { ...scope, hireStates: ['done', 'kept'] } : scope;
 }
 

@@ -1,10 +1,12 @@
 import { ConnectorError } from '../../src/errors.ts';
 import type { RowChange } from '../../src/hris/port.ts';
-import { holdStream } from '../../src/store/stream-states.ts';
+import { holdStream, type StreamState } from '../../src/store/stream-states.ts';
+import type { StreamKey } from '../../src/store/streams.ts';
 import { type Excess, judgeChanges, tallyPage } from '../../src/streams/change-limits.ts';
 import { type LandedPage, landPage } from '../../src/streams/land-page.ts';
 import type { RecordPage } from '../../src/streams/read-page.ts';
 import type { RowFacts } from '../../src/streams/row-facts.ts';
+import type { ActivityDeps } from '../deps.ts';
 import { currentRecords } from '../fields/current-records.ts';
 import { isExpectedToChange, isStillOurs, type Reading } from './reading.ts';
 
@@ -39,12 +41,19 @@ export async function landWithinLimits(reading: Reading, page: RecordPage | unde
   return landed;
 }
 
+/** A run that its limits may stop. */
+interface Limited {
+  deps: Pick<ActivityDeps, 'store'>;
+  key: StreamKey;
+  state: StreamState | undefined;
+}
+
 /**
  * Holds the stream until a person resumes it, unless a person allowed just this.
  * @throws ConnectorError with the limit's code
  */
-export async function stopAt(reading: Reading, { code, message }: Excess, held: number): Promise<void> {
-  const { deps, key, state } = reading;
+export async function stopAt(run: Limited, { code, message }: Excess, held: number): Promise<void> {
+  const { deps, key, state } = run;
   if (state?.allowed_code === code) return;
   const told =
     `${message} Nothing more is written until a person has looked. If it is right, allow it for the next pass: ` +

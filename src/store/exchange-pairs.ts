@@ -105,6 +105,21 @@ export async function savePair(
   return made.numInsertedOrUpdatedRows === 1n;
 }
 
+/** How many pairs this run has marked as missing on one side, or as gone. */
+export async function countMarked(
+  { kysely }: Store,
+  { tenantId, stream }: StreamKey,
+  missing: { side: Side; runId: string },
+): Promise<number> {
+  const own = { tenant_id: tenantId, stream, missing_side: missing.side, missing_run: missing.runId };
+  const { count } = await kysely
+    .selectFrom('exchange_pairs')
+    .select((eb) => eb.fn.countAll<number>().as('count'))
+    .where((eb) => eb.and(own))
+    .executeTakeFirstOrThrow();
+  return Number(count);
+}
+
 /** The link goes to another record: neither what was agreed with the one before nor a conflict with it counts. */
 export async function forgetPair(
   { kysely, now }: Store,

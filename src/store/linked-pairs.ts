@@ -22,6 +22,8 @@ export interface PairScope extends StreamKey {
   connection: string;
   /** Only pairs whose hire stands so; all of them where absent. */
   hireStates?: readonly HireState[];
+  /** Pairs that are gone as well: one of their records may be back. */
+  withGone?: boolean;
 }
 
 interface PairRow {
@@ -31,7 +33,7 @@ interface PairRow {
   period: number;
 }
 
-/** Linked pairs behind the cursor, in the order of their ids; those that are gone are left out. */
+/** Linked pairs behind the cursor, in the order of their ids; those that are gone are left out unless asked for. */
 export async function listPairs(
   { kysely }: Store,
   scope: PairScope,
@@ -42,15 +44,17 @@ export async function listPairs(
     .selectFrom(linked(kysely, scope).as('pairs'))
     .selectAll()
     .where('pairs.pair_id', '>', after ?? '')
-    .where(({ not, exists, selectFrom }) =>
-      not(
-        exists(
-          selectFrom('exchange_pairs as p')
-            .select('p.pair_id')
-            .where('p.tenant_id', '=', scope.tenantId)
-            .where('p.stream', '=', scope.stream)
-            .whereRef('p.pair_id', '=', 'pairs.pair_id')
-            .where('p.gone_at', 'is not', null),
+    .$if(scope.withGone !== true, (query) =>
+      query.where(({ not, exists, selectFrom }) =>
+        not(
+          exists(
+            selectFrom('exchange_pairs as p')
+              .select('p.pair_id')
+              .where('p.tenant_id', '=', scope.tenantId)
+              .where('p.stream', '=', scope.stream)
+              .whereRef('p.pair_id', '=', 'pairs.pair_id')
+              .where('p.gone_at', 'is not', null),
+          ),
         ),
       ),
     )
@@ -58,6 +62,23 @@ export async function listPairs(
     .limit(limit)
     .execute();
   return rows.map(toPair);
+}
+
+/** Linked pairs that were not gone before this run. */
+export async function countPairs({ kysely }: Store, scope: PairScope, runId: string): Promise<number> {
+  const goneBefore = kysely
+    .selectFrom('exchange_pairs')
+    .select('pair_id')
+    .where('tenant_id', '=', scope.tenantId)
+    .where('stream', '=', scope.stream)
+    .where('gone_at', 'is not', null)
+    .where('missing_run', '<>', runId);
+  const { count } = await kysely
+    .selectFrom(linked(kysely, scope).as('pairs'))
+    .select((eb) => eb.fn.countAll<number>().as('count'))
+    .where('pairs.pair_id', 'not in', goneBefore)
+    .executeTakeFirstOrThrow();
+  return Number(count);
 }
 
 /** All of them, so many at a time. */

@@ -60,6 +60,17 @@ export async function completePass(
   await change(store, key, { ...pass, allowed_code: null, allowed_by: null });
 }
 
+/** What a person allowed was for the exchange that has just ended. */
+export async function endAllowance({ kysely }: Store, { tenantId, stream }: StreamKey): Promise<void> {
+  await kysely
+    .updateTable('stream_states')
+    .set({ allowed_code: null, allowed_by: null })
+    .where('tenant_id', '=', tenantId)
+    .where('stream', '=', stream)
+    .where('allowed_code', 'is not', null)
+    .execute();
+}
+
 type Times = 'paused_at' | 'held_at';
 type Change = Partial<Omit<StreamStateTable, 'tenant_id' | 'stream' | Times>> & {
   [Column in Times]?: Store['now'] | null;

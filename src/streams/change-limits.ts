@@ -1,3 +1,4 @@
+import type { Side } from '../hire/side.ts';
 import type { RowChange } from '../hris/port.ts';
 import { filledIn, type RowFacts } from './row-facts.ts';
 
@@ -76,11 +77,21 @@ export function judgeEmptyList(total: number, known: number | null): Excess | un
   };
 }
 
-export function judgeMissing(missing: number, known: number): Excess | undefined {
+/** `side`: where they are no longer found. */
+export function judgeMissing(missing: number, known: number, side: Side = 'partner'): Excess | undefined {
   if (missing <= Math.max(FEW, known * MOST_GONE)) return undefined;
+  const where = side === 'partner' ? 'the partner' : 'the HR system';
   return {
     code: 'MASS_DELETE',
-    message: `${missing} of ${known} records are no longer shown by the partner, more than ${percent(MOST_GONE)}.`,
+    message: `${missing} of ${known} records are no longer shown by ${where}, more than ${percent(MOST_GONE)}.`,
+  };
+}
+
+/** A list of jobs without a single one, while `linked` of them are exchanged. */
+export function noJobsListed(linked: number): Excess {
+  return {
+    code: 'ZERO_ROWS',
+    message: `The partner's list of jobs is empty, and ${linked} of its jobs are linked to positions.`,
   };
 }
 

@@ -24,7 +24,7 @@ export interface Conditions extends Omit<Network, 'state' | 'carried'> {
 }
 
 /** Every pair, unless it is said otherwise. */
-export type Asked = Pick<ExchangeInput, 'mode' | 'recordId'>;
+export type Asked = Partial<Pick<ExchangeInput, 'mode' | 'recordId' | 'full'>>;
 
 /** What outlives every process. */
 export interface Parts {

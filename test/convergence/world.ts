@@ -39,6 +39,8 @@ export interface World {
   read: (person: Person) => Promise<{ partner: EmployeeFields; hris: EmployeeFields } | undefined>;
   removeCandidate: (person: Person) => void;
   removeEmployee: (person: Person) => void;
+  /** They were shown to nobody for a while. */
+  returnEmployee: (person: Person) => void;
   /** One activity of a run, as a new process would begin it. */
   exchange: (runId: string, conditions: Conditions, asked?: Asked) => Promise<ExchangeStep>;
   hint: (recordId: string) => void;
@@ -117,6 +119,7 @@ export async function createWorld(given?: string, carried = exchanged): Promise<
     read: (person) => readBoth(records, call, { ids, fields, entity }, person),
     removeCandidate: (person) => records.removePartner(person),
     removeEmployee: ({ employeeId }) => void gone.add(employeeId),
+    returnEmployee: ({ employeeId }) => void gone.delete(employeeId),
     exchange: (runId, conditions, asked) => exchange(parts, runId, conditions, asked),
     open: (conditions) => openProcess(parts, conditions),
     hint: (recordId) => addHint(store, { stream, recordId, now: clock.now() }),

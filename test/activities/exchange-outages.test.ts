@@ -1,0 +1,95 @@
+import { afterEach, expect, test } from 'vitest';
+import { createRootLogger } from '../../src/log.ts';
+import { listAlarms } from '../../src/store/alarms.ts';
+import { readStreamState, resumeStream } from '../../src/store/stream-states.ts';
+import { listTenantStates, readTenantState } from '../../src/store/tenant-states.ts';
+import { type StreamName, streamNames } from '../../src/streams/streams.ts';
+import type { Tenant } from '../../src/tenants/schema.ts';
+import { createAlarmRound } from '../../src/worker/raise-alarms.ts';
+import { CALM } from '../convergence/calm.ts';
+import type { Asked } from '../convergence/process.ts';
+import type { Person } from '../convergence/records.ts';
+import { createWorld, exchanged, exchangedPositions, type World } from '../convergence/world.ts';
+
+/** More than any share of them may be missing without a question. */
+const MANY = 24;
+
+let world: World;
+let runs = 0;
+afterEach(() => world.close());
+
+const store = () => world.store.connect(async () => undefined);
+
+async function exchange(asked: Asked = {}) {
+  world.clock.advance(120_000);
+  runs += 1;
+  return world.exchange(`run ${runs}`, CALM, asked);
+}
+
+async function add(count: number): Promise<Person[]> {
+  const made: Person[] = [];
+  for (let n = 0; n < count; n += 1) made.push(await world.hire());
+  return made;
+}
+
+/** After a round of chores. */
+async function alarms(stream: StreamName): Promise<unknown[]> {
+  const streams = { ...Object.fromEntries(streamNames.map((name) => [name, {}])), [stream]: { every: 3_600_000 } };
+  const tenant = { tenant: 'acme', streams, policies: { reconcile: {} } } as unknown as Tenant;
+  await readTenantState(store(), 'acme');
+  const raise = createAlarmRound(store(), createRootLogger(undefined, 'silent'));
+  await raise(await listTenantStates(store()), new Map([['acme', tenant]]));
+  return (await listAlarms(store(), 'acme')).map(({ subject, reason, message }) => ({ subject, reason, message }));
+}
+
+test.each([exchanged, exchangedPositions])(
+  'two outages of the HR system end the exchange of no $stream: the first holds it, alarms and names the cure',
+  async (carried) => {
+    world = await createWorld(undefined, carried);
+    const { stream } = carried;
+    const key = { tenantId: 'acme', stream };
+    const all = await add(MANY);
+    await exchange();
+    expect(await alarms(stream)).toEqual([]);
+    all.forEach(world.removeEmployee);
+    expect(await exchange()).toEqual(expect.objectContaining({ state: 'refused', code: 'MASS_DELETE' }));
+    expect(await exchange()).toEqual(expect.objectContaining({ state: 'refused', code: 'MASS_DELETE' }));
+    const cure = expect.stringContaining(`hirebridge resume acme ${stream}`) as string;
+    expect(await alarms(stream)).toEqual([{ subject: `stream ${stream}`, reason: 'MASS_DELETE', message: cure }]);
+    all.forEach(world.returnEmployee);
+    await resumeStream(store(), key, 'jo');
+    expect(await exchange()).toMatchObject({ state: 'done', counts: { read: MANY, unchanged: MANY } });
+    expect(await readStreamState(store(), key)).toMatchObject({ held_code: null, allowed_code: null });
+    all.forEach(world.removeEmployee);
+    expect(await exchange()).toMatchObject({ state: 'refused', code: 'MASS_DELETE' });
+  },
+);
+
+test('candidates who vanish in masses hold the exchange; allowed by a person, they are left out', async () => {
+  world = await createWorld();
+  const all = await add(MANY);
+  all.forEach(world.removeCandidate);
+  expect(await exchange()).toMatchObject({ state: 'refused', code: 'MASS_DELETE' });
+  await resumeStream(store(), { tenantId: 'acme', stream: 'employees' }, 'jo');
+  expect(await exchange()).toMatchObject({ state: 'partial', counts: { skipped: MANY } });
+});
+
+test('a list without any job holds the exchange of positions, however few are linked', async () => {
+  world = await createWorld(undefined, exchangedPositions);
+  const all = await add(2);
+  await exchange();
+  all.forEach(world.removeCandidate);
+  expect(await exchange()).toMatchObject({ state: 'refused', code: 'ZERO_ROWS' });
+});
+
+test.each([exchanged, exchangedPositions])('$stream that were gone come back with a run by hand', async (carried) => {
+  world = await createWorld(undefined, carried);
+  const [gone] = await add(3);
+  world.removeEmployee(gone as Person);
+  await exchange();
+  await exchange();
+  world.returnEmployee(gone as Person);
+  expect(await exchange()).toMatchObject({ counts: { read: 2 } });
+  expect(await exchange({ full: true })).toMatchObject({ state: 'done', counts: { read: 3 } });
+  expect(await exchange()).toMatchObject({ counts: { read: 3 } });
+});
