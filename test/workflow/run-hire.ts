@@ -31,7 +31,7 @@ export async function runHire(
       const answer = answers[name as keyof HireActivities];
       if (answer === undefined) throw new Error(`${name} was not expected`);
       // A call is under way for a while: what is heard before its answer comes after it began.
-      await undefined;
+      await Promise.resolve();
       return answer();
     },
     isHistoryLong: () => long,
