@@ -12,7 +12,7 @@ import { recordEmployee } from '../../src/store/hire-states.ts';
 import { linkEmployee, linksOfPerson, type Person } from '../../src/store/identity.ts';
 import { endPendingLease } from '../../src/store/identity-leases.ts';
 import { decideIntent } from '../../src/store/intents.ts';
-import { moveLink } from '../../src/store/living-hire.ts';
+import { takeLink } from '../../src/store/living-hire.ts';
 import { markApplied } from '../../src/store/plans.ts';
 import type { LinkRow } from '../../src/store/schema.ts';
 import type { Connection } from '../connections.ts';
@@ -152,7 +152,7 @@ async function finish(hire: HireContext, created: CreateResult): Promise<Applied
   if (created.kind === 'pending') await endPendingLease(store, leasedBy(hire), hris.capabilities.readLagMs);
   const key = { connection: person.connection, id: employee.id };
   await recordEmployee(store, ref, { ...key, number });
-  if (!isSameHire(hireOf(link), ref)) await moveLink(store, key, [hireOf(link), ref]);
+  if (!isSameHire(hireOf(link), ref)) await takeLink(store, key, { seen: hireOf(link), to: ref });
   return { verdict: 'employee' };
 }
 

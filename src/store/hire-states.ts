@@ -1,7 +1,7 @@
 import { type HireRef, isSameHire } from '../hire/hire-ref.ts';
 import type { EndState, HireState } from '../hire/hire-state.ts';
 import { hireColumns, hireOf } from './hire-columns.ts';
-import { type EmployeeKey, handLinkBack } from './living-hire.ts';
+import { type EmployeeKey, handLinkBack, hasEmployee, inTransaction } from './living-hire.ts';
 import type { Store } from './open-store.ts';
 import type { HireRow } from './schema.ts';
 
@@ -15,30 +15,34 @@ export async function endHire(
   state: EndState,
   from: readonly HireState[] = ['open'],
 ): Promise<void> {
-  const ended = await store.kysely
-    .updateTable('hires')
-    .set({ state, step: 'ended', ended_at: store.now, updated_at: store.now })
-    .where((eb) => eb.and(hireColumns(key)))
-    .where('state', 'in', from)
-    .returningAll()
-    .executeTakeFirst();
-  if (state === 'left' && ended !== undefined) await handLinkBack(store, ended);
+  await inTransaction(store, async (open) => {
+    const ended = await open.kysely
+      .updateTable('hires')
+      .set({ state, step: 'ended', ended_at: store.now, updated_at: store.now })
+      .where((eb) => eb.and(hireColumns(key)))
+      .where('state', 'in', from)
+      .returningAll()
+      .executeTakeFirst();
+    if (state === 'left' && ended !== undefined) await handLinkBack(open, ended);
+  });
 }
 
 /**
  * Moves a hire that rests, provided that it still stands as it was read. Opened again, it hears nothing of what people
- * answered before.
+ * answered before; the employee of one that left goes back as above.
  */
 export async function moveResting(store: Store, seen: HireRow, state: 'open' | 'left'): Promise<void> {
-  await store.kysely
-    .updateTable('hires')
-    .set({ state, updated_at: store.now, ...(state === 'open' ? openedAgain(store) : { step: 'ended' as const }) })
-    .where('tenant_id', '=', seen.tenant_id)
-    .where('job_candidate_id', '=', seen.job_candidate_id)
-    .where('period', '=', seen.period)
-    .where('state', '=', seen.state)
-    .where('updated_at', '=', seen.updated_at)
-    .execute();
+  await inTransaction(store, async (open) => {
+    const moved = await open.kysely
+      .updateTable('hires')
+      .set({ state, updated_at: store.now, ...(state === 'open' ? openedAgain(store) : { step: 'ended' as const }) })
+      .where((eb) => eb.and(hireColumns(hireOf(seen))))
+      .where('state', '=', seen.state)
+      .where('updated_at', '=', seen.updated_at)
+      .returningAll()
+      .executeTakeFirst();
+    if (state === 'left' && moved !== undefined) await handLinkBack(open, moved);
+  });
 }
 
 function openedAgain(store: Store) {
@@ -66,19 +70,13 @@ export async function recordEmployee(
 export async function hasSuccessor(
   store: Store,
   ref: HireRef,
-  { connection, id }: EmployeeKey,
+  employee: EmployeeKey,
   { besides = [], states }: { besides?: readonly HireRef[]; states?: readonly HireState[] } = {},
 ): Promise<boolean> {
   const rows = await store.kysely
     .selectFrom('hires')
     .select(['tenant_id', 'job_candidate_id', 'period'])
-    .where('employee_id', '=', id)
-    .where((eb) =>
-      eb.or([
-        eb('connection', '=', connection),
-        eb.and([eb('connection', 'is', null), eb('tenant_id', '=', ref.tenantId)]),
-      ]),
-    )
+    .where((eb) => hasEmployee(eb, employee, ref.tenantId))
     .$if(states !== undefined, (query) => query.where('state', 'in', states ?? []))
     .execute();
   return rows.map(hireOf).some((row) => [ref, ...besides].every((one) => !isSameHire(one, row)));
