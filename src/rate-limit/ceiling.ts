@@ -1,3 +1,4 @@
+import { unlessSetBack } from './live-lead.ts';
 import type { RateLimiter } from './rate-limiter.ts';
 
 /**
@@ -49,13 +50,18 @@ export function measureCompany(saved: SavedCeiling, limiter: RateLimiter, now: n
   Object.assign(saved, { companyRate: limit, measuringSince: null, measuredAt: now });
 }
 
+/** Between two permits, ms; 0 while the ceiling is lifted. */
+export function ceilingInterval({ measuringSince, companyRate }: SavedCeiling, share: number): number {
+  return measuringSince === null && companyRate !== null ? 1000 / (companyRate * share) : 0;
+}
+
 /** The limiter, which gives permits no faster than the share allows. */
 export function underCeiling(
   limiter: RateLimiter,
   { share, saved, now }: { share: number; saved: SavedCeiling; now: () => number },
 ): RateLimiter {
-  const interval = (): number =>
-    saved.measuringSince === null && saved.companyRate !== null ? 1000 / (saved.companyRate * share) : 0;
+  const interval = (): number => ceilingInterval(saved, share);
+  saved.tat = unlessSetBack(saved.tat, now(), interval());
   return {
     ...limiter,
     ask(priority) {

@@ -6,7 +6,7 @@ export interface HeldPermits {
   all(): readonly number[];
   /** When the next may be used; infinite where there is none. */
   first(): number;
-  /** Whether so many live requests would wait although others may send. */
+  /** Whether so many live requests have no permits, or would wait although others may send. */
   areLate(live: number, everyMs: number): boolean;
   use(): void;
   /** The last one goes instead of the first. */
@@ -29,6 +29,7 @@ export function createHeldPermits(): HeldPermits {
     all: () => permits,
     first: () => permits[0] ?? Number.POSITIVE_INFINITY,
     areLate: (live, everyMs) =>
+      live > permits.length ||
       isLate(live, permits, { now: performance.now(), tat: Number.POSITIVE_INFINITY, everyMs }),
     use: () => void permits.shift(),
     useLast: () => void permits.pop(),

@@ -1,4 +1,4 @@
-import { freshCeiling, measureCompany, type SavedCeiling, underCeiling } from './ceiling.ts';
+import { ceilingInterval, freshCeiling, measureCompany, type SavedCeiling, underCeiling } from './ceiling.ts';
 import { LEAD_REACH_MS, leadLength, type SavedLeads, type Schedule, takeLead } from './live-lead.ts';
 import type { Priority, RateLimitAnswer } from './rate-limit.ts';
 import { createRateLimiter, type RateLimiter } from './rate-limiter.ts';
@@ -44,7 +44,7 @@ export interface Granted {
   mostInFlight: number | undefined;
   /** Under way in the other processes, as last reported. */
   othersInFlight: number;
-  /** The learned rate, of all processes together. */
+  /** The rate of all processes together: the learned one, or less under a ceiling. */
   perSecond: number;
   /** One request tries alone: its answer is awaited. */
   isHeld: boolean;
@@ -102,7 +102,7 @@ export function leasePermits(
   const back = asked.unused + asked.own.length - valid.length;
   if (back > 0) limiter.giveBack(back);
   const leaseMs = leaseOf(learned, others.length === 0);
-  const schedule = scheduleOf(learned, now);
+  const schedule = scheduleOf(learned, saved.ceiling, asked.share, now);
   const length = others.length > 0 && !isHeld(learned, now) ? leadLength(asked.live, valid, schedule) : 0;
   const { permits, askInMs } = grant(limiter, clock, { ...asked, leaseMs, length }, valid.length);
   // What is saved by a clock that is far ahead is taken for one that was set back.
@@ -119,7 +119,7 @@ export function leasePermits(
     sharers: others.length + 1,
     validFrom,
     askInMs,
-    perSecond: learned.rate,
+    perSecond: 1000 / schedule.everyMs,
     mostInFlight: most === undefined ? undefined : shareOf(most, Object.keys(sharers), asked.sharer, now),
     othersInFlight: others.reduce((sum, { inFlight }) => sum + inFlight, 0),
     isHeld: isHeld(after, now),
@@ -176,8 +176,17 @@ function validFromOf({ underWay }: SavedRateLimit, now: number, offset: number):
   return pausedUntil > now ? pausedUntil - offset - 1 : 0;
 }
 
-function scheduleOf({ underWay, rate }: SavedRateLimit, now: number): Schedule {
-  return { now, tat: underWay?.permits.tat ?? now, everyMs: 1000 / rate };
+/** Of the permits as they are given, under a ceiling or not. */
+function scheduleOf(
+  { underWay, rate }: SavedRateLimit,
+  ceiling: SavedCeiling | undefined,
+  share: number | undefined,
+  now: number,
+): Schedule {
+  const [tat, everyMs] = [underWay?.permits.tat ?? now, 1000 / rate];
+  const ceilingMs = ceiling === undefined || share === undefined ? 0 : ceilingInterval(ceiling, share);
+  if (ceiling === undefined || ceilingMs <= everyMs) return { now, tat, everyMs };
+  return { now, tat: Math.max(tat, ceiling.tat), everyMs: ceilingMs };
 }
 
 function shifted(permits: readonly number[], byMs: number): number[] {

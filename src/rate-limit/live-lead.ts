@@ -21,6 +21,11 @@ const LEAD_MS = 2 * SHARE_MS;
 /** However slow it was when others took the lead, nobody waits longer for a place. */
 export const LEAD_REACH_MS = 5_000;
 
+/** A moment of before; one so far ahead was saved before the clock was set back, and is past. */
+export function unlessSetBack(at: number, now: number, everyMs = 0): number {
+  return at > now + 2 * LEAD_REACH_MS + everyMs ? now : at;
+}
+
 /** Whether live requests wait although others may send: their permits, or the next one to be leased, are far ahead. */
 export function isLate(live: number, permits: readonly number[], { now, tat, everyMs }: Schedule): boolean {
   return live > 0 && (permits[live - 1] ?? tat) > now + live * everyMs;
@@ -46,7 +51,8 @@ export function takeLead(
   { length, permits }: { length: number; permits: readonly number[] },
   { now, tat, everyMs }: Schedule,
 ): { leads: SavedLeads; places: number[] } {
-  const { movedMs, until } = known ?? { movedMs: 0, until: 0 };
+  const movedMs = known?.movedMs ?? 0;
+  const until = unlessSetBack(known?.until ?? 0, now);
   const spaceMs = everyMs * STRETCH;
   // Two leads may run at once, of two processes; more would be a burst.
   const earliest = Math.max(now, until - LEAD_MS);

@@ -1,4 +1,5 @@
 import { randomUUID } from 'node:crypto';
+import { askAgainMs } from './ask-again.ts';
 import { createHeldPermits } from './held-permits.ts';
 import { createLeadWatch, type LeadWatch } from './lead-watch.ts';
 import { type Asked, type ChangeRateLimit, type Granted, leasePermits, spaceMs } from './lease-permits.ts';
@@ -7,6 +8,7 @@ import type { Priority, RateLimitAnswer, RateLimitKeeper } from './rate-limit.ts
 import { createSentRequests, onOwnClock } from './sent-requests.ts';
 import { SHARE_MS } from './sharers.ts';
 import { createWaiters } from './waiters.ts';
+import { createWriteBudget } from './write-budget.ts';
 
 export interface SharedRateLimit extends RateLimitKeeper {
   /** Gives back what was leased, and reports the last answers. */
@@ -23,10 +25,6 @@ export interface SharedRateLimitOptions {
 }
 
 const LEAST_MS = 20;
-/** Whoever found no permit asks again about so soon, and in no order. */
-const POLL_MS = 80;
-/** Writes of the store: one in so many ms in the long run, and so many more at once. */
-const WRITES = { everyMs: 500, atOnce: 3 };
 const OUTAGE_MS = 1_000;
 
 /**
@@ -52,6 +50,8 @@ class LeasedRateLimit implements SharedRateLimit {
   readonly #waiters = createWaiters();
   readonly #permits = createHeldPermits();
   #answers: RateLimitAnswer[] = [];
+  /** Permits that were dropped and are to be given back. */
+  #unused = 0;
   /** Permits used since the last exchange: as many are expected again. */
   #used = 0;
   #inFlight = 0;
@@ -60,8 +60,7 @@ class LeasedRateLimit implements SharedRateLimit {
   #othersInFlight = 0;
   #syncing: Promise<void> | undefined;
   #syncedAt = Number.NEGATIVE_INFINITY;
-  /** When the writes so far would have ended at an even rate. */
-  #wroteAt = 0;
+  readonly #writes = createWriteBudget();
   #leaseMs = SHARE_MS;
   #sharers = 1;
   #isHeld = false;
@@ -115,11 +114,11 @@ class LeasedRateLimit implements SharedRateLimit {
   }
 
   async close(): Promise<void> {
-    await Promise.all([this.#syncing, this.#leadWatch.end()]);
     this.#closed = true;
     clearTimeout(this.#timer);
+    await Promise.all([this.#syncing, this.#leadWatch.end()]);
     this.#waiters.close();
-    if (this.#answers.length + this.#permits.all().length > 0) await this.#sync().catch(() => undefined);
+    if (this.#answers.length + this.#unused + this.#permits.all().length > 0) await this.#sync().catch(() => undefined);
   }
 
   /** Uses the permits that are due, and plans what comes next. */
@@ -176,13 +175,16 @@ class LeasedRateLimit implements SharedRateLimit {
   /** When to ask: for permits, to report answers, or whether leased permits are still valid. */
   #syncAt(): number {
     const held = this.#permits.all().length;
-    const live = this.#waiters.count('live');
-    const isLate = live > held || (this.#sharers > 1 && this.#permits.areLate(live, 1000 / this.#perSecond));
+    const isLate = this.#isLate();
     const wantedAt = isLate && this.#isLiveNew ? 0 : this.#askAt;
     const wanted = isLate || this.#waiters.all() > held ? wantedAt : Number.POSITIVE_INFINITY;
     const checkAt = held > 0 ? this.#syncedAt + this.#leaseMs : Number.POSITIVE_INFINITY;
-    const budgetAt = this.#wroteAt - WRITES.atOnce * WRITES.everyMs;
-    return Math.max(Math.min(wanted, checkAt, this.#tellAt), this.#syncedAt + LEAST_MS, budgetAt);
+    return Math.max(Math.min(wanted, checkAt, this.#tellAt), this.#syncedAt + LEAST_MS, this.#writes.nextAt());
+  }
+
+  #isLate(): boolean {
+    const everyMs = this.#sharers > 1 ? 1000 / this.#perSecond : Number.POSITIVE_INFINITY;
+    return this.#permits.areLate(this.#waiters.count('live'), everyMs);
   }
 
   async #sync(): Promise<void> {
@@ -191,11 +193,12 @@ class LeasedRateLimit implements SharedRateLimit {
     const isIdle = this.#waiters.all() === 0 && this.#used === 0;
     const live = this.#waiters.count('live');
     this.#isLiveNew = false;
+    // What passed unused while too many calls were under way, too: others may have it.
+    this.#unused += this.#permits.drop(isIdle ? Number.POSITIVE_INFINITY : performance.now() - this.#leaseMs);
     const asked: Omit<Asked, 'localNow'> = {
       live,
       bulk: this.#waiters.count('bulk') + Math.max(0, this.#expected(live) - live),
-      // What passed unused while too many calls were under way, too: others may have it.
-      unused: this.#permits.drop(isIdle ? Number.POSITIVE_INFINITY : performance.now() - this.#leaseMs),
+      unused: this.#unused,
       own: [...this.#permits.all()],
       answers,
       sharer: this.#sharer,
@@ -209,6 +212,7 @@ class LeasedRateLimit implements SharedRateLimit {
         // Its own clock is read when the store's is known: round trips and retries would make permits come early.
         leasePermits({ ...asked, localNow: performance.now(), random: this.#options.random }, saved, now),
       );
+      this.#unused = 0;
       this.#take(granted);
       this.#isAway = false;
     } catch (error) {
@@ -216,7 +220,7 @@ class LeasedRateLimit implements SharedRateLimit {
       this.#isAway = true;
       this.#answers.unshift(...answers);
       this.#askAt = performance.now() + OUTAGE_MS;
-      this.#tellAt = answers.length > 0 ? this.#askAt : Number.POSITIVE_INFINITY;
+      this.#tellAt = answers.length + this.#unused > 0 ? this.#askAt : Number.POSITIVE_INFINITY;
     }
     this.#syncedAt = performance.now();
   }
@@ -229,22 +233,18 @@ class LeasedRateLimit implements SharedRateLimit {
   }
 
   #take(granted: Granted): void {
-    const { permits, validFrom, askInMs, mostInFlight, leaseMs } = granted;
-    if (granted.isWritten) this.#wroteAt = Math.max(this.#wroteAt, performance.now()) + WRITES.everyMs;
-    this.#pausedUntil = validFrom;
+    if (granted.isWritten) this.#writes.written();
+    this.#pausedUntil = granted.validFrom;
     this.#perSecond = granted.perSecond;
-    this.#mostInFlight = mostInFlight ?? Number.POSITIVE_INFINITY;
+    this.#mostInFlight = granted.mostInFlight ?? Number.POSITIVE_INFINITY;
     this.#othersInFlight = granted.othersInFlight;
-    this.#leaseMs = leaseMs;
+    this.#leaseMs = granted.leaseMs;
     this.#isHeld = granted.isHeld;
     this.#sharers = granted.sharers;
-    this.#permits.drop(validFrom);
+    this.#permits.drop(granted.validFrom);
     this.#leadWatch.saw(granted);
-    this.#permits.add(permits);
+    this.#permits.add(granted.permits);
     this.#permits.lead(granted.places);
-    // Asking a little before a share ends, and never in step with the others, leaves no gap.
-    const random = this.#options.random();
-    const waitMs = permits.length > 0 ? leaseMs * (0.85 + 0.15 * random) : (askInMs ?? 0) + POLL_MS * random;
-    this.#askAt = askInMs === undefined ? 0 : performance.now() + Math.max(askInMs, waitMs);
+    this.#askAt = performance.now() + askAgainMs(granted, this.#isLate(), this.#options.random());
   }
 }

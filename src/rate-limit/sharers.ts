@@ -9,13 +9,16 @@ export const SHARE_MS = 600;
 const ALONE = { permits: 12, least: SHARE_MS, most: 2_000 };
 /** A process that did not ask for so long no longer shares; longer than any lease. */
 const SHARER_MS = 4_000;
+/** Further ahead it asked before the clock was set back. */
+const AHEAD_MS = 1_000;
 
 export function sharersNow(
   known: Sharers,
   { sharer, inFlight }: { sharer: string; inFlight: number },
   now: number,
 ): Sharers {
-  const others = Object.entries(known).filter(([id, one]) => id !== sharer && one.at > now - SHARER_MS);
+  const isPresent = (at: number): boolean => at > now - SHARER_MS && at <= now + AHEAD_MS;
+  const others = Object.entries(known).filter(([id, one]) => id !== sharer && isPresent(one.at));
   return { ...Object.fromEntries(others), [sharer]: { at: now, inFlight } };
 }
 

@@ -1,4 +1,5 @@
 import { afterEach, beforeEach, describe, expect, test, vi } from 'vitest';
+import { askAgainMs } from '../../src/rate-limit/ask-again.ts';
 import { createHeldPermits, type HeldPermits } from '../../src/rate-limit/held-permits.ts';
 import { type Asked, leasePermits, type SharedRateLimitState } from '../../src/rate-limit/lease-permits.ts';
 
@@ -55,6 +56,50 @@ describe('a lead', () => {
     const gaps = all.slice(1).map((at, n) => at - all[n]!);
     expect(Math.max(...gaps)).toBeLessThan(60);
     expect(Math.min(...gaps)).toBeGreaterThan(20);
+  });
+});
+
+test('who has all that it asked for asks again at once, or in a while where live calls are late all the same', () => {
+  const { result } = exchange(fresh, { sharer: 'hire', live: 1 });
+  expect(result.askInMs).toBeUndefined();
+  expect({ late: askAgainMs(result, true, 0.5), inTime: askAgainMs(result, false, 0.5) }).toEqual({
+    late: 40,
+    inTime: 0,
+  });
+});
+
+describe('under a ceiling of a quarter', () => {
+  const ceiling = { companyRate: RATE, measuringSince: null, measuredAt: NOW, meetings: 3, inMeeting: false, tat: 0 };
+  const share = 0.25;
+
+  test('a lead goes at a quarter of the rate', () => {
+    const pass = exchange({ ...fresh, ceiling }, { sharer: 'pass', bulk: 12, share });
+    const { places } = exchange(pass.state, { sharer: 'hire', live: 2, bulk: 4, share }).result;
+    expect(places).toHaveLength(6);
+    expect(Math.round(places[1]! - places[0]!)).toBe(211);
+  });
+
+  test('a clock that is set back by a minute stops nobody', () => {
+    const before = exchange({ ...fresh, ceiling }, { sharer: 'pass', bulk: 1, share });
+    const { permits } = exchange(before.state, { sharer: 'pass', live: 1, share }, NOW - 60_000).result;
+    expect(permits).toHaveLength(1);
+  });
+});
+
+describe('a clock that is set back by a minute', () => {
+  const back = NOW - 60_000;
+
+  test('leaves no sharer of before', () => {
+    const before = exchange(fresh, { sharer: 'gone', bulk: 1 });
+    expect(exchange(before.state, { sharer: 'pass', bulk: 1 }, back).result.sharers).toBe(1);
+  });
+
+  test('delays no lead', () => {
+    const leads = { movedMs: 0, until: NOW };
+    const pass = exchange({ ...fresh, leads }, { sharer: 'pass', bulk: 1 }, back);
+    const own = [back + 1_500];
+    const hire = exchange(pass.state, { sharer: 'hire', live: 1, own }, back);
+    expect(hire.result.places).toHaveLength(1);
   });
 });
 

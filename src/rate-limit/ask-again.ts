@@ -1,0 +1,12 @@
+import type { Granted } from './lease-permits.ts';
+
+/** Whoever found no permit asks again about so soon, and in no order. */
+const POLL_MS = 80;
+
+/** When to ask for permits again, ms; `isLate`: live requests have to wait although others may send. */
+export function askAgainMs({ permits, askInMs, leaseMs }: Granted, isLate: boolean, random: number): number {
+  if (askInMs === undefined) return isLate ? POLL_MS * random : 0;
+  // Asking a little before a share ends, and never in step with the others, leaves no gap.
+  const waitMs = permits.length > 0 ? leaseMs * (0.85 + 0.15 * random) : askInMs + POLL_MS * random;
+  return Math.max(askInMs, waitMs);
+}
