@@ -40,6 +40,8 @@ export interface Reading {
   before: string | undefined;
   /** Pages fetched at the same time. */
   ahead: number;
+  /** Each is settled by itself. */
+  isSingly: boolean;
   rereads: number;
   /** Reads so far: tells which of two observations is the newer. */
   reads: number;
@@ -81,6 +83,7 @@ export async function openReading(
     quarantine: await readQuarantine(store, key),
     before: undefined,
     ahead: AHEAD,
+    isSingly: false,
     rereads: 0,
     reads: 0,
     readById: new Map(),

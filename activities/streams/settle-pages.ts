@@ -29,18 +29,31 @@ export interface Settled {
   landed: LandedPage;
 }
 
+/** Several pages are landed in the time that the HR system has for one. */
+const TOO_SLOW_AS_ONE = ['HRIS_BUSY', 'STOPPED'];
+
 /**
  * Lands pages that follow one another and moves the cursor past them. False when another run took over. Where they
- * would change too much they are landed one by one, so that the same page stops a run whatever came with it.
+ * would change too much they are landed one by one, so that the same page stops a run whatever came with it; and so are
+ * all from now on where the HR system was too slow for several.
  */
 export async function settlePages(reading: Reading, pages: readonly Fetched[]): Promise<boolean> {
+  if (reading.isSingly) return settleSingly(reading, pages);
+  const { tally } = reading;
   try {
     return await settleAsOne(reading, pages);
   } catch (error) {
-    if (!isConnectorError(error, TOO_MUCH_AS_ONE)) throw error;
-    for (const page of pages) if (!(await settleAsOne(reading, [page]))) return false;
-    return true;
+    // With another tally they have landed, and what failed was not too large.
+    const isTooSlow = TOO_SLOW_AS_ONE.some((code) => isConnectorError(error, code)) && reading.tally === tally;
+    if (pages.length === 1 || !(isTooSlow || isConnectorError(error, TOO_MUCH_AS_ONE))) throw error;
+    reading.isSingly = isTooSlow;
+    return settleSingly(reading, pages);
   }
+}
+
+async function settleSingly(reading: Reading, pages: readonly Fetched[]): Promise<boolean> {
+  for (const page of pages) if (!(await settleAsOne(reading, [page]))) return false;
+  return true;
 }
 
 async function settleAsOne(reading: Reading, pages: readonly Fetched[]): Promise<boolean> {
