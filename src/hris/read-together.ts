@@ -1,13 +1,13 @@
 import { setImmediate } from 'node:timers/promises';
-import { ConnectorError } from '../errors.ts';
 import type { EmployeeRecord } from './port.ts';
+import { type SharedWork, shareWork } from './share-work.ts';
 
 type Read = (id: string, signal: AbortSignal) => Promise<EmployeeRecord | undefined>;
 type Records = ReadonlyMap<string, EmployeeRecord>;
 
-interface Asked {
-  id: string;
-  signal: AbortSignal;
+interface Gathering {
+  ids: string[];
+  read: SharedWork<Records>;
 }
 
 /** So many are read at once at most. */
@@ -18,55 +18,24 @@ const MOST = 200;
  * together. Nobody joins a read that has left: it might miss what was written before they asked.
  */
 export function readTogether(readMany: (ids: readonly string[], signal: AbortSignal) => Promise<Records>): Read {
-  let gathering: { asked: Asked[]; read: Promise<Records> } | undefined;
+  let gathering: Gathering | undefined;
 
-  async function readLater(asked: readonly Asked[]): Promise<Records> {
+  async function readLater(ids: readonly string[], signal: AbortSignal): Promise<Records> {
     await setImmediate();
-    if (gathering?.asked === asked) gathering = undefined;
-    const { signal, release } = untilAllStop(asked.map((one) => one.signal));
-    return readMany([...new Set(asked.map(({ id }) => id))], signal).finally(release);
+    if (gathering?.ids === ids) gathering = undefined;
+    return readMany([...new Set(ids)], signal);
   }
 
-  function join(one: Asked): Promise<Records> {
-    if (gathering === undefined || gathering.asked.length >= MOST) {
-      const asked: Asked[] = [];
-      gathering = { asked, read: readLater(asked) };
-    }
-    gathering.asked.push(one);
-    return gathering.read;
+  function gather(): Gathering {
+    if (gathering !== undefined && gathering.ids.length < MOST && !gathering.read.isStopped()) return gathering;
+    const ids: string[] = [];
+    gathering = { ids, read: shareWork((signal) => readLater(ids, signal)) };
+    return gathering;
   }
 
-  return async (id, signal) => (await unlessStopped(signal, join({ id, signal }))).get(id);
-}
-
-/** Aborts once nobody waits any more. */
-function untilAllStop(signals: readonly AbortSignal[]): { signal: AbortSignal; release: () => void } {
-  const all = new AbortController();
-  const stop = (): void => {
-    if (signals.every(({ aborted }) => aborted)) all.abort();
+  return async (id, signal) => {
+    const { ids, read } = gather();
+    ids.push(id);
+    return (await read.join(signal)).get(id);
   };
-  for (const signal of signals) signal.addEventListener('abort', stop);
-  stop();
-  const release = (): void => {
-    for (const signal of signals) signal.removeEventListener('abort', stop);
-  };
-  return { signal: all.signal, release };
-}
-
-/** Who stops waiting takes nothing from the others. */
-function unlessStopped<T>(signal: AbortSignal, work: Promise<T>): Promise<T> {
-  return new Promise((resolve, reject) => {
-    const stop = (): void => reject(stopped());
-    if (signal.aborted) stop();
-    signal.addEventListener('abort', stop);
-    work.then(resolve, reject).finally(() => signal.removeEventListener('abort', stop));
-  });
-}
-
-function stopped(): ConnectorError {
-  return new ConnectorError({
-    code: 'STOPPED',
-    action: 'retry',
-    message: 'Reading an employee was stopped by the caller. It is safe to repeat.',
-  });
 }

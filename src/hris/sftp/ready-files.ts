@@ -1,3 +1,4 @@
+import { type SharedWork, shareWork } from '../share-work.ts';
 import { type CsvFile, readCsv } from './csv.ts';
 import { decrypt } from './open-pgp.ts';
 import type { SftpOptions } from './options.ts';
@@ -15,7 +16,7 @@ const ENCRYPTED = /\.(?:pgp|gpg|asc)$/;
 const CSV = /\.csv(?:\.(?:pgp|gpg|asc))?$/;
 
 export function createReadyFiles(session: SftpSession, options: SftpOptions): ReadyFiles {
-  const known = new Map<string, Promise<CsvFile>>();
+  const known = new Map<string, SharedWork<CsvFile>>();
 
   async function load(path: string, signal: AbortSignal): Promise<CsvFile> {
     const bytes = await session.read(path, signal);
@@ -32,13 +33,19 @@ export function createReadyFiles(session: SftpSession, options: SftpOptions): Re
       for (const key of known.keys()) if (key.startsWith(`${folder}/`) && !keys.has(key)) known.delete(key);
       return finished.toSorted((a, b) => (a.name < b.name ? -1 : 1));
     },
-    read(folder, file, signal) {
+    async read(folder, file, signal) {
       const key = keyOf(folder, file);
-      const reading = known.get(key) ?? load(`${folder}/${file.name}`, signal);
+      const begun = known.get(key);
+      const reading =
+        begun === undefined || begun.isStopped() ? shareWork((all) => load(`${folder}/${file.name}`, all)) : begun;
       known.set(key, reading);
-      // Whoever stopped waiting takes nothing away from the next.
-      reading.catch(() => known.get(key) === reading && known.delete(key));
-      return reading;
+      try {
+        return await reading.join(signal);
+      } catch (error) {
+        // Whoever stopped waiting takes nothing away from the others; one that failed is read again.
+        if (!signal.aborted && known.get(key) === reading) known.delete(key);
+        throw error;
+      }
     },
   };
 }
