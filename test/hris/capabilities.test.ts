@@ -1,7 +1,7 @@
 import { readFile } from 'node:fs/promises';
 import { expect, test } from 'vitest';
 import type { HrisConnection } from '../../src/hris/port.ts';
-import { hrisKinds, openHris } from '../../src/hris/registry.ts';
+import { findHrisAdapter, hrisKinds, openHris } from '../../src/hris/registry.ts';
 
 /** Tenant files that name everything a kind can use. */
 const options: Record<string, Record<string, unknown>> = {
@@ -29,11 +29,12 @@ const options: Record<string, Record<string, unknown>> = {
   tryton: { url: 'https://tryton.example', database: 'acme', user: 'hirebridge', password: 'secret', company: 1 },
 };
 
-const rows: readonly (readonly [string, (connection: HrisConnection) => string | boolean])[] = [
+const rows: readonly (readonly [string, (connection: HrisConnection, kind: string) => string | boolean])[] = [
   ['our reference is stored', ({ capabilities }) => capabilities.storesReference],
   ['a read may miss a write for', ({ capabilities }) => `${capabilities.readLagMs / 1000} s`],
   ['describes its fields', ({ describe }) => describe !== undefined],
   ['tells employees that changed', ({ changes }) => changes !== undefined],
+  ['its webhooks say who changed', (_connection, kind) => findHrisAdapter(kind)?.readWebhook !== undefined],
   ['a former employee is rehired', ({ employees }) => employees.rehire !== undefined],
   ['ends an employment', ({ employees }) => employees.terminate !== undefined],
   ['changes an employee over what was read', ({ employees }) => employees.amend !== undefined],
@@ -51,7 +52,9 @@ test('docs/hris.md shows what each kind can do', async () => {
   const table = [
     line(['', ...kinds.map((kind) => `\`${kind}\``)]),
     `|${'---|'.repeat(kinds.length + 1)}`,
-    ...rows.map(([what, of]) => line([what, ...connections.map((connection) => cell(of(connection)))])),
+    ...rows.map(([what, of]) =>
+      line([what, ...connections.map((connection, at) => cell(of(connection, kinds[at] ?? '')))]),
+    ),
   ].join('\n');
   await Promise.all(connections.map((connection) => connection.close()));
   expect(await readFile(new URL('../../docs/hris.md', import.meta.url), 'utf8')).toContain(table);
