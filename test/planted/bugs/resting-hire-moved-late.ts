@@ -5,7 +5,7 @@ export const bug: PlantedBug = {
   patches: [
     {
       file: 'src/store/hire-states.ts',
-      find: "    .where('state', '=', seen.state)\n    .where('updated_at', '=', seen.updated_at)\n",
+      find: "      .where('state', '=', seen.state)\n      .where('updated_at', '=', seen.updated_at)\n",
       replace: '',
     },
   ],
