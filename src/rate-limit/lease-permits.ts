@@ -1,5 +1,6 @@
 import { ceilingInterval, freshCeiling, measureCompany, type SavedCeiling, underCeiling } from './ceiling.ts';
 import { LEAD_REACH_MS, leadLength, type SavedLeads, type Schedule, takeLead } from './live-lead.ts';
+import { MOST_LIVE_IN_ROW } from './permits.ts';
 import type { Priority, RateLimitAnswer } from './rate-limit.ts';
 import { createRateLimiter, type RateLimiter } from './rate-limiter.ts';
 import type { SavedRateLimit } from './saved-rate-limit.ts';
@@ -104,7 +105,8 @@ export function leasePermits(
   const leaseMs = leaseOf(learned, others.length === 0);
   const schedule = scheduleOf(learned, saved.ceiling, asked.share, now);
   const length = others.length > 0 && !isHeld(learned, now) ? leadLength(asked.live, valid, schedule) : 0;
-  const { permits, askInMs } = grant(limiter, clock, { ...asked, leaseMs, length }, valid.length);
+  const wanted = { ...asked, leaseMs, length, isStarved: asked.live + valid.length === 0 && isAllLive(learned) };
+  const { permits, askInMs } = grant(limiter, clock, wanted, valid.length);
   // What is saved by a clock that is far ahead is taken for one that was set back.
   clock.at = now;
   const { leads, places } = takeLead(known?.leads, { length, permits: [...valid, ...permits] }, schedule);
@@ -128,10 +130,11 @@ export function leasePermits(
   };
   if (!isWritten) return { result };
   const traffic = noteTraffic(known?.traffic, asked, now);
-  return {
-    rateLimit: { ...after, ...saved, leads, sharers, traffic, version: RATE_LIMIT_VERSION },
-    result,
-  };
+  return { rateLimit: { ...after, ...saved, leads, sharers, traffic, version: RATE_LIMIT_VERSION }, result };
+}
+
+function isAllLive({ underWay }: SavedRateLimit): boolean {
+  return underWay !== undefined && underWay.permits.liveInRow >= MOST_LIVE_IN_ROW;
 }
 
 /** While one request tries alone nobody goes before anybody. */
@@ -189,18 +192,25 @@ function scheduleOf(
   return { now, tat: Math.max(tat, ceiling.tat), everyMs: ceilingMs };
 }
 
+interface Wanted extends Pick<Asked, 'live' | 'bulk'> {
+  leaseMs: number;
+  length: number;
+  /** Bulk has no permit, and those of live requests of others reach further than a share. */
+  isStarved: boolean;
+}
+
 function shifted(permits: readonly number[], byMs: number): number[] {
   return permits.map((permit) => permit + byMs);
 }
 
 /**
  * Permits for those that wait and have none, as far as a share reaches; for live requests as far again, and for a lead
- * of `length` permits however far.
+ * of `length` permits, or starved bulk's first, however far.
  */
 function grant(
   limiter: RateLimiter,
   clock: { at: number },
-  { live, bulk, leaseMs, length }: Pick<Asked, 'live' | 'bulk'> & { leaseMs: number; length: number },
+  { live, bulk, leaseMs, length, isStarved }: Wanted,
   valid: number,
 ): Pick<Granted, 'permits' | 'askInMs'> {
   const now = clock.at;
@@ -208,7 +218,8 @@ function grant(
   const missing = Math.max(0, live + bulk - valid);
   for (let n = 0; n < missing; n += 1) {
     const priority = n < live ? 'live' : 'bulk';
-    const until = now + (n < length ? LEAD_REACH_MS : priority === 'live' ? 2 * leaseMs : leaseMs);
+    const isFar = n < length || (isStarved && n === 0);
+    const until = now + (isFar ? LEAD_REACH_MS : priority === 'live' ? 2 * leaseMs : leaseMs);
     let wait = limiter.ask(priority);
     while (wait > 0 && clock.at + wait <= until) {
       clock.at += wait;

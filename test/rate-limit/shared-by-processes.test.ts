@@ -60,6 +60,12 @@ test('a process whose clock is set back by a minute, and forth again, goes on as
   expect(share429).toBeLessThan(0.005);
 });
 
+test('a pass goes on while another process always has live calls, by at least one permit in forty', async () => {
+  const run = { processes: 2, seconds: 360, from: 60, limit: tokenBucket(20, 20) };
+  const { ok } = await runFleet({ ...run, backlog: [0, 16], liveBacklog: [32, 0] });
+  expect(ok[1]! / (ok[0]! + ok[1]!)).toBeGreaterThanOrEqual(1 / 40);
+});
+
 describe('a store of 60 ms', () => {
   const run = { seconds: 240, from: 60, storeMs: 60 };
 

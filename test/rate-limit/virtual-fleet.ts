@@ -14,6 +14,8 @@ export interface FleetRun {
   share?: number;
   /** Calls of each process that always wait in the bulk priority; 16 where absent. */
   backlog?: readonly number[];
+  /** Calls of each process that always wait in the live priority; none where absent. */
+  liveBacklog?: readonly number[];
   /** Each process makes a live call every so many ms, about. */
   liveEveryMs?: number;
   /** It is the first of so many, one after the other, as of one hire; 1 where absent. */
@@ -82,7 +84,8 @@ class VirtualFleet {
       createSharedRateLimit(this.#store(n), { random: this.#random, share: this.#run.share }),
     );
     const loops = members.flatMap((member, n) => [
-      ...Array.from({ length: this.#run.backlog?.[n] ?? 16 }, () => this.#callOn(member, n)),
+      ...Array.from({ length: this.#run.backlog?.[n] ?? 16 }, () => this.#callOn(member, n, 'bulk')),
+      ...Array.from({ length: this.#run.liveBacklog?.[n] ?? 0 }, () => this.#callOn(member, n, 'live')),
       this.#callNowAndThen(member, n),
     ]);
     await this.#until(this.#run.seconds * 1000);
@@ -140,8 +143,8 @@ class VirtualFleet {
     };
   }
 
-  async #callOn(member: SharedRateLimit, n: number): Promise<void> {
-    while (!this.#stopped) await this.#call(member, n, 'bulk');
+  async #callOn(member: SharedRateLimit, n: number, priority: Priority): Promise<void> {
+    while (!this.#stopped) await this.#call(member, n, priority);
   }
 
   async #callNowAndThen(member: SharedRateLimit, n: number): Promise<void> {
