@@ -45,7 +45,9 @@ function resultOf(
   const again: LinkedPair[] = [];
   const byPair = new Map(written.map((one) => [one.planned.pair.pairId, one]));
   const plans = new Map(planned.map((one) => [one.pair.pairId, one]));
-  for (const { pair, found } of read) {
+  for (const { pair, state, found } of read) {
+    // Gone before, and still gone: nothing of it is left out.
+    if (state.isGone && 'missing' in found) continue;
     const kind = kindOf(plans.get(pair.pairId), byPair.get(pair.pairId), found);
     counts[kind] += 1;
     if (kind === 'skipped' && !('missing' in found)) again.push(pair);
