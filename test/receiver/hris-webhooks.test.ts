@@ -67,7 +67,7 @@ test('the same words at another time are another webhook', async () => {
 
 test.each([
   ['signed by another key', 'acme/hris', () => signWebhook(byEvent, 'another', Date.now()), 401],
-  ['signed ten minutes ago', 'acme/hris', () => signWebhook(byEvent, HRIS_KEY, Date.now() - 600_000), 401],
+  ['signed twenty minutes ago', 'acme/hris', () => signWebhook(byEvent, HRIS_KEY, Date.now() - 1_200_000), 401],
   ['not signed', 'acme/hris', () => ({}), 401],
   ["with the partner's key", 'acme/hris', () => ({ 'x-webhook-key': KEY }), 401],
   ["at the partner's address", 'acme', () => signWebhook(byEvent, HRIS_KEY, Date.now()), 401],
