@@ -10,8 +10,9 @@ import { type Config, type Places, readConfig, storeExists, storeUrl } from './c
 import { armFailpoints, passFailpoint, withFailpoints } from './failpoint.ts';
 import { createRegistry, startHealth } from './health.ts';
 import { createLogger, type Logger } from './log.ts';
+import { keepRateLimits } from './rate-limit/kept-rate-limits.ts';
 import { assertMayWrite } from './store/assert-may-write.ts';
-import { openRateLimit } from './store/open-rate-limit.ts';
+import { type Limited, openRateLimit } from './store/open-rate-limit.ts';
 import { openStore, type Store } from './store/open-store.ts';
 import { writeFailpoints } from './store/write-failpoints.ts';
 import { checkSearchAttributes } from './temporal/check-search-attributes.ts';
@@ -184,7 +185,7 @@ function wireActivities(
     log,
     connections: createConnections(tenants.get, {
       requestMs: config.HIREBRIDGE_REQUEST_MS,
-      rateLimitOf: (limited) => openRateLimit(rateLimits, limited, log),
+      rateLimitOf: keepRateLimits((limited: Limited) => openRateLimit(rateLimits, limited, log)),
       log,
       onCall: createCallMetrics(registry),
       onObserved: createEvidenceKeeper(rateLimits, log),

@@ -38,6 +38,9 @@ const BURST_MS = 20;
 /** Takes note of what the limiter has learned by now; changes `saved` in place. */
 export function measureCompany(saved: SavedCeiling, limiter: RateLimiter, now: number): void {
   const { limit, limitSeen, underWay } = limiter.save();
+  // By a clock that was set back since it would never be due.
+  saved.measuredAt = Math.min(saved.measuredAt, now);
+  if (saved.measuringSince !== null) saved.measuringSince = Math.min(saved.measuringSince, now);
   if (saved.measuringSince === null) {
     if (now - saved.measuredAt > MEASURE_EVERY_MS) Object.assign(saved, { measuringSince: now, meetings: 0 });
     return;

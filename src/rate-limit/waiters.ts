@@ -75,7 +75,8 @@ function enqueue(queue: Waiter[], onGone: () => void, signal: AbortSignal | unde
   });
 }
 
-function rateLimitClosed(): ConnectorError {
+/** What a call hears that waits while its connection is closed. */
+export function rateLimitClosed(): ConnectorError {
   return new ConnectorError({
     code: 'CONNECTION_CLOSED',
     action: 'retry',

@@ -3,7 +3,8 @@ import { expect, onTestFinished, test } from 'vitest';
 import { patient } from '../../activities/activity-scope.ts';
 import { openLimitedHris } from '../../activities/limited-hris.ts';
 import { API_KEY, REFERENCE_FIELD, startBambooDouble } from '../../src/counterparts/bamboohr-double.ts';
-import { openRateLimit, viewRateLimits } from '../../src/store/open-rate-limit.ts';
+import { keepRateLimits } from '../../src/rate-limit/kept-rate-limits.ts';
+import { type Limited, openRateLimit, viewRateLimits } from '../../src/store/open-rate-limit.ts';
 import type { Tenant } from '../../src/tenants/schema.ts';
 import { refusal, signal } from '../hris/profile.ts';
 import { freshStore } from '../store/stores.ts';
@@ -38,4 +39,27 @@ test('tenants that share an HR system learn its limit together: a pause of one i
     ['hris:hr', 'hris'],
     ['hris:other-hr', 'hris'],
   ]);
+});
+
+test('tenants that share an HR system have one keeper of permits in a process, until the last is closed', async () => {
+  const double = await startBambooDouble();
+  onTestFinished(() => double.close());
+  const { store } = await freshStore('sqlite');
+  const opened: Limited[] = [];
+  const rateLimitOf = keepRateLimits((limited: Limited) => {
+    opened.push(limited);
+    return openRateLimit(store, limited, log);
+  });
+  const where = { url: double.url, apiKey: API_KEY, referenceField: REFERENCE_FIELD, allowPrivateAddress: true };
+  const open = (name: string) => {
+    const tenant = { tenant: name, hris: { kind: 'bamboohr', connection: 'hr', options: where } } as unknown as Tenant;
+    return openLimitedHris(tenant, rateLimitOf, patient);
+  };
+  const asked = { by: 'number', value: '1' } as const;
+  const [first, second] = await Promise.all([open('acme'), open('acme-north')]);
+  await Promise.all([first.employees.find(asked, signal), second.employees.find(asked, signal)]);
+  await first.close();
+  expect(await second.employees.find(asked, signal)).toMatchObject({ kind: 'none' });
+  expect(opened).toEqual([{ tenantId: 'hris:hr', upstream: 'hris' }]);
+  await second.close();
 });

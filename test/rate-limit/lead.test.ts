@@ -1,7 +1,9 @@
 import { afterEach, beforeEach, describe, expect, test, vi } from 'vitest';
 import { askAgainMs } from '../../src/rate-limit/ask-again.ts';
+import { freshCeiling, measureCompany } from '../../src/rate-limit/ceiling.ts';
 import { createHeldPermits, type HeldPermits } from '../../src/rate-limit/held-permits.ts';
 import { type Asked, leasePermits, type SharedRateLimitState } from '../../src/rate-limit/lease-permits.ts';
+import { createRateLimiter } from '../../src/rate-limit/rate-limiter.ts';
 
 beforeEach(() => void vi.useFakeTimers({ toFake: ['performance'] }));
 afterEach(() => void vi.useRealTimers());
@@ -77,6 +79,15 @@ describe('under a ceiling of a quarter', () => {
     const { places } = exchange(pass.state, { sharer: 'hire', live: 2, bulk: 4, share }).result;
     expect(places).toHaveLength(6);
     expect(Math.round(places[1]! - places[0]!)).toBe(211);
+  });
+
+  test("the company's rate is measured again within the hour after a clock was set back by a day", () => {
+    const saved = { ...freshCeiling, ...ceiling, measuredAt: NOW + 86_400_000 };
+    const limiter = createRateLimiter({ now: () => NOW, random: () => 0.5 });
+    measureCompany(saved, limiter, NOW);
+    expect(saved.measuringSince).toBeNull();
+    measureCompany(saved, limiter, NOW + 3_600_001);
+    expect(saved.measuringSince).toBe(NOW + 3_600_001);
   });
 
   test('a clock that is set back by a minute stops nobody', () => {
