@@ -9,9 +9,9 @@ import { openSqlWire } from './sql-wire.ts';
 import type { RoleDatabase } from './start-sql-hris.ts';
 
 const PRIVATE = ['created_at', 'visible_at'];
-const OWN = [...PRIVATE, 'id', 'employee_number', 'changed_at', 'refused'];
+const OWN = [...PRIVATE, 'id', 'employee_number', 'changed_at'];
 /** What stays the customer's own, by right. */
-const WITHOUT = { select: PRIVATE, insert: OWN, update: [...OWN, 'external_ref'] };
+const WITHOUT = { select: PRIVATE, insert: [...OWN, 'refused'], update: [...OWN, 'external_ref'] };
 
 interface Role {
   name: string;

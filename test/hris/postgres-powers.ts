@@ -30,10 +30,10 @@ export async function createRole(server: TestPostgres, adminUrl: string): Promis
 }
 
 const PRIVATE = ['created_at', 'visible_at'];
-const OWN = [...PRIVATE, 'id', 'employee_number', 'changed_at', 'refused'];
+const OWN = [...PRIVATE, 'id', 'employee_number', 'changed_at'];
 
 /** What stays the customer's own, by right: columns that we have no business with, and what is filled over there. */
-const WITHOUT = { select: PRIVATE, insert: OWN, update: [...OWN, 'external_ref'] };
+const WITHOUT = { select: PRIVATE, insert: [...OWN, 'refused'], update: [...OWN, 'external_ref'] };
 
 function grantOf(table: string, role: string, right: string, without: readonly string[]): string {
   const names = without.map((name) => `'${name}'`).join();

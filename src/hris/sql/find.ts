@@ -1,5 +1,5 @@
 import { sql } from 'kysely';
-import type { FindKey, Found } from '../../hire/employee.ts';
+import type { EmployeeRef, FindKey, Found } from '../../hire/employee.ts';
 import { hasEnded } from '../has-ended.ts';
 import type { EmployeeRecord } from '../port.ts';
 import { asText, type Row, type SqlHris } from './database.ts';
@@ -44,10 +44,30 @@ interface Search {
   fits: (row: Row) => boolean;
 }
 
-/** Looks up by one key in what this HRIS lets us read. */
-export async function findEmployee({ database, options }: SqlHris, key: FindKey): Promise<Found> {
-  const search = searchFor(key, options);
-  if (search.column === undefined) return { kind: 'none', trusted: false };
+/** Looks up by one key in what this HRIS lets us read. A row that the customer's job refused is nobody's. */
+export async function findEmployee(hris: SqlHris, key: FindKey): Promise<Found> {
+  const search = searchFor(key, hris.options);
+  const { rows, isComplete } = await readHits(hris, search);
+  const refs = rows.filter((row) => !isRefused(row, hris.options)).map((row) => toRef(row, hris.options));
+  const [first, ...others] = refs;
+  if (first === undefined) return { kind: 'none', trusted: search.trusted && isComplete };
+  return others.length === 0 ? { kind: 'one', ref: first, by: key.by } : { kind: 'many', refs, by: key.by };
+}
+
+/** The row of this reference that the customer's job refused. */
+export async function findRefused(hris: SqlHris, reference: string): Promise<EmployeeRef | undefined> {
+  const { rows } = await readHits(hris, searchFor({ by: 'reference', value: reference }, hris.options));
+  const refused = rows.find((row) => isRefused(row, hris.options));
+  return refused === undefined ? undefined : toRef(refused, hris.options);
+}
+
+function isRefused(row: Row, { numberColumn, job }: SqlOptions): boolean {
+  const { errorColumn } = job ?? {};
+  return errorColumn !== undefined && cellText(row[numberColumn]) === '' && cellText(row[errorColumn]) !== '';
+}
+
+async function readHits({ database, options }: SqlHris, search: Search): Promise<{ rows: Row[]; isComplete: boolean }> {
+  if (search.column === undefined) return { rows: [], isComplete: false };
   const column = sql.ref(search.column);
   const where = search.fold
     ? sql<boolean>`(lower(${column}) = ${search.value} or ${column} = ${search.value})`
@@ -58,10 +78,7 @@ export async function findEmployee({ database, options }: SqlHris, key: FindKey)
     .where(where)
     .limit(ENOUGH + 1)
     .execute();
-  const refs = rows.filter(search.fits).map((row) => toRef(row, options));
-  const [first, ...others] = refs;
-  if (first === undefined) return { kind: 'none', trusted: search.trusted && rows.length <= ENOUGH };
-  return others.length === 0 ? { kind: 'one', ref: first, by: key.by } : { kind: 'many', refs, by: key.by };
+  return { rows: rows.filter(search.fits), isComplete: rows.length <= ENOUGH };
 }
 
 function searchFor(key: FindKey, options: SqlOptions): Search {

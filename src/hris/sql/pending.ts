@@ -1,8 +1,10 @@
-import { ConnectorError } from '../../errors.ts';
+import { sql } from 'kysely';
+import { ConnectorError, isConnectorError } from '../../errors.ts';
 import type { EmployeeRef } from '../../hire/employee.ts';
-import type { CreateResult } from '../port.ts';
+import type { CreateResult, WriteOptions } from '../port.ts';
 import type { SqlHris } from './database.ts';
-import { readEmployee } from './find.ts';
+import { findRefused, readEmployee } from './find.ts';
+import { updateRow } from './update-row.ts';
 import { cellText } from './values.ts';
 
 /** How often a job of the customer's is looked at. */
@@ -23,9 +25,44 @@ export async function resolvePending(hris: SqlHris, ticket: string): Promise<Cre
   const values = Object.values(record?.fields ?? {}).filter((value) => typeof value === 'string' && value !== '');
   const shown = values.reduce<string>((text, value) => text.replaceAll(String(value), '…'), said).slice(0, 300);
   throw new ConnectorError({
-    code: 'CREATE_REJECTED',
+    code: 'HIRE_REJECTED',
     action: 'reject',
     message: `The job over there refused row ${ticket} of ${hris.options.table}. It said: ${shown}`,
+  });
+}
+
+/**
+ * A row that the job refused keeps its reference, so a corrected create goes over it, and the job takes it up again.
+ * Undefined where no refused row has this reference.
+ */
+export async function askAgain(
+  hris: SqlHris,
+  reference: string,
+  pairs: readonly [column: string, value: unknown][],
+  write: WriteOptions,
+): Promise<CreateResult | undefined> {
+  const { database, options } = hris;
+  const { errorColumn } = options.job ?? {};
+  const refused = errorColumn === undefined ? undefined : await findRefused(hris, reference);
+  if (errorColumn === undefined || refused === undefined) return undefined;
+  const where = sql`${sql.ref(errorColumn)} <> ''`;
+  const corrected: [column: string, value: unknown][] = [...pairs, [errorColumn, null]];
+  try {
+    const isWritten = await updateRow(database, options, { id: refused.id, pairs: corrected, where }, write);
+    return isWritten ? { kind: 'pending', ticket: refused.id, nextCheckMs: NEXT_CHECK_MS } : undefined;
+  } catch (error) {
+    throw isConnectorError(error, 'HRIS_FORBIDDEN') ? mayNotCorrect(hris, refused.id, errorColumn) : error;
+  }
+}
+
+/** Of this row alone: the others need no such right. */
+function mayNotCorrect({ options: { table } }: SqlHris, id: string, errorColumn: string): ConnectorError {
+  return new ConnectorError({
+    code: 'REFUSED_ROW_KEPT',
+    action: 'reject',
+    message:
+      `The job refused row ${id} of ${table}, and this user may not correct it. Grant update on ${errorColumn} and ` +
+      'on the columns of fields, or delete the row; then answer retry.',
   });
 }
 

@@ -4,7 +4,7 @@ import type { EmployeeFields } from '../../hire/employee.ts';
 import type { CreateResult, EmployeeRecord, WriteOptions } from '../port.ts';
 import type { SqlHris } from './database.ts';
 import { findEmployee, readEmployee } from './find.ts';
-import { createdOrPending } from './pending.ts';
+import { askAgain, createdOrPending } from './pending.ts';
 import { tooLate, updateRow } from './update-row.ts';
 import { byField, toColumns, toRef } from './values.ts';
 
@@ -16,7 +16,8 @@ export async function createEmployee(
   write: WriteOptions,
 ): Promise<CreateResult> {
   const { database, options } = hris;
-  const pairs = toColumns(fields, options);
+  const corrected = toColumns(fields, options);
+  const pairs = [...corrected];
   if (options.referenceColumn !== undefined) pairs.push([options.referenceColumn, reference]);
   const columns = sql.join(pairs.map(([column]) => sql.ref(column)));
   const values = sql.join(pairs.map(([, value]) => value));
@@ -40,7 +41,10 @@ export async function createEmployee(
       error.code === 'DUPLICATE_VALUE' &&
       options.referenceColumn !== undefined &&
       Object.keys(error.details ?? {}).includes(options.referenceColumn);
-    throw ofReference ? await alreadyExists(hris, reference) : byField(error, options);
+    if (!ofReference) throw byField(error, options);
+    const again = await askAgain(hris, reference, corrected, write);
+    if (again === undefined) throw await alreadyExists(hris, reference);
+    return again;
   }
 }
 
