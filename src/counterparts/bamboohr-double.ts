@@ -10,7 +10,7 @@ import {
   jobAnswer,
   markChanged,
   noteJob,
-  tableAnswer,
+  statusAnswer,
 } from './bamboohr-records.ts';
 
 export const API_KEY = 'bamboo-test-0123456789';
@@ -118,7 +118,7 @@ async function answer(company: BambooCompany, asked: Asked): Promise<BambooAnswe
   const [, id, rest] = /^\/api\/v1\/employees\/(\d+)(?:\/(.+))?$/.exec(path) ?? [];
   const employee = id === undefined ? undefined : employees.get(id);
   if (id === undefined || employee === undefined) return { status: 404 };
-  if (rest === 'tables/employmentStatus') return tableAnswer(company, id, asked);
+  if (rest?.startsWith('tables/employmentStatus') === true) return statusAnswer(company, { id, rest }, asked);
   if (rest?.startsWith('tables/jobInfo') === true) return jobAnswer(company, { id, rest }, asked);
   if (rest?.startsWith('files') === true) return fileAnswer(company, { id, rest }, asked);
   if (method === 'POST') return write(company, id, asked.body);

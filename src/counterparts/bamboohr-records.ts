@@ -53,21 +53,36 @@ export function touchPeople(company: BambooCompany, ids: readonly string[]): voi
 }
 
 /** A row counts from its date on. */
-export function tableAnswer(company: BambooCompany, id: string, { method, body }: Asked): BambooAnswer {
+export function statusAnswer(
+  company: BambooCompany,
+  { id, rest }: { id: string; rest: string },
+  { method, body }: Asked,
+): BambooAnswer {
   const rows = company.statuses.get(id) ?? [];
   if (method === 'GET') return { status: 200, body: rows };
-  const row = Object.fromEntries(Object.entries(body).map(([name, value]) => [name, String(value)]));
-  const added = [...rows, { id: String(rows.length + 1), employeeId: id, ...row }];
-  company.statuses.set(id, added);
+  writeRow(company.statuses, { id, rowId: rest.split('/')[2] }, body);
   const today = new Date().toISOString().slice(0, 10);
-  const current = added
+  const current = (company.statuses.get(id) ?? [])
     .filter((one) => (one['date'] ?? '') <= today)
-    .toSorted((a, b) => (a['date'] ?? '').localeCompare(b['date'] ?? ''))
+    .toSorted(byDate)
     .at(-1);
   const status = current?.['employmentStatus'] === 'Terminated' ? 'Inactive' : 'Active';
   Object.assign(company.employees.get(id) ?? {}, { status });
   markChanged(company, id, 'Updated');
   return { status: 200 };
+}
+
+/** Over the row that is named, or as a new one. */
+function writeRow(
+  table: Map<string, Record<string, string>[]>,
+  { id, rowId }: { id: string; rowId: string | undefined },
+  body: Record<string, unknown>,
+): void {
+  const sent = Object.fromEntries(Object.entries(body).map(([name, value]) => [name, String(value)]));
+  const rows = table.get(id) ?? [];
+  const row = rows.find((one) => one['id'] === rowId);
+  if (row !== undefined) Object.assign(row, sent);
+  else table.set(id, [...rows, { id: String(rows.length + 1), employeeId: id, ...sent }]);
 }
 
 const JOB_FIELDS = ['jobTitle', 'department', 'location', 'division', 'reportsTo'];
@@ -92,10 +107,7 @@ export function jobAnswer(
 ): BambooAnswer {
   const rows = company.jobs.get(id) ?? [];
   if (method === 'GET') return { status: 200, body: rows };
-  const sent = Object.fromEntries(Object.entries(body).map(([name, value]) => [name, String(value)]));
-  const row = rows.find((one) => rest === `tables/jobInfo/${one['id']}`);
-  if (row !== undefined) Object.assign(row, sent);
-  else company.jobs.set(id, [...rows, { id: String(rows.length + 1), employeeId: id, ...sent }]);
+  writeRow(company.jobs, { id, rowId: rest.split('/')[2] }, body);
   const shown = company.jobs.get(id)?.toSorted(byDate).at(-1);
   const values = JOB_FIELDS.map((name) => [name, shown?.[name] ?? '']);
   Object.assign(company.employees.get(id) ?? {}, Object.fromEntries(values));

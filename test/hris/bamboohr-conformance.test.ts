@@ -25,3 +25,18 @@ test('an amended title is a row of its day, which keeps what the row before it h
   ]);
   await close();
 });
+
+test('who is rehired before the day that an employment was to end stays active after it', async () => {
+  const { employees, close } = await openBamboohr(double.url);
+  const { id } = created(await employees.create(profile.employee('returned'), '27:2', write));
+  for (const lastDay of ['2026-01-31', '2026-03-01', '2099-12-31']) await employees.terminate?.(id, lastDay, write);
+  const fields = profile.employee('returned', { startDate: '2026-03-01' });
+  for (const _twice of [1, 2]) await employees.rehire?.(id, fields, write);
+  expect(double.company.statuses.get(id)).toMatchObject([
+    { date: '2026-01-31', employmentStatus: 'Terminated' },
+    { date: '2026-03-01', employmentStatus: 'Full-Time' },
+    { date: '2099-12-31', employmentStatus: 'Full-Time' },
+  ]);
+  expect(double.company.statuses.get(id)).toHaveLength(3);
+  await close();
+});

@@ -52,10 +52,9 @@ function openConnection(options: BambooOptions, limits: HrisLimits): HrisConnect
 function employmentOf(bamboo: Bamboo): Pick<Employees, 'rehire' | 'terminate'> {
   const { employment } = bamboo.options;
   if (employment === undefined) return {};
-  const { active, ended } = employment;
   return {
-    rehire: (id, fields, write) => rehireEmployee(bamboo, { id, status: active, fields }, write),
-    terminate: (id, lastDay, write) => terminateEmployee(bamboo, { id, status: ended, lastDay }, write),
+    rehire: (id, fields, write) => rehireEmployee(bamboo, { id, fields, ...employment }, write),
+    terminate: (id, lastDay, write) => terminateEmployee(bamboo, { id, lastDay, ...employment }, write),
   };
 }
 

@@ -5,44 +5,71 @@ import type { WriteOptions } from '../port.ts';
 import { updateEmployee } from './employees.ts';
 import type { Bamboo } from './find.ts';
 
-const Rows = z.array(z.looseObject({ date: z.string().optional(), employmentStatus: z.string().optional() }));
+const Rows = z.array(
+  z.looseObject({ id: z.coerce.string(), date: z.string().default(''), employmentStatus: z.string().nullish() }),
+);
+
+/** The account's names of the statuses. */
+type Statuses = NonNullable<Bamboo['options']['employment']>;
+
+/** A row of the table of employment statuses, which counts from its date on. */
+interface StatusRow {
+  date: string;
+  employmentStatus: string;
+}
 
 /**
  * A former employee becomes active by a row in the table of employment statuses; the record stays. The fields go first:
- * whoever is shown as active again has them.
+ * whoever is shown as active again has them. A row that ends the employment on that day or later would end it again, so
+ * it becomes an active one. The earliest is written last: an attempt that is cut short still shows a former employee,
+ * and is made again.
  */
 export async function rehireEmployee(
   bamboo: Bamboo,
-  { id, status, fields }: { id: string; status: string; fields: EmployeeFields },
+  { id, fields, active, ended }: { id: string; fields: EmployeeFields } & Statuses,
   write: WriteOptions,
 ): Promise<void> {
   const startKey = Object.entries(bamboo.options.fields).find(([, { name }]) => name === 'hireDate')?.[0];
   const start = startKey === undefined ? undefined : fields[startKey];
   const date = typeof start === 'string' ? start : dayOf(Date.now());
   await updateEmployee(bamboo, id, fields, write);
-  await addStatus(bamboo, id, { date, employmentStatus: status }, write);
+  const later = (await readStatuses(bamboo, id, write)).filter((row) => row.date >= date);
+  for (const row of later.filter(({ employmentStatus }) => employmentStatus === ended).toReversed())
+    await writeStatus(bamboo, { id, rowId: row.id }, { date: row.date, employmentStatus: active }, write);
+  if (later.some((row) => row.date === date && [active, ended].includes(row.employmentStatus ?? ''))) return;
+  await writeStatus(bamboo, { id }, { date, employmentStatus: active }, write);
 }
 
-/** The last day is the date of the row that ends the employment. */
-export function terminateEmployee(
+/** The last day is the date of the row that ends the employment: a row more, unless it is the newest. */
+export async function terminateEmployee(
   bamboo: Bamboo,
-  { id, status, lastDay }: { id: string; status: string; lastDay: string },
+  { id, ended, lastDay }: { id: string; lastDay: string } & Pick<Statuses, 'ended'>,
   write: WriteOptions,
 ): Promise<void> {
-  return addStatus(bamboo, id, { date: lastDay, employmentStatus: status }, write);
+  const newest = (await readStatuses(bamboo, id, write)).at(-1);
+  if (newest?.date === lastDay && newest.employmentStatus === ended) return;
+  await writeStatus(bamboo, { id }, { date: lastDay, employmentStatus: ended }, write);
 }
 
-/** A row more, unless it is the newest. */
-async function addStatus(
+/** By their dates: BambooHR gives them in no order. */
+async function readStatuses({ api }: Bamboo, id: string, { signal }: WriteOptions) {
+  const call = { what: 'GET employees/{id}/tables/employmentStatus', method: 'GET', path: pathOf(id), signal } as const;
+  return Rows.parse(await api.json(call)).toSorted((a, b) => a.date.localeCompare(b.date));
+}
+
+/** Over a row that is there, or as a new one. */
+async function writeStatus(
   { api }: Bamboo,
-  id: string,
-  row: { date: string; employmentStatus: string },
+  { id, rowId }: { id: string; rowId?: string },
+  body: StatusRow,
   { signal, beforeSend }: WriteOptions,
 ): Promise<void> {
-  const path = `/api/v1/employees/${encodeURIComponent(id)}/tables/employmentStatus`;
-  const table = 'employees/{id}/tables/employmentStatus';
-  const rows = Rows.parse(await api.json({ what: `GET ${table}`, method: 'GET', path, signal }));
-  const newest = rows.toSorted((a, b) => (a.date ?? '').localeCompare(b.date ?? '')).at(-1);
-  if (newest?.date === row.date && newest.employmentStatus === row.employmentStatus) return;
-  await api.send({ what: `POST ${table}`, method: 'POST', path, body: row, idempotent: true, signal, beforeSend });
+  const isNew = rowId === undefined;
+  const what = `POST employees/{id}/tables/employmentStatus${isNew ? '' : '/{row}'}`;
+  const path = isNew ? pathOf(id) : `${pathOf(id)}/${encodeURIComponent(rowId)}`;
+  await api.send({ what, method: 'POST', path, body, idempotent: true, signal, beforeSend });
+}
+
+function pathOf(id: string): string {
+  return `/api/v1/employees/${encodeURIComponent(id)}/tables/employmentStatus`;
 }
