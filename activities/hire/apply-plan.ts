@@ -11,7 +11,7 @@ import { hireOf } from '../../src/store/hire-columns.ts';
 import { recordEmployee } from '../../src/store/hire-states.ts';
 import { linkEmployee, linksOfPerson, type Person } from '../../src/store/identity.ts';
 import { endPendingLease } from '../../src/store/identity-leases.ts';
-import { decideIntent } from '../../src/store/intents.ts';
+import { decideIntent, latestIntent } from '../../src/store/intents.ts';
 import { takeLink } from '../../src/store/living-hire.ts';
 import { markApplied } from '../../src/store/plans.ts';
 import type { LinkRow } from '../../src/store/schema.ts';
@@ -144,7 +144,7 @@ async function finish(hire: HireContext, created: CreateResult): Promise<Applied
   if ('verdict' in result) return result;
   const employee = await withNumber(hris, result.ref);
   const number = employee.number ?? null;
-  const { creation } = await reread(hire);
+  const creation = await latestIntent(store, ref, CREATE_VERB);
   if (creation !== undefined) await decideIntent(store, creation, 'done', { kind: 'created', ref: employee });
   const person = personOf(tenant, row.candidate_id ?? '');
   const link = await linkEmployee(store, person, ref, { id: employee.id, number });

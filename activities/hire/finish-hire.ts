@@ -6,22 +6,26 @@ import { whileOpen } from '../../src/store/hires.ts';
 import { closeHoldsOf } from '../../src/store/holds.ts';
 import type { ActivityDeps } from '../deps.ts';
 import { verify } from './verify.ts';
+import { type HireContext, withHireOrHeld } from './with-hire.ts';
 import { writeBack } from './write-back.ts';
 
 type Finished = ReturnType<HireActivities['finishHire']>;
 
 /** Writes back, reads back what was written, and ends the hire once the ID stands with the partner. */
-export async function finishHire(deps: ActivityDeps, ref: HireRef): Finished {
-  const written = await inActivity('writeBack', () => writeBack(deps, ref));
-  if (written.verdict === 'hold') return written;
-  if (written.verdict === 'done') return { verdict: 'verified' };
-  return inActivity('verify', () => verifyAndEnd(deps, ref));
+export function finishHire(deps: ActivityDeps, given: HireRef): Finished {
+  return withHireOrHeld(deps, given, writeAndVerify, 'after-employee');
 }
 
-async function verifyAndEnd(deps: ActivityDeps, given: HireRef): Finished {
-  const { tenantId, jobCandidateId, period } = given;
-  const ref = { tenantId, jobCandidateId, period };
-  const verified = await verify(deps, ref);
+async function writeAndVerify(hire: HireContext): Finished {
+  // An earlier attempt came to the hire's end and was lost.
+  if (hire.row.state === 'done') return { verdict: 'verified' };
+  const written = await inActivity('writeBack', () => writeBack(hire));
+  return written.verdict === 'hold' ? written : inActivity('verify', () => verifyAndEnd(hire));
+}
+
+async function verifyAndEnd(hire: HireContext): Finished {
+  const { deps, ref } = hire;
+  const verified = await verify(hire);
   if (verified.verdict !== 'verified') return verified;
   await whileOpen(deps.store, ref, async (open) => {
     await closeHoldsOf(open, ref);

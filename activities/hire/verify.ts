@@ -5,33 +5,23 @@ import { contract } from '../../src/partner/contract/index.ts';
 import { isShown, missingTargets } from '../../src/plan/judge-write-back.ts';
 import type { TargetValue } from '../../src/plan/plan-write-back.ts';
 import { verifyWrites } from '../../src/store/foreign-writes.ts';
-import type { ActivityDeps } from '../deps.ts';
 import { readMappedValues } from './read-mapped-values.ts';
-import { type HireContext, withHireOrHeld } from './with-hire.ts';
+import type { HireContext } from './with-hire.ts';
 import { employeeIdOf } from './write-back.ts';
 
 type Verified = Awaited<ReturnType<HireActivities['finishHire']>>;
 
 /** Reads every target of the write-back again: a 200 alone has been wrong before. */
-export function verify(deps: ActivityDeps, given: HireRef): Promise<Verified> {
-  return withHireOrHeld(
-    deps,
-    given,
-    async (hire): Promise<Verified> => {
-      const employeeId = employeeIdOf(hire);
-      const onEnrolment = await isOnEnrolment(hire, employeeId);
-      const expected = await readMappedValues(hire);
-      const customFieldId = hire.connection.tenant.writeBack.customField ?? '';
-      if (!onEnrolment) expected.push({ customFieldId, value: employeeId });
-      const missing = missingTargets(expected, await readShown(hire, expected));
-      if (missing.length === 0) {
-        await verifyWrites(hire.store, hire.ref);
-        return { verdict: 'verified' };
-      }
-      return { verdict: 'differs', hold: notVerified(hire.ref, missing) };
-    },
-    'after-employee',
-  );
+export async function verify(hire: HireContext): Promise<Verified> {
+  const employeeId = employeeIdOf(hire);
+  const onEnrolment = await isOnEnrolment(hire, employeeId);
+  const expected = await readMappedValues(hire);
+  const customFieldId = hire.connection.tenant.writeBack.customField ?? '';
+  if (!onEnrolment) expected.push({ customFieldId, value: employeeId });
+  const missing = missingTargets(expected, await readShown(hire, expected));
+  if (missing.length > 0) return { verdict: 'differs', hold: notVerified(hire.ref, missing) };
+  await verifyWrites(hire.store, hire.ref);
+  return { verdict: 'verified' };
 }
 
 /** Whether the enrolment shows the status and the Employee ID. */

@@ -1,39 +1,28 @@
 import { isConnectorError } from '../../src/errors.ts';
-import type { HireRef } from '../../src/hire/hire-ref.ts';
 import type { Held } from '../../src/hire/holds.ts';
 import { contract } from '../../src/partner/contract/index.ts';
 import { employeeIdToWrite, type TargetValue, targetAfterRefusal, targetOf } from '../../src/plan/plan-write-back.ts';
 import { settleWrites } from '../../src/store/foreign-writes.ts';
-import type { ActivityDeps } from '../deps.ts';
 import { encodeTargets } from '../fields/encode-targets.ts';
 import { type HireWrite, newValues, noteWrites, sensitiveFields } from './note-writes.ts';
 import { readMappedValues } from './read-mapped-values.ts';
-import { type HireContext, noteHire, withHireOrHeld } from './with-hire.ts';
+import { type HireContext, noteHire } from './with-hire.ts';
 
-/** `done`: an earlier attempt came to the hire's end already. */
-type WrittenBack = { verdict: 'written' } | { verdict: 'done' } | Held;
+type WrittenBack = { verdict: 'written' } | Held;
 
 /**
  * Writes status and Employee ID to the partner, and the mapped custom field values. The same values again are
  * harmless.
  */
-export function writeBack(deps: ActivityDeps, given: HireRef): Promise<WrittenBack> {
-  return withHireOrHeld(
-    deps,
-    given,
-    async (hire): Promise<WrittenBack> => {
-      if (hire.row.state === 'done') return { verdict: 'done' };
-      await noteHire(hire, { step: 'write-back' });
-      const employeeId = employeeIdOf(hire);
-      const target = await writeEmployeeId(hire, employeeId);
-      if (target.verdict === 'hold') return target;
-      const values = await readMappedValues(hire);
-      if (target.verdict === 'custom-field') values.push({ customFieldId: target.customField, value: employeeId });
-      if (values.length > 0) await upsertValues(hire, values);
-      return { verdict: 'written' };
-    },
-    'after-employee',
-  );
+export async function writeBack(hire: HireContext): Promise<WrittenBack> {
+  await noteHire(hire, { step: 'write-back' });
+  const employeeId = employeeIdOf(hire);
+  const target = await writeEmployeeId(hire, employeeId);
+  if (target.verdict === 'hold') return target;
+  const values = await readMappedValues(hire);
+  if (target.verdict === 'custom-field') values.push({ customFieldId: target.customField, value: employeeId });
+  if (values.length > 0) await upsertValues(hire, values);
+  return { verdict: 'written' };
 }
 
 export function employeeIdOf({ connection, row }: HireContext): string {

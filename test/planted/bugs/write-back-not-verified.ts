@@ -5,8 +5,8 @@ export const bug: PlantedBug = {
   patches: [
     {
       file: 'activities/hire/verify.ts',
-      find: 'if (missing.length === 0) {',
-      replace: 'if (missing.length >= 0) {',
+      find: 'if (missing.length > 0)',
+      replace: 'if (missing.length < 0)',
     },
   ],
   caughtBy: simulation(/is not shown to the partner/),
