@@ -71,6 +71,7 @@ function textOf(value: string | number | null | undefined): string | undefined {
   return value === undefined || value === null ? undefined : String(value);
 }
 
-function emailOf(value: string | null | undefined): string | undefined {
+/** As e-mails of enrolments are compared. */
+export function emailOf(value: string | null | undefined): string | undefined {
   return value ? cleanEmail(value).toLowerCase() : undefined;
 }

@@ -1,7 +1,7 @@
 import type { ConnectorError } from '../../src/errors.ts';
 import type { Enrolled } from '../../src/hire/hire-activities.ts';
 import type { HireRef } from '../../src/hire/hire-ref.ts';
-import { held } from '../../src/hire/holds.ts';
+import { type Held, held } from '../../src/hire/holds.ts';
 import {
   adoptable,
   type Enrolment,
@@ -18,6 +18,7 @@ import { decideIntent, latestIntent } from '../../src/store/intents.ts';
 import type { Connection } from '../connections.ts';
 import type { ActivityDeps } from '../deps.ts';
 import { adoptEnrolment } from './adopt-enrolment.ts';
+import { findCompletedElsewhere } from './completed-elsewhere.ts';
 import { closeGate, openGate, turnBackAtGate } from './credits.ts';
 import { enrolmentOf, findEnrolments, lookForEnrolment } from './find-enrolment.ts';
 import { enrolmentReference } from './hire-references.ts';
@@ -61,12 +62,15 @@ async function enrolOnce(hire: HireContext, attempt: Attempt, seen?: Seen): Prom
   await noteHire(hire, { candidate_id: presence.candidateId, job_id: presence.jobId });
   const outside = await heldOutsideScope(hire, presence.jobId);
   if (outside !== undefined) return outside;
+  const person = presence.jobCandidate.candidate_details;
+  const completed = await heldCompleted(hire, attempt, person?.email);
+  if (completed !== undefined) return completed;
   const { reference, flowId } = attempt;
   const once = await writeOnce<Enrolment, EnrolmentRequest>({
     store,
     key: ref,
     verb: verbOf(attempt),
-    pinned: () => enrolmentRequest(ref, { flowId, reference }, presence.jobCandidate.candidate_details),
+    pinned: () => enrolmentRequest(ref, { flowId, reference }, person),
     giveUpMs: deps.limits.giveUpMs,
     readLagMs: deps.limits.partnerLagMs,
     look: () => lookForEnrolment(connection, reference),
@@ -75,6 +79,24 @@ async function enrolOnce(hire: HireContext, attempt: Attempt, seen?: Seen): Prom
     send: (request, guard) => send(connection, request, turnBackAtGate(deps, ref, gate.canary, guard)),
   });
   return settle(hire, attempt, once);
+}
+
+/** Asked before the first credit is spent; whoever answers re-enrol wants another enrolment. */
+async function heldCompleted(
+  hire: HireContext,
+  attempt: Attempt,
+  email: string | null | undefined,
+): Promise<Held | undefined> {
+  const { store, ref, decisions } = hire;
+  if (decisions.enrolAnew || attempt.nth > 1) return undefined;
+  if ((await latestIntent(store, ref, verbOf(attempt))) !== undefined) return undefined;
+  const completed = await findCompletedElsewhere(hire, { flowId: attempt.flowId, email });
+  const [onboardingCandidateId] = completed;
+  if (onboardingCandidateId === undefined) return undefined;
+  return held('ENROLMENT_COMPLETED_ELSEWHERE', {
+    jobCandidateId: ref.jobCandidateId,
+    onboardingCandidateIds: completed,
+  });
 }
 
 function verbOf({ nth }: Attempt): string {

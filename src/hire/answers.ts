@@ -33,7 +33,7 @@ export const answers = {
   apply: {},
   'link-job': { takes: 'jobId' },
   'create-job': {},
-  're-enrol': { next: 're-enrol', decides: () => ({ adopt: undefined, createAnyway: false }) },
+  're-enrol': { next: 're-enrol', decides: () => ({ adopt: undefined, createAnyway: false, enrolAnew: true }) },
   'skip-onboarding': { next: 'employ', decides: () => ({ skipOnboarding: true }) },
   'take-anyway': { next: 'enrol', decides: () => ({ takeAnyway: true }) },
   'create-anyway': { next: 'employ', decides: () => ({ createAnyway: true }) },

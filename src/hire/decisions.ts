@@ -4,6 +4,8 @@ export interface Decisions {
   adopt?: string | undefined;
   /** The enrolment that is theirs although its e-mail is another. */
   adoptAnyway?: string;
+  /** Another enrolment, whoever completed one before. */
+  enrolAnew?: boolean;
   skipOnboarding?: boolean;
   createAnyway?: boolean;
   /** This hire is finished here although the tenant no longer takes its job. */

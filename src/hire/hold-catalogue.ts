@@ -31,6 +31,16 @@ export const holdCatalogue = {
       'It may be of an earlier hire, or of another person with the same e-mail. Answer adopt <onboardingCandidateId> ' +
       'if it belongs to this hire.',
   },
+  ENROLMENT_COMPLETED_ELSEWHERE: {
+    scope: 'hire',
+    answers: ['adopt', 're-enrol', 'retry', 'skip-onboarding', 'cancel'],
+    what: ({ jobCandidateId, onboardingCandidateIds }: OfHire & { onboardingCandidateIds: string[] }) =>
+      `Somebody with the e-mail of job candidate ${jobCandidateId} has completed this flow already, in enrolment ` +
+      `${onboardingCandidateIds.join(', ')}, which hirebridge did not make.`,
+    asks:
+      'Answer adopt <onboardingCandidateId> if that was for this hire, or re-enrol if it was for an earlier ' +
+      'employment or another person (costs one credit).',
+  },
   ADOPT_NOT_FOUND: {
     scope: 'hire',
     answers: ['adopt', 'retry', 'skip-onboarding', 'cancel'],

@@ -11,6 +11,10 @@ const other = { tenantId: 'globex', jobCandidateId: '4001', period: 1 };
 const opened: Record<HoldCode, [HoldRequest, string[]]> = {
   ENROLMENT_UNKNOWN: [holdOf('ENROLMENT_UNKNOWN', { ...hire, reference: 'acme:5012:1' }), ['5012', 'acme:5012:1']],
   ENROLLED_ELSEWHERE: [holdOf('ENROLLED_ELSEWHERE', hire), ['5012']],
+  ENROLMENT_COMPLETED_ELSEWHERE: [
+    holdOf('ENROLMENT_COMPLETED_ELSEWHERE', { ...hire, onboardingCandidateIds: ['oc-7', 'oc-8'] }),
+    ['5012', 'oc-7, oc-8'],
+  ],
   ADOPT_NOT_FOUND: [holdOf('ADOPT_NOT_FOUND', { onboardingCandidateId: 'oc-7' }), ['oc-7']],
   ADOPT_MISFIT: [
     holdOf('ADOPT_MISFIT', { ...hire, onboardingCandidateId: 'oc-7', misfit: 'is in flow 8' }),

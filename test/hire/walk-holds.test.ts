@@ -95,6 +95,10 @@ type OfTenant = keyof typeof ofTenant;
 const cases: Record<Exclude<HoldCode, OfTenant>, Case> = {
   ENROLMENT_UNKNOWN: { hold: holdOf('ENROLMENT_UNKNOWN', { jobCandidateId, reference: 'r' }), again: enrol },
   ENROLLED_ELSEWHERE: { hold: holdOf('ENROLLED_ELSEWHERE', { jobCandidateId }), again: enrol },
+  ENROLMENT_COMPLETED_ELSEWHERE: {
+    hold: holdOf('ENROLMENT_COMPLETED_ELSEWHERE', { jobCandidateId, onboardingCandidateIds: ['oc-right'] }),
+    again: enrol,
+  },
   ADOPT_NOT_FOUND: {
     hold: holdOf('ADOPT_NOT_FOUND', { onboardingCandidateId: 'oc-wrong' }),
     before: { adopt: 'oc-wrong' },

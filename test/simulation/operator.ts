@@ -66,6 +66,17 @@ function linkOrCreate(world: World, customer: Customer, hold: HoldRow): Choice {
   return employee === undefined ? ['create', []] : ['link', [employee.id]];
 }
 
+const adoptOwn: Wish = (world, customer, hold) => {
+  const [own] = world.state.all<{ id: string }>(
+    `select o.id from onboarding_candidates o
+       join candidates c on c.email = o.email join job_candidates j on j.candidate_id = c.id
+     where j.id = ? and o.company_id = ? and o.external_ref is null order by o.seq desc`,
+    Number(hold.job_candidate_id),
+    customer.companyId,
+  );
+  return own === undefined ? ['skip-onboarding', []] : ['adopt', [own.id]];
+};
+
 const onboarding: Wish = ({ whims }) => [drawOne(whims, ['re-enrol', 'create-anyway', 'cancel']), []];
 
 const byCode: Record<string, Wish> = {
@@ -74,16 +85,8 @@ const byCode: Record<string, Wish> = {
   ONBOARDING_TERMINATED: onboarding,
   ONBOARDING_DEADLINE: onboarding,
   PERSON_HIRED_BEFORE: ({ whims }) => [drawOne(whims, ['same-employee', 'transfer', 'new-employment']), []],
-  ENROLLED_ELSEWHERE(world, customer, hold) {
-    const [own] = world.state.all<{ id: string }>(
-      `select o.id from onboarding_candidates o
-         join candidates c on c.email = o.email join job_candidates j on j.candidate_id = c.id
-       where j.id = ? and o.company_id = ? and o.external_ref is null order by o.seq desc`,
-      Number(hold.job_candidate_id),
-      customer.companyId,
-    );
-    return own === undefined ? ['skip-onboarding', []] : ['adopt', [own.id]];
-  },
+  ENROLLED_ELSEWHERE: adoptOwn,
+  ENROLMENT_COMPLETED_ELSEWHERE: adoptOwn,
   ADOPT_OTHER_EMAIL: () => ['skip-onboarding', []],
   ADOPT_MISFIT: () => ['skip-onboarding', []],
   TOO_MANY_CANCELLATIONS: (world, _customer, hold) => [isHired(world, hold.job_candidate_id) ? 'retry' : 'cancel', []],

@@ -15,7 +15,7 @@ interface End {
 
 export interface Ends {
   byJobCandidate: Map<string, End>;
-  /** Humans somebody was asked about, or whom somebody enrolled by hand: their end is a person's decision. */
+  /** Humans somebody was asked about: their end is a person's decision. */
   asked: Set<string>;
   storeLost: boolean;
 }
@@ -23,9 +23,7 @@ export interface Ends {
 /** What a seed ended with, at rest and before anybody answered what is still asked. */
 export function gatherEnds(world: World): Ends {
   const facts = gatherFacts(world);
-  const asked = facts.hires.filter(
-    (hire) => isAsked(hire) || isEnrolledByHand(facts, hire) || isExcusedByLoss(world, hire),
-  );
+  const asked = facts.hires.filter((hire) => isAsked(hire) || isExcusedByLoss(world, hire));
   return {
     byJobCandidate: new Map(facts.hires.map((hire) => [hire.jobCandidateId, endOf(world, facts, hire)])),
     asked: new Set(asked.map((hire) => hire.human)),
@@ -54,12 +52,6 @@ export function compareEnds(broken: Ends, quiet: Ends): { compared: number; viol
 
 function isAsked(hire: HireFact): boolean {
   return hire.everHeld || hire.openHolds.length > 0 || hire.answers.length > 0;
-}
-
-/** Whether somebody's hand or we enrol them first depends on the moment. */
-function isEnrolledByHand({ enrolments }: Facts, { customer, candidateId }: HireFact): boolean {
-  const ofCompany = enrolments.get(customer.companyId) ?? [];
-  return ofCompany.some((one) => one.candidateId === candidateId && one.ref === null);
 }
 
 function endOf(world: World, { employees, enrolments }: Facts, hire: HireFact): End {
