@@ -3,14 +3,12 @@ import type { RowChange } from '../../src/hris/port.ts';
 import { holdStream, type StreamState } from '../../src/store/stream-states.ts';
 import type { StreamKey } from '../../src/store/streams.ts';
 import { type Excess, judgeChanges, tallyPage } from '../../src/streams/change-limits.ts';
-import { type LandedPage, landPage } from '../../src/streams/land-page.ts';
+import { type LandedPage, landPage, NOTHING_LANDED } from '../../src/streams/land-page.ts';
 import type { RecordPage } from '../../src/streams/read-page.ts';
 import type { RowFacts } from '../../src/streams/row-facts.ts';
 import type { ActivityDeps } from '../deps.ts';
 import { currentRecords } from '../fields/current-records.ts';
 import { isExpectedToChange, isStillOurs, type Reading } from './reading.ts';
-
-const NOTHING: LandedPage = { unchanged: 0, created: 0, updated: 0, rows: [], quarantined: [] };
 
 /** Pages landed as one would change too much; one by one, those before the one that does are written. */
 export const TOO_MUCH_AS_ONE = 'TOO_MUCH_AS_ONE';
@@ -20,7 +18,7 @@ export const TOO_MUCH_AS_ONE = 'TOO_MUCH_AS_ONE';
  * @throws ConnectorError TOO_MUCH_AS_ONE where it is several pages
  */
 export async function landWithinLimits(reading: Reading, page: RecordPage | undefined, pages = 1): Promise<LandedPage> {
-  if (page === undefined) return NOTHING;
+  if (page === undefined) return NOTHING_LANDED;
   const changes = new Map<string, RowChange>();
   let rows: readonly RowFacts[] = [];
   const tallied = () => tallyPage(reading.tally, rows, [...changes.values()]);

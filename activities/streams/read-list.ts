@@ -1,6 +1,7 @@
 import type { RawPage } from '../../src/partner/client/types.ts';
 import { fetchAhead } from '../../src/streams/fetch-ahead.ts';
 import { countJoinable } from '../../src/streams/join-pages.ts';
+import { NOTHING_LANDED } from '../../src/streams/land-page.ts';
 import { fallAt, lastPageOf } from '../../src/streams/page-outcome.ts';
 import { firstPageOf, PAGE_SIZE, readRawPage } from '../../src/streams/read-page.ts';
 import { drainBetweenPages } from './drain-hints.ts';
@@ -106,20 +107,13 @@ async function readAgain(reading: Reading, pages: number): Promise<boolean> {
   for (let at = reading.run.page - pages; at < reading.run.page; at += 1) {
     const fetched = await fetchPage(reading, at);
     const settled = await landPages(reading, [fetched], at);
-    const landed = settled[0]?.landed;
-    const quarantined =
-      landed === undefined
-        ? 0
-        : await settleQuarantine(reading, { at, outcome: { isLast: false, quarantined: landed.quarantined }, landed });
+    const landed = settled[0]?.landed ?? NOTHING_LANDED;
+    const outcome = { isLast: false, quarantined: landed.quarantined };
+    const quarantined = await settleQuarantine(reading, { at, outcome, landed });
     await keepSettled(reading, settled, at, true);
     const { run } = reading;
-    const counts = {
-      unchanged: 0,
-      created: landed?.created ?? 0,
-      updated: landed?.updated ?? 0,
-      quarantined,
-      skipped: 0,
-    };
+    const { created, updated } = landed;
+    const counts = { unchanged: 0, created, updated, quarantined, skipped: 0 };
     const total = fetched.page?.total ?? run.total;
     if (!(await commit(reading, { next: run.page, records: 0, total, counts, state: run.state }))) return false;
   }

@@ -4,7 +4,7 @@ import { changeQuarantine, readQuarantine } from '../../src/store/quarantine.ts'
 import { dropPages } from '../../src/store/stream-missing.ts';
 import { judgeEmptyList } from '../../src/streams/change-limits.ts';
 import { joinPages, lastShown, outcomesOf, splitLanded } from '../../src/streams/join-pages.ts';
-import type { LandedPage } from '../../src/streams/land-page.ts';
+import { type LandedPage, NOTHING_LANDED } from '../../src/streams/land-page.ts';
 import { fallAt, quarantineChanges } from '../../src/streams/page-outcome.ts';
 import { assertMoved, firstPageOf, type RecordPage, readableIds } from '../../src/streams/read-page.ts';
 import { endPass } from './end-pass.ts';
@@ -14,8 +14,6 @@ import { commit, type Reading } from './reading.ts';
 
 /** Pages of one part of a list are numbered from here in what is kept for the whole. */
 const PAGES_A_SEGMENT = 1_000_000;
-
-const NOTHING: LandedPage = { unchanged: 0, created: 0, updated: 0, rows: [], quarantined: [] };
 
 /** A page, and by which of the run's reads it was asked for. */
 export interface Fetched {
@@ -62,7 +60,7 @@ async function settleAsOne(reading: Reading, pages: readonly Fetched[]): Promise
   const settled = await landPages(reading, pages, run.page);
   const { outcomes, committed } = outcomesOf(run, settled, stream.segments?.length);
   for (const [n, outcome] of outcomes.entries())
-    await settleQuarantine(reading, { at: run.page + n, outcome, landed: settled[n]?.landed ?? NOTHING });
+    await settleQuarantine(reading, { at: run.page + n, outcome, landed: settled[n]?.landed ?? NOTHING_LANDED });
   await keepSettled(reading, settled, run.page);
   if (pages.some(({ page }) => fallAt(run, page) > 0)) reading.tally = { ...reading.tally, isUnsure: true };
   const isOver = committed.state !== 'running';
@@ -93,7 +91,7 @@ export async function landPages(reading: Reading, pages: readonly Fetched[], at:
   const each = splitLanded(own, { ...landed, unchanged: landed.unchanged + passedOver });
   let next = 0;
   return opened.map((page) =>
-    page === undefined ? { page, landed: NOTHING } : { page, landed: each[next++] ?? NOTHING },
+    page === undefined ? { page, landed: NOTHING_LANDED } : { page, landed: each[next++] ?? NOTHING_LANDED },
   );
 }
 

@@ -13,6 +13,8 @@ export interface LandedPage extends Landed {
   quarantined: Quarantined[];
 }
 
+export const NOTHING_LANDED: LandedPage = { unchanged: 0, created: 0, updated: 0, rows: [], quarantined: [] };
+
 /**
  * Maps one page and lands it; `onRows` is told what will stand there. What cannot be read, mapped or stored is
  * quarantined with its reason; the others land.

@@ -1,18 +1,17 @@
 import { afterEach, expect, test } from 'vitest';
-import { createRootLogger } from '../../src/log.ts';
-import { listAlarms } from '../../src/store/alarms.ts';
 import { readStreamState, resumeStream } from '../../src/store/stream-states.ts';
-import { listTenantStates, readTenantState } from '../../src/store/tenant-states.ts';
 import { type StreamName, streamNames } from '../../src/streams/streams.ts';
 import type { Tenant } from '../../src/tenants/schema.ts';
-import { createAlarmRound } from '../../src/worker/raise-alarms.ts';
 import { CALM } from '../convergence/calm.ts';
+import { type TwoWayField, twoWayFields } from '../convergence/fields.ts';
 import type { Asked } from '../convergence/process.ts';
 import type { Person } from '../convergence/records.ts';
 import { createWorld, exchanged, exchangedPositions, type World } from '../convergence/world.ts';
+import { alarmsOf } from './alarms-of.ts';
 
 /** More than any share of them may be missing without a question. */
 const MANY = 24;
+const HOURS = twoWayFields.find(({ name }) => name === 'hours') as TwoWayField;
 
 let world: World;
 let runs = 0;
@@ -35,11 +34,7 @@ async function add(count: number): Promise<Person[]> {
 /** After a round of chores. */
 async function alarms(stream: StreamName): Promise<unknown[]> {
   const streams = { ...Object.fromEntries(streamNames.map((name) => [name, {}])), [stream]: { every: 3_600_000 } };
-  const tenant = { tenant: 'acme', streams, policies: { reconcile: {} } } as unknown as Tenant;
-  await readTenantState(store(), 'acme');
-  const raise = createAlarmRound(store(), createRootLogger(undefined, 'silent'));
-  await raise(await listTenantStates(store()), new Map([['acme', tenant]]));
-  return (await listAlarms(store(), 'acme')).map(({ subject, reason, message }) => ({ subject, reason, message }));
+  return alarmsOf(store(), { tenant: 'acme', streams, policies: { reconcile: {} } } as unknown as Tenant);
 }
 
 test.each([exchanged, exchangedPositions])(
@@ -95,3 +90,16 @@ test.each([exchanged, exchangedPositions])('$stream that were gone come back wit
   expect(await exchange({ full: true })).toMatchObject({ state: 'done', counts: { read: 3 } });
   expect(await exchange()).toMatchObject({ counts: { read: 3 } });
 });
+
+test.each([exchanged, exchangedPositions])(
+  'values that vanish from most $stream at once are not emptied on the other side',
+  async (carried) => {
+    world = await createWorld(undefined, carried);
+    const all = await add(12);
+    for (const one of all) world.editPartner(one, HOURS, 40);
+    await exchange();
+    for (const one of all) world.editPartner(one, HOURS, null);
+    expect(await exchange()).toMatchObject({ state: 'refused', code: 'TOO_MANY_EMPTIED' });
+    expect((await world.read(all[0] as Person))?.hris['hours']).toBe(40);
+  },
+);

@@ -131,16 +131,6 @@ test.each([
   },
 );
 
-test('values that vanish from most jobs at once are not emptied in the HR system', async () => {
-  world = await open();
-  const positions = await addPositions(12);
-  for (const one of positions) world.editPartner(one, fieldOf('hours'), 40);
-  await exchange();
-  for (const one of positions) world.editPartner(one, fieldOf('hours'), null);
-  expect(await exchange()).toMatchObject({ state: 'refused', code: 'TOO_MANY_EMPTIED' });
-  expect((await world.read(positions[0] as Person))?.hris['hours']).toBe(40);
-});
-
 test('a dry run names jobs and positions, and writes nothing', async () => {
   world = await open();
   const position = await world.hire();

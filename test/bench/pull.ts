@@ -1,6 +1,5 @@
 import { cpuSecondsOf } from '../cost/process-cpu.ts';
-import { readStatus } from '../harness/hiring.ts';
-import { until } from '../harness/until.ts';
+import { untilBaseline } from '../harness/hiring.ts';
 import { type PostgresWorld, transactionsOf, withClient, withPostgresWorld, withTemporal } from './bench-world.ts';
 import { floorModes, floorPull, type Spent } from './floor-pull.ts';
 import { type Bench, type Ledger, openLedger, type Scale } from './measured.ts';
@@ -22,7 +21,7 @@ export const pull: Bench = {
         const ledger = openLedger('pull');
         await opened.hris.query('create table floor_candidates (id text primary key, record jsonb not null)');
         await opened.world.startWorker();
-        await until('the baseline is complete', async () => (await readStatus(opened.world)).baseline === 'done');
+        await untilBaseline(opened.world);
         await pass(opened);
         for (let round = 1; round <= scale.rounds; round += 1)
           for (const ms of [0, 100]) await playRound({ opened, ledger, candidates, temporalAddress, scale }, ms, round);

@@ -34,7 +34,7 @@ const COMPLAINTS: Record<string, Shown[] | string> = {
   ],
   '5: a key loses a permission, and nulls are written': [
     [LIMITS, 'PERMISSION_LOST'],
-    ['activities/exchange-pairs.test.ts', 'values that vanish from most people at once are not emptied'],
+    ['activities/exchange-outages.test.ts', 'at once are not emptied on the other side'],
   ],
   '6: a failure is seen only by whoever opens the page': [
     [

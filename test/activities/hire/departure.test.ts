@@ -5,7 +5,7 @@ import { openHold, takeAnswer } from '../../../activities/hire/hold-hire.ts';
 import { ConnectorError } from '../../../src/errors.ts';
 import type { HrisConnection } from '../../../src/hris/port.ts';
 import { listHolds } from '../../../src/store/holds.ts';
-import { employPerson } from './employed-person.ts';
+import { employPerson, movedToSecond } from './employed-person.ts';
 
 const BEFORE_START = { verdict: 'hold', hold: { code: 'LEFT_BEFORE_START' } };
 const NOT_ENDED = { verdict: 'hold', hold: { code: 'EMPLOYMENT_NOT_ENDED' } };
@@ -150,14 +150,7 @@ test('moved answers a question that was asked while an earlier job had the emplo
 });
 
 test('who was said to move is recognised on the next job, without a question; a third job asks', async () => {
-  const { move, moveTo, judge, answer, ref, row, begin, applyFor, employOnce, finish, employees, employeeId, fleet } =
-    await employPerson();
-  await move('SCREEN');
-  await answer(await judge(), 'moved');
-  await handOver(fleet.deps, ref);
-  const second = await begin(await applyFor(0));
-  expect(await employOnce(second)).toMatchObject({ verdict: 'employee' });
-  await finish(second);
+  const { second, moveTo, ref, row, begin, applyFor, employOnce, employees, employeeId, fleet } = await movedToSecond();
   expect(await row(second)).toMatchObject({ state: 'done', employee_id: employeeId });
   await moveTo('SCREEN', second);
   expect(await judgeDeparture(fleet.deps, { ...ref, jobCandidateId: second })).toMatchObject(BEFORE_START);

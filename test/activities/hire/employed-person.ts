@@ -1,7 +1,7 @@
 import { join } from 'node:path';
 import { expect } from 'vitest';
 import type { ActivityDeps } from '../../../activities/deps.ts';
-import { judgeDeparture } from '../../../activities/hire/departure.ts';
+import { handOver, judgeDeparture } from '../../../activities/hire/departure.ts';
 import { employ } from '../../../activities/hire/employ.ts';
 import { endEmployment } from '../../../activities/hire/end-employment.ts';
 import { finishHire } from '../../../activities/hire/finish-hire.ts';
@@ -54,6 +54,19 @@ export async function employPerson({ endColumn = 'last_day' } = {}) {
     terminate: async (lastDay: string) =>
       (await fleet.deps.connections.of('acme')).hris.employees.terminate?.(employeeId, lastDay, write()),
   };
+}
+
+/** The person of `employPerson` was said to move before the first day, and did: the second job is done. */
+export async function movedToSecond() {
+  const world = await employPerson();
+  const { fleet, ref, move, judge, answer, begin, applyFor, employOnce, finish } = world;
+  await move('SCREEN');
+  await answer(await judge(), 'moved');
+  await handOver(fleet.deps, ref);
+  const second = await begin(await applyFor(0));
+  expect(await employOnce(second)).toMatchObject({ verdict: 'employee' });
+  await finish(second);
+  return { ...world, second };
 }
 
 function write(): WriteOptions {

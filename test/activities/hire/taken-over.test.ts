@@ -3,7 +3,7 @@ import { handOver, judgeDeparture } from '../../../activities/hire/departure.ts'
 import { endEmployment } from '../../../activities/hire/end-employment.ts';
 import { pushRecords } from '../../../activities/push/push-records.ts';
 import { contract } from '../../../src/partner/contract/index.ts';
-import { employPerson } from './employed-person.ts';
+import { employPerson, movedToSecond } from './employed-person.ts';
 
 const PAST = '2020-01-31';
 const ASKED = { hold: { code: 'PERSON_HIRED_BEFORE' } };
@@ -107,19 +107,6 @@ async function twoJobs() {
   const { begin, applyFor, answer, employOnce, finish, refOf } = world;
   const second = await begin(await applyFor(0));
   await answer(await employOnce(second), 'same-employee', await refOf(second));
-  expect(await employOnce(second)).toMatchObject({ verdict: 'employee' });
-  await finish(second);
-  return { ...world, second };
-}
-
-/** The person was said to move before the first day, and did. */
-async function movedToSecond() {
-  const world = await employPerson();
-  const { fleet, ref, move, judge, answer, begin, applyFor, employOnce, finish } = world;
-  await move('SCREEN');
-  await answer(await judge(), 'moved');
-  await handOver(fleet.deps, ref);
-  const second = await begin(await applyFor(0));
   expect(await employOnce(second)).toMatchObject({ verdict: 'employee' });
   await finish(second);
   return { ...world, second };

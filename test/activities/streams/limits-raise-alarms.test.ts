@@ -4,13 +4,10 @@ import { createServer } from 'node:http';
 import type { AddressInfo } from 'node:net';
 import { join } from 'node:path';
 import { expect, onTestFinished, test } from 'vitest';
-import { createRootLogger } from '../../../src/log.ts';
 import { findTenant } from '../../../src/operator/open-tenant.ts';
-import { listAlarms } from '../../../src/store/alarms.ts';
 import { resumeStream } from '../../../src/store/stream-states.ts';
-import { listTenantStates, readTenantState } from '../../../src/store/tenant-states.ts';
 import type { LimitCode } from '../../../src/streams/change-limits.ts';
-import { createAlarmRound } from '../../../src/worker/raise-alarms.ts';
+import { alarmsOf } from '../alarms-of.ts';
 import { openPullWorld, type PullWorld } from './pull-world.ts';
 
 const KEY = { tenantId: 'acme', stream: 'candidates' };
@@ -35,13 +32,7 @@ test.each(Object.entries(BROKEN))(
   async (code, breakIt) => {
     const played = await openPullWorld('{ candidates: { every: 1h, deletion: delete } }', { candidates: PEOPLE });
     const { world, store, pull } = played;
-    await readTenantState(store, 'acme');
-    const raise = createAlarmRound(store, createRootLogger(undefined, 'silent'));
-    const alarms = async () => {
-      const tenant = await findTenant(store, world.tenantsDir, 'acme');
-      await raise(await listTenantStates(store), new Map([['acme', tenant]]));
-      return (await listAlarms(store, 'acme')).map(({ subject, reason, message }) => ({ subject, reason, message }));
-    };
+    const alarms = async () => alarmsOf(store, await findTenant(store, world.tenantsDir, 'acme'));
     expect(await pull('full')).toMatchObject({ state: 'done' });
     expect(await alarms()).toEqual([]);
     await breakIt(played);
