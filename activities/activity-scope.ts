@@ -9,9 +9,12 @@ interface Scope {
   cancelled: AbortSignal;
   /** It has called: if it gives up now, its next attempt makes the same calls again. */
   hasCalled: boolean;
+  tenantId: string;
 }
 
 const activity = new AsyncLocalStorage<Scope>();
+/** Activities under way in this process, by tenant. */
+const underWay = new Map<string, number>();
 
 /** A permit that comes no sooner is waited for without a worker's slot, ms. */
 const PATIENCE_MS = 5_000;
@@ -20,9 +23,22 @@ const FURTHER = { permits: 8, mostMs: 60_000 };
 /** Who waited in vain comes back no sooner, ms. */
 const LEAST_WAIT_MS = 1_000;
 
-/** Runs an activity; its calls are given up when the signal says so. */
-export function inScope<T>(cancelled: AbortSignal, run: () => Promise<T>): Promise<T> {
-  return activity.run({ cancelled, hasCalled: false }, run);
+/** Runs an activity of a tenant; its calls are given up when the signal says so. */
+export async function inScope<T>(cancelled: AbortSignal, tenantId: string, run: () => Promise<T>): Promise<T> {
+  underWay.set(tenantId, (underWay.get(tenantId) ?? 0) + 1);
+  try {
+    return await activity.run({ cancelled, hasCalled: false, tenantId }, run);
+  } finally {
+    const left = (underWay.get(tenantId) ?? 1) - 1;
+    if (left > 0) underWay.set(tenantId, left);
+    else underWay.delete(tenantId);
+  }
+}
+
+/** Whether the tenant has no other activity under way here than the one in whose course this is asked. */
+export function isOnlyActivity(): boolean {
+  const scope = activity.getStore();
+  return scope !== undefined && underWay.get(scope.tenantId) === 1;
 }
 
 /** The signal of the activity in whose course this is asked. */

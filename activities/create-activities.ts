@@ -105,11 +105,12 @@ function watchedRun(deps: ActivityDeps, name: string, run: RunWithBeat): RunWith
   return async (input, beat) => {
     const { info, cancellationSignal } = Context.current();
     const activity = { name, input, attempt: info.attempt };
+    const { tenantId } = input as { tenantId: string };
     const unwatched = (error: unknown): undefined => {
       log.warn({ activity: name, err: error }, 'alarm not noted');
     };
     try {
-      const result = await inScope(cancellationSignal, () => inActivity(name, () => run(input, beat)));
+      const result = await inScope(cancellationSignal, tenantId, () => inActivity(name, () => run(input, beat)));
       await noteSuccess(deps, activity).catch(unwatched);
       return result;
     } catch (error) {

@@ -1,5 +1,6 @@
 import { AsyncLocalStorage } from 'node:async_hooks';
 import { inActivity } from '../../src/failpoint.ts';
+import { isOnlyActivity } from '../activity-scope.ts';
 
 /** Looks gather for so long before a read: hires of one job come within moments of each other, and calls are scarce. */
 const GATHER_MS = 25;
@@ -18,7 +19,8 @@ interface Waiting<Look, Answer> {
 /**
  * Answers looks that wait at the same moment by one read, at most `most` of one key. A look is answered only by a read
  * that began after it was asked for: while one runs, looks gather for the next. A failed read fails each of its looks.
- * A caller who leaves takes nothing from the others, because no caller's signal reaches the read.
+ * A caller who leaves takes nothing from the others, because no caller's signal reaches the read. The only activity of a
+ * tenant waits for nobody.
  */
 export function shareReads<Look, Answer>(
   keyOf: (look: Look) => string,
@@ -29,8 +31,8 @@ export function shareReads<Look, Answer>(
   const gathering = new Map<string, Waiting<Look, Answer>[]>();
 
   async function readOn(key: string, waiting: Waiting<Look, Answer>[]): Promise<void> {
-    while (waiting.length > 0) {
-      await new Promise((resolve) => setTimeout(resolve, GATHER_MS));
+    for (let mayGather = !isOnlyActivity(); waiting.length > 0; mayGather = true) {
+      if (mayGather) await new Promise((resolve) => setTimeout(resolve, GATHER_MS));
       await answer(waiting.splice(0, most), read);
     }
     gathering.delete(key);

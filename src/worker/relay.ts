@@ -16,7 +16,7 @@ export interface RelayOptions extends Omit<HintSender & StreamHinter, 'reconcile
   triggerReconcile: (tenantId: string) => Promise<void>;
   /** Has the records that are hinted at read again. */
   hintStream: (stream: { tenantId: string; stream: StreamName }) => Promise<void>;
-  /** How long an empty inbox waits before it is looked at again, ms. */
+  /** How long an empty inbox waits before it is looked at again, ms: what a delivery waits for at most. */
   idleMs?: number;
   /** At most one reconcile a tenant and one hint a stream is sent in this time, however many events ask, ms. */
   gapMs?: number;
@@ -37,6 +37,8 @@ const MOST_UNDER_WAY = 256;
 /** A store that cannot be read is asked again after so long. */
 const STORE_WAIT_MS = 1_000;
 const CLOSE_MS = 3_000;
+/** One statement by an index that finds nothing. */
+const IDLE_MS = 50;
 
 interface Relay extends DeliveryRelay {
   underWay: UnderWay;
@@ -56,7 +58,7 @@ export function startRelay(options: RelayOptions): { close(): Promise<void> } {
     outages: new Map<string, number>(),
   };
   const relay: Relay = { ...options, reconciles, streamHints, ...beginning };
-  const running = relayUntil(stop.signal, relay, options.idleMs ?? 200);
+  const running = relayUntil(stop.signal, relay, options.idleMs ?? IDLE_MS);
   const finish = async (): Promise<void> => {
     await running;
     await relay.underWay.ended();

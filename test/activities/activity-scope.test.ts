@@ -47,7 +47,7 @@ test('a permit that should have come within five seconds is given up then, with 
 test('a permit is not waited for once its activity is cancelled', async () => {
   const { keeper } = keeperThatWaits(4_000);
   const stop = new AbortController();
-  const refusal = errorOf(inScope(stop.signal, () => keeper.acquire('live')));
+  const refusal = errorOf(inScope(stop.signal, 'acme', () => keeper.acquire('live')));
   stop.abort();
   expect(await refusal).toMatchObject({ code: 'ABORTED' });
 });
@@ -77,7 +77,7 @@ function callTwice(perSecond: number, ms: number): Promise<unknown> {
     await keeper.acquire('live');
     await keeper.acquire('live');
   };
-  return errorOf(inScope(new AbortController().signal, calls));
+  return errorOf(inScope(new AbortController().signal, 'acme', calls));
 }
 
 test('an activity that has called waits for a permit where they are rare, not to begin again', async () => {

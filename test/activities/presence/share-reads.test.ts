@@ -1,4 +1,5 @@
 import { afterEach, beforeEach, expect, test, vi } from 'vitest';
+import { inScope } from '../../../activities/activity-scope.ts';
 import { shareReads } from '../../../activities/presence/share-reads.ts';
 
 /** A read that ends when the test says so, and the looks each one was for. */
@@ -67,6 +68,34 @@ test('looks that come within moments of each other wait for one read', async () 
   void look('a2');
   await settled();
   expect(reads.map((read) => read.looks)).toEqual([['a1', 'a2']]);
+});
+
+test('the only activity of a tenant reads at once, and who comes meanwhile gathers for the next read', async () => {
+  const { reads, look } = controlled();
+  const { signal } = new AbortController();
+  const first = inScope(signal, 'acme', () => look('a1'));
+  expect(reads.map((read) => read.looks)).toEqual([['a1']]);
+  const others = [inScope(signal, 'acme', () => look('a2')), inScope(signal, 'acme', () => look('a3'))];
+  reads[0]?.end();
+  await settled();
+  expect(reads.map((read) => read.looks)).toEqual([['a1'], ['a2', 'a3']]);
+  reads[1]?.end();
+  expect(await Promise.all([first, ...others])).toEqual(['a1 by read 1', 'a2 by read 2', 'a3 by read 2']);
+});
+
+test('an activity beside another one of its tenant waits for the looks that come with it', async () => {
+  const { reads, look } = controlled();
+  const { signal } = new AbortController();
+  const busy = Promise.withResolvers<string>();
+  const other = inScope(signal, 'acme', () => busy.promise);
+  const own = inScope(signal, 'acme', () => look('a1'));
+  const alone = inScope(signal, 'globex', () => look('b1'));
+  expect(reads.map((read) => read.looks)).toEqual([['b1']]);
+  await settled();
+  expect(reads.map((read) => read.looks)).toEqual([['b1'], ['a1']]);
+  for (const read of reads) read.end();
+  busy.resolve('done');
+  expect(await Promise.all([other, own, alone])).toEqual(['done', 'a1 by read 2', 'b1 by read 1']);
 });
 
 test('looks of different keys do not wait for each other', async () => {
