@@ -15,6 +15,8 @@ import type { Human, Story } from './situations.ts';
 
 const MAPPING = 'fields:\n  birthDate: { from: candidate.dateOfBirth }\n';
 const PAST = '2020-01-31';
+/** Every hire reads the stage list of its job: kept short, so that a hire among 1,000 costs what one among 17 does. */
+const PEOPLE_A_JOB = 40;
 
 /** A story with its applications. */
 export interface Cast {
@@ -34,7 +36,8 @@ export async function openWorld(hris: OwnHris, stories: readonly Story[], seed: 
   const clock = { ahead: 0 };
   const store = { now: () => Date.now() + clock.ahead, relaxed: true };
   const candidates = 2 * stories.length;
-  const fleet = await fleetAtSandbox({ hris: hris.settings, store, candidates, jobs: 2, unlimited: true });
+  const jobs = Math.max(2, Math.ceil(candidates / PEOPLE_A_JOB));
+  const fleet = await fleetAtSandbox({ hris: hris.settings, store, candidates, jobs, unlimited: true });
   const mapping = join(await scratchFolder(), 'employee.yaml');
   await writeFile(mapping, MAPPING);
   await fleet.apply('acme', `mapping: ${mapping}\n`);
