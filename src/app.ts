@@ -98,6 +98,7 @@ async function startWorker(parts: WorkerParts): Promise<RunningWorker> {
     activitiesFor: (slots) => createActivities(deps, slots),
     cacheDir: config.HIREBRIDGE_BUNDLE_DIR ?? join(options.dataDir, 'cache'),
     stickyMs: config.HIREBRIDGE_STICKY_MS,
+    heartbeatMs: config.HIREBRIDGE_HEARTBEAT_MS,
     shutdown: SHUTDOWN,
   });
   const following = await followTenants(parts, deps, hires);

@@ -50,7 +50,7 @@ export const Config = z.object({
     .default(2_000)
     .describe('How long after the give-up time the partner may still show a write late, ms.'),
   HIREBRIDGE_HEARTBEAT_MS: milliseconds
-    .default(10_000)
+    .default(4_000)
     .describe('How long a worker may hang before its activities move to another, ms.'),
   HIREBRIDGE_RETRY_MS: milliseconds.default(1_000).describe('First wait before an activity is tried again, ms.'),
   HIREBRIDGE_STICKY_MS: milliseconds

@@ -13,6 +13,8 @@ export interface WorkerSettings {
   cacheDir: string;
   /** How long a dead worker's cached workflows wait before another takes them, ms. */
   stickyMs: number;
+  /** After so much silence an activity is given to another worker, ms. */
+  heartbeatMs: number;
   /** When activities under way are cancelled once the worker stops, and when it ends without them, ms. */
   shutdown: { readonly graceMs: number; readonly forceMs: number };
 }
@@ -21,6 +23,12 @@ export interface WorkerSettings {
 const LIVE_SLOTS = 200;
 /** Those of reconciles and streams, each of which makes several calls at once. */
 const BULK_SLOTS = 16;
+
+/**
+ * Of itself the SDK lets a heartbeat leave after four fifths of the timeout, which tolerates a worker that stands still
+ * for the last fifth alone: a short timeout would give up activities whose worker is well.
+ */
+const BEATS_A_TIMEOUT = 4;
 
 /** The Temporal workers of one store: workflows and hires on one queue, what reads much on another. */
 export async function createWorkers(settings: WorkerSettings): Promise<Worker[]> {
@@ -31,6 +39,7 @@ export async function createWorkers(settings: WorkerSettings): Promise<Worker[]>
     shutdownGraceTime: settings.shutdown.graceMs,
     shutdownForceTime: settings.shutdown.forceMs,
     identity: `${installationId}@${process.pid}`,
+    maxHeartbeatThrottleInterval: settings.heartbeatMs / BEATS_A_TIMEOUT,
   } as const;
   const live = Worker.create({
     ...common,

@@ -7,7 +7,6 @@ import { parseArgs } from 'node:util';
 import { renderTable } from '../../../src/cli/table.ts';
 import { contract } from '../../../src/partner/contract/index.ts';
 import { readStatus } from '../../harness/hiring.ts';
-import { shortWaits } from '../../harness/short-waits.ts';
 import { until } from '../../harness/until.ts';
 import { type PostgresWorld, withPostgresWorld, withTemporal } from '../bench-world.ts';
 import { median } from '../measured.ts';
@@ -59,7 +58,7 @@ async function playWorld(
   work: (opened: PostgresWorld, peers: Peer[]) => Promise<void>,
 ): Promise<void> {
   const folder = await mkdtemp(join(tmpdir(), 'hirebridge-peers-'));
-  await withPostgresWorld({ temporalAddress, candidates, sandbox, env: shortWaits }, async (opened) => {
+  await withPostgresWorld({ temporalAddress, candidates, sandbox, env: { LOG_LEVEL: 'warn' } }, async (opened) => {
     const worker = await opened.world.startWorker();
     await until('the baseline is complete', async () => (await readStatus(opened.world)).baseline === 'done');
     const place = { opened, pages, folder };
