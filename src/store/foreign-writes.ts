@@ -52,12 +52,13 @@ export async function recordWrites(store: Store, origin: WriteOrigin, writes: re
     // An intent's row already says that it is open.
     outcome: origin.intent === undefined ? ('open' as const) : ('done' as const),
   };
-  const rows = writes.map((write) => ({ ...common, ...rowOf(write) }));
-  const columns = Object.keys(rows[0] ?? {});
-  await sql`insert into foreign_writes (${sql.join(columns.map((column) => sql.ref(column)))}, sent_at)
-    select rows.*, ${store.now} from (${selectRows(store.kind, 'foreign_writes', columns, rows)}) as rows`.execute(
-    store.kysely,
-  );
+  const rows = writes.map(rowOf);
+  const columns = { common: Object.keys(common), own: Object.keys(rows[0] ?? {}) };
+  const all = sql.join([...columns.common, ...columns.own].map((column) => sql.ref(column)));
+  // What all have in common is given once: repeated in each row it was a third of the statement.
+  await sql`insert into foreign_writes (${all}, sent_at) select common.*, own.*, ${store.now}
+    from (${selectRows(store.kind, 'foreign_writes', columns.common, [common])}) as common
+    cross join (${selectRows(store.kind, 'foreign_writes', columns.own, rows)}) as own`.execute(store.kysely);
   return common.batch_id;
 }
 

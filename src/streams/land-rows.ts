@@ -1,5 +1,5 @@
 import { ConnectorError, isConnectorError } from '../errors.ts';
-import type { EmployeeFields } from '../hire/employee.ts';
+import type { EmployeeFields, FieldValue } from '../hire/employee.ts';
 import type { Landed, Landing, LandingRow, RowChange } from '../hris/port.ts';
 import type { Mapping } from '../mapping/load-mapping.ts';
 import {
@@ -101,9 +101,14 @@ export function fieldChanges(before: EmployeeFields | undefined, after: Employee
   const changes: Record<string, FieldChange> = {};
   for (const name of names) {
     const [old, now] = [before?.[name] ?? null, after[name] ?? null];
-    if (JSON.stringify(old) !== JSON.stringify(now)) changes[name] = { old, new: now };
+    if (!isSame(old, now)) changes[name] = { old, new: now };
   }
   return changes;
+}
+
+/** Only lists are compared as text. */
+function isSame(old: FieldValue, now: FieldValue): boolean {
+  return old === now || (Array.isArray(old) && Array.isArray(now) && JSON.stringify(old) === JSON.stringify(now));
 }
 
 function refusedRow(key: string, { message, code }: ConnectorError): LandedRows {
