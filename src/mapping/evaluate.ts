@@ -4,6 +4,7 @@ import type { CompiledCondition, CompiledField } from './compile-rule.ts';
 import { fitValue } from './fit-value.ts';
 import type { Mapping } from './load-mapping.ts';
 import { type MappingSources, readSource } from './read-source.ts';
+import type { SourcePath } from './source-fields.ts';
 import type { TemplatePart } from './template.ts';
 import type { Value } from './transforms.ts';
 
@@ -88,23 +89,34 @@ function readAll(
   sources: MappingSources,
   steps?: Step[],
 ): { value: Value | undefined } | Refusal {
+  const [first] = field.from;
+  if (first !== undefined && field.from.length === 1 && field.template === undefined)
+    return readPath(first, sources, steps);
   const values: (Value | undefined)[] = [];
   for (const path of field.from) {
-    const read = readSource(path, sources);
+    const read = readPath(path, sources, steps);
     if ('code' in read) return read;
-    steps?.push({ step: 'read', value: read.value });
-    values.push(isEmpty(read.value) ? undefined : read.value);
+    values.push(read.value);
   }
   if (field.template !== undefined) {
     const value = fillTemplate(field.template, values);
     steps?.push({ step: 'template', value });
     return { value };
   }
-  if (field.from.length <= 1) return { value: values[0] };
   const found = values.filter((value) => value !== undefined);
   const items = found.flatMap((value) => (Array.isArray(value) ? value : [String(value)]));
   return { value: items.length === 0 ? undefined : items };
 }
+
+/** One path; what is empty there is no value. */
+function readPath(path: SourcePath, sources: MappingSources, steps?: Step[]): { value: Value | undefined } | Refusal {
+  const read = readSource(path, sources);
+  if ('code' in read) return read;
+  steps?.push({ step: 'read', value: read.value });
+  return isEmpty(read.value) ? NO_VALUE : read;
+}
+
+const NO_VALUE = { value: undefined };
 
 /** Empty when one of its paths is: half a name or half an address is worse than none. */
 function fillTemplate(template: readonly TemplatePart[], values: readonly (Value | undefined)[]): string | undefined {

@@ -16,21 +16,20 @@ export function fitValue(
         `${where} does not give ${KIND[def.type]} for "${def.key}". Add a transform to the mapping, or correct ` +
         'the value in the hiring platform.',
     };
-  const items = Array.isArray(fitted) ? fitted : [String(fitted)];
-  if (def.options !== undefined && items.some((one) => def.options?.includes(one) !== true))
+  const { options, maxLength } = def;
+  if (options !== undefined && !areAll(fitted, (one) => options.includes(one)))
     return {
       code: 'NOT_AN_OPTION',
       text: `${where} gives a value that "${def.key}" does not accept in the HR system. Add a lookup to the mapping.`,
     };
-  if (!items.every((one) => one.isWellFormed()))
+  if (!areAll(fitted, (one) => one.isWellFormed()))
     return {
       code: 'BROKEN_TEXT',
       text:
         `${where} holds half a character, as when a text was cut in the middle of an emoji; a database would change ` +
         'it. Correct it in the hiring platform.',
     };
-  const { maxLength } = def;
-  const longest = maxLength === undefined ? 0 : Math.max(0, ...items.map(lengthOf));
+  const longest = maxLength === undefined ? 0 : Math.max(0, ...[fitted].flat().map((one) => lengthOf(String(one))));
   if (maxLength !== undefined && longest > maxLength)
     return {
       code: 'TOO_LONG',
@@ -46,6 +45,10 @@ export function fitValue(
         'round it. Correct it in the hiring platform, or widen the field there.',
     };
   return { value: fitted };
+}
+
+function areAll(value: FieldValue, test: (text: string) => boolean): boolean {
+  return Array.isArray(value) ? value.every(test) : test(String(value));
 }
 
 /** 1e-7 has seven. */

@@ -42,11 +42,18 @@ export function fingerprintOf(record: unknown, { reads }: Recognition): string {
 /** The record itself where it shows no such link: most do not, and a copy of each is a third of recognising it. */
 function withoutSignatures(record: unknown, reads: ReadonlySet<string>): unknown {
   if (typeof record !== 'object' || record === null || Array.isArray(record)) return record;
-  const signed = Object.entries(record).filter(
-    ([name, value]) => typeof value === 'string' && value.startsWith('http') && value.includes('?') && !reads.has(name),
-  );
-  if (signed.length === 0) return record;
-  return { ...record, ...Object.fromEntries(signed.map(([name, link]) => [name, String(link).split('?', 1)[0]])) };
+  let bare: Record<string, unknown> | undefined;
+  for (const name in record) {
+    const value = (record as Record<string, unknown>)[name];
+    if (!isSigned(value) || reads.has(name)) continue;
+    bare ??= { ...record };
+    bare[name] = value.split('?', 1)[0];
+  }
+  return bare ?? record;
+}
+
+function isSigned(value: unknown): value is string {
+  return typeof value === 'string' && value.startsWith('http') && value.includes('?');
 }
 
 function shortHash(text: string): string {
