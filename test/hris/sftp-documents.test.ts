@@ -6,8 +6,8 @@ import { refusal, write } from './profile.ts';
 const NOWHERE = { host: '127.0.0.1', port: 1, user: 'hr', hostKey: `SHA256:${'A'.repeat(43)}`, privateKey: 'none' };
 
 test.each([
-  ['=cmd|/c calc.pdf', 'begins like a formula'],
-  ['@SUM(A1).pdf', 'begins like a formula'],
+  ['=cmd|/c calc.pdf', 'is a formula that a spreadsheet would run'],
+  ['@SUM(A1).pdf', 'is a formula that a spreadsheet would run'],
   ['a\0b.pdf', 'holds a zero character'],
   ['\uD800.pdf', 'holds half a character'],
   ['offer\r\nE2,offer.pdf', 'holds a line break or a path'],

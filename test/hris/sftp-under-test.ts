@@ -10,7 +10,7 @@ import { startSshWire } from './counterparts/ssh-wire.ts';
 import type { HrisUnderTest, Powers } from './hris-case.ts';
 import { employee, type HrisProfile, sqlProfile } from './profile.ts';
 
-export const sftpProfile: HrisProfile = { ...sqlProfile, refuses: ['a formula'], foldsEveryLetter: true };
+export const sftpProfile: HrisProfile = { ...sqlProfile, foldsEveryLetter: true };
 
 /** An SFTP server, and the customer's job behind it. */
 export interface SftpHris {

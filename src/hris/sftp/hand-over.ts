@@ -26,17 +26,50 @@ export async function handOverOnce(hris: Sftp, request: Request, write: WriteOpt
  * handed over: what an equal one further ahead asks for is undone by what stands between.
  */
 export async function handOverLast(hris: Sftp, { id, cells }: Request, write: WriteOptions): Promise<void> {
-  const { session, options } = hris;
-  const waiting = (await session.list(options.folders.requests, write.signal)).map(({ name }) => name);
-  const last = Math.max(0, ...waiting.map((name) => placeOf(id, name)));
-  const next = (place: number): Request => ({ id: place === 1 ? id : `${id}-${place}`, cells });
-  if (last > 0 && waiting.includes(rowOf(hris, next(last)).name + READY)) return;
-  await makeReady(hris, await putFile(hris, next(last + 1), write.signal), write);
+  const requestAt = (place: number): Request => ({ id: place === 1 ? id : `${id}-${place}`, cells });
+  for (;;) {
+    const { names, ready, claimed } = await readPlaces(hris, id, write.signal);
+    if (ready > 0 && names.includes(rowOf(hris, requestAt(ready)).name + READY)) return;
+    const place = Math.max(ready, claimed) + 1;
+    const isDone = await atPlace(hris, { id, claim: requestAt(place).id, place }, write, async () => {
+      await makeReady(hris, await putFile(hris, requestAt(place), write.signal), write);
+    });
+    if (isDone) return;
+  }
 }
 
-/** Its place among the changes of one id that are ready, the first of which is 1; 0 for any other file. */
-function placeOf(id: string, name: string): number {
-  if (!name.startsWith(id) || !name.endsWith(READY)) return 0;
+/** An empty file beside the requests: somebody is about to write the change of that place. */
+const CLAIM = '.claim';
+
+/** Works at a place that is nobody else's; false where somebody was faster. A claim that a crash left is skipped. */
+async function atPlace(
+  hris: Sftp,
+  { id, claim, place }: { id: string; claim: string; place: number },
+  { signal }: WriteOptions,
+  work: () => Promise<void>,
+): Promise<boolean> {
+  const { session, options } = hris;
+  const path = `${options.folders.requests}/${claim}${CLAIM}`;
+  if (!(await session.publish(path, new Uint8Array(), { signal, beforeSend: () => undefined }))) return false;
+  try {
+    // Whoever was faster has given the claim back by now.
+    if ((await readPlaces(hris, id, signal)).ready >= place) return false;
+    await work();
+    return true;
+  } finally {
+    await session.remove(path, signal).catch(() => undefined);
+  }
+}
+
+/** The last places of one id that are ready and that are claimed, the first of which is 1; 0 for none. */
+async function readPlaces({ session, options }: Sftp, id: string, signal: AbortSignal) {
+  const names = (await session.list(options.folders.requests, signal)).map(({ name }) => name);
+  const last = (ending: string) => Math.max(0, ...names.map((name) => placeOf(id, name, ending)));
+  return { names, ready: last(READY), claimed: last(CLAIM) };
+}
+
+function placeOf(id: string, name: string, ending: string): number {
+  if (!name.startsWith(id) || !name.endsWith(ending)) return 0;
   const place = /^(?:-(\d+))?\.[^-]+$/.exec(name.slice(id.length));
   return place === null ? 0 : Number(place[1] ?? 1);
 }

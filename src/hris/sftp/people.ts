@@ -38,7 +38,9 @@ export async function readRoster(hris: Sftp, file: RemoteFile, signal: AbortSign
   };
 }
 
-function employeesIn({ options }: Sftp, { rows }: CsvFile, path: string): EmployeeRecord[] {
+function employeesIn({ options }: Sftp, { columns, rows }: CsvFile, path: string): EmployeeRecord[] {
+  // Cut in its header it would show nobody, and everybody would be gone.
+  if (!columns.includes(options.idColumn)) throw unreadable(path, `its header has no ${options.idColumn}`);
   const seen = new Set<string>();
   return rows.map((row, index) => {
     const ref = refIn(options, row);

@@ -6,7 +6,7 @@ import type { SftpOptions } from './options.ts';
 
 /**
  * Fields as cells, under the names of their columns. What no cell can hold is refused by field name, all of it at
- * once, and so is what a spreadsheet would run as a formula: escaping it would change the value.
+ * once, and so is what a spreadsheet would run: escaping it would change the value.
  */
 export function toCells({ columns: known }: SftpOptions, fields: EmployeeFields): Cells {
   const problems: Record<string, string> = {};
@@ -46,15 +46,18 @@ function toText(value: FieldValue): string | null {
   return Array.isArray(value) ? JSON.stringify(value) : String(value);
 }
 
-/** A number or phone may begin with a sign: it computes nothing. */
-const HARMLESS = /^[+-][\d\s().-]+$/;
+/**
+ * A formula that calls a function (`=HYPERLINK(`) or a program (`=cmd|`). The file is for a program to read, so whatever
+ * else begins with such a sign is left as it is: a phone, a title behind a hyphen.
+ */
+const RUNS = /^\s*[=+\-@].*(?:\p{L}[\d._]*\(|\|)/su;
 
 /** Why no cell can hold a text. */
 export function problemOf(text: string | null): string | undefined {
   if (text === null) return undefined;
   if (text.includes('\0')) return 'holds a zero character';
   if (!text.isWellFormed()) return 'holds half a character';
-  if (/^[=+\-@\t\r]/.test(text) && !HARMLESS.test(text)) return 'begins like a formula';
+  if (RUNS.test(text)) return 'is a formula that a spreadsheet would run';
   return undefined;
 }
 

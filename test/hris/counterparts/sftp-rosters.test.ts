@@ -46,10 +46,13 @@ describe('rosters', () => {
   test.each([
     ['not UTF-8', Buffer.from('employee_id\r\nE\xFC\r\n', 'latin1'), /it is not UTF-8/],
     ['cut in the middle of a quoted value', 'employee_id,email\r\nE1,"a@exam', /quote not closed/],
+    ['cut in the middle of its header', 'email,employee_', /header has no employee_id/],
+    ['that is empty', '', /header has no employee_id/],
     ['with a column too few', 'employee_id,email\r\nE1\r\n', /line 2/],
     ['with a column twice', 'employee_id,employee_id\r\n', /twice/],
     ['with an employee twice', 'employee_id\r\nE1\r\nE1\r\n', /employee E1 stands in it twice/],
-    ['without the id', 'email\r\na@example.org\r\n', /has no employee_id/],
+    ['without the id', 'email\r\na@example.org\r\n', /header has no employee_id/],
+    ['with a row without the id', 'employee_id,email\r\n,a@example.org\r\n', /record 1 has no employee_id/],
   ])('a roster %s is not believed, and its name and the reason are told', async (_what, text, why) => {
     await at().put('rosters', 'rosters-900000.csv', text);
     const error = await refusal(hris.employees.find({ by: 'number', value: '1' }, signal));
@@ -59,12 +62,12 @@ describe('rosters', () => {
     await at().takeAway('rosters', 'rosters-900000.csv');
   });
 
-  test('a byte order mark, semicolons and leading zeros are read as they are meant', async () => {
+  test('a byte order mark, semicolons, leading zeros and columns in any order are read as they are meant', async () => {
     const excel = await at().open({ delimiter: ';' });
     await at().put(
       'rosters',
       'rosters-900001.csv',
-      '\uFEFFemployee_id;employee_number;email\r\nX1;007;"a;b@example.org"',
+      '\uFEFFshoes;email;employee_number;employee_id\r\n44;"a;b@example.org";007;X1',
     );
     const results = await at().list('results');
     for (const name of results) await rename(join(at().server.root, 'results', name), join(at().server.root, name));

@@ -137,4 +137,19 @@ describe('a change by files', () => {
   });
 });
 
+test('changes of one employee from two connections at once have a place each, and all of them are carried out', async () => {
+  const [{ id } = { id: '' }] = await at().job.sql<{ id: string }>(HIRE);
+  await at().job.writeRoster();
+  const connections = await Promise.all([at().open(), at().open()]);
+  const titles = Array.from({ length: 6 }, (_, n) => `Cook ${n}`);
+  await Promise.all(titles.map((title, n) => connections[n % 2]?.employees.update(id, { title }, write)));
+  const names = (await at().list('requests')).filter((name) => name.startsWith(`change-${id}`));
+  const rows = names.filter((name) => name.endsWith('.csv')).map((name) => name.split('.')[0] ?? '');
+  expect(rows.toSorted()).toEqual([`change-${id}`, ...[2, 3, 4, 5, 6].map((place) => `change-${id}-${place}`)]);
+  expect(names.filter((name) => name.endsWith('.ready'))).toHaveLength(6);
+  expect(names.filter((name) => name.endsWith('.claim'))).toEqual([]);
+  await at().run();
+  await Promise.all(connections.map((connection) => connection.close()));
+});
+
 const HIRE = "insert into employee (given_name) values ('Ana') returning employee_id as id";
