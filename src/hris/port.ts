@@ -235,7 +235,7 @@ export interface HrisAdapter<Options = unknown> {
   optionsSchema(landings: Landings): z.ZodType<Options>;
   /** Options that are secrets: a tenant file may only refer to them, and they are resolved before `open`. */
   secrets?: readonly string[];
-  /** Undefined where the option `webhookKey` did not sign it just now. Absent where the kind signs no webhooks. */
+  /** Undefined where this key, one of `webhookKeys`, did not sign it just now. Absent where the kind signs none. */
   readWebhook?(delivery: SignedDelivery, key: string): NamedEmployees | undefined;
   /** What the mapping of an employee may write. */
   employeeFields(options: Options): readonly FieldDef[];

@@ -32,6 +32,8 @@ export function createReceiverTenants(): ReceiverTenants {
   };
 }
 
+type HrisWebhooks = NonNullable<AppliedTenant['receives']['hris']>;
+
 function receiverTenant(
   id: string,
   { webhookKeys: refs, company, hris, webhooks }: AppliedTenant['receives'],
@@ -54,12 +56,13 @@ function receiverTenant(
   };
 }
 
-function hrisAddress({ kind, webhookKey }: NonNullable<AppliedTenant['receives']['hris']>): HrisAddress {
+function hrisAddress({ kind, webhookKey, webhookKeys = [webhookKey] }: HrisWebhooks): HrisAddress {
   return {
     room: createRoom(HRIS_ROOM, 'HRIS_WEBHOOKS_BUSY'),
     async read(delivery) {
-      const [key = ''] = readKeys([webhookKey]);
-      return findHrisAdapter(kind)?.readWebhook?.(delivery, key);
+      const read = findHrisAdapter(kind)?.readWebhook;
+      const named = readKeys(webhookKeys).map((key) => read?.(delivery, key));
+      return named.find((one) => one !== undefined);
     },
   };
 }

@@ -16,8 +16,14 @@ export interface Receives {
   /** References: env:NAME, or file: with an absolute path. */
   webhookKeys: string[];
   company?: string;
-  /** Whose webhooks are taken too: the kind, and a reference to the key that signs them. */
-  hris?: { kind: string; webhookKey: string };
+  /** Whose webhooks are taken too: the kind, and references to the keys that sign them. */
+  hris?: {
+    kind: string;
+    /** Absent where it was applied before there were several. */
+    webhookKeys?: string[];
+    /** The first of them, for processes of an earlier version. */
+    webhookKey: string;
+  };
 }
 
 /** A tenant's definition as it is applied: texts of its files, which name secrets and hold none. */

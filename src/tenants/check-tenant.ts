@@ -34,21 +34,36 @@ export function checkHris(source: YamlFile): { options?: Record<string, unknown>
 
 /** Secrets that stand in the file themselves: as an option of their own, or inside an address. */
 function literalSecrets(source: YamlFile, options: Record<string, unknown>, secrets: readonly string[]): Problem[] {
-  return Object.entries(options).flatMap(([key, option]) => {
-    if (typeof option !== 'string' || isSecretRef(option)) return [];
+  return optionTexts(options).flatMap(([path, option]) => {
+    if (isSecretRef(option)) return [];
     const inAddress = URL.canParse(option) && new URL(option).password !== '';
-    if (!inAddress && !secrets.includes(key)) return [];
+    if (!inAddress && !secrets.includes(path[0])) return [];
     const what = inAddress ? 'holds a password. Put the whole address' : 'is a secret. Put it';
     const into = 'into the environment or a file of its own and write env:NAME or file:/path here.';
-    return [problemAt(source, ['hris', key], `"hris.${key}" ${what} ${into}`)];
+    return [problemAt(source, ['hris', ...path], `"hris.${path.join('.')}" ${what} ${into}`)];
   });
+}
+
+/** Options that are texts, and the texts of those that are lists, by their paths. */
+function optionTexts(options: Record<string, unknown>): [[string, ...number[]], string][] {
+  const all = Object.entries(options).flatMap(([key, value]): [[string, ...number[]], unknown][] =>
+    Array.isArray(value) ? value.map((one, index) => [[key, index], one]) : [[[key], value]],
+  );
+  return all.filter((one): one is [[string, ...number[]], string] => typeof one[1] === 'string');
 }
 
 /** A relative SQLite path or secret file is meant from where the tenant file stands. */
 export function anchoredOptions(options: Record<string, unknown>, file: string): Record<string, unknown> {
   return Object.fromEntries(
-    Object.entries(options).map(([key, value]) => [key, typeof value === 'string' ? anchorText(value, file) : value]),
+    Object.entries(options).map(([key, value]) => [
+      key,
+      Array.isArray(value) ? value.map((one) => anchored(one, file)) : anchored(value, file),
+    ]),
   );
+}
+
+function anchored(value: unknown, file: string): unknown {
+  return typeof value === 'string' ? anchorText(value, file) : value;
 }
 
 function anchorText(text: string, file: string): string {
@@ -62,7 +77,7 @@ export function missingSecrets(source: YamlFile, tenant: Tenant): Problem[] {
     [['partner', 'apiKey'], tenant.partner.apiKey],
     ...tenant.partner.webhookKeys.map((ref, index): [Path, unknown] => [['partner', 'webhookKeys', index], ref]),
     [['notify', 'secret'], tenant.notify?.secret],
-    ...Object.entries(tenant.hris.options).map(([key, value]): [Path, unknown] => [['hris', key], value]),
+    ...optionTexts(tenant.hris.options).map(([path, value]): [Path, unknown] => [['hris', ...path], value]),
   ];
   return refs.flatMap(([path, ref]) => {
     if (typeof ref !== 'string' || !isSecretRef(ref)) return [];

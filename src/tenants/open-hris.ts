@@ -112,11 +112,11 @@ function landingFields({ kind, options }: Tenant['hris'], stream: PullName): rea
 }
 
 /**
- * What an HRIS is opened with: every reference to a secret replaced by the secret. Never log the result. The key of its
- * webhooks is left out: the receiver alone needs it, and has it from the reference.
+ * What an HRIS is opened with: every reference to a secret replaced by the secret. Never log the result. Keys of its
+ * webhooks are left out: the receiver alone needs them, and has them from the references.
  */
 export function resolveOptions(options: Record<string, unknown>): Record<string, unknown> {
-  const { webhookKey: _, ...needed } = options;
+  const { webhookKey: _one, webhookKeys: _all, ...needed } = options;
   return Object.fromEntries(
     Object.entries(needed).map(([key, value]) => [
       key,

@@ -121,9 +121,11 @@ function receivesOf({ mode, partner, hris }: Tenant): Receives {
   };
 }
 
-/** The HRIS's own webhooks, where the tenant file has the key that signs them. */
+/** The HRIS's own webhooks, where the tenant file has a key that signs them. */
 function signedBy({ kind, options }: Tenant['hris']): Pick<Receives, 'hris'> {
-  const { webhookKey } = options;
+  const keys = [options['webhookKeys'], options['webhookKey']].flat();
+  const webhookKeys = keys.filter((key) => typeof key === 'string');
+  const [webhookKey] = webhookKeys;
   const signs = findHrisAdapter(kind)?.readWebhook !== undefined;
-  return signs && typeof webhookKey === 'string' ? { hris: { kind, webhookKey } } : {};
+  return signs && webhookKey !== undefined ? { hris: { kind, webhookKey, webhookKeys } } : {};
 }

@@ -1,10 +1,13 @@
 import { randomUUID } from 'node:crypto';
+import { rm, writeFile } from 'node:fs/promises';
+import { join } from 'node:path';
 import { expect, onTestFinished, test, vi } from 'vitest';
 import { signWebhook, webhookPayloads } from '../../src/counterparts/bamboohr-webhooks.ts';
 import { createReceiverTenants } from '../../src/receiver/receiver-tenants.ts';
 import type { AppliedTenant } from '../../src/store/applied-tenants.ts';
 import { readHints } from '../../src/store/hints.ts';
 import { finishBaseline, readTenantState } from '../../src/store/tenant-states.ts';
+import { scratchFolder } from '../harness/scratch-folder.ts';
 import { relayOver } from '../worker/relay-over.ts';
 import { hired, KEY, startTestReceiver } from './receiver-fixture.ts';
 
@@ -36,7 +39,7 @@ async function startReceiver() {
     const all = { 'content-type': 'application/json', ...headers };
     return (await fetch(url, { method: 'POST', headers: all, body })).status;
   };
-  return { ...started, send };
+  return { ...started, send, tenants };
 }
 
 test('a webhook that the HR system signed is stored with the ids it names and nothing else, and once', async () => {
@@ -63,6 +66,27 @@ test('the same words at another time are another webhook', async () => {
   for (const ago of [0, 60_000])
     expect(await send('acme/hris', byEvent, signWebhook(byEvent, HRIS_KEY, Date.now() - ago))).toBe(200);
   expect(await rows()).toHaveLength(2);
+});
+
+test('while a key is replaced the old one and the new are taken, and afterwards the new one alone', async () => {
+  const { send, tenants } = await startReceiver();
+  const folder = await scratchFolder();
+  const [older, newer] = [join(folder, 'older.key'), join(folder, 'newer.key')];
+  const webhookKeys = [`file:${older}`, `file:${newer}`];
+  tenants.take([applied('acme', { hris: { kind: 'bamboohr', webhookKeys, webhookKey: `file:${older}` } })]);
+  let minutes = 0;
+  const statuses = () => {
+    minutes += 1;
+    const at = Date.now() - minutes * 60_000;
+    return Promise.all(['old', 'new'].map((key) => send('acme/hris', byEvent, signWebhook(byEvent, key, at))));
+  };
+  expect(await statuses()).toEqual([503, 503]);
+  await writeFile(older, 'old');
+  expect(await statuses()).toEqual([200, 401]);
+  await writeFile(newer, 'new');
+  expect(await statuses()).toEqual([200, 200]);
+  await rm(older);
+  expect(await statuses()).toEqual([401, 200]);
 });
 
 test.each([

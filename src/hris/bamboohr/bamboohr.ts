@@ -15,7 +15,7 @@ import { readWebhook } from './webhook.ts';
 /** BambooHR over its public API; document: `specs/public.yaml` of BambooHR/bhr-api-php (MIT). */
 export const bamboohr: HrisAdapter<BambooOptions> = {
   optionsSchema: () => bamboohrOptions,
-  secrets: ['apiKey', 'webhookKey'],
+  secrets: ['apiKey', 'webhookKeys', 'webhookKey'],
   readWebhook,
   employeeFields: bamboohrFields,
   open: async (options, limits) => openConnection(options, limits),

@@ -38,7 +38,12 @@ export const bamboohrOptions = z
     url: z.url({ protocol: /^https?$/, error: 'expected the address of the company, https://acme.bamboohr.com' }),
     /** A reference to it in the tenant file. */
     apiKey: z.string().min(1),
-    /** The private key of the webhook that was made for us, as a reference; without it none is taken. */
+    /** Private keys of the webhooks that were made for us, as references; without one none is taken. */
+    webhookKeys: z
+      .array(z.string().min(1), 'expected a list such as [file:bamboohr-hook.key]')
+      .max(2, 'expected at most two keys: the current one and the one being rotated')
+      .optional(),
+    /** One of them, as tenant files had it before there were several. */
     webhookKey: z.string().min(1).optional(),
     /** A text field that the customer made for our reference; `none` where there is none. */
     referenceField: fieldName,

@@ -6,7 +6,10 @@ import { tenantFile } from '../../tenants/schema.ts';
 import { type SchemaRow, schemaRows } from './schema-rows.ts';
 
 /** Keys that name a secret. What stands behind `file:` is read again; an environment is that of the process's start. */
-const SECRETS = new Set(['partner.apiKey', 'partner.webhookKeys', 'hris.url', 'notify.secret']);
+const SECRETS = new Set([
+  ...['partner.apiKey', 'partner.webhookKeys', 'hris.url', 'notify.secret'],
+  ...hrisKinds().flatMap((kind) => (findHrisAdapter(kind)?.secrets ?? []).map((name) => `hris.${name}`)),
+]);
 
 /** Every key of every file and of the environment, as Markdown. */
 export function settingsReference(): string {
