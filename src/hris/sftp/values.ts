@@ -47,8 +47,8 @@ function toText(value: FieldValue): string | null {
 }
 
 /**
- * A formula that calls a function (`=HYPERLINK(`) or a program (`=cmd|`). The file is for a program to read, so whatever
- * else begins with such a sign is left as it is: a phone, a title behind a hyphen.
+ * A formula that calls a function (`=HYPERLINK(`) or a program (`=cmd|`). The file is for a program to read, so
+ * whatever else begins with such a sign is left as it is: a phone, a title behind a hyphen.
  */
 const RUNS = /^\s*[=+\-@].*(?:\p{L}[\d._]*\(|\|)/su;
 

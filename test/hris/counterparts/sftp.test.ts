@@ -137,7 +137,7 @@ describe('a change by files', () => {
   });
 });
 
-test('changes of one employee from two connections at once have a place each, and all of them are carried out', async () => {
+test('changes of one employee from two connections at once have a place each, and are carried out', async () => {
   const [{ id } = { id: '' }] = await at().job.sql<{ id: string }>(HIRE);
   await at().job.writeRoster();
   const connections = await Promise.all([at().open(), at().open()]);
