@@ -1,5 +1,6 @@
 import { ConnectorError, isConnectorError } from '../src/errors.ts';
 import { type Held, type refusalAnswers, refusalHold } from '../src/hire/holds.ts';
+import type { TenantRow } from '../src/store/schema.ts';
 import { pauseForKey, readTenantState, recordVerifiedKey } from '../src/store/tenant-states.ts';
 import { tenantRemoved } from '../src/tenants/known-tenants.ts';
 import { assertKnownCompany } from './assert-known-company.ts';
@@ -15,7 +16,7 @@ import { sayRestart } from './say-restart.ts';
 export async function guarded<T>(
   deps: ActivityDeps,
   tenantId: string,
-  work: (connection: Connection) => Promise<T>,
+  work: (connection: Connection, state: TenantRow) => Promise<T>,
 ): Promise<T> {
   const { store, limits } = deps;
   const state = await readTenantState(store, tenantId);
@@ -25,7 +26,7 @@ export async function guarded<T>(
   try {
     connection = await deps.connections.of(tenantId);
     if (state.verified_key !== connection.keyFingerprint) await verifyKey(deps, connection);
-    return await work(connection);
+    return await work(connection, state);
   } catch (thrown) {
     if (!isConnectorError(thrown) || thrown.action !== 'reauthorize') throw thrown;
     const error = connection === undefined ? thrown : sayRestart(thrown, connection.tenant);

@@ -168,6 +168,7 @@ function wireRelay(
     runsByItself: (tenantId, stream) =>
       tenants.all().some((one) => one.tenant === tenantId && one.streams[stream].every !== undefined),
     isHiringStage: createStageLookup(connections),
+    isShared: () => tenants.all().length > 1,
   });
 }
 

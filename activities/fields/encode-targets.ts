@@ -2,6 +2,7 @@ import { ConnectorError } from '../../src/errors.ts';
 import { encodeValue } from '../../src/partner/custom-field-forms.ts';
 import type { TargetValue } from '../../src/plan/plan-write-back.ts';
 import type { FieldDefinition } from '../../src/store/fields.ts';
+import type { Connection } from '../connections.ts';
 import type { HireContext } from '../hire/with-hire.ts';
 import { readDefinitions } from './read-definitions.ts';
 import { fieldsInUse, judgeFields } from './watch-fields.ts';
@@ -15,7 +16,7 @@ export async function encodeTargets(
   values: readonly TargetValue[],
 ): Promise<TargetValue[]> {
   const { fields } = await readDefinitions(connection);
-  await judgeFields(deps, connection.tenant.tenant, fieldsInUse(connection), fields);
+  await judgeChanged(deps, connection, fields);
   return values.map(({ customFieldId, value }) => {
     const field = fields.find(({ id, entity }) => id === customFieldId && entity === 'candidate');
     if (field === undefined) throw fieldMissing(customFieldId);
@@ -23,6 +24,24 @@ export async function encodeTargets(
     if ('wrong' in encoded) throw valueMisfit(field, encoded.wrong);
     return { customFieldId, value: encoded.sent };
   });
+}
+
+/** Definitions that were found in order, and when. */
+const inOrder = new WeakMap<Connection, { text: string; at: number }>();
+const FRESH_MS = 60_000;
+
+/** Judges what is not, word for word, what was in order a minute ago: each judgement reads three tables. */
+async function judgeChanged(
+  deps: HireContext['deps'],
+  connection: Connection,
+  fields: readonly FieldDefinition[],
+): Promise<void> {
+  const [text, at] = [JSON.stringify(fields), performance.now()];
+  const known = inOrder.get(connection);
+  if (known?.text === text && at - known.at <= FRESH_MS) return;
+  inOrder.delete(connection);
+  const { troubles } = await judgeFields(deps, connection.tenant.tenant, fieldsInUse(connection), fields);
+  if (troubles.length === 0) inOrder.set(connection, { text, at });
 }
 
 function fieldMissing(id: string): ConnectorError {

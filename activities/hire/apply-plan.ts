@@ -145,7 +145,7 @@ async function finish(hire: HireContext, created: CreateResult): Promise<Applied
   const employee = await withNumber(hris, result.ref);
   const number = employee.number ?? null;
   const creation = await latestIntent(store, ref, CREATE_VERB);
-  if (creation !== undefined) await decideIntent(store, creation, 'done', { kind: 'created', ref: employee });
+  if (creation?.outcome === 'open') await decideIntent(store, creation, 'done', { kind: 'created', ref: employee });
   const person = personOf(tenant, row.candidate_id ?? '');
   const link = await linkEmployee(store, person, ref, { id: employee.id, number });
   if (!isOf(person, link)) return linkedToAnother(ref, link);

@@ -2,8 +2,8 @@ import { inActivity } from '../../src/failpoint.ts';
 import type { HireActivities } from '../../src/hire/hire-activities.ts';
 import type { HireRef } from '../../src/hire/hire-ref.ts';
 import { endHire } from '../../src/store/hire-states.ts';
-import { whileOpen } from '../../src/store/hires.ts';
 import { closeHoldsOf } from '../../src/store/holds.ts';
+import { inTransaction } from '../../src/store/living-hire.ts';
 import type { ActivityDeps } from '../deps.ts';
 import { verify } from './verify.ts';
 import { type HireContext, withHireOrHeld } from './with-hire.ts';
@@ -27,9 +27,8 @@ async function verifyAndEnd(hire: HireContext): Finished {
   const { deps, ref } = hire;
   const verified = await verify(hire);
   if (verified.verdict !== 'verified') return verified;
-  await whileOpen(deps.store, ref, async (open) => {
-    await closeHoldsOf(open, ref);
-    await endHire(open, ref, 'done');
+  await inTransaction(deps.store, async (store) => {
+    if (await endHire(store, ref, 'done')) await closeHoldsOf(store, ref);
   });
   deps.log.info(ref, 'hire done');
   return verified;

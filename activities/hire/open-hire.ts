@@ -10,7 +10,6 @@ import { insertHires, latestHire } from '../../src/store/hires.ts';
 import { answersOf, lastAnswered } from '../../src/store/holds.ts';
 import type { Store } from '../../src/store/open-store.ts';
 import type { HireRow } from '../../src/store/schema.ts';
-import { readTenantState } from '../../src/store/tenant-states.ts';
 import type { Connection } from '../connections.ts';
 import type { ActivityDeps } from '../deps.ts';
 import { guarded } from '../guarded.ts';
@@ -45,9 +44,8 @@ interface Opening {
 }
 
 function open(deps: ActivityDeps, input: Input): Promise<Opening> {
-  return guarded(deps, input.tenantId, async (connection) => {
+  return guarded(deps, input.tenantId, async (connection, tenant) => {
     const { store } = deps;
-    const tenant = await readTenantState(store, input.tenantId);
     if (tenant.baseline_done_at === null) throw baselinePending(input.tenantId);
     const latest = await latestHire(store, input.tenantId, input.jobCandidateId);
     const opening = planOpening(await readKnown(store, latest), input);

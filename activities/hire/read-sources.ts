@@ -2,12 +2,11 @@ import type { EmployeeFields } from '../../src/hire/employee.ts';
 import { evaluateMapping, type MappingProblem } from '../../src/mapping/evaluate.ts';
 import type { Mapping } from '../../src/mapping/load-mapping.ts';
 import type { MappingSources } from '../../src/mapping/read-source.ts';
-import { readJob } from '../../src/store/jobs.ts';
 import { withTables } from '../../src/streams/with-tables.ts';
 import { hiringStagesOf } from '../../src/tenants/hiring-stages.ts';
 import { currentRecords } from '../fields/current-records.ts';
 import { fittedMapping } from '../fields/fitted-mapping.ts';
-import { readPresence } from '../presence/read-presence.ts';
+import { type Presence, readPresence } from '../presence/read-presence.ts';
 import { pinnedMapping } from './pinned-mapping.ts';
 import { type HireContext, noteHire } from './with-hire.ts';
 import { type Elapsed, startClock } from './write-once.ts';
@@ -59,13 +58,12 @@ export async function readSources(
 
 async function readRecords(
   hire: HireContext,
-  { jobCandidate, jobId }: { jobCandidate: Record<string, unknown>; jobId: string },
+  { jobCandidate, job = {} }: Pick<Exclude<Presence, { verdict: 'missing' }>, 'jobCandidate' | 'job'>,
   mapping: Mapping,
 ): Promise<MappingSources> {
-  const job = await readJob(hire.store, hire.ref.tenantId, jobId);
   return {
     candidate: recordOf(jobCandidate['candidate_details']),
-    job: job?.record ?? {},
+    job,
     jobCandidate,
     onboarding: await readOnboardingRecord(hire, mapping),
   };

@@ -65,7 +65,6 @@ async function read(deps: ActivityDeps, connection: Connection, given: HireRef):
   const { tenantId, jobCandidateId, period } = given;
   const ref = { tenantId, jobCandidateId, period };
   const row = await readHireRow(store, ref);
-  const answers = await answersOf(store, ref);
-  const creation = await latestIntent(store, ref, CREATE_VERB);
+  const [answers, creation] = await Promise.all([answersOf(store, ref), latestIntent(store, ref, CREATE_VERB)]);
   return { deps, store, connection, ref, row, answers, decisions: decide(answers), creation };
 }

@@ -1,7 +1,6 @@
 import type { UnreadableItem } from '../../src/partner/client/types.ts';
 import type { JobCandidate } from '../../src/partner/contract/job-candidate.ts';
 import { hasOtherHire } from '../../src/store/hires.ts';
-import { readJob } from '../../src/store/jobs.ts';
 import type { Store } from '../../src/store/open-store.ts';
 import { readStageFilter } from '../../src/store/stage-filters.ts';
 import type { Connection } from '../connections.ts';
@@ -12,6 +11,8 @@ import { askStageFilter } from './stage-filter.ts';
 export interface MembershipLook {
   jobCandidate: JobCandidate;
   stages: readonly string[];
+  /** Their job as the jobs list showed it last. */
+  job: Record<string, unknown> | undefined;
 }
 
 export interface Membership {
@@ -36,7 +37,7 @@ export async function readMemberships(
 ): Promise<Membership[]> {
   const stages = looks[0]?.stages ?? [];
   const jobId = looks[0]?.jobCandidate.jobId ?? '';
-  const shown = await findByFilter(store, connection, jobId, looks);
+  const shown = await findByFilter(store, connection, looks);
   const rest = looks.map(({ jobCandidate }) => jobCandidate.id).filter((id) => !shown.has(id));
   const listed = await findInLists(connection, jobId, stages, new Set(rest));
   return looks.map(({ jobCandidate }) => {
@@ -68,12 +69,11 @@ async function findInLists(
 async function findByFilter(
   store: Store,
   connection: Connection,
-  jobId: string,
   looks: readonly MembershipLook[],
 ): Promise<Set<string>> {
   const { tenant, keyFingerprint } = connection;
   const stages = looks[0]?.stages ?? [];
-  if (looks.length >= (await pagesOf(store, tenant.tenant, jobId, stages))) return new Set();
+  if (looks.length >= pagesOf(looks[0]?.job, stages)) return new Set();
   const filter = await readStageFilter(store, tenant.tenant, keyFingerprint, FILTER_PROVEN_FOR_MS);
   if (filter?.proven !== true) return new Set();
   const stageIds = stages.flatMap((stage) => filter.stageIds[stage] ?? []);
@@ -89,9 +89,8 @@ async function findByFilter(
 }
 
 /** How long the list is by the job's totals as seen last; only the cost depends on it. */
-async function pagesOf(store: Store, tenantId: string, jobId: string, stages: readonly string[]): Promise<number> {
-  const record = (await readJob(store, tenantId, jobId))?.record;
-  const totals = record?.['pipelineStage'];
+function pagesOf(job: MembershipLook['job'], stages: readonly string[]): number {
+  const totals = job?.['pipelineStage'];
   if (!Array.isArray(totals)) return 1;
   const all = totals as { type?: unknown; totalCandidate?: unknown }[];
   const named = all.filter(({ type }) => stages.includes(String(type)));

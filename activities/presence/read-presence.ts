@@ -1,6 +1,6 @@
 import { ConnectorError } from '../../src/errors.ts';
 import { evaluationStatuses, type JobCandidate } from '../../src/partner/contract/job-candidate.ts';
-import { readJob } from '../../src/store/jobs.ts';
+import { type JobSnapshot, readJob } from '../../src/store/jobs.ts';
 import type { Store } from '../../src/store/open-store.ts';
 import type { Connection } from '../connections.ts';
 import { noteUnknownValue } from '../note-unknown-value.ts';
@@ -10,8 +10,17 @@ import { isRejected } from './list-stage.ts';
 import { type Membership, type MembershipLook, readMemberships } from './read-membership.ts';
 import { shareReads } from './share-reads.ts';
 
+/** A job as the jobs list showed it last. */
+type JobRecord = JobSnapshot['record'];
+
 export type Presence =
-  | { verdict: 'in' | 'out'; jobCandidate: JobCandidate; candidateId: string; jobId: string }
+  | {
+      verdict: 'in' | 'out';
+      jobCandidate: JobCandidate;
+      candidateId: string;
+      jobId: string;
+      job: JobRecord | undefined;
+    }
   | { verdict: 'missing' };
 
 /**
@@ -30,10 +39,12 @@ export async function readPresence(
   if (unreadable !== undefined) throw unreadableRecord(jobCandidateId, unreadable);
   if (jobCandidate === undefined) return { verdict: 'missing' };
   const { jobId, candidateId } = jobCandidate;
-  if ((await readJob(store, connection.tenant.tenant, jobId)) === undefined) await reads.jobs('');
+  const known = await readJob(store, connection.tenant.tenant, jobId);
+  if (known === undefined) await reads.jobs('');
+  const job = (known ?? (await readJob(store, connection.tenant.tenant, jobId)))?.record;
   await noteUnknownEvaluation(store, connection, jobCandidate);
-  const inside = await isInside(reads, connection, { jobCandidate, stages });
-  return { verdict: inside ? 'in' : 'out', jobCandidate, candidateId, jobId };
+  const inside = await isInside(reads, connection, { jobCandidate, stages, job });
+  return { verdict: inside ? 'in' : 'out', jobCandidate, candidateId, jobId, job };
 }
 
 const evaluations: ReadonlySet<string> = new Set(evaluationStatuses);

@@ -7,15 +7,15 @@ import type { HireRow } from './schema.ts';
 
 /**
  * Ends a hire that is in one of these states. One that is over already stays as it ended. An employee who was taken
- * over and whose person leaves goes back to the hire that has them still.
+ * over and whose person leaves goes back to the hire that has them still. Says whether it ended now.
  */
 export async function endHire(
   store: Store,
   key: HireRef,
   state: EndState,
   from: readonly HireState[] = ['open'],
-): Promise<void> {
-  await inTransaction(store, async (open) => {
+): Promise<boolean> {
+  return inTransaction(store, async (open) => {
     const ended = await open.kysely
       .updateTable('hires')
       .set({ state, step: 'ended', ended_at: store.now, updated_at: store.now })
@@ -24,6 +24,7 @@ export async function endHire(
       .returningAll()
       .executeTakeFirst();
     if (state === 'left' && ended !== undefined) await handLinkBack(open, ended);
+    return ended !== undefined;
   });
 }
 

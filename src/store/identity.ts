@@ -23,7 +23,7 @@ export async function takeClaim(
   person: Person,
   key: HireRef,
 ): Promise<{ mine: boolean; claim: ClaimRow } | undefined> {
-  await store.kysely
+  const taken = await store.kysely
     .insertInto('claims')
     .columns(['connection', 'partner_company', 'candidate_id', 'tenant_id', 'job_candidate_id', 'period', 'claimed_at'])
     .expression(
@@ -38,8 +38,9 @@ export async function takeClaim(
       ]),
     )
     .onConflict((c) => c.columns(['connection', 'partner_company', 'candidate_id']).doNothing())
-    .execute();
-  const claim = await claimOfPerson(store, person);
+    .returningAll()
+    .executeTakeFirst();
+  const claim = taken ?? (await claimOfPerson(store, person));
   if (claim === undefined) return undefined;
   const mine =
     claim.tenant_id === key.tenantId && claim.job_candidate_id === key.jobCandidateId && claim.period === key.period;

@@ -80,7 +80,6 @@ export interface LeasedDelivery extends Pick<Delivery, 'tenantId' | 'bodyHash' |
  * wait is none of them: its deliveries rest, and cost nobody anything, until something can be done about them.
  */
 export async function tenantsDue(store: Store): Promise<string[]> {
-  if (!(await isAnyWaiting(store))) return [];
   const workable = store.kysely
     .selectFrom('tenants')
     .select((eb) => [
@@ -117,7 +116,7 @@ export async function tenantsDue(store: Store): Promise<string[]> {
 }
 
 /** At rest nothing waits, and a thousand tenants need not be asked one by one. */
-async function isAnyWaiting(store: Store): Promise<boolean> {
+export async function isAnyWaiting(store: Store): Promise<boolean> {
   const any = store.kysely.selectFrom('inbox').select('tenant_id').where('state', '=', sql.lit('waiting')).limit(1);
   return (await any.executeTakeFirst()) !== undefined;
 }

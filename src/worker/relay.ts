@@ -1,5 +1,5 @@
 import type { Logger } from '../log.ts';
-import { leaseDeliveries, tenantsDue } from '../store/inbox.ts';
+import { isAnyWaiting, leaseDeliveries, tenantsDue } from '../store/inbox.ts';
 import type { StreamName } from '../streams/streams.ts';
 import { within } from '../within.ts';
 import { createCoalesced } from './coalesced.ts';
@@ -16,7 +16,9 @@ export interface RelayOptions extends Omit<HintSender & StreamHinter, 'reconcile
   triggerReconcile: (tenantId: string) => Promise<void>;
   /** Has the records that are hinted at read again. */
   hintStream: (stream: { tenantId: string; stream: StreamName }) => Promise<void>;
-  /** How long an empty inbox waits before it is looked at again, ms: what a delivery waits for at most. */
+  /** Whether several tenants share this process; the hires of a single one begin as soon as they can. */
+  isShared: () => boolean;
+  /** How long an empty inbox waits before it is looked at again, ms: the longest that the next delivery waits. */
   idleMs?: number;
   /** At most one reconcile a tenant and one hint a stream is sent in this time, however many events ask, ms. */
   gapMs?: number;
@@ -29,18 +31,18 @@ const MOST_OF_A_TENANT = 8;
 /** Where some of the next ask for no hire, so many are looked through for more of them. */
 const MOST_TOGETHER = 200;
 /**
- * A tenant's hires begin so far apart after the first few. Fifty at once leave the others a processor that way, and a
- * worker ends fewer in that time than it begins.
+ * Beside other tenants, a tenant's hires begin so far apart after the first few. Fifty at once leave the others a
+ * processor that way, and a worker ends fewer in that time than it begins.
  */
 const pace = { ms: 150, few: 4 };
 const MOST_UNDER_WAY = 256;
 /** A store that cannot be read is asked again after so long. */
 const STORE_WAIT_MS = 1_000;
 const CLOSE_MS = 3_000;
-/** One statement by an index that finds nothing. */
-const IDLE_MS = 50;
+/** To see that an inbox is empty takes one statement by an index; to see that nothing in it is due takes more. */
+const LOOK = { emptyMs: 50, restingMs: 200 };
 
-interface Relay extends DeliveryRelay {
+interface Relay extends DeliveryRelay, Pick<RelayOptions, 'isShared'> {
   underWay: UnderWay;
   /** When each tenant's hires would all have begun, had they kept their distance. */
   paced: Map<string, number>;
@@ -58,7 +60,7 @@ export function startRelay(options: RelayOptions): { close(): Promise<void> } {
     outages: new Map<string, number>(),
   };
   const relay: Relay = { ...options, reconciles, streamHints, ...beginning };
-  const running = relayUntil(stop.signal, relay, options.idleMs ?? IDLE_MS);
+  const running = relayUntil(stop.signal, relay, options.idleMs);
   const finish = async (): Promise<void> => {
     await running;
     await relay.underWay.ended();
@@ -74,12 +76,15 @@ export function startRelay(options: RelayOptions): { close(): Promise<void> } {
   };
 }
 
-async function relayUntil(stop: AbortSignal, relay: Relay, idleMs: number): Promise<void> {
+async function relayUntil(stop: AbortSignal, relay: Relay, idleMs: number | undefined): Promise<void> {
   const { log, underWay, reconciles, streamHints } = relay;
   while (!stop.aborted) {
-    let waitMs = idleMs;
+    let waitMs = idleMs ?? LOOK.emptyMs;
     try {
-      if (await beginDue(relay)) continue;
+      if (await isAnyWaiting(relay.store)) {
+        if (await beginDue(relay)) continue;
+        waitMs = idleMs ?? LOOK.restingMs;
+      }
     } catch (error) {
       log.error({ err: error }, 'inbox cannot be read');
       waitMs = STORE_WAIT_MS;
@@ -121,7 +126,8 @@ async function leaseBatch({ store }: Relay, tenantId: string, room: number) {
 }
 
 /** Signals as the relay does, and takes down how long the tenant should rest for it. */
-function paced({ paced: until, signalHire }: Relay, tenantId: string): Relay['signalHire'] {
+function paced({ paced: until, signalHire, isShared }: Relay, tenantId: string): Relay['signalHire'] {
+  if (!isShared()) return signalHire;
   return (hire, about, options) => {
     const begins = options.start && about === 'person';
     if (begins) until.set(tenantId, Math.max(until.get(tenantId) ?? 0, performance.now()) + pace.ms);

@@ -67,6 +67,7 @@ function relay(world: World, process: Process, { store, signalHire: signal, conn
     // Its tenants pull no streams.
     hintStream: async () => undefined,
     runsByItself: () => false,
+    isShared: () => true,
     idleMs: policies.relayMs,
   });
 }

@@ -1,5 +1,5 @@
 import { setTimeout as pause } from 'node:timers/promises';
-import { expect, test } from 'vitest';
+import { expect, onTestFinished, test, vi } from 'vitest';
 import { endHire } from '../../src/store/hire-states.ts';
 import { insertHires, updateHire } from '../../src/store/hires.ts';
 import type { Store } from '../../src/store/open-store.ts';
@@ -166,4 +166,15 @@ test('hires of one tenant that come at once begin little by little, and another 
   const [first, last] = [begun[0], begun.at(-1)];
   expect(last?.tenantId).toBe(TENANT_ID);
   expect((last?.at ?? 0) - (first?.at ?? 0)).toBeGreaterThan(500);
+});
+
+test('hires of the only tenant of a process begin as soon as they can: time need not pass', async () => {
+  const store = await freshStore();
+  const now = performance.now();
+  const clock = vi.spyOn(performance, 'now').mockReturnValue(now);
+  onTestFinished(() => clock.mockRestore());
+  for (let n = 1; n <= 16; n += 1) await deliver(store, 'candidate.hired', { jobCandidateIds: [n] });
+  const { hinted } = relayOver(store, { isShared: () => false });
+  await relayed(store, 16);
+  expect(hinted).toHaveLength(16);
 });
