@@ -1,10 +1,11 @@
 import { ceilingInterval, freshCeiling, measureCompany, type SavedCeiling, underCeiling } from './ceiling.ts';
+import { type InFlightShare, shareInFlight } from './in-flight-share.ts';
 import { LEAD_REACH_MS, leadLength, type SavedLeads, type Schedule, takeLead } from './live-lead.ts';
 import { MOST_LIVE_IN_ROW } from './permits.ts';
 import type { Priority, RateLimitAnswer } from './rate-limit.ts';
 import { createRateLimiter, type RateLimiter } from './rate-limiter.ts';
 import type { SavedRateLimit } from './saved-rate-limit.ts';
-import { isFadingFrom, leaseOf, SHARE_MS, type Sharers, shareOf, sharersNow } from './sharers.ts';
+import { leaseOf, mustBeSeen, SHARE_MS, type Sharer, type Sharers, sharersNow } from './sharers.ts';
 import { noteTraffic, type Traffic } from './traffic.ts';
 
 /** Raised when what is saved changes its shape: what another version learned is learned again. */
@@ -28,23 +29,21 @@ export interface Asked {
   sharer: string;
   /** Its requests under way. */
   inFlight: number;
+  /** Those, and the ones that wait. */
+  needs: number;
   /** Of the company's rate; everything where absent. */
   share?: number | undefined;
   /** How long calls waited for the permits that were used since the last exchange, ms. */
   waits: Readonly<Record<Priority, readonly number[]>>;
 }
 
-export interface Granted {
+export interface Granted extends InFlightShare {
   /** When each permit may be used, the process's clock. */
   permits: number[];
   /** A pause began: permits leased for before this moment of the process's clock are void. */
   validFrom: number;
   /** Nothing more is available for so long; undefined: all that was asked for is there. */
   askInMs: number | undefined;
-  /** Requests that this process may have under way; undefined: as many as it has permits. */
-  mostInFlight: number | undefined;
-  /** Under way in the other processes, as last reported. */
-  othersInFlight: number;
   /** The rate of all processes together: the learned one, or less under a ceiling. */
   perSecond: number;
   /** One request tries alone: its answer is awaited. */
@@ -110,9 +109,10 @@ export function leasePermits(
   // What is saved by a clock that is far ahead is taken for one that was set back.
   clock.at = now;
   const { leads, places } = takeLead(known?.leads, { length, permits: [...valid, ...permits] }, schedule);
-  const most = limiter.mostInFlight();
+  const share = shareInFlight(limiter.mostInFlight(), sharers, asked.sharer, now);
+  const sharer: Sharer = { at: now, inFlight: asked.inFlight, needs: asked.needs, most: share.mostInFlight };
   const after = limiter.save();
-  const isDue = most !== undefined && isFadingFrom(known?.sharers, asked.sharer, now);
+  const isDue = share.mostInFlight !== undefined && mustBeSeen(known?.sharers?.[asked.sharer], sharer);
   const isWritten = permits.length + places.length + asked.answers.length + back > 0 || isDue;
   const result = {
     permits: shifted(permits, -offset),
@@ -122,14 +122,14 @@ export function leasePermits(
     validFrom,
     askInMs,
     perSecond: 1000 / schedule.everyMs,
-    mostInFlight: most === undefined ? undefined : shareOf(most, Object.keys(sharers), asked.sharer, now),
-    othersInFlight: others.reduce((sum, { inFlight }) => sum + inFlight, 0),
+    ...share,
     isHeld: isHeld(after, now),
     leaseMs,
     isWritten,
   };
   if (!isWritten) return { result };
   const traffic = noteTraffic(known?.traffic, asked, now);
+  sharers[asked.sharer] = sharer;
   return { rateLimit: { ...after, ...saved, leads, sharers, traffic, version: RATE_LIMIT_VERSION }, result };
 }
 

@@ -1,9 +1,8 @@
 import { randomUUID } from 'node:crypto';
-import { askAgainMs } from './ask-again.ts';
+import { askAgainMs, expectedAgain, LEAST_MS } from './ask-again.ts';
 import { createHeldPermits } from './held-permits.ts';
 import { createLeadWatch, type LeadWatch } from './lead-watch.ts';
 import { type Asked, type ChangeRateLimit, type Granted, leasePermits, spaceMs } from './lease-permits.ts';
-import { LIVE_RUN } from './live-lead.ts';
 import type { Priority, RateLimitAnswer, RateLimitKeeper } from './rate-limit.ts';
 import { createSentRequests, onOwnClock } from './sent-requests.ts';
 import { SHARE_MS } from './sharers.ts';
@@ -24,7 +23,6 @@ export interface SharedRateLimitOptions {
   share?: number | undefined;
 }
 
-const LEAST_MS = 20;
 const OUTAGE_MS = 1_000;
 
 /**
@@ -192,17 +190,22 @@ class LeasedRateLimit implements SharedRateLimit {
     this.#tellAt = Number.POSITIVE_INFINITY;
     const isIdle = this.#waiters.all() === 0 && this.#used === 0;
     const live = this.#waiters.count('live');
+    const expected = expectedAgain(this.#used, live, {
+      ms: performance.now() - this.#syncedAt,
+      leaseMs: this.#leaseMs,
+    });
     this.#isLiveNew = false;
     // What passed unused while too many calls were under way, too: others may have it.
     this.#unused += this.#permits.drop(isIdle ? Number.POSITIVE_INFINITY : performance.now() - this.#leaseMs);
     const asked: Omit<Asked, 'localNow'> = {
       live,
-      bulk: this.#waiters.count('bulk') + Math.max(0, this.#expected(live) - live),
+      bulk: this.#waiters.count('bulk') + Math.max(0, expected - live),
       unused: this.#unused,
       own: [...this.#permits.all()],
       answers,
       sharer: this.#sharer,
       inFlight: this.#inFlight,
+      needs: this.#inFlight + this.#waiters.all(),
       share: this.#options.share,
       waits: this.#waiters.takeWaits(),
     };
@@ -223,13 +226,6 @@ class LeasedRateLimit implements SharedRateLimit {
       this.#tellAt = answers.length + this.#unused > 0 ? this.#askAt : Number.POSITIVE_INFINITY;
     }
     this.#syncedAt = performance.now();
-  }
-
-  /** Requests expected within the next share: whoever sends one at a time has none waiting when permits are leased. */
-  #expected(live: number): number {
-    const elapsed = performance.now() - this.#syncedAt;
-    const again = elapsed > 2 * this.#leaseMs ? 0 : (this.#used * this.#leaseMs) / Math.max(elapsed, LEAST_MS);
-    return Math.max(Math.ceil(again), live > 0 ? LIVE_RUN : 0);
   }
 
   #take(granted: Granted): void {

@@ -22,6 +22,7 @@ const nothing: Omit<Asked, 'sharer'> = {
   answers: [],
   localNow: NOW,
   inFlight: 0,
+  needs: 0,
   waits: { live: [], bulk: [] },
 };
 

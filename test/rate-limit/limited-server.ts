@@ -39,6 +39,17 @@ export function tokenBucket(rate: number, burst: number): Limit {
   };
 }
 
+/** So many calls at once, each of `serviceMs`. */
+export function atOnce(most: number, serviceMs: number): Limit {
+  let ends: number[] = [];
+  return (now) => {
+    ends = ends.filter((end) => end > now);
+    const ok = ends.length < most;
+    if (ok) ends.push(now + serviceMs);
+    return { ok, retryAfterMs: 1_000 };
+  };
+}
+
 export interface Run {
   limit: Limit;
   seconds: number;

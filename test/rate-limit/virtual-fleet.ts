@@ -23,6 +23,8 @@ export interface FleetRun {
   saved?: Partial<SharedRateLimitState>;
   /** A round trip to the store, about; a few ms where absent. */
   storeMs?: number;
+  /** What the server takes for a call that it admits; nothing where absent. */
+  serviceMs?: number;
 }
 
 export interface FleetSeen {
@@ -180,6 +182,7 @@ class VirtualFleet {
     if (isCounted && priority === 'live') this.#lives.push({ askedAt, sentAt: this.#now() });
     await pause(20 + 40 * this.#random());
     const { ok, retryAfterMs } = this.#run.limit(this.#now());
+    if (ok) await pause(this.#run.serviceMs ?? 0);
     if (!ok) this.#pauses.push({ from: this.#now() - 100, until: this.#now() + retryAfterMs + 1_000 });
     await pause(20 + 40 * this.#random());
     member.answered(ok ? { sentAt, status: 200 } : { sentAt, status: 429, retryAfterMs });

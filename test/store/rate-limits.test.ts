@@ -18,7 +18,18 @@ function openRateLimit(store: Store): SharedRateLimit {
 }
 
 test('what another version of the product learned is learned again, and keeps nobody waiting', () => {
-  const asked = { live: 1, bulk: 0, own: [], unused: 0, answers: [], localNow: 0, sharer: 'one', inFlight: 0, waits };
+  const asked = {
+    live: 1,
+    bulk: 0,
+    own: [],
+    unused: 0,
+    answers: [],
+    localNow: 0,
+    sharer: 'one',
+    inFlight: 0,
+    needs: 0,
+    waits,
+  };
   const later = { perMinute: 1, sharers: 7, version: 2 } as unknown as SharedRateLimitState;
   const { result, rateLimit } = leasePermits({ ...asked, random: () => 0.5 }, later, 1_000);
   expect(result.permits).toHaveLength(1);
@@ -146,7 +157,18 @@ describe.each(kinds)('a rate limit in %s', (kind) => {
 });
 
 describe('a lease', () => {
-  const ask = { live: 0, bulk: 0, own: [], unused: 0, answers: [], localNow: 1_000, sharer: 'a', inFlight: 0, waits };
+  const ask = {
+    live: 0,
+    bulk: 0,
+    own: [],
+    unused: 0,
+    answers: [],
+    localNow: 1_000,
+    sharer: 'a',
+    inFlight: 0,
+    needs: 0,
+    waits,
+  };
   const fresh = { ...ask, random: () => 0.5 };
 
   test('holds the permits of 600 ms, each at its time, on the clock of the process that asked', () => {
@@ -216,7 +238,7 @@ describe('a lease', () => {
     };
     const shares = new Map<string, number | undefined>();
     for (const sharer of ['a', 'b', 'c', 'a', 'b', 'c']) {
-      const leased = leasePermits({ ...fresh, sharer, bulk: 1 }, rateLimit, 9_000_600);
+      const leased = leasePermits({ ...fresh, sharer, bulk: 1, needs: 3 }, rateLimit, 9_000_600);
       shares.set(sharer, leased.result.mostInFlight);
       rateLimit = leased.rateLimit ?? rateLimit;
     }
