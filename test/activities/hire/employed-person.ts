@@ -17,11 +17,18 @@ import { scratchFolder } from '../../harness/scratch-folder.ts';
 import { finishOnboardings } from '../../harness/world-people.ts';
 import { fleetAtSandbox } from './fleet-at-sandbox.ts';
 
+interface EmployOptions {
+  endColumn?: string;
+  /** Inside the braces of `hris`, for another HR system than the table. */
+  hris?: string;
+}
+
 /** A tenant at the sandbox with an SQL table as its HR system, and one hire that is done; the first day is in 2099. */
-export async function employPerson({ endColumn = 'last_day' } = {}) {
+export async function employPerson({ endColumn = 'last_day', ...options }: EmployOptions = {}) {
   const url = `sqlite:${join(await scratchFolder(), 'hr.sqlite')}`;
   const ending = endColumn === '' ? '' : `, endColumn: ${endColumn}`;
-  const hris = `kind: sql, connection: hr, url: "${url}", createTable: true${ending}`;
+  const table = `kind: sql, connection: hr, url: "${url}", createTable: true${ending}`;
+  const { hris = table } = options;
   const fleet = await fleetAtSandbox({ jobs: 3, hris });
   await fleet.apply('acme');
   await fleet.reconcile('acme');

@@ -2,6 +2,7 @@ import { expect, test } from 'vitest';
 import { ConnectorError } from '../../../src/errors.ts';
 import type { HrisConnection } from '../../../src/hris/port.ts';
 import { latestIntent } from '../../../src/store/intents.ts';
+import { openBamboo } from '../../hris/identity/kinds.ts';
 import { employPerson } from './employed-person.ts';
 
 const PAST = '2020-01-31';
@@ -26,6 +27,27 @@ test('a rehire whose answer is lost is looked up, made once, and asks nobody', a
   expect(await employees()).toMatchObject([{ last_day: null }]);
   const intent = await latestIntent(fleet.store, await refOf(second), 'rehire-employee');
   expect(intent).toMatchObject({ attempt: 1, outcome: 'done' });
+});
+
+test('in BambooHR a rehire for a day to come is made once although its answer is lost, and written back', async () => {
+  const { settings, company } = await openBamboo();
+  const world = await employPerson({ hris: settings });
+  const { terminate, begin, applyFor, employOnce, letPass, finish, row, shown, employeeId } = world;
+  await terminate(PAST);
+  const second = await begin(await applyFor(0));
+  await expect(employOnce(second, answerLost)).rejects.toMatchObject({ code: 'OUTCOME_UNKNOWN' });
+  await letPass(120_000);
+  expect(await employOnce(second)).toMatchObject({ verdict: 'employee' });
+  await finish(second);
+  expect(await row(second)).toMatchObject({ state: 'done', employee_id: employeeId });
+  expect([...company.employees.keys()]).toEqual([employeeId]);
+  expect(company.statuses.get(employeeId)).toMatchObject([
+    { date: PAST, employmentStatus: 'Terminated' },
+    { date: '2099-01-11', employmentStatus: 'Full-Time' },
+  ]);
+  expect(company.statuses.get(employeeId)).toHaveLength(2);
+  const { employeeNumber } = company.employees.get(employeeId) ?? {};
+  expect(await shown(second)).toMatchObject({ status: 'hired', employeeId: employeeNumber });
 });
 
 test('a rehire that never arrived is sent again after its deadline', async () => {

@@ -88,7 +88,8 @@ const SITUATIONS: Readonly<Record<string, Draw>> = {
 /** So many stories, every situation as often as any other. */
 export function drawStories(random: Random, count: number): Story[] {
   let humans = 0;
-  const people: People = { random, next: () => human(random, (humans += 1)) };
+  const taken = new Set<string>();
+  const people: People = { random, next: () => human(random, (humans += 1), taken) };
   const situations = Object.entries(SITUATIONS);
   return Array.from({ length: count }, (_, at) => {
     const [name, draw] = situations[at % situations.length] as (typeof situations)[number];
@@ -96,13 +97,20 @@ export function drawStories(random: Random, count: number): Story[] {
   });
 }
 
-function human(random: Random, id: number): Human {
+/** Nobody shares a birth date unless a situation says so: otherwise chance would make a conflict that no story has. */
+function human(random: Random, id: number, taken: Set<string>): Human {
+  let birthDate = drawDay(random);
+  while (taken.has(birthDate)) birthDate = drawDay(random);
+  taken.add(birthDate);
+  const [givenName, familyName] = [pick(random, GIVEN), pick(random, FAMILY)];
+  return { id, fields: { givenName, familyName, email: `h${id}@example.org`, birthDate } };
+}
+
+function drawDay(random: Random): string {
   const [month, day] = [1 + Math.floor(random() * 12), 1 + Math.floor(random() * 28)].map((part) =>
     String(part).padStart(2, '0'),
   );
-  const birthDate = `${1950 + Math.floor(random() * 50)}-${month}-${day}`;
-  const [givenName, familyName] = [pick(random, GIVEN), pick(random, FAMILY)];
-  return { id, fields: { givenName, familyName, email: `h${id}@example.org`, birthDate } };
+  return `${1950 + Math.floor(random() * 50)}-${month}-${day}`;
 }
 
 function employed(human: Human, former = false): NonNullable<Story['before']> {

@@ -1,6 +1,6 @@
 import { defineConfig } from 'vitest/config';
 
-/** 1,000 conflicts of identity on two kinds of HRIS: `npm run test:identity`; HIREBRIDGE_SEED draws others. */
+/** 1,000 conflicts of identity on each HRIS of `kinds.ts`: `npm run test:identity`; HIREBRIDGE_SEED draws others. */
 export default defineConfig({
   root: new URL('../../..', import.meta.url).pathname,
   test: {
