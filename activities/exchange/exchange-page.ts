@@ -7,7 +7,8 @@ import type { LinkedPair } from '../../src/store/linked-pairs.ts';
 import type { ExchangeContext } from './exchange-context.ts';
 import { assertFewMissing, newlyMissing, noteMissing } from './note-missing.ts';
 import { type ReadPair, readPairs } from './read-pairs.ts';
-import { findingsOf, type PlannedPair, type WrittenPair, writePairs } from './write-pairs.ts';
+import { busyIn, isBusy, plannedIn, writeFresh } from './write-fresh.ts';
+import { findingsOf, type PlannedPair, type WrittenPair } from './write-pairs.ts';
 
 /** What became of some pairs. */
 export interface PageResult {
@@ -21,14 +22,14 @@ const MOST_EMPTIED = { fields: 10, share: 0.25 };
 
 /** Reads some pairs and brings the edits of either side to the other. */
 export async function exchangePage(context: ExchangeContext, pairs: readonly LinkedPair[]): Promise<PageResult> {
-  const read = await readPairs(context, pairs);
-  const planned = read.flatMap(({ found, ...one }) => ('plan' in found ? [{ ...one, ...found }] : []));
-  const busy = planned.filter(({ plan }) => plan.toHris.length + plan.toPartner.length > 0);
-  const missing = newlyMissing(context, read);
+  const isListOld = context.jobs.isRead();
+  const first = await readPairs(context, pairs);
+  const missing = newlyMissing(context, first);
   await assertFewMissing(context, missing);
-  if (!context.full) assertFewEmptied(busy, pairs.length);
-  const written = busy.length === 0 ? [] : await writePairs(context, busy);
-  for (const one of planned.filter((it) => !busy.includes(it))) await saveSeen(context, one);
+  if (!context.full) assertFewEmptied(busyIn(plannedIn(first)), plannedIn(first).length);
+  const { read, written } = await writeFresh(context, first, isListOld);
+  const planned = plannedIn(read);
+  for (const one of planned.filter((it) => !isBusy(it))) await saveSeen(context, one);
   for (const one of missing) await noteMissing(context, one);
   const failed = written.find(({ unknown }) => unknown !== undefined);
   const result = resultOf(read, planned, written);
@@ -63,12 +64,12 @@ function kindOf(
 ): keyof PairCounts {
   if ('unreadable' in found) return 'quarantined';
   if (planned === undefined) return 'skipped';
-  const isBusy = planned.plan.toHris.length + planned.plan.toPartner.length > 0;
-  if (isBusy && (written === undefined || written.unknown !== undefined)) return 'skipped';
+  const busy = isBusy(planned);
+  if (busy && (written === undefined || written.unknown !== undefined)) return 'skipped';
   const findings = written === undefined ? planned.plan.findings : findingsOf(written);
   if (findings.some(({ kind }) => kind === 'quarantined')) return 'quarantined';
   if (findings.some(({ kind }) => kind === 'held')) return 'held';
-  return isBusy ? 'updated' : 'unchanged';
+  return busy ? 'updated' : 'unchanged';
 }
 
 /** Saves what both sides agree on where nothing is to be written; nothing where that is known. */

@@ -16,6 +16,8 @@ interface JobsRead {
 /** The list of jobs, read when it is first asked for. */
 export interface JobsList {
   read(): Promise<JobsRead>;
+  /** Whether the next reading answers with what was read before. */
+  isRead(): boolean;
   /** The next reading is a new one. */
   forget(): void;
 }
@@ -34,6 +36,7 @@ export function createJobsList(store: Store, connection: Pick<Connection, 'partn
         throw error;
       }
     },
+    isRead: () => known !== undefined,
     forget() {
       known = undefined;
     },

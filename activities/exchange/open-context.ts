@@ -33,9 +33,12 @@ export async function openContext(
   return assertWrittenOnce({ ...context, entity: entityOf(stream), jobs });
 }
 
-/** The pairs that a run goes over; one that a person asked for looks whether those that were gone are back. */
+/**
+ * The pairs that a run goes over. Whether a candidate or employee who was gone is back costs calls, so only a run that
+ * a person asked for looks; jobs and positions are read by their lists anyway, and one that was closed may reopen.
+ */
 export function scopeOf({ key, connection, mapping, entity, full }: ExchangeContext): PairScope {
-  const scope = { ...key, entity, connection: connection.tenant.hris.connection, withGone: full };
+  const scope = { ...key, entity, connection: connection.tenant.hris.connection, withGone: full || entity === 'job' };
   return amendsOnly(mapping) ? { ...scope, hireStates: ['done', 'kept'] } : scope;
 }
 

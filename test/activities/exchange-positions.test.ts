@@ -36,7 +36,7 @@ async function valuesOf(person: Person, name: string): Promise<FieldValue[]> {
   return [held?.partner[name] ?? null, held?.hris[name] ?? null];
 }
 
-test('120 positions that changed cost two readings of the list of jobs and two upserts', async () => {
+test('120 positions that changed cost one reading of the list of jobs and two upserts', async () => {
   world = await open();
   const positions = await addPositions(120);
   for (const one of positions) await world.editHris(one, fieldOf('costCentre'), `CC-${one.employeeId}`);
@@ -155,4 +155,19 @@ test('a custom field that the stream requisitions writes is not written by this 
   Object.assign(tenant, { requisitions: { reference: id, values: [] } });
   expect(await exchange()).toMatchObject({ state: 'refused', code: 'FIELD_WRITTEN_TWICE' });
   expect(world.writes).toEqual({ partner: 0, hris: 0 });
+});
+
+test('a position that was gone and is open again is exchanged by the next run', async () => {
+  world = await open();
+  const [position, stays] = (await addPositions(2)) as [Person, Person];
+  for (const one of [position, stays]) await world.editHris(one, fieldOf('costCentre'), 'CC-1');
+  await exchange();
+  world.removeEmployee(position);
+  await exchange();
+  await exchange();
+  world.editPartner(position, fieldOf('hours'), 30);
+  expect(await exchange()).toMatchObject({ state: 'done', counts: { read: 1 } });
+  world.returnEmployee(position);
+  expect(await exchange()).toMatchObject({ state: 'done', counts: { read: 2, updated: 1 } });
+  expect(await valuesOf(position, 'hours')).toEqual([30, 30]);
 });

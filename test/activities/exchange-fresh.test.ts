@@ -1,0 +1,77 @@
+import { afterEach, expect, test } from 'vitest';
+import type { FieldValue } from '../../src/hire/employee.ts';
+import { listConflicts } from '../../src/store/field-conflicts.ts';
+import { CALM } from '../convergence/calm.ts';
+import { mappingText, type TwoWayField } from '../convergence/fields.ts';
+import type { Conditions } from '../convergence/process.ts';
+import type { Person } from '../convergence/records.ts';
+import { createWorld, exchangedPositions, type World } from '../convergence/world.ts';
+
+let world: World;
+let runs = 0;
+afterEach(() => world.close());
+
+const SHARED_CITY = 'city, direction: both, owner: either, conflict: partner';
+const fieldOf = (name: string): TwoWayField => world.fields.find((field) => field.name === name) as TwoWayField;
+
+async function exchange(conditions: Partial<Conditions> = {}) {
+  world.clock.advance(120_000);
+  runs += 1;
+  return world.exchange(`run ${runs}`, { ...CALM, ...conditions });
+}
+
+async function hire(count: number): Promise<Person[]> {
+  const people: Person[] = [];
+  for (let n = 0; n < count; n += 1) people.push(await world.hire());
+  return people;
+}
+
+/** Pairs are read in the order of their ids. */
+function lastOf(people: readonly Person[]): Person {
+  return people.toSorted((a, b) => (a.employeeId < b.employeeId ? -1 : 1)).at(-1) as Person;
+}
+
+async function valuesOf(person: Person, name: string): Promise<FieldValue[]> {
+  const held = await world.read(person);
+  return [held?.partner[name] ?? null, held?.hris[name] ?? null];
+}
+
+/** What is recorded of fields that both sides edited. */
+async function recorded(): Promise<[string, string][]> {
+  const store = world.store.connect(async () => undefined);
+  const conflicts = await listConflicts(store, { tenantId: 'acme', all: true });
+  return conflicts.map(({ field, kind }) => [field, kind]);
+}
+
+test('a job edited after its list was read is not overwritten: where either side edits, it is read again', async () => {
+  world = await createWorld(undefined, exchangedPositions);
+  const positions = await hire(101);
+  const last = lastOf(positions);
+  for (const one of positions) await world.editHris(one, fieldOf('level'), 'Lead');
+  let isEdited = false;
+  const mishap = (_method: string, path: string): undefined => {
+    if (!path.endsWith('/bulk') || isEdited) return;
+    isEdited = true;
+    world.editPartner(last, fieldOf('level'), 'Senior');
+  };
+  expect(await exchange({ mishap })).toMatchObject({ state: 'done', counts: { read: 101, updated: 101 } });
+  expect(await valuesOf(last, 'level')).toEqual(['Senior', 'Senior']);
+  expect(await recorded()).toEqual([['level', 'conflict']]);
+});
+
+test('a profile edited while others are written is not overwritten: where either side edits, it is read again', async () => {
+  world = await createWorld(mappingText().replace('city, direction: both, owner: partner', SHARED_CITY));
+  const people = await hire(12);
+  const last = lastOf(people);
+  await exchange();
+  for (const one of people) await world.editHris(one, fieldOf('city'), 'Köln');
+  let isEdited = false;
+  const mishap = (method: string): undefined => {
+    if (method !== 'PATCH' || isEdited) return;
+    isEdited = true;
+    world.editPartner(last, fieldOf('city'), 'Bonn');
+  };
+  expect(await exchange({ mishap })).toMatchObject({ state: 'done', counts: { read: 12, updated: 12 } });
+  expect(await valuesOf(last, 'city')).toEqual(['Bonn', 'Bonn']);
+  expect(await recorded()).toEqual([['city', 'conflict']]);
+});
