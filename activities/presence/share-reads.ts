@@ -19,8 +19,8 @@ interface Waiting<Look, Answer> {
 /**
  * Answers looks that wait at the same moment by one read, at most `most` of one key. A look is answered only by a read
  * that began after it was asked for: while one runs, looks gather for the next. A failed read fails each of its looks.
- * A caller who leaves takes nothing from the others, because no caller's signal reaches the read. The only activity of a
- * tenant waits for nobody.
+ * A caller who leaves takes nothing from the others, because no caller's signal reaches the read. The only activity of
+ * a tenant waits for nobody.
  */
 export function shareReads<Look, Answer>(
   keyOf: (look: Look) => string,

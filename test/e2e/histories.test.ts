@@ -51,7 +51,7 @@ async function hold(code: string): Promise<string> {
 }
 
 /**
- * Plays a plain hire, one that is held and answered, one that is cancelled, and one who leaves before the first day, and
+ * Plays a plain hire, one that is held and answered, one that is cancelled, and a departure before the first day, and
  * looks through everything Temporal keeps of them.
  * With HIREBRIDGE_RECORD_HISTORIES=DIR the histories are written there: that is how the replay tests' fixtures were
  * made.
