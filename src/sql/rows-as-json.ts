@@ -12,7 +12,16 @@ export function selectRows(
   columns: readonly string[],
   rows: readonly Readonly<Record<string, unknown>>[],
 ): RawBuilder<unknown> {
-  const json = JSON.stringify(rows);
+  return selectJson(dialect, table, columns, JSON.stringify(rows));
+}
+
+/** As `selectRows`, of a list that is JSON already. */
+export function selectJson(
+  dialect: JsonDialect,
+  table: string,
+  columns: readonly string[],
+  json: string,
+): RawBuilder<unknown> {
   if (dialect === 'postgres') {
     const all = sql.join(columns.map((column) => sql.ref(column)));
     return sql`select ${all} from json_populate_recordset(null::${sql.table(table)}, ${json}::json)`;

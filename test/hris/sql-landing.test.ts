@@ -3,7 +3,7 @@ import { mkdtemp, rm } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { sql } from 'kysely';
-import { afterAll, beforeAll, describe, expect, test } from 'vitest';
+import { afterAll, beforeAll, describe, expect, onTestFinished, test } from 'vitest';
 import type { HrisConnection, LandingRow } from '../../src/hris/port.ts';
 import { openHris } from '../../src/hris/registry.ts';
 import { openSqlDatabase } from '../../src/hris/sql/open-database.ts';
@@ -94,6 +94,26 @@ describe.each(Object.entries(databases))('landing tables in %s', (_name, databas
   test('an empty page is no write', async () => {
     expect(await land([])).toEqual({ unchanged: 0, created: 0, updated: 0 });
   });
+});
+
+test('a text lands as it is, and one that is JSON as a value in a column of that type', async () => {
+  const { url, drop } = await createDatabase();
+  const hris = await startSqlHris({ url, drop }, {});
+  const direct = openSqlDatabase(url);
+  onTestFinished(async () => {
+    await direct.close();
+    await hris.stop();
+  });
+  await sql`alter table partner_candidates alter column given_name type jsonb using null`.execute(direct.kysely);
+  const texts = ['{ "a": 1.0, "b": ["c"] }', '["d"]', '[draft', '{"a": 1} x', '12', 'null', 'O\'Brien "Bob"'];
+  const page = texts.map((text, n) => ({ id: `${n}`, hash: `${n}`, fields: { givenName: text, familyName: text } }));
+  await hris.adapter.landing?.land('candidates', page, { tenant: 'acme', signal: AbortSignal.timeout(30_000) });
+  const { rows: landed } = await sql<Record<string, unknown>>`
+    select jsonb_typeof(given_name) as type, family_name as text from partner_candidates order by partner_id`.execute(
+    direct.kysely,
+  );
+  expect(landed.map(({ text }) => text)).toEqual(texts);
+  expect(landed.map(({ type }) => type)).toEqual(['object', 'array', ...Array(5).fill('string')]);
 });
 
 test('a landing table that the user may not write refuses the stream, never the tenant', async () => {

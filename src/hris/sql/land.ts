@@ -1,5 +1,5 @@
 import { type RawBuilder, sql } from 'kysely';
-import { isAmong, selectRows } from '../../sql/rows-as-json.ts';
+import { isAmong, selectJson, selectRows } from '../../sql/rows-as-json.ts';
 import type { Landed, LandingRow, LandOptions, StoredRow } from '../port.ts';
 import type { Row, SqlDatabase } from './database.ts';
 import { landingKeys as key, type LandingTable } from './landing-options.ts';
@@ -84,9 +84,41 @@ async function upsert(
     for (const [name, column] of fields) own[column] = row.fields[name] ?? null;
     return own;
   });
-  const given = dialect === 'mariadb' ? valuesOf(columns, cells) : selectRows(dialect, table.table, columns, cells);
+  const given = ROWS[dialect](table.table, columns, cells);
   await sql`insert into ${sql.table(table.table)} (${sql.join(columns.map((column) => sql.ref(column)))}) ${given}
     ${overwriting(dialect, written)}, ${sql.ref(key.at)} = current_timestamp`.execute(kysely);
+}
+
+type SelectRows = (table: string, columns: readonly string[], rows: readonly Row[]) => RawBuilder<unknown>;
+
+const ROWS: Record<SqlDatabase['dialect'], SelectRows> = {
+  mariadb: (_table, columns, rows) => valuesOf(columns, rows),
+  sqlite: (table, columns, rows) => selectRows('sqlite', table, columns, rows),
+  postgres: (table, columns, rows) => selectJson('postgres', table, columns, `[${rows.map(rowAsJson).join()}]`),
+};
+
+/**
+ * Postgres would keep a text that is JSON as one JSON string in a column of that type. Given as JSON, it is a value
+ * there, and in a column of texts still the same text.
+ */
+function rowAsJson(row: Row): string {
+  const cells = Object.entries(row).map(([name, value]) => `${JSON.stringify(name)}:${cellAsJson(value)}`);
+  return `{${cells.join()}}`;
+}
+
+function cellAsJson(value: unknown): string {
+  return typeof value === 'string' && isJsonText(value) ? value : JSON.stringify(value);
+}
+
+/** An object or a list: a number in a text stays one. */
+function isJsonText(text: string): boolean {
+  if (!/^\s*[[{]/.test(text)) return false;
+  try {
+    JSON.parse(text);
+    return true;
+  } catch {
+    return false;
+  }
 }
 
 function valuesOf(columns: readonly string[], rows: readonly Row[]): RawBuilder<unknown> {

@@ -7,7 +7,10 @@ import { type SchemaRow, schemaRows } from './schema-rows.ts';
 
 /** Keys that name a secret. What stands behind `file:` is read again; an environment is that of the process's start. */
 const SECRETS = new Set([
-  ...['partner.apiKey', 'partner.webhookKeys', 'hris.url', 'notify.secret'],
+  'partner.apiKey',
+  'partner.webhookKeys',
+  'hris.url',
+  'notify.secret',
   ...hrisKinds().flatMap((kind) => (findHrisAdapter(kind)?.secrets ?? []).map((name) => `hris.${name}`)),
 ]);
 
