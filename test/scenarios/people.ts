@@ -83,13 +83,15 @@ export const people: Scenario[] = [
     },
   },
   {
-    name: 'two tenants with one HRIS hire one person',
+    // On one connection they are refused before anything starts; here a customer named one HRIS twice.
+    name: 'two tenants with one HRIS under two names hire one person',
     expected: all(1, 1),
     reconcileOnly: true,
     ownStart: true,
     async run(world) {
       const file = await readFile(join(world.tenantsDir, 'acme.yaml'), 'utf8');
-      await writeFile(join(world.tenantsDir, 'twin.yaml'), file.replace('tenant: acme', 'tenant: twin'));
+      const twin = file.replace('tenant: acme', 'tenant: twin').replace('connection: acme-hr', 'connection: twin-hr');
+      await writeFile(join(world.tenantsDir, 'twin.yaml'), twin);
       await world.startWorker();
       await until('both baselines', async () => {
         const { tenants } = JSON.parse((await world.cli(['status', '--json'])).stdout) as {
