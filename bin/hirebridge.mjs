@@ -30,7 +30,7 @@ function bundledNode() {
 }
 
 function runIn(node) {
-  const child = spawn(node, [fileURLToPath(main), ...process.argv.slice(2)], {
+  const child = spawn(node, [...heap, fileURLToPath(main), ...process.argv.slice(2)], {
     // A group of its own, so that Ctrl-C reaches it once, from here; the channel's end tells it that we were killed.
     detached: process.platform !== 'win32',
     stdio: ['inherit', 'inherit', 'inherit', 'ipc'],
@@ -46,15 +46,20 @@ function refuse(message) {
   process.exitCode = 1;
 }
 
+/** As src/cli/worker-heap.ts has it. */
+const heap = process.argv.includes('worker') ? ['--max-semi-space-size=8'] : [];
+
 /**
  * Temporal's core allocates in many threads, and glibc lets each keep what it once took: a third of what a worker at
- * rest holds for a thousand tenants. glibc reads this when a process starts, so a worker starts anew in the same process.
+ * rest holds for a thousand tenants. glibc reads this when a process starts, and V8 the bound of its heap, so a worker
+ * starts anew in the same process.
  */
 function limitArenas() {
   const { env, execArgv, execPath, platform } = process;
   if (platform !== 'linux' || env.MALLOC_ARENA_MAX !== undefined || process.send !== undefined) return;
   if (!process.argv.includes('worker')) return;
-  process.execve?.(execPath, [execPath, ...execArgv, ...process.argv.slice(1)], { ...env, MALLOC_ARENA_MAX: '2' });
+  const args = [execPath, ...heap, ...execArgv, ...process.argv.slice(1)];
+  process.execve?.(execPath, args, { ...env, MALLOC_ARENA_MAX: '2' });
 }
 
 const bundled = isNodeNewEnough ? undefined : bundledNode();

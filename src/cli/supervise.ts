@@ -7,6 +7,7 @@ import { createLogger } from '../log.ts';
 import { EXIT } from './exit-codes.ts';
 import { MAIN_FILE } from './main-file.ts';
 import { SUPERVISED } from './until-stopped.ts';
+import { heapOptions } from './worker-heap.ts';
 
 /** One part of the program as a process of its own: `serve`, `worker`, `sandbox`. */
 export interface ChildSpec {
@@ -118,7 +119,7 @@ function didNotStay(name: string, code: number | null, signal: NodeJS.Signals | 
 
 function launch(spec: ChildSpec, options: SuperviseOptions): ChildProcess {
   const print = options.print ?? ((line) => process.stderr.write(`${line}\n`));
-  const running = spawn(process.execPath, [MAIN_FILE, ...spec.args], {
+  const running = spawn(process.execPath, [...heapOptions(spec.args), MAIN_FILE, ...spec.args], {
     // A process group of its own: Ctrl-C of the terminal reaches the parent alone, which then drains in order.
     detached: true,
     stdio: ['ignore', 'pipe', 'pipe', 'ipc'],

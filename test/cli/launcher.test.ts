@@ -4,6 +4,7 @@ import { cp, mkdir, writeFile } from 'node:fs/promises';
 import path from 'node:path';
 import { text } from 'node:stream/consumers';
 import { beforeEach, expect, onTestFinished, test } from 'vitest';
+import { heapOptions } from '../../src/cli/worker-heap.ts';
 import { scratchFolder } from '../harness/scratch-folder.ts';
 
 /** Stands in for the command line: says how it was started, and with `wait` ends when it is told to. */
@@ -15,7 +16,8 @@ for (const signal of ['SIGINT', 'SIGTERM']) process.on(signal, () => {
 });
 const arenas = process.env.MALLOC_ARENA_MAX;
 const bundled = process.env.BUNDLED ?? 'no';
-console.log(JSON.stringify({ bundled, args: process.argv.slice(2), arenas, pid: process.pid }));
+const [args, options] = [process.argv.slice(2), process.execArgv];
+console.log(JSON.stringify({ bundled, args, options, arenas, pid: process.pid }));
 if (process.argv[2] === 'wait') process.once('disconnect', () => process.exit());
 else process.exit(3);
 `;
@@ -70,17 +72,24 @@ test('an older Node hands over to the one that comes with the package, arguments
 });
 
 test.runIf(process.platform === 'linux')(
-  'a worker has few arenas for its many threads, in the same process',
+  'a worker has few arenas for its many threads and a bounded heap, in the same process',
   async () => {
     const { launcher, ended } = launch([], ['worker', '--health-port', '0']);
     const { stdout } = await ended;
     expect(JSON.parse(stdout)).toMatchObject({
       args: ['worker', '--health-port', '0'],
       arenas: '2',
+      options: heapOptions(['worker']),
       pid: launcher.pid,
     });
   },
 );
+
+test('so has one that is handed over', async () => {
+  await bundleNode();
+  const { stdout } = await onOldNode(['worker']).ended;
+  expect(JSON.parse(stdout)).toMatchObject({ bundled: 'yes', options: heapOptions(['worker']) });
+});
 
 test.each(['SIGINT', 'SIGTERM'] as const)('%s reaches the command once', async (signal) => {
   await bundleNode();

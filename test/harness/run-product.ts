@@ -2,6 +2,7 @@ import { type ChildProcess, spawn } from 'node:child_process';
 import { once } from 'node:events';
 import type { WriteStream } from 'node:fs';
 import { fileURLToPath } from 'node:url';
+import { heapOptions } from '../../src/cli/worker-heap.ts';
 
 const MAIN = fileURLToPath(new URL('../../src/cli/main.ts', import.meta.url));
 
@@ -28,7 +29,7 @@ export async function startProcess(
   out: WriteStream,
   main = MAIN,
 ): Promise<Process> {
-  const child = spawn(process.execPath, [main, ...args], {
+  const child = spawn(process.execPath, [...heapOptions(args), main, ...args], {
     // As `up` and the launcher start it.
     env: { MALLOC_ARENA_MAX: '2', ...process.env, ...env },
     stdio: ['ignore', 'pipe', 'pipe', 'ipc'],
