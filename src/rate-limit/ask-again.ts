@@ -1,5 +1,4 @@
 import type { Granted } from './lease-permits.ts';
-import { LIVE_RUN } from './live-lead.ts';
 
 /** Whoever found no permit asks again about so soon, and in no order. */
 const POLL_MS = 80;
@@ -15,10 +14,9 @@ export function askAgainMs({ permits, askInMs, leaseMs }: Granted, isLate: boole
 }
 
 /**
- * Requests that come within the next share beside those that wait, after so many were sent in so many ms: whoever sends
- * one at a time has none waiting when permits are leased.
+ * Requests that come within the next share, after so many were sent in so many ms: whoever sends one at a time has none
+ * waiting when permits are leased.
  */
-export function expectedAgain(used: number, live: number, since: { ms: number; leaseMs: number }): number {
-  const again = since.ms > 2 * since.leaseMs ? 0 : (used * since.leaseMs) / Math.max(since.ms, LEAST_MS);
-  return Math.max(Math.ceil(again), live > 0 ? LIVE_RUN : 0);
+export function expectedAgain(used: number, since: { ms: number; leaseMs: number }): number {
+  return since.ms > 2 * since.leaseMs ? 0 : Math.ceil((used * since.leaseMs) / Math.max(since.ms, LEAST_MS));
 }

@@ -3,6 +3,7 @@ import { askAgainMs, expectedAgain, LEAST_MS } from './ask-again.ts';
 import { createHeldPermits } from './held-permits.ts';
 import { createLeadWatch, type LeadWatch } from './lead-watch.ts';
 import { type Asked, type ChangeRateLimit, type Granted, leasePermits, spaceMs } from './lease-permits.ts';
+import { createLiveRuns } from './live-runs.ts';
 import type { Priority, RateLimitAnswer, RateLimitKeeper } from './rate-limit.ts';
 import { createSentRequests, onOwnClock } from './sent-requests.ts';
 import { SHARE_MS } from './sharers.ts';
@@ -64,6 +65,7 @@ class LeasedRateLimit implements SharedRateLimit {
   #isHeld = false;
   #borrowedAt = Number.NEGATIVE_INFINITY;
   readonly #leadWatch: LeadWatch;
+  readonly #liveRuns = createLiveRuns();
   /** A live request came since permits were last asked for. */
   #isLiveNew = false;
   #spacedAt = Number.NEGATIVE_INFINITY;
@@ -87,7 +89,10 @@ class LeasedRateLimit implements SharedRateLimit {
 
   acquire(priority: Priority, signal?: AbortSignal): Promise<void> {
     const permit = this.#waiters.wait(priority, () => this.#next(), signal);
-    if (priority === 'live') this.#isLiveNew = true;
+    if (priority === 'live') {
+      this.#isLiveNew = true;
+      this.#liveRuns.note();
+    }
     this.#next();
     return permit;
   }
@@ -190,10 +195,8 @@ class LeasedRateLimit implements SharedRateLimit {
     this.#tellAt = Number.POSITIVE_INFINITY;
     const isIdle = this.#waiters.all() === 0 && this.#used === 0;
     const live = this.#waiters.count('live');
-    const expected = expectedAgain(this.#used, live, {
-      ms: performance.now() - this.#syncedAt,
-      leaseMs: this.#leaseMs,
-    });
+    const again = expectedAgain(this.#used, { ms: performance.now() - this.#syncedAt, leaseMs: this.#leaseMs });
+    const expected = live > 0 ? Math.max(again, this.#liveRuns.expected()) : again;
     this.#isLiveNew = false;
     // What passed unused while too many calls were under way, too: others may have it.
     this.#unused += this.#permits.drop(isIdle ? Number.POSITIVE_INFINITY : performance.now() - this.#leaseMs);

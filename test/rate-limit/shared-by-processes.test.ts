@@ -75,6 +75,12 @@ describe('a store of 60 ms', () => {
     expect(perSecond).toBeGreaterThanOrEqual(19);
   });
 
+  test('single live calls of another process take no more permits than they use', async () => {
+    const reads = { processes: 2, backlog: [16, 0], liveEveryMs: 4_000 };
+    const { perSecond } = await runFleet({ ...run, ...reads, seconds: 150, limit: tokenBucket(20, 20) });
+    expect(perSecond).toBeGreaterThanOrEqual(19);
+  });
+
   test('a process that is alone does not look for the live calls of others', async () => {
     const { perSecond, looks } = await runFleet({ ...run, processes: 1, limit: tokenBucket(20, 20) });
     expect(perSecond).toBeGreaterThanOrEqual(19);

@@ -228,22 +228,6 @@ describe('a lease', () => {
     );
     expect(first.result.permits[0]).toBeGreaterThanOrEqual(again.result.validFrom);
   });
-
-  test('divides a limit of calls under way, and never gives more than it', () => {
-    const concurrency = { most: 5, ok: [], met: [], full: 0, raiseAfter: 2_000 };
-    const first = leasePermits({ ...fresh, bulk: 1 }, at20, 9_000_000);
-    let rateLimit: Partial<SharedRateLimitState> = {
-      ...first.rateLimit,
-      underWay: { ...first.rateLimit!.underWay!, concurrency },
-    };
-    const shares = new Map<string, number | undefined>();
-    for (const sharer of ['a', 'b', 'c', 'a', 'b', 'c']) {
-      const leased = leasePermits({ ...fresh, sharer, bulk: 1, needs: 3 }, rateLimit, 9_000_600);
-      shares.set(sharer, leased.result.mostInFlight);
-      rateLimit = leased.rateLimit ?? rateLimit;
-    }
-    expect([...shares.values()].toSorted()).toEqual([1, 2, 2]);
-  });
 });
 
 test('a store that is away is told of once, and calls leave when it is back', async () => {
