@@ -38,8 +38,7 @@ export interface Planned {
 export async function planEmployee(
   hire: HireContext,
 ): Promise<Planned | { verdict: 'left' } | { verdict: 'not-yet' } | Held> {
-  await noteHire(hire, { step: 'employ' });
-  const rehire = await latestRehire(hire);
+  const [rehire] = await Promise.all([latestRehire(hire), noteHire(hire, { step: 'employ' })]);
   // Made active and not yet linked: somebody who leaves now has an employee all the same.
   const isRehiring = rehire?.outcome === 'open' || (rehire?.outcome === 'done' && hire.row.employee_id === null);
   const anyStage = hire.creation?.outcome === 'open' || isRehiring;

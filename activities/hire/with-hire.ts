@@ -64,7 +64,10 @@ async function read(deps: ActivityDeps, connection: Connection, given: HireRef):
   const { store } = deps;
   const { tenantId, jobCandidateId, period } = given;
   const ref = { tenantId, jobCandidateId, period };
-  const row = await readHireRow(store, ref);
-  const [answers, creation] = await Promise.all([answersOf(store, ref), latestIntent(store, ref, CREATE_VERB)]);
+  const [row, answers, creation] = await Promise.all([
+    readHireRow(store, ref),
+    answersOf(store, ref),
+    latestIntent(store, ref, CREATE_VERB),
+  ]);
   return { deps, store, connection, ref, row, answers, decisions: decide(answers), creation };
 }

@@ -30,7 +30,7 @@ export async function takeIdentityLease(store: Store, lease: IdentityLease, forM
   // In one order for everybody: Postgres would call two that wait for each other a deadlock.
   const sorted = [...new Set(keys)].toSorted();
   if (sorted.length === 0) return;
-  await store.kysely.transaction().execute(async (kysely) => {
+  const take = async (kysely: Store['kysely']): Promise<void> => {
     const leased_until = sql<number>`${store.now} + ${forMs}`;
     const values = { connection, ...hireColumns(hire), leased_until, holder };
     const taken = await kysely
@@ -50,7 +50,9 @@ export async function takeIdentityLease(store: Store, lease: IdentityLease, forM
       .returning('key')
       .execute();
     if (taken.length < sorted.length) throw await leased({ ...store, kysely }, lease);
-  });
+  };
+  // A single one is taken by its statement or not at all.
+  await (sorted.length === 1 ? take(store.kysely) : store.kysely.transaction().execute(take));
 }
 
 /** What was sent under the lease is shown after so long: who has the same keys may go on then. */
