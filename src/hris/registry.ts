@@ -1,4 +1,5 @@
 import { ConnectorError } from '../errors.ts';
+import { holdToPort } from './hold-to-port.ts';
 import { type HrisLimits, noLimits } from './http-line.ts';
 import * as list from './index.ts';
 import type { HrisAdapter, HrisConnection, Landings } from './port.ts';
@@ -38,5 +39,5 @@ export async function openHris(
       message: `The options of HRIS connection "${connectionName}" are invalid: ${issues.join('; ')}.`,
     });
   }
-  return adapter.open(parsed.data, limits);
+  return holdToPort(kind, await adapter.open(parsed.data, limits));
 }

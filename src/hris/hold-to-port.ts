@@ -1,0 +1,143 @@
+import { ConnectorError, isConnectorError } from '../errors.ts';
+import type { HrisConnection } from './port.ts';
+
+type Call = (...args: unknown[]) => Promise<unknown>;
+
+/** What a call gives: something, or perhaps nothing. */
+const ANSWERS = {
+  employees: {
+    find: 'something',
+    create: 'something',
+    read: 'nothing',
+    update: 'nothing',
+    amend: 'nothing',
+    rehire: 'nothing',
+    terminate: 'nothing',
+  },
+  changes: { since: 'something' },
+  files: { deliver: 'something' },
+  pending: { resolve: 'something' },
+  requisitions: { listOpen: 'something', read: 'something', update: 'nothing' },
+  landing: { land: 'something', read: 'something', hashes: 'something', ids: 'something', remove: 'nothing' },
+} as const;
+
+/** How long an adapter may take to say what became of a call that its caller has stopped. */
+const LAST_WORD_MS = 5_000;
+
+/**
+ * A connection that keeps the port's word on errors whatever its adapter does: one that throws something else, gives
+ * nothing where an answer is due, or goes on after its caller has stopped is answered for by a ConnectorError. Only
+ * what may have left is `unknown`.
+ */
+export function holdToPort(kind: string, hris: HrisConnection): HrisConnection {
+  const parts = Object.entries(ANSWERS).flatMap(([name, answers]) => {
+    const part = hris[name as keyof typeof ANSWERS] as object | undefined;
+    return part === undefined ? [] : [[name, heldPart({ kind, name, part }, answers)]];
+  });
+  const { capabilities } = hris;
+  const top = {
+    capabilities,
+    probe: held(`${kind}: probe`, hris.probe.bind(hris) as Call, 'something'),
+    close: () => hris.close(),
+    ...(hris.describe && { describe: held(`${kind}: describe`, hris.describe.bind(hris) as Call, 'something') }),
+  };
+  return { ...top, ...(Object.fromEntries(parts) as object) } as HrisConnection;
+}
+
+/** Its members are called on the part itself, which may be of a class. */
+function heldPart(
+  { kind, name, part }: { kind: string; name: string; part: object },
+  answers: Readonly<Record<string, 'something' | 'nothing'>>,
+): object {
+  const members = Object.entries(answers).flatMap(([member, answer]) => {
+    const call = (part as Record<string, Call | undefined>)[member];
+    return call === undefined ? [] : [[member, held(`${kind}: ${name}.${member}`, call.bind(part), answer)]];
+  });
+  return Object.fromEntries(members) as object;
+}
+
+/** What is known of one call. */
+interface Progress {
+  what: string;
+  sent: boolean;
+  /** Thrown by `beforeSend`: it comes out as it is. */
+  forbidden?: unknown;
+}
+
+function held(what: string, call: Call, answer: 'something' | 'nothing'): Call {
+  return async (...args) => {
+    const progress: Progress = { what, sent: false };
+    const signal = args.map(signalIn).find((one) => one !== undefined);
+    try {
+      const given = await untilStopped(call(...args.map((arg) => watched(arg, progress))), signal, progress);
+      if (given === undefined && answer === 'something') throw fault(progress, 'gave no answer');
+      return given;
+    } catch (error) {
+      if (isConnectorError(error) || (error !== undefined && error === progress.forbidden)) throw error;
+      throw fault(progress, `threw ${nameOf(error)}`, error);
+    }
+  };
+}
+
+function signalIn(arg: unknown): AbortSignal | undefined {
+  if (arg instanceof AbortSignal) return arg;
+  const { signal } = (arg ?? {}) as { signal?: unknown };
+  return signal instanceof AbortSignal ? signal : undefined;
+}
+
+/** Options of a write tell when it leaves. */
+function watched(arg: unknown, progress: Progress): unknown {
+  const { beforeSend } = (arg ?? {}) as { beforeSend?: unknown };
+  if (typeof beforeSend !== 'function') return arg;
+  const watchedSend = (): void => {
+    try {
+      (beforeSend as () => void)();
+    } catch (error) {
+      progress.forbidden = error;
+      throw error;
+    }
+    progress.sent = true;
+  };
+  return { ...(arg as object), beforeSend: watchedSend };
+}
+
+async function untilStopped(
+  answer: Promise<unknown>,
+  signal: AbortSignal | undefined,
+  progress: Progress,
+): Promise<unknown> {
+  const { promise: silence, reject } = Promise.withResolvers<never>();
+  let timer: NodeJS.Timeout | undefined;
+  const stop = (): void => {
+    timer = setTimeout(() => reject(fault(progress, 'went on after it was stopped')), LAST_WORD_MS);
+  };
+  if (signal?.aborted === true) stop();
+  else signal?.addEventListener('abort', stop, { once: true });
+  try {
+    return await Promise.race([answer, silence]);
+  } finally {
+    clearTimeout(timer);
+    signal?.removeEventListener('abort', stop);
+  }
+}
+
+/** Its class and code: what other errors say may quote a record. */
+function nameOf(error: unknown): string {
+  if (!(error instanceof Error)) return `a ${typeof error}`;
+  const { code } = error as { code?: unknown };
+  return typeof code === 'string' ? `${error.name} ${code}` : error.name;
+}
+
+function fault({ what, sent }: Progress, how: string, cause?: unknown): ConnectorError {
+  const next = sent
+    ? 'The request may have arrived, so it is looked at before anything is sent again.'
+    : 'Nothing was sent, and it is tried again.';
+  return new ConnectorError({
+    code: 'HRIS_ADAPTER_FAULT',
+    action: sent ? 'unknown' : 'retry',
+    message:
+      `The adapter failed (${what} ${how}); it should give an answer or throw a ConnectorError. ${next} ` +
+      "See the worker's log, and mend the adapter.",
+    cause,
+  });
+}
