@@ -1,5 +1,6 @@
 import { createHmac, randomUUID } from 'node:crypto';
 import { isConnectorError } from '../../src/errors.ts';
+import type { Change } from '../../src/hire/change.ts';
 import type { EmployeeFields } from '../../src/hire/employee.ts';
 import type { HireRef } from '../../src/hire/hire-ref.ts';
 import { type Held, held } from '../../src/hire/holds.ts';
@@ -7,9 +8,11 @@ import type { CreateResult } from '../../src/hris/port.ts';
 import {
   endIdentityLease,
   type IdentityLease,
+  keepPendingLease,
   type LeasedBy,
   takeIdentityLease,
 } from '../../src/store/identity-leases.ts';
+import { latestPlan } from '../../src/store/plans.ts';
 import { identityKeys } from './read-findings.ts';
 import type { HireContext } from './with-hire.ts';
 import type { Once } from './write-once.ts';
@@ -39,12 +42,32 @@ export async function underIdentityLease(
   }
 }
 
-/** The hold of a hire that waits for another one's pending create. */
-async function take({ store, deps, connection, ref }: HireContext, lease: IdentityLease): Promise<Held | undefined> {
-  // A request leaves within two deadlines of the reading, and is over within another one; then reads may lag.
-  const forMs = 3 * deps.limits.giveUpMs + connection.hris.capabilities.readLagMs;
+/** Keeps others out while a create is pending, also one that was sent by a version without leases. */
+export async function leasePending(hire: HireContext): Promise<void> {
+  const { store, ref } = hire;
+  if (await keepPendingLease(store, leasedBy(hire))) return;
+  const plan = await latestPlan(store, ref);
+  const change = plan === undefined ? undefined : (JSON.parse(plan.change) as Change);
+  if (change?.kind !== 'create') return;
   try {
-    await takeIdentityLease(store, lease, forMs);
+    await takeIdentityLease(store, leaseFor(hire, change.fields), leaseMs(hire));
+    await keepPendingLease(store, leasedBy(hire));
+  } catch (error) {
+    // Another hire of this person creates already: this one's create cannot be taken back for that.
+    if (!isConnectorError(error, 'IDENTITY_LEASED')) throw error;
+  }
+}
+
+/** A request leaves within two deadlines of the reading, and is over within another one; then reads may lag. */
+function leaseMs({ deps, connection }: HireContext): number {
+  return 3 * deps.limits.giveUpMs + connection.hris.capabilities.readLagMs;
+}
+
+/** The hold of a hire that waits for another one's pending create. */
+async function take(hire: HireContext, lease: IdentityLease): Promise<Held | undefined> {
+  const { store, ref } = hire;
+  try {
+    await takeIdentityLease(store, lease, leaseMs(hire));
     return undefined;
   } catch (error) {
     if (!isConnectorError(error, 'IDENTITY_LEASED') || error.details?.['pending'] !== true) throw error;

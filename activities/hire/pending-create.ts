@@ -3,9 +3,9 @@ import type { HireActivities } from '../../src/hire/hire-activities.ts';
 import { held } from '../../src/hire/holds.ts';
 import type { CreateResult } from '../../src/hris/port.ts';
 import { lastAnsweredAt } from '../../src/store/holds.ts';
-import { endPendingLease, keepPendingLease } from '../../src/store/identity-leases.ts';
+import { endPendingLease } from '../../src/store/identity-leases.ts';
 import { type OpenIntent, refuseMade } from '../../src/store/intents.ts';
-import { leasedBy } from './identity-lease.ts';
+import { leasedBy, leasePending } from './identity-lease.ts';
 import { type HireContext, reread } from './with-hire.ts';
 
 type Created = Extract<CreateResult, { kind: 'created' }>;
@@ -26,7 +26,7 @@ export function pendingTicket({ creation, decisions, row }: HireContext): string
 export async function resolvePending(hire: HireContext, ticket: string): Promise<Created | Waiting> {
   const { creation } = await reread(hire);
   const lease = leasedBy(hire);
-  await keepPendingLease(hire.store, lease);
+  await leasePending(hire);
   try {
     const result = await hire.connection.hris.pending?.resolve(ticket, AbortSignal.timeout(READ_MS));
     if (result?.kind === 'created') return result;

@@ -54,7 +54,7 @@ async function runAudit(tenantId: string, options: AuditOptions, command: Comman
         await audit(store, { by: byOf(options), tenantId, act: 'revealed', details: `audit ${record ?? ''}` });
       return readWrites(store, filter, reveal);
     },
-    { mustExist: true },
+    { mustExist: true, tenantId },
   );
   if (options.json === true) return printJson(writes);
   process.stdout.write(writes.length === 0 ? 'No writes.\n' : render(writes));

@@ -28,7 +28,10 @@ async function runConflicts(tenantId: string, options: ConflictOptions, command:
   const { readConflicts } = await import('../operator/streams/read-conflicts.ts');
   const { all = false, json = false } = options;
   const filter = { ...listedFilter({ tenant: tenantId, json }), tenantId, all };
-  const found = await withStore(await placesOf(command), (store) => readConflicts(store, filter), { mustExist: true });
+  const found = await withStore(await placesOf(command), (store) => readConflicts(store, filter), {
+    mustExist: true,
+    tenantId,
+  });
   if (json) return printJson(found);
   process.stdout.write(found.length === 0 ? 'No conflicts.\n' : render(found));
 }

@@ -36,7 +36,10 @@ async function runFailed(tenantId: string, options: { json?: boolean }, command:
     import('../operator/streams/read-failed.ts'),
     import('./exit-codes.ts'),
   ]);
-  const failed = await withStore(await placesOf(command), (store) => readFailed(store, tenantId), { mustExist: true });
+  const failed = await withStore(await placesOf(command), (store) => readFailed(store, tenantId), {
+    mustExist: true,
+    tenantId,
+  });
   process.exitCode = failed.length > 0 ? EXIT.partial : EXIT.done;
   if (options.json === true) return printJson(failed);
   if (failed.length === 0) return void process.stdout.write(`Nothing of ${tenantId} failed.\n`);

@@ -47,7 +47,10 @@ async function runList(options: ListOptions, command: Command): Promise<void> {
   const { state, json } = options;
   const { listHires } = await import('../operator/hires/read-hires.ts');
   const filter = { ...listedFilter(options), ...(state === undefined ? {} : { state }) };
-  const hires = await withStore(await placesOf(command), (store) => listHires(store, filter), { mustExist: true });
+  const hires = await withStore(await placesOf(command), (store) => listHires(store, filter), {
+    mustExist: true,
+    tenantId: options.tenant,
+  });
   if (json === true) printJson(hires);
   else process.stdout.write(renderHires(hires));
 }
@@ -76,6 +79,7 @@ async function runShow(
   const { readHire } = await import('../operator/hires/read-hires.ts');
   const read = withStore(await placesOf(command), (store) => readHire(store, tenantId, jobCandidateId), {
     mustExist: true,
+    tenantId,
   });
   const hire = await read;
   if (options.json === true) return printJson(hire);

@@ -63,7 +63,10 @@ const MOST_OF_ONE = 3;
 async function runList({ tenant, code, all, json }: ListOptions, command: Command): Promise<void> {
   const { groupHolds, listHolds } = await import('../operator/holds/read-holds.ts');
   const filter = { ...(tenant === undefined ? {} : { tenantId: tenant }), all: all === true };
-  const found = await withStore(await placesOf(command), (store) => listHolds(store, filter), { mustExist: true });
+  const found = await withStore(await placesOf(command), (store) => listHolds(store, filter), {
+    mustExist: true,
+    tenantId: tenant,
+  });
   const holds = found.filter((hold) => code === undefined || hold.code === code);
   if (json === true) return printJson(holds);
   const most = code === undefined ? MOST_OF_ONE : holds.length;

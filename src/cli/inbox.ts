@@ -43,7 +43,10 @@ async function runList(options: ListOptions, command: Command): Promise<void> {
     states: state === undefined ? leftStates : [state],
     ...listedFilter(options),
   };
-  const found = await withStore(await placesOf(command), (store) => listDeliveries(store, filter), { mustExist: true });
+  const found = await withStore(await placesOf(command), (store) => listDeliveries(store, filter), {
+    mustExist: true,
+    tenantId: options.tenant,
+  });
   if (json === true) return printJson(found);
   process.stdout.write(renderDeliveries(found));
 }
@@ -74,6 +77,7 @@ async function runRetry(
   };
   const count = await withStore(await placesOf(command), (store) => retryDeliveries(store, request), {
     mustExist: true,
+    tenantId: options.tenant,
   });
   process.stdout.write(`${count} given to the relay again. Follow with: hirebridge inbox list\n`);
 }

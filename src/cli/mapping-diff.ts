@@ -5,7 +5,7 @@ import { example, placesOf } from './options.ts';
 import { printJson } from './print-json.ts';
 import { renderChange } from './render-plan.ts';
 import { renderTable } from './table.ts';
-import { withStore } from './with-store.ts';
+import { withStoreAsItIs } from './with-store.ts';
 
 export function addMappingDiff(mapping: Command): void {
   mapping
@@ -33,19 +33,12 @@ interface DiffOptions {
 
 async function runDiff(tenantId: string, file: string, { stream, json }: DiffOptions, command: Command): Promise<void> {
   const places = await placesOf(command);
-  const [{ storeExists }, { withTenant }, { diffMapping, mappingNamed, maskDiff }] = await Promise.all([
-    import('../config.ts'),
+  const [{ withTenant }, { diffMapping, mappingNamed, maskDiff }] = await Promise.all([
     import('../operator/open-tenant.ts'),
     import('../operator/mappings/diff-mapping.ts'),
   ]);
-  const diff = await withStore(
-    places,
-    (store) =>
-      withTenant({ store, places, tenantId }, (open) => {
-        return diffMapping(open, mappingNamed(stream), file);
-      }),
-    // A tenant that was never started is compared, too.
-    { mustExist: storeExists(places.dataDir) },
+  const diff = await withStoreAsItIs(places, (store) =>
+    withTenant({ store, places, tenantId }, (open) => diffMapping(open, mappingNamed(stream), file)),
   );
   const shown = maskDiff(diff);
   if (json === true) printJson(shown);

@@ -4,7 +4,7 @@ import type { PlanView } from '../operator/plans/plan-view.ts';
 import { example, placesOf } from './options.ts';
 import { type PlanOptions, printPlans } from './print-plans.ts';
 import { asOption, byOf } from './tenant/by.ts';
-import { withStore } from './with-store.ts';
+import { withStoreAsItIs } from './with-store.ts';
 
 export function addPlan(program: Command): void {
   const command = program
@@ -36,7 +36,7 @@ async function runPlan(
 ): Promise<void> {
   const places = await placesOf(command);
   const { withTenant } = await import('../operator/open-tenant.ts');
-  await withStore(places, async (store) => {
+  await withStoreAsItIs(places, async (store) => {
     const by = byOf(options);
     const plans = await withTenant({ store, places, tenantId }, (open) => makePlans(open, { name, id }, by));
     await printPlans(store, plans, options);

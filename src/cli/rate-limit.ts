@@ -19,6 +19,7 @@ async function runRateLimit(tenantId: string, options: { json?: boolean }, comma
   const { readRateLimits } = await import('../operator/status/read-rate-limits.ts');
   const views = await withStore(await placesOf(command), (store) => readRateLimits(store, tenantId), {
     mustExist: true,
+    tenantId,
   });
   if (options.json === true) return printJson(views);
   process.stdout.write(views.length === 0 ? `No call was made for ${tenantId} yet.\n` : `${renderViews(views)}\n`);

@@ -44,6 +44,7 @@ async function runReplay(
   };
   const count = await withStore(await placesOf(command), (store) => replayDeliveries(store, replay), {
     mustExist: true,
+    tenantId,
   });
   process.stdout.write(`${count} given to the relay. Follow with: hirebridge inbox list --tenant ${tenantId}\n`);
 }

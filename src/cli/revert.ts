@@ -2,7 +2,7 @@ import type { Command } from 'commander';
 import { example, placesOf } from './options.ts';
 import { type PlanOptions, printPlans } from './print-plans.ts';
 import { asOption, byOf } from './tenant/by.ts';
-import { withStore } from './with-store.ts';
+import { withStoreAsItIs } from './with-store.ts';
 
 export function addRevert(program: Command): void {
   const command = program
@@ -28,7 +28,7 @@ async function runRevert(
     import('../operator/open-tenant.ts'),
     import('../operator/plans/plan-revert.ts'),
   ]);
-  await withStore(places, async (store) => {
+  await withStoreAsItIs(places, async (store) => {
     const by = byOf(options);
     const plans = await withTenant({ store, places, tenantId }, (open) => planRevert(open, options.mapping, by));
     await printPlans(store, plans, options);

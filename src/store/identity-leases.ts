@@ -67,15 +67,18 @@ export async function endIdentityLease({ kysely, now }: Store, lease: IdentityLe
     .execute();
 }
 
-/** The HR system took the create, and somebody finishes it there: the lease lasts as long as the hire waits for it. */
-export async function keepPendingLease({ kysely, now }: Store, { connection, hire }: LeasedBy): Promise<void> {
-  await kysely
+/**
+ * The HR system took the create, and somebody finishes it there: the lease lasts as long as the hire waits for it.
+ * False where the hire has none.
+ */
+export async function keepPendingLease({ kysely, now }: Store, { connection, hire }: LeasedBy): Promise<boolean> {
+  const { numUpdatedRows: kept } = await kysely
     .updateTable('identity_leases')
-    .set({ pending_since: now })
+    .set((eb) => ({ pending_since: eb.fn.coalesce('pending_since', now) }))
     .where('connection', '=', connection)
     .where((eb) => isOwn(eb, hire))
-    .where('pending_since', 'is', null)
-    .execute();
+    .executeTakeFirstOrThrow();
+  return kept > 0n;
 }
 
 /** The pending create was finished or refused; reads show it after so long. */

@@ -43,7 +43,7 @@ async function recorded(): Promise<[string, string][]> {
   return conflicts.map(({ field, kind }) => [field, kind]);
 }
 
-test('a job edited after its list was read is not overwritten: where either side edits, it is read again', async () => {
+test('a job edited after its list was read is not overwritten, but read again', async () => {
   world = await createWorld(undefined, exchangedPositions);
   const positions = await hire(101);
   const last = lastOf(positions);
@@ -59,7 +59,7 @@ test('a job edited after its list was read is not overwritten: where either side
   expect(await recorded()).toEqual([['level', 'conflict']]);
 });
 
-test('a profile edited while others are written is not overwritten: where either side edits, it is read again', async () => {
+test('a profile edited while others are written is not overwritten, but read again', async () => {
   world = await createWorld(mappingText().replace('city, direction: both, owner: partner', SHARED_CITY));
   const people = await hire(12);
   const last = lastOf(people);

@@ -2,6 +2,7 @@ import { join } from 'node:path';
 import { sql } from 'kysely';
 import { expect, onTestFinished, test } from 'vitest';
 import { openStore } from '../../src/store/open-store.ts';
+import { readTenantState } from '../../src/store/tenant-states.ts';
 import { runCli, scratchDir, tenantDir } from './cli-process.ts';
 
 /** A data directory whose store an earlier version made: it lacks the latest tables. */
@@ -25,6 +26,9 @@ const READING = [
   'rate-limit acme',
   'audit acme',
   'mapping diff acme acme.yaml',
+  'plan acme',
+  'sync acme --dry-run',
+  'revert acme --mapping 0123abcd',
   'doctor',
 ];
 
@@ -36,4 +40,18 @@ test('commands that only look leave the tables of an older store as they are, an
   const told = ended.map(({ stdout, stderr }) => /older than this hirebridge/.test(stdout + stderr));
   expect(READING.filter((_verb, index) => !told[index])).toEqual([]);
   expect(await migrations()).toEqual(before);
+});
+
+const LISTING = ['failed acmee', 'conflicts acmee', 'replay acmee --since 2h', 'inbox list --tenant acmee'];
+
+test('a mistyped tenant is rejected with those that are known, and never reads as nothing wrong', async () => {
+  const dataDir = await scratchDir();
+  const store = await openStore(`sqlite:${join(dataDir, 'store.db')}`);
+  await readTenantState(store, 'acme');
+  await store.close();
+  const ended = await Promise.all(LISTING.map((verb) => runCli(verb.split(' '), { HIREBRIDGE_DATA: dataDir })));
+  for (const { code, stdout, stderr } of ended) {
+    expect({ code, stdout }).toEqual({ code: 2, stdout: '' });
+    expect(stderr).toContain('no tenant "acmee" (known: acme)');
+  }
 });

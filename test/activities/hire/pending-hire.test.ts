@@ -81,6 +81,15 @@ test('one human as two candidates is created once, however long the first create
   expect(hr.asked).toHaveLength(1);
 });
 
+test('a pending create that was sent by a version without leases keeps the other candidate waiting, too', async () => {
+  const { hr, store, employOnce, employSecond, names } = await hireTwice();
+  expect(await employOnce()).toMatchObject({ verdict: 'pending' });
+  await store.kysely.deleteFrom('identity_leases').execute();
+  expect(await employOnce()).toMatchObject({ verdict: 'pending' });
+  expect(await employSecond()).toMatchObject(names);
+  expect(hr.asked).toHaveLength(1);
+});
+
 test('once a pending create is refused, the other candidate of the same human is created', async () => {
   const { hr, employOnce, employSecond, names } = await hireTwice();
   await employOnce();
