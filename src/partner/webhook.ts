@@ -11,8 +11,17 @@ export function checkWebhookKey(headerValue: string | string[] | undefined, keys
   if (typeof headerValue !== 'string' || headerValue === '') return false;
   const given = digest(headerValue);
   let right = false;
-  for (const key of keys) right = timingSafeEqual(given, digest(key)) || right;
+  for (const key of digestsOf(keys)) right = timingSafeEqual(given, key) || right;
   return right;
+}
+
+/** Of lists that are asked about again with every delivery. */
+const known = new WeakMap<readonly string[], readonly Buffer[]>();
+
+function digestsOf(keys: readonly string[]): readonly Buffer[] {
+  const digests = known.get(keys) ?? keys.map(digest);
+  known.set(keys, digests);
+  return digests;
 }
 
 function digest(text: string): Buffer {

@@ -4,16 +4,17 @@ import { mkdtemp, rm } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { parseArgs } from 'node:util';
-import { renderTable } from '../../../src/cli/table.ts';
 import { contract } from '../../../src/partner/contract/index.ts';
 import { readStatus } from '../../harness/hiring.ts';
 import { until } from '../../harness/until.ts';
 import { type PostgresWorld, withPostgresWorld, withTemporal } from '../bench-world.ts';
-import { median } from '../measured.ts';
+import { openLedger } from '../measured.ts';
+import { openReport } from '../report.ts';
 import { openOwn } from './open-own.ts';
 import { openDlt, openSinger, type Peer } from './peer.ts';
 
 const PAGE = 100;
+const OWN = 'hirebridge';
 
 const { values } = parseArgs({
   options: {
@@ -21,36 +22,47 @@ const { values } = parseArgs({
     rounds: { type: 'string', default: '3' },
     /** As the sandbox takes it, for a run of its own beside those without a limit. */
     limit: { type: 'string', default: 'fixed:20' },
+    out: { type: 'string', default: 'bench-results' },
   },
 });
 const [rounds, candidates] = [Number(values.rounds), Number(values.candidates)];
 const pages = Math.ceil(candidates / PAGE);
 
-interface Pull {
-  seconds: number;
-  calls: number;
-}
+/** How many times longer they are asked to take, by the milliseconds that a page takes. */
+const GOALS: Readonly<Record<string, Readonly<Record<number, number>>>> = {
+  dlt: { 0: 4, 100: 7 },
+  Singer: { 0: 10, 100: 8 },
+};
 
-const pulls = new Map<string, Pull[]>();
+const ledger = openLedger('peers');
 /** What the partner shows: the same in every world, by the sandbox's seed. */
 let expected: string | undefined;
 
+const report = await openReport(values.out, 'peers.jsonl');
 await withTemporal(async (address) => {
   await playWorld(address, [], async (opened, peers) => {
     for (let round = 1; round <= rounds; round += 1)
       for (const ms of [0, 100]) {
         const faults = ms === 0 ? [] : [{ kind: 'latency', on: 'candidates.list', ms } as const];
         await opened.world.control.act('setFaults', { faults });
-        for (const peer of peers) await play(opened, peer, `${ms} ms a page`);
+        for (const peer of peers) await play(opened, peer, { where: `${ms} ms a page`, least: GOALS[peer.name]?.[ms] });
       }
     await opened.world.control.act('setFaults', { faults: [] });
-    for (const peer of peers) await play(opened, peer, 'killed in the middle', true);
+    for (const peer of peers) await play(opened, peer, { where: 'killed in the middle', isKilled: true });
   });
   await playWorld(address, ['--limit', values.limit], async (opened, peers) => {
-    for (const peer of peers) await play(opened, peer, `limit ${values.limit}`);
+    for (const peer of peers) await play(opened, peer, { where: `limit ${values.limit}` });
   });
 });
-show();
+await report(
+  {
+    name: 'peers',
+    leavesOut:
+      'start and imports of dlt, the command of hirebridge; the start of Singer is in its seconds, and so is the ' +
+      'restart of whoever was killed. Every pull was compared with the partner by count and hash.',
+  },
+  { measured: ledger.measured() },
+);
 
 async function playWorld(
   temporalAddress: string,
@@ -67,15 +79,24 @@ async function playWorld(
   await rm(folder, { recursive: true, force: true });
 }
 
+interface Playing {
+  where: string;
+  /** Times the seconds of hirebridge. */
+  least?: number | undefined;
+  isKilled?: boolean;
+}
+
 /** One pull from nothing, its rows compared with what the partner itself shows. */
-async function play(opened: PostgresWorld, peer: Peer, where: string, isKilled = false): Promise<void> {
+async function play(opened: PostgresWorld, peer: Peer, { where, least, isKilled = false }: Playing): Promise<void> {
   await peer.forget();
   const before = await listCalls(opened);
   const seconds = await (isKilled ? pullKilled(opened, peer) : (await peer.start()).ended);
   const calls = (await listCalls(opened)) - before;
   await assertComplete(opened, peer);
-  const key = `${where}|${peer.name}`;
-  pulls.set(key, [...(pulls.get(key) ?? []), { seconds, calls }]);
+  const floor = peer.name === OWN ? {} : { floor: `${OWN}, ${where}` };
+  const goal = least === undefined ? {} : { goal: { least } };
+  ledger.add(`${peer.name}, ${where}`, 's', seconds, { ...floor, ...goal });
+  ledger.add(`calls of ${peer.name}, ${where}`, `calls of ${pages}`, calls);
   process.stderr.write(`${where}, ${peer.name}: ${seconds.toFixed(2)} s, ${calls} calls\n`);
 }
 
@@ -86,7 +107,7 @@ async function pullKilled(opened: PostgresWorld, peer: Peer): Promise<number> {
   const first = await peer.start();
   await until('half of the pages are asked for', async () => (await listCalls(opened)) - before >= pages / 2);
   await first.kill();
-  if (peer.name === 'hirebridge') await first.ended;
+  if (peer.name === OWN) await first.ended;
   else await (await peer.start()).ended;
   return (performance.now() - beganAt) / 1000;
 }
@@ -104,20 +125,4 @@ async function assertComplete({ world, hris }: PostgresWorld, { name, table, id 
 function digest(rows: readonly { id: string; email?: string | null | undefined }[]): string {
   const lines = rows.map(({ id, email }) => `${id} ${email}`).toSorted();
   return `${rows.length} ${createHash('sha256').update(lines.join('\n')).digest('hex')}`;
-}
-
-function show(): void {
-  const rows = [...pulls].map(([key, own]) => {
-    const [where = '', name = ''] = key.split('|');
-    const ours = pulls.get(`${where}|hirebridge`) ?? [];
-    const times = median(own.map(({ seconds }, round) => seconds / (ours[round]?.seconds ?? Number.NaN)));
-    const seconds = own.map((one) => one.seconds);
-    const spread = `${Math.min(...seconds).toFixed(1)} to ${Math.max(...seconds).toFixed(1)}`;
-    return [where, name, median(seconds).toFixed(2), spread, times.toFixed(2), median(own.map(({ calls }) => calls))];
-  });
-  process.stdout.write(`${renderTable(['', 'peer', 's', 'spread', 'x hirebridge', `calls of ${pages}`], rows)}\n`);
-  process.stdout.write(
-    'Every pull was compared with the partner by count and hash. Not measured: start and imports of dlt, the command ' +
-      'of hirebridge; the start of Singer is in its seconds, and so is the restart of whoever was killed.\n',
-  );
 }
