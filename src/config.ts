@@ -54,7 +54,7 @@ export const Config = z.object({
     .describe('How long a worker may hang before its activities move to another, ms.'),
   HIREBRIDGE_RETRY_MS: milliseconds.default(1_000).describe('First wait before an activity is tried again, ms.'),
   HIREBRIDGE_STICKY_MS: milliseconds
-    .default(5_000)
+    .default(2_000)
     .describe("How long a dead worker's cached workflows wait before another takes them, ms."),
   HIREBRIDGE_PAUSED_MS: milliseconds
     .default(15_000)
