@@ -5,7 +5,7 @@ import { pending } from './cases/pending.ts';
 import { trouble } from './cases/trouble.ts';
 import { webhooks } from './cases/webhooks.ts';
 import { writing } from './cases/writing.ts';
-import { type HrisCase, type HrisUnderTest, type Need, offers } from './hris-case.ts';
+import { type HrisCase, type HrisUnderTest, type Need, offers, placeOf } from './hris-case.ts';
 
 /** What every kind owes, in the order of the matrix. */
 export const hrisCases: readonly HrisCase[] = [
@@ -46,6 +46,6 @@ function skipImpossible(hris: HrisUnderTest, { needs = [] }: HrisCase, context: 
   const missing = needs.find((need) => !offers(hris, need));
   if (missing === undefined) return;
   const reason = hris.lacks?.[missing];
-  if (reason === undefined) throw new Error(`Offer "${missing}", or say under "lacks" why this kind cannot.`);
+  if (reason === undefined) throw new Error(`Offer ${placeOf(missing)}, or say under lacks.${missing} why not.`);
   context.skip(reason);
 }

@@ -129,6 +129,14 @@ export function offers({ adapter, profile, powers = {} }: HrisUnderTest, need: N
   return need in powers;
 }
 
+/** Where a newcomer adds it. */
+export function placeOf(need: Need): string {
+  if (need === 'reference') return 'capabilities.storesReference of the connection';
+  if (need === 'persons') return 'profile.findsPersons of the test';
+  if (OF_EMPLOYEES.some((one) => one === need)) return `employees.${need} of the connection`;
+  return OPTIONAL.some((one) => one === need) ? `${need} of the connection` : `powers.${need} of the test`;
+}
+
 /** A power of a case that named it under `needs`. */
 export function power<Name extends keyof Powers>({ powers = {} }: HrisUnderTest, name: Name): Powers[Name] {
   const found = powers[name];
