@@ -81,7 +81,7 @@ async function startSftps(): Promise<HrisSource> {
       const where = { host: '127.0.0.1', port, user: userInfo().username, hostKey, allowPrivateAddress: true };
       const secrets = { privateKey: 'env:COUNTERPART_SSH_KEY', passphrase: 'env:COUNTERPART_SSH_PASSPHRASE' };
       return {
-        settings: { kind: 'sftp', ...where, ...secrets, checkEvery: '1s' },
+        settings: { kind: 'sftp', ...where, ...secrets, checkEvery: '1s', endColumn: 'last_day' },
         env: { COUNTERPART_SSH_KEY: privateKey, COUNTERPART_SSH_PASSPHRASE: passphrase },
         employees: () => readCustomer(job),
         async close() {
