@@ -1,4 +1,5 @@
 import { afterAll, beforeAll, describe, expect, type TestContext, test } from 'vitest';
+import { readCapabilities } from './capability-table.ts';
 import { employment } from './cases/employment.ts';
 import { finding } from './cases/finding.ts';
 import { pending } from './cases/pending.ts';
@@ -24,6 +25,8 @@ export const hrisCases: readonly HrisCase[] = [
 export function describeHris(kind: string, start: () => Promise<HrisUnderTest>): void {
   describe(`${kind} keeps the port's promises`, () => {
     let hris: HrisUnderTest;
+    /** Needs of the cases that passed, and those that made a case impossible. */
+    const [shown, missed] = [new Set<Need>(), new Set<Need>()];
     beforeAll(async () => {
       hris = await start();
     });
@@ -31,8 +34,19 @@ export function describeHris(kind: string, start: () => Promise<HrisUnderTest>):
 
     test.for(hrisCases)('$name', async (one, context) => {
       Object.assign(context.task.meta, { hris: { kind, case: one.name } });
-      skipImpossible(hris, one, context);
+      const missing = one.needs?.find((need) => !offers(hris, need));
+      if (missing !== undefined) missed.add(missing);
+      skipImpossible(hris, missing, context);
       await expect(one.run(hris)).resolves.toBeUndefined();
+      for (const need of one.needs ?? []) shown.add(need);
+    });
+
+    test('docs/hris.md says of it what was played', async () => {
+      const told = await readCapabilities(kind.split(':')[0] ?? '');
+      // A variant of a kind may lack what another has, and has nothing that the kind lacks.
+      const isVariant = kind.includes(':');
+      const wrong = [...(told ?? [])].filter(([need, yes]) => (yes ? missed.has(need) && !isVariant : shown.has(need)));
+      expect(wrong).toEqual([]);
     });
 
     test('nothing is excused that it offers', () => {
@@ -42,8 +56,7 @@ export function describeHris(kind: string, start: () => Promise<HrisUnderTest>):
   });
 }
 
-function skipImpossible(hris: HrisUnderTest, { needs = [] }: HrisCase, context: TestContext): void {
-  const missing = needs.find((need) => !offers(hris, need));
+function skipImpossible(hris: HrisUnderTest, missing: Need | undefined, context: TestContext): void {
   if (missing === undefined) return;
   const reason = hris.lacks?.[missing];
   if (reason === undefined) throw new Error(`Offer ${placeOf(missing)}, or say under lacks.${missing} why not.`);
