@@ -1,3 +1,4 @@
+import pLimit from 'p-limit';
 import { holdOf } from '../../src/hire/holds.ts';
 import { contract } from '../../src/partner/contract/index.ts';
 import { baselineIds } from '../../src/store/hire-states.ts';
@@ -22,6 +23,8 @@ import { type Run, startOf } from './run.ts';
 
 /** People recorded in one step. */
 const AT_ONCE = 100;
+/** An HR system over a slow line is asked about several people at a time. */
+const LOOKS_AT_ONCE = 8;
 
 /** An enrolment that carries our reference although our store knows nothing of it. */
 interface OwnTrace {
@@ -95,16 +98,18 @@ export async function recordHired(run: Run): Promise<boolean> {
     tenantId,
     seen.map((one) => one.jobCandidateId),
   );
-  const ours = new Set<SeenPerson>();
-  for (const one of seen) if (await isOurs(run.connection, one, traces)) ours.add(one);
-  const before = seen.filter((one) => !ours.has(one)).map((one) => newHire(tenantId, one, 1, 'before-go-live'));
+  const limit = pLimit(LOOKS_AT_ONCE);
+  const looks = seen.map((one) => limit(() => isOurs(run.connection, one, traces)));
+  const own = await Promise.all(looks);
+  const ours = seen.filter((_, n) => own[n] === true);
+  const before = seen.filter((_, n) => own[n] === false).map((one) => newHire(tenantId, one, 1, 'before-go-live'));
   if (!(await insertBaseline(store, tenantId, before))) {
     // Another pass ended meanwhile: whoever was hired since then is no old one.
     run.position = startOf('end');
     return false;
   }
   for (const one of ours) await reopen(deps, tenantId, one, traces.get(one.jobCandidateId));
-  run.counts.started += ours.size;
+  run.counts.started += ours.length;
   const last = seen.at(-1);
   if (last === undefined) return true;
   run.position = { ...position, after: last.jobCandidateId };

@@ -107,7 +107,8 @@ async function startBamboos(): Promise<HrisSource> {
     async open() {
       const double = await startBambooDouble();
       const where = { url: double.url, apiKey: 'env:COUNTERPART_BAMBOOHR_KEY', allowPrivateAddress: true };
-      const account = { referenceField: REFERENCE_FIELD, fileCategory: FILE_CATEGORY };
+      const employment = { active: 'Full-Time', ended: 'Terminated' };
+      const account = { referenceField: REFERENCE_FIELD, fileCategory: FILE_CATEGORY, employment };
       return {
         settings: { kind: 'bamboohr', ...where, ...account, readLag: '0ms' },
         env: { COUNTERPART_BAMBOOHR_KEY: API_KEY },
