@@ -154,7 +154,7 @@ export class LearnedRateLimit {
     const isSpared = isConcurrency || paceOf(this.#underWay.window, now) !== undefined;
     const { capacity, restedOk = -LEAST_USED, climb: tooth } = this.#underWay;
     const isChance = !isSpared && capacity.ok - restedOk < LEAST_USED;
-    const first = { at: now, rate, isBan: tooth.bans, isSpared, isChance };
+    const first = { at: now, ok: capacity.ok, rate, isBan: tooth.bans, isSpared, isChance };
     this.#underWay.meeting = beginMeeting(first, retryAfterMs);
     const leastMs = leastWait(this.#state);
     this.#underWay.backoff = Math.max(this.#underWay.ownWaitMs, leastMs);

@@ -1,5 +1,4 @@
 import {
-  bestCycle,
   highestSince,
   overLast,
   type SavedCapacity,
@@ -9,8 +8,9 @@ import {
   whileSending,
 } from './capacity.ts';
 import { CUT, isEarly } from './climb.ts';
+import { type Fall, PATIENCE, readFall } from './read-fall.ts';
 import type { SavedRow } from './saved-meetings.ts';
-import type { LearnedRate, Meeting, UnderWay } from './saved-rate-limit.ts';
+import { isWhole, type LearnedRate, type Meeting, type UnderWay } from './saved-rate-limit.ts';
 
 /** What a limiter knows; changed in place. */
 export interface LimiterState {
@@ -19,7 +19,7 @@ export interface LimiterState {
 }
 
 /** A meeting with the limit that is over, and what went through until then. */
-export interface Met {
+export interface Met extends Fall {
   meeting: Meeting;
   now: number;
   pauseMs: number;
@@ -31,10 +31,6 @@ export interface Met {
   isAgain: boolean;
   /** A single 429 after many successes, as a limit's, or of noise. */
   isLone: boolean;
-  /** Several short cycles in a row let far less through than the rate, and no overrun explains it. */
-  hasFallen: boolean;
-  /** Successes a second of the best of the latest cycles. */
-  lately: number;
   /** Waited for the end of a window. */
   isLong: boolean;
   /** Of a quota that lasts for minutes or hours. */
@@ -52,15 +48,13 @@ const RAISED = 1.012;
 const MOST_CUT = 0.35;
 const AGAIN = 20;
 const LONE = 50;
-/** To such a part of the rate a limit falls at once; what is left of less was not sent. */
-const FALLEN = { least: 0.25, most: 0.8 };
 const LASTING_MS = 60_000;
 const LONG_MEMORY_MS = 10_000;
 export const SETTLE = 6;
 const least = { first: 6_000, noisy: 2_500, ok: 20, rate: 3 };
 const banCut = { first: 0.04, most: 0.3 };
-/** Waits without a decision before the rate is cut although the window may only be full. */
-const PATIENCE = 2;
+/** A long window refuses at once after a climb far above its limit, so that this is never so twice in a row. */
+const FAR_IN_ROW = 2;
 
 /** Met again at once: a sliding window that is full stays full for longer than Retry-After says. */
 export function leastWait({ learned, underWay: { climb, row } }: LimiterState): number {
@@ -73,7 +67,6 @@ export function readMeeting(state: LimiterState, meeting: Meeting, now: number):
   const { limitSeen, limit, noise } = learned;
   const pauseMs = now - meeting.at;
   const inAll = sinceLongAgo(underWay.capacity, now, underWay.row.memoryMs ?? 0);
-  const lately = bestCycle(underWay.capacity, now, PATIENCE + 1) / (1 - noise);
   const isLong = !meeting.isBan && pauseMs > longPause(meeting) + leastWait(state) * (1 + 3 * meeting.tries);
   return {
     meeting,
@@ -84,8 +77,7 @@ export function readMeeting(state: LimiterState, meeting: Meeting, now: number):
     isFar: limitSeen && meeting.rate > limit * (1 + 2 * CUT),
     isAgain: underWay.climb.clean < AGAIN,
     isLone: meeting.toldMs !== undefined && underWay.climb.clean >= LONE && meeting.refused === 1,
-    hasFallen: meeting.tries === 0 && isFallen(underWay, now, lately / meeting.rate),
-    lately,
+    ...readFall(state, meeting, now),
     isLong,
     isLasting: isLong && pauseMs > LASTING_MS,
     allowed: sinceRecovery(underWay.capacity, now) / (1 - noise),
@@ -107,21 +99,10 @@ function raisedTo({ learned, underWay }: LimiterState, { at, rate }: Meeting, no
   return { limit: average, rate: Math.min(Math.max(last.begun / (1 - noise), limit), average) * (1 - CUT) };
 }
 
-/** A window that remembers for longer than these cycles lasted may only echo what was sent one window ago. */
-function isFallen({ row, suspicion, capacity }: UnderWay, now: number, part: number): boolean {
-  const lastedMs = now - (capacity.marks.filter((one) => one.recovery).at(-PATIENCE - 1)?.at ?? now);
-  const mayEcho = now < suspicion.calmUntil || lastedMs < (row.memoryMs ?? 0);
-  return row.full >= PATIENCE && !mayEcho && part > FALLEN.least && part < FALLEN.most;
-}
-
 /** A pause so long is not explained by rounding, by round trips, or by the next permit of a bucket. */
 function longPause({ rate, toldMs }: Meeting): number {
   if (toldMs === undefined) return 2_500;
   return 300 + (isWhole(toldMs) ? 1_200 : 0) + 2_000 / rate;
-}
-
-export function isWhole(toldMs: number | undefined): boolean {
-  return toldMs !== undefined && toldMs % 1_000 === 0;
 }
 
 /** At what rate it goes on; notes in the row what the meeting was. */
@@ -132,7 +113,8 @@ export function newRate(state: LimiterState, met: Met): number {
   if (met.isFirst) return firstRate(state, met);
   if (row.settling > 0 && !met.isFar) return whileSettling(state, met);
   if (met.raised !== undefined) return settle(row, met.raised.rate);
-  if (met.isFar && !isRaised(state, met)) {
+  row.far = met.isFar && !met.isLong && state.learned.noise === 0 ? (row.far ?? 0) + 1 : 0;
+  if (met.isFar && row.far < FAR_IN_ROW && !isRaised(state, met)) {
     return settle(row, Math.max((met.inAll ?? 0) * (1 - CUT / 2), state.learned.limit * (1 - CUT / 4)));
   }
   if (met.isLong) return afterWindow(state, met);
@@ -214,13 +196,17 @@ function atTheTop({ learned, underWay: { capacity, row } }: LimiterState, { meet
 
 function afterEarly(
   row: SavedRow,
-  { meeting: { rate }, isAgain, isLone, anchored, allowed, hasFallen, lately }: Met,
+  { meeting: { rate }, isAgain, isLone, anchored, allowed, hasFallen, isPlainFall, lately }: Met,
 ): number {
   // Refused at once far above what went through for long: a window of long memory took the excess in.
   if (rate > row.sound * 1.03)
     return isAgain ? Math.max(row.sound, rate * (1 - MOST_CUT)) : betweenSoundAnd(rate, row.sound);
   if (isAgain && row.full < PATIENCE) return rate;
-  if (hasFallen) return settle(row, lately * (1 - CUT / 2));
+  if (hasFallen) {
+    // Our own waits are in it: it may be too low.
+    if (isPlainFall) row.far = FAR_IN_ROW - 1;
+    return settle(row, lately * (1 - CUT / 2));
+  }
   if (isLone) return rate * (1 - CUT);
   row.early += 1;
   const floor = Math.min(row.early <= 3 ? anchored : allowed, rate) * (1 - (CUT / 2) * 2 ** Math.min(3, row.early));

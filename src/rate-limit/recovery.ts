@@ -1,8 +1,8 @@
 import { noteBan } from './bans.ts';
 import { anchorAt, beginCycle, leaveOut, mark } from './capacity.ts';
 import { CUT } from './climb.ts';
-import { isWhole, type LimiterState, type Met, newRate, readMeeting } from './new-rate.ts';
-import type { Meeting, UnderWay } from './saved-rate-limit.ts';
+import { type LimiterState, type Met, newRate, readMeeting } from './new-rate.ts';
+import { isWhole, type Meeting, type UnderWay } from './saved-rate-limit.ts';
 import { suspect } from './suspicion.ts';
 
 /** One a minute: an activity that has called waits so long for its next permit (activities/activity-scope.ts). */
@@ -90,6 +90,7 @@ function noteKnown({ row }: UnderWay, { inAll, isFirst, isLong, pauseMs, raised 
 
 /** Where the next averages begin. */
 function noteRow({ row, capacity }: UnderWay, met: Met): void {
+  row.refused = { at: met.meeting.at, ok: met.meeting.ok ?? capacity.ok };
   row.full = met.isEarly && met.isAgain && !met.hasFallen ? row.full + 1 : 0;
   // What was counted before was of a lower limit.
   if (met.raised !== undefined) beginCycle(capacity, met.now);

@@ -10,6 +10,10 @@ export interface SavedRow {
   settling: number;
   /** The highest rate that was fine for long. */
   sound: number;
+  /** In a row that came only far above the limit. */
+  far?: number;
+  /** When the last of them began, and the successes until then. */
+  refused?: { at: number; ok: number };
   /** The average of the best long cycle, lately. */
   known?: number;
   /** When one 429 before any limit was known was not believed, in answers. */

@@ -46,6 +46,8 @@ export interface Meeting {
   refused: number;
   /** Of those under way at the first refusal. */
   passed?: number;
+  /** Successes until the first refusal. */
+  ok?: number;
   /** Refused of those that tried after a pause. */
   tries: number;
   /** When the first refusal said that the limit would be free. */
@@ -64,11 +66,16 @@ export interface Meeting {
 
 /** `retryAfterMs` as the first refusal told it. */
 export function beginMeeting(
-  first: Pick<Meeting, 'at' | 'rate' | 'isBan' | 'isSpared' | 'isChance'>,
+  first: Pick<Meeting, 'at' | 'ok' | 'rate' | 'isBan' | 'isSpared' | 'isChance'>,
   retryAfterMs: number | undefined,
 ): Meeting {
   const freeAt = retryAfterMs === undefined ? Number.MAX_VALUE : first.at + retryAfterMs;
   return { ...first, refused: 1, tries: 0, freeAt, toldMs: retryAfterMs };
+}
+
+/** Retry-After as HTTP has it, rounded up. */
+export function isWhole(toldMs: number | undefined): boolean {
+  return toldMs !== undefined && toldMs % 1_000 === 0;
 }
 
 /** Plain data; times are of the limiter's clock. */

@@ -36,7 +36,7 @@ export function suspect(state: LimiterState, met: Met, limitBefore: number): voi
   if (met.isFirst || (met.isFar && met.meeting.rate > 1.1 * limitBefore))
     saved.calmUntil = met.now + Math.max(CALM_MS, row.memoryMs ?? 0);
   if ((met.hasFallen || met.isLong) && isPlain(saved)) saved.peak = learned.limit;
-  if (!met.isEarly || met.isLong || met.meeting.isBan || !isLikely(state, met.now)) return;
+  if (!met.isEarly || met.isLong || met.meeting.isBan || met.isPlainFall || !isLikely(state, met.now)) return;
   underWay.test = beginTest(saved.peak, learned.rate, saved.met / Math.max(1, saved.answers));
 }
 
