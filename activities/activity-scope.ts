@@ -15,6 +15,10 @@ interface Scope {
 const activity = new AsyncLocalStorage<Scope>();
 /** Activities under way in this process, by tenant. */
 const underWay = new Map<string, number>();
+/** When a tenant had several under way last. */
+const together = new Map<string, number>();
+/** Hires of one moment come one after another where a worker is full: so long after, more are expected. */
+const BURST_MS = 1_000;
 
 /** A permit that comes no sooner is waited for without a worker's slot, ms. */
 const PATIENCE_MS = 5_000;
@@ -25,7 +29,9 @@ const LEAST_WAIT_MS = 1_000;
 
 /** Runs an activity of a tenant; its calls are given up when the signal says so. */
 export async function inScope<T>(cancelled: AbortSignal, tenantId: string, run: () => Promise<T>): Promise<T> {
-  underWay.set(tenantId, (underWay.get(tenantId) ?? 0) + 1);
+  const count = (underWay.get(tenantId) ?? 0) + 1;
+  underWay.set(tenantId, count);
+  if (count > 1) together.set(tenantId, performance.now());
   try {
     return await activity.run({ cancelled, hasCalled: false, tenantId }, run);
   } finally {
@@ -35,10 +41,11 @@ export async function inScope<T>(cancelled: AbortSignal, tenantId: string, run: 
   }
 }
 
-/** Whether the tenant has no other activity under way here than the one in whose course this is asked. */
+/** Whether the tenant has, and lately had, no other activity under way here than the one in whose course this is asked. */
 export function isOnlyActivity(): boolean {
   const scope = activity.getStore();
-  return scope !== undefined && underWay.get(scope.tenantId) === 1;
+  if (scope === undefined || underWay.get(scope.tenantId) !== 1) return false;
+  return performance.now() - (together.get(scope.tenantId) ?? Number.NEGATIVE_INFINITY) > BURST_MS;
 }
 
 /** The signal of the activity in whose course this is asked. */

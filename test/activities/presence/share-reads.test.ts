@@ -98,6 +98,28 @@ test('an activity beside another one of its tenant waits for the looks that come
   expect(await Promise.all([other, own, alone])).toEqual(['done', 'a1 by read 2', 'b1 by read 1']);
 });
 
+test('who comes within a second of several waits for others, and a second later for nobody', async () => {
+  const { reads, look } = controlled();
+  const { signal } = new AbortController();
+  const run = (name: string) => inScope(signal, 'initech', () => look(name));
+  const burst = [run('a1'), run('a2')];
+  for (const read of reads) read.end();
+  await settled();
+  for (const read of reads) read.end();
+  await Promise.all(burst);
+  const begun = reads.length;
+  const next = run('a3');
+  expect(reads).toHaveLength(begun);
+  await settled();
+  reads.at(-1)?.end();
+  await next;
+  await vi.advanceTimersByTimeAsync(1_001);
+  const alone = run('a4');
+  expect(reads.at(-1)?.looks).toEqual(['a4']);
+  reads.at(-1)?.end();
+  await alone;
+});
+
 test('looks of different keys do not wait for each other', async () => {
   const { reads, look } = controlled();
   void look('a1');
