@@ -41,7 +41,7 @@ export async function inScope<T>(cancelled: AbortSignal, tenantId: string, run: 
   }
 }
 
-/** Whether the tenant has, and lately had, no other activity under way here than the one in whose course this is asked. */
+/** Whether the tenant has, and lately had, no other activity under way here than the one that asks. */
 export function isOnlyActivity(): boolean {
   const scope = activity.getStore();
   if (scope === undefined || underWay.get(scope.tenantId) !== 1) return false;
