@@ -26,7 +26,7 @@ export interface HrisProfile {
 
 /** Never stops: how long a test may take is the runner's to say. */
 export const signal = new AbortController().signal;
-export const write: WriteOptions = { signal, beforeSend: () => undefined, remainingMs: () => 5_000 };
+export const write: WriteOptions = { signal, beforeSend: () => undefined, remainingMs: () => 20_000 };
 
 /** A complete employee; the e-mail and name are the tag's own, so that tests share a table without meeting. */
 export function employee(tag: string, changes: EmployeeFields = {}): EmployeeFields {
