@@ -1,5 +1,5 @@
 import { allHandlersFinished, condition, continueAsNew, sleep, workflowInfo } from '@temporalio/workflow';
-import type { Enrolled, HireActivities } from '../src/hire/hire-activities.ts';
+import type { Enrolled, HireActivities, WentOn } from '../src/hire/hire-activities.ts';
 import type { HireInput, HireProgress, HireResult } from '../src/hire/hire-run.ts';
 import type { HireStep } from '../src/hire/hire-step.ts';
 import { type HoldCode, type HoldRequest, holdOf } from '../src/hire/holds.ts';
@@ -10,6 +10,8 @@ import { listenForHints } from './hints.ts';
 
 const MOST_VERIFY_TRIES = 5;
 const DEADLINE = 'ONBOARDING_DEADLINE' satisfies HoldCode;
+/** Asks an activity for the steps after its own. */
+const GO_ON = { goOn: true, orHold: true };
 
 /** One step of a hire: does its work or waits, and names the step that follows. */
 type Step = (hire: Hire) => Promise<HireStep>;
@@ -78,9 +80,13 @@ async function open(input: HireInput, activities: HireActivities): Promise<Begun
   return enrolled === undefined ? { progress } : { progress, enrolled };
 }
 
-/** Whether an activity went on to the hire's end. Somebody who moved meanwhile is looked after step by step. */
-function isOver({ hints }: Hire, done = false): boolean {
-  return done && !hints.has('person');
+/** After an activity that may have gone on. Somebody who moved meanwhile is looked after step by step. */
+function afterGoingOn(hire: Hire, { done = false, held }: WentOn, next: HireStep): HireStep | Promise<HireStep> {
+  if (held !== undefined) {
+    hire.progress.step = 'write-back';
+    return hold(hire, held);
+  }
+  return done && !hire.hints.has('person') ? 'ended' : next;
 }
 
 async function enrol(hire: Hire): Promise<HireStep> {
@@ -119,8 +125,8 @@ async function reEnrol(hire: Hire): Promise<HireStep> {
 
 async function onboard(hire: Hire): Promise<HireStep> {
   const { ref, activities, hints } = hire;
-  const onboarding = await hints.answeredBy(activities.readOnboarding({ ...ref, goOn: true }));
-  if (onboarding.verdict === 'ready') return isOver(hire, onboarding.done) ? 'ended' : 'employ';
+  const onboarding = await hints.answeredBy(activities.readOnboarding({ ...ref, ...GO_ON }));
+  if (onboarding.verdict === 'ready') return afterGoingOn(hire, onboarding, 'employ');
   return onboarding.verdict === 'hold' ? hold(hire, onboarding.hold) : awaitOnboarding(hire);
 }
 
@@ -136,7 +142,7 @@ async function awaitOnboarding(hire: Hire): Promise<HireStep> {
 
 async function employ(hire: Hire): Promise<HireStep> {
   const { ref, activities, hints } = hire;
-  const employed = await hints.answeredBy(activities.employ({ ...ref, goOn: true }));
+  const employed = await hints.answeredBy(activities.employ({ ...ref, ...GO_ON }));
   if (employed.verdict === 'hold') return hold(hire, employed.hold);
   if (employed.verdict === 'left') return 'confirm-left';
   if (employed.verdict === 'stale') return 'employ';
@@ -144,7 +150,7 @@ async function employ(hire: Hire): Promise<HireStep> {
     await hints.wait(employed.verdict === 'pending' ? employed.nextCheckMs : undefined);
     return 'employ';
   }
-  return isOver(hire, employed.done) ? 'ended' : 'write-back';
+  return afterGoingOn(hire, employed, 'write-back');
 }
 
 async function writeBack(hire: Hire): Promise<HireStep> {

@@ -89,7 +89,9 @@ async function heldCompleted(
 ): Promise<Held | undefined> {
   const { store, ref, decisions } = hire;
   if (decisions.enrolAnew || attempt.nth > 1) return undefined;
-  if ((await latestIntent(store, ref, verbOf(attempt))) !== undefined) return undefined;
+  // Of one that may have arrived, the look by reference tells; after a refusal somebody may have enrolled them by hand.
+  const earlier = await latestIntent(store, ref, verbOf(attempt));
+  if (earlier?.outcome === 'open' || earlier?.outcome === 'done') return undefined;
   const completed = await findCompletedElsewhere(hire, { flowId: attempt.flowId, email });
   const [onboardingCandidateId] = completed;
   if (onboardingCandidateId === undefined) return undefined;

@@ -1,6 +1,5 @@
 import { inActivity } from '../../src/failpoint.ts';
-import type { Employed, HireActivities, Onboarding } from '../../src/hire/hire-activities.ts';
-import type { HireRef } from '../../src/hire/hire-ref.ts';
+import type { Employed, HireActivities, Onboarding, WentOn } from '../../src/hire/hire-activities.ts';
 import type { ActivityDeps } from '../deps.ts';
 import { employ } from './employ.ts';
 import { finishHire } from './finish-hire.ts';
@@ -25,22 +24,25 @@ export async function employAndGoOn(deps: ActivityDeps, asked: Asked<'employ'>):
   const elapsed = startClock();
   const employed = await employ(deps, asked);
   if (asked.goOn !== true || employed.verdict !== 'employee') return employed;
-  return (await isFinished(deps, asked, elapsed)) ? { ...employed, done: true } : employed;
+  return { ...employed, ...(await finish(deps, asked, elapsed)) };
 }
 
 /** Undefined where the way to the hire's end is longer than this attempt can go. */
 async function employToEnd(
   deps: ActivityDeps,
-  ref: HireRef,
+  asked: Asked<'employ'>,
   elapsed: Elapsed,
-): Promise<{ present: boolean; done: boolean } | undefined> {
-  const employed = await goOn(deps, elapsed, 'employ', () => employ(deps, ref));
-  if (employed?.verdict !== 'employee' || !(await isFinished(deps, ref, elapsed))) return undefined;
-  return { present: employed.present === true, done: true };
+): Promise<({ present: boolean } & WentOn) | undefined> {
+  const employed = await goOn(deps, elapsed, 'employ', () => employ(deps, asked));
+  if (employed?.verdict !== 'employee') return undefined;
+  const end = await finish(deps, asked, elapsed);
+  return end && { present: employed.present === true, ...end };
 }
 
-async function isFinished(deps: ActivityDeps, ref: HireRef, elapsed: Elapsed): Promise<boolean> {
-  return (await goOn(deps, elapsed, 'finishHire', () => finishHire(deps, ref)))?.verdict === 'verified';
+async function finish(deps: ActivityDeps, asked: Asked<'employ'>, elapsed: Elapsed): Promise<WentOn | undefined> {
+  const finished = await goOn(deps, elapsed, 'finishHire', () => finishHire(deps, asked));
+  if (finished?.verdict === 'verified') return { done: true };
+  return finished?.verdict === 'hold' && asked.orHold === true ? { held: finished.hold } : undefined;
 }
 
 /**

@@ -23,8 +23,8 @@ import { type Run, startOf } from './run.ts';
 
 /** People recorded in one step. */
 const AT_ONCE = 100;
-/** An HR system over a slow line is asked about several people at a time. */
-const LOOKS_AT_ONCE = 8;
+/** An HR system over a slow line is asked about several people at a time, fewer than an activity may wait for. */
+const LOOKS_AT_ONCE = 4;
 
 /** An enrolment that carries our reference although our store knows nothing of it. */
 interface OwnTrace {
@@ -98,22 +98,39 @@ export async function recordHired(run: Run): Promise<boolean> {
     tenantId,
     seen.map((one) => one.jobCandidateId),
   );
-  const limit = pLimit(LOOKS_AT_ONCE);
-  const looks = seen.map((one) => limit(() => isOurs(run.connection, one, traces)));
-  const own = await Promise.all(looks);
-  const ours = seen.filter((_, n) => own[n] === true);
-  const before = seen.filter((_, n) => own[n] === false).map((one) => newHire(tenantId, one, 1, 'before-go-live'));
+  const ours = await ownAmong(run.connection, seen, traces);
+  const before = seen.filter((one) => !ours.has(one)).map((one) => newHire(tenantId, one, 1, 'before-go-live'));
   if (!(await insertBaseline(store, tenantId, before))) {
     // Another pass ended meanwhile: whoever was hired since then is no old one.
     run.position = startOf('end');
     return false;
   }
   for (const one of ours) await reopen(deps, tenantId, one, traces.get(one.jobCandidateId));
-  run.counts.started += ours.length;
+  run.counts.started += ours.size;
   const last = seen.at(-1);
   if (last === undefined) return true;
   run.position = { ...position, after: last.jobCandidateId };
   return false;
+}
+
+/** The first look is alone: an activity that has called may wait longer for the permits of the next. */
+async function ownAmong(
+  connection: Connection,
+  [first, ...others]: readonly SeenPerson[],
+  traces: ReadonlyMap<string, OwnTrace>,
+): Promise<ReadonlySet<SeenPerson>> {
+  const own = new Set<SeenPerson>();
+  const look = async (one: SeenPerson): Promise<void> => {
+    if (await isOurs(connection, one, traces)) own.add(one);
+  };
+  if (first !== undefined) await look(first);
+  const limit = pLimit(LOOKS_AT_ONCE);
+  try {
+    await Promise.all(others.map((one) => limit(() => look(one))));
+  } finally {
+    limit.clearQueue();
+  }
+  return own;
 }
 
 async function isOurs(

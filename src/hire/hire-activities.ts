@@ -27,7 +27,7 @@ export type Enrolled =
 
 /** `present` as with `Enrolled`. */
 export type Employed =
-  | { verdict: 'employee'; present?: boolean; done?: boolean }
+  | ({ verdict: 'employee'; present?: boolean } & WentOn)
   | { verdict: 'not-yet' }
   /** The person is back in the stage since it was planned. */
   | { verdict: 'stale' }
@@ -35,15 +35,25 @@ export type Employed =
   | { verdict: 'pending'; nextCheckMs: number }
   | Held;
 
-export type Onboarding = { verdict: 'ready'; present?: boolean; done?: boolean } | { verdict: 'waiting' } | Held;
+export type Onboarding = ({ verdict: 'ready'; present?: boolean } & WentOn) | { verdict: 'waiting' } | Held;
 
 /**
- * An activity that is asked to go on does the steps after its own, as long as nothing is to be waited for. `done`: it
- * came to the hire's end. Anything else that a later step came to is left out: as an activity of its own, that step
- * comes to it again, so that the workflow takes the way that earlier versions of it know.
+ * An activity that is asked to go on does the steps after its own, as long as nothing is to be waited for. What a later
+ * step came to is left out where `WentOn` has no name for it: as an activity of its own, that step comes to it again,
+ * so that the workflow takes the way that earlier versions of it know.
  */
 interface GoesOn {
   goOn?: boolean;
+  /** The workflow knows `held`; earlier versions ask without it. */
+  orHold?: boolean;
+}
+
+/** Where an activity that went on came to. */
+export interface WentOn {
+  /** To the hire's end. */
+  done?: boolean;
+  /** The write-back waits for a person: what the partner refused is not sent again by itself. */
+  held?: HoldRequest;
 }
 
 export type Answered = { verdict: 'waiting' } | { verdict: 'answered'; next: HireStep | 'same'; ends?: EndState };

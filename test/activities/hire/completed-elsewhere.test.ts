@@ -42,6 +42,19 @@ test('an onboarding that somebody else began and that is completed is a question
   expect(await fleet.enrolments()).toBe(1);
 });
 
+test('whoever was enrolled by hand after our own request had been refused is asked about, too', async () => {
+  const { fleet, ref } = await enrolledByHand('completed');
+  await fleet.open('acme', ref.jobCandidateId);
+  const refused = { verb: 'enrol:1', attempt: 1, pinned: '{}', sent_at: 0, give_up_at: 0, outcome: 'refused' } as const;
+  const key = { tenant_id: 'acme', job_candidate_id: ref.jobCandidateId, period: 1 };
+  await fleet.store.kysely
+    .insertInto('intents')
+    .values({ ...key, ...refused })
+    .execute();
+  expect(await enrol(fleet.deps, ref)).toMatchObject({ verdict: 'hold', hold: { code: HELD } });
+  expect(await fleet.enrolments()).toBe(1);
+});
+
 test.each([
   ['adopt', 1],
   ['re-enrol', 2],

@@ -46,6 +46,16 @@ test('nothing is gone on to with half of the deadline over', async () => {
   expect(await onboardAndGoOn(late, asked)).toEqual({ verdict: 'ready' });
 });
 
+test('a write-back refused for good is held, for a workflow that knows of it, and not sent again', async () => {
+  const { deps, asked, onboard } = await enrolOne();
+  await onboard();
+  const { refusing, sent } = refusingWriteBack(deps);
+  const held = { verdict: 'ready', present: true, held: { code: 'WRITE_BACK_REFUSED' } };
+  expect(await onboardAndGoOn(refusing, { ...asked, orHold: true })).toMatchObject(held);
+  expect(sent).toEqual({ times: 1 });
+  expect(await onboardAndGoOn(refusing, asked)).toEqual({ verdict: 'ready' });
+});
+
 /** One hire, enrolled. */
 async function enrolOne() {
   const fleet = await fleetAtSandbox();
@@ -76,4 +86,18 @@ function withoutHris(deps: ActivityDeps): ActivityDeps {
     return { ...connection, hris: { ...connection.hris, employees: { ...connection.hris.employees, create } } };
   };
   return { ...deps, connections: { ...deps.connections, of } };
+}
+
+function refusingWriteBack(deps: ActivityDeps): { refusing: ActivityDeps; sent: { times: number } } {
+  const sent = { times: 0 };
+  const of: ActivityDeps['connections']['of'] = async (tenantId) => {
+    const connection = await deps.connections.of(tenantId);
+    const setExternalStatus = async (): Promise<never> => {
+      sent.times += 1;
+      throw new ConnectorError({ code: 'NOT_FOUND', action: 'reject', message: 'There is no such enrolment.' });
+    };
+    const onboarding = { ...connection.partner.onboarding, setExternalStatus };
+    return { ...connection, partner: { ...connection.partner, onboarding } };
+  };
+  return { refusing: { ...deps, connections: { ...deps.connections, of } }, sent };
 }
