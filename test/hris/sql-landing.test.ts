@@ -116,6 +116,27 @@ test('a text lands as it is, and one that is JSON as a value in a column of that
   expect(landed.map(({ type }) => type)).toEqual(['object', 'array', ...Array(5).fill('string')]);
 });
 
+test.each([
+  ['blanks or a line end around it', [' {"a":1}', '["b"]\n', '\t[1] ']],
+  ['an escaped zero character', [String.raw`{"a":"\u0000"}`, String.raw`["\\\u0000"]`]],
+  [
+    'half of an escaped surrogate pair',
+    [String.raw`["\ud83d"]`, String.raw`["\uDE00 x"]`, String.raw`["\ud83d\\\ude00"]`],
+  ],
+])('a text that is JSON with %s lands as the text it is', async (_what, texts) => {
+  const { url, drop } = await createDatabase();
+  const hris = await startSqlHris({ url, drop }, {});
+  onTestFinished(() => hris.stop());
+  const whole = [String.raw`["\ud83d\ude00"]`, String.raw`["\\u0000"]`];
+  const page = [...texts, ...whole].map((text, n) => ({ id: `${n}`, hash: `${n}`, fields: { familyName: text } }));
+  const reach = { tenant: 'acme', signal: AbortSignal.timeout(30_000) };
+  await hris.adapter.landing?.land('candidates', page, reach);
+  const ids = page.map(({ id }) => id);
+  const landed = (await hris.adapter.landing?.read('candidates', ids, reach)) ?? [];
+  const kept = new Map(landed.map(({ id, fields }) => [id, fields['familyName']]));
+  expect(ids.map((id) => kept.get(id))).toEqual([...texts, ...whole]);
+});
+
 test('a landing table that the user may not write refuses the stream, never the tenant', async () => {
   const { url, drop } = await createDatabase();
   const hris = await startSqlHris({ url, drop }, {});

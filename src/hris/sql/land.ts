@@ -110,15 +110,21 @@ function cellAsJson(value: unknown): string {
   return typeof value === 'string' && isJsonText(value) ? value : JSON.stringify(value);
 }
 
-/** An object or a list: a number in a text stays one. */
+/** An object or a list: a number in a text stays one. Blanks around it would be lost. */
 function isJsonText(text: string): boolean {
-  if (!/^\s*[[{]/.test(text)) return false;
+  if (!/^[[{]/.test(text) || text !== text.trim() || hasEscapeUnknownToPostgres(text)) return false;
   try {
     JSON.parse(text);
     return true;
   } catch {
     return false;
   }
+}
+
+/** A zero character, or half of a surrogate pair: Postgres refuses either, and with it the whole page. */
+function hasEscapeUnknownToPostgres(json: string): boolean {
+  const escapes = json.replaceAll('\\\\', ' ').replaceAll(/\\ud[89ab]..\\ud[c-f]../gi, ' ');
+  return /\\u(?:0000|d[89a-f])/i.test(escapes);
 }
 
 function valuesOf(columns: readonly string[], rows: readonly Row[]): RawBuilder<unknown> {
