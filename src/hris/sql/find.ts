@@ -54,11 +54,16 @@ export async function findEmployee(hris: SqlHris, key: FindKey): Promise<Found> 
   return others.length === 0 ? { kind: 'one', ref: first, by: key.by } : { kind: 'many', refs, by: key.by };
 }
 
-/** The row of this reference that the customer's job refused. */
+/** The row of this reference that the customer's job refused, as the table itself has it. */
 export async function findRefused(hris: SqlHris, reference: string): Promise<EmployeeRef | undefined> {
-  const { rows } = await readHits(hris, searchFor({ by: 'reference', value: reference }, hris.options));
+  const { rows } = await readHits(atTable(hris), searchFor({ by: 'reference', value: reference }, hris.options));
   const refused = rows.find((row) => isRefused(row, hris.options));
   return refused === undefined ? undefined : toRef(refused, hris.options);
+}
+
+/** A view or replica that lags is for finding people; how our own row stands is read where it was written. */
+export function atTable({ database, options }: SqlHris): SqlHris {
+  return { database, options: { ...options, readFrom: options.table } };
 }
 
 function isRefused(row: Row, { numberColumn, job }: SqlOptions): boolean {

@@ -2,8 +2,8 @@ import { sql } from 'kysely';
 import { ConnectorError, isConnectorError } from '../../errors.ts';
 import type { EmployeeRef } from '../../hire/employee.ts';
 import type { CreateResult, WriteOptions } from '../port.ts';
-import type { SqlHris } from './database.ts';
-import { findRefused, readEmployee } from './find.ts';
+import { asText, type SqlHris } from './database.ts';
+import { atTable, findRefused, readEmployee } from './find.ts';
 import { updateRow } from './update-row.ts';
 import { cellText } from './values.ts';
 
@@ -16,9 +16,9 @@ export function createdOrPending({ options }: SqlHris, ref: EmployeeRef): Create
   return { kind: 'pending', ticket: ref.id, nextCheckMs: NEXT_CHECK_MS };
 }
 
-/** The row as the job left it: numbered, refused, or still waiting. A row that reads do not show yet waits too. */
+/** The row as the job left it: numbered, refused, or still waiting. */
 export async function resolvePending(hris: SqlHris, ticket: string): Promise<CreateResult> {
-  const record = await readEmployee(hris, ticket);
+  const record = await readEmployee(atTable(hris), ticket);
   if (record?.ref.number !== undefined) return { kind: 'created', ref: record.ref };
   const said = record === undefined ? '' : await readRefusal(hris, ticket);
   if (said === '') return { kind: 'pending', ticket, nextCheckMs: NEXT_CHECK_MS };
@@ -45,7 +45,9 @@ export async function askAgain(
   const { errorColumn } = options.job ?? {};
   const refused = errorColumn === undefined ? undefined : await findRefused(hris, reference);
   if (errorColumn === undefined || refused === undefined) return undefined;
-  const where = sql`${sql.ref(errorColumn)} <> ''`;
+  // Never over a row that was numbered meanwhile.
+  const number = asText(database, options.numberColumn);
+  const where = sql`${sql.ref(errorColumn)} <> '' and coalesce(${number}, '') = ''`;
   const corrected: [column: string, value: unknown][] = [...pairs, [errorColumn, null]];
   try {
     const isWritten = await updateRow(database, options, { id: refused.id, pairs: corrected, where }, write);
@@ -70,7 +72,7 @@ async function readRefusal({ database, options }: SqlHris, id: string): Promise<
   const column = options.job?.errorColumn;
   if (column === undefined) return '';
   const row = await database.kysely
-    .selectFrom(options.readFrom)
+    .selectFrom(options.table)
     .select(column)
     .where(options.idColumn, '=', id)
     .executeTakeFirst();
