@@ -2,13 +2,19 @@ import { mkdtemp, rm } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { DatabaseSync } from 'node:sqlite';
-import { afterEach, beforeEach, expect, test } from 'vitest';
+import { afterEach, beforeEach, expect, onTestFinished, test } from 'vitest';
+import { asAdmin } from '../../src/counterparts/new-database.ts';
 import type { HrisConnection } from '../../src/hris/port.ts';
 import { openHris } from '../../src/hris/registry.ts';
+import { ensureHrisSchema } from '../../src/hris/sql/ensure-hris-schema.ts';
+import { createDatabase } from '../harness/postgres.ts';
 import { employee, refusal, signal, write } from './profile.ts';
+import { leaveNumbersToJob } from './sql-job.ts';
 
-const FIELDS = 'given_name, family_name, email, phone, title, department, location, city, country, employment_type';
-const COLUMNS = `id integer primary key, employee_number text, ${FIELDS}, start_date, birth_date,
+const FIELDS =
+  "given_name, family_name, email, phone, title not null default 'none', " +
+  'department, location, city, country, employment_type';
+const COLUMNS = `id integer primary key, employee_number text, ${FIELDS}, start_date, birth_date, last_day,
   external_ref text unique, refused text`;
 
 let folder: string;
@@ -21,8 +27,10 @@ beforeEach(async () => {
   const file = join(folder, 'hr.sqlite');
   table = new DatabaseSync(file);
   table.exec(`create table employees (${COLUMNS}); create table copy (${COLUMNS})`);
+  const reads = { readFrom: 'copy', readLag: '1m', endColumn: 'last_day' };
   const job = { errorColumn: 'refused' };
-  hris = await openHris('sql', 'test-hr', { url: `sqlite:${file}`, readFrom: 'copy', readLag: '1m', job });
+  const fields = { endedOn: { column: 'last_day', type: 'date' } };
+  hris = await openHris('sql', 'test-hr', { url: `sqlite:${file}`, ...reads, job, fields });
 });
 
 afterEach(async () => {
@@ -82,4 +90,44 @@ test.each([
     title: 'Head cook',
     refused: 'no such cost centre',
   });
+});
+
+test('a value that the corrected create leaves out goes back to what a new row would have', async () => {
+  const { title: _title, ...untitled } = employee('17:4');
+  await refusedTicket('17:4', employee('17:4', { phone: 'no number', endedOn: '2027-01-01' }));
+  await hris.employees.create(untitled, '17:4', write);
+  const row = table.prepare('select phone, title, last_day, external_ref, family_name from employees').get();
+  expect(row).toEqual({
+    phone: null,
+    title: 'none',
+    last_day: '2027-01-01',
+    external_ref: '17:4',
+    family_name: 'Reyes 17:4',
+  });
+});
+
+test('in Postgres a value is taken away only where this user may update its column', async () => {
+  const { url, drop } = await createDatabase();
+  const role = `hr_${new URL(url).pathname.slice(-12)}`;
+  onTestFinished(async () => {
+    await asAdmin(url, `drop owned by ${role}; drop role ${role}`);
+    await drop();
+  });
+  await ensureHrisSchema(url);
+  await leaveNumbersToJob(url);
+  await asAdmin(url, `create role ${role} login; grant select, insert on employees to ${role}`);
+  await asAdmin(
+    url,
+    `grant update (given_name, family_name, email, title, start_date, birth_date, phone, refused)
+    on employees to ${role}`,
+  );
+  const as = Object.assign(new URL(url), { username: role }).href;
+  const limited = await openHris('sql', 'test-hr', { url: as, job: { errorColumn: 'refused' } });
+  onTestFinished(() => limited.close());
+  const first = employee('17:5', { phone: 'no number', city: 'Lima' });
+  const result = await limited.employees.create(first, '17:5', write);
+  await asAdmin(url, "update employees set refused = 'no such number'");
+  expect(await limited.employees.create(employee('17:5'), '17:5', write)).toEqual(result);
+  const row = await limited.employees.read(result.kind === 'pending' ? result.ticket : '', signal);
+  expect(row?.fields).toMatchObject({ ...employee('17:5'), phone: null, city: 'Lima' });
 });

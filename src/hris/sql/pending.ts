@@ -2,6 +2,7 @@ import { sql } from 'kysely';
 import { ConnectorError, isConnectorError } from '../../errors.ts';
 import type { EmployeeRef } from '../../hire/employee.ts';
 import type { CreateResult, WriteOptions } from '../port.ts';
+import { columnsToEmpty } from './columns-to-empty.ts';
 import { asText, type SqlHris } from './database.ts';
 import { atTable, findRefused, readEmployee } from './find.ts';
 import { updateRow } from './update-row.ts';
@@ -48,7 +49,8 @@ export async function askAgain(
   // Never over a row that was numbered meanwhile.
   const number = asText(database, options.numberColumn);
   const where = sql`${sql.ref(errorColumn)} <> '' and coalesce(${number}, '') = ''`;
-  const corrected: [column: string, value: unknown][] = [...pairs, [errorColumn, null]];
+  const emptied = await columnsToEmpty(hris, pairs);
+  const corrected: [column: string, value: unknown][] = [...pairs, ...emptied, [errorColumn, null]];
   try {
     const isWritten = await updateRow(database, options, { id: refused.id, pairs: corrected, where }, write);
     return isWritten ? { kind: 'pending', ticket: refused.id, nextCheckMs: NEXT_CHECK_MS } : undefined;
