@@ -24,10 +24,10 @@ const MOST_EMPTIED = { fields: 10, share: 0.25 };
 export async function exchangePage(context: ExchangeContext, pairs: readonly LinkedPair[]): Promise<PageResult> {
   const isListOld = context.jobs.isRead();
   const first = await readPairs(context, pairs);
+  const check = (all: readonly ReadPair[]): Promise<void> => assertFewLost(context, all);
+  await check(first);
   const missing = newlyMissing(context, first);
-  await assertFewMissing(context, missing);
-  if (!context.full) assertFewEmptied(busyIn(plannedIn(first)), plannedIn(first).length);
-  const { read, written } = await writeFresh(context, first, isListOld);
+  const { read, written } = await writeFresh(context, first, { isListOld, check });
   const planned = plannedIn(read);
   for (const one of planned.filter((it) => !isBusy(it))) await saveSeen(context, one);
   for (const one of missing) await noteMissing(context, one);
@@ -35,6 +35,13 @@ export async function exchangePage(context: ExchangeContext, pairs: readonly Lin
   const result = resultOf(read, planned, written);
   if (failed !== undefined) context.deps.log.warn({ ...context.key, err: failed.unknown }, 'a write is in doubt');
   return result;
+}
+
+/** @throws ConnectorError where more is gone or emptied on one side than a person would have done */
+async function assertFewLost(context: ExchangeContext, read: readonly ReadPair[]): Promise<void> {
+  await assertFewMissing(context, newlyMissing(context, read));
+  const planned = plannedIn(read);
+  if (!context.full) assertFewEmptied(busyIn(planned), planned.length);
 }
 
 function resultOf(

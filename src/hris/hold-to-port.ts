@@ -60,13 +60,15 @@ function heldPart(
 interface Progress {
   what: string;
   sent: boolean;
+  /** It was answered for: what it forgot to wait for must not leave any more. */
+  over: boolean;
   /** Thrown by `beforeSend`: it comes out as it is. */
   forbidden?: unknown;
 }
 
 function held(what: string, call: Call, answer: 'something' | 'nothing'): Call {
   return async (...args) => {
-    const progress: Progress = { what, sent: false };
+    const progress: Progress = { what, sent: false, over: false };
     const signal = args.map(signalIn).find((one) => one !== undefined);
     try {
       const given = await untilStopped(call(...args.map((arg) => watched(arg, progress))), signal, progress);
@@ -75,6 +77,8 @@ function held(what: string, call: Call, answer: 'something' | 'nothing'): Call {
     } catch (error) {
       if (isConnectorError(error) || (error !== undefined && error === progress.forbidden)) throw error;
       throw fault(progress, `threw ${nameOf(error)}`, error);
+    } finally {
+      progress.over = true;
     }
   };
 }
@@ -90,6 +94,7 @@ function watched(arg: unknown, progress: Progress): unknown {
   const { beforeSend } = (arg ?? {}) as { beforeSend?: unknown };
   if (typeof beforeSend !== 'function') return arg;
   const watchedSend = (): void => {
+    if (progress.over) throw fault(progress, 'would send after it had ended');
     try {
       (beforeSend as () => void)();
     } catch (error) {
@@ -138,6 +143,14 @@ function fault({ what, sent }: Progress, how: string, cause?: unknown): Connecto
     message:
       `The adapter failed (${what} ${how}); it should give an answer or throw a ConnectorError. ${next} ` +
       "See the worker's log, and mend the adapter.",
-    cause,
+    cause: cause === undefined ? undefined : withoutWords(cause),
   });
+}
+
+/** Where an error comes from, without what it says: that may quote a record, and causes are logged. */
+function withoutWords(error: unknown): Error {
+  const bare = new Error(nameOf(error));
+  const frames = error instanceof Error ? (error.stack ?? '').split('\n').filter((line) => /^\s+at /.test(line)) : [];
+  bare.stack = [`Error: ${bare.message}`, ...frames].join('\n');
+  return bare;
 }

@@ -13,7 +13,8 @@ const TURN_MS = { fewer: 2_000, rest: 10_000 };
 
 /**
  * Divides `most` calls under way: a process may have as many as it needs, or an even share of what is left where all
- * need more. Nobody is given what another may still use: there are never more than `most` in all.
+ * need more. Nobody is given what another may still use: of what processes told of late, there are never more than
+ * `most` in all.
  */
 export function shareInFlight(most: number | undefined, sharers: Sharers, own: string, now: number): InFlightShare {
   const others = Object.entries(sharers).flatMap(([id, sharer]) => (id === own ? [] : [sharer]));
@@ -43,7 +44,8 @@ function fairShare(most: number, sharers: Sharers, own: string, now: number): nu
   const needs = new Map(ids.map((id) => [id, Math.max(sharers[id]?.needs ?? most, least)]));
   const ownNeeds = needs.get(own) ?? 0;
   const spare = most - [...needs.values()].reduce((sum, calls) => sum + calls, 0);
-  if (spare >= 0) return ownNeeds + Math.floor(spare / ids.length);
+  // What nobody needs is not given away whole: a process that comes has some at once.
+  if (spare >= 0) return Math.max(ownNeeds, Math.min(ownNeeds + Math.floor(spare / ids.length), newcomers(most, ids)));
   let left = most;
   for (const [id, calls] of [...needs].toSorted(([, a], [, b]) => a - b)) {
     if (calls * needs.size > left) break;
@@ -52,6 +54,10 @@ function fairShare(most: number, sharers: Sharers, own: string, now: number): nu
     needs.delete(id);
   }
   return evenShare(left, [...needs.keys()], own, now);
+}
+
+function newcomers(most: number, ids: readonly string[]): number {
+  return Math.ceil(most / (ids.length + 1));
 }
 
 function evenShare(calls: number, ids: readonly string[], own: string, now: number): number {

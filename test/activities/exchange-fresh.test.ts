@@ -75,3 +75,20 @@ test('a profile edited while others are written is not overwritten, but read aga
   expect(await valuesOf(last, 'city')).toEqual(['Bonn', 'Bonn']);
   expect(await recorded()).toEqual([['city', 'conflict']]);
 });
+
+test('values that vanish before they are read again are not emptied in masses', async () => {
+  world = await createWorld(mappingText().replace('city, direction: both, owner: partner', SHARED_CITY));
+  const people = await hire(34);
+  await exchange();
+  for (const one of people) world.editPartner(one, fieldOf('city'), 'Rome');
+  await exchange();
+  for (const one of people) await world.editHris(one, fieldOf('city'), 'Köln');
+  let isHidden = false;
+  const mishap = (method: string): undefined => {
+    if (method !== 'PATCH' || isHidden) return;
+    isHidden = true;
+    for (const one of people) world.editPartner(one, fieldOf('city'), null);
+  };
+  expect(await exchange({ mishap })).toMatchObject({ state: 'refused', code: 'TOO_MANY_EMPTIED' });
+  expect((await world.read(lastOf(people)))?.hris['city']).toBe('Köln');
+});

@@ -26,7 +26,7 @@ test('an amended title is a row of its day, which keeps what the row before it h
   await close();
 });
 
-test('who is rehired before the day that an employment was to end stays active after it', async () => {
+test('who is rehired before an employment was to end stays active after it, until ended again', async () => {
   const { employees, close } = await openBamboohr(double.url);
   const { id } = created(await employees.create(profile.employee('returned'), '27:2', write));
   for (const lastDay of ['2026-01-31', '2026-03-01', '2099-12-31']) await employees.terminate?.(id, lastDay, write);
@@ -38,5 +38,13 @@ test('who is rehired before the day that an employment was to end stays active a
     { date: '2099-12-31', employmentStatus: 'Full-Time' },
   ]);
   expect(double.company.statuses.get(id)).toHaveLength(3);
+  for (const _twice of [1, 2]) await employees.terminate?.(id, '2026-05-31', write);
+  const rows = double.company.statuses.get(id) ?? [];
+  expect(rows.map(({ date, employmentStatus }) => `${date} ${employmentStatus}`).toSorted()).toEqual([
+    '2026-01-31 Terminated',
+    '2026-03-01 Full-Time',
+    '2026-05-31 Terminated',
+    '2099-12-31 Terminated',
+  ]);
   await close();
 });

@@ -24,6 +24,30 @@ test('a plain error before anything left is a retry that names the call and not 
   expect(refused).toMatchObject({ code: 'HRIS_ADAPTER_FAULT', action: 'retry' });
   expect(refused.message).toMatch(/strange: employees\.find threw TypeError ERR_USER.*tried again/);
   expect(refused.message).not.toContain('ana@');
+  const thrown = await employees.find(person, signal).catch((one: Error) => one.cause as Error);
+  const { message, stack } = thrown as Error;
+  expect(message).toBe('TypeError ERR_USER');
+  expect(stack).not.toContain('ana@');
+  expect(stack).toContain('hold-to-port.test.ts');
+});
+
+test('what an adapter forgot to wait for does not leave once its call was answered for', async () => {
+  const permit = Promise.withResolvers<undefined>();
+  const left: string[] = [];
+  let forgotten: Promise<void> | undefined;
+  const { employees } = connection({
+    create: async (_fields, _reference, { beforeSend }) => {
+      forgotten = permit.promise.then(() => {
+        beforeSend();
+        left.push('create');
+      });
+      return undefined as never;
+    },
+  });
+  expect(await refusal(employees.create({}, '1:1', write))).toMatchObject({ action: 'retry' });
+  permit.resolve(undefined);
+  await expect(forgotten).rejects.toMatchObject({ code: 'HRIS_ADAPTER_FAULT' });
+  expect(left).toEqual([]);
 });
 
 test('an error thrown at once, by no promise, is the same', async () => {

@@ -40,14 +40,20 @@ export async function rehireEmployee(
   await writeStatus(bamboo, { id }, { date, employmentStatus: active }, write);
 }
 
-/** The last day is the date of the row that ends the employment: a row more, unless it is the newest. */
+/**
+ * The last day is the date of the row that ends the employment: a row more, unless it is there. A later row that makes
+ * somebody active, as a rehire leaves one, would undo it, so it becomes an ending one.
+ */
 export async function terminateEmployee(
   bamboo: Bamboo,
-  { id, ended, lastDay }: { id: string; lastDay: string } & Pick<Statuses, 'ended'>,
+  { id, active, ended, lastDay }: { id: string; lastDay: string } & Statuses,
   write: WriteOptions,
 ): Promise<void> {
-  const newest = (await readStatuses(bamboo, id, write)).at(-1);
-  if (newest?.date === lastDay && newest.employmentStatus === ended) return;
+  const rows = (await readStatuses(bamboo, id, write)).filter((row) => row.date >= lastDay);
+  const undoing = rows.filter((row) => row.date > lastDay && row.employmentStatus === active);
+  for (const row of undoing.toReversed())
+    await writeStatus(bamboo, { id, rowId: row.id }, { date: row.date, employmentStatus: ended }, write);
+  if (rows.some((row) => row.date === lastDay && row.employmentStatus === ended)) return;
   await writeStatus(bamboo, { id }, { date: lastDay, employmentStatus: ended }, write);
 }
 

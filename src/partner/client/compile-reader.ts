@@ -28,16 +28,21 @@ function compile(schema: Schema): Reader | undefined {
   const { def } = schema._zod;
   if (def.type === 'string') return textReader(def);
   if (def.type === 'pipe') return pipeReader(def);
-  if (def.type === 'nullable') return except(null, compileReader(def.innerType));
-  if (def.type === 'optional' && def.innerType._zod.optin !== 'defaulted')
-    return except(undefined, compileReader(def.innerType));
   if (def.type === 'object') return objectReader(def, askZod(schema));
   if (hasRules(def)) return undefined;
+  if (def.type === 'nullable') return except(null, compileReader(def.innerType));
+  if (def.type === 'optional') return mayBeAbsent(schema) ? except(undefined, compileReader(def.innerType)) : undefined;
   if (def.type === 'unknown') return (value) => value;
   if (def.type === 'number') return (value) => (Number.isFinite(value) ? value : UNFIT);
   if (def.type === 'boolean') return (value) => (typeof value === 'boolean' ? value : UNFIT);
   if (def.type === 'array') return listReader(compileReader(def.element));
   return def.type === 'union' && def.inclusive !== false ? unionReader(def.options.map(compileReader)) : undefined;
+}
+
+/** Nothing is made of what is absent, as a default would. */
+function mayBeAbsent(schema: Schema): boolean {
+  const { def } = schema._zod;
+  return def.type === 'optional' && !hasRules(def) && askZod(schema)(undefined) === undefined;
 }
 
 /** Rules beyond the type. */
@@ -98,8 +103,7 @@ function objectReader(def: z.core.$ZodObjectDef, ask: Reader): Reader | undefine
   const keepsOthers = def.catchall?._zod.def.type === 'unknown';
   if (!keepsOthers || hasRules(def)) return undefined;
   const fields = Object.entries(def.shape).map(([name, schema]) => {
-    const isOptional = (schema as Schema)._zod.def.type === 'optional';
-    return { name, isOptional, read: compileReader(schema) };
+    return { name, isOptional: mayBeAbsent(schema as Schema), read: compileReader(schema) };
   });
   return (value) => {
     if (!isRecord(value)) return UNFIT;

@@ -68,6 +68,26 @@ describe('a compiled reader', () => {
     ['an e-mail address', z.email(), 'nobody'],
     ['a whole number', z.int(), 1.5],
     ['a text that is trimmed', z.string().trim(), ' x '],
+    [
+      'a rule of what may be null',
+      z
+        .string()
+        .nullable()
+        .refine(() => false),
+      'x',
+    ],
+    [
+      'a rule of what may be absent',
+      z.looseObject({
+        a: z
+          .string()
+          .optional()
+          .refine(() => false),
+      }),
+      { a: 'x' },
+    ],
+    ['a default of what may be absent', z.looseObject({ a: z.string().default('d').optional() }), {}],
+    ['a prefault of what may be absent', z.looseObject({ a: z.string().prefault('d').optional() }), {}],
     ['a rule of a whole object', z.looseObject({ a: z.string() }).refine(() => false), { a: 'x' }],
   ])('leaves %s to zod', (_what, schema, value) => {
     const parsed = schema.safeParse(value);
