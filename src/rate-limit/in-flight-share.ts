@@ -44,8 +44,7 @@ function fairShare(most: number, sharers: Sharers, own: string, now: number): nu
   const needs = new Map(ids.map((id) => [id, Math.max(sharers[id]?.needs ?? most, least)]));
   const ownNeeds = needs.get(own) ?? 0;
   const spare = most - [...needs.values()].reduce((sum, calls) => sum + calls, 0);
-  // What nobody needs is not given away whole: a process that comes has some at once.
-  if (spare >= 0) return Math.max(ownNeeds, Math.min(ownNeeds + Math.floor(spare / ids.length), newcomers(most, ids)));
+  if (spare >= 0) return ownNeeds + Math.floor(spare / ids.length);
   let left = most;
   for (const [id, calls] of [...needs].toSorted(([, a], [, b]) => a - b)) {
     if (calls * needs.size > left) break;
@@ -54,10 +53,6 @@ function fairShare(most: number, sharers: Sharers, own: string, now: number): nu
     needs.delete(id);
   }
   return evenShare(left, [...needs.keys()], own, now);
-}
-
-function newcomers(most: number, ids: readonly string[]): number {
-  return Math.ceil(most / (ids.length + 1));
 }
 
 function evenShare(calls: number, ids: readonly string[], own: string, now: number): number {

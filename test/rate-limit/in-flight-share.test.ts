@@ -25,16 +25,10 @@ describe('a limit of calls under way is divided among processes', () => {
     ['by need', 12, { a: 20, b: 2, c: 20 }, { a: 5, b: 2, c: 5 }],
     ['with one for who is idle, where there are enough', 12, { a: 40, b: 0 }, { a: 11, b: 1 }],
     ['with nothing for who is idle, where there are few', 3, { a: 40, b: 0 }, { a: 3, b: 0 }],
-    ['with more than they need, and some left for who comes', 12, { a: 3, b: 1 }, { a: 4, b: 4 }],
+    ['with what nobody needs', 12, { a: 3, b: 1 }, { a: 7, b: 5 }],
     ['in turns where there are fewer than processes', 1, { a: 5, b: 5 }, { a: 1, b: 0 }],
   ])('%s', (_how, most, needs, told) => {
     expect(settle(most, needs)).toEqual(told);
-  });
-
-  test('a process that comes to one that is idle has some at once', () => {
-    const idle = settle(10, { a: 0 })['a'];
-    const sharers = { a: { at: 0, inFlight: 0, needs: 0, most: idle }, b: { at: 0, inFlight: 0, needs: 1 } };
-    expect(shareInFlight(10, sharers, 'b', 0).mostInFlight).toBe(4);
   });
 
   test('the next turn gives the rest to another', () => {
