@@ -14,12 +14,13 @@ export interface Definitions {
 type PartnerSide = Pick<Connection, 'tenant' | 'partner'>;
 
 const latest = new WeakMap<PartnerClient, Definitions>();
-const clients = new WeakMap<PartnerClient, string>();
-let opened = 0;
 
-/** Looks that come together share one call, which begins after each of them was asked for. */
+/**
+ * Looks that come together share one call, which begins after each of them was asked for. A tenant whose secrets have
+ * changed has another client, and what was read with the other key does not count.
+ */
 const readTogether = shareReads<PartnerSide, Definitions>(
-  ({ partner }) => nameOf(partner),
+  ({ partner }) => partner,
   async (looks) => {
     const read = await readNow(looks[0] as PartnerSide);
     return looks.map(() => read);
@@ -44,13 +45,4 @@ async function readNow({ partner }: PartnerSide): Promise<Definitions> {
   const read = { fields, at };
   latest.set(partner, read);
   return read;
-}
-
-/** A tenant whose secrets changed has another client, and what was read with the other key does not count. */
-function nameOf(partner: PartnerClient): string {
-  const known = clients.get(partner);
-  if (known !== undefined) return known;
-  opened += 1;
-  clients.set(partner, `client ${opened}`);
-  return `client ${opened}`;
 }

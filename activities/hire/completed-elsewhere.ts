@@ -31,26 +31,16 @@ export async function findCompletedElsewhere(
   return ids.filter((id) => hires.every((hire) => hire.onboarding_candidate_id !== id));
 }
 
-type Completed = Promise<readonly OnboardingCandidate[]>;
+/** Hires of one moment share a read; what was asked with one key is never answered with another. */
+const readCompleted = shareReads<Connection, readonly OnboardingCandidate[]>(
+  ({ partner }) => partner,
+  async (looks) => {
+    const items = await readEnds(looks[0] as Connection);
+    return looks.map(() => items);
+  },
+);
 
-/** Per open connection, so that hires of one moment share a read. */
-const readers = new WeakMap<Connection['partner'], (look: Connection) => Completed>();
-
-function readCompleted(connection: Connection): Completed {
-  const known = readers.get(connection.partner);
-  if (known !== undefined) return known(connection);
-  const read = shareReads<Connection, Awaited<Completed>>(
-    () => '',
-    async (looks) => {
-      const items = await readEnds(connection);
-      return looks.map(() => items);
-    },
-  );
-  readers.set(connection.partner, read);
-  return read(connection);
-}
-
-async function readEnds(connection: Connection): Completed {
+async function readEnds(connection: Connection): Promise<readonly OnboardingCandidate[]> {
   const first = await readPages(connection, 1, 1);
   const last = Math.ceil((first.total ?? 0) / PAGE);
   if (last < 2) return first.items;

@@ -23,14 +23,14 @@ interface Waiting<Look, Answer> {
  * a tenant waits for nobody.
  */
 export function shareReads<Look, Answer>(
-  keyOf: (look: Look) => string,
+  keyOf: (look: Look) => unknown,
   read: ReadTogether<Look, Answer>,
   most = Number.POSITIVE_INFINITY,
 ): (look: Look) => Promise<Answer> {
   /** By key, as long as that key is being read. */
-  const gathering = new Map<string, Waiting<Look, Answer>[]>();
+  const gathering = new Map<unknown, Waiting<Look, Answer>[]>();
 
-  async function readOn(key: string, waiting: Waiting<Look, Answer>[]): Promise<void> {
+  async function readOn(key: unknown, waiting: Waiting<Look, Answer>[]): Promise<void> {
     for (let mayGather = !isOnlyActivity(); waiting.length > 0; mayGather = true) {
       if (mayGather) await new Promise((resolve) => setTimeout(resolve, GATHER_MS));
       await answer(waiting.splice(0, most), read);
