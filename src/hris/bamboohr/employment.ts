@@ -49,7 +49,7 @@ export async function terminateEmployee(
   { id, active, ended, lastDay }: { id: string; lastDay: string } & Statuses,
   write: WriteOptions,
 ): Promise<void> {
-  const rows = (await readStatuses(bamboo, id, write)).filter((row) => row.date >= lastDay);
+  const rows = await readStatuses(bamboo, id, write);
   const undoing = rows.filter((row) => row.date > lastDay && row.employmentStatus === active);
   for (const row of undoing.toReversed())
     await writeStatus(bamboo, { id, rowId: row.id }, { date: row.date, employmentStatus: ended }, write);
