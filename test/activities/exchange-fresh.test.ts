@@ -26,6 +26,8 @@ async function hire(count: number): Promise<Person[]> {
   return people;
 }
 
+const isPatch = (method: string): boolean => method === 'PATCH';
+
 /** Pairs are read in the order of their ids. */
 function lastOf(people: readonly Person[]): Person {
   return people.toSorted((a, b) => (a.employeeId < b.employeeId ? -1 : 1)).at(-1) as Person;
@@ -34,6 +36,17 @@ function lastOf(people: readonly Person[]): Person {
 async function valuesOf(person: Person, name: string): Promise<FieldValue[]> {
   const held = await world.read(person);
   return [held?.partner[name] ?? null, held?.hris[name] ?? null];
+}
+
+/** Happens with the first such request. */
+function once(isMeant: (method: string, path: string) => boolean, happens: () => void): Conditions['mishap'] {
+  let isOver = false;
+  return (method, path) => {
+    if (isOver || !isMeant(method, path)) return undefined;
+    isOver = true;
+    happens();
+    return undefined;
+  };
 }
 
 /** What is recorded of fields that both sides edited. */
@@ -48,12 +61,10 @@ test('a job edited after its list was read is not overwritten, but read again', 
   const positions = await hire(101);
   const last = lastOf(positions);
   for (const one of positions) await world.editHris(one, fieldOf('level'), 'Lead');
-  let isEdited = false;
-  const mishap = (_method: string, path: string): undefined => {
-    if (!path.endsWith('/bulk') || isEdited) return;
-    isEdited = true;
-    world.editPartner(last, fieldOf('level'), 'Senior');
-  };
+  const mishap = once(
+    (_method, path) => path.endsWith('/bulk'),
+    () => world.editPartner(last, fieldOf('level'), 'Senior'),
+  );
   expect(await exchange({ mishap })).toMatchObject({ state: 'done', counts: { read: 101, updated: 101 } });
   expect(await valuesOf(last, 'level')).toEqual(['Senior', 'Senior']);
   expect(await recorded()).toEqual([['level', 'conflict']]);
@@ -65,12 +76,7 @@ test('a profile edited while others are written is not overwritten, but read aga
   const last = lastOf(people);
   await exchange();
   for (const one of people) await world.editHris(one, fieldOf('city'), 'Köln');
-  let isEdited = false;
-  const mishap = (method: string): undefined => {
-    if (method !== 'PATCH' || isEdited) return;
-    isEdited = true;
-    world.editPartner(last, fieldOf('city'), 'Bonn');
-  };
+  const mishap = once(isPatch, () => world.editPartner(last, fieldOf('city'), 'Bonn'));
   expect(await exchange({ mishap })).toMatchObject({ state: 'done', counts: { read: 12, updated: 12 } });
   expect(await valuesOf(last, 'city')).toEqual(['Bonn', 'Bonn']);
   expect(await recorded()).toEqual([['city', 'conflict']]);
@@ -83,12 +89,9 @@ test('values that vanish before they are read again are not emptied in masses', 
   for (const one of people) world.editPartner(one, fieldOf('city'), 'Rome');
   await exchange();
   for (const one of people) await world.editHris(one, fieldOf('city'), 'Köln');
-  let isHidden = false;
-  const mishap = (method: string): undefined => {
-    if (method !== 'PATCH' || isHidden) return;
-    isHidden = true;
+  const mishap = once(isPatch, () => {
     for (const one of people) world.editPartner(one, fieldOf('city'), null);
-  };
+  });
   expect(await exchange({ mishap })).toMatchObject({ state: 'refused', code: 'TOO_MANY_EMPTIED' });
   expect((await world.read(lastOf(people)))?.hris['city']).toBe('Köln');
 });

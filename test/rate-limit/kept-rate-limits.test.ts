@@ -35,12 +35,15 @@ test('a rate limit is opened once, whatever the order of what names it, and anew
   await anew.close();
 });
 
-test('holders wait in one queue, and a pause of one is at once a pause of the other', async () => {
+/** Of one rate limit. */
+function twoHolders(): [SharedRateLimit, SharedRateLimit] {
   const { rateLimitOf } = keep();
-  const [one, other] = [
-    rateLimitOf({ tenantId: 'a', upstream: 'hris' }),
-    rateLimitOf({ tenantId: 'a', upstream: 'hris' }),
-  ];
+  const name = { tenantId: 'a', upstream: 'hris' };
+  return [rateLimitOf(name), rateLimitOf(name)];
+}
+
+test('holders wait in one queue, and a pause of one is at once a pause of the other', async () => {
+  const [one, other] = twoHolders();
   await one.acquire('bulk');
   const waiting = Promise.allSettled([one.acquire('bulk')]);
   expect(other.waitMs('bulk')).toBeGreaterThanOrEqual(1_000);
@@ -50,11 +53,7 @@ test('holders wait in one queue, and a pause of one is at once a pause of the ot
 });
 
 test('closing one holder ends its own waits alone', async () => {
-  const { rateLimitOf } = keep();
-  const [one, other] = [
-    rateLimitOf({ tenantId: 'a', upstream: 'hris' }),
-    rateLimitOf({ tenantId: 'a', upstream: 'hris' }),
-  ];
+  const [one, other] = twoHolders();
   await one.acquire('live');
   const ended = errorOf(one.acquire('bulk'));
   const goesOn = other.acquire('live');
