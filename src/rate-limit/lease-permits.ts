@@ -1,11 +1,12 @@
 import { ceilingInterval, freshCeiling, measureCompany, type SavedCeiling, underCeiling } from './ceiling.ts';
-import { type InFlightShare, shareInFlight } from './in-flight-share.ts';
+import { shareInFlight } from './in-flight-share.ts';
 import { LEAD_REACH_MS, leadLength, type SavedLeads, type Schedule, takeLead } from './live-lead.ts';
 import { MOST_LIVE_IN_ROW } from './permits.ts';
 import type { Priority, RateLimitAnswer } from './rate-limit.ts';
 import { createRateLimiter, type RateLimiter } from './rate-limiter.ts';
 import type { SavedRateLimit } from './saved-rate-limit.ts';
 import { leaseOf, mustBeSeen, SHARE_MS, type Sharer, type Sharers, sharersNow } from './sharers.ts';
+import type { Told } from './told.ts';
 import { noteTraffic, type Traffic } from './traffic.ts';
 
 /** Raised when what is saved changes its shape: what another version learned is learned again. */
@@ -37,25 +38,15 @@ export interface Asked {
   waits: Readonly<Record<Priority, readonly number[]>>;
 }
 
-export interface Granted extends InFlightShare {
+export interface Granted extends Told {
   /** When each permit may be used, the process's clock. */
   permits: number[];
-  /** A pause began: permits leased for before this moment of the process's clock are void. */
-  validFrom: number;
   /** Nothing more is available for so long; undefined: all that was asked for is there. */
   askInMs: number | undefined;
-  /** The rate of all processes together: the learned one, or less under a ceiling. */
-  perSecond: number;
-  /** One request tries alone: its answer is awaited. */
-  isHeld: boolean;
-  /** How far ahead permits were leased, ms. */
-  leaseMs: number;
   /** Where the first permits of all that the process has may be used instead: a lead, the process's clock. */
   places: number[];
   /** As in `SavedLeads`. */
   movedMs: number;
-  /** Processes that share the rate limit. */
-  sharers: number;
   /** Something of this was written to the store. */
   isWritten: boolean;
 }

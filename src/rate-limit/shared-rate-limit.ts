@@ -6,7 +6,7 @@ import { type Asked, type ChangeRateLimit, type Granted, leasePermits, spaceMs }
 import { createLiveRuns } from './live-runs.ts';
 import type { Priority, RateLimitAnswer, RateLimitKeeper } from './rate-limit.ts';
 import { createSentRequests, onOwnClock } from './sent-requests.ts';
-import { SHARE_MS } from './sharers.ts';
+import { nothingTold, type Told } from './told.ts';
 import { createWaiters } from './waiters.ts';
 import { createWriteBudget } from './write-budget.ts';
 
@@ -55,14 +55,10 @@ class LeasedRateLimit implements SharedRateLimit {
   #used = 0;
   #inFlight = 0;
   readonly #sent = createSentRequests();
-  #mostInFlight = Number.POSITIVE_INFINITY;
-  #othersInFlight = 0;
   #syncing: Promise<void> | undefined;
   #syncedAt = Number.NEGATIVE_INFINITY;
   readonly #writes = createWriteBudget();
-  #leaseMs = SHARE_MS;
-  #sharers = 1;
-  #isHeld = false;
+  #told: Told = nothingTold;
   #borrowedAt = Number.NEGATIVE_INFINITY;
   readonly #leadWatch: LeadWatch;
   readonly #liveRuns = createLiveRuns();
@@ -73,8 +69,6 @@ class LeasedRateLimit implements SharedRateLimit {
   #askAt = 0;
   /** Answers must be reported by then. */
   #tellAt = Number.POSITIVE_INFINITY;
-  #pausedUntil = 0;
-  #perSecond = Number.POSITIVE_INFINITY;
   #timer: NodeJS.Timeout | undefined;
   #closed = false;
 
@@ -102,18 +96,18 @@ class LeasedRateLimit implements SharedRateLimit {
     this.#answers.push({ ...answer, sentAt, inFlight: this.#sent.inFlightAt(sentAt) ?? this.#inFlight });
     this.#inFlight = Math.max(0, this.#inFlight - 1);
     const now = performance.now();
-    const isAwaited = this.#isHeld || answer.status === 429 || answer.status === 503;
-    this.#tellAt = Math.min(this.#tellAt, isAwaited ? now : now + this.#leaseMs);
+    const isAwaited = this.#told.isHeld || answer.status === 429 || answer.status === 503;
+    this.#tellAt = Math.min(this.#tellAt, isAwaited ? now : now + this.#told.leaseMs);
     this.#next();
   }
 
   waitMs(priority: Priority): number {
     const ahead = priority === 'live' ? this.#waiters.count('live') : this.#waiters.all();
-    return Math.max(0, this.#pausedUntil - performance.now()) + (ahead * 1000) / this.#perSecond;
+    return Math.max(0, this.#told.validFrom - performance.now()) + (ahead * 1000) / this.#told.perSecond;
   }
 
   perSecond(): number {
-    return this.#perSecond;
+    return this.#told.perSecond;
   }
 
   async close(): Promise<void> {
@@ -142,12 +136,16 @@ class LeasedRateLimit implements SharedRateLimit {
       });
       return;
     }
-    const mayGo = this.#waiters.all() > 0 && this.#inFlight < this.#mostInFlight;
+    const mayGo = this.#waiters.all() > 0 && !this.#isFull();
     const isAwaited = this.#waiters.count('live') === 0 && this.#leadWatch.isAwaited();
     const permitAt = isAwaited ? Number.POSITIVE_INFINITY : this.#permitAt();
     const goAt = mayGo ? Math.min(permitAt, this.#borrowAt()) : Number.POSITIVE_INFINITY;
     const at = Math.min(goAt, this.#syncing === undefined ? syncAt : Number.POSITIVE_INFINITY);
     if (Number.isFinite(at)) this.#timer = setTimeout(() => this.#next(), Math.max(0, Math.ceil(at - now)));
+  }
+
+  #isFull(): boolean {
+    return this.#inFlight >= (this.#told.mostInFlight ?? Number.POSITIVE_INFINITY);
   }
 
   #permitAt(): number {
@@ -158,20 +156,19 @@ class LeasedRateLimit implements SharedRateLimit {
   #borrowAt(): number {
     const [first] = this.#permits.all();
     if (first === undefined || this.#waiters.count('live') === 0) return Number.POSITIVE_INFINITY;
-    const everyMs = 1000 / this.#perSecond;
-    const at = Math.max(this.#pausedUntil, this.#borrowedAt + this.#sharers * everyMs);
+    const everyMs = 1000 / this.#told.perSecond;
+    const at = Math.max(this.#told.validFrom, this.#borrowedAt + this.#told.sharers * everyMs);
     return first - Math.max(at, performance.now()) > everyMs ? at : Number.POSITIVE_INFINITY;
   }
 
   #useNext(): boolean {
-    if (this.#inFlight >= this.#mostInFlight) return false;
-    if (this.#waiters.all() === 0) return false;
+    if (this.#isFull() || this.#waiters.all() === 0) return false;
     // Bulk heeds the live requests of other processes.
     if (this.#waiters.count('live') === 0 && !this.#leadWatch.mayGo()) return false;
     this.#inFlight += 1;
-    this.#sent.note(this.#inFlight + this.#othersInFlight);
+    this.#sent.note(this.#inFlight + this.#told.othersInFlight);
     this.#used += 1;
-    this.#spacedAt = performance.now() + spaceMs(this.#perSecond);
+    this.#spacedAt = performance.now() + spaceMs(this.#told.perSecond);
     return this.#waiters.goNext();
   }
 
@@ -181,12 +178,12 @@ class LeasedRateLimit implements SharedRateLimit {
     const isLate = this.#isLate();
     const wantedAt = isLate && this.#isLiveNew ? 0 : this.#askAt;
     const wanted = isLate || this.#waiters.all() > held ? wantedAt : Number.POSITIVE_INFINITY;
-    const checkAt = held > 0 ? this.#syncedAt + this.#leaseMs : Number.POSITIVE_INFINITY;
+    const checkAt = held > 0 ? this.#syncedAt + this.#told.leaseMs : Number.POSITIVE_INFINITY;
     return Math.max(Math.min(wanted, checkAt, this.#tellAt), this.#syncedAt + LEAST_MS, this.#writes.nextAt());
   }
 
   #isLate(): boolean {
-    const everyMs = this.#sharers > 1 ? 1000 / this.#perSecond : Number.POSITIVE_INFINITY;
+    const everyMs = this.#told.sharers > 1 ? 1000 / this.#told.perSecond : Number.POSITIVE_INFINITY;
     return this.#permits.areLate(this.#waiters.count('live'), everyMs);
   }
 
@@ -195,11 +192,11 @@ class LeasedRateLimit implements SharedRateLimit {
     this.#tellAt = Number.POSITIVE_INFINITY;
     const isIdle = this.#waiters.all() === 0 && this.#used === 0;
     const live = this.#waiters.count('live');
-    const again = expectedAgain(this.#used, { ms: performance.now() - this.#syncedAt, leaseMs: this.#leaseMs });
+    const again = expectedAgain(this.#used, { ms: performance.now() - this.#syncedAt, leaseMs: this.#told.leaseMs });
     const expected = live > 0 ? Math.max(again, this.#liveRuns.expected()) : again;
     this.#isLiveNew = false;
     // What passed unused while too many calls were under way, too: others may have it.
-    this.#unused += this.#permits.drop(isIdle ? Number.POSITIVE_INFINITY : performance.now() - this.#leaseMs);
+    this.#unused += this.#permits.drop(isIdle ? Number.POSITIVE_INFINITY : performance.now() - this.#told.leaseMs);
     const asked: Omit<Asked, 'localNow'> = {
       live,
       bulk: this.#waiters.count('bulk') + Math.max(0, expected - live),
@@ -233,13 +230,7 @@ class LeasedRateLimit implements SharedRateLimit {
 
   #take(granted: Granted): void {
     if (granted.isWritten) this.#writes.written();
-    this.#pausedUntil = granted.validFrom;
-    this.#perSecond = granted.perSecond;
-    this.#mostInFlight = granted.mostInFlight ?? Number.POSITIVE_INFINITY;
-    this.#othersInFlight = granted.othersInFlight;
-    this.#leaseMs = granted.leaseMs;
-    this.#isHeld = granted.isHeld;
-    this.#sharers = granted.sharers;
+    this.#told = granted;
     this.#permits.drop(granted.validFrom);
     this.#leadWatch.saw(granted);
     this.#permits.add(granted.permits);
