@@ -8,7 +8,7 @@ interface Kept {
 
 /**
  * Opens each rate limit once in a process, however many hold it, and closes it with its last holder: tenants of one
- * account that leased their permits apart would count as processes of their own.
+ * account that leased their permits apart would count as processes of their own. Holders have their permits in turn.
  */
 export function keepRateLimits<Limited extends object>(
   open: (limited: Limited) => SharedRateLimit,
@@ -32,10 +32,12 @@ export function keepRateLimits<Limited extends object>(
 function hold(rateLimit: SharedRateLimit, release: () => Promise<void>): SharedRateLimit {
   const closed = new AbortController();
   return {
-    acquire: (priority, signal) =>
-      rateLimit.acquire(priority, signal === undefined ? closed.signal : AbortSignal.any([signal, closed.signal])),
+    acquire(priority, signal) {
+      const ends = signal === undefined ? closed.signal : AbortSignal.any([signal, closed.signal]);
+      return rateLimit.acquire(priority, ends, closed);
+    },
     answered: (answer) => rateLimit.answered(answer),
-    waitMs: (priority) => rateLimit.waitMs(priority),
+    waitMs: (priority) => rateLimit.waitMs(priority, closed),
     perSecond: () => rateLimit.perSecond(),
     async close() {
       if (closed.signal.aborted) return;

@@ -11,6 +11,9 @@ import { createWaiters } from './waiters.ts';
 import { createWriteBudget } from './write-budget.ts';
 
 export interface SharedRateLimit extends RateLimitKeeper {
+  /** Those who hold it in one process go in turn, however many calls of each wait. */
+  acquire(priority: Priority, signal?: AbortSignal, holder?: object): Promise<void>;
+  waitMs(priority: Priority, holder?: object): number;
   /** Gives back what was leased, and reports the last answers. */
   close(): Promise<void>;
 }
@@ -81,8 +84,8 @@ class LeasedRateLimit implements SharedRateLimit {
     });
   }
 
-  acquire(priority: Priority, signal?: AbortSignal): Promise<void> {
-    const permit = this.#waiters.wait(priority, () => this.#next(), signal);
+  acquire(priority: Priority, signal?: AbortSignal, holder: object = this): Promise<void> {
+    const permit = this.#waiters.wait(priority, holder, () => this.#next(), signal);
     if (priority === 'live') {
       this.#isLiveNew = true;
       this.#liveRuns.note();
@@ -101,8 +104,8 @@ class LeasedRateLimit implements SharedRateLimit {
     this.#next();
   }
 
-  waitMs(priority: Priority): number {
-    const ahead = priority === 'live' ? this.#waiters.count('live') : this.#waiters.all();
+  waitMs(priority: Priority, holder: object = this): number {
+    const ahead = this.#waiters.ahead(priority, holder);
     return Math.max(0, this.#told.validFrom - performance.now()) + (ahead * 1000) / this.#told.perSecond;
   }
 

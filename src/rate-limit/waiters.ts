@@ -1,13 +1,16 @@
 import { ConnectorError } from '../errors.ts';
 import { MOST_LIVE_IN_ROW } from './permits.ts';
 import type { Priority } from './rate-limit.ts';
+import { createTurns, type Turns } from './turns.ts';
 
-/** Calls of one process that wait for a permit: live before bulk, each in the order of coming. */
+/** Calls of one process that wait for a permit: live before bulk, and in each priority the holders in turn. */
 export interface Waiters {
   /** Waits for `goNext`; rejects with the signal's reason, and then calls `onGone`, or when it is closed. */
-  wait(priority: Priority, onGone: () => void, signal?: AbortSignal): Promise<void>;
+  wait(priority: Priority, holder: object, onGone: () => void, signal?: AbortSignal): Promise<void>;
   count(priority: Priority): number;
   all(): number;
+  /** So many go before a call that this holder would make now. */
+  ahead(priority: Priority, holder: object): number;
   /** Lets the next one go; false where nobody waits. */
   goNext(): boolean;
   /** How long those that went have waited since this was last asked, ms. */
@@ -23,24 +26,25 @@ interface Waiter {
 }
 
 export function createWaiters(): Waiters {
-  const queues: Record<Priority, Waiter[]> = { live: [], bulk: [] };
+  const queues: Record<Priority, Turns<Waiter>> = { live: createTurns(), bulk: createTurns() };
   let waits: Record<Priority, number[]> = { live: [], bulk: [] };
   let liveInRow = 0;
   let closed = false;
   return {
-    async wait(priority, onGone, signal) {
+    async wait(priority, holder, onGone, signal) {
       signal?.throwIfAborted();
       if (closed) throw rateLimitClosed();
-      await enqueue(queues[priority], onGone, signal);
+      await enqueue(queues[priority], holder, onGone, signal);
     },
-    count: (priority) => queues[priority].length,
-    all: () => queues.live.length + queues.bulk.length,
+    count: (priority) => queues[priority].count(),
+    all: () => queues.live.count() + queues.bulk.count(),
+    ahead: (priority, holder) => (priority === 'bulk' ? queues.live.count() : 0) + queues[priority].ahead(holder),
     goNext() {
       const { live, bulk } = queues;
-      const isBulkDue = live.length === 0 || (liveInRow >= MOST_LIVE_IN_ROW && bulk.length > 0);
+      const isBulkDue = live.count() === 0 || (liveInRow >= MOST_LIVE_IN_ROW && bulk.count() > 0);
       const priority = isBulkDue ? 'bulk' : 'live';
       liveInRow = isBulkDue ? 0 : liveInRow + 1;
-      const waiter = queues[priority].shift();
+      const waiter = queues[priority].next();
       if (waiter === undefined) return false;
       waits[priority].push(performance.now() - waiter.since);
       waiter.go();
@@ -53,15 +57,20 @@ export function createWaiters(): Waiters {
     },
     close() {
       closed = true;
-      for (const waiter of Object.values(queues).flatMap((queue) => queue.splice(0))) waiter.stop();
+      for (const waiter of Object.values(queues).flatMap((queue) => queue.takeAll())) waiter.stop();
     },
   };
 }
 
-function enqueue(queue: Waiter[], onGone: () => void, signal: AbortSignal | undefined): Promise<void> {
+function enqueue(
+  queue: Turns<Waiter>,
+  holder: object,
+  onGone: () => void,
+  signal: AbortSignal | undefined,
+): Promise<void> {
   return new Promise((resolve, reject) => {
     const onAbort = (): void => {
-      queue.splice(queue.indexOf(waiter), 1);
+      queue.remove(holder, waiter);
       reject(signal?.reason as Error);
       onGone();
     };
@@ -71,7 +80,7 @@ function enqueue(queue: Waiter[], onGone: () => void, signal: AbortSignal | unde
     };
     const waiter: Waiter = { since: performance.now(), go: end(resolve), stop: end(() => reject(rateLimitClosed())) };
     signal?.addEventListener('abort', onAbort, { once: true });
-    queue.push(waiter);
+    queue.add(holder, waiter);
   });
 }
 
