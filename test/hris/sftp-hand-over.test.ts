@@ -80,16 +80,22 @@ test.each([
   '+61(0)491570006',
   '@home',
   '=== Lead ===',
+  '+49 30 | home',
   '=1+1',
   '\tindented',
 ])('%j is written as it is', (title) => {
   expect(toCells(options, { title })).toEqual({ title });
 });
 
-test.each(['=HYPERLINK("http://example.org")', '@SUM(A1)', '+log10(1)', "-2+cmd|' /C calc'!A0", '\t=cmd|/c calc'])(
-  '%j would run in a spreadsheet, and is refused by field',
-  (title) => {
-    const details = { title: 'is a formula that a spreadsheet would run' };
-    expect(() => toCells(options, { title })).toThrow(expect.objectContaining({ code: 'INVALID_VALUE', details }));
-  },
-);
+test.each([
+  '=HYPERLINK("http://example.org")',
+  '=HYPERLINK ("http://example.org")',
+  "='http://example.org/[x]S'!A1",
+  '@SUM(A1)',
+  '+log10(1)',
+  "-2+cmd|' /C calc'!A0",
+  '\t=cmd|/c calc',
+])('%j would run in a spreadsheet, and is refused by field', (title) => {
+  const details = { title: 'is a formula that a spreadsheet would run' };
+  expect(() => toCells(options, { title })).toThrow(expect.objectContaining({ code: 'INVALID_VALUE', details }));
+});

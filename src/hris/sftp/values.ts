@@ -47,10 +47,10 @@ function toText(value: FieldValue): string | null {
 }
 
 /**
- * A formula that calls a function (`=HYPERLINK(`) or a program (`=cmd|`). The file is for a program to read, so
- * whatever else begins with such a sign is left as it is: a phone, a title behind a hyphen.
+ * A formula that calls a function (`=HYPERLINK (`), a program (`=cmd|`) or another file (`='x'!A1`). The file is for a
+ * program to read, so whatever else begins with such a sign is left as it is: a phone, a title behind a hyphen.
  */
-const RUNS = /^\s*[=+\-@].*(?:\p{L}[\d._]*\(|\|)/su;
+const RUNS = /^\s*(?:=.*(?:\p{L}[\d._]*\s*\(|\||!)|[+\-@].*(?:\p{L}[\d._]*\(|\|.*!))/su;
 
 /** Why no cell can hold a text. */
 export function problemOf(text: string | null): string | undefined {
