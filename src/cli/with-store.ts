@@ -1,10 +1,11 @@
 import { existsSync } from 'node:fs';
 import type { Places } from '../config.ts';
 import { ConnectorError } from '../errors.ts';
-import type { Store } from '../store/open-store.ts';
+import type { Migrate, Store } from '../store/open-store.ts';
 
 interface Opening {
   mustExist?: boolean;
+  migrate?: Migrate;
   /** Whom the command is about: one that the store does not know is rejected, so that a typing error finds nothing. */
   tenantId?: string | undefined;
 }
@@ -16,12 +17,12 @@ interface Opening {
 export async function withStore<T>(
   { dataDir }: Places,
   use: (store: Store) => Promise<T>,
-  { mustExist = false, tenantId }: Opening = {},
+  { mustExist = false, migrate = mustExist ? 'never' : 'always', tenantId }: Opening = {},
 ): Promise<T> {
   const { storeFile, storeUrl } = await import('../config.ts');
   if (mustExist) assertExists(storeFile(dataDir));
   const { openStore } = await import('../store/open-store.ts');
-  const store = await openStore(storeUrl(dataDir), { migrate: mustExist ? 'never' : 'always' });
+  const store = await openStore(storeUrl(dataDir), { migrate });
   try {
     if (tenantId !== undefined) await assertInStore(store, tenantId);
     return await use(store);
@@ -31,12 +32,11 @@ export async function withStore<T>(
 }
 
 /**
- * The same for a command that only looks, also at a tenant that was never started: it makes a missing store, and leaves
- * the tables of another as they are. @throws ConnectorError STORE_TOO_OLD
+ * The same for a command that only looks, also at a tenant that was never started: it makes a missing store or the
+ * tables of an empty one, and leaves all others as they are. @throws ConnectorError STORE_TOO_OLD
  */
-export async function withStoreAsItIs<T>(places: Places, use: (store: Store) => Promise<T>): Promise<T> {
-  const { storeExists } = await import('../config.ts');
-  return withStore(places, use, { mustExist: storeExists(places.dataDir) });
+export function withStoreAsItIs<T>(places: Places, use: (store: Store) => Promise<T>): Promise<T> {
+  return withStore(places, use, { migrate: 'if-empty' });
 }
 
 async function assertInStore(store: Store, tenantId: string): Promise<void> {

@@ -50,15 +50,17 @@ export interface Store extends Database<Tables> {
   installationId: string;
 }
 
+/** `never` and `if-empty` for commands that only look: they leave tables that are there as they are. */
+export type Migrate = 'always' | 'if-empty' | 'never';
+
 export interface OpenStoreOptions extends OpenOptions {
   plugins?: KyselyPlugin[];
-  /** `never` for commands that only look: they leave the tables as they are. */
-  migrate?: 'always' | 'never';
+  migrate?: Migrate;
 }
 
 /**
  * Opens the store at `sqlite:FILE` or `postgres://...` and brings its tables up to date. Safe from several processes at
- * once. @throws ConnectorError STORE_UNREACHABLE, STORE_TOO_NEW, and with `migrate: 'never'` STORE_TOO_OLD
+ * once. @throws ConnectorError STORE_UNREACHABLE, STORE_TOO_NEW, and unless it migrates `always` STORE_TOO_OLD
  */
 export async function openStore(url: string, options: OpenStoreOptions = {}): Promise<Store> {
   const { migrate = 'always', ...rest } = options;
@@ -83,12 +85,12 @@ function storeUnreachable(kind: string, cause: unknown): ConnectorError {
   });
 }
 
-async function bringUpToDate(database: Database<Tables>, migrate: 'always' | 'never'): Promise<void> {
+async function bringUpToDate(database: Database<Tables>, migrate: Migrate): Promise<void> {
   const executed = await executedMigrations(database);
   const unknown = executed.filter((name) => !(name in migrations));
   if (unknown.length > 0) throw storeTooNew(unknown);
   if (executed.length === Object.keys(migrations).length) return;
-  if (migrate === 'never') throw storeTooOld();
+  if (migrate === 'never' || (migrate === 'if-empty' && executed.length > 0)) throw storeTooOld();
   const migrator = new Migrator({ db: database.kysely, provider: { getMigrations: async () => migrations } });
   const { error } = await migrator.migrateToLatest();
   if (error !== undefined) throw error;

@@ -1,3 +1,4 @@
+import { sql } from 'kysely';
 import { describe, expect, test } from 'vitest';
 import {
   type Application,
@@ -149,5 +150,13 @@ describe.each(kinds)('opening a store in %s', (kind) => {
     const again = await openStore(url, { migrate: 'never' });
     expect(again.installationId).toBe(store.installationId);
     await Promise.all([store.close(), again.close()]);
+  });
+
+  test('makes the tables of an empty one for a command that looks before a start, and no more', async () => {
+    const url = await freshStoreUrl(kind);
+    const store = await openStore(url, { migrate: 'if-empty' });
+    await sql`delete from kysely_migration where name >= '0025'`.execute(store.kysely);
+    await expect(openStore(url, { migrate: 'if-empty' })).rejects.toMatchObject({ code: 'STORE_TOO_OLD' });
+    await store.close();
   });
 });
