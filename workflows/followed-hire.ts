@@ -12,6 +12,8 @@ export interface Hire {
   progress: HireProgress;
   hints: Hints;
   activities: HireActivities;
+  /** Nobody has looked for the person since the opening did. */
+  isJustOpened: boolean;
 }
 
 export async function isPresent({ ref, activities, hints }: Hire): Promise<boolean> {

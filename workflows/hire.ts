@@ -45,7 +45,7 @@ export async function hire(input: HireInput): Promise<HireResult> {
   if ('state' in begun) return hints.has('person') ? startAnew(input) : begun;
   const { progress, enrolled } = begun;
   const ref = { tenantId: input.tenantId, jobCandidateId: input.jobCandidateId, period: progress.period };
-  const current: Hire = { ref, progress, hints, activities };
+  const current: Hire = { ref, progress, hints, activities, isJustOpened: input.carried === undefined };
   if (enrolled !== undefined) progress.step = await followEnrolment(current, enrolled);
   while (progress.step !== 'ended') {
     if (workflowInfo().continueAsNewSuggested) {
@@ -142,7 +142,9 @@ async function awaitOnboarding(hire: Hire): Promise<HireStep> {
 
 async function employ(hire: Hire): Promise<HireStep> {
   const { ref, activities, hints } = hire;
-  const employed = await hints.answeredBy(activities.employ({ ...ref, ...GO_ON }));
+  const seenAtOpening = hire.isJustOpened && !hints.has('person');
+  hire.isJustOpened = false;
+  const employed = await hints.answeredBy(activities.employ({ ...ref, ...GO_ON, seenAtOpening }));
   if (employed.verdict === 'hold') return hold(hire, employed.hold);
   if (employed.verdict === 'left') return 'confirm-left';
   if (employed.verdict === 'stale') return 'employ';

@@ -1,22 +1,23 @@
 import { inActivity } from '../../src/failpoint.ts';
-import type { Employed } from '../../src/hire/hire-activities.ts';
-import type { HireRef } from '../../src/hire/hire-ref.ts';
+import type { Employed, HireActivities } from '../../src/hire/hire-activities.ts';
 import type { ActivityDeps } from '../deps.ts';
 import { applyPlan, finishPending } from './apply-plan.ts';
 import { planEmployee } from './plan-employee.ts';
+import { takeSeen } from './see-person.ts';
 import { reread, withHireOrHeld } from './with-hire.ts';
 
 /**
  * Plans and applies the plan by one reading of the person. One activity, because nothing is waited for in between; a
  * repeat plans anew, unless the HR system has taken a create and somebody finishes it there.
  */
-export function employ(deps: ActivityDeps, ref: HireRef): Promise<Employed> {
-  return withHireOrHeld(deps, ref, async (hire): Promise<Employed> => {
+export function employ(deps: ActivityDeps, asked: Parameters<HireActivities['employ']>[0]): Promise<Employed> {
+  return withHireOrHeld(deps, asked, async (hire): Promise<Employed> => {
     // An earlier attempt came to the end and was lost: where the person is by now changes nothing.
     if (hire.row.state === 'done') return { verdict: 'employee' };
     const finished = await finishPending(hire);
     if (finished !== undefined) return finished;
-    const planned = await inActivity('planEmployee', () => planEmployee(hire));
+    const seen = asked.seenAtOpening === true ? takeSeen(hire.connection, hire.ref) : undefined;
+    const planned = await inActivity('planEmployee', () => planEmployee(hire, seen));
     if (planned.verdict !== 'plan') return planned;
     const now = await reread(hire);
     return inActivity('applyPlan', () => applyPlan(now, planned));

@@ -15,7 +15,7 @@ import type { ActivityDeps } from '../deps.ts';
 import { guarded } from '../guarded.ts';
 import { admit } from './admit.ts';
 import { enrol } from './enrol.ts';
-import { type Seen, seePerson } from './see-person.ts';
+import { keepSeen, type Seen, seePerson } from './see-person.ts';
 
 type Input = Parameters<HireActivities['openHire']>[0];
 
@@ -89,6 +89,7 @@ async function openPeriod(
   if (seen.sinceRead() > deps.limits.giveUpMs) throw stoodStill(jobCandidateId);
   const fresh = await insertHires(store, [{ ...ref, state: 'open', candidateId, jobId }]);
   if (fresh > 0) log.info({ tenantId, jobCandidateId, period }, 'hire opened');
+  keepSeen(connection, ref, seen);
   return { opened: opened(connection, period, 'enrol'), seen };
 }
 

@@ -22,6 +22,7 @@ import { heldOutsideScope } from './job-in-scope.ts';
 import { readEmployee } from './read-employee.ts';
 import { readFindings } from './read-findings.ts';
 import { readSources, type Sources } from './read-sources.ts';
+import type { Seen } from './see-person.ts';
 import { type HireContext, noteHire } from './with-hire.ts';
 
 /** A saved plan and what it was made from. */
@@ -33,16 +34,18 @@ export interface Planned {
 }
 
 /**
- * Reads the person anew, takes the claim, looks along the identity ladder, and saves what should be written and why.
+ * Reads the person anew unless they were `seen` a moment ago, takes the claim, looks along the identity ladder, and
+ * saves what should be written and why.
  */
 export async function planEmployee(
   hire: HireContext,
+  seen?: Seen,
 ): Promise<Planned | { verdict: 'left' } | { verdict: 'not-yet' } | Held> {
   const [rehire] = await Promise.all([latestRehire(hire), noteHire(hire, { step: 'employ' })]);
   // Made active and not yet linked: somebody who leaves now has an employee all the same.
   const isRehiring = rehire?.outcome === 'open' || (rehire?.outcome === 'done' && hire.row.employee_id === null);
   const anyStage = hire.creation?.outcome === 'open' || isRehiring;
-  const read = await readSources(hire, { anyStage });
+  const read = await readSources(hire, { anyStage, seen });
   if (read.verdict !== 'read') return { verdict: read.verdict };
   const { sources } = read;
   // With a create or a rehire on its way, what became of it comes first.

@@ -8,8 +8,9 @@ import { currentRecords } from '../fields/current-records.ts';
 import { fittedMapping } from '../fields/fitted-mapping.ts';
 import { type Presence, readPresence } from '../presence/read-presence.ts';
 import { pinnedMapping } from './pinned-mapping.ts';
+import { type Seen, seePerson } from './see-person.ts';
 import { type HireContext, noteHire } from './with-hire.ts';
-import { type Elapsed, startClock } from './write-once.ts';
+import type { Elapsed } from './write-once.ts';
 
 /** Everything an employee is made of, as both sides hold it now. */
 export interface Sources {
@@ -27,16 +28,16 @@ export interface Sources {
 
 /**
  * Reads the person where they are now and maps them. `left` and `not-yet` say that nothing may be created; a create
- * that already left must be settled whatever the stage, so `anyStage` reads on.
+ * that already left must be settled whatever the stage, so `anyStage` reads on. `seen`: the person as read a moment
+ * ago.
  */
 export async function readSources(
   hire: HireContext,
-  options: { anyStage: boolean },
+  options: { anyStage: boolean; seen?: Seen | undefined },
 ): Promise<{ verdict: 'left' | 'not-yet' } | { verdict: 'read'; sources: Sources }> {
   const { store, connection, ref } = hire;
   const { createAt } = connection.tenant.policies;
-  const sinceRead = startClock();
-  const presence = await readPresence(store, connection, ref.jobCandidateId, createAt);
+  const { presence, sinceRead } = options.seen ?? (await seePerson(store, connection, ref.jobCandidateId, createAt));
   if (presence.verdict === 'missing') return { verdict: 'left' };
   if (presence.verdict === 'out' && !options.anyStage) {
     const stages = hiringStagesOf(connection.tenant);

@@ -71,9 +71,10 @@ export interface HireActivities {
   readOnboarding(input: HireRef & GoesOn): Promise<Onboarding>;
   /**
    * By the claim on the person and the intent of this hire: reads, plans, and makes one employee or takes the one that
-   * is there.
+   * is there. `seenAtOpening`: nothing was heard of the person since the hire was opened, so what this process read
+   * then may serve.
    */
-  employ(input: HireRef & GoesOn): Promise<Employed>;
+  employ(input: HireRef & GoesOn & { seenAtOpening?: boolean }): Promise<Employed>;
   /** Writes the same values again, and reads each of them back; with everything shown the hire is done. */
   finishHire(input: HireRef): Promise<{ verdict: 'verified' } | { verdict: 'differs'; hold: HoldRequest } | Held>;
   /** The second reading and the known-good reading. `here` as long as absence is not proven. */

@@ -28,10 +28,10 @@ async function callsOf(onboarding: 'skip' | 'played', hires: number, others: num
   }
 }
 
-test('a hire alone makes at most 10 partner calls without onboarding and 16 with it', {
+test('a hire alone makes at most 8 partner calls without onboarding and 16 with it', {
   timeout: 300_000,
 }, async () => {
-  expect(await callsOf('skip', 1, 0)).toBeLessThanOrEqual(10);
+  expect(await callsOf('skip', 1, 0)).toBeLessThanOrEqual(8);
   expect(await callsOf('played', 1, 0)).toBeLessThanOrEqual(16);
 });
 

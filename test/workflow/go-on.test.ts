@@ -39,3 +39,20 @@ test('somebody heard of while the hire went on to its end is looked after, step 
   expect(run.called).toEqual(['readOnboarding', 'employ', 'finishHire', 'readHire']);
   expect(run.result).toEqual({ state: 'done', period: 1 });
 });
+
+test.each([
+  ['at first, unless somebody heard of them meanwhile', [], [true, false]],
+  ['not where somebody heard of them meanwhile', ['person'], [false, false]],
+])('the reading of the opening may serve the employee %s', async (_what, heard, expected) => {
+  let employed = 0;
+  const answers: Answers = {
+    openHire: () => {
+      for (const about of heard) currentWorkflow.getStore()?.handlers.get('hint')?.(about);
+      return { verdict: 'open', period: 1, step: 'enrol', policy: { ...policy, skipOnboarding: true } };
+    },
+    employ: () => ((employed += 1) === 1 ? { verdict: 'stale' } : { ...employee, done: true }),
+  };
+  const run = await runHire(input, answers);
+  expect(run.called).toEqual(['openHire', 'employ', 'employ']);
+  expect(run.inputs.slice(1)).toEqual(expected.map((seenAtOpening) => expect.objectContaining({ seenAtOpening })));
+});

@@ -14,19 +14,21 @@ export const policy = { skipOnboarding: false, onboardingDeadlineMs: 60_000, can
 
 export type Answers = { [Name in keyof HireActivities]?: () => Awaited<ReturnType<HireActivities[Name]>> };
 
-/** One run of the workflow: which activities it called, and its result or with what it continued. */
+/** One run of the workflow: which activities it called with what, and its result or with what it continued. */
 export async function runHire(
   given: HireInput,
   answers: Answers,
   { longAfter = Infinity, signals = [] }: { longAfter?: number; signals?: string[] } = {},
 ) {
   const called: string[] = [];
+  const inputs: unknown[] = [];
   let long = false;
   const host: WorkflowHost = {
     now: () => Date.now(),
     at: () => () => undefined,
-    callActivity: async (name) => {
+    callActivity: async (name, asked) => {
       called.push(name);
+      inputs.push(asked);
       long = called.length >= longAfter;
       const answer = answers[name as keyof HireActivities];
       if (answer === undefined) throw new Error(`${name} was not expected`);
@@ -41,5 +43,5 @@ export async function runHire(
   };
   const ended: unknown = await currentWorkflow.run(host, () => hire(given).catch((error: unknown) => error));
   const carried = ended instanceof ContinueAsNew ? (ended.args[0] as HireInput).carried : undefined;
-  return { called, carried, result: ended as HireResult };
+  return { called, inputs, carried, result: ended as HireResult };
 }

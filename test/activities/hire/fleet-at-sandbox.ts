@@ -28,6 +28,8 @@ interface FleetOptions {
   /** Inside the braces of `hris` and `policies`. */
   hris?: string;
   policies?: string;
+  /** Nobody is enrolled. */
+  skip?: boolean;
   store?: OpenStoreOptions;
   /** Calls wait for no rate limit. */
   unlimited?: boolean;
@@ -113,9 +115,10 @@ interface TenantText {
   /** Inside the braces of `hris` and `policies`. */
   hris?: string;
   policies?: string;
+  skip?: boolean;
 }
 
-function tenantFile({ tenant, baseUrl, flow, hris, policies }: TenantText): string {
+function tenantFile({ tenant, baseUrl, flow, hris, policies, skip = false }: TenantText): string {
   const kind = hris ?? `kind: sql, connection: ${tenant}-hr, url: sqlite:./${tenant}.sqlite, createTable: true`;
   const more = policies === undefined ? '' : `, ${policies}`;
   return `tenant: ${tenant}
@@ -127,6 +130,6 @@ partner:
   webhooks: off
   allowPrivateAddress: true
 hris: { ${kind} }
-policies: { onboarding: { flow: "${flow}" }${more} }
+policies: { onboarding: ${skip ? 'skip' : `{ flow: "${flow}" }`}${more} }
 `;
 }

@@ -5,9 +5,9 @@ export const bug: PlantedBug = {
   patches: [
     {
       file: 'activities/hire/plan-employee.ts',
-      find: '  const read = await readSources(hire, { anyStage });\n',
+      find: '  const read = await readSources(hire, { anyStage, seen });\n',
       replace: `  const name = JSON.stringify([(await hire.store.kysely.selectFrom('hires').select('opened_at').where('job_candidate_id', '=', hire.ref.jobCandidateId).executeTakeFirst())?.opened_at, hire.ref]);
-  const read = readBefore.get(name) ?? (await readSources(hire, { anyStage }));
+  const read = readBefore.get(name) ?? (await readSources(hire, { anyStage, seen }));
   readBefore.set(name, read);
 `,
     },
