@@ -12,6 +12,7 @@ import { createRegistry, startHealth } from './health.ts';
 import { createLogger, type Logger } from './log.ts';
 import { keepRateLimits } from './rate-limit/kept-rate-limits.ts';
 import { assertMayWrite } from './store/assert-may-write.ts';
+import { listenForDeliveries } from './store/inbox.ts';
 import { type Limited, openRateLimit } from './store/open-rate-limit.ts';
 import { openStore, type Store } from './store/open-store.ts';
 import { writeFailpoints } from './store/write-failpoints.ts';
@@ -103,7 +104,7 @@ async function startWorker(parts: WorkerParts): Promise<RunningWorker> {
   });
   const following = await followTenants(parts, deps, hires);
   const run = Promise.all(workers.map((worker) => worker.run()));
-  const relay = wireRelay(deps, hires, tenants);
+  const relay = wireRelay(parts, deps, hires);
   const chores = startChores(deps, tenants.all, config.HIREBRIDGE_PAUSED_MS);
   const health = await startHealth({
     port: options.healthPort ?? config.HIREBRIDGE_WORKER_HEALTH_PORT,
@@ -154,11 +155,11 @@ async function followTenants(parts: WorkerParts, deps: ActivityDeps, hires: Hire
 }
 
 function wireRelay(
+  { options, config, tenants }: WorkerParts,
   { store, log, signalHire: signal, connections }: ActivityDeps,
   hires: HireClient,
-  tenants: KnownTenants,
-) {
-  return startRelay({
+): { close(): Promise<unknown> } {
+  const relay = startRelay({
     store,
     log,
     signalHire: signal,
@@ -170,6 +171,8 @@ function wireRelay(
     isHiringStage: createStageLookup(connections),
     isShared: () => tenants.all().length > 1,
   });
+  const news = listenForDeliveries(storeUrl(options.dataDir, config), relay.look);
+  return { close: () => Promise.all([news.close(), relay.close()]) };
 }
 
 function wireActivities(

@@ -1,4 +1,5 @@
 import { type Expression, type SqlBool, sql, type UpdateObject } from 'kysely';
+import { type Listening, listen } from '../sql/listen.ts';
 import { selectRows } from '../sql/rows-as-json.ts';
 import type { InboxState, LeftState } from './inbox-tables.ts';
 import type { Store } from './open-store.ts';
@@ -20,6 +21,8 @@ export interface Delivery {
 /** What the inbox calls a webhook of a tenant's HRIS: some of its employees changed. */
 export const HRIS_CHANGED = 'hris.employees_changed';
 
+/** On Postgres whoever stores deliveries tells of it here. */
+const NEWS = 'hirebridge_inbox';
 /** How long one relay may hold a row before another may take it. */
 const LEASE_MS = 30_000;
 const MAX_FAILURES = 10;
@@ -57,8 +60,15 @@ export async function insertDeliveries(store: Store, deliveries: readonly Delive
     select came.*, ${now}, ${now}, case when came.state = 'waiting' then null else ${now} end
     from (${selectRows(store.kind, 'inbox', columns, rows)}) as came where true
     on conflict (tenant_id, body_hash) do nothing
-    returning tenant_id, body_hash`.execute(store.kysely);
+    returning tenant_id, body_hash${store.kind === 'postgres' ? sql`, pg_notify(${NEWS}, '')` : sql``}`.execute(
+    store.kysely,
+  );
   return new Set(made.map(({ tenant_id: tenantId, body_hash: bodyHash }) => nameOfDelivery({ tenantId, bodyHash })));
+}
+
+/** Calls `onStored` soon after deliveries were stored, by whichever process, or may have been. A hint, no promise. */
+export function listenForDeliveries(storeUrl: string, onStored: () => void): Listening {
+  return listen(storeUrl, NEWS, onStored);
 }
 
 export function nameOfDelivery({ tenantId, bodyHash }: Pick<Delivery, 'tenantId' | 'bodyHash'>): string {

@@ -18,7 +18,7 @@ export interface RelayOptions extends Omit<HintSender & StreamHinter, 'reconcile
   hintStream: (stream: { tenantId: string; stream: StreamName }) => Promise<void>;
   /** Whether several tenants share this process; the hires of a single one begin as soon as they can. */
   isShared: () => boolean;
-  /** How long an empty inbox waits before it is looked at again, ms: the longest that the next delivery waits. */
+  /** How long an empty inbox waits before it is looked at again, ms, where nobody tells of the next delivery. */
   idleMs?: number;
   /** At most one reconcile a tenant and one hint a stream is sent in this time, however many events ask, ms. */
   gapMs?: number;
@@ -39,17 +39,28 @@ const MOST_UNDER_WAY = 256;
 /** A store that cannot be read is asked again after so long. */
 const STORE_WAIT_MS = 1_000;
 const CLOSE_MS = 3_000;
-/** To see that an inbox is empty takes one statement by an index; to see that nothing in it is due takes more. */
-const LOOK = { emptyMs: 50, restingMs: 200 };
+/**
+ * To see that an inbox is empty takes one statement by an index; to see that nothing in it is due takes more. However
+ * often deliveries are told of, looks are `leastMs` apart.
+ */
+const LOOK = { emptyMs: 50, restingMs: 200, leastMs: 20 };
 
 interface Relay extends DeliveryRelay, Pick<RelayOptions, 'isShared'> {
   underWay: UnderWay;
   /** When each tenant's hires would all have begun, had they kept their distance. */
   paced: Map<string, number>;
+  /** When the inbox was looked at last. */
+  lookedAt: number;
+}
+
+export interface RunningRelay {
+  /** Looks at the inbox soon: something may have been stored. */
+  look(): void;
+  close(): Promise<void>;
 }
 
 /** Moves stored deliveries on to Temporal. Several may run on one store: each row is leased by one. */
-export function startRelay(options: RelayOptions): { close(): Promise<void> } {
+export function startRelay(options: RelayOptions): RunningRelay {
   const stop = new AbortController();
   const { log, triggerReconcile, hintStream, gapMs = 2_000, closeMs = CLOSE_MS } = options;
   const reconciles = createCoalesced(triggerReconcile, gapMs);
@@ -58,6 +69,7 @@ export function startRelay(options: RelayOptions): { close(): Promise<void> } {
     underWay: createUnderWay(),
     paced: new Map<string, number>(),
     outages: new Map<string, number>(),
+    lookedAt: 0,
   };
   const relay: Relay = { ...options, reconciles, streamHints, ...beginning };
   const running = relayUntil(stop.signal, relay, options.idleMs);
@@ -68,8 +80,19 @@ export function startRelay(options: RelayOptions): { close(): Promise<void> } {
       log.warn({ err: error }, 'a requested reconcile or stream is left to its schedule'),
     );
   };
+  let timer: NodeJS.Timeout | undefined;
   return {
+    look() {
+      timer ??= setTimeout(
+        () => {
+          timer = undefined;
+          relay.underWay.wake();
+        },
+        Math.max(0, relay.lookedAt + LOOK.leastMs - performance.now()),
+      );
+    },
     async close() {
+      clearTimeout(timer);
       stop.abort();
       await within(closeMs, finish());
     },
@@ -81,6 +104,7 @@ async function relayUntil(stop: AbortSignal, relay: Relay, idleMs: number | unde
   while (!stop.aborted) {
     let waitMs = idleMs ?? LOOK.emptyMs;
     try {
+      relay.lookedAt = performance.now();
       if (await isAnyWaiting(relay.store)) {
         if (await beginDue(relay)) continue;
         waitMs = idleMs ?? LOOK.restingMs;

@@ -4,8 +4,9 @@ export interface UnderWay {
   all(): number;
   /** `work` must not fail. */
   begin(tenantId: string, work: () => Promise<void>): void;
-  /** Resolves when some work ended since the last call, after `ms`, or when it is time to stop. */
+  /** Resolves when some work ended or `wake` was called since the last call, after `ms`, or when it is time to stop. */
   change(ms: number, stop: AbortSignal): Promise<void>;
+  wake(): void;
   /** Resolves when nothing is under way. */
   ended(): Promise<void>;
 }
@@ -21,6 +22,10 @@ export function createUnderWay(): UnderWay {
     if (left === 0) counts.delete(tenantId);
     else counts.set(tenantId, left);
     running.delete(done);
+    noteChange();
+  }
+
+  function noteChange(): void {
     changed = true;
     wake();
   }
@@ -49,6 +54,7 @@ export function createUnderWay(): UnderWay {
       wake = () => undefined;
       changed = false;
     },
+    wake: noteChange,
     ended: async () => void (await Promise.all(running)),
   };
 }

@@ -1,4 +1,5 @@
 import { setTimeout as pause } from 'node:timers/promises';
+import type { KyselyPlugin } from 'kysely';
 import { expect, onTestFinished, test, vi } from 'vitest';
 import { endHire } from '../../src/store/hire-states.ts';
 import { insertHires, updateHire } from '../../src/store/hires.ts';
@@ -177,4 +178,36 @@ test('hires of the only tenant of a process begin as soon as they can: time need
   const { hinted } = relayOver(store, { isShared: () => false });
   await relayed(store, 16);
   expect(hinted).toHaveLength(16);
+});
+
+test('a delivery that is told of waits for no look, also where a paused tenant’s rest', async () => {
+  const store = await freshStore(['globex']);
+  await pauseTenant(store, TENANT_ID, 'UNAUTHORIZED', 'wrong key');
+  await deliver(store, 'candidate.hired', { jobCandidateIds: [7] });
+  const { relay, hinted } = relayOver(store, { idleMs: 60_000 });
+  await pause(100);
+  await deliver(store, 'candidate.hired', { jobCandidateIds: [8] }, 'globex');
+  relay.look();
+  await relayed(store, 1);
+  expect(hinted).toEqual(['8 person']);
+});
+
+test('however often deliveries are told of, looks keep their distance', async () => {
+  const looks = { times: 0 };
+  const count: KyselyPlugin = {
+    transformQuery: ({ node }) => {
+      looks.times += 1;
+      return node;
+    },
+    transformResult: async ({ result }) => result,
+  };
+  const store = await freshStore([], [count]);
+  const { relay } = relayOver(store, { idleMs: 60_000 });
+  await pause(50);
+  looks.times = 0;
+  const endAt = performance.now() + 200;
+  for (; performance.now() < endAt; await pause(1)) relay.look();
+  await pause(50);
+  expect(looks.times).toBeGreaterThan(2);
+  expect(looks.times).toBeLessThanOrEqual(12);
 });

@@ -64,7 +64,7 @@ test.each(recorded)('today’s workflows replay %s', async (name) => {
 
 test('two activities swapped do not replay', async () => {
   const swapped = await bundleChanged('hire.ts', [
-    ['activities.employ({ ...ref, ...GO_ON })', 'activities.finishHire(ref)'],
+    ['activities.employ({ ...ref, ...GO_ON, seenAtOpening })', 'activities.finishHire(ref)'],
     ['await activities.finishHire(ref)', 'await activities.employ(ref)'],
   ]);
   await expect(replay(swapped, 'hire-plain.json')).rejects.toThrow(/TMPRL1100|[Nn]ondeterminism/);

@@ -1,0 +1,55 @@
+import pg from 'pg';
+import { expect, onTestFinished, test } from 'vitest';
+import { readDelivery } from '../../src/receiver/read-delivery.ts';
+import { insertDelivery, listenForDeliveries } from '../../src/store/inbox.ts';
+import { openStore, type Store } from '../../src/store/open-store.ts';
+import { until } from '../harness/until.ts';
+import { freshStoreUrl, kinds } from './stores.ts';
+
+async function storeOne(store: Store, jobCandidateId: number): Promise<void> {
+  const body = Buffer.from(JSON.stringify({ event: 'candidate.hired', data: { jobCandidateIds: [jobCandidateId] } }));
+  await insertDelivery(store, readDelivery(body, { tenantId: 'acme', company: undefined, classify: () => 'waiting' }));
+}
+
+async function listenTo(kind: (typeof kinds)[number]) {
+  const url = await freshStoreUrl(kind);
+  const store = await openStore(url);
+  onTestFinished(() => store.close());
+  const heard = { times: 0 };
+  const listening = listenForDeliveries(url, () => void (heard.times += 1));
+  onTestFinished(() => listening.close());
+  return { url, store, heard, listening };
+}
+
+test.each(kinds)('a stored delivery is heard of: %s', async (kind) => {
+  const { store, heard, listening } = await listenTo(kind);
+  let stored = 0;
+  // Until the connection listens nothing is heard.
+  await until('the first', async () => {
+    await storeOne(store, (stored += 1));
+    return heard.times > 0;
+  });
+  await listening.close();
+  const { times } = heard;
+  await storeOne(store, (stored += 1));
+  await new Promise((resolve) => setTimeout(resolve, 100));
+  expect(heard.times).toBe(times);
+});
+
+test('a lost connection is made again', async () => {
+  const { url, store, heard } = await listenTo('postgres');
+  let stored = 0;
+  const hear = async (): Promise<boolean> => {
+    const { times } = heard;
+    await storeOne(store, (stored += 1));
+    await new Promise((resolve) => setTimeout(resolve, 50));
+    return heard.times > times;
+  };
+  await until('the first', hear);
+  const other = new pg.Client({ connectionString: url });
+  await other.connect();
+  await other.query("select pg_terminate_backend(pid) from pg_stat_activity where query like 'listen %'");
+  await other.end();
+  expect(await hear()).toBe(false);
+  await until('one after it', hear);
+});
