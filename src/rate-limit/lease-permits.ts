@@ -11,6 +11,8 @@ import { noteTraffic, type Traffic } from './traffic.ts';
 
 /** Raised when what is saved changes its shape: what another version learned is learned again. */
 const RATE_LIMIT_VERSION = 2;
+/** Clocks are known to so many ms: whoever leaves at the very end of a pause must not seem to have left within it. */
+const CLOCK_MS = 5;
 /** Timers are hardly finer. */
 const LEAST_SPACE_MS = 5;
 
@@ -85,7 +87,7 @@ export function leasePermits(
   const others = Object.entries(sharers).flatMap(([id, one]) => (id === asked.sharer ? [] : [one]));
   const own = createRateLimiter({ now: () => clock.at, random: asked.random, leaseMs: SHARE_MS }, learnedOf(known));
   const offset = now - asked.localNow;
-  for (const answer of asked.answers) own.answered({ ...answer, sentAt: answer.sentAt + offset });
+  for (const answer of asked.answers) own.answered({ ...answer, sentAt: answer.sentAt + offset + CLOCK_MS });
   const { limiter, saved } = withCeiling(own, known?.ceiling, asked.share, clock);
   const learned = limiter.save();
   const validFrom = validFromOf(learned, now, offset);

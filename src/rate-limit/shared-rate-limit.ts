@@ -6,6 +6,7 @@ import { type Asked, type ChangeRateLimit, type Granted, leasePermits, spaceMs }
 import { createLiveRuns } from './live-runs.ts';
 import type { Priority, RateLimitAnswer, RateLimitKeeper } from './rate-limit.ts';
 import { createSentRequests, onOwnClock } from './sent-requests.ts';
+import { createStoreClock } from './store-clock.ts';
 import { nothingTold, type Told } from './told.ts';
 import { createWaiters } from './waiters.ts';
 import { createWriteBudget } from './write-budget.ts';
@@ -61,6 +62,7 @@ class LeasedRateLimit implements SharedRateLimit {
   #syncing: Promise<void> | undefined;
   #syncedAt = Number.NEGATIVE_INFINITY;
   readonly #writes = createWriteBudget();
+  readonly #storeClock = createStoreClock();
   #told: Told = nothingTold;
   #borrowedAt = Number.NEGATIVE_INFINITY;
   readonly #leadWatch: LeadWatch;
@@ -215,8 +217,7 @@ class LeasedRateLimit implements SharedRateLimit {
     this.#used = 0;
     try {
       const granted = await this.#changeRateLimit((saved, now) =>
-        // Its own clock is read when the store's is known: round trips and retries would make permits come early.
-        leasePermits({ ...asked, localNow: performance.now(), random: this.#options.random }, saved, now),
+        leasePermits({ ...asked, localNow: this.#storeClock.ownTimeOf(now), random: this.#options.random }, saved, now),
       );
       this.#unused = 0;
       this.#take(granted);

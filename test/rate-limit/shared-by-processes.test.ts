@@ -1,18 +1,28 @@
 import { afterEach, beforeEach, describe, expect, test, vi } from 'vitest';
 import { type Limit, tokenBucket } from './limited-server.ts';
 import { jain, percentile } from './statistics.ts';
-import { runFleet } from './virtual-fleet.ts';
+import { type FleetRun, type FleetSeen, runFleet } from './virtual-fleet.ts';
 
 beforeEach(() => void vi.useFakeTimers({ toFake: ['setTimeout', 'clearTimeout', 'Date', 'performance'] }));
 afterEach(() => void vi.useRealTimers());
 
+/** The same run by several seeds: what is learned of the limit differs by some percent. */
+async function runSeeds(run: Omit<FleetRun, 'limit' | 'seed'>): Promise<{ runs: FleetSeen[]; perSecond: number }> {
+  const runs: FleetSeen[] = [];
+  for (let seed = 1; seed <= 5; seed += 1) runs.push(await runFleet({ ...run, limit: tokenBucket(20, 20), seed }));
+  return { runs, perSecond: meanOf(runs, (seen) => seen.perSecond) };
+}
+
+function meanOf(runs: readonly FleetSeen[], of: (seen: FleetSeen) => number): number {
+  return runs.reduce((sum, seen) => sum + of(seen), 0) / runs.length;
+}
+
 describe('a tenant with a ceiling', () => {
   test('uses at most its share of what the company allows', async () => {
-    const limit = tokenBucket(20, 20);
-    const { perSecond, limited } = await runFleet({ processes: 2, share: 0.5, seconds: 360, from: 240, limit });
-    expect(perSecond).toBeLessThanOrEqual(10.2);
+    const { perSecond, runs } = await runSeeds({ processes: 2, share: 0.5, seconds: 360, from: 240 });
+    expect(perSecond).toBeLessThanOrEqual(10.3);
     expect(perSecond).toBeGreaterThan(9);
-    expect(limited).toBe(0);
+    expect(runs.map(({ limited }) => limited)).toEqual([0, 0, 0, 0, 0]);
   });
 });
 
@@ -28,13 +38,15 @@ describe('five minutes of a saturated backlog with live calls, on a limit of 20 
   });
 
   test('three processes behave as one, share alike, and write to the store twice a second each', async () => {
-    const alone = await runFleet({ ...run, processes: 1, limit: tokenBucket(20, 20) });
-    const seen = await runFleet({ ...run, liveEveryMs: 3_000, processes: 3, limit: tokenBucket(20, 20) });
-    expect(seen.perSecond).toBeGreaterThan(19);
-    expect(seen.share429).toBeLessThanOrEqual(1.3 * alone.share429);
-    expect(jain(seen.ok)).toBeGreaterThanOrEqual(0.98);
-    expect(percentile(seen.liveWaits, 0.99)).toBeLessThanOrEqual(150);
-    expect(Math.max(...seen.writes) / 300).toBeLessThanOrEqual(2);
+    const share429 = (seen: FleetSeen): number => seen.share429;
+    const alone = await runSeeds({ ...run, processes: 1 });
+    const { runs, perSecond } = await runSeeds({ ...run, liveEveryMs: 3_000, processes: 3 });
+    expect(perSecond).toBeGreaterThan(19);
+    expect(meanOf(runs, share429)).toBeLessThanOrEqual(1.3 * meanOf(alone.runs, share429));
+    expect(Math.min(...runs.map((seen) => jain(seen.ok)))).toBeGreaterThanOrEqual(0.98);
+    const waits = runs.flatMap((seen) => seen.liveWaits);
+    expect(percentile(waits, 0.99)).toBeLessThanOrEqual(150);
+    expect(Math.max(...runs.flatMap((seen) => seen.writes)) / 300).toBeLessThanOrEqual(2);
   });
 
   test('a process with nothing but live calls waits no longer than those with a backlog', async () => {
@@ -66,6 +78,29 @@ test('a pass goes on while another process always has live calls, by at least on
   expect(ok[1]! / (ok[0]! + ok[1]!)).toBeGreaterThanOrEqual(1 / 40);
 });
 
+describe('a process that stands still for up to half a second every three seconds or so', () => {
+  const stalls = { everyMs: 3_000, leastMs: 50, mostMs: 500 };
+
+  test.each([1, 2, 3])(
+    'neither waits for a request that went long ago, nor sends late ones at once: %i',
+    async (seed) => {
+      const run = {
+        processes: 1,
+        seconds: 360,
+        from: 60,
+        liveEveryMs: 500,
+        storeMs: 6,
+        roundTripMs: [20, 200],
+        seed,
+      } as const;
+      const seen = await runFleet({ ...run, stalls, limit: tokenBucket(20, 20) });
+      expect(seen.perSecond).toBeGreaterThan(19);
+      expect(seen.share429).toBeLessThan(0.003);
+      expect(percentile(seen.liveWaits, 0.99)).toBeLessThanOrEqual(150);
+    },
+  );
+});
+
 describe('a store of 60 ms', () => {
   const run = { seconds: 240, from: 60, storeMs: 60 };
 
@@ -77,7 +112,7 @@ describe('a store of 60 ms', () => {
 
   test('single live calls of another process take no more permits than they use', async () => {
     const reads = { processes: 2, backlog: [16, 0], liveEveryMs: 4_000 };
-    const { perSecond } = await runFleet({ ...run, ...reads, seconds: 150, limit: tokenBucket(20, 20) });
+    const { perSecond } = await runSeeds({ ...run, ...reads, seconds: 150 });
     expect(perSecond).toBeGreaterThanOrEqual(19);
   });
 

@@ -3,6 +3,7 @@ import type { ChangeRateLimit, SharedRateLimitState } from '../../src/rate-limit
 import type { Priority } from '../../src/rate-limit/rate-limit.ts';
 import { createSharedRateLimit, type SharedRateLimit } from '../../src/rate-limit/shared-rate-limit.ts';
 import { type Limit, seeded } from './limited-server.ts';
+import { type StallingProcesses, type Stalls, stallProcesses } from './stalls.ts';
 
 export interface FleetRun {
   processes: number;
@@ -23,6 +24,10 @@ export interface FleetRun {
   saved?: Partial<SharedRateLimitState>;
   /** A round trip to the store, about; a few ms where absent. */
   storeMs?: number;
+  /** A round trip to the server, at least and at most; 40 to 120 ms where absent. */
+  roundTripMs?: readonly [least: number, most: number];
+  /** None where absent. */
+  stalls?: Stalls;
   /** What the server takes for a call that it admits; nothing where absent. */
   serviceMs?: number;
 }
@@ -60,6 +65,7 @@ export async function runFleet(run: FleetRun): Promise<FleetSeen> {
 class VirtualFleet {
   readonly #run: FleetRun;
   readonly #random: () => number;
+  readonly #processes: StallingProcesses;
   readonly #ok: number[];
   readonly #writes: number[];
   readonly #looks: number[];
@@ -75,6 +81,7 @@ class VirtualFleet {
   constructor(run: FleetRun) {
     this.#run = run;
     this.#random = seeded(run.seed ?? 1);
+    this.#processes = stallProcesses(run.stalls, this.#random);
     this.#saved = run.saved ?? {};
     this.#ok = Array.from({ length: run.processes }, () => 0);
     this.#writes = [...this.#ok];
@@ -85,17 +92,14 @@ class VirtualFleet {
     const members = this.#ok.map((_, n) =>
       createSharedRateLimit(this.#store(n), { random: this.#random, share: this.#run.share }),
     );
-    const loops = members.flatMap((member, n) => [
-      ...Array.from({ length: this.#run.backlog?.[n] ?? 16 }, () => this.#callOn(member, n, 'bulk')),
-      ...Array.from({ length: this.#run.liveBacklog?.[n] ?? 0 }, () => this.#callOn(member, n, 'live')),
-      this.#callNowAndThen(member, n),
-    ]);
+    const loops = members.flatMap((member, n) => this.#processes.run(n, () => this.#calls(member, n)));
     await this.#until(this.#run.seconds * 1000);
     this.#stopped = true;
     const closed = Promise.all(members.map((member) => member.close()));
     await this.#until(Number.POSITIVE_INFINITY);
     await closed;
     await Promise.all(loops);
+    this.#processes.end();
   }
 
   seen(): FleetSeen {
@@ -115,6 +119,7 @@ class VirtualFleet {
   }
 
   async #until(ms: number): Promise<void> {
+    await new Promise(setImmediate);
     while (this.#now() < ms && vi.getTimerCount() > 0) {
       vi.advanceTimersToNextTimer();
       await new Promise(setImmediate);
@@ -129,19 +134,30 @@ class VirtualFleet {
     return !this.#stopped && this.#now() >= this.#run.from * 1000;
   }
 
-  /** One after the other, as rows of a database are. */
+  /** Written where nobody else wrote since it was read. */
   #store(n: number): ChangeRateLimit {
     const { storeMs = STORE_MS } = this.#run;
     return async (change) => {
-      await pause(storeMs * this.#random());
-      const { rateLimit, result } = change(this.#saved, DATABASE_BEGAN + this.#now());
-      if (rateLimit !== undefined) {
-        this.#saved = JSON.parse(JSON.stringify(rateLimit)) as SharedRateLimitState;
-        if (this.#isCounted()) this.#writes[n]! += 1;
+      const oneWay = (): Promise<void> => pause(storeMs * this.#random());
+      for (;;) {
+        const { read, now } = await this.#processes.elsewhere(async () => {
+          await oneWay();
+          return { read: this.#saved, now: DATABASE_BEGAN + this.#now() };
+        });
+        await oneWay();
+        const { rateLimit, result } = change(read, now);
+        if (this.#isCounted() && typeof result !== 'object') this.#looks[n]! += 1;
+        if (rateLimit === undefined) return result;
+        const isWritten = await this.#processes.elsewhere(async () => {
+          await oneWay();
+          if (this.#saved !== read) return false;
+          this.#saved = JSON.parse(JSON.stringify(rateLimit)) as SharedRateLimitState;
+          if (this.#isCounted()) this.#writes[n]! += 1;
+          return true;
+        });
+        await oneWay();
+        if (isWritten) return result;
       }
-      if (this.#isCounted() && typeof result !== 'object') this.#looks[n]! += 1;
-      await pause(storeMs * this.#random());
-      return result;
     };
   }
 
@@ -166,6 +182,28 @@ class VirtualFleet {
       overtaken.push(await this.#call(member, n, 'live'));
   }
 
+  #calls(member: SharedRateLimit, n: number): Promise<void>[] {
+    return [
+      ...Array.from({ length: this.#run.backlog?.[n] ?? 16 }, () => this.#callOn(member, n, 'bulk')),
+      ...Array.from({ length: this.#run.liveBacklog?.[n] ?? 0 }, () => this.#callOn(member, n, 'live')),
+      this.#callNowAndThen(member, n),
+    ];
+  }
+
+  #halfTripMs(): number {
+    const [least, most] = this.#run.roundTripMs ?? [40, 120];
+    return (least + (most - least) * this.#random()) / 2;
+  }
+
+  /** The server's, whatever becomes of the process meanwhile. */
+  async #answer(): Promise<ReturnType<Limit>> {
+    await pause(this.#halfTripMs());
+    const { ok, retryAfterMs } = this.#run.limit(this.#now());
+    if (ok) await pause(this.#run.serviceMs ?? 0);
+    if (!ok) this.#pauses.push({ from: this.#now() - 100, until: this.#now() + retryAfterMs + 1_000 });
+    return { ok, retryAfterMs };
+  }
+
   /** Gives how many bulk calls left while it waited. */
   async #call(member: SharedRateLimit, n: number, priority: Priority): Promise<number> {
     const askedAt = this.#now();
@@ -180,11 +218,8 @@ class VirtualFleet {
     const sentAt = Date.now();
     const isCounted = this.#isCounted();
     if (isCounted && priority === 'live') this.#lives.push({ askedAt, sentAt: this.#now() });
-    await pause(20 + 40 * this.#random());
-    const { ok, retryAfterMs } = this.#run.limit(this.#now());
-    if (ok) await pause(this.#run.serviceMs ?? 0);
-    if (!ok) this.#pauses.push({ from: this.#now() - 100, until: this.#now() + retryAfterMs + 1_000 });
-    await pause(20 + 40 * this.#random());
+    const { ok, retryAfterMs } = await this.#processes.elsewhere(() => this.#answer());
+    await pause(this.#halfTripMs());
     member.answered(ok ? { sentAt, status: 200 } : { sentAt, status: 429, retryAfterMs });
     if (isCounted && ok) this.#ok[n]! += 1;
     else if (isCounted) this.#limited += 1;

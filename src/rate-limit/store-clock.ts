@@ -1,0 +1,30 @@
+/** A clock set back by more, or an answer that was away for longer: what was known of the two clocks is forgotten. */
+const MOST_LATE_MS = 1_000;
+/** Two clocks drift apart by so much of the time at most: what NTP corrects without a jump. */
+const DRIFT = 0.0005;
+
+/**
+ * The store's clock beside the own one. What the store showed is some ms old when it arrives, and of an exchange that
+ * was held up much older; so the one that came fastest counts. Otherwise each exchange would shift the permits of those
+ * before, and a request that left at the very end of a pause would seem to have left within it.
+ */
+export interface StoreClock {
+  /** When the store's clock, which showed `now` in an answer that has just come, showed it: the own clock, ms. */
+  ownTimeOf(now: number): number;
+}
+
+export function createStoreClock(): StoreClock {
+  /** The own clock less the store's. */
+  let aheadMs = Number.POSITIVE_INFINITY;
+  let seenAt = 0;
+  return {
+    ownTimeOf(now) {
+      const at = performance.now();
+      const known = aheadMs + DRIFT * (at - seenAt);
+      const seen = at - now;
+      aheadMs = seen > known + MOST_LATE_MS ? seen : Math.min(seen, known);
+      seenAt = at;
+      return now + aheadMs;
+    },
+  };
+}
