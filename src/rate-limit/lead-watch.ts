@@ -1,6 +1,7 @@
-import type { ChangeRateLimit } from './lease-permits.ts';
+import { type ChangeRateLimit, validFromOf } from './lease-permits.ts';
+import type { StoreClock } from './store-clock.ts';
 
-/** Learns that live requests of another process went first: this one's permits move back. */
+/** Learns before the next exchange that another process met the limit, or that live requests of its went first. */
 export interface LeadWatch {
   /** Whether bulk may go on; a look begins in the background before what was seen grows stale. */
   mayGo(): boolean;
@@ -18,10 +19,17 @@ const LOOKS = 4;
 /** Whoever met no other process for so long does not look: most run alone, and hires may be far apart. */
 const ALONE_MS = 3_600_000;
 
-/** Calls `onMoved` with what was moved since it was last seen, and `onLooked` after each look. */
+export interface LeadWatchOptions {
+  storeClock: StoreClock;
+  /** By so much since it was last seen, ms. */
+  onMoved: (ms: number) => void;
+  /** After each look. Permits for before this moment of the own clock are void. */
+  onLooked: (validFrom: number) => void;
+}
+
 export function createLeadWatch(
   changeRateLimit: ChangeRateLimit,
-  { onMoved, onLooked }: { onMoved: (ms: number) => void; onLooked: () => void },
+  { storeClock, onMoved, onLooked }: LeadWatchOptions,
 ): LeadWatch {
   let known = 0;
   let seenAt = Number.NEGATIVE_INFINITY;
@@ -39,11 +47,14 @@ export function createLeadWatch(
   async function look(): Promise<void> {
     const began = performance.now();
     // An outage is noticed, and told of, where permits are asked for.
-    const moved = await changeRateLimit((saved) => ({ result: saved.leads?.movedMs })).catch(() => undefined);
+    const seen = await changeRateLimit(({ leads, underWay }, now) => {
+      const validFrom = validFromOf(underWay, now, now - storeClock.ownTimeOf(now));
+      return { result: { movedMs: leads?.movedMs ?? known, validFrom } };
+    }).catch(() => ({ movedMs: known, validFrom: 0 }));
     looking = undefined;
     lookMs = performance.now() - began;
-    note(moved ?? known);
-    onLooked();
+    note(seen.movedMs);
+    onLooked(seen.validFrom);
   }
   return {
     mayGo() {

@@ -90,7 +90,7 @@ export function leasePermits(
   for (const answer of asked.answers) own.answered({ ...answer, sentAt: answer.sentAt + offset + CLOCK_MS });
   const { limiter, saved } = withCeiling(own, known?.ceiling, asked.share, clock);
   const learned = limiter.save();
-  const validFrom = validFromOf(learned, now, offset);
+  const validFrom = validFromOf(learned.underWay, now, offset);
   const valid = shifted(asked.own, offset).filter((permit) => permit >= validFrom + offset);
   const back = asked.unused + asked.own.length - valid.length;
   if (back > 0) limiter.giveBack(back);
@@ -167,7 +167,7 @@ function learnedOf(state: SharedRateLimitState | undefined): SavedRateLimit | un
 /**
  * The end of a pause that is on, the process's clock; one ms earlier, so that rounding never voids the canary's permit.
  */
-function validFromOf({ underWay }: SavedRateLimit, now: number, offset: number): number {
+export function validFromOf(underWay: SavedRateLimit['underWay'], now: number, offset: number): number {
   const pausedUntil = underWay?.permits.pausedUntil ?? 0;
   return pausedUntil > now ? pausedUntil - offset - 1 : 0;
 }

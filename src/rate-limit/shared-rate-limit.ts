@@ -42,9 +42,7 @@ export function createSharedRateLimit(
   return new LeasedRateLimit(changeRateLimit, { random: Math.random, onOutage: () => undefined, ...options });
 }
 
-/**
- * Invariant: a request leaves only on a permit leased under the shared rate limit, and a permit is used at most once.
- */
+/** Invariant: a request leaves only on a permit leased under the shared rate limit, and each is used at most once. */
 class LeasedRateLimit implements SharedRateLimit {
   readonly #changeRateLimit: ChangeRateLimit;
   readonly #options: SharedRateLimitOptions;
@@ -81,8 +79,9 @@ class LeasedRateLimit implements SharedRateLimit {
     this.#changeRateLimit = changeRateLimit;
     this.#options = options;
     this.#leadWatch = createLeadWatch(changeRateLimit, {
+      storeClock: this.#storeClock,
       onMoved: (ms) => this.#permits.moveBack(ms),
-      onLooked: () => this.#next(),
+      onLooked: (validFrom) => this.#obeyPause(validFrom),
     });
   }
 
@@ -100,9 +99,8 @@ class LeasedRateLimit implements SharedRateLimit {
     const sentAt = onOwnClock(answer.sentAt);
     this.#answers.push({ ...answer, sentAt, inFlight: this.#sent.inFlightAt(sentAt) ?? this.#inFlight });
     this.#inFlight = Math.max(0, this.#inFlight - 1);
-    const now = performance.now();
     const isAwaited = this.#told.isHeld || answer.status === 429 || answer.status === 503;
-    this.#tellAt = Math.min(this.#tellAt, isAwaited ? now : now + this.#told.leaseMs);
+    this.#tellAt = Math.min(this.#tellAt, performance.now() + (isAwaited ? 0 : this.#told.leaseMs));
     this.#next();
   }
 
@@ -175,6 +173,14 @@ class LeasedRateLimit implements SharedRateLimit {
     this.#used += 1;
     this.#spacedAt = performance.now() + spaceMs(this.#told.perSecond);
     return this.#waiters.goNext();
+  }
+
+  /** Another process met the limit. */
+  #obeyPause(validFrom: number): void {
+    this.#unused += this.#permits.drop(validFrom);
+    if (validFrom > this.#told.validFrom) this.#told = { ...this.#told, validFrom };
+    this.#askAt = Math.max(this.#askAt, validFrom - this.#told.leaseMs);
+    this.#next();
   }
 
   /** When to ask: for permits, to report answers, or whether leased permits are still valid. */

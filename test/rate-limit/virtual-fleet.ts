@@ -146,7 +146,7 @@ class VirtualFleet {
         });
         await oneWay();
         const { rateLimit, result } = change(read, now);
-        if (this.#isCounted() && typeof result !== 'object') this.#looks[n]! += 1;
+        if (this.#isCounted() && !isExchange(result)) this.#looks[n]! += 1;
         if (rateLimit === undefined) return result;
         const isWritten = await this.#processes.elsewhere(async () => {
           await oneWay();
@@ -225,6 +225,10 @@ class VirtualFleet {
     else if (isCounted) this.#limited += 1;
     return overtaken;
   }
+}
+
+function isExchange(result: unknown): boolean {
+  return typeof result === 'object' && result !== null && 'permits' in result;
 }
 
 function waitOf({ askedAt, sentAt }: { askedAt: number; sentAt: number }): number {
