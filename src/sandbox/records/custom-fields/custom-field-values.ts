@@ -104,16 +104,15 @@ export function upsertValues(ctx: Context, entries: readonly Parameters<typeof u
   );
 }
 
+/** A condition only where something is given: one that may be null is answered by reading every value there is. */
 export function valuesOf(ctx: Context, entityType?: string, entityId?: string | number): CustomFieldValue[] {
-  const type = entityType ?? null;
-  const id = entityId === undefined ? null : String(entityId);
+  const given = { entity_type: entityType, entity_id: entityId === undefined ? undefined : String(entityId) };
+  const used = Object.entries(given).filter((entry): entry is [string, string] => entry[1] !== undefined);
+  const where = ['company_id = ?', ...used.map(([column]) => `${column} = ?`)].join(' and ');
   return ctx.state.all<CustomFieldValue>(
-    `${VALUE} where company_id = ? and (? is null or entity_type = ?) and (? is null or entity_id = ?) order by id`,
+    `${VALUE} where ${where} order by id`,
     ctx.company.id,
-    type,
-    type,
-    id,
-    id,
+    ...used.map(([, value]) => value),
   );
 }
 
