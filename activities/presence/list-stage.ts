@@ -2,6 +2,7 @@ import type { Page, PageOptions, UnreadableItem } from '../../src/partner/client
 import { contract } from '../../src/partner/contract/index.ts';
 import type { JobCandidate, StageCandidate } from '../../src/partner/contract/job-candidate.ts';
 import { stageTypes } from '../../src/partner/contract/pipelines.ts';
+import type { Priority } from '../../src/rate-limit/rate-limit.ts';
 import type { Connection } from '../connections.ts';
 import { onePage } from '../one-page.ts';
 
@@ -42,8 +43,9 @@ export async function readStagePage(
   connection: Connection,
   list: StageList,
   page: number,
+  priority: Priority = 'bulk',
 ): Promise<(StagePage & { records: number }) | undefined> {
-  const shown = await onePage(pagesOf(connection, list, { priority: 'bulk', from: page }));
+  const shown = await onePage(pagesOf(connection, list, { priority, from: page }));
   return shown && { ...readStage(shown), records: shown.records };
 }
 

@@ -4,7 +4,7 @@ import { hasOtherHire } from '../../src/store/hires.ts';
 import type { Store } from '../../src/store/open-store.ts';
 import { readStageFilter } from '../../src/store/stage-filters.ts';
 import type { Connection } from '../connections.ts';
-import { listStage } from './list-stage.ts';
+import { listStage, readStagePage, type StageList } from './list-stage.ts';
 import { askStageFilter } from './stage-filter.ts';
 
 /** Whether somebody is in one of these stages. */
@@ -57,13 +57,40 @@ async function findInLists(
   let unreadable: UnreadableItem | undefined;
   for (const stage of stages) {
     if (missing.size === 0) break;
+    const length = lengthOf(connection, { jobId, stage });
+    if (length.pages > 1) await findOnPage(connection, { jobId, stage }, length.pages, missing);
+    if (missing.size === 0) break;
+    let pages = 0;
     for await (const page of listStage(connection, jobId, stage)) {
+      pages += 1;
       for (const member of page.members) missing.delete(member.jobCandidateId);
       unreadable ??= page.unreadable[0];
       if (missing.size === 0) break;
     }
+    length.pages = missing.size === 0 ? Math.max(length.pages, pages) : pages;
   }
   return { missing, unreadable };
+}
+
+/**
+ * Newcomers stand last: where the list was long, the page that was its last is looked at first. Only the whole list
+ * shows that somebody is missing.
+ */
+async function findOnPage(connection: Connection, list: StageList, page: number, missing: Set<string>): Promise<void> {
+  const shown = await readStagePage(connection, list, page, 'live');
+  for (const member of shown?.members ?? []) missing.delete(member.jobCandidateId);
+}
+
+/** By open connection and list: how many pages of it were seen. */
+const lengths = new WeakMap<Connection, Map<string, { pages: number }>>();
+
+function lengthOf(connection: Connection, list: StageList): { pages: number } {
+  const known = lengths.get(connection) ?? new Map<string, { pages: number }>();
+  lengths.set(connection, known);
+  const key = JSON.stringify(list);
+  const length = known.get(key) ?? { pages: 0 };
+  known.set(key, length);
+  return length;
 }
 
 async function findByFilter(

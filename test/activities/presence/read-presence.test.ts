@@ -83,7 +83,20 @@ test('without a probe the filter is not asked and the whole list decides', async
     expect(await verdict(hired)).toBe('in');
     expect(await verdict(outside)).toBe('out');
   });
-  expect(calls).toEqual({ 'jobCandidates.bulkFetch': 2, 'jobCandidates.listByStageType': 4 });
+  // Whoever is out is looked for on the last page first, and then on all.
+  expect(calls).toEqual({ 'jobCandidates.bulkFetch': 2, 'jobCandidates.listByStageType': 5 });
+});
+
+test('who comes to a list that was long is found by one page, as long as it is no longer', async () => {
+  const { sandbox, verdict, callsOf, hired, members } = await tenant();
+  expect(await verdict(hired)).toBe('in');
+  const found = { 'jobCandidates.bulkFetch': 1, 'jobCandidates.listByStageType': 1 };
+  expect(await callsOf(async () => expect(await verdict(hired)).toBe('in'))).toEqual(found);
+  const others = members.slice(0, 40).map(({ jobCandidateId }) => Number(jobCandidateId));
+  await sandbox.control.act('move', { jobCandidateIds: others, stageType: 'SCREEN' });
+  expect(await verdict(hired)).toBe('in');
+  expect(await verdict(String(others[0]))).toBe('out');
+  expect(await callsOf(async () => expect(await verdict(hired)).toBe('in'))).toEqual(found);
 });
 
 test('a probe made with another key, or too long ago, is not believed', async () => {
@@ -155,7 +168,7 @@ test('whoever the filter does not show is looked for in the whole list', async (
   await saveStageFilter(store, 'acme', { ...filter, stageIds: { HIRED: [999_999] } });
   expect(await verdict(hired)).toBe('in');
   const calls = await callsOf(async () => expect(await verdict(outside)).toBe('out'));
-  expect(calls).toEqual({ 'jobCandidates.bulkFetch': 1, 'candidates.list': 1, 'jobCandidates.listByStageType': 2 });
+  expect(calls).toEqual({ 'jobCandidates.bulkFetch': 1, 'candidates.list': 1, 'jobCandidates.listByStageType': 3 });
 });
 
 test('somebody who has just left is out although the filter was proven by them', async () => {
