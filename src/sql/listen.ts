@@ -1,5 +1,6 @@
 import { DatabaseSync } from 'node:sqlite';
 import pg from 'pg';
+import { within } from '../within.ts';
 
 export interface Listening {
   close(): Promise<void>;
@@ -8,6 +9,8 @@ export interface Listening {
 /** A file has no way to tell: it is asked so often whether another connection wrote, which takes microseconds. */
 const ASK_FILE_MS = 10;
 const RECONNECT_MS = 1_000;
+/** A database that does not answer keeps nobody from closing for longer. */
+const CLOSE_MS = 1_000;
 
 /**
  * Calls `onHeard` soon after somebody committed what is told of on `channel` (`pg_notify`), with SQLite after any
@@ -74,7 +77,10 @@ function listenOnPostgres(url: string, channel: string, onHeard: () => void): Li
     async close() {
       closed = true;
       clearTimeout(timer);
-      await client.end().catch(() => undefined);
+      await within(
+        CLOSE_MS,
+        client.end().catch(() => undefined),
+      );
     },
   };
 }
