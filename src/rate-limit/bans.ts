@@ -6,6 +6,8 @@ const LEAST_MS = 900;
 /** A random 429 before a window's end looks like a ban, too: one alone says nothing of the next. */
 const TELLING = 2;
 const MOST = 3;
+/** Whoever was quiet for so long begins with a short ban again. */
+const FORGIVEN_MS = 60_000;
 
 /** Counts a refusal while the limit is met. Who comes again and is kept away for longer meets a ban. */
 export function noteRefusal(meeting: Meeting, toldMs: number): void {
@@ -17,10 +19,15 @@ export function noteRefusal(meeting: Meeting, toldMs: number): void {
   meeting.isBan = true;
 }
 
-/** A meeting is over: a limit that keeps nobody away for longer has no bans, unless it did so for as long as before. */
-export function noteBan(climb: SavedClimb, { refused, longer = 0, longestMs = 0 }: Meeting): void {
+/**
+ * A meeting is over: a limit that keeps nobody away for longer has no bans, unless it did so for as long as before.
+ * `quietMs`: since the meeting before. One 429 soon after a ban and of a far shorter wait is none of its.
+ */
+export function noteBan(climb: SavedClimb, meeting: Meeting, quietMs: number): void {
+  const { refused, longer = 0, longestMs = 0 } = meeting;
   if (longer > 0) climb.bannedMs = longestMs;
-  const without = refused > 1 && longer === 0 && longestMs < 0.9 * (climb.bannedMs ?? 0) ? 1 : 0;
+  const part = refused > 1 ? 0.9 : quietMs < FORGIVEN_MS ? 0.5 : 0;
+  const without = longer === 0 && longestMs < part * (climb.bannedMs ?? 0) ? 1 : 0;
   climb.longer = Math.min(Math.max((climb.longer ?? 0) + longer - without, 0), MOST);
   climb.bans = climb.longer >= TELLING;
 }

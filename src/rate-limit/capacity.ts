@@ -58,6 +58,12 @@ export function sinceRecovery(saved: SavedCapacity, now: number): number {
   return from === undefined ? 0 : averageSince(saved, from, now);
 }
 
+/** The highest of these averages, of all recoveries known: the last may have been in the middle of a window. */
+export function bestSinceRecovery(saved: SavedCapacity, now: number): number {
+  const averages = saved.marks.filter((one) => one.recovery).map((one) => averageSince(saved, one, now));
+  return Math.max(0, ...averages);
+}
+
 /** The same over a cycle, or several, that cannot have been of one burst. */
 export function sinceLongAgo(saved: SavedCapacity, now: number, leastMs: number): number | undefined {
   const recoveries = saved.marks.filter((one) => one.recovery);

@@ -1,4 +1,5 @@
 import {
+  bestSinceRecovery,
   highestSince,
   overLast,
   type SavedCapacity,
@@ -108,7 +109,7 @@ function longPause({ rate, toldMs }: Meeting): number {
 /** At what rate it goes on; notes in the row what the meeting was. */
 export function newRate(state: LimiterState, met: Met): number {
   const { row } = state.underWay;
-  if (met.isLasting) return settle(row, Math.min(met.meeting.rate, met.allowed) * (1 - CUT / 2));
+  if (met.isLasting) return afterLasting(state, met);
   if (met.meeting.isBan && !met.isFirst) return afterBan(state, met);
   if (met.isFirst) return firstRate(state, met);
   if (row.settling > 0 && !met.isFar) return whileSettling(state, met);
@@ -120,6 +121,12 @@ export function newRate(state: LimiterState, met: Met): number {
   if (met.isLong) return afterWindow(state, met);
   if (met.isFar) return afterFar(state, met);
   return met.isEarly ? afterEarly(row, met) : atTheTop(state, met);
+}
+
+/** So long a pause ends a window, whichever meeting of noise or of its echo came in its middle. */
+function afterLasting({ learned, underWay: { capacity, row } }: LimiterState, { meeting, now }: Met): number {
+  const average = bestSinceRecovery(capacity, now) / (1 - learned.noise);
+  return settle(row, Math.min(meeting.rate, average) * (1 - CUT / 2));
 }
 
 /** Over a long cycle no more went through than before: the limit is the same, and its window is long. */

@@ -37,6 +37,8 @@ export const freshWatch: Readonly<NoiseWatch> = { run: 0, excess: 0, answers: 0,
 /** A higher share of 429s is not noise. */
 export const MOST_NOISE = 0.3;
 const TEST_RATE = 0.75;
+/** A limit that refuses so few is met so little above it that a tenth less is enough; such tests take long. */
+const few = { share: 0.04, testRate: 0.9 };
 const LEAST_OF_BEFORE = 0.45;
 const LEAST_NOISE = 0.002;
 const decisive = { noise: 4, limit: -4.5 };
@@ -49,7 +51,7 @@ export function beginTest(before: number, rate: number, share: number): NoiseTes
   const from = Math.max(rate, LEAST_OF_BEFORE * before);
   return {
     before,
-    rate: from * TEST_RATE,
+    rate: from * testRateOf(suspected),
     stage: 1,
     shareBefore: 0,
     suspected,
@@ -61,10 +63,14 @@ export function beginTest(before: number, rate: number, share: number): NoiseTes
   };
 }
 
+function testRateOf(suspected: number): number {
+  return suspected < few.share ? few.testRate : TEST_RATE;
+}
+
 /** The same once more at a lower rate. */
 export function repeatTest(test: NoiseTest): NoiseTest {
   const again = beginTest(test.before, test.rate, shareOf(test));
-  return { ...again, rate: test.rate * TEST_RATE, stage: test.stage + 1, shareBefore: shareOf(test) };
+  return { ...again, rate: test.rate * testRateOf(again.suspected), stage: test.stage + 1, shareBefore: shareOf(test) };
 }
 
 /** Counts one answer; the verdict once it is clear. */

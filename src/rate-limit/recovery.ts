@@ -22,7 +22,7 @@ const firstWait = { least: 100, most: 1_000, mostIfLong: 60_000, longTries: 4 };
 /** Requests succeed again after a meeting with the limit: decides at what rate it goes on. */
 export function decideRate(state: LimiterState, meeting: Meeting, now: number): void {
   const { learned, underWay } = state;
-  noteBan(underWay.climb, meeting);
+  noteBan(underWay.climb, meeting, meeting.at - (underWay.row.refused?.at ?? 0));
   leaveOutIdle(underWay, meeting, now - meeting.at);
   const met = readMeeting(state, meeting, now);
   if (isDoubtful(underWay, met)) return goOn(state, meeting);

@@ -11,10 +11,10 @@ function meet([firstMs, ...others]: number[]): Meeting {
   return meeting;
 }
 
-/** Whether bans are expected after these meetings. */
+/** Whether bans are expected after these meetings, ten minutes apart. */
 function bansAfter(...meetings: number[][]): boolean {
   const climb = { ...freshClimb };
-  for (const told of meetings) noteBan(climb, meet(told));
+  for (const told of meetings) noteBan(climb, meet(told), 600_000);
   return climb.bans;
 }
 
@@ -35,4 +35,14 @@ test('a server that no longer lengthens waits has no bans any more', () => {
 
 test('a ban that is as long as bans become is one of them', () => {
   expect(bansAfter([2_000, 4_000, 8_000], [8_000, 8_000], [8_000, 7_900], [8_000, 8_000])).toBe(true);
+});
+
+test.each([
+  { quietMs: 5_000, bans: false },
+  { quietMs: 120_000, bans: true },
+])('a lone short wait $quietMs ms after a ban: bans are expected: $bans', ({ quietMs, bans }) => {
+  const climb = { ...freshClimb };
+  noteBan(climb, meet([2_000, 4_000, 8_000]), 600_000);
+  noteBan(climb, meet([1_000]), quietMs);
+  expect(climb.bans).toBe(bans);
 });
