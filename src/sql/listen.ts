@@ -1,4 +1,3 @@
-import { DatabaseSync } from 'node:sqlite';
 import pg from 'pg';
 import { within } from '../within.ts';
 
@@ -6,46 +5,17 @@ export interface Listening {
   close(): Promise<void>;
 }
 
-/** A file has no way to tell: it is asked so often whether another connection wrote, which takes microseconds. */
-const ASK_FILE_MS = 10;
 const RECONNECT_MS = 1_000;
 /** A database that does not answer keeps nobody from closing for longer. */
 const CLOSE_MS = 1_000;
 
 /**
- * Calls `onHeard` soon after somebody committed what is told of on `channel` (`pg_notify`), with SQLite after any
- * commit. A hint and no promise: a pooler may keep it back, and what is told while the connection is lost is not heard.
+ * Calls `onHeard` soon after somebody committed what is told of on `channel` (`pg_notify`). A hint and no promise: a
+ * pooler may keep it back, what is told while the connection is lost is not heard, and SQLite has no way to tell. Its
+ * `data_version` moves with each write of this process as well: whoever asked it would look after every step of a hire.
  */
 export function listen(url: string, channel: string, onHeard: () => void): Listening {
-  return url.startsWith('sqlite:')
-    ? watchFile(url.slice('sqlite:'.length), onHeard)
-    : listenOnPostgres(url, channel, onHeard);
-}
-
-function watchFile(file: string, onHeard: () => void): Listening {
-  const database = new DatabaseSync(file, { readOnly: true });
-  const version = database.prepare('pragma data_version');
-  let known: unknown;
-  const read = (): unknown => {
-    try {
-      return version.get()?.['data_version'];
-    } catch {
-      return known;
-    }
-  };
-  known = read();
-  const timer = setInterval(() => {
-    const now = read();
-    if (now === known) return;
-    known = now;
-    onHeard();
-  }, ASK_FILE_MS);
-  return {
-    async close() {
-      clearInterval(timer);
-      if (database.isOpen) database.close();
-    },
-  };
+  return url.startsWith('sqlite:') ? { close: async () => undefined } : listenOnPostgres(url, channel, onHeard);
 }
 
 function listenOnPostgres(url: string, channel: string, onHeard: () => void): Listening {

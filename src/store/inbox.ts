@@ -66,7 +66,7 @@ export async function insertDeliveries(store: Store, deliveries: readonly Delive
   return new Set(made.map(({ tenant_id: tenantId, body_hash: bodyHash }) => nameOfDelivery({ tenantId, bodyHash })));
 }
 
-/** Calls `onStored` soon after deliveries were stored, by whichever process, or may have been. A hint, no promise. */
+/** On Postgres, calls `onStored` soon after deliveries were stored, by whichever process. A hint, no promise. */
 export function listenForDeliveries(storeUrl: string, onStored: () => void): Listening {
   return listen(storeUrl, NEWS, onStored);
 }
