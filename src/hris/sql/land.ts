@@ -94,13 +94,20 @@ type SelectRows = (table: string, columns: readonly string[], rows: readonly Row
 const ROWS: Record<SqlDatabase['dialect'], SelectRows> = {
   mariadb: (_table, columns, rows) => valuesOf(columns, rows),
   sqlite: (table, columns, rows) => selectRows('sqlite', table, columns, rows),
-  postgres: (table, columns, rows) => selectJson('postgres', table, columns, `[${rows.map(rowAsJson).join()}]`),
+  postgres: (table, columns, rows) => selectJson('postgres', table, columns, rowsAsJson(rows)),
 };
 
 /**
  * Postgres would keep a text that is JSON as one JSON string in a column of that type. Given as JSON, it is a value
- * there, and in a column of texts still the same text.
+ * there, and in a column of texts still the same text. Where there is none, all rows are made text at once.
  */
+function rowsAsJson(rows: readonly Row[]): string {
+  const hasJson = rows.some((row) =>
+    Object.values(row).some((value) => typeof value === 'string' && isJsonText(value)),
+  );
+  return hasJson ? `[${rows.map(rowAsJson).join()}]` : JSON.stringify(rows);
+}
+
 function rowAsJson(row: Row): string {
   const cells = Object.entries(row).map(([name, value]) => `${JSON.stringify(name)}:${cellAsJson(value)}`);
   return `{${cells.join()}}`;
