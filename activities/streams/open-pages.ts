@@ -13,6 +13,8 @@ export interface OpenedPage extends RecordPage {
   prints: ReadonlyMap<string, string>;
   /** The page as it was kept before. */
   kept: KeptPage | undefined;
+  /** It shows whom it showed then and nobody else, each the same. */
+  isAsKept: boolean;
 }
 
 /** Reads the records of pages but for those that came the same before and whose rows still stand. */
@@ -49,21 +51,26 @@ function openPage(
   { page, kept, prints, known }: PrintedPage,
   standing: ReadonlyMap<string, string>,
 ): OpenedPage {
-  if (prints === undefined) return { ...readRecords(stream, page, run.segment), prints: new Map(), kept };
-  const unchanged = new Map(
-    prints.flatMap((print) => {
-      const facts = known.get(print);
-      return facts !== undefined && isRow(facts, standing.get(facts.id)) ? [[print, facts] as const] : [];
-    }),
-  );
-  const rest = [...prints.keys()].filter((index) => !unchanged.has(prints[index] ?? ''));
+  if (prints === undefined)
+    return { ...readRecords(stream, page, run.segment), prints: new Map(), kept, isAsKept: false };
+  const unchanged = new Map<string, RowFacts>();
+  const byId = new Map<string, string>();
+  const rest: number[] = [];
+  for (const [index, print] of prints.entries()) {
+    const facts = known.get(print);
+    if (facts === undefined || !isRow(facts, standing.get(facts.id))) rest.push(index);
+    else {
+      unchanged.set(print, facts);
+      byId.set(facts.id, print);
+    }
+  }
+  const isAsKept = rest.length === 0 && unchanged.size === known.size && kept?.ids.length === known.size;
   const read = readRecords(stream, { ...page, raw: rest.map((index) => page.raw[index]) }, run.segment);
   const unreadable = read.unreadable.map((one) => ({ ...one, index: rest[one.index] ?? one.index }));
   const left = new Set(unreadable.map(({ index }) => index));
   const readable = rest.filter((index) => !left.has(index));
-  const byId = new Map([...unchanged].map(([print, { id }]) => [id, print]));
   for (const [n, item] of read.items.entries()) byId.set(String(item['id']), prints[readable[n] ?? -1] ?? '');
-  return { ...read, unreadable, unchanged: [...unchanged.values()], prints: byId, kept };
+  return { ...read, unreadable, unchanged: [...unchanged.values()], prints: byId, kept, isAsKept };
 }
 
 /** The hashes of the rows of those records that are known, by their ids. */
@@ -91,6 +98,7 @@ export interface PageToKeep {
  */
 export async function keepOpened({ deps, key, recognition }: Reading, pages: readonly PageToKeep[]): Promise<void> {
   const changed = pages.flatMap(({ number, page, rows, also = [] }): [number, KeptPage][] => {
+    if (page.isAsKept && rows.length === page.unchanged?.length) return [];
     const shown = [...readableIds(page), ...page.unreadable.flatMap(({ id }) => id ?? [])];
     const ids = [...new Set([...also, ...shown])].toSorted();
     const known = recognition === undefined ? null : encodeKnown(recognition, knownOf(page, rows));
