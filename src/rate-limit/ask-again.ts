@@ -4,6 +4,8 @@ import type { Granted } from './lease-permits.ts';
 const POLL_MS = 80;
 /** Exchanges are so far apart at least. */
 export const LEAST_MS = 20;
+/** And where the store did not answer. */
+export const OUTAGE_MS = 1_000;
 
 /** When to ask for permits again, ms; `isLate`: live requests have to wait although others may send. */
 export function askAgainMs({ permits, askInMs, leaseMs }: Granted, isLate: boolean, random: number): number {

@@ -5,7 +5,7 @@ import { MOST_LIVE_IN_ROW } from './permits.ts';
 import type { Priority, RateLimitAnswer } from './rate-limit.ts';
 import { createRateLimiter, type RateLimiter } from './rate-limiter.ts';
 import type { SavedRateLimit } from './saved-rate-limit.ts';
-import { leaseOf, mustBeSeen, SHARE_MS, type Sharer, type Sharers, sharersNow } from './sharers.ts';
+import { leaseOf, mustBeSeen, reachOf, SHARE_MS, type Sharer, type Sharers, sharersNow } from './sharers.ts';
 import type { Told } from './told.ts';
 import { noteTraffic, type Traffic } from './traffic.ts';
 
@@ -83,12 +83,10 @@ export function leasePermits(
 ): { rateLimit?: SharedRateLimitState; result: Granted } {
   const clock = { at: now };
   const known = shared.version === RATE_LIMIT_VERSION ? (shared as SharedRateLimitState) : undefined;
-  const sharers = sharersNow(known?.sharers ?? {}, asked, now);
-  const others = Object.entries(sharers).flatMap(([id, one]) => (id === asked.sharer ? [] : [one]));
-  const own = createRateLimiter({ now: () => clock.at, random: asked.random, leaseMs: SHARE_MS }, learnedOf(known));
+  const { sharers, own, others } = sharersNow(known?.sharers ?? {}, asked, now);
   const offset = now - asked.localNow;
-  for (const answer of asked.answers) own.answered({ ...answer, sentAt: answer.sentAt + offset + CLOCK_MS });
-  const { limiter, saved } = withCeiling(own, known?.ceiling, asked.share, clock);
+  const taught = teach(asked, known, offset, clock);
+  const { limiter, saved } = withCeiling(taught, known?.ceiling, asked.share, clock);
   const learned = limiter.save();
   const validFrom = validFromOf(learned.underWay, now, offset);
   const valid = shifted(asked.own, offset).filter((permit) => permit >= validFrom + offset);
@@ -97,13 +95,15 @@ export function leasePermits(
   const leaseMs = leaseOf(learned, others.length === 0);
   const schedule = scheduleOf(learned, saved.ceiling, asked.share, now);
   const length = others.length > 0 && !isHeld(learned, now) ? leadLength(asked.live, valid, schedule) : 0;
-  const wanted = { ...asked, leaseMs, length, isStarved: asked.live + valid.length === 0 && isAllLive(learned) };
+  const reachMs = reachOf(own, others, leaseMs);
+  const isStarved = asked.live + valid.length === 0 && isAllLive(learned);
+  const wanted = { ...asked, leaseMs, reachMs, length, isStarved };
   const { permits, askInMs } = grant(limiter, clock, wanted, valid.length);
   // What is saved by a clock that is far ahead is taken for one that was set back.
   clock.at = now;
   const { leads, places } = takeLead(known?.leads, { length, permits: [...valid, ...permits] }, schedule);
   const share = shareInFlight(limiter.mostInFlight(), sharers, asked.sharer, now);
-  const sharer: Sharer = { at: now, inFlight: asked.inFlight, needs: asked.needs, most: share.mostInFlight };
+  const sharer: Sharer = { ...own, most: share.mostInFlight, had: own.had + permits.length - back };
   const after = limiter.save();
   const isDue = share.mostInFlight !== undefined && mustBeSeen(known?.sharers?.[asked.sharer], sharer);
   const isWritten = permits.length + places.length + asked.answers.length + back > 0 || isDue;
@@ -124,6 +124,18 @@ export function leasePermits(
   const traffic = noteTraffic(known?.traffic, asked, now);
   sharers[asked.sharer] = sharer;
   return { rateLimit: { ...after, ...saved, leads, sharers, traffic, version: RATE_LIMIT_VERSION }, result };
+}
+
+/** The limiter as it was saved, and what the answers say. */
+function teach(
+  { answers, random }: Pick<Asked, 'answers'> & { random: () => number },
+  known: SharedRateLimitState | undefined,
+  offset: number,
+  clock: { at: number },
+): RateLimiter {
+  const limiter = createRateLimiter({ now: () => clock.at, random, leaseMs: SHARE_MS }, learnedOf(known));
+  for (const answer of answers) limiter.answered({ ...answer, sentAt: answer.sentAt + offset + CLOCK_MS });
+  return limiter;
 }
 
 function isAllLive({ underWay }: SavedRateLimit): boolean {
@@ -187,6 +199,8 @@ function scheduleOf(
 
 interface Wanted extends Pick<Asked, 'live' | 'bulk'> {
   leaseMs: number;
+  /** Of bulk's permits. */
+  reachMs: number;
   length: number;
   /** Bulk has no permit, and those of live requests of others reach further than a share. */
   isStarved: boolean;
@@ -203,7 +217,7 @@ function shifted(permits: readonly number[], byMs: number): number[] {
 function grant(
   limiter: RateLimiter,
   clock: { at: number },
-  { live, bulk, leaseMs, length, isStarved }: Wanted,
+  { live, bulk, leaseMs, reachMs, length, isStarved }: Wanted,
   valid: number,
 ): Pick<Granted, 'permits' | 'askInMs'> {
   const now = clock.at;
@@ -212,7 +226,7 @@ function grant(
   for (let n = 0; n < missing; n += 1) {
     const priority = n < live ? 'live' : 'bulk';
     const isFar = n < length || (isStarved && n === 0);
-    const until = now + (isFar ? LEAD_REACH_MS : priority === 'live' ? 2 * leaseMs : leaseMs);
+    const until = now + (isFar ? LEAD_REACH_MS : priority === 'live' ? 2 * leaseMs : reachMs);
     let wait = limiter.ask(priority);
     while (wait > 0 && clock.at + wait <= until) {
       clock.at += wait;

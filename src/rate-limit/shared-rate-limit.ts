@@ -1,5 +1,5 @@
 import { randomUUID } from 'node:crypto';
-import { askAgainMs, expectedAgain, LEAST_MS } from './ask-again.ts';
+import { askAgainMs, expectedAgain, LEAST_MS, OUTAGE_MS } from './ask-again.ts';
 import { createHeldPermits } from './held-permits.ts';
 import { createLeadWatch, type LeadWatch } from './lead-watch.ts';
 import { type Asked, type ChangeRateLimit, type Granted, leasePermits, spaceMs } from './lease-permits.ts';
@@ -27,8 +27,6 @@ export interface SharedRateLimitOptions {
   /** At most so much of the company's rate; all of it where absent. */
   share?: number | undefined;
 }
-
-const OUTAGE_MS = 1_000;
 
 /**
  * A rate limit that processes share: permits are leased ahead (sharers.ts), answers are reported with the next lease, a
@@ -70,6 +68,8 @@ class LeasedRateLimit implements SharedRateLimit {
   #spacedAt = Number.NEGATIVE_INFINITY;
   /** Nothing is available before. */
   #askAt = 0;
+  /** A 429, or the answer to the request that tries alone, is not reported yet. */
+  #isAwaited = false;
   /** Answers must be reported by then. */
   #tellAt = Number.POSITIVE_INFINITY;
   #timer: NodeJS.Timeout | undefined;
@@ -99,8 +99,8 @@ class LeasedRateLimit implements SharedRateLimit {
     const sentAt = onOwnClock(answer.sentAt);
     this.#answers.push({ ...answer, sentAt, inFlight: this.#sent.inFlightAt(sentAt) ?? this.#inFlight });
     this.#inFlight = Math.max(0, this.#inFlight - 1);
-    const isAwaited = this.#told.isHeld || answer.status === 429 || answer.status === 503;
-    this.#tellAt = Math.min(this.#tellAt, performance.now() + (isAwaited ? 0 : this.#told.leaseMs));
+    this.#isAwaited ||= this.#told.isHeld || answer.status === 429 || answer.status === 503;
+    this.#tellAt = Math.min(this.#tellAt, performance.now() + (this.#isAwaited ? 0 : this.#told.leaseMs));
     this.#next();
   }
 
@@ -166,7 +166,6 @@ class LeasedRateLimit implements SharedRateLimit {
 
   #useNext(): boolean {
     if (this.#isFull() || this.#waiters.all() === 0) return false;
-    // Bulk heeds the live requests of other processes.
     if (this.#waiters.count('live') === 0 && !this.#leadWatch.mayGo()) return false;
     this.#inFlight += 1;
     this.#sent.note(this.#inFlight + this.#told.othersInFlight);
@@ -187,10 +186,12 @@ class LeasedRateLimit implements SharedRateLimit {
   #syncAt(): number {
     const held = this.#permits.all().length;
     const isLate = this.#isLate();
-    const wantedAt = isLate && this.#isLiveNew ? 0 : this.#askAt;
+    const isUrgent = isLate && this.#isLiveNew;
+    const wantedAt = isUrgent ? 0 : this.#askAt;
     const wanted = isLate || this.#waiters.all() > held ? wantedAt : Number.POSITIVE_INFINITY;
     const checkAt = held > 0 ? this.#syncedAt + this.#told.leaseMs : Number.POSITIVE_INFINITY;
-    return Math.max(Math.min(wanted, checkAt, this.#tellAt), this.#syncedAt + LEAST_MS, this.#writes.nextAt());
+    const writeAt = this.#writes.nextAt(isUrgent || this.#isAwaited);
+    return Math.max(Math.min(wanted, checkAt, this.#tellAt), this.#syncedAt + LEAST_MS, writeAt);
   }
 
   #isLate(): boolean {
@@ -200,12 +201,11 @@ class LeasedRateLimit implements SharedRateLimit {
 
   async #sync(): Promise<void> {
     const answers = this.#answers.splice(0);
-    this.#tellAt = Number.POSITIVE_INFINITY;
+    [this.#tellAt, this.#isAwaited, this.#isLiveNew] = [Number.POSITIVE_INFINITY, false, false];
     const isIdle = this.#waiters.all() === 0 && this.#used === 0;
     const live = this.#waiters.count('live');
     const again = expectedAgain(this.#used, { ms: performance.now() - this.#syncedAt, leaseMs: this.#told.leaseMs });
     const expected = live > 0 ? Math.max(again, this.#liveRuns.expected()) : again;
-    this.#isLiveNew = false;
     // What passed unused while too many calls were under way, too: others may have it.
     this.#unused += this.#permits.drop(isIdle ? Number.POSITIVE_INFINITY : performance.now() - this.#told.leaseMs);
     const asked: Omit<Asked, 'localNow'> = {

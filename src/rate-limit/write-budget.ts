@@ -1,9 +1,9 @@
-/** Writes of the store: one in so many ms in the long run, and so many more at once. */
-const WRITES = { everyMs: 500, atOnce: 3 };
+/** Writes of the store: one in so many ms in the long run, and so many more at once; two a second in any minute. */
+const WRITES = { everyMs: 525, atOnce: 3 };
 
 export interface WriteBudget {
-  /** When the next write is allowed. */
-  nextAt(): number;
+  /** When the next write is allowed; one that can wait leaves one for those that cannot. */
+  nextAt(isUrgent: boolean): number;
   written(): void;
 }
 
@@ -11,7 +11,7 @@ export function createWriteBudget(): WriteBudget {
   /** When the writes so far would have ended at an even rate. */
   let endAt = 0;
   return {
-    nextAt: () => endAt - WRITES.atOnce * WRITES.everyMs,
+    nextAt: (isUrgent) => endAt - (WRITES.atOnce - (isUrgent ? 0 : 1)) * WRITES.everyMs,
     written() {
       endAt = Math.max(endAt, performance.now()) + WRITES.everyMs;
     },

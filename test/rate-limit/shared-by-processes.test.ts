@@ -1,5 +1,5 @@
 import { afterEach, beforeEach, describe, expect, test, vi } from 'vitest';
-import { type Limit, tokenBucket } from './limited-server.ts';
+import { type Limit, seeded, tokenBucket } from './limited-server.ts';
 import { jain, percentile } from './statistics.ts';
 import { type FleetRun, type FleetSeen, runFleet } from './virtual-fleet.ts';
 
@@ -9,7 +9,7 @@ afterEach(() => void vi.useRealTimers());
 /** The same run by several seeds: what is learned of the limit differs by some percent. */
 async function runSeeds(run: Omit<FleetRun, 'limit' | 'seed'>): Promise<{ runs: FleetSeen[]; perSecond: number }> {
   const runs: FleetSeen[] = [];
-  for (let seed = 1; seed <= 5; seed += 1) runs.push(await runFleet({ ...run, limit: tokenBucket(20, 20), seed }));
+  for (let seed = 1; seed <= 4; seed += 1) runs.push(await runFleet({ ...run, limit: tokenBucket(20, 20), seed }));
   return { runs, perSecond: meanOf(runs, (seen) => seen.perSecond) };
 }
 
@@ -22,7 +22,7 @@ describe('a tenant with a ceiling', () => {
     const { perSecond, runs } = await runSeeds({ processes: 2, share: 0.5, seconds: 360, from: 240 });
     expect(perSecond).toBeLessThanOrEqual(10.3);
     expect(perSecond).toBeGreaterThan(9);
-    expect(runs.map(({ limited }) => limited)).toEqual([0, 0, 0, 0, 0]);
+    expect(runs.map(({ limited }) => limited)).toEqual([0, 0, 0, 0]);
   });
 });
 
@@ -43,7 +43,7 @@ describe('five minutes of a saturated backlog with live calls, on a limit of 20 
     const { runs, perSecond } = await runSeeds({ ...run, liveEveryMs: 3_000, processes: 3 });
     expect(perSecond).toBeGreaterThan(19);
     expect(meanOf(runs, share429)).toBeLessThanOrEqual(1.3 * meanOf(alone.runs, share429));
-    expect(Math.min(...runs.map((seen) => jain(seen.ok)))).toBeGreaterThanOrEqual(0.98);
+    expect(Math.min(...runs.map((seen) => jain(seen.ok)))).toBeGreaterThanOrEqual(0.995);
     const waits = runs.flatMap((seen) => seen.liveWaits);
     expect(percentile(waits, 0.99)).toBeLessThanOrEqual(150);
     expect(Math.max(...runs.flatMap((seen) => seen.writes)) / 300).toBeLessThanOrEqual(2);
@@ -78,27 +78,23 @@ test('a pass goes on while another process always has live calls, by at least on
   expect(ok[1]! / (ok[0]! + ok[1]!)).toBeGreaterThanOrEqual(1 / 40);
 });
 
-describe('a process that stands still for up to half a second every three seconds or so', () => {
+test('a process that stands still for up to half a second now and then loses little of the limit', async () => {
   const stalls = { everyMs: 3_000, leastMs: 50, mostMs: 500 };
+  const slow = { storeMs: 6, roundTripMs: [20, 200], stalls } as const;
+  const { runs, perSecond } = await runSeeds({ ...slow, processes: 1, seconds: 360, from: 60, liveEveryMs: 500 });
+  expect(perSecond).toBeGreaterThan(19);
+  expect(meanOf(runs, (seen) => seen.share429)).toBeLessThan(0.003);
+  const waits = runs.flatMap(({ liveWaits }) => liveWaits);
+  expect(percentile(waits, 0.99)).toBeLessThanOrEqual(200);
+});
 
-  test.each([1, 2, 3])(
-    'neither waits for a request that went long ago, nor sends late ones at once: %i',
-    async (seed) => {
-      const run = {
-        processes: 1,
-        seconds: 360,
-        from: 60,
-        liveEveryMs: 500,
-        storeMs: 6,
-        roundTripMs: [20, 200],
-        seed,
-      } as const;
-      const seen = await runFleet({ ...run, stalls, limit: tokenBucket(20, 20) });
-      expect(seen.perSecond).toBeGreaterThan(19);
-      expect(seen.share429).toBeLessThan(0.003);
-      expect(percentile(seen.liveWaits, 0.99)).toBeLessThanOrEqual(150);
-    },
-  );
+test('where a tenth of the answers are random 429s, three processes share alike and write twice a second', async () => {
+  const bucket = tokenBucket(20, 20);
+  const random = seeded(5);
+  const limit: Limit = (now) => (random() < 0.1 ? { ok: false, retryAfterMs: 1_000 } : bucket(now));
+  const seen = await runFleet({ processes: 3, seconds: 240, from: 60, liveEveryMs: 1_500, limit });
+  expect(jain(seen.ok)).toBeGreaterThanOrEqual(0.995);
+  expect(Math.max(...seen.writes) / 180).toBeLessThanOrEqual(1.95);
 });
 
 describe('a store of 60 ms', () => {

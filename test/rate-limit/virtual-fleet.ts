@@ -51,6 +51,8 @@ export interface FleetSeen {
 }
 
 const STORE_MS = 2;
+/** Timers that are due at once. */
+const MOST_AT_ONCE = 1_000;
 /** Its clock is its own. */
 const DATABASE_BEGAN = 1_700_000_000_000;
 
@@ -120,8 +122,11 @@ class VirtualFleet {
 
   async #until(ms: number): Promise<void> {
     await new Promise(setImmediate);
+    let [at, timers] = [this.#now(), 0];
     while (this.#now() < ms && vi.getTimerCount() > 0) {
       vi.advanceTimersToNextTimer();
+      [at, timers] = [this.#now(), this.#now() > at ? 0 : timers + 1];
+      if (timers > MOST_AT_ONCE) throw new Error(`${timers} timers at ${at} ms: somebody waits in a loop`);
       await new Promise(setImmediate);
     }
   }
