@@ -16,6 +16,8 @@ import { NO_PAGE, type Reading } from './reading.ts';
 import { removeGone } from './remove-gone.ts';
 
 const HRIS_MS = 60_000;
+/** Ids a read: a million rows at once would be more than all else that a worker holds of them. */
+const IDS_A_READ = 10_000;
 
 /**
  * The whole list was read: who was landed and stands on no page is missing, and whom two passes missed is gone. Says
@@ -24,8 +26,8 @@ const HRIS_MS = 60_000;
 export async function endPass(reading: Reading): Promise<number> {
   const { deps, key, run, destination, tally } = reading;
   const seen = await readSeenIds(deps.store, key);
-  const landed = await readLanded(reading);
-  const gone = tally.isUnsure ? [] : await settleMissing(reading, seen, landed);
+  const { landed, missing } = await compareLanded(reading, seen);
+  const gone = tally.isUnsure ? [] : await settleMissing(reading, landed, missing);
   const removed = await removeGone(reading, gone);
   await releaseUnlisted(reading, seen);
   const { stream } = reading;
@@ -35,29 +37,37 @@ export async function endPass(reading: Reading): Promise<number> {
   await completePass(deps.store, key, {
     whole_at: until,
     listed: seen.size,
-    landed: landed.length - removed,
+    landed: landed - removed,
     mapping_hash: destination.origin.mappingHash,
   });
   return gone.length - removed;
 }
 
-async function readLanded({ destination, key }: Reading): Promise<string[]> {
-  const { landing } = destination;
-  return landing.ids(key.stream, { tenant: key.tenantId, signal: AbortSignal.timeout(HRIS_MS) });
+/** How many rows are landed, and which of them nobody saw. */
+async function compareLanded(
+  { destination, key }: Reading,
+  seen: ReadonlySet<string>,
+): Promise<{ landed: number; missing: string[] }> {
+  const missing: string[] = [];
+  let landed = 0;
+  let after: string | undefined;
+  do {
+    const some = { tenant: key.tenantId, signal: AbortSignal.timeout(HRIS_MS), after, most: IDS_A_READ };
+    const ids = await destination.landing.ids(key.stream, some);
+    landed += ids.length;
+    missing.push(...ids.filter((id) => !seen.has(id)));
+    after = ids.length < IDS_A_READ ? undefined : ids.at(-1);
+  } while (after !== undefined);
+  return { landed, missing };
 }
 
 /** Notes who is missing, and returns who is believed to be gone. */
-async function settleMissing(
-  reading: Reading,
-  seen: ReadonlySet<string>,
-  landed: readonly string[],
-): Promise<string[]> {
+async function settleMissing(reading: Reading, landed: number, missing: readonly string[]): Promise<string[]> {
   const { deps, key, run } = reading;
   const known = new Map((await readMissing(deps.store, key)).map((one) => [one.recordId, one]));
-  const missing = landed.filter((id) => !seen.has(id));
   const isBelieved = (id: string): boolean => known.get(id)?.isBelieved === true;
   const unbelieved = missing.filter((id) => !isBelieved(id));
-  const excess = judgeMissing(unbelieved.length, landed.length - missing.length + unbelieved.length);
+  const excess = judgeMissing(unbelieved.length, landed - missing.length + unbelieved.length);
   if (excess !== undefined) await stopAt(reading, excess, unbelieved.length);
   const again = unbelieved.filter((id) => wasMissedBefore(known.get(id), run.run_id));
   const first = unbelieved.filter((id) => !known.has(id));

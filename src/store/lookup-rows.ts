@@ -31,13 +31,19 @@ async function readBatch(store: Store, key: StreamKey, ids?: readonly string[]):
   }));
 }
 
-export async function listLookupIds(store: Store, key: StreamKey): Promise<string[]> {
-  const rows = await store.kysely
+/** The first of them behind `after`, in their order. */
+export async function listLookupIds(
+  store: Store,
+  key: StreamKey,
+  { after, most }: { after?: string | undefined; most: number },
+): Promise<string[]> {
+  const own = store.kysely
     .selectFrom('lookup_rows')
     .select('record_id')
     .where('tenant_id', '=', key.tenantId)
-    .where('stream', '=', key.stream)
-    .execute();
+    .where('stream', '=', key.stream);
+  const behind = after === undefined ? own : own.where('record_id', '>', after);
+  const rows = await behind.orderBy('record_id').limit(most).execute();
   return rows.map((row) => row.record_id);
 }
 

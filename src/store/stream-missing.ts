@@ -4,6 +4,8 @@ import type { Store } from './open-store.ts';
 import type { StreamKey } from './streams.ts';
 
 const MOST_ROWS = 500;
+/** Pages a read: the texts of a million ids would be 10 MB. */
+const MOST_PAGES = 200;
 
 /** A page as it was read last. */
 export interface KeptPage {
@@ -51,7 +53,12 @@ export async function readKeptPages(
 /** Everybody on the pages of a list that was read to its end. */
 export async function readSeenIds(store: Store, key: StreamKey): Promise<Set<string>> {
   const seen = new Set<string>();
-  for (const { ids } of await pagesOf(store, key).execute()) for (const id of JSON.parse(ids) as string[]) seen.add(id);
+  for (let behind: number | undefined = -1; behind !== undefined; ) {
+    const some = pagesOf(store, key).select('page').where('page', '>', behind).orderBy('page').limit(MOST_PAGES);
+    const pages: { page: number; ids: string }[] = await some.execute();
+    for (const { ids } of pages) for (const id of JSON.parse(ids) as string[]) seen.add(id);
+    behind = pages.at(-1)?.page;
+  }
   return seen;
 }
 

@@ -21,7 +21,7 @@ export function lookupLanding(store: Store): Landing {
     read: (stream, ids, { tenant }) => readLookupRows(store, keyOf(stream, tenant), ids),
     hashes: async (stream, ids, { tenant }) =>
       new Map((await readLookupRows(store, keyOf(stream, tenant), ids)).map(({ id, hash }) => [id, hash])),
-    ids: (stream, { tenant }) => listLookupIds(store, keyOf(stream, tenant)),
+    ids: (stream, { tenant, ...which }) => listLookupIds(store, keyOf(stream, tenant), which),
     remove: (stream, ids, { tenant }) => removeLookupRows(store, keyOf(stream, tenant), ids),
   };
 }

@@ -91,6 +91,17 @@ describe.each(Object.entries(databases))('landing tables in %s', (_name, databas
     expect(error.message).toMatch(/partner_candidates.*partner_id.*given_name.*hris\.landing/);
   });
 
+  test('ids come some at a time, each once, without those marked as gone and those of others', async () => {
+    await land(rows(0, 7), { tenant: 'orbit' });
+    await land(rows(7, 9), { tenant: 'other' });
+    const options = { tenant: 'orbit', signal: AbortSignal.timeout(5_000) };
+    await hris.adapter.landing?.remove('candidates', ['3'], { ...options, mark: true });
+    const ids = async (after?: string) => hris.adapter.landing?.ids('candidates', { ...options, after, most: 4 });
+    expect(await ids()).toEqual(['0', '1', '2', '4']);
+    expect(await ids('4')).toEqual(['5', '6']);
+    expect(await ids('6')).toEqual([]);
+  });
+
   test('an empty page is no write', async () => {
     expect(await land([])).toEqual({ unchanged: 0, created: 0, updated: 0 });
   });

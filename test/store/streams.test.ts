@@ -1,5 +1,6 @@
 import { describe, expect, test } from 'vitest';
 import { changeQuarantine, type Quarantined, readQuarantine } from '../../src/store/quarantine.ts';
+import { keepPages, readSeenIds } from '../../src/store/stream-missing.ts';
 import { beginRun, commitPage, readStream, refuseRun } from '../../src/store/streams.ts';
 import { freshStore, kinds } from './stores.ts';
 
@@ -14,6 +15,15 @@ describe.each(kinds)('a stream in %s', (kind) => {
     const page = { next: 1, records: 100, total: 250, counts, state: 'running' } as const;
     expect(await commitPage(store, KEY, 'r1', page)).toBe(true);
     expect(await beginRun(other, KEY, run('r1'))).toMatchObject({ page: 1, seen: 100, total: 250, ...counts });
+  });
+
+  test('has seen whoever stands on one of its pages, however many those are', async () => {
+    const { store } = await freshStore(kind);
+    const pages = Array.from({ length: 401 }, (_, n) => [n, { ids: [`${n}`, `${n + 1}`], known: null }] as const);
+    await keepPages(store, KEY, new Map(pages));
+    const others = new Map([[0, { ids: ['elsewhere'], known: null }]]);
+    await keepPages(store, { ...KEY, stream: 'jobs' }, others);
+    expect([...(await readSeenIds(store, KEY))]).toEqual(Array.from({ length: 402 }, (_, n) => `${n}`));
   });
 
   test('is moved on by one of two attempts at the same page', async () => {

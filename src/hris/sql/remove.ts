@@ -7,9 +7,15 @@ import { GONE_AT, landingKeys as key, type LandingTable } from './landing-option
 const MOST_IDS = 500;
 
 /** Ids of a tenant's rows; one marked as gone has no hash. */
-export async function readIds({ kysely }: SqlDatabase, { table }: LandingTable, tenant: string): Promise<string[]> {
+export async function readIds(
+  { kysely }: SqlDatabase,
+  { table }: LandingTable,
+  { tenant, after, most }: { tenant: string; after?: string | undefined; most: number },
+): Promise<string[]> {
+  const isBehind = after === undefined ? sql`` : sql`and ${sql.ref(key.id)} > ${after}`;
   const { rows } = await sql<{ id: string }>`select ${sql.ref(key.id)} as id from ${sql.table(table)}
-    where ${sql.ref(key.tenant)} = ${tenant} and ${sql.ref(key.hash)} <> ''`.execute(kysely);
+    where ${sql.ref(key.tenant)} = ${tenant} and ${sql.ref(key.hash)} <> '' ${isBehind}
+    order by ${sql.ref(key.id)} limit ${sql.lit(most)}`.execute(kysely);
   return rows.map(({ id }) => id);
 }
 

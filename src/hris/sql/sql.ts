@@ -175,8 +175,8 @@ function landingOf(options: SqlOptions, reach: Reach): Landing {
       reachTable(stream, signal, (database, table) => readRows(database, table, tenant, ids)),
     hashes: (stream, ids, { signal, tenant }) =>
       reachTable(stream, signal, (database, table) => readHashes(database, table, tenant, ids)),
-    ids: (stream, { signal, tenant }) =>
-      reachTable(stream, signal, (database, table) => readIds(database, table, tenant)),
+    ids: (stream, { signal, ...which }) =>
+      reachTable(stream, signal, (database, table) => readIds(database, table, which)),
     remove: (stream, ids, { signal, ...how }) =>
       reachTable(stream, signal, (database, table) => removeRows(database, table, ids, how)),
   };

@@ -129,7 +129,7 @@ test('a page lands once, changes land, and a value taken away leaves its row', a
   const [row] = (await hris.landing?.read('candidates', ['3'], { tenant: 'acme', signal })) ?? [];
   expect(row).toMatchObject({ hash: 'other', fields: { givenName: 'Renamed', email: null, skills: null } });
   await hris.landing?.remove('candidates', ['3'], { tenant: 'acme', signal, mark: true });
-  expect(await hris.landing?.ids('candidates', { tenant: 'acme', signal })).toHaveLength(99);
+  expect(await hris.landing?.ids('candidates', { tenant: 'acme', signal, most: 200 })).toHaveLength(99);
 });
 
 test('columns are described by their types, enums, checks and lengths', async () => {
