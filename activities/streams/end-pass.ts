@@ -7,6 +7,7 @@ import {
   type Missing,
   readMissing,
   readSeenIds,
+  type SeenIds,
 } from '../../src/store/stream-missing.ts';
 import { completePass } from '../../src/store/stream-states.ts';
 import { judgeMissing } from '../../src/streams/change-limits.ts';
@@ -46,7 +47,7 @@ export async function endPass(reading: Reading): Promise<number> {
 /** How many rows are landed, and which of them nobody saw. */
 async function compareLanded(
   { destination, key }: Reading,
-  seen: ReadonlySet<string>,
+  seen: SeenIds,
 ): Promise<{ landed: number; missing: string[] }> {
   const missing: string[] = [];
   let landed = 0;
@@ -87,7 +88,7 @@ function wasMissedBefore(missing: Missing | undefined, runId: string): boolean {
 }
 
 /** Read by id before, left out, and no longer in the list. */
-async function releaseUnlisted({ deps, key, run, quarantine }: Reading, seen: ReadonlySet<string>): Promise<void> {
+async function releaseUnlisted({ deps, key, run, quarantine }: Reading, seen: SeenIds): Promise<void> {
   const over = quarantine.filter((row) => row.page === NO_PAGE && !seen.has(row.record_key));
   if (over.length === 0) return;
   const change = { page: NO_PAGE, over: over.map((row) => row.record_key), news: [] };

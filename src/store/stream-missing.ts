@@ -50,16 +50,28 @@ export async function readKeptPages(
   return new Map(rows.map(({ page, ids, known }) => [page, { ids: JSON.parse(ids) as string[], known }]));
 }
 
+/** Who was seen. */
+export interface SeenIds {
+  readonly size: number;
+  has(id: string): boolean;
+}
+
 /** Everybody on the pages of a list that was read to its end. */
-export async function readSeenIds(store: Store, key: StreamKey): Promise<Set<string>> {
-  const seen = new Set<string>();
+export async function readSeenIds(store: Store, key: StreamKey): Promise<SeenIds> {
+  const seen = new Set<string | number>();
   for (let behind: number | undefined = -1; behind !== undefined; ) {
     const some = pagesOf(store, key).select('page').where('page', '>', behind).orderBy('page').limit(MOST_PAGES);
     const pages: { page: number; ids: string }[] = await some.execute();
-    for (const { ids } of pages) for (const id of JSON.parse(ids) as string[]) seen.add(id);
+    for (const { ids } of pages) for (const id of JSON.parse(ids) as string[]) seen.add(asKept(id));
     behind = pages.at(-1)?.page;
   }
-  return seen;
+  return { size: seen.size, has: (id) => seen.has(asKept(id)) };
+}
+
+/** An id that is written as numbers are is kept as one: a million texts would take 30 MB more. */
+function asKept(id: string): string | number {
+  const number = Number(id);
+  return String(number) === id ? number : id;
 }
 
 function pagesOf(store: Store, key: StreamKey) {

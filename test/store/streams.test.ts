@@ -20,10 +20,15 @@ describe.each(kinds)('a stream in %s', (kind) => {
   test('has seen whoever stands on one of its pages, however many those are', async () => {
     const { store } = await freshStore(kind);
     const pages = Array.from({ length: 401 }, (_, n) => [n, { ids: [`${n}`, `${n + 1}`], known: null }] as const);
+    const large = { ids: ['9007199254740993', '007', 'c0ffee', 'NaN'], known: null };
     await keepPages(store, KEY, new Map(pages));
-    const others = new Map([[0, { ids: ['elsewhere'], known: null }]]);
-    await keepPages(store, { ...KEY, stream: 'jobs' }, others);
-    expect([...(await readSeenIds(store, KEY))]).toEqual(Array.from({ length: 402 }, (_, n) => `${n}`));
+    await keepPages(store, KEY, new Map([[401, large]]));
+    await keepPages(store, { ...KEY, stream: 'jobs' }, new Map([[0, { ids: ['elsewhere'], known: null }]]));
+    const seen = await readSeenIds(store, KEY);
+    expect(seen.size).toBe(402 + large.ids.length);
+    expect(['0', '401', ...large.ids].every((id) => seen.has(id))).toBe(true);
+    const unseen = ['402', '07', '1.0', '9007199254740992', '1e1', 'elsewhere', ''];
+    expect(unseen.filter((id) => seen.has(id))).toEqual([]);
   });
 
   test('is moved on by one of two attempts at the same page', async () => {
