@@ -123,7 +123,7 @@ export function newRate(state: LimiterState, met: Met): number {
   return met.isEarly ? afterEarly(row, met) : atTheTop(state, met);
 }
 
-/** So long a pause ends a window, whichever meeting of noise or of its echo came in its middle. */
+/** So long a pause ends a window; the last recovery may have been from noise in the middle of it. */
 function afterLasting({ learned, underWay: { capacity, row } }: LimiterState, { meeting, now }: Met): number {
   const average = bestSinceRecovery(capacity, now) / (1 - learned.noise);
   return settle(row, Math.min(meeting.rate, average) * (1 - CUT / 2));

@@ -37,7 +37,7 @@ export const freshWatch: Readonly<NoiseWatch> = { run: 0, excess: 0, answers: 0,
 /** A higher share of 429s is not noise. */
 export const MOST_NOISE = 0.3;
 const TEST_RATE = 0.75;
-/** A limit that refuses so few is met so little above it that a tenth less is enough; such tests take long. */
+/** Below this share a limit was overrun by little: it falls silent at a tenth less. Such a test takes long. */
 const few = { share: 0.04, testRate: 0.9 };
 const LEAST_OF_BEFORE = 0.45;
 const LEAST_NOISE = 0.002;
