@@ -5,7 +5,7 @@ export const bug: PlantedBug = {
   patches: [
     {
       file: 'src/store/open-store.ts',
-      find: "  if (migrate === 'never') throw storeTooOld();\n",
+      find: "  if (migrate === 'never' || (migrate === 'if-empty' && executed.length > 0)) throw storeTooOld();\n",
       replace: '',
     },
   ],
