@@ -34,8 +34,10 @@ export function keepSeen(connection: Connection, ref: HireRef, seen: Seen): void
   if (onboarding !== 'skip' || !stages.every((stage) => createAt.includes(stage))) return;
   const kept = opened.get(connection) ?? new Map<string, Seen>();
   opened.set(connection, kept);
-  for (const [key, { sinceRead }] of kept) if (sinceRead() > KEPT_MS) kept.delete(key);
-  kept.set(keyOf(ref), seen);
+  const key = keyOf(ref);
+  kept.set(key, seen);
+  const forget = (): void => void (kept.get(key) === seen && kept.delete(key));
+  setTimeout(forget, KEPT_MS).unref();
 }
 
 /** What the opening read a moment ago, once: a further attempt reads anew. */

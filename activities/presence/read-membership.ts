@@ -1,3 +1,4 @@
+import { isConnectorError } from '../../src/errors.ts';
 import type { UnreadableItem } from '../../src/partner/client/types.ts';
 import type { JobCandidate } from '../../src/partner/contract/job-candidate.ts';
 import { hasOtherHire } from '../../src/store/hires.ts';
@@ -58,7 +59,7 @@ async function findInLists(
   for (const stage of stages) {
     if (missing.size === 0) break;
     const length = lengthOf(connection, { jobId, stage });
-    if (length.pages > 1) await findOnPage(connection, { jobId, stage }, length.pages, missing);
+    if (length.pages > 1) await findOnPage(connection, { jobId, stage }, length, missing);
     if (missing.size === 0) break;
     let pages = 0;
     for await (const page of listStage(connection, jobId, stage)) {
@@ -76,9 +77,20 @@ async function findInLists(
  * Newcomers stand last: where the list was long, the page that was its last is looked at first. Only the whole list
  * shows that somebody is missing.
  */
-async function findOnPage(connection: Connection, list: StageList, page: number, missing: Set<string>): Promise<void> {
-  const shown = await readStagePage(connection, list, page, 'live');
-  for (const member of shown?.members ?? []) missing.delete(member.jobCandidateId);
+async function findOnPage(
+  connection: Connection,
+  list: StageList,
+  length: { pages: number },
+  missing: Set<string>,
+): Promise<void> {
+  try {
+    const shown = await readStagePage(connection, list, length.pages, 'live');
+    for (const member of shown?.members ?? []) missing.delete(member.jobCandidateId);
+  } catch (error) {
+    // The list may have become shorter, and not every partner shows an empty page behind its end.
+    if (!isConnectorError(error) || error.action !== 'reject') throw error;
+    length.pages = 0;
+  }
 }
 
 /** By open connection and list: how many pages of it were seen. */

@@ -49,7 +49,7 @@ class LeasedRateLimit implements SharedRateLimit {
   readonly #waiters = createWaiters();
   readonly #permits = createHeldPermits();
   #answers: RateLimitAnswer[] = [];
-  /** Permits that were dropped and are to be given back. */
+  /** Permits that were dropped and are to be given back; those that an exchange does not know of by the next. */
   #unused = 0;
   /** Permits used since the last exchange: as many are expected again. */
   #used = 0;
@@ -225,7 +225,7 @@ class LeasedRateLimit implements SharedRateLimit {
       const granted = await this.#changeRateLimit((saved, now) =>
         leasePermits({ ...asked, localNow: this.#storeClock.ownTimeOf(now), random: this.#options.random }, saved, now),
       );
-      this.#unused = 0;
+      this.#unused -= asked.unused;
       this.#take(granted);
       this.#isAway = false;
     } catch (error) {

@@ -91,6 +91,8 @@ test.each([
   '=HYPERLINK("http://example.org")',
   '=HYPERLINK ("http://example.org")',
   "='http://example.org/[x]S'!A1",
+  "+'http://example.org/[x]S'!A1",
+  '@SUM (A1)',
   '@SUM(A1)',
   '+log10(1)',
   "-2+cmd|' /C calc'!A0",

@@ -27,6 +27,14 @@ test('a clock that drifts as far as NTP lets it is never taken to be ahead by it
     expect(lateAfter(clock, 600, NOON - 0.0004 * performance.now())).toBeGreaterThanOrEqual(0);
 });
 
+test('a store’s clock that is set back by less than an answer may be late is followed within a minute', () => {
+  const clock = createStoreClock();
+  lateAfter(clock, 2);
+  lateAfter(clock, 5, NOON - 900);
+  vi.advanceTimersByTime(60_000);
+  expect(lateAfter(clock, 5, NOON - 900)).toBe(5);
+});
+
 test('a store’s clock that is set back by a minute is followed at once', () => {
   const clock = createStoreClock();
   lateAfter(clock, 2);

@@ -50,14 +50,19 @@ function toText(value: FieldValue): string | null {
  * A formula that calls a function (`=HYPERLINK (`), a program (`=cmd|`) or another file (`='x'!A1`). The file is for a
  * program to read, so whatever else begins with such a sign is left as it is: a phone, a title behind a hyphen.
  */
-const RUNS = /^\s*(?:=.*(?:\p{L}[\d._]*\s*\(|\||!)|[+\-@].*(?:\p{L}[\d._]*\(|\|.*!))/su;
+const RUNS = [
+  /^\s*=.*(?:\p{L}[\d._]*\s*\(|[|!])/su,
+  /^\s*[+\-@].*\p{L}[\d._]*\(/su,
+  /^\s*@.*\p{L}[\d._]*\s*\(/su,
+  /^\s*[+\-@](?:[^|]*\||[^\]]*\]).*!/su,
+];
 
 /** Why no cell can hold a text. */
 export function problemOf(text: string | null): string | undefined {
   if (text === null) return undefined;
   if (text.includes('\0')) return 'holds a zero character';
   if (!text.isWellFormed()) return 'holds half a character';
-  if (RUNS.test(text)) return 'is a formula that a spreadsheet would run';
+  if (RUNS.some((one) => one.test(text))) return 'is a formula that a spreadsheet would run';
   return undefined;
 }
 
