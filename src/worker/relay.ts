@@ -40,17 +40,16 @@ const MOST_UNDER_WAY = 256;
 const STORE_WAIT_MS = 1_000;
 const CLOSE_MS = 3_000;
 /**
- * To see that an inbox is empty takes one statement by an index; to see that nothing in it is due takes more. However
- * often deliveries are told of, looks are `leastMs` apart.
+ * To see that an inbox is empty takes one statement by an index; to see that nothing in it is due takes more. Whoever
+ * is told of a delivery looks `gatherMs` later: an event often comes with others of the same person, and what comes
+ * after a hire has begun makes it look again.
  */
-const LOOK = { emptyMs: 50, restingMs: 200, leastMs: 20 };
+const LOOK = { emptyMs: 50, restingMs: 200, gatherMs: 20 };
 
 interface Relay extends DeliveryRelay, Pick<RelayOptions, 'isShared'> {
   underWay: UnderWay;
   /** When each tenant's hires would all have begun, had they kept their distance. */
   paced: Map<string, number>;
-  /** When the inbox was looked at last. */
-  lookedAt: number;
 }
 
 export interface RunningRelay {
@@ -69,7 +68,6 @@ export function startRelay(options: RelayOptions): RunningRelay {
     underWay: createUnderWay(),
     paced: new Map<string, number>(),
     outages: new Map<string, number>(),
-    lookedAt: 0,
   };
   const relay: Relay = { ...options, reconciles, streamHints, ...beginning };
   const running = relayUntil(stop.signal, relay, options.idleMs);
@@ -83,13 +81,10 @@ export function startRelay(options: RelayOptions): RunningRelay {
   let timer: NodeJS.Timeout | undefined;
   return {
     look() {
-      timer ??= setTimeout(
-        () => {
-          timer = undefined;
-          relay.underWay.wake();
-        },
-        Math.max(0, relay.lookedAt + LOOK.leastMs - performance.now()),
-      );
+      timer ??= setTimeout(() => {
+        timer = undefined;
+        relay.underWay.wake();
+      }, LOOK.gatherMs);
     },
     async close() {
       clearTimeout(timer);
@@ -104,7 +99,6 @@ async function relayUntil(stop: AbortSignal, relay: Relay, idleMs: number | unde
   while (!stop.aborted) {
     let waitMs = idleMs ?? LOOK.emptyMs;
     try {
-      relay.lookedAt = performance.now();
       if (await isAnyWaiting(relay.store)) {
         if (await beginDue(relay)) continue;
         waitMs = idleMs ?? LOOK.restingMs;
