@@ -144,8 +144,7 @@ async function finish(hire: HireContext, created: CreateResult): Promise<Applied
   if ('verdict' in result) return result;
   const employee = await withNumber(hris, result.ref);
   const number = employee.number ?? null;
-  const creation = await latestIntent(store, ref, CREATE_VERB);
-  if (creation?.outcome === 'open') await decideIntent(store, creation, 'done', { kind: 'created', ref: employee });
+  await decideEarlier(hire, { kind: 'created', ref: employee });
   const person = personOf(tenant, row.candidate_id ?? '');
   const link = await linkEmployee(store, person, ref, { id: employee.id, number });
   if (!isOf(person, link)) return linkedToAnother(ref, link);
@@ -154,6 +153,13 @@ async function finish(hire: HireContext, created: CreateResult): Promise<Applied
   await recordEmployee(store, ref, { ...key, number });
   if (!isSameHire(hireOf(link), ref)) await takeLink(store, key, { seen: hireOf(link), to: ref });
   return { verdict: 'employee' };
+}
+
+/** An attempt of before whose employee was found. The one just made has its outcome. */
+async function decideEarlier({ store, ref, creation }: HireContext, created: CreateResult): Promise<void> {
+  if (creation?.outcome !== 'open') return;
+  const latest = await latestIntent(store, ref, CREATE_VERB);
+  if (latest?.outcome === 'open') await decideIntent(store, latest, 'done', created);
 }
 
 function isOf(person: Person, link: LinkRow): boolean {

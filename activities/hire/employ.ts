@@ -19,7 +19,8 @@ export function employ(deps: ActivityDeps, asked: Parameters<HireActivities['emp
     const seen = asked.seenAtOpening === true ? takeSeen(hire.connection, hire.ref) : undefined;
     const planned = await inActivity('planEmployee', () => planEmployee(hire, seen));
     if (planned.verdict !== 'plan') return planned;
-    const now = await reread(hire);
+    // A create reads it again under its lease.
+    const now = planned.change.kind === 'create' ? hire : await reread(hire);
     return inActivity('applyPlan', () => applyPlan(now, planned));
   });
 }

@@ -100,7 +100,7 @@ async function relayUntil(stop: AbortSignal, relay: Relay, idleMs: number | unde
     let waitMs = idleMs ?? LOOK.emptyMs;
     try {
       if (await isAnyWaiting(relay.store)) {
-        if (await beginDue(relay)) continue;
+        await beginDue(relay);
         waitMs = idleMs ?? LOOK.restingMs;
       }
     } catch (error) {
@@ -117,11 +117,10 @@ async function relayUntil(stop: AbortSignal, relay: Relay, idleMs: number | unde
 
 /**
  * Begins what is due and has room: a batch of every tenant, and its next one when that has ended, so that what arrives
- * meanwhile about one hire is one signal. Says whether there was anything.
+ * meanwhile about one hire is one signal.
  */
-async function beginDue(relay: Relay): Promise<boolean> {
+async function beginDue(relay: Relay): Promise<void> {
   const { store, underWay } = relay;
-  let begun = 0;
   const resting = tenantsAtRest(relay);
   for (const tenantId of await tenantsDue(store)) {
     const room = Math.min(MOST_OF_A_TENANT, MOST_UNDER_WAY - underWay.all());
@@ -130,9 +129,7 @@ async function beginDue(relay: Relay): Promise<boolean> {
     const batch = { ...relay, signalHire: signalOnce(paced(relay, tenantId)) };
     for (const delivery of aboutHires) underWay.begin(tenantId, () => relayDelivery(batch, delivery));
     if (others.length > 0) underWay.begin(tenantId, () => relayTogether(batch, others));
-    begun += aboutHires.length + others.length;
   }
-  return begun > 0;
 }
 
 async function leaseBatch({ store }: Relay, tenantId: string, room: number) {

@@ -4,7 +4,10 @@ export interface UnderWay {
   all(): number;
   /** `work` must not fail. */
   begin(tenantId: string, work: () => Promise<void>): void;
-  /** Resolves when some work ended or `wake` was called since the last call, after `ms`, or when it is time to stop. */
+  /**
+   * Resolves when the last work of a tenant ended or `wake` was called since the last call, after `ms`, or when it is
+   * time to stop.
+   */
   change(ms: number, stop: AbortSignal): Promise<void>;
   wake(): void;
   /** Resolves when nothing is under way. */
@@ -19,9 +22,9 @@ export function createUnderWay(): UnderWay {
 
   function end(tenantId: string, done: Promise<void>): void {
     const left = (counts.get(tenantId) ?? 1) - 1;
-    if (left === 0) counts.delete(tenantId);
-    else counts.set(tenantId, left);
     running.delete(done);
+    if (left > 0) return void counts.set(tenantId, left);
+    counts.delete(tenantId);
     noteChange();
   }
 
