@@ -4,6 +4,7 @@ import { countJoinable } from '../../src/streams/join-pages.ts';
 import { NOTHING_LANDED } from '../../src/streams/land-page.ts';
 import { fallAt, lastPageOf } from '../../src/streams/page-outcome.ts';
 import { firstPageOf, PAGE_SIZE, readRawPage } from '../../src/streams/read-page.ts';
+import { createHeapRoom } from '../heap-growth.ts';
 import { drainBetweenPages } from './drain-hints.ts';
 import type { Beat } from './in-run.ts';
 import { commit, type Reading } from './reading.ts';
@@ -18,13 +19,24 @@ const BATCH_MS = 30_000;
 const MOST_REREADS = 5;
 /** So many pages that have come are settled as one, in the statements of one. */
 const TOGETHER = 4;
+/** Records from which on a pass is long, and is given room for its garbage: most tenants at rest have fewer. */
+const LONG_PASS = 2_000;
 
 /** Reads and lands some pages from the run's cursor on. */
 export async function readList(reading: Reading, beat: Beat): Promise<'over' | 'superseded'> {
   const end = performance.now() + BATCH_MS;
-  for (;;) {
-    const ended = await readSegment(reading, end, beat);
-    if (ended !== 'next') return ended;
+  const room = createHeapRoom();
+  const settled: Beat = (details) => {
+    if (reading.run.seen >= LONG_PASS) room.take();
+    beat(details);
+  };
+  try {
+    for (;;) {
+      const ended = await readSegment(reading, end, settled);
+      if (ended !== 'next') return ended;
+    }
+  } finally {
+    room.giveBack();
   }
 }
 

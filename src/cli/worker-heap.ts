@@ -1,4 +1,5 @@
 import { setFlagsFromString } from 'node:v8';
+import { boundHeapGrowth } from '../../activities/heap-growth.ts';
 
 /** Megabytes for new objects, twice: V8 reads it only as a process begins, so whoever starts a worker names it. */
 const NEW_SPACE = '--max-semi-space-size=8';
@@ -15,6 +16,6 @@ export function heapOptions([command]: readonly string[]): string[] {
  * place of 20.
  */
 export function keepHeapSmall(): void {
-  setFlagsFromString('--heap-growing-percent=30');
+  boundHeapGrowth();
   if (!process.execArgv.includes(NEW_SPACE)) setFlagsFromString('--semi-space-growth-factor=1');
 }

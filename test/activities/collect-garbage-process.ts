@@ -1,0 +1,47 @@
+// Prints by how many megabytes the heap grows until it is collected: at rest, beside a long pass, at rest again.
+import { PerformanceObserver } from 'node:perf_hooks';
+import { setImmediate as nextTask, setTimeout as pause } from 'node:timers/promises';
+import { boundHeapGrowth, createHeapRoom } from '../../activities/heap-growth.ts';
+
+/** V8's name for a collection of the whole heap. */
+const MAJOR = 4;
+const LIVE_MEGABYTES = 80;
+const NUMBERS = Array.from<number>({ length: 1_024 }).fill(0.5);
+let collections = 0;
+new PerformanceObserver((list) => {
+  const entries = list.getEntries() as { detail?: unknown }[];
+  collections += entries.filter(({ detail }) => (detail as { kind: number }).kind === MAJOR).length;
+}).observe({ entryTypes: ['gc'] });
+
+boundHeapGrowth();
+const live = Array.from({ length: LIVE_MEGABYTES }, megabyte);
+const atRest = await leastGrowth();
+const [room, other] = [createHeapRoom(), createHeapRoom()];
+for (const one of [room, room, other]) one.take();
+other.giveBack();
+const longPass = await leastGrowth();
+room.giveBack();
+process.stdout.write(JSON.stringify({ live: live.length, atRest, longPass, again: await leastGrowth() }));
+
+/** Of three: a collection may begin late, but not before the bound. */
+async function leastGrowth(): Promise<number> {
+  return Math.min(await growth(), await growth(), await growth());
+}
+
+async function growth(): Promise<number> {
+  globalThis.gc?.();
+  // The observer is told of it some tasks later.
+  await pause(50);
+  const before = collections;
+  const grown: number[][][] = [];
+  while (collections === before) {
+    grown.push(megabyte());
+    await nextTask();
+  }
+  return grown.length;
+}
+
+/** In pieces that are small enough to begin among the new objects. */
+function megabyte(): number[][] {
+  return Array.from({ length: 128 }, () => [...NUMBERS]);
+}

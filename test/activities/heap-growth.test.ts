@@ -1,0 +1,13 @@
+import { execFile } from 'node:child_process';
+import { fileURLToPath } from 'node:url';
+import { promisify } from 'node:util';
+import { expect, test } from 'vitest';
+
+const SCRIPT = fileURLToPath(new URL('./collect-garbage-process.ts', import.meta.url));
+
+test('a long pass has more room for garbage, which is given back at its end', { timeout: 60_000 }, async () => {
+  const { stdout } = await promisify(execFile)(process.execPath, ['--max-semi-space-size=8', '--expose-gc', SCRIPT]);
+  const { atRest, longPass, again } = JSON.parse(stdout) as Record<'atRest' | 'longPass' | 'again', number>;
+  expect(longPass).toBeGreaterThan(atRest * 1.2);
+  expect(longPass).toBeGreaterThan(again * 1.2);
+});
