@@ -42,6 +42,14 @@ const BACK_S = 8;
 const doublings = { usual: 12, window: 3, noisy: 3 };
 /** The height beyond the limit doubles no faster: a limit needs time to show. */
 const DOUBLE_MS = 2_000;
+/**
+ * Before any limit is met the rate doubles in so long: finding it costs a few requests, crawling below it all. Until
+ * the first 429 it takes so many round trips, because a limit refuses what is under way when it is met.
+ */
+const first = { leastMs: 250, mostMs: 3_000, roundTrips: 25 };
+/** Nobody else under way says that a round trip is shorter than the time between two requests, not by how much. */
+const ALONE = 0.2;
+const MOST_RATE = 5_000;
 /** From about twice the limit on it grows evenly. */
 const even = { from: 6, step: 0.15 };
 
@@ -107,6 +115,18 @@ export function climb(
   saved.beyond += 1 / doubling;
   learned.rate = limit * (1 + heightOf(saved.beyond));
   return Math.floor(saved.beyond) > before || saved.beyond * doubling <= 1;
+}
+
+/** The rate after one more answer while no limit is known; `inFlight` requests were under way when it was sent. */
+export function doubling({ spent }: SavedClimb, rate: number, inFlight: number | undefined): number {
+  return Math.min(rate + (Math.LN2 * 1000) / doublingMs(spent, rate, inFlight), MOST_RATE);
+}
+
+function doublingMs(spent: SavedClimb['spent'], rate: number, inFlight: number | undefined): number {
+  if (spent === undefined || spent.refused > 0 || inFlight === undefined) return first.mostMs;
+  // Little's law: those under way beside this one are what is sent within a round trip.
+  const roundTripMs = (Math.max(inFlight - 1, ALONE) * 1000) / rate;
+  return Math.min(Math.max(first.roundTrips * roundTripMs, first.leastMs), first.mostMs);
 }
 
 function heightOf(beyond: number): number {

@@ -2,7 +2,7 @@ import { readAdvertisedBudget } from './advertised-budget.ts';
 import { LEAST_WINDOW_MS, noteWindow, paceOf } from './advertised-window.ts';
 import { noteRefusal } from './bans.ts';
 import { anchorAt, beginCycle, mark } from './capacity.ts';
-import { CUT, climb, NOISY_CUT, spend } from './climb.ts';
+import { CUT, climb, doubling, NOISY_CUT, spend } from './climb.ts';
 import { blameConcurrency, noteClean } from './concurrency-limit.ts';
 import { type LimiterState, leastWait } from './new-rate.ts';
 import { countInTest, follow, freshWatch, type NoiseTest, repeatTest, watch } from './noise.ts';
@@ -28,9 +28,6 @@ export interface LimiterClock {
   leaseMs?: number;
 }
 
-const MOST_RATE = 5_000;
-/** Before any limit is met the rate doubles in so long: finding it costs a few requests, crawling below it all. */
-const DOUBLE_MS = 3_000;
 const wait = { doubled: 15_000, most: 300_000 };
 /** A quota told to last so long is never left to bulk alone. */
 const lasting = { ms: 60_000, bulkShare: 0.97 };
@@ -132,16 +129,16 @@ export class LearnedRateLimit {
     noteClean(this.#underWay.concurrency, answer.inFlight ?? 0);
     // A rate that nobody uses up says nothing: an idle tenant must not climb.
     if (!this.#permits.isBusy()) return;
-    if (!learned.limitSeen) return this.#double();
+    if (!learned.limitSeen) return this.#double(answer);
     const { capacity, climb: tooth } = this.#underWay;
     if (!climb(tooth, learned, this.#underWay.row.memoryMs ?? 0)) return;
     mark(capacity, this.#clock.now(), false);
     if (Math.floor(tooth.beyond) === PAST_DOUBT) anchorAt(capacity, this.#clock.now());
   }
 
-  #double(): void {
+  #double({ inFlight }: RateLimitAnswer): void {
     const { rate } = this.#learned;
-    this.#learned.rate = Math.min(rate + (Math.LN2 * 1000) / DOUBLE_MS, MOST_RATE);
+    this.#learned.rate = doubling(this.#underWay.climb, rate, inFlight);
     const isStep = Math.floor(2 * Math.log2(rate)) < Math.floor(2 * Math.log2(this.#learned.rate));
     if (isStep) mark(this.#underWay.capacity, this.#clock.now(), false);
   }

@@ -149,14 +149,14 @@ function afterBan({ learned: { limit }, underWay: { row } }: LimiterState, { mee
   return rate;
 }
 
-function firstRate({ learned, underWay }: LimiterState, { meeting, now, pauseMs, anchored }: Met): number {
+function firstRate({ learned, underWay }: LimiterState, { meeting, now, pauseMs, anchored, isLong }: Met): number {
   const { capacity, row } = underWay;
   const leastMs = Math.max(learned.noise > 0 ? least.noisy : least.first, 3 * pauseMs);
   const best = highestSince(capacity, now, leastMs);
   const perSecond = best.perSecond / (1 - learned.noise);
   if (perSecond > anchored) capacity.anchor = best.from;
   row.settling = SETTLE;
-  return within(capacity, meeting, Math.max(perSecond, anchored));
+  return within(capacity, meeting, Math.max(perSecond, anchored), isLong);
 }
 
 /** Whatever was overrun is still full: what went through since then comes ever closer to the limit. */
@@ -183,9 +183,10 @@ function afterWindow({ learned, underWay: { capacity, row } }: LimiterState, met
 }
 
 /** No more than was refused, and not far below it where few successes were counted. */
-function within(capacity: SavedCapacity, { rate }: Meeting, average: number): number {
+function within(capacity: SavedCapacity, { rate }: Meeting, average: number, isLong = false): number {
   const isLittle = capacity.ok - capacity.anchor.ok < least.ok;
-  const floor = isLittle ? Math.max(0.6 * rate, least.rate) : 0.1 * rate;
+  // A window that was used up in one climb allows far less than its rate.
+  const floor = isLittle ? Math.max(0.6 * rate, least.rate) : isLong ? 0 : 0.1 * rate;
   return Math.min(rate, Math.max(average, floor)) * (1 - CUT / 2);
 }
 
