@@ -21,6 +21,8 @@ export interface SavedClimb {
   /** How often that was seen lately, and for how long. */
   longer?: number;
   bannedMs?: number;
+  /** What refused for minutes without telling for how long. */
+  silence?: 'ban' | 'window';
   /** Answers lately, and how many of them were 429s. */
   spent?: { answers: number; refused: number };
 }
@@ -44,9 +46,10 @@ const doublings = { usual: 12, window: 3, noisy: 3 };
 const DOUBLE_MS = 2_000;
 /**
  * Before any limit is met the rate doubles in so long: finding it costs a few requests, crawling below it all. Until
- * the first 429 it takes so many round trips, because a limit refuses what is under way when it is met.
+ * the first 429 it takes so many round trips, because a limit refuses what is under way when it is met. A limit that
+ * bans must be overrun by little.
  */
-const first = { leastMs: 250, mostMs: 3_000, roundTrips: 25 };
+const first = { leastMs: 250, mostMs: 3_000, roundTrips: 25, bannedMs: 20_000 };
 /** Nobody else under way says that a round trip is shorter than the time between two requests, not by how much. */
 const ALONE = 0.2;
 const MOST_RATE = 5_000;
@@ -101,7 +104,7 @@ export function climb(
   memoryMs: number,
 ): boolean {
   const { limit, noise } = learned;
-  const length = toothOf(saved, limit, noise) / (saved.isGuess ? HASTE : 1);
+  const length = toothOf(saved, limit, noise) / (saved.isGuess && !saved.bans ? HASTE : 1);
   saved.clean += 1;
   if (learned.rate < limit) {
     const deep = Math.max(0, limit * (1 - 2 * CUT) - learned.rate);
@@ -118,11 +121,12 @@ export function climb(
 }
 
 /** The rate after one more answer while no limit is known; `inFlight` requests were under way when it was sent. */
-export function doubling({ spent }: SavedClimb, rate: number, inFlight: number | undefined): number {
-  return Math.min(rate + (Math.LN2 * 1000) / doublingMs(spent, rate, inFlight), MOST_RATE);
+export function doubling(saved: SavedClimb, rate: number, inFlight: number | undefined): number {
+  return Math.min(rate + (Math.LN2 * 1000) / doublingMs(saved, rate, inFlight), MOST_RATE);
 }
 
-function doublingMs(spent: SavedClimb['spent'], rate: number, inFlight: number | undefined): number {
+function doublingMs({ spent, bans }: SavedClimb, rate: number, inFlight: number | undefined): number {
+  if (bans) return first.bannedMs;
   if (spent === undefined || spent.refused > 0 || inFlight === undefined) return first.mostMs;
   // Little's law: those under way beside this one are what is sent within a round trip.
   const roundTripMs = (Math.max(inFlight - 1, ALONE) * 1000) / rate;

@@ -8,7 +8,7 @@ import { type LimiterState, leastWait } from './new-rate.ts';
 import { countInTest, follow, freshWatch, type NoiseTest, repeatTest, watch } from './noise.ts';
 import { createPermits, type Permits } from './permits.ts';
 import type { Priority, RateLimitAnswer } from './rate-limit.ts';
-import { decideRate, learnWait } from './recovery.ts';
+import { endMeeting, nextWait } from './recovery.ts';
 import { freshRow, freshSuspicion } from './saved-meetings.ts';
 import {
   beginMeeting,
@@ -28,7 +28,6 @@ export interface LimiterClock {
   leaseMs?: number;
 }
 
-const wait = { doubled: 15_000, most: 300_000 };
 /** A quota told to last so long is never left to bulk alone. */
 const lasting = { ms: 60_000, bulkShare: 0.97 };
 const NOISE_TESTS = 2;
@@ -188,21 +187,17 @@ export class LearnedRateLimit {
     noteRefusal(meeting, toldMs);
     if (!isRecent) return this.#permits.waitUntil(now + toldMs);
     meeting.tries += 1;
-    const { backoff } = this.#underWay;
-    this.#underWay.backoff = Math.min(backoff * (backoff < wait.doubled ? 2 : 1.5), wait.most);
+    meeting.refusedAt = now;
+    this.#underWay.backoff = nextWait(this.#underWay.backoff, this.#underWay.climb.silence === 'ban');
     this.#pause(answer.retryAfterMs, true);
   }
 
   #recover(meeting: Meeting, now: number): void {
     const own = this.#underWay;
-    learnWait(own, meeting);
     own.meeting = null;
     delete own.restedOk;
     Object.assign(own.watch, freshWatch);
-    if (meeting.isChance === true) return;
-    // What held the rate down was not the rate.
-    if (meeting.isSpared) this.#learned.limitSeen = false;
-    else decideRate(this.#state, meeting, now);
+    endMeeting(this.#state, meeting, now);
   }
 
   #inTest(test: NoiseTest, answer: RateLimitAnswer, limited: boolean): void {

@@ -53,7 +53,8 @@ const LASTING_MS = 60_000;
 const LONG_MEMORY_MS = 10_000;
 export const SETTLE = 6;
 const least = { first: 6_000, noisy: 2_500, ok: 20, rate: 3 };
-const banCut = { first: 0.04, most: 0.3 };
+/** After a ban: cuts, what of a climb far beyond the limit was fine, and what of a rate that a slow climb came to. */
+const banCut = { first: 0.04, most: 0.3, beyond: 0.25, found: 0.75 };
 /** A long window refuses at once after a climb far above its limit, so that this is never so twice in a row. */
 const FAR_IN_ROW = 2;
 
@@ -111,7 +112,8 @@ export function newRate(state: LimiterState, met: Met): number {
   const { row } = state.underWay;
   if (met.isLasting) return afterLasting(state, met);
   if (met.meeting.isBan && !met.isFirst) return afterBan(state, met);
-  if (met.isFirst) return firstRate(state, met);
+  const isFound = met.meeting.isBan && state.underWay.climb.bans;
+  if (met.isFirst) return isFound ? afterSlowClimb(state, met) : firstRate(state, met);
   if (row.settling > 0 && !met.isFar) return whileSettling(state, met);
   if (met.raised !== undefined) return settle(row, met.raised.rate);
   row.far = met.isFar && !met.isLong && state.learned.noise === 0 ? (row.far ?? 0) + 1 : 0;
@@ -141,12 +143,17 @@ function settle(row: SavedRow, rate: number): number {
 
 /** Every one costs a minute: better a little too low. */
 function afterBan({ learned: { limit }, underWay: { row } }: LimiterState, { meeting, isEarly, isFar }: Met): number {
-  // What was fine for long is fine; it was climbed too far beyond it.
-  if (isFar && !isEarly) return settle(row, limit * (1 - CUT));
+  // What was fine for long is fine, and so was the beginning of the climb beyond it.
+  if (isFar && !isEarly) return settle(row, (limit + banCut.beyond * (meeting.rate - limit)) * (1 - CUT));
   row.early += 1;
   const rate = meeting.rate * (1 - Math.min(banCut.first * 2 ** row.early, banCut.most));
   Object.assign(row, { settling: 0, sound: rate });
   return rate;
+}
+
+/** The rate grew slowly, so that the limit was overrun by little. */
+function afterSlowClimb({ underWay: { row } }: LimiterState, { meeting }: Met): number {
+  return settle(row, banCut.found * meeting.rate);
 }
 
 function firstRate({ learned, underWay }: LimiterState, { meeting, now, pauseMs, anchored, isLong }: Met): number {

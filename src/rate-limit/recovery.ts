@@ -1,5 +1,5 @@
-import { noteBan } from './bans.ts';
-import { anchorAt, beginCycle, leaveOut, mark } from './capacity.ts';
+import { noteBan, noteSilence } from './bans.ts';
+import { anchorAt, beginCycle, leaveOut, mark, sinceAnchor } from './capacity.ts';
 import { CUT } from './climb.ts';
 import { type LimiterState, type Met, newRate, readMeeting } from './new-rate.ts';
 import { isWhole, type Meeting, type UnderWay } from './saved-rate-limit.ts';
@@ -15,17 +15,40 @@ const FADE = 0.0015;
 const DOUBT = 25;
 /** Early meetings in a row that may be echoes. */
 const ECHOES = 4;
+/** Of what went through before the first ban. */
+const WELL_BELOW = 0.25;
 const MOST_MEMORY_MS = 75_000;
 /** The first wait where the server does not say how long: short, unless its pauses were long twice in a row. */
 const firstWait = { least: 100, most: 1_000, mostIfLong: 60_000, longTries: 4 };
 
-/** Requests succeed again after a meeting with the limit: decides at what rate it goes on. */
-export function decideRate(state: LimiterState, meeting: Meeting, now: number): void {
+/** Waits between tries where nobody says how long: they double, grow slowly up to a minute's window, then faster. */
+const wait = { doubled: 15_000, window: 30_000, ban: 70_000, most: 300_000 };
+
+/** Requests succeed again. */
+export function endMeeting(state: LimiterState, meeting: Meeting, now: number): void {
+  // Where something else held the rate down, it was not the rate.
+  if (meeting.isChance !== true && meeting.isSpared) state.learned.limitSeen = false;
+  else if (meeting.isChance !== true) decideRate(state, meeting, now);
+  learnWait(state.underWay, meeting);
+}
+
+/** One that tried was refused: how long to wait now, ms. A ban is sat out. */
+export function nextWait(waitedMs: number, isBan: boolean): number {
+  if (isBan && waitedMs < wait.ban) return wait.ban;
+  const factor = waitedMs < wait.doubled ? 2 : waitedMs < wait.window ? 1.5 : 2.25;
+  return Math.min(waitedMs * factor, wait.most);
+}
+
+/** Decides at what rate it goes on. */
+function decideRate(state: LimiterState, meeting: Meeting, now: number): void {
   const { learned, underWay } = state;
+  const hadBans = underWay.climb.bans;
   noteBan(underWay.climb, meeting, meeting.at - (underWay.row.refused?.at ?? 0));
+  if (learned.noise === 0) noteSilence(underWay.climb, meeting);
   leaveOutIdle(underWay, meeting, now - meeting.at);
   const met = readMeeting(state, meeting, now);
   if (isDoubtful(underWay, met)) return goOn(state, meeting);
+  if (met.isFirst && meeting.isBan && underWay.climb.bans && !hadBans) return lookAgain(state, now);
   if (!met.isFirst && underWay.row.settling === 0) notePause(underWay, met);
   noteLong(underWay, met);
   const limitBefore = learned.limit;
@@ -70,6 +93,12 @@ function goOn({ learned, underWay }: LimiterState, meeting: Meeting): void {
   underWay.row.doubtedAt = underWay.answers;
 }
 
+/** The first limit ever met bans: it was overrun by far, and is looked for again from well below, slowly. */
+function lookAgain({ learned, underWay }: LimiterState, now: number): void {
+  learned.rate = Math.max(WELL_BELOW * sinceAnchor(underWay.capacity, now), LEAST_RATE);
+  beginCycle(underWay.capacity, now);
+}
+
 /** Met early, the rate falls below what is known to be fine for long, and soon comes back: a window echoes. */
 function limitAfter({ learned, underWay }: LimiterState, met: Met, limitBefore: number): number {
   const { row, suspicion } = underWay;
@@ -100,8 +129,9 @@ function noteRow({ row, capacity }: UnderWay, met: Met): void {
 }
 
 /** Where the server does not say how long: a little less than what was long enough this time. */
-export function learnWait(own: UnderWay, { tries }: Meeting): void {
+function learnWait(own: UnderWay, { tries }: Meeting): void {
   own.longInRow = tries >= firstWait.longTries ? own.longInRow + 1 : 0;
-  const most = own.longInRow >= 2 ? firstWait.mostIfLong : firstWait.most;
+  const isLong = own.longInRow >= 2 && own.climb.silence !== 'ban';
+  const most = isLong ? firstWait.mostIfLong : firstWait.most;
   own.ownWaitMs = Math.min(Math.max(own.backoff * 0.7, firstWait.least), most);
 }

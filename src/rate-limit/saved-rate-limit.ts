@@ -50,12 +50,16 @@ export interface Meeting {
   ok?: number;
   /** Refused of those that tried after a pause. */
   tries: number;
+  /** When the last of them was refused. */
+  refusedAt?: number;
   /** When the first refusal said that the limit would be free. */
   freeAt: number;
   isBan: boolean;
   /** How often Retry-After became longer, and the longest. */
   longer?: number;
   longestMs?: number;
+  /** What those who were under way together were told, where it differs. */
+  waits?: number[];
   /** Retry-After of the first refusal. */
   toldMs: number | undefined;
   /** Not the rate is responsible: a limit of concurrency, or an advertised window. */

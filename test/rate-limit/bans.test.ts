@@ -2,6 +2,9 @@ import { expect, test } from 'vitest';
 import { noteBan, noteRefusal } from '../../src/rate-limit/bans.ts';
 import { freshClimb } from '../../src/rate-limit/climb.ts';
 import { beginMeeting, type Meeting } from '../../src/rate-limit/saved-rate-limit.ts';
+import { banned, token, windowed } from '../limiter/bank.ts';
+import { conclude } from '../limiter/conclude.ts';
+import { drive } from '../limiter/drive.ts';
 
 /** A meeting whose refusals told these waits. */
 function meet([firstMs, ...others]: number[]): Meeting {
@@ -45,4 +48,24 @@ test.each([
   noteBan(climb, meet([2_000, 4_000, 8_000]), 600_000);
   noteBan(climb, meet([1_000]), quietMs);
   expect(climb.bans).toBe(bans);
+});
+
+test('waits that differ by more than noise and one limit tell are a ban, in whatever order the answers come', () => {
+  expect(bansAfter([28_000, 7_000, 14_000, 56_000])).toBe(true);
+  expect(bansAfter([15_000, 1_000, 15_000, 1_000, 14_900])).toBe(false);
+});
+
+/** A limiter that is told no wait, before one that bans who comes again for twice as long, up to a minute. */
+function usedWithoutWaits(seed: number): number {
+  const server = banned(token(15, 15), 2_000);
+  return conclude(server, drive(server, 'none', seed)).used;
+}
+
+test.each([1, 2, 3])('bans that nobody tells the length of are sat out, and rare (seed %i)', (seed) => {
+  expect(usedWithoutWaits(seed)).toBeGreaterThan(0.8);
+});
+
+test('a quota of two minutes that tells no wait is not taken for bans for long', () => {
+  const server = windowed('fixed', 600, 120, { minutes: 30 });
+  expect(conclude(server, drive(server, 'none', 1)).used).toBeGreaterThan(0.85);
 });
