@@ -61,14 +61,14 @@ export function cancellation(): AbortSignal | undefined {
 export function patient(keeper: RateLimitKeeper): RateLimitKeeper {
   return {
     answered: (answer) => keeper.answered(answer),
-    waitMs: (priority) => keeper.waitMs(priority),
-    perSecond: () => keeper.perSecond(),
-    async acquire(priority, signal) {
+    waitMs: (priority, endpoint) => keeper.waitMs(priority, endpoint),
+    perSecond: (endpoint) => keeper.perSecond(endpoint),
+    async acquire(priority, signal, endpoint) {
       const scope = activity.getStore();
-      const patienceMs = scope?.hasCalled === true ? furtherPatience(keeper.perSecond()) : PATIENCE_MS;
-      const waitMs = keeper.waitMs(priority);
+      const patienceMs = scope?.hasCalled === true ? furtherPatience(keeper.perSecond(endpoint)) : PATIENCE_MS;
+      const waitMs = keeper.waitMs(priority, endpoint);
       if (waitMs > patienceMs) throw mustWait(waitMs);
-      await acquireWithin(patienceMs, { keeper, priority, signal });
+      await acquireWithin(patienceMs, { keeper, priority, signal, endpoint });
       if (scope !== undefined) scope.hasCalled = true;
     },
   };
@@ -79,20 +79,24 @@ function furtherPatience(perSecond: number): number {
   return Math.min(Math.max((FURTHER.permits * 1_000) / perSecond, PATIENCE_MS), FURTHER.mostMs);
 }
 
-async function acquireWithin(
-  patienceMs: number,
-  { keeper, priority, signal }: { keeper: RateLimitKeeper; priority: Priority; signal: AbortSignal | undefined },
-): Promise<void> {
+interface Acquired {
+  keeper: RateLimitKeeper;
+  priority: Priority;
+  signal: AbortSignal | undefined;
+  endpoint: string | undefined;
+}
+
+async function acquireWithin(patienceMs: number, { keeper, priority, signal, endpoint }: Acquired): Promise<void> {
   const late = new AbortController();
   const timer = setTimeout(() => late.abort(), patienceMs);
   const cancelled = cancellation();
   const signals = [late.signal, signal, cancelled].filter((one) => one !== undefined);
   try {
-    await keeper.acquire(priority, AbortSignal.any(signals));
+    await keeper.acquire(priority, AbortSignal.any(signals), endpoint);
   } catch (error) {
     if (isConnectorError(error) || signal?.aborted === true) throw error;
     if (cancelled?.aborted === true) throw workerStops(error);
-    if (late.signal.aborted) throw mustWait(keeper.waitMs(priority));
+    if (late.signal.aborted) throw mustWait(keeper.waitMs(priority, endpoint));
     throw error;
   } finally {
     clearTimeout(timer);

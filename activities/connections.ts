@@ -8,9 +8,11 @@ import { fingerprintOf } from '../src/partner/client/key-format.ts';
 import type { CallReport, Observation } from '../src/partner/client/types.ts';
 import { Overrides } from '../src/partner/contract/overrides.ts';
 import type { SharedRateLimit } from '../src/rate-limit/shared-rate-limit.ts';
+import type { LimitedEndpoints } from '../src/rate-limit/with-endpoints.ts';
 import type { Limited } from '../src/store/open-rate-limit.ts';
 import { exchangeNames, landedNames, type PullName, type StreamName } from '../src/streams/streams.ts';
 import { amendmentMapping } from '../src/tenants/amendment-mapping.ts';
+import { limitPartner } from '../src/tenants/limit-partner.ts';
 import { loadExchangeMapping, loadStreamMapping, loadTenantMapping, resolveOptions } from '../src/tenants/open-hris.ts';
 import type { Tenant } from '../src/tenants/schema.ts';
 import { resolveSecret } from '../src/tenants/secrets.ts';
@@ -35,7 +37,7 @@ export interface Connection {
   /** For what a person should hear of. */
   log?: Logger;
   /** What every process of the fleet may ask of this partner, and when. */
-  rateLimit?: SharedRateLimit;
+  rateLimit?: LimitedEndpoints;
 }
 
 export interface Connections {
@@ -162,11 +164,7 @@ async function openConnection(tenant: Tenant, options: ConnectionOptions): Promi
   const landings = await loadLandings(tenant);
   const exchanges = await loadExchanges(tenant, mapping);
   const overrides = Overrides.parse(tenant.partner.overrides);
-  const rateLimit = rateLimitOf({
-    tenantId: tenant.tenant,
-    upstream: 'partner',
-    share: tenant.partner.rateLimit?.share,
-  });
+  const rateLimit = limitPartner(tenant, rateLimitOf);
   const key = createKeyLatch(tenant.tenant);
   const partner = createPartnerClient({
     baseUrl: tenant.partner.baseUrl,

@@ -21,14 +21,14 @@ export function createKeyLatch(tenantId: string): KeyLatch {
     },
     guard: (keeper) => ({
       answered: (answer) => keeper.answered(answer),
-      waitMs: (priority) => keeper.waitMs(priority),
-      perSecond: () => keeper.perSecond(),
-      async acquire(priority, signal) {
+      waitMs: (priority, endpoint) => keeper.waitMs(priority, endpoint),
+      perSecond: (endpoint) => keeper.perSecond(endpoint),
+      async acquire(priority, signal, endpoint) {
         if (refused) throw keyRefused(tenantId);
-        await keeper.acquire(priority, signal);
+        await keeper.acquire(priority, signal, endpoint);
         // It may have been refused while this call waited.
         if (!refused) return;
-        keeper.answered({ sentAt: Date.now(), status: 0 });
+        keeper.answered({ sentAt: Date.now(), status: 0, endpoint });
         throw keyRefused(tenantId);
       },
     }),

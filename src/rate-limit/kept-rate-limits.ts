@@ -34,11 +34,12 @@ function hold(rateLimit: SharedRateLimit, release: () => Promise<void>): SharedR
   return {
     acquire(priority, signal) {
       const ends = signal === undefined ? closed.signal : AbortSignal.any([signal, closed.signal]);
-      return rateLimit.acquire(priority, ends, closed);
+      return rateLimit.acquire(priority, ends, undefined, closed);
     },
     answered: (answer) => rateLimit.answered(answer),
-    waitMs: (priority) => rateLimit.waitMs(priority, closed),
+    waitMs: (priority) => rateLimit.waitMs(priority, undefined, closed),
     perSecond: () => rateLimit.perSecond(),
+    ownEndpoints: () => rateLimit.ownEndpoints(),
     async close() {
       if (closed.signal.aborted) return;
       closed.abort(rateLimitClosed());

@@ -117,6 +117,7 @@ export function leasePermits(
     perSecond: 1000 / schedule.everyMs,
     ...share,
     isHeld: isHeld(after, now),
+    ownEndpoints: ownEndpointsOf(after),
     leaseMs,
     isWritten,
   };
@@ -140,6 +141,10 @@ function teach(
 
 function isAllLive({ underWay }: SavedRateLimit): boolean {
   return underWay !== undefined && underWay.permits.liveInRow >= MOST_LIVE_IN_ROW;
+}
+
+function ownEndpointsOf({ endpoints }: SavedRateLimit): string[] {
+  return Object.entries(endpoints?.each ?? {}).flatMap(([name, { own }]) => (own === undefined ? [] : [name]));
 }
 
 /** While one request tries alone nobody goes before anybody. */

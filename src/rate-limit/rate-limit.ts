@@ -16,17 +16,20 @@ export interface RateLimitAnswer {
 
 /** One rate limit per (tenant, upstream). Whoever sends asks here first, and reports each answer. */
 export interface RateLimitKeeper {
-  /** Resolves when one request may leave; rejects with the signal's reason, or when the keeper is closed. */
-  acquire(priority: Priority, signal?: AbortSignal): Promise<void>;
+  /**
+   * Resolves when one request may leave; rejects with the signal's reason, or when the keeper is closed. `endpoint`:
+   * where it goes, of few names; it may have a limit of its own.
+   */
+  acquire(priority: Priority, signal?: AbortSignal, endpoint?: string): Promise<void>;
   /** Once for each permit that was given, whatever became of the request. */
   answered(answer: RateLimitAnswer): void;
   /**
    * How long a call that asked now would wait, ms, as far as is known: the rest of a pause, and its place behind those
    * that wait. Whoever cannot wait so long does something else meanwhile and asks again then.
    */
-  waitMs(priority: Priority): number;
+  waitMs(priority: Priority, endpoint?: string): number;
   /** The learned rate of everybody together; infinite where none is known. */
-  perSecond(): number;
+  perSecond(endpoint?: string): number;
 }
 
 /** No rate limit at all: for tests, and for upstreams without limits. */

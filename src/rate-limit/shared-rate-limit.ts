@@ -12,9 +12,11 @@ import { createWaiters } from './waiters.ts';
 import { createWriteBudget } from './write-budget.ts';
 
 export interface SharedRateLimit extends RateLimitKeeper {
-  /** Those who hold it in one process go in turn, however many calls of each wait. */
-  acquire(priority: Priority, signal?: AbortSignal, holder?: object): Promise<void>;
-  waitMs(priority: Priority, holder?: object): number;
+  /** Those who hold it in one process go in turn, however many calls of each wait; wherever they go. */
+  acquire(priority: Priority, signal?: AbortSignal, endpoint?: string, holder?: object): Promise<void>;
+  waitMs(priority: Priority, endpoint?: string, holder?: object): number;
+  /** Endpoints that were found to have a limit of their own; their 429s say nothing of this one. */
+  ownEndpoints(): readonly string[];
   /** Gives back what was leased, and reports the last answers. */
   close(): Promise<void>;
 }
@@ -85,7 +87,7 @@ class LeasedRateLimit implements SharedRateLimit {
     });
   }
 
-  acquire(priority: Priority, signal?: AbortSignal, holder: object = this): Promise<void> {
+  acquire(priority: Priority, signal?: AbortSignal, _endpoint?: string, holder: object = this): Promise<void> {
     const permit = this.#waiters.wait(priority, holder, () => this.#next(), signal);
     if (priority === 'live') {
       this.#isLiveNew = true;
@@ -104,15 +106,13 @@ class LeasedRateLimit implements SharedRateLimit {
     this.#next();
   }
 
-  waitMs(priority: Priority, holder: object = this): number {
+  waitMs(priority: Priority, _endpoint?: string, holder: object = this): number {
     const ahead = this.#waiters.ahead(priority, holder);
     return Math.max(0, this.#told.validFrom - performance.now()) + (ahead * 1000) / this.#told.perSecond;
   }
 
-  perSecond(): number {
-    return this.#told.perSecond;
-  }
-
+  readonly perSecond = (): number => this.#told.perSecond;
+  readonly ownEndpoints = (): readonly string[] => this.#told.ownEndpoints;
   async close(): Promise<void> {
     this.#closed = true;
     clearTimeout(this.#timer);
@@ -147,9 +147,7 @@ class LeasedRateLimit implements SharedRateLimit {
     if (Number.isFinite(at)) this.#timer = setTimeout(() => this.#next(), Math.max(0, Math.ceil(at - now)));
   }
 
-  #isFull(): boolean {
-    return this.#inFlight >= (this.#told.mostInFlight ?? Number.POSITIVE_INFINITY);
-  }
+  readonly #isFull = (): boolean => this.#inFlight >= (this.#told.mostInFlight ?? Number.POSITIVE_INFINITY);
 
   #permitAt(): number {
     return Math.max(this.#permits.first(), this.#spacedAt);

@@ -13,6 +13,8 @@ export interface Told extends InFlightShare {
   leaseMs: number;
   /** Processes that share the rate limit. */
   sharers: number;
+  /** Endpoints that have a limit of their own. */
+  ownEndpoints: readonly string[];
 }
 
 /** Before the first exchange. */
@@ -24,4 +26,5 @@ export const nothingTold: Told = {
   isHeld: false,
   leaseMs: SHARE_MS,
   sharers: 1,
+  ownEndpoints: [],
 };

@@ -1,7 +1,10 @@
 import { sql } from 'kysely';
 import type { Store } from './open-store.ts';
 
-/** One rate limit: a tenant's budget at the partner, or an account's at its HR system (`hris`, `hris/login`). */
+/**
+ * One rate limit: a tenant's budget at the partner, or an account's at its HR system, or of one endpoint (`partner`,
+ * `partner/candidates.list`, `hris`, `hris/login`).
+ */
 export interface RateLimitKey {
   tenantId: string;
   upstream: string;
@@ -143,7 +146,7 @@ export async function listRateLimits(
     .select(['tenant_id', 'upstream', 'state', store.now.as('now')])
     .$if(tenantId !== undefined, (query) => query.where('tenant_id', '=', tenantId ?? ''))
     // Until 0.1 each tenant learned by itself what its HR system allows.
-    .where((eb) => eb.or([eb('upstream', '=', 'partner'), eb('tenant_id', 'like', 'hris:%')]))
+    .where((eb) => eb.or([eb('upstream', 'like', 'partner%'), eb('tenant_id', 'like', 'hris:%')]))
     .orderBy('tenant_id')
     .orderBy('upstream', 'desc')
     .execute();

@@ -14,6 +14,7 @@ import { type ImportedLink, importLinks, isClaimed } from '../../store/imported-
 import { openRateLimit } from '../../store/open-rate-limit.ts';
 import type { Store } from '../../store/open-store.ts';
 import type { TenantAct } from '../../store/tenant-acts.ts';
+import { limitPartner } from '../../tenants/limit-partner.ts';
 import type { Tenant } from '../../tenants/schema.ts';
 import { openHris } from '../open-hris.ts';
 import { openPartner } from '../open-partner.ts';
@@ -37,8 +38,8 @@ const READ_MS = 30_000;
 /** Reads both sides of every line; writes nothing. @throws ConnectorError LINKS_UNREADABLE with every problem */
 export async function planLinks(store: Store, tenant: Tenant, file: string): Promise<LinkPlan> {
   const { text, lines } = readLinkFile(file);
-  const limited = { tenantId: tenant.tenant, upstream: 'partner', share: tenant.partner.rateLimit?.share };
-  const rateLimit = openRateLimit(store, limited, createLogger('command'));
+  const log = createLogger('command');
+  const rateLimit = limitPartner(tenant, (limited) => openRateLimit(store, limited, log));
   const partner = openPartner(tenant, rateLimit);
   const hris = await openHris(tenant, store, (keeper) => keeper);
   try {

@@ -105,8 +105,9 @@ async function callOnce(
       timeouts: options.timeouts,
     });
   };
-  await acquirePermit(rateLimit, { priority, signal, what: endpoint.id, requestId });
-  const answer = await sendOnPermit(rateLimit, send, ({ headers, endedAt }) => readRetryAfter(headers, endedAt));
+  await acquirePermit(rateLimit, { priority, signal, what: endpoint.id, requestId, endpoint: endpoint.id });
+  const retryAfterOf = ({ headers, endedAt }: HttpAnswer): number | undefined => readRetryAfter(headers, endedAt);
+  const answer = await sendOnPermit(rateLimit, send, retryAfterOf, endpoint.id);
   return {
     status: answer.status,
     body: fromWire(overrides, endpoint, readAnswer({ overrides, endpoint, input, onObserved }, answer)),

@@ -84,7 +84,7 @@ export async function fleetAtSandbox(options: FleetOptions = {}) {
   };
 }
 
-const freeCalls: SharedRateLimit = { ...unlimited, close: async () => undefined };
+const freeCalls: SharedRateLimit = { ...unlimited, ownEndpoints: () => [], close: async () => undefined };
 
 interface Signalled {
   tenantId: string;

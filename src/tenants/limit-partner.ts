@@ -1,0 +1,13 @@
+import type { SharedRateLimit } from '../rate-limit/shared-rate-limit.ts';
+import { type LimitedEndpoints, withEndpoints } from '../rate-limit/with-endpoints.ts';
+import type { Limited } from '../store/open-rate-limit.ts';
+import type { Tenant } from './schema.ts';
+
+/** The rate limit of a tenant at its partner, and of each endpoint there that has one of its own. */
+export function limitPartner(
+  { tenant: tenantId, partner }: Pick<Tenant, 'tenant' | 'partner'>,
+  open: (limited: Limited) => SharedRateLimit,
+): LimitedEndpoints {
+  const limited = (upstream: string): Limited => ({ tenantId, upstream, share: partner.rateLimit?.share });
+  return withEndpoints(open(limited('partner')), (endpoint) => open(limited(`partner/${endpoint}`)));
+}
