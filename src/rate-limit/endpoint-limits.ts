@@ -25,6 +25,8 @@ interface EndpointLimiter {
 const MEMORY = 1_000;
 const MOST_ENDPOINTS = 64;
 const evidence = { least: -3, own: 9 };
+/** Where so many answers in a row are of one endpoint, its 429s may as well be everybody's. */
+const MOST_IN_ROW = 8;
 /** Share of the 429s that are the endpoint's if the limit is its own. */
 const ITS_OWN = 0.95;
 
@@ -69,13 +71,21 @@ function isShownOwn(saved: SavedEndpoints, name: string, limited: boolean): bool
   own.answers += 1;
   saved.answers += 1;
   if (saved.answers > MEMORY) fade(saved);
-  if (!limited) return false;
+  if (noteRow(saved, name, limited) > MOST_IN_ROW || !limited) return false;
   for (const [other, endpoint] of Object.entries(saved.each)) {
     const share = Math.min(Math.max(endpoint.answers / saved.answers, 0.001), 0.999);
     const told = other === name ? Math.log(ITS_OWN / share) : Math.log((1 - ITS_OWN) / (1 - share));
     endpoint.evidence = Math.max(evidence.least, endpoint.evidence + told);
   }
   return own.evidence > evidence.own;
+}
+
+/** Answers of this endpoint since another had a success, this one included. */
+function noteRow(saved: SavedEndpoints, name: string, limited: boolean): number {
+  const { row } = saved;
+  if (row?.endpoint === name) return (row.answers += 1);
+  if (!limited) saved.row = { endpoint: name, answers: 1 };
+  return 1;
 }
 
 function counted(saved: SavedEndpoints, name: string): SavedEndpoint {

@@ -28,6 +28,8 @@ export interface SavedEndpoints {
   /** Answers lately, of all endpoints. */
   answers: number;
   each: Record<string, SavedEndpoint>;
+  /** Answers of one endpoint since another had a success. */
+  row?: { endpoint: string; answers: number };
 }
 
 export interface SavedEndpoint {

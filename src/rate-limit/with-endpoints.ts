@@ -8,9 +8,9 @@ export interface LimitedEndpoints extends RateLimitKeeper {
 
 /**
  * The shared rate limit of a company, and beside it one of each endpoint that was found to refuse while others go
- * through, opened at the first call to it. Such a call has a permit of its endpoint first, so that those to others
- * never wait for it, and then one of the company's, before bulk: a call that comes later than its endpoint's permit
- * said would meet the next one there.
+ * through, opened at the first call to it. Such a call has a permit of its endpoint first, so that no permit
+ * of the company's waits with it, and then one of the company's, before bulk: a call that comes later than its
+ * endpoint's permit said would meet the next one there.
  */
 export function withEndpoints(
   company: SharedRateLimit,

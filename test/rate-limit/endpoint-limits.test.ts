@@ -54,3 +54,22 @@ test('a limit for all is no limit of one endpoint', () => {
   expect(Object.values(saved.endpoints?.each ?? {}).filter(({ own }) => own !== undefined)).toEqual([]);
   expect(perSecond).toBeGreaterThan(18);
 });
+
+test('a company that is called at one endpoint, and then at another alone, has one limit', () => {
+  const clock = { ms: 0 };
+  const limiter = createRateLimiter({ now: () => clock.ms, random: () => 0.5 });
+  const company = tokenBucket(10, 5);
+  const underWay: { ok: boolean; sentAt: number; endpoint: string; inFlight: number }[] = [];
+  // Three minutes of few calls to one, and then as many as may go to the other; round trips of 100 ms.
+  for (let askAt = 0; clock.ms < 300_000; clock.ms += 2) {
+    while (underWay[0] !== undefined && underWay[0].sentAt + 100 <= clock.ms) {
+      const { ok, ...sent } = underWay.shift()!;
+      limiter.answered(ok ? { ...sent, status: 200 } : { ...sent, status: 429, retryAfterMs: 1_000 });
+    }
+    const endpoint = clock.ms < 180_000 ? '/v1/few' : '/v1/many';
+    if (clock.ms < askAt || underWay.length >= 16 || limiter.ask('bulk', endpoint) > 0) continue;
+    askAt = endpoint === '/v1/few' ? clock.ms + 200 : 0;
+    underWay.push({ ok: company(clock.ms, 0).ok, sentAt: clock.ms, endpoint, inFlight: underWay.length + 1 });
+  }
+  expect(Object.values(limiter.save().endpoints?.each ?? {}).filter(({ own }) => own !== undefined)).toEqual([]);
+});
