@@ -51,8 +51,11 @@ function openPage(
   { page, kept, prints, known }: PrintedPage,
   standing: ReadonlyMap<string, string>,
 ): OpenedPage {
-  if (prints === undefined)
-    return { ...readRecords(stream, page, run.segment), prints: new Map(), kept, isAsKept: false };
+  if (prints === undefined) {
+    const read = readRecords(stream, page, run.segment);
+    const items = stream.toRecords === undefined ? firstOfEach(read.items) : read.items;
+    return { ...read, items, prints: new Map(), kept, isAsKept: false };
+  }
   const unchanged = new Map<string, RowFacts>();
   const byId = new Map<string, string>();
   const rest: number[] = [];
@@ -65,12 +68,22 @@ function openPage(
     }
   }
   const isAsKept = rest.length === 0 && unchanged.size === known.size && kept?.ids.length === known.size;
-  const read = readRecords(stream, { ...page, raw: rest.map((index) => page.raw[index]) }, run.segment);
+  const raw = rest.flatMap((index) => page.raw[index] ?? []);
+  const read = readRecords(stream, { ...page, raw }, run.segment);
   const unreadable = read.unreadable.map((one) => ({ ...one, index: rest[one.index] ?? one.index }));
   const left = new Set(unreadable.map(({ index }) => index));
   const readable = rest.filter((index) => !left.has(index));
-  for (const [n, item] of read.items.entries()) byId.set(String(item['id']), prints[readable[n] ?? -1] ?? '');
-  return { ...read, unreadable, unchanged: [...unchanged.values()], prints: byId, kept, isAsKept };
+  const items = read.items.filter(({ id }, n) => {
+    const isFirst = !byId.has(String(id));
+    if (isFirst) byId.set(String(id), prints[readable[n] ?? -1] ?? '');
+    return isFirst;
+  });
+  return { ...read, items, unreadable, unchanged: [...unchanged.values()], prints: byId, kept, isAsKept };
+}
+
+/** Where a record stands on a page twice, the first counts; so it does in `openPage`. */
+function firstOfEach(items: RecordPage['items']): RecordPage['items'] {
+  return [...new Map(items.toReversed().map((item) => [item['id'], item])).values()].toReversed();
 }
 
 /** The hashes of the rows of those records that are known, by their ids. */

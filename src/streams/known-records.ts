@@ -2,6 +2,7 @@ import { hash } from 'node:crypto';
 import { tablesOf } from '../mapping/bind-tables.ts';
 import { customFieldsRead } from '../mapping/custom-fields-in-use.ts';
 import type { Mapping } from '../mapping/load-mapping.ts';
+import { endOfText, parseJson, walkObject } from '../partner/client/json-text.ts';
 import { codeVersion } from './code-version.ts';
 import type { RowFacts } from './row-facts.ts';
 
@@ -35,28 +36,30 @@ export function recognitionOf(stream: string, mapping: Mapping): Recognition | u
  * Over everything that the record shows, also what no rule reads: the contract judges it all. Signed links are another
  * text at each read; one that no rule reads counts without its query.
  */
-export function fingerprintOf(record: unknown, { reads }: Recognition): string {
-  return shortHash(JSON.stringify(withoutSignatures(record, reads)));
+export function fingerprintOf(text: Buffer, { reads }: Recognition): string {
+  const mayShowOne = text.includes(QUESTION_MARK) && text.includes(LINK);
+  return shortHash(mayShowOne ? withoutSignatures(text, reads) : text);
 }
 
-/** The record itself where it shows no such link: most do not, and a copy of each is a third of recognising it. */
-function withoutSignatures(record: unknown, reads: ReadonlySet<string>): unknown {
-  if (typeof record !== 'object' || record === null || Array.isArray(record)) return record;
-  let bare: Record<string, unknown> | undefined;
-  for (const name in record) {
-    const value = (record as Record<string, unknown>)[name];
-    if (!isSigned(value) || reads.has(name)) continue;
-    bare ??= { ...record };
-    bare[name] = value.split('?', 1)[0];
-  }
-  return bare ?? record;
+const QUESTION_MARK = 0x3f;
+const LINK = Buffer.from('"http');
+
+function withoutSignatures(text: Buffer, reads: ReadonlySet<string>): Buffer {
+  const kept: Buffer[] = [];
+  let from = 0;
+  walkObject(text, 0, (name, value) => {
+    for (let n = 0; n < LINK.length; n += 1) if (text[value + n] !== LINK[n]) return undefined;
+    const end = endOfText(text, value);
+    const query = text.subarray(value, end).indexOf(QUESTION_MARK);
+    if (query === -1 || reads.has(String(parseJson(text.subarray(name, endOfText(text, name) + 1))))) return end + 1;
+    kept.push(text.subarray(from, value + query));
+    from = end;
+    return end + 1;
+  });
+  return kept.length === 0 ? text : Buffer.concat([...kept, text.subarray(from)]);
 }
 
-function isSigned(value: unknown): value is string {
-  return typeof value === 'string' && value.startsWith('http') && value.includes('?');
-}
-
-function shortHash(text: string): string {
+function shortHash(text: string | Buffer): string {
   return hash('sha256', text, 'base64url').slice(0, CHARS);
 }
 

@@ -1,7 +1,7 @@
 import { ConnectorError, isConnectorError } from '../errors.ts';
 import type { EmployeeFields } from '../hire/employee.ts';
 import type { PartnerClient } from '../partner/client/create-partner-client.ts';
-import { readItems } from '../partner/client/read-items.ts';
+import { readRawRecords } from '../partner/client/raw-page.ts';
 import type { ListEndpoint, Page, RawPage } from '../partner/client/types.ts';
 import type { RowFacts } from './row-facts.ts';
 import type { PullStream } from './stream.ts';
@@ -48,8 +48,7 @@ export async function readRawPage(
   for (let attempt = 1; ; attempt += 1) {
     try {
       const query = { query: segments[segment] ?? {} };
-      const pages = partner.rawPages(list, query, { from: page, size: PAGE_SIZE, priority: 'bulk' });
-      return (await pages.next()).value ?? undefined;
+      return await partner.rawPage(list, query, { page, size: PAGE_SIZE, priority: 'bulk' });
     } catch (error) {
       // Giving the activity back would throw away the pages fetched ahead, and they would be paid for twice.
       if (!isConnectorError(error) || error.status !== 429 || attempt === MOST_TRIES) throw error;
@@ -90,9 +89,10 @@ async function fetchTogether(
 }
 
 /** Reads the records of a page by the contract. */
-export function readRecords(stream: PullStream, { raw, ...page }: RawPage, segment = 0): RecordPage {
+export function readRecords(stream: PullStream, page: RawPage, segment = 0): RecordPage {
   const query = stream.segments?.[segment] ?? {};
-  return asRecords(stream, { ...page, ...readItems(stream.list.list, raw) } as RecordPage, query);
+  const { raw: _texts, ...rest } = page;
+  return asRecords(stream, { ...rest, ...readRawRecords(stream.list, page) } as RecordPage, query);
 }
 
 /** Ids of the records that can be read. */

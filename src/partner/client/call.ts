@@ -9,13 +9,20 @@ import { type Priority, type RateLimitKeeper, unlimited } from '../../rate-limit
 import { acquirePermit, sendOnPermit } from '../../rate-limit/send-on-permit.ts';
 import type { Overrides } from '../contract/overrides.ts';
 import { buildRequest } from './build-request.ts';
-import { readAnswer } from './read-answer.ts';
+import { type AskedCall, readAnswer } from './read-answer.ts';
 import { isRepeatable, isWrite } from './repeatable.ts';
 import type { AnyEndpoint, Around, CallOptions, CallReport, LooseInput, PartnerClientOptions } from './types.ts';
 import { fromWire } from './wire-names.ts';
 
-/** Calls an endpoint once: the whole success body, or a ConnectorError. */
-export type CallEndpoint = (endpoint: AnyEndpoint, input?: LooseInput, options?: CallOptions) => Promise<unknown>;
+/** Calls an endpoint once: the whole success body, or what `read` makes of its answer, or a ConnectorError. */
+export type CallEndpoint = (
+  endpoint: AnyEndpoint,
+  input?: LooseInput,
+  options?: CallOptions,
+  read?: ReadAnswer,
+) => Promise<unknown>;
+
+export type ReadAnswer = (call: AskedCall, answer: HttpAnswer) => unknown;
 
 const DEFAULT_CONCURRENCY = 16;
 
@@ -63,25 +70,29 @@ export function createCaller(
     bulk: pLimit(concurrency),
   };
   return {
-    call: (endpoint, input = {}, callOptions = {}) => {
+    call: (endpoint, input = {}, callOptions = {}, read = readAnswer) => {
       const priority = callOptions.priority ?? 'bulk';
-      return reported(connection, endpoint, priority, (requestId) =>
-        queues[priority](() =>
-          connection.around(endpoint.id, () => callOnce(connection, endpoint, input, callOptions, priority, requestId)),
-        ),
-      );
+      return reported(connection, endpoint, priority, (requestId) => {
+        const send = () => callOnce(connection, { endpoint, input, priority, requestId, read }, callOptions);
+        return queues[priority](() => connection.around(endpoint.id, send));
+      });
     },
     close: () => pool.close(),
   };
 }
 
+interface Asked {
+  endpoint: AnyEndpoint;
+  input: LooseInput;
+  priority: Priority;
+  requestId: string;
+  read: ReadAnswer;
+}
+
 async function callOnce(
   connection: Connection,
-  endpoint: AnyEndpoint,
-  input: LooseInput,
+  { endpoint, input, priority, requestId, read }: Asked,
   options: CallOptions,
-  priority: Priority,
-  requestId: string,
 ): Promise<{ status: number; body: unknown }> {
   const { pool, overrides, onObserved, rateLimit, beforeWrite } = connection;
   const request = buildRequest(overrides, endpoint, input);
@@ -110,7 +121,7 @@ async function callOnce(
   const answer = await sendOnPermit(rateLimit, send, retryAfterOf, endpoint.id);
   return {
     status: answer.status,
-    body: fromWire(overrides, endpoint, readAnswer({ overrides, endpoint, input, onObserved }, answer)),
+    body: fromWire(overrides, endpoint, read({ overrides, endpoint, input, onObserved }, answer)),
   };
 }
 

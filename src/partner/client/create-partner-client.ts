@@ -5,7 +5,8 @@ import { type CallEndpoint, createCaller } from './call.ts';
 import { callInChunks } from './chunks.ts';
 import { assertKeyFormat } from './key-format.ts';
 import { type KeyStatus, readKeyStatus } from './key-status.ts';
-import { readAll, readPages, readRawPages } from './pages.ts';
+import { readAll, readPages } from './pages.ts';
+import { readRawPage } from './raw-page.ts';
 import { type RefusedCalls, refusedCallsOf } from './refused-calls.ts';
 import type {
   AnyEndpoint,
@@ -20,6 +21,7 @@ import type {
   PageOptions,
   PartnerClientOptions,
   RawPage,
+  RawPageOptions,
   ReadItems,
 } from './types.ts';
 
@@ -30,12 +32,12 @@ export interface PartnerCalls {
     input?: CallInput<E>,
     options?: PageOptions,
   ): AsyncGenerator<Page<ItemOf<E>>, void, undefined>;
-  /** Pages whose records are left as they came; `readItems` reads them. */
-  rawPages<E extends ListEndpoint>(
+  /** One page whose records are left as they came, for `readRawRecords`; undefined behind the last. */
+  rawPage<E extends ListEndpoint>(
     endpoint: E,
-    input?: CallInput<E>,
-    options?: PageOptions,
-  ): AsyncGenerator<RawPage, void, undefined>;
+    input: CallInput<E>,
+    options: RawPageOptions,
+  ): Promise<RawPage | undefined>;
   /** Every record of a list, all pages, with the unreadable ones set apart. */
   readAll<E extends ListEndpoint>(
     endpoint: E,
@@ -71,8 +73,8 @@ export function createPartnerClient(options: PartnerClientOptions): PartnerClien
   // The types are those of the contract; from here on endpoints are data and their types forgotten.
   const calls = {
     pages: (endpoint: ListEndpoint, input = {}, pageOptions = {}) => readPages(call, endpoint, input, pageOptions),
-    rawPages: (endpoint: ListEndpoint, input = {}, pageOptions = {}) =>
-      readRawPages(call, endpoint, input, pageOptions),
+    rawPage: (endpoint: ListEndpoint, input: object, pageOptions: RawPageOptions) =>
+      readRawPage(call, endpoint, input, pageOptions),
     readAll: (endpoint: ListEndpoint, input = {}, pageOptions = {}) => readAll(call, endpoint, input, pageOptions),
     inChunks: (endpoint: AnyEndpoint, input: object, callOptions = {}) =>
       callInChunks(call, endpoint, input, callOptions),

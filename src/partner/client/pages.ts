@@ -4,7 +4,7 @@ import { valueAt } from '../contract/envelopes.ts';
 import { invalidInput } from './build-request.ts';
 import type { CallEndpoint } from './call.ts';
 import { idOf, rawItems, readItems } from './read-items.ts';
-import type { ListEndpoint, LooseInput, Page, PageOptions, RawPage, ReadItems } from './types.ts';
+import type { ListEndpoint, LooseInput, Page, PageOptions, ReadItems } from './types.ts';
 
 type Paging = NonNullable<ListShape['paging']>;
 
@@ -22,27 +22,14 @@ export async function* readPages(
   input: LooseInput,
   options: PageOptions,
 ): AsyncGenerator<Page<unknown>, void, undefined> {
-  for await (const { raw, ...page } of readRawPages(call, endpoint, input, options))
-    yield { ...page, ...readItems(endpoint.list, raw) };
-}
-
-/** The same with the records as they came, for who knows most of them already and reads only the others. */
-export async function* readRawPages(
-  call: CallEndpoint,
-  endpoint: ListEndpoint,
-  input: LooseInput,
-  options: PageOptions,
-): AsyncGenerator<RawPage, void, undefined> {
   const { paging } = endpoint.list;
   if (paging === undefined) {
-    yield { page: 0, raw: rawItems(endpoint.list, await call(endpoint, input, options)) };
+    yield { page: 0, ...readItems(endpoint.list, rawItems(endpoint.list, await call(endpoint, input, options))) };
     return;
   }
   const size = pageSize(endpoint, paging, options.size);
-  const fetch = (page: number): Promise<unknown> => {
-    const query = { ...(input.query as object | undefined), [paging.pageParam]: page, [paging.sizeParam]: size };
-    return call(endpoint, { ...input, query }, options);
-  };
+  const fetch = (page: number): Promise<unknown> =>
+    call(endpoint, { ...input, query: pageQuery(paging, input, page, size) }, options);
   const first = options.from ?? paging.firstPage;
   const reading: Reading = { endpoint, paging, ids: new Set(), seen: (first - paging.firstPage) * size };
   let last: string | undefined;
@@ -56,7 +43,7 @@ export async function* readRawPages(
   }
   for (let page = first; page < (reading.slippedTo ?? first); page += 1) {
     const again = takePage(reading, page, await fetch(page));
-    if (again.raw.length > 0) yield again;
+    if (again.items.length + again.unreadable.length > 0) yield again;
   }
 }
 
@@ -73,7 +60,7 @@ interface Reading {
 }
 
 /** The records of a page that were not given before. */
-function takePage(reading: Reading, page: number, body: unknown): RawPage {
+function takePage(reading: Reading, page: number, body: unknown): Page<unknown> {
   const { list } = reading.endpoint;
   const fresh = rawItems(list, body).filter((item) => {
     const { id } = idOf(list, item);
@@ -88,7 +75,7 @@ function takePage(reading: Reading, page: number, body: unknown): RawPage {
   // Nothing tells whether it fell.
   if (total === undefined && hasTotal(reading.paging)) reading.slippedTo = Math.max(reading.slippedTo ?? 0, page);
   reading.total = total;
-  return { page, ...(total === undefined ? {} : { total }), raw: fresh };
+  return { page, ...(total === undefined ? {} : { total }), ...readItems(list, fresh) };
 }
 
 /** Every record of a list, all pages. For lists known to be small; a large one is read by pages. */
@@ -107,7 +94,12 @@ export async function readAll(
   return all;
 }
 
-function pageSize(endpoint: ListEndpoint, paging: Paging, wanted: number | undefined): number {
+/** The query that asks for one page. */
+export function pageQuery(paging: Paging, { query }: LooseInput, page: number, size: number): object {
+  return { ...(query as object | undefined), [paging.pageParam]: page, [paging.sizeParam]: size };
+}
+
+export function pageSize(endpoint: ListEndpoint, paging: Paging, wanted: number | undefined): number {
   const { sizes } = paging;
   if ('max' in sizes) {
     if (wanted === undefined || (Number.isInteger(wanted) && wanted >= 1 && wanted <= sizes.max))
@@ -123,7 +115,7 @@ function hasTotal(paging: Paging): paging is Paging & { end: { totalAt: string }
   return typeof paging.end === 'object' && 'totalAt' in paging.end;
 }
 
-function totalOf(paging: Paging, body: unknown): number | undefined {
+export function totalOf(paging: Paging, body: unknown): number | undefined {
   if (!hasTotal(paging)) return undefined;
   const total = valueAt(body, paging.end.totalAt);
   return typeof total === 'number' ? total : undefined;

@@ -5,6 +5,7 @@ import { valueAt } from '../contract/envelopes.ts';
 import { type PartnerError, readErrorBody } from '../contract/errors.ts';
 import type { Overrides } from '../contract/overrides.ts';
 import { issuesText } from './issue-text.ts';
+import { parseJson } from './json-text.ts';
 import { observeAssumptions } from './observe-assumptions.ts';
 import { callText, partnerWords } from './partner-words.ts';
 import { isRepeatable } from './repeatable.ts';
@@ -138,12 +139,4 @@ function unreadable({ endpoint, input }: AskedCall, answer: HttpAnswer, code: st
     status: answer.status,
     requestId: answer.requestId,
   });
-}
-
-function parseJson(body: Buffer): unknown {
-  try {
-    return JSON.parse(body.toString('utf8'));
-  } catch {
-    return undefined;
-  }
 }

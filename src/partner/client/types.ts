@@ -90,7 +90,15 @@ export interface Page<Item> extends ReadItems<Item> {
 export interface RawPage {
   page: number;
   total?: number;
-  raw: unknown[];
+  /** The text of each record. */
+  raw: readonly Buffer[];
+}
+
+export interface RawPageOptions extends CallOptions {
+  /** As the partner counts. */
+  page: number;
+  /** Records a page. */
+  size: number;
 }
 
 export interface PageOptions extends CallOptions {

@@ -1,0 +1,79 @@
+// JSON (RFC 8259), looked at only as far as to see where a value begins and ends.
+
+export const QUOTE = 0x22;
+export const COMMA = 0x2c;
+export const OPEN_BRACKET = 0x5b;
+export const CLOSE_BRACKET = 0x5d;
+const OPEN_BRACE = 0x7b;
+const CLOSE_BRACE = 0x7d;
+const BACKSLASH = 0x5c;
+
+/**
+ * Walks the members of the object that begins here. `onMember` is told where the name and the value of each begin, and
+ * may say where the value ends. Returns the place behind the object; undefined where none was seen to end.
+ */
+export function walkObject(
+  text: Buffer,
+  start: number,
+  onMember: (name: number, value: number) => number | undefined,
+): number | undefined {
+  if (text[start] !== OPEN_BRACE) return undefined;
+  let at = start;
+  do {
+    const name = afterBlanks(text, at + 1);
+    if (text[name] !== QUOTE) return undefined;
+    const colon = afterBlanks(text, endOfText(text, name) + 1);
+    const value = afterBlanks(text, colon + 1);
+    at = afterBlanks(text, onMember(name, value) ?? endOfValue(text, value));
+  } while (text[at] === COMMA);
+  return text[at] === CLOSE_BRACE ? at + 1 : undefined;
+}
+
+/** The place of the comma, bracket or brace behind the value that begins here, or of the text's end. */
+export function endOfValue(text: Buffer, start: number): number {
+  let depth = 0;
+  for (let at = start; at < text.length; at += 1) {
+    const one = text[at];
+    if (one === QUOTE) at = endOfText(text, at);
+    else if (one === OPEN_BRACE || one === OPEN_BRACKET) depth += 1;
+    else if (depth === 0 && (one === COMMA || isClosing(one))) return at;
+    else if (isClosing(one)) depth -= 1;
+  }
+  return text.length;
+}
+
+function isClosing(one: number | undefined): boolean {
+  return one === CLOSE_BRACE || one === CLOSE_BRACKET;
+}
+
+/** The place of the quote that ends the text whose first quote stands here. */
+export function endOfText(text: Buffer, start: number): number {
+  let at = start + 1;
+  while (at < text.length && text[at] !== QUOTE) at += text[at] === BACKSLASH ? 2 : 1;
+  return at;
+}
+
+export function afterBlanks(text: Buffer, start: number): number {
+  let at = start;
+  while (isBlank(text[at])) at += 1;
+  return at;
+}
+
+export function beforeBlanks(text: Buffer, end: number): number {
+  let at = end;
+  while (isBlank(text[at - 1])) at -= 1;
+  return at;
+}
+
+function isBlank(one: number | undefined): boolean {
+  return one === 0x20 || one === 0x0a || one === 0x0d || one === 0x09;
+}
+
+/** The value that a text holds; undefined where it is not JSON. */
+export function parseJson(text: Buffer): unknown {
+  try {
+    return JSON.parse(text.toString('utf8'));
+  } catch {
+    return undefined;
+  }
+}
