@@ -10,7 +10,7 @@ export interface TransformStep {
 export function applyTransforms(
   steps: readonly TransformStep[],
   start: Value | undefined,
-  onStep: (name: TransformName, value: Value | undefined) => void = () => undefined,
+  onStep?: (name: TransformName, value: Value | undefined) => void,
 ): Transformed {
   let value = start;
   for (const { name, option } of steps) {
@@ -18,7 +18,7 @@ export function applyTransforms(
     const done = (transforms[name] as Transform)(value, option);
     if ('code' in done) return done;
     value = done.value;
-    onStep(name, value);
+    onStep?.(name, value);
   }
   return { value };
 }

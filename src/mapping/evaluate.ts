@@ -57,9 +57,9 @@ export function evaluateField(field: CompiledField, sources: MappingSources, ste
   }
   const read = readAll(field, sources, steps);
   if ('code' in read) return read;
-  const changed = transform(field, read.value, steps);
+  const changed = transform(field, read, steps);
   if ('code' in changed) return changed;
-  const named = lookUpRecord(field, changed.value, steps);
+  const named = lookUpRecord(field, changed, steps);
   if ('code' in named) return named;
   const looked = lookUp(field, named.value, steps);
   if (isEmpty(looked)) return absent(field, named.value);
@@ -127,13 +127,13 @@ function fillTemplate(template: readonly TemplatePart[], values: readonly (Value
 
 function transform(
   field: CompiledField,
-  start: Value | undefined,
+  read: { value: Value | undefined },
   steps?: Step[],
 ): { value: Value | undefined } | Refusal {
-  if (field.transforms.length === 0) return { value: start };
-  const done = applyTransforms(field.transforms, start, (name, value) => {
-    steps?.push({ step: `transform ${name}`, value });
-  });
+  if (field.transforms.length === 0) return read;
+  const onStep =
+    steps && ((name: string, value: Value | undefined) => steps.push({ step: `transform ${name}`, value }));
+  const done = applyTransforms(field.transforms, read.value, onStep);
   if (!('code' in done)) return done;
   const text =
     `${field.where} ${done.text}. Correct it in the hiring platform, or the rule of "${field.target}" in the ` +
@@ -144,10 +144,11 @@ function transform(
 /** What a table of the hiring platform says of the record that the value names. One that it lacks is never left out. */
 function lookUpRecord(
   { target, table, where }: CompiledField,
-  value: Value | undefined,
+  changed: { value: Value | undefined },
   steps?: Step[],
 ): { value: Value | undefined } | Refusal {
-  if (table === undefined || isEmpty(value)) return { value };
+  const { value } = changed;
+  if (table === undefined || isEmpty(value)) return changed;
   const row = table.rows?.get(String(value));
   if (row === undefined) {
     const text =

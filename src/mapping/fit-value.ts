@@ -22,19 +22,18 @@ export function fitValue(
       code: 'NOT_AN_OPTION',
       text: `${where} gives a value that "${def.key}" does not accept in the HR system. Add a lookup to the mapping.`,
     };
-  if (!areAll(fitted, (one) => one.isWellFormed()))
+  if (!areAll(fitted, isWellFormed))
     return {
       code: 'BROKEN_TEXT',
       text:
         `${where} holds half a character, as when a text was cut in the middle of an emoji; a database would change ` +
         'it. Correct it in the hiring platform.',
     };
-  const longest = maxLength === undefined ? 0 : Math.max(0, ...[fitted].flat().map((one) => lengthOf(String(one))));
-  if (maxLength !== undefined && longest > maxLength)
+  if (maxLength !== undefined && !areAll(fitted, (one) => one.length <= maxLength || lengthOf(one) <= maxLength))
     return {
       code: 'TOO_LONG',
       text:
-        `${where} gives ${longest} characters, and "${def.key}" holds ${maxLength} in the HR system. ` +
+        `${where} gives ${Math.max(...[fitted].flat().map((one) => lengthOf(String(one))))} characters, and "${def.key}" holds ${maxLength} in the HR system. ` +
         'Shorten it in the hiring platform, or widen the field there.',
     };
   if (def.decimals !== undefined && typeof fitted === 'number' && decimalsOf(fitted) > def.decimals)
@@ -49,6 +48,10 @@ export function fitValue(
 
 function areAll(value: FieldValue, test: (text: string) => boolean): boolean {
   return Array.isArray(value) ? value.every(test) : test(String(value));
+}
+
+function isWellFormed(text: string): boolean {
+  return text.isWellFormed();
 }
 
 /** 1e-7 has seven. */

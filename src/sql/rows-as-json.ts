@@ -31,6 +31,13 @@ export function selectJson(
   return sql`select ${all} from json_each(${json}) where true`;
 }
 
+/** A zero character, or half of a surrogate pair: Postgres refuses either, and with it the whole statement. */
+export function hasEscapeUnknownToPostgres(json: string): boolean {
+  if (!json.includes('\\u')) return false;
+  const escapes = json.replaceAll('\\\\', ' ').replaceAll(/\\ud[89ab]..\\ud[c-f]../gi, ' ');
+  return /\\u(?:0000|d[89a-f])/i.test(escapes);
+}
+
 /** Whether a column holds one of these values, which are one parameter. */
 export function isAmong(dialect: JsonDialect, column: string, values: readonly string[]): RawBuilder<boolean> {
   return dialect === 'postgres'

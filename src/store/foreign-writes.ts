@@ -1,7 +1,7 @@
 import { randomUUID } from 'node:crypto';
 import { sql } from 'kysely';
 import type { HireRef } from '../hire/hire-ref.ts';
-import { selectRows } from '../sql/rows-as-json.ts';
+import { hasEscapeUnknownToPostgres, selectJson, selectRows } from '../sql/rows-as-json.ts';
 import type { Store } from './open-store.ts';
 import type { ForeignWriteRow } from './schema.ts';
 import type { WriteKind, WriteOutcome, WriteTarget } from './write-tables.ts';
@@ -58,7 +58,7 @@ export async function recordWrites(store: Store, origin: WriteOrigin, writes: re
   // What all have in common is given once: repeated in each row it was a third of the statement.
   await sql`insert into foreign_writes (${all}, sent_at) select common.*, own.*, ${store.now}
     from (${selectRows(store.kind, 'foreign_writes', columns.common, [common])}) as common
-    cross join (${selectRows(store.kind, 'foreign_writes', columns.own, rows)}) as own`.execute(store.kysely);
+    cross join (${selectJson(store.kind, 'foreign_writes', columns.own, asJson(rows))}) as own`.execute(store.kysely);
   return common.batch_id;
 }
 
@@ -70,11 +70,25 @@ function rowOf({ target, recordId, period, foreignId, kind, changes, sensitive, 
     period: period ?? null,
     foreign_id: foreignId ?? null,
     kind,
-    fields: JSON.stringify(fields),
-    sensitive: JSON.stringify(fields.filter((name) => sensitive.includes(name))),
-    changes: JSON.stringify(changes),
+    fields,
+    sensitive: fields.filter((name) => sensitive.includes(name)),
+    changes,
     row_hash: rowHash ?? null,
   };
+}
+
+/** What is JSON in a row is given as it is: made a text before, it would be written and escaped twice. */
+function asJson(rows: readonly ReturnType<typeof rowOf>[]): string {
+  const json = JSON.stringify(rows);
+  if (!hasEscapeUnknownToPostgres(json)) return json;
+  return JSON.stringify(
+    rows.map((row) => ({
+      ...row,
+      fields: JSON.stringify(row.fields),
+      sensitive: JSON.stringify(row.sensitive),
+      changes: JSON.stringify(row.changes),
+    })),
+  );
 }
 
 /** Notes what became of a batch; a late word counts, whatever was concluded meanwhile. */

@@ -98,7 +98,7 @@ function writesOf({ mapping, stream }: Destination, changes: readonly RowChange[
 /** The fields that differ; a field that is not named is empty. */
 export function fieldChanges(before: EmployeeFields | undefined, after: EmployeeFields): Record<string, FieldChange> {
   const changes: Record<string, FieldChange> = {};
-  for (const name of Object.keys({ ...after, ...before })) {
+  for (const name of Object.keys(before === undefined ? after : { ...after, ...before })) {
     const [old, now] = [before?.[name] ?? null, after[name] ?? null];
     if (!isSame(old, now)) changes[name] = { old, new: now };
   }

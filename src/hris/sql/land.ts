@@ -1,5 +1,5 @@
 import { type RawBuilder, sql } from 'kysely';
-import { isAmong, selectJson, selectRows } from '../../sql/rows-as-json.ts';
+import { hasEscapeUnknownToPostgres, isAmong, selectJson, selectRows } from '../../sql/rows-as-json.ts';
 import type { Landed, LandingRow, LandOptions, StoredRow } from '../port.ts';
 import type { Row, SqlDatabase } from './database.ts';
 import { landingKeys as key, type LandingTable } from './landing-options.ts';
@@ -102,10 +102,12 @@ const ROWS: Record<SqlDatabase['dialect'], SelectRows> = {
  * there, and in a column of texts still the same text. Where there is none, all rows are made text at once.
  */
 function rowsAsJson(rows: readonly Row[]): string {
-  const hasJson = rows.some((row) =>
-    Object.values(row).some((value) => typeof value === 'string' && isJsonText(value)),
-  );
-  return hasJson ? `[${rows.map(rowAsJson).join()}]` : JSON.stringify(rows);
+  return rows.some(hasJsonText) ? `[${rows.map(rowAsJson).join()}]` : JSON.stringify(rows);
+}
+
+function hasJsonText(row: Row): boolean {
+  for (const name in row) if (isJsonText(row[name])) return true;
+  return false;
 }
 
 function rowAsJson(row: Row): string {
@@ -114,24 +116,19 @@ function rowAsJson(row: Row): string {
 }
 
 function cellAsJson(value: unknown): string {
-  return typeof value === 'string' && isJsonText(value) ? value : JSON.stringify(value);
+  return isJsonText(value) ? value : JSON.stringify(value);
 }
 
 /** An object or a list: a number in a text stays one. Blanks around it would be lost. */
-function isJsonText(text: string): boolean {
-  if (!/^[[{]/.test(text) || text !== text.trim() || hasEscapeUnknownToPostgres(text)) return false;
+function isJsonText(text: unknown): text is string {
+  if (typeof text !== 'string' || !/^[[{]/.test(text) || text !== text.trim() || hasEscapeUnknownToPostgres(text))
+    return false;
   try {
     JSON.parse(text);
     return true;
   } catch {
     return false;
   }
-}
-
-/** A zero character, or half of a surrogate pair: Postgres refuses either, and with it the whole page. */
-function hasEscapeUnknownToPostgres(json: string): boolean {
-  const escapes = json.replaceAll('\\\\', ' ').replaceAll(/\\ud[89ab]..\\ud[c-f]../gi, ' ');
-  return /\\u(?:0000|d[89a-f])/i.test(escapes);
 }
 
 function valuesOf(columns: readonly string[], rows: readonly Row[]): RawBuilder<unknown> {

@@ -22,7 +22,8 @@ export function cellOf(value: unknown): unknown {
 /** @throws ConnectorError INVALID_VALUE, by the names of the fields that no column can hold */
 export function assertHeld(fields: EmployeeFields, { columns }: { columns: Record<string, Column> }): void {
   const problems: Record<string, string> = {};
-  for (const [key, value] of Object.entries(fields)) {
+  for (const key of Object.keys(fields)) {
+    const value = fields[key];
     if (!Object.hasOwn(columns, key)) problems[key] = 'is not a field of this HRIS';
     // Postgres refuses a zero character in text; SQLite would cut the text there for most readers.
     if (typeof value === 'string' && value.includes('\0')) problems[key] = 'holds a zero character';

@@ -43,13 +43,18 @@ function readList(call: AskedCall, answer: HttpAnswer): RawList {
   return { body, raw: rawItems(list, body).map((item) => Buffer.from(JSON.stringify(item))) };
 }
 
+const [OPEN, COMMA, CLOSE] = ['[', ',', ']'].map((text) => Buffer.from(text)) as [Buffer, Buffer, Buffer];
+
 /**
  * Reads the records of a raw page one by one.
  * @throws ConnectorError UNEXPECTED_ANSWER where a record is not JSON, for then the whole answer is none
  */
 export function readRawRecords(endpoint: ListEndpoint, { page, raw }: RawPage): ReadItems<unknown> {
-  const records = raw.map(parseJson);
-  if (!records.includes(undefined)) return readItems(endpoint.list, records);
+  // All as one text: what one record is made of tells the parser what the next is likely to be.
+  const records = parseJson(
+    Buffer.concat([OPEN, ...raw.flatMap((text, n) => (n === 0 ? [text] : [COMMA, text])), CLOSE]),
+  );
+  if (Array.isArray(records) && records.length === raw.length) return readItems(endpoint.list, records);
   throw new ConnectorError({
     code: 'UNEXPECTED_ANSWER',
     action: 'retry',
