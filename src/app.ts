@@ -32,7 +32,7 @@ import { endWorker, SHUTDOWN } from './worker/end-worker.ts';
 import { createEvidenceKeeper } from './worker/keep-evidence.ts';
 import { keepSchedules, type ScheduleKeeper } from './worker/keep-schedules.ts';
 import { createCallMetrics, gaugeAlarms, gaugeHires, gaugeHolds, gaugeRateLimits } from './worker/metrics.ts';
-import { startRelay } from './worker/relay.ts';
+import { type RunningRelay, startRelay } from './worker/relay.ts';
 
 export interface RunningWorker {
   healthUrl: string;
@@ -159,7 +159,8 @@ function wireRelay(
   { store, log, signalHire: signal, connections }: ActivityDeps,
   hires: HireClient,
 ): { close(): Promise<unknown> } {
-  const relay = startRelay({
+  const news = listenForDeliveries(storeUrl(options.dataDir, config), () => relay.look());
+  const relay: RunningRelay = startRelay({
     store,
     log,
     signalHire: signal,
@@ -170,8 +171,8 @@ function wireRelay(
       tenants.all().some((one) => one.tenant === tenantId && one.streams[stream].every !== undefined),
     isHiringStage: createStageLookup(connections),
     isShared: () => tenants.all().length > 1,
+    isTold: news.isHearing,
   });
-  const news = listenForDeliveries(storeUrl(options.dataDir, config), relay.look);
   return { close: () => Promise.all([news.close(), relay.close()]) };
 }
 

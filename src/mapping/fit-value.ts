@@ -33,7 +33,8 @@ export function fitValue(
     return {
       code: 'TOO_LONG',
       text:
-        `${where} gives ${Math.max(...[fitted].flat().map((one) => lengthOf(String(one))))} characters, and "${def.key}" holds ${maxLength} in the HR system. ` +
+        `${where} gives ${Math.max(...[fitted].flat().map((one) => lengthOf(String(one))))} characters, and ` +
+        `"${def.key}" holds ${maxLength} in the HR system. ` +
         'Shorten it in the hiring platform, or widen the field there.',
     };
   if (def.decimals !== undefined && typeof fitted === 'number' && decimalsOf(fitted) > def.decimals)

@@ -2,6 +2,8 @@ import pg from 'pg';
 import { within } from '../within.ts';
 
 export interface Listening {
+  /** Whether what is told now is likely to be heard. */
+  isHearing(): boolean;
   close(): Promise<void>;
 }
 
@@ -15,12 +17,15 @@ const CLOSE_MS = 1_000;
  * `data_version` moves with each write of this process as well: whoever asked it would look after every step of a hire.
  */
 export function listen(url: string, channel: string, onHeard: () => void): Listening {
-  return url.startsWith('sqlite:') ? { close: async () => undefined } : listenOnPostgres(url, channel, onHeard);
+  return url.startsWith('sqlite:')
+    ? { isHearing: () => false, close: async () => undefined }
+    : listenOnPostgres(url, channel, onHeard);
 }
 
 function listenOnPostgres(url: string, channel: string, onHeard: () => void): Listening {
   let timer: NodeJS.Timeout | undefined;
   let closed = false;
+  let hearing = false;
   let client = connect();
 
   function connect(): pg.Client {
@@ -28,14 +33,26 @@ function listenOnPostgres(url: string, channel: string, onHeard: () => void): Li
     next.on('notification', onHeard);
     // Said for the first attempt, and whenever the connection is lost.
     next.on('error', () => undefined);
-    next.on('end', reconnectLater);
-    next
-      .connect()
-      .then(() => next.query(`listen ${pg.escapeIdentifier(channel)}`).catch(() => next.end()), reconnectLater);
+    next.on('end', () => next === client && reconnectLater());
+    void begin(next);
     return next;
   }
 
+  async function begin(next: pg.Client): Promise<void> {
+    try {
+      await next.connect();
+      await next.query(`listen ${pg.escapeIdentifier(channel)}`);
+    } catch {
+      void next.end().catch(() => undefined);
+      reconnectLater();
+      return;
+    }
+    hearing = true; // and what was told before was not heard
+    onHeard();
+  }
+
   function reconnectLater(): void {
+    hearing = false;
     clearTimeout(timer);
     if (closed) return;
     timer = setTimeout(() => {
@@ -44,6 +61,7 @@ function listenOnPostgres(url: string, channel: string, onHeard: () => void): Li
   }
 
   return {
+    isHearing: () => hearing,
     async close() {
       closed = true;
       clearTimeout(timer);

@@ -3,6 +3,7 @@ export interface Coalesced {
   ask(key: string): Promise<void>;
   /** Makes up for what came too close after another request, as soon as it may; with `all`, now. */
   payOwed(all?: boolean): Promise<void>;
+  isOwing(): boolean;
 }
 
 export function createCoalesced(request: (key: string) => Promise<void>, gapMs: number): Coalesced {
@@ -23,5 +24,6 @@ export function createCoalesced(request: (key: string) => Promise<void>, gapMs: 
     async payOwed(all = false) {
       await Promise.all([...owed].filter((key) => all || isDue(key)).map(trigger));
     },
+    isOwing: () => owed.size > 0,
   };
 }

@@ -18,8 +18,10 @@ export interface RelayOptions extends Omit<HintSender & StreamHinter, 'reconcile
   hintStream: (stream: { tenantId: string; stream: StreamName }) => Promise<void>;
   /** Whether several tenants share this process; the hires of a single one begin as soon as they can. */
   isShared: () => boolean;
-  /** How long an empty inbox waits before it is looked at again, ms, where nobody tells of the next delivery. */
-  idleMs?: number;
+  /** Whether somebody is going to tell of the next delivery, by `look`; never where absent. */
+  isTold?: () => boolean;
+  /** How long an empty inbox waits before it is looked at again, ms, where nobody tells. */
+  idleMs?: number | undefined;
   /** At most one reconcile a tenant and one hint a stream is sent in this time, however many events ask, ms. */
   gapMs?: number;
   /** How long the end waits for deliveries under way; what is left by then is leased again later, ms. */
@@ -42,11 +44,11 @@ const CLOSE_MS = 3_000;
 /**
  * To see that an inbox is empty takes one statement by an index; to see that nothing in it is due takes more. Whoever
  * is told of a delivery looks `gatherMs` later: an event often comes with others of the same person, and what comes
- * after a hire has begun makes it look again.
+ * after a hire has begun makes it look again. What is told may be lost on the way: so it looks all the same, seldom.
  */
-const LOOK = { emptyMs: 50, restingMs: 200, gatherMs: 20 };
+const LOOK = { emptyMs: 50, toldMs: 1_000, restingMs: 200, gatherMs: 20 };
 
-interface Relay extends DeliveryRelay, Pick<RelayOptions, 'isShared'> {
+interface Relay extends DeliveryRelay, Pick<RelayOptions, 'isShared' | 'isTold'> {
   underWay: UnderWay;
   /** When each tenant's hires would all have begun, had they kept their distance. */
   paced: Map<string, number>;
@@ -95,9 +97,10 @@ export function startRelay(options: RelayOptions): RunningRelay {
 }
 
 async function relayUntil(stop: AbortSignal, relay: Relay, idleMs: number | undefined): Promise<void> {
-  const { log, underWay, reconciles, streamHints } = relay;
+  const { log, underWay, reconciles, streamHints, isTold = () => false } = relay;
   while (!stop.aborted) {
-    let waitMs = idleMs ?? LOOK.emptyMs;
+    const mayWait = isTold() && !reconciles.isOwing() && !streamHints.isOwing();
+    let waitMs = idleMs ?? (mayWait ? LOOK.toldMs : LOOK.emptyMs);
     try {
       if (await isAnyWaiting(relay.store)) {
         await beginDue(relay);

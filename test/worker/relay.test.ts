@@ -192,7 +192,8 @@ test('a delivery that is told of waits for no look, also where a paused tenantâ€
   expect(hinted).toEqual(['8 person']);
 });
 
-test('however often deliveries are told of, looks keep their distance', async () => {
+/** A store, and how often it was asked. */
+async function countedStore(): Promise<{ store: Store; looks: { times: number } }> {
   const looks = { times: 0 };
   const count: KyselyPlugin = {
     transformQuery: ({ node }) => {
@@ -201,7 +202,20 @@ test('however often deliveries are told of, looks keep their distance', async ()
     },
     transformResult: async ({ result }) => result,
   };
-  const store = await freshStore([], [count]);
+  return { store: await freshStore([], [count]), looks };
+}
+
+test.each([true, false])('an empty inbox is looked at seldom where deliveries are told of (%s)', async (isTold) => {
+  const { store, looks } = await countedStore();
+  relayOver(store, { idleMs: undefined, isTold: () => isTold });
+  await pause(30);
+  looks.times = 0;
+  await pause(400);
+  expect(looks.times > 2).toBe(!isTold);
+});
+
+test('however often deliveries are told of, looks keep their distance', async () => {
+  const { store, looks } = await countedStore();
   const { relay } = relayOver(store, { idleMs: 60_000 });
   await pause(50);
   looks.times = 0;
