@@ -1,3 +1,5 @@
+import { setTimeout as pause } from 'node:timers/promises';
+import type { SignalHire } from '../../activities/deps.ts';
 import type { Logger } from '../log.ts';
 import { isAnyWaiting, leaseDeliveries, tenantsDue } from '../store/inbox.ts';
 import type { StreamName } from '../streams/streams.ts';
@@ -33,10 +35,10 @@ const MOST_OF_A_TENANT = 8;
 /** Where some of the next ask for no hire, so many are looked through for more of them. */
 const MOST_TOGETHER = 200;
 /**
- * Beside other tenants, a tenant's hires begin so far apart after the first few. Fifty at once leave the others a
- * processor that way, and a worker ends fewer in that time than it begins.
+ * Beside other tenants, a tenant's hires begin so far apart. Fifty at once leave the others a processor that way, and a
+ * worker ends fewer in that time than it begins. No delivery waits for it for longer than a third of its lease.
  */
-const pace = { ms: 150, few: 4 };
+const PACE = { ms: 150, longestMs: 10_000 };
 const MOST_UNDER_WAY = 256;
 /** A store that cannot be read is asked again after so long. */
 const STORE_WAIT_MS = 1_000;
@@ -50,7 +52,7 @@ const LOOK = { emptyMs: 50, toldMs: 1_000, restingMs: 200, gatherMs: 20 };
 
 interface Relay extends DeliveryRelay, Pick<RelayOptions, 'isShared' | 'isTold'> {
   underWay: UnderWay;
-  /** When each tenant's hires would all have begun, had they kept their distance. */
+  /** When the next hire of each tenant may begin. */
   paced: Map<string, number>;
 }
 
@@ -103,7 +105,7 @@ async function relayUntil(stop: AbortSignal, relay: Relay, idleMs: number | unde
     let waitMs = idleMs ?? (mayWait ? LOOK.toldMs : LOOK.emptyMs);
     try {
       if (await isAnyWaiting(relay.store)) {
-        await beginDue(relay);
+        await beginDue(relay, stop);
         waitMs = idleMs ?? LOOK.restingMs;
       }
     } catch (error) {
@@ -122,14 +124,13 @@ async function relayUntil(stop: AbortSignal, relay: Relay, idleMs: number | unde
  * Begins what is due and has room: a batch of every tenant, and its next one when that has ended, so that what arrives
  * meanwhile about one hire is one signal.
  */
-async function beginDue(relay: Relay): Promise<void> {
+async function beginDue(relay: Relay, stop: AbortSignal): Promise<void> {
   const { store, underWay } = relay;
-  const resting = tenantsAtRest(relay);
   for (const tenantId of await tenantsDue(store)) {
     const room = Math.min(MOST_OF_A_TENANT, MOST_UNDER_WAY - underWay.all());
-    if (room <= 0 || underWay.of(tenantId) > 0 || resting.has(tenantId)) continue;
+    if (room <= 0 || underWay.of(tenantId) > 0) continue;
     const { aboutHires, others } = await leaseBatch(relay, tenantId, room);
-    const batch = { ...relay, signalHire: signalOnce(paced(relay, tenantId)) };
+    const batch = { ...relay, signalHire: signalOnce(paced(relay, tenantId, stop)) };
     for (const delivery of aboutHires) underWay.begin(tenantId, () => relayDelivery(batch, delivery));
     if (others.length > 0) underWay.begin(tenantId, () => relayTogether(batch, others));
   }
@@ -143,19 +144,18 @@ async function leaseBatch({ store }: Relay, tenantId: string, room: number) {
   return { aboutHires, others: [...others, ...more] };
 }
 
-/** Signals as the relay does, and takes down how long the tenant should rest for it. */
-function paced({ paced: until, signalHire, isShared }: Relay, tenantId: string): Relay['signalHire'] {
+/** Signals as the relay does; beside other tenants a hire that begins waits for its turn. */
+function paced({ paced: turns, signalHire, isShared }: Relay, tenantId: string, stop: AbortSignal): SignalHire {
   if (!isShared()) return signalHire;
-  return (hire, about, options) => {
-    const begins = options.start && about === 'person';
-    if (begins) until.set(tenantId, Math.max(until.get(tenantId) ?? 0, performance.now()) + pace.ms);
+  const lastTurn = performance.now() + PACE.longestMs;
+  return async (hire, about, options) => {
+    if (options.start && about === 'person') {
+      const now = performance.now();
+      const turn = Math.min(Math.max(turns.get(tenantId) ?? 0, now), lastTurn);
+      turns.set(tenantId, turn + PACE.ms);
+      // The end of the relay is no reason to keep a hire waiting.
+      if (turn > now) await pause(turn - now, undefined, { signal: stop }).catch(() => undefined);
+    }
     return signalHire(hire, about, options);
   };
-}
-
-/** Whose next batch waits. */
-function tenantsAtRest({ paced: until }: Relay): Set<string> {
-  const now = performance.now();
-  for (const [tenantId, at] of until) if (at <= now) until.delete(tenantId);
-  return new Set([...until].filter(([, at]) => at > now + pace.few * pace.ms).map(([tenantId]) => tenantId));
 }
