@@ -73,10 +73,13 @@ export function bindActivities(deps: ActivityDeps): BoundActivities {
   };
 }
 
-/** The same for Temporal: heartbeats while one runs, and errors as failures that say when to come back. */
-export function createActivities(deps: ActivityDeps, slots: number): Activities {
+/**
+ * The same for Temporal: heartbeats while one runs, and errors as failures that say when to come back. `isShared`:
+ * whether several tenants share this process.
+ */
+export function createActivities(deps: ActivityDeps, slots: number, isShared: () => boolean): Activities {
   const bound = Object.entries(bindActivities(deps)) as unknown as Array<[string, RunWithBeat]>;
-  const shares = createTenantSlots(slots);
+  const shares = createTenantSlots(slots, isShared);
   return Object.fromEntries(
     bound.map(([name, run]) => [name, asTemporalActivity(deps, shares, name, run)]),
   ) as unknown as Activities;

@@ -96,7 +96,7 @@ async function startWorker(parts: WorkerParts): Promise<RunningWorker> {
     connection: await temporal.nativeConnection(),
     namespace: temporal.namespace,
     installationId,
-    activitiesFor: (slots) => createActivities(deps, slots),
+    activitiesFor: (slots) => createActivities(deps, slots, () => tenants.all().length > 1),
     cacheDir: config.HIREBRIDGE_BUNDLE_DIR ?? join(options.dataDir, 'cache'),
     stickyMs: config.HIREBRIDGE_STICKY_MS,
     heartbeatMs: config.HIREBRIDGE_HEARTBEAT_MS,

@@ -6,9 +6,9 @@ beforeEach(() => void vi.useFakeTimers());
 afterEach(() => void vi.useRealTimers());
 
 /** Slots over a clock of our own. */
-function slotsOf(count: number) {
+function slotsOf(count: number, isShared = () => true) {
   const clock = { now: 0 };
-  return { clock, slots: createTenantSlots(count, () => clock.now) };
+  return { clock, slots: createTenantSlots(count, isShared, () => clock.now) };
 }
 
 interface Entered {
@@ -90,4 +90,16 @@ test('whoever gets no turn within five seconds goes back, and its slot is free',
   expect(sentBack).toHaveLength(inside.length - working.length);
   for (const { leave } of working) leave?.();
   expect((await fill(slots, 'a')).inside).toHaveLength(50);
+});
+
+test('many activities of the only tenant work at once, and few again once another comes', async () => {
+  let isShared = false;
+  const { slots } = slotsOf(200, () => isShared);
+  const first = await Promise.all(Array.from({ length: 40 }, () => enter(slots, 'acme')));
+  const working = (): Entered[] => first.filter(({ leave }) => leave !== undefined);
+  expect(working()).toHaveLength(32);
+  isShared = true;
+  for (const { leave } of working()) leave?.();
+  await settle();
+  expect(working()).toHaveLength(36);
 });
