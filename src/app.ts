@@ -96,7 +96,7 @@ async function startWorker(parts: WorkerParts): Promise<RunningWorker> {
     connection: await temporal.nativeConnection(),
     namespace: temporal.namespace,
     installationId,
-    activitiesFor: (slots) => createActivities(deps, slots, () => tenants.all().length > 1),
+    activitiesFor: (slots) => createActivities(deps, slots, tenants.areSeveral),
     cacheDir: config.HIREBRIDGE_BUNDLE_DIR ?? join(options.dataDir, 'cache'),
     stickyMs: config.HIREBRIDGE_STICKY_MS,
     heartbeatMs: config.HIREBRIDGE_HEARTBEAT_MS,
@@ -170,7 +170,7 @@ function wireRelay(
     runsByItself: (tenantId, stream) =>
       tenants.all().some((one) => one.tenant === tenantId && one.streams[stream].every !== undefined),
     isHiringStage: createStageLookup(connections),
-    isShared: () => tenants.all().length > 1,
+    isShared: tenants.areSeveral,
     isTold: news.isHearing,
   });
   return { close: () => Promise.all([news.close(), relay.close()]) };

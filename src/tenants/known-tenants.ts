@@ -16,6 +16,8 @@ export interface KnownTenants {
   isPaused(tenantId: string): boolean;
   /** Those whose schedules and workflows are still to be ended. */
   leaving(): string[];
+  /** Whether there is work of several: also of one whose definition cannot be read, and of one that is leaving. */
+  areSeveral(): boolean;
   /** Takes up definitions and states; what cannot be read is told by `get`. */
   take(changed: readonly AppliedTenant[]): Promise<void>;
 }
@@ -43,6 +45,7 @@ export function createKnownTenants(): KnownTenants {
       [...known.values()].flatMap(({ applied: { tenantId, state, endedAt } }) =>
         state === 'removed' && endedAt === null ? [tenantId] : [],
       ),
+    areSeveral: () => [...known.values()].filter(({ applied: { endedAt } }) => endedAt === null).length > 1,
     async take(changed) {
       for (const applied of changed) known.set(applied.tenantId, { applied, tenant: await read(applied) });
     },

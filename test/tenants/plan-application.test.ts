@@ -153,4 +153,13 @@ test('a definition that cannot be read is the trouble of its own tenant', async 
   expect(known.unreadable()).toEqual(['beta']);
   expect(() => known.get('beta')).toThrow(expect.objectContaining({ action: 'reauthorize' }));
   expect(() => known.get('nobody')).toThrow('hirebridge tenant apply');
+  // Its work comes all the same, and the other one is to feel nothing of it.
+  expect(known.areSeveral()).toBe(true);
+  await store.kysely
+    .updateTable('tenants')
+    .set({ state: 'removed', ended_at: 1 })
+    .where('tenant_id', '=', 'beta')
+    .execute();
+  await known.take(await listAppliedTenants(store));
+  expect(known.areSeveral()).toBe(false);
 });
