@@ -4,7 +4,7 @@ import { setFlagsFromString } from 'node:v8';
  * By how much the heap may grow beyond what lived at the last collection, percent. What a long pass makes is garbage
  * at once: with the little room of a worker at rest it would collect a third of the time.
  */
-const PERCENT = { atRest: 30, longPass: 60 };
+const PERCENT = { atRest: 30, longPass: 50 };
 
 let isBounded = false;
 let passes = 0;
