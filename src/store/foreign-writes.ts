@@ -1,7 +1,8 @@
 import { randomUUID } from 'node:crypto';
-import { sql } from 'kysely';
+import { type RawBuilder, sql } from 'kysely';
 import type { HireRef } from '../hire/hire-ref.ts';
 import { hasEscapeUnknownToPostgres, selectJson, selectRows } from '../sql/rows-as-json.ts';
+import { batchesOf } from './batches.ts';
 import type { Store } from './open-store.ts';
 import type { ForeignWriteRow } from './schema.ts';
 import type { WriteKind, WriteOutcome, WriteTarget } from './write-tables.ts';
@@ -49,18 +50,40 @@ export async function recordWrites(store: Store, origin: WriteOrigin, writes: re
     attempt: origin.intent?.attempt ?? null,
     mapping_hash: origin.mappingHash,
     by: origin.by,
-    // An intent's row already says that it is open.
-    outcome: origin.intent === undefined ? ('open' as const) : ('done' as const),
+    // That they are open is said once, by the intent or by the batch.
+    outcome: 'done' as const,
   };
-  const rows = writes.map(rowOf);
+  const insert = insertWrites(store, common, writes.map(rowOf));
+  if (origin.intent === undefined) await insertOpen(store, common, insert);
+  else await insert.execute(store.kysely);
+  return common.batch_id;
+}
+
+function insertWrites(store: Store, common: Pick<ForeignWriteRow, 'batch_id'>, rows: readonly OwnColumns[]) {
   const columns = { common: Object.keys(common), own: Object.keys(rows[0] ?? {}) };
   const all = sql.join([...columns.common, ...columns.own].map((column) => sql.ref(column)));
   // What all have in common is given once: repeated in each row it was a third of the statement.
-  await sql`insert into foreign_writes (${all}, sent_at) select common.*, own.*, ${store.now}
+  return sql`insert into foreign_writes (${all}, sent_at) select common.*, own.*, ${store.now}
     from (${selectRows(store.kind, 'foreign_writes', columns.common, [common])}) as common
-    cross join (${selectJson(store.kind, 'foreign_writes', columns.own, asJson(rows))}) as own`.execute(store.kysely);
-  return common.batch_id;
+    cross join (${selectJson(store.kind, 'foreign_writes', columns.own, asJson(rows))}) as own`;
 }
+
+/** Both or neither: without the one the other would say that what never left has arrived. */
+async function insertOpen(
+  store: Store,
+  { batch_id, tenant_id }: Pick<ForeignWriteRow, 'batch_id' | 'tenant_id'>,
+  insert: RawBuilder<unknown>,
+): Promise<void> {
+  const open = sql`insert into open_batches (batch_id, tenant_id) values (${batch_id}, ${tenant_id})`;
+  if (store.kind === 'postgres') await sql`with open as (${open}) ${insert}`.execute(store.kysely);
+  else
+    await store.kysely.transaction().execute(async (trx) => {
+      await open.execute(trx);
+      await insert.execute(trx);
+    });
+}
+
+type OwnColumns = ReturnType<typeof rowOf>;
 
 function rowOf({ target, recordId, period, foreignId, kind, changes, sensitive, rowHash }: NewWrite) {
   const fields = Object.keys(changes);
@@ -78,7 +101,7 @@ function rowOf({ target, recordId, period, foreignId, kind, changes, sensitive, 
 }
 
 /** What is JSON in a row is given as it is: made a text before, it would be written and escaped twice. */
-function asJson(rows: readonly ReturnType<typeof rowOf>[]): string {
+function asJson(rows: readonly OwnColumns[]): string {
   const json = JSON.stringify(rows);
   if (!hasEscapeUnknownToPostgres(json)) return json;
   return JSON.stringify(
@@ -97,37 +120,57 @@ export async function settleWrites(
   batchId: string,
   outcome: Exclude<WriteOutcome, 'open'>,
 ): Promise<void> {
+  if (outcome === 'done' && (await closeBatch(store, batchId))) return;
   await store.kysely.updateTable('foreign_writes').set({ outcome }).where('batch_id', '=', batchId).execute();
+  await closeBatch(store, batchId);
 }
 
 /** Takes back a batch of which nothing was written. */
 export async function forgetWrites(store: Store, batchId: string): Promise<void> {
   await store.kysely.deleteFrom('foreign_writes').where('batch_id', '=', batchId).execute();
+  await closeBatch(store, batchId);
+}
+
+/** From now on its rows say what became of them. False where they did before. */
+async function closeBatch({ kysely }: Pick<Store, 'kysely'>, batchId: string): Promise<boolean> {
+  const { numDeletedRows } = await kysely
+    .deleteFrom('open_batches')
+    .where('batch_id', '=', batchId)
+    .executeTakeFirstOrThrow();
+  return numDeletedRows > 0n;
 }
 
 /** Writes of one target that were sent, and nobody heard what became of them. */
 export async function readOpenWrites(store: Store, tenantId: string, target: string): Promise<ForeignWriteRow[]> {
+  const open = store.kysely.selectFrom('open_batches').select('batch_id').where('tenant_id', '=', tenantId);
   return store.kysely
     .selectFrom('foreign_writes')
     .selectAll()
-    .where('tenant_id', '=', tenantId)
+    .where('batch_id', 'in', open)
     .where('target', '=', target)
-    .where('outcome', '=', sql.lit('open'))
+    .unionAll(
+      // What earlier versions left open.
+      store.kysely
+        .selectFrom('foreign_writes')
+        .selectAll()
+        .where('tenant_id', '=', tenantId)
+        .where('target', '=', target)
+        .where('outcome', '=', sql.lit('open')),
+    )
     .execute();
 }
 
-export async function settleWrite(
-  store: Store,
-  { batch_id, record_id, target }: Pick<ForeignWriteRow, 'batch_id' | 'record_id' | 'target'>,
-  outcome: Exclude<WriteOutcome, 'open'>,
-): Promise<void> {
-  await store.kysely
-    .updateTable('foreign_writes')
-    .set({ outcome })
-    .where('batch_id', '=', batch_id)
-    .where('record_id', '=', record_id)
-    .where('target', '=', target)
-    .execute();
+/** Concludes a batch of which nobody heard: of these records nothing arrived, of the others all. */
+export async function concludeWrites(store: Store, batchId: string, absent: readonly string[]): Promise<void> {
+  await store.kysely.transaction().execute(async (kysely) => {
+    const isOpen = await closeBatch({ kysely }, batchId);
+    const rows = kysely.updateTable('foreign_writes').where('batch_id', '=', batchId);
+    // Where it was no longer open, its writer was heard at last; rows of earlier versions are open themselves.
+    const open = isOpen ? rows : rows.where('outcome', '=', 'open');
+    for (const some of batchesOf(absent))
+      await open.set({ outcome: 'absent' }).where('record_id', 'in', some).execute();
+    await rows.set({ outcome: 'done' }).where('outcome', '=', 'open').execute();
+  });
 }
 
 /** What a hire wrote back was read back: everything that was sent for it arrived. */
@@ -166,8 +209,9 @@ export async function listWrites(store: Store, filter: WriteFilter): Promise<For
         .onRef('i.period', '=', 'w.period')
         .onRef('i.attempt', '=', 'w.attempt'),
     )
+    .leftJoin('open_batches as o', 'o.batch_id', 'w.batch_id')
     .selectAll('w')
-    .select('i.outcome as intent_outcome')
+    .select(['i.outcome as intent_outcome', 'o.batch_id as open_batch'])
     .where('w.tenant_id', '=', filter.tenantId)
     .orderBy('w.sent_at', 'desc')
     .orderBy('w.record_id');
@@ -177,5 +221,8 @@ export async function listWrites(store: Store, filter: WriteFilter): Promise<For
   if (filter.target !== undefined) query = query.where('w.target', '=', filter.target);
   if (filter.limit !== undefined) query = query.limit(filter.limit);
   const rows = await query.execute();
-  return rows.map(({ intent_outcome: decided, ...row }) => ({ ...row, outcome: decided ?? row.outcome }));
+  return rows.map(({ intent_outcome: decided, open_batch: open, ...row }) => {
+    const isOpen = open !== null && row.verified_at === null;
+    return { ...row, outcome: decided ?? (isOpen ? 'open' : row.outcome) };
+  });
 }

@@ -20,6 +20,7 @@ import * as requisitionJobs from './migrations/0020-requisition-jobs.ts';
 import * as employeeConnections from './migrations/0022-employee-connections.ts';
 import * as identityLeases from './migrations/0024-identity-leases.ts';
 import * as leaseHolders from './migrations/0025-lease-holders.ts';
+import * as openBatches from './migrations/0026-open-batches.ts';
 import type { Tables } from './schema.ts';
 
 const migrations: Record<string, Migration> = {
@@ -41,6 +42,7 @@ const migrations: Record<string, Migration> = {
   '0022-employee-connections': employeeConnections,
   '0024-identity-leases': identityLeases,
   '0025-lease-holders': leaseHolders,
+  '0026-open-batches': openBatches,
 };
 
 export interface Store extends Database<Tables> {

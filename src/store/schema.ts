@@ -19,7 +19,13 @@ import type {
   StreamTable,
 } from './stream-tables.ts';
 import type { AuditTable, InstallationTable, TenantTable } from './tenant-tables.ts';
-import type { ForeignWriteTable, MappingVersionTable, SavedPlanRecordTable, SavedPlanTable } from './write-tables.ts';
+import type {
+  ForeignWriteTable,
+  MappingVersionTable,
+  OpenBatchTable,
+  SavedPlanRecordTable,
+  SavedPlanTable,
+} from './write-tables.ts';
 
 /**
  * Times are milliseconds since 1970 on the database's clock. Ids of partner and HRIS are text. JSON columns are text.
@@ -52,6 +58,7 @@ export interface Tables {
   reconciles: ReconcileTable;
   seen_people: SeenPersonTable;
   foreign_writes: ForeignWriteTable;
+  open_batches: OpenBatchTable;
   mapping_versions: MappingVersionTable;
   saved_plans: SavedPlanTable;
   saved_plan_records: SavedPlanRecordTable;

@@ -11,7 +11,7 @@ export interface ForeignWriteTable {
   period: number | null;
   /** Where it was written: employee, enrolment, candidate. */
   foreign_id: string | null;
-  /** The intent that says what became of it; null where `outcome` does. */
+  /** The intent that says what became of it; null where its batch and `outcome` do. */
   verb: string | null;
   attempt: number | null;
   kind: WriteKind;
@@ -33,10 +33,19 @@ export interface ForeignWriteTable {
   purged_at: number | null;
 }
 
+/**
+ * A batch that was sent, and not known yet what became of it, whatever `outcome` its rows have. One row, because to
+ * change each of the batch's would write it a second time.
+ */
+export interface OpenBatchTable {
+  batch_id: string;
+  tenant_id: string;
+}
+
 /** A stream by its name, or a part of a hire. */
 export type WriteTarget = 'employee' | 'enrolment' | 'external-status' | 'custom-fields' | (string & {});
 export type WriteKind = 'create' | 'update' | 'end';
-/** open: sent, and not known yet what became of it. absent: it did not arrive. */
+/** open: sent, and not known yet what became of it (in the table only by earlier versions). absent: did not arrive. */
 export type WriteOutcome = 'open' | 'done' | 'absent' | 'refused';
 
 /** The texts of a mapping that was used. */

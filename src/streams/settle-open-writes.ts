@@ -1,5 +1,6 @@
 import type { Landing } from '../hris/port.ts';
-import { readOpenWrites, settleWrite } from '../store/foreign-writes.ts';
+import { batchesOf } from '../store/batches.ts';
+import { concludeWrites, readOpenWrites } from '../store/foreign-writes.ts';
 import type { Store } from '../store/open-store.ts';
 import type { PullName } from './streams.ts';
 
@@ -13,12 +14,18 @@ export async function settleOpenWrites(
   { tenant, stream }: { tenant: string; stream: PullName },
 ): Promise<void> {
   const open = await readOpenWrites(store, tenant, stream);
-  for (let from = 0; from < open.length; from += MOST_IDS) {
-    const some = open.slice(from, from + MOST_IDS);
-    const ids = [...new Set(some.map((row) => row.record_id))];
-    const stored = await landing.read(stream, ids, { tenant, signal: AbortSignal.timeout(READ_MS) });
-    const hashes = new Map(stored.map((row) => [row.id, row.hash]));
-    for (const row of some)
-      await settleWrite(store, row, hashes.get(row.record_id) === (row.row_hash ?? undefined) ? 'done' : 'absent');
+  const ids = [...new Set(open.map((row) => row.record_id))];
+  const hashes = new Map<string, string>();
+  for (const some of batchesOf(ids, MOST_IDS)) {
+    const stored = await landing.read(stream, some, { tenant, signal: AbortSignal.timeout(READ_MS) });
+    for (const { id, hash } of stored) hashes.set(id, hash);
+  }
+  for (const [batchId, rows] of Map.groupBy(open, (row) => row.batch_id)) {
+    const absent = rows.filter((row) => hashes.get(row.record_id) !== (row.row_hash ?? undefined));
+    await concludeWrites(
+      store,
+      batchId,
+      absent.map((row) => row.record_id),
+    );
   }
 }

@@ -1,5 +1,14 @@
-import { expect, test } from 'vitest';
-import { listWrites, type NewWrite, recordWrites } from '../../src/store/foreign-writes.ts';
+import { describe, expect, test } from 'vitest';
+import {
+  concludeWrites,
+  forgetWrites,
+  listWrites,
+  type NewWrite,
+  readOpenWrites,
+  recordWrites,
+  settleWrites,
+} from '../../src/store/foreign-writes.ts';
+import type { Store } from '../../src/store/open-store.ts';
 import { freshStore, kinds } from './stores.ts';
 
 const ORIGIN = { tenantId: 'acme', runId: 'r1', mappingHash: null, by: 'test' };
@@ -22,3 +31,65 @@ test.each(kinds.flatMap((kind) => ['Zürich\n"\\', '\u0000', '\ud83d', '😀', 1
     ]);
   },
 );
+
+/** What became of each record's write, as it is shown. */
+async function outcomes(store: Store): Promise<Record<string, string>> {
+  const rows = await listWrites(store, { tenantId: 'acme' });
+  return Object.fromEntries(rows.map((row) => [row.record_id, row.outcome]));
+}
+
+async function openIds(store: Store): Promise<string[]> {
+  return (await readOpenWrites(store, 'acme', 'candidates')).map((row) => row.record_id).toSorted();
+}
+
+describe.each(kinds)('what became of a batch (%s)', (kind) => {
+  async function twoWrites() {
+    const { store } = await freshStore(kind);
+    return { store, batchId: await recordWrites(store, ORIGIN, [write('1', 'Oslo'), write('2', 'Rome')]) };
+  }
+
+  test('it is open until somebody hears of it, and its rows need not be written again for that', async () => {
+    const { store, batchId } = await twoWrites();
+    expect(await outcomes(store)).toEqual({ 1: 'open', 2: 'open' });
+    expect(await openIds(store)).toEqual(['1', '2']);
+    const before = await store.kysely.selectFrom('foreign_writes').selectAll().orderBy('record_id').execute();
+    await settleWrites(store, batchId, 'done');
+    expect(await store.kysely.selectFrom('foreign_writes').selectAll().orderBy('record_id').execute()).toEqual(before);
+    expect(await outcomes(store)).toEqual({ 1: 'done', 2: 'done' });
+    expect(await openIds(store)).toEqual([]);
+  });
+
+  test('refused or taken back, it is no longer open', async () => {
+    const { store, batchId } = await twoWrites();
+    await settleWrites(store, batchId, 'refused');
+    expect(await outcomes(store)).toEqual({ 1: 'refused', 2: 'refused' });
+    await forgetWrites(store, await recordWrites(store, ORIGIN, [write('3', 'Bern')]));
+    expect(await outcomes(store)).toEqual({ 1: 'refused', 2: 'refused' });
+    expect(await openIds(store)).toEqual([]);
+  });
+
+  test('what was concluded gives way to a late word, and never overrules one', async () => {
+    const { store, batchId } = await twoWrites();
+    await concludeWrites(store, batchId, ['2']);
+    expect(await outcomes(store)).toEqual({ 1: 'done', 2: 'absent' });
+    await settleWrites(store, batchId, 'done');
+    expect(await outcomes(store)).toEqual({ 1: 'done', 2: 'done' });
+    await concludeWrites(store, batchId, ['1', '2']);
+    expect(await outcomes(store)).toEqual({ 1: 'done', 2: 'done' });
+  });
+
+  test('rows that an earlier version left open are concluded as well', async () => {
+    const { store, batchId } = await twoWrites();
+    await store.kysely.deleteFrom('open_batches').execute();
+    await store.kysely.updateTable('foreign_writes').set({ outcome: 'open' }).execute();
+    expect(await openIds(store)).toEqual(['1', '2']);
+    await concludeWrites(store, batchId, ['2']);
+    expect(await outcomes(store)).toEqual({ 1: 'done', 2: 'absent' });
+  });
+
+  test('a batch that was not taken down whole is not taken down at all', async () => {
+    const { store } = await freshStore(kind);
+    await expect(recordWrites(store, ORIGIN, [write('1', 'Oslo'), write('1', 'Rome')])).rejects.toThrow(/unique/i);
+    expect(await store.kysely.selectFrom('open_batches').selectAll().execute()).toEqual([]);
+  });
+});

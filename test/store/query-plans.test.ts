@@ -8,6 +8,7 @@ import { readDigest } from '../../src/store/digests.ts';
 import { readPairStates } from '../../src/store/exchange-pairs.ts';
 import { countUndecided, listConflicts, purgeConflicts } from '../../src/store/field-conflicts.ts';
 import {
+  concludeWrites,
   listWrites,
   readOpenWrites,
   recordWrites,
@@ -168,6 +169,7 @@ async function askForWrites(store: Store): Promise<void> {
   const batchId = await recordWrites(store, origin, [write]);
   await readOpenWrites(store, 'acme', 'jobs');
   await settleWrites(store, batchId, 'done');
+  await concludeWrites(store, batchId, ['7']);
   await verifyWrites(store, key);
   await listWrites(store, { tenantId: 'acme', recordId: '7', limit: 10 });
   await purgeWrites(store, 'acme', 1_000);
