@@ -1,3 +1,5 @@
+import type { RateLimitAnswer } from './rate-limit.ts';
+
 /**
  * One sawtooth: from a little below the rate at which the limit was last met up to it, over as many answers as the
  * refusals that it costs allow, and beyond it ever faster while nothing is refused, so that a raised limit is found.
@@ -23,6 +25,8 @@ export interface SavedClimb {
   bannedMs?: number;
   /** What refused for minutes without telling for how long. */
   silence?: 'ban' | 'window';
+  /** While no limit is known: in how many ms the rate doubles, as the last answer had it. */
+  doublingMs?: number;
   /** Answers lately, and how many of them were 429s. */
   spent?: { answers: number; refused: number };
 }
@@ -120,16 +124,19 @@ export function climb(
   return Math.floor(saved.beyond) > before || saved.beyond * doubling <= 1;
 }
 
-/** The rate after one more answer while no limit is known; `inFlight` requests were under way when it was sent. */
-export function doubling(saved: SavedClimb, rate: number, inFlight: number | undefined): number {
-  return Math.min(rate + (Math.LN2 * 1000) / doublingMs(saved, rate, inFlight), MOST_RATE);
+/** The rate after one more answer while no limit is known. */
+export function doubling(saved: SavedClimb, rate: number, answer: RoundTrip): number {
+  saved.doublingMs = doublingMs(saved, rate, answer);
+  return Math.min(rate + (Math.LN2 * 1000) / saved.doublingMs, MOST_RATE);
 }
 
-function doublingMs({ spent, bans }: SavedClimb, rate: number, inFlight: number | undefined): number {
+type RoundTrip = Pick<RateLimitAnswer, 'inFlight' | 'roundTripMs'>;
+
+function doublingMs({ spent, bans }: SavedClimb, rate: number, { inFlight, roundTripMs: told }: RoundTrip): number {
   if (bans) return first.bannedMs;
   if (spent === undefined || spent.refused > 0 || inFlight === undefined) return first.mostMs;
   // Little's law: those under way beside this one are what is sent within a round trip.
-  const roundTripMs = (Math.max(inFlight - 1, ALONE) * 1000) / rate;
+  const roundTripMs = Math.min(told ?? Number.POSITIVE_INFINITY, (Math.max(inFlight - 1, ALONE) * 1000) / rate);
   return Math.min(Math.max(first.roundTrips * roundTripMs, first.leastMs), first.mostMs);
 }
 

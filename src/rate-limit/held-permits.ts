@@ -8,7 +8,8 @@ export interface HeldPermits {
   first(): number;
   /** Whether so many live requests have no permits, or would wait although others may send. */
   areLate(live: number, everyMs: number): boolean;
-  use(): void;
+  /** Gives how many are left. */
+  use(): number;
   /** The last one goes instead of the first. */
   useLast(): void;
   add(permits: readonly number[]): void;
@@ -31,7 +32,10 @@ export function createHeldPermits(): HeldPermits {
     areLate: (live, everyMs) =>
       live > permits.length ||
       isLate(live, permits, { now: performance.now(), tat: Number.POSITIVE_INFINITY, everyMs }),
-    use: () => void permits.shift(),
+    use() {
+      permits.shift();
+      return permits.length;
+    },
     useLast: () => void permits.pop(),
     add,
     lead(places) {

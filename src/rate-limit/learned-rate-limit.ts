@@ -26,6 +26,8 @@ export interface LimiterClock {
   random: () => number;
   /** How long others may still use a permit leased before a pause, ms. No pause is shorter: a canary is alone. */
   leaseMs?: number;
+  /** By how much the rate will have grown at `now()`, where permits are given ahead of time. */
+  ahead?: () => number;
 }
 
 /** A quota told to last so long is never left to bulk alone. */
@@ -83,7 +85,7 @@ export class LearnedRateLimit {
 
   #rate(): number {
     const { test } = this.#underWay;
-    return test === null ? this.#learned.rate : test.rate;
+    return test === null ? this.#learned.rate * (this.#clock.ahead?.() ?? 1) : test.rate;
   }
 
   answered(answer: RateLimitAnswer): void {
@@ -135,9 +137,9 @@ export class LearnedRateLimit {
     if (Math.floor(tooth.beyond) === PAST_DOUBT) anchorAt(capacity, this.#clock.now());
   }
 
-  #double({ inFlight }: RateLimitAnswer): void {
+  #double(answer: RateLimitAnswer): void {
     const { rate } = this.#learned;
-    this.#learned.rate = doubling(this.#underWay.climb, rate, inFlight);
+    this.#learned.rate = doubling(this.#underWay.climb, rate, answer);
     const isStep = Math.floor(2 * Math.log2(rate)) < Math.floor(2 * Math.log2(this.#learned.rate));
     if (isStep) mark(this.#underWay.capacity, this.#clock.now(), false);
   }

@@ -1,6 +1,8 @@
 import { ceilingInterval, freshCeiling, measureCompany, type SavedCeiling, underCeiling } from './ceiling.ts';
+import { grantPermits } from './grant-permits.ts';
+import { growthAhead, type LeaseClock } from './growth-ahead.ts';
 import { shareInFlight } from './in-flight-share.ts';
-import { LEAD_REACH_MS, leadLength, type SavedLeads, type Schedule, takeLead } from './live-lead.ts';
+import { leadLength, type SavedLeads, type Schedule, takeLead } from './live-lead.ts';
 import { MOST_LIVE_IN_ROW } from './permits.ts';
 import type { Priority, RateLimitAnswer } from './rate-limit.ts';
 import { createRateLimiter, type RateLimiter } from './rate-limiter.ts';
@@ -81,7 +83,7 @@ export function leasePermits(
   shared: Partial<SharedRateLimitState>,
   now: number,
 ): { rateLimit?: SharedRateLimitState; result: Granted } {
-  const clock = { at: now };
+  const clock: LeaseClock = { at: now, growth: () => 1 };
   const known = shared.version === RATE_LIMIT_VERSION ? (shared as SharedRateLimitState) : undefined;
   const { sharers, own, others } = sharersNow(known?.sharers ?? {}, asked, now);
   const offset = now - asked.localNow;
@@ -92,15 +94,14 @@ export function leasePermits(
   const valid = shifted(asked.own, offset).filter((permit) => permit >= validFrom + offset);
   const back = asked.unused + asked.own.length - valid.length;
   if (back > 0) limiter.giveBack(back);
-  const leaseMs = leaseOf(learned, others.length === 0);
+  const isAlone = others.length === 0;
+  clock.growth = growthAhead(learned, isAlone, now);
+  const leaseMs = leaseOf(learned, isAlone);
   const schedule = scheduleOf(learned, saved.ceiling, asked.share, now);
-  const length = others.length > 0 && !isHeld(learned, now) ? leadLength(asked.live, valid, schedule) : 0;
-  const reachMs = reachOf(own, others, leaseMs);
+  const length = !isAlone && !isHeld(learned, now) ? leadLength(asked.live, valid, schedule) : 0;
   const isStarved = asked.live + valid.length === 0 && isAllLive(learned);
-  const wanted = { ...asked, leaseMs, reachMs, length, isStarved };
-  const { permits, askInMs } = grant(limiter, clock, wanted, valid.length);
-  // What is saved by a clock that is far ahead is taken for one that was set back.
-  clock.at = now;
+  const wanted = { ...asked, leaseMs, reachMs: reachOf(own, others, leaseMs), length, isStarved };
+  const { permits, askInMs, grownBy } = grantPermits(limiter, clock, wanted, valid.length);
   const { leads, places } = takeLead(known?.leads, { length, permits: [...valid, ...permits] }, schedule);
   const share = shareInFlight(limiter.mostInFlight(), sharers, asked.sharer, now);
   const sharer: Sharer = { ...own, most: share.mostInFlight, had: own.had + permits.length - back };
@@ -114,9 +115,10 @@ export function leasePermits(
     sharers: others.length + 1,
     validFrom,
     askInMs,
-    perSecond: 1000 / schedule.everyMs,
+    perSecond: (1000 * grownBy) / schedule.everyMs,
     ...share,
     isHeld: isHeld(after, now),
+    isGrowing: grownBy > 1,
     ownEndpoints: ownEndpointsOf(after),
     leaseMs,
     isWritten,
@@ -132,9 +134,10 @@ function teach(
   { answers, random }: Pick<Asked, 'answers'> & { random: () => number },
   known: SharedRateLimitState | undefined,
   offset: number,
-  clock: { at: number },
+  clock: LeaseClock,
 ): RateLimiter {
-  const limiter = createRateLimiter({ now: () => clock.at, random, leaseMs: SHARE_MS }, learnedOf(known));
+  const ahead = () => clock.growth(clock.at);
+  const limiter = createRateLimiter({ now: () => clock.at, random, leaseMs: SHARE_MS, ahead }, learnedOf(known));
   for (const answer of answers) limiter.answered({ ...answer, sentAt: answer.sentAt + offset + CLOCK_MS });
   return limiter;
 }
@@ -176,8 +179,7 @@ function withCeiling(
 
 function learnedOf(state: SharedRateLimitState | undefined): SavedRateLimit | undefined {
   if (state === undefined) return undefined;
-  const { sharers: _sharers, ceiling: _ceiling, leads: _leads, traffic: _traffic, ...rest } = state;
-  const { version: _version, ...saved } = rest;
+  const { sharers: _sharers, ceiling: _ceiling, leads: _leads, traffic: _traffic, version: _version, ...saved } = state;
   return saved;
 }
 
@@ -202,43 +204,6 @@ function scheduleOf(
   return { now, tat: Math.max(tat, ceiling.tat), everyMs: ceilingMs };
 }
 
-interface Wanted extends Pick<Asked, 'live' | 'bulk'> {
-  leaseMs: number;
-  /** Of bulk's permits. */
-  reachMs: number;
-  length: number;
-  /** Bulk has no permit, and those of live requests of others reach further than a share. */
-  isStarved: boolean;
-}
-
 function shifted(permits: readonly number[], byMs: number): number[] {
   return permits.map((permit) => permit + byMs);
-}
-
-/**
- * Permits for those that wait and have none, as far as a share reaches; for live requests as far again, and for a lead
- * of `length` permits, or starved bulk's first, however far.
- */
-function grant(
-  limiter: RateLimiter,
-  clock: { at: number },
-  { live, bulk, leaseMs, reachMs, length, isStarved }: Wanted,
-  valid: number,
-): Pick<Granted, 'permits' | 'askInMs'> {
-  const now = clock.at;
-  const permits: number[] = [];
-  const missing = Math.max(0, live + bulk - valid);
-  for (let n = 0; n < missing; n += 1) {
-    const priority = n < live ? 'live' : 'bulk';
-    const isFar = n < length || (isStarved && n === 0);
-    const until = now + (isFar ? LEAD_REACH_MS : priority === 'live' ? 2 * leaseMs : reachMs);
-    let wait = limiter.ask(priority);
-    while (wait > 0 && clock.at + wait <= until) {
-      clock.at += wait;
-      wait = limiter.ask(priority);
-    }
-    if (wait > 0) return { permits, askInMs: Math.min(Math.max(clock.at + wait - now - leaseMs, 0), 60_000) };
-    permits.push(clock.at);
-  }
-  return { permits, askInMs: undefined };
 }

@@ -10,6 +10,8 @@ export interface RateLimitAnswer {
   endpoint?: string | undefined;
   /** Requests under way at that moment, this one included, of everybody who shares the rate limit. */
   inFlight?: number;
+  /** From the send to the answer, where that is known. */
+  roundTripMs?: number;
   retryAfterMs?: number | undefined;
   headers?: Record<string, unknown> | undefined;
 }

@@ -1,11 +1,13 @@
+import type { RateLimitAnswer } from './rate-limit.ts';
+
 /** The latest requests that left, and how many were under way then. */
 export interface SentRequests {
   note(inFlight: number): void;
   /**
-   * Under way when a request left; undefined where that is forgotten. At its answer the number says how fast answers
-   * come, not what was refused.
+   * The answer to one, on this process's clock, with those under way when it left; `inFlight` are so now, and are taken
+   * where that is forgotten. At its answer their number says how fast answers come, not what was refused.
    */
-  inFlightAt(sentAt: number): number | undefined;
+  received(answer: RateLimitAnswer, inFlight: number): RateLimitAnswer;
 }
 
 const MOST_KEPT = 256;
@@ -14,16 +16,25 @@ const LONGEST_CALL_MS = 300_000;
 
 export function createSentRequests(): SentRequests {
   const sent: { at: number; inFlight: number }[] = [];
+  const inFlightAt = (sentAt: number) => sent.findLast(({ at }) => at <= sentAt + 1)?.inFlight;
   return {
     note: (inFlight) => {
       sent.push({ at: performance.now(), inFlight });
       if (sent.length > MOST_KEPT) sent.shift();
     },
-    inFlightAt: (sentAt) => sent.findLast(({ at }) => at <= sentAt + 1)?.inFlight,
+    received(answer, inFlight) {
+      const sentAt = onOwnClock(answer.sentAt);
+      return {
+        ...answer,
+        sentAt,
+        inFlight: inFlightAt(sentAt) ?? inFlight,
+        roundTripMs: performance.now() - sentAt,
+      };
+    },
   };
 }
 
 /** Wall clocks are set back and forth: only how long ago it was is taken from them. */
-export function onOwnClock(sentAt: number): number {
+function onOwnClock(sentAt: number): number {
   return performance.now() - Math.min(Math.max(Date.now() - sentAt, 0), LONGEST_CALL_MS);
 }

@@ -1,11 +1,11 @@
 import { randomUUID } from 'node:crypto';
-import { askAgainMs, expectedAgain, LEAST_MS, OUTAGE_MS } from './ask-again.ts';
+import { askAgainMs, createUsage, LEAST_MS, OUTAGE_MS } from './ask-again.ts';
 import { createHeldPermits } from './held-permits.ts';
 import { createLeadWatch, type LeadWatch } from './lead-watch.ts';
 import { type Asked, type ChangeRateLimit, type Granted, leasePermits, spaceMs } from './lease-permits.ts';
 import { createLiveRuns } from './live-runs.ts';
 import type { Priority, RateLimitAnswer, RateLimitKeeper } from './rate-limit.ts';
-import { createSentRequests, onOwnClock } from './sent-requests.ts';
+import { createSentRequests } from './sent-requests.ts';
 import { createStoreClock } from './store-clock.ts';
 import { nothingTold, type Told } from './told.ts';
 import { createWaiters } from './waiters.ts';
@@ -53,8 +53,7 @@ class LeasedRateLimit implements SharedRateLimit {
   #answers: RateLimitAnswer[] = [];
   /** Permits that were dropped and are to be given back; those that an exchange does not know of by the next. */
   #unused = 0;
-  /** Permits used since the last exchange: as many are expected again. */
-  #used = 0;
+  readonly #usage = createUsage();
   #inFlight = 0;
   readonly #sent = createSentRequests();
   #syncing: Promise<void> | undefined;
@@ -98,10 +97,12 @@ class LeasedRateLimit implements SharedRateLimit {
   }
 
   answered(answer: RateLimitAnswer): void {
-    const sentAt = onOwnClock(answer.sentAt);
-    this.#answers.push({ ...answer, sentAt, inFlight: this.#sent.inFlightAt(sentAt) ?? this.#inFlight });
+    this.#answers.push(this.#sent.received(answer, this.#inFlight));
     this.#inFlight = Math.max(0, this.#inFlight - 1);
-    this.#isAwaited ||= this.#told.isHeld || answer.status === 429 || answer.status === 503;
+    const isRefused = answer.status === 429 || answer.status === 503;
+    // What was leased as if no limit came.
+    if (isRefused && this.#told.isGrowing) this.#unused += this.#permits.drop(Number.POSITIVE_INFINITY);
+    this.#isAwaited ||= this.#told.isHeld || isRefused;
     this.#tellAt = Math.min(this.#tellAt, performance.now() + (this.#isAwaited ? 0 : this.#told.leaseMs));
     this.#next();
   }
@@ -125,9 +126,10 @@ class LeasedRateLimit implements SharedRateLimit {
   #next(): void {
     clearTimeout(this.#timer);
     const now = performance.now();
-    while (this.#permitAt() <= now && this.#useNext()) this.#permits.use();
+    while (this.#permitAt() <= now && this.#useNext()) this.#usage.note(this.#permits.use() === 0);
     if (this.#borrowAt() <= now && this.#useNext()) {
       this.#permits.useLast();
+      this.#usage.note(false);
       this.#borrowedAt = now;
     }
     if (this.#closed) return;
@@ -167,7 +169,6 @@ class LeasedRateLimit implements SharedRateLimit {
     if (this.#waiters.count('live') === 0 && !this.#leadWatch.mayGo()) return false;
     this.#inFlight += 1;
     this.#sent.note(this.#inFlight + this.#told.othersInFlight);
-    this.#used += 1;
     this.#spacedAt = performance.now() + spaceMs(this.#told.perSecond);
     return this.#waiters.goNext();
   }
@@ -200,9 +201,10 @@ class LeasedRateLimit implements SharedRateLimit {
   async #sync(): Promise<void> {
     const answers = this.#answers.splice(0);
     [this.#tellAt, this.#isAwaited, this.#isLiveNew] = [Number.POSITIVE_INFINITY, false, false];
-    const isIdle = this.#waiters.all() === 0 && this.#used === 0;
+    const isIdle = this.#waiters.all() === 0 && !this.#usage.any();
     const live = this.#waiters.count('live');
-    const again = expectedAgain(this.#used, { ms: performance.now() - this.#syncedAt, leaseMs: this.#told.leaseMs });
+    const isStarved = this.#told.sharers === 1 && this.#waiters.count('bulk') > 0 && this.#permits.all().length === 0;
+    const again = this.#usage.expected({ at: this.#syncedAt, leaseMs: this.#told.leaseMs, isStarved });
     const expected = live > 0 ? Math.max(again, this.#liveRuns.expected()) : again;
     // What passed unused while too many calls were under way, too: others may have it.
     this.#unused += this.#permits.drop(isIdle ? Number.POSITIVE_INFINITY : performance.now() - this.#told.leaseMs);
@@ -218,7 +220,7 @@ class LeasedRateLimit implements SharedRateLimit {
       share: this.#options.share,
       waits: this.#waiters.takeWaits(),
     };
-    this.#used = 0;
+    this.#usage.forget();
     try {
       const granted = await this.#changeRateLimit((saved, now) =>
         leasePermits({ ...asked, localNow: this.#storeClock.ownTimeOf(now), random: this.#options.random }, saved, now),

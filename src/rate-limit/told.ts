@@ -9,6 +9,8 @@ export interface Told extends InFlightShare {
   perSecond: number;
   /** One request tries alone: its answer is awaited. */
   isHeld: boolean;
+  /** Permits were leased as if no limit came (growth-ahead.ts). */
+  isGrowing: boolean;
   /** How far ahead permits were leased, ms. */
   leaseMs: number;
   /** Processes that share the rate limit. */
@@ -24,6 +26,7 @@ export const nothingTold: Told = {
   mostInFlight: undefined,
   othersInFlight: 0,
   isHeld: false,
+  isGrowing: false,
   leaseMs: SHARE_MS,
   sharers: 1,
   ownEndpoints: [],
