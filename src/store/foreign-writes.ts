@@ -42,6 +42,9 @@ export const BY_ITSELF = 'hirebridge';
 /** Writes down, before they are sent, what a batch is about to change. Returns the batch's id. */
 export async function recordWrites(store: Store, origin: WriteOrigin, writes: readonly NewWrite[]): Promise<string> {
   if (writes.length === 0) return randomUUID();
+  // An intent says itself that it is open, and for several writes one row of their batch does.
+  const isOpen = origin.intent === undefined;
+  const isSaidOnce = isOpen && writes.length > 1;
   const common = {
     batch_id: randomUUID(),
     tenant_id: origin.tenantId,
@@ -50,11 +53,10 @@ export async function recordWrites(store: Store, origin: WriteOrigin, writes: re
     attempt: origin.intent?.attempt ?? null,
     mapping_hash: origin.mappingHash,
     by: origin.by,
-    // That they are open is said once, by the intent or by the batch.
-    outcome: 'done' as const,
+    outcome: isOpen && !isSaidOnce ? ('open' as const) : ('done' as const),
   };
   const insert = insertWrites(store, common, writes.map(rowOf));
-  if (origin.intent === undefined) await insertOpen(store, common, insert);
+  if (isSaidOnce) await insertOpen(store, common, insert);
   else await insert.execute(store.kysely);
   return common.batch_id;
 }
@@ -149,7 +151,7 @@ export async function readOpenWrites(store: Store, tenantId: string, target: str
     .where('batch_id', 'in', open)
     .where('target', '=', target)
     .unionAll(
-      // What earlier versions left open.
+      // Those that were alone in their batch, and those of earlier versions.
       store.kysely
         .selectFrom('foreign_writes')
         .selectAll()
@@ -165,7 +167,7 @@ export async function concludeWrites(store: Store, batchId: string, absent: read
   await store.kysely.transaction().execute(async (kysely) => {
     const isOpen = await closeBatch({ kysely }, batchId);
     const rows = kysely.updateTable('foreign_writes').where('batch_id', '=', batchId);
-    // Where it was no longer open, its writer was heard at last; rows of earlier versions are open themselves.
+    // Where it was no longer open, its writer was heard at last; a write alone in its batch is open itself.
     const open = isOpen ? rows : rows.where('outcome', '=', 'open');
     for (const some of batchesOf(absent))
       await open.set({ outcome: 'absent' }).where('record_id', 'in', some).execute();

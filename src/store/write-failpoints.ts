@@ -40,9 +40,10 @@ function nameOf(node: RootOperationNode): string | undefined {
   return undefined;
 }
 
-/** A write that was spelt out instead of built. */
+/** A write that was spelt out instead of built; of one that begins with another (`with`), the last. */
 function nameOfText(text: string): string | undefined {
-  const [, verb, table] = /^\s*(insert|update|delete)\b(?:\s+(?:into|from))?\s*"?(\w*)/i.exec(text) ?? [];
+  const [, verb, table] =
+    /^\s*(?:with\b[^]*\)\s*)?(insert|update|delete)\b(?:\s+(?:into|from))?\s*"?(\w*)/i.exec(text) ?? [];
   return verb === undefined ? undefined : `store.${verb.toLowerCase()}.${table || 'unknown'}`;
 }
 

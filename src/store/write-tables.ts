@@ -34,8 +34,8 @@ export interface ForeignWriteTable {
 }
 
 /**
- * A batch that was sent, and not known yet what became of it, whatever `outcome` its rows have. One row, because to
- * change each of the batch's would write it a second time.
+ * A batch of several writes that was sent, and not known yet what became of it, whatever `outcome` its rows have: to
+ * change each of them would write it a second time.
  */
 export interface OpenBatchTable {
   batch_id: string;
@@ -45,7 +45,7 @@ export interface OpenBatchTable {
 /** A stream by its name, or a part of a hire. */
 export type WriteTarget = 'employee' | 'enrolment' | 'external-status' | 'custom-fields' | (string & {});
 export type WriteKind = 'create' | 'update' | 'end';
-/** open: sent, and not known yet what became of it (in the table only by earlier versions). absent: did not arrive. */
+/** open: sent, and not known yet what became of it. absent: it did not arrive. */
 export type WriteOutcome = 'open' | 'done' | 'absent' | 'refused';
 
 /** The texts of a mapping that was used. */

@@ -1,4 +1,4 @@
-import { describe, expect, test } from 'vitest';
+import { describe, expect, onTestFinished, test } from 'vitest';
 import {
   concludeWrites,
   forgetWrites,
@@ -8,8 +8,9 @@ import {
   recordWrites,
   settleWrites,
 } from '../../src/store/foreign-writes.ts';
-import type { Store } from '../../src/store/open-store.ts';
-import { freshStore, kinds } from './stores.ts';
+import { openStore, type Store } from '../../src/store/open-store.ts';
+import { writeFailpoints } from '../../src/store/write-failpoints.ts';
+import { freshStore, freshStoreUrl, kinds } from './stores.ts';
 
 const ORIGIN = { tenantId: 'acme', runId: 'r1', mappingHash: null, by: 'test' };
 
@@ -59,11 +60,20 @@ describe.each(kinds)('what became of a batch (%s)', (kind) => {
     expect(await openIds(store)).toEqual([]);
   });
 
+  test('a write alone in its batch is open by itself', async () => {
+    const { store } = await freshStore(kind);
+    const batchId = await recordWrites(store, ORIGIN, [write('1', 'Oslo')]);
+    expect(await store.kysely.selectFrom('open_batches').selectAll().execute()).toEqual([]);
+    expect({ shown: await outcomes(store), open: await openIds(store) }).toEqual({ shown: { 1: 'open' }, open: ['1'] });
+    await settleWrites(store, batchId, 'done');
+    expect({ shown: await outcomes(store), open: await openIds(store) }).toEqual({ shown: { 1: 'done' }, open: [] });
+  });
+
   test('refused or taken back, it is no longer open', async () => {
     const { store, batchId } = await twoWrites();
     await settleWrites(store, batchId, 'refused');
     expect(await outcomes(store)).toEqual({ 1: 'refused', 2: 'refused' });
-    await forgetWrites(store, await recordWrites(store, ORIGIN, [write('3', 'Bern')]));
+    await forgetWrites(store, await recordWrites(store, ORIGIN, [write('3', 'Bern'), write('4', 'Oslo')]));
     expect(await outcomes(store)).toEqual({ 1: 'refused', 2: 'refused' });
     expect(await openIds(store)).toEqual([]);
   });
@@ -91,5 +101,17 @@ describe.each(kinds)('what became of a batch (%s)', (kind) => {
     const { store } = await freshStore(kind);
     await expect(recordWrites(store, ORIGIN, [write('1', 'Oslo'), write('1', 'Rome')])).rejects.toThrow(/unique/i);
     expect(await store.kysely.selectFrom('open_batches').selectAll().execute()).toEqual([]);
+  });
+
+  test.each([1, 2])('a process may be killed before and after it takes down %i', async (records) => {
+    const passed: string[] = [];
+    const url = await freshStoreUrl(kind);
+    const store = await openStore(url, { plugins: [writeFailpoints((point) => void passed.push(point))] });
+    onTestFinished(() => store.close());
+    passed.splice(0);
+    await recordWrites(store, ORIGIN, [write('1', 'Oslo'), write('2', 'Rome')].slice(0, records));
+    expect(passed).toEqual(
+      expect.arrayContaining(['store.insert.foreign_writes/before', 'store.insert.foreign_writes/after']),
+    );
   });
 });
