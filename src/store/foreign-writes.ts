@@ -55,34 +55,36 @@ export async function recordWrites(store: Store, origin: WriteOrigin, writes: re
     by: origin.by,
     outcome: isOpen && !isSaidOnce ? ('open' as const) : ('done' as const),
   };
-  const insert = insertWrites(store, common, writes.map(rowOf));
-  if (isSaidOnce) await insertOpen(store, common, insert);
-  else await insert.execute(store.kysely);
+  const values = valuesOf(store, common, writes.map(rowOf));
+  if (isSaidOnce) await insertOpen(store, common, values);
+  else await sql`insert into foreign_writes ${values}`.execute(store.kysely);
   return common.batch_id;
 }
 
-function insertWrites(store: Store, common: Pick<ForeignWriteRow, 'batch_id'>, rows: readonly OwnColumns[]) {
+/** What all have in common is given once: repeated in each row it was a third of the statement. */
+function valuesOf({ kind, now }: Store, common: Pick<ForeignWriteRow, 'batch_id'>, rows: readonly OwnColumns[]) {
   const columns = { common: Object.keys(common), own: Object.keys(rows[0] ?? {}) };
   const all = sql.join([...columns.common, ...columns.own].map((column) => sql.ref(column)));
-  // What all have in common is given once: repeated in each row it was a third of the statement.
-  return sql`insert into foreign_writes (${all}, sent_at) select common.*, own.*, ${store.now}
-    from (${selectRows(store.kind, 'foreign_writes', columns.common, [common])}) as common
-    cross join (${selectJson(store.kind, 'foreign_writes', columns.own, asJson(rows))}) as own`;
+  return sql`(${all}, sent_at) select common.*, own.*, ${now}
+    from (${selectRows(kind, 'foreign_writes', columns.common, [common])}) as common
+    cross join (${selectJson(kind, 'foreign_writes', columns.own, asJson(rows))}) as own`;
 }
 
 /** Both or neither: without the one the other would say that what never left has arrived. */
 async function insertOpen(
-  store: Store,
+  { kind, kysely }: Store,
   { batch_id, tenant_id }: Pick<ForeignWriteRow, 'batch_id' | 'tenant_id'>,
-  insert: RawBuilder<unknown>,
+  values: RawBuilder<unknown>,
 ): Promise<void> {
-  const open = sql`insert into open_batches (batch_id, tenant_id) values (${batch_id}, ${tenant_id})`;
-  if (store.kind === 'postgres') await sql`with open as (${open}) ${insert}`.execute(store.kysely);
-  else
-    await store.kysely.transaction().execute(async (trx) => {
-      await open.execute(trx);
-      await insert.execute(trx);
-    });
+  if (kind === 'postgres') {
+    await sql`with open as (insert into open_batches (batch_id, tenant_id) values (${batch_id}, ${tenant_id}))
+      insert into foreign_writes ${values}`.execute(kysely);
+    return;
+  }
+  await kysely.transaction().execute(async (trx) => {
+    await trx.insertInto('open_batches').values({ batch_id, tenant_id }).execute();
+    await sql`insert into foreign_writes ${values}`.execute(trx);
+  });
 }
 
 type OwnColumns = ReturnType<typeof rowOf>;
