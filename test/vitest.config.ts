@@ -1,13 +1,25 @@
 import { defineConfig } from 'vitest/config';
+import { scaled } from './harness/pace.ts';
 
 /** Outside the folders `workflow` and `e2e`: files that ask for a Temporal server or its CLI. */
 const withTemporal = ['test/temporal/{connection,dev-server,start-sync}.test.ts', 'test/cli/sync.test.ts'];
-const timeouts = { testTimeout: 60_000, hookTimeout: 60_000 };
+/** Outside the folder `slow`: files of unit tests that take longer than what they say of most changes is worth. */
+const slowUnits = [
+  'test/simulation/**/*.test.ts',
+  'test/convergence/**/*.test.ts',
+  'test/rate-limit/{shared-by-processes,bank}.test.ts',
+  'test/sandbox/load.test.ts',
+  'test/architecture/reach.test.ts',
+];
+/** They end what hangs, and decide nothing: no test is to be near them, on whatever machine. */
+const unitTimeouts = { testTimeout: scaled(120_000), hookTimeout: scaled(120_000) };
+const timeouts = { testTimeout: scaled(600_000), hookTimeout: scaled(300_000) };
 const needsTemporal = { provide: { needsTemporal: true }, setupFiles: ['test/harness/await-temporal.ts'] };
 
 /**
- * `unit` does without Temporal and runs while its CLI is obtained; `workflow` replays, and asks one server little;
- * `e2e` runs processes. Each group after the one before.
+ * `npm test` runs three projects, each group after the one before: `unit` does without Temporal and runs while its CLI
+ * is obtained; `workflow` replays, and asks one server little; `e2e` plays whole flows, each file with tenants of its
+ * own in one fleet. `npm run test:all` runs the fourth, `slow`: what starts fleets of its own, kills, floods, measures.
  */
 export default defineConfig({
   root: new URL('..', import.meta.url).pathname,
@@ -15,15 +27,18 @@ export default defineConfig({
     pool: 'forks',
     maxWorkers: 2,
     globalSetup: ['test/harness/global-setup.ts'],
+    reporters: ['default', 'test/harness/summary-reporter.ts'],
     projects: [
       {
         extends: true,
         test: {
           name: 'unit',
           include: ['test/**/*.test.ts'],
-          exclude: ['test/workflow/**', 'test/e2e/**', 'test/hris/counterparts/**', ...withTemporal],
+          exclude: ['test/{workflow,e2e,slow}/**', 'test/hris/counterparts/**', ...withTemporal, ...slowUnits],
           provide: { needsTemporal: false },
-          ...timeouts,
+          ...unitTimeouts,
+          // Loading the product takes longer than most files' tests: a worker loads it once.
+          isolate: false,
           sequence: { groupOrder: 0 },
         },
       },
@@ -44,10 +59,20 @@ export default defineConfig({
           include: ['test/e2e/**/*.test.ts'],
           ...needsTemporal,
           ...timeouts,
-          // Each file starts a fleet of processes: two files at once on two cores only measure each other.
+          sequence: { groupOrder: 2 },
+        },
+      },
+      {
+        extends: true,
+        test: {
+          name: 'slow',
+          include: ['test/slow/**/*.test.ts', ...slowUnits],
+          ...needsTemporal,
+          ...timeouts,
+          // Most start a fleet of processes: two files at once on two cores only measure each other.
           fileParallelism: false,
           maxWorkers: 1,
-          sequence: { groupOrder: 2 },
+          sequence: { groupOrder: 3 },
         },
       },
     ],

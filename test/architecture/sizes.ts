@@ -1,7 +1,7 @@
 import { parseFile } from './parse-file.ts';
 import { within } from './tree.ts';
 
-export const limits = { fileLines: 250, functionLines: 50, columns: 120, parameters: 4 };
+export const limits = { fileLines: 500, functionLines: 100, columns: 120, parameters: 4 };
 
 /** Files that are lists of facts: a limit on their length would only cut a list in two. */
 export const factual: Record<string, string> = {

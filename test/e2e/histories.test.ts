@@ -2,21 +2,15 @@ import { mkdirSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { afterAll, beforeAll, expect, test } from 'vitest';
 import { contract } from '../../src/partner/contract/index.ts';
+import { type FleetTenant, joinFleet } from '../harness/fleet.ts';
+import { readStatus } from '../harness/hiring.ts';
 import { type RecordedWorkflow, readable, readWorkflows } from '../harness/histories.ts';
-import { temporalForTests } from '../harness/temporal.ts';
-import { type Applicant, startWorld, until, type World, writtenBack } from '../harness/world.ts';
+import { type Applicant, until, writtenBack } from '../harness/world.ts';
 
-let world: World;
-let address: string;
+let world: FleetTenant;
 
 beforeAll(async () => {
-  ({ address } = await temporalForTests());
-  world = await startWorld({
-    temporalAddress: address,
-    hired: 2,
-    startDates: false,
-    env: { HIREBRIDGE_RETRY_MS: '200' },
-  });
+  world = await joinFleet({ hired: 2, startDates: false });
 });
 
 afterAll(() => world?.close());
@@ -40,10 +34,9 @@ async function setStartDate({ candidateId }: Applicant): Promise<void> {
 
 async function hold(code: string): Promise<string> {
   const { holdId } = await until(`a hold ${code}`, async () => {
-    const holds = JSON.parse((await world.cli(['hold', 'list', '--json'])).stdout) as Array<{
-      holdId: string;
-      code: string;
-    }>;
+    if (!(await readStatus(world)).holds.includes(code)) return undefined;
+    const { stdout } = await world.cli(['hold', 'list', '--tenant', world.tenant, '--json']);
+    const holds = JSON.parse(stdout) as { holdId: string; code: string }[];
     return holds.find((one) => one.code === code);
   });
   return holdId;
@@ -56,9 +49,6 @@ async function hold(code: string): Promise<string> {
  * made.
  */
 test('histories, ids, search attributes, metrics and logs hold nobody’s name, e-mail or phone', async () => {
-  await world.startReceiver();
-  const worker = await world.startWorker();
-  await until('the baseline', async () => (await world.cli(['status'])).stdout.includes('2 before-go-live'));
   const [plain, held, cancelled] = await world.applicants();
   if (plain === undefined || held === undefined || cancelled === undefined)
     throw new Error('too few people in the sandbox');
@@ -67,22 +57,21 @@ test('histories, ids, search attributes, metrics and logs hold nobody’s name, 
   for (const id of ids) await world.control.act('move', { jobCandidateIds: [id], stageType: 'HIRED' });
   await until('three enrolments', async () => (await world.effects('enrolment')).length === 3);
   await world.control.act('move', { jobCandidateIds: [cancelled.jobCandidateId], stageType: 'SCREEN' });
-  await until('the cancellation', async () => (await world.cli(['status'])).stdout.includes('1 left'));
+  await until('the cancellation', async () => (await readStatus(world)).hires['left'] === 1);
   await world.finishOnboardings();
   const holdId = await hold('MAPPING_INCOMPLETE');
   await setStartDate(held);
   expect((await world.cli(['hold', 'answer', holdId, 'retry'])).code).toBe(0);
-  await until('both are done', async () => (await world.cli(['status'])).stdout.includes('2 done'));
+  await until('both are done', async () => (await readStatus(world)).hires['done'] === 2);
   expect((await writtenBack(world)).size).toBe(2);
   expect(await world.employees()).toHaveLength(2);
 
-  const workerLog = (await world.logs()).split('\n').find((line) => line.includes('installationId')) ?? '{}';
-  const { installationId } = JSON.parse(workerLog) as { installationId: string };
   const workflows = await until('the workflows to be listed', async () => {
-    const found = await readWorkflows(address, installationId);
+    const all = await readWorkflows(world.temporalAddress, world.installationId);
+    const found = all.filter(({ workflowId }) => workflowId.includes(`/${world.tenant}`));
     return found.filter((one) => one.type === 'hire').length === 3 ? found : undefined;
   });
-  const metrics = await (await fetch(`${worker.facts['health'] ?? ''}/metrics`)).text();
+  const metrics = await (await fetch(`${world.workerHealth}/metrics`)).text();
   const seen = [
     ...workflows.flatMap((one) => [one.workflowId, one.searchAttributes, readable(one.history)]),
     metrics,

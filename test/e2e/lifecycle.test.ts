@@ -1,35 +1,18 @@
-import { readFile, writeFile } from 'node:fs/promises';
-import { join } from 'node:path';
 import { Client } from '@temporalio/client';
-import { afterEach, beforeAll, expect, test } from 'vitest';
-import { openStore } from '../../src/store/open-store.ts';
+import { expect, onTestFinished, test } from 'vitest';
 import { connectTemporal } from '../../src/temporal/connection.ts';
-import { expectExactlyHired, readStatus, takeApplicants, untilBaseline, untilHired } from '../harness/exactly-hired.ts';
+import { expectExactlyHired, readStatus, takeApplicants, untilHired } from '../harness/exactly-hired.ts';
+import { editTenant, type FleetTenant, joinFleet } from '../harness/fleet.ts';
 import { hiredBody } from '../harness/hired-deliveries.ts';
 import { sendDelivery } from '../harness/send-delivery.ts';
-import { temporalForTests } from '../harness/temporal.ts';
-import { type Applicant, startWorld, until, type World } from '../harness/world.ts';
+import { type Applicant, until } from '../harness/world.ts';
 
-let address: string;
-let world: World;
+let world: FleetTenant;
 
-beforeAll(async () => {
-  ({ address } = await temporalForTests());
-});
-
-afterEach(() => world?.close());
-
-async function build(settings = ''): Promise<void> {
-  const policies = 'onboarding: { flow: "{flow}" }\n  reconcile: { every: 1h }\n  cancel: { grace: 2s }';
-  world = await startWorld({
-    temporalAddress: address,
-    candidates: 40,
-    policies,
-    env: { HIREBRIDGE_PAUSED_MS: '1000' },
-  });
-  await editTenant((text) => `${settings}${text}`);
-  await Promise.all([world.startReceiver(), world.startWorker()]);
-  await untilBaseline(world);
+async function build(settings = ''): Promise<string> {
+  world = await joinFleet({ candidates: 40, edit: (text) => `${settings}${text}` });
+  onTestFinished(world.close);
+  return world.tenant;
 }
 
 async function cli(...args: string[]): Promise<string> {
@@ -42,22 +25,15 @@ async function hire(people: readonly Applicant[]): Promise<void> {
   await world.control.act('move', { jobCandidateIds: people.map((one) => one.jobCandidateId), stageType: 'HIRED' });
 }
 
-async function editTenant(change: (text: string) => string): Promise<void> {
-  const file = join(world.tenantsDir, 'acme.yaml');
-  await writeFile(file, change(await readFile(file, 'utf8')));
-}
-
 /** The server's schedules of this installation: what each does and how often. */
 async function withSchedules<T>(use: (client: Client, ids: { reconcile: string; jobs: string }) => Promise<T>) {
-  const store = await openStore(world.storeUrl);
-  const { installationId } = store;
-  await store.close();
-  const temporal = await connectTemporal({ TEMPORAL_ADDRESS: address });
+  const { installationId, tenant, temporalAddress } = world;
+  const temporal = await connectTemporal({ TEMPORAL_ADDRESS: temporalAddress });
   try {
     const client = new Client({ connection: temporal.connection, namespace: temporal.namespace });
     return await use(client, {
-      reconcile: `${installationId}/reconcile/acme`,
-      jobs: `${installationId}/sync/acme/jobs`,
+      reconcile: `${installationId}/reconcile/${tenant}`,
+      jobs: `${installationId}/sync/${tenant}/jobs`,
     });
   } finally {
     await temporal.close();
@@ -73,13 +49,12 @@ async function everyOf(client: Client, id: string): Promise<number | undefined> 
 }
 
 test('an edit is shown, applied on confirmation alone, and taken up by schedules without a restart', async () => {
-  await build();
-  await editTenant((text) => `${text.replace('every: 1h', 'every: 30m')}streams:\n  jobs: { every: 2h }\n`);
+  const tenant = await build();
+  await editTenant(world, (text) => `${text.replace('every: 1h', 'every: 30m')}streams:\n  jobs: { every: 2h }\n`);
   const asked = await world.cli(['tenant', 'apply']);
   expect(asked).toMatchObject({ code: 2, stdout: expect.stringContaining('policies.reconcile.every: 1h -> 30m') });
-  expect(await cli('tenant', 'list')).toContain('first start');
   await cli('tenant', 'apply', '--yes', '--as', 'ada');
-  expect(await cli('tenant', 'show', 'acme')).toMatch(/applied by ada: .*1h -> 30m/);
+  expect(await cli('tenant', 'show', tenant)).toMatch(/applied by ada: .*1h -> 30m/);
   await withSchedules(async (client, { reconcile, jobs }) => {
     await until('both schedules', async () => {
       return (await everyOf(client, reconcile)) === 1_800_000 && (await everyOf(client, jobs)) === 7_200_000;
@@ -89,7 +64,7 @@ test('an edit is shown, applied on confirmation alone, and taken up by schedules
     const handle = client.schedule.getHandle(jobs);
     await handle.update((known) => ({ ...known, spec: { intervals: [{ every: 60_000 }] } }));
     await handle.pause('by hand');
-    await cli('tenant', 'pause', 'acme');
+    await cli('tenant', 'pause', tenant);
     await until('the reconcile again, paused', async () => {
       const described = await client.schedule
         .getHandle(reconcile)
@@ -97,73 +72,75 @@ test('an edit is shown, applied on confirmation alone, and taken up by schedules
         .catch(() => undefined);
       return described?.state.paused;
     });
-    await cli('tenant', 'resume', 'acme');
+    await cli('tenant', 'resume', tenant);
     await until('both as they are applied', async () => {
       const both = await Promise.all([reconcile, jobs].map((id) => client.schedule.getHandle(id).describe()));
       const every = both.map(({ spec, state }) => [spec.intervals?.[0]?.every, state.paused]);
       return JSON.stringify(every) === '[[1800000,false],[7200000,false]]';
     });
   });
-}, 180_000);
+});
 
 test('a paused tenant stores its webhooks, a frozen one writes nothing; both hire once they may', async () => {
-  await build();
+  const tenant = await build();
   const people = await takeApplicants(world, 3);
-  await cli('tenant', 'pause', 'acme');
+  await cli('tenant', 'pause', tenant);
   await hire(people.slice(0, 1));
   await until('the webhook in the inbox', async () => {
-    const { counts } = (await readStatus(world)).inbox;
-    return Object.values(counts).some((count = 0) => count > 0);
+    const { inbox } = await readStatus(world);
+    return Object.values(inbox).some((count = 0) => count > 0);
   });
-  await cli('freeze', 'acme', '--as', 'ada');
-  await cli('tenant', 'resume', 'acme');
+  await cli('freeze', tenant, '--as', 'ada');
+  await cli('tenant', 'resume', tenant);
   await hire(people.slice(1));
   await until('three hires that may not enrol', async () => (await readStatus(world)).hires['open'] === 3);
   expect(await world.effects('enrolment')).toEqual([]);
-  expect(await cli('status')).toContain('acme is frozen by ada');
-  await cli('thaw', 'acme');
+  expect(await cli('status')).toContain(`${tenant} is frozen by ada`);
+  await cli('thaw', tenant);
   await untilHired(world, 3);
   await expectExactlyHired(world, people);
-}, 180_000);
+});
 
 test('what a tenant observed is shown, and hired once it goes live and somebody says so', async () => {
-  await build('mode: observe\n');
+  const tenant = await build('mode: observe\n');
   const people = await takeApplicants(world, 3);
   await hire(people);
-  await until('three observed hires', async () =>
-    /3 hired while it only observed/.test(await cli('tenant', 'show', 'acme')),
+  await until(
+    'three observed hires',
+    async () => /3 hired while it only observed/.test(await cli('tenant', 'show', tenant)),
+    { everyMs: 1_000 },
   );
   expect(await world.effects('enrolment')).toEqual([]);
   expect(await world.employees()).toEqual([]);
   const [first] = people;
-  expect(await cli('hire', 'show', 'acme', String(first?.jobCandidateId))).toContain(
+  expect(await cli('hire', 'show', tenant, String(first?.jobCandidateId))).toContain(
     'would enrol (1 credit) and create',
   );
-  expect(await world.cli(['sync', 'acme', 'jobs'])).toMatchObject({ code: 2 });
-  expect(await world.cli(['tenant', 'go-live', 'acme', '--since', '2026-01-01', '--yes'])).toMatchObject({ code: 2 });
-  await editTenant((text) => text.replace('mode: observe\n', ''));
+  expect(await world.cli(['sync', tenant, 'jobs'])).toMatchObject({ code: 2 });
+  expect(await world.cli(['tenant', 'go-live', tenant, '--since', '2026-01-01', '--yes'])).toMatchObject({ code: 2 });
+  await editTenant(world, (text) => text.replace('mode: observe\n', ''));
   const shown = await world.cli(['tenant', 'apply']);
   expect(shown).toMatchObject({ code: 2, stdout: expect.stringContaining('costs at most 3 credits') });
-  expect(await cli('tenant', 'apply', '--yes', '--as', 'ada')).toContain('A worker starts those of acme');
+  expect(await cli('tenant', 'apply', '--yes', '--as', 'ada')).toContain(`A worker starts those of ${tenant}`);
   await untilHired(world, 3);
   await expectExactlyHired(world, people);
-  expect(await cli('tenant', 'show', 'acme')).toContain('went-live by ada');
-}, 180_000);
+  expect(await cli('tenant', 'show', tenant)).toContain('went-live by ada');
+});
 
 test('a removed tenant is answered 410, and its schedules and workflows end', async () => {
-  await build();
+  const tenant = await build();
   const people = await takeApplicants(world, 2);
   await hire(people);
   await until('two enrolments', async () => (await world.effects('enrolment')).length === 2);
-  expect(await cli('tenant', 'remove', 'acme')).toMatch(/schedules and workflows have ended.*2 open/s);
+  expect(await cli('tenant', 'remove', tenant)).toMatch(/schedules and workflows have ended.*2 open/s);
   const body = hiredBody(people, { at: new Date(Date.UTC(2026, 0, 1)) });
   expect(await sendDelivery(world.webhookUrl, { body, key: world.webhookKey })).toBe(410);
   await withSchedules(async (client, { reconcile }) => {
     expect(await everyOf(client, reconcile)).toBeUndefined();
-    const running = client.workflow.list({ query: 'TenantId = "acme" and ExecutionStatus = "Running"' });
+    const running = client.workflow.list({ query: `TenantId = "${tenant}" and ExecutionStatus = "Running"` });
     const left: string[] = [];
     for await (const { workflowId } of running)
       if (workflowId.startsWith(reconcile.split('/', 1)[0] ?? '')) left.push(workflowId);
     expect(left).toEqual([]);
   });
-}, 180_000);
+});

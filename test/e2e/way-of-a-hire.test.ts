@@ -2,6 +2,7 @@ import { readFile } from 'node:fs/promises';
 import path from 'node:path';
 import { afterAll, beforeAll, expect, test } from 'vitest';
 import { root } from '../architecture/tree.ts';
+import { readStatus } from '../harness/hiring.ts';
 import { temporalForTests } from '../harness/temporal.ts';
 import { type EnteredRoom, roomOf } from '../harness/trace-calls.ts';
 import { startWorld, until, type World, writtenBack } from '../harness/world.ts';
@@ -27,7 +28,13 @@ test('the page names the functions that a hire passes, in their order, at most f
   const way = wayOf(await readTrace(since), since);
   expect(way.length).toBeLessThanOrEqual(14);
   expect(new Set(way).size).toBe(way.length);
-  expect(await readPage()).toEqual(way);
+  const page = await readPage();
+  const always = page.filter(({ isSometimes }) => !isSometimes).map(({ name }) => name);
+  const names = page.map(({ name }) => name);
+  // Which of the page's two ways a hire takes depends on what is heard of the person meanwhile, so on the machine.
+  expect(way.filter((name) => !names.includes(name))).toEqual([]);
+  expect(names.filter((name) => way.includes(name))).toEqual(way);
+  expect(way).toEqual(expect.arrayContaining(always));
 });
 
 async function hireOne(): Promise<void> {
@@ -37,7 +44,7 @@ async function hireOne(): Promise<void> {
   await until('the enrolment', async () => (await world.effects('enrolment')).length === 1);
   await world.finishOnboardings();
   await until('the write-back', async () => (await writtenBack(world)).get(String(applicant.jobCandidateId)));
-  await until('the hire is done', async () => (await world.cli(['status'])).stdout.includes('1 done'));
+  await until('the hire is done', async () => (await readStatus(world)).hires['done'] === 1);
 }
 
 async function readTrace(since: number): Promise<EnteredRoom[]> {
@@ -72,9 +79,10 @@ function passed(trace: readonly EnteredRoom[], since: number, rooms: string[]): 
   return found.map(({ name }) => name);
 }
 
-/** The first name in each line of the page's numbered list. */
-async function readPage(): Promise<string[]> {
+/** The first name in each line of the page's numbered list; "sometimes" stands before one that is not always passed. */
+async function readPage(): Promise<{ name: string; isSometimes: boolean }[]> {
   const page = await readFile(path.join(root, 'src/DESIGN.md'), 'utf8');
   const section = /^## The way of one `candidate\.hired`$([\s\S]*?)(?=^## )/m.exec(page)?.[1] ?? '';
-  return [...section.matchAll(/^\d+\. `(\w+)`/gm)].map(([, name]) => String(name));
+  const lines = [...section.matchAll(/^\d+\. (Sometimes )?`(\w+)`/gm)];
+  return lines.map(([, sometimes, name]) => ({ name: String(name), isSometimes: sometimes !== undefined }));
 }

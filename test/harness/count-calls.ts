@@ -57,7 +57,7 @@ export async function countCalls(world: World, people: readonly Applicant[]): Pr
       }
       const { hires, inbox } = await readStatus(world);
       const now = (await world.control.ledger({ last: 1 }))[0]?.seq ?? 0;
-      const atRest = now === seen && (inbox.counts['waiting'] ?? 0) === 0;
+      const atRest = now === seen && (inbox['waiting'] ?? 0) === 0;
       seen = now;
       return hires['done'] === done && atRest;
     },

@@ -1,10 +1,10 @@
 import { expect } from 'vitest';
-import { type Applicant, type World, writtenBack } from './world.ts';
+import { type Applicant, type TenantWorld, writtenBack } from './world.ts';
 
 export { deliverEvents, hireSilently, readStatus, takeApplicants, untilBaseline, untilHired } from './hiring.ts';
 
 /** These people, each exactly once, and nobody else: by the partner's ledger and the HRIS's table. */
-export async function expectExactlyHired(world: World, people: readonly Applicant[]): Promise<void> {
+export async function expectExactlyHired(world: TenantWorld, people: readonly Applicant[]): Promise<void> {
   const [employees, enrolments, credits, written] = await Promise.all([
     world.employees(),
     world.effects('enrolment'),

@@ -5,16 +5,22 @@ import { startPostgres } from '../../src/counterparts/start-postgres.ts';
 import { createLines } from '../../src/temporal/dev-server/cli-progress.ts';
 import { startDevServer } from '../../src/temporal/dev-server/dev-server.ts';
 import { type ResolvedCli, resolveTemporalCli } from '../../src/temporal/dev-server/resolve-cli.ts';
+import { pace } from './pace.ts';
+import { startFleet } from './start-fleet.ts';
 
 interface Service {
   answer: object;
   stop(): Promise<void>;
 }
 
-type Starters = Record<string, () => Promise<Service>>;
+type Starters = Record<string, (ask: (name: string) => Promise<object>) => Promise<Service>>;
 
 function starters(cli: () => Promise<ResolvedCli>): Starters {
   return {
+    async fleet(ask) {
+      const { address } = (await ask('temporal')) as { address: string };
+      return startFleet(address);
+    },
     async postgres() {
       const { url, stop } = await startPostgres();
       return { answer: { url }, stop };
@@ -40,6 +46,8 @@ function starters(cli: () => Promise<ResolvedCli>): Starters {
  * obtaining it may take minutes, and the tests that do without run meanwhile.
  */
 export async function setup(project: TestProject): Promise<() => Promise<void>> {
+  // Before anything else takes the processors: every process of the run inherits what is measured.
+  pace();
   let found: Promise<ResolvedCli> | undefined;
   const cli = () => {
     found ??= resolveTemporalCli({ onProgress: createLines((line) => process.stderr.write(`${line}\n`)) });
@@ -55,14 +63,16 @@ export async function setup(project: TestProject): Promise<() => Promise<void>> 
 
 async function serveOnDemand(services: Starters): Promise<{ url: string; close(): Promise<void> }> {
   const started = new Map<string, Promise<Service>>();
-  const server = createServer((request, response) => {
-    const name = request.url?.slice(1) ?? '';
+  const ask = async (name: string): Promise<object> => {
     const start = services[name];
-    if (start === undefined) return void response.writeHead(404).end(`unknown service ${name}`);
-    const service = started.get(name) ?? start();
+    if (start === undefined) throw new Error(`unknown service ${name}`);
+    const service = started.get(name) ?? start(ask);
     started.set(name, service);
-    service.then(
-      ({ answer }) => response.end(JSON.stringify(answer)),
+    return (await service).answer;
+  };
+  const server = createServer((request, response) => {
+    ask(request.url?.slice(1) ?? '').then(
+      (answer) => response.end(JSON.stringify(answer)),
       (error: unknown) => response.writeHead(500).end(String(error)),
     );
   });
@@ -71,7 +81,9 @@ async function serveOnDemand(services: Starters): Promise<{ url: string; close()
   return {
     url: `http://127.0.0.1:${port}`,
     async close() {
-      await Promise.allSettled([...started.values()].map(async (service) => (await service).stop()));
+      // The last that was started may work with those before it.
+      for (const service of [...started.values()].toReversed())
+        await service.then(({ stop }) => stop()).catch(() => undefined);
       server.closeAllConnections();
       await new Promise((resolve) => server.close(resolve));
     },

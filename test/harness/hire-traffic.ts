@@ -1,5 +1,5 @@
 import { setTimeout as pause } from 'node:timers/promises';
-import { type Applicant, until, type World } from './world.ts';
+import { type Applicant, type TenantWorld, until } from './world.ts';
 
 /**
  * Hires that come and go in one world: people are moved into HIRED from a pool, and whoever is enrolled finishes the
@@ -25,7 +25,7 @@ const EVERY_MS = 150;
  * product's own.
  */
 export function startTraffic(
-  world: World,
+  world: TenantWorld,
   people: readonly Applicant[],
   { mayFinish = () => true }: { /** Whether onboardings end now. */ mayFinish?: () => boolean } = {},
 ): Traffic {
@@ -76,7 +76,11 @@ export function startTraffic(
 }
 
 /** Follows the ledger: enrolments not acted upon yet, and job candidates whose Employee ID came back. */
-function readEffects(world: World): { enrolled: [string, string][]; written: Set<string>; read(): Promise<void> } {
+function readEffects(world: TenantWorld): {
+  enrolled: [string, string][];
+  written: Set<string>;
+  read(): Promise<void>;
+} {
   const jobCandidates = new Map<string, string>();
   const enrolled: [string, string][] = [];
   const written = new Set<string>();

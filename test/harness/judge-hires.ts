@@ -1,4 +1,4 @@
-import { type Applicant, type World, writtenBack } from './world.ts';
+import { type Applicant, type TenantWorld, writtenBack } from './world.ts';
 
 /** What became of some hires, counted by the partner's ledger and the HRIS's own table. */
 export interface Judged {
@@ -20,7 +20,7 @@ export function isExactlyOnce({ hires, employees, credits, verified }: Judged): 
 }
 
 /** Reads ledger and HRIS once; then anybody's hires can be counted. */
-export async function gatherEvidence(world: World): Promise<Evidence> {
+export async function gatherEvidence(world: TenantWorld): Promise<Evidence> {
   const [employees, enrolments, credits, written] = await Promise.all([
     world.employees(),
     world.effects('enrolment'),

@@ -1,11 +1,13 @@
 import { Agent, fetch } from 'undici';
 import { inject } from 'vitest';
+import type { FleetAddresses } from './start-fleet.ts';
 
 /** What the run's own servers answer, see `global-setup.ts`. */
 export interface HarnessAnswers {
   postgres: { url: string };
   cli: { cliPath: string };
   temporal: { address: string; cliPath: string };
+  fleet: FleetAddresses;
 }
 
 declare module 'vitest' {

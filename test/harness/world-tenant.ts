@@ -1,3 +1,4 @@
+import { existsSync } from 'node:fs';
 import { mkdir, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import type { CustomerHris } from '../../src/counterparts/hris-sources.ts';
@@ -6,6 +7,8 @@ import type { SqlOptionsInput } from '../../src/hris/sql/options.ts';
 export interface WorldOptions {
   /** A running Temporal server; see temporalForTests. */
   temporalAddress: string;
+  /** Default: acme. */
+  tenant?: string;
   jobs?: number;
   candidates?: number;
   /** People hired long ago. */
@@ -28,16 +31,16 @@ export interface WorldOptions {
   env?: NodeJS.ProcessEnv;
   /** Further sandbox flags. */
   sandbox?: string[];
+  /** Further files of secrets, by name. */
+  secrets?: Record<string, string>;
   /** Set the custom field 'Start date' for everyone in the pool; default true. */
   startDates?: boolean;
 }
 
-/** The one tenant of a world. */
+/** The one tenant of a world, unless it names another. */
 export const TENANT = 'acme';
 
 export interface TenantFacts extends Partial<WorldOptions> {
-  /** Default: the one tenant of a world. */
-  tenant?: string;
   /** Where its notifications go. */
   notify?: string;
   partnerUrl: string;
@@ -51,11 +54,13 @@ export interface TenantFacts extends Partial<WorldOptions> {
 /** Writes the world's tenant: its file and its secrets. */
 export async function writeTenant(tenantsDir: string, facts: TenantFacts): Promise<void> {
   const { tenant = TENANT } = facts;
-  const folder = tenant === TENANT ? 'secrets' : `secrets-${tenant}`;
+  // Several tenants of one folder each have their own.
+  const folder = existsSync(join(tenantsDir, 'secrets')) ? `secrets-${tenant}` : 'secrets';
   const secrets = join(tenantsDir, folder);
   await mkdir(secrets);
   await writeFile(join(secrets, 'partner.key'), `${facts.apiKey}\n`);
   await writeFile(join(secrets, 'webhook.key'), `${facts.webhookKey}\n`);
+  for (const [name, secret] of Object.entries(facts.secrets ?? {})) await writeFile(join(secrets, name), `${secret}\n`);
   const settings = facts.otherHris?.settings ?? { kind: 'sql', url: facts.hrisUrl, ...facts.hris };
   const hris = Object.entries(settings).map(([name, value]) => `  ${name}: ${JSON.stringify(value)}\n`);
   const notify = facts.notify === undefined ? '' : `notify: ${facts.notify}\n`;

@@ -10,6 +10,8 @@ import { contract } from '../../src/partner/contract/index.ts';
 import { type ControlClient, createControlClient } from '../../src/sandbox/control/client.ts';
 import type { LedgerRow } from '../../src/sandbox/records/platform/ledger.ts';
 import { landings } from '../../src/streams/streams.ts';
+import { forgetWorld, noteWorld } from './open-worlds.ts';
+import { readTenant } from './read-store.ts';
 import { type Process, runCli, startProcess } from './run-product.ts';
 import {
   type Applicant,
@@ -27,9 +29,11 @@ export { type Applicant, writtenBack } from './world-people.ts';
 export type { WorldOptions } from './world-tenant.ts';
 
 /**
- * Sandbox, HRIS, tenant file and the product's own processes, all real. The judge is the ledger and the HRIS's table.
+ * One tenant: sandbox, HRIS and tenant file, all real. The judge is the ledger and the HRIS's table. Its receiver and
+ * worker are its own (`World`) or a fleet's, shared with other tests (see fleet.ts).
  */
-export interface World {
+export interface TenantWorld {
+  tenant: string;
   dir: string;
   tenantsDir: string;
   dataDir: string;
@@ -47,9 +51,6 @@ export interface World {
   env: NodeJS.ProcessEnv;
   /** Everybody on a job and not hired, oldest first. */
   applicants(): Promise<Applicant[]>;
-  startWorker(env?: NodeJS.ProcessEnv): Promise<Process>;
-  /** Listens on the world's webhook port, where the sandbox delivers. */
-  startReceiver(env?: NodeJS.ProcessEnv): Promise<Process>;
   /** Runs one command of the CLI to its end. */
   cli(
     args: readonly string[],
@@ -59,22 +60,42 @@ export interface World {
   effects(name: string): Promise<LedgerRow[]>;
   /** Finishes every onboarding that is under way in the sandbox. */
   finishOnboardings(): Promise<void>;
-  /** Everything the product's processes logged so far. */
+  /** Everything the product's processes logged so far; in a fleet, of other tenants, too. */
   logs(): Promise<string>;
   close(): Promise<void>;
 }
 
+/** A tenant with processes of the product for itself. */
+export interface World extends TenantWorld {
+  logFile: string;
+  startWorker(env?: NodeJS.ProcessEnv): Promise<Process>;
+  /** Listens on the world's webhook port, where the sandbox delivers. */
+  startReceiver(env?: NodeJS.ProcessEnv): Promise<Process>;
+}
+
 type Addresses = Pick<
   World,
-  'dir' | 'tenantsDir' | 'dataDir' | 'hrisUrl' | 'storeUrl' | 'webhookUrl' | 'webhookKey' | 'apiKey' | 'env'
+  | 'tenant'
+  | 'dir'
+  | 'tenantsDir'
+  | 'dataDir'
+  | 'hrisUrl'
+  | 'storeUrl'
+  | 'webhookUrl'
+  | 'webhookKey'
+  | 'apiKey'
+  | 'env'
+  | 'logFile'
 >;
 
-export async function startWorld(options: WorldOptions): Promise<World> {
-  const webhookPort = await freePort();
-  const addresses = await chooseAddresses(options, webhookPort);
-  const { dir, tenantsDir, dataDir, hrisUrl, apiKey, env } = addresses;
-  const logFile = join(dir, 'product.log');
-  const out = createWriteStream(logFile);
+/** What a tenant that joins a running fleet shares with its other tenants. */
+export type SharedAddresses = Pick<World, 'dataDir' | 'storeUrl' | 'env' | 'logFile'> & { webhookPort: number };
+
+export async function startWorld(options: WorldOptions, shared?: SharedAddresses): Promise<World> {
+  const webhookPort = shared?.webhookPort ?? (await freePort());
+  const addresses = { ...(await chooseAddresses(options, webhookPort)), ...shared };
+  const { tenant, dir, tenantsDir, dataDir, storeUrl, hrisUrl, apiKey, env, logFile } = addresses;
+  const out = createWriteStream(shared === undefined ? logFile : join(dir, 'sandbox.log'));
   const processes: Process[] = [];
   const start = async (cliArgs: string[], more: NodeJS.ProcessEnv = {}): Promise<Process> => {
     const started = await startProcess(cliArgs, { ...env, ...more }, out);
@@ -87,13 +108,16 @@ export async function startWorld(options: WorldOptions): Promise<World> {
   const partner = createPartnerClient({ baseUrl, apiKey, environment: 'sandbox', allowPrivate: true });
   const prepared = await prepare(options, addresses, sandbox, partner);
   const places = ['--tenants', tenantsDir, '--data', dataDir];
+  const logs = () => readFile(logFile, 'utf8');
   const close = once(async () => {
+    forgetWorld(addresses);
     await Promise.allSettled(processes.map((running) => running.stop()));
     await partner.close();
     await sandbox.kill();
     await new Promise((resolve) => out.end(resolve));
     if (process.env['KEEP_WORLD'] === undefined) await rm(dir, { recursive: true, force: true });
   });
+  noteWorld(addresses, async () => storyOf(tenant, await readTenant(storeUrl, tenant), await logs()));
   return {
     ...addresses,
     ...prepared,
@@ -107,23 +131,33 @@ export async function startWorld(options: WorldOptions): Promise<World> {
     employees: () => options.otherHris?.employees() ?? readEmployees(hrisUrl),
     effects: (name) => control.ledger({ kind: 'effect', name, limit: 100_000 }),
     finishOnboardings: () => finishOnboardings(control, partner),
-    logs: () => readFile(logFile, 'utf8'),
+    logs,
     close,
   };
 }
 
+/** What a person needs who looks at a failure: where the tenant stands, and the end of its log. */
+function storyOf(tenant: string, status: object, logs: string): string {
+  const lines = logs.trim().split('\n');
+  const own = lines.filter((line) => line.includes(`"${tenant}"`) || !line.includes('"tenantId"'));
+  return [`Tenant ${tenant}: ${JSON.stringify(status)}`, 'The end of the log:', ...own.slice(-25)].join('\n');
+}
+
 async function chooseAddresses(options: WorldOptions, webhookPort: number): Promise<Addresses> {
+  const { tenant = TENANT } = options;
   const dir = await mkdtemp(join(tmpdir(), 'hirebridge-world-'));
   const [tenantsDir, dataDir] = [join(dir, 'tenants'), join(dir, 'data')];
   await Promise.all([mkdir(tenantsDir), mkdir(dataDir)]);
   const storeUrl = options.storeUrl ?? `sqlite:${join(dataDir, 'store.db')}`;
   return {
+    tenant,
     dir,
     tenantsDir,
     dataDir,
+    logFile: join(dir, 'product.log'),
     storeUrl,
     hrisUrl: options.hrisUrl ?? `sqlite:${join(dir, 'hris.db')}`,
-    webhookUrl: `http://127.0.0.1:${webhookPort}/webhooks/${TENANT}`,
+    webhookUrl: `http://127.0.0.1:${webhookPort}/webhooks/${tenant}`,
     webhookKey: `whk_${randomBytes(16).toString('hex')}`,
     apiKey: `sk_test_${randomBytes(11).toString('hex')}`,
     env: {

@@ -1,5 +1,5 @@
 import { readFileSync } from 'node:fs';
-import { afterAll, beforeAll, describe, expect, test } from 'vitest';
+import { afterAll, beforeAll, beforeEach, describe, expect, test } from 'vitest';
 import { type AnyEndpoint, allEndpoints } from '../../src/partner/contract/index.ts';
 import type { LimitFact } from '../contract/facts/limit-fact.ts';
 import { codeFacts } from '../contract/facts.ts';
@@ -107,7 +107,10 @@ describe('a record of another company', () => {
   });
 });
 
-describe.skipIf(spec === undefined)('the names of these tests are the rows of the specification', () => {
+describe('the names of these tests are the rows of the specification', () => {
+  beforeEach(({ skip }) =>
+    skip(spec === undefined, 'HIREBRIDGE_SPEC does not name a file with the text of the specification'),
+  );
   const rows = (from: string, to: string): string[][] => {
     const text = readFileSync(spec ?? '', 'utf8');
     const lines = text.slice(text.indexOf(from), text.indexOf(to)).split('\n');

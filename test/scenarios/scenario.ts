@@ -1,6 +1,7 @@
 import type { CustomerHris, HrisSource } from '../../src/counterparts/hris-sources.ts';
 import type { Quirk } from '../../src/sandbox/quirks.ts';
-import { type TenantStatus, untilBaseline } from '../harness/hiring.ts';
+import { untilBaseline } from '../harness/hiring.ts';
+import type { TenantStatus } from '../harness/read-store.ts';
 import { type Process, startWorld, until, type World, type WorldOptions } from '../harness/world.ts';
 
 /** What the partner's ledger and the HRIS's table say in the end; holds as the product lists them, closed ones too. */

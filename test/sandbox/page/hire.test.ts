@@ -1,9 +1,11 @@
 import type { Page } from 'playwright-core';
-import { expect, onTestFinished, test } from 'vitest';
+import { beforeEach, expect, onTestFinished, test } from 'vitest';
 import { type Json, type OpenSandbox, openSandbox } from '../open-sandbox.ts';
 import { findChromium, openBrowser } from './open-browser.ts';
 
 const executable = findChromium();
+
+beforeEach(({ skip }) => skip(executable === undefined, 'no Chromium on this machine: install chromium'));
 
 /** The page of a sandbox, in a browser of its own; whatever goes wrong inside the page fails the test. */
 async function openPage(sandbox: OpenSandbox): Promise<Page> {
@@ -51,55 +53,52 @@ async function signAsCandidate(page: Page): Promise<void> {
   await signing.close();
 }
 
-test.skipIf(executable === undefined)(
-  'a hire is played from the job to the signed offer, and no id is typed',
-  async () => {
-    await using sandbox = await openSandbox();
-    const page = await openPage(sandbox);
+test('a hire is played from the job to the signed offer, and no id is typed', async () => {
+  await using sandbox = await openSandbox();
+  const page = await openPage(sandbox);
 
-    await press(page, 'New job', 'main');
-    await page.getByLabel('Title').fill('Night nurse');
-    await press(page, 'New job', 'dialog');
-    await page.getByRole('heading', { name: 'Night nurse' }).waitFor();
+  await press(page, 'New job', 'main');
+  await page.getByLabel('Title').fill('Night nurse');
+  await press(page, 'New job', 'dialog');
+  await page.getByRole('heading', { name: 'Night nurse' }).waitFor();
 
-    await press(page, 'New application', 'main');
-    await page.getByLabel('Email').fill('ada@example.net');
-    await page.getByLabel('First name').fill('Ada');
-    await page.getByLabel('Last name').fill('Lopez');
-    await press(page, 'New application', 'dialog');
-    await page.getByRole('heading', { name: 'Ada Lopez' }).waitFor();
+  await press(page, 'New application', 'main');
+  await page.getByLabel('Email').fill('ada@example.net');
+  await page.getByLabel('First name').fill('Ada');
+  await page.getByLabel('Last name').fill('Lopez');
+  await press(page, 'New application', 'dialog');
+  await page.getByRole('heading', { name: 'Ada Lopez' }).waitFor();
 
-    await press(page, 'Shortlisted');
-    await page.locator('button[aria-current=step]', { hasText: 'Shortlisted' }).waitFor();
+  await press(page, 'Shortlisted');
+  await page.locator('button[aria-current=step]', { hasText: 'Shortlisted' }).waitFor();
 
-    await press(page, 'Invite to an interview');
-    await choose(page, 'Assessment', 'First interview');
-    await press(page, 'Invite to an interview', 'dialog');
-    await page.getByRole('link', { name: 'First interview' }).waitFor();
+  await press(page, 'Invite to an interview');
+  await choose(page, 'Assessment', 'First interview');
+  await press(page, 'Invite to an interview', 'dialog');
+  await page.getByRole('link', { name: 'First interview' }).waitFor();
 
-    await press(page, 'Create an offer');
-    await press(page, 'Create an offer', 'dialog');
-    await press(page, 'Send to the first signer');
-    await press(page, 'Sign as Olivia Hart');
-    await page.getByRole('button', { name: 'Sign as Ada Lopez' }).waitFor();
+  await press(page, 'Create an offer');
+  await press(page, 'Create an offer', 'dialog');
+  await press(page, 'Send to the first signer');
+  await press(page, 'Sign as Olivia Hart');
+  await page.getByRole('button', { name: 'Sign as Ada Lopez' }).waitFor();
 
-    await signAsCandidate(page);
-    await page.reload();
-    await page.getByRole('link', { name: 'Signed PDF' }).waitFor();
-    await press(page, 'Hired');
-    await page.locator('button[aria-current=step]', { hasText: 'Hired' }).waitFor();
+  await signAsCandidate(page);
+  await page.reload();
+  await page.getByRole('link', { name: 'Signed PDF' }).waitFor();
+  await press(page, 'Hired');
+  await page.locator('button[aria-current=step]', { hasText: 'Hired' }).waitFor();
 
-    const { event } = await sandbox.control.counts({ kind: 'event' });
-    expect(event).toMatchObject({
-      'job.created': 1,
-      'candidate.applied': 1,
-      'candidate.hired': 1,
-      'onboarding.offer.completed': 1,
-    });
-  },
-);
+  const { event } = await sandbox.control.counts({ kind: 'event' });
+  expect(event).toMatchObject({
+    'job.created': 1,
+    'candidate.applied': 1,
+    'candidate.hired': 1,
+    'onboarding.offer.completed': 1,
+  });
+});
 
-test.skipIf(executable === undefined)('every part of the page opens, by the keyboard too', async () => {
+test('every part of the page opens, by the keyboard too', async () => {
   await using sandbox = await openSandbox({ jobs: 2, candidates: 40, hired: 2 });
   await sandbox.api('GET', '/jobs');
   const page = await openPage(sandbox);
@@ -111,11 +110,12 @@ test.skipIf(executable === undefined)('every part of the page opens, by the keyb
     await page.keyboard.press('Enter');
     await page.locator('nav a[aria-current=page]', { hasText: name ?? '' }).waitFor();
     await page.locator('main h1').waitFor();
-    expect(await page.evaluate('document.activeElement.id'), `${String(name)} is where one goes on`).toBe('main');
+    // The heading may be there a moment before the focus.
+    await page.locator('#main:focus').waitFor();
   }
 });
 
-test.skipIf(executable === undefined)('what is refused is told in the form, and the form stays', async () => {
+test('what is refused is told in the form, and the form stays', async () => {
   await using sandbox = await openSandbox({ jobs: 1 });
   await sandbox.control.act('setJobStatus', { jobId: 50_001, status: 'INACTIVE' });
   const page = await openPage(sandbox);
@@ -131,45 +131,42 @@ test.skipIf(executable === undefined)('what is refused is told in the form, and 
   expect(await page.getByLabel('Email').inputValue()).toBe('ada@example.net');
 });
 
-test.skipIf(executable === undefined)(
-  'an edit sends what was changed, and an appointment moves to a slot by name',
-  async () => {
-    await using sandbox = await openSandbox({ jobs: 1, candidates: 1 });
-    const page = await openPage(sandbox);
-    await page.goto(`${sandbox.controlUrl}/#/candidates/200001`);
-    await press(page, 'Edit', 'main');
-    await page.locator('dialog').getByLabel('City').fill('Lisbon');
-    await press(page, 'Edit', 'dialog');
-    await page.locator('dd', { hasText: 'Lisbon' }).waitFor();
-    const [edited] = await sandbox.control.ledger({ kind: 'event', name: 'candidate.updated' });
-    expect(edited?.detail).toMatchObject({ candidateId: 200_001, updatedFields: ['city'] });
+test('an edit sends what was changed, and an appointment moves to a slot by name', async () => {
+  await using sandbox = await openSandbox({ jobs: 1, candidates: 1 });
+  const page = await openPage(sandbox);
+  await page.goto(`${sandbox.controlUrl}/#/candidates/200001`);
+  await press(page, 'Edit', 'main');
+  await page.locator('dialog').getByLabel('City').fill('Lisbon');
+  await press(page, 'Edit', 'dialog');
+  await page.locator('dd', { hasText: 'Lisbon' }).waitFor();
+  const [edited] = await sandbox.control.ledger({ kind: 'event', name: 'candidate.updated' });
+  expect(edited?.detail).toMatchObject({ candidateId: 200_001, updatedFields: ['city'] });
 
-    const [schedule] = (await sandbox.api('GET', '/booking-schedules?scheduleProfile=INTERVIEW')).body.data;
-    const slots = `/booking-schedules/${String(schedule.id)}/slots?from=2020-01-01&to=2099-01-01`;
-    const [first] = (await sandbox.api('GET', slots)).body.data;
-    const link = await sandbox.control.act('sendBookingLink', {
-      bookingScheduleId: schedule.id,
-      jobCandidateId: 600_001,
-    });
-    const { id, scheduledStartAt } = (await sandbox.control.act('bookThroughLink', {
-      bookingLinkId: String(link['id']),
-      scheduledStartAt: first.startAt,
-    })) as { id: string; scheduledStartAt: string };
-    await page.goto(`${sandbox.controlUrl}/#/applications/600001`);
-    await press(page, 'Reschedule');
-    const time = page.locator('dialog').getByLabel(/^Time/);
-    await time.focus();
-    const option = page.locator('dialog option[value]').nth(3);
-    await option.waitFor({ state: 'attached' });
-    await time.fill((await option.getAttribute('value')) ?? '');
-    await press(page, 'Reschedule', 'dialog');
-    await page.locator('dialog').waitFor({ state: 'detached' });
-    const [moved] = (await sandbox.api('GET', '/bookings')).body.data;
-    expect([moved.id, moved.scheduledStartAt === scheduledStartAt]).toEqual([id, false]);
-  },
-);
+  const [schedule] = (await sandbox.api('GET', '/booking-schedules?scheduleProfile=INTERVIEW')).body.data;
+  const slots = `/booking-schedules/${String(schedule.id)}/slots?from=2020-01-01&to=2099-01-01`;
+  const [first] = (await sandbox.api('GET', slots)).body.data;
+  const link = await sandbox.control.act('sendBookingLink', {
+    bookingScheduleId: schedule.id,
+    jobCandidateId: 600_001,
+  });
+  const { id, scheduledStartAt } = (await sandbox.control.act('bookThroughLink', {
+    bookingLinkId: String(link['id']),
+    scheduledStartAt: first.startAt,
+  })) as { id: string; scheduledStartAt: string };
+  await page.goto(`${sandbox.controlUrl}/#/applications/600001`);
+  await press(page, 'Reschedule');
+  const time = page.locator('dialog').getByLabel(/^Time/);
+  await time.focus();
+  const option = page.locator('dialog option[value]').nth(3);
+  await option.waitFor({ state: 'attached' });
+  await time.fill((await option.getAttribute('value')) ?? '');
+  await press(page, 'Reschedule', 'dialog');
+  await page.locator('dialog').waitFor({ state: 'detached' });
+  const [moved] = (await sandbox.api('GET', '/bookings')).body.data;
+  expect([moved.id, moved.scheduledStartAt === scheduledStartAt]).toEqual([id, false]);
+});
 
-test.skipIf(executable === undefined)('every action has a form with inputs, none of them for JSON', async () => {
+test('every action has a form with inputs, none of them for JSON', async () => {
   await using sandbox = await openSandbox({ jobs: 1 });
   const page = await openPage(sandbox);
   await page.goto(`${sandbox.controlUrl}/#/actions`);
@@ -184,7 +181,7 @@ test.skipIf(executable === undefined)('every action has a form with inputs, none
   expect(await page.locator('main textarea[placeholder]').count()).toBe(0);
 });
 
-test.skipIf(executable === undefined)('a custom field is set by an input of its own kind', async () => {
+test('a custom field is set by an input of its own kind', async () => {
   await using sandbox = await openSandbox({ jobs: 1 });
   const types = { text: 'Badge', number: 'Desk', checkbox: 'Driver', 'multi-select': 'Shifts' } as const;
   for (const [fieldType, fieldLabel] of Object.entries(types) as [keyof typeof types, string][]) {

@@ -98,7 +98,7 @@ test('with the receiver killed three times in mid-burst, every delivery that got
   await burst.end();
   const stored = await inboxHashes();
   expect(accepted.filter((body) => !stored.has(createHash('sha256').update(body).digest('hex')))).toEqual([]);
-}, 60_000);
+});
 
 test('with the worker killed in mid-burst, every delivery is answered and the hires are exactly those', async () => {
   await build((await temporalForTests()).address);
@@ -122,7 +122,7 @@ test('with the worker killed in mid-burst, every delivery is answered and the hi
   const last = new Map(deliveries.map((row) => [row.deliveryId, row]));
   expect(last.size).toBeGreaterThanOrEqual(40);
   expect([...last.values()].filter((row) => row.outcome !== 'delivered')).toEqual([]);
-}, 120_000);
+});
 
 test('with Temporal away in mid-burst nothing is lost and nothing is done twice', async () => {
   const { cliPath } = await temporalForTests();
@@ -144,7 +144,7 @@ test('with Temporal away in mid-burst nothing is lost and nothing is done twice'
     await tell(people.slice(4, 8));
     await pause(awayMs);
     await tell(people.slice(8));
-    expect((await readStatus(world)).inbox.counts['undeliverable'] ?? 0).toBe(0);
+    expect((await readStatus(world)).inbox['undeliverable'] ?? 0).toBe(0);
     temporal = await startDevServer(options);
     await until('twelve enrolments', async () => (await world.effects('enrolment')).length >= 12, {
       timeoutMs: 90_000,
@@ -156,4 +156,4 @@ test('with Temporal away in mid-burst nothing is lost and nothing is done twice'
     await world.close();
     await temporal.stop();
   }
-}, 300_000);
+});

@@ -28,21 +28,17 @@ async function callsOf(onboarding: 'skip' | 'played', hires: number, others: num
   }
 }
 
-test('a hire alone makes at most 8 partner calls without onboarding and 16 with it', {
-  timeout: 300_000,
-}, async () => {
+test('a hire alone makes at most 8 partner calls without onboarding and 16 with it', async () => {
   expect(await callsOf('skip', 1, 0)).toBeLessThanOrEqual(8);
   expect(await callsOf('played', 1, 0)).toBeLessThanOrEqual(16);
 });
 
-test('100 hires of one job at once make at most 6 calls each without onboarding and 11 with it', {
-  timeout: 600_000,
-}, async () => {
+test('100 hires of one job at once make at most 6 calls each without onboarding and 11 with it', async () => {
   expect(await callsOf('skip', 100, 0)).toBeLessThanOrEqual(6);
   expect(await callsOf('played', 100, 0)).toBeLessThanOrEqual(11);
 });
 
-test('5,000 others in the stage cost a hire at most one more call', { timeout: 600_000 }, async () => {
+test('5,000 others in the stage cost a hire at most one more call', async () => {
   const alone = await callsOf('skip', 1, 0);
   expect(await callsOf('skip', 1, 5_000)).toBeLessThanOrEqual(alone + 1);
 });

@@ -95,4 +95,4 @@ test('the server’s schedules are what is applied, after every act of a person 
 
   await cli('tenant', 'remove', 'acme');
   await untilListed('remove', {});
-}, 600_000);
+});

@@ -57,11 +57,11 @@ test('200 deliveries of 20 hires, repeated, shuffled, some of them broken, make 
   const wrong = answers.filter(({ status, expected }) => status !== expected);
   expect(wrong.map(({ kind, status, expected }) => ({ kind, status, expected }))).toEqual([]);
   await until('20 enrolments', async () => (await world.effects('enrolment')).length >= 20);
-  await until('the inbox is empty', async () => ((await readStatus(world)).inbox.counts['waiting'] ?? 0) === 0);
+  await until('the inbox is empty', async () => ((await readStatus(world)).inbox['waiting'] ?? 0) === 0);
   await deliverEvents(world);
   await untilHired(world, 20);
   await expectExactlyHired(world, announced);
-}, 120_000);
+});
 
 test('with every webhook lost the reconcile makes the same 20 hires', async () => {
   await startAll('onboarding: { flow: "{flow}" }\n  reconcile: { every: 2s }');
@@ -71,7 +71,7 @@ test('with every webhook lost the reconcile makes the same 20 hires', async () =
   await untilHired(world, 20);
   await expectExactlyHired(world, people);
   expect(await world.control.deliveries()).toEqual([]);
-}, 120_000);
+});
 
 test('one candidate.hired with five ids in its arrays makes five hires', async () => {
   await startAll();
@@ -84,4 +84,4 @@ test('one candidate.hired with five ids in its arrays makes five hires', async (
   await deliverEvents(world);
   await untilHired(world, 5);
   await expectExactlyHired(world, people);
-}, 120_000);
+});

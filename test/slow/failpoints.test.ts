@@ -72,7 +72,7 @@ test('every foreign call and every table written to has its failpoints, and a ca
   });
   expect(callsOf('partner', passed)).not.toEqual(planted.partner);
   expect(planted.hris.reads - before.hris.reads).toBe(reads + 1);
-}, 120_000);
+});
 
 async function readSeen(afterSeq: number, hrisUrl: string, storeUrl: string): Promise<Seen> {
   const requests = await world.control.ledger({ kind: 'request', afterSeq });

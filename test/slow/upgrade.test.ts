@@ -12,4 +12,4 @@ test('two versions side by side, a worker of each killed, make each hire exactly
   const { address: temporalAddress } = await temporalForTests();
   const upgraded = await upgrade({ temporalAddress, baseMain: base.main, hires: 12 });
   expect(faultsOf(upgraded, 12)).toEqual([]);
-}, 240_000);
+});

@@ -115,13 +115,13 @@ describe.concurrent('a worker stopped between intent and send, woken when anothe
     const people = await stopAndWake(world, 'enrol', 'before');
     expect(await answersTo(world, 'onboarding.enrol')).toEqual([201]);
     await expectExactlyHired(world, people);
-  }, 240_000);
+  });
 
   test('creates no second employee', async () => {
     const world = await build();
     const people = await stopAndWake(world, 'create', 'before');
     await expectExactlyHired(world, people);
-  }, 240_000);
+  });
 
   test('stopped after its last look at the clock, enrols nobody twice: the partner refuses a second one', async () => {
     const world = await build();
@@ -130,18 +130,18 @@ describe.concurrent('a worker stopped between intent and send, woken when anothe
     // Woken late, its connection may be gone before the request leaves.
     expect([[201], [201, 409]]).toContainEqual(answers.toSorted());
     await expectExactlyHired(world, people);
-  }, 240_000);
+  });
 
   test('stopped after its last look at the clock, creates nobody twice in SQLite without any unique key', async () => {
     const world = await build({ hris: { referenceColumn: 'none' } });
     await stopAndWake(world, 'create', 'after');
     await expectOneEmployee(world);
-  }, 240_000);
+  });
 
   test('stopped after its last look at the clock, creates nobody twice in Postgres without a unique key', async () => {
     const [store, hris] = await Promise.all([createDatabase(), createDatabase()]);
     const world = await build({ storeUrl: store.url, hrisUrl: hris.url, hris: { referenceColumn: 'none' } });
     await stopAndWake(world, 'create', 'after');
     await expectOneEmployee(world);
-  }, 240_000);
+  });
 });

@@ -85,4 +85,4 @@ test('README leads from an empty folder to a second tenant on the sandbox in at 
   const live = async (): Promise<boolean> =>
     (await run('hirebridge check globex', place)).includes('The tenant is active and its first reconcile is done');
   await until('the second tenant is live', live, { timeoutMs: 120_000, everyMs: 1_000 });
-}, 600_000);
+});

@@ -14,16 +14,12 @@ const slice = [
 
 // Each waits more than it works.
 describe.concurrent('human situations, judged by the partner’s ledger and the HRIS', () => {
-  test.each(slice)(
-    '%s',
-    async (name) => {
-      const scenario = [...changingMinds, ...onboarding, ...people].find((one) => one.name === name);
-      if (scenario === undefined) throw new Error(`no scenario has this name`);
-      const { address } = await temporalForTests();
-      const stage = { temporalAddress: address, quirks: [] };
-      const { seen, expected, error } = await play(scenario, stage);
-      expect({ seen, error }).toEqual({ seen: expected, error: undefined });
-    },
-    120_000,
-  );
+  test.each(slice)('%s', async (name) => {
+    const scenario = [...changingMinds, ...onboarding, ...people].find((one) => one.name === name);
+    if (scenario === undefined) throw new Error(`no scenario has this name`);
+    const { address } = await temporalForTests();
+    const stage = { temporalAddress: address, quirks: [] };
+    const { seen, expected, error } = await play(scenario, stage);
+    expect({ seen, error }).toEqual({ seen: expected, error: undefined });
+  });
 });

@@ -55,7 +55,7 @@ test('workers killed at a point of every step of a hire, with eight under way, l
   });
   await traffic.close();
   await expectExactlyHired(world, hired);
-}, 180_000);
+});
 
 async function takeThree(first: number, second: number, third: number) {
   const people = await takeApplicants(world, first + second + third);

@@ -20,6 +20,5 @@ describe.concurrent('a call whose answer is lost, before execution, after it, or
       const wrong = outcomes.filter((outcome) => !isAsExpected(outcome));
       expect(wrong.map(({ one, seen, struck }) => ({ case: describeCase(one), seen, struck }))).toEqual([]);
     },
-    180_000,
   );
 });

@@ -41,7 +41,7 @@ test('two workers on one Postgres store make 50 employees of 50 hires, one of th
   await doomed.kill();
   await untilHired(world, 50, { timeoutMs: 120_000 });
   await expectExactlyHired(world, people);
-}, 180_000);
+});
 
 test('two installations on one Temporal never run each other’s work', async () => {
   const [one, two] = await Promise.all([build({ candidates: 20, env: quick }), build({ candidates: 20, env: quick })]);
@@ -81,7 +81,7 @@ test('two installations on one Temporal never run each other’s work', async ()
     );
     expect([...new Set(identities)]).toEqual([id]);
   }
-}, 120_000);
+});
 
 async function installationIdOf(world: World): Promise<string> {
   const line = (await world.logs()).split('\n').find((text) => text.includes('"installationId"'));

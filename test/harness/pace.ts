@@ -1,0 +1,32 @@
+import { spawnSync } from 'node:child_process';
+import { createHash } from 'node:crypto';
+
+const VARIABLE = 'HIREBRIDGE_TEST_PACE';
+/** What the measured work takes on an idle core of the machines that this suite was written on, milliseconds. */
+const USUAL_MS = 250;
+const MOST = 30;
+
+/**
+ * How much slower this machine is than usual, 1 at least. Measured once a run, by a fixed amount of work and the start
+ * of a process, and handed on to every process of the run.
+ */
+export function pace(): number {
+  const known = Number(process.env[VARIABLE]);
+  if (known >= 1) return known;
+  const measured = Math.min(MOST, Math.max(1, measure() / USUAL_MS));
+  process.env[VARIABLE] = measured.toFixed(1);
+  return measured;
+}
+
+/** A time limit on this machine. Limits only end what hangs: no verdict may depend on one. */
+export function scaled(ms: number): number {
+  return Math.round(ms * pace());
+}
+
+function measure(): number {
+  const start = performance.now();
+  spawnSync(process.execPath, ['-e', '0']);
+  let hash = 'pace';
+  for (let n = 0; n < 60_000; n += 1) hash = createHash('sha256').update(hash).digest('hex');
+  return performance.now() - start;
+}

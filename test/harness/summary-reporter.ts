@@ -1,0 +1,62 @@
+import { writeFileSync } from 'node:fs';
+import type { Reporter, TestCase, TestModule, Vitest } from 'vitest/node';
+
+const SLOWEST = 20;
+
+/**
+ * After a run: which tests were skipped and why, the slowest files, and the counts as one line. A test that is skipped
+ * without saying why fails the run. With HIREBRIDGE_TEST_REPORT=FILE the counts are written there as JSON.
+ */
+export default class SummaryReporter implements Reporter {
+  /** By a name on the command line all others are skipped, and everybody knows why. */
+  private isFiltered = false;
+
+  onInit(vitest: Vitest): void {
+    this.isFiltered = vitest.getGlobalTestNamePattern() !== undefined;
+  }
+
+  onTestRunEnd(modules: readonly TestModule[], errors: readonly unknown[]): void {
+    const tests = modules.flatMap((module) => [...module.children.allTests()]);
+    const inState = (state: string) => tests.filter((test) => test.result().state === state);
+    const skipped = Map.groupBy(inState('skipped'), reasonOf);
+    const passed = inState('passed').length;
+    // A file that does not load has no test to fail.
+    const broken = modules.filter((module) => module.errors().length > 0).length;
+    const silent = this.isFiltered ? [] : (skipped.get(SILENT) ?? []);
+    const failed = inState('failed').length + broken + errors.length + silent.length;
+    print('Slowest files', modules.toSorted(bySlowness).slice(0, SLOWEST).map(durationOf));
+    print(
+      'Skipped, and why',
+      [...skipped].map(([reason, some]) => `${String(some.length).padStart(5)}  ${reason}`),
+    );
+    print(
+      'Skipped without saying why',
+      silent.map((test) => `${test.module.relativeModuleId}: ${test.fullName}`),
+    );
+    const skips = tests.length - passed - inState('failed').length;
+    process.stdout.write(`\n${passed} passed, ${failed} failed, ${skips} skipped\n`);
+    if (silent.length > 0) process.exitCode = 1;
+    const file = process.env['HIREBRIDGE_TEST_REPORT'];
+    if (file !== undefined) writeFileSync(file, JSON.stringify({ passed, failed, skipped: skips }));
+  }
+}
+
+const SILENT = '(no reason given)';
+
+function reasonOf(test: TestCase): string {
+  const result = test.result();
+  return (result.state === 'skipped' ? result.note : undefined) ?? SILENT;
+}
+
+function bySlowness(one: TestModule, other: TestModule): number {
+  return other.diagnostic().duration - one.diagnostic().duration;
+}
+
+function durationOf(module: TestModule): string {
+  const seconds = module.diagnostic().duration / 1000;
+  return `${seconds.toFixed(1).padStart(7)} s  ${module.project.name}  ${module.relativeModuleId}`;
+}
+
+function print(title: string, lines: readonly string[]): void {
+  if (lines.length > 0) process.stdout.write(`\n${title}:\n${lines.map((line) => `${line}\n`).join('')}`);
+}
