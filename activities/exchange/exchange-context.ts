@@ -1,3 +1,4 @@
+import type { CustomFieldUse } from '../../src/mapping/custom-fields-in-use.ts';
 import type { Mapping } from '../../src/mapping/load-mapping.ts';
 import type { WriteOrigin } from '../../src/store/foreign-writes.ts';
 import type { StreamName } from '../../src/streams/streams.ts';
@@ -10,6 +11,8 @@ export interface ExchangeContext extends Reading {
   key: { tenantId: string; stream: StreamName };
   runId: string;
   mapping: Mapping;
+  /** The custom fields that it names. */
+  uses: readonly CustomFieldUse[];
   origin: WriteOrigin;
   /** A person asked for the run: much may be emptied. */
   full: boolean;

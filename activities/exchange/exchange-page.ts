@@ -82,17 +82,24 @@ function kindOf(
 /** Saves what both sides agree on where nothing is to be written; nothing where that is known. */
 async function saveSeen(
   { deps, key }: ExchangeContext,
-  { pair, state, open, plan, bases: before }: PlannedPair,
+  { pair, state, open, plan, bases: before, identities, renewed }: PlannedPair,
 ): Promise<void> {
   const { pairId } = pair;
   const isFirst = state.version === 0 && Object.keys(before).length > 0;
   const news = Object.entries(plan.agreed).some(([field, form]) => state.bases[field] !== form);
-  if (isFirst || news || Object.keys(state.sent).length > 0 || state.missing_side !== null || state.isGone) {
+  if (
+    isFirst ||
+    news ||
+    identities !== undefined ||
+    Object.keys(state.sent).length > 0 ||
+    state.missing_side !== null ||
+    state.isGone
+  ) {
     const bases = { ...before, ...plan.agreed };
-    const change = { pairId, version: state.version, bases, sent: {}, missing: null, isGone: false };
+    const change = { pairId, version: state.version, bases, identities, sent: {}, missing: null, isGone: false };
     if (!(await savePair(deps.store, key, change))) return;
   }
-  await settleConflicts(deps.store, { ...key, pairId }, open, plan.findings);
+  await settleConflicts(deps.store, { ...key, pairId }, { open, renewed }, plan.findings);
 }
 
 /** A permission that is lost shows no values: they must not be emptied on the other side. */

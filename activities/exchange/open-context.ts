@@ -26,10 +26,11 @@ export async function openContext(
   const subject = amendsOnly(own) ? 'employee' : stream;
   await keepMapping(deps.store, connection.tenant, { subject, mapping: own });
   const mapping = await withTables(deps.store, tenantId, own);
-  const defined = await definitionsInUse(deps, connection, customFieldsMapped([mapping]));
+  const uses = customFieldsMapped([mapping]);
+  const defined = await definitionsInUse(deps, connection, uses);
   const origin = { tenantId, runId, mappingHash: mapping.hash, by: BY_ITSELF };
   const jobs = createJobsList(deps.store, connection);
-  const context = { deps, connection, key: { tenantId, stream }, runId, mapping, defined, origin, full };
+  const context = { deps, connection, key: { tenantId, stream }, runId, mapping, uses, defined, origin, full };
   return assertWrittenOnce({ ...context, entity: entityOf(stream), jobs });
 }
 

@@ -1,5 +1,8 @@
+import { isDeepStrictEqual } from 'node:util';
 import { dayOf } from '../../src/day-of.ts';
+import { ConnectorError } from '../../src/errors.ts';
 import { amendedFrom, amendsOnly } from '../../src/exchange/amendments.ts';
+import { type FieldIdentities, fieldIdentities, knownOf } from '../../src/exchange/field-identities.ts';
 import { arrivedBases, fieldsToWrite, type PairPlan, planPair } from '../../src/exchange/plan-pair.ts';
 import { seeFields } from '../../src/exchange/see-fields.ts';
 import type { Side } from '../../src/hire/side.ts';
@@ -8,6 +11,7 @@ import { type PairState, readPairStates, UNKNOWN_PAIR } from '../../src/store/ex
 import type { FieldConflictRow } from '../../src/store/exchange-tables.ts';
 import { openConflicts } from '../../src/store/field-conflicts.ts';
 import type { LinkedPair } from '../../src/store/linked-pairs.ts';
+import { definitionsInUse } from '../fields/current-records.ts';
 import type { ExchangeContext } from './exchange-context.ts';
 import type { FetchedRecord } from './fetch-people.ts';
 import { isWithoutJob, type JobRecords, readHired, readJobRecords } from './read-hired.ts';
@@ -22,6 +26,10 @@ export interface ReadPair {
     | {
         plan: PairPlan;
         bases: Record<string, string>;
+        /** Which fields these belong to, where that is to be saved. */
+        identities?: Readonly<Record<string, string>>;
+        /** Fields that were another one when the pair was last judged. */
+        renewed: ReadonlySet<string>;
         /** The day from which an employee's new values count. */
         from: string;
       }
@@ -37,16 +45,59 @@ export interface ReadPair {
 export async function readPairs(context: ExchangeContext, pairs: readonly LinkedPair[]): Promise<ReadPair[]> {
   // A call for nobody is refused.
   if (pairs.length === 0) return [];
+  for (let times = 1; ; times += 1) {
+    const read = await readOnce(context, pairs);
+    if (!read.some(hasNews) || (await areDefinedAsBefore(context))) return read;
+    if (times === MOST_READINGS) throw fieldsMove(context);
+    context.jobs.forget();
+  }
+}
+
+const MOST_READINGS = 3;
+
+/** Something would be written, or believed. */
+function hasNews({ state, found }: ReadPair): boolean {
+  if (!('plan' in found)) return false;
+  const { toHris, toPartner, agreed } = found.plan;
+  return toHris.length + toPartner.length > 0 || Object.entries(agreed).some(([of, form]) => state.bases[of] !== form);
+}
+
+/**
+ * Whether the custom fields were the same all the time that the records were read: one that was deleted, renamed or
+ * created again meanwhile reads as empty. From here on they are what they are now. Throws `throttle` while one of them
+ * is not what it was.
+ */
+async function areDefinedAsBefore(context: ExchangeContext): Promise<boolean> {
+  const { deps, connection, mapping, uses, defined } = context;
+  if (uses.length === 0) return true;
+  const { connection: at } = connection.tenant.hris;
+  context.defined = await definitionsInUse(deps, connection, uses);
+  return isDeepStrictEqual(fieldIdentities(mapping, at, defined), fieldIdentities(mapping, at, context.defined));
+}
+
+function fieldsMove({ key, deps }: ExchangeContext): ConnectorError {
+  return new ConnectorError({
+    code: 'FIELDS_MOVE',
+    action: 'throttle',
+    message:
+      `The hiring platform's custom fields changed while ${key.stream} of ${key.tenantId} was read, ` +
+      `${MOST_READINGS} times in a row. Nothing of these pairs was written; they are read again later.`,
+    retryAfterMs: deps.limits.pausedMs,
+  });
+}
+
+async function readOnce(context: ExchangeContext, pairs: readonly LinkedPair[]): Promise<ReadPair[]> {
   const { deps, key } = context;
   const { readAt, partner, hris } = await readSides(deps.store, context, pairs);
   const ids = pairs.map(({ pairId }) => pairId);
   const states = await readPairStates(deps.store, key, ids);
   const open = Map.groupBy(await openConflicts(deps.store, key, ids), (row) => row.pair_id);
   const jobs = await readJobRecords(context, partner);
+  const identities = fieldIdentities(context.mapping, context.connection.tenant.hris.connection, context.defined);
   const read: ReadPair[] = [];
   for (const [index, pair] of pairs.entries()) {
     const known = { pair, state: states.get(pair.pairId) ?? UNKNOWN_PAIR, open: open.get(pair.pairId) ?? [] };
-    const shown = { readAt, jobs, fetched: partner[index] ?? {}, held: hris[index] };
+    const shown = { readAt, jobs, identities, fetched: partner[index] ?? {}, held: hris[index] };
     const found =
       readAt <= known.state.settles_at
         ? { settles: true as const }
@@ -63,6 +114,7 @@ interface Shown {
   /** When the reading began, by the database's clock. */
   readAt: number;
   jobs: JobRecords;
+  identities: FieldIdentities;
   fetched: FetchedRecord;
   held: HeldRecord | undefined;
 }
@@ -70,7 +122,7 @@ interface Shown {
 function judge(
   { mapping, defined, full }: ExchangeContext,
   { pair, state, open }: Known,
-  { readAt, jobs, fetched, held }: Shown,
+  { readAt, jobs, identities: now, fetched, held }: Shown,
   hired: Record<string, string>,
 ): ReadPair['found'] {
   if (fetched.unreadable !== undefined) return { unreadable: fetched.unreadable };
@@ -80,7 +132,15 @@ function judge(
   const sources = decodeCustomFields({ ...fetched.sources, ...(job && { job }) }, defined);
   const isOver = amendsOnly(mapping) && (held.former === true || isWithoutJob(mapping, job));
   const seen = isOver ? [] : seeFields(mapping, pair.pairId, sources, held.fields);
-  const bases = { ...hired, ...arrivedBases(seen, state) };
-  const plan = planPair(seen, { bases, open: open.filter((row) => !full || row.kind === 'held'), defined });
-  return { bases, plan, from: amendedFrom(dayOf(readAt), held.fields, fieldsToWrite(plan.toHris)) };
+  const { renewed, identities, ...known } = knownOf(state, now);
+  const bases = { ...hired, ...arrivedBases(seen, known) };
+  const still = open.filter(({ kind, field }) => (!full || kind === 'held') && !renewed.has(field));
+  const plan = planPair(seen, { bases, open: still, defined });
+  return {
+    ...(identities && { identities }),
+    renewed,
+    bases,
+    plan,
+    from: amendedFrom(dayOf(readAt), held.fields, fieldsToWrite(plan.toHris)),
+  };
 }

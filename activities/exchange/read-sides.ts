@@ -18,7 +18,7 @@ export interface Reading {
   connection: Connection;
   /** What their values hang on at the partner. */
   entity: PairEntity;
-  /** The partner's custom fields, as they were when the reading began. */
+  /** The partner's custom fields, as they were last read. */
   defined: readonly FieldDefinition[];
   /** Jobs are read by their list alone, which many pages of pairs share. */
   jobs: JobsList;

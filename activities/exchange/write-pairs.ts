@@ -32,6 +32,8 @@ export interface PlannedPair extends Omit<ReadPair, 'found'> {
   plan: PairPlan;
   /** What both sides agreed on before, values that were under way included. */
   bases: Record<string, string>;
+  identities?: Readonly<Record<string, string>>;
+  renewed: ReadonlySet<string>;
   /** The day from which an employee's new values count. */
   from: string;
 }
@@ -76,8 +78,10 @@ async function beginWrites(context: ExchangeContext, planned: readonly PlannedPa
     if (!(await isRunning(store, key, runId))) throw superseded();
     const mine: PlannedPair[] = [];
     for (const one of planned) {
-      const { version } = one.state;
-      const change = { pairId: one.pair.pairId, version, bases: one.bases, sent: sentForms(one.plan), settlesInMs };
+      const { bases, identities, plan, state } = one;
+      const { version } = state;
+      const sent = sentForms(plan);
+      const change = { pairId: one.pair.pairId, version, bases, identities, sent, settlesInMs };
       if (!(await savePair(store, key, change))) continue;
       mine.push({ ...one, state: { ...one.state, version: version + 1 } });
     }
@@ -199,7 +203,7 @@ async function saveWritten({ deps, connection, key }: ExchangeContext, written: 
   const { pairId } = pair;
   const change = { bases, sent: {}, settlesInMs, missing: null, isGone: false };
   if (!(await savePair(deps.store, key, { pairId, version: state.version, ...change }))) return;
-  await settleConflicts(deps.store, { ...key, pairId }, planned.open, findingsOf(written));
+  await settleConflicts(deps.store, { ...key, pairId }, planned, findingsOf(written));
 }
 
 /** What a side refused is no longer about to be overwritten: it waits for a person. */

@@ -15,7 +15,7 @@ export function sayToPartner(
 ): PartnerValue | { code: string } {
   if (path === undefined) return { code: 'NOT_INVERTIBLE' };
   if (!('customField' in path)) return sayProperty(path.field, value);
-  const definition = definitionOf(path.customField, path.source, defined);
+  const definition = customFieldOf(path, defined);
   if (definition === undefined) return { code: 'CUSTOM_FIELD_UNCLEAR' };
   if (value === null) return { customFieldId: definition.id, sent: null };
   const encoded = encodeValue(definition, value);
@@ -23,11 +23,11 @@ export function sayToPartner(
 }
 
 /** By its id, or by the only one of this label. A job may have a custom field of the same label. */
-function definitionOf(
-  wanted: string,
-  entity: string,
+export function customFieldOf(
+  { source, customField: wanted }: { source: string; customField: string },
   defined: readonly FieldDefinition[],
 ): FieldDefinition | undefined {
+  const entity = source === 'jobCandidate' ? 'candidate' : source;
   const own = defined.filter((one) => one.entity === entity);
   const byId = own.find(({ id }) => id === wanted);
   const hits = byId ? [byId] : own.filter(({ label }) => foldLabel(label) === foldLabel(wanted));

@@ -22,10 +22,11 @@ export type FieldInput = z.input<typeof field>;
 export type Column = z.output<typeof field>;
 
 /** What a mapping may write into these columns. */
-export function fieldDefs({ columns }: { columns: Record<string, Column> }): FieldDef[] {
+export function fieldDefs({ columns, table }: { columns: Record<string, Column>; table?: string }): FieldDef[] {
   return Object.entries(columns).map(([key, column]) => ({
     key,
     label: column.label ?? key,
+    place: table === undefined ? column.column : `${table}.${column.column}`,
     type: column.type,
     required: column.required,
     writable: true,

@@ -13,6 +13,8 @@ export type CreateResult =
 export interface FieldDef {
   key: string;
   label: string;
+  /** The HR system's own field; a rule that is pointed at another one writes another field. The key where absent. */
+  place?: string;
   type: 'text' | 'number' | 'date' | 'boolean' | 'list';
   required: boolean;
   writable: boolean;

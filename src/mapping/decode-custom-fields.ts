@@ -41,11 +41,14 @@ function definedFor(record: string, defined: readonly FieldDefinition[]): FieldD
 }
 
 function decodeShown(shown: Shown, defined: readonly FieldDefinition[]): Shown {
-  const types = new Map(defined.map(({ id, type }) => [id, type]));
+  const known = new Map(defined.map((one) => [one.id, one]));
   return Object.fromEntries(
     Object.entries(shown).flatMap(([id, field]) => {
-      const type = types.get(id);
-      return type === undefined ? [] : [[id, { ...field, value: decodeValue(type, field.value) }]];
+      const definition = known.get(id);
+      if (definition === undefined) return [];
+      // What a label means is said by the definitions: a record that is read while one is renamed shows another.
+      const { type, label } = definition;
+      return [[id, { ...field, label, value: decodeValue(type, field.value) }]];
     }),
   );
 }

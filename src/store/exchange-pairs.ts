@@ -7,6 +7,8 @@ import type { StreamKey } from './streams.ts';
 /** What is known of a pair; `version` 0 where nothing is. */
 export interface PairState extends Pick<ExchangePairTable, 'version' | 'settles_at' | 'missing_side' | 'missing_run'> {
   bases: Readonly<Record<string, string>>;
+  /** Which field of either side a base belongs to, by field; absent in pairs of an earlier version. */
+  identities: Readonly<Record<string, string>>;
   sent: SentForms;
   isGone: boolean;
 }
@@ -17,6 +19,7 @@ export type SentForms = Readonly<Record<string, { to: Side; form: string }>>;
 export const UNKNOWN_PAIR: PairState = {
   version: 0,
   bases: {},
+  identities: {},
   sent: {},
   settles_at: 0,
   missing_side: null,
@@ -30,6 +33,7 @@ export interface PairChange {
   /** The state that it was decided from. */
   version: number;
   bases?: Readonly<Record<string, string>>;
+  identities?: Readonly<Record<string, string>> | undefined;
   sent?: SentForms;
   settlesInMs?: number;
   missing?: { side: Side; runId: string } | null;
@@ -51,13 +55,14 @@ export async function readPairStates(
     .where('pair_id', 'in', pairIds)
     .execute();
   return new Map(
-    rows.map(({ pair_id, bases, sent, settles_at, gone_at, version, missing_side, missing_run }) => [
+    rows.map(({ pair_id, bases, identities, sent, settles_at, gone_at, version, missing_side, missing_run }) => [
       pair_id,
       {
         version,
         missing_side,
         missing_run,
         bases: JSON.parse(bases) as Record<string, string>,
+        identities: JSON.parse(identities) as Record<string, string>,
         sent: JSON.parse(sent) as SentForms,
         settles_at: Number(settles_at),
         isGone: gone_at !== null,
@@ -73,13 +78,14 @@ export async function readPairStates(
 export async function savePair(
   { kysely, now }: Store,
   { tenantId, stream }: StreamKey,
-  { pairId, version, bases, sent, settlesInMs, missing, isGone }: PairChange,
+  { pairId, version, bases, identities, sent, settlesInMs, missing, isGone }: PairChange,
 ): Promise<boolean> {
   const settles = settlesInMs === undefined ? undefined : sql<number>`${now} + ${sql.lit(settlesInMs)}`;
   const changed = {
     version: version + 1,
     updated_at: now,
     ...(bases === undefined ? {} : { bases: JSON.stringify(bases) }),
+    ...(identities === undefined ? {} : { identities: JSON.stringify(identities) }),
     ...(sent === undefined ? {} : { sent: JSON.stringify(sent) }),
     ...(settles === undefined ? {} : { settles_at: settles }),
     ...(missing === undefined ? {} : { missing_side: missing?.side ?? null, missing_run: missing?.runId ?? null }),

@@ -1,4 +1,4 @@
-import type { Selectable } from 'kysely';
+import type { Generated, Selectable } from 'kysely';
 import type { Side } from '../hire/side.ts';
 
 /** A record of the partner and one of the HRIS that are the same, as they last agreed. */
@@ -9,6 +9,8 @@ export interface ExchangePairTable {
   pair_id: string;
   /** JSON: field -> form of the value that both sides last agreed on. */
   bases: string;
+  /** JSON: field -> which field of either side its base belongs to. */
+  identities: Generated<string>;
   /** JSON: field -> side and form of the value that was sent there, while it is in doubt whether it arrived. */
   sent: string;
   /** Counts changes: one is written only over what it was made from. */

@@ -38,17 +38,18 @@ export async function openConflicts(
 /**
  * Brings what is recorded of one pair to what was found now: what is over is closed, what still stands stays as it is,
  * and what is new is taken down. Writes nothing where nothing changed. A conflict is over with its decision; a put-back
- * stays open until the sides are seen to agree.
+ * stays open until the sides are seen to agree. What was said of a field that is another one by now (`renewed`) is over.
  */
 export async function settleConflicts(
   store: Store,
   { tenantId, stream, pairId }: StreamKey & { pairId: string },
-  open: readonly FieldConflictRow[],
+  { open, renewed }: { open: readonly FieldConflictRow[]; renewed?: ReadonlySet<string> },
   found: readonly NewConflict[],
 ): Promise<void> {
-  const stands = (row: FieldConflictRow): boolean => found.some((one) => isSame(row, one));
+  const of = (row: FieldConflictRow, one: NewConflict): boolean => renewed?.has(row.field) !== true && isSame(row, one);
+  const stands = (row: FieldConflictRow): boolean => found.some((one) => of(row, one));
   const over = open.filter((row) => !stands(row)).map((row) => row.conflict_id);
-  const news = found.filter((one) => !open.some((row) => isSame(row, one)));
+  const news = found.filter((one) => !open.some((row) => of(row, one)));
   if (over.length > 0)
     await store.kysely
       .updateTable('field_conflicts')

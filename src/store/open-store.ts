@@ -21,6 +21,7 @@ import * as employeeConnections from './migrations/0022-employee-connections.ts'
 import * as identityLeases from './migrations/0024-identity-leases.ts';
 import * as leaseHolders from './migrations/0025-lease-holders.ts';
 import * as openBatches from './migrations/0026-open-batches.ts';
+import * as fieldIdentities from './migrations/0031-field-identities.ts';
 import type { Tables } from './schema.ts';
 
 const migrations: Record<string, Migration> = {
@@ -43,6 +44,7 @@ const migrations: Record<string, Migration> = {
   '0024-identity-leases': identityLeases,
   '0025-lease-holders': leaseHolders,
   '0026-open-batches': openBatches,
+  '0031-field-identities': fieldIdentities,
 };
 
 export interface Store extends Database<Tables> {

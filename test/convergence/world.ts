@@ -44,6 +44,12 @@ export interface World {
   /** One activity of a run, as a new process would begin it. */
   exchange: (runId: string, conditions: Conditions, asked?: Asked) => Promise<ExchangeStep>;
   hint: (recordId: string) => void;
+  /** A request of a person at the partner, carried out at once. */
+  call: Call;
+  /** Custom fields by the name of their field. */
+  ids: Map<string, string>;
+  /** The tenant's files say something else from now on; with other options the HR system is opened anew. */
+  remap: (rules: string, options?: Record<string, unknown>) => Promise<void>;
   /** Both ends as a command of a person has them. */
   open: (conditions: Conditions) => OpenTenant;
   close: () => Promise<void>;
@@ -80,7 +86,11 @@ export const exchangedPositions: Carried = {
 };
 
 /** A sandbox, an HR system and a store in memory, each the real one; only network and time are the test's. */
-export async function createWorld(given?: string, carried = exchanged): Promise<World> {
+export async function createWorld(
+  given?: string,
+  carried = exchanged,
+  more: Record<string, unknown> = {},
+): Promise<World> {
   const { stream, map, fields = twoWayFields } = carried;
   const entity = entityOf(stream);
   const rules = given ?? mappingText(fields, entity);
@@ -89,7 +99,13 @@ export async function createWorld(given?: string, carried = exchanged): Promise<
   const store = await createStoreDouble(clock.now);
   const gone = new Set<string>();
   const columns = hrisFields(fields);
-  const options = { url: 'sqlite::memory:', createTable: true, fields: columns, requisitions: positionsTable(columns) };
+  const options = {
+    url: 'sqlite::memory:',
+    createTable: true,
+    fields: columns,
+    requisitions: positionsTable(columns),
+    ...more,
+  };
   const hris = withoutGone(await openHris('sql', 'acme-hr', options, { landings }), gone);
   const writes = { partner: 0, hris: 0 };
   const call = calling(state);
@@ -107,6 +123,14 @@ export async function createWorld(given?: string, carried = exchanged): Promise<
     store,
     hris,
     writes,
+    call,
+    ids,
+    remap: async (other, changed) => {
+      if (changed !== undefined)
+        parts.hris = withoutGone(await openHris('sql', 'acme-hr', { ...options, ...changed }, { landings }), gone);
+      parts.tenant = tenantOf(other, { ...options, ...changed });
+      parts.mapping = await map(parts.tenant);
+    },
     hire: () => records.add((added += 1), clock.now()),
     editPartner: (person, { at, name }, value) => {
       if ('property' in at) call('PATCH', `/candidates/${person.candidateId}`, { [at.property]: value ?? '' });

@@ -69,8 +69,9 @@ export type BambooOptions = z.output<typeof bamboohrOptions>;
 
 /** What the mapping of an employee may write. Countries are ISO codes here, and names over there. */
 export function bamboohrFields({ fields }: BambooOptions): FieldDef[] {
-  return Object.entries(fields).map(([key, { label, type, required }]) => ({
+  return Object.entries(fields).map(([key, { name, label, type, required }]) => ({
     key,
+    place: name,
     label: label ?? key,
     type: type === 'country' ? 'text' : type,
     required,

@@ -51,8 +51,9 @@ export function trytonFields({ fields }: TrytonOptions): FieldDef[] {
     ...[...Object.keys(CONTACTS), ...Object.keys(ADDRESS)].map((key) => ({ ...text, key, label: LABELS[key] ?? key })),
     { key: 'startDate', label: 'Start date', type: 'date', required: false, writable: true },
     { key: 'endDate', label: 'End date', type: 'date', required: false, writable: true },
-    ...Object.entries(fields).map(([key, { label, type, required }]) => ({
+    ...Object.entries(fields).map(([key, { model, name, label, type, required }]) => ({
       key,
+      place: `${model}.${name}`,
       label: label ?? key,
       type,
       required,

@@ -60,7 +60,7 @@ test('failed counts the pairs that an exchange leaves out, reason by reason', as
   await savePair(store, employees, { pairId: '5', version: 0, sent: { city: { to: 'hris', form: 'f' } } });
   const finding = { kind: 'quarantined', code: 'VALUE_MISFIT', forms: { partner: 'a', hris: 'b' } } as const;
   const level = { ...finding, field: 'level', values: { partner: 'Junior', hris: 'Intern' }, isSensitive: false };
-  for (const pairId of ['6', '7', '8']) await settleConflicts(store, { ...employees, pairId }, [], [level]);
+  for (const pairId of ['6', '7', '8']) await settleConflicts(store, { ...employees, pairId }, { open: [] }, [level]);
   const failed = await readFailed(store, 'acme');
   expect(failed.map(({ where, what, reason }) => `${where} ${what}: ${reason}`).toSorted()).toEqual([
     'employees (1 pair): a write is in doubt: it is looked for, and made again where it is not there',
