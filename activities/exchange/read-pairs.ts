@@ -15,7 +15,7 @@ import { definitionsInUse } from '../fields/current-records.ts';
 import type { ExchangeContext } from './exchange-context.ts';
 import type { FetchedRecord } from './fetch-people.ts';
 import { isWithoutJob, type JobRecords, readHired, readJobRecords } from './read-hired.ts';
-import { type HeldRecord, readSides } from './read-sides.ts';
+import { type HeldRecord, readSides, type UnreadRecord } from './read-sides.ts';
 
 /** One pair as both sides were just read, and what is to be written. */
 export interface ReadPair {
@@ -116,7 +116,7 @@ interface Shown {
   jobs: JobRecords;
   identities: FieldIdentities;
   fetched: FetchedRecord;
-  held: HeldRecord | undefined;
+  held: HeldRecord | UnreadRecord | undefined;
 }
 
 function judge(
@@ -128,10 +128,11 @@ function judge(
   if (fetched.unreadable !== undefined) return { unreadable: fetched.unreadable };
   if (fetched.sources === undefined) return { missing: 'partner' };
   if (held === undefined) return { missing: 'hris' };
+  if ('failed' in held) return { unreadable: held.failed };
   const job = fetched.jobId === undefined ? undefined : jobs.get(fetched.jobId);
   const sources = decodeCustomFields({ ...fetched.sources, ...(job && { job }) }, defined);
   const isOver = amendsOnly(mapping) && (held.former === true || isWithoutJob(mapping, job));
-  const seen = isOver ? [] : seeFields(mapping, pair.pairId, sources, held.fields);
+  const seen = isOver ? [] : seeFields(mapping, { pairId: pair.pairId, sources, record: held, defined });
   const { renewed, identities, ...known } = knownOf(state, now);
   const bases = { ...hired, ...arrivedBases(seen, known) };
   const still = open.filter(({ kind, field }) => (!full || kind === 'held') && !renewed.has(field));

@@ -1,4 +1,5 @@
 import pLimit from 'p-limit';
+import { isConnectorError } from '../../src/errors.ts';
 import type { EmployeeFields } from '../../src/hire/employee.ts';
 import type { FieldDefinition } from '../../src/store/fields.ts';
 import type { LinkedPair, PairEntity } from '../../src/store/linked-pairs.ts';
@@ -27,8 +28,15 @@ export interface Reading {
 /** The HR system's record of a pair. */
 export interface HeldRecord {
   fields: EmployeeFields;
+  /** Fields that hold no value of their type, with the code that says why. */
+  unreadable?: Readonly<Record<string, string>>;
   /** The employment has ended by now; absent where the HR system does not say. */
   former?: boolean;
+}
+
+/** A record that made the reading of it fail, while others can be read: it keeps no run from its end. */
+export interface UnreadRecord {
+  failed: string;
 }
 
 /** Both sides of some pairs, in their order. */
@@ -36,7 +44,7 @@ export interface BothSides {
   /** When the reading began, by the database's clock. */
   readAt: number;
   partner: FetchedRecord[];
-  hris: (HeldRecord | undefined)[];
+  hris: (HeldRecord | UnreadRecord | undefined)[];
 }
 
 /** Reads some pairs: the partner's side by one call for a hundred, employees one by one, positions together. */
@@ -51,12 +59,18 @@ async function readPeople(
 ): Promise<BothSides> {
   const readAt = await readClock(store);
   const limit = pLimit(AT_ONCE);
-  const read = (id: string) => connection.hris.employees.read(id, AbortSignal.timeout(READ_MS));
+  const read = (id: string) => connection.hris.employees.read(id, AbortSignal.timeout(READ_MS)).catch(asUnread);
   const [partner, hris] = await Promise.all([
     fetchPeople(connection, pairs, defined),
     Promise.all(pairs.map(({ pairId }) => limit(() => read(pairId)))),
   ]);
   return { readAt, partner, hris };
+}
+
+/** An error of an adapter's own is about the record that it read; every other one is about the HR system. */
+function asUnread(error: unknown): UnreadRecord {
+  if (isConnectorError(error, 'HRIS_ADAPTER_FAULT')) return { failed: error.message };
+  throw error;
 }
 
 async function readPositions({ connection, jobs }: Reading, pairs: readonly LinkedPair[]): Promise<BothSides> {

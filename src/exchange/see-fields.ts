@@ -1,14 +1,16 @@
 import type { EmployeeFields, FieldValue } from '../hire/employee.ts';
 import { isEmpty } from '../mapping/apply-transforms.ts';
 import type { CompiledField } from '../mapping/compile-rule.ts';
-import { evaluateField, type Refusal } from '../mapping/evaluate.ts';
+import { applies, evaluateField, type Refusal } from '../mapping/evaluate.ts';
 import { valueBack } from '../mapping/evaluate-back.ts';
 import type { Mapping } from '../mapping/load-mapping.ts';
 import type { MappingSources } from '../mapping/read-source.ts';
 import type { SourcePath } from '../mapping/source-fields.ts';
 import type { Value } from '../mapping/transforms.ts';
 import type { FieldFlow, Seen } from '../plan/merge-field.ts';
+import type { FieldDefinition } from '../store/fields.ts';
 import { EMPTY_FORM, formOf } from './form-of.ts';
+import { sayToPartner } from './say-to-partner.ts';
 
 /** What one side holds of a field, as the HR system writes it; `refusal` says why the other side cannot. */
 export interface SideValue {
@@ -33,23 +35,29 @@ export function exchangedFields({ fields, back }: Pick<Mapping, 'fields' | 'back
   return [...new Map([...fields, ...back].map((field) => [field.target, field])).values()];
 }
 
+/** A pair as both sides show it. */
+interface ShownPair {
+  pairId: string;
+  sources: MappingSources;
+  record: { fields: EmployeeFields; unreadable?: Readonly<Record<string, string>> };
+  /** The partner's custom fields. */
+  defined: readonly FieldDefinition[];
+}
+
 /** Reads every field of a pair on both sides, in one form: the HR system's. Pure. */
-export function seeFields(
-  mapping: Mapping,
-  pairId: string,
-  sources: MappingSources,
-  record: EmployeeFields,
-): SeenField[] {
+export function seeFields(mapping: Mapping, { pairId, sources, record, defined }: ShownPair): SeenField[] {
   const goesBack = new Set(mapping.back.map(({ target }) => target));
-  return exchangedFields(mapping).map((field) => {
-    const salt = saltOf(pairId, field.target);
-    return {
-      field,
-      flow: flowOf(field),
-      partner: seePartner(field, salt, sources),
-      hris: seeHris(field, salt, { value: record[field.target] ?? null, goesBack: goesBack.has(field.target) }),
-    };
-  });
+  return exchangedFields(mapping)
+    .filter((field) => applies(field, sources))
+    .map((field) => {
+      const salt = saltOf(pairId, field.target);
+      return {
+        field,
+        flow: flowOf(field),
+        partner: seePartner(field, salt, sources),
+        hris: seeHris(field, salt, { record, goesBack: goesBack.has(field.target), defined }),
+      };
+    });
 }
 
 /** The form of a value of one pair's field. */
@@ -68,8 +76,14 @@ function flowOf({ rule, amends }: CompiledField): FieldFlow {
   return { owner: owner ?? (direction === 'toPartner' ? 'hris' : 'partner'), conflict, report };
 }
 
+/** Where a record of the partner's that a rule reads is not shown, its values must not read as emptied. */
+function notShown(field: CompiledField, sources: MappingSources): boolean {
+  return field.from.some(({ source }) => sources[source] === undefined);
+}
+
 /** Where the HR system's value may come to the partner, a required field that is empty there is one to be filled. */
 function seePartner(field: CompiledField, salt: string, sources: MappingSources): SideValue {
+  if (notShown(field, sources)) return { seen: { unreadable: 'RECORD_NOT_SHOWN' }, value: null };
   const result = evaluateField(field, sources);
   const isToBeFilled = 'code' in result && result.code === 'MISSING' && flowOf(field).owner !== 'partner';
   if (isToBeFilled) return { seen: seenAs(EMPTY_FORM), value: null };
@@ -85,15 +99,22 @@ function seePartner(field: CompiledField, salt: string, sources: MappingSources)
 function seeHris(
   field: CompiledField,
   salt: string,
-  { value, goesBack }: { value: FieldValue; goesBack: boolean },
+  { record, goesBack, defined }: Pick<ShownPair, 'record' | 'defined'> & { goesBack: boolean },
 ): SeenField['hris'] {
+  const value = record.fields[field.target];
+  // What is not shown is not known to be empty.
+  if (value === undefined)
+    return { seen: { unreadable: record.unreadable?.[field.target] ?? 'NOT_SHOWN' }, value: null };
   const plain = { seen: seenAs(formOf(salt, value)), value };
   if (!goesBack) return plain;
   if (value === null || isEmpty(value)) return { ...plain, atPartner: null };
   const back = valueBack(field, value);
   if ('code' in back) return { ...plain, refusal: back };
   if (back.value === undefined) return { ...plain, atPartner: null };
-  const again = evaluateField(field, sourcesWith(field.from[0], back.value));
+  const said = sayToPartner(field.from[0], back.value, defined);
+  // As it would be stored: `1200.50` in a field of numbers comes back as 1200.5.
+  const stored = 'code' in said ? back.value : (said.sent ?? back.value);
+  const again = evaluateField(field, sourcesWith(field.from[0], stored));
   if ('code' in again) return { ...plain, refusal: again };
   return { seen: seenAs(formOf(salt, again.value)), value, atPartner: back.value };
 }

@@ -118,7 +118,10 @@ export interface Employees {
 
 export interface EmployeeRecord {
   ref: EmployeeRef;
+  /** A field that is left out is not known to be empty. */
   fields: EmployeeFields;
+  /** Fields that hold something else than a value of their type: the code that says what is wrong, by field. */
+  unreadable?: Readonly<Record<string, string>>;
   reference?: string;
   /** The employment has ended by now; absent where the HRIS does not say. */
   former?: boolean;
@@ -175,6 +178,8 @@ export interface Requisition {
   /** The HRIS's own key; never reused. */
   id: string;
   fields: EmployeeFields;
+  /** As of an employee. */
+  unreadable?: Readonly<Record<string, string>>;
 }
 
 /** Tables where the partner's records land as they are. */

@@ -48,9 +48,9 @@ export interface Step {
 
 /** Evaluates one rule; `steps` takes down what happened on the way. */
 export function evaluateField(field: CompiledField, sources: MappingSources, steps?: Step[]): Result {
-  const applies = field.when.every((one) => holds(one, sources));
-  if (field.when.length > 0) steps?.push({ step: 'when', value: applies });
-  if (!applies) return unless(field);
+  const isMeant = applies(field, sources);
+  if (field.when.length > 0) steps?.push({ step: 'when', value: isMeant });
+  if (!isMeant) return unless(field);
   if (field.constant !== undefined) {
     steps?.push({ step: 'constant', value: field.constant });
     return fitValue(field.def, field.constant, 'the constant');
@@ -64,6 +64,11 @@ export function evaluateField(field: CompiledField, sources: MappingSources, ste
   const looked = lookUp(field, named.value, steps);
   if (isEmpty(looked)) return absent(field, named.value);
   return fitValue(field.def, looked, field.source);
+}
+
+/** Whether a rule counts for these records. */
+export function applies({ when }: Pick<CompiledField, 'when'>, sources: MappingSources): boolean {
+  return when.every((one) => holds(one, sources));
 }
 
 /** A rule that does not count here leaves its field out, unless the HR system cannot do without it. */

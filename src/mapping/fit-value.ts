@@ -1,3 +1,4 @@
+import { isLongDecimal } from '../hire/decimal.ts';
 import type { FieldValue } from '../hire/employee.ts';
 import type { FieldDef } from '../hris/port.ts';
 import type { Value } from './transforms.ts';
@@ -22,6 +23,11 @@ export function fitValue(
       code: 'NOT_AN_OPTION',
       text: `${where} gives a value that "${def.key}" does not accept in the HR system. Add a lookup to the mapping.`,
     };
+  if (!areAll(fitted, (one) => !one.includes('\0')))
+    return {
+      code: 'BROKEN_TEXT',
+      text: `${where} holds a zero character, which no database keeps. Correct it in the hiring platform.`,
+    };
   if (!areAll(fitted, isWellFormed))
     return {
       code: 'BROKEN_TEXT',
@@ -37,7 +43,7 @@ export function fitValue(
         `"${def.key}" holds ${maxLength} in the HR system. ` +
         'Shorten it in the hiring platform, or widen the field there.',
     };
-  if (def.decimals !== undefined && typeof fitted === 'number' && decimalsOf(fitted) > def.decimals)
+  if (def.decimals !== undefined && def.type === 'number' && decimalsOf(fitted) > def.decimals)
     return {
       code: 'TOO_PRECISE',
       text:
@@ -56,7 +62,7 @@ function isWellFormed(text: string): boolean {
 }
 
 /** 1e-7 has seven. */
-function decimalsOf(value: number): number {
+function decimalsOf(value: FieldValue): number {
   const [digits = '', exponent = '0'] = String(value).split('e');
   return Math.max(0, (digits.split('.')[1] ?? '').length - Number(exponent));
 }
@@ -76,11 +82,18 @@ const KIND = {
 
 const FIT: Record<FieldDef['type'], (value: Value) => FieldValue | undefined> = {
   text: (value) => (Array.isArray(value) ? undefined : asText(value)),
-  number: (value) => (typeof value === 'number' && Number.isFinite(value) ? value : undefined),
+  number: asNumber,
   date: (value) => (typeof value === 'string' && isDay(value) ? value : undefined),
   boolean: (value) => (typeof value === 'boolean' ? value : undefined),
   list: (value) => (Array.isArray(value) ? value : undefined),
 };
+
+/** A decimal that a number would change stays text. An integer beyond the safe ones may have been rounded already. */
+function asNumber(value: Value): number | string | undefined {
+  if (typeof value === 'string' && isLongDecimal(value)) return value;
+  if (typeof value !== 'number' || !Number.isFinite(value)) return undefined;
+  return Number.isInteger(value) && !Number.isSafeInteger(value) ? undefined : value;
+}
 
 /** A number that its text would round or write with an exponent is none: 1e21 is not what anybody typed. */
 function asText(value: string | number | boolean): string | undefined {

@@ -1,3 +1,4 @@
+import { decimalValue } from '../hire/decimal.ts';
 import type { FieldValue } from '../hire/employee.ts';
 import { readMultiSelect } from './contract/custom-field-values.ts';
 
@@ -68,9 +69,13 @@ function asText(value: Given): string | undefined {
   return typeof value === 'string' ? value : undefined;
 }
 
+/** Zeros behind the point say nothing: money is written with them. Those before a number may be part of a text. */
 function asNumber(value: Given): number | undefined {
-  if (typeof value === 'number') return isCanonical(String(value)) ? value : undefined;
-  return typeof value === 'string' && isCanonical(value) ? Number(value) : undefined;
+  const text = String(value);
+  if (Array.isArray(value) || typeof value === 'boolean' || !/^-?(?:0|[1-9]\d*)(?:\.\d+)?$/.test(text))
+    return undefined;
+  const decimal = decimalValue(text);
+  return typeof decimal === 'number' ? decimal : undefined;
 }
 
 /** A decimal that comes back from a number letter by letter: not 007, 1.50, 1e21 or 0.1000000000000000055. */

@@ -42,8 +42,8 @@ class TurnTakingDriver extends SqliteDriver {
   readonly #file: string | undefined;
   #endTurn: () => void = () => undefined;
 
-  constructor(database: DatabaseSync) {
-    super({ database: asKyselyDatabase(database) });
+  constructor(database: DatabaseSync, how: Reading) {
+    super({ database: asKyselyDatabase(database, how) });
     this.#file = database.location() ?? undefined;
   }
 
@@ -70,13 +70,18 @@ class TurnTakingDriver extends SqliteDriver {
   }
 }
 
+/** How rows are read. `exact`: the customer's own integers may be larger than a number; those come as text. */
+interface Reading {
+  exact?: boolean;
+}
+
 /** Kysely's own SQLite dialect over node:sqlite instead of a native package. */
 export class NodeSqliteDialect extends SqliteDialect {
   readonly #driver: Driver;
 
-  constructor(database: DatabaseSync) {
-    super({ database: asKyselyDatabase(database) });
-    this.#driver = new TurnTakingDriver(database);
+  constructor(database: DatabaseSync, how: Reading = {}) {
+    super({ database: asKyselyDatabase(database, how) });
+    this.#driver = new TurnTakingDriver(database, how);
   }
 
   override createDriver(): Driver {
@@ -104,13 +109,24 @@ export function openSqliteFile(file: string): DatabaseSync {
  */
 const KEPT_STATEMENTS = 100;
 
-function asKyselyDatabase(database: DatabaseSync) {
+/** Integers of a row as numbers, or as text where a number would change them; read otherwise, these throw. */
+export function withExactIntegers<Row extends object>(row: Row): Row {
+  for (const [name, value] of Object.entries(row)) {
+    if (typeof value !== 'bigint') continue;
+    const number = Number(value);
+    Object.assign(row, { [name]: Number.isSafeInteger(number) ? number : String(value) });
+  }
+  return row;
+}
+
+function asKyselyDatabase(database: DatabaseSync, { exact = false }: Reading) {
   const kept = new Map<string, StatementSync>();
   function prepared(sql: string): StatementSync {
     const known = kept.get(sql);
     // A deferred transaction that upgrades to a write fails at once when another process wrote meanwhile; `immediate`
     // queues.
     const statement = known ?? database.prepare(sql === 'begin' ? 'begin immediate' : sql);
+    if (exact) statement.setReadBigInts(true);
     kept.delete(sql);
     kept.set(sql, statement);
     const [oldest] = kept.keys();
@@ -123,7 +139,10 @@ function asKyselyDatabase(database: DatabaseSync) {
       const statement = prepared(sql);
       return {
         reader: statement.columns().length > 0,
-        all: (parameters: readonly unknown[]) => statement.all(...parameters.map(toSqlite)),
+        all: (parameters: readonly unknown[]) => {
+          const rows = statement.all(...parameters.map(toSqlite));
+          return exact ? rows.map(withExactIntegers) : rows;
+        },
         run: (parameters: readonly unknown[]) => statement.run(...parameters.map(toSqlite)),
         iterate: (parameters: readonly unknown[]) => statement.iterate(...parameters.map(toSqlite)),
       };

@@ -38,7 +38,8 @@ export async function openConflicts(
 /**
  * Brings what is recorded of one pair to what was found now: what is over is closed, what still stands stays as it is,
  * and what is new is taken down. Writes nothing where nothing changed. A conflict is over with its decision; a put-back
- * stays open until the sides are seen to agree. What was said of a field that is another one by now (`renewed`) is over.
+ * stays open until the sides are seen to agree. What was said of a field that is
+ * another one by now (`renewed`) is over.
  */
 export async function settleConflicts(
   store: Store,

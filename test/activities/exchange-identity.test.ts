@@ -53,7 +53,7 @@ function createAgain(name: string, type?: string): void {
 const ownedByPartner = (name: string): string =>
   mappingText().replace(new RegExp(`(${name}: .*)owner: either, conflict: \\w+`), '$1owner: partner');
 
-test('a custom field that is deleted and created again empties nothing, and the HR value fills it where it may', async () => {
+test('a custom field that is deleted and created again empties nothing, and is filled where it may be', async () => {
   world = await createWorld();
   const person = await world.hire();
   world.editPartner(person, fieldOf('level'), 'Senior');
@@ -147,7 +147,7 @@ test.each(Object.entries(meanwhile))(
   },
 );
 
-test('a pass without edits writes nothing on either side, and nothing into the store but the end of the run', async () => {
+test('a pass without edits writes nothing on either side, and nothing of any pair into the store', async () => {
   world = await createWorld();
   const person = await world.hire();
   world.editPartner(person, fieldOf('level'), 'Senior');

@@ -44,7 +44,8 @@ describe.each(fieldTypes)('a canonical value of a %s field', (type) => {
 
 test.each([
   ['number', '007', 'takes a number'],
-  ['number', '1.50', 'takes a number'],
+  ['number', '1234567890123456789', 'takes a number'],
+  ['number', '-', 'takes a number'],
   ['number', '1e21', 'takes a number'],
   ['number', 1e21, 'takes a number'],
   ['number', true, 'takes a number'],
@@ -66,4 +67,8 @@ test('section 2.5: a multi-select is stored as JSON text, a number as a decimal,
   expect(decodeValue('number', '12.50')).toBe('12.50');
   expect(decodeValue('checkbox', 'true')).toBe(true);
   expect(decodeValue('multi-select', 'Early, Late')).toBe('Early, Late');
+});
+
+test('a number field takes money as it is written, and keeps its value', () => {
+  expect(encodeValue({ type: 'number' }, '1200.50')).toEqual({ sent: 1200.5 });
 });

@@ -41,7 +41,7 @@ export async function readEmployee(
   const stored = reference === undefined ? undefined : read[reference];
   return {
     ref: { id, ...(typeof number === 'string' && number !== '' ? { number } : {}) },
-    fields: fromBamboo(options, read),
+    ...fromBamboo(options, read),
     ...(typeof read['status'] === 'string' ? { former: read['status'] === 'Inactive' } : {}),
     ...(typeof stored === 'string' && stored !== '' ? { reference: stored } : {}),
   };

@@ -1,6 +1,7 @@
 import countries from 'i18n-iso-countries';
 import { ConnectorError } from '../../errors.ts';
 import type { EmployeeFields, FieldValue } from '../../hire/employee.ts';
+import { type ReadCell, type ReadFields, readCell, readFields } from '../read-cell.ts';
 import { type BambooField, type BambooOptions, readName } from './options.ts';
 
 /** Fields as BambooHR writes them. Every field that does not fit is named at once, without its value. */
@@ -28,8 +29,8 @@ export function assertComplete({ fields: known }: BambooOptions, fields: Employe
 }
 
 /** The fields of an answer, which names them as reading does; what it leaves out is empty or not ours to see. */
-export function fromBamboo({ fields: known }: BambooOptions, read: Record<string, unknown>): EmployeeFields {
-  return Object.fromEntries(Object.entries(known).map(([key, field]) => [key, fromText(field, read[readName(field)])]));
+export function fromBamboo({ fields: known }: BambooOptions, read: Record<string, unknown>): ReadFields {
+  return readFields(Object.entries(known).map(([key, field]) => [key, fromText(field, read[readName(field)])]));
 }
 
 function problemOf(field: BambooField | undefined, value: FieldValue): string | undefined {
@@ -47,16 +48,15 @@ function toText({ type }: BambooField, value: FieldValue): unknown {
   return Array.isArray(value) ? value.join(',') : value;
 }
 
-function fromText({ type }: BambooField, value: unknown): FieldValue {
-  if (Array.isArray(value)) return value.map(String);
-  if (typeof value === 'boolean') return value;
-  const text = typeof value === 'string' || typeof value === 'number' ? String(value) : '';
+function fromText({ type }: BambooField, value: unknown): ReadCell {
   // A date that is not set is all zeros.
-  if (text === '' || text === '0000-00-00') return null;
-  if (type === 'number') return Number(text);
-  if (type === 'boolean') return ['yes', 'true', '1'].includes(text);
-  if (type === 'list') return text.split(',');
-  return type === 'country' ? (countries.getAlpha2Code(text, 'en') ?? text) : text;
+  if (value === '0000-00-00') return { value: null };
+  if (type === 'list') return readCell(type, typeof value === 'string' && value !== '' ? value.split(',') : value);
+  if (type !== 'country') return readCell(type, value);
+  const name = readCell('text', value);
+  return 'wrong' in name || name.value === null
+    ? name
+    : { value: countries.getAlpha2Code(String(name.value), 'en') ?? name.value };
 }
 
 function countryName(code: string): string | undefined {

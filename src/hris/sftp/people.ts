@@ -53,7 +53,7 @@ function employeesIn({ options }: Sftp, { columns, rows }: CsvFile, path: string
       throw unreadable(path, `record ${index + 1} has a ${options.endColumn} that is no date such as 2026-03-31`);
     const record = {
       ref,
-      fields: fromCells(options, row),
+      ...fromCells(options, row),
       ...(lastDay === undefined ? {} : { former: hasEnded(lastDay) }),
     };
     return reference === undefined || reference === '' ? record : { ...record, reference };
@@ -78,6 +78,6 @@ async function readMade(hris: Sftp, signal: AbortSignal): Promise<EmployeeRecord
   return (await readResults(hris, signal)).flatMap((result) => {
     const reference = referenceOf(result.requestId);
     if (result.status !== 'created' || reference === undefined) return [];
-    return [{ ref: result.ref, fields: fromCells(hris.options, result.row), reference }];
+    return [{ ref: result.ref, ...fromCells(hris.options, result.row), reference }];
   });
 }

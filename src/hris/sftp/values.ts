@@ -1,6 +1,7 @@
 import { ConnectorError } from '../../errors.ts';
 import type { EmployeeFields, FieldValue } from '../../hire/employee.ts';
 import type { Column } from '../columns.ts';
+import { type ReadCell, type ReadFields, readCell, readFields } from '../read-cell.ts';
 import type { Cells } from './csv.ts';
 import type { SftpOptions } from './options.ts';
 
@@ -32,13 +33,18 @@ export function refuseIncomplete({ columns: known }: SftpOptions, fields: Employ
 }
 
 /** What a row holds of our fields; a column that is not in the file is left out. */
-export function fromCells({ columns: known }: SftpOptions, row: Record<string, string>): EmployeeFields {
-  return Object.fromEntries(
-    Object.entries(known).flatMap(([key, { column, type }]): [string, FieldValue][] => {
+export function fromCells({ columns: known }: SftpOptions, row: Record<string, string>): ReadFields {
+  return readFields(
+    Object.entries(known).flatMap(([key, { column, type }]): [string, ReadCell][] => {
       const text = row[column];
-      return text === undefined ? [] : [[key, text === '' ? null : READ[type](text)]];
+      return text === undefined ? [] : [[key, fromCell(type, text)]];
     }),
   );
+}
+
+/** A list is JSON, or its items stand between bars. */
+function fromCell(type: Column['type'], text: string): ReadCell {
+  return readCell(type, type === 'list' && text !== '' && !text.startsWith('[') ? text.split('|') : text);
 }
 
 function toText(value: FieldValue): string | null {
@@ -65,14 +71,6 @@ export function problemOf(text: string | null): string | undefined {
   if (RUNS.some((one) => one.test(text))) return 'is a formula that a spreadsheet would run';
   return undefined;
 }
-
-const READ: Record<Column['type'], (text: string) => FieldValue> = {
-  text: (text) => text,
-  number: Number,
-  date: (text) => text.slice(0, 10),
-  boolean: (text) => /^(true|yes|1)$/i.test(text),
-  list: (text) => (text.startsWith('[') ? (JSON.parse(text) as string[]) : text.split('|')),
-};
 
 function refused(code: string, verb: string, details: Record<string, string>): ConnectorError {
   const message = `${verb}: ${Object.keys(details).join(', ')}.`;

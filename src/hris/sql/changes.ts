@@ -2,10 +2,10 @@ import { type RawBuilder, sql } from 'kysely';
 import { z } from 'zod';
 import { readCursor } from '../change-cursor.ts';
 import type { ChangedEmployees } from '../port.ts';
+import { cellText } from '../read-cell.ts';
 import { asText, type Row, type SqlDatabase, type SqlHris } from './database.ts';
 import { toRecord } from './find.ts';
 import { employeeColumns, type SqlOptions } from './options.ts';
-import { cellText } from './values.ts';
 
 /** Employees a page. */
 const PAGE = 200;

@@ -2,9 +2,10 @@ import { sql } from 'kysely';
 import type { EmployeeRef, FindKey, Found } from '../../hire/employee.ts';
 import { hasEnded } from '../has-ended.ts';
 import type { EmployeeRecord } from '../port.ts';
+import { cellText } from '../read-cell.ts';
 import { asText, type Row, type SqlHris } from './database.ts';
 import { employeeColumns, type SqlOptions } from './options.ts';
-import { cellText, toFields, toRef } from './values.ts';
+import { toFields, toRef } from './values.ts';
 
 /** More hits than this are "many" all the same. */
 const ENOUGH = 200;
@@ -26,7 +27,7 @@ export function toRecord(row: Row, options: SqlOptions): EmployeeRecord {
   const lastDay = options.endColumn === undefined ? undefined : cellText(row[options.endColumn]).slice(0, 10);
   return {
     ref: toRef(row, options),
-    fields: toFields(row, options),
+    ...toFields(row, options),
     ...(typeof reference === 'string' ? { reference } : {}),
     ...(lastDay === undefined ? {} : { former: hasEnded(lastDay) }),
   };

@@ -1,10 +1,11 @@
 import { type RawBuilder, sql } from 'kysely';
 import { hasEscapeUnknownToPostgres, isAmong, selectJson, selectRows } from '../../sql/rows-as-json.ts';
 import type { Landed, LandingRow, LandOptions, StoredRow } from '../port.ts';
+import { cellText } from '../read-cell.ts';
 import type { Row, SqlDatabase } from './database.ts';
 import { landingKeys as key, type LandingTable } from './landing-options.ts';
 import { unmarkRows } from './remove.ts';
-import { assertHeld, cellOf, cellText, toFields } from './values.ts';
+import { assertHeld, cellOf, toFields } from './values.ts';
 
 type Reach = Pick<SqlDatabase, 'kysely' | 'dialect'>;
 
@@ -48,7 +49,7 @@ export async function readRows(
   return rows.map((row) => ({
     id: cellText(row[key.id]),
     hash: cellText(row[key.hash]),
-    fields: toFields(row, table),
+    fields: toFields(row, table).fields,
   }));
 }
 

@@ -2,10 +2,10 @@ import { Kysely, MysqlDialect, sql } from 'kysely';
 import type { PoolConnection, ResultSetHeader } from 'mysql2';
 import { ConnectorError } from '../../errors.ts';
 import type { WriteOptions } from '../port.ts';
+import { cellText } from '../read-cell.ts';
 import type { Row, SqlDatabase, SqlWrite, Tables } from './database.ts';
 import { type MariadbPool, openMariadbPool } from './mariadb-pool.ts';
 import { explainSqlError } from './sql-errors.ts';
-import { cellText } from './values.ts';
 import { whileOpen } from './while-open.ts';
 
 const WRITE_MS = 15_000;

@@ -2,11 +2,11 @@ import { sql } from 'kysely';
 import { ConnectorError, isConnectorError } from '../../errors.ts';
 import type { EmployeeRef } from '../../hire/employee.ts';
 import type { CreateResult, WriteOptions } from '../port.ts';
+import { cellText } from '../read-cell.ts';
 import { columnsToEmpty } from './columns-to-empty.ts';
 import { asText, type SqlHris } from './database.ts';
 import { atTable, findRefused, readEmployee } from './find.ts';
 import { updateRow } from './update-row.ts';
-import { cellText } from './values.ts';
 
 /** How often a job of the customer's is looked at. */
 const NEXT_CHECK_MS = 60_000;

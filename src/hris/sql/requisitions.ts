@@ -2,10 +2,11 @@ import { sql } from 'kysely';
 import { ConnectorError } from '../../errors.ts';
 import type { EmployeeFields } from '../../hire/employee.ts';
 import type { Requisition, WriteOptions } from '../port.ts';
+import { cellText } from '../read-cell.ts';
 import { asText, type Row, type SqlDatabase } from './database.ts';
 import type { RequisitionTable } from './requisition-options.ts';
 import { tooLate, updateRow } from './update-row.ts';
-import { cellText, toColumns, toFields } from './values.ts';
+import { toColumns, toFields } from './values.ts';
 
 /** Every row of the requisitions table, in the order of its ids. */
 export async function listRequisitions(
@@ -52,5 +53,5 @@ function selectFrom(table: RequisitionTable) {
 }
 
 function toRequisition(row: Row, table: RequisitionTable): Requisition {
-  return { id: cellText(row[table.idColumn]), fields: toFields(row, table) };
+  return { id: cellText(row[table.idColumn]), ...toFields(row, table) };
 }

@@ -11,6 +11,12 @@ const UNREACHABLE: Meaning = {
   action: 'retry',
   text: 'The HRIS database cannot be reached. Check that it runs and that hris.url names it',
 };
+/** Nothing is wrong with the database: what came from it, or was meant for it, is not what our code is made for. */
+const FAULT: Meaning = {
+  code: 'HRIS_ADAPTER_FAULT',
+  action: 'retry',
+  text: 'hirebridge failed on what the HRIS database gave or was to be given. The database works; report this fault',
+};
 const STOPPED: Meaning = {
   code: 'STOPPED',
   action: 'retry',
@@ -134,7 +140,8 @@ export function explainSqlError(error: unknown, state: { sent: boolean }): Conne
       message: 'The write was sent to the HRIS database and no answer came. Look before writing again.',
     });
   const { code, action, text } =
-    meaning ?? (error instanceof Error && error.name === 'AbortError' ? STOPPED : UNREACHABLE);
+    meaning ??
+    (isOwnFault(error) ? FAULT : error instanceof Error && error.name === 'AbortError' ? STOPPED : UNREACHABLE);
   const columns = columnsOf(facts);
   const source =
     typeof facts.code === 'string' && facts.code !== 'ERR_SQLITE_ERROR'
@@ -148,6 +155,12 @@ export function explainSqlError(error: unknown, state: { sent: boolean }): Conne
     message: `${text} (${[source, ...columns].join(', ')}).`,
     ...(columns.length === 0 ? {} : { details: Object.fromEntries(columns.map((column) => [column, text])) }),
   });
+}
+
+/** An error of our own code is no outage. An address that is none is the tenant file's. */
+function isOwnFault(error: unknown): boolean {
+  const kinds = [TypeError, RangeError, SyntaxError, ReferenceError];
+  return kinds.some((kind) => error instanceof kind) && (error as DriverFacts).code !== 'ERR_INVALID_URL';
 }
 
 /** Only the server's own verdict counts: 57P0x and 08 end the connection and say nothing about the statement. */

@@ -3,7 +3,7 @@ import { dirname } from 'node:path';
 import type { DatabaseSync, SQLInputValue } from 'node:sqlite';
 import { Kysely, sql } from 'kysely';
 import { ConnectorError } from '../../errors.ts';
-import { NodeSqliteDialect, openSqliteFile } from '../../sql/sqlite-dialect.ts';
+import { NodeSqliteDialect, openSqliteFile, withExactIntegers } from '../../sql/sqlite-dialect.ts';
 import type { WriteOptions } from '../port.ts';
 import { type Row, returning, type SqlDatabase, type SqlWrite, type Tables } from './database.ts';
 import { explainSqlError } from './sql-errors.ts';
@@ -71,7 +71,7 @@ function openFile(path: string, create: boolean): Handle {
     if (create && path !== ':memory:') mkdirSync(dirname(path), { recursive: true });
     const file = openSqliteFile(path);
     file.exec(`pragma busy_timeout = ${BUSY_MS}`);
-    return { file, kysely: new Kysely<Tables>({ dialect: new NodeSqliteDialect(file) }) };
+    return { file, kysely: new Kysely<Tables>({ dialect: new NodeSqliteDialect(file, { exact: true }) }) };
   } catch (error) {
     throw explainSqlError(error, { sent: false });
   }
@@ -100,7 +100,9 @@ function writeOnce({ file, kysely }: Handle, one: SqlWrite, options: WriteOption
 
 function prepare(file: DatabaseSync, text: string): ReturnType<DatabaseSync['prepare']> {
   try {
-    return file.prepare(text);
+    const statement = file.prepare(text);
+    statement.setReadBigInts(true);
+    return statement;
   } catch (error) {
     throw explainSqlError(error, { sent: false });
   }
@@ -109,9 +111,8 @@ function prepare(file: DatabaseSync, text: string): ReturnType<DatabaseSync['pre
 /** The database is in this process: it either did the statement or did not, so there is no unknown outcome here. */
 function run(statement: ReturnType<DatabaseSync['prepare']>, parameters: readonly unknown[]): Row[] {
   try {
-    return statement.all(
-      ...parameters.map((value) => (typeof value === 'boolean' ? Number(value) : (value ?? null)) as SQLInputValue),
-    );
+    const values = parameters.map((value) => (typeof value === 'boolean' ? Number(value) : (value ?? null)));
+    return statement.all(...(values as SQLInputValue[])).map(withExactIntegers);
   } catch (error) {
     throw explainSqlError(error, { sent: false });
   }

@@ -1,7 +1,7 @@
 import { ConnectorError } from '../../errors.ts';
-import type { EmployeeFields, EmployeeRef, FieldValue } from '../../hire/employee.ts';
+import type { EmployeeFields, EmployeeRef } from '../../hire/employee.ts';
 import type { Column } from '../columns.ts';
-import type { FieldDef } from '../port.ts';
+import { cellText, type ReadFields, readCell, readFields } from '../read-cell.ts';
 import type { Row } from './database.ts';
 import type { SqlOptions } from './options.ts';
 
@@ -38,10 +38,10 @@ export function assertHeld(fields: EmployeeFields, { columns }: { columns: Recor
   });
 }
 
-/** A row's columns as field values. */
-export function toFields(row: Row, options: { columns: Record<string, Column> }): EmployeeFields {
-  return Object.fromEntries(
-    Object.entries(options.columns).map(([key, column]) => [key, FROM_COLUMN[column.type](row[column.column])]),
+/** A row's columns as field values; one that holds no value of its type is named, and the others are read. */
+export function toFields(row: Row, options: { columns: Record<string, Column> }): ReadFields {
+  return readFields(
+    Object.entries(options.columns).map(([key, { column, type }]) => [key, readCell(type, row[column])]),
   );
 }
 
@@ -61,31 +61,4 @@ export function byField(error: ConnectorError, options: { columns: Record<string
     Object.entries(error.details).map(([column, text]) => [names.get(column) ?? column, text]),
   );
   return new ConnectorError({ code: error.code, action: error.action, message: error.message, details });
-}
-
-/** A cell as text, whatever the driver made of its type. */
-export function cellText(value: unknown): string {
-  if (typeof value === 'string') return value;
-  return isNothing(value)
-    ? ''
-    : JSON.stringify(value, (_key, item: unknown) => (typeof item === 'bigint' ? String(item) : item)).replaceAll(
-        /^"|"$/g,
-        '',
-      );
-}
-
-const FROM_COLUMN: Record<FieldDef['type'], (value: unknown) => FieldValue> = {
-  text: (value) => (isNothing(value) ? null : cellText(value)),
-  number: (value) => (isNothing(value) ? null : Number(value)),
-  date: (value) => (isNothing(value) ? null : cellText(value).slice(0, 10)),
-  boolean: (value) => (isNothing(value) ? null : Boolean(value)),
-  list: (value) => (isNothing(value) ? null : listOf(typeof value === 'string' ? JSON.parse(value) : value)),
-};
-
-function listOf(value: unknown): string[] {
-  return Array.isArray(value) ? value.map(cellText) : [cellText(value)];
-}
-
-function isNothing(value: unknown): value is null | undefined {
-  return value === null || value === undefined;
 }

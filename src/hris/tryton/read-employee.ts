@@ -1,6 +1,6 @@
-import type { EmployeeFields } from '../../hire/employee.ts';
 import { hasEnded } from '../has-ended.ts';
 import type { EmployeeRecord } from '../port.ts';
+import { type ReadCell, type ReadFields, readCell, readFields } from '../read-cell.ts';
 import { type EmployeeRow, readEmployeeRows, refOf, type Stamps, type Tryton } from './find.ts';
 import { ADDRESS, CONTACTS } from './options.ts';
 
@@ -36,7 +36,7 @@ export function recordOf(tryton: Tryton, row: EmployeeRow, parts: PartyParts): E
   const reference = parts.identifiers.find(({ code }) => typeof code === 'string' && REFERENCE.test(code))?.['code'];
   return {
     ref: refOf(row),
-    fields: fieldsOf(tryton, row, parts),
+    ...fieldsOf(tryton, row, parts),
     ...(typeof reference === 'string' ? { reference } : {}),
     former: hasEnded(row.end_date),
   };
@@ -88,23 +88,23 @@ export async function readPartsOf(
   });
 }
 
+type Field = [key: string, read: ReadCell];
+
 const STAMPS = ['create_date', 'write_date'] as const;
 
-function fieldsOf({ options }: Tryton, row: EmployeeRow, { contacts, addresses }: PartyParts): EmployeeFields {
-  const value = (one: unknown) => (one === '' || one === undefined ? null : one) as EmployeeFields[string];
-  const ofContacts = Object.entries(CONTACTS).map(([key, type]) => [
-    key,
-    value(contacts.find((one) => one['type'] === type)?.['value']),
-  ]);
-  const ofAddress = Object.entries(ADDRESS).map(([key, name]) => [key, value(addresses[0]?.[name])]);
-  const extra = Object.entries(options.fields).map(([key, { model, name }]) => [
-    key,
-    value(model === 'party' ? row['party.'][name] : row[name]),
-  ]);
-  return {
-    name: value(row['party.'].name),
-    startDate: row.start_date,
-    endDate: row.end_date,
-    ...Object.fromEntries([...ofContacts, ...ofAddress, ...extra]),
-  };
+function fieldsOf({ options }: Tryton, row: EmployeeRow, { contacts, addresses }: PartyParts): ReadFields {
+  const value = (one: unknown) => readCell('text', one);
+  const ofContacts = Object.entries(CONTACTS).map(
+    ([key, type]): Field => [key, value(contacts.find((one) => one['type'] === type)?.['value'])],
+  );
+  const ofAddress = Object.entries(ADDRESS).map(([key, name]): Field => [key, value(addresses[0]?.[name])]);
+  const extra = Object.entries(options.fields).map(
+    ([key, { model, name, type }]): Field => [key, readCell(type, model === 'party' ? row['party.'][name] : row[name])],
+  );
+  const own: Field[] = [
+    ['name', value(row['party.'].name)],
+    ['startDate', readCell('date', row.start_date)],
+    ['endDate', readCell('date', row.end_date)],
+  ];
+  return readFields([...own, ...ofContacts, ...ofAddress, ...extra]);
 }

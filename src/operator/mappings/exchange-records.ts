@@ -32,9 +32,10 @@ async function readPairs(
   const records: SourceRecord[] = [];
   for (const [index, { partnerId }] of pairs.entries()) {
     const shown = partner[index]?.sources;
-    const held = hris[index]?.fields;
-    if (shown === undefined || held === undefined) continue;
-    records.push({ id: partnerId, sources: decodeCustomFields(shown, reading.defined), held });
+    const held = hris[index];
+    if (shown === undefined || held === undefined || 'failed' in held) continue;
+    const { fields } = held;
+    records.push({ id: partnerId, sources: decodeCustomFields(shown, reading.defined), held: fields });
   }
   return records;
 }

@@ -1,0 +1,118 @@
+import { decimalValue } from '../hire/decimal.ts';
+import type { EmployeeFields, FieldValue } from '../hire/employee.ts';
+import type { FieldDef } from './port.ts';
+
+/** Fields as they were read. One that holds nothing of its type is in `unreadable` alone, with the code of why. */
+export interface ReadFields {
+  fields: EmployeeFields;
+  unreadable?: Readonly<Record<string, string>>;
+}
+
+/** What one cell holds, or why it is no value of its type. Nothing is rounded, cut or guessed. */
+export type ReadCell = { value: FieldValue } | { wrong: string };
+
+/** Longer texts are exchanged by nobody; one would fill a page by itself. */
+const MOST_CHARACTERS = 1_000_000;
+
+/** A cell as a value of its type, whatever the driver made of it: text, number, big integer, JSON or bytes. */
+export function readCell(type: FieldDef['type'], cell: unknown): ReadCell {
+  if (cell === null || cell === undefined || cell === '') return { value: null };
+  try {
+    return READ[type](cell);
+  } catch {
+    // JSON that is nested too deep, for example.
+    return { wrong: 'UNREADABLE' };
+  }
+}
+
+/** Reads many fields; what one of them holds never keeps the others from being read. */
+export function readFields(cells: Iterable<readonly [key: string, read: ReadCell]>): ReadFields {
+  const fields: EmployeeFields = {};
+  const unreadable: Record<string, string> = {};
+  for (const [key, read] of cells)
+    if ('wrong' in read) unreadable[key] = read.wrong;
+    else fields[key] = read.value;
+  return Object.keys(unreadable).length === 0 ? { fields } : { fields, unreadable };
+}
+
+/** A cell as text, whatever the driver made of its type. */
+export function cellText(value: unknown): string {
+  if (typeof value === 'string') return value;
+  return value === null || value === undefined
+    ? ''
+    : JSON.stringify(value, (_key, item: unknown) => (typeof item === 'bigint' ? String(item) : item)).replaceAll(
+        /^"|"$/g,
+        '',
+      );
+}
+
+const READ: Record<FieldDef['type'], (cell: unknown) => ReadCell> = {
+  text: readText,
+  number: readNumber,
+  date: readDay,
+  boolean: readTruth,
+  list: readList,
+};
+
+function readText(cell: unknown): ReadCell {
+  if (cell instanceof Uint8Array) return { wrong: 'NOT_A_TEXT' };
+  const text = cellText(cell);
+  // Drivers put the replacement character where bytes are no text.
+  if (!text.isWellFormed() || /[\0\ufffd]/.test(text)) return { wrong: 'BROKEN_TEXT' };
+  return text.length > MOST_CHARACTERS ? { wrong: 'TOO_LONG' } : { value: text };
+}
+
+function readNumber(cell: unknown): ReadCell {
+  if (typeof cell === 'string' && cell.trim() === '') return { value: null };
+  const value = ['string', 'number', 'bigint'].includes(typeof cell) ? decimalValue(String(cell).trim()) : undefined;
+  return value === undefined ? { wrong: 'NOT_A_NUMBER' } : { value };
+}
+
+/** A column of times holds more than the day. */
+function readDay(cell: unknown): ReadCell {
+  const [, day] = /^(\d{4}-\d{2}-\d{2})(?:[T ].*)?$/s.exec(cellText(cell).trim()) ?? [];
+  const isDay = day !== undefined && new Date(`${day}T00:00:00Z`).toJSON()?.startsWith(day) === true;
+  return isDay ? { value: day } : { wrong: 'NOT_A_DAY' };
+}
+
+const TRUTHS: Readonly<Record<string, boolean>> = {
+  1: true,
+  true: true,
+  t: true,
+  yes: true,
+  0: false,
+  false: false,
+  f: false,
+  no: false,
+};
+
+function readTruth(cell: unknown): ReadCell {
+  // MariaDB gives a bit as a byte.
+  const plain = cell instanceof Uint8Array && cell.length === 1 ? cell[0] : cell;
+  const value = ['string', 'number', 'boolean', 'bigint'].includes(typeof plain)
+    ? TRUTHS[String(plain).trim().toLowerCase()]
+    : undefined;
+  return value === undefined ? { wrong: 'NOT_TRUE_OR_FALSE' } : { value };
+}
+
+/** A list is kept as the text of its JSON, or in a column of its own type. */
+function readList(cell: unknown): ReadCell {
+  const list: unknown = typeof cell === 'string' ? parsed(cell) : cell;
+  if (list === null) return { value: null };
+  if (!Array.isArray(list)) return { wrong: 'NOT_A_LIST' };
+  const items = list.map((item) => (isPlain(item) ? readText(String(item)) : { wrong: 'NOT_A_LIST' }));
+  const wrong = items.find((item) => 'wrong' in item);
+  return wrong ?? { value: items.flatMap((item) => ('value' in item ? String(item.value) : [])) };
+}
+
+function isPlain(item: unknown): item is string | number | boolean | bigint {
+  return ['string', 'number', 'boolean', 'bigint'].includes(typeof item);
+}
+
+function parsed(text: string): unknown {
+  try {
+    return JSON.parse(text);
+  } catch {
+    return undefined;
+  }
+}

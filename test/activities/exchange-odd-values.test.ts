@@ -1,0 +1,145 @@
+import { afterAll, afterEach, beforeAll, describe, expect, test } from 'vitest';
+import { startPostgres, type TestPostgres } from '../../src/counterparts/start-postgres.ts';
+import type { FieldValue } from '../../src/hire/employee.ts';
+import { listConflicts } from '../../src/store/field-conflicts.ts';
+import { CALM } from '../convergence/calm.ts';
+import { mappingText, type TwoWayField, twoWayFields } from '../convergence/fields.ts';
+import type { Person } from '../convergence/records.ts';
+import { createWorld, exchanged, type World } from '../convergence/world.ts';
+import { postgresHr, type RawHr, sqliteHr } from './raw-hr.ts';
+
+// A value that one side cannot show, or the other cannot hold, sets one field of one pair apart, with its reason.
+
+let server: TestPostgres;
+beforeAll(async () => {
+  server = await startPostgres();
+});
+afterAll(() => server.stop());
+
+let world: World;
+let runs = 0;
+afterEach(() => world.close());
+
+const kinds: Record<string, () => Promise<RawHr>> = {
+  SQLite: sqliteHr,
+  PostgreSQL: () => postgresHr(server.url),
+};
+
+const fieldOf = (name: string): TwoWayField => twoWayFields.find((field) => field.name === name) as TwoWayField;
+
+async function exchange() {
+  world.clock.advance(120_000);
+  runs += 1;
+  return world.exchange(`run ${runs}`, CALM);
+}
+
+async function valuesOf(person: Person, name: string): Promise<FieldValue[]> {
+  const held = await world.read(person);
+  return [held?.partner[name] ?? null, held?.hris[name] ?? null];
+}
+
+/** What is set apart, by the employee's id. */
+async function setApart(): Promise<Map<string, string[]>> {
+  const store = world.store.connect(async () => undefined);
+  const open = await listConflicts(store, { tenantId: 'acme', all: false });
+  const apart = open.filter(({ kind }) => kind === 'quarantined');
+  const said = Map.groupBy(apart, (one) => one.pair_id);
+  return new Map([...said].map(([id, rows]) => [id, rows.map(({ field, code }) => `${field} ${code}`)]));
+}
+
+const of = ({ employeeId }: Person): string => `where id = ${employeeId}`;
+
+describe.each(Object.entries(kinds))('%s', (kind, open) => {
+  let hr: RawHr;
+  beforeAll(async () => {
+    hr = await open();
+  });
+
+  async function begin(rules = mappingText()): Promise<void> {
+    hr = await open();
+    world = await createWorld(rules, exchanged, { url: hr.url });
+  }
+
+  test('an empty list cell is no value, and one that is no list stops nobody else', async () => {
+    await begin();
+    const [empty, odd, other] = [await world.hire(), await world.hire(), await world.hire()];
+    await hr.run(
+      `update employees set shifts = '' ${of(empty)}`,
+      `update employees set shifts = 'Early, Late' ${of(odd)}`,
+      `update employees set shifts = '["Late"]', cost_centre = 'CC-1'`.concat(` ${of(other)}`),
+    );
+    expect(await exchange()).toMatchObject({ state: 'partial', counts: { read: 3, quarantined: 1 } });
+    expect(await setApart()).toEqual(new Map([[odd.employeeId, ['shifts NOT_A_LIST']]]));
+    expect(await valuesOf(other, 'shifts')).toEqual([['Late'], ['Late']]);
+    await hr.run(`update employees set shifts = '["Early"]' ${of(odd)}`);
+    world.editPartner(empty, fieldOf('shifts'), ['Night']);
+    expect(await exchange()).toMatchObject({ state: 'done' });
+    expect(await valuesOf(odd, 'shifts')).toEqual([['Early'], ['Early']]);
+    expect(await valuesOf(empty, 'shifts')).toEqual([['Night'], ['Night']]);
+  });
+
+  test('an integer that no number holds is not rounded on its way, in either direction', async () => {
+    await begin();
+    const [person, other] = [await world.hire(), await world.hire()];
+    await hr.run(
+      `update employees set hours = 1234567890123456789, cost_centre = 'CC-1' ${of(person)}`,
+      `update employees set hours = 9007199254740991 ${of(other)}`,
+    );
+    expect(await exchange()).toMatchObject({ state: 'partial', counts: { updated: 1, quarantined: 1 } });
+    expect(await setApart()).toEqual(new Map([[person.employeeId, ['hours VALUE_MISFIT']]]));
+    expect(await valuesOf(person, 'hours')).toEqual([null, '1234567890123456789']);
+    expect(await valuesOf(person, 'costCentre')).toEqual(['CC-1', 'CC-1']);
+    expect(await valuesOf(other, 'hours')).toEqual([9_007_199_254_740_991, 9_007_199_254_740_991]);
+  });
+
+  test('a number that the partner stores and no number holds arrives digit by digit', async () => {
+    await begin();
+    const person = await world.hire();
+    world.editPartner(person, fieldOf('hours'), 5);
+    world.state.run(`update custom_field_values set value = '"1234567890123456789"'`);
+    await exchange();
+    expect(String(await hr.cell(`select hours from employees ${of(person)}`))).toBe('1234567890123456789');
+    expect(await exchange()).toMatchObject({ counts: { unchanged: 1 } });
+  });
+
+  test('an emptied numeric cell is no zero', async () => {
+    await begin();
+    const person = await world.hire();
+    await world.editHris(person, fieldOf('hours'), 12);
+    await exchange();
+    await hr.run(`update employees set hours = ${kind === 'SQLite' ? "''" : 'null'} ${of(person)}`);
+    await exchange();
+    expect((await world.read(person))?.partner['hours'] ?? null).toBeNull();
+    world.editPartner(person, fieldOf('hours'), 3);
+    await exchange();
+    expect(await valuesOf(person, 'hours')).toEqual([3, 3]);
+  });
+
+  test.each(['1200.50', '1200.55', '1200.00', '0.10'])('money, %s, fits a field of numbers', async (amount) => {
+    const line = `  notes: { from: "candidate.customFields[Hours]", direction: both, owner: hris${
+      amount === '1200.55' ? '' : ', transform: [{ money: { currency: EUR } }]'
+    } }`;
+    await begin(`fields:\n${line}\n`);
+    const person = await world.hire();
+    await world.editHris(person, fieldOf('notes'), amount);
+    expect(await exchange()).toMatchObject({ state: 'done', counts: { updated: 1 } });
+    expect((await world.read(person))?.partner['hours']).toBe(Number(amount));
+    const before = { ...world.writes };
+    expect(await exchange()).toMatchObject({ state: 'done', counts: { unchanged: 1 } });
+    expect(world.writes).toEqual(before);
+  });
+
+  test('money without a rule for it is compared as the number that the partner keeps', async () => {
+    await begin(
+      'fields:\n  notes: { from: "candidate.customFields[Hours]", direction: both, owner: either, conflict: hris }\n',
+    );
+    const person = await world.hire();
+    await world.editHris(person, fieldOf('notes'), '1200.50');
+    await exchange();
+    const before = { ...world.writes };
+    await exchange();
+    expect(world.writes).toEqual(before);
+    expect((await world.read(person))?.hris['notes']).toBe('1200.50');
+    expect((await world.read(person))?.partner['hours']).toBe(1200.5);
+  });
+});
