@@ -72,7 +72,7 @@ function kindOf(
   if ('unreadable' in found) return 'quarantined';
   if (planned === undefined) return 'skipped';
   const busy = isBusy(planned);
-  if (busy && (written === undefined || written.unknown !== undefined)) return 'skipped';
+  if (busy && (written === undefined || written.unknown !== undefined || written.stale.size > 0)) return 'skipped';
   const findings = written === undefined ? planned.plan.findings : findingsOf(written);
   if (findings.some(({ kind }) => kind === 'quarantined')) return 'quarantined';
   if (findings.some(({ kind }) => kind === 'held')) return 'held';

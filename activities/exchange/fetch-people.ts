@@ -36,9 +36,24 @@ export async function fetchPeople(
     imported.length === 0 ? new Map<string, FetchedRecord>() : fetchCandidates(connection, imported, defined),
   ]);
   const byApplication = new Map(jobCandidateIds.map((id, index) => [id, ofApplication(applications[index] ?? {})]));
-  const found = ({ hire, partnerId }: LinkedPair): FetchedRecord | undefined =>
-    hire === undefined ? candidates.get(partnerId) : byApplication.get(hire.jobCandidateId);
-  return pairs.map((pair) => found(pair) ?? {});
+  const ofHire = ({ hire }: LinkedPair): FetchedRecord =>
+    hire === undefined ? {} : (byApplication.get(hire.jobCandidateId) ?? {});
+  const deleted = pairs.filter((pair) => pair.hire !== undefined && Object.keys(ofHire(pair)).length === 0);
+  const left = await fetchLeft(connection, deleted, defined);
+  return pairs.map((pair) => {
+    if (pair.hire === undefined) return candidates.get(pair.partnerId) ?? {};
+    return deleted.includes(pair) ? (left.get(pair.partnerId) ?? {}) : ofHire(pair);
+  });
+}
+
+/** A person whose application was deleted lives on as a candidate. */
+async function fetchLeft(
+  connection: PartnerSide,
+  pairs: readonly LinkedPair[],
+  defined: readonly FieldDefinition[],
+): Promise<ReadonlyMap<string, FetchedRecord>> {
+  const ids = [...new Set(pairs.map(({ partnerId }) => partnerId))];
+  return ids.length === 0 ? new Map() : fetchCandidates(connection, ids, defined);
 }
 
 function ofApplication({ jobCandidate, unreadable }: Fetched): FetchedRecord {

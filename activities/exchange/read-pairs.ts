@@ -12,6 +12,7 @@ import type { FieldConflictRow } from '../../src/store/exchange-tables.ts';
 import { openConflicts } from '../../src/store/field-conflicts.ts';
 import type { LinkedPair } from '../../src/store/linked-pairs.ts';
 import { definitionsInUse } from '../fields/current-records.ts';
+import { type Elapsed, startClock } from '../hire/write-once.ts';
 import type { ExchangeContext } from './exchange-context.ts';
 import type { FetchedRecord } from './fetch-people.ts';
 import { isWithoutJob, type JobRecords, readHired, readJobRecords } from './read-hired.ts';
@@ -22,6 +23,8 @@ export interface ReadPair {
   pair: LinkedPair;
   state: PairState;
   open: readonly FieldConflictRow[];
+  /** Time since the reading began. */
+  sinceRead: Elapsed;
   found:
     | {
         plan: PairPlan;
@@ -88,6 +91,7 @@ function fieldsMove({ key, deps }: ExchangeContext): ConnectorError {
 
 async function readOnce(context: ExchangeContext, pairs: readonly LinkedPair[]): Promise<ReadPair[]> {
   const { deps, key } = context;
+  const sinceRead = startClock();
   const { readAt, partner, hris } = await readSides(deps.store, context, pairs);
   const ids = pairs.map(({ pairId }) => pairId);
   const states = await readPairStates(deps.store, key, ids);
@@ -96,7 +100,12 @@ async function readOnce(context: ExchangeContext, pairs: readonly LinkedPair[]):
   const identities = fieldIdentities(context.mapping, context.connection.tenant.hris.connection, context.defined);
   const read: ReadPair[] = [];
   for (const [index, pair] of pairs.entries()) {
-    const known = { pair, state: states.get(pair.pairId) ?? UNKNOWN_PAIR, open: open.get(pair.pairId) ?? [] };
+    const known = {
+      pair,
+      state: states.get(pair.pairId) ?? UNKNOWN_PAIR,
+      open: open.get(pair.pairId) ?? [],
+      sinceRead,
+    };
     const shown = { readAt, jobs, identities, fetched: partner[index] ?? {}, held: hris[index] };
     const found =
       readAt <= known.state.settles_at
@@ -107,7 +116,7 @@ async function readOnce(context: ExchangeContext, pairs: readonly LinkedPair[]):
   return read;
 }
 
-type Known = Omit<ReadPair, 'found'>;
+type Known = Pick<ReadPair, 'pair' | 'state' | 'open'>;
 
 /** One pair as both sides showed it. */
 interface Shown {

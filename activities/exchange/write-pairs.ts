@@ -1,5 +1,4 @@
 import { ConnectorError } from '../../src/errors.ts';
-import { amendsOnly } from '../../src/exchange/amendments.ts';
 import {
   type FieldWrite,
   type Finding,
@@ -7,11 +6,14 @@ import {
   type PairPlan,
   sentForms,
 } from '../../src/exchange/plan-pair.ts';
+import type { EmployeeFields } from '../../src/hire/employee.ts';
+import { fieldsToAmend } from '../../src/hris/fields-to-amend.ts';
 import type { WriteOptions } from '../../src/hris/port.ts';
 import { savePair } from '../../src/store/exchange-pairs.ts';
 import { isRunning } from '../../src/store/exchange-runs.ts';
 import { settleConflicts } from '../../src/store/field-conflicts.ts';
 import { forgetWrites, type NewWrite, recordWrites, settleWrites } from '../../src/store/foreign-writes.ts';
+import type { Connection } from '../connections.ts';
 import type { ActivityDeps } from '../deps.ts';
 import { guardFor, type SendGuard, startClock } from '../hire/write-once.ts';
 import type { ExchangeContext } from './exchange-context.ts';
@@ -23,6 +25,7 @@ import {
   outcomeKey,
   type RecordWrites,
   type Sent,
+  sendApart,
   sendProfile,
   sendValues,
 } from './send-to-partner.ts';
@@ -42,6 +45,8 @@ export interface WrittenPair {
   planned: PlannedPair;
   /** Fields that a side refused, and why. */
   refused: Map<string, string>;
+  /** Fields that somebody edited meanwhile: they are read again, and decided anew. */
+  stale: ReadonlySet<string>;
   /** The error after which nobody knows what arrived. */
   unknown?: unknown;
 }
@@ -53,7 +58,7 @@ export interface WrittenPair {
  * writes again.
  */
 export async function writePairs(context: ExchangeContext, planned: readonly PlannedPair[]): Promise<WrittenPair[]> {
-  const guard = guardOf(context);
+  const guard = guardOf(context, planned);
   const mine = await beginWrites(context, planned);
   if (mine.length === 0) return [];
   const outcomes: Outcomes = new Map();
@@ -101,10 +106,10 @@ async function markAgain({ deps, key }: ExchangeContext, one: PlannedPair): Prom
 async function patchCandidate(context: ExchangeContext, one: PlannedPair, outcomes: Outcomes): Promise<void> {
   const fields = one.plan.toPartner.filter(({ at }) => 'property' in at);
   if (fields.length === 0) return;
-  const guard = guardOf(context);
+  const guard = guardOf(context, [one]);
   const isMine = await markAgain(context, one);
-  const sent = isMine ? await sendProfile(context, writesOf(one), guard) : { unknown: superseded() };
-  for (const { field } of fields) outcomes.set(outcomeKey(one.pair.pairId, field), sent);
+  if (isMine) return sendProfile(context, writesOf(one), guard, outcomes);
+  for (const { field } of fields) outcomes.set(outcomeKey(one.pair.pairId, field), { unknown: superseded() });
 }
 
 async function writeHris(context: ExchangeContext, one: PlannedPair, outcomes: Outcomes): Promise<void> {
@@ -112,19 +117,22 @@ async function writeHris(context: ExchangeContext, one: PlannedPair, outcomes: O
   if (toHris.length === 0) return;
   const { pairId } = one.pair;
   await recorded(context, [one], 'hris', async () => {
-    const guard = guardOf(context);
+    const guard = guardOf(context, [one]);
     const isMine = await markAgain(context, one);
-    const write = () => changeRecord(context, one, guard);
-    const sent = isMine ? await attempt(write) : { unknown: superseded() };
-    for (const { field } of toHris) outcomes.set(outcomeKey(pairId, field), sent);
-    return [sent];
+    const all: Sent[] = [];
+    const send = (some: FieldWrite[]): Promise<Sent> => attempt(() => changeRecord(context, one, some, guard));
+    await sendApart(toHris, isMine ? send : async () => ({ unknown: superseded() }), ({ field }, sent) => {
+      outcomes.set(outcomeKey(pairId, field), sent);
+      all.push(sent);
+    });
+    return all;
   });
 }
 
-/** Counts from before the mark, so that it ends first. */
-function guardOf({ deps, key }: ExchangeContext): SendGuard {
-  const clock = startClock();
-  return guardFor(`A write of ${key.stream}`, deps.limits.giveUpMs, clock, clock);
+/** Counts from before the mark, so that it ends first. What was read too long ago is not written from. */
+function guardOf({ deps, key }: ExchangeContext, planned: readonly PlannedPair[]): SendGuard {
+  const sinceRead = (): number => Math.max(0, ...planned.map((one) => one.sinceRead()));
+  return guardFor(`A write of ${key.stream}`, deps.limits.giveUpMs, startClock(), sinceRead);
 }
 
 function settlesIn({ limits }: ActivityDeps): number {
@@ -135,18 +143,29 @@ function writesOf({ pair, plan }: PlannedPair): RecordWrites {
   return { ...pair, writes: plan.toPartner };
 }
 
-/** An amendment is held to what it was decided from; an exchange decides anew what it finds there. */
+/** Held to the values that it was decided from; a kind that cannot compare is read once more directly before. */
 async function changeRecord(
-  { connection, mapping, entity }: ExchangeContext,
-  { pair: { pairId }, plan: { toHris }, from }: PlannedPair,
+  { connection, entity }: ExchangeContext,
+  { pair: { pairId }, from }: PlannedPair,
+  writes: readonly FieldWrite[],
   write: WriteOptions,
 ): Promise<void> {
-  const { employees } = connection.hris;
-  const fields = fieldsToWrite(toHris);
-  if (entity === 'job') return positionsIn(connection).update(pairId, fields, write);
-  if (!amendsOnly(mapping)) return employees.update(pairId, fields, write);
-  const over = Object.fromEntries(toHris.map(({ field, old }) => [field, old]));
-  await employees.amend?.(pairId, { fields, over, from }, write);
+  const fields = fieldsToWrite(writes);
+  const over = Object.fromEntries(writes.map(({ field, old }) => [field, old]));
+  const records = entity === 'job' ? positionsIn(connection) : connection.hris.employees;
+  if (records.amend !== undefined) return records.amend(pairId, { fields, over, from }, write);
+  const held = await readAgain(connection, { entity, pairId }, write);
+  const left = fieldsToAmend({ fields, over }, held ?? {});
+  if (Object.keys(left).length > 0) await records.update(pairId, left, write);
+}
+
+async function readAgain(
+  connection: Connection,
+  { entity, pairId }: Pick<ExchangeContext, 'entity'> & { pairId: string },
+  { signal }: WriteOptions,
+): Promise<EmployeeFields | undefined> {
+  if (entity === 'job') return (await positionsIn(connection).read([pairId], signal))[0]?.fields;
+  return (await connection.hris.employees.read(pairId, signal))?.fields;
 }
 
 /** Takes down what is about to be written, and what became of it. */
@@ -171,7 +190,7 @@ async function recorded(
   });
   const batchId = await recordWrites(deps.store, origin, writes);
   const sent = await send();
-  if (sent.every((one) => 'code' in one)) await forgetWrites(deps.store, batchId);
+  if (sent.every((one) => 'code' in one || 'stale' in one)) await forgetWrites(deps.store, batchId);
   else if (sent.every((one) => 'ok' in one)) await settleWrites(deps.store, batchId, 'done');
 }
 
@@ -181,22 +200,24 @@ function changesOf(writes: readonly FieldWrite[]): NewWrite['changes'] {
 
 function judge(planned: PlannedPair, outcomes: Outcomes): WrittenPair {
   const refused = new Map<string, string>();
+  const stale = new Set<string>();
   let unknown: unknown;
   for (const { field } of [...planned.plan.toHris, ...planned.plan.toPartner]) {
     const sent = outcomes.get(outcomeKey(planned.pair.pairId, field));
     if (sent === undefined) continue;
     if ('unknown' in sent) unknown = sent.unknown;
+    else if ('stale' in sent) stale.add(field);
     else if (!sent.ok) refused.set(field, sent.code);
   }
-  return unknown === undefined ? { planned, refused } : { planned, refused, unknown };
+  return { planned, refused, stale, ...(unknown === undefined ? {} : { unknown }) };
 }
 
 /** What both sides hold now. Where one of the writes is in doubt the pair stays settling, and is looked at again. */
 async function saveWritten({ deps, connection, key }: ExchangeContext, written: WrittenPair): Promise<void> {
-  const { planned, refused, unknown } = written;
+  const { planned, refused, stale, unknown } = written;
   const { pair, state, plan, bases: before } = planned;
   if (unknown !== undefined) return;
-  const done = [...plan.toHris, ...plan.toPartner].filter(({ field }) => !refused.has(field));
+  const done = [...plan.toHris, ...plan.toPartner].filter(({ field }) => !refused.has(field) && !stale.has(field));
   const bases = { ...before, ...plan.agreed, ...Object.fromEntries(done.map(({ field, form }) => [field, form])) };
   const { readLagMs } = connection.hris.capabilities;
   const settlesInMs = Math.max(readLagMs, deps.limits.partnerLagMs);
@@ -207,8 +228,8 @@ async function saveWritten({ deps, connection, key }: ExchangeContext, written: 
 }
 
 /** What a side refused is no longer about to be overwritten: it waits for a person. */
-export function findingsOf({ planned: { plan }, refused }: WrittenPair): Finding[] {
-  const kept = plan.findings.filter(({ field }) => !refused.has(field));
+export function findingsOf({ planned: { plan }, refused, stale }: WrittenPair): Finding[] {
+  const kept = plan.findings.filter(({ field }) => !refused.has(field) && !stale.has(field));
   const writes = plan.toHris.map((one) => ({ one, to: 'hris' as const }));
   const back = plan.toPartner.map((one) => ({ one, to: 'partner' as const }));
   const refusals = [...writes, ...back].flatMap(({ one, to }): Finding[] => {

@@ -14,7 +14,7 @@ export interface Amendment {
  * What is left to write of an amendment, given what the employee holds now: nothing once it was carried out.
  * @throws ConnectorError STALE where a field holds neither the old value nor the new one
  */
-export function fieldsToAmend({ fields, over }: Amendment, held: EmployeeFields): EmployeeFields {
+export function fieldsToAmend({ fields, over }: Omit<Amendment, 'from'>, held: EmployeeFields): EmployeeFields {
   const left = Object.entries(fields).filter(([name, value]) => !isSame(held[name], value));
   const edited = left.map(([name]) => name).filter((name) => !isSame(held[name], over[name]));
   if (edited.length > 0) throw stale(edited);

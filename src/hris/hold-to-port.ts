@@ -17,7 +17,7 @@ const ANSWERS = {
   changes: { since: 'something' },
   files: { deliver: 'something' },
   pending: { resolve: 'something' },
-  requisitions: { listOpen: 'something', read: 'something', update: 'nothing' },
+  requisitions: { listOpen: 'something', read: 'something', update: 'nothing', amend: 'nothing' },
   landing: { land: 'something', read: 'something', hashes: 'something', ids: 'something', remove: 'nothing' },
 } as const;
 

@@ -172,6 +172,8 @@ export interface Requisitions {
   read(ids: readonly string[], signal: AbortSignal): Promise<Requisition[]>;
   /** Writes only the fields given. Idempotent. REQUISITION_NOT_FOUND (reject) where it is no longer open. */
   update(id: string, fields: EmployeeFields, options: WriteOptions): Promise<void>;
+  /** As of an employee: over the values that this was decided from, or STALE. */
+  amend?(id: string, amendment: Omit<Amendment, 'from'>, options: WriteOptions): Promise<void>;
 }
 
 export interface Requisition {

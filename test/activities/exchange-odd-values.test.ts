@@ -47,6 +47,12 @@ async function setApart(): Promise<Map<string, string[]>> {
   return new Map([...said].map(([id, rows]) => [id, rows.map(({ field, code }) => `${field} ${code}`)]));
 }
 
+/** Lists in a column of its own type, as customers have them. */
+const AS_JSONB = [
+  'drop view if exists employees_directory',
+  'alter table employees alter column shifts type jsonb using shifts::jsonb',
+];
+
 const of = ({ employeeId }: Person): string => `where id = ${employeeId}`;
 
 describe.each(Object.entries(kinds))('%s', (kind, open) => {
@@ -128,6 +134,44 @@ describe.each(Object.entries(kinds))('%s', (kind, open) => {
     expect(await exchange()).toMatchObject({ state: 'done', counts: { unchanged: 1 } });
     expect(world.writes).toEqual(before);
   });
+
+  const edits: [field: string, cell: string, value: FieldValue][] = [
+    ['level', "'Fellow'", 'Fellow'],
+    ['hours', '7.25', 7.25],
+    ['shifts', `'["Night"]'`, ['Night']],
+    ['notes', "'by HR'", 'by HR'],
+  ];
+  test.each(edits)(
+    '%s, edited in the HR system while a call to the partner is slow, is not overwritten',
+    async (name, cell, value) => {
+      await begin(mappingText().replaceAll('conflict: partner', 'conflict: hris'));
+      const person = await world.hire();
+      if (kind === 'PostgreSQL') await hr.run(...AS_JSONB);
+      const [first, second] = { level: ['Junior', 'Lead'], hours: [1, 2], shifts: [['Early'], ['Late']] }[name] ?? [
+        'a',
+        'b',
+      ];
+      world.editPartner(person, fieldOf(name), first ?? null);
+      await exchange();
+      world.editPartner(person, fieldOf(name), second ?? null);
+      await world.editHris(person, fieldOf('costCentre'), 'CC-2');
+      let edited: Promise<void> | undefined;
+      const column = fieldOf(name).column;
+      const mishap = (_method: string, asked: string): undefined => {
+        if (asked.endsWith('/custom-field-values/bulk'))
+          edited ??= hr.run(`update employees set ${column} = ${cell} ${of(person)}`);
+      };
+      const later = async (): Promise<void> => edited;
+      world.clock.advance(120_000);
+      runs += 1;
+      await world.exchange(`run ${runs}`, { ...CALM, mishap, pause: later });
+      expect(edited).toBeDefined();
+      expect((await valuesOf(person, name))[1]).toEqual(value);
+      await exchange();
+      expect(await exchange()).toMatchObject({ state: 'done' });
+      expect(await valuesOf(person, name)).toEqual([value, value]);
+    },
+  );
 
   test('money without a rule for it is compared as the number that the partner keeps', async () => {
     await begin(

@@ -1,5 +1,6 @@
 import type { Dispatcher } from 'undici';
 import type { RequestCarrier } from '../../src/http/pool.ts';
+import type { ApiResponse } from '../../src/sandbox/api-message.ts';
 import { handle } from '../../src/sandbox/handle.ts';
 import type { SandboxState } from '../../src/sandbox/state.ts';
 
@@ -14,6 +15,8 @@ export interface Network {
   pause: (point: string) => Promise<void>;
   /** Carries out what was late, at some later time. */
   later: (run: () => void) => void;
+  /** The answer of a partner that refuses what the sandbox takes. */
+  refuses?: (method: string, path: string, body: string) => ApiResponse | undefined;
   /** Told of every request that was carried out. */
   carried: (method: string, path: string, body: string) => void;
 }
@@ -34,7 +37,7 @@ async function carry(
   options: Dispatcher.DispatchOptions,
   handler: Dispatcher.DispatchHandler,
 ): Promise<void> {
-  const { state, mishap, pause, later, carried } = network;
+  const { state, mishap, pause, later, carried, refuses } = network;
   const [method, path, body] = [options.method, String(options.path), String(options.body ?? '')];
   const controller = { abort: () => undefined } as unknown as Dispatcher.DispatchController;
   const fail = (code: string): void => handler.onResponseError?.(controller, Object.assign(new Error(code), { code }));
@@ -47,7 +50,9 @@ async function carry(
   }
   const what = mishap(method, path);
   if (what === 'lost-before') return fail('ECONNRESET');
+  const refusal = refuses?.(method, path, body);
   const execute = () => {
+    if (refusal !== undefined) return refusal;
     carried(method, path, body);
     return handle(state, { method, url: path, headers: options.headers as Record<string, string>, body });
   };

@@ -113,6 +113,7 @@ function recordsUnder(
     ...requisitions,
     read: (ids, signal) => read(requisitions.read(ids, signal)),
     update: (id, fields, options) => write(fields, options, () => requisitions.update(id, fields, options)),
+    amend: (id, change, options) => write(change.fields, options, () => requisitions.amend?.(id, change, options)),
   };
   return {
     employees: {

@@ -37,7 +37,7 @@ export function atOnce() {
 }
 
 /** Candidates who were hired. */
-export function people({ call, hris, store }: Ends): Records {
+export function people({ call, state, hris, store }: Ends): Records {
   const job = call('POST', '/jobs', { title: 'Engineer', ...PLACE });
   return {
     async add(nth, now) {
@@ -59,7 +59,11 @@ export function people({ call, hris, store }: Ends): Records {
     editHris: ({ employeeId }, fields) => hris.employees.update(employeeId, fields, atOnce()),
     readHris: async ({ employeeId }) => (await hris.employees.read(employeeId, atOnce().signal))?.fields,
     readPartner: ({ candidateId }) => call('GET', `/candidates/${candidateId}`),
-    removePartner: ({ jobCandidateId }) => void call('DELETE', `/job-candidates/${jobCandidateId}`),
+    // The specification deletes applications; a company may delete a person all the same.
+    removePartner: ({ jobCandidateId, candidateId }) => {
+      call('DELETE', `/job-candidates/${jobCandidateId}`);
+      state.run('delete from candidates where id = ?', Number(candidateId));
+    },
   };
 }
 

@@ -158,9 +158,16 @@ export async function createWorld(
 function withoutGone(hris: HrisConnection, gone: ReadonlySet<string>): HrisConnection {
   const { employees } = hris;
   const read: typeof employees.read = async (id, signal) => (gone.has(id) ? undefined : employees.read(id, signal));
-  const update: typeof employees.update = async (id, fields, options) => {
+  const assertThere = (id: string): void => {
     if (gone.has(id)) throw new ConnectorError({ code: 'EMPLOYEE_NOT_FOUND', action: 'reject', message: 'Nobody.' });
+  };
+  const update: typeof employees.update = async (id, fields, options) => {
+    assertThere(id);
     return employees.update(id, fields, options);
+  };
+  const amend: typeof employees.amend = async (id, amendment, options) => {
+    assertThere(id);
+    return employees.amend?.(id, amendment, options);
   };
   const { requisitions } = hris;
   if (requisitions === undefined) throw new Error('the HR system of this world tells its positions');
@@ -171,7 +178,7 @@ function withoutGone(hris: HrisConnection, gone: ReadonlySet<string>): HrisConne
     );
   return {
     ...hris,
-    employees: { ...employees, read, update },
+    employees: { ...employees, read, update, amend },
     requisitions: { ...requisitions, read: readOpen },
   };
 }

@@ -1,8 +1,10 @@
 import { sql } from 'kysely';
 import { ConnectorError } from '../../errors.ts';
 import type { EmployeeFields } from '../../hire/employee.ts';
+import type { Amendment } from '../fields-to-amend.ts';
 import type { Requisition, WriteOptions } from '../port.ts';
 import { cellText } from '../read-cell.ts';
+import { amendRow } from './amend-row.ts';
 import { asText, type Row, type SqlDatabase } from './database.ts';
 import type { RequisitionTable } from './requisition-options.ts';
 import { tooLate, updateRow } from './update-row.ts';
@@ -38,8 +40,21 @@ export async function updateRequisition(
 ): Promise<void> {
   if (await updateRow(database, table, { id, pairs: toColumns(fields, table) }, write)) return;
   const found = await readRequisitions(database, table, [id]);
-  if (found.length > 0) throw tooLate();
-  throw new ConnectorError({
+  throw found.length > 0 ? tooLate() : notOpen(id);
+}
+
+/** Writes over the values that this was decided from. @throws ConnectorError STALE */
+export async function amendRequisition(
+  database: SqlDatabase,
+  table: RequisitionTable,
+  amendment: Omit<Amendment, 'from'> & { id: string },
+  write: WriteOptions,
+): Promise<void> {
+  if (!(await amendRow(database, table, amendment, write))) throw notOpen(amendment.id);
+}
+
+function notOpen(id: string): ConnectorError {
+  return new ConnectorError({
     code: 'REQUISITION_NOT_FOUND',
     action: 'reject',
     message: `The HRIS has no open requisition with the id ${id}.`,

@@ -8,7 +8,6 @@ import type {
   Requisitions,
   WriteOptions,
 } from '../port.ts';
-import { amendEmployee } from './amend-employee.ts';
 import { changedEmployees } from './changes.ts';
 import type { SqlDatabase, SqlHris } from './database.ts';
 import { describeTable } from './describe.ts';
@@ -23,10 +22,10 @@ import { resolvePending } from './pending.ts';
 import { probeEmployees } from './probe.ts';
 import { readIds, removeRows } from './remove.ts';
 import type { RequisitionTable } from './requisition-options.ts';
-import { listRequisitions, readRequisitions, updateRequisition } from './requisitions.ts';
+import { amendRequisition, listRequisitions, readRequisitions, updateRequisition } from './requisitions.ts';
 import { explainSqlError } from './sql-errors.ts';
 import { whileOpen } from './while-open.ts';
-import { createEmployee, rehireEmployee, terminateEmployee, updateEmployee } from './write-employee.ts';
+import { amendEmployee, createEmployee, rehireEmployee, terminateEmployee, updateEmployee } from './write-employee.ts';
 
 /** An employees table in Postgres, MariaDB or SQLite that the HRIS owns and that numbers the employees itself. */
 export const sql: HrisAdapter<SqlOptions> = {
@@ -110,6 +109,10 @@ function requisitionsOf(table: RequisitionTable, reach: Reach): Requisitions {
     update: async (id, fields, write) => {
       const database = await reach(write.signal, async (open) => open);
       return updateRequisition(database, table, { id, fields }, write);
+    },
+    amend: async (id, amendment, write) => {
+      const database = await reach(write.signal, async (open) => open);
+      return amendRequisition(database, table, { id, ...amendment }, write);
     },
   };
 }

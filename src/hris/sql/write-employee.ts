@@ -1,7 +1,9 @@
-import { type RawBuilder, sql } from 'kysely';
+import { sql } from 'kysely';
 import { ConnectorError, isConnectorError } from '../../errors.ts';
 import type { EmployeeFields } from '../../hire/employee.ts';
-import type { CreateResult, EmployeeRecord, WriteOptions } from '../port.ts';
+import type { Amendment } from '../fields-to-amend.ts';
+import type { CreateResult, WriteOptions } from '../port.ts';
+import { amendRow } from './amend-row.ts';
 import type { SqlHris } from './database.ts';
 import { findEmployee, readEmployee } from './find.ts';
 import { askAgain, createdOrPending } from './pending.ts';
@@ -89,28 +91,31 @@ export function terminateEmployee(
   return writeColumns(hris, id, { pairs: [[endColumn, lastDay]] }, write);
 }
 
-/** What is written to one row, and what must hold of it. */
-interface RowWrite {
-  pairs: readonly [column: string, value: unknown][];
-  where?: RawBuilder<unknown>;
-  /** Explains a row that is there and was not written; throws where it knows why. */
-  explain?: (found: EmployeeRecord) => void;
-}
-
-export async function writeColumns(
-  hris: SqlHris,
+/** Writes over the values that this was decided from. @throws ConnectorError STALE */
+export async function amendEmployee(
+  { database, options }: SqlHris,
   id: string,
-  { explain, ...change }: RowWrite,
+  { fields, over }: Amendment,
   write: WriteOptions,
 ): Promise<void> {
-  if (await updateRow(hris.database, hris.options, { id, ...change }, write)) return;
-  const found = await readEmployee(hris, id);
-  if (found === undefined)
-    throw new ConnectorError({
-      code: 'EMPLOYEE_NOT_FOUND',
-      action: 'reject',
-      message: `The HRIS has no employee with the id ${id}.`,
-    });
-  explain?.(found);
+  if (!(await amendRow(database, options, { id, fields, over }, write))) throw notFound(id);
+}
+
+async function writeColumns(
+  hris: SqlHris,
+  id: string,
+  { pairs }: { pairs: readonly [column: string, value: unknown][] },
+  write: WriteOptions,
+): Promise<void> {
+  if (await updateRow(hris.database, hris.options, { id, pairs }, write)) return;
+  if ((await readEmployee(hris, id)) === undefined) throw notFound(id);
   throw tooLate();
+}
+
+function notFound(id: string): ConnectorError {
+  return new ConnectorError({
+    code: 'EMPLOYEE_NOT_FOUND',
+    action: 'reject',
+    message: `The HRIS has no employee with the id ${id}.`,
+  });
 }

@@ -1,0 +1,65 @@
+import { type RawBuilder, sql } from 'kysely';
+import type { Column } from '../columns.ts';
+import { type Amendment, fieldsToAmend } from '../fields-to-amend.ts';
+import type { WriteOptions } from '../port.ts';
+import { readCell, readFields } from '../read-cell.ts';
+import { asText, type Row, type SqlDatabase } from './database.ts';
+import { tooLate, updateRow } from './update-row.ts';
+import { toColumns } from './values.ts';
+
+/** A table whose rows are told apart by one column. */
+interface AmendedTable {
+  table: string;
+  idColumn: string;
+  columns: Record<string, Column>;
+}
+
+/**
+ * Writes over the values that this was decided from, by one update that names what it replaces: what the cells hold is
+ * read as text, found to be those values, and compared again by the database as it writes. So it holds for columns of
+ * every type. False where there is no such row. @throws ConnectorError STALE
+ */
+export async function amendRow(
+  database: SqlDatabase,
+  of: AmendedTable,
+  { id, ...amendment }: Omit<Amendment, 'from'> & { id: string },
+  write: WriteOptions,
+): Promise<boolean> {
+  const held = await readCells(database, of, id, Object.keys(amendment.fields));
+  if (held === undefined) return false;
+  const left = fieldsToAmend(amendment, held.fields);
+  if (Object.keys(left).length === 0) return true;
+  const where = sql.join(
+    Object.keys(left).map((key) => isStill(database, of.columns[key]?.column ?? key, held.texts[key] ?? null)),
+    sql` and `,
+  );
+  if (await updateRow(database, of, { id, pairs: toColumns(left, of), where }, write)) return true;
+  const found = await readCells(database, of, id, Object.keys(amendment.fields));
+  if (found === undefined) return false;
+  fieldsToAmend(amendment, found.fields);
+  throw tooLate();
+}
+
+/** Some cells of one row as they stand in the table itself, whatever view is read otherwise. */
+async function readCells(database: SqlDatabase, of: AmendedTable, id: string, keys: readonly string[]) {
+  const known = keys.flatMap((key, at) => {
+    const column = of.columns[key];
+    return column === undefined ? [] : [{ key, at, ...column }];
+  });
+  const cells = known.flatMap(({ at, column }) => [
+    sql`${sql.ref(column)} as ${sql.ref(`cell${at}`)}`,
+    sql`${asText(database, column)} as ${sql.ref(`text${at}`)}`,
+  ]);
+  const { rows } = await sql<Row>`select ${sql.join([sql`1 as one`, ...cells])} from ${sql.table(of.table)}
+    where ${asText(database, of.idColumn)} = ${id}`.execute(database.kysely);
+  const [row] = rows;
+  if (row === undefined) return undefined;
+  const { fields } = readFields(known.map(({ key, at, type }) => [key, readCell(type, row[`cell${at}`])]));
+  const texts = Object.fromEntries(known.map(({ key, at }) => [key, row[`text${at}`] as string | null]));
+  return { fields, texts };
+}
+
+function isStill(database: SqlDatabase, column: string, text: string | null): RawBuilder<boolean> {
+  const cell = asText(database, column);
+  return text === null ? sql<boolean>`${sql.ref(column)} is null` : sql<boolean>`${cell} = ${text}`;
+}

@@ -1,0 +1,98 @@
+import { afterEach, expect, test } from 'vitest';
+import type { FieldValue } from '../../src/hire/employee.ts';
+import { listConflicts } from '../../src/store/field-conflicts.ts';
+import { CALM } from '../convergence/calm.ts';
+import { type TwoWayField, twoWayFields } from '../convergence/fields.ts';
+import type { Conditions } from '../convergence/process.ts';
+import type { Person } from '../convergence/records.ts';
+import { createWorld, exchanged, type World } from '../convergence/world.ts';
+import { sqliteHr } from './raw-hr.ts';
+
+// Partners refuse what the specification leaves open, and people delete more than we would.
+
+let world: World;
+let runs = 0;
+afterEach(() => world.close());
+
+const fieldOf = (name: string): TwoWayField => twoWayFields.find((field) => field.name === name) as TwoWayField;
+
+async function exchange(conditions: Partial<Conditions> = {}) {
+  world.clock.advance(120_000);
+  runs += 1;
+  return world.exchange(`run ${runs}`, { ...CALM, ...conditions });
+}
+
+async function valuesOf(person: Person, name: string): Promise<FieldValue[]> {
+  const held = await world.read(person);
+  return [held?.partner[name] ?? null, held?.hris[name] ?? null];
+}
+
+async function listed(): Promise<string[]> {
+  const store = world.store.connect(async () => undefined);
+  const open = await listConflicts(store, { tenantId: 'acme', all: false });
+  return open.map(({ field, kind, code }) => `${field} ${kind} ${code ?? ''}`.trim());
+}
+
+const refused = {
+  status: 400,
+  headers: { 'content-type': 'application/json' },
+  body: JSON.stringify({ error: { code: 'INVALID_REQUEST', type: 'invalid_request', message: 'value must be set' } }),
+};
+
+test('a person whose application is deleted is exchanged on, by what the candidate shows', async () => {
+  world = await createWorld();
+  const person = await world.hire();
+  await world.editHris(person, fieldOf('costCentre'), 'CC-1');
+  await exchange();
+  await exchange();
+  world.call('DELETE', `/job-candidates/${person.jobCandidateId}`);
+  for (const value of ['CC-2', 'CC-3', 'CC-4']) {
+    await world.editHris(person, fieldOf('costCentre'), value);
+    world.editPartner(person, fieldOf('notes'), `note ${value}`);
+    await exchange();
+    expect(await valuesOf(person, 'costCentre')).toEqual([value, value]);
+    expect(await valuesOf(person, 'notes')).toEqual([`note ${value}`, `note ${value}`]);
+  }
+  expect(await listed()).toEqual([]);
+});
+
+test('at a partner that takes no null a value is emptied by deleting it, and that is known from then on', async () => {
+  world = await createWorld();
+  const people = [await world.hire(), await world.hire(), await world.hire()];
+  for (const person of people) await world.editHris(person, fieldOf('costCentre'), 'CC-1');
+  await exchange();
+  const calls: string[] = [];
+  const refuses: Conditions['refuses'] = (method, path, body) => {
+    const isNull = path.endsWith('/bulk') && body.includes('"value":null');
+    if (isNull) calls.push('null');
+    if (method === 'DELETE') calls.push('DELETE');
+    return isNull ? refused : undefined;
+  };
+  for (const person of people.slice(0, 2)) await world.editHris(person, fieldOf('costCentre'), null);
+  await exchange({ refuses });
+  await exchange({ refuses });
+  for (const person of people.slice(0, 2)) expect(await valuesOf(person, 'costCentre')).toEqual([null, null]);
+  expect(await valuesOf(people[2] as Person, 'costCentre')).toEqual(['CC-1', 'CC-1']);
+  // Both, then one of them; the other is not even tried.
+  expect(calls).toEqual(['null', 'null', 'DELETE', 'DELETE']);
+  expect(await listed()).toEqual([]);
+});
+
+test('a value that the HR system refuses keeps no other field of the pair from being written', async () => {
+  const hr = await sqliteHr();
+  world = await createWorld(undefined, exchanged, { url: hr.url });
+  const person = await world.hire();
+  await hr.run(`create trigger no_seniors before update of level on employees when new.level = 'Senior'
+    begin select raise(abort, 'we have none'); end`);
+  world.editPartner(person, fieldOf('notes'), 'a zero \0 in it');
+  world.editPartner(person, fieldOf('level'), 'Senior');
+  world.editPartner(person, fieldOf('hours'), 3);
+  world.editPartner(person, fieldOf('city'), 'Bonn');
+  expect(await exchange()).toMatchObject({ state: 'partial', counts: { quarantined: 1 } });
+  expect(await valuesOf(person, 'hours')).toEqual([3, 3]);
+  expect(await valuesOf(person, 'city')).toEqual(['Bonn', 'Bonn']);
+  expect((await listed()).toSorted()).toEqual(['level quarantined INVALID_VALUE', 'notes quarantined BROKEN_TEXT']);
+  const before = { ...world.writes };
+  await exchange();
+  expect(world.writes).toEqual(before);
+});
