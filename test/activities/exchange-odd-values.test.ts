@@ -2,10 +2,11 @@ import { afterAll, afterEach, beforeAll, describe, expect, test } from 'vitest';
 import { startPostgres, type TestPostgres } from '../../src/counterparts/start-postgres.ts';
 import type { FieldValue } from '../../src/hire/employee.ts';
 import { listConflicts } from '../../src/store/field-conflicts.ts';
-import { CALM } from '../convergence/calm.ts';
-import { mappingText, type TwoWayField, twoWayFields } from '../convergence/fields.ts';
+import { mappingText } from '../convergence/fields.ts';
+import type { Conditions } from '../convergence/process.ts';
 import type { Person } from '../convergence/records.ts';
 import { createWorld, exchanged, type World } from '../convergence/world.ts';
+import { bothValues, exchangeLater, fieldOf } from './in-exchange.ts';
 import { postgresHr, type RawHr, sqliteHr } from './raw-hr.ts';
 
 // A value that one side cannot show, or the other cannot hold, sets one field of one pair apart, with its reason.
@@ -17,7 +18,6 @@ beforeAll(async () => {
 afterAll(() => server.stop());
 
 let world: World;
-let runs = 0;
 afterEach(() => world.close());
 
 const kinds: Record<string, () => Promise<RawHr>> = {
@@ -25,18 +25,8 @@ const kinds: Record<string, () => Promise<RawHr>> = {
   PostgreSQL: () => postgresHr(server.url),
 };
 
-const fieldOf = (name: string): TwoWayField => twoWayFields.find((field) => field.name === name) as TwoWayField;
-
-async function exchange() {
-  world.clock.advance(120_000);
-  runs += 1;
-  return world.exchange(`run ${runs}`, CALM);
-}
-
-async function valuesOf(person: Person, name: string): Promise<FieldValue[]> {
-  const held = await world.read(person);
-  return [held?.partner[name] ?? null, held?.hris[name] ?? null];
-}
+const exchange = (conditions: Partial<Conditions> = {}) => exchangeLater(world, conditions);
+const valuesOf = (person: Person, name: string) => bothValues(world, person, name);
 
 /** What is set apart, by the employee's id. */
 async function setApart(): Promise<Map<string, string[]>> {
@@ -162,9 +152,7 @@ describe.each(Object.entries(kinds))('%s', (kind, open) => {
           edited ??= hr.run(`update employees set ${column} = ${cell} ${of(person)}`);
       };
       const later = async (): Promise<void> => edited;
-      world.clock.advance(120_000);
-      runs += 1;
-      await world.exchange(`run ${runs}`, { ...CALM, mishap, pause: later });
+      await exchange({ mishap, pause: later });
       expect(edited).toBeDefined();
       expect((await valuesOf(person, name))[1]).toEqual(value);
       await exchange();

@@ -1,9 +1,10 @@
 import { afterEach, expect, test } from 'vitest';
 import { listConflicts } from '../../src/store/field-conflicts.ts';
 import { CALM } from '../convergence/calm.ts';
-import { mappingText, type TwoWayField, twoWayFields } from '../convergence/fields.ts';
+import { mappingText } from '../convergence/fields.ts';
 import type { Person } from '../convergence/records.ts';
 import { createWorld, exchanged, type World } from '../convergence/world.ts';
+import { fieldOf } from './in-exchange.ts';
 import { sqliteHr } from './raw-hr.ts';
 
 // One person each holds one value that cannot be exchanged, and edits of both sides beside it that can.
@@ -11,7 +12,6 @@ import { sqliteHr } from './raw-hr.ts';
 let world: World;
 afterEach(() => world.close());
 
-const fieldOf = (name: string): TwoWayField => twoWayFields.find((field) => field.name === name) as TwoWayField;
 const deep = (levels: number): string => `${'['.repeat(levels)}${']'.repeat(levels)}`;
 
 /** Cells of the HR system, as SQL. */

@@ -1,31 +1,18 @@
 import { afterEach, expect, test } from 'vitest';
-import type { FieldValue } from '../../src/hire/employee.ts';
 import { listConflicts } from '../../src/store/field-conflicts.ts';
-import { CALM } from '../convergence/calm.ts';
-import { type TwoWayField, twoWayFields } from '../convergence/fields.ts';
 import type { Conditions } from '../convergence/process.ts';
 import type { Person } from '../convergence/records.ts';
 import { createWorld, exchanged, type World } from '../convergence/world.ts';
+import { bothValues, exchangeLater, fieldOf } from './in-exchange.ts';
 import { sqliteHr } from './raw-hr.ts';
 
 // Partners refuse what the specification leaves open, and people delete more than we would.
 
 let world: World;
-let runs = 0;
 afterEach(() => world.close());
 
-const fieldOf = (name: string): TwoWayField => twoWayFields.find((field) => field.name === name) as TwoWayField;
-
-async function exchange(conditions: Partial<Conditions> = {}) {
-  world.clock.advance(120_000);
-  runs += 1;
-  return world.exchange(`run ${runs}`, { ...CALM, ...conditions });
-}
-
-async function valuesOf(person: Person, name: string): Promise<FieldValue[]> {
-  const held = await world.read(person);
-  return [held?.partner[name] ?? null, held?.hris[name] ?? null];
-}
+const exchange = (conditions: Partial<Conditions> = {}) => exchangeLater(world, conditions);
+const valuesOf = (person: Person, name: string) => bothValues(world, person, name);
 
 async function listed(): Promise<string[]> {
   const store = world.store.connect(async () => undefined);
