@@ -1,5 +1,6 @@
 import { defineConfig } from 'vitest/config';
 import { scaled } from './harness/pace.ts';
+import { SummaryReporter } from './harness/summary-reporter.ts';
 
 /** Outside the folders `workflow` and `e2e`: files that ask for a Temporal server or its CLI. */
 const withTemporal = ['test/temporal/{connection,dev-server,start-sync}.test.ts', 'test/cli/sync.test.ts'];
@@ -27,7 +28,7 @@ export default defineConfig({
     pool: 'forks',
     maxWorkers: 2,
     globalSetup: ['test/harness/global-setup.ts'],
-    reporters: ['default', 'test/harness/summary-reporter.ts'],
+    reporters: ['default', new SummaryReporter()],
     projects: [
       {
         extends: true,

@@ -7,7 +7,7 @@ const SLOWEST = 20;
  * After a run: which tests were skipped and why, the slowest files, and the counts as one line. A test that is skipped
  * without saying why fails the run. With HIREBRIDGE_TEST_REPORT=FILE the counts are written there as JSON.
  */
-export default class SummaryReporter implements Reporter {
+export class SummaryReporter implements Reporter {
   /** By a name on the command line all others are skipped, and everybody knows why. */
   private isFiltered = false;
 

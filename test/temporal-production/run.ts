@@ -11,7 +11,7 @@ import { startServer } from './start-server.ts';
 
 const ROOT = fileURLToPath(new URL('../..', import.meta.url));
 const given = process.argv.slice(2);
-const files = given.length === 0 ? ['test/e2e/fleets.test.ts'] : given;
+const files = given.length === 0 ? ['test/slow/fleets.test.ts'] : given;
 
 async function main(): Promise<void> {
   const binaries = await buildServer();
@@ -30,7 +30,7 @@ async function main(): Promise<void> {
 
 function runTests(address: string): Promise<number> {
   const vitest = join(ROOT, 'node_modules', 'vitest', 'vitest.mjs');
-  const args = [vitest, 'run', '--config', 'test/vitest.config.ts', '--project', 'e2e', ...files];
+  const args = [vitest, 'run', '--config', 'test/vitest.config.ts', '--project', 'e2e', '--project', 'slow', ...files];
   const env = { ...process.env, HIREBRIDGE_TEST_TEMPORAL: address };
   // By this Node: whichever is first on PATH may be too old.
   const tests = spawn(process.execPath, args, { cwd: ROOT, env, stdio: 'inherit' });
