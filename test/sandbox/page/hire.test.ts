@@ -111,7 +111,8 @@ test('every part of the page opens, by the keyboard too', async () => {
     await page.locator('nav a[aria-current=page]', { hasText: name ?? '' }).waitFor();
     await page.locator('main h1').waitFor();
     // The heading may be there a moment before the focus.
-    await expect.poll(() => page.evaluate('document.activeElement.id'), String(name)).toBe('main');
+    const focus = () => page.evaluate('document.activeElement.id');
+    await expect.poll(focus, { message: String(name), timeout: 10_000 }).toBe('main');
   }
 });
 
