@@ -71,6 +71,7 @@ function emptyWorld() {
     wire: [],
     acknowledged: [],
     workers: [],
+    relays: new Map(),
     calm: false,
     pumping: false,
     points: 0,
@@ -140,6 +141,7 @@ function pass(world: World, process: Process, point: string): Promise<void> | un
 /** SIGKILL; another takes its place. */
 export function killWorker(world: World, process: Process): void {
   kill(process);
+  world.relays.delete(process);
   world.temporal.leave(process);
   world.workers = world.workers.filter((worker) => worker !== process);
   world.timeline.at(world.timeline.now() + world.random() * RESTART_MS, () => launch(world, process.name));
@@ -188,6 +190,8 @@ async function receive(world: World, companyId: number, body: string): Promise<n
   });
   await insertDelivery(world.outside, delivery);
   world.acknowledged.push({ tenantId, bodyHash: delivery.bodyHash });
+  // Each is told most of the time; what nobody was told of is found when the inbox is looked at the next time.
+  for (const worker of world.workers) if (world.random() < 0.8) world.relays.get(worker)?.();
   return !world.calm && world.random() < world.scenario.faultRate ? undefined : 200;
 }
 

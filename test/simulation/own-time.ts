@@ -1,6 +1,7 @@
 import crypto from 'node:crypto';
 import { getEventListeners } from 'node:events';
 import { syncBuiltinESMExports } from 'node:module';
+import timers from 'node:timers/promises';
 import type { Random } from '../../src/sandbox/random.ts';
 import { currentProcess } from './processes.ts';
 import type { Timeline } from './timeline.ts';
@@ -33,6 +34,7 @@ export function takeOverTime(): void {
   globalThis.setTimeout = ((run: (...args: unknown[]) => void, ms = 0, ...args: unknown[]) =>
     later(ms, () => run(...args))) as unknown as typeof setTimeout;
   globalThis.clearTimeout = ((timer: Cancel | undefined) => timer?.cancel()) as typeof clearTimeout;
+  timers.setTimeout = pause as typeof timers.setTimeout;
   AbortSignal.timeout = timeoutSignal;
   crypto.randomUUID = seededUuid;
   syncBuiltinESMExports();
@@ -48,6 +50,16 @@ function later(ms: number, run: () => void): Cancel {
   const cancel = process === undefined ? timeline!.at(now() + ms, run) : process.later(ms, run);
   const timer: Cancel = { cancel, unref: () => timer };
   return timer;
+}
+
+function pause<T>(ms = 0, value?: T, { signal }: { signal?: AbortSignal } = {}): Promise<T | undefined> {
+  return new Promise((resolve, reject) => {
+    const timer = later(ms, () => resolve(value));
+    signal?.addEventListener('abort', () => {
+      timer.cancel();
+      reject(signal.reason as Error);
+    });
+  });
 }
 
 function timeoutSignal(ms: number): AbortSignal {

@@ -105,9 +105,14 @@ function connect(
   return connection;
 }
 
+/** Whether it gives rows: to ask a statement for its columns costs more than to run most of them. */
+const givesRows = new WeakMap<StatementSync, boolean>();
+
 function run<R>(statement: StatementSync, parameters: readonly unknown[]): QueryResult<R> {
   const values = parameters.map((value) => (typeof value === 'boolean' ? Number(value) : value) as SQLInputValue);
-  if (statement.columns().length > 0) {
+  const hasRows = givesRows.get(statement) ?? statement.columns().length > 0;
+  givesRows.set(statement, hasRows);
+  if (hasRows) {
     const rows = statement.all(...values) as R[];
     return { rows };
   }

@@ -13,7 +13,8 @@ export const policies = {
   heartbeatMs: 10_000,
   retryMs: 1_000,
   requestMs: 10_000,
-  relayMs: 1_000,
+  /** An inbox of which nobody is told is looked at so seldom: looking is most of what a seed costs. */
+  relayMs: 8_000,
 } as const;
 
 /** A tenant as its file would make it, checked by the product's own schema. */

@@ -16,7 +16,7 @@ import { loadTenantMapping } from '../../src/tenants/open-hris.ts';
 import { startRelay } from '../../src/worker/relay.ts';
 import { resumePaused } from '../../src/worker/resume-paused.ts';
 import { createCarrier } from './network.ts';
-import type { Process } from './processes.ts';
+import { currentProcess, type Process } from './processes.ts';
 import { policies } from './tenants.ts';
 import { reconcile, served, type World } from './world.ts';
 
@@ -42,7 +42,7 @@ export function startWorker(world: World, process: Process): void {
     limits: { giveUpMs: policies.giveUpMs, partnerLagMs: policies.partnerLagMs, pausedMs: policies.pausedMs },
   };
   temporal.workers.push({ process, activities: bindActivities(deps) });
-  relay(world, process, deps);
+  startRelayIn(world, process, deps);
   const chores = (): void => {
     void runChores(world, deps).finally(() => process.later(policies.pausedMs, chores));
   };
@@ -54,8 +54,8 @@ async function runChores(world: World, deps: ActivityDeps): Promise<void> {
 }
 
 /** The product's relay: it runs as long as its process. */
-function relay(world: World, process: Process, { store, signalHire: signal, connections }: ActivityDeps): void {
-  startRelay({
+function startRelayIn(world: World, process: Process, { store, signalHire: signal, connections }: ActivityDeps): void {
+  const relay = startRelay({
     store,
     log,
     signalHire: signal,
@@ -70,6 +70,7 @@ function relay(world: World, process: Process, { store, signalHire: signal, conn
     isShared: () => true,
     idleMs: policies.relayMs,
   });
+  world.relays.set(process, () => currentProcess.run(process, () => relay.look()));
 }
 
 /** The product's own signalHire over a client whose calls may fail before or after Temporal took them. */

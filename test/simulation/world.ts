@@ -52,6 +52,8 @@ export interface World {
   /** Deliveries answered 2xx: tenant and body hash. */
   acknowledged: Array<{ tenantId: string; bodyHash: string }>;
   workers: Process[];
+  /** Tells each worker's relay of a delivery. */
+  relays: Map<Process, () => void>;
   calm: boolean;
   /** When the last of what people have in mind is done. */
   lastDeedAt: number;
