@@ -3,7 +3,9 @@ import { insertStage, stagesOf } from '../../src/sandbox/records/pipelines/pipel
 import { companyById } from '../../src/sandbox/records/workspace/companies.ts';
 import type { Tenant } from '../../src/tenants/schema.ts';
 import { createHrisDouble } from './hris-double.ts';
-import { simulatedTenant } from './tenants.ts';
+import { employByHand } from './people.ts';
+import { has } from './scenario.ts';
+import { simulatedTenant, type TenantFacts } from './tenants.ts';
 import type { Customer, World } from './world.ts';
 
 /** First days of work: a seed plays on some days of January 2026. */
@@ -17,7 +19,7 @@ export function addCustomer(world: World, companyId: number): void {
   const { api_key: key } = state.one<{ api_key: string }>('select api_key from companies where id = ?', companyId)!;
   const id = first ? 'acme' : 'bolt';
   const shared = !first && scenario.sharedHris;
-  const hrisWorld = { timeline: world.timeline, random: world.random, pause: world.pause };
+  const hris = shared ? world.customers[0]!.hris : createHrisDouble(scenario.profile, world.hrisWorld);
   const customer: Customer = {
     tenant: {} as Tenant,
     companyId,
@@ -26,7 +28,9 @@ export function addCustomer(world: World, companyId: number): void {
     flowId: state.one<{ id: string }>('select id from onboarding_flows where company_id = ?', companyId)!.id,
     startDateField: '',
     idField: '',
-    hris: shared ? world.customers[0]!.hris : createHrisDouble(scenario.profile, hrisWorld),
+    hris,
+    systems: [hris],
+    facts: {} as TenantFacts,
   };
   world.customers.push(customer);
   if (scenario.stagesApart) addOffers(world, companyId);
@@ -44,7 +48,7 @@ export function addCustomer(world: World, companyId: number): void {
     });
   world.act('setWebhook', customer, { url: `http://receiver/webhooks/${id}`, key: 'whk' });
   if (scenario.credits !== undefined) world.act('setCredits', customer, { onboardingCredits: scenario.credits });
-  customer.tenant = simulatedTenant({
+  customer.facts = {
     id,
     companyId,
     flowId: customer.flowId,
@@ -52,7 +56,9 @@ export function addCustomer(world: World, companyId: number): void {
     connection: shared ? 'acme-hr' : `${id}-hr`,
     skipOnboarding: scenario.skipOnboarding,
     stagesApart: scenario.stagesApart,
-  });
+  };
+  customer.tenant = simulatedTenant(customer.facts);
+  if (has(world, 'hired-before')) employByHand(world, customer);
 }
 
 /** The pipelines of a new company have no stage for offers. */

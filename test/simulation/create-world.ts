@@ -9,16 +9,19 @@ import { nextTaskAt } from '../../src/sandbox/records/platform/tasks.ts';
 import { insertDelivery } from '../../src/store/inbox.ts';
 import * as workflows from '../../workflows/index.ts';
 import { addCustomer } from './add-customer.ts';
+import type { Employee } from './hris-double.ts';
 import { ownTime } from './own-time.ts';
+import { leaveEarly } from './people.ts';
 import { createProcess, currentProcess, kill, type Process, stop } from './processes.ts';
 import type { Scenario } from './scenario.ts';
 import { createStoreDouble } from './store-double.ts';
 import { createTemporalDouble } from './temporal-double.ts';
+import { currentAttempt } from './temporal-tasks.ts';
 import { policies } from './tenants.ts';
 import { createTimeline } from './timeline.ts';
 import { watchListings } from './watch-listings.ts';
 import { startWorker } from './worker.ts';
-import { reconcile, served, type World } from './world.ts';
+import { humanOf, reconcile, served, type World } from './world.ts';
 
 /** Where the clock of every seed begins: a Monday morning. */
 const START = Date.UTC(2026, 0, 5, 9);
@@ -53,6 +56,17 @@ export async function createWorld(scenario: Scenario): Promise<World> {
     stopSends: scenario.stops > 0 ? 1 : 0,
     pause: (process, point) => pass(world, process, point),
     act: (name, customer, input) => act(state, name, { companyId: customer.companyId, ...input }),
+    hrisWorld: {
+      timeline,
+      random,
+      pause: (process, point) => pass(world, process, point),
+      humanOf: (reference) => humanOf(world, reference.split(':')[0] ?? '', reference.split(':')[1] ?? ''),
+      created: (human) => {
+        for (const customer of served(world))
+          if (human.startsWith(`${customer.companyId}:`)) leaveEarly(world, customer, human);
+      },
+      touched: (employee, verb) => noteTouch(world, employee, verb),
+    },
   };
   for (const companyId of [companies.companyId, companies.otherCompanyId ?? 0]) addCustomer(world, companyId);
   rememberPeople(world);
@@ -62,6 +76,16 @@ export async function createWorld(scenario: Scenario): Promise<World> {
   for (const count of ['one', 'two']) launch(world, `worker-${count}`);
   scheduleReconciles(world);
   return world;
+}
+
+/** I2, at the moment it would break: a hire writes into its own person's record only. */
+function noteTouch(world: World, { id, human }: Employee, verb: string): void {
+  const { tenantId, jobCandidateId } = (currentAttempt.getStore()?.input ?? {}) as Record<string, string>;
+  const customer = served(world).find(({ tenant }) => tenant.tenant === tenantId);
+  if (customer === undefined || jobCandidateId === undefined) return;
+  const own = humanOf(world, customer.companyId, world.people.get(jobCandidateId) ?? '');
+  if (own !== human)
+    world.violations.push(`I2 ${verb} for job candidate ${jobCandidateId} (${own}) changed employee ${id} of ${human}`);
 }
 
 /** Nobody in it, and nothing has happened. */
@@ -79,8 +103,11 @@ function emptyWorld() {
     untraced: new Set(),
     people: new Map(),
     emails: new Map(),
+    aliases: new Map(),
+    gone: new Set(),
     hiredBefore: new Set(),
     names: new Map(),
+    answeredWrongly: new Set(),
     given: [],
     onEnrolled: [],
     violations: [],

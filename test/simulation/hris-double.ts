@@ -1,3 +1,4 @@
+import { AsyncLocalStorage } from 'node:async_hooks';
 import { ConnectorError } from '../../src/errors.ts';
 import type { EmployeeFields, EmployeeRef, FindKey, Found } from '../../src/hire/employee.ts';
 import type { CreateResult, EmployeeRecord, Employees, HrisConnection, WriteOptions } from '../../src/hris/port.ts';
@@ -5,8 +6,12 @@ import type { Random } from '../../src/sandbox/random.ts';
 import type { Process } from './processes.ts';
 import type { Timeline } from './timeline.ts';
 
-/** Strict: a unique reference column; it ends employments. Careless: neither, no unique key, reads two seconds late. */
-export type HrisProfile = 'strict' | 'careless';
+/**
+ * Strict: a unique reference column; it ends employments. Careless: neither, no unique key, reads two seconds late.
+ * Replica: strict, and read 45 seconds late. Roster: files, where creates are answered later, and what changed shows
+ * with the next roster.
+ */
+export type HrisProfile = 'strict' | 'careless' | 'replica' | 'roster';
 
 export interface Employee {
   id: string;
@@ -21,6 +26,10 @@ export interface Employee {
   createdAt: number;
   /** `YYYY-MM-DD`, once the employment is ended. */
   lastDay?: string;
+  /** As the last roster had it, and when that was. */
+  roster?: { at: number; fields: EmployeeFields; lastDay: string | undefined };
+  /** When the result of its request came. */
+  answeredAt?: number;
 }
 
 export interface HrisDouble {
@@ -44,9 +53,17 @@ export interface HrisWorld {
   timeline: Timeline;
   random: Random;
   pause: (process: Process, point: string) => Promise<void> | undefined;
+  /** Who stands behind our reference. */
+  humanOf: (reference: string) => string;
+  /** Told of whom an employee is made at this moment. */
+  created: (human: string) => void;
+  /** Told of each record that is written into, besides its making. */
+  touched: (employee: Employee, verb: string) => void;
 }
 
-const LAG_MS = 2_000;
+const LAG_MS: Record<HrisProfile, number> = { strict: 0, careless: 2_000, replica: 45_000, roster: 0 };
+const ROSTER_MS = 90_000;
+const RESULTS_MS = 60_000;
 const GIVE_UP_MS = 10_000;
 
 export function createHrisDouble(profile: HrisProfile, world: HrisWorld): HrisDouble {
@@ -82,64 +99,102 @@ function insert(
 }
 
 function createConnection(hris: HrisDouble, world: HrisWorld, process: Process): HrisConnection {
-  const strict = hris.profile === 'strict';
+  const { timeline } = world;
+  const keepsReference = hris.profile !== 'careless';
+  const isRoster = hris.profile === 'roster';
+  const lagMs = LAG_MS[hris.profile];
   const visible = (): Employee[] =>
-    hris.employees.filter((one) => strict || one.createdAt + LAG_MS <= world.timeline.now());
+    hris.employees.filter((one) => Math.max(one.createdAt + lagMs, one.answeredAt ?? 0) <= timeline.now());
+  const change = (id: string, verb: string, execute: (found: Employee) => void): void => {
+    const found = hris.employees.find((one) => one.id === id);
+    if (found === undefined) return;
+    world.touched(found, verb);
+    execute(found);
+  };
+  /** In the course of whoever asked for it. */
+  const write = <T>(options: WriteOptions, execute: () => T): Promise<T> =>
+    writeTo(hris, world, process, options, AsyncLocalStorage.bind(execute));
   const employees: Employees = {
-    find: (key, signal) => readFrom(hris, world, process, signal, () => search(visible(), key, strict)),
+    find: (key, signal) => readFrom(hris, world, process, signal, () => search(visible(), key, keepsReference)),
     read: (id, signal) =>
       readFrom(hris, world, process, signal, () => {
         const found = visible().find((one) => one.id === id);
-        return found === undefined ? undefined : shown(found, world.timeline.now());
+        return found === undefined ? undefined : shown(found, timeline.now(), isRoster);
       }),
-    create: (fields, reference, write) =>
-      writeTo(hris, world, process, write, (): CreateResult => {
-        if (strict && hris.employees.some((one) => one.reference === reference)) throw alreadyExists();
-        const human = reference.split(':').slice(0, 2).join(':');
-        return { kind: 'created', ref: refOf(insert(hris, world, human, fields, reference)) };
+    create: (fields, reference, options) =>
+      write(options, (): CreateResult => {
+        const made = keepsReference ? hris.employees.find((one) => one.reference === reference) : undefined;
+        if (made !== undefined && (made.answeredAt ?? 0) <= timeline.now())
+          throw alreadyExists(isRoster ? made : undefined);
+        const human = world.humanOf(reference);
+        const employee = made ?? insert(hris, world, human, fields, reference);
+        if (made === undefined) world.created(human);
+        if (!isRoster) return { kind: 'created', ref: refOf(employee) };
+        employee.answeredAt ??= timeline.now() + 2_000 + world.random() ** 2 * RESULTS_MS;
+        return { kind: 'pending', ticket: reference, nextCheckMs: 5_000 };
       }),
-    update: (id, fields, write) =>
-      writeTo(hris, world, process, write, () => {
-        Object.assign(hris.employees.find((one) => one.id === id)?.fields ?? {}, fields);
+    update: (id, fields, options) =>
+      write(options, () => {
+        change(id, 'update', (found) => Object.assign(found.fields, fields));
       }),
-    ...(strict && {
-      rehire: (id, fields, write) =>
-        writeTo(hris, world, process, write, () => {
-          const found = hris.employees.find((one) => one.id === id);
-          if (found === undefined) return;
-          delete found.lastDay;
-          Object.assign(found.fields, fields);
+    ...(keepsReference && {
+      rehire: (id, fields, options) =>
+        write(options, () => {
+          change(id, 'rehire', (found) => {
+            delete found.lastDay;
+            Object.assign(found.fields, fields);
+          });
         }),
-      terminate: (id, lastDay, write) =>
-        writeTo(hris, world, process, write, () => {
-          Object.assign(hris.employees.find((one) => one.id === id) ?? {}, { lastDay });
+      terminate: (id, lastDay, options) =>
+        write(options, () => {
+          change(id, 'terminate', (found) => Object.assign(found, { lastDay }));
         }),
     }),
   };
   return {
-    capabilities: { storesReference: strict, readLagMs: strict ? 0 : LAG_MS },
+    capabilities: { storesReference: keepsReference, readLagMs: lagMs },
     employees,
+    ...(isRoster && {
+      pending: {
+        resolve: (ticket, signal) =>
+          readFrom(hris, world, process, signal, (): CreateResult => {
+            const found = visible().find((one) => one.reference === ticket);
+            if (found === undefined) return { kind: 'pending', ticket, nextCheckMs: 5_000 };
+            return { kind: 'created', ref: refOf(found) };
+          }),
+      },
+    }),
     probe: async () => ({ ok: true }),
     close: async () => undefined,
   };
 }
 
-function shown(employee: Employee, now: number): EmployeeRecord {
+function shown(employee: Employee, now: number, isRoster: boolean): EmployeeRecord {
   const today = new Date(now).toISOString().slice(0, 10);
-  const former = employee.lastDay !== undefined && employee.lastDay < today;
-  return { ref: refOf(employee), fields: { ...employee.fields }, former };
+  const { fields, lastDay } = isRoster ? lastRoster(employee, now) : employee;
+  const former = lastDay !== undefined && lastDay < today;
+  return { ref: refOf(employee), fields: { ...fields }, former };
 }
 
-function search(employees: readonly Employee[], key: FindKey, strict: boolean): Found {
+/** Rosters are written by the clock; whoever was made since stands in the results as they were asked for. */
+function lastRoster(employee: Employee, now: number): { fields: EmployeeFields; lastDay?: string | undefined } {
+  const at = now - (now % ROSTER_MS);
+  if (employee.roster === undefined || employee.roster.at < at)
+    employee.roster = { at, fields: { ...employee.fields }, lastDay: employee.lastDay };
+  return employee.roster;
+}
+
+function search(employees: readonly Employee[], key: FindKey, keepsReference: boolean): Found {
   const fits: Record<FindKey['by'], (one: Employee) => boolean> = {
-    reference: (one) => strict && key.by === 'reference' && one.reference === key.value,
+    reference: (one) => keepsReference && key.by === 'reference' && one.reference === key.value,
     number: (one) => key.by === 'number' && one.number === key.value,
     email: (one) => key.by === 'email' && one.fields['email'] === key.value,
     person: () => false,
   };
   const refs = employees.filter(fits[key.by]).map(refOf);
   const [first, ...others] = refs;
-  if (first === undefined) return { kind: 'none', trusted: key.by === 'reference' ? strict : key.by !== 'person' };
+  if (first === undefined)
+    return { kind: 'none', trusted: key.by === 'reference' ? keepsReference : key.by !== 'person' };
   return others.length === 0 ? { kind: 'one', ref: first, by: key.by } : { kind: 'many', refs, by: key.by };
 }
 
@@ -211,6 +266,12 @@ function noAnswer(): ConnectorError {
   return new ConnectorError({ code: 'HRIS_NO_ANSWER', action: 'unknown', message: 'No answer came from the HRIS.' });
 }
 
-function alreadyExists(): ConnectorError {
-  return new ConnectorError({ code: 'ALREADY_EXISTS', action: 'ignore', message: 'The reference is taken.' });
+/** An HR system that takes files names the employee. */
+function alreadyExists(made: Employee | undefined): ConnectorError {
+  return new ConnectorError({
+    code: 'ALREADY_EXISTS',
+    action: 'ignore',
+    message: 'The reference is taken.',
+    ...(made && { details: { ...refOf(made) } }),
+  });
 }

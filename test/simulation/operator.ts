@@ -1,11 +1,12 @@
-import { answerHold } from '../../src/operator/holds/answer-hold.ts';
+import { isConnectorError } from '../../src/errors.ts';
+import { answerHold, type HoldAnswer } from '../../src/operator/holds/answer-hold.ts';
 import { listHolds } from '../../src/store/holds.ts';
 import type { HoldRow } from '../../src/store/schema.ts';
 import type { HireClient } from '../../src/temporal/hire-client.ts';
 import { rename } from './people.ts';
-import { drawOne } from './scenario.ts';
+import { drawOne, has } from './scenario.ts';
 import { policies } from './tenants.ts';
-import { type Customer, served, type World } from './world.ts';
+import { type Customer, humanOf, served, type World } from './world.ts';
 
 /**
  * Somebody who looks before they answer: who is an employee is read from the HRIS itself. Answers every open hold, or
@@ -29,7 +30,8 @@ export async function answerHolds(world: World): Promise<number> {
       period: hold.period,
       code: hold.code,
       answer,
-      human: humanOf(world, customer, hold),
+      human: ownerOf(world, customer, hold),
+      at: world.timeline.now(),
     });
     for (const id of answer === 'adopt' && hold.job_candidate_id === null ? args : [])
       given.push({
@@ -39,14 +41,38 @@ export async function answerHolds(world: World): Promise<number> {
         code: hold.code,
         answer: 'adopt',
         human: '',
+        at: world.timeline.now(),
       });
-    await answerHold(
-      { store: world.outside, hires: hireClient(world) },
-      { holdId: hold.hold_id, answer, arguments: args, by: 'somebody' },
-    );
-    count += 1;
+    if (has(world, 'wrong-answers') && (await answerWrongly(world, hold, answer))) {
+      count += 1;
+      continue;
+    }
+    count += await give(world, { holdId: hold.hold_id, answer, arguments: args });
+    if (has(world, 'wrong-answers')) count += await give(world, { holdId: hold.hold_id, answer, arguments: args });
   }
   return count;
+}
+
+/** Once a question somebody answers with an id that is nobody's. True where that was taken. */
+async function answerWrongly(world: World, hold: HoldRow, answer: string): Promise<boolean> {
+  const wrong = WRONG[answer];
+  const key = `${hold.tenant_id} ${hold.job_candidate_id} ${hold.code}`;
+  if (wrong === undefined || world.answeredWrongly.has(key)) return false;
+  world.answeredWrongly.add(key);
+  return (await give(world, { holdId: hold.hold_id, answer, arguments: [wrong] })) > 0;
+}
+
+const WRONG: Readonly<Record<string, string>> = { link: 'e999', adopt: '999999' };
+
+/** 1 where the answer was taken. Whoever is refused, or hears nothing back, has said it all the same. */
+async function give(world: World, given: Omit<HoldAnswer, 'by'>): Promise<number> {
+  try {
+    await answerHold({ store: world.outside, hires: hireClient(world) }, { ...given, by: 'somebody' });
+    return 1;
+  } catch (error) {
+    if (!has(world, 'wrong-answers') && !has(world, 'unheard-answers')) throw error;
+    return isConnectorError(error, 'HOLD_ANSWERED') ? 0 : 1;
+  }
 }
 
 type Choice = [answer: string, args: string[]];
@@ -61,7 +87,7 @@ function decide(world: World, customer: Customer, hold: HoldRow, accepted: strin
 type Wish = (world: World, customer: Customer, hold: HoldRow) => Choice;
 
 function linkOrCreate(world: World, customer: Customer, hold: HoldRow): Choice {
-  const human = humanOf(world, customer, hold);
+  const human = ownerOf(world, customer, hold);
   const employee = customer.hris.employees.find((one) => one.human === human);
   return employee === undefined ? ['create', []] : ['link', [employee.id]];
 }
@@ -87,6 +113,7 @@ const byCode: Record<string, Wish> = {
   PERSON_HIRED_BEFORE: ({ whims }) => [drawOne(whims, ['same-employee', 'transfer', 'new-employment']), []],
   ENROLLED_ELSEWHERE: adoptOwn,
   ENROLMENT_COMPLETED_ELSEWHERE: adoptOwn,
+  ADOPT_NOT_FOUND: adoptOwn,
   ADOPT_OTHER_EMAIL: () => ['skip-onboarding', []],
   ADOPT_MISFIT: () => ['skip-onboarding', []],
   TOO_MANY_CANCELLATIONS: (world, _customer, hold) => [isHired(world, hold.job_candidate_id) ? 'retry' : 'cancel', []],
@@ -101,7 +128,7 @@ const byCode: Record<string, Wish> = {
     world.act('setCredits', customer, { onboardingCredits: 100 });
     return ['retry', []];
   },
-  EMPLOYEE_OF_ANOTHER: () => ['create', []],
+  EMPLOYEE_OF_ANOTHER: linkOrCreate,
   REBUILT_BASELINE(world, customer, hold) {
     const { jobCandidateIds } = JSON.parse(hold.details) as { jobCandidateIds: string[] };
     const meant = jobCandidateIds.filter((id) => isHired(world, id) && !world.hiredBefore.has(id));
@@ -121,17 +148,22 @@ export function isHired(world: World, jobCandidateId: string | null): boolean {
   );
 }
 
-function humanOf(world: World, customer: Customer, hold: HoldRow): string {
+function ownerOf(world: World, customer: Customer, hold: HoldRow): string {
   const row = world.people.get(String(hold.job_candidate_id));
-  return row === undefined ? '' : `${customer.companyId}:${row}`;
+  return row === undefined ? '' : humanOf(world, customer.companyId, row);
 }
 
 function hireClient(world: World): HireClient {
   const { temporal } = world;
   const client = {
     workflow: {
-      signalWithStart: async (type: string, options: { workflowId: string; args: unknown[]; signalArgs: unknown[] }) =>
-        temporal.signalWithStart(options.workflowId, type, options.args[0], { name: 'hint', args: options.signalArgs }),
+      signalWithStart: async (
+        type: string,
+        options: { workflowId: string; args: unknown[]; signalArgs: unknown[] },
+      ) => {
+        if (has(world, 'unheard-answers') && world.random() < 0.2) throw new Error('Temporal is away');
+        temporal.signalWithStart(options.workflowId, type, options.args[0], { name: 'hint', args: options.signalArgs });
+      },
     },
   };
   const timing = {

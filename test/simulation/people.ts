@@ -1,5 +1,5 @@
 import { ApiError } from '../../src/sandbox/errors.ts';
-import { drawOne } from './scenario.ts';
+import { drawOne, has } from './scenario.ts';
 import { type Customer, served, type World } from './world.ts';
 
 /** Somebody on a job, as the sandbox holds them. */
@@ -22,7 +22,10 @@ export function sendPeople(world: World): void {
         customer.tenant.tenant,
       );
       if (row?.done === null || row === undefined) world.timeline.at(world.timeline.now() + 1_000, wait);
-      else for (const { at, what } of plan) willDo(world, at, what);
+      else {
+        for (const { at, what } of plan) willDo(world, at, what);
+        if (has(world, 'hired-before')) moveOldHires(world, customer);
+      }
     };
     wait();
     workOnOnboardings(world, customer);
@@ -41,7 +44,7 @@ function planOf(world: World, customer: Customer): Deed[] {
   const everyone = applicants(world, customer);
   for (const person of everyone) {
     const hiredAt = 2_000 + random() * 200_000;
-    const move = (id: number, stageType: string) => world.act('move', customer, { jobCandidateIds: [id], stageType });
+    const moveTo = (id: number, stageType: string) => move(world, customer, id, stageType);
     outcomes(world).set(person.email, drawOutcome(world));
     if (scenario.enrolledByHand && random() < 0.5) deeds.push(byHand(world, customer, person, hiredAt - 1_500));
     if (scenario.sameEmail && random() < 0.5)
@@ -49,9 +52,9 @@ function planOf(world: World, customer: Customer): Deed[] {
     const second =
       scenario.doubleApplications && random() < 0.7 ? secondApplication(world, customer, person) : undefined;
     if (scenario.stagesApart && random() < 0.5)
-      deeds.push({ at: hiredAt - random() ** 2 * hiredAt, what: () => move(person.id, 'OFFER') });
-    deeds.push({ at: hiredAt, what: () => move(person.id, 'HIRED') });
-    if (second !== undefined) deeds.push({ at: hiredAt + random() * 1_000, what: () => move(second, 'HIRED') });
+      deeds.push({ at: hiredAt - random() ** 2 * hiredAt, what: () => moveTo(person.id, 'OFFER') });
+    deeds.push({ at: hiredAt, what: () => moveTo(person.id, 'HIRED') });
+    if (second !== undefined) deeds.push({ at: hiredAt + random() * 1_000, what: () => moveTo(second, 'HIRED') });
     if (random() < 0.3)
       deeds.push({
         at: hiredAt + random() * 200_000,
@@ -62,6 +65,11 @@ function planOf(world: World, customer: Customer): Deed[] {
     if (scenario.changesOfMind && random() < 0.6) deeds.push(...changeMind(world, customer, person, hiredAt));
   }
   return deeds;
+}
+
+/** A recruiter moves somebody. */
+function move(world: World, customer: Customer, id: number, stageType: string): void {
+  world.act('move', customer, { jobCandidateIds: [id], stageType });
 }
 
 function applicants(world: World, customer: Customer): Applicant[] {
@@ -190,4 +198,107 @@ function attempt(what: () => unknown): void {
   } catch (error) {
     if (!(error instanceof ApiError)) throw error;
   }
+}
+
+export function hiredNow(world: World, { companyId }: Customer): Applicant[] {
+  return world.state.all<Applicant>(
+    `select j.id, j.candidate_id as candidateId, j.job_id as jobId, c.email
+       from job_candidates j join candidates c on c.id = j.candidate_id
+     join stages s on s.id = j.stage_id where j.company_id = ? and s.type = 'HIRED' order by j.id`,
+    companyId,
+  );
+}
+
+/** Somebody who is hired leaves, or takes another job. */
+export function moveOn(world: World, customer: Customer, person: Applicant): void {
+  const { random } = world;
+  const kind = drawOne(random, ['leaves', 'other job', 'second job'] as const);
+  if (kind !== 'second job') willDo(world, random() * 100_000, () => move(world, customer, person.id, 'SHORTLISTED'));
+  if (kind === 'leaves') return;
+  attempt(() => {
+    const other = secondApplication(world, customer, person);
+    if (other !== undefined) willDo(world, random() * 100_000, () => move(world, customer, other, 'HIRED'));
+  });
+}
+
+/** People hired before go-live have employees whom HR made by hand, with the company's own address. */
+export function employByHand(world: World, customer: Customer): void {
+  const rows = world.state.all<{ id: number; first: string; last: string }>(
+    `select c.id, c.body ->> 'firstName' as first, c.body ->> 'lastName' as last from candidates c
+       join job_candidates j on j.candidate_id = c.id join stages s on s.id = j.stage_id
+     where j.company_id = ? and s.type = 'HIRED' order by c.id`,
+    customer.companyId,
+  );
+  for (const { id, first, last } of rows)
+    customer.hris.add(`${customer.companyId}:${id}`, {
+      email: `${first}.${last}@company.example`.toLowerCase(),
+      givenName: first,
+      familyName: last,
+    });
+}
+
+/** Those who were hired before go-live are dragged out and back, and take other jobs. */
+function moveOldHires(world: World, customer: Customer): void {
+  const { whims: random } = world;
+  const old = hiredNow(world, customer);
+  for (const person of old.filter(({ id }) => world.hiredBefore.has(String(id)))) {
+    const at = 5_000 + random() * 200_000;
+    const kind = drawOne(random, ['dragged', 'dragged', 'second job', 'other job', 'leaves'] as const);
+    if (kind !== 'second job') willDo(world, at, () => move(world, customer, person.id, 'SHORTLISTED'));
+    if (kind === 'dragged')
+      willDo(world, at + 5_000 + random() * 250_000, () => move(world, customer, person.id, 'HIRED'));
+    if (kind === 'second job' || kind === 'other job') {
+      const other = secondApplication(world, customer, person);
+      if (other !== undefined)
+        willDo(world, at + (random() - 0.3) * 150_000, () => move(world, customer, other, 'HIRED'));
+    }
+  }
+}
+
+/**
+ * Somebody leaves at the moment at which their employee is made, and may come by another way: on another job, or as a
+ * new candidate of the same address.
+ */
+export function leaveEarly(world: World, customer: Customer, human: string): void {
+  const { random, timeline } = world;
+  if (world.calm || !has(world, 'early-leavers') || random() > 0.6 || world.gone.has(human)) return;
+  const person = hiredNow(world, customer).find(({ candidateId }) => String(candidateId) === human.split(':')[1]);
+  if (person === undefined) return;
+  world.gone.add(human);
+  const how = drawOne(random, ['leaves', 'leaves', 'other job', 'added again'] as const);
+  const leavesAt = random() < 0.5 ? 0 : random() * 20_000;
+  willDo(world, leavesAt, () => {
+    if (how === 'added again') attempt(() => addAgain(world, customer, person));
+    else move(world, customer, person.id, 'SHORTLISTED');
+  });
+  if (how !== 'other job') return;
+  timeline.at(timeline.now() + leavesAt + 1, () =>
+    attempt(() => {
+      const other = secondApplication(world, customer, person);
+      if (other !== undefined) willDo(world, random() * 120_000, () => move(world, customer, other, 'HIRED'));
+    }),
+  );
+}
+
+/** The candidate is deleted and added anew: another id at the partner, the same human. */
+function addAgain(world: World, customer: Customer, { candidateId, jobId, email }: Applicant): void {
+  const [row] = world.state.all<{ first: string; last: string }>(
+    "select body ->> 'firstName' as first, body ->> 'lastName' as last from candidates where id = ?",
+    candidateId,
+  );
+  world.act('deleteCandidate', customer, { candidateIds: [candidateId] });
+  const candidate = { email, firstName: row?.first, lastName: row?.last };
+  const added = world.act('addCandidate', customer, { candidate, jobId }) as {
+    jobCandidateId: number;
+    candidateId: number;
+  };
+  world.people.set(String(added.jobCandidateId), String(added.candidateId));
+  world.aliases.set(`${customer.companyId}:${added.candidateId}`, `${customer.companyId}:${candidateId}`);
+  world.act('setCustomFieldValue', customer, {
+    customFieldId: customer.startDateField,
+    entityType: 'candidate',
+    entityId: added.candidateId,
+    value: '2026-03-02',
+  });
+  willDo(world, world.random() * 120_000, () => move(world, customer, added.jobCandidateId, 'HIRED'));
 }

@@ -3,20 +3,29 @@ import { once } from 'node:events';
 import { createInterface } from 'node:readline';
 import { fileURLToPath } from 'node:url';
 import type { SeedLine } from './play-seeds.ts';
+import type { Extra } from './scenario.ts';
 
 /** The command that plays one of them again. */
 export function again(play: string): string {
-  const [seed, how] = play.split(':');
-  return `npm run test:simulation -- --seed ${seed}${how === 'quirks' ? ' --quirks' : ''} --trace`;
+  const [seed, how = ''] = play.split(':');
+  const words = how.split(',').filter((word) => word !== '');
+  const others = words.filter((word) => word !== 'quirks');
+  const options = `${words.includes('quirks') ? ' --quirks' : ''}${others.length > 0 ? ` --with ${others.join(',')}` : ''}`;
+  return `npm run test:simulation -- --seed ${seed}${options} --trace`;
 }
 
-/** So many seeds, the first of them `from`; with quirks, each for a partner that has some. */
-export function seedsFrom(from: number, count: number, { quirks = false } = {}): string[] {
-  return Array.from({ length: count }, (_, nth) => `${from + nth}${quirks ? ':quirks' : ''}`);
+/** So many seeds, the first of them `from`; with quirks, each for a partner that has some, and in a world with extras. */
+export function seedsFrom(
+  from: number,
+  count: number,
+  { quirks = false, extras = [] }: { quirks?: boolean; extras?: readonly Extra[] } = {},
+): string[] {
+  const words = [...(quirks ? ['quirks'] : []), ...extras].join(',');
+  return Array.from({ length: count }, (_, nth) => `${from + nth}${words === '' ? '' : `:${words}`}`);
 }
 
 export interface Plays {
-  /** What to play: a seed, `<seed>:quirks`, or `<seed>:<plant>` (plants.ts). */
+  /** What to play: a seed, `<seed>:quirks,<extra>...`, or `<seed>:<plant>` (plants.ts). */
   plays: readonly string[];
   processes: number;
   /** More for the environment of each process. */

@@ -3,7 +3,15 @@ import { compareEnds, type Ends, gatherEnds } from './oracle/same-end.ts';
 import { takeOverTime } from './own-time.ts';
 import { plants } from './plants.ts';
 import { closeWorld, prepareSeeds, runSeed } from './run-seed.ts';
-import { drawScenario, type Scenario, withoutFaults, withQuirks } from './scenario.ts';
+import {
+  drawScenario,
+  extras,
+  isComparable,
+  type Scenario,
+  withExtras,
+  withoutFaults,
+  withQuirks,
+} from './scenario.ts';
 import type { World } from './world.ts';
 
 /** What one seed ended with, as a line on stdout. */
@@ -18,7 +26,7 @@ export interface SeedLine {
   compared: number;
 }
 
-/** Plays these, each a seed, `<seed>:<plant>` or `<seed>:quirks`, and prints one line of JSON each. */
+/** Plays these, each a seed, `<seed>:<plant>` or `<seed>:quirks,<extra>...`, and prints one line of JSON each. */
 export async function playSeeds(plays: readonly string[]): Promise<void> {
   const clock = process.hrtime.bigint;
   await prepareSeeds();
@@ -40,14 +48,14 @@ async function playSeed(play: string): Promise<SeedLine> {
   const line: SeedLine = { play, seed, ms: 0, violations, holds: {}, hires: 0, compared: 0 };
   try {
     const drawn = drawScenario(seed);
-    const scenario = how === 'quirks' ? withQuirks(drawn) : drawn;
+    const scenario = changed(drawn, how.split(','));
     let ends: Ends | undefined;
     const world = await runSeed(scenario, {
       isQuiet,
       check(at, when) {
         if (when === 'calm') plant?.(at);
         if (violations.length === 0) violations.push(...check(at, when).map((text) => `${text} (${when})`));
-        if (when === 'calm' && !scenario.changesOfMind) ends = gatherEnds(at);
+        if (when === 'calm' && isComparable(scenario)) ends = gatherEnds(at);
         return undefined;
       },
     });
@@ -65,6 +73,13 @@ async function playSeed(play: string): Promise<SeedLine> {
     violations.push(`the simulation itself failed: ${error instanceof Error ? error.stack : String(error)}`);
   }
   return line;
+}
+
+/** Words behind a seed: `quirks`, and what its world has besides. */
+function changed(drawn: Scenario, words: readonly string[]): Scenario {
+  const scenario = words.includes('quirks') ? withQuirks(drawn) : drawn;
+  const allowed = extras.filter((extra) => words.includes(extra));
+  return allowed.length === 0 ? scenario : withExtras(scenario, allowed);
 }
 
 function isQuiet(world: World): boolean {

@@ -2,6 +2,21 @@ import { type Quirk, quirkNames } from '../../src/sandbox/quirks.ts';
 import { createRandom, type Random } from '../../src/sandbox/random.ts';
 import type { HrisProfile } from './hris-double.ts';
 
+/** What a seed's world has besides, each by its own switch (`--with`). */
+export const extras = [
+  'hired-before',
+  'other-hris',
+  'late-roster',
+  'retention',
+  'wrong-answers',
+  'unheard-answers',
+  'restored-store',
+  'early-leavers',
+] as const;
+export type Extra = (typeof extras)[number];
+/** With these, people and faults are the same as on a day without them, so that the ends can be compared. */
+const COMPARABLE: ReadonlySet<Extra> = new Set(['retention']);
+
 /** What happens in one seed: who is hired, what people do, and what breaks. Everything is drawn from the seed. */
 export interface Scenario {
   seed: number;
@@ -40,6 +55,7 @@ export interface Scenario {
   quirksAfterMs: number;
   /** People are enrolled with the offer, and employees made of those hired; half of them skip the offer. */
   stagesApart: boolean;
+  extras: readonly Extra[];
 }
 
 export function drawScenario(seed: number): Scenario {
@@ -74,6 +90,7 @@ export function drawScenario(seed: number): Scenario {
     quirks: [],
     quirksAfterMs: 0,
     stagesApart: false,
+    extras: [],
   };
   Object.assign(scenario, drawFleet(seed, scenario));
   // With nothing known of the tenant any more, nothing can tell another company's key from the right one.
@@ -94,6 +111,33 @@ export function withQuirks(scenario: Scenario): Scenario {
   const quirks = quirkNames.filter((quirk) => random() < 0.5 || quirk === always);
   const quirksAfterMs = random() < 0.5 ? 0 : random() * 240_000;
   return { ...scenario, quirks, quirksAfterMs };
+}
+
+/** The same seed in a world that has some of these besides. */
+export function withExtras(scenario: Scenario, allowed: readonly Extra[]): Scenario {
+  const random = createRandom(Math.imul(scenario.seed, 69_621) + 17);
+  const always = drawOne(random, allowed);
+  const drawn = allowed.filter((extra) => random() < 0.4 || extra === always);
+  const profile = drawOne(random, ['roster', 'replica'] as const);
+  const hired = 1 + Math.floor(random() * 2);
+  return {
+    ...scenario,
+    extras: drawn,
+    ...(drawn.includes('late-roster') ? { profile } : {}),
+    ...(drawn.includes('hired-before') ? { hiredBefore: hired } : {}),
+    // Nobody could tell a lost store from a restored one.
+    ...(drawn.includes('restored-store') ? { loseStore: false } : {}),
+  };
+}
+
+/** Whether this seed's world has it. */
+export function has({ scenario }: { scenario: Scenario }, extra: Extra): boolean {
+  return scenario.extras.includes(extra);
+}
+
+/** Whether its ends can be compared with those of a day without faults. */
+export function isComparable({ changesOfMind, extras: drawn }: Scenario): boolean {
+  return !changesOfMind && drawn.every((extra) => COMPARABLE.has(extra));
 }
 
 /** The same people on a day when nothing breaks, with a partner that has no quirks. */

@@ -6,6 +6,7 @@ import { availableParallelism } from 'node:os';
 import { parseArgs } from 'node:util';
 import { again, playInProcesses, seedsFrom } from './play-in-processes.ts';
 import type { SeedLine } from './play-seeds.ts';
+import { type Extra, extras } from './scenario.ts';
 
 const { values } = parseArgs({
   options: {
@@ -18,6 +19,8 @@ const { values } = parseArgs({
     trace: { type: 'boolean', default: false },
     /** The partner has some of the sandbox's quirks, drawn for each seed. */
     quirks: { type: 'boolean', default: false },
+    /** What worlds have besides, `all` or some of scenario.ts's extras: each seed draws some of them. */
+    with: { type: 'string', default: '' },
     /** Ends at the first violation. */
     bail: { type: 'boolean', default: false },
   },
@@ -31,9 +34,18 @@ const totals = { played: 0, hires: 0, compared: 0, failed: 0, holds: new Map<str
 
 const env: Record<string, string> = values.trace ? { SIMULATION_TRACE: '1' } : {};
 const isEnough = (line: SeedLine): boolean => values.bail && line.violations.length > 0;
-const plays = seedsFrom(from, count, { quirks: values.quirks });
+const plays = seedsFrom(from, count, { quirks: values.quirks, extras: wanted(values.with) });
 await playInProcesses({ plays, processes, env, isEnough }, note);
 report();
+
+function wanted(words: string): readonly Extra[] {
+  if (words === 'all') return extras;
+  const given = words.split(',').filter((word) => word !== '');
+  const unknown = given.filter((word) => !extras.includes(word as Extra));
+  if (unknown.length > 0)
+    throw new Error(`--with takes all, or some of ${extras.join(', ')}; not ${unknown.join(', ')}`);
+  return given as Extra[];
+}
 
 function note(line: SeedLine): void {
   totals.played += 1;

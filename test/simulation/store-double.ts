@@ -11,6 +11,10 @@ export interface StoreDouble {
   connect(pause: Pause): Store;
   /** Somebody deletes the file. */
   forget(): void;
+  /** Takes a backup. */
+  save(): void;
+  /** Puts the backup back. */
+  restore(): void;
   all<T>(text: string, ...values: SQLInputValue[]): T[];
 }
 
@@ -50,6 +54,18 @@ export async function createStoreDouble(now: () => number): Promise<StoreDouble>
     },
     forget() {
       for (const table of tables) if (!table.startsWith('kysely')) database.exec(`delete from ${table}`);
+    },
+    save() {
+      for (const table of tables) database.exec(`create temp table "saved_${table}" as select * from main."${table}"`);
+    },
+    restore() {
+      const triggers = database.prepare("select name, sql from sqlite_master where type = 'trigger'").all();
+      for (const { name } of triggers) database.exec(`drop trigger "${String(name)}"`);
+      database.exec('pragma foreign_keys = off');
+      for (const table of tables)
+        database.exec(`delete from main."${table}"; insert into main."${table}" select * from "saved_${table}"`);
+      for (const { sql: text } of triggers) database.exec(String(text));
+      database.exec('pragma foreign_keys = on');
     },
     all: <T>(text: string, ...values: SQLInputValue[]) => prepare(text).all(...values) as T[],
   };

@@ -1,5 +1,8 @@
 import { killWorker } from './create-world.ts';
-import { drawOne } from './scenario.ts';
+import { createHrisDouble } from './hris-double.ts';
+import { hiredNow, moveOn } from './people.ts';
+import { drawOne, has } from './scenario.ts';
+import { simulatedTenant } from './tenants.ts';
 import { served, type World } from './world.ts';
 
 /** What breaks while the storm is on; everything is drawn from the seed. */
@@ -43,6 +46,7 @@ export function beginStorm(world: World, start: number): void {
     timeline.at(awayAt + 20_000, () => (world.temporal.away = false));
   }
   spoilKey(world, within(40_000, 250_000));
+  beginExtras(world, start);
 }
 
 /** Somebody puts another key behind the reference, or the partner stops taking it; later it is put right. */
@@ -88,7 +92,7 @@ function loseStore(world: World): void {
       companyId,
     );
     const created =
-      hris.profile === 'strict' && hris.employees.some((one) => one.reference?.startsWith(`${companyId}:`));
+      hris.profile !== 'careless' && hris.employees.some((one) => one.reference?.startsWith(`${companyId}:`));
     if (enrolled === undefined && !created) world.untraced.add(tenant.tenant);
   }
   for (const process of world.workers.slice()) killWorker(world, process);
@@ -107,4 +111,56 @@ export function endStorm(world: World): void {
     customer.hris.faults = { before: 0, answerLost: 0, late: 0, read: 0 };
     world.act('setCredits', customer, { onboardingCredits: 1_000 });
   }
+}
+
+/** What happens besides in the storm. */
+function beginExtras(world: World, start: number): void {
+  const within = (from: number, to: number): number => start + from + world.random() * (to - from);
+  if (has(world, 'other-hris')) world.timeline.at(within(40_000, 350_000), () => changeHris(world));
+  if (has(world, 'restored-store')) saveStore(world, within(30_000, 250_000));
+}
+
+/**
+ * Whoever runs the first tenant gives its HR system another name, or the customer moves to another one, which counts
+ * from one, too. Workers read the tenant's file anew by starting anew.
+ */
+function changeHris(world: World): void {
+  const [customer] = world.customers;
+  if (customer === undefined || !isLive(world)) return;
+  if (world.random() < 0.5) {
+    customer.hris = createHrisDouble(world.scenario.profile, world.hrisWorld);
+    customer.systems.push(customer.hris);
+    for (const nth of [1, 2, 3, 4])
+      customer.hris.add('stranger', {
+        email: `stranger-${nth}@elsewhere.example`,
+        givenName: 'Old',
+        familyName: 'Hand',
+        title: 'Their own',
+      });
+  }
+  customer.tenant = simulatedTenant({ ...customer.facts, connection: `${customer.facts.id}-hr-anew` });
+  for (const worker of world.workers.slice()) killWorker(world, worker);
+  for (const person of hiredNow(world, customer)) if (world.random() < 0.5) moveOn(world, customer, person);
+}
+
+function isLive(world: World): boolean {
+  const rows = world.store.all<{ done: number | null }>('select baseline_done_at as done from tenants');
+  return rows.length >= served(world).length && rows.every(({ done }) => done !== null);
+}
+
+/** A backup is taken, and later put back while Temporal lives on: what came in between is in no row. */
+function saveStore(world: World, at: number): void {
+  const { timeline, random, store } = world;
+  timeline.at(at, () => {
+    if (world.calm) return;
+    if (!isLive(world)) return saveStore(world, timeline.now() + 5_000);
+    store.save();
+    const taken = world.acknowledged.length;
+    timeline.at(timeline.now() + 15_000 + random() * 150_000, () => {
+      if (world.calm) return;
+      for (const worker of world.workers.slice()) killWorker(world, worker);
+      store.restore();
+      world.acknowledged.length = taken;
+    });
+  });
 }

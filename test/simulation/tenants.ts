@@ -17,8 +17,8 @@ export const policies = {
   relayMs: 8_000,
 } as const;
 
-/** A tenant as its file would make it, checked by the product's own schema. */
-export function simulatedTenant(facts: {
+/** What a simulated tenant file is made of. */
+export interface TenantFacts {
   id: string;
   companyId: number;
   flowId: string;
@@ -26,7 +26,10 @@ export function simulatedTenant(facts: {
   connection: string;
   skipOnboarding: boolean;
   stagesApart: boolean;
-}): Tenant {
+}
+
+/** A tenant as its file would make it, checked by the product's own schema. */
+export function simulatedTenant(facts: TenantFacts): Tenant {
   const parsed = tenantFile.parse({
     tenant: facts.id,
     partner: {

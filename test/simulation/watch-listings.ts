@@ -28,6 +28,14 @@ export function watchListings(world: World): void {
     }
     return 1;
   });
+  database.function('simulation_cleared', (tenantId) => {
+    if (!world.storeLost) world.violations.push(`I6 a delivery of ${String(tenantId)} was cleared while it waits`);
+    return 1;
+  });
+  database.exec(
+    "create trigger cleared before delete on inbox when old.state = 'waiting' begin select " +
+      'simulation_cleared(old.tenant_id); end',
+  );
   database.exec(
     'create trigger listed after update of listed_totals on jobs begin select simulation_listed(new.tenant_id, ' +
       'new.job_id); end',

@@ -8,8 +8,11 @@ import { createStageLookup } from '../../activities/reconcile/hiring-stages.ts';
 import type { Mapping } from '../../src/mapping/load-mapping.ts';
 import { createPartnerClient } from '../../src/partner/client/create-partner-client.ts';
 import { Overrides } from '../../src/partner/contract/overrides.ts';
+import { purgeConflicts } from '../../src/store/field-conflicts.ts';
+import { purgeIdentityLeases } from '../../src/store/identity-leases.ts';
 import { openRateLimit } from '../../src/store/open-rate-limit.ts';
 import type { Store } from '../../src/store/open-store.ts';
+import { purgeBodies, purgeDeliveries, purgePlans, purgeWrites } from '../../src/store/retention.ts';
 import type { HireClient } from '../../src/temporal/hire-client.ts';
 import { signalHire } from '../../src/temporal/signal-hire.ts';
 import { loadTenantMapping } from '../../src/tenants/open-hris.ts';
@@ -17,6 +20,7 @@ import { startRelay } from '../../src/worker/relay.ts';
 import { resumePaused } from '../../src/worker/resume-paused.ts';
 import { createCarrier } from './network.ts';
 import { currentProcess, type Process } from './processes.ts';
+import { has } from './scenario.ts';
 import { policies } from './tenants.ts';
 import { reconcile, served, type World } from './world.ts';
 
@@ -51,6 +55,19 @@ export function startWorker(world: World, process: Process): void {
 
 async function runChores(world: World, deps: ActivityDeps): Promise<void> {
   for (const { tenant } of served(world)) await resumePaused(deps, tenant.tenant).catch(() => false);
+  if (has(world, 'retention')) await clearOld(world, deps).catch(() => undefined);
+}
+
+/** What the chores of src/worker clear after weeks, after a minute or two. */
+async function clearOld(world: World, { store }: ActivityDeps): Promise<void> {
+  await purgeBodies(store, 30_000);
+  await purgeDeliveries(store, 90_000);
+  for (const { tenant } of served(world)) {
+    await purgePlans(store, tenant.tenant, 20_000);
+    await purgeWrites(store, tenant.tenant, 20_000);
+    await purgeConflicts(store, tenant.tenant, 20_000);
+    await purgeIdentityLeases(store, tenant.tenant);
+  }
 }
 
 /** The product's relay: it runs as long as its process. */
@@ -165,7 +182,8 @@ async function openConnection(
     tenant,
     partner,
     hris: hris.connect(process),
-    mapping: mapping!,
+    // One of its own: what a process remembers of a mapping must not come from the seed before.
+    mapping: { ...mapping! },
     landings: {},
     exchanges: {},
     overrides: Overrides.parse({}),

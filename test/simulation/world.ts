@@ -2,12 +2,13 @@ import type { Random } from '../../src/sandbox/random.ts';
 import type { SandboxState } from '../../src/sandbox/state.ts';
 import type { Store } from '../../src/store/open-store.ts';
 import type { Tenant } from '../../src/tenants/schema.ts';
-import type { HrisDouble } from './hris-double.ts';
+import type { HrisDouble, HrisWorld } from './hris-double.ts';
 import type { WireRequest } from './network.ts';
 import type { Process } from './processes.ts';
 import type { Scenario } from './scenario.ts';
 import type { StoreDouble } from './store-double.ts';
 import type { TemporalDouble } from './temporal-double.ts';
+import type { TenantFacts } from './tenants.ts';
 import type { Timeline } from './timeline.ts';
 
 /** One customer of the seed: its company with the partner, its key, its HRIS. */
@@ -22,6 +23,10 @@ export interface Customer {
   startDateField: string;
   idField: string;
   hris: HrisDouble;
+  /** Every HR system it ever had, the present one last. */
+  systems: HrisDouble[];
+  /** What its tenant file is made of. */
+  facts: TenantFacts;
 }
 
 /** One answer somebody gave: what it allows is taken into account by the oracle. */
@@ -32,6 +37,7 @@ export interface Given {
   code: string;
   answer: string;
   human: string;
+  at: number;
 }
 
 /** The partner, the HRIS, the store, Temporal and the product's processes of one seed, all in memory. */
@@ -72,16 +78,23 @@ export interface World {
   people: Map<string, string>;
   /** E-mail to candidate within a company, `<company> <e-mail>`; also of those who are deleted later. */
   emails: Map<string, string>;
+  /** Candidates that are somebody who was another candidate before, `<company>:<candidate>`. */
+  aliases: Map<string, string>;
+  /** Humans who left as their employee was made. */
+  gone: Set<string>;
   /** Job candidates hired before go-live. */
   hiredBefore: Set<string>;
   /** Family names by candidate, as they were given. */
   names: Map<string, Array<{ at: number; familyName: string }>>;
+  /** Questions that somebody answered with a wrong id. */
+  answeredWrongly: Set<string>;
   /** Every answer somebody gave. */
   given: Given[];
   /** New colleagues hear of their enrolment. */
   onEnrolled: Array<() => void>;
   /** What was wrong the moment it happened. */
   violations: string[];
+  hrisWorld: HrisWorld;
   pause(process: Process, point: string): Promise<void> | undefined;
   act(name: string, customer: Customer, input: object): unknown;
 }
@@ -89,6 +102,12 @@ export interface World {
 /** The tenants this installation serves; the second company may be nobody's. */
 export function served(world: World): Customer[] {
   return world.customers.slice(0, world.scenario.tenants);
+}
+
+/** Who a candidate really is. */
+export function humanOf({ aliases }: Pick<World, 'aliases'>, companyId: number | string, candidateId: string): string {
+  const key = `${companyId}:${candidateId}`;
+  return aliases.get(key) ?? key;
 }
 
 /** Starts a reconcile unless one runs. */

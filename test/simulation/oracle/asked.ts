@@ -1,5 +1,6 @@
 import type { World } from '../world.ts';
 import type { Facts } from './facts.ts';
+import { isExcusedByLoss } from './finished.ts';
 import { membershipOf, wasHired } from './memberships.ts';
 
 /** An employee may be made so long after its person was last seen in the stage. */
@@ -15,7 +16,27 @@ export function checkAsked(world: World, facts: Facts): string[] {
     ...checkOwnEndings(world, facts),
     ...checkVerdicts(world, facts),
     ...checkEnded(facts),
+    ...checkOrphans(world, facts),
   ];
+}
+
+/** What somebody says of an employee whose person is not hired any more. */
+const SETTLES = new Set(['keep', 'left', 'no-show', 'moved', 'ended', 'cancel', 'same-employee', 'transfer']);
+
+/** An employee that was made for somebody who is not hired any more is asked about. */
+function checkOrphans(world: World, { employees, hires }: Facts): string[] {
+  return [...employees].flatMap(([human, records]) => {
+    const made = records.filter((one) => one.reference !== undefined && one.lastDay === undefined);
+    const own = hires.filter((hire) => hire.human === human);
+    if (made.length === 0 || own.some((hire) => hire.hiredNow || hire.openHolds.length > 0)) return [];
+    if (own.some((hire) => isExcusedByLoss(world, hire))) return [];
+    const settled = world.given.some(
+      (one) => one.human === human && SETTLES.has(one.answer) && one.at >= (made[0]?.createdAt ?? 0),
+    );
+    // Who leaves after the first day has worked there: HR ends that, and nobody is asked.
+    const worked = made.some((one) => String(one.fields['startDate']) < new Date(one.createdAt).toISOString());
+    return settled || worked ? [] : [`I2 the employee of ${human}, who left, is an orphan: nobody was asked`];
+  });
 }
 
 /** Nobody becomes an employee who was not hired at that time. */

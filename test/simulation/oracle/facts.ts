@@ -1,7 +1,7 @@
 import { type LedgerRow, readLedger } from '../../../src/sandbox/records/platform/ledger.ts';
 import type { HoldRow } from '../../../src/store/schema.ts';
 import type { Employee } from '../hris-double.ts';
-import { type Customer, served, type World } from '../world.ts';
+import { type Customer, humanOf, served, type World } from '../world.ts';
 
 /** One enrolment as the sandbox holds it. */
 export interface EnrolmentFact {
@@ -41,7 +41,7 @@ export interface Facts {
 export function gatherFacts(world: World): Facts {
   const customers = served(world);
   const employees = new Map<string, Employee[]>();
-  for (const hris of new Set(customers.map((one) => one.hris)))
+  for (const hris of new Set(customers.flatMap((one) => one.systems)))
     for (const employee of hris.employees)
       employees.set(employee.human, [...(employees.get(employee.human) ?? []), employee]);
   return {
@@ -77,7 +77,7 @@ function hiresOf(world: World, customer: Customer): HireFact[] {
         tenantId,
         jobCandidateId,
         candidateId,
-        human: `${customer.companyId}:${candidateId}`,
+        human: humanOf(world, customer.companyId, candidateId),
         hiredNow: isHiredNow(world, customer, jobCandidateId),
         openHolds: [
           ...own.filter((hold) => hold.closed_at === null),

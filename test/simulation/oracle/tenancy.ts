@@ -25,7 +25,7 @@ export function checkTenancy(world: World): string[] {
     ),
   );
   const employees = customers.flatMap(({ tenant, hris }) => {
-    const own = customers.filter((one) => one.hris === hris).map(({ companyId }) => String(companyId));
+    const own = customers.filter((one) => one.systems.includes(hris)).map(({ companyId }) => String(companyId));
     return hris.employees
       .filter(({ reference }) => reference !== undefined && !own.includes(reference.split(':')[0] ?? ''))
       .map(({ reference }) => `I4 the HRIS of tenant ${tenant.tenant} holds ${reference}`);
