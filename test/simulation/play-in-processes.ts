@@ -10,11 +10,12 @@ export function again(play: string): string {
   const [seed, how = ''] = play.split(':');
   const words = how.split(',').filter((word) => word !== '');
   const others = words.filter((word) => word !== 'quirks');
-  const options = `${words.includes('quirks') ? ' --quirks' : ''}${others.length > 0 ? ` --with ${others.join(',')}` : ''}`;
-  return `npm run test:simulation -- --seed ${seed}${options} --trace`;
+  const quirks = words.includes('quirks') ? ' --quirks' : '';
+  const extras = others.length > 0 ? ` --with ${others.join(',')}` : '';
+  return `npm run test:simulation -- --seed ${seed}${quirks}${extras} --trace`;
 }
 
-/** So many seeds, the first of them `from`; with quirks, each for a partner that has some, and in a world with extras. */
+/** So many seeds from `from` on; with quirks, each for a partner that has some, and in a world with extras. */
 export function seedsFrom(
   from: number,
   count: number,
