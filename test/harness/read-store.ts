@@ -8,6 +8,8 @@ export interface TenantStatus {
   /** Why it is paused. */
   paused: string | null;
   baseline: 'done' | 'not done';
+  /** Whether a whole pass over the tenant has ended. The baseline goes live before its pass ends. */
+  reconciled: boolean;
   /** How many hires there are in each state. */
   hires: Partial<Record<string, number>>;
   /** Deliveries by state. */
@@ -16,7 +18,15 @@ export interface TenantStatus {
   holds: string[];
 }
 
-const NOTHING: TenantStatus = { state: 'unknown', paused: null, baseline: 'not done', hires: {}, inbox: {}, holds: [] };
+const NOTHING: TenantStatus = {
+  state: 'unknown',
+  paused: null,
+  baseline: 'not done',
+  reconciled: false,
+  hires: {},
+  inbox: {},
+  holds: [],
+};
 
 /**
  * Where a tenant stands, read from the store's tables. Only for waiting and for the words of a failure: the judge is
@@ -39,7 +49,10 @@ export async function readTenant(storeUrl: string, tenant: string): Promise<Tena
         state: string;
         paused_code: string | null;
         baseline_done_at: number | null;
-      }>`select state, paused_code, baseline_done_at from tenants where tenant_id = ${tenant}`.execute(kysely),
+        reconciled_at: number | null;
+      }>`select state, paused_code, baseline_done_at, reconciled_at from tenants where tenant_id = ${tenant}`.execute(
+        kysely,
+      ),
       await counts('hires'),
       await counts('inbox'),
       await sql<{
@@ -51,6 +64,7 @@ export async function readTenant(storeUrl: string, tenant: string): Promise<Tena
       state: row?.state ?? 'unknown',
       paused: row?.paused_code ?? null,
       baseline: (row?.baseline_done_at ?? null) === null ? 'not done' : 'done',
+      reconciled: (row?.reconciled_at ?? null) !== null,
       hires: Object.fromEntries(hires.rows.map(({ state, count }) => [state, Number(count)])),
       inbox: Object.fromEntries(inbox.rows.map(({ state, count }) => [state, Number(count)])),
       holds: holds.rows.map(({ code }) => code),
