@@ -48,8 +48,8 @@ export async function applyPlan(reading: HireContext, { planId, change, sources 
 
 /** The person was read wherever they are, to settle an earlier create; nothing is written for somebody elsewhere. */
 async function readAgain(hire: HireContext): Promise<Applied> {
-  const { verdict } = await readSources(hire, { anyStage: false });
-  return { verdict: verdict === 'read' ? 'stale' : verdict };
+  const read = await readSources(hire, { anyStage: false });
+  return read.verdict === 'read' ? { verdict: 'stale' } : read;
 }
 
 /** What became of an earlier create is settled whatever the person's stage is by now. */

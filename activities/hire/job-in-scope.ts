@@ -8,27 +8,40 @@ import type { Store } from '../../src/store/open-store.ts';
 import type { Connection } from '../connections.ts';
 import type { HireContext } from './with-hire.ts';
 
-/** Whether the tenant takes this job, by the record as the last jobs list showed it. */
-export async function isInScope(store: Store, connection: Connection, jobId: string | null): Promise<boolean> {
+type JobRecord = Record<string, unknown>;
+
+/** Whether the tenant takes this job, by the record given, or else as the last jobs list showed it. */
+export async function isInScope(
+  store: Store,
+  connection: Connection,
+  jobId: string | null,
+  job?: JobRecord,
+): Promise<boolean> {
   const { scope } = connection.tenant;
   if (scope === undefined) return true;
-  return takesJob(scope, jobId === null ? [] : await shownBy(store, connection, scope, jobId));
+  return takesJob(scope, jobId === null ? [] : await shownBy(store, connection, scope, { jobId, job }));
 }
 
 /** A hire whose job is no longer the tenant's, unless a person said that it is finished here. */
 export async function heldOutsideScope(
   { store, connection, ref, decisions }: HireContext,
   jobId: string | null,
+  job?: JobRecord,
 ): Promise<Held | undefined> {
-  if (decisions.takeAnyway === true || (await isInScope(store, connection, jobId))) return undefined;
+  if (decisions.takeAnyway === true || (await isInScope(store, connection, jobId, job))) return undefined;
   return held('JOB_LEFT_SCOPE', { jobCandidateId: ref.jobCandidateId, jobId: jobId ?? 'unknown' });
 }
 
 /** What the job shows for the scope's criterion. */
-async function shownBy(store: Store, connection: Connection, scope: JobScope, jobId: string): Promise<string[]> {
+async function shownBy(
+  store: Store,
+  connection: Connection,
+  scope: JobScope,
+  { jobId, job }: { jobId: string; job: JobRecord | undefined },
+): Promise<string[]> {
   if (scope.jobs !== undefined) return [jobId];
   if (scope.teams !== undefined) return teamsOf(connection, scope.teams, jobId);
-  const record = (await readJob(store, connection.tenant.tenant, jobId))?.record;
+  const record = job ?? (await readJob(store, connection.tenant.tenant, jobId))?.record;
   if (record === undefined) throw jobUnreadable(jobId);
   if (scope.countries !== undefined) return listOf(record['country']);
   return customFieldOf(record, scope.customField?.name ?? '');

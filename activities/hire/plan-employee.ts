@@ -46,11 +46,11 @@ export async function planEmployee(
   const isRehiring = rehire?.outcome === 'open' || (rehire?.outcome === 'done' && hire.row.employee_id === null);
   const anyStage = hire.creation?.outcome === 'open' || isRehiring;
   const read = await readSources(hire, { anyStage, seen });
-  if (read.verdict !== 'read') return { verdict: read.verdict };
+  if (read.verdict !== 'read') return read;
   const { sources } = read;
   // With a create or a rehire on its way, what became of it comes first.
   const isUnderWay = hire.creation !== undefined || isRehiring;
-  const outside = isUnderWay ? undefined : await heldOutsideScope(hire, sources.jobId);
+  const outside = isUnderWay ? undefined : await heldOutsideScope(hire, sources.jobId, sources.job);
   if (outside !== undefined) return outside;
   const claimed = await claimPerson(hire, sources.candidateId);
   if (claimed.verdict === 'hold') return claimed;

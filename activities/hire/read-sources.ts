@@ -1,11 +1,14 @@
 import type { EmployeeFields } from '../../src/hire/employee.ts';
+import { type Held, held } from '../../src/hire/holds.ts';
 import { evaluateMapping, type MappingProblem } from '../../src/mapping/evaluate.ts';
 import type { Mapping } from '../../src/mapping/load-mapping.ts';
 import type { MappingSources } from '../../src/mapping/read-source.ts';
+import type { JobCandidate } from '../../src/partner/contract/job-candidate.ts';
 import { withTables } from '../../src/streams/with-tables.ts';
 import { hiringStagesOf } from '../../src/tenants/hiring-stages.ts';
 import { currentRecords } from '../fields/current-records.ts';
 import { fittedMapping } from '../fields/fitted-mapping.ts';
+import { readJobNow } from '../presence/read-job.ts';
 import { type Presence, readPresence } from '../presence/read-presence.ts';
 import { pinnedMapping } from './pinned-mapping.ts';
 import { type Seen, seePerson } from './see-person.ts';
@@ -16,6 +19,8 @@ import type { Elapsed } from './write-once.ts';
 export interface Sources {
   candidateId: string;
   jobId: string;
+  /** As it was read for this; absent where no rule reads it. */
+  job: Record<string, unknown> | undefined;
   fields: EmployeeFields;
   problems: MappingProblem[];
   /** By which they were mapped. */
@@ -34,7 +39,7 @@ export interface Sources {
 export async function readSources(
   hire: HireContext,
   options: { anyStage: boolean; seen?: Seen | undefined },
-): Promise<{ verdict: 'left' | 'not-yet' } | { verdict: 'read'; sources: Sources }> {
+): Promise<{ verdict: 'left' | 'not-yet' } | Held | { verdict: 'read'; sources: Sources }> {
   const { store, connection, ref } = hire;
   const { createAt } = connection.tenant.policies;
   const { presence, sinceRead } = options.seen ?? (await seePerson(store, connection, ref.jobCandidateId, createAt));
@@ -48,23 +53,53 @@ export async function readSources(
   const { candidateId, jobId } = presence;
   await noteHire(hire, { candidate_id: candidateId, job_id: jobId });
   const pinned = await pinnedMapping(hire);
-  const read = await readRecords(hire, presence, pinned);
+  const job = await readJobRecord(hire, presence, pinned, options.anyStage);
+  if (job !== undefined && 'verdict' in job) return job;
+  const read = await readRecords(hire, presence.jobCandidate, job?.record, pinned);
   const [records = read] = await currentRecords(hire.deps, connection, pinned, [read]);
   const fitted = await fittedMapping(hire.deps, connection, 'employee', pinned);
   const mapping = await withTables(store, ref.tenantId, fitted);
   const { fields, problems } = evaluateMapping(mapping, records);
   const inside = presence.verdict === 'in';
-  return { verdict: 'read', sources: { candidateId, jobId, fields, problems, mapping, inside, sinceRead } };
+  return {
+    verdict: 'read',
+    sources: { candidateId, jobId, job: job?.record, fields, problems, mapping, inside, sinceRead },
+  };
+}
+
+/**
+ * The job as it is now: what was reconciled minutes ago may be another department. One that the partner no longer shows
+ * is taken as it was shown last where a person said so, or a create is under way.
+ */
+async function readJobRecord(
+  { store, connection, ref, decisions }: HireContext,
+  { jobId, job: known }: Pick<Exclude<Presence, { verdict: 'missing' }>, 'jobId' | 'job'>,
+  mapping: Mapping,
+  isUnderWay: boolean,
+): Promise<{ record: Record<string, unknown> | undefined } | Held | undefined> {
+  if (!readsJob(mapping) && connection.tenant.scope === undefined) return undefined;
+  const record = await readJobNow(store, connection, jobId);
+  if (record !== undefined) return { record };
+  if (isUnderWay || decisions.jobAsKnown === true || !readsJob(mapping)) return { record: known };
+  return held('JOB_NOT_SHOWN', { jobCandidateId: ref.jobCandidateId, jobId });
+}
+
+/** Only a mapping that reads the job costs the call. */
+function readsJob({ fields }: Mapping): boolean {
+  return fields.some(({ from, when }) =>
+    [...from, ...when.map(({ path }) => path)].some((one) => one.source === 'job'),
+  );
 }
 
 async function readRecords(
   hire: HireContext,
-  { jobCandidate, job = {} }: Pick<Exclude<Presence, { verdict: 'missing' }>, 'jobCandidate' | 'job'>,
+  jobCandidate: JobCandidate,
+  job: Record<string, unknown> | undefined,
   mapping: Mapping,
 ): Promise<MappingSources> {
   return {
     candidate: recordOf(jobCandidate['candidate_details']),
-    job,
+    job: job ?? {},
     jobCandidate,
     onboarding: await readOnboardingRecord(hire, mapping),
   };

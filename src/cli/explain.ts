@@ -79,11 +79,12 @@ function renderPlan({ plannedAt, mapping, decision, appliedAt, purged }: NonNull
   return `planned ${plannedAt} by mapping ${mapping}, ${what}, ${state}`;
 }
 
-function renderField({ field, rule, file, line, steps, written, ...rest }: ExplainedField): string {
+function renderField({ field, rule, file, line, readAt, steps, written, ...rest }: ExplainedField): string {
   const near = relative(process.cwd(), file);
   const result = rest.problem === undefined ? text(rest.value, 'left out') : `nothing: ${rest.problem}`;
   const lines = [
     ['rule', `${rule}  ${near.startsWith('..') ? file : near}:${line}`],
+    ...(readAt === undefined ? [] : [['read at', readAt]]),
     ...steps.map(({ step, value }) => [step, text(value, 'empty')]),
     ['gives', result],
     ...('planned' in rest ? [['planned', text(rest.planned, 'empty')]] : []),

@@ -120,6 +120,7 @@ function renderHold(hold: HoldView): string {
     `tenant ${hold.tenantId}${hire}`,
     `opened ${hold.openedAt}`,
     `details ${JSON.stringify(hold.details)}`,
+    ...hold.earlierAnswers.map(({ answer, by, at }) => `answered ${answer} by ${by ?? 'unknown'} ${at}; still so`),
     ...(hold.answer === null ? [] : [`answered ${hold.answer} by ${hold.answeredBy ?? 'unknown'}`]),
     ...nextLines(hold),
   ];

@@ -36,6 +36,7 @@ export const answers = {
   're-enrol': { next: 're-enrol', decides: () => ({ adopt: undefined, createAnyway: false, enrolAnew: true }) },
   'skip-onboarding': { next: 'employ', decides: () => ({ skipOnboarding: true }) },
   'take-anyway': { next: 'enrol', decides: () => ({ takeAnyway: true }) },
+  'job-as-known': { next: 'employ', decides: () => ({ jobAsKnown: true }) },
   'create-anyway': { next: 'employ', decides: () => ({ createAnyway: true }) },
   'same-employee': { next: 'employ', decides: () => ({ person: 'same-employee' }) },
   transfer: { next: 'employ', decides: () => ({ person: 'transfer' }) },

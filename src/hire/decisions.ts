@@ -10,6 +10,8 @@ export interface Decisions {
   createAnyway?: boolean;
   /** This hire is finished here although the tenant no longer takes its job. */
   takeAnyway?: boolean;
+  /** The partner no longer shows the job: the employee is made of what it showed last. */
+  jobAsKnown?: boolean;
   /** For a person hired before, or on another job. */
   person?: 'same-employee' | 'transfer' | 'new-employment';
   /** An employee here, although another HR system of the company has or gets one of this person. */

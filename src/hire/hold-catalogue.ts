@@ -86,6 +86,16 @@ export const holdCatalogue = {
       'Answer take-anyway to finish this hire here, retry once job or scope is corrected, or cancel to end it; ' +
       'the tenant that takes the job then starts it with: hirebridge hire start TENANT JOB_CANDIDATE_ID --adopt',
   },
+  JOB_NOT_SHOWN: {
+    scope: 'hire',
+    answers: ['retry', 'job-as-known', 'cancel'],
+    what: ({ jobCandidateId, jobId }: OfHire & { jobId: string }) =>
+      `The hiring platform no longer lists job ${jobId} of job candidate ${jobCandidateId}, ` +
+      'and the employee is made of what it says (title, department).',
+    asks:
+      'Answer retry once it is listed again, job-as-known to take the job as it was listed last, ' +
+      'or cancel to end the hire.',
+  },
   PERSON_HIRED_BEFORE: {
     scope: 'hire',
     answers: ['same-employee', 'transfer', 'new-employment', 'retry', 'cancel'],

@@ -205,6 +205,19 @@ export async function hiresOfEnrolments(
     .execute();
 }
 
+/** Open hires of these jobs without an employee. */
+export async function unmadeHiresOf(store: Store, tenantId: string, jobIds: readonly string[]): Promise<HireRow[]> {
+  if (jobIds.length === 0) return [];
+  return store.kysely
+    .selectFrom('hires')
+    .selectAll()
+    .where('tenant_id', '=', tenantId)
+    .where('state', '=', 'open')
+    .where('job_id', 'in', jobIds.slice(0, 500))
+    .where('employee_id', 'is', null)
+    .execute();
+}
+
 export interface HireCount {
   tenantId: string;
   state: HireState;

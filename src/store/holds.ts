@@ -19,10 +19,21 @@ export interface NewHold {
   details?: Record<string, unknown>;
 }
 
+/** An answer after which the same hold went on. */
+export interface EarlierAnswer {
+  answer: string;
+  by: string | null;
+  /** By the database's clock, ms. */
+  at: number;
+}
+
 /**
  * Parks a hire (or a tenant's question); an open hold of the same hire and code is returned instead of a second one.
+ * Where the last one was answered retry and the cause is still there, that hold goes on, with its id and its answers.
  */
 export async function openHold(store: Store, hold: NewHold): Promise<{ holdId: string; fresh: boolean }> {
+  const goesOn = await reopenRetried(store, hold);
+  if (goesOn !== undefined) return { holdId: goesOn, fresh: true };
   const holdId = randomUUID().slice(0, 8);
   // The unique index on open holds decides between processes that ask at once.
   const made = await store.kysely
@@ -44,6 +55,46 @@ export async function openHold(store: Store, hold: NewHold): Promise<{ holdId: s
   const open = await openHoldLike(store, hold);
   // Closed between the two statements, or its id was taken.
   return open === undefined ? openHold(store, hold) : { holdId: open.hold_id, fresh: false };
+}
+
+/** Of a hire only: a tenant's question that comes again is another one. */
+async function reopenRetried(store: Store, hold: NewHold): Promise<string | undefined> {
+  const { tenantId, jobCandidateId, period, code, message, answers, details = {} } = hold;
+  if (jobCandidateId === undefined || period === undefined) return undefined;
+  const key = { tenantId, jobCandidateId, period };
+  const last = await store.kysely
+    .selectFrom('holds')
+    .selectAll()
+    .where((eb) => eb.and(hireColumns(key)))
+    .where('code', '=', code)
+    .where('opened_at', '>=', openedAt(store, key))
+    .orderBy('opened_at', 'desc')
+    .limit(1)
+    .executeTakeFirst();
+  if (last === undefined || last.closed_at === null || last.answer !== 'retry') return undefined;
+  const earlier: EarlierAnswer = { answer: last.answer, by: last.answered_by, at: Number(last.answered_at) };
+  const reopened = await store.kysely
+    .updateTable('holds')
+    .set({
+      message,
+      answers: JSON.stringify(answers),
+      details: JSON.stringify(details),
+      answer: null,
+      answer_arguments: null,
+      answered_at: null,
+      answered_by: null,
+      closed_at: null,
+      notified_at: null,
+      history: JSON.stringify([...earlierAnswers(last), earlier]),
+    })
+    .where('hold_id', '=', last.hold_id)
+    .where('closed_at', '=', last.closed_at)
+    .executeTakeFirst();
+  return reopened.numUpdatedRows === 1n ? last.hold_id : undefined;
+}
+
+export function earlierAnswers({ history }: Pick<HoldRow, 'history'>): EarlierAnswer[] {
+  return JSON.parse(history) as EarlierAnswer[];
 }
 
 function openHoldLike(store: Store, { tenantId, jobCandidateId, period, code }: NewHold) {
@@ -225,11 +276,15 @@ export async function hiresEverHeld({ kysely }: Store, tenantId: string, code: s
 
 /** When the last hold of this kind was answered, by the database's clock; undefined where none was. */
 export async function lastAnsweredAt(store: Store, key: HireRef, code: string): Promise<number | undefined> {
-  const { at } = await store.kysely
+  const rows = await store.kysely
     .selectFrom('holds')
-    .select((eb) => eb.fn.max('answered_at').as('at'))
+    .select(['answered_at', 'history'])
     .where((eb) => eb.and(hireColumns(key)))
     .where('code', '=', code)
-    .executeTakeFirstOrThrow();
-  return at === null ? undefined : Number(at);
+    .execute();
+  const times = rows.flatMap((row) => [
+    ...earlierAnswers(row).map(({ at }) => at),
+    ...(row.answered_at === null ? [] : [Number(row.answered_at)]),
+  ]);
+  return times.length === 0 ? undefined : Math.max(...times);
 }

@@ -47,6 +47,15 @@ export async function readJob(store: Store, tenantId: string, jobId: string): Pr
   return row === undefined ? undefined : snapshot(row);
 }
 
+export async function countJobs(store: Store, tenantId: string): Promise<number> {
+  const { jobs } = await store.kysely
+    .selectFrom('jobs')
+    .select((eb) => eb.fn.countAll<number>().as('jobs'))
+    .where('tenant_id', '=', tenantId)
+    .executeTakeFirstOrThrow();
+  return Number(jobs);
+}
+
 /** All jobs of the tenant, or those of these ids. */
 export async function readJobs(store: Store, tenantId: string, jobIds?: readonly string[]): Promise<JobSnapshot[]> {
   const all = store.kysely.selectFrom('jobs').selectAll().where('tenant_id', '=', tenantId);

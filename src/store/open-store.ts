@@ -22,6 +22,7 @@ import * as identityLeases from './migrations/0024-identity-leases.ts';
 import * as leaseHolders from './migrations/0025-lease-holders.ts';
 import * as openBatches from './migrations/0026-open-batches.ts';
 import * as fieldIdentities from './migrations/0031-field-identities.ts';
+import * as holdHistory from './migrations/0032-hold-history.ts';
 import type { Tables } from './schema.ts';
 
 const migrations: Record<string, Migration> = {
@@ -45,6 +46,7 @@ const migrations: Record<string, Migration> = {
   '0025-lease-holders': leaseHolders,
   '0026-open-batches': openBatches,
   '0031-field-identities': fieldIdentities,
+  '0032-hold-history': holdHistory,
 };
 
 export interface Store extends Database<Tables> {

@@ -167,6 +167,8 @@ interface HoldTable {
   answered_by: string | null;
   closed_at: number | null;
   notified_at: number | null;
+  /** JSON list of earlier answers, `EarlierAnswer`: each a retry that found the cause still there. */
+  history: Generated<string>;
 }
 
 /**

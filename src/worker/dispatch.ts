@@ -12,6 +12,8 @@ export type HireHint = 'hired' | 'moved' | 'left' | 'onboarding';
 /** What an event leads to: hints for hires, for streams, or nothing, and then why. */
 export interface Dispatch {
   hires?: HireHint;
+  /** A hint for each hire of the job whose employee is not made yet. */
+  hiresOfJob?: boolean;
   /** By stream, where the ids stand; an event without one hints at the whole list. */
   streams?: Partial<Record<StreamName, EventIdKind | 'employeeId'>>;
   /** The event says that the record no longer exists. */
@@ -41,7 +43,7 @@ export const dispatch: Record<EventName, Dispatch> = {
   'candidate.updated': { streams: { candidates: 'candidateId', employees: 'candidateId', amendments: 'candidateId' } },
   'candidate.applied': { streams: { candidates: 'candidateId', applications: 'jobCandidateId' } },
   'job.created': { streams: { jobs: 'jobId' } },
-  'job.updated': { streams: { jobs: 'jobId', positions: 'jobId' } },
+  'job.updated': { hiresOfJob: true, streams: { jobs: 'jobId', positions: 'jobId' } },
   'job.status_changed': { streams: { jobs: 'jobId', positions: 'jobId' } },
   'job.candidate.score.completed': { streams: { applications: 'jobCandidateId' } },
   'job.candidate.score.failed': { nothing: 'a score that failed changes no record' },

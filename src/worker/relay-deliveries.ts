@@ -4,7 +4,7 @@ import { readTenantState } from '../store/tenant-states.ts';
 import { dispatchOf } from './dispatch.ts';
 import { hintStreams, type StreamHinter } from './hint-streams.ts';
 import { isOutage, outageReason } from './is-outage.ts';
-import { type HintSender, hireHints } from './send-hints.ts';
+import { type HintSender, hintUnmade, hireHints } from './send-hints.ts';
 
 export interface DeliveryRelay extends HintSender, StreamHinter {
   log: Logger;
@@ -50,6 +50,7 @@ async function relayEach(relay: DeliveryRelay, deliveries: readonly LeasedDelive
 }
 
 async function hintAndFinish(relay: DeliveryRelay, deliveries: readonly LeasedDelivery[]): Promise<void> {
+  await hintUnmade(relay, deliveries);
   const taken = await hintStreams(relay, deliveries);
   const ignored = deliveries.filter((delivery) => !taken.has(delivery));
   await finishDeliveries(relay.store, [...taken], 'relayed');

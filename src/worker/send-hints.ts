@@ -1,12 +1,12 @@
 import type { SignalHire } from '../../activities/deps.ts';
 import { isSafeId } from '../hire/hire-ref.ts';
 import { addHints } from '../store/hints.ts';
-import { hiresOfEnrolments, latestHires } from '../store/hires.ts';
+import { hiresOfEnrolments, latestHires, unmadeHiresOf } from '../store/hires.ts';
 import type { LeasedDelivery } from '../store/inbox.ts';
 import type { Store } from '../store/open-store.ts';
 import type { TenantRow } from '../store/schema.ts';
 import type { Coalesced } from './coalesced.ts';
-import type { HireHint } from './dispatch.ts';
+import { dispatchOf, type HireHint } from './dispatch.ts';
 
 export interface HintSender {
   store: Store;
@@ -61,6 +61,15 @@ async function hintEnrolled({ store, signalHire, reconciles }: HintSender, deliv
     await signalHire({ tenantId, jobCandidateId: hire.job_candidate_id }, 'onboarding', { start: true });
   // Nearly every hire ends with an event about a finished enrolment: nobody waits for it, no reconcile is needed.
   if (known.length === 0) await reconciles.ask(tenantId);
+}
+
+/** An employee who is not made yet is to be made of the job as it is by now. Deliveries of one tenant. */
+export async function hintUnmade({ store, signalHire }: HintSender, deliveries: readonly LeasedDelivery[]) {
+  const about = deliveries.filter(({ event }) => dispatchOf(event).hiresOfJob === true);
+  const [{ tenantId } = { tenantId: '' }] = about;
+  const jobIds = new Set(about.flatMap(({ ids }) => ids['jobId'] ?? []));
+  for (const { job_candidate_id: jobCandidateId } of await unmadeHiresOf(store, tenantId, [...jobIds]))
+    await signalHire({ tenantId, jobCandidateId }, 'person', { start: false });
 }
 
 function jobCandidateIdsOf({ ids }: LeasedDelivery): string[] {

@@ -103,7 +103,17 @@ describe('the catalogue', () => {
     ['re-enrol', ['re-enrol']],
     [
       'employ',
-      ['skip-onboarding', 'create-anyway', 'same-employee', 'transfer', 'new-employment', 'here-too', 'link', 'create'],
+      [
+        'skip-onboarding',
+        'job-as-known',
+        'create-anyway',
+        'same-employee',
+        'transfer',
+        'new-employment',
+        'here-too',
+        'link',
+        'create',
+      ],
     ],
     ['cancel', ['cancel']],
     ['ended', ['keep', 'left']],

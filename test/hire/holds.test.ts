@@ -30,6 +30,7 @@ const opened: Record<HoldCode, [HoldRequest, string[]]> = {
   ONBOARDING_TERMINATED: [holdOf('ONBOARDING_TERMINATED', { ...hire, status: 'terminated' }), ['5012 is terminated']],
   ONBOARDING_DEADLINE: [holdOf('ONBOARDING_DEADLINE', hire), ['5012', 'deadline']],
   JOB_LEFT_SCOPE: [holdOf('JOB_LEFT_SCOPE', { ...hire, jobId: '501' }), ['Job 501', '5012', 'take-anyway']],
+  JOB_NOT_SHOWN: [holdOf('JOB_NOT_SHOWN', { ...hire, jobId: '501' }), ['5012', 'job 501', 'job-as-known']],
   PERSON_HIRED_BEFORE: [holdOf('PERSON_HIRED_BEFORE', { ...hire, other }), ['5012', '4001 of tenant globex']],
   PERSON_BEING_HIRED: [holdOf('PERSON_BEING_HIRED', { ...hire, other }), ['5012', '4001 of tenant globex']],
   PERSON_HIRED_ELSEWHERE: [

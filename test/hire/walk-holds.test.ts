@@ -123,6 +123,10 @@ const cases: Record<Exclude<HoldCode, OfTenant>, Case> = {
     hold: holdOf('JOB_LEFT_SCOPE', { jobCandidateId, jobId: '501' }),
     again: (decisions) => decisions.takeAnyway ?? 'held as before',
   },
+  JOB_NOT_SHOWN: {
+    hold: holdOf('JOB_NOT_SHOWN', { jobCandidateId, jobId: '501' }),
+    again: (decisions) => decisions.jobAsKnown ?? 'held as before',
+  },
   PERSON_HIRED_BEFORE: {
     hold: holdOf('PERSON_HIRED_BEFORE', { jobCandidateId, other }),
     again: (decisions) => judgeClaim({ ref, holder: other, holderWaits: false, before: other }, decisions),

@@ -35,6 +35,19 @@ test('an event about the enrolment of a finished hire hints nobody and asks for 
   expect({ hinted, reconciles }).toEqual({ hinted: [], reconciles: [] });
 });
 
+test('an edited job hints the hires of that job that have no employee yet, and no other', async () => {
+  const store = await freshStore();
+  const key = (jobCandidateId: string) => ({ tenantId: TENANT_ID, jobCandidateId, period: 1 });
+  for (const [id, jobId] of ['101', '101', '102', '101'].entries())
+    await insertHires(store, [{ ...key(String(id)), state: 'open', jobId }]);
+  await store.kysely.updateTable('hires').set({ employee_id: '7' }).where('job_candidate_id', '=', '1').execute();
+  await endHire(store, key('3'), 'done');
+  const { hinted } = relayOver(store);
+  await deliver(store, 'job.updated', { jobId: 101 });
+  await relayed(store, 1);
+  expect(hinted).toEqual(['0 person']);
+});
+
 test('events without a known id ask for one reconcile, and one more when the last came within the gap', async () => {
   const store = await freshStore();
   const { relay, reconciles } = relayOver(store, { gapMs: 1_000 });

@@ -21,6 +21,7 @@ export async function explainLanded(
   const record = await findRecord(connection, stream, id);
   if (record === undefined) throw unknownRecord(stream, id);
   const sources = { [pullStreams[stream].record.name]: record };
+  const now = Date.now();
   const row = (await readStored(ends, [id])).get(id);
   const writes = await readWrites(store, { tenantId: tenant.tenant, recordId: id, target: stream }, reveal);
   return {
@@ -29,7 +30,7 @@ export async function explainLanded(
     fields: ends.mapping.fields.map((field) => {
       const written = lastWritten(writes, stream, field.target);
       return {
-        ...explainField(field, sources),
+        ...explainField(field, sources, { now, earlier: {} }),
         ...(written === undefined ? {} : { written }),
         ...(row === undefined ? {} : { held: row.fields[field.target] ?? null }),
       };

@@ -1,9 +1,12 @@
 import { fetchJobCandidates } from '../../../activities/presence/fetch-job-candidates.ts';
 import type { EmployeeFields } from '../../hire/employee.ts';
-import { shortVersion } from '../../mapping/load-mapping.ts';
+import { tablesOf } from '../../mapping/bind-tables.ts';
+import { type Mapping, shortVersion } from '../../mapping/load-mapping.ts';
 import { latestHire } from '../../store/hires.ts';
+import type { Store } from '../../store/open-store.ts';
 import { latestPlan } from '../../store/plans.ts';
 import type { HireRow, PlanRow } from '../../store/schema.ts';
+import { readStreamState } from '../../store/stream-states.ts';
 import { type OpenTenant, patiently } from '../open-tenant.ts';
 import { readHireSources, recordOf, unknownRecord } from '../plans/hire-sources.ts';
 import { type Explained, explainField, lastWritten } from './explained.ts';
@@ -21,13 +24,14 @@ export async function explainRecord(
   jobCandidateId: string,
   reveal: boolean,
 ): Promise<Explained> {
-  const { mapping, partner } = connection;
+  const { mapping } = connection;
   const { tenant: tenantId } = tenant;
   const row = await latestHire(store, tenantId, jobCandidateId);
   const [fetched] = await patiently(() => fetchJobCandidates(connection, [jobCandidateId]));
   if (fetched?.jobCandidate === undefined) throw unknownRecord(jobCandidateId, fetched?.unreadable);
-  const of = { tenantId, onboardingCandidateId: row?.onboarding_candidate_id ?? null };
-  const sources = await readHireSources(store, partner, of, fetched.jobCandidate);
+  const enrolmentId = row?.onboarding_candidate_id ?? null;
+  const { sources, jobSeenAt } = await readHireSources(store, connection, enrolmentId, fetched.jobCandidate);
+  const times = { now: Date.now(), earlier: { ...(await tableTimes(store, tenantId, mapping)), job: jobSeenAt } };
   const plan = row === undefined ? undefined : await latestPlan(store, refOf(row));
   const planned = recordOf(changeOf(plan)['fields']);
   const writes = (await readWrites(store, { tenantId, recordId: jobCandidateId }, reveal)).filter(isOfHire);
@@ -39,7 +43,7 @@ export async function explainRecord(
     fields: mapping.fields.map((field) => {
       const written = lastWritten(writes, 'employee', field.target);
       return {
-        ...explainField(field, sources),
+        ...explainField(field, sources, times),
         ...(Object.hasOwn(planned, field.target) ? { planned: planned[field.target] } : {}),
         ...(written === undefined ? {} : { written }),
         ...(held === undefined ? {} : { held: held[field.target] ?? null }),
@@ -47,6 +51,15 @@ export async function explainRecord(
     }),
     writes,
   };
+}
+
+/** When the tables that the mapping looks values up in were last read whole. */
+async function tableTimes(store: Store, tenantId: string, mapping: Mapping): Promise<Record<string, number | null>> {
+  const times = tablesOf(mapping).map(async (stream) => {
+    const wholeAt = (await readStreamState(store, { tenantId, stream }))?.whole_at ?? null;
+    return [stream, wholeAt === null ? null : Number(wholeAt)] as const;
+  });
+  return Object.fromEntries(await Promise.all(times));
 }
 
 const HIRE_TARGETS: ReadonlySet<string> = new Set(['employee', 'enrolment', 'external-status', 'custom-fields']);

@@ -19,6 +19,8 @@ export interface ExplainedField {
   file: string;
   line: number;
   sensitive: boolean;
+  /** When what the rule reads was read, the oldest of it; absent for a constant. */
+  readAt?: string;
   /** What each step gave; personal data. */
   steps: { step: string; value: unknown }[];
   /** What the field would get now; absent where it is left out. */
@@ -50,14 +52,36 @@ export interface Explained {
   writes: WriteView[];
 }
 
+/** When each record was read; tables under their names. A record that is not named was read just now. */
+export interface ReadTimes {
+  now: number;
+  earlier: Readonly<Record<string, number | null | undefined>>;
+}
+
 /** Evaluates one rule and takes down its steps. */
-export function explainField(field: CompiledField, sources: MappingSources): ExplainedField {
+export function explainField(field: CompiledField, sources: MappingSources, times: ReadTimes): ExplainedField {
   const steps: Step[] = [];
   const result = evaluateField(field, sources, steps);
   const { file, line } = field.at;
-  const explained = { field: field.target, rule: writeRule(field.rule), file, line, sensitive: field.sensitive, steps };
+  const readAt = readTimeOf(field, times);
+  const explained = {
+    field: field.target,
+    rule: writeRule(field.rule),
+    file,
+    line,
+    sensitive: field.sensitive,
+    ...(readAt === undefined ? {} : { readAt }),
+    steps,
+  };
   if ('code' in result) return { ...explained, problem: `${result.text} [${result.code}]` };
   return result.value === undefined ? explained : { ...explained, value: result.value };
+}
+
+function readTimeOf({ from, when, table }: CompiledField, { now, earlier }: ReadTimes): string | undefined {
+  const records = [...from, ...when.map(({ path }) => path)].map(({ source }) => source);
+  if (records.length === 0) return undefined;
+  const times = [...records, ...(table === undefined ? [] : [table.name])].map((name) => earlier[name] ?? now);
+  return new Date(Math.min(...times)).toISOString();
 }
 
 /** The last write to a field of this target; writes are listed latest first. */

@@ -1,5 +1,5 @@
 import { ConnectorError } from '../../errors.ts';
-import { listHolds as listRows, readHold as readRow } from '../../store/holds.ts';
+import { earlierAnswers, listHolds as listRows, readHold as readRow } from '../../store/holds.ts';
 import type { Store } from '../../store/open-store.ts';
 import type { HoldRow } from '../../store/schema.ts';
 import { answerText } from './answer-text.ts';
@@ -21,6 +21,8 @@ export interface HoldView {
   openedAt: string;
   answer: string | null;
   answeredBy: string | null;
+  /** Each retry that found the cause still there, oldest first. */
+  earlierAnswers: { answer: string; by: string | null; at: string }[];
 }
 
 /** Holds with their age, oldest first; closed ones only with `all`. */
@@ -80,6 +82,7 @@ function viewHold(row: HoldRow): HoldView {
     openedAt: new Date(Number(row.opened_at)).toISOString(),
     answer: row.answer,
     answeredBy: row.answered_by,
+    earlierAnswers: earlierAnswers(row).map(({ at, ...given }) => ({ ...given, at: new Date(at).toISOString() })),
   };
 }
 

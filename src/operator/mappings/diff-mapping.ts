@@ -129,11 +129,14 @@ async function* hireRecords(
     const { items } = await patiently(() =>
       connection.partner.readAll(contract.jobCandidates.bulkFetch, { body }, { priority: 'bulk' }),
     );
-    for (const item of items) {
-      const onboardingCandidateId = readsOnboarding ? onboardingOf(hires.get(item.id)) : null;
-      const sources = await readHireSources(store, connection.partner, { tenantId, onboardingCandidateId }, item);
-      yield { id: item.id, sources };
-    }
+    // Together, so that they share the reading of their jobs.
+    yield* await Promise.all(
+      items.map(async (item) => {
+        const onboardingCandidateId = readsOnboarding ? onboardingOf(hires.get(item.id)) : null;
+        const { sources } = await readHireSources(store, connection, onboardingCandidateId, item);
+        return { id: item.id, sources };
+      }),
+    );
   }
 }
 

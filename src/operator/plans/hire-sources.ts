@@ -1,33 +1,46 @@
+import type { Connection } from '../../../activities/connections.ts';
 import type { HireContext } from '../../../activities/hire/with-hire.ts';
+import { readJobNow } from '../../../activities/presence/read-job.ts';
 import { ConnectorError } from '../../errors.ts';
 import type { MappingSources } from '../../mapping/read-source.ts';
 import type { PartnerClient } from '../../partner/client/create-partner-client.ts';
 import { readJob } from '../../store/jobs.ts';
 import type { Store } from '../../store/open-store.ts';
+import { patiently } from '../open-tenant.ts';
 
-/** Everything that a hire's mapping may read, as the partner has it now, from a job candidate just read. */
+/** Everything that a hire's mapping may read, and when the job was shown so; undefined for now. */
+export interface HireSources {
+  sources: MappingSources;
+  jobSeenAt: number | undefined;
+}
+
+/**
+ * Everything that a hire's mapping may read, as the partner has it now, from a job candidate just read. A job that is
+ * no longer listed is shown as it was listed last.
+ */
 export async function readHireSources(
   store: Store,
-  partner: PartnerClient,
-  hire: { tenantId: string; onboardingCandidateId: string | null },
+  connection: Connection,
+  onboardingCandidateId: string | null,
   record: Record<string, unknown> & { jobId: string },
-): Promise<MappingSources> {
-  const job = await readJob(store, hire.tenantId, record.jobId);
-  return {
+): Promise<HireSources> {
+  const now = await patiently(() => readJobNow(store, connection, record.jobId));
+  const known = now === undefined ? await readJob(store, connection.tenant.tenant, record.jobId) : undefined;
+  const sources = {
     candidate: recordOf(record['candidate_details']),
-    job: job?.record,
+    job: now ?? known?.record,
     jobCandidate: record,
-    onboarding: await readOnboarding(partner, hire.onboardingCandidateId),
+    onboarding: await readOnboarding(connection.partner, onboardingCandidateId),
   };
+  return { sources, jobSeenAt: known?.seenAt };
 }
 
 /** The same of a hire that was read from the store. */
-export function sourcesOf(
-  { store, connection, ref, row }: HireContext,
+export async function sourcesOf(
+  { store, connection, row }: HireContext,
   record: Record<string, unknown> & { jobId: string },
 ): Promise<MappingSources> {
-  const hire = { tenantId: ref.tenantId, onboardingCandidateId: row.onboarding_candidate_id };
-  return readHireSources(store, connection.partner, hire, record);
+  return (await readHireSources(store, connection, row.onboarding_candidate_id, record)).sources;
 }
 
 async function readOnboarding(partner: PartnerClient, id: string | null): Promise<Record<string, unknown> | undefined> {

@@ -71,6 +71,8 @@ export async function fleetAtSandbox(options: FleetOptions = {}) {
     deps,
     signalled,
     apply,
+    /** A file beside the tenant's own. */
+    write: (name: string, text: string) => writeFile(join(dir, name), text),
     /** Somebody else each time. */
     hire: async (given?: number): Promise<string> => {
       const id = given ?? people.shift()?.jobCandidateId ?? 0;

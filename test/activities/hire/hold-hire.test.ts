@@ -1,11 +1,11 @@
 import { expect, onTestFinished, test } from 'vitest';
 import type { ActivityDeps } from '../../../activities/deps.ts';
-import { openHold } from '../../../activities/hire/hold-hire.ts';
+import { openHold, takeAnswer } from '../../../activities/hire/hold-hire.ts';
 import { holdOf } from '../../../src/hire/holds.ts';
 import { createLogger } from '../../../src/log.ts';
 import { endHire } from '../../../src/store/hire-states.ts';
 import { insertHires } from '../../../src/store/hires.ts';
-import { listHolds } from '../../../src/store/holds.ts';
+import { answerHold, earlierAnswers, lastAnsweredAt, listHolds } from '../../../src/store/holds.ts';
 import { openStore } from '../../../src/store/open-store.ts';
 
 const REF = { tenantId: 'acme', jobCandidateId: '5012', period: 1 };
@@ -22,4 +22,33 @@ test('a worker that stood still opens no hold of a hire that is over: nobody wou
   await endHire(store, REF, 'left');
   await openHold(deps, { ...REF, hold });
   expect(await listHolds(store, {})).toEqual([]);
+});
+
+test('a retry that finds the cause still there goes on with the same hold, its id and its answers', async () => {
+  const store = await openStore('sqlite::memory:');
+  onTestFinished(() => store.close());
+  const deps = { store, log: createLogger('test') } as ActivityDeps;
+  await insertHires(store, [{ ...REF, state: 'open' }]);
+  const incomplete = (problems: string) =>
+    holdOf('MAPPING_INCOMPLETE', { jobCandidateId: '5012', problems, fields: { title: 'MISSING' } });
+  const { holdId } = await openHold(deps, { ...REF, hold: incomplete('title is empty.') });
+  const retry = { answer: 'retry', arguments: [], by: 'ada' };
+  for (const problems of ['title is empty.', 'title is too long.']) {
+    await answerHold(store, holdId, retry);
+    await takeAnswer(deps, { ...REF, holdId });
+    expect(await openHold(deps, { ...REF, hold: incomplete(problems) })).toEqual({ holdId });
+    // The activity's answer was lost, and it runs again.
+    expect(await openHold(deps, { ...REF, hold: incomplete(problems) })).toEqual({ holdId });
+  }
+  const [hold, ...others] = await listHolds(store, { all: true });
+  expect(others).toEqual([]);
+  expect(hold).toMatchObject({ hold_id: holdId, answer: null, closed_at: null });
+  expect(hold?.message).toContain('title is too long.');
+  expect(earlierAnswers(hold ?? { history: '[]' })).toMatchObject([
+    { answer: 'retry', by: 'ada' },
+    { answer: 'retry', by: 'ada' },
+  ]);
+  expect(await lastAnsweredAt(store, REF, 'MAPPING_INCOMPLETE')).toBeGreaterThan(0);
+  const other = await openHold(deps, { ...REF, hold: holdOf('JOB_NOT_SHOWN', { jobCandidateId: '5012', jobId: '1' }) });
+  expect(other.holdId).not.toBe(holdId);
 });

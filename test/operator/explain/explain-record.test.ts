@@ -25,7 +25,10 @@ async function prepare(world: World, { jobCandidateId, jobId }: Applicant): Prom
   await saveJobs(
     store,
     'acme',
-    items.map((job) => ({ jobId: String(job.id), record: job as Record<string, unknown> })),
+    items.map((job) => ({
+      jobId: String(job.id),
+      record: { ...job, title: 'As it was reconciled' } as Record<string, unknown>,
+    })),
   );
   const hire = { tenantId: 'acme', jobCandidateId: String(jobCandidateId), period: 1 };
   await insertHires(store, [{ ...hire, state: 'open', jobId: String(jobId) }]);
@@ -53,8 +56,10 @@ test('explain tells each field’s rule, steps, value and plan; sensitive values
       rule: '{ from: job.title, required: true }',
       file: expect.stringMatching(/mappings\/base\/employee\.yaml$/),
       steps: [{ step: 'read', value: field(masked, 'title')?.value }],
+      value: expect.not.stringContaining('As it was reconciled'),
       planned: 'Planned title',
     });
+    expect(Date.now() - Date.parse(String(field(masked, 'title')?.readAt))).toBeLessThan(60_000);
     expect(field(masked, 'department')).toMatchObject({ steps: [{ step: 'when', value: true }, { step: 'constant' }] });
     expect(field(masked, 'email')).toMatchObject({ value: '•••', planned: '•••' });
     expect(JSON.stringify(masked)).not.toContain('@example.com');
@@ -68,9 +73,9 @@ test('explain tells each field’s rule, steps, value and plan; sensitive values
     await store.close();
 
     const { stdout } = await world.cli(['explain', 'acme', id]);
-    expect(stdout).toMatch(
-      /^title\n {2}rule .*employee\.yaml:\d+\n {2}read .*\n {2}gives .*\n {2}planned .*"Planned title"$/m,
-    );
+    const lines = [/title/, / {2}rule .*employee\.yaml:\d+/, / {2}read at .*/, / {2}read .*/, / {2}gives .*/];
+    const title = [...lines, / {2}planned .*"Planned title"/].map(({ source }) => source).join('\\n');
+    expect(stdout).toMatch(new RegExp(`^${title}$`, 'm'));
     const unknown = await world.cli(['explain', 'acme', '999999999']);
     expect([unknown.code, unknown.stderr]).toEqual([2, expect.stringContaining('the partner shows none')]);
   } finally {
