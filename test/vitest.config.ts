@@ -28,6 +28,8 @@ export default defineConfig({
     pool: 'forks',
     maxWorkers: 2,
     globalSetup: ['test/harness/global-setup.ts'],
+    // As above: it ends what never comes.
+    expect: { poll: { timeout: scaled(30_000) } },
     reporters: ['default', new SummaryReporter()],
     projects: [
       {

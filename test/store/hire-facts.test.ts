@@ -11,6 +11,7 @@ import { linkEmployee, linksOfPerson, moveClaim, releaseClaim, takeClaim } from 
 import { decideIntent, latestIntent, openIntent, requestUnderWay } from '../../src/store/intents.ts';
 import { openStore, type Store } from '../../src/store/open-store.ts';
 import { pauseTenant, readClock, readTenantState, resumeTenant } from '../../src/store/tenant-states.ts';
+import { scaled } from '../harness/pace.ts';
 import { freshStore, freshStoreUrl, kinds } from './stores.ts';
 
 const key = { tenantId: 'acme', jobCandidateId: '5012', period: 1 };
@@ -232,10 +233,13 @@ describe.each(kinds)('the store on %s', (kind) => {
     const { store, other } = await freshStore(kind);
     await addHints(store, 'acme', 'people', ['1', '2']);
     const [first] = await readHints(store, 'acme', 'people');
-    await vi.waitUntil(async () => {
-      await addHints(other, 'acme', 'people', ['2']);
-      return (await readHints(store, 'acme', 'people')).some((hint) => hint.hintedAt > (first?.hintedAt ?? 0));
-    });
+    await vi.waitUntil(
+      async () => {
+        await addHints(other, 'acme', 'people', ['2']);
+        return (await readHints(store, 'acme', 'people')).some((hint) => hint.hintedAt > (first?.hintedAt ?? 0));
+      },
+      { timeout: scaled(30_000) },
+    );
     await clearHints(store, 'acme', 'people', [
       { recordId: '1', hintedAt: first?.hintedAt ?? 0 },
       { recordId: '2', hintedAt: first?.hintedAt ?? 0 },
