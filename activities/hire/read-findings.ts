@@ -7,7 +7,7 @@ const LOOK_MS = 30_000;
 
 /** Asks the HR system for a person along the identity ladder. */
 export async function readFindings(
-  { hris }: Connection,
+  { hris, tenant }: Connection,
   reference: string,
   fields: EmployeeFields,
 ): Promise<Finding[]> {
@@ -18,7 +18,16 @@ export async function readFindings(
     // Our own reference settles it; nothing below can say otherwise.
     if (key.by === 'reference' && found.kind === 'one') break;
   }
-  return findings;
+  const name = tenant.policies.identity.sameName === 'ask' ? nameOf(fields) : undefined;
+  if (name === undefined || findings.some(({ found }) => found.kind !== 'none')) return findings;
+  return [...findings, { by: name.by, found: await hris.employees.find(name, AbortSignal.timeout(LOOK_MS)) }];
+}
+
+function nameOf({ name, familyName, givenName, birthDate }: EmployeeFields): FindKey | undefined {
+  const born = typeof birthDate === 'string' ? { birthDate } : {};
+  if (typeof name === 'string') return { by: 'name', fullName: name, ...born };
+  if (typeof familyName !== 'string' || typeof givenName !== 'string') return undefined;
+  return { by: 'name', fullName: `${givenName} ${familyName}`, parts: { familyName, givenName }, ...born };
 }
 
 function keysOf(reference: string, fields: EmployeeFields): FindKey[] {
@@ -26,7 +35,7 @@ function keysOf(reference: string, fields: EmployeeFields): FindKey[] {
 }
 
 /** What a human is known by, whoever hires them. */
-export function identityKeys(fields: EmployeeFields): Exclude<FindKey, { by: 'reference' | 'number' }>[] {
+export function identityKeys(fields: EmployeeFields): Extract<FindKey, { by: 'email' | 'person' }>[] {
   const keys: ReturnType<typeof identityKeys> = [];
   const emails = emailFields.map((name) => fields[name]).filter((value) => typeof value === 'string' && value !== '');
   for (const value of new Set(emails)) keys.push({ by: 'email', value: String(value) });

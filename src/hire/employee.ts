@@ -13,12 +13,21 @@ export interface EmployeeRef {
   number?: string;
 }
 
+/** A name in two fields. */
+export interface NameParts {
+  familyName: string;
+  givenName: string;
+}
+
 /** Ways to look a person up, strongest first (identity ladder). */
 export type FindKey =
   | { by: 'reference'; value: string }
   | { by: 'number'; value: string }
   | { by: 'email'; value: string }
-  | { by: 'person'; familyName: string; givenName: string; birthDate: string };
+  | { by: 'person'; familyName: string; givenName: string; birthDate: string }
+  /** The same name where one side has no birth date: whose record it is, only a person can tell.
+   * `parts` are absent where the HR system has one field for the whole name. */
+  | { by: 'name'; fullName: string; parts?: NameParts; birthDate?: string };
 
 /** `trusted: false`: an empty answer of this filter proves nothing. */
 export type Found =

@@ -2,6 +2,11 @@ import { type HireRef, nameHire } from './hire-ref.ts';
 import type { Ambiguity, HoldEntry, Misfit, OfHire, Refused, RefusedEnd } from './hold-entry.ts';
 import { tenantHolds } from './tenant-holds.ts';
 
+/** A name is no key: why it makes a question at all. */
+function foundBy(keys: readonly string[]): string {
+  return keys.join() === 'name' ? 'the same name, and no birth date to compare' : `found by ${keys.join(', ')}`;
+}
+
 const onboardingEnded = {
   scope: 'hire',
   answers: ['retry', 're-enrol', 'create-anyway', 'cancel'],
@@ -136,7 +141,7 @@ export const holdCatalogue = {
       `Whether job candidate ${jobCandidateId} is an employee already is not certain (${reason}; ${
         employeeIds.length === 0
           ? 'the HR system cannot prove that there is none'
-          : `found by ${keys.join(', ')}: ${employeeIds.join(', ')}`
+          : `${foundBy(keys)}: ${employeeIds.join(', ')}`
       }).`,
     asks: 'Answer link <employeeId> if one of them is this person, or create if none is.',
   },

@@ -27,7 +27,9 @@ export type IdentityHold =
   /** A record was found, but not by evidence that links by itself: e-mail alone never does. */
   | 'weak-evidence'
   /** Nothing was found, and that proves nothing. */
-  | 'absence-unproven';
+  | 'absence-unproven'
+  /** Somebody of the same name, without a birth date on one side. */
+  | 'same-name';
 
 /** `unsettledCreate`: an earlier create of this hire left and its outcome is not known. */
 export interface LadderState {
@@ -38,15 +40,32 @@ export interface LadderState {
  * Decides from all findings what to do about a person. Our own reference links. A number links when the e-mail or the
  * person (name and birth date) found the same record. With an unsettled create, e-mail and person together link too:
  * the record is the one we sent, or the same human. Everything else that was found is a hold, and so is nothing found
- * by filters whose empty answer proves nothing.
+ * by filters whose empty answer proves nothing. Somebody of the same name only makes a create a question: they prove
+ * nothing about an employee who was found, nor about a create that left.
  */
 export function climbIdentityLadder(
   findings: readonly Finding[],
   state: LadderState = { unsettledCreate: false },
 ): IdentityDecision {
-  const evidence = findings.flatMap(({ by, found }): Evidence[] =>
+  const decision = climbByKeys(
+    findings.filter(({ by }) => by !== 'name'),
+    state,
+  );
+  const isOpen = decision.kind === 'create' || (decision.kind === 'hold' && decision.evidence.length === 0);
+  if (!isOpen || state.unsettledCreate) return decision;
+  const named = evidenceOf(findings);
+  if (named.length === 0) return decision;
+  return hold(decision.kind === 'hold' ? decision.reason : 'same-name', named);
+}
+
+function evidenceOf(findings: readonly Finding[]): Evidence[] {
+  return findings.flatMap(({ by, found }): Evidence[] =>
     found.kind === 'none' ? [] : [{ by, refs: found.kind === 'one' ? [found.ref] : found.refs }],
   );
+}
+
+function climbByKeys(findings: readonly Finding[], state: LadderState): IdentityDecision {
+  const evidence = evidenceOf(findings);
   const byReference = refOf(findings, 'reference');
   const byNumber = refOf(findings, 'number');
   if (many(findings, 'reference') || many(findings, 'number')) return hold('several-records', evidence);

@@ -139,6 +139,12 @@ const policies = z.strictObject({
   enrolAt: stages,
   createAt: stages,
   onboarding,
+  identity: z
+    .strictObject({
+      /** Somebody of the same name is in the HR system, and one of the two has no birth date. */
+      sameName: z.enum(['ask', 'create'], 'expected ask or create').default('ask'),
+    })
+    .prefault({}),
   reconcile: z.strictObject({ every: interval.default(300_000) }).prefault({}),
   /** How long the HR system may take to make an employee whose create it took; then a person is asked. */
   pendingDeadline: duration.default(14 * 86_400_000),

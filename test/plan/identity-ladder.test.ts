@@ -121,6 +121,19 @@ describe('nothing found', () => {
       'hold absence-unproven',
     ],
     ['no question asked proves nothing', [], 'hold absence-unproven', 'hold absence-unproven'],
+    [
+      'a namesake without a birth date is a question; to an unsettled create they say nothing',
+      [none('reference'), none('email'), one('name', 'A')],
+      'hold same-name',
+      'create',
+    ],
+    [
+      'namesakes are named where nothing is proven, so that nobody is asked twice',
+      [unproven('reference'), many('name', 'A', 'B')],
+      'hold absence-unproven',
+      'hold absence-unproven',
+    ],
+    ['a namesake says nothing against our reference', [one('reference', 'A'), one('name', 'B')], 'link A', 'link A'],
   ])('%s', (_what, findings, first, again) => {
     expect(decide(findings, settled)).toBe(first);
     expect(decide(findings, unsettled)).toBe(again);

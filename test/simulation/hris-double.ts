@@ -190,6 +190,7 @@ function search(employees: readonly Employee[], key: FindKey, keepsReference: bo
     number: (one) => key.by === 'number' && one.number === key.value,
     email: (one) => key.by === 'email' && one.fields['email'] === key.value,
     person: () => false,
+    name: () => false,
   };
   const refs = employees.filter(fits[key.by]).map(refOf);
   const [first, ...others] = refs;

@@ -43,6 +43,7 @@ describe('a good file', () => {
           createAt: ['HIRED'],
           onboarding: { flow: 'flow-1', readyAt: ['final_handoff', 'completed'], deadline: 2_592_000_000 },
           pendingDeadline: 1_209_600_000,
+          identity: { sameName: 'ask' },
           reconcile: { every: 300_000 },
           cancel: { grace: 3_600_000 },
           changeLimits: { cancellationsPerHour: 3 },

@@ -31,14 +31,17 @@ const NUMBER = 'employeeNumber';
 
 /**
  * Looks in the dataset: by its filter first, and where that finds nobody, through all of it. Whether a filter folds
- * case, or knows custom fields, is published nowhere, so an empty answer of a filter alone proves nothing.
+ * case, or knows custom fields, is published nowhere, so an empty answer of a filter alone proves nothing. A mere name
+ * proves nothing anyway, and is not worth reading everybody.
  */
 export async function findEmployee(bamboo: Bamboo, key: FindKey, signal: AbortSignal): Promise<Found> {
   const search = searchFor(bamboo.options, key);
   if (search === undefined) return { kind: 'none', trusted: false };
   const hits = search.filter === undefined ? [] : (await readPage(bamboo, search, 1, signal)).rows.filter(search.fits);
   const found =
-    hits.length > 0 ? { hits, complete: true } : await scan(bamboo, { ...search, filter: undefined }, signal);
+    hits.length > 0 || key.by === 'name'
+      ? { hits, complete: key.by !== 'name' }
+      : await scan(bamboo, { ...search, filter: undefined }, signal);
   const refs = found.hits.map(refOf);
   const [first, ...others] = refs;
   if (first === undefined) return { kind: 'none', trusted: found.complete };
@@ -85,7 +88,8 @@ function refOf(row: Row): { id: string; number?: string } {
 function searchFor(options: BambooOptions, key: FindKey): Search | undefined {
   if (key.by === 'reference') return exact(options.referenceField, key.value);
   if (key.by === 'number') return exact(NUMBER, key.value);
-  return key.by === 'email' ? byEmail(options, key.value) : byPerson(options, key);
+  if (key.by === 'email') return byEmail(options, key.value);
+  return key.by === 'person' ? byPerson(options, key) : byName(options, key);
 }
 
 function exact(field: string | undefined, value: string): Search | undefined {
@@ -116,6 +120,25 @@ function byPerson({ fields }: BambooOptions, key: Extract<FindKey, { by: 'person
       row[born] === key.birthDate &&
       folded(row[givenName.name]) === folded(key.givenName) &&
       folded(row[familyName.name]) === folded(key.familyName),
+  };
+}
+
+function byName(
+  { fields }: BambooOptions,
+  { parts, birthDate: wanted }: Extract<FindKey, { by: 'name' }>,
+): Search | undefined {
+  const { givenName, familyName, birthDate } = fields;
+  if (parts === undefined || givenName === undefined || familyName === undefined) return undefined;
+  const born = birthDate === undefined ? undefined : readName(birthDate);
+  const { familyName: name } = parts;
+  const spellings = [...new Set([name, name.toLowerCase(), name.toUpperCase()])];
+  return {
+    fields: [givenName.name, familyName.name, ...(born === undefined ? [] : [born])],
+    filter: `${familyName.name} in (${spellings.map(quoted).join(',')})`,
+    fits: (row) =>
+      (wanted === undefined || born === undefined || (row[born] ?? '') === '') &&
+      folded(row[givenName.name]) === folded(parts.givenName) &&
+      folded(row[familyName.name]) === folded(parts.familyName),
   };
 }
 

@@ -1,5 +1,5 @@
 import { ConnectorError } from '../../errors.ts';
-import type { FindKey, Found } from '../../hire/employee.ts';
+import type { EmployeeFields, FindKey, Found, NameParts } from '../../hire/employee.ts';
 import type { EmployeeRecord } from '../port.ts';
 import type { SftpOptions } from './options.ts';
 import { type Roster, readPeople } from './people.ts';
@@ -33,11 +33,14 @@ function fits({ ref, reference, fields }: EmployeeRecord, key: FindKey): boolean
   if (key.by === 'reference') return reference === key.value;
   if (key.by === 'number') return ref.number === key.value;
   if (key.by === 'email') return folded(fields['email']) === folded(key.value);
-  return (
-    fields['birthDate'] === key.birthDate &&
-    folded(fields['familyName']) === folded(key.familyName) &&
-    folded(fields['givenName']) === folded(key.givenName)
-  );
+  const { birthDate = null } = fields;
+  if (key.by === 'person') return birthDate === key.birthDate && isNamed(fields, key);
+  const isUnknown = key.birthDate === undefined || birthDate === null || birthDate === '';
+  return isUnknown && key.parts !== undefined && isNamed(fields, key.parts);
+}
+
+function isNamed(fields: EmployeeFields, { familyName, givenName }: NameParts): boolean {
+  return folded(fields['familyName']) === folded(familyName) && folded(fields['givenName']) === folded(givenName);
 }
 
 const COMPARED: Record<'email' | 'person', readonly string[]> = {
@@ -51,6 +54,7 @@ const COMPARED: Record<'email' | 'person', readonly string[]> = {
  */
 function proves(options: SftpOptions, roster: Roster | undefined, { by }: FindKey): boolean {
   if (by === 'reference') return true;
+  if (by === 'name') return false;
   if (roster === undefined || roster.ageMs > options.rosterMaxAge) return false;
   const columns =
     by === 'number' ? [options.numberColumn] : COMPARED[by].map((key) => options.columns[key]?.column ?? '');

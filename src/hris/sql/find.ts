@@ -1,5 +1,5 @@
 import { sql } from 'kysely';
-import type { EmployeeRef, FindKey, Found } from '../../hire/employee.ts';
+import type { EmployeeRef, FindKey, Found, NameParts } from '../../hire/employee.ts';
 import { hasEnded } from '../has-ended.ts';
 import type { EmployeeRecord } from '../port.ts';
 import { cellText } from '../read-cell.ts';
@@ -34,11 +34,13 @@ export function toRecord(row: Row, options: SqlOptions): EmployeeRecord {
 }
 
 interface Search {
-  /** Column to filter by; undefined where this HRIS has none, and then nothing is proven. */
-  column: string | undefined;
-  value: string;
-  /** Compare without case. */
-  fold?: boolean;
+  /** Columns to filter by; undefined where this HRIS has none, and then nothing is proven. */
+  where: ReadonlyArray<{
+    column: string | undefined;
+    value: string;
+    /** As it was before its case was folded: compared without case. */
+    unfolded?: string;
+  }>;
   /** Whether an empty answer proves absence. */
   trusted: boolean;
   /** The hit, checked again: filters differ in case, collation and padding. */
@@ -73,15 +75,17 @@ function isRefused(row: Row, { numberColumn, job }: SqlOptions): boolean {
 }
 
 async function readHits({ database, options }: SqlHris, search: Search): Promise<{ rows: Row[]; isComplete: boolean }> {
-  if (search.column === undefined) return { rows: [], isComplete: false };
-  const column = sql.ref(search.column);
-  const where = search.fold
-    ? sql<boolean>`(lower(${column}) = ${search.value} or ${column} = ${search.value})`
-    : sql<boolean>`${column} = ${search.value}`;
+  const conditions = search.where.flatMap(({ column, value, unfolded }) => {
+    if (column === undefined) return [];
+    const cell = sql.ref(column);
+    if (unfolded === undefined) return [sql<boolean>`${cell} = ${value}`];
+    return [sql<boolean>`(lower(${cell}) = ${value} or ${cell} in (${value}, ${unfolded}))`];
+  });
+  if (conditions.length < search.where.length) return { rows: [], isComplete: false };
   const rows = await database.kysely
     .selectFrom(options.readFrom)
     .select(employeeColumns(options))
-    .where(where)
+    .where((eb) => eb.and(conditions))
     .limit(ENOUGH + 1)
     .execute();
   return { rows: rows.filter(search.fits), isComplete: rows.length <= ENOUGH };
@@ -97,11 +101,17 @@ function searchFor(key: FindKey, options: SqlOptions): Search {
       return byEmail(options.columns['email']?.column, key.value);
     case 'person':
       return byPerson(options, key);
+    case 'name':
+      return byName(options, key);
   }
 }
 
 function exact(column: string | undefined, value: string): Search {
-  return { column, value, trusted: true, fits: (row) => column !== undefined && cellText(row[column]) === value };
+  return {
+    where: [{ column, value }],
+    trusted: true,
+    fits: (row) => column !== undefined && cellText(row[column]) === value,
+  };
 }
 
 /**
@@ -110,9 +120,7 @@ function exact(column: string | undefined, value: string): Search {
 function byEmail(column: string | undefined, value: string): Search {
   const wanted = folded(value);
   return {
-    column,
-    value: wanted,
-    fold: true,
+    where: [{ column, value: wanted, unfolded: value }],
     trusted: /^[ -~]*$/.test(wanted),
     fits: (row) => column !== undefined && folded(row[column]) === wanted,
   };
@@ -120,13 +128,32 @@ function byEmail(column: string | undefined, value: string): Search {
 
 /** Filters by the day, compares names here, so that no collation decides who is who. */
 function byPerson(options: SqlOptions, key: Extract<FindKey, { by: 'person' }>): Search {
+  const where = [{ column: options.columns['birthDate']?.column, value: key.birthDate }];
+  return { where, trusted: true, fits: (row) => isNamed(options, row, key) };
+}
+
+/** What a collation does not fold is not found: nobody found proves nothing. */
+function byName(options: SqlOptions, key: Extract<FindKey, { by: 'name' }>): Search {
   const { givenName, familyName, birthDate } = options.columns;
-  const fits = (row: Row): boolean =>
+  const { parts = { familyName: '', givenName: '' } } = key;
+  const like = (column: string | undefined, name: string) => ({ column, value: folded(name), unfolded: name });
+  const isUnknown = (row: Row): boolean =>
+    key.birthDate === undefined || birthDate === undefined || cellText(row[birthDate.column]) === '';
+  return {
+    where: [like(familyName?.column, parts.familyName), like(givenName?.column, parts.givenName)],
+    trusted: false,
+    fits: (row) => isUnknown(row) && isNamed(options, row, parts),
+  };
+}
+
+function isNamed({ columns }: SqlOptions, row: Row, names: NameParts): boolean {
+  const { givenName, familyName } = columns;
+  return (
     givenName !== undefined &&
     familyName !== undefined &&
-    folded(row[givenName.column]) === folded(key.givenName) &&
-    folded(row[familyName.column]) === folded(key.familyName);
-  return { column: birthDate?.column, value: key.birthDate, trusted: true, fits };
+    folded(row[givenName.column]) === folded(names.givenName) &&
+    folded(row[familyName.column]) === folded(names.familyName)
+  );
 }
 
 function folded(value: unknown): string {

@@ -33,9 +33,10 @@ export async function findEmployee(tryton: Tryton, key: FindKey, signal: AbortSi
   return others.length === 0 ? { kind: 'one', ref: first, by: key.by } : { kind: 'many', refs, by: key.by };
 }
 
-/** Tryton's parties have no birth date, so nobody is found as a person. */
+/** Tryton's parties have no birth date, so nobody is found as a person: a name is all there is. */
 function searchFor(key: FindKey): Search | undefined {
   if (key.by === 'person') return undefined;
+  if (key.by === 'name') return byName(key.fullName);
   if (key.by === 'reference') return byReference(key.value);
   const same = (value: string) => value === key.value;
   if (key.by === 'number')
@@ -52,7 +53,7 @@ function searchFor(key: FindKey): Search | undefined {
     model: 'party.contact_mechanism',
     domain: [
       ['type', '=', 'email'],
-      ['value', 'ilike', wanted.replaceAll(/[\\%_]/g, (sign) => `\\${sign}`)],
+      ['value', 'ilike', likePattern(wanted)],
     ],
     field: 'value',
     party: 'party',
@@ -60,6 +61,22 @@ function searchFor(key: FindKey): Search | undefined {
     // A database may fold ASCII alone.
     trusted: /^[ -~]*$/.test(wanted),
   };
+}
+
+function byName(name: string): Search {
+  const wanted = folded(name);
+  return {
+    model: 'party.party',
+    domain: [['name', 'ilike', likePattern(wanted)]],
+    field: 'name',
+    party: 'id',
+    fits: (value) => folded(value) === wanted,
+    trusted: false,
+  };
+}
+
+function likePattern(text: string): string {
+  return text.replaceAll(/[\\%_]/g, (sign) => `\\${sign}`);
 }
 
 function byReference(reference: string): Search {

@@ -11,10 +11,24 @@ import {
   PLACES,
 } from './words.ts';
 
+/** No two of the first 65,000 share a name: namesakes are asked about, and a hire would wait for that by chance. */
+function nameOf(n: number): { firstName: string; lastName: string } {
+  const at = (words: readonly string[], index: number): string => words[index % words.length] ?? '';
+  const round = Math.floor(n / FIRST_NAMES.length);
+  const family = at(LAST_NAMES, n * 7 + round);
+  const second = Math.floor(round / LAST_NAMES.length);
+  return {
+    firstName: at(FIRST_NAMES, n * 17),
+    lastName: second === 0 ? family : `${family} ${at(LAST_NAMES, second - 1)}`,
+  };
+}
+
 /** The nth invented person of a seed: varied, plausible, with an address that reaches nobody. */
 export function person(random: Random, n: number): Record<string, unknown> & { email: string } {
-  const firstName = pick(random, FIRST_NAMES);
-  const lastName = pick(random, LAST_NAMES);
+  const { firstName, lastName } = nameOf(n);
+  // Names were drawn once: without these two draws every seed would be another world.
+  random();
+  random();
   const place = pick(random, PLACES);
   const occupation = pick(random, OCCUPATIONS);
   const years = 1 + Math.floor(random() * 18);

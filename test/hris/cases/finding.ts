@@ -1,6 +1,6 @@
 import { expect } from 'vitest';
 import { employ, type HrisCase, type HrisUnderTest, offers, shown } from '../hris-case.ts';
-import { signal } from '../profile.ts';
+import { signal, write } from '../profile.ts';
 
 /** How people are looked up, and what an empty answer proves. */
 export const finding: readonly HrisCase[] = [
@@ -9,6 +9,7 @@ export const finding: readonly HrisCase[] = [
   { name: 'find by number', run: findsByNumber },
   { name: 'find by e-mail', run: findsByEmail },
   { name: 'find by name and birth date', needs: ['persons'], run: findsPerson },
+  { name: 'find by name where one side has no birth date', run: findsNamesakes },
   { name: 'an e-mail in other case is the same e-mail', run: foldsEmail },
   { name: 'who is not there is "none", trusted where the filter can prove it', run: findsNobody },
   { name: 'an e-mail beyond ASCII that is not found proves nothing', run: doubtsLetters },
@@ -45,6 +46,27 @@ async function findsPerson(hris: HrisUnderTest): Promise<void> {
   await expect
     .poll(() => hris.adapter.employees.find(person, signal), shown(hris))
     .toEqual({ kind: 'one', ref, by: 'person' });
+}
+
+async function findsNamesakes(hris: HrisUnderTest): Promise<void> {
+  const { profile, adapter } = hris;
+  const fields = profile.employee('namesake', profile.findsPersons ? { birthDate: null } : {});
+  const ref = await employ(hris, 'namesake', fields);
+  const [givenName, familyName] = [String(fields['givenName']), String(fields['familyName'])];
+  const { name = `${givenName} ${familyName}` } = fields;
+  const key = {
+    by: 'name',
+    fullName: String(name).toUpperCase(),
+    ...(fields['name'] === undefined && { parts: { givenName: givenName.toUpperCase(), familyName } }),
+  } as const;
+  for (const born of [{}, { birthDate: '1990-05-17' }])
+    await expect
+      .poll(() => adapter.employees.find({ ...key, ...born }, signal), shown(hris))
+      .toEqual({ kind: 'one', ref, by: 'name' });
+  await adapter.employees.update(ref.id, profile.findsPersons ? { birthDate: '1990-05-17' } : {}, write);
+  const other = { ...key, birthDate: '1980-01-01' };
+  if (!profile.findsPersons) return;
+  await expect.poll(() => adapter.employees.find(other, signal), shown(hris)).toEqual({ kind: 'none', trusted: false });
 }
 
 async function foldsEmail(hris: HrisUnderTest): Promise<void> {

@@ -57,7 +57,7 @@ async function find({ folder: place }: Options, key: FindKey): Promise<Found> {
   const records = await Promise.all(names.map((name) => parse(join(place, name))));
   const refs = records.filter((record) => fits(record, key)).map(({ ref }) => ref);
   const [first, ...others] = refs;
-  if (first === undefined) return { kind: 'none', trusted: true };
+  if (first === undefined) return { kind: 'none', trusted: key.by !== 'name' };
   return others.length === 0 ? { kind: 'one', ref: first, by: key.by } : { kind: 'many', refs, by: key.by };
 }
 
@@ -66,8 +66,10 @@ function fits({ ref, fields, reference }: EmployeeRecord, key: FindKey): boolean
   if (key.by === 'number') return ref.number === key.value;
   if (key.by === 'email') return folded(fields['email']) === folded(key.value);
   const { givenName, familyName, birthDate } = fields;
-  if (birthDate !== key.birthDate) return false;
-  return folded(givenName) === folded(key.givenName) && folded(familyName) === folded(key.familyName);
+  const isUnknown = birthDate === null || key.birthDate === undefined;
+  if (key.by === 'name' ? !isUnknown : birthDate !== key.birthDate) return false;
+  const names = key.by === 'name' ? key.parts : key;
+  return folded(givenName) === folded(names?.givenName) && folded(familyName) === folded(names?.familyName);
 }
 
 function folded(value: unknown): string {
