@@ -1,6 +1,8 @@
+import { dayOf } from '../../src/day-of.ts';
 import type { Change } from '../../src/hire/change.ts';
 import type { EmployeeRef } from '../../src/hire/employee.ts';
 import type { Held } from '../../src/hire/holds.ts';
+import type { Mapping } from '../../src/mapping/load-mapping.ts';
 import type { Finding } from '../../src/plan/identity-ladder.ts';
 import {
   type EmployeeObservation,
@@ -13,6 +15,7 @@ import { hireOf } from '../../src/store/hire-columns.ts';
 import { linkOfEmployee } from '../../src/store/identity.ts';
 import { insertPlan } from '../../src/store/plans.ts';
 import type { LinkRow } from '../../src/store/schema.ts';
+import type { Connection } from '../connections.ts';
 import { keepMapping } from '../keep-mapping.ts';
 import { claimPerson } from './claim-person.ts';
 import { createReference } from './create-reference.ts';
@@ -54,7 +57,9 @@ export async function planEmployee(
   if (outside !== undefined) return outside;
   const claimed = await claimPerson(hire, sources.candidateId);
   if (claimed.verdict === 'hold') return claimed;
-  const observed = await observe(hire, knownPerson(hire, sources, claimed.before));
+  const known = knownPerson(hire, sources, claimed.before);
+  // What is asked before a rehire was answered before it left.
+  const observed = await observe(hire, isRehiring ? { ...known, startLimit: undefined } : known);
   const change = plan(observed, hire.decisions);
   if ('verdict' in change) return change;
   const { mapping } = sources;
@@ -66,11 +71,11 @@ export async function planEmployee(
 /** What is known of the person before the HR system is asked. */
 export function knownPerson(
   hire: HireContext,
-  sources: Pick<Sources, 'candidateId' | 'fields' | 'problems'>,
+  sources: Pick<Sources, 'candidateId' | 'fields' | 'problems' | 'mapping'>,
   before: LinkRow | undefined,
 ): KnownPerson {
   const { ref, row, connection, creation } = hire;
-  const { candidateId, fields, problems } = sources;
+  const { candidateId, fields, problems, mapping } = sources;
   return {
     ref,
     candidateId,
@@ -80,7 +85,17 @@ export function knownPerson(
     before: before === undefined ? undefined : employeeOf(before.employee_id, before.employee_number),
     reference: createReference(hire, candidateId, before !== undefined),
     unsettledCreate: creation?.outcome === 'open',
+    startLimit: startLimitOf(connection, mapping),
     canRehire: connection.hris.employees.rehire !== undefined,
+  };
+}
+
+function startLimitOf({ tenant }: Connection, { fields }: Mapping): NonNullable<KnownPerson['startLimit']> {
+  const { past } = tenant.policies.startDate;
+  return {
+    earliest: dayOf(Date.now() - past),
+    days: Math.floor(past / 86_400_000),
+    source: fields.find(({ target }) => target === 'startDate')?.where ?? 'the mapping',
   };
 }
 

@@ -32,7 +32,10 @@ export function addInit(program: Command): void {
     )
     .option('--create-table', 'let hirebridge create the tables of the HR system; for demonstrations')
     .option('--flow <id>', 'onboarding flow; by default the only active one')
-    .option('--start-date <label>', "candidate's custom field of the start date; by default the only one of type date")
+    .option(
+      '--start-date <label>',
+      "candidate's custom field of the first day of work; by default the one that is called Start date",
+    )
     .option('--define', 'define that custom field where the hiring platform has none')
     .addHelpText('after', example('hirebridge init acme', `hirebridge init acme ${SANDBOX_FLAGS}`))
     .action(runInit);
@@ -47,16 +50,17 @@ async function runInit(tenant: string, flags: Flags, command: Command): Promise<
   assertAbsent([join(tenantsDir, `${tenant}.yaml`)]);
   const given = await complete(flags);
   const wanted = { tenant, tenantsDir, ...given, createTable: flags.createTable === true };
-  const files = await settle(wanted, flags);
+  const { files, notes } = await settle(wanted, flags);
   await writeNewFiles(files);
   const shown = files.map(({ path }) => `wrote ${relative(process.cwd(), path)}\n`).join('');
-  process.stdout.write(`${shown}Next: hirebridge up, or where it runs already: hirebridge tenant apply\n`);
+  const chosen = notes.map((note) => `${note}\n`).join('');
+  process.stdout.write(`${shown}${chosen}Next: hirebridge up, or where it runs already: hirebridge tenant apply\n`);
 }
 
 type Wanted = Given & { tenant: string; tenantsDir: string; createTable: boolean };
 
 /** Looks up what the partner knows, and asks for what it leaves open. What is wrong by itself is refused before. */
-async function settle({ tenantsDir, ...wanted }: Wanted, flags: Flags): Promise<NewFile[]> {
+async function settle({ tenantsDir, ...wanted }: Wanted, flags: Flags): Promise<{ files: NewFile[]; notes: string[] }> {
   const [{ tenantTexts }, { defineDateField, seePartner }, { settleFlow, settleStartDate }] = await Promise.all([
     import('../operator/tenants/tenant-texts.ts'),
     import('../operator/checks/see-partner.ts'),
@@ -69,11 +73,17 @@ async function settle({ tenantsDir, ...wanted }: Wanted, flags: Flags): Promise<
   await tenantTexts(tenantsDir, { ...known, flow: 'not known yet', startDate: 'not known yet' });
   const { company, ...seen } = await seePartner(access);
   const flow = await settleFlow(seen, flags.flow);
-  const { label, isNew } = await settleStartDate(seen, flags);
+  const start = await settleStartDate(seen, flags);
   const told = company === undefined ? known : { ...known, company };
-  const files = await tenantTexts(tenantsDir, { ...told, flow, startDate: label });
-  if (isNew) await defineDateField(access, label);
-  return files;
+  const files = await tenantTexts(tenantsDir, { ...told, flow: flow.value, startDate: start.value });
+  if (start.isNew) await defineDateField(access, start.value);
+  return {
+    files,
+    notes: [
+      `onboarding flow ${flow.value}: ${flow.why}`,
+      `start date candidate.customFields[${start.value}]: ${start.why}`,
+    ],
+  };
 }
 
 interface Given {

@@ -37,6 +37,7 @@ export const answers = {
   'skip-onboarding': { next: 'employ', decides: () => ({ skipOnboarding: true }) },
   'take-anyway': { next: 'enrol', decides: () => ({ takeAnyway: true }) },
   'job-as-known': { next: 'employ', decides: () => ({ jobAsKnown: true }) },
+  'start-in-past': { next: 'employ', decides: () => ({ startInPast: true }) },
   'create-anyway': { next: 'employ', decides: () => ({ createAnyway: true }) },
   'same-employee': { next: 'employ', decides: () => ({ person: 'same-employee' }) },
   transfer: { next: 'employ', decides: () => ({ person: 'transfer' }) },

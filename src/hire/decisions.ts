@@ -12,6 +12,8 @@ export interface Decisions {
   takeAnyway?: boolean;
   /** The partner no longer shows the job: the employee is made of what it showed last. */
   jobAsKnown?: boolean;
+  /** An employee who began so long ago is meant. */
+  startInPast?: boolean;
   /** For a person hired before, or on another job. */
   person?: 'same-employee' | 'transfer' | 'new-employment';
   /** An employee here, although another HR system of the company has or gets one of this person. */

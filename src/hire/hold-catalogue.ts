@@ -101,6 +101,15 @@ export const holdCatalogue = {
       'Answer retry once it is listed again, job-as-known to take the job as it was listed last, ' +
       'or cancel to end the hire.',
   },
+  START_DATE_PAST: {
+    scope: 'hire',
+    answers: ['retry', 'start-in-past', 'cancel'],
+    what: ({ jobCandidateId, source, days }: OfHire & { source: string; days: number }) =>
+      `The start date of job candidate ${jobCandidateId}, read from ${source}, is more than ${days} days ago.`,
+    asks:
+      'Correct it in the hiring platform, or name the right field in the mapping, then answer retry; ' +
+      'or answer start-in-past if the employee began then.',
+  },
   PERSON_HIRED_BEFORE: {
     scope: 'hire',
     answers: ['same-employee', 'transfer', 'new-employment', 'retry', 'cancel'],

@@ -20,6 +20,8 @@ export interface KnownPerson {
   reference: string;
   /** A create of this hire left, and its outcome is not known. */
   unsettledCreate: boolean;
+  /** The earliest start that nobody is asked about, and what the start is read from. */
+  startLimit?: { earliest: string; days: number; source: string } | undefined;
   /** The HR system makes former employees active again. */
   canRehire?: boolean;
 }
@@ -61,8 +63,22 @@ export function readingFor(person: KnownPerson, decisions: Decisions): 'none' | 
 
 /** What should be written for one hire, or what a person must be asked first. */
 export function planEmployee(observed: EmployeeObservation, decisions: Decisions): Change | Held {
-  const change = planPerson(observed, decisions);
-  return 'verdict' in change || change.kind === 'create' ? change : rehired(observed, change);
+  const planned = planPerson(observed, decisions);
+  const change = 'verdict' in planned || planned.kind === 'create' ? planned : rehired(observed, planned);
+  return 'verdict' in change ? change : (startsTooEarly(observed, change, decisions) ?? change);
+}
+
+/** A field that holds another date than the start of the employment is found out by this. */
+function startsTooEarly(
+  { ref, startLimit, unsettledCreate }: EmployeeObservation,
+  change: Change,
+  { startInPast }: Decisions,
+): Held | undefined {
+  if (startLimit === undefined || unsettledCreate || startInPast === true || !('fields' in change)) return undefined;
+  const { startDate } = change.fields;
+  const { earliest, days, source } = startLimit;
+  if (typeof startDate !== 'string' || startDate === '' || startDate >= earliest) return undefined;
+  return held('START_DATE_PAST', { jobCandidateId: ref.jobCandidateId, source, days });
 }
 
 /** A former employee is made active again; where that cannot be asked for, a person does it. */

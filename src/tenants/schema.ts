@@ -145,6 +145,8 @@ const policies = z.strictObject({
       sameName: z.enum(['ask', 'create'], 'expected ask or create').default('ask'),
     })
     .prefault({}),
+  /** How far in the past an employment may begin before a person is asked. */
+  startDate: z.strictObject({ past: duration.default(30 * 86_400_000) }).prefault({}),
   reconcile: z.strictObject({ every: interval.default(300_000) }).prefault({}),
   /** How long the HR system may take to make an employee whose create it took; then a person is asked. */
   pendingDeadline: duration.default(14 * 86_400_000),

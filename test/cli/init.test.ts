@@ -20,7 +20,10 @@ interface Partner {
 }
 
 /** A partner that shows these flows and candidate custom fields, and a folder for the tenant's files. */
-async function setUp({ flows = [OLD_FLOW, FLOW], fields = [dateField('Available from')] }: Partner = {}) {
+async function setUp({
+  flows = [OLD_FLOW, FLOW],
+  fields = [dateField('Available from'), dateField('Start Date')],
+}: Partner = {}) {
   const answer = ({ method, path, query }: SeenRequest): object => {
     if (method === 'POST') return { status: 'success', data: dateField('Start date') };
     if (Number(query['page'] ?? 1) > 1) return { status: 'success', data: [] };
@@ -38,12 +41,15 @@ const SQLITE = ['--hris', 'sqlite:hr.db'];
 
 test('init writes files that pass the checks, and the key where only its owner can read it', async () => {
   const { dir, init } = await setUp();
-  expect(await init(...SQLITE)).toMatchObject({ code: 0, stdout: expect.stringContaining('acme-mapping.yaml') });
+  const { code, stdout } = await init(...SQLITE);
+  expect([code, stdout]).toEqual([0, expect.stringContaining('acme-mapping.yaml')]);
+  expect(stdout).toContain('start date candidate.customFields[Start Date]: by its name');
+  expect(stdout).toContain('onboarding flow flow-1: "Standard", the only one that is active');
   expect(await runCli(['--tenants', dir, 'mapping', 'check', 'acme'])).toMatchObject({ code: 0 });
   const tenant = await readFile(join(dir, 'acme.yaml'), 'utf8');
   expect(tenant).toContain('onboarding: { flow: "flow-1" }');
   expect(tenant).not.toContain(testKey);
-  expect(await readFile(join(dir, 'acme-mapping.yaml'), 'utf8')).toContain('candidate.customFields[Available from]');
+  expect(await readFile(join(dir, 'acme-mapping.yaml'), 'utf8')).toContain('candidate.customFields[Start Date]');
   const key = join(dir, 'secrets/acme-partner.key');
   expect([await readFile(key, 'utf8'), (await stat(key)).mode & 0o777]).toEqual([`${testKey}\n`, 0o600]);
 });
@@ -68,7 +74,13 @@ test.each<[string, Partner, string[], string]>([
   ['two active flows', { flows: [FLOW, { ...FLOW, flowId: 'flow-2' }] }, SQLITE, 'Name one with --flow'],
   ['no active flow', { flows: [OLD_FLOW] }, SQLITE, 'no active onboarding flow'],
   ['no field for the start date', { fields: [] }, SQLITE, 'define it with --define'],
-  ['another start date field', {}, [...SQLITE, '--start-date', 'First day'], 'it has Available from'],
+  ['another start date field', {}, [...SQLITE, '--start-date', 'First day'], 'it has Available from, Start Date'],
+  [
+    'the only date field is called otherwise',
+    { fields: [dateField('Available from')] },
+    SQLITE,
+    'Name one with --start',
+  ],
   ['a database of no known kind', {}, ['--hris', 'mysql:hr'], 'acme.yaml:13:8 "hris.url" is not right'],
 ])('init is refused, says why and writes nothing: %s', async (_what, partner, flags, why) => {
   const { dir, init } = await setUp(partner);

@@ -106,6 +106,7 @@ describe('the catalogue', () => {
       [
         'skip-onboarding',
         'job-as-known',
+        'start-in-past',
         'create-anyway',
         'same-employee',
         'transfer',

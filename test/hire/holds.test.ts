@@ -31,6 +31,10 @@ const opened: Record<HoldCode, [HoldRequest, string[]]> = {
   ONBOARDING_DEADLINE: [holdOf('ONBOARDING_DEADLINE', hire), ['5012', 'deadline']],
   JOB_LEFT_SCOPE: [holdOf('JOB_LEFT_SCOPE', { ...hire, jobId: '501' }), ['Job 501', '5012', 'take-anyway']],
   JOB_NOT_SHOWN: [holdOf('JOB_NOT_SHOWN', { ...hire, jobId: '501' }), ['5012', 'job 501', 'job-as-known']],
+  START_DATE_PAST: [
+    holdOf('START_DATE_PAST', { ...hire, source: 'candidate.customFields[Start date]', days: 30 }),
+    ['5012', 'customFields[Start date]', '30 days', 'start-in-past'],
+  ],
   PERSON_HIRED_BEFORE: [holdOf('PERSON_HIRED_BEFORE', { ...hire, other }), ['5012', '4001 of tenant globex']],
   PERSON_BEING_HIRED: [holdOf('PERSON_BEING_HIRED', { ...hire, other }), ['5012', '4001 of tenant globex']],
   PERSON_HIRED_ELSEWHERE: [

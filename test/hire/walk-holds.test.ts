@@ -127,6 +127,10 @@ const cases: Record<Exclude<HoldCode, OfTenant>, Case> = {
     hold: holdOf('JOB_NOT_SHOWN', { jobCandidateId, jobId: '501' }),
     again: (decisions) => decisions.jobAsKnown ?? 'held as before',
   },
+  START_DATE_PAST: {
+    hold: holdOf('START_DATE_PAST', { jobCandidateId, source: 'job.startDate', days: 30 }),
+    again: (decisions) => decisions.startInPast ?? 'held as before',
+  },
   PERSON_HIRED_BEFORE: {
     hold: holdOf('PERSON_HIRED_BEFORE', { jobCandidateId, other }),
     again: (decisions) => judgeClaim({ ref, holder: other, holderWaits: false, before: other }, decisions),

@@ -44,6 +44,7 @@ describe('a good file', () => {
           onboarding: { flow: 'flow-1', readyAt: ['final_handoff', 'completed'], deadline: 2_592_000_000 },
           pendingDeadline: 1_209_600_000,
           identity: { sameName: 'ask' },
+          startDate: { past: 2_592_000_000 },
           reconcile: { every: 300_000 },
           cancel: { grace: 3_600_000 },
           changeLimits: { cancellationsPerHour: 3 },

@@ -55,7 +55,7 @@ async function planPerson(hire: HireContext, mapping: Mapping): Promise<PlannedP
   const { fields, problems } = evaluateMapping(mapping, await sourcesOf(hire, record));
   const claimed = await foreseeClaim(hire, record.candidateId);
   if (claimed.verdict === 'hold') return heldAs(ref, claimed);
-  const known = knownPerson(hire, { candidateId: record.candidateId, fields, problems }, claimed.before);
+  const known = knownPerson(hire, { candidateId: record.candidateId, fields, problems, mapping }, claimed.before);
   const change = planEmployee(await observe(hire, known), decisions);
   if ('verdict' in change) return heldAs(ref, change);
   return { write: employeeWrite(ref.jobCandidateId, change, mapping) };
