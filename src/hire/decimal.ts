@@ -12,11 +12,6 @@ export function decimalValue(text: string): number | string | undefined {
   return String(number) === plain && Math.abs(number) <= Number.MAX_SAFE_INTEGER ? number : plain;
 }
 
-/** Whether a text is a decimal that a number would change, in the only form that it has. */
-export function isLongDecimal(text: string): boolean {
-  return decimalValue(text) === text;
-}
-
 /** Written out and without zeros that say nothing: `1200.50` is `1200.5`, `1e3` is `1000`, `-0` is `0`. */
 function plainDecimal(text: string): string | undefined {
   const [, sign = '', whole = '', fraction = '', exponent = '0'] =

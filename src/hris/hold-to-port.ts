@@ -40,6 +40,9 @@ export function holdToPort(kind: string, hris: HrisConnection): HrisConnection {
     probe: held(`${kind}: probe`, hris.probe.bind(hris) as Call, 'something'),
     close: () => hris.close(),
     ...(hris.describe && { describe: held(`${kind}: describe`, hris.describe.bind(hris) as Call, 'something') }),
+    ...(hris.givesNumber && {
+      givesNumber: held(`${kind}: givesNumber`, hris.givesNumber.bind(hris) as Call, 'something'),
+    }),
   };
   return { ...top, ...(Object.fromEntries(parts) as object) } as HrisConnection;
 }

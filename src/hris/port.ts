@@ -230,6 +230,10 @@ export interface HrisConnection {
    * the HR system describes none.
    */
   describe?(subject: string, signal: AbortSignal): Promise<DescribedField[]>;
+  /**
+   * Whether a new employee gets an employee number, as far as the HR system shows; absent where it always gives one.
+   */
+  givesNumber?(signal: AbortSignal): Promise<boolean>;
   /** Checks credentials, fields and rights; read-only. */
   probe(signal: AbortSignal): Promise<{ ok: true } | { ok: false; error: ConnectorError }>;
   close(): Promise<void>;

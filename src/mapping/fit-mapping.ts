@@ -59,7 +59,7 @@ function misfitsOf(field: CompiledField, described: readonly DescribedField[], f
     return [
       misfit(
         `"${target}" is of type ${def.type}, and ${there.label} of the HR system is of type ${there.type}, which ` +
-          'would change its values. Correct the type under hris.fields, or name another column there.',
+          `would change its values. Write its type there (${there.type}) under hris.fields, or name another column.`,
       ),
     ];
   return fixedValues(field).flatMap((value) => {

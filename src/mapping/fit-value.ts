@@ -1,4 +1,4 @@
-import { isLongDecimal } from '../hire/decimal.ts';
+import { decimalValue } from '../hire/decimal.ts';
 import type { FieldValue } from '../hire/employee.ts';
 import type { FieldDef } from '../hris/port.ts';
 import type { Value } from './transforms.ts';
@@ -88,9 +88,12 @@ const FIT: Record<FieldDef['type'], (value: Value) => FieldValue | undefined> = 
   list: (value) => (Array.isArray(value) ? value : undefined),
 };
 
-/** A decimal that a number would change stays text. An integer beyond the safe ones may have been rounded already. */
+/**
+ * A decimal that a number would change stays text, and money comes as text (`"4200.50"`). Zeros before the first digit
+ * are a code's, not a number's. An integer beyond the safe ones may have been rounded already.
+ */
 function asNumber(value: Value): number | string | undefined {
-  if (typeof value === 'string' && isLongDecimal(value)) return value;
+  if (typeof value === 'string') return /^[+-]?0\d/.test(value) ? undefined : decimalValue(value);
   if (typeof value !== 'number' || !Number.isFinite(value)) return undefined;
   return Number.isInteger(value) && !Number.isSafeInteger(value) ? undefined : value;
 }

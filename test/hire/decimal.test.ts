@@ -1,5 +1,5 @@
 import { expect, test } from 'vitest';
-import { decimalValue, isLongDecimal } from '../../src/hire/decimal.ts';
+import { decimalValue } from '../../src/hire/decimal.ts';
 
 test.each([
   ['1200.50', 1200.5],
@@ -16,7 +16,6 @@ test.each([
   ['-12345678901234567.890', '-12345678901234567.89'],
 ])('the decimal %s is passed on as %j, and nothing of it is lost', (text, value) => {
   expect(decimalValue(text)).toBe(value);
-  expect(isLongDecimal(text)).toBe(typeof value === 'string' && value === text);
 });
 
 test.each(['', 'NaN', 'Infinity', '1,5', '1.2.3', '0x10', '1e999', '١٢', ' 1', '1'.repeat(500)])(

@@ -48,18 +48,24 @@ test("two of the customer's jobs number each row once", async () => {
 });
 
 describe.each(Object.entries(databases))('%s', (name, database) => {
-  const strict = async (): Promise<HrisUnderTest> => startSqlHris(await database(), {});
+  const strict = async () => startSqlHris(await database(), {});
   const careless = async (): Promise<HrisUnderTest> => startSqlHris(await database(), CARELESS);
 
   describeHris(`sql: ${name}`, strict);
   describeHris(`sql: ${name}, no key`, careless);
 
   describe('strict: a unique reference column', () => {
-    let hris: HrisUnderTest;
+    let hris: Awaited<ReturnType<typeof strict>>;
     beforeAll(async () => {
       hris = await strict();
     });
     afterAll(() => hris.stop());
+
+    test('it says whether a new employee gets a number, as far as the table shows', async () => {
+      const numberless = await hris.open({ numberColumn: 'title' });
+      expect([await hris.adapter.givesNumber?.(signal), await numberless.givesNumber?.(signal)]).toEqual([true, false]);
+      await numberless.close();
+    });
 
     test('it supports our reference, visible at once', () => {
       expect(hris.adapter.capabilities).toMatchObject({ storesReference: true, readLagMs: 0 });

@@ -37,8 +37,13 @@ export interface SqlTestDatabase {
 
 type Options = Omit<SqlOptionsInput, 'url'>;
 
+export interface SqlHrisUnderTest extends HrisUnderTest {
+  /** A third connection, with other options. */
+  open(changes: Partial<SqlOptionsInput>): Promise<HrisConnection>;
+}
+
 /** The demonstration table in a database of its own, two connections, and a look past every read lag. */
-export async function startSqlHris(database: SqlTestDatabase, given: Options): Promise<HrisUnderTest> {
+export async function startSqlHris(database: SqlTestDatabase, given: Options): Promise<SqlHrisUnderTest> {
   const options: Options = { ...DATED, ...given, fields: CUSTOM };
   const { url } = database;
   await ensureHrisSchema(url, options, landings);
@@ -63,6 +68,7 @@ export async function startSqlHris(database: SqlTestDatabase, given: Options): P
       people: { add: (count) => addPeople(url, count), touch: (ids) => touchPeople(url, ids) },
     },
     lacks: lacksOf(options, database),
+    open,
     async stop() {
       await Promise.all([adapter.close(), second.close()]);
       await database.drop();

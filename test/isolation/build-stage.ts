@@ -55,7 +55,7 @@ export async function buildStage(trouble: Trouble, options: StageOptions): Promi
       scale,
       notified: notified.line,
       ...(hris === undefined ? {} : { hris }),
-      apply: () => cli('tenant', 'apply', '--yes'),
+      apply: () => cli('tenant', 'apply', '--yes', '--unchecked'),
       tenant: (verb) => cli('tenant', verb, NEIGHBOUR),
       restart: start,
     }),

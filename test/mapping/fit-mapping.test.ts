@@ -32,7 +32,7 @@ test.each<[string, string, DescribedField[], string]>([
     TITLE,
     [there('title', { type: 'number' })],
     'acme.yaml:2:3 "title" is of type text, and title of the HR system is of type number, which would change its ' +
-      'values. Correct the type under hris.fields, or name another column there.',
+      'values. Write its type there (number) under hris.fields, or name another column.',
   ],
   [
     'a constant that is too long',

@@ -25,6 +25,7 @@ const FIELDS: SqlOptionsInput['fields'] = {
   code: { column: 'code', maxLength: 20 },
   notes: { column: 'notes' },
   grade: { column: 'grade', type: 'number' },
+  salary: { column: 'salary', type: 'number' },
   startDate: { column: 'start_date', type: 'date' },
 };
 
@@ -34,6 +35,7 @@ const MAPPING = `fields:
   code: { from: "candidate.customFields[Code]" }
   notes: { from: candidate.summary }
   grade: { from: "candidate.customFields[Grade]", transform: [number] }
+  salary: { from: "candidate.customFields[Salary]" }
   startDate: { from: "candidate.customFields[Start]", transform: [date] }
   email: { from: candidate.email }
 `;
@@ -129,6 +131,16 @@ describe.each(Object.entries(databases))('through the mapping and %s', (_name, d
     ['1234567890123456789', 'grade NOT_EXACT'],
   ])('a number keeps every digit, or is refused: %j gives %j', async (Grade, expected) => {
     expect(await held('grade', personOf({ custom: { Grade } }))).toBe(expected);
+  });
+
+  test.each<[unknown, unknown]>([
+    ['4200.50', 4200.5],
+    ['-0.10', -0.1],
+    [4200.5, 4200.5],
+    ['007', 'salary WRONG_TYPE'],
+    ['4,200', 'salary WRONG_TYPE'],
+  ])('money goes into a column of numbers as it is: %j gives %j', async (Salary, expected) => {
+    expect(await held('salary', personOf({ custom: { Salary } }))).toBe(expected);
   });
 
   test('a number that text would write with an exponent is refused', async () => {

@@ -14,10 +14,11 @@ export function addApply(tenant: Command): void {
   const command = tenant
     .command('apply')
     .description(
-      'Apply the tenant files of a directory: shows what changes, asks, and running processes take it up. ' +
-        'Needs no Temporal.',
+      'Apply the tenant files of a directory: shows what changes, runs `check` on it, asks, and running processes ' +
+        'take it up. Needs no Temporal.',
     )
     .argument('[dir]', 'directory of tenant files; by default the one of --tenants')
+    .option('--unchecked', 'apply what `check` says cannot work, or without asking both sides')
     .option('--yes', 'apply without asking, and start who was hired while a tenant only observed');
   asOption(command)
     .addHelpText('after', example('hirebridge tenant apply', 'hirebridge tenant apply ./tenants --yes'))
@@ -25,6 +26,7 @@ export function addApply(tenant: Command): void {
 }
 
 interface ApplyOptions {
+  unchecked?: boolean;
   yes?: boolean;
   as?: string;
 }
@@ -40,6 +42,10 @@ async function runApply(dir: string | undefined, options: ApplyOptions, command:
     const plan = await planApplication(store, from, { secrets: 'skip' });
     process.stdout.write(renderPlan(plan));
     if (plan.applications.length === 0) return;
+    if (options.unchecked !== true && !(await isChecked(store, plan))) {
+      process.exitCode = EXIT.refused;
+      return;
+    }
     const meanwhile = await hiredMeanwhile(store, plan);
     for (const { tenantId, hires } of meanwhile)
       process.stdout.write(`\n${tenantId} goes live:\n${renderObserved(hires)}`);
@@ -51,6 +57,17 @@ async function runApply(dir: string | undefined, options: ApplyOptions, command:
     process.stdout.write('Applied. Running processes take it up within seconds.\n');
     for (const one of meanwhile) await offerStart(store, one, options);
   });
+}
+
+/** Says what fails; where a secret is not on this machine, nothing can be asked, and the processes will. */
+async function isChecked(store: Store, plan: PlannedApplication): Promise<boolean> {
+  const { checkApplications } = await import('../../operator/checks/check-applications.ts');
+  const { failures, unchecked } = await checkApplications(store, plan.applications);
+  for (const { tenantId, why } of unchecked) process.stdout.write(`${tenantId} is not checked from here: ${why}\n`);
+  for (const { tenantId, check, message } of failures) process.stdout.write(`fail  ${tenantId} ${check}  ${message}\n`);
+  if (failures.length === 0) return true;
+  process.stdout.write('Nothing was applied. Correct it, or apply it as it is: hirebridge tenant apply --unchecked\n');
+  return false;
 }
 
 function renderPlan({ applications, same, absent, warnings }: PlannedApplication): string {

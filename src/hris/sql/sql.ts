@@ -13,6 +13,7 @@ import type { SqlDatabase, SqlHris } from './database.ts';
 import { describeTable } from './describe.ts';
 import { createHrisTables } from './ensure-hris-schema.ts';
 import { findEmployee, readEmployee } from './find.ts';
+import { givesNumber } from './gives-number.ts';
 import { landRows, readHashes, readRows } from './land.ts';
 import { explainLandingError } from './landing-errors.ts';
 import { GONE_AT, type LandingTable, landingKeys } from './landing-options.ts';
@@ -52,6 +53,7 @@ function openConnection(options: SqlOptions): HrisConnection {
       const { table, columns } = subject === 'employee' ? options : landingTable(options, subject);
       return reach(signal, (open) => describeColumns(open, { table, columns }, options));
     },
+    givesNumber: (signal) => reach(signal, (open) => givesNumber(open, options)),
     probe: async (signal) => {
       try {
         await reach(signal, (open) => probeEmployees(open, options));

@@ -6,10 +6,13 @@ export interface CheckLine {
     | 'flow'
     | 'write-back'
     | 'custom-fields'
+    | 'ids'
     | 'clock'
     | 'rate-limit'
     | 'hris'
     | 'hris-fields'
+    | 'employee-id'
+    | 'streams'
     | 'webhooks'
     | 'state';
   state: 'ok' | 'warn' | 'fail';

@@ -15,7 +15,9 @@ import { openHris } from '../open-hris.ts';
 import { CALL_MS, openPartner } from '../open-partner.ts';
 import { checkClock, watchClock } from './check-clock.ts';
 import { checkCustomFields, checkHrisFields } from './check-fields.ts';
+import { checkIds } from './check-ids.ts';
 import type { CheckLine, Found } from './check-line.ts';
+import { checkStreams } from './check-streams.ts';
 import { checkWriteBack } from './check-write-back.ts';
 import { judgeWebhooks } from './judge-webhooks.ts';
 
@@ -51,6 +53,7 @@ async function checkPartner(tenant: Tenant, store: Store | undefined): Promise<C
       { check: 'flow', ...(await attempted(() => checkFlow(tenant, client))) },
       { check: 'write-back', ...(await attempted(() => checkWriteBack(tenant, client))) },
       { check: 'custom-fields', ...(await attempted(() => checkCustomFields(tenant, client, store))) },
+      { check: 'ids', ...(await attempted(() => checkIds(tenant, client))) },
       { check: 'clock', ...(await attempted(() => checkClock(clock.skewMs(), store))) },
     ];
   } catch (error) {
@@ -139,6 +142,8 @@ async function checkHris(tenant: Tenant, store: Store | undefined): Promise<Chec
     return [
       { check: 'hris', ...works },
       { check: 'hris-fields', ...fields },
+      { check: 'employee-id', ...(await attempted(() => checkEmployeeId(tenant, open))) },
+      { check: 'streams', ...(await attempted(() => checkStreams(tenant, open))) },
     ];
   } catch (error) {
     return [{ check: 'hris', ...failed(error) }];
@@ -152,6 +157,20 @@ async function checkProbe(tenant: Tenant, hris: HrisConnection): Promise<Found> 
   const result = await hris.probe(AbortSignal.timeout(CALL_MS));
   if (!result.ok) return failed(result.error);
   return { state: 'ok', message: `The HR system answers and has what the ${fields.length} mapped fields need.` };
+}
+
+/** The Employee ID that is written back is one that the HR system gives. */
+async function checkEmployeeId({ hris, writeBack }: Tenant, { givesNumber }: HrisConnection): Promise<Found> {
+  if (writeBack.employeeId === 'id') return { state: 'ok', message: 'The key of the HR system is written back.' };
+  if (givesNumber === undefined || (await givesNumber(AbortSignal.timeout(CALL_MS))))
+    return { state: 'ok', message: 'The employee number of the HR system is written back.' };
+  return {
+    state: 'fail',
+    message:
+      `No new employee of ${hris.connection} gets a number: the column hris.numberColumn has no default, and no ` +
+      'trigger runs on insert. Add one there; or, where a job of yours numbers the rows, write "job: {}" under hris; ' +
+      'or write the key back: writeBack.employeeId: id.',
+  };
 }
 
 async function checkRateLimit({ tenant }: Tenant, store: Store | undefined): Promise<Found> {

@@ -1,4 +1,4 @@
-import { readFile, writeFile } from 'node:fs/promises';
+import { appendFile, readFile, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { expect, test } from 'vitest';
 import { insertHires } from '../../../src/store/hires.ts';
@@ -99,7 +99,19 @@ async function readOutput(
   return { code: check?.code ?? null, text: [check?.stdout, shown?.stdout, ...own].join('\n') };
 }
 
-test('check, status and hire show name the cause of eight broken set-ups, and none for a healthy tenant', async () => {
+/** What the files say decides; what was received before does not. */
+async function expectApplyRefuses(world: World, failing: readonly string[]): Promise<void> {
+  for (const name of Object.keys(setups))
+    await appendFile(join(world.tenantsDir, `${name}.yaml`), '# looked at again\n');
+  const refused = await world.cli(['tenant', 'apply', '--yes']);
+  expect(refused).toMatchObject({ code: 2, stdout: expect.stringContaining('Nothing was applied') });
+  const named = refused.stdout.split('\n').flatMap((line) => /^fail +(\S+) /.exec(line)?.[1] ?? []);
+  expect(new Set(named)).toEqual(new Set(failing.filter((name) => name !== 'wrong-webhook-key')));
+  const applied = await world.cli(['tenant', 'apply', '--yes', '--unchecked']);
+  expect(applied).toMatchObject({ code: 0, stdout: expect.stringContaining('Applied.') });
+}
+
+test('check, status and hire show name the cause of eight broken set-ups, and apply refuses them', async () => {
   const world = await startWorld({ temporalAddress: '127.0.0.1:1' });
   try {
     await prepare(world);
@@ -114,6 +126,7 @@ test('check, status and hire show name the cause of eight broken set-ups, and no
     expect(healthy?.text).not.toMatch(/^(warn|fail)/m);
     const codes = Object.fromEntries([...outputs].map(([name, { code }]) => [name, code]));
     const failing = Object.keys(setups).filter((name) => name !== 'healthy' && name !== 'blocked-hire');
+    await expectApplyRefuses(world, failing);
     expect(codes).toEqual({ healthy: 0, 'blocked-hire': 0, ...Object.fromEntries(failing.map((name) => [name, 2])) });
   } finally {
     await world.close();

@@ -1,30 +1,51 @@
 import { readFile, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
+import { sql } from 'kysely';
 import { expect, onTestFinished, test } from 'vitest';
 import { ensureHrisSchema } from '../../../src/hris/sql/ensure-hris-schema.ts';
 import { checkTenant } from '../../../src/operator/checks/check-tenant.ts';
 import { contract } from '../../../src/partner/contract/index.ts';
+import { openDatabase } from '../../../src/sql/open-database.ts';
 import { landings } from '../../../src/streams/streams.ts';
 import { loadTenants } from '../../../src/tenants/load-tenants.ts';
 import { scratchFolder } from '../../harness/scratch-folder.ts';
 import { writeTenant } from '../../harness/world-tenant.ts';
 import { openSandbox } from '../../sandbox/open-sandbox.ts';
 
+interface Setup {
+  /** What is wrong in the tenant file of a healthy tenant. */
+  spoil?: (file: string) => string;
+  /** What is done to the HR system's database. */
+  alter?: string[];
+  /** The partner has no custom field of the start date. */
+  noStartDate?: boolean;
+}
+
 /** A tenant with a mapping of its own, checked against a real partner and a real table. */
-async function check(mapping: string): Promise<Record<string, string>> {
+async function check(mapping: string, { spoil, alter = [], noStartDate }: Setup = {}): Promise<Record<string, string>> {
   const sandbox = await openSandbox({ jobs: 1, candidates: 1 });
   onTestFinished(() => sandbox[Symbol.asyncDispose]());
   const dir = await scratchFolder();
   const hrisUrl = `sqlite:${join(dir, 'hr.db')}`;
   await ensureHrisSchema(hrisUrl, {}, landings);
   const { items } = await sandbox.partner.readAll(contract.onboarding.listFlows);
-  const facts = { partnerUrl: sandbox.url, apiKey: sandbox.key, webhookKey: 'whk', company: 'x', hrisUrl };
+  const facts = {
+    partnerUrl: sandbox.url,
+    apiKey: sandbox.key,
+    webhookKey: 'whk',
+    company: String(sandbox.companyId),
+    hrisUrl,
+  };
   await writeTenant(dir, { ...facts, flowId: items[0]?.flowId ?? '' });
   const level = { entityType: 'candidate', fieldLabel: 'Start date', fieldType: 'date' } as const;
-  await sandbox.partner.customFields.create({ body: level });
+  if (noStartDate !== true) await sandbox.partner.customFields.create({ body: level });
+  const hr = openDatabase(hrisUrl);
+  for (const statement of alter) await sql.raw(statement).execute(hr.kysely);
+  await hr.close();
   await writeFile(join(dir, 'acme-mapping.yaml'), `fields:\n${mapping}`);
   const file = join(dir, 'acme.yaml');
-  await writeFile(file, `${await readFile(file, 'utf8')}mapping: acme-mapping.yaml\n`);
+  const text = await readFile(file, 'utf8');
+  await writeFile(file, `${spoil?.(text) ?? text}mapping: acme-mapping.yaml\n`);
   const [tenant] = await loadTenants(dir);
   if (tenant === undefined) throw new Error('no tenant');
   const lines = await checkTenant(tenant, undefined);
@@ -44,4 +65,76 @@ test('a tenant that fits both sides has a line for each thing looked at', async 
 test('a misspelt custom field fails with what is near', async () => {
   const lines = await check('  city: { from: "candidate.customFields[Strat date]" }\n');
   expect(lines['custom-fields']).toMatch(/^fail .*no such candidate custom field\. Did you mean "Start date"\?/);
+});
+
+const stream = (text: string) => (file: string) => `${file}streams: ${text}\n`;
+
+test.each<[string, string, Setup, string, RegExp]>([
+  [
+    'a default rule reads a custom field that is not there',
+    '  city: null\n',
+    { noStartDate: true },
+    'custom-fields',
+    /^fail "startDate" is required.*customFields\[Start date\].*Define it there, or write a rule of your own/,
+  ],
+  [
+    'documents for an HR system that takes none',
+    '  city: null\n',
+    { spoil: (file) => `${file}documents: [resume]\n` },
+    'streams',
+    /^fail streams\.documents: an HR system of kind sql takes no documents as it is set\. Remove/,
+  ],
+  [
+    'requisitions of a table that has none',
+    '  city: null\n',
+    { spoil: stream('{ requisitions: { every: 1h } }') },
+    'streams',
+    /^fail streams\.requisitions: an HR system of kind sql tells none as it is set\. Set hris\.requisitions/,
+  ],
+  [
+    'a landing table that is not there',
+    '  city: null\n',
+    { spoil: stream('{ candidates: { every: 1h } }'), alter: ['drop table partner_candidates'] },
+    'streams',
+    /^fail The landing table partner_candidates .*needs the columns tenant, partner_id/,
+  ],
+  [
+    'a label where an id belongs',
+    '  city: null\n',
+    { spoil: (file) => file.replace('policies:', 'scope: { jobs: ["Backend Engineer"] }\npolicies:') },
+    'ids',
+    /^fail "scope\.jobs\.0" is "Backend Engineer", a label, and takes the id.*discover acme --write/,
+  ],
+  [
+    'an id that is not there',
+    '  city: null\n',
+    { spoil: (file) => file.replace('policies:', 'policies:\n  enrolAt: ["987654"]') },
+    'ids',
+    /^fail "policies\.enrolAt\.0" is "987654"/,
+  ],
+  [
+    'a number column that nothing fills',
+    '  city: null\n',
+    {
+      spoil: (file) => file.replace('hris:', 'hris:\n  numberColumn: payroll_number'),
+      alter: ['alter table employees add column payroll_number text'],
+    },
+    'employee-id',
+    /^fail No new employee of \S+ gets a number: .*writeBack\.employeeId: id/,
+  ],
+  [
+    'text into a column of numbers',
+    '  salary: { from: "candidate.customFields[Start date]" }\n',
+    {
+      spoil: (file) => file.replace('hris:', 'hris:\n  fields: { salary: { column: salary } }'),
+      alter: ['alter table employees add column salary numeric'],
+    },
+    'hris-fields',
+    /^fail .*"salary" is of type text.*Write its type there \(number\) under hris\.fields/,
+  ],
+])('what can never work fails with its cause and the next step: %s', async (_what, mapping, setup, line, says) => {
+  const lines = await check(mapping, setup);
+  expect(lines[line]).toMatch(says);
+  const failing = Object.entries(lines).filter(([, text]) => text.startsWith('fail'));
+  expect(failing.map(([name]) => name)).toEqual([line]);
 });
