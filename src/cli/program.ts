@@ -6,6 +6,7 @@ import { addCheck } from './check.ts';
 import { addCollection } from './collection.ts';
 import { addCompletion } from './completion.ts';
 import { addConflicts } from './conflicts.ts';
+import { addDdl } from './ddl.ts';
 import { addDemo } from './demo.ts';
 import { addDigest } from './digest.ts';
 import { addDiscover } from './discover.ts';
@@ -69,6 +70,7 @@ const COMMANDS = [
   addRateLimit,
   addCheck,
   addDiscover,
+  addDdl,
   addDoctor,
   addSandbox,
   addOpenApi,

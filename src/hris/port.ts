@@ -239,6 +239,20 @@ export interface HrisConnection {
   close(): Promise<void>;
 }
 
+/** The fields that a tenant's mappings name; no others are asked of its HR system. */
+export interface FieldsInUse {
+  employee: ReadonlySet<string>;
+  /** By stream; one that is not here lands nothing. */
+  landing: Readonly<Record<string, ReadonlySet<string>>>;
+}
+
+/** A statement that somebody with the right to do so runs in the HR system. */
+export interface SetupStatement {
+  /** `employee`, or the stream that lands. */
+  subject: string;
+  text: string;
+}
+
 /** One kind of HR system. `options` is always the output of `optionsSchema`. */
 export interface HrisAdapter<Options = unknown> {
   /**
@@ -257,6 +271,8 @@ export interface HrisAdapter<Options = unknown> {
   /** What a stream's mapping may write; absent where nothing lands. */
   landingFields?(options: Options, stream: string): readonly FieldDef[];
   /** Opens one connection; every reference is resolved by now. Nothing is sent before the first call. Who speaks HTTP
-   * sends by `limits`. */
-  open(options: Options, limits: HrisLimits): Promise<HrisConnection>;
+   * sends by `limits`. Where `inUse` is absent, every field is in use. */
+  open(options: Options, limits: HrisLimits, inUse?: FieldsInUse): Promise<HrisConnection>;
+  /** What is missing there for these fields, as statements; absent where no statement makes it. Reads only. */
+  setup?(options: Options, inUse: FieldsInUse): Promise<SetupStatement[]>;
 }

@@ -2,7 +2,7 @@ import { ConnectorError } from '../errors.ts';
 import { holdToPort } from './hold-to-port.ts';
 import { type HrisLimits, noLimits } from './http-line.ts';
 import * as list from './index.ts';
-import type { HrisAdapter, HrisConnection, Landings } from './port.ts';
+import type { FieldsInUse, HrisAdapter, HrisConnection, Landings } from './port.ts';
 
 const adapters: Readonly<Record<string, HrisAdapter>> = list;
 
@@ -21,7 +21,7 @@ export async function openHris(
   kind: string,
   connectionName: string,
   options: Record<string, unknown>,
-  { landings = {}, limits = noLimits }: { landings?: Landings; limits?: HrisLimits } = {},
+  { landings = {}, limits = noLimits, inUse }: { landings?: Landings; limits?: HrisLimits; inUse?: FieldsInUse } = {},
 ): Promise<HrisConnection> {
   const adapter = findHrisAdapter(kind);
   if (adapter === undefined)
@@ -39,5 +39,5 @@ export async function openHris(
       message: `The options of HRIS connection "${connectionName}" are invalid: ${issues.join('; ')}.`,
     });
   }
-  return holdToPort(kind, await adapter.open(parsed.data, limits));
+  return holdToPort(kind, await adapter.open(parsed.data, limits, inUse));
 }

@@ -1,5 +1,5 @@
 import type { HrisLimits } from '../hris/http-line.ts';
-import type { FieldDef, HrisConnection } from '../hris/port.ts';
+import type { FieldDef, FieldsInUse, HrisConnection, SetupStatement } from '../hris/port.ts';
 import { findHrisAdapter, openHris } from '../hris/registry.ts';
 import type { WayBack } from '../mapping/check-direction.ts';
 import { jobFields } from '../mapping/job-fields.ts';
@@ -20,9 +20,42 @@ import type { Tenant } from './schema.ts';
 import { isSecretRef, resolveSecret } from './secrets.ts';
 
 /** Opens the tenant's HRIS with its secrets resolved. Close it yourself. */
-export async function openTenantHris({ hris }: Tenant, limits?: HrisLimits): Promise<HrisConnection> {
-  const surroundings = limits === undefined ? { landings } : { landings, limits };
+export async function openTenantHris(tenant: Tenant, limits?: HrisLimits): Promise<HrisConnection> {
+  const { hris } = tenant;
+  const ofTables = findHrisAdapter(hris.kind)?.setup === undefined ? {} : { inUse: await fieldsInUse(tenant) };
+  const surroundings = { landings, ...ofTables, ...(limits === undefined ? {} : { limits }) };
   return openHris(hris.kind, hris.connection, resolveOptions(hris.options), surroundings);
+}
+
+/** What the HR system is asked for: the fields that the mappings write or read. */
+async function fieldsInUse(tenant: Tenant): Promise<FieldsInUse> {
+  const exchanged = exchangeNames.filter((name) => entityOf(name) !== 'job');
+  const [own, landed, ...exchanges] = await Promise.all([
+    loadTenantMapping(tenant),
+    Promise.all(landedNames.map(async (name) => [name, targetsOf(await loadStreamMapping(tenant, name))] as const)),
+    ...exchanged.map((name) => loadExchangeMapping(tenant, name)),
+  ]);
+  const employee = new Set([own, ...exchanges].flatMap((mapping) => [...targetsOf(mapping)]));
+  return { employee, landing: Object.fromEntries(landed) };
+}
+
+function targetsOf(mapping: Mapping | undefined): Set<string> {
+  return new Set([...(mapping?.fields ?? []), ...(mapping?.back ?? [])].map(({ target }) => target));
+}
+
+/** What is missing in the HR system for the tenant's mappings, as statements; undefined for kinds that have none. */
+export async function setupStatements(
+  tenant: Tenant,
+  more: readonly PullName[],
+): Promise<SetupStatement[] | undefined> {
+  const adapter = findHrisAdapter(tenant.hris.kind);
+  if (adapter?.setup === undefined) return undefined;
+  const options = adapter.optionsSchema(landings).parse(resolveOptions(tenant.hris.options));
+  const { employee, landing } = await fieldsInUse(tenant);
+  const asked = Object.entries(landing).filter(
+    ([name]) => tenant.streams[name as PullName].every !== undefined || more.some((one) => one === name),
+  );
+  return adapter.setup(options, { employee, landing: Object.fromEntries(asked) });
 }
 
 /** The tenant's compiled mapping, checked at both ends. */

@@ -21,7 +21,7 @@ async function observing() {
     return use(store).finally(() => store.close());
   };
   await writeFile(file, OBSERVES);
-  expect(await cli('tenant', 'apply', '--yes')).toMatchObject({ code: 0 });
+  expect(await cli('tenant', 'apply', '--unchecked', '--yes')).toMatchObject({ code: 0 });
   await withStore(async (store) => {
     const ref = (jobCandidateId: string) => ({ tenantId: 'acme', jobCandidateId, period: 1 });
     await insertHires(store, [{ ...ref('1'), state: 'before-go-live' }]);
@@ -59,10 +59,12 @@ test('what was observed is shown with its credits, one by one and together, and 
 test('going live lists whoever was hired meanwhile, and starts them on confirmation alone', async () => {
   const { cli, requested, goLive } = await observing();
   await goLive();
-  const asked = await cli('tenant', 'apply');
+  const asked = await cli('tenant', 'apply', '--unchecked');
   expect(asked).toMatchObject({ code: 2, stdout: expect.stringContaining('costs at most 2 credits') });
   expect(await requested()).toEqual([]);
-  expect((await cli('tenant', 'apply', '--yes', '--as', 'ada')).stdout).toContain('A worker starts those of acme');
+  expect((await cli('tenant', 'apply', '--unchecked', '--yes', '--as', 'ada')).stdout).toContain(
+    'A worker starts those of acme',
+  );
   expect(await requested()).toEqual(['2', '3']);
   expect((await cli('tenant', 'show', 'acme')).stdout).toContain('went-live by ada: started: 2 3');
 });
@@ -70,7 +72,7 @@ test('going live lists whoever was hired meanwhile, and starts them on confirmat
 test('whoever stayed recorded is started later, from the day on that they were first seen', async () => {
   const { cli, requested, forget, goLive } = await observing();
   await goLive();
-  await cli('tenant', 'apply', '--yes');
+  await cli('tenant', 'apply', '--unchecked', '--yes');
   await forget();
   expect(await cli('tenant', 'go-live', 'acme', '--since', '2999-01-01', '--yes')).toMatchObject({
     code: 0,

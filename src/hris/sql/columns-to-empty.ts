@@ -15,8 +15,8 @@ export async function columnsToEmpty(
   const { idColumn, numberColumn, referenceColumn, endColumn, changes, job } = options;
   const kept = new Set([idColumn, numberColumn, referenceColumn, endColumn, changes?.column, job?.errorColumn]);
   for (const [column] of pairs) kept.add(column);
-  for (const { column, required } of Object.values(options.columns)) if (required) kept.add(column);
-  const columns = new Set(Object.values(options.columns).map(({ column }) => column));
+  for (const { column, required } of Object.values(options.reads)) if (required) kept.add(column);
+  const columns = new Set(Object.values(options.reads).map(({ column }) => column));
   const left = [...columns].filter((column) => !kept.has(column));
   if (left.length === 0) return [];
   return database.dialect === 'sqlite'

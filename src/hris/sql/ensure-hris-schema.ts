@@ -26,7 +26,7 @@ export async function ensureHrisSchema(
  * and the landing tables.
  */
 export async function createHrisTables({ kysely, dialect }: SqlDatabase, options: SqlOptions): Promise<void> {
-  const statements = [...EMPLOYEES_TABLE[dialect](options), ...landingTables(options, TYPES[dialect])];
+  const statements = [...employeesTable(dialect, options), ...landingTables(options, TYPES[dialect])];
   if (dialect !== 'postgres') {
     // Each statement by itself: a transaction open across an await would block this process's other connections to an
     // SQLite file for good, and MariaDB has none for such statements.
@@ -44,7 +44,7 @@ export async function createHrisTables({ kysely, dialect }: SqlDatabase, options
 type Types = Record<Column['type'] | 'key', string>;
 
 const EXACT = 'collate utf8mb4_nopad_bin';
-const TYPES: Record<SqlDatabase['dialect'], Types> = {
+export const TYPES: Record<SqlDatabase['dialect'], Types> = {
   postgres: { text: 'text', number: 'numeric', date: 'date', boolean: 'boolean', list: 'text', key: 'text' },
   sqlite: { text: 'text', number: 'numeric', date: 'text', boolean: 'integer', list: 'text', key: 'text' },
   mariadb: {
@@ -56,6 +56,10 @@ const TYPES: Record<SqlDatabase['dialect'], Types> = {
     key: `varchar(190) character set utf8mb4 ${EXACT}`,
   },
 };
+
+export function employeesTable(dialect: SqlDatabase['dialect'], options: SqlOptions): RawBuilder<unknown>[] {
+  return EMPLOYEES_TABLE[dialect](options);
+}
 
 const EMPLOYEES_TABLE: Record<SqlDatabase['dialect'], (options: SqlOptions) => RawBuilder<unknown>[]> = {
   postgres: postgresTable,
@@ -138,7 +142,7 @@ function requisitionTable({ requisitions }: SqlOptions, types: Types): RawBuilde
   ];
 }
 
-function landingTables(options: SqlOptions, types: Types): RawBuilder<unknown>[] {
+export function landingTables(options: Pick<SqlOptions, 'landing'>, types: Types): RawBuilder<unknown>[] {
   return Object.values(options.landing).map(
     (landing) => sql`create table if not exists ${sql.table(landing.table)} (
       ${sql.ref(key.tenant)} ${sql.raw(types.key)} not null,

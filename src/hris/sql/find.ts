@@ -27,7 +27,7 @@ export function toRecord(row: Row, options: SqlOptions): EmployeeRecord {
   const lastDay = options.endColumn === undefined ? undefined : cellText(row[options.endColumn]).slice(0, 10);
   return {
     ref: toRef(row, options),
-    ...toFields(row, options),
+    ...toFields(row, { columns: options.reads }),
     ...(typeof reference === 'string' ? { reference } : {}),
     ...(lastDay === undefined ? {} : { former: hasEnded(lastDay) }),
   };

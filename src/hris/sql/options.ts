@@ -1,7 +1,7 @@
 import { z } from 'zod';
 import { defaultColumns, field, columnName as name } from '../columns.ts';
 import { duration } from '../duration.ts';
-import type { Landings } from '../port.ts';
+import type { FieldsInUse, Landings } from '../port.ts';
 import { landingOptions } from './landing-options.ts';
 import { requisitionOptions } from './requisition-options.ts';
 
@@ -65,7 +65,26 @@ function makeSchema(landings: Landings) {
       readFrom:
         options.readFrom ?? (options.createTable && options.readLag > 0 ? directoryView(options.table) : options.table),
       columns: { ...defaultColumns, ...options.fields },
+      /** Those of them that are read, and must be there. */
+      reads: { ...defaultColumns, ...options.fields },
     }));
+}
+
+/**
+ * Without the columns that no mapping names: they need not be there. What is written keeps every column, because a
+ * create of an earlier mapping may still be under way. A table made by us gets them all.
+ */
+export function narrowed(options: SqlOptions, inUse: FieldsInUse | undefined): SqlOptions {
+  if (inUse === undefined || options.createTable) return options;
+  const landing = Object.entries(options.landing).map(([stream, { table, columns }]) => [
+    stream,
+    { table, columns: only(columns, inUse.landing[stream] ?? new Set()) },
+  ]);
+  return { ...options, reads: only(options.columns, inUse.employee), landing: Object.fromEntries(landing) };
+}
+
+function only(columns: SqlOptions['columns'], keys: ReadonlySet<string>): SqlOptions['columns'] {
+  return Object.fromEntries(Object.entries(columns).filter(([key]) => keys.has(key)));
 }
 
 /** `readLag` in ms; `columns` by field key, defaults and the tenant's own together. */
@@ -75,7 +94,7 @@ export type SqlOptionsInput = z.input<ReturnType<typeof makeSchema>>;
 /** Every column that is read; others may be nobody's business here, and not be granted. */
 export function employeeColumns({ idColumn, numberColumn, ...options }: SqlOptions): string[] {
   const named = [options.referenceColumn, options.endColumn, options.changes?.column, options.job?.errorColumn];
-  const fields = Object.values(options.columns).map(({ column }) => column);
+  const fields = Object.values(options.reads).map(({ column }) => column);
   return [...new Set([idColumn, numberColumn, ...named.filter((name) => name !== undefined), ...fields])];
 }
 

@@ -79,7 +79,7 @@ async function hasInsertPrivilege(kysely: SqlDatabase['kysely'], { table }: SqlO
  * nothing; a column that must be filled is missed only by who may insert.
  */
 async function explainsInsert(kysely: SqlDatabase['kysely'], options: SqlOptions): Promise<boolean> {
-  const column = sql.ref(options.referenceColumn ?? Object.values(options.columns)[0]?.column ?? options.idColumn);
+  const column = sql.ref(options.referenceColumn ?? Object.values(options.reads)[0]?.column ?? options.idColumn);
   const explained = sql`explain insert into ${sql.table(options.table)} (${column}) select null where 1 = 0`;
   await explained.execute(kysely).catch((error: unknown) => {
     if ((error as { code?: unknown }).code !== 'ER_NO_DEFAULT_FOR_FIELD') throw error;

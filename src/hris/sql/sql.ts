@@ -18,12 +18,13 @@ import { landRows, readHashes, readRows } from './land.ts';
 import { explainLandingError } from './landing-errors.ts';
 import { GONE_AT, type LandingTable, landingKeys } from './landing-options.ts';
 import { openSqlDatabase } from './open-database.ts';
-import { type SqlOptions, sqlOptions } from './options.ts';
+import { narrowed, type SqlOptions, sqlOptions } from './options.ts';
 import { resolvePending } from './pending.ts';
 import { probeEmployees } from './probe.ts';
 import { readIds, removeRows } from './remove.ts';
 import type { RequisitionTable } from './requisition-options.ts';
 import { amendRequisition, listRequisitions, readRequisitions, updateRequisition } from './requisitions.ts';
+import { setupOf } from './setup.ts';
 import { explainSqlError } from './sql-errors.ts';
 import { whileOpen } from './while-open.ts';
 import { amendEmployee, createEmployee, rehireEmployee, terminateEmployee, updateEmployee } from './write-employee.ts';
@@ -34,7 +35,8 @@ export const sql: HrisAdapter<SqlOptions> = {
   employeeFields: fieldDefs,
   requisitionFields: ({ requisitions }) => (requisitions === undefined ? [] : fieldDefs(requisitions)),
   landingFields: (options, stream) => fieldDefs(landingTable(options, stream)),
-  open: async (options) => openConnection(options),
+  open: async (options, _limits, inUse) => openConnection(narrowed(options, inUse)),
+  setup: setupOf,
 };
 
 /** Runs work on the open database within a signal's time; every failure is a ConnectorError. */

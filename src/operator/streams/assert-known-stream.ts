@@ -21,3 +21,9 @@ export function assertPulledStream(name: string): asserts name is PullName {
     message: `"${name}" writes no landing table, so there is no plan of it. Name one of: ${landedNames.join(', ')}.`,
   });
 }
+
+/** @throws ConnectorError STREAM_UNKNOWN, STREAM_NOT_PLANNED */
+export function pulledStream(name: string): PullName {
+  assertPulledStream(name);
+  return name;
+}
