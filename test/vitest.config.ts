@@ -13,7 +13,6 @@ const slowUnits = [
   'test/architecture/reach.test.ts',
 ];
 /** They end what hangs, and decide nothing: no test is to be near them, on whatever machine. */
-const unitTimeouts = { testTimeout: scaled(120_000), hookTimeout: scaled(120_000) };
 const timeouts = { testTimeout: scaled(600_000), hookTimeout: scaled(300_000) };
 const needsTemporal = { provide: { needsTemporal: true }, setupFiles: ['test/harness/await-temporal.ts'] };
 
@@ -39,7 +38,7 @@ export default defineConfig({
           include: ['test/**/*.test.ts'],
           exclude: ['test/{workflow,e2e,slow}/**', 'test/hris/counterparts/**', ...withTemporal, ...slowUnits],
           provide: { needsTemporal: false },
-          ...unitTimeouts,
+          ...timeouts,
           // Loading the product takes longer than most files' tests: a worker loads it once.
           isolate: false,
           sequence: { groupOrder: 0 },

@@ -1,8 +1,8 @@
 import { foldLabel } from '../mapping/read-source.ts';
 import type { SourcePath } from '../mapping/source-fields.ts';
-import type { Value } from '../mapping/transforms.ts';
 import { encodeValue } from '../partner/custom-field-forms.ts';
 import type { FieldDefinition } from '../store/fields.ts';
+import type { Value } from '../values/transforms.ts';
 
 /** One place of a partner's record and what is sent for it; null clears a custom field. */
 export type PartnerValue = { customFieldId: string; sent: Value | null } | { property: string; sent: Value };

@@ -6,9 +6,9 @@ import { valueBack } from '../mapping/evaluate-back.ts';
 import type { Mapping } from '../mapping/load-mapping.ts';
 import type { MappingSources } from '../mapping/read-source.ts';
 import type { SourcePath } from '../mapping/source-fields.ts';
-import type { Value } from '../mapping/transforms.ts';
 import type { FieldFlow, Seen } from '../plan/merge-field.ts';
 import type { FieldDefinition } from '../store/fields.ts';
+import type { Value } from '../values/transforms.ts';
 import { EMPTY_FORM, formOf } from './form-of.ts';
 import { sayToPartner } from './say-to-partner.ts';
 

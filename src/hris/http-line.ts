@@ -31,6 +31,8 @@ export function openLine(
   { allowPrivate, limits }: { allowPrivate: boolean; limits: HrisLimits },
 ): HrisLine {
   const pool = openPool(url, { allowPrivate, connections: AT_ONCE });
+  // What the address has behind its host stands before every path.
+  const base = new URL(url).pathname.replace(/\/+$/, '');
   // A queue for each priority, so that a hire never waits behind bulk calls that wait for the rate limit.
   const queues: Record<Priority, ReturnType<typeof pLimit>> = { live: pLimit(AT_ONCE), bulk: pLimit(AT_ONCE) };
   return {
@@ -38,7 +40,7 @@ export function openLine(
       const rateLimit = limits(endpoint);
       return queues[priority](async () => {
         await acquirePermit(rateLimit, { priority, signal: request.signal, what: 'A call to the HR system' });
-        const send = (): Promise<HttpAnswer> => sendRequest(pool, request);
+        const send = (): Promise<HttpAnswer> => sendRequest(pool, { ...request, path: `${base}${request.path}` });
         return sendOnPermit(rateLimit, send, ({ headers, endedAt }) => readRetryAfter(headers, endedAt));
       });
     },

@@ -3,6 +3,8 @@
  * mappings.
  */
 export { bamboohr } from './bamboohr/bamboohr.ts';
+export { http } from './http/http.ts';
+export { scim } from './kinds/scim.ts';
 export { sftp } from './sftp/sftp.ts';
 export { sql } from './sql/sql.ts';
 export { tryton } from './tryton/tryton.ts';

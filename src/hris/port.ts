@@ -260,6 +260,8 @@ export interface HrisAdapter<Options = unknown> {
    * reference to a secret (env:, file:).
    */
   optionsSchema(landings: Landings): z.ZodType<Options>;
+  /** The adapter that these options describe; undefined where they describe none. Absent where the kind is one. */
+  definedBy?(options: Readonly<Record<string, unknown>>): HrisAdapter | undefined;
   /** Options that are secrets: a tenant file may only refer to them, and they are resolved before `open`. */
   secrets?: readonly string[];
   /** Undefined where this key, one of `webhookKeys`, did not sign it just now. Absent where the kind signs none. */

@@ -11,9 +11,13 @@ export function hrisKinds(): string[] {
   return Object.keys(adapters);
 }
 
-/** The adapter of a kind; undefined when there is none. */
-export function findHrisAdapter(kind: string): HrisAdapter | undefined {
-  return Object.hasOwn(adapters, kind) ? adapters[kind] : undefined;
+/** The adapter of a kind, or the one that its options describe; undefined when there is none. */
+export function findHrisAdapter(
+  kind: string,
+  options: Readonly<Record<string, unknown>> = {},
+): HrisAdapter | undefined {
+  const known = Object.hasOwn(adapters, kind) ? adapters[kind] : undefined;
+  return known?.definedBy?.(options) ?? known;
 }
 
 /** Checks the options and opens a connection. Bad options are a ConnectorError without their values. */
@@ -23,7 +27,7 @@ export async function openHris(
   options: Record<string, unknown>,
   { landings = {}, limits = noLimits, inUse }: { landings?: Landings; limits?: HrisLimits; inUse?: FieldsInUse } = {},
 ): Promise<HrisConnection> {
-  const adapter = findHrisAdapter(kind);
+  const adapter = findHrisAdapter(kind, options);
   if (adapter === undefined)
     throw new ConnectorError({
       code: 'HRIS_KIND_UNKNOWN',

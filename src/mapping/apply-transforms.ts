@@ -1,5 +1,5 @@
+import { type Transform, type Transformed, type TransformName, transforms, type Value } from '../values/transforms.ts';
 import { inverses } from './inverses.ts';
-import { type Transform, type Transformed, type TransformName, transforms, type Value } from './transforms.ts';
 
 export interface TransformStep {
   name: TransformName;

@@ -1,10 +1,10 @@
 import type { FieldDef } from '../hris/port.ts';
+import { didYouMean } from '../yaml/explain-issues.ts';
+import { type Problem, problemAt } from '../yaml/yaml-file.ts';
 import { checkInvertible } from './check-invertible.ts';
-import { didYouMean } from './explain-issues.ts';
 import { flowsToPartner, type PlacedRule, pathsOf } from './placed-rule.ts';
 import type { FieldRule } from './schema.ts';
 import { parseSourcePath, partnerTargets, type SourceRecords } from './source-fields.ts';
-import { type Problem, problemAt } from './yaml-file.ts';
 
 /** What carries values of a mapping to the partner, and what it can write there. */
 export interface WayBack {

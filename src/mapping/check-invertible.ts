@@ -1,10 +1,10 @@
 import type { FieldDef } from '../hris/port.ts';
+import { type TransformName, transforms } from '../values/transforms.ts';
+import { type Path, type Problem, problemAt } from '../yaml/yaml-file.ts';
 import { applyTransforms, undoTransforms } from './apply-transforms.ts';
 import { compileTransform } from './compile-rule.ts';
 import { formatsOf, inverses } from './inverses.ts';
 import { type PlacedRule, placeOfValue } from './placed-rule.ts';
-import { type TransformName, transforms } from './transforms.ts';
-import { type Path, type Problem, problemAt } from './yaml-file.ts';
 
 /** A rule that goes to the partner is read backwards: every part of it must allow that, finite tables are proven. */
 export function checkInvertible(placed: PlacedRule, fields: readonly FieldDef[]): Problem[] {

@@ -1,12 +1,12 @@
 import type { FieldDef } from '../hris/port.ts';
+import { didYouMean } from '../yaml/explain-issues.ts';
+import { type Path, type Problem, problemAt, type YamlFile } from '../yaml/yaml-file.ts';
 import { checkDirection, checkTwice, type WayBack } from './check-direction.ts';
 import { checkShape } from './check-shape.ts';
-import { didYouMean } from './explain-issues.ts';
 import { lengthOf } from './fit-value.ts';
 import { parseTableColumn } from './lookup-tables.ts';
 import { flowsToHris, type PlacedRule, pathsOf } from './placed-rule.ts';
 import { parseSourcePath, type SourceRecords, sourceRecords } from './source-fields.ts';
-import { type Path, type Problem, problemAt, type YamlFile } from './yaml-file.ts';
 
 const PREVIOUS_JOB: Record<string, string> = {
   'candidate.currentJobTitle': 'the title of the job the person is leaving; the new one is job.title',

@@ -1,7 +1,7 @@
 import type { FieldDef } from '../hris/port.ts';
+import { templateParts } from '../values/template.ts';
+import { type Problem, problemAt } from '../yaml/yaml-file.ts';
 import type { PlacedRule } from './placed-rule.ts';
-import { templateParts } from './template.ts';
-import { type Problem, problemAt } from './yaml-file.ts';
 
 /** Checks that the parts of a rule go together. */
 export function checkShape(placed: PlacedRule, fields: readonly FieldDef[]): Problem[] {

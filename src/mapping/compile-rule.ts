@@ -1,13 +1,13 @@
 import type { FieldDef } from '../hris/port.ts';
+import { type TemplatePart, templateParts } from '../values/template.ts';
+import type { TransformName } from '../values/transforms.ts';
+import { type Place, placeOf } from '../yaml/yaml-file.ts';
 import type { TransformStep } from './apply-transforms.ts';
 import { parseTableColumn, type TableColumn } from './lookup-tables.ts';
 import { type PlacedRule, pathsOf } from './placed-rule.ts';
 import type { Lookup } from './read-lookup.ts';
 import type { Condition, TransformRule } from './schema.ts';
 import { parseSourcePath, type SourcePath, type SourceRecords } from './source-fields.ts';
-import { type TemplatePart, templateParts } from './template.ts';
-import type { TransformName } from './transforms.ts';
-import { type Place, placeOf } from './yaml-file.ts';
 
 /** One field of the HR system, ready to evaluate. */
 export interface CompiledField {

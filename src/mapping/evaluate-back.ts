@@ -1,10 +1,10 @@
 import type { FieldValue } from '../hire/employee.ts';
+import type { Value } from '../values/transforms.ts';
 import { isEmpty, undoTransforms } from './apply-transforms.ts';
 import type { CompiledField } from './compile-rule.ts';
 import type { MappingProblem, Refusal } from './evaluate.ts';
 import type { Mapping } from './load-mapping.ts';
 import type { SourcePath } from './source-fields.ts';
-import type { Value } from './transforms.ts';
 
 /** What one place of the partner should hold. */
 export interface BackValue {

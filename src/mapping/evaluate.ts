@@ -1,12 +1,12 @@
 import type { EmployeeFields, FieldValue } from '../hire/employee.ts';
+import type { TemplatePart } from '../values/template.ts';
+import type { Value } from '../values/transforms.ts';
 import { applyTransforms, isEmpty } from './apply-transforms.ts';
 import type { CompiledCondition, CompiledField } from './compile-rule.ts';
 import { fitValue } from './fit-value.ts';
 import type { Mapping } from './load-mapping.ts';
 import { type MappingSources, readSource } from './read-source.ts';
 import type { SourcePath } from './source-fields.ts';
-import type { TemplatePart } from './template.ts';
-import type { Value } from './transforms.ts';
 
 /** Why a field has no value. `text` names fields, labels and the next step, never a person's value. */
 export interface MappingProblem {

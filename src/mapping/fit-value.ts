@@ -1,7 +1,7 @@
 import { decimalValue } from '../hire/decimal.ts';
 import type { FieldValue } from '../hire/employee.ts';
 import type { FieldDef } from '../hris/port.ts';
-import type { Value } from './transforms.ts';
+import type { Value } from '../values/transforms.ts';
 
 /** The value in the type the HR system wants, or why not. Nothing is cut to fit. */
 export function fitValue(

@@ -1,6 +1,6 @@
 import { isDeepStrictEqual } from 'node:util';
 import { DateTime } from 'luxon';
-import { type Transform, type TransformName, transforms, type Value } from './transforms.ts';
+import { type Transform, type TransformName, transforms, type Value } from '../values/transforms.ts';
 
 /** How a transform is undone. On its canonical values it is the identity, there and back. */
 export interface Inverse {

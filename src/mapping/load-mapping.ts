@@ -2,16 +2,16 @@ import { createHash } from 'node:crypto';
 import { existsSync } from 'node:fs';
 import { fileURLToPath } from 'node:url';
 import type { FieldDef } from '../hris/port.ts';
+import { explainIssues } from '../yaml/explain-issues.ts';
+import { type Problem, problemAt, readYamlFile, refuse, type Texts, type YamlFile } from '../yaml/yaml-file.ts';
 import type { WayBack } from './check-direction.ts';
 import { checkRules } from './check-rules.ts';
 import { type CompiledField, compileRule } from './compile-rule.ts';
-import { explainIssues } from './explain-issues.ts';
 import { flowsToHris, flowsToPartner, type PlacedRule } from './placed-rule.ts';
 import { readLayers } from './read-layers.ts';
 import { readLookup } from './read-lookup.ts';
 import { type FieldRule, mappingFile } from './schema.ts';
 import { type SourceRecords, sourceRecords } from './source-fields.ts';
-import { type Problem, problemAt, readYamlFile, refuse, type Texts, type YamlFile } from './yaml-file.ts';
 
 /** A mapping checked at both ends. Plain data; may be kept for the life of a process. */
 export interface Mapping {

@@ -1,6 +1,6 @@
 import type { FieldDefinition } from '../store/fields.ts';
+import { didYouMean } from '../yaml/explain-issues.ts';
 import type { CustomFieldUse } from './custom-fields-in-use.ts';
-import { didYouMean } from './explain-issues.ts';
 import { foldLabel } from './read-source.ts';
 
 /** What is wrong with a custom field that a mapping uses. */

@@ -1,7 +1,7 @@
+import { templateParts } from '../values/template.ts';
+import { type Place, placeOf, type YamlFile } from '../yaml/yaml-file.ts';
 import type { Lookup } from './read-lookup.ts';
 import type { FieldRule } from './schema.ts';
-import { templateParts } from './template.ts';
-import { type Place, placeOf, type YamlFile } from './yaml-file.ts';
 
 /** A rule, its lookup read, and the file where it stands. */
 export interface PlacedRule {

@@ -1,6 +1,6 @@
 import { existsSync } from 'node:fs';
 import { dirname, resolve } from 'node:path';
-import { problemAt, readYamlFile, type Texts, type YamlFile } from './yaml-file.ts';
+import { problemAt, readYamlFile, type Texts, type YamlFile } from '../yaml/yaml-file.ts';
 
 /**
  * A mapping file and, before it, those that it extends, lowest first. A file that extends itself, however far around,

@@ -1,7 +1,7 @@
 import { readFileSync } from 'node:fs';
 import { dirname, resolve } from 'node:path';
 import { CsvError, parse } from 'csv-parse/sync';
-import type { Place, Problem, Texts } from './yaml-file.ts';
+import type { Place, Problem, Texts } from '../yaml/yaml-file.ts';
 
 export type Lookup = Record<string, string | number | boolean>;
 

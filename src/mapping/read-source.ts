@@ -1,5 +1,5 @@
+import type { Value } from '../values/transforms.ts';
 import type { SourcePath } from './source-fields.ts';
-import type { Value } from './transforms.ts';
 
 /**
  * The records a mapping reads, as the partner gave them; one that is absent reads as empty. `candidate.customFields`

@@ -1,5 +1,5 @@
 import { z } from 'zod';
-import { type TransformName, transformOptions, transforms } from './transforms.ts';
+import { type TransformName, transformOptions, transforms } from '../values/transforms.ts';
 
 /** An amount means nothing without its currency, so `money` has no short form. */
 const names = (Object.keys(transforms) as TransformName[]).filter((name) => name !== 'money') as [TransformName];

@@ -1,12 +1,12 @@
 import { existsSync } from 'node:fs';
 import { isDeepStrictEqual } from 'node:util';
 import { z } from 'zod';
+import { explainIssues } from '../yaml/explain-issues.ts';
+import { type Place, placeOf, problemAt, readYamlFile, refuse } from '../yaml/yaml-file.ts';
 import { bindTables } from './bind-tables.ts';
 import { evaluateMapping } from './evaluate.ts';
-import { explainIssues } from './explain-issues.ts';
 import type { Mapping } from './load-mapping.ts';
 import { type TableName, type TableRows, tableNames } from './lookup-tables.ts';
-import { type Place, placeOf, problemAt, readYamlFile, refuse } from './yaml-file.ts';
 
 const record = z.record(z.string(), z.unknown());
 const value = z.union([z.string(), z.number(), z.boolean(), z.array(z.string()), z.null()]);

@@ -1,7 +1,7 @@
 import type { FieldDef } from '../hris/port.ts';
 import { compileMapping, type Mapping } from '../mapping/load-mapping.ts';
 import { lookupTables, type TableName } from '../mapping/lookup-tables.ts';
-import { parseYaml } from '../mapping/yaml-file.ts';
+import { parseYaml } from '../yaml/yaml-file.ts';
 import type { PullStream } from './stream.ts';
 
 /** How mapping files of the store's own name one of its records. */

@@ -1,8 +1,8 @@
 import { exchangedFields } from '../exchange/see-fields.ts';
 import type { CompiledField } from '../mapping/compile-rule.ts';
-import { didYouMean } from '../mapping/explain-issues.ts';
 import type { Mapping } from '../mapping/load-mapping.ts';
-import { type Problem, problemAt, type YamlFile } from '../mapping/yaml-file.ts';
+import { didYouMean } from '../yaml/explain-issues.ts';
+import { type Problem, problemAt, type YamlFile } from '../yaml/yaml-file.ts';
 import type { Tenant } from './schema.ts';
 
 /** What is asked about where the tenant file names nothing. */

@@ -1,5 +1,5 @@
 import type { Mapping } from '../mapping/load-mapping.ts';
-import { type Path, type Problem, problemAt, type YamlFile } from '../mapping/yaml-file.ts';
+import { type Path, type Problem, problemAt, type YamlFile } from '../yaml/yaml-file.ts';
 import type { Tenant } from './schema.ts';
 
 /** Names what keeps the stream `positions` from running, and custom fields that `requisitions` writes as well. */

@@ -1,23 +1,32 @@
 import { dirname, resolve } from 'node:path';
 import { isConnectorError } from '../errors.ts';
+import type { DefinitionFile } from '../hris/http/http.ts';
+import { loadDefinition } from '../hris/http/load-definition.ts';
 import { findHrisAdapter, hrisKinds } from '../hris/registry.ts';
-import { didYouMean, explainIssues } from '../mapping/explain-issues.ts';
 import type { Mapping } from '../mapping/load-mapping.ts';
-import { type Path, type Problem, problemAt, type Texts, type YamlFile } from '../mapping/yaml-file.ts';
 import { exchangeNames, landedNames, landings, type StreamName } from '../streams/streams.ts';
+import { didYouMean, explainIssues } from '../yaml/explain-issues.ts';
+import { type Path, type Problem, problemAt, readYamlFile, type Texts, type YamlFile } from '../yaml/yaml-file.ts';
 import { checkAmendments } from './amendment-mapping.ts';
 import { checkPositions } from './check-positions.ts';
 import { loadExchangeMapping, loadRequisitionMapping, loadStreamMapping, loadTenantMapping } from './open-hris.ts';
 import type { Tenant } from './schema.ts';
 import { anchorSecret, isSecretRef, resolveSecret } from './secrets.ts';
 
-/** The adapter's own part of the file, checked by the adapter's own schema. */
-export function checkHris(source: YamlFile): { options?: Record<string, unknown>; problems: Problem[] } {
+/** The adapter's own part of the file, checked by the adapter's own schema; texts of files as in Tenant.files. */
+export async function checkHris(
+  source: YamlFile,
+  texts: Texts,
+): Promise<{ options?: Record<string, unknown>; files?: Texts; problems: Problem[] }> {
   const value = (source.value as { hris?: unknown } | null)?.hris;
   if (typeof value !== 'object' || value === null) return { problems: [] };
-  const { kind, connection: _connection, ...options } = value as Record<string, unknown>;
+  const { kind, connection: _connection, ...written } = value as Record<string, unknown>;
   if (typeof kind !== 'string') return { problems: [] };
-  const found = findHrisAdapter(kind);
+  const { definition, problems: wrong } = await readHrisDefinition(source, kind, written['definition'], texts);
+  if (wrong.length > 0) return { problems: wrong };
+  const options = definition === undefined ? written : { ...written, definition };
+  const files = definition === undefined ? {} : { [definition.file]: definition.text };
+  const found = findHrisAdapter(kind, options);
   if (!found)
     return {
       problems: [
@@ -29,7 +38,32 @@ export function checkHris(source: YamlFile): { options?: Record<string, unknown>
   const schema = found.optionsSchema(landings);
   const parsed = schema.safeParse(options);
   if (!parsed.success) return { problems: explainIssues(source, schema, parsed.error, ['hris']) };
-  return { options, problems: [] };
+  return { options, files, problems: [] };
+}
+
+/** The file that describes an HR system of kind `http`, read and checked. */
+async function readHrisDefinition(
+  source: YamlFile,
+  kind: string,
+  named: unknown,
+  texts: Texts,
+): Promise<{ definition?: DefinitionFile; problems: Problem[] }> {
+  if (kind !== 'http') return { problems: [] };
+  const path = ['hris', 'definition'];
+  if (typeof named !== 'string' || named === '') {
+    const text = '"hris.definition" is missing: the file that describes the HR system, such as ./acme-hr.yaml. Add it.';
+    return { problems: [problemAt(source, path, text)] };
+  }
+  const file = resolve(dirname(source.file), named);
+  try {
+    const { text, problems } = await readYamlFile(file, Object.keys(texts).length === 0 ? undefined : texts);
+    if (problems.length > 0) return { problems };
+    const definition = { file, text };
+    return { definition, problems: loadDefinition(file, text).problems };
+  } catch (error) {
+    if (!isConnectorError(error)) throw error;
+    return { problems: [problemAt(source, path, error.message)] };
+  }
 }
 
 /** Secrets that stand in the file themselves: as an option of their own, or inside an address. */

@@ -1,5 +1,5 @@
-import { type Path, type Problem, problemAt, type YamlFile } from '../mapping/yaml-file.ts';
 import { areDisjoint } from '../plan/job-scope.ts';
+import { type Path, type Problem, problemAt, type YamlFile } from '../yaml/yaml-file.ts';
 import type { Tenant } from './schema.ts';
 
 /** A tenant file as far as it could be read. */

@@ -1,6 +1,6 @@
 import { createHash } from 'node:crypto';
 import { basename } from 'node:path';
-import { parseYaml } from '../mapping/yaml-file.ts';
+import { parseYaml } from '../yaml/yaml-file.ts';
 import type { Tenant } from './schema.ts';
 
 type Files = Pick<Tenant, 'file' | 'files'>;

@@ -1,6 +1,6 @@
 import { ConnectorError } from '../errors.ts';
-import { explainIssues } from '../mapping/explain-issues.ts';
-import { problemAt, readYamlFile, refuse, type YamlFile } from '../mapping/yaml-file.ts';
+import { explainIssues } from '../yaml/explain-issues.ts';
+import { problemAt, readYamlFile, refuse, type YamlFile } from '../yaml/yaml-file.ts';
 import { tenantFiles, withSecrets } from './load-tenants.ts';
 import { partnerSection, type TenantFile } from './schema.ts';
 

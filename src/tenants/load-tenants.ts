@@ -2,10 +2,11 @@ import { createHash } from 'node:crypto';
 import { readdir } from 'node:fs/promises';
 import { dirname, join, resolve } from 'node:path';
 import { ConnectorError } from '../errors.ts';
-import { explainIssues } from '../mapping/explain-issues.ts';
+import { isDefinitionFile } from '../hris/http/load-definition.ts';
 import { isCasesFile } from '../mapping/test-mapping.ts';
-import { parseYaml, readYamlFile, refuse, type YamlFile } from '../mapping/yaml-file.ts';
 import { everyStream } from '../streams/streams.ts';
+import { explainIssues } from '../yaml/explain-issues.ts';
+import { parseYaml, readYamlFile, refuse, type YamlFile } from '../yaml/yaml-file.ts';
 import { anchoredOptions, checkHris, checkMapping, checkStreams, missingSecrets } from './check-tenant.ts';
 import { clashes, type Loaded } from './clashes.ts';
 import type { Notify } from './notify-section.ts';
@@ -85,10 +86,10 @@ const OLDER_PROCESS =
 /** A tenant as its file says; without texts its mapping is read from the disk. */
 export async function readTenant(source: YamlFile, files: Tenant['files']): Promise<Loaded> {
   if (source.problems.length > 0) return { source, problems: source.problems };
-  if (isMappingFile(source.value)) return { source, problems: [] };
+  if (isMappingFile(source.value) || isDefinitionFile(source.value)) return { source, problems: [] };
   const parsed = tenantFile.safeParse(source.value);
   const problems = parsed.success ? [] : explainIssues(source, tenantFile, parsed.error);
-  const hris = checkHris(source);
+  const hris = await checkHris(source, files);
   problems.push(...hris.problems);
   if (!parsed.success || hris.options === undefined) return { source, problems };
 
@@ -97,9 +98,9 @@ export async function readTenant(source: YamlFile, files: Tenant['files']): Prom
   const streams = await checkStreams(source, tenant);
   problems.push(...mapping.problems, ...streams.problems);
   tenant.configHash = createHash('sha256')
-    .update(JSON.stringify([parsed.data, mapping.hash, streams.hash]))
+    .update(JSON.stringify([parsed.data, mapping.hash, streams.hash, ...Object.values(hris.files ?? {})]))
     .digest('hex');
-  tenant.files = { [source.file]: source.text, ...mapping.files, ...streams.files };
+  tenant.files = { [source.file]: source.text, ...hris.files, ...mapping.files, ...streams.files };
   return { source, tenant, problems };
 }
 

@@ -5,7 +5,6 @@ import type { WayBack } from '../mapping/check-direction.ts';
 import { jobFields } from '../mapping/job-fields.ts';
 import { hasDefaultMapping, loadMapping, type Mapping } from '../mapping/load-mapping.ts';
 import { partnerTargets, sourceRecords } from '../mapping/source-fields.ts';
-import type { Texts } from '../mapping/yaml-file.ts';
 import type { MappingVersion } from '../store/mapping-versions.ts';
 import {
   entityOf,
@@ -16,6 +15,7 @@ import {
   pullStreams,
   type StreamName,
 } from '../streams/streams.ts';
+import type { Texts } from '../yaml/yaml-file.ts';
 import type { Tenant } from './schema.ts';
 import { isSecretRef, resolveSecret } from './secrets.ts';
 
@@ -129,18 +129,18 @@ function ownFile(file: string | undefined, texts: Tenant['files']): { file?: str
 }
 
 function employeeFields({ kind, options }: Tenant['hris']): readonly FieldDef[] {
-  const found = findHrisAdapter(kind);
+  const found = findHrisAdapter(kind, options);
   return found?.employeeFields(found.optionsSchema(landings).parse(options)) ?? [];
 }
 
 /** What an open position holds; none where the HR system tells none. */
 function requisitionFields({ kind, options }: Tenant['hris']): readonly FieldDef[] {
-  const found = findHrisAdapter(kind);
+  const found = findHrisAdapter(kind, options);
   return found?.requisitionFields?.(found.optionsSchema(landings).parse(options)) ?? [];
 }
 
 function landingFields({ kind, options }: Tenant['hris'], stream: PullName): readonly FieldDef[] | undefined {
-  const found = findHrisAdapter(kind);
+  const found = findHrisAdapter(kind, options);
   return found?.landingFields?.(found.optionsSchema(landings).parse(options), stream);
 }
 

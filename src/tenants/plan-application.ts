@@ -1,8 +1,8 @@
 import { isDeepStrictEqual } from 'node:util';
 import { findHrisAdapter } from '../hris/registry.ts';
-import { type Problem, problemAt, refuse } from '../mapping/yaml-file.ts';
 import { type Application, type AppliedTenant, listAppliedTenants, type Receives } from '../store/applied-tenants.ts';
 import type { Store } from '../store/open-store.ts';
+import { type Problem, problemAt, refuse } from '../yaml/yaml-file.ts';
 import { clashes, type Loaded, overlaps } from './clashes.ts';
 import { describeChanges } from './describe-changes.ts';
 import { loadFolder, readDefinition } from './load-tenants.ts';

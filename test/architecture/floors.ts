@@ -21,6 +21,7 @@ const ground = [
 const floors: readonly (readonly string[])[] = [
   ground,
   ['src/hire', 'src/sql', 'src/http', 'src/rate-limit', 'src/partner/contract'],
+  ['src/yaml', 'src/values'],
   ['src/store', 'src/partner', 'src/hris', 'src/plan'],
   ['src/mapping'],
   ['src/streams', 'src/exchange'],

@@ -1,10 +1,20 @@
 import { readFile } from 'node:fs/promises';
+import { fileURLToPath } from 'node:url';
 import { expect, test } from 'vitest';
 import type { HrisConnection } from '../../src/hris/port.ts';
 import { findHrisAdapter, hrisKinds, openHris } from '../../src/hris/registry.ts';
 
+const acme = fileURLToPath(new URL('definitions/acme.yaml', import.meta.url));
+
 /** Tenant files that name everything a kind can use. */
 const options: Record<string, Record<string, unknown>> = {
+  http: {
+    url: 'https://hr.example/api',
+    definition: { file: acme, text: await readFile(acme, 'utf8') },
+    user: 'hirebridge',
+    password: 'secret',
+  },
+  scim: { url: 'https://hr.example/scim/v2', token: 'secret' },
   bamboohr: {
     url: 'https://acme.bamboohr.com',
     apiKey: 'key',

@@ -5,8 +5,8 @@ import type { FieldDef } from '../../src/hris/port.ts';
 import { evaluateMapping } from '../../src/mapping/evaluate.ts';
 import { compileMapping } from '../../src/mapping/load-mapping.ts';
 import type { MappingSources } from '../../src/mapping/read-source.ts';
-import { transforms } from '../../src/mapping/transforms.ts';
-import { parseYaml } from '../../src/mapping/yaml-file.ts';
+import { transforms } from '../../src/values/transforms.ts';
+import { parseYaml } from '../../src/yaml/yaml-file.ts';
 
 const TYPES = ['text', 'number', 'date', 'boolean', 'list'] as const;
 const FIELDS: FieldDef[] = [

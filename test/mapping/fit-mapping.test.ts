@@ -4,7 +4,7 @@ import { evaluateMapping } from '../../src/mapping/evaluate.ts';
 import { fitMapping } from '../../src/mapping/fit-mapping.ts';
 import { compileMapping } from '../../src/mapping/load-mapping.ts';
 import { optionGaps } from '../../src/mapping/option-gaps.ts';
-import { parseYaml } from '../../src/mapping/yaml-file.ts';
+import { parseYaml } from '../../src/yaml/yaml-file.ts';
 import { textField } from './text-field.ts';
 
 const there = (key: string, more: Partial<DescribedField> = {}): DescribedField => ({

@@ -5,11 +5,11 @@ import type { FieldDef } from '../../src/hris/port.ts';
 import { compileMapping, loadMapping } from '../../src/mapping/load-mapping.ts';
 import { mappingJsonSchema } from '../../src/mapping/schema.ts';
 import { sourceRecords } from '../../src/mapping/source-fields.ts';
-import { parseYaml } from '../../src/mapping/yaml-file.ts';
 import { Candidate } from '../../src/partner/contract/candidate.ts';
 import { JobCandidate } from '../../src/partner/contract/job-candidate.ts';
 import { Job } from '../../src/partner/contract/jobs.ts';
 import { OnboardingCandidate } from '../../src/partner/contract/onboarding-candidate.ts';
+import { parseYaml } from '../../src/yaml/yaml-file.ts';
 import { textField } from './text-field.ts';
 
 const FIELDS: FieldDef[] = [

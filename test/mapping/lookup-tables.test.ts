@@ -4,7 +4,7 @@ import { bindTables } from '../../src/mapping/bind-tables.ts';
 import { evaluateField, evaluateMapping, type Step } from '../../src/mapping/evaluate.ts';
 import { compileMapping, type Mapping } from '../../src/mapping/load-mapping.ts';
 import type { TableName, TableRows } from '../../src/mapping/lookup-tables.ts';
-import { parseYaml } from '../../src/mapping/yaml-file.ts';
+import { parseYaml } from '../../src/yaml/yaml-file.ts';
 import { textField } from './text-field.ts';
 
 const FIELDS: FieldDef[] = [textField('managerEmail'), { ...textField('site'), required: true }];

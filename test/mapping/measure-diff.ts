@@ -6,8 +6,8 @@ import { sql } from '../../src/hris/sql/sql.ts';
 import { compareMappings, type SourceRecord } from '../../src/mapping/compare-mappings.ts';
 import { evaluateMapping } from '../../src/mapping/evaluate.ts';
 import { compileMapping } from '../../src/mapping/load-mapping.ts';
-import { parseYaml } from '../../src/mapping/yaml-file.ts';
 import { landings } from '../../src/streams/streams.ts';
+import { parseYaml } from '../../src/yaml/yaml-file.ts';
 
 const RECORDS = 10_000;
 const ROUNDS = 5;

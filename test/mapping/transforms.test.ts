@@ -1,5 +1,5 @@
 import { describe, expect, test } from 'vitest';
-import { type Transform, type TransformName, transforms, type Value } from '../../src/mapping/transforms.ts';
+import { type Transform, type TransformName, transforms, type Value } from '../../src/values/transforms.ts';
 
 function run(name: TransformName, value: Value, option?: unknown): Value | undefined {
   const done = (transforms[name] as Transform)(value, option);

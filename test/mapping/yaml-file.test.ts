@@ -1,7 +1,7 @@
 import { writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { expect, test } from 'vitest';
-import { readYamlFile } from '../../src/mapping/yaml-file.ts';
+import { readYamlFile } from '../../src/yaml/yaml-file.ts';
 import { scratchFolder } from '../harness/scratch-folder.ts';
 
 const BOMB = `a: &a [x, x, x, x, x, x, x, x, x, x]

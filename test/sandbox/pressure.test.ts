@@ -2,6 +2,7 @@ import { once } from 'node:events';
 import { readFileSync } from 'node:fs';
 import { connect, type Socket } from 'node:net';
 import { afterAll, beforeAll, expect, test } from 'vitest';
+import { scaled } from '../harness/pace.ts';
 import { startSandboxProcess } from './cases/world.ts';
 import type { Json } from './open-sandbox.ts';
 
@@ -9,7 +10,8 @@ import type { Json } from './open-sandbox.ts';
 const KEY = `sk_test_${'p'.repeat(22)}`;
 const MB = 1024 * 1024;
 /** Most a page may take beside them; alone it is some 5 ms, and this machine has other work. */
-const PATIENCE_MS = 1000;
+/** A page may take so long beside trouble: far more than alone on this machine, far less than a blocked sandbox. */
+const patienceMs = async (): Promise<number> => Math.max(scaled(3_000), 10 * (await slowestPage(20)));
 
 let sandbox: Awaited<ReturnType<typeof startSandboxProcess>>;
 let url: URL;
@@ -40,6 +42,7 @@ async function slowestPage(pages: number): Promise<number> {
 }
 
 test('three hundred clients that send a byte at a time stop nobody from being served', async () => {
+  const patience = await patienceMs();
   const head = `POST /v1/partner/jobs HTTP/1.1\r\nhost: x\r\nauthorization: Bearer ${KEY}\r\n`;
   const slow = Array.from({ length: 300 }, open);
   await Promise.all(slow.map((socket) => once(socket, 'connect')));
@@ -52,7 +55,7 @@ test('three hundred clients that send a byte at a time stop nobody from being se
   try {
     const slowest = await slowestPage(40);
     console.log(`slowest of 40 pages beside 300 slow clients: ${slowest.toFixed(0)} ms`);
-    expect(slowest).toBeLessThan(PATIENCE_MS);
+    expect(slowest).toBeLessThan(patience);
     expect(slow.filter((socket) => socket.destroyed)).toEqual([]);
   } finally {
     clearInterval(drip);
@@ -68,6 +71,7 @@ test.each([
     (chunk: Buffer) => `${chunk.length.toString(16)}\r\n${chunk.toString()}\r\n`,
   ],
 ])('a body of 100 MB %s is refused in a body of section 7, while others are served', async (_how, headers, framed) => {
+  const patience = await patienceMs();
   const before = memoryMb();
   const socket = open();
   const answer = readAll(socket);
@@ -80,7 +84,7 @@ test.each([
     `slowest of 40 pages beside 100 MB: ${slowest.toFixed(0)} ms, ` +
       `RSS ${before.toFixed(0)} to ${memoryMb().toFixed(0)} MB`,
   );
-  expect(slowest).toBeLessThan(PATIENCE_MS);
+  expect(slowest).toBeLessThan(patience);
   expect(text).toMatch(/^HTTP\/1\.1 400 /);
   const body: Json = JSON.parse(text.slice(text.indexOf('\r\n\r\n') + 4));
   expect(body.error.code).toBe('INVALID_REQUEST');

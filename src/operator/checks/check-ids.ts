@@ -1,6 +1,6 @@
-import { parseYaml } from '../../mapping/yaml-file.ts';
 import type { PartnerClient } from '../../partner/client/create-partner-client.ts';
 import type { Tenant } from '../../tenants/schema.ts';
+import { parseYaml } from '../../yaml/yaml-file.ts';
 import { findIdPlaces } from '../mappings/id-places.ts';
 import { readNamedThings } from '../mappings/named-things.ts';
 import { settleId } from '../mappings/settle-id.ts';

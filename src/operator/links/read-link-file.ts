@@ -1,6 +1,6 @@
 import { readFileSync } from 'node:fs';
 import { CsvError, parse } from 'csv-parse/sync';
-import { type Problem, refuse } from '../../mapping/yaml-file.ts';
+import { type Problem, refuse } from '../../yaml/yaml-file.ts';
 
 /** One line of the file: this candidate is this employee. */
 export interface LinkLine {

@@ -1,4 +1,4 @@
-import { type Problem, problemAt, type YamlFile } from '../../mapping/yaml-file.ts';
+import { type Problem, problemAt, type YamlFile } from '../../yaml/yaml-file.ts';
 import { findIdPlaces, type IdPlace } from './id-places.ts';
 import { type Edit, labelComments } from './label-comments.ts';
 import { type NamedThing, type NamedThings, settleId } from './settle-id.ts';

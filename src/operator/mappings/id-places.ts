@@ -1,5 +1,5 @@
 import { isScalar, type Scalar } from 'yaml';
-import { type Path, type Problem, problemAt, type YamlFile } from '../../mapping/yaml-file.ts';
+import { type Path, type Problem, problemAt, type YamlFile } from '../../yaml/yaml-file.ts';
 
 /** What a place of a tenant file can name at the hiring platform. */
 export type ThingKind = 'flow' | 'stage' | 'candidateField' | 'jobField' | 'team' | 'job';

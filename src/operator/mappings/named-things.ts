@@ -1,7 +1,7 @@
-import type { YamlFile } from '../../mapping/yaml-file.ts';
 import type { PartnerClient } from '../../partner/client/create-partner-client.ts';
 import { contract } from '../../partner/contract/index.ts';
 import type { FieldDefinition } from '../../store/fields.ts';
+import type { YamlFile } from '../../yaml/yaml-file.ts';
 import { readCustomFields, readFlows, readStages } from './discover.ts';
 import { findIdPlaces, type ThingKind } from './id-places.ts';
 import type { NamedThing, NamedThings } from './settle-id.ts';

@@ -1,6 +1,6 @@
-import { didYouMean } from '../../mapping/explain-issues.ts';
 import { foldLabel } from '../../mapping/read-source.ts';
 import { stageTypes } from '../../partner/contract/pipelines.ts';
+import { didYouMean } from '../../yaml/explain-issues.ts';
 import type { IdPlace, ThingKind } from './id-places.ts';
 
 /** Something of the hiring platform that a tenant file may name. */

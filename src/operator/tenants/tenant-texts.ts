@@ -1,7 +1,7 @@
 import { join } from 'node:path';
-import { refuse } from '../../mapping/yaml-file.ts';
 import { readDefinition } from '../../tenants/load-tenants.ts';
 import { isSecretRef } from '../../tenants/secrets.ts';
+import { refuse } from '../../yaml/yaml-file.ts';
 
 /** Everything that the files of a new tenant say. */
 export interface NewTenant {

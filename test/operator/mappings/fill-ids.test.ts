@@ -1,8 +1,8 @@
 import { expect, test } from 'vitest';
 import { parse } from 'yaml';
-import { parseYaml } from '../../../src/mapping/yaml-file.ts';
 import { fillIds } from '../../../src/operator/mappings/fill-ids.ts';
 import type { NamedThings } from '../../../src/operator/mappings/settle-id.ts';
+import { parseYaml } from '../../../src/yaml/yaml-file.ts';
 
 const THINGS: NamedThings = {
   flow: [

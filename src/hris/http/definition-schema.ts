@@ -1,0 +1,192 @@
+import { z } from 'zod';
+import { duration } from '../duration.ts';
+
+/**
+ * The file that describes one HR system over HTTP (`hris: { kind: http, definition: ./acme.yaml }`). Expressions
+ * read answers (a path, or JSONata); templates with `{placeholders}` make requests. load-definition checks both.
+ */
+const expression = z.string().min(1).describe('A path such as name.givenName, or a JSONata expression');
+const template = z.string().min(1).describe('A text with {placeholders}');
+const name = z.string().regex(/^[A-Za-z]\w*$/, 'expected a name of letters and digits');
+
+const paging = z
+  .strictObject({
+    by: z.enum(['offset', 'page', 'cursor', 'link']),
+    size: z.int().min(1).max(1_000).default(100),
+    first: z.int().min(0).default(1).describe('What the first page, or the first item, is numbered'),
+    next: expression.optional().describe('by cursor: where the next cursor is in the answer'),
+    total: expression.optional().describe('How many there are in all'),
+  })
+  .describe('{page.offset}, {page.number}, {page.size}, {page.cursor} stand in the request; `link` follows RFC 8288');
+
+const request = {
+  get: template.optional(),
+  post: template.optional(),
+  put: template.optional(),
+  patch: template.optional(),
+  delete: template.optional(),
+  query: z.record(z.string(), template).optional(),
+  headers: z.record(z.string(), template).optional(),
+  body: z.json().optional().describe('A template of JSON; {record} stands for the fields in their places'),
+};
+
+const search = z.strictObject({
+  ...request,
+  items: expression.default('$').describe('Where the list of records is; one record counts as a list of one'),
+  paging: paging.optional(),
+  trusted: z.boolean().default(false).describe('An empty answer proves that nobody is there'),
+  absent: z.array(z.int()).default([]).describe('Statuses that say that nobody is there'),
+});
+
+const write = {
+  ...request,
+  as: z
+    .enum(['merge', 'put', 'json-patch', 'scim-patch', 'flat'])
+    .default('merge')
+    .describe(
+      'How fields are sent: in their places, over the whole record, as RFC 6902 or RFC 7644 operations, by name',
+    ),
+  set: z.record(z.string(), z.json()).default({}).describe('More to write: place -> template'),
+};
+
+const oauth2 = z.strictObject({
+  tokenPath: template.describe('The token endpoint, as seen from hris.url'),
+  grant: z.enum(['client_credentials', 'refresh_token']).default('client_credentials'),
+  clientId: template,
+  clientSecret: template,
+  refreshToken: template.optional(),
+  scope: template.optional(),
+  credentials: z.enum(['basic', 'body']).default('basic'),
+});
+
+const login = z.strictObject({
+  ...request,
+  token: expression.describe('Where the token of the session is in { status, headers, body }'),
+  carry: z.record(z.string(), template).describe('Headers that each call then carries; {token} stands for it'),
+});
+
+const auth = z
+  .strictObject({
+    bearer: template.optional(),
+    basic: z.strictObject({ user: template, password: template }).optional(),
+    headers: z.record(z.string(), template).optional(),
+    query: z.record(z.string(), template).optional(),
+    oauth2: oauth2.optional(),
+    login: login.optional(),
+    none: z.literal(true).optional(),
+  })
+  .refine(
+    (ways) => Object.keys(ways).length === 1,
+    'expected one way in: bearer, basic, headers, query, oauth2, login or none',
+  );
+
+const field = z.strictObject({
+  at: z.string().min(1).describe('Its place in the record: name.givenName, emails[type="work"].value'),
+  label: z.string().optional(),
+  type: z.enum(['text', 'number', 'date', 'boolean', 'list']).default('text'),
+  required: z.boolean().default(false),
+  write: z.boolean().default(true),
+  maxLength: z.int().positive().optional(),
+  decimals: z.int().min(0).optional(),
+  options: z.array(z.string()).optional(),
+  values: z
+    .record(z.string(), z.union([z.string(), z.number(), z.boolean()]))
+    .optional()
+    .describe('Ours -> theirs'),
+  date: z.string().optional().describe('How it writes days, in tokens of Luxon: dd/MM/yyyy'),
+  empty: z.enum(['null', 'text', 'omit']).default('null').describe('How an empty value is written'),
+});
+
+const option = z.strictObject({
+  about: z.string().optional(),
+  secret: z.boolean().default(false),
+  default: z.string().optional(),
+});
+
+const refusal = z.strictObject({
+  status: z.union([z.int(), z.array(z.int())]),
+  when: expression.optional().describe('Of { status, headers, body }: true where this row counts'),
+  means: z.enum(['reject', 'retry', 'throttle', 'reauthorize', 'exists', 'absent', 'stale']),
+  field: name.optional().describe('Which field it is about'),
+});
+
+export const definitionSchema = z.strictObject({
+  hrisDefinition: z.literal(1).describe('The version of this form'),
+  name: z.string().min(1),
+  options: z.record(name, option).default({}).describe('What a tenant file says beside kind, connection and url'),
+  auth,
+  headers: z.record(z.string(), template).default({}),
+  contentType: z.string().default('application/json'),
+  timeout: duration.optional(),
+  retryAfter: duration.default(30_000).describe('How long to wait after a 429 that does not say'),
+  readLag: duration.default(0).describe('How long a read may miss a write; a tenant file may say otherwise'),
+  record: z.strictObject({
+    id: expression,
+    number: expression.optional(),
+    reference: z.string().optional().describe('Where our own reference is kept in the record'),
+    former: expression.optional().describe('True where the employment has ended'),
+    version: expression.optional(),
+  }),
+  fields: z.record(name, field),
+  find: z.strictObject({
+    reference: search.optional(),
+    number: search.optional(),
+    email: search.optional(),
+    person: search.optional(),
+    name: search.optional(),
+    all: z
+      .strictObject({ ...request, items: expression.default('$'), paging: paging.optional() })
+      .optional()
+      .describe('Everybody, page by page: asked where a search that is not trusted found nobody'),
+  }),
+  read: z.strictObject({ ...request, item: expression.default('$'), absent: z.array(z.int()).default([404]) }),
+  create: z.strictObject({
+    ...write,
+    id: expression.optional().describe('Of { status, headers, body }: the id; by default that of the record in body'),
+    number: expression.optional(),
+    item: expression.optional().describe('Of { status, headers, body }: the record'),
+    ticket: expression.optional().describe('Of the same: what is asked for later, where the answer is not final'),
+  }),
+  pending: z
+    .strictObject({
+      ...request,
+      done: expression,
+      refused: expression.optional(),
+      id: expression,
+      number: expression.optional(),
+      every: duration.default(60_000),
+    })
+    .optional()
+    .describe('Asks what became of a {ticket}'),
+  update: z.strictObject(write),
+  terminate: z.strictObject(write).optional().describe('{lastDay} is YYYY-MM-DD'),
+  rehire: z.strictObject(write).optional(),
+  changes: z
+    .strictObject({
+      ...request,
+      items: expression.default('$'),
+      paging: paging.optional(),
+      stamp: expression.describe('When a record changed, as text that sorts by time'),
+      beginning: z.string().default('1970-01-01T00:00:00Z'),
+      overlap: duration.default(60_000).describe('How late a change may appear'),
+      gone: expression.optional().describe('True of a record that was deleted'),
+      reread: z.boolean().default(false).describe('The list has ids alone; each is read by itself'),
+    })
+    .optional()
+    .describe('{since} stands for the time after which changes are asked for'),
+  probe: z.strictObject(request).describe('A call that reads no person and fails where credentials do'),
+  errors: z.array(refusal).default([]),
+  said: expression
+    .optional()
+    .describe('Of { status, headers, body }: words that may be shown; sent values are cut out'),
+});
+
+export type Definition = z.output<typeof definitionSchema>;
+export type RequestOf = Partial<z.output<typeof requestShape>>;
+export type SearchOf = z.output<typeof search>;
+export type WriteOf = z.output<typeof writeShape>;
+export type FieldOf = z.output<typeof field>;
+export type PagingOf = z.output<typeof paging>;
+
+const requestShape = z.strictObject(request);
+const writeShape = z.strictObject(write);

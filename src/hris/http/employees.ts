@@ -1,0 +1,352 @@
+import { ConnectorError, isConnectorError } from '../../errors.ts';
+import type { EmployeeFields, EmployeeRef, FindKey, Found, NameParts } from '../../hire/employee.ts';
+import { type Amendment, fieldsToAmend } from '../fields-to-amend.ts';
+import { hasEnded } from '../has-ended.ts';
+import type { CreateResult, EmployeeRecord, WriteOptions } from '../port.ts';
+import type { Expression } from './expression.ts';
+import type { Answer, Call, DefinedLine } from './line.ts';
+import type { CallPlan, HttpDefinition, WritePlan } from './load-definition.ts';
+import { assertFits, idOf, needsRaw, recordOf, toEmployee } from './record.ts';
+import type { Values } from './template.ts';
+
+/** One open connection of a kind that a definition describes. */
+export interface Defined {
+  definition: HttpDefinition;
+  line: DefinedLine;
+}
+
+/** A record as the system gave it, and as an employee. */
+interface Held {
+  raw: unknown;
+  record: EmployeeRecord;
+}
+
+/** More employees than this are not read to prove that somebody is not there. */
+const MOST_SCANNED = 5_000;
+
+/**
+ * Every hit is compared again here. An empty answer counts where the definition trusts it and nothing was left out;
+ * where it does not, everybody is gone through, if the definition says how. A mere name is not worth that.
+ */
+export async function findEmployee(defined: Defined, key: FindKey, signal: AbortSignal): Promise<Found> {
+  const { search, everybody } = defined.definition;
+  if (!isKept(defined.definition, key.by)) return { kind: 'none', trusted: false };
+  const plan = search[key.by];
+  const values = 'value' in key ? { value: key.value } : { ...key, ...('parts' in key ? key.parts : {}) };
+  const asked = plan && (await hitsOf(defined, { plan, values, signal, accepts: plan.absent }, key));
+  const isProven = plan?.trusted === true && asked?.isWhole === true;
+  const found =
+    asked?.refs.length || isProven || everybody === undefined || key.by === 'name'
+      ? { refs: asked?.refs ?? [], isProven }
+      : await scan(defined, everybody, key, signal);
+  const [first, ...others] = found.refs;
+  if (first === undefined) return { kind: 'none', trusted: found.isProven && key.by !== 'name' };
+  return others.length === 0
+    ? { kind: 'one', ref: first, by: key.by }
+    : { kind: 'many', refs: [first, ...others], by: key.by };
+}
+
+/** Whether records say it at all. */
+function isKept({ record, fields }: HttpDefinition, by: FindKey['by']): boolean {
+  const has = (key: string): boolean => fields.some((field) => field.key === key);
+  if (by === 'reference') return record.reference !== undefined;
+  if (by === 'number') return record.number !== undefined;
+  if (by === 'email') return has('email') || has('workEmail');
+  return has('givenName') && has('familyName') && (by === 'name' || has('birthDate'));
+}
+
+async function scan(
+  defined: Defined,
+  plan: NonNullable<HttpDefinition['everybody']>,
+  key: FindKey,
+  signal: AbortSignal,
+): Promise<{ refs: EmployeeRef[]; isProven: boolean }> {
+  const { refs, isWhole } = await hitsOf(defined, { plan, signal }, key);
+  return { refs, isProven: isWhole };
+}
+
+async function hitsOf(
+  { definition, line }: Defined,
+  call: Omit<Call, 'plan'> & { plan: Call['plan'] & { items: Expression } },
+  key: FindKey,
+): Promise<{ refs: EmployeeRef[]; isWhole: boolean }> {
+  const hits = new Map<string, EmployeeRef>();
+  let isWhole = false;
+  let seen = 0;
+  const pages = line.pages({ ...call, idempotent: true }, (answer) => recordsIn(answer, call.plan));
+  for await (const { items, answer, isLast } of pages) {
+    const records = await Promise.all(items.map((item) => toEmployee(definition, item)));
+    for (const record of records) {
+      if (record === undefined)
+        throw unreadable(call.plan.what, 'with a record that has no id', '"record.id"', answer.at.requestId);
+      if (fits(record, key)) hits.set(record.ref.id, record.ref);
+    }
+    isWhole = isLast;
+    seen += items.length;
+    if (seen >= MOST_SCANNED) break;
+  }
+  return { refs: [...hits.values()], isWhole };
+}
+
+function fits({ ref, fields, reference }: EmployeeRecord, key: FindKey): boolean {
+  if (key.by === 'reference') return reference === key.value;
+  if (key.by === 'number') return ref.number === key.value;
+  if (key.by === 'email')
+    return [fields['email'], fields['workEmail']].some(
+      (text) => text !== undefined && folded(text) === folded(key.value),
+    );
+  const { birthDate = null } = fields;
+  if (key.by === 'person') return birthDate === key.birthDate && isNamed(fields, key);
+  const isUnknown = key.birthDate === undefined || birthDate === null || birthDate === '';
+  return isUnknown && key.parts !== undefined && isNamed(fields, key.parts);
+}
+
+function isNamed(fields: EmployeeFields, { familyName, givenName }: NameParts): boolean {
+  return folded(fields['familyName']) === folded(familyName) && folded(fields['givenName']) === folded(givenName);
+}
+
+function folded(value: unknown): string {
+  return String(value).normalize('NFC').trim().replaceAll(/\s+/gu, ' ').toLowerCase();
+}
+
+/** The records of a list, or the one that an answer is. An answer without any list is no empty list. */
+export async function recordsIn(
+  { status, body, at }: Answer,
+  plan: CallPlan & { items: Expression; absent?: readonly number[] },
+): Promise<unknown[]> {
+  if (plan.absent?.includes(status) === true) return [];
+  const value = await plan.items(body);
+  if (Array.isArray(value)) return value;
+  if (typeof value === 'object' && value !== null) return [value];
+  throw unreadable(plan.what, 'without the list of records', '"items"', at.requestId);
+}
+
+function unreadable(what: string, how: string, key: string, requestId?: string): ConnectorError {
+  return new ConnectorError({
+    code: 'HRIS_UNREADABLE_ANSWER',
+    action: 'retry',
+    message: `${what} was answered ${how}. Check ${key} of the definition, and whether hris.url is the right address.`,
+    requestId,
+  });
+}
+
+export async function readEmployee(
+  defined: Defined,
+  id: string,
+  signal: AbortSignal,
+): Promise<EmployeeRecord | undefined> {
+  return (await readHeld(defined, id, signal))?.record;
+}
+
+async function readHeld({ definition, line }: Defined, id: string, signal: AbortSignal): Promise<Held | undefined> {
+  // They would lead to another address.
+  if (id === '' || id === '.' || id === '..' || id.includes('\0')) return undefined;
+  const plan = definition.reading;
+  const answer = await line
+    .send({ plan, values: { id }, signal, idempotent: true, accepts: plan.absent })
+    .catch((error: unknown) => {
+      if (isConnectorError(error, 'EMPLOYEE_NOT_FOUND')) return undefined;
+      throw error;
+    });
+  if (answer === undefined || plan.absent.includes(answer.status)) return undefined;
+  const given = await plan.item(answer.body);
+  const raw: unknown = Array.isArray(given) ? given[0] : given;
+  // Some answer that nobody is there with nothing.
+  if (Array.isArray(given) && given.length === 0) return undefined;
+  const record = await toEmployee(definition, raw);
+  const { requestId } = answer.at;
+  if (record === undefined)
+    throw unreadable(plan.what, 'without an employee', '"read.item" and "record.id"', requestId);
+  if (record.ref.id === id) return { raw, record };
+  throw unreadable(plan.what, 'with another employee than the one that was asked for', '"read"', requestId);
+}
+
+/** ALREADY_EXISTS (ignore, details: the ref) where the reference is taken. */
+export async function createEmployee(
+  defined: Defined,
+  fields: EmployeeFields,
+  reference: string,
+  { signal, beforeSend }: WriteOptions,
+): Promise<CreateResult> {
+  const { definition, line } = defined;
+  assertFits(definition, fields, true);
+  await assertNew(defined, reference, signal);
+  const plan = definition.creating;
+  const values = withFields(fields, { reference });
+  const record = recordOf(definition, plan, { fields, values, reference });
+  const call = { plan, values: { ...values, record }, idempotent: false, sent: fields, signal, beforeSend };
+  const answer = await line.send(call).catch(async (error: unknown) => {
+    if (!isConnectorError(error, 'ALREADY_EXISTS')) throw error;
+    await assertNew(defined, reference, signal);
+    throw takenByAnother(error);
+  });
+  return resultOf(defined, answer, signal);
+}
+
+async function assertNew(defined: Defined, reference: string, signal: AbortSignal): Promise<void> {
+  if (defined.definition.search.reference === undefined) return;
+  const found = await findEmployee(defined, { by: 'reference', value: reference }, signal);
+  if (found.kind !== 'one') return;
+  throw new ConnectorError({
+    code: 'ALREADY_EXISTS',
+    action: 'ignore',
+    message: `${defined.definition.name} already has the employee of this reference.`,
+    details: { ...found.ref },
+  });
+}
+
+function takenByAnother(error: ConnectorError): ConnectorError {
+  const { message, status, requestId } = error;
+  return new ConnectorError({
+    code: 'INVALID_VALUE',
+    action: 'reject',
+    message: `${message} It is not ours: a value that must be unique belongs to somebody else.`,
+    details: error.details ?? {},
+    status,
+    requestId,
+    cause: error,
+  });
+}
+
+async function resultOf(defined: Defined, answer: Answer, signal: AbortSignal): Promise<CreateResult> {
+  const { definition } = defined;
+  const { creating, asking, record } = definition;
+  const ticket = idOf(await creating.ticket?.(answer));
+  if (ticket !== undefined && asking !== undefined) return { kind: 'pending', ticket, nextCheckMs: asking.every };
+  const raw = creating.item === undefined ? answer.body : await creating.item(answer);
+  const id = idOf(await (creating.id === undefined ? record.id(raw) : creating.id(answer)));
+  if (id === undefined)
+    throw new ConnectorError({
+      code: 'HRIS_UNREADABLE_ANSWER',
+      action: 'unknown',
+      message:
+        `${creating.what} was answered ${answer.status} without an id. The employee is looked up before anything is ` +
+        'sent again. Check "create.id" of the definition.',
+      status: answer.status,
+      requestId: answer.at.requestId,
+    });
+  const number = idOf(await (creating.number === undefined ? record.number?.(raw) : creating.number(answer)));
+  if (number !== undefined || record.number === undefined)
+    return { kind: 'created', ref: { id, ...(number === undefined ? {} : { number }) } };
+  // The system may give the number itself; a reading that fails takes nothing back.
+  const read = await readEmployee(defined, id, signal).catch(() => undefined);
+  return { kind: 'created', ref: read?.ref ?? { id } };
+}
+
+/** What became of a create that was pending. */
+export async function askCreate(defined: Defined, ticket: string, signal: AbortSignal): Promise<CreateResult> {
+  const { definition, line } = defined;
+  const plan = definition.asking;
+  if (plan === undefined) throw new Error('nothing is pending here');
+  const { body } = await line.send({ plan, values: { ticket }, signal, idempotent: true });
+  if ((await plan.refused?.(body)) === true)
+    throw new ConnectorError({
+      code: 'HIRE_REJECTED',
+      action: 'reject',
+      message: `${definition.name} refused the new employee for good. Ask the people there why, and correct the data.`,
+    });
+  if ((await plan.done(body)) !== true) return { kind: 'pending', ticket, nextCheckMs: plan.every };
+  const id = idOf(await plan.id(body));
+  if (id === undefined)
+    throw new ConnectorError({
+      code: 'HRIS_UNREADABLE_ANSWER',
+      action: 'retry',
+      message:
+        `${plan.what} says that the employee is made, but not under which id. ` +
+        'Check "pending.id" of the definition.',
+    });
+  const number = idOf(await plan.number?.(body));
+  if (number !== undefined) return { kind: 'created', ref: { id, number } };
+  const read = await readEmployee(defined, id, signal).catch(() => undefined);
+  return { kind: 'created', ref: read?.ref ?? { id } };
+}
+
+/** Writes only the fields given. */
+export async function updateEmployee(
+  defined: Defined,
+  id: string,
+  fields: EmployeeFields,
+  options: WriteOptions,
+): Promise<void> {
+  assertFits(defined.definition, fields, false);
+  if (Object.keys(fields).length === 0) return;
+  await writeRecord(defined, defined.definition.updating, { id, fields }, options);
+}
+
+/** Over the values that this was decided from; where the system has versions nobody's edit can come between. */
+export async function amendEmployee(
+  defined: Defined,
+  id: string,
+  amendment: Amendment,
+  options: WriteOptions,
+): Promise<void> {
+  assertFits(defined.definition, amendment.fields, false);
+  const held = await heldOf(defined, id, options.signal);
+  const fields = fieldsToAmend(amendment, held.record.fields);
+  if (Object.keys(fields).length === 0) return;
+  await writeRecord(defined, defined.definition.updating, { id, fields, held }, options);
+}
+
+export async function terminateEmployee(
+  defined: Defined,
+  plan: WritePlan & { takesDay: boolean },
+  { id, lastDay }: { id: string; lastDay: string },
+  options: WriteOptions,
+): Promise<void> {
+  const { definition } = defined;
+  if (!plan.takesDay && !hasEnded(lastDay) && lastDay !== today())
+    throw new ConnectorError({
+      code: 'HRIS_NO_LAST_DAY',
+      action: 'reject',
+      message:
+        `${definition.name} ends an employment at once and keeps no last day, and ${lastDay} is still to come. ` +
+        'Answer again on that day, or end the employment there.',
+    });
+  await writeRecord(defined, plan, { id, fields: {}, values: { lastDay } }, options);
+}
+
+export async function rehireEmployee(
+  defined: Defined,
+  plan: WritePlan,
+  { id, fields }: { id: string; fields: EmployeeFields },
+  options: WriteOptions,
+): Promise<void> {
+  assertFits(defined.definition, fields, false);
+  await writeRecord(defined, plan, { id, fields }, options);
+}
+
+async function writeRecord(
+  defined: Defined,
+  plan: WritePlan,
+  what: { id: string; fields: EmployeeFields; held?: Held; values?: Values },
+  { signal, beforeSend }: WriteOptions,
+): Promise<void> {
+  const { definition, line } = defined;
+  const { id, fields } = what;
+  const held = what.held ?? (needsRaw(definition, plan, fields) ? await heldOf(defined, id, signal) : undefined);
+  if (id === '' || id === '.' || id === '..') throw notFound(definition);
+  const version = held === undefined ? undefined : await definition.record.version?.(held.raw);
+  const values = withFields(fields, { ...what.values, id, version, today: today() });
+  const record = recordOf(definition, plan, { fields, values, raw: held?.raw });
+  await line.send({ plan, values: { ...values, record }, idempotent: true, sent: fields, signal, beforeSend });
+}
+
+async function heldOf(defined: Defined, id: string, signal: AbortSignal): Promise<Held> {
+  const held = await readHeld(defined, id, signal);
+  if (held === undefined) throw notFound(defined.definition);
+  return held;
+}
+
+function notFound({ name }: HttpDefinition): ConnectorError {
+  const message = `${name} has no employee with this id.`;
+  return new ConnectorError({ code: 'EMPLOYEE_NOT_FOUND', action: 'reject', message });
+}
+
+function withFields(fields: EmployeeFields, values: Values): Values {
+  const named = Object.entries(fields).map(([key, value]) => [`fields.${key}`, value]);
+  return { ...Object.fromEntries(named), ...values };
+}
+
+function today(): string {
+  return new Date().toISOString().slice(0, 10);
+}

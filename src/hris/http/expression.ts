@@ -1,0 +1,112 @@
+import jsonata from 'jsonata';
+
+/** A place in a record: names, and items of a list picked by one of their own values. */
+export type PathStep = { name: string } | { where: string; is: string };
+
+/** Reads something out of an answer. Undefined where nothing is there. */
+export type Expression = (input: unknown) => Promise<unknown>;
+
+/** What is wrong with a text that should be an expression, in words for the line it stands on. */
+export class BadExpression extends Error {}
+
+const NAME = /(?:`([^`]+)`|([A-Za-z_$][\w$-]*))/y;
+const PICKED = /\[\s*([A-Za-z_][\w-]*)\s*=\s*(?:"([^"]*)"|'([^']*)')\s*\]/y;
+
+/**
+ * The steps of a plain path: `name.givenName`, `emails[type="work"].value`, and names of any form in backticks.
+ * Undefined where the text is more than that. Such a path means the same in JSONata.
+ */
+export function plainPath(text: string): PathStep[] | undefined {
+  const steps: PathStep[] = [];
+  let at = 0;
+  const take = (pattern: RegExp): RegExpExecArray | undefined => {
+    pattern.lastIndex = at;
+    const found = pattern.exec(text);
+    if (found !== null) at = pattern.lastIndex;
+    return found ?? undefined;
+  };
+  for (;;) {
+    const [, quoted, bare] = take(NAME) ?? [];
+    const name = quoted ?? bare;
+    if (name === undefined || (bare?.startsWith('$') ?? false)) return undefined;
+    steps.push({ name });
+    const [, where, double, single] = take(PICKED) ?? [];
+    if (where !== undefined) steps.push({ where, is: double ?? single ?? '' });
+    if (at === text.length) return steps;
+    if (text[at] !== '.') return undefined;
+    at += 1;
+  }
+}
+
+/** @throws BadExpression where it is neither a path nor JSONata */
+export function compileExpression(text: string): Expression {
+  const path = plainPath(text.trim());
+  if (path !== undefined) return async (input) => readPath(input, path);
+  try {
+    const compiled = jsonata(text);
+    // On an answer that it was not written for an expression may fail: then it reads nothing, as a path would.
+    return async (input) => plain(await compiled.evaluate(input).catch(() => undefined));
+  } catch (error) {
+    const { message, position } = error as { message?: string; position?: number };
+    const where = position === undefined ? '' : ` at character ${position}`;
+    throw new BadExpression(`is no JSONata expression${where}: ${message ?? 'it cannot be read'}`);
+  }
+}
+
+/** JSONata marks its own lists. */
+function plain(value: unknown): unknown {
+  return Array.isArray(value) ? Array.from(value as unknown[]) : value;
+}
+
+export function readPath(record: unknown, path: readonly PathStep[]): unknown {
+  let value = record;
+  for (const step of path) {
+    if (value === null || value === undefined) return undefined;
+    if ('name' in step) value = Array.isArray(value) ? undefined : memberOf(value, step.name);
+    else value = asList(value).find((item) => String(memberOf(item, step.where)) === step.is);
+  }
+  return value;
+}
+
+/** Puts a value at its place, making what leads there. The record is changed. */
+export function writePath(record: Record<string, unknown>, path: readonly PathStep[], value: unknown): void {
+  let level: Record<string, unknown> = record;
+  for (const [at, step] of path.entries()) {
+    const next = path[at + 1];
+    if (!('name' in step)) continue;
+    if (next !== undefined && 'where' in next) {
+      level = pickedItem(level, step.name, next);
+      if (at + 2 === path.length) return void Object.assign(level, value as object);
+    } else if (next === undefined) level[step.name] = value;
+    else level = objectAt(level, step.name);
+  }
+}
+
+function pickedItem(level: Record<string, unknown>, name: string, { where, is }: { where: string; is: string }) {
+  const known = level[name];
+  const list: unknown[] = Array.isArray(known) ? known : [];
+  level[name] = list;
+  const found = list.find((item) => String(memberOf(item, where)) === is);
+  if (typeof found === 'object' && found !== null) return found as Record<string, unknown>;
+  const made: Record<string, unknown> = { [where]: is };
+  list.push(made);
+  return made;
+}
+
+function objectAt(level: Record<string, unknown>, name: string): Record<string, unknown> {
+  const known = level[name];
+  const object =
+    typeof known === 'object' && known !== null && !Array.isArray(known) ? (known as Record<string, unknown>) : {};
+  level[name] = object;
+  return object;
+}
+
+function memberOf(value: unknown, name: string): unknown {
+  return typeof value === 'object' && value !== null && Object.hasOwn(value, name)
+    ? (value as Record<string, unknown>)[name]
+    : undefined;
+}
+
+function asList(value: unknown): unknown[] {
+  return Array.isArray(value) ? value : [value];
+}

@@ -1,0 +1,442 @@
+import { ConnectorError, isConnectorError } from '../../errors.ts';
+import type { EmployeeFields } from '../../hire/employee.ts';
+import type { HttpAnswer } from '../../http/message.ts';
+import type { Priority } from '../../rate-limit/rate-limit.ts';
+import { callHris, readJson } from '../http-call.ts';
+import { type HrisLimits, openLine } from '../http-line.ts';
+import { readPath } from './expression.ts';
+import type { AuthPlan, CallPlan, HttpDefinition } from './load-definition.ts';
+import { asText, type Template, type Values } from './template.ts';
+
+/** What a definition's calls need of a tenant file. */
+export interface LineOptions {
+  url: string;
+  allowPrivateAddress: boolean;
+  /** The definition's own options. */
+  own: Values;
+}
+
+export interface Call {
+  plan: CallPlan;
+  values?: Values;
+  signal: AbortSignal;
+  priority?: Priority | undefined;
+  /** Doing it twice is as good as once. By default of everything but a POST or PATCH. */
+  idempotent?: boolean;
+  beforeSend?: (() => void) | undefined;
+  /** Values that are sent: what the system says about them is shown without them. */
+  sent?: EmployeeFields;
+  /** Statuses that are answers here and no refusals. */
+  accepts?: readonly number[];
+}
+
+/** What expressions about a whole answer read. */
+export interface Answer {
+  status: number;
+  headers: Readonly<Record<string, unknown>>;
+  body: unknown;
+  at: HttpAnswer;
+}
+
+export interface DefinedLine {
+  send(call: Call): Promise<Answer>;
+  /** Each page's answer, until the last; `isWhole` says whether all of them were seen. */
+  pages(call: Call, read: (answer: Answer) => Promise<unknown[]>): AsyncGenerator<Page>;
+  close(): Promise<void>;
+}
+
+export interface Page {
+  items: unknown[];
+  answer: Answer;
+  /** Nothing follows, and nothing was left out. */
+  isLast: boolean;
+}
+
+/** Longer answers are no list of employees. */
+const MOST_BYTES = 16 * 1024 * 1024;
+const MOST_PAGES = 200;
+const MOST_WORDS = 300;
+
+/** The line of one connection, logged in where the definition says how. */
+export function openDefinedLine(definition: HttpDefinition, options: LineOptions, limits: HrisLimits): DefinedLine {
+  const line = openLine(options.url, { allowPrivate: options.allowPrivateAddress, limits });
+  const own = options.own;
+  const session = createSession(definition.authorizing, own, (call) => sendPlain(call, {}, 'login'));
+
+  async function sendPlain(call: Call, carried: Carried, endpoint?: string): Promise<Answer> {
+    const values = { ...own, ...call.values };
+    const { plan, signal, beforeSend, priority } = call;
+    const { method, what } = plan;
+    const idempotent = call.idempotent ?? !['POST', 'PATCH'].includes(method);
+    const body = plan.body?.(values);
+    const headers = {
+      accept: 'application/json',
+      ...(body === undefined ? {} : { 'content-type': definition.contentType }),
+      ...rendered(definition.standing, values),
+      ...rendered(plan.headers, values),
+      ...carried.headers,
+    };
+    const path = addressOf(plan, values, carried.query ?? {});
+    let refused: HttpAnswer | undefined;
+    const request = {
+      what,
+      method,
+      path,
+      headers,
+      body: body === undefined ? undefined : encodeBody(body, headers['content-type']),
+      idempotent,
+      signal,
+      beforeSend,
+      priority,
+      endpoint,
+      maxBodyBytes: MOST_BYTES,
+      ...(definition.timeout === undefined ? {} : { timeouts: { totalMs: definition.timeout } }),
+    };
+    try {
+      const answer = await callHris(line, request, (given) => {
+        refused = given;
+        return {};
+      });
+      const read = { ...plainAnswer(answer), body: answer.body.length === 0 ? undefined : json(answer) };
+      await refuseByRow(read, call, undefined);
+      return read;
+    } catch (error) {
+      if (refused === undefined || !isConnectorError(error)) throw error;
+      const read = plainAnswer(refused);
+      if (call.accepts?.includes(refused.status) === true) return read;
+      await refuseByRow(read, call, error);
+      throw byStatus(error, definition, call);
+    }
+
+    function json(answer: HttpAnswer): unknown {
+      return readJson(answer, { what, idempotent });
+    }
+  }
+
+  /** The first row of `errors` that fits an answer makes the refusal. */
+  async function refuseByRow(answer: Answer, call: Call, error: ConnectorError | undefined): Promise<void> {
+    for (const { status, when, means, field } of definition.refusals) {
+      if (!status.includes(answer.status)) continue;
+      if (when !== undefined && (await when(answer)) !== true) continue;
+      const said = await wordsOf(answer, call);
+      throw refusalOf(means, { call, answer, said, field, retryAfter: definition.retryAfter, cause: error });
+    }
+    if (error === undefined) return;
+    const said = await wordsOf(answer, call);
+    if (said !== '') throw withWords(byStatus(error, definition, call), said);
+  }
+
+  /** Only of writes, whose values are known and cut out: what is said of a search may quote anybody. */
+  async function wordsOf(answer: Answer, { sent }: Call): Promise<string> {
+    if (sent === undefined) return '';
+    const said = await definition.words?.(answer);
+    if (typeof said !== 'string') return '';
+    const values = Object.values(sent).filter((value): value is string => typeof value === 'string' && value !== '');
+    return values.reduce((words, value) => words.replaceAll(value, '…'), said).slice(0, MOST_WORDS);
+  }
+
+  async function send(call: Call): Promise<Answer> {
+    const held = await session.carried();
+    try {
+      return await sendPlain(call, held);
+    } catch (error) {
+      // What was answered 401 was not carried out, and a session may have ended.
+      if (!isConnectorError(error, 'HRIS_AUTH') || !session.renew(held)) throw error;
+      return sendPlain(call, await session.carried());
+    }
+  }
+
+  return {
+    send,
+    pages: (call, read) => readPages({ send, definition, url: options.url }, call, read),
+    close: () => line.close(),
+  };
+}
+
+async function* readPages(
+  { send, definition, url }: { send: DefinedLine['send']; definition: HttpDefinition; url: string },
+  call: Call,
+  read: (answer: Answer) => Promise<unknown[]>,
+): AsyncGenerator<Page> {
+  const { paging } = call.plan;
+  let place: Values = { 'page.offset': paging?.first, 'page.number': paging?.first, 'page.size': paging?.size };
+  let plan = call.plan;
+  let seen = 0;
+  let before = '';
+  for (let number = 1; number <= MOST_PAGES; number += 1) {
+    const answer = await send({ ...call, plan, values: { ...call.values, ...place } });
+    const items = await read(answer);
+    seen += items.length;
+    const next = paging === undefined ? undefined : await nextPlace({ paging, answer, items, seen, number });
+    const shown = await firstOf(items, definition);
+    // A server that does not know this paging gives its first page again and again.
+    const isRepeated = items.length > 0 && shown === before;
+    before = shown;
+    yield { items, answer, isLast: next === undefined && !isRepeated };
+    if (next === undefined || isRepeated) return;
+    place = { ...place, ...next.values };
+    if (next.path !== undefined) {
+      const path = withoutBase(next.path, url);
+      plan = { ...plan, path: () => path, query: {} };
+    }
+  }
+}
+
+/** Tells two pages apart. */
+async function firstOf(items: readonly unknown[], { record }: HttpDefinition): Promise<string> {
+  return String(await record.id(items[0]));
+}
+
+interface NextPage {
+  values: Values;
+  path?: string;
+}
+
+async function nextPlace(known: {
+  paging: NonNullable<CallPlan['paging']>;
+  answer: Answer;
+  items: readonly unknown[];
+  seen: number;
+  number: number;
+}): Promise<NextPage | undefined> {
+  const { paging, answer, items, seen, number } = known;
+  if (paging.by === 'link') {
+    const path = nextLink(asText(answer.headers['link'] ?? ''));
+    return path === undefined ? undefined : { values: {}, path };
+  }
+  if (paging.by === 'cursor') {
+    const cursor = await paging.nextIn?.(answer.body);
+    const isThere = (typeof cursor === 'string' && cursor !== '') || typeof cursor === 'number';
+    return isThere ? { values: { 'page.cursor': cursor } } : undefined;
+  }
+  const total = await paging.totalIn?.(answer.body);
+  // Without a total an empty page is the end: a server may give fewer than it was asked for.
+  if (items.length === 0 || (typeof total === 'number' && seen >= total)) return undefined;
+  return { values: { 'page.offset': paging.first + seen, 'page.number': paging.first + number } };
+}
+
+/** RFC 8288; only its path counts, so that no answer leads to another host. */
+function nextLink(header: string): string | undefined {
+  for (const [, target = '', parameters = ''] of header.matchAll(/<([^>]*)>([^,]*)/g)) {
+    if (!/;\s*rel\s*=\s*"?next"?/i.test(parameters) || !URL.canParse(target, 'http://same.invalid')) continue;
+    const { pathname, search } = new URL(target, 'http://same.invalid');
+    return `${pathname}${search}`;
+  }
+  return undefined;
+}
+
+/** The line puts the path of `hris.url` before every path. */
+function withoutBase(path: string, url: string): string {
+  const base = new URL(url).pathname.replace(/\/+$/, '');
+  return path.startsWith(`${base}/`) ? path.slice(base.length) : path;
+}
+
+function rendered(templates: Readonly<Record<string, Template>>, values: Values): Record<string, string> {
+  return Object.fromEntries(
+    Object.entries(templates).flatMap(([key, template]) => {
+      const value = template(values);
+      return value === undefined || value === null ? [] : [[key, asText(value)]];
+    }),
+  );
+}
+
+function addressOf(plan: CallPlan, values: Values, carried: Record<string, string>): string {
+  const path = String(plan.path(values, encodeURIComponent));
+  const query = new URLSearchParams({ ...rendered(plan.query, values), ...carried }).toString();
+  if (query === '') return path;
+  return `${path}${path.includes('?') ? '&' : '?'}${query}`;
+}
+
+function encodeBody(body: unknown, contentType: string | undefined): string {
+  if (contentType?.startsWith('application/x-www-form-urlencoded') !== true) return JSON.stringify(body);
+  const entries = Object.entries(body as Record<string, unknown>).map(([key, value]) => [key, asText(value ?? '')]);
+  return new URLSearchParams(Object.fromEntries(entries) as Record<string, string>).toString();
+}
+
+function plainAnswer(answer: HttpAnswer): Answer {
+  return { status: answer.status, headers: answer.headers, body: parsed(answer.body), at: answer };
+}
+
+/** Of a refusal, whose body may be anything. */
+function parsed(body: Buffer): unknown {
+  try {
+    return JSON.parse(body.toString('utf8'));
+  } catch {
+    return undefined;
+  }
+}
+
+/** What a status means to every HR system, where no row of the definition says otherwise. */
+function byStatus(error: ConnectorError, { retryAfter }: HttpDefinition, { plan }: Call): ConnectorError {
+  const { status, message, requestId } = error;
+  const as = (code: string, action: ConnectorError['action'], more: object = {}) =>
+    new ConnectorError({ code, action, message, status, requestId, cause: error, ...more });
+  if (status === 429) return as('RATE_LIMITED', 'throttle', { retryAfterMs: error.retryAfterMs ?? retryAfter });
+  if (status === 412) return as('STALE', 'retry');
+  if (status === 400 || status === 422) return as('INVALID_VALUE', 'reject');
+  if (status === 404 && plan.method !== 'GET') return as('EMPLOYEE_NOT_FOUND', 'reject');
+  return error;
+}
+
+function withWords(error: ConnectorError, said: string): ConnectorError {
+  const { code, action, status, retryAfterMs, details, requestId } = error;
+  const message = `${error.message} It said: "${said}"`;
+  return new ConnectorError({ code, action, message, status, retryAfterMs, details, requestId, cause: error });
+}
+
+const MEANINGS: Readonly<Record<string, { code: string; action: ConnectorError['action']; text: string }>> = {
+  reject: { code: 'INVALID_VALUE', action: 'reject', text: 'does not accept the data' },
+  retry: { code: 'HRIS_BUSY', action: 'retry', text: 'asks to try again' },
+  throttle: { code: 'RATE_LIMITED', action: 'throttle', text: 'asks for fewer calls; it goes on by itself' },
+  reauthorize: {
+    code: 'HRIS_AUTH',
+    action: 'reauthorize',
+    text: 'does not accept the credentials: check or renew them',
+  },
+  exists: { code: 'ALREADY_EXISTS', action: 'ignore', text: 'has it already' },
+  absent: { code: 'EMPLOYEE_NOT_FOUND', action: 'reject', text: 'has no such employee' },
+  stale: { code: 'STALE', action: 'retry', text: 'says that somebody changed the record meanwhile' },
+};
+
+function refusalOf(
+  means: string,
+  known: {
+    call: Call;
+    answer: Answer;
+    said: string;
+    field: string | undefined;
+    retryAfter: number;
+    cause: ConnectorError | undefined;
+  },
+): ConnectorError {
+  const { call, answer, said, field, retryAfter, cause } = known;
+  const { code, action, text } = MEANINGS[means] as (typeof MEANINGS)[string];
+  const words = said === '' ? '' : ` It said: "${said}"`;
+  return new ConnectorError({
+    code,
+    action,
+    message: `${call.plan.what} was answered ${answer.status}: the HR system ${text}.${words}`,
+    status: answer.status,
+    requestId: answer.at.requestId,
+    ...(action === 'throttle' ? { retryAfterMs: cause?.retryAfterMs ?? retryAfter } : {}),
+    ...(field === undefined ? {} : { details: { [field]: 'was not accepted' } }),
+    ...(cause === undefined ? {} : { cause }),
+  });
+}
+
+/** What each call carries so that it is let in. */
+interface Carried {
+  headers?: Record<string, string>;
+  query?: Record<string, string>;
+}
+
+interface Session {
+  carried(): Promise<Carried>;
+  /** Forgets what was refused; false where logging in again would change nothing. */
+  renew(refused: Carried): boolean;
+}
+
+/** Before a token ends it is replaced. */
+const EARLY_MS = 30_000;
+/** Refused credentials are not tried again for so long: some systems lock an account after a few. */
+const REFUSED_MS = 60_000;
+const LOGIN_MS = 60_000;
+
+function createSession(auth: AuthPlan, own: Values, send: (call: Call) => Promise<Answer>): Session {
+  if (auth.kind === 'headers') {
+    const carried = { headers: rendered(auth.headers, own), query: rendered(auth.query, own) };
+    return { carried: async () => carried, renew: () => false };
+  }
+  let current: { carried: Promise<Carried>; until: number } | undefined;
+  let refused: { error: unknown; until: number } | undefined;
+  let latest: Carried | undefined;
+  // Several wait for one login, so none of their signals ends it.
+  const begin = (): NonNullable<typeof current> => {
+    const signal = AbortSignal.timeout(LOGIN_MS);
+    const made = { until: Number.POSITIVE_INFINITY, carried: Promise.resolve<Carried>({}) };
+    made.carried = logIn(auth, own, (call) => send({ ...call, signal })).then(
+      ({ carried, lastsMs }) => {
+        latest = carried;
+        made.until = lastsMs === undefined ? made.until : performance.now() + lastsMs - EARLY_MS;
+        return carried;
+      },
+      (error: unknown) => {
+        current = undefined;
+        if (isConnectorError(error) && error.action !== 'retry')
+          refused = { error, until: performance.now() + REFUSED_MS };
+        throw error;
+      },
+    );
+    return made;
+  };
+  return {
+    async carried() {
+      if (refused !== undefined && refused.until > performance.now()) throw refused.error;
+      refused = undefined;
+      if (current === undefined || current.until <= performance.now()) current = begin();
+      return current.carried;
+    },
+    renew(given) {
+      // Whoever was refused with the one before only needs to ask again.
+      if (given === latest) {
+        current = undefined;
+        latest = undefined;
+      }
+      return true;
+    },
+  };
+}
+
+type LoginPlan = Exclude<AuthPlan, { kind: 'headers' }>;
+
+async function logIn(
+  auth: LoginPlan,
+  own: Values,
+  send: (call: Omit<Call, 'signal'>) => Promise<Answer>,
+): Promise<{ carried: Carried; lastsMs?: number }> {
+  if (auth.kind === 'login') {
+    const answer = await send({ plan: auth.call, idempotent: true });
+    const token = await auth.token(answer);
+    if (token === undefined || token === null || token === '') throw noToken(auth.call.what);
+    return { carried: { headers: rendered(auth.headers, { ...own, token }) } };
+  }
+  const texts = rendered(auth.texts, own);
+  const { clientId = '', clientSecret = '', scope, refreshToken, tokenPath = '/' } = texts;
+  const inBody = auth.credentials === 'body' ? { client_id: clientId, client_secret: clientSecret } : {};
+  const form = {
+    grant_type: auth.grant,
+    ...(scope === undefined ? {} : { scope }),
+    ...(auth.grant === 'refresh_token' && refreshToken !== undefined ? { refresh_token: refreshToken } : {}),
+    ...inBody,
+  };
+  const encoded = (text: string): string => encodeURIComponent(text);
+  const basic = Buffer.from(`${encoded(clientId)}:${encoded(clientSecret)}`).toString('base64');
+  const plan: CallPlan = {
+    what: 'POST the token endpoint',
+    method: 'POST',
+    path: () => tokenPath,
+    query: {},
+    headers: {
+      'content-type': () => 'application/x-www-form-urlencoded',
+      ...(auth.credentials === 'basic' ? { authorization: () => `Basic ${basic}` } : {}),
+    },
+    body: () => form,
+    paging: undefined,
+  };
+  const { body } = await send({ plan, idempotent: true });
+  const token = readPath(body, [{ name: 'access_token' }]);
+  const seconds = Number(readPath(body, [{ name: 'expires_in' }]));
+  if (typeof token !== 'string' || token === '') throw noToken(plan.what);
+  return {
+    carried: { headers: { authorization: `Bearer ${token}` } },
+    ...(seconds > 0 ? { lastsMs: seconds * 1_000 } : {}),
+  };
+}
+
+function noToken(what: string): ConnectorError {
+  return new ConnectorError({
+    code: 'HRIS_AUTH',
+    action: 'reauthorize',
+    message: `${what} was answered without a token. Check "auth" of the definition, and the credentials.`,
+  });
+}

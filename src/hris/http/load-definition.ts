@@ -1,0 +1,417 @@
+import type { HttpMethod } from '../../http/message.ts';
+import { didYouMean, explainIssues } from '../../yaml/explain-issues.ts';
+import { type Path, type Problem, parseYaml, problemAt, type YamlFile } from '../../yaml/yaml-file.ts';
+import {
+  type Definition,
+  definitionSchema,
+  type FieldOf,
+  type PagingOf,
+  type RequestOf,
+  type SearchOf,
+  type WriteOf,
+} from './definition-schema.ts';
+import { BadExpression, compileExpression, type Expression, type PathStep, plainPath } from './expression.ts';
+import { compileTemplate, type Template } from './template.ts';
+
+/** One call that a definition describes. */
+export interface CallPlan {
+  /** Names it in messages: `GET /Users/{id}`. */
+  what: string;
+  method: HttpMethod;
+  path: Template;
+  query: Readonly<Record<string, Template>>;
+  headers: Readonly<Record<string, Template>>;
+  body: Template | undefined;
+  paging: (PagingOf & { nextIn?: Expression; totalIn?: Expression }) | undefined;
+}
+
+export interface SearchPlan extends CallPlan {
+  items: Expression;
+  trusted: boolean;
+  absent: readonly number[];
+}
+
+export interface WritePlan extends CallPlan {
+  as: WriteOf['as'];
+  set: readonly { at: readonly PathStep[]; value: Template }[];
+  /** The record's version is named in the request: the write is refused where the record has changed. */
+  isConditional: boolean;
+}
+
+export interface FieldPlan extends FieldOf {
+  key: string;
+  path: readonly PathStep[];
+}
+
+/** A definition that was checked: every expression and template is ready to be used. */
+export interface HttpDefinition extends Omit<Definition, 'fields' | 'find' | 'record' | 'create' | 'pending'> {
+  fields: readonly FieldPlan[];
+  record: {
+    id: Expression;
+    number: Expression | undefined;
+    reference: readonly PathStep[] | undefined;
+    former: Expression | undefined;
+    version: Expression | undefined;
+  };
+  search: Readonly<Partial<Record<'reference' | 'number' | 'email' | 'person' | 'name', SearchPlan>>>;
+  everybody: (CallPlan & { items: Expression }) | undefined;
+  reading: CallPlan & { item: Expression; absent: readonly number[] };
+  creating: WritePlan & Record<'id' | 'number' | 'item' | 'ticket', Expression | undefined>;
+  asking:
+    | (CallPlan & { done: Expression; refused?: Expression; id: Expression; number?: Expression; every: number })
+    | undefined;
+  updating: WritePlan;
+  terminating: (WritePlan & { takesDay: boolean }) | undefined;
+  rehiring: WritePlan | undefined;
+  changing: (CallPlan & { items: Expression; stamp: Expression; gone?: Expression }) | undefined;
+  probing: CallPlan;
+  authorizing: AuthPlan;
+  refusals: readonly { status: readonly number[]; when?: Expression; means: string; field?: string }[];
+  words: Expression | undefined;
+  standing: Readonly<Record<string, Template>>;
+}
+
+export type AuthPlan =
+  | { kind: 'headers'; headers: Readonly<Record<string, Template>>; query: Readonly<Record<string, Template>> }
+  | { kind: 'oauth2'; texts: Readonly<Record<string, Template>>; grant: string; credentials: 'basic' | 'body' }
+  | { kind: 'login'; call: CallPlan; token: Expression; headers: Readonly<Record<string, Template>> };
+
+/** Whether a YAML file of a folder of tenants is a definition. */
+export function isDefinitionFile(value: unknown): boolean {
+  return typeof value === 'object' && value !== null && 'hrisDefinition' in value;
+}
+
+/** Reads a definition; every problem stands at its line and column. */
+export function loadDefinition(
+  file: string,
+  text: string,
+): { definition: HttpDefinition; problems: [] } | { definition?: never; problems: Problem[] } {
+  const source = parseYaml(file, text);
+  if (source.problems.length > 0) return { problems: source.problems };
+  const parsed = definitionSchema.safeParse(source.value);
+  if (!parsed.success) return { problems: explainIssues(source, definitionSchema, parsed.error) };
+  const compiler = new Compiler(source, parsed.data);
+  const definition = compiler.compile();
+  const { problems } = compiler;
+  return problems.length === 0 ? { definition, problems: [] } : { problems };
+}
+
+const METHODS = ['get', 'post', 'put', 'patch', 'delete'] as const;
+const PAGE = ['page.offset', 'page.number', 'page.size', 'page.cursor'];
+const RECORD = ['record', 'id', 'version', 'reference', 'lastDay', 'today'];
+
+/** Compiles one definition and notes what is wrong with it. */
+class Compiler {
+  readonly problems: Problem[] = [];
+  readonly #source: YamlFile;
+  readonly #raw: Definition;
+  readonly #options: string[];
+  readonly #fields: string[];
+
+  constructor(source: YamlFile, raw: Definition) {
+    this.#source = source;
+    this.#raw = raw;
+    this.#options = Object.keys(raw.options).map((key) => `options.${key}`);
+    this.#fields = Object.keys(raw.fields).map((key) => `fields.${key}`);
+  }
+
+  compile(): HttpDefinition {
+    const raw = this.#raw;
+    const { find, read, create, update, terminate, rehire, record } = raw;
+    this.#checkReference();
+    const of = [...RECORD, ...this.#fields];
+    const { fields: _fields, find: _find, record: _record, create: _create, pending: _pending, ...rest } = raw;
+    return {
+      ...rest,
+      fields: Object.entries(raw.fields).map(([key, field]) => ({
+        ...field,
+        key,
+        path: this.#place(['fields', key, 'at'], field.at),
+      })),
+      record: {
+        id: this.#read(['record', 'id'], record.id),
+        number: this.#maybe(['record', 'number'], record.number),
+        reference: record.reference === undefined ? undefined : this.#place(['record', 'reference'], record.reference),
+        former: this.#maybe(['record', 'former'], record.former),
+        version: this.#maybe(['record', 'version'], record.version),
+      },
+      search: this.#searches(find),
+      everybody:
+        find.all === undefined
+          ? undefined
+          : {
+              ...this.#call(['find', 'all'], find.all, []),
+              items: this.#read(['find', 'all', 'items'], find.all.items),
+            },
+      reading: {
+        ...this.#call(['read'], read, ['id']),
+        item: this.#read(['read', 'item'], read.item),
+        absent: read.absent,
+      },
+      creating: {
+        ...this.#write(['create'], create, of),
+        id: this.#maybe(['create', 'id'], create.id),
+        number: this.#maybe(['create', 'number'], create.number),
+        item: this.#maybe(['create', 'item'], create.item),
+        ticket: this.#maybe(['create', 'ticket'], create.ticket),
+      },
+      asking: this.#asking(),
+      updating: this.#write(['update'], update, of),
+      terminating:
+        terminate === undefined
+          ? undefined
+          : { ...this.#write(['terminate'], terminate, of), takesDay: JSON.stringify(terminate).includes('{lastDay') },
+      rehiring: rehire === undefined ? undefined : this.#write(['rehire'], rehire, of),
+      changing: this.#changing(),
+      probing: this.#call(['probe'], raw.probe, []),
+      authorizing: this.#auth(),
+      refusals: raw.errors.map(({ status, when, means, field }, at) => ({
+        status: Array.isArray(status) ? status : [status],
+        means,
+        ...(when === undefined ? {} : { when: this.#read(['errors', at, 'when'], when) }),
+        ...(field === undefined ? {} : { field: this.#field(['errors', at, 'field'], field) }),
+      })),
+      words: this.#maybe(['said'], raw.said),
+      standing: this.#templates(['headers'], raw.headers, []),
+    };
+  }
+
+  #checkReference(): void {
+    const { find, record, create, pending } = this.#raw;
+    if (find.reference !== undefined && record.reference === undefined)
+      this.#wrong(
+        ['find', 'reference'],
+        '"find.reference" looks our reference up, and "record.reference" does not say where it is kept. Add it.',
+      );
+    if (record.reference !== undefined && find.reference === undefined)
+      this.#wrong(
+        ['record', 'reference'],
+        'our reference is kept there, and "find.reference" does not say how it is looked up: a create whose answer ' +
+          'is lost could not be found again. Add it, or leave "record.reference" out.',
+      );
+    if (create.ticket !== undefined && pending === undefined)
+      this.#wrong(
+        ['create', 'ticket'],
+        'a create may be pending, and "pending" does not say how it is asked about. Add it.',
+      );
+    const options = Object.keys(this.#raw.options);
+    for (const taken of ['definition', 'url', 'readLag', 'allowPrivateAddress', 'kind', 'connection'])
+      if (options.includes(taken)) this.#wrong(['options', taken], `"${taken}" is a key of every tenant file. Rename.`);
+  }
+
+  #searches(find: Definition['find']): HttpDefinition['search'] {
+    const person = ['givenName', 'familyName', 'birthDate'];
+    const one = (by: Exclude<keyof Definition['find'], 'all'>, names: string[]): SearchPlan | undefined => {
+      const search: SearchOf | undefined = find[by];
+      if (search === undefined) return undefined;
+      const { items, trusted, absent } = search;
+      const call = this.#call(['find', by], search, names);
+      return { ...call, items: this.#read(['find', by, 'items'], items), trusted, absent };
+    };
+    const plans = {
+      reference: one('reference', ['value']),
+      number: one('number', ['value']),
+      email: one('email', ['value']),
+      person: one('person', person),
+      name: one('name', ['fullName', 'givenName', 'familyName']),
+    };
+    const missing = person.filter((key) => this.#raw.fields[key] === undefined);
+    if (plans.person !== undefined && missing.length > 0)
+      this.#wrong(
+        ['find', 'person'],
+        `people are compared by ${person.join(', ')}; there is no field ${missing.join(' and ')}.`,
+      );
+    if (plans.email !== undefined && this.#emailFields().length === 0)
+      this.#wrong(['find', 'email'], 'addresses are compared here, and there is no field "email" or "workEmail".');
+    return Object.fromEntries(Object.entries(plans).filter(([, plan]) => plan !== undefined));
+  }
+
+  #emailFields(): string[] {
+    return ['email', 'workEmail'].filter((key) => this.#raw.fields[key] !== undefined);
+  }
+
+  #asking(): HttpDefinition['asking'] {
+    const { pending } = this.#raw;
+    if (pending === undefined) return undefined;
+    const { done, refused, id, number, every } = pending;
+    return {
+      ...this.#call(['pending'], pending, ['ticket']),
+      done: this.#read(['pending', 'done'], done),
+      id: this.#read(['pending', 'id'], id),
+      every,
+      ...(refused === undefined ? {} : { refused: this.#read(['pending', 'refused'], refused) }),
+      ...(number === undefined ? {} : { number: this.#read(['pending', 'number'], number) }),
+    };
+  }
+
+  #changing(): HttpDefinition['changing'] {
+    const { changes } = this.#raw;
+    if (changes === undefined) return undefined;
+    const { items, stamp, gone } = changes;
+    return {
+      ...this.#call(['changes'], changes, ['since']),
+      items: this.#read(['changes', 'items'], items),
+      stamp: this.#read(['changes', 'stamp'], stamp),
+      ...(gone === undefined ? {} : { gone: this.#read(['changes', 'gone'], gone) }),
+    };
+  }
+
+  #auth(): AuthPlan {
+    const { auth } = this.#raw;
+    const at = (rest: Path): Path => ['auth', ...rest];
+    if (auth.bearer !== undefined)
+      return this.#plainAuth({ authorization: this.#template(at(['bearer']), `Bearer ${auth.bearer}`, []) });
+    if (auth.basic !== undefined) {
+      const user = this.#template(at(['basic', 'user']), auth.basic.user, []);
+      const password = this.#template(at(['basic', 'password']), auth.basic.password, []);
+      const authorization: Template = (values) =>
+        `Basic ${Buffer.from(`${String(user(values))}:${String(password(values))}`).toString('base64')}`;
+      return this.#plainAuth({ authorization });
+    }
+    if (auth.headers !== undefined) return this.#plainAuth(this.#templates(at(['headers']), auth.headers, []));
+    if (auth.query !== undefined) return this.#plainAuth({}, this.#templates(at(['query']), auth.query, []));
+    if (auth.oauth2 !== undefined) {
+      const { grant, credentials, ...texts } = auth.oauth2;
+      if (grant === 'refresh_token' && texts.refreshToken === undefined)
+        this.#wrong(at(['oauth2', 'grant']), 'the grant refresh_token needs "refreshToken". Add it.');
+      const templates = this.#templates(at(['oauth2']), texts as Record<string, string>, []);
+      return { kind: 'oauth2', texts: templates, grant, credentials };
+    }
+    if (auth.login !== undefined) {
+      const { login } = auth;
+      return {
+        kind: 'login',
+        call: this.#call(at(['login']), login, []),
+        token: this.#read(at(['login', 'token']), login.token),
+        headers: this.#templates(at(['login', 'carry']), login.carry, ['token']),
+      };
+    }
+    return this.#plainAuth({});
+  }
+
+  #plainAuth(headers: Record<string, Template>, query: Record<string, Template> = {}): AuthPlan {
+    return { kind: 'headers', headers, query };
+  }
+
+  #write(at: Path, write: WriteOf, names: string[]): WritePlan {
+    const call = this.#call(at, write, names);
+    const sends = METHODS.some((method) => method !== 'get' && write[method] !== undefined);
+    if (!sends) this.#wrong(at, `"${at.join('.')}" writes: give it post, put, patch or delete with a path.`);
+    if (write.as === 'put' && at[0] !== 'create' && this.#raw.read.get === undefined)
+      this.#wrong([...at, 'as'], '"put" sends the whole record, so "read" must be a get.');
+    const isConditional = /\{\s*version\b/.test(JSON.stringify([write.headers, write.query, write.body, write.set]));
+    if (isConditional && this.#raw.record.version === undefined)
+      this.#wrong(at, '{version} is used, and "record.version" does not say where a record has it. Add it.');
+    return {
+      ...call,
+      // Where nothing is said, the record itself is sent.
+      body: call.body ?? ((values) => values['record']),
+      as: write.as,
+      set: Object.entries(write.set).map(([place, value]) => ({
+        at: this.#place([...at, 'set', place], place),
+        value: this.#template([...at, 'set', place], value, names),
+      })),
+      isConditional,
+    };
+  }
+
+  #call(at: Path, request: RequestOf & { paging?: PagingOf | undefined }, names: string[]): CallPlan {
+    const used = METHODS.filter((method) => request[method] !== undefined);
+    const method = used[0] ?? 'get';
+    if (used.length !== 1)
+      this.#wrong(
+        used[1] === undefined ? at : [...at, used[1]],
+        `"${at.join('.')}" needs one of ${METHODS.join(', ')}, with a path such as /employees; it has ${used.length}.`,
+      );
+    const path = request[method] ?? '/';
+    if (!path.startsWith('/'))
+      this.#wrong(
+        [...at, method],
+        `"${[...at, method].join('.')}" is not a path: begin it with / as seen from hris.url.`,
+      );
+    const { paging } = request;
+    const all = paging === undefined ? names : [...names, ...PAGE];
+    if (paging?.by === 'cursor' && paging.next === undefined)
+      this.#wrong([...at, 'paging'], 'paging by cursor needs "next": where the answer has the next cursor.');
+    if (paging !== undefined && paging.by !== 'link' && !/\{\s*page\./.test(JSON.stringify(request)))
+      this.#wrong([...at, 'paging'], `nothing of the request names the page. Use one of {${PAGE.join('}, {')}}.`);
+    return {
+      what: `${method.toUpperCase()} ${path.split('?', 1)[0]}`,
+      method: method.toUpperCase() as HttpMethod,
+      path: this.#template([...at, method], path, all),
+      query: this.#templates([...at, 'query'], request.query ?? {}, all),
+      headers: this.#templates([...at, 'headers'], request.headers ?? {}, all),
+      body: request.body === undefined ? undefined : this.#template([...at, 'body'], request.body, all),
+      paging:
+        paging === undefined
+          ? undefined
+          : {
+              ...paging,
+              ...(paging.next === undefined ? {} : { nextIn: this.#read([...at, 'paging', 'next'], paging.next) }),
+              ...(paging.total === undefined ? {} : { totalIn: this.#read([...at, 'paging', 'total'], paging.total) }),
+            },
+    };
+  }
+
+  #field(at: Path, key: string): string {
+    const known = Object.keys(this.#raw.fields);
+    if (!known.includes(key)) this.#wrong(at, `"${key}" is no field of this definition. ${didYouMean(key, known)}`);
+    return key;
+  }
+
+  #maybe(at: Path, text: string | undefined): Expression | undefined {
+    return text === undefined ? undefined : this.#read(at, text);
+  }
+
+  #read(at: Path, text: string): Expression {
+    return this.#tried(
+      at,
+      () => compileExpression(text),
+      async () => undefined,
+    );
+  }
+
+  #place(at: Path, text: string): PathStep[] {
+    const path = plainPath(text);
+    if (path !== undefined) return path;
+    this.#wrong(
+      at,
+      `"${text}" is not a place that can be written: names with points between them, as in name.givenName, ` +
+        'emails[type="work"].value; other names in `backticks`.',
+    );
+    return [];
+  }
+
+  #templates(at: Path, texts: Readonly<Record<string, string>>, names: string[]): Record<string, Template> {
+    const entries = Object.entries(texts).filter(([, text]) => text !== undefined);
+    return Object.fromEntries(entries.map(([key, text]) => [key, this.#template([...at, key], text, names)]));
+  }
+
+  #template(at: Path, source: unknown, names: string[]): Template {
+    const known = [...this.#options, ...names];
+    const judge = (used: string): string | undefined => {
+      if (known.includes(used)) return undefined;
+      const hint = known.length === 0 ? 'Nothing is known here.' : didYouMean(used, known);
+      return `"{${used}}" stands for nothing here. ${hint}`;
+    };
+    return this.#tried(
+      at,
+      () => compileTemplate(source, judge),
+      () => undefined,
+    );
+  }
+
+  #tried<T>(at: Path, compile: () => T, otherwise: T): T {
+    try {
+      return compile();
+    } catch (error) {
+      if (!(error instanceof BadExpression)) throw error;
+      this.#wrong(at, `"${at.join('.')}" ${error.message}`);
+      return otherwise;
+    }
+  }
+
+  #wrong(at: Path, text: string): void {
+    this.problems.push(problemAt(this.#source, at, text));
+  }
+}

@@ -1,0 +1,217 @@
+import { DateTime } from 'luxon';
+import { ConnectorError } from '../../errors.ts';
+import type { EmployeeFields, FieldValue } from '../../hire/employee.ts';
+import type { EmployeeRecord } from '../port.ts';
+import { type ReadCell, readCell, readFields } from '../read-cell.ts';
+import { type PathStep, readPath, writePath } from './expression.ts';
+import type { FieldPlan, HttpDefinition, WritePlan } from './load-definition.ts';
+import type { Values } from './template.ts';
+
+/** One thing to put into a record. */
+interface Placed {
+  path: readonly PathStep[];
+  value: unknown;
+  /** An empty value that its field wants left out. */
+  isLeftOut?: boolean;
+}
+
+/** A record of an answer as an employee. */
+export async function toEmployee(definition: HttpDefinition, raw: unknown): Promise<EmployeeRecord | undefined> {
+  const { record, fields } = definition;
+  const [id, number, former] = await Promise.all([record.id(raw), record.number?.(raw), record.former?.(raw)]);
+  const known = idOf(id);
+  if (known === undefined) return undefined;
+  const reference = record.reference === undefined ? undefined : readPath(raw, record.reference);
+  const numbered = idOf(number);
+  return {
+    ref: { id: known, ...(numbered === undefined ? {} : { number: numbered }) },
+    ...readFields(fields.map((field) => [field.key, fromTheirs(field, readPath(raw, field.path))])),
+    ...(typeof former === 'boolean' ? { former } : {}),
+    ...(typeof reference === 'string' && reference !== '' ? { reference } : {}),
+  };
+}
+
+/** Ids and numbers come as numbers or as text. */
+export function idOf(value: unknown): string | undefined {
+  if (typeof value === 'number' || typeof value === 'bigint') return String(value);
+  return typeof value === 'string' && value !== '' ? value : undefined;
+}
+
+/** Every field that does not fit is named at once, without its value. */
+export function assertFits({ name, fields: known }: HttpDefinition, fields: EmployeeFields, isNew: boolean): void {
+  const problems: Record<string, string> = {};
+  for (const [key, value] of Object.entries(fields)) {
+    const problem = problemOf(
+      known.find((field) => field.key === key),
+      value,
+    );
+    if (problem !== undefined) problems[key] = problem;
+  }
+  if (Object.keys(problems).length > 0) throw refused('INVALID_VALUE', `${name} does not accept`, problems);
+  const missing = known.filter(({ key, required }) => required && (key in fields ? isEmpty(fields[key]) : isNew));
+  if (missing.length === 0) return;
+  const details = Object.fromEntries(missing.map(({ key }) => [key, 'must not be empty']));
+  throw refused('MISSING_FIELD', `${name} requires`, details);
+}
+
+function refused(code: string, what: string, details: Record<string, string>): ConnectorError {
+  const message = `${what}: ${Object.keys(details).join(', ')}.`;
+  return new ConnectorError({ code, action: 'reject', message, details });
+}
+
+function problemOf(field: FieldPlan | undefined, value: FieldValue): string | undefined {
+  if (field === undefined) return 'is no field of this HR system';
+  if (!field.write) return 'is only read';
+  if (isEmpty(value)) return undefined;
+  const texts = (Array.isArray(value) ? value : [value]).map(String);
+  if (texts.some((text) => text.includes('\0'))) return 'holds a zero character';
+  if (field.maxLength !== undefined && texts.some((text) => text.length > (field.maxLength as number)))
+    return `is longer than ${field.maxLength} characters`;
+  if (field.type === 'date' && !/^\d{4}-\d{2}-\d{2}$/.test(String(value))) return 'is no date';
+  if (field.type === 'number' && 'wrong' in readCell('number', value)) return 'is no number';
+  if (field.type === 'boolean' && typeof value !== 'boolean') return 'is neither true nor false';
+  if (field.values !== undefined && !texts.every((text) => Object.hasOwn(field.values as object, text)))
+    return `is none of ${Object.keys(field.values).join(', ')}`;
+  return undefined;
+}
+
+function isEmpty(value: FieldValue | undefined): boolean {
+  return value === undefined || value === null || value === '' || (Array.isArray(value) && value.length === 0);
+}
+
+function toTheirs(field: FieldPlan, value: FieldValue): Placed {
+  const { path, type, values, date, empty } = field;
+  if (isEmpty(value)) return { path, value: empty === 'text' ? '' : null, isLeftOut: empty === 'omit' };
+  const one = (item: string): unknown => values?.[item] ?? item;
+  if (Array.isArray(value)) return { path, value: value.map(one) };
+  if (values !== undefined) return { path, value: one(String(value)) };
+  if (type === 'date' && date !== undefined)
+    return { path, value: DateTime.fromISO(String(value), { zone: 'utc' }).toFormat(date) };
+  // Decimals stay text inside; JSON has numbers for those that a number holds exactly.
+  if (type === 'number') return { path, value: typeof value === 'string' ? exactNumber(value) : value };
+  return { path, value };
+}
+
+function exactNumber(text: string): number | string {
+  const number = Number(text);
+  return String(number) === text ? number : text;
+}
+
+function fromTheirs({ type, values, date }: FieldPlan, value: unknown): ReadCell {
+  if (values !== undefined && !isNothing(value)) {
+    const ours = (item: unknown): string | undefined =>
+      Object.entries(values).find(([, theirs]) => String(theirs) === String(item))?.[0];
+    if (Array.isArray(value))
+      return readCell(
+        type,
+        value.map((item) => ours(item) ?? String(item)),
+      );
+    return readCell(type, ours(value) ?? value);
+  }
+  if (type === 'date' && date !== undefined && typeof value === 'string' && value !== '') {
+    const day = DateTime.fromFormat(value, date, { zone: 'utc', locale: 'en' });
+    return day.isValid ? { value: day.toISODate() } : { wrong: 'NOT_A_DAY' };
+  }
+  return readCell(type, value);
+}
+
+function isNothing(value: unknown): boolean {
+  return value === null || value === undefined || value === '';
+}
+
+/** What `{record}` stands for in a write: the fields in the form that the definition names. */
+export function recordOf(
+  definition: HttpDefinition,
+  plan: WritePlan,
+  { fields, values, raw, reference }: { fields: EmployeeFields; values: Values; raw?: unknown; reference?: string },
+): unknown {
+  const kept = definition.record.reference;
+  const placed: Placed[] = [
+    ...(reference === undefined || kept === undefined ? [] : [{ path: kept, value: reference }]),
+    ...plan.set.map(({ at, value }) => ({ path: at, value: value(values) })).filter(({ value }) => value !== undefined),
+    ...definition.fields.flatMap((field) => {
+      const value = fields[field.key];
+      return value === undefined ? [] : [toTheirs(field, value)];
+    }),
+  ];
+  if (plan.as === 'put') return laidOver(raw, placed);
+  const sent = placed.filter(({ isLeftOut }) => isLeftOut !== true);
+  if (plan.as === 'flat') return Object.fromEntries(sent.map(({ path, value }) => [spelled(path), value]));
+  if (plan.as === 'merge') return merged(raw, sent);
+  const changes = changesOf(raw, sent);
+  if (plan.as === 'json-patch')
+    return changes.map(({ path, value }) => ({ op: 'add', path: `/${path.map(pointer).join('/')}`, value }));
+  return {
+    schemas: ['urn:ietf:params:scim:api:messages:2.0:PatchOp'],
+    Operations: changes.map(({ path, value }) =>
+      value === null ? { op: 'remove', path: scimPath(path) } : { op: 'replace', path: scimPath(path), value },
+    ),
+  };
+}
+
+/** Whether a write has to read the record first: a list in it is written whole. */
+export function needsRaw(definition: HttpDefinition, plan: WritePlan, fields: EmployeeFields): boolean {
+  if (plan.as === 'put' || plan.isConditional) return true;
+  if (plan.as === 'flat') return false;
+  const paths = definition.fields.filter(({ key }) => key in fields).map(({ path }) => path);
+  return [...paths, ...plan.set.map(({ at }) => at)].some((path) => path.some((step) => 'where' in step));
+}
+
+function laidOver(raw: unknown, placed: readonly Placed[]): Record<string, unknown> {
+  const record = structuredClone(raw ?? {}) as Record<string, unknown>;
+  for (const { path, value, isLeftOut } of placed) place(record, path, isLeftOut === true ? undefined : value);
+  return record;
+}
+
+/** Only what is written; a list of which one item changes is there whole. */
+function merged(raw: unknown, placed: readonly Placed[]): Record<string, unknown> {
+  const record: Record<string, unknown> = {};
+  for (const { path, value } of placed) {
+    const [top] = path;
+    const isListed = path.some((step) => 'where' in step);
+    if (isListed && top !== undefined && 'name' in top && record[top.name] === undefined) {
+      const held = readPath(raw, [top]);
+      if (held !== undefined) record[top.name] = structuredClone(held);
+    }
+    place(record, path, value);
+  }
+  return record;
+}
+
+/** One change for each place; of a list the whole of it. */
+function changesOf(raw: unknown, placed: readonly Placed[]): { path: string[]; value: unknown }[] {
+  const plain = placed.filter(({ path }) => !path.some((step) => 'where' in step));
+  const listed = placed.filter((one) => !plain.includes(one));
+  const lists = merged(raw, listed);
+  return [
+    ...plain.map(({ path, value }) => ({ path: path.map((step) => ('name' in step ? step.name : '')), value })),
+    ...Object.entries(lists).map(([name, value]) => ({ path: [name], value })),
+  ];
+}
+
+/** An item of a list that loses its value goes. */
+function place(record: Record<string, unknown>, path: readonly PathStep[], value: unknown): void {
+  const at = path.findLastIndex((step) => 'where' in step);
+  const step = path[at];
+  if ((value !== null && value !== undefined) || step === undefined || !('where' in step))
+    return writePath(record, path, value);
+  const list = readPath(record, path.slice(0, at));
+  const item = readPath(record, path.slice(0, at + 1));
+  if (Array.isArray(list) && item !== undefined) list.splice(list.indexOf(item), 1);
+}
+
+function spelled(path: readonly PathStep[]): string {
+  return path.map((step) => ('name' in step ? step.name : `[${step.where}="${step.is}"]`)).join('.');
+}
+
+/** RFC 6901. */
+function pointer(name: string): string {
+  return name.replaceAll('~', '~0').replaceAll('/', '~1');
+}
+
+/** RFC 7644, section 3.10: attributes of an extension stand behind its URN and a colon. */
+function scimPath([first = '', ...rest]: readonly string[]): string {
+  return first.startsWith('urn:')
+    ? [first, rest.join('.')].filter((part) => part !== '').join(':')
+    : [first, ...rest].join('.');
+}

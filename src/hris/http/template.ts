@@ -1,0 +1,109 @@
+import { templateParts } from '../../values/template.ts';
+import { type Transform, type TransformName, transformOptions, transforms } from '../../values/transforms.ts';
+import { cellText } from '../read-cell.ts';
+import { BadExpression } from './expression.ts';
+
+/** What placeholders stand for. A value that is not there is undefined. */
+export type Values = Readonly<Record<string, unknown>>;
+
+/** A text or a tree of them with placeholders, `{lastDay}` or `{value | lower}`, checked when it was read. */
+export type Template = (values: Values, encode?: Encode) => unknown;
+
+type Encode = (text: string) => string;
+type Render = (values: Values, encode: Encode) => unknown;
+type Change = (value: unknown) => unknown;
+
+/** Transforms that take no options, and how a value is quoted inside a filter. */
+const QUOTES: Readonly<Record<string, Change>> = {
+  quoted: (value) => JSON.stringify(String(value)),
+  odata: (value) => `'${String(value).replaceAll("'", "''")}'`,
+  base64: (value) => Buffer.from(String(value)).toString('base64'),
+  json: (value) => JSON.stringify(value),
+};
+
+const CHANGES: readonly string[] = [
+  ...Object.keys(QUOTES),
+  ...Object.keys(transforms).filter((name) => !Object.hasOwn(transformOptions, name) && name !== 'option'),
+];
+
+/** `{ $text: "query { employees { id } }" }`: a text with braces of its own, taken as it stands. */
+const LITERAL = '$text';
+
+const asItIs: Encode = (text) => text;
+
+/**
+ * Checks a template once. A text that is one placeholder alone keeps the type of its value, and is left out of its
+ * object or list where there is none.
+ * @throws BadExpression for a placeholder or transform that is not known
+ */
+export function compileTemplate(source: unknown, known: (name: string) => string | undefined): Template {
+  const render = compile(source, known);
+  return (values, encode = asItIs) => render(values, encode);
+}
+
+function compile(source: unknown, known: (name: string) => string | undefined): Render {
+  if (typeof source === 'string') return compileText(source, known);
+  if (Array.isArray(source)) {
+    const items = source.map((item) => compile(item, known));
+    return (values, encode) => items.map((item) => item(values, encode)).filter((item) => item !== undefined);
+  }
+  if (typeof source === 'object' && source !== null) {
+    const literal = (source as Record<string, unknown>)[LITERAL];
+    if (literal !== undefined) return () => literal;
+    const members = Object.entries(source).map(([name, value]) => [name, compile(value, known)] as const);
+    return (values, encode) =>
+      Object.fromEntries(
+        members.flatMap(([name, member]) => {
+          const value = member(values, encode);
+          return value === undefined ? [] : [[name, value]];
+        }),
+      );
+  }
+  return () => source;
+}
+
+function compileText(text: string, known: (name: string) => string | undefined): Render {
+  const parts = templateParts(text);
+  if (parts === undefined) throw new BadExpression('has a brace that opens or closes alone; write {name}');
+  const compiled = parts.map((part) => ('text' in part ? part.text : compilePlaceholder(part.path, known)));
+  const [only] = compiled;
+  if (compiled.length === 1 && typeof only === 'function') return (values, encode) => encoded(only(values), encode);
+  return (values, encode) => {
+    const texts = compiled.map((part) => {
+      if (typeof part === 'string') return part;
+      const value = part(values);
+      return value === undefined || value === null ? '' : encode(asText(value));
+    });
+    return texts.join('');
+  };
+}
+
+function encoded(value: unknown, encode: Encode): unknown {
+  return encode === asItIs || value === undefined || value === null ? value : encode(asText(value));
+}
+
+/** A value as it stands in a path, a query or a header. */
+export function asText(value: unknown): string {
+  return typeof value === 'string' ? value : cellText(value);
+}
+
+function compilePlaceholder(text: string, known: (name: string) => string | undefined): (values: Values) => unknown {
+  const [name = '', ...names] = text.split('|').map((part) => part.trim());
+  const wrong = known(name);
+  if (wrong !== undefined) throw new BadExpression(wrong);
+  const changes = names.map(changeOf);
+  return (values) => changes.reduce((value, change) => (value === undefined ? value : change(value)), values[name]);
+}
+
+function changeOf(name: string): Change {
+  const quote = QUOTES[name];
+  if (quote !== undefined) return quote;
+  if (!CHANGES.includes(name))
+    throw new BadExpression(`"${name}" is no change of a value. Known here: ${CHANGES.join(', ')}.`);
+  const transform = transforms[name as TransformName] as Transform;
+  return (value) => {
+    if (value === null) return value;
+    const result = transform(Array.isArray(value) ? value.map(String) : (value as string), undefined);
+    return 'code' in result ? undefined : result.value;
+  };
+}

@@ -1,0 +1,196 @@
+import { readFile } from 'node:fs/promises';
+import { expect, test } from 'vitest';
+import { loadDefinition } from '../../src/hris/http/load-definition.ts';
+
+const good = await readFile(new URL('definitions/acme.yaml', import.meta.url), 'utf8');
+
+/** What is written instead of what; where the problem is told, as text that begins there; and what it says. */
+const broken: readonly (readonly [what: string, from: string, to: string, at: string, says: RegExp])[] = [
+  ['no version of the form', 'hrisDefinition: 1\n', '', 'name: Acme', /"hrisDefinition" is missing/],
+  ['another version', 'hrisDefinition: 1', 'hrisDefinition: 2', '2\n', /expected 1/],
+  ['no name', 'name: Acme HR\n', '', 'hrisDefinition', /"name" is missing/],
+  ['an empty name', 'name: Acme HR', "name: ''", "''", /"name" is not right/],
+  ['a key that is misspelt', 'record:\n', 'recrod:\n', 'recrod', /Did you mean "record"/],
+  [
+    'a key of a field that is misspelt',
+    'person.first, required',
+    'person.first, requierd',
+    'requierd',
+    /Did you mean "required"/,
+  ],
+  ['a type that is none', 'type: boolean', 'type: bool', 'bool ', /expected one of/],
+  ['a list where a map belongs', 'options:\n', 'options: [x]\nothers:\n', '[x]', /"options"/],
+  ['a secret that is no flag', 'secret: true', 'secret: yes please', 'yes please', /expected boolean/],
+  [
+    'an option with a key of every tenant file',
+    '  user: { about',
+    '  url: { about',
+    'url: {',
+    /is a key of every tenant file/,
+  ],
+  ['no way in', 'auth:\n  login:', 'auth:\n  logon:', 'logon', /Did you mean "login"/],
+  ['two ways in', 'auth:\n  login:', "auth:\n  bearer: '{options.password}'\n  login:", 'auth', /one way in/],
+  ['a login without a token', '    token: body.token\n', '', 'login', /token.*missing/],
+  ['a login that asks nowhere', '    post: /login\n', '', 'login', /needs one of get, post/],
+  [
+    'a placeholder that is misspelt',
+    '{options.user}',
+    '{options.usr}',
+    "'{options.usr}'",
+    /Did you mean "options.user"/,
+  ],
+  [
+    'a placeholder of another call',
+    "get: '/staff/{id}' }",
+    "get: '/staff/{ticket}' }",
+    "'/staff/{ticket}'",
+    /stands for nothing here/,
+  ],
+  ['an open brace', "get: '/tasks/{ticket}'", "get: '/tasks/{ticket'", "'/tasks/{ticket'", /brace/],
+  ['a closing brace', "get: '/tasks/{ticket}'", "get: '/tasks/ticket}'", "'/tasks/ticket}'", /brace/],
+  ['an empty placeholder', "number: '{value}'", "number: '{ }'", "'{ }'", /brace|stands for nothing/],
+  [
+    'a change that is none',
+    '{value | lower}',
+    '{value | lowercase}',
+    "'{value | lowercase}'",
+    /is no change of a value/,
+  ],
+  ['a change that needs options', '{value | lower}', '{value | date}', "'{value | date}'", /is no change of a value/],
+  ['a path without its slash', 'get: /me', 'get: me', 'me }', /begin it with \//],
+  ['a whole address as a path', 'get: /me', 'get: https://hr.example/me', 'https://', /begin it with \//],
+  ['no method', 'probe: { get: /me }', 'probe: {}', '{}', /needs one of get, post/],
+  ['two methods', 'probe: { get: /me }', 'probe: { get: /me, post: /me }', '/me }', /it has 2/],
+  ['a method that is none', 'probe: { get: /me }', 'probe: { fetch: /me }', 'fetch', /not a known key/],
+  ['no probe', 'probe: { get: /me }\n', '', 'hrisDefinition', /"probe" is missing/],
+  ['no reading', "read: { get: '/staff/{id}' }\n", '', 'hrisDefinition', /"read" is missing/],
+  ['no create', 'create: { post: /staff, ticket: body.task }\n', '', 'hrisDefinition', /"create" is missing/],
+  ['a create that only reads', 'create: { post: /staff', 'create: { get: /staff', '{ get', /writes: give it post/],
+  [
+    'a form of writing that is none',
+    'as: put, headers: { if-match: ',
+    'as: replace, headers: { if-match: ',
+    'replace',
+    /expected one of/,
+  ],
+  ['a ticket that nobody asks about', 'pending:\n', 'pendign:\n', 'pendign', /Did you mean "pending"/],
+  ['a pending create without an end', '  done: state = "done"\n', '', 'pending', /"pending.done" is missing/],
+  ['a pending create without an id', '  id: staffId\n', '', 'pending', /"pending.id" is missing/],
+  ['a waiting time that is none', 'every: 1s', 'every: soon', 'soon', /"pending.every"/],
+  [
+    'an expression that does not close',
+    'state = "done"',
+    'state = ("done"',
+    'state = ("done"',
+    /no JSONata expression/,
+  ],
+  [
+    'an expression of another language',
+    'former: status = "left"',
+    'former: status == "left"',
+    'status ==',
+    /no JSONata expression/,
+  ],
+  ['an expression of nothing', 'id: id\n', "id: ''\n", "''", /"record.id"/],
+  ['no id in a record', '  id: id\n', '', 'record', /"record.id" is missing/],
+  [
+    'a reference that is an expression',
+    'reference: external.hirebridge',
+    'reference: $lookup(external, "x")',
+    '$lookup',
+    /not a place that can be written/,
+  ],
+  ['a reference that is not looked up', 'find:\n  reference:', 'find:\n  name2:', 'name2', /not a known key/],
+  ['a place with two points', 'at: person.last', 'at: person..last', 'person..last', /not a place that can be written/],
+  ['a place with a blank', 'at: job.title', 'at: job title', 'job title', /not a place that can be written/],
+  [
+    'a place by number',
+    '\'contacts[kind="private"].address\'',
+    "'contacts[0].address'",
+    "'contacts[0]",
+    /not a place that can be written/,
+  ],
+  ['a field without a place', '{ at: person.shoe }', '{ label: Shoe }', '{ label', /"fields.shoe.at" is missing/],
+  ['a field name with a blank', '  shoe: {', "  'shoe size': {", '{', /name of letters and digits|shoe size/],
+  ['too many decimals to be any', 'decimals: 2', 'decimals: -2', '-2', /decimals/],
+  ['values that are lists', 'values: { permanent: P, temporary: T }', 'values: [P, T]', '[P, T]', /values/],
+  [
+    'people without a birth date',
+    '  birthDate: { at: person.born, type: date }\n',
+    '',
+    '{ get: /staff, query: { born',
+    /there is no field birthDate/,
+  ],
+  [
+    'addresses without a field',
+    '  email: { at: \'contacts[kind="private"].address\' }\n',
+    '',
+    '{ get: /staff, query: { email',
+    /no field "email"/,
+  ],
+  [
+    'a search that is misspelt',
+    '  number: { get: /staff',
+    '  nubmer: { get: /staff',
+    'nubmer',
+    /Did you mean "number"/,
+  ],
+  [
+    'items that are no expression',
+    "number: '{value}' }, items: staff",
+    "number: '{value}' }, items: 'staff['",
+    "'staff['",
+    /no JSONata expression/,
+  ],
+  ['pages by nothing', 'by: cursor, next: next', 'by: number, next: next', 'number, next', /expected one of/],
+  ['a cursor that is nowhere', 'by: cursor, next: next, size', 'by: cursor, size', '{ by: cursor', /needs "next"/],
+  [
+    'pages that no request names',
+    ", cursor: '{page.cursor}' },\n      items",
+    ' },\n      items',
+    '{ by: cursor',
+    /names the page/,
+  ],
+  ['pages that are too large', 'size: 50', 'size: 50000', '50000', /size/],
+  ['a version that no record has', '  version: version\n', '', '{ put:', /record.version/],
+  ['changes without a stamp', '  stamp: at\n', '', 'changes', /"changes.stamp" is missing/],
+  ['changes that never say since when', "since: '{since}'", "since: '{sinse}'", "'{sinse}'", /Did you mean "since"/],
+  ['a refusal that means nothing', 'means: exists', 'means: duplicate', 'duplicate', /expected one of/],
+  ['a refusal of no status', '{ status: 409, means', '{ means', '{ means', /"errors.1.status" is missing/],
+  [
+    'a refusal of a field that is none',
+    'field: givenName',
+    'field: firstName',
+    'firstName',
+    /is no field of this definition/,
+  ],
+  ['a text that is no YAML', 'name: Acme HR', 'name: [Acme HR', '', /is not valid YAML/],
+  ['a tab that indents', '\n  user: {', '\n\tuser: {', '', /a tab indents it/],
+  [
+    'a key that stands twice',
+    'said: body.message\n',
+    'said: body.message\nsaid: body.text\n',
+    'said: body.text',
+    /stands here twice/,
+  ],
+];
+
+test('the definition that the others are made of is a good one', () => {
+  expect(loadDefinition('acme.yaml', good).problems).toEqual([]);
+  expect(broken.length).toBeGreaterThanOrEqual(60);
+});
+
+test.for(broken)('%s is refused with its line and column', ([, from, to, at, says]) => {
+  // The formatter keeps the file in double quotes.
+  const written = good.includes(from) ? from : from.replaceAll("'", '"');
+  expect(good).toContain(written);
+  const text = good.replace(written, () => to);
+  const { problems } = loadDefinition('acme.yaml', text);
+  const told = problems.map((one) => `${one.line}:${one.column} ${one.text}`).join('\n');
+  expect(told).toMatch(says);
+  const problem = problems.find((one) => says.test(one.text));
+  const line = text.split('\n')[(problem?.line ?? 0) - 1] ?? '';
+  const there = line.slice((problem?.column ?? 0) - 1).replaceAll('"', "'");
+  expect(there, told).toContain(at.split('\n')[0]?.replaceAll('"', "'") ?? '');
+  expect(told).not.toMatch(/undefined|\[object/);
+});

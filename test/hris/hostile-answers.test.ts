@@ -1,0 +1,114 @@
+import { readFile } from 'node:fs/promises';
+import type { ServerResponse } from 'node:http';
+import { fileURLToPath } from 'node:url';
+import { gzipSync } from 'node:zlib';
+import { afterAll, beforeAll, expect, test } from 'vitest';
+import { isConnectorError } from '../../src/errors.ts';
+import type { HrisConnection } from '../../src/hris/port.ts';
+import { openHris } from '../../src/hris/registry.ts';
+import { ACME, type AcmeServer, startAcmeServer } from './acme-server.ts';
+import { employee, signal, write } from './profile.ts';
+
+const file = fileURLToPath(new URL('definitions/acme.yaml', import.meta.url));
+/** Nothing that the system says is shown where its definition does not say what may be. */
+const definition = { file, text: (await readFile(file, 'utf8')).replace('said: body.message\n', '') };
+/** A value of somebody's record; no message may hold it. */
+const PRIVATE = 'Salary-4711';
+const MB = 1024 * 1024;
+
+type Say = (response: ServerResponse) => unknown;
+
+const json = (status: number, value: unknown): Say => text(status, JSON.stringify(value));
+const text =
+  (status: number, body: string | Buffer, headers: Record<string, string> = {}): Say =>
+  (response) =>
+    response.writeHead(status, { 'content-type': 'application/json', ...headers }).end(body);
+
+const hostile: Readonly<Record<string, Say>> = {
+  'an empty body': text(200, ''),
+  'half of a JSON text': text(200, `{"id":"1","person":{"last":"${PRIVATE}`),
+  'an HTML login page': text(200, `<html>${PRIVATE}</html>`, { 'content-type': 'text/html' }),
+  'a text': text(200, PRIVATE, { 'content-type': 'text/plain' }),
+  'a number': json(200, 4711),
+  null: json(200, null),
+  true: json(200, true),
+  'an empty object': json(200, {}),
+  'a list of texts': json(200, { staff: [PRIVATE] }),
+  'a list of nothing': json(200, { staff: [null] }),
+  'a record whose id is a record': json(200, { id: { of: PRIVATE }, staff: [{ id: { of: PRIVATE } }] }),
+  'a record whose id is a list': json(200, { id: [1], staff: [{ id: [1] }] }),
+  'a record whose id is empty': json(200, { id: '', staff: [{ id: '' }] }),
+  'another record than was asked for': json(200, { id: '666', person: { last: PRIVATE } }),
+  'a list that is a text': json(200, { staff: PRIVATE }),
+  'JSON of ten thousand levels': text(200, `${'['.repeat(10_000)}${']'.repeat(10_000)}`),
+  'a million fields': (response) =>
+    text(200, `{${Array.from({ length: 1_000_000 }, (_, at) => `"f${at}":1`).join()}}`)(response),
+  'a body of 40 MB': (response) => text(200, `"${'x'.repeat(40 * MB)}"`)(response),
+  'a gzip bomb': (response) => text(200, gzipSync(Buffer.alloc(200 * MB)), { 'content-encoding': 'gzip' })(response),
+  'broken gzip': text(200, 'not gzip', { 'content-encoding': 'gzip' }),
+  'an unknown encoding': text(200, '{}', { 'content-encoding': 'br2' }),
+  'bytes that are no text': text(200, Buffer.from([0xff, 0xfe, 0x00, 0x7b])),
+  'a redirect to a private address': text(302, '', { location: 'http://169.254.169.254/latest/meta-data' }),
+  'a redirect elsewhere': text(307, '', { location: 'https://evil.example/staff' }),
+  'a refusal that quotes a record': json(400, { message: `${PRIVATE} is no name` }),
+  'a conflict': json(409, { message: PRIVATE }),
+  'a server error that quotes a record': json(500, { trace: PRIVATE }),
+  'a status that is none': text(299, ''),
+  'an answer that is cut': (response) => {
+    response.writeHead(200, { 'content-length': '1000' }).write(`{"id":"${PRIVATE}"`);
+    setImmediate(() => response.destroy());
+  },
+  'a connection that is dropped': (response) => response.destroy(),
+  'an error inside a 200': json(200, { error: 'busy', message: PRIVATE }),
+};
+
+let server: AcmeServer;
+let hris: HrisConnection;
+beforeAll(async () => {
+  server = await startAcmeServer();
+  const options = { url: server.url, definition, allowPrivateAddress: true, ...ACME };
+  hris = await openHris('http', 'acme', options);
+  await hris.probe(signal);
+});
+afterAll(async () => {
+  await hris?.close();
+  await server?.close();
+});
+
+test('there are thirty of them', () => expect(Object.keys(hostile).length).toBeGreaterThanOrEqual(30));
+
+test.for(Object.entries(hostile))(
+  '%s: a proper refusal of a reading, a search and a create',
+  async ([name, answer]) => {
+    const id = server.add(1)[0] ?? '';
+    const calls: Readonly<Record<string, () => Promise<unknown>>> = {
+      GET: () => hris.employees.read(id, signal),
+      SEARCH: () => hris.employees.find({ by: 'number', value: '1' }, signal),
+      POST: () => hris.employees.create(employee('hostile'), `27:${name}`, write),
+    };
+    for (const [call, run] of Object.entries(calls)) {
+      // Under which id somebody is made, only the system knows.
+      if (call === 'POST' && name === 'another record than was asked for') continue;
+      server.next = { method: call === 'SEARCH' ? 'GET' : call, answer: (response) => void answer(response) };
+      const error: unknown = await run().then(
+        (value) => expect.fail(`${call} was taken for an answer: ${JSON.stringify(value)?.slice(0, 200)}`),
+        (reason: unknown) => reason,
+      );
+      if (!isConnectorError(error)) throw error;
+      const refused = { code: error.code, action: error.action, message: error.message, details: error.details };
+      expect(JSON.stringify(refused), call).not.toContain(PRIVATE);
+      expect(refused.code, call).not.toBe('HRIS_ADAPTER_FAULT');
+      // What may have been carried out is looked up, never sent again.
+      if (call === 'POST')
+        expect(['unknown', 'reject', 'retry', 'ignore', 'reauthorize'], JSON.stringify(refused)).toContain(
+          refused.action,
+        );
+      if (call === 'POST' && /^(an? (empty|half|HTML|text|number|body|answer|connection)|null|true)/.test(name))
+        expect(refused.action, JSON.stringify(refused)).toBe('unknown');
+    }
+  },
+);
+
+test('memory does not grow with them', () => {
+  expect(process.memoryUsage().rss / MB).toBeLessThan(2_000);
+});

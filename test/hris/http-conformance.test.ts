@@ -1,0 +1,133 @@
+import { readFile } from 'node:fs/promises';
+import { fileURLToPath } from 'node:url';
+import { afterAll, beforeAll, expect, test } from 'vitest';
+import type { HrisConnection } from '../../src/hris/port.ts';
+import { openHris } from '../../src/hris/registry.ts';
+import { ACME, type AcmeServer, startAcmeServer } from './acme-server.ts';
+import { describeHris } from './conformance.ts';
+import type { HrisUnderTest, Powers } from './hris-case.ts';
+import { httpPowers } from './http-powers.ts';
+import { employee, type HrisProfile, refusal, signal, write } from './profile.ts';
+
+const file = fileURLToPath(new URL('definitions/acme.yaml', import.meta.url));
+const text = await readFile(file, 'utf8');
+
+const profile: HrisProfile = {
+  employee: (tag, changes = {}) => ({
+    ...employee(tag),
+    remote: false,
+    contract: 'permanent',
+    hours: 38.5,
+    ...changes,
+  }),
+  nameField: 'familyName',
+  edit: { title: 'Chef' },
+  missing: { startDate: null },
+  number: /^7\d{4}$/,
+  refuses: [],
+  foldsEveryLetter: true,
+  findsPersons: true,
+};
+
+function openAcme(url: string, changes: Record<string, unknown> = {}): Promise<HrisConnection> {
+  return openHris('http', 'acme', { url, definition: { file, text }, allowPrivateAddress: true, ...ACME, ...changes });
+}
+
+let server: AcmeServer;
+beforeAll(async () => {
+  server = await startAcmeServer();
+});
+afterAll(() => server?.close());
+
+describeHris('http', async (): Promise<HrisUnderTest> => {
+  const [adapter, second] = await Promise.all([openAcme(server.url), openAcme(server.url)]);
+  return {
+    profile,
+    adapter,
+    second,
+    count: async () => server.staff.size,
+    powers: powersOf(),
+    lacks: {
+      uniqueReference: 'this system takes a reference twice: the claim in our store keeps a second create away',
+      files: 'a definition describes no files yet',
+      stored: 'a definition describes no files yet',
+      webhooks: 'a definition describes no webhooks yet',
+      describe: 'the fields are those of the definition',
+      custom: 'the fields are those of the definition',
+      wide: 'the fields are those of the definition',
+    },
+    stop: async () => void (await Promise.all([adapter.close(), second.close()])),
+  };
+});
+
+function powersOf(): Partial<Powers> {
+  const spell = (mood: AcmeServer['mood']) => async () => {
+    const adapter = await openAcme(server.url);
+    await adapter.probe(signal);
+    server.mood = mood;
+    const end = async () => {
+      server.mood = 'well';
+    };
+    return { adapter, end };
+  };
+  return {
+    ...httpPowers({
+      url: server.url,
+      open: ({ url }) => openAcme(url.endsWith('/api') ? url : `${url.replace(/\/$/, '')}/api`),
+      isCreate: ({ method, path }) => method === 'POST' && path.endsWith('/staff'),
+      isUpload: () => false,
+      isAmendment: ({ method }) => method === 'PUT',
+    }),
+    busy: spell('throttled'),
+    revoke: spell('revoked'),
+    restart: () => server.restart(),
+    ownClock: true,
+    people: { add: async (count) => server.add(count), touch: async (ids) => server.touch(ids), many: 60 },
+    job: {
+      finish: async (ticket) => server.finish(ticket),
+      refuse: async (ticket) => server.refuse(ticket),
+    },
+    staleUpdate: async (id) => {
+      const other = await openAcme(server.url);
+      const beforeSend = () => server.edit(id, () => undefined);
+      await other.employees.update(id, { title: 'Late' }, { ...write, beforeSend }).finally(() => other.close());
+    },
+  };
+}
+
+test('a session that has ended is begun anew, once for all who wait', async () => {
+  const adapter = await openAcme(server.url);
+  await adapter.probe(signal);
+  server.endSessions();
+  const before = server.logins;
+  const found = await Promise.all(
+    Array.from({ length: 6 }, () => adapter.employees.find({ by: 'number', value: '1' }, signal)),
+  );
+  expect(found).toHaveLength(6);
+  expect(server.logins - before).toBeGreaterThan(0);
+  expect(server.logins - before).toBeLessThanOrEqual(2);
+  await adapter.close();
+});
+
+test('an error inside a 200 is a refusal, and a refused field is named without its value', async () => {
+  const adapter = await openAcme(server.url);
+  const [id = ''] = server.add(1);
+  server.next = { method: 'GET', answer: (response) => void response.writeHead(200).end('{"error":"busy"}') };
+  expect(await refusal(adapter.employees.read(id, signal))).toMatchObject({
+    action: 'retry',
+    code: 'HRIS_BUSY',
+  });
+  const says = '{"field":"first","message":"Reyes is no name"}';
+  server.next = { method: 'POST', answer: (response) => void response.writeHead(422).end(says) };
+  const refused = await refusal(
+    adapter.employees.create(profile.employee('x', { familyName: 'Reyes' }), '27:refused-field', write),
+  );
+  expect(refused).toMatchObject({
+    action: 'reject',
+    code: 'INVALID_VALUE',
+    details: { givenName: 'was not accepted' },
+  });
+  expect(refused.message).toContain('is no name');
+  expect(refused.message).not.toContain('Reyes');
+  await adapter.close();
+});
