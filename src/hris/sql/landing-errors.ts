@@ -12,7 +12,7 @@ const ofTheTable: ReadonlySet<string> = new Set(['HRIS_FORBIDDEN', 'HRIS_MISCONF
 export function explainLandingError(error: unknown, { table, columns }: LandingTable): ConnectorError {
   const known = explainSqlError(error, { sent: false });
   if (!ofTheTable.has(known.code)) return known;
-  const source = /\(([^()]*)\)\.$/.exec(known.message)?.[1] ?? 'no code';
+  const [, source = 'no code', next = ''] = /\(([^()]*)\)\.(.*)$/.exec(known.message) ?? [];
   const needed = [...Object.values(landingKeys), ...Object.values(columns).map(({ column }) => column)].join(', ');
   const why =
     known.code === 'HRIS_FORBIDDEN'
@@ -22,7 +22,7 @@ export function explainLandingError(error: unknown, { table, columns }: LandingT
   return new ConnectorError({
     code: 'LANDING_UNUSABLE',
     action: 'reject',
-    message: `The landing table ${table} of the HRIS database ${why} (${source}).`,
+    message: `The landing table ${table} of the HRIS database ${why} (${source}).${next}`,
     cause: known,
   });
 }

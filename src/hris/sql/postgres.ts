@@ -83,7 +83,7 @@ async function writeOnce(pool: pg.Pool, kysely: Kysely<Tables>, one: SqlWrite, o
     return result.rows;
   } catch (error) {
     if (stage === 'refused') throw error;
-    throw explainSqlError(error, { sent: stage === 'sent' });
+    throw explainSqlError(error, { sent: stage === 'sent', user: client.user });
   } finally {
     if (healthy)
       client.query('reset statement_timeout').then(

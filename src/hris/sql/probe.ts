@@ -1,32 +1,50 @@
 import { access, constants } from 'node:fs/promises';
-import { sql } from 'kysely';
+import { type RawBuilder, sql } from 'kysely';
+import { closestMatch } from 'leven';
 import { ConnectorError } from '../../errors.ts';
 import type { SqlDatabase } from './database.ts';
+import { describeTable } from './describe.ts';
 import { employeeColumns, type SqlOptions } from './options.ts';
+import { grant } from './sql-errors.ts';
 
 /** Checks that table, view and columns are there and that we may insert. Reads no row and writes nothing. */
 export async function probeEmployees(database: SqlDatabase, options: SqlOptions): Promise<void> {
   const { kysely } = database;
   const columns = employeeColumns(options);
-  for (const table of new Set([options.table, options.readFrom])) await probeColumns(kysely, table, columns);
+  const user = userOf(options.url);
+  for (const table of new Set([options.table, options.readFrom]))
+    await probeColumns(database, { table, columns, user });
   if (options.requisitions !== undefined) {
     const { table, idColumn, columns: fields } = options.requisitions;
-    await probeColumns(kysely, table, [idColumn, ...Object.values(fields).map(({ column }) => column)]);
+    const needed = [idColumn, ...Object.values(fields).map(({ column }) => column)];
+    await probeColumns(database, { table, columns: needed, user });
   }
   if (!(await MAY_INSERT[database.dialect](kysely, options)))
     throw new ConnectorError({
       code: 'HRIS_FORBIDDEN',
       action: 'reauthorize',
       message:
-        `This HRIS database user may not insert into ${options.table}. Grant it, or name the right user in ` +
-        'hris.url.',
+        `This HRIS database user may not insert into ${options.table}. ` +
+        `${grant('select, insert', options.table, user ?? 'USER')} Or name the right user in hris.url.`,
     });
 }
 
-async function probeColumns(kysely: SqlDatabase['kysely'], table: string, columns: readonly string[]): Promise<void> {
-  const select = selectNothing(kysely, table);
-  await select(columns).catch(async (error: unknown) => {
-    throw (await missingColumns(select, table, columns)) ?? error;
+/** Who we are there; SQLite has no users. */
+export function userOf(url: string): string | undefined {
+  const user = decodeURIComponent(URL.parse(url)?.username ?? '');
+  return user === '' ? undefined : user;
+}
+
+interface Probed {
+  table: string;
+  columns: readonly string[];
+  user: string | undefined;
+}
+
+async function probeColumns(database: SqlDatabase, probed: Probed): Promise<void> {
+  const select = selectNothing(database.kysely, probed.table);
+  await select(probed.columns).catch(async (error: unknown) => {
+    throw (await explained(database, select, probed)) ?? error;
   });
 }
 
@@ -40,23 +58,71 @@ function selectNothing(kysely: SqlDatabase['kysely'], table: string): SelectNoth
   };
 }
 
-/** Names the columns that are not there, asked one by one; undefined when that is not what is wrong. */
-async function missingColumns(
+/** Names the table or the columns that are not there or not granted; undefined when that is not what is wrong. */
+async function explained(
+  database: SqlDatabase,
   select: SelectNothing,
-  table: string,
-  columns: readonly string[],
+  { table, columns, user = 'USER' }: Probed,
 ): Promise<ConnectorError | undefined> {
-  const missing: string[] = [];
-  for (const column of columns) await select([column]).catch(() => missing.push(column));
-  if (missing.length === 0 || missing.length === columns.length) return undefined;
+  const failing: string[] = [];
+  for (const column of columns) await select([column]).catch(() => failing.push(column));
+  if (failing.length === 0) return undefined;
+  const there = (await describeTable(database, table, {})).map(({ label }) => label);
+  if (there.length === 0) return missingTable(database, table);
+  const missing = failing.filter((column) => !there.includes(column));
+  if (missing.length === 0) {
+    const all = failing.length === columns.length;
+    const rights = all ? 'select, insert' : `select (${failing.join(', ')})`;
+    return new ConnectorError({
+      code: 'HRIS_FORBIDDEN',
+      action: 'reauthorize',
+      message:
+        `This HRIS database user may not read ${all ? table : `${failing.join(', ')} of ${table}`}. ` +
+        grant(rights, table, user),
+      details: { columns: failing },
+    });
+  }
+  const others = there.filter((column) => !columns.includes(column));
+  const similar = missing.flatMap((column) => near(column, others));
   return new ConnectorError({
     code: 'HRIS_MISCONFIGURED',
     action: 'reject',
     message:
-      `The HRIS table ${table} has no column ${missing.join(', ')}, or this user may not read it. ` +
-      "Add it there, or name the right one under hris.fields (or set the field to null in the tenant's mapping).",
+      `The HRIS table ${table} has no column ${missing.join(', ')}, or this user may not read it.${similar.join('')} ` +
+      "Name the right one under hris.fields, or set the field to null in the tenant's mapping, or add it there: " +
+      'hirebridge ddl TENANT prints the statements.',
     details: { columns: missing },
   });
+}
+
+async function missingTable(database: SqlDatabase, table: string): Promise<ConnectorError | undefined> {
+  const { rows } = await TABLES[database.dialect].execute(database.kysely);
+  const names = rows.map(({ name }) => name);
+  if (names.includes(table)) return undefined;
+  return new ConnectorError({
+    code: 'HRIS_MISCONFIGURED',
+    action: 'reject',
+    message:
+      `The HRIS database has no table or view ${table} that this user sees.${near(table, names).join('')} Name the ` +
+      'right one under hris (table, readFrom, requisitions.table), or make it: hirebridge ddl TENANT prints the ' +
+      'statements.',
+    details: { table },
+  });
+}
+
+const TABLES: Record<SqlDatabase['dialect'], RawBuilder<{ name: string }>> = {
+  postgres: sql`select case when n.nspname = any (current_schemas(false)) then c.relname
+      else n.nspname || '.' || c.relname end as name
+    from pg_class c join pg_namespace n on n.oid = c.relnamespace
+    where c.relkind in ('r', 'p', 'v', 'm', 'f') and n.nspname not in ('pg_catalog', 'information_schema')`,
+  mariadb: sql`select table_name as name from information_schema.tables where table_schema = database()`,
+  sqlite: sql`select name from sqlite_master where type in ('table', 'view')`,
+};
+
+/** The one of these names that may be meant. */
+function near(name: string, among: readonly string[]): string[] {
+  const found = closestMatch(name, among, { maxDistance: Math.max(2, Math.floor(name.length / 3)) });
+  return found === undefined ? [] : [` Did you mean "${found}" instead of "${name}"?`];
 }
 
 type MayInsert = (kysely: SqlDatabase['kysely'], options: SqlOptions) => Promise<boolean>;

@@ -31,14 +31,12 @@ const AUTH: Meaning = {
 const FORBIDDEN: Meaning = {
   code: 'HRIS_FORBIDDEN',
   action: 'reauthorize',
-  text: 'The HRIS database user may not do this. Grant select and insert on the employees table',
+  text: 'The HRIS database user may not do this',
 };
 const MISCONFIGURED: Meaning = {
   code: 'HRIS_MISCONFIGURED',
   action: 'reject',
-  text:
-    'The HRIS database has no such database, table or column. Compare hris.table, referenceColumn and fields ' +
-    'with it',
+  text: 'The HRIS database has no such database, table or column',
 };
 const DUPLICATE: Meaning = {
   code: 'DUPLICATE_VALUE',
@@ -125,11 +123,18 @@ interface DriverFacts {
   message?: unknown;
 }
 
+export interface SqlErrorState {
+  /** The write had left, so an end without the database's own verdict is `unknown`. */
+  sent: boolean;
+  /** Who we are there, for the statement that grants a right. */
+  user?: string | undefined;
+}
+
 /**
- * What a driver's error means to the caller. Nothing of its text is kept, because databases quote values; columns and
- * codes are. `sent`: the write had left, so an end without the database's own verdict is `unknown`.
+ * What a driver's error means to the caller. Nothing of its text is kept, because databases quote values; codes and
+ * names of tables and columns are.
  */
-export function explainSqlError(error: unknown, state: { sent: boolean }): ConnectorError {
+export function explainSqlError(error: unknown, state: SqlErrorState): ConnectorError {
   if (error instanceof ConnectorError) return error;
   const facts = (error ?? {}) as DriverFacts;
   const meaning = meaningOf(facts);
@@ -152,9 +157,84 @@ export function explainSqlError(error: unknown, state: { sent: boolean }): Conne
   return new ConnectorError({
     code,
     action,
-    message: `${text} (${[source, ...columns].join(', ')}).`,
+    message: `${text} (${[source, ...columns].join(', ')}).${nextStep(code, facts, state.user)}`,
     ...(columns.length === 0 ? {} : { details: Object.fromEntries(columns.map((column) => [column, text])) }),
   });
+}
+
+/** A name of a table or column, with its schema; whatever else stands in a message is not repeated. */
+const QUOTE = '[`"\']?';
+const NAME = `${QUOTE}(?:\\w+${QUOTE}\\.${QUOTE})?[A-Za-z_]\\w*${QUOTE}`;
+
+interface Missed {
+  pattern: RegExp;
+  what: (name: string, of?: string) => string;
+}
+
+/** What the servers say is not there; the specific ones first. */
+const MISSED: readonly Missed[] = [
+  { pattern: new RegExp(`column (${NAME}) of relation (${NAME}) does not exist`), what: columnOf },
+  { pattern: new RegExp(`^column (${NAME}) does not exist`), what: (name) => `column ${name}` },
+  { pattern: new RegExp(`relation (${NAME}) does not exist`), what: (name) => `table ${name}` },
+  { pattern: new RegExp(`database (${NAME}) does not exist`), what: (name) => `database ${name}` },
+  { pattern: new RegExp(`^Table (${NAME}) doesn't exist`), what: (name) => `table ${name}` },
+  { pattern: new RegExp(`^Unknown column (${NAME})`), what: (name) => `column ${name}` },
+  { pattern: new RegExp(`^Unknown database (${NAME})`), what: (name) => `database ${name}` },
+  { pattern: new RegExp(`no such table: (${NAME})`), what: (name) => `table ${name}` },
+  { pattern: new RegExp(`no such column: (${NAME})`), what: (name) => `column ${name}` },
+  {
+    pattern: new RegExp(`table (${NAME}) has no column named (${NAME})`),
+    what: (table, name = '') => columnOf(name, table),
+  },
+];
+
+function columnOf(name: string, table = ''): string {
+  return `column ${name} of table ${table}`;
+}
+
+/** What to do about a name that is not there, or a right that is missing; nothing where the server names neither. */
+function nextStep(code: string, facts: DriverFacts, user: string | undefined): string {
+  const message = typeof facts.message === 'string' ? facts.message : '';
+  if (code === 'HRIS_FORBIDDEN') return rightStep(message, user);
+  if (code !== 'HRIS_MISCONFIGURED') return '';
+  for (const { pattern, what } of MISSED) {
+    const [, name, of] = pattern.exec(message) ?? [];
+    if (name === undefined) continue;
+    const missing = what(plain(name), of === undefined ? undefined : plain(of));
+    return ` There is no ${missing}. Compare the names under hris; hirebridge ddl TENANT prints what is missing.`;
+  }
+  return ' Compare hris.table, referenceColumn and fields with it.';
+}
+
+function rightStep(message: string, user = 'USER'): string {
+  const [, kind = '', name] = new RegExp(`permission denied for (table|view|sequence|schema|column) (${NAME})`).exec(
+    message,
+  ) ?? [undefined, ''];
+  if (name !== undefined) return ` ${grant(RIGHTS[kind] ?? 'select', `${ON[kind] ?? ''}${plain(name)}`, user)}`;
+  const denied = new RegExp(
+    `^([A-Z, ]+) command denied to user '([^']*)'@'([^']*)' for (?:table|column) (${NAME})(?: in table (${NAME}))?`,
+  ).exec(message);
+  if (denied === null) return ' It needs select and insert on the employees table, and update on its columns.';
+  const [, right = '', who = '', , first = '', table] = denied;
+  const of = table === undefined ? right.toLowerCase() : `${right.toLowerCase()} (${plain(first)})`;
+  return ` ${grant(of, plain(table ?? first), `'${who}'@'%'`)}`;
+}
+
+const RIGHTS: Readonly<Record<string, string>> = {
+  table: 'select, insert, update',
+  view: 'select',
+  sequence: 'usage',
+  schema: 'usage',
+};
+const ON: Readonly<Record<string, string>> = { sequence: 'sequence ', schema: 'schema ' };
+
+/** As a statement to copy. */
+export function grant(rights: string, on: string, user: string): string {
+  return `Have its owner run: grant ${rights} on ${on} to ${user};`;
+}
+
+function plain(name: string): string {
+  return name.replaceAll(/[`"']/g, '');
 }
 
 /** An error of our own code is no outage. An address that is none is the tenant file's. */

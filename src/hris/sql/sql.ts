@@ -20,7 +20,7 @@ import { GONE_AT, type LandingTable, landingKeys } from './landing-options.ts';
 import { openSqlDatabase } from './open-database.ts';
 import { narrowed, type SqlOptions, sqlOptions } from './options.ts';
 import { resolvePending } from './pending.ts';
-import { probeEmployees } from './probe.ts';
+import { probeEmployees, userOf } from './probe.ts';
 import { readIds, removeRows } from './remove.ts';
 import type { RequisitionTable } from './requisition-options.ts';
 import { amendRequisition, listRequisitions, readRequisitions, updateRequisition } from './requisitions.ts';
@@ -61,7 +61,7 @@ function openConnection(options: SqlOptions): HrisConnection {
         await reach(signal, (open) => probeEmployees(open, options));
         return { ok: true };
       } catch (error) {
-        return { ok: false, error: explainSqlError(error, { sent: false }) };
+        return { ok: false, error: explainSqlError(error, { sent: false, user: userOf(options.url) }) };
       }
     },
     close: () => database.close(),
@@ -83,7 +83,7 @@ function reaching(database: SqlDatabase, options: SqlOptions): Reach {
     try {
       return await whileOpen(database.whileUsed(ready().then(work)), signal);
     } catch (error) {
-      throw explainSqlError(error, { sent: false });
+      throw explainSqlError(error, { sent: false, user: userOf(options.url) });
     }
   };
 }
