@@ -60,6 +60,8 @@ export interface ConnectionOptions {
   rateLimitOf: (limited: Limited) => SharedRateLimit;
   log?: Logger;
   onCall?: (tenantId: string, report: CallReport) => void;
+  /** A side of the tenant has answered. */
+  onAnswered?: (tenantId: string, side: 'partner' | 'hris') => void;
   onObserved?: (tenantId: string, observations: readonly Observation[]) => void;
   /** Awaited directly before each foreign write; rejects while the tenant may not write. */
   beforeWrite: (tenantId: string) => Promise<void>;
@@ -157,7 +159,7 @@ export function hashOfSecrets({ partner, hris }: Tenant): string | undefined {
 }
 
 async function openConnection(tenant: Tenant, options: ConnectionOptions): Promise<Connection> {
-  const { requestMs, rateLimitOf, log, onCall, onObserved, beforeWrite, assertHrisWorks } = options;
+  const { requestMs, rateLimitOf, log, onCall, onAnswered, onObserved, beforeWrite, assertHrisWorks } = options;
   const mayWrite = (): Promise<void> => beforeWrite(tenant.tenant);
   const apiKey = resolveSecret(tenant.partner.apiKey);
   const mapping = await loadTenantMapping(tenant);
@@ -177,13 +179,16 @@ async function openConnection(tenant: Tenant, options: ConnectionOptions): Promi
     cancellation,
     onCall: (report) => {
       key.note(report);
+      if (report.status !== undefined) onAnswered?.(tenant.tenant, 'partner');
       onCall?.(tenant.tenant, report);
     },
     onObserved: (observations) => onObserved?.(tenant.tenant, observations),
     around: (operation, run) => withFailpoints(`partner.${operation}`, run),
     beforeWrite: mayWrite,
   });
-  const open = guardHris(await openLimitedHris(tenant, rateLimitOf, patient), mayWrite);
+  const open = guardHris(await openLimitedHris(tenant, rateLimitOf, patient), mayWrite, () =>
+    onAnswered?.(tenant.tenant, 'hris'),
+  );
   const hris = withinActivity(open, () => assertHrisWorks?.(tenant.tenant));
   const keyFingerprint = fingerprintOf(apiKey);
   const told = log === undefined ? {} : { log };
@@ -220,20 +225,28 @@ const HRIS_WRITES: ReadonlySet<string> = new Set([
  * The connection with its failpoints: each call of the HRIS is one, `hris.create` for instance, those of later
  * capabilities as well. Every write asks first whether it may.
  */
-function guardHris(hris: HrisConnection, mayWrite: () => Promise<void>): HrisConnection {
+function guardHris(hris: HrisConnection, mayWrite: () => Promise<void>, answered: () => void): HrisConnection {
   const { capabilities, close, ...calls } = hris;
-  return { ...guardCalls(calls, mayWrite), capabilities, close };
+  return { ...guardCalls(calls, { mayWrite, answered }), capabilities, close };
 }
 
-function guardCalls<T extends object>(calls: T, mayWrite: () => Promise<void>): T {
+interface Guard {
+  mayWrite: () => Promise<void>;
+  answered: () => void;
+}
+
+function guardCalls<T extends object>(calls: T, guard: Guard): T {
   const members = Object.entries(calls).map(([name, member]: [string, unknown]): [string, unknown] => {
-    if (typeof member === 'object' && member !== null) return [name, guardCalls(member, mayWrite)];
+    if (typeof member === 'object' && member !== null) return [name, guardCalls(member, guard)];
     const call = member as (...args: unknown[]) => Promise<unknown>;
     return [
       name,
       async (...args: unknown[]) => {
-        if (HRIS_WRITES.has(name)) await mayWrite();
-        return withFailpoints(`hris.${name}`, () => call(...args));
+        if (HRIS_WRITES.has(name)) await guard.mayWrite();
+        const given = await withFailpoints(`hris.${name}`, () => call(...args));
+        // A probe gives its failure.
+        if ((given as { ok?: boolean } | undefined)?.ok !== false) guard.answered();
+        return given;
       },
     ];
   });

@@ -93,22 +93,30 @@ async function openDeliveryStore(
   log: Logger,
   known: (find: Admission['tenants']) => void,
 ) {
-  const [{ openStore }, { createDeliveryBatches }, { startWithFolder }, { watchTenants }, { createReceiverTenants }] =
-    await Promise.all([
-      import('./store/open-store.ts'),
-      import('./store/delivery-batches.ts'),
-      import('./tenants/start-with-folder.ts'),
-      import('./tenants/watch-tenants.ts'),
-      import('./receiver/receiver-tenants.ts'),
-    ]);
+  const [
+    { openStore },
+    { createDeliveryBatches },
+    { startWithFolder },
+    { watchTenants },
+    { createReceiverTenants },
+    { keepPresence },
+  ] = await Promise.all([
+    import('./store/open-store.ts'),
+    import('./store/delivery-batches.ts'),
+    import('./tenants/start-with-folder.ts'),
+    import('./tenants/watch-tenants.ts'),
+    import('./receiver/receiver-tenants.ts'),
+    import('./store/keep-presence.ts'),
+  ]);
   const store = await openStore(url);
   try {
     await startWithFolder(store, tenantsDir);
     const tenants = createReceiverTenants();
     const watch = await watchTenants(store, { log, take: tenants.take });
     known(tenants.find);
+    const presence = keepPresence(store, 'receiver', log);
     const close = async () => {
-      await watch.close();
+      await Promise.all([watch.close(), presence.close()]);
       await store.close();
     };
     return { commit: createDeliveryBatches(store), close };

@@ -13,6 +13,7 @@ import { createLogger, type Logger } from './log.ts';
 import { keepRateLimits } from './rate-limit/kept-rate-limits.ts';
 import { assertMayWrite } from './store/assert-may-write.ts';
 import { listenForDeliveries } from './store/inbox.ts';
+import { keepPresence, type Presence } from './store/keep-presence.ts';
 import { type Limited, openRateLimit } from './store/open-rate-limit.ts';
 import { openStore, type Store } from './store/open-store.ts';
 import { writeFailpoints } from './store/write-failpoints.ts';
@@ -90,8 +91,9 @@ async function startWorker(parts: WorkerParts): Promise<RunningWorker> {
   const { options, config, log, tenants, temporal, store } = parts;
   const { installationId } = store;
   const registry = createRegistry('worker');
+  const presence = keepPresence(parts.rateLimits, 'worker', log);
   const hires = createHireClient(temporal, installationId, config);
-  const deps = wireActivities(parts, hires, registry);
+  const deps = wireActivities(parts, hires, { registry, presence });
   const workers = await createWorkers({
     connection: await temporal.nativeConnection(),
     namespace: temporal.namespace,
@@ -125,7 +127,7 @@ async function startWorker(parts: WorkerParts): Promise<RunningWorker> {
       closing = true;
       for (const worker of workers) if (worker.getState() === 'RUNNING') worker.shutdown();
       await endWorker({
-        work: () => [following.close(), relay.close(), chores.close(), run],
+        work: () => [following.close(), relay.close(), chores.close(), presence.close(), run],
         connections: () => [health.close(), deps.connections.close()],
         stores: () => [store.close(), parts.rateLimits.close(), temporal.close()],
       });
@@ -179,7 +181,7 @@ function wireRelay(
 function wireActivities(
   { config, log, tenants, store, rateLimits }: WorkerParts,
   hires: HireClient,
-  registry: Registry,
+  { registry, presence }: { registry: Registry; presence: Presence },
 ): ActivityDeps {
   const pausedHris = new Set<string>();
   gaugeHires(store, registry);
@@ -194,6 +196,7 @@ function wireActivities(
       rateLimitOf: keepRateLimits((limited: Limited) => openRateLimit(rateLimits, limited, log)),
       log,
       onCall: createCallMetrics(registry),
+      onAnswered: presence.answered,
       onObserved: createEvidenceKeeper(rateLimits, log),
       beforeWrite: (tenantId) => assertMayWrite(store, tenantId),
       assertHrisWorks(tenantId) {

@@ -12,7 +12,7 @@ export function addCheck(program: Command): void {
     .description(
       'Ask both sides of a tenant whether they work and fit its files: key, company, onboarding flow, custom fields, ' +
         'clock, HR system and its fields, rate limit, webhooks. ' +
-        'Reads only; exit code 2 when something fails.',
+        'Reads only; exit code 2 when something fails, 3 when no worker or receiver runs that should.',
     )
     .argument('<tenant>', 'tenant to check')
     .option('--json', 'print JSON')
@@ -26,6 +26,7 @@ async function runCheck(tenantId: string, options: { json?: boolean }, command: 
   if (options.json === true) printJson(found);
   else process.stdout.write(found.map(renderLine).join(''));
   if (found.some(({ state }) => state === 'fail')) process.exitCode = EXIT.refused;
+  else if (found.some(({ check, state }) => check === 'processes' && state !== 'ok')) process.exitCode = EXIT.partial;
 }
 
 const COLOURS = { ok: 'green', warn: 'yellow', fail: 'red' } as const;

@@ -31,7 +31,8 @@ async function runDoctor(options: { all?: boolean; json?: boolean }, command: Co
       ? `${JSON.stringify({ checks: findings, assumptions }, null, 2)}\n`
       : renderDoctor(findings, assumptions, made.length),
   );
-  if (findings.some(({ state }) => state === 'wrong')) process.exitCode = EXIT.refused;
+  const wrong = findings.filter(({ state }) => state === 'wrong').map(({ check }) => check);
+  if (wrong.length > 0) process.exitCode = wrong.every((check) => check === 'processes') ? EXIT.partial : EXIT.refused;
 }
 
 const COLOURS = { good: 'green', open: 'yellow', wrong: 'red' } as const;

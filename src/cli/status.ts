@@ -1,8 +1,10 @@
 import type { Command } from 'commander';
+import { describeRole, isMissing } from '../operator/status/read-processes.ts';
 import type { Status, TenantStatus } from '../operator/status/read-status.ts';
 import type { StreamStatus } from '../operator/streams/read-streams.ts';
 import type { Store } from '../store/open-store.ts';
 import { age } from './ages.ts';
+import { EXIT } from './exit-codes.ts';
 import { example, placesOf } from './options.ts';
 import { troubleLines } from './status/trouble-lines.ts';
 import { renderTable } from './table.ts';
@@ -13,7 +15,7 @@ export function addStatus(program: Command): void {
     .command('status')
     .description(
       'Show tenants, hires by state, holds with their reason, inbox and reconcile ages, ' +
-        'and the last run of each stream.',
+        'and the last run of each stream. Exit code 3 where a worker or receiver should run and does not.',
     )
     .option('--json', 'print JSON')
     .addHelpText('after', example('hirebridge status', 'hirebridge status --json'))
@@ -30,6 +32,7 @@ async function runStatus(options: { json?: boolean }, command: Command): Promise
     readStatus(store, await currentTenants(store, places.tenantsDir));
   const status = await withStore(places, read, { mustExist: true });
   process.stdout.write(options.json === true ? `${JSON.stringify(status, null, 2)}\n` : renderStatus(status));
+  if (status.processes.some(isMissing)) process.exitCode = EXIT.partial;
 }
 
 /** What needs a person comes first; a fleet's tables show those in need, and name how many are left out. */
@@ -39,11 +42,12 @@ function renderStatus(status: Status): string {
     state === 'paused' || alarms.length > 0 ? 0 : inNeed.has(tenantId) ? 1 : 2;
   const tenants = status.tenants.toSorted((a, b) => rank(a) - rank(b));
   const table = renderSome(
-    ['tenant', 'state', 'baseline', 'last reconcile', 'hires', 'inbox', 'calls'],
+    ['tenant', 'state', 'baseline', 'last reconcile', 'answered', 'hires', 'inbox', 'calls'],
     tenants.map(tenantRow),
     'hirebridge status --json',
   );
-  return `${[...troubleLines(status), holdsPart(status), table, ...streamsPart(tenants)].join('\n\n')}\n`;
+  const running = status.processes.map((role) => describeRole(role, age)).join('\n');
+  return `${[running, ...troubleLines(status), holdsPart(status), table, ...streamsPart(tenants)].join('\n\n')}\n`;
 }
 
 function holdsPart({ holds }: Status): string {
@@ -110,10 +114,17 @@ function tenantRow(tenant: TenantStatus): string[] {
     tenant.state + gate,
     tenant.baseline,
     reconcile,
+    answeredText(tenant),
     countsText(tenant.hires),
     countsText(counts) + waiting,
     callsText(tenant),
   ];
+}
+
+/** How long each side has been silent. */
+function answeredText({ answeredMs: { partner, hris } }: TenantStatus): string {
+  const side = (name: string, ms: number | undefined): string => `${name} ${ms === undefined ? 'never' : age(ms)}`;
+  return `${side('partner', partner)}, ${side('HR', hris)}`;
 }
 
 /** Of the partner's rate limit; hirebridge rate-limit shows all of it. */

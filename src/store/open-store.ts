@@ -23,6 +23,7 @@ import * as leaseHolders from './migrations/0025-lease-holders.ts';
 import * as openBatches from './migrations/0026-open-batches.ts';
 import * as fieldIdentities from './migrations/0031-field-identities.ts';
 import * as holdHistory from './migrations/0032-hold-history.ts';
+import * as processes from './migrations/0033-processes.ts';
 import type { Tables } from './schema.ts';
 
 const migrations: Record<string, Migration> = {
@@ -47,6 +48,7 @@ const migrations: Record<string, Migration> = {
   '0026-open-batches': openBatches,
   '0031-field-identities': fieldIdentities,
   '0032-hold-history': holdHistory,
+  '0033-processes': processes,
 };
 
 export interface Store extends Database<Tables> {

@@ -32,6 +32,8 @@ import type {
  */
 export interface Tables {
   installation: InstallationTable;
+  processes: ProcessTable;
+  answers: AnswerTable;
   tenants: TenantTable;
   audit: AuditTable;
   inbox: InboxTable;
@@ -72,6 +74,23 @@ export interface Tables {
   change_cursors: ChangeCursorTable;
   hire_documents: HireDocumentTable;
   document_looks: DocumentLookTable;
+}
+
+interface ProcessTable {
+  process_id: string;
+  role: 'worker' | 'receiver';
+  version: string;
+  host: string;
+  started_at: number;
+  seen_at: number;
+  /** It said that it ends; null where it runs, or was killed. */
+  ended_at: number | null;
+}
+
+interface AnswerTable {
+  tenant_id: string;
+  side: 'partner' | 'hris';
+  answered_at: number;
 }
 
 interface HintTable {

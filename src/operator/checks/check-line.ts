@@ -14,7 +14,8 @@ export interface CheckLine {
     | 'employee-id'
     | 'streams'
     | 'webhooks'
-    | 'state';
+    | 'state'
+    | 'processes';
   state: 'ok' | 'warn' | 'fail';
   /** What was found; for a warning or a failure also the next step. */
   message: string;

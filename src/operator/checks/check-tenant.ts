@@ -13,6 +13,7 @@ import type { Tenant } from '../../tenants/schema.ts';
 import { resolveSecret } from '../../tenants/secrets.ts';
 import { openHris } from '../open-hris.ts';
 import { CALL_MS, openPartner } from '../open-partner.ts';
+import { describeRole, isMissing, readProcesses } from '../status/read-processes.ts';
 import { checkClock, watchClock } from './check-clock.ts';
 import { checkCustomFields, checkHrisFields } from './check-fields.ts';
 import { checkIds } from './check-ids.ts';
@@ -35,6 +36,7 @@ export async function checkTenant(tenant: Tenant, store: Store | undefined): Pro
     { check: 'rate-limit', ...(await checkRateLimit(tenant, store)) },
     { check: 'webhooks', ...webhooks },
     { check: 'state', ...state },
+    { check: 'processes', ...(await attempted(() => checkProcesses(tenant, store))) },
   ];
 }
 
@@ -198,6 +200,14 @@ async function checkState({ tenant }: Tenant, store: Store | undefined): Promise
   if (row === undefined || row.baseline_done_at === null)
     return { state: 'warn', message: 'The first reconcile is not done: no hire starts before. Run hirebridge worker.' };
   return { state: 'ok', message: 'The tenant is active and its first reconcile is done.' };
+}
+
+/** Before the first start nothing should run. */
+async function checkProcesses({ partner }: Tenant, store: Store | undefined): Promise<Found> {
+  if (store === undefined) return { state: 'ok', message: 'Nothing was started here yet.' };
+  const roles = await readProcesses(store, await readClock(store), [partner]);
+  const message = roles.map((role) => describeRole(role, (ms) => `${Math.round(ms / 1_000)} s`)).join(' ');
+  return { state: roles.some(isMissing) ? 'warn' : 'ok', message };
 }
 
 async function attempted(look: () => Promise<Found>): Promise<Found> {

@@ -4,13 +4,16 @@ import { type Places, storeFile, storeUrl } from '../../config.ts';
 import { isConnectorError } from '../../errors.ts';
 import { type Evidence, listEvidence } from '../../store/evidence.ts';
 import { openStore } from '../../store/open-store.ts';
+import { readClock } from '../../store/tenant-states.ts';
 import { connectTemporal, temporalSettings } from '../../temporal/connection.ts';
 import { findTemporalCli } from '../../temporal/dev-server/resolve-cli.ts';
+import { currentTenants } from '../../tenants/current-tenants.ts';
 import { loadTenants } from '../../tenants/load-tenants.ts';
 import type { Tenant } from '../../tenants/schema.ts';
+import { describeRole, isMissing, readProcesses } from '../status/read-processes.ts';
 
 export interface Finding {
-  check: 'node' | 'temporal' | 'tenants' | 'store';
+  check: 'node' | 'temporal' | 'tenants' | 'store' | 'processes';
   /** `open`: nothing wrong, and nothing there yet. */
   state: 'good' | 'open' | 'wrong';
   message: string;
@@ -37,6 +40,7 @@ export async function examine(places: Places): Promise<Examined> {
       return { state: 'good', message: `${places.tenantsDir}: ${tenants.map(({ tenant }) => tenant).join(', ')}` };
     },
     store: () => checkStore(places.dataDir, evidence),
+    processes: () => checkProcesses(places),
   };
   const findings: Finding[] = [];
   for (const [check, look] of Object.entries(checks) as [Finding['check'], () => Found][])
@@ -73,6 +77,25 @@ async function checkTemporal(): Promise<Found> {
   const cli = await findTemporalCli();
   if (cli === undefined) return { state: 'open', message: 'no CLI here yet; `up` and `demo` download or build it' };
   return { state: 'good', message: `CLI with server ${cli.server} at ${cli.path} (${cli.source})` };
+}
+
+/** Who should run by what is applied; before the first start nobody should. */
+async function checkProcesses({ dataDir, tenantsDir }: Places): Promise<Found> {
+  const file = storeFile(dataDir);
+  if (file !== undefined && !existsSync(file)) return { state: 'open', message: 'nothing was started yet' };
+  const store = await openStore(storeUrl(dataDir), { migrate: 'never' });
+  try {
+    const known = await currentTenants(store, tenantsDir);
+    const roles = await readProcesses(store, await readClock(store), known);
+    const state = roles.some(isMissing) ? 'wrong' : 'good';
+    return { state, message: roles.map((role) => describeRole(role, spanOf)).join(' ') };
+  } finally {
+    await store.close();
+  }
+}
+
+function spanOf(ms: number): string {
+  return `${Math.round(ms / 1_000)} s`;
 }
 
 /** Opening would create the tables, so a store that does not exist yet is left alone. */

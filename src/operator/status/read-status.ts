@@ -7,15 +7,19 @@ import { listHolds } from '../../store/holds.ts';
 import { countOpenDeliveries, type InboxCount, type OpenInboxState } from '../../store/inbox.ts';
 import { viewRateLimits } from '../../store/open-rate-limit.ts';
 import type { Store } from '../../store/open-store.ts';
+import { listAnswers } from '../../store/processes.ts';
 import type { AlarmRow } from '../../store/schema.ts';
 import { listTenantStates, readClock, type TenantState } from '../../store/tenant-states.ts';
 import { readWebhookFacts, type WebhookFacts } from '../../store/webhook-refusals.ts';
 import { judgeWebhooks } from '../checks/judge-webhooks.ts';
 import { readStreams, type StreamStatus } from '../streams/read-streams.ts';
+import { type RoleStatus, readProcesses } from './read-processes.ts';
 
 /** What `status` shows: counts, ages in milliseconds on the database's clock, and codes. No personal data. */
 export interface Status {
   installationId: string;
+  /** Who runs, and who should. */
+  processes: RoleStatus[];
   /** Foreign writes that stand still: of the fleet first, then of single tenants. */
   freezes: { tenantId?: string; ageMs: number; by: string }[];
   tenants: TenantStatus[];
@@ -36,6 +40,8 @@ export interface TenantStatus {
   paused?: { code: string; message: string };
   baseline: 'done' | 'running' | 'not started';
   reconcileAgeMs?: number;
+  /** How long ago each side last answered; absent where it never did. */
+  answeredMs: { partner?: number; hris?: number };
   creditGateClosed: boolean;
   hires: Partial<Record<HireState, number>>;
   /** What waits, and what nothing acts upon. */
@@ -59,17 +65,20 @@ export interface KnownTenant {
 /** Reads the state of these tenants and of every tenant the store knows. */
 export async function readStatus(store: Store, known: readonly KnownTenant[]): Promise<Status> {
   const now = await readClock(store);
-  const [rows, hires, deliveries, holds, streams, alarms, webhooks, freezes, rateLimits] = await Promise.all([
-    listTenantStates(store),
-    countHires(store),
-    countOpenDeliveries(store),
-    listHolds(store),
-    readStreams(store, now),
-    listAlarms(store),
-    readWebhookFacts(store),
-    listFreezes(store),
-    viewRateLimits(store),
-  ]);
+  const [rows, hires, deliveries, holds, streams, alarms, webhooks, freezes, rateLimits, processes, answers] =
+    await Promise.all([
+      listTenantStates(store),
+      countHires(store),
+      countOpenDeliveries(store),
+      listHolds(store),
+      readStreams(store, now),
+      listAlarms(store),
+      readWebhookFacts(store),
+      listFreezes(store),
+      viewRateLimits(store),
+      readProcesses(store, now, known),
+      listAnswers(store),
+    ]);
   const states = new Map(rows.map((row) => [row.tenant_id, row]));
   const hiresOf = Map.groupBy(hires, ({ tenantId }) => tenantId);
   const deliveriesOf = Map.groupBy(deliveries, ({ tenantId }) => tenantId);
@@ -80,6 +89,7 @@ export async function readStatus(store: Store, known: readonly KnownTenant[]): P
   const tenants = ids.map((tenantId) => ({
     tenantId,
     ...tenantFacts(states.get(tenantId), now),
+    answeredMs: answeredFacts(answers.get(tenantId), now),
     hires: countsByState(hiresOf.get(tenantId) ?? []),
     inbox: inboxFacts(deliveriesOf.get(tenantId) ?? [], now),
     streams: streams.get(tenantId) ?? [],
@@ -89,6 +99,7 @@ export async function readStatus(store: Store, known: readonly KnownTenant[]): P
   }));
   return {
     installationId: store.installationId,
+    processes,
     freezes: freezes.map(({ since, ...freeze }) => ({ ...freeze, ageMs: now - since })),
     tenants,
     holds: holds.map((hold) => holdFacts(hold, now)),
@@ -98,7 +109,7 @@ export async function readStatus(store: Store, known: readonly KnownTenant[]): P
 function tenantFacts(
   row: TenantState | undefined,
   now: number,
-): Omit<TenantStatus, 'tenantId' | 'hires' | 'inbox' | 'streams' | 'alarms' | 'rateLimits'> {
+): Omit<TenantStatus, 'tenantId' | 'answeredMs' | 'hires' | 'inbox' | 'streams' | 'alarms' | 'rateLimits'> {
   if (row === undefined) return { state: 'not seen yet', baseline: 'not started', creditGateClosed: false };
   const paused =
     row.state === 'paused' ? { paused: { code: row.paused_code ?? '', message: row.paused_message ?? '' } } : {};
@@ -106,6 +117,16 @@ function tenantFacts(
   const begun = row.baseline_started_at === null ? 'not started' : 'running';
   const baseline = row.baseline_done_at === null ? begun : 'done';
   return { state: row.state, baseline, creditGateClosed: row.credit_gate !== null, ...paused, ...reconciled };
+}
+
+function answeredFacts(
+  at: Partial<Record<'partner' | 'hris', number>> | undefined,
+  now: number,
+): TenantStatus['answeredMs'] {
+  return {
+    ...(at?.partner === undefined ? {} : { partner: now - at.partner }),
+    ...(at?.hris === undefined ? {} : { hris: now - at.hris }),
+  };
 }
 
 function alarmFacts(alarm: AlarmRow, now: number): TenantStatus['alarms'][number] {

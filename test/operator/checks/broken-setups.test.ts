@@ -4,6 +4,7 @@ import { expect, test } from 'vitest';
 import { insertHires } from '../../../src/store/hires.ts';
 import { openHold } from '../../../src/store/holds.ts';
 import { openStore } from '../../../src/store/open-store.ts';
+import { noteProcess } from '../../../src/store/processes.ts';
 import { finishBaseline, readTenantState } from '../../../src/store/tenant-states.ts';
 import { sendDelivery } from '../../harness/send-delivery.ts';
 import { startWorld, type World } from '../../harness/world.ts';
@@ -75,6 +76,19 @@ async function prepare(world: World): Promise<void> {
   await store.close();
 }
 
+/** Neither runs while the commands are asked, and neither is to be missed. */
+async function pretendToRun({ storeUrl }: World): Promise<void> {
+  const store = await openStore(storeUrl);
+  for (const role of ['worker', 'receiver'] as const)
+    await noteProcess(store, { processId: role, role, version: '0', host: 'here' });
+  await store.kysely
+    .updateTable('processes')
+    .set((eb) => ({ seen_at: eb('seen_at', '+', 3_600_000) }))
+    .where('host', '=', 'here')
+    .execute();
+  await store.close();
+}
+
 async function deliverToAll(world: World): Promise<void> {
   const receiver = await world.startReceiver();
   for (const [name, { webhookKey = world.webhookKey }] of Object.entries(setups)) {
@@ -116,6 +130,7 @@ test('check, status and hire show name the cause of eight broken set-ups, and ap
   try {
     await prepare(world);
     await deliverToAll(world);
+    await pretendToRun(world);
     const status = (await world.cli(['status'])).stdout;
     const outputs = new Map<string, { code: number | null; text: string }>();
     for (const name of Object.keys(setups)) outputs.set(name, await readOutput(world, name, status));

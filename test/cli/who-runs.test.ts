@@ -1,0 +1,95 @@
+import { writeFile } from 'node:fs/promises';
+import { join } from 'node:path';
+import pino from 'pino';
+import { expect, test } from 'vitest';
+import { keepPresence } from '../../src/store/keep-presence.ts';
+import { openStore, type Store } from '../../src/store/open-store.ts';
+import { noteProcess } from '../../src/store/processes.ts';
+import { until } from '../harness/until.ts';
+import { ACME } from '../tenants/acme.ts';
+import { runCli, scratchDir } from './cli-process.ts';
+
+const log = pino({ level: 'silent' });
+
+/** A tenant with webhooks that is applied, and its store. */
+async function applied() {
+  const [tenants, data] = [await scratchDir(), await scratchDir()];
+  await writeFile(join(tenants, 'acme.yaml'), ACME);
+  const places = ['--tenants', tenants, '--data', data];
+  const cli = (...args: string[]) => runCli([...args, ...places]);
+  expect(await cli('tenant', 'apply', '--yes', '--unchecked')).toMatchObject({ code: 0 });
+  const store = await openStore(`sqlite:${join(data, 'store.db')}`);
+  return { cli, store, [Symbol.asyncDispose]: () => store.close() };
+}
+
+async function untilSeen({ kysely }: Store, count: number): Promise<void> {
+  await until('the processes have left word', async () => {
+    return (await kysely.selectFrom('processes').selectAll().execute()).length === count;
+  });
+}
+
+test('status begins with who runs, and ends with 3 where a worker or receiver should and does not', async () => {
+  await using fleet = await applied();
+  const { cli, store } = fleet;
+  const nobody = await cli('status');
+  expect(nobody.code).toBe(3);
+  const [workerLine, receiverLine] = nobody.stdout.split('\n');
+  expect(workerLine).toMatch(/^No worker runs \(none ever did\)\. No hire goes on\. Start it: hirebridge worker,/);
+  expect(receiverLine).toMatch(/^No receiver runs \(none ever did\)\. Webhooks are lost/);
+  const [worker, receiver] = [keepPresence(store, 'worker', log), keepPresence(store, 'receiver', log)];
+  await untilSeen(store, 2);
+  const both = await cli('status');
+  expect(both.code).toBe(0);
+  expect(both.stdout).toMatch(
+    /^The worker runs since \d{4}-\S+Z on .*, version \d\S+\.\nThe receiver runs since \S+Z on .*, version \d\S+\.\n/,
+  );
+  await Promise.all([worker.close(), receiver.close()]);
+  const stopped = await cli('status');
+  expect([stopped.code, stopped.stdout]).toEqual([
+    3,
+    expect.stringMatching(/^No worker runs \(the last one was seen .* ago on .*, and was stopped\)/),
+  ]);
+});
+
+test('a worker that was killed is missed, by status, doctor and check alike', async () => {
+  await using fleet = await applied();
+  const { cli, store } = fleet;
+  await noteProcess(store, { processId: 'w', role: 'worker', version: '1.2.3', host: 'elsewhere (7)' });
+  await noteProcess(store, { processId: 'r', role: 'receiver', version: '1.2.3', host: 'elsewhere (8)' });
+  expect((await cli('status')).code).toBe(0);
+  await store.kysely
+    .updateTable('processes')
+    .set((eb) => ({ seen_at: eb('seen_at', '-', 300_000) }))
+    .where('process_id', '=', 'w')
+    .execute();
+  const missed = /No worker runs \(the last one was seen .* ago on elsewhere \(7\), and it did not end by itself\)/;
+  expect(await cli('status')).toMatchObject({ code: 3, stdout: expect.stringMatching(missed) });
+  expect((await cli('doctor')).stdout).toMatch(missed);
+  expect((await cli('check', 'acme')).stdout).toMatch(missed);
+  const { processes } = JSON.parse((await cli('status', '--json')).stdout) as { processes: unknown };
+  expect(processes).toMatchObject([
+    { role: 'worker', running: [], needed: true, last: { version: '1.2.3', ended: 'not' } },
+    { role: 'receiver', running: [{ version: '1.2.3' }], needed: true },
+  ]);
+});
+
+test('when each side last answered stands in status', async () => {
+  await using fleet = await applied();
+  const { cli, store } = fleet;
+  const worker = keepPresence(store, 'worker', log);
+  worker.answered('acme', 'partner');
+  await untilSeen(store, 1);
+  await worker.close();
+  const again = keepPresence(store, 'worker', log);
+  again.answered('acme', 'hris');
+  again.answered('acme', 'partner');
+  await until(
+    'the answers are told',
+    async () => {
+      return (await store.kysely.selectFrom('answers').selectAll().execute()).length === 2;
+    },
+    { timeoutMs: 30_000 },
+  );
+  await again.close();
+  expect((await cli('status')).stdout).toMatch(/acme\s.*partner \d+ s, HR \d+ s/);
+});
