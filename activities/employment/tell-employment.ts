@@ -83,7 +83,8 @@ async function noted(
   try {
     await send();
   } catch (error) {
-    if (isConnectorError(error) && error.action === 'reject') await settleWrites(deps.store, batchId, 'refused');
+    const isRefused = isConnectorError(error) && (error.action === 'reject' || error.action === 'reauthorize');
+    if (isRefused) await settleWrites(deps.store, batchId, 'refused');
     throw error;
   }
   await settleWrites(deps.store, batchId, 'done');

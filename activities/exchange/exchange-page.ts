@@ -56,9 +56,9 @@ function resultOf(
   for (const { pair, state, found } of read) {
     // Gone before, and still gone: nothing of it is left out.
     if (state.isGone && 'missing' in found) continue;
-    const kind = kindOf(plans.get(pair.pairId), byPair.get(pair.pairId), found);
+    const kind = kindOf(plans.get(pair.pairId), byPair.get(pair.pairId), { state, found });
     counts[kind] += 1;
-    if (kind === 'skipped' && !('missing' in found)) again.push(pair);
+    if ('settles' in found || (kind === 'skipped' && !('missing' in found))) again.push(pair);
   }
   return { counts, again };
 }
@@ -67,9 +67,11 @@ function resultOf(
 function kindOf(
   planned: PlannedPair | undefined,
   written: WrittenPair | undefined,
-  found: ReadPair['found'],
+  { state, found }: Pick<ReadPair, 'state' | 'found'>,
 ): keyof PairCounts {
   if ('unreadable' in found) return 'quarantined';
+  // Written a moment ago, and reads may lag: nothing of it is left out, and it is read again soon.
+  if ('settles' in found && Object.keys(state.sent).length === 0) return 'unchanged';
   if (planned === undefined) return 'skipped';
   const busy = isBusy(planned);
   if (busy && (written === undefined || written.unknown !== undefined || written.stale.size > 0)) return 'skipped';

@@ -1,4 +1,4 @@
-import { ConnectorError } from '../../src/errors.ts';
+import { ConnectorError, isConnectorError } from '../../src/errors.ts';
 import {
   type FieldWrite,
   type Finding,
@@ -191,7 +191,13 @@ async function recorded(
   const batchId = await recordWrites(deps.store, origin, writes);
   const sent = await send();
   if (sent.every((one) => 'code' in one || 'stale' in one)) await forgetWrites(deps.store, batchId);
+  else if (sent.every(isForbidden)) await settleWrites(deps.store, batchId, 'refused');
   else if (sent.every((one) => 'ok' in one)) await settleWrites(deps.store, batchId, 'done');
+}
+
+/** The side said that we may not: nothing of it arrived. */
+function isForbidden(sent: Sent): boolean {
+  return 'unknown' in sent && isConnectorError(sent.unknown) && sent.unknown.action === 'reauthorize';
 }
 
 function changesOf(writes: readonly FieldWrite[]): NewWrite['changes'] {

@@ -6,6 +6,8 @@ import { noteWrites, sensitiveFields } from './note-writes.ts';
 import type { HireContext } from './with-hire.ts';
 
 const CALL_MS = 30_000;
+/** The HR system answered, and took nothing. */
+const REFUSALS: ReadonlySet<string> = new Set(['reject', 'reauthorize', 'ignore']);
 
 /** Writes these fields of an employee, and takes down what they held before. */
 export async function updateEmployee(hire: HireContext, id: string, fields: EmployeeFields): Promise<void> {
@@ -19,7 +21,8 @@ export async function updateEmployee(hire: HireContext, id: string, fields: Empl
   try {
     await employees.update(id, fields, { signal: AbortSignal.timeout(CALL_MS), beforeSend: () => undefined });
   } catch (error) {
-    if (isConnectorError(error) && error.action === 'reject') await settleWrites(store, batchId, 'refused');
+    if (isConnectorError(error) && error.action !== 'unknown')
+      await settleWrites(store, batchId, REFUSALS.has(error.action) ? 'refused' : 'absent');
     throw error;
   }
   await settleWrites(store, batchId, 'done');

@@ -78,9 +78,12 @@ function streamsPart(tenants: readonly TenantStatus[]): string[] {
     streams.flatMap(({ stream, quarantined }) => (quarantined > 0 ? [`hirebridge sync ${tenantId} ${stream}`] : [])),
   );
   const advice = left.length === 0 ? '' : `\n\nRead again, and listed with its reason, by: ${left.join(', ')}`;
-  const refused = tenants.flatMap(({ tenantId, streams }) =>
+  // Where an alarm says so above, it is not said twice.
+  const refused = tenants.flatMap(({ tenantId, streams, alarms }) =>
     streams.flatMap(({ stream, refused: why }) =>
-      why ? [`${tenantId} ${stream} was refused: ${why.message} [${why.code}]`] : [],
+      why && !alarms.some(({ subject, reason }) => subject === `stream ${stream}` && reason === why.code)
+        ? [`${tenantId} ${stream} was refused: ${why.message} [${why.code}]`]
+        : [],
     ),
   );
   const head = ['tenant', 'stream', 'last run', 'when', 'records', 'left out', 'partner / HR system'];

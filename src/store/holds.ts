@@ -288,3 +288,15 @@ export async function lastAnsweredAt(store: Store, key: HireRef, code: string): 
   ]);
   return times.length === 0 ? undefined : Math.max(...times);
 }
+
+/** Open holds of hires whose people left, by tenant: when each was opened. */
+export async function openDepartures({ kysely }: Store, codes: readonly string[]): Promise<Map<string, number[]>> {
+  const rows = await kysely
+    .selectFrom('holds')
+    .select(['tenant_id', 'opened_at'])
+    .where('closed_at', 'is', null)
+    .where('code', 'in', codes)
+    .execute();
+  const byTenant = Map.groupBy(rows, (row) => row.tenant_id);
+  return new Map([...byTenant].map(([tenantId, own]) => [tenantId, own.map(({ opened_at: at }) => Number(at))]));
+}

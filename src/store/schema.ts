@@ -204,6 +204,7 @@ export const derivedAlarms = [
   'stream-stale',
   'unknown-event',
   'undeliverable',
+  'many-departures',
 ] as const;
 export type DerivedAlarm = (typeof derivedAlarms)[number];
 

@@ -63,7 +63,8 @@ async function landTogether(destination: Destination, rows: LandingRow[]): Promi
     if (batchId !== undefined) await settleWrites(store, batchId, 'done');
     return landed;
   } catch (error) {
-    const refused = isConnectorError(error) && error.action === 'reject';
+    // A right that is missing lets nothing through, either.
+    const refused = isConnectorError(error) && (error.action === 'reject' || error.action === 'reauthorize');
     if (batchId !== undefined && refused) await forgetWrites(store, batchId);
     throw error;
   }
@@ -105,9 +106,22 @@ export function fieldChanges(before: EmployeeFields | undefined, after: Employee
   return changes;
 }
 
-/** Only lists are compared as text. */
+/** Lists are compared as text, and instants by the moment: a database spells them in its own way. */
 function isSame(old: FieldValue, now: FieldValue): boolean {
-  return old === now || (Array.isArray(old) && Array.isArray(now) && JSON.stringify(old) === JSON.stringify(now));
+  if (old === now) return true;
+  if (Array.isArray(old) && Array.isArray(now)) return JSON.stringify(old) === JSON.stringify(now);
+  const moment = instantOf(old);
+  return moment !== undefined && moment === instantOf(now);
+}
+
+/** Without a zone it is UTC, as we wrote it. */
+function instantOf(value: FieldValue): number | undefined {
+  const text = typeof value === 'string' ? value : '';
+  const [, day, time, zone = 'Z'] =
+    /^(\d{4}-\d\d-\d\d)[T ](\d\d:\d\d(?::\d\d(?:\.\d+)?)?)\s?(Z|[+-]\d\d(?::?\d\d)?)?$/.exec(text) ?? [];
+  if (day === undefined) return undefined;
+  const moment = Date.parse(`${day}T${time}${/^[+-]\d\d$/.test(zone) ? `${zone}:00` : zone}`);
+  return Number.isNaN(moment) ? undefined : moment;
 }
 
 function refusedRow(key: string, { message, code }: ConnectorError): LandedRows {

@@ -10,6 +10,7 @@ import type { Tenant } from '../tenants/schema.ts';
 const STALE_PERIODS = 3;
 /** Unknown events of one tenant that are told apart: whoever has its webhook key may invent more. */
 const MOST_EVENTS = 20;
+const HOUR_MS = 3_600_000;
 
 /** What a tenant's tables hold; times are milliseconds on the database's clock. */
 export interface TenantFacts {
@@ -25,6 +26,8 @@ export interface TenantFacts {
   /** Since when hints have waited, by stream. */
   hintedSince: ReadonlyMap<string, number>;
   stuck: readonly StuckDeliveries[];
+  /** When each open hold about somebody who left was opened. */
+  departedAt: readonly number[];
 }
 
 /** What a person should know of a tenant, by what its tables hold. */
@@ -33,7 +36,7 @@ export function judgeTenant(facts: TenantFacts): Trouble[] {
   if (state.state === 'removed') return [];
   const deliveries = stuckTroubles(state.tenant_id, stuck);
   if (state.state === 'paused') return [...pauseTroubles(state), ...deliveries];
-  return [...reconcileTroubles(facts), ...streamTroubles(facts), ...deliveries];
+  return [...reconcileTroubles(facts), ...streamTroubles(facts), ...departureTroubles(facts), ...deliveries];
 }
 
 /** A pause by a person is no surprise to anybody. */
@@ -105,6 +108,20 @@ function lateTroubles({ now, state, tenant, activeSince, ...facts }: TenantFacts
 function isStale(now: number, activeSince: number, every: number, last: number | null): boolean {
   if (last === null) return now - activeSince > STALE_PERIODS * every;
   return now - Number(last) > STALE_PERIODS * every && now - activeSince > every;
+}
+
+/** Many who leave within an hour are a wrong filter or a mass move, and not as many questions. */
+function departureTroubles({ state, tenant, departedAt }: TenantFacts): Trouble[] {
+  if (departedAt.length === 0) return [];
+  const most = tenant?.policies.changeLimits.cancellationsPerHour;
+  const together = departedAt.filter((at) => at > Math.max(...departedAt) - HOUR_MS).length;
+  if (most === undefined || together <= most) return [];
+  const message =
+    `${together} people left their hiring stages within an hour, and each is asked about. If that was one mistake at ` +
+    'the hiring platform, move them back there and answer retry; otherwise answer them together: ' +
+    `hirebridge hold list --tenant ${state.tenant_id}`;
+  const tenantId = state.tenant_id;
+  return [{ tenantId, kind: 'many-departures', subject: 'departures', reason: 'MANY_DEPARTURES', message }];
 }
 
 function stuckTroubles(tenantId: string, stuck: readonly StuckDeliveries[]): Trouble[] {

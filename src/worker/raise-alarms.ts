@@ -1,6 +1,8 @@
+import type { HoldCode } from '../hire/holds.ts';
 import type { Logger } from '../log.ts';
 import { alignAlarms, countStuck } from '../store/derived-alarms.ts';
 import { oldestHints } from '../store/hints.ts';
+import { openDepartures } from '../store/holds.ts';
 import type { Store } from '../store/open-store.ts';
 import { listStreamStates } from '../store/stream-states.ts';
 import { listStreams } from '../store/streams.ts';
@@ -10,6 +12,8 @@ import { judgeTenant } from './judge-tenants.ts';
 
 /** An event that nobody sends any more is no alarm any more. */
 const UNKNOWN_MS = 86_400_000;
+/** What is asked about somebody who left. */
+const DEPARTURES = ['LEFT_BEFORE_START', 'LEFT_AFTER_EMPLOYEE', 'TOO_MANY_CANCELLATIONS'] as const satisfies HoldCode[];
 
 /** Compares what the tables hold of every tenant with what they should, in a few queries for all of them. */
 export function createAlarmRound(
@@ -26,19 +30,21 @@ export function createAlarmRound(
     return active.get(state.tenant_id)?.since ?? now;
   };
   return async (states, tenants) => {
-    const [now, runs, deliveries, standing, hinted] = [
+    const [now, runs, deliveries, standing, hinted, departures] = [
       await readClock(store),
       Map.groupBy(await listStreams(store), (run) => run.tenant_id),
       Map.groupBy(await countStuck(store, UNKNOWN_MS), (one) => one.tenantId),
       Map.groupBy(await listStreamStates(store), (one) => one.tenant_id),
       Map.groupBy(await oldestHints(store), (one) => one.tenantId),
+      await openDepartures(store, DEPARTURES),
     ];
     const troubles = states.flatMap((state) => {
       const tenant = tenants.get(state.tenant_id);
       const streams = runs.get(state.tenant_id) ?? [];
       const stuck = deliveries.get(state.tenant_id) ?? [];
       const hintedSince = new Map((hinted.get(state.tenant_id) ?? []).map((one) => [one.stream, one.hintedAt]));
-      const facts = { standing: standing.get(state.tenant_id) ?? [], hintedSince, streams, stuck };
+      const departedAt = departures.get(state.tenant_id) ?? [];
+      const facts = { standing: standing.get(state.tenant_id) ?? [], hintedSince, streams, stuck, departedAt };
       return judgeTenant({ now, state, tenant, activeSince: activeSince(state, tenant, now), ...facts });
     });
     const { raised, over } = await alignAlarms(store, troubles);

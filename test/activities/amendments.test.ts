@@ -217,3 +217,14 @@ async function runKilledAt(step: number): Promise<boolean> {
   };
   return Promise.race([run({ pause }).then(() => false), death.promise]);
 }
+
+test('an amendment that was written a moment ago is not counted as left out', async () => {
+  const person = await open(['title']);
+  await run();
+  atPartner(person, { title: 'Chef' });
+  expect(await run()).toMatchObject({ state: 'done', counts: { updated: 1, skipped: 0 } });
+  const calm = { pause: async () => undefined, mishap: () => undefined, later: () => undefined };
+  const atOnce = await world.exchange('at once', { ...calm, updateMishap: () => undefined });
+  expect(atOnce).toMatchObject({ state: 'done', counts: { unchanged: 1, skipped: 0 } });
+  expect(await held(person)).toMatchObject({ title: 'Chef' });
+});

@@ -1,6 +1,7 @@
 import { readdir, readFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { expect, test } from 'vitest';
+import { noteTrouble } from '../../src/store/alarms.ts';
 import { insertHires } from '../../src/store/hires.ts';
 import { openHold } from '../../src/store/holds.ts';
 import { insertDelivery } from '../../src/store/inbox.ts';
@@ -192,6 +193,27 @@ test('status shows the last run of each stream, what was left out, and why one w
   const readable = await runCli(['status', '--tenants', dir, '--data', data]);
   expect(readable.stdout).toMatch(/acme +candidates +partial .*100 read, 90 unchanged, 7 created, 2 updated +1 +- *\n/);
   expect(readable.stdout).toContain('acme jobs was refused: The landing table is not there. [LANDING_UNUSABLE]');
+});
+
+test('what an alarm says is not said twice, and a stream that was removed since is no trouble', async () => {
+  const dir = await tenantDir();
+  const data = await dataDir(async (store) => {
+    const refusal = { code: 'LANDING_UNUSABLE', message: 'The landing table is not there.' };
+    for (const stream of ['jobs', 'candidates']) {
+      const key = { tenantId: 'acme', stream };
+      await beginRun(store, key, { runId: stream, full: false, firstPage: 1 });
+      await refuseRun(store, key, stream, refusal);
+    }
+    const { code: reason, message } = refusal;
+    const alarm = { tenantId: 'acme', kind: 'stream-stale', subject: 'stream jobs', reason, message } as const;
+    await noteTrouble(store, alarm, 0);
+  });
+  const places = ['--tenants', dir, '--data', data];
+  const before = (await runCli(['status', ...places])).stdout;
+  expect(before.match(/The landing table is not there/g)).toHaveLength(2);
+  expect(before).toContain('acme candidates was refused');
+  expect(await runCli(['tenant', 'apply', '--yes', '--unchecked', ...places])).toMatchObject({ code: 0 });
+  expect((await runCli(['status', ...places])).stdout).not.toContain('was refused');
 });
 
 const DELIVERY = {

@@ -31,10 +31,14 @@ const wholeAt = (at: number): StreamState => standing({ whole_at: at });
 
 function judge(facts: Partial<TenantFacts>, of: Partial<TenantState> = {}): string[] {
   const streams = { ...everyStream(() => ({})), jobs: { every: 10 * MINUTE, wholeWithin: 1_440 * MINUTE } };
-  const tenant = { policies: { reconcile: { every: 5 * MINUTE } }, streams } as unknown as Tenant;
+  const tenant = {
+    policies: { reconcile: { every: 5 * MINUTE }, changeLimits: { cancellationsPerHour: 3 } },
+    streams,
+  } as unknown as Tenant;
   const run = { stream: 'jobs', state: 'done', refused_code: null, refused_message: null, updated_at: NOW } as const;
   const quiet = { streams: [run], standing: [wholeAt(NOW)], hintedSince: new Map<string, number>(), stuck: [] };
-  const whole = { now: NOW, state: { ...state, ...of }, tenant, activeSince: 0, ...quiet, ...facts };
+  const nobodyLeft = { departedAt: [] };
+  const whole = { now: NOW, state: { ...state, ...of }, tenant, activeSince: 0, ...quiet, ...nobodyLeft, ...facts };
   return judgeTenant(whole).map(({ kind, reason }) => `${kind} ${reason}`);
 }
 
@@ -49,6 +53,14 @@ const cases: [string, Partial<TenantFacts>, Partial<TenantState>, string[]][] = 
   ['the worker just started', { activeSince: NOW - 4 * MINUTE }, { reconciled_at: NOW - 16 * MINUTE }, []],
   ['a period passed since', { activeSince: NOW - 6 * MINUTE }, { reconciled_at: 1 }, ['reconcile-stale STALE']],
   ['its baseline takes long', {}, { reconciled_at: null, baseline_done_at: null }, []],
+  [
+    'six leave together',
+    { departedAt: [1, 2, 3, 4, 5, 6].map((minute) => NOW - minute * MINUTE) },
+    {},
+    ['many-departures MANY_DEPARTURES'],
+  ],
+  ['three leave together', { departedAt: [NOW, NOW, NOW - MINUTE] }, {}, []],
+  ['six leave in six hours', { departedAt: [0, 1, 2, 3, 4, 5].map((hour) => NOW - hour * 61 * MINUTE) }, {}, []],
   [
     'its baseline never began',
     {},
@@ -108,7 +120,7 @@ test.each(cases)('%s', (_what, facts, of, alarms) => {
 
 test('a name of an event that is no word is not shown', () => {
   const stuck = [{ tenantId: 'acme', state: 'unknown', event: 'ada@example.com said', count: 1 }] as const;
-  const quiet = { streams: [], standing: [], hintedSince: new Map<string, number>() };
+  const quiet = { streams: [], standing: [], hintedSince: new Map<string, number>(), departedAt: [] };
   const [trouble] = judgeTenant({ now: NOW, state, activeSince: 0, ...quiet, stuck });
   expect(JSON.stringify(trouble)).not.toContain('ada@');
   expect(trouble?.subject).toBe('event (not a name)');

@@ -59,6 +59,7 @@ function createWeek() {
       state: { tenant_id: 'acme', state: 'active', baseline_done_at: 1, reconciled_at: now } as unknown as TenantState,
       tenant,
       activeSince: START,
+      departedAt: [],
       streams: [{ ...run, state, refused_code: refused ?? null, updated_at: updatedAt }],
       standing: [standing as unknown as StreamState],
       hintedSince: new Map(hintedAt === undefined ? [] : [['candidates', hintedAt]]),

@@ -1,6 +1,7 @@
 import type { HireState } from '../../hire/hire-state.ts';
 import type { RateLimitView } from '../../rate-limit/view-rate-limit.ts';
 import { listAlarms } from '../../store/alarms.ts';
+import { listAppliedTenants } from '../../store/applied-tenants.ts';
 import { listFreezes } from '../../store/freezes.ts';
 import { countHires } from '../../store/hires.ts';
 import { listHolds } from '../../store/holds.ts';
@@ -79,6 +80,7 @@ export async function readStatus(store: Store, known: readonly KnownTenant[]): P
       readProcesses(store, now, known),
       listAnswers(store),
     ]);
+  const dropped = await droppedStreams(store, streams);
   const states = new Map(rows.map((row) => [row.tenant_id, row]));
   const hiresOf = Map.groupBy(hires, ({ tenantId }) => tenantId);
   const deliveriesOf = Map.groupBy(deliveries, ({ tenantId }) => tenantId);
@@ -92,7 +94,9 @@ export async function readStatus(store: Store, known: readonly KnownTenant[]): P
     answeredMs: answeredFacts(answers.get(tenantId), now),
     hires: countsByState(hiresOf.get(tenantId) ?? []),
     inbox: inboxFacts(deliveriesOf.get(tenantId) ?? [], now),
-    streams: streams.get(tenantId) ?? [],
+    streams: (streams.get(tenantId) ?? []).filter(
+      ({ stream, refused }) => !refused || !dropped.has(`${tenantId} ${stream}`),
+    ),
     alarms: (alarmsOf.get(tenantId) ?? []).map((alarm) => alarmFacts(alarm, now)),
     rateLimits: rateLimitsOf.get(tenantId) ?? [],
     ...warningOf(webhooksOf.get(tenantId), tenantId, webhooks, now),
@@ -104,6 +108,26 @@ export async function readStatus(store: Store, known: readonly KnownTenant[]): P
     tenants,
     holds: holds.map((hold) => holdFacts(hold, now)),
   };
+}
+
+/** Streams that were refused before, and that a later definition of their tenant no longer has. */
+async function droppedStreams(
+  store: Store,
+  streams: ReadonlyMap<string, readonly StreamStatus[]>,
+): Promise<ReadonlySet<string>> {
+  const refused = [...streams].filter(([, own]) => own.some((one) => one.refused !== undefined));
+  if (refused.length === 0) return new Set();
+  // Reading definitions loads schemas and mappings: only where something was refused.
+  const { parseTenant } = await import('../../tenants/load-tenants.ts');
+  const applied = new Map((await listAppliedTenants(store)).map((one) => [one.tenantId, one]));
+  const dropped = refused.map(async ([tenantId, own]) => {
+    const definition = applied.get(tenantId);
+    const tenant = definition && (await parseTenant(definition).catch(() => undefined));
+    if (tenant === undefined) return [];
+    const has = (stream: string): boolean => tenant.streams[stream as keyof typeof tenant.streams]?.every !== undefined;
+    return own.filter(({ stream }) => !has(stream)).map(({ stream }) => `${tenantId} ${stream}`);
+  });
+  return new Set((await Promise.all(dropped)).flat());
 }
 
 function tenantFacts(
