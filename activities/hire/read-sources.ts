@@ -8,6 +8,7 @@ import { withTables } from '../../src/streams/with-tables.ts';
 import { hiringStagesOf } from '../../src/tenants/hiring-stages.ts';
 import { currentRecords } from '../fields/current-records.ts';
 import { fittedMapping } from '../fields/fitted-mapping.ts';
+import { withNestedValues } from '../fields/nested-values.ts';
 import { readJobNow } from '../presence/read-job.ts';
 import { type Presence, readPresence } from '../presence/read-presence.ts';
 import { pinnedMapping } from './pinned-mapping.ts';
@@ -98,7 +99,12 @@ async function readRecords(
   mapping: Mapping,
 ): Promise<MappingSources> {
   return {
-    candidate: recordOf(jobCandidate['candidate_details']),
+    candidate: await withNestedValues(
+      hire.connection.partner,
+      [mapping],
+      jobCandidate.candidateId,
+      recordOf(jobCandidate['candidate_details']),
+    ),
     job: job ?? {},
     jobCandidate,
     onboarding: await readOnboardingRecord(hire, mapping),

@@ -1,6 +1,7 @@
 import { decodeValue } from '../partner/custom-field-forms.ts';
 import type { FieldDefinition } from '../store/fields.ts';
 import type { MappingSources } from './read-source.ts';
+import { sourceRecords } from './source-fields.ts';
 
 type Shown = Readonly<Record<string, { label?: unknown; value?: unknown }>>;
 
@@ -11,11 +12,22 @@ type Shown = Readonly<Record<string, { label?: unknown; value?: unknown }>>;
 export function decodeCustomFields(sources: MappingSources, defined: readonly FieldDefinition[]): MappingSources {
   return Object.fromEntries(
     Object.entries(sources).map(([name, record]) => {
-      const shown = record?.['customFields'];
-      if (!isShown(shown)) return [name, record];
-      return [name, { ...record, customFields: decodeShown(shown, definedFor(name, defined)) }];
+      if (record === undefined) return [name, record];
+      const own = definedFor(name, defined);
+      const nested = nestedLists.flatMap((list) => {
+        const entries = record[list];
+        return Array.isArray(entries) ? [[list, entries.map((entry: unknown) => decodeEntry(entry, own))]] : [];
+      });
+      return [name, { ...decodeEntry(record, own), ...Object.fromEntries(nested) }];
     }),
   );
+}
+
+const nestedLists: readonly string[] = sourceRecords.candidate.lists;
+
+function decodeEntry<T>(entry: T, defined: readonly FieldDefinition[]): T {
+  const shown = (entry as { customFields?: unknown } | null)?.customFields;
+  return isShown(shown) ? { ...entry, customFields: decodeShown(shown, defined) } : entry;
 }
 
 /** Whether a record itself shows that these definitions still hold: every field it names, by id and label. */

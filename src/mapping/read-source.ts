@@ -15,6 +15,7 @@ type Read = { value: Value | undefined } | { code: string; text: string };
 export function readSource(path: SourcePath, sources: MappingSources): Read {
   const record = sources[path.source];
   if (record === undefined) return { value: undefined };
+  if ('customField' in path && path.of !== undefined) return readNested(path, path.of, record);
   if ('customField' in path) return readCustomField(path.customField, customFieldsOf(path, sources), path.text);
   const value = record[path.field];
   if (path.key !== undefined) return { value: isRecord(value) ? plain(value[path.key]) : undefined };
@@ -29,6 +30,28 @@ function customFieldsOf(path: SourcePath, sources: MappingSources): Record<strin
   const own = sources[path.source]?.['customFields'];
   const beside = path.source === 'candidate' ? sources['jobCandidate']?.['customFields'] : undefined;
   return { ...(isRecord(beside) ? beside : {}), ...(isRecord(own) ? own : {}) };
+}
+
+type Nested = NonNullable<Extract<SourcePath, { customField: string }>['of']>;
+
+/** Of one entry of a list; no entry reads as empty. */
+function readNested(
+  { customField, text }: Extract<SourcePath, { customField: string }>,
+  { list, pick }: Nested,
+  record: Record<string, unknown>,
+): Read {
+  const entries = (Array.isArray(record[list]) ? record[list] : []).filter(isRecord);
+  const current = entries.filter((one) => one['current'] === true || one['isCurrent'] === true);
+  if (pick === 'current' && entries.length > 0 && current.length !== 1)
+    return {
+      code: 'ENTRY_UNCLEAR',
+      text:
+        `${text}: ${current.length === 0 ? 'no entry' : 'more than one entry'} of ${list} says that it is the ` +
+        'current one. Write first or last, in the order of the hiring platform.',
+    };
+  const entry = { first: entries[0], last: entries.at(-1), current: current[0] }[pick];
+  const fields = entry?.['customFields'];
+  return readCustomField(customField, isRecord(fields) ? fields : {}, text);
 }
 
 function readCustomField(wanted: string, fields: Record<string, unknown>, text: string): Read {

@@ -3,6 +3,8 @@ export interface SourceRecord {
   fields: readonly string[];
   /** Its custom fields are `{ customFieldId: { label, value, parentSection } }`. */
   hasCustomFields?: boolean;
+  /** Its lists whose entries have custom fields of their own (section 2.5). */
+  lists?: readonly string[];
 }
 
 /** Records by the first word of a path. */
@@ -11,8 +13,8 @@ export type SourceRecords = Readonly<Record<string, SourceRecord>>;
 const words = (text: string): string[] => text.split(' ');
 
 /**
- * What an employee's mapping reads (sections 2.2, 2.3, 2.4 and 2.9 of the specification). Lists of objects
- * (educations, experiences) are left out: no employee field can hold one.
+ * What an employee's mapping reads (sections 2.2, 2.3, 2.4 and 2.9 of the specification). Of lists of objects
+ * (educations, experiences) only the custom fields of one entry can be read: no employee field holds a list of them.
  */
 export const sourceRecords = {
   candidate: {
@@ -21,6 +23,7 @@ export const sourceRecords = {
         'languages githubUrl linkedin coverLetter gender dateOfBirth nationality industry category createdAt updatedAt',
     ),
     hasCustomFields: true,
+    lists: ['workExperiences', 'educations'],
   },
   job: {
     fields: words(
@@ -50,8 +53,18 @@ export const partnerTargets = {
 /** The one field with keys of its own: what was sent with the enrolment. */
 const WITH_KEYS = 'metadata';
 
-/** A parsed `from`: a field, a key of the onboarding's metadata, or a custom field by its label or id. */
-export type SourcePath = { source: string; text: string } & ({ field: string; key?: string } | { customField: string });
+/** Which entry of a list; `current` is the one that says so itself. */
+const PICKS = ['first', 'last', 'current'] as const;
+export type Pick = (typeof PICKS)[number];
+
+/**
+ * A parsed `from`: a field, a key of the onboarding's metadata, or a custom field by its label or id, of the record or
+ * of one entry of a list.
+ */
+export type SourcePath = { source: string; text: string } & (
+  | { field: string; key?: string }
+  | { customField: string; of?: { list: string; pick: Pick } }
+);
 
 /** A path that names nothing: why, the word to blame, and what could stand in its place. */
 interface WrongPath {
@@ -60,8 +73,30 @@ interface WrongPath {
   known: string[];
 }
 
+/** Parses `candidate.workExperiences[last].customFields[Reason for leaving]`; undefined where it is no such path. */
+function parseNested(text: string, records: SourceRecords): SourcePath | WrongPath | undefined {
+  const [, head = '', list = '', pick = '', customField = ''] =
+    /^(\w+)\.(\w+)\[([^\]]*)\]\.customFields\[(.+)\]$/s.exec(text) ?? [];
+  if (head === '' || !Object.hasOwn(records, head)) return undefined;
+  const lists = records[head]?.lists ?? [];
+  if (!lists.includes(list))
+    return lists.length > 0
+      ? { wrong: `"${list}" is no list of ${head} whose entries have custom fields`, word: list, known: [...lists] }
+      : {
+          wrong: `custom fields of the entries of a list can be read by the mapping of employees alone`,
+          word: text,
+          known: [],
+        };
+  const known = PICKS.find((one) => one === pick);
+  if (known === undefined)
+    return { wrong: `"${pick}" does not say which entry of ${list} is meant`, word: pick, known: [...PICKS] };
+  return { source: head, text, customField: customField.trim(), of: { list, pick: known } };
+}
+
 /** Parses `candidate.firstName`, `job.customFields[Department]` or `onboarding.metadata.site`. */
 export function parseSourcePath(text: string, records: SourceRecords = sourceRecords): SourcePath | WrongPath {
+  const nested = parseNested(text, records);
+  if (nested !== undefined) return nested;
   const custom = /^(\w+)\.customFields\[(.+)\]$/s.exec(text);
   const [head = '', ...path] = custom ? [custom[1] ?? ''] : text.split('.');
   const record = Object.hasOwn(records, head) ? records[head] : undefined;

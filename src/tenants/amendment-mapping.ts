@@ -55,6 +55,8 @@ function whyNot({ target, from, rule }: CompiledField, elsewhere: readonly strin
   if (elsewhere.includes(target))
     return `the stream employees brings "${target}" to the HR system. Keep one of the two.`;
   if (rule.direction === 'both') return `"${target}" flows both ways, so its later edits are the HR system’s.`;
+  if (from.some((path) => 'customField' in path && path.of !== undefined))
+    return `"${target}" is read from an entry of a list, whose later edits nobody tells. Remove it here.`;
   const onboarding = from.some((path) => path.source === 'onboarding');
   return onboarding ? `"${target}" is read from the onboarding, which is over by then. Remove it here.` : undefined;
 }

@@ -96,7 +96,7 @@ export async function loadExchangeMapping(tenant: Tenant, stream: StreamName): P
     writes: { [entity]: partnerTargets[entity] },
     owners: ['partner', 'hris', 'either'],
   };
-  const of = { name: stream, reads: { [entity]: sourceRecords[entity] }, way, isPartial: true };
+  const of = { name: stream, reads: { [entity]: { ...sourceRecords[entity], lists: [] } }, way, isPartial: true };
   const fields = entity === 'job' ? requisitionFields(tenant.hris) : employeeFields(tenant.hris);
   return loadMapping({ kind, of, fields, ...ownFile(file, tenant.files) });
 }

@@ -133,7 +133,7 @@ async function* hireRecords(
     yield* await Promise.all(
       items.map(async (item) => {
         const onboardingCandidateId = readsOnboarding ? onboardingOf(hires.get(item.id)) : null;
-        const { sources } = await readHireSources(store, connection, onboardingCandidateId, item);
+        const { sources } = await readHireSources(store, connection, onboardingCandidateId, item, mappings);
         return { id: item.id, sources };
       }),
     );

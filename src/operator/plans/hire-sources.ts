@@ -1,7 +1,9 @@
 import type { Connection } from '../../../activities/connections.ts';
+import { withNestedValues } from '../../../activities/fields/nested-values.ts';
 import type { HireContext } from '../../../activities/hire/with-hire.ts';
 import { readJobNow } from '../../../activities/presence/read-job.ts';
 import { ConnectorError } from '../../errors.ts';
+import type { Mapping } from '../../mapping/load-mapping.ts';
 import type { MappingSources } from '../../mapping/read-source.ts';
 import type { PartnerClient } from '../../partner/client/create-partner-client.ts';
 import { readJob } from '../../store/jobs.ts';
@@ -22,12 +24,15 @@ export async function readHireSources(
   store: Store,
   connection: Connection,
   onboardingCandidateId: string | null,
-  record: Record<string, unknown> & { jobId: string },
+  record: Record<string, unknown> & { jobId: string; candidateId: string },
+  mappings: readonly Mapping[] = [connection.mapping],
 ): Promise<HireSources> {
   const now = await patiently(() => readJobNow(store, connection, record.jobId));
   const known = now === undefined ? await readJob(store, connection.tenant.tenant, record.jobId) : undefined;
   const sources = {
-    candidate: recordOf(record['candidate_details']),
+    candidate: await patiently(() =>
+      withNestedValues(connection.partner, mappings, record.candidateId, recordOf(record['candidate_details'])),
+    ),
     job: now ?? known?.record,
     jobCandidate: record,
     onboarding: await readOnboarding(connection.partner, onboardingCandidateId),
@@ -38,7 +43,7 @@ export async function readHireSources(
 /** The same of a hire that was read from the store. */
 export async function sourcesOf(
   { store, connection, row }: HireContext,
-  record: Record<string, unknown> & { jobId: string },
+  record: Record<string, unknown> & { jobId: string; candidateId: string },
 ): Promise<MappingSources> {
   return (await readHireSources(store, connection, row.onboarding_candidate_id, record)).sources;
 }
