@@ -9,11 +9,12 @@ import { insertPlan } from '../../src/store/plans.ts';
 import { readTenantState } from '../../src/store/tenant-states.ts';
 import type { Connection } from '../connections.ts';
 import type { ActivityDeps } from '../deps.ts';
+import { personOf } from './hire-references.ts';
 import { isInScope } from './job-in-scope.ts';
 import { previewEmployee } from './preview-employee.ts';
 
 /** A hire that was read as one. */
-type Found = Omit<Recorded, 'about'>;
+type Found = Omit<Recorded, 'about' | 'person'>;
 
 /**
  * Whether this hire may start. Where it may not, because the tenant only observes or does not take the job, it is
@@ -30,7 +31,7 @@ export async function admit(deps: ActivityDeps, connection: Connection, hire: Fo
   });
   if (admission.kind === 'start') return true;
   if (admission.kind === 'pass') {
-    await recordHire(store, { ...hire, about: { passedOver: admission.why } });
+    await recordHire(store, { ...hire, person: personIn(connection, hire), about: { passedOver: admission.why } });
     log.info({ ...ref, jobId, reason: admission.why }, 'hire passed over');
     return false;
   }
@@ -51,11 +52,15 @@ async function observeHire(deps: ActivityDeps, connection: Connection, hire: Fou
       : { would: preview.change.kind, ...employeeOf(preview.change), credits };
   await store.kysely.transaction().execute(async (kysely) => {
     const trx = { ...store, kysely };
-    await recordHire(trx, { ...hire, about: { observed } });
+    await recordHire(trx, { ...hire, person: personIn(connection, hire), about: { observed } });
     if (preview.verdict === 'plan')
       await insertPlan(trx, ref, { mappingHash: connection.mapping.hash, change: preview.change });
   });
   log.info({ ...ref, would: observed.would, code: observed.code }, 'hire observed');
+}
+
+function personIn({ tenant }: Connection, { candidateId }: Found): Recorded['person'] {
+  return candidateId === null ? undefined : personOf(tenant, candidateId);
 }
 
 function employeeOf(change: Change): { employeeId?: string } {

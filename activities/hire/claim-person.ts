@@ -8,10 +8,17 @@ import { hireOf } from '../../src/store/hire-columns.ts';
 import { hasSuccessor } from '../../src/store/hire-states.ts';
 import { readHireRow } from '../../src/store/hires.ts';
 import { answersOf } from '../../src/store/holds.ts';
-import { claimOfPerson, linksOfPerson, moveClaim, type Person, takeClaim } from '../../src/store/identity.ts';
+import {
+  claimOfPerson,
+  linksOfPerson,
+  moveClaim,
+  type Person,
+  type RecordedAs,
+  takeClaim,
+} from '../../src/store/identity.ts';
 import { latestIntent } from '../../src/store/intents.ts';
 import type { Store } from '../../src/store/open-store.ts';
-import type { LinkRow } from '../../src/store/schema.ts';
+import type { ClaimRow, LinkRow } from '../../src/store/schema.ts';
 import { isFormer } from './former-employee.ts';
 import { personOf, personOfCompany } from './hire-references.ts';
 import { REHIRE_VERB } from './verbs.ts';
@@ -32,7 +39,7 @@ export async function claimPerson(hire: HireContext, candidateId: string): Promi
   if (other !== undefined) return heldElsewhere(ref, other);
   const taken = await takeClaim(store, person, ref);
   if (taken === undefined) throw isOver(ref);
-  const { judged, before } = await judgePerson(hire, person, hireOf(taken.claim));
+  const { judged, before } = await judgePerson(hire, person, taken.claim);
   if (judged.verdict === 'hold') return judged;
   if (judged.take) {
     await moveClaim(store, person, hireOf(taken.claim), ref);
@@ -52,7 +59,7 @@ export async function foreseeClaim(hire: HireContext, candidateId: string): Prom
   if (typeof standing === 'object') return heldElsewhere(ref, standing);
   const person = personOf(connection.tenant, candidateId);
   const claim = await claimOfPerson(store, person);
-  const { judged, before } = await judgePerson(hire, person, claim === undefined ? ref : hireOf(claim));
+  const { judged, before } = await judgePerson(hire, person, claim);
   return judged.verdict === 'hold' ? judged : { verdict: 'claimed', before };
 }
 
@@ -65,21 +72,34 @@ function heldElsewhere({ jobCandidateId }: HireRef, other: HireRef): Held {
   return held('PERSON_HIRED_ELSEWHERE', { jobCandidateId, other });
 }
 
-/** What this hire is to its person, whose claim `holder` has. */
+/** What this hire is to its person. */
 async function judgePerson(
   hire: HireContext,
   person: Person,
-  holder: HireRef,
+  claim: ClaimRow | undefined,
 ): Promise<{ judged: ReturnType<typeof judgeClaim>; before: LinkRow | undefined }> {
   const { store, ref, decisions } = hire;
   const others = (await linksOfPerson(store, person)).filter((link) => !isSameHire(hireOf(link), ref));
   const [before] = others;
-  const holderWaits = !isSameHire(holder, ref) && (await readHireRow(store, holder)).employee_id === null;
+  const holder = claim === undefined ? ref : hireOf(claim);
+  const isHeld = claim?.how === null && !isSameHire(holder, ref);
+  const holderWaits = isHeld && (await readHireRow(store, holder)).employee_id === null;
+  const recorded = isUnderWay(hire) ? undefined : recordedAs(claim);
   const isKnown =
     before !== undefined && others.length === 1 && decisions.person === undefined && (await isToldOf(hire, before));
   const decided = isKnown ? { ...decisions, person: 'transfer' as const } : decisions;
-  const judged = judgeClaim({ ref, holder, holderWaits, before: before && hireOf(before) }, decided);
+  const judged = judgeClaim({ ref, holder, holderWaits, before: before && hireOf(before), recorded }, decided);
   return { judged, before };
+}
+
+/** Of a create that has left or an employee who is there, nobody is asked whether there is to be one. */
+function isUnderWay({ row, creation }: HireContext): boolean {
+  return row.employee_id !== null || creation?.outcome === 'open' || creation?.outcome === 'done';
+}
+
+function recordedAs(claim: ClaimRow | undefined): RecordedAs | undefined {
+  const recorded = claim?.recorded ?? null;
+  return recorded === null ? undefined : (JSON.parse(recorded) as RecordedAs);
 }
 
 /** Whether nobody need be asked what this hire is to the person: a rehire, or the move that somebody told of. */

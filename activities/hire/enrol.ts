@@ -18,6 +18,7 @@ import { decideIntent, latestIntent } from '../../src/store/intents.ts';
 import type { Connection } from '../connections.ts';
 import type { ActivityDeps } from '../deps.ts';
 import { adoptEnrolment } from './adopt-enrolment.ts';
+import { claimPerson } from './claim-person.ts';
 import { findCompletedElsewhere } from './completed-elsewhere.ts';
 import { closeGate, openGate, turnBackAtGate } from './credits.ts';
 import { enrolmentOf, findEnrolments, lookForEnrolment } from './find-enrolment.ts';
@@ -36,8 +37,8 @@ interface Attempt {
 }
 
 /**
- * Enrols the person once per (hire, period, enrolment): looks by our reference, then commits the intent, then spends
- * the credit. `seen`: the person as read a moment ago.
+ * Enrols the person once per (hire, period, enrolment): takes the claim or asks what this hire is to them, looks by our
+ * reference, then commits the intent, then spends the credit. `seen`: the person as read a moment ago.
  */
 export function enrol(deps: ActivityDeps, given: HireRef, seen?: Seen): Promise<Enrolled> {
   return withHireOrHeld(deps, given, async (hire): Promise<Enrolled> => {
@@ -62,6 +63,8 @@ async function enrolOnce(hire: HireContext, attempt: Attempt, seen?: Seen): Prom
   await noteHire(hire, { candidate_id: presence.candidateId, job_id: presence.jobId });
   const outside = await heldOutsideScope(hire, presence.jobId);
   if (outside !== undefined) return outside;
+  const claimed = await claimPerson(hire, presence.candidateId);
+  if (claimed.verdict === 'hold') return claimed;
   const person = presence.jobCandidate.candidate_details;
   const completed = await heldCompleted(hire, attempt, person?.email);
   if (completed !== undefined) return completed;

@@ -2,13 +2,14 @@ import pLimit from 'p-limit';
 import { holdOf } from '../../src/hire/holds.ts';
 import { contract } from '../../src/partner/contract/index.ts';
 import { baselineIds } from '../../src/store/hire-states.ts';
-import { insertBaseline, insertHires, latestHire, type NewHire, updateHire } from '../../src/store/hires.ts';
+import { insertHires, latestHire, type NewHire, updateHire } from '../../src/store/hires.ts';
 import { openHold } from '../../src/store/holds.ts';
+import { insertBaseline } from '../../src/store/observed-hires.ts';
 import { addTraces, hasTraces, readSeen, readTraces, type SeenPerson } from '../../src/store/seen-people.ts';
 import { finishBaseline } from '../../src/store/tenant-states.ts';
 import type { Connection } from '../connections.ts';
 import type { ActivityDeps } from '../deps.ts';
-import { employeeReference, readEnrolmentReference } from '../hire/hire-references.ts';
+import { employeeReference, personOf, readEnrolmentReference } from '../hire/hire-references.ts';
 import { onePage } from '../one-page.ts';
 import { cannotGoLive } from './cannot-go-live.ts';
 import { afterPage } from './list-cursor.ts';
@@ -100,7 +101,13 @@ export async function recordHired(run: Run): Promise<boolean> {
   );
   const ours = await ownAmong(run.connection, seen, traces);
   const before = seen.filter((one) => !ours.has(one)).map((one) => newHire(tenantId, one, 1, 'before-go-live'));
-  if (!(await insertBaseline(store, tenantId, before))) {
+  const { tenant } = run.connection;
+  const people = before.flatMap(({ candidateId, jobCandidateId, period }) => {
+    if (typeof candidateId !== 'string') return [];
+    const as = { how: 'baseline', tenantId, jobCandidateId, period } as const;
+    return [{ person: personOf(tenant, candidateId), as }];
+  });
+  if (!(await insertBaseline(store, tenantId, before, people))) {
     // Another pass ended meanwhile: whoever was hired since then is no old one.
     run.position = startOf('end');
     return false;

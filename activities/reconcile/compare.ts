@@ -1,11 +1,12 @@
 import { isConnectorError } from '../../src/errors.ts';
 import { followedStates, isResting, restingStates } from '../../src/hire/hire-state.ts';
-import { addHints, clearHints, type Hint, readHints } from '../../src/store/hints.ts';
+import { addFirstHints, addHints, clearHints, type Hint, readHints } from '../../src/store/hints.ts';
 import { moveResting } from '../../src/store/hire-states.ts';
 import { latestHires } from '../../src/store/hires.ts';
 import { markListed } from '../../src/store/jobs.ts';
 import type { HireRow } from '../../src/store/schema.ts';
 import { countSeenByJob, readAbsent, readHiredOf } from '../../src/store/seen-people.ts';
+import { readClock } from '../../src/store/tenant-states.ts';
 import { hiringStagesOf } from '../../src/tenants/hiring-stages.ts';
 import { proveStageFilter } from '../presence/prove-stage-filter.ts';
 import { readPresence } from '../presence/read-presence.ts';
@@ -37,7 +38,7 @@ export async function noteAbsent(run: Run): Promise<boolean> {
     run.counts.hinted += 1;
   }
   const resting = absent.filter(({ state }) => isResting(state)).map((hire) => hire.job_candidate_id);
-  await addHints(deps.store, tenantId, 'absent', resting);
+  await addFirstHints(deps.store, tenantId, 'absent', resting);
   const last = absent.length < AT_ONCE ? undefined : absent.at(-1);
   run.position =
     last === undefined
@@ -68,12 +69,15 @@ export async function proveFilter({ deps, connection, tenantId }: Run): Promise<
 }
 
 /**
- * Hires that nobody follows and whose person is gone by a second reading too: when they come back, that is a new
- * period.
+ * Hires that nobody follows and whose person is gone by a second reading too, after the tenant's grace: when they come
+ * back, that is a new period. Somebody moved out and back by mistake is still who they were.
  */
 export async function readLeavers(run: Run): Promise<boolean> {
   const { deps, tenantId, position } = run;
-  const due = await readHints(deps.store, tenantId, 'absent', AT_ONCE);
+  const { grace } = run.connection.tenant.policies.cancel;
+  const goneBefore = (await readClock(deps.store)) - grace;
+  const noted = await readHints(deps.store, tenantId, 'absent', AT_ONCE);
+  const due = noted.filter(({ hintedAt }) => hintedAt <= goneBefore);
   if (due.length === 0) return true;
   const ids = due.map(({ recordId }) => recordId);
   const hires = await latestHires(deps.store, tenantId, ids);

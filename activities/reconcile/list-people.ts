@@ -1,8 +1,12 @@
 import { isConnectorError } from '../../src/errors.ts';
+import { isResting } from '../../src/hire/hire-state.ts';
 import { contract } from '../../src/partner/contract/index.ts';
+import { clearHintsUntil } from '../../src/store/hints.ts';
 import { latestHires } from '../../src/store/hires.ts';
 import { readJobs } from '../../src/store/jobs.ts';
+import type { Store } from '../../src/store/open-store.ts';
 import { addSeen, countSeenByJob, type SeenPerson } from '../../src/store/seen-people.ts';
+import { readClock } from '../../src/store/tenant-states.ts';
 import { assertMoved } from '../../src/streams/read-page.ts';
 import { hiringStagesOf } from '../../src/tenants/hiring-stages.ts';
 import { readStagePage, type StageList, type StageMember, type StagePage } from '../presence/list-stage.ts';
@@ -100,6 +104,8 @@ async function startMissing(run: Run, { stage }: StageList, members: readonly St
   // A stage that creates employees and enrols nobody.
   const hasArrived = !connection.tenant.policies.enrolAt.includes(stage);
   const known = await latestHires(deps.store, tenantId, present);
+  const back = present.filter((id) => isResting(known.get(id)?.state ?? 'open'));
+  if (back.length > 0) await clearAbsence(deps.store, tenantId, back);
   for (const jobCandidateId of present) {
     const hire = known.get(jobCandidateId);
     const starts = startsNow(hire);
@@ -107,6 +113,11 @@ async function startMissing(run: Run, { stage }: StageList, members: readonly St
     await deps.signalHire({ tenantId, jobCandidateId }, 'person', { start: true });
     counts[starts ? 'started' : 'hinted'] += 1;
   }
+}
+
+/** Who is seen in the stage again was not away for good. */
+async function clearAbsence(store: Store, tenantId: string, jobCandidateIds: readonly string[]): Promise<void> {
+  await clearHintsUntil(store, { tenantId, stream: 'absent', until: await readClock(store) }, jobCandidateIds);
 }
 
 /** Whether this job's people are all known by now. */

@@ -119,6 +119,16 @@ export const holdCatalogue = {
       'Answer same-employee (nothing new is made), transfer (the employee takes the new job), ' +
       'or new-employment (a second employee record).',
   },
+  PERSON_RECORDED: {
+    scope: 'hire',
+    answers: ['link', 'new-employment', 'retry', 'cancel'],
+    what: ({ jobCandidateId, other }: OfHire & { other: HireRef }) =>
+      `The person of job candidate ${jobCandidateId} was hired without hirebridge before, as ${nameHire(other)}, ` +
+      'and may be an employee already.',
+    asks:
+      'Look in the HR system: answer link <employeeId> if the person is there (nothing new is made), ' +
+      'new-employment if a new employee record is to be made, or cancel to end this hire.',
+  },
   PERSON_BEING_HIRED: {
     scope: 'hire',
     answers: ['retry', 'cancel'],

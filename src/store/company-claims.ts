@@ -61,5 +61,8 @@ async function readKnown({ kysely }: Store, { partnerCompany, candidateId }: Per
       .select(['connection', 'tenant_id', 'job_candidate_id', 'period'])
       .where('partner_company', '=', partnerCompany)
       .where('candidate_id', '=', candidateId);
-  return rows('links').unionAll(rows('claims')).execute();
+  // Where no hire holds the person, another tenant may be the one that hires them.
+  return rows('links')
+    .unionAll(rows('claims').where('how', 'is', null))
+    .execute();
 }

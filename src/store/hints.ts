@@ -25,6 +25,23 @@ export async function addHints(
   }
 }
 
+/** The same, for records whose first hint counts: since when something is so. */
+export async function addFirstHints(
+  store: Store,
+  tenantId: string,
+  stream: string,
+  recordIds: readonly string[],
+): Promise<void> {
+  for (let from = 0; from < recordIds.length; from += AT_ONCE) {
+    const some = recordIds.slice(from, from + AT_ONCE);
+    await store.kysely
+      .insertInto('hints')
+      .values(some.map((recordId) => ({ tenant_id: tenantId, stream, record_id: recordId, hinted_at: store.now })))
+      .onConflict((c) => c.columns(['tenant_id', 'stream', 'record_id']).doNothing())
+      .execute();
+  }
+}
+
 /** A record that should be read again. */
 export interface Hint {
   recordId: string;

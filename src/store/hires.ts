@@ -80,20 +80,6 @@ async function insertRows(store: Store, hires: readonly NewHire[]): Promise<numb
   return Number(result.numInsertedOrUpdatedRows ?? 0n);
 }
 
-/**
- * Records who was hired before go-live, unless the baseline is complete by now: a pass that stood still must not take
- * somebody hired since for an old one. Says whether it recorded them.
- */
-export async function insertBaseline(store: Store, tenantId: string, hires: readonly NewHire[]): Promise<boolean> {
-  return store.kysely.transaction().execute(async (trx) => {
-    const tenant = trx.selectFrom('tenants').select('baseline_done_at').where('tenant_id', '=', tenantId);
-    const locked = store.kind === 'postgres' ? tenant.forUpdate() : tenant;
-    if ((await locked.executeTakeFirstOrThrow()).baseline_done_at !== null) return false;
-    await insertHires({ ...store, kysely: trx }, hires);
-    return true;
-  });
-}
-
 export type HireChange = Pick<
   UpdateObject<Tables, 'hires'>,
   | 'candidate_id'

@@ -6,7 +6,14 @@ export interface ClaimTable {
   job_candidate_id: string;
   period: number;
   claimed_at: number;
+  /** How the person is known while no hire of ours holds them; null where one does. */
+  how: RecordedHow | null;
+  /** JSON of RecordedAs: a hire of this person that hirebridge did not make; it stays whoever holds the person. */
+  recorded: string | null;
 }
+
+/** Hired before go-live, while the tenant only observed, or for a job that is not the tenant's. */
+export type RecordedHow = 'baseline' | 'observed' | 'passed-over';
 
 export interface LinkTable {
   connection: string;

@@ -2,6 +2,7 @@ import { sql } from 'kysely';
 import type { HireRef } from '../hire/hire-ref.ts';
 import { hireColumns } from './hire-columns.ts';
 import { openHire } from './hires.ts';
+import type { RecordedHow } from './identity-tables.ts';
 import type { Store } from './open-store.ts';
 import type { ClaimRow, LinkRow } from './schema.ts';
 
@@ -58,16 +59,63 @@ export async function claimOfPerson(store: Store, person: Person): Promise<Claim
     .executeTakeFirst();
 }
 
-/** Releases the claim: the hire ended without an employee. */
+/** Releases the claim: the hire ended without an employee. Who was recorded before is known as such again. */
 export async function releaseClaim(store: Store, key: HireRef): Promise<void> {
-  await store.kysely
+  const held = await store.kysely
     .deleteFrom('claims')
     .where((eb) => eb.and(hireColumns(key)))
+    .returningAll()
     .execute();
+  for (const { recorded, ...claim } of held) {
+    if (recorded === null) continue;
+    const person = {
+      connection: claim.connection,
+      partnerCompany: claim.partner_company,
+      candidateId: claim.candidate_id,
+    };
+    await recordPeople(store, [{ person, as: JSON.parse(recorded) as RecordedAs }]);
+  }
+}
+
+/** A hire that hirebridge did not make: the person may be an employee whom it does not know. */
+export interface RecordedAs extends HireRef {
+  how: RecordedHow;
+}
+
+/** Rows a statement: databases bound the number of its parameters. */
+const MOST_ROWS = 500;
+
+/** Notes people who were hired without hirebridge. Whoever holds one of them already does so still. */
+export async function recordPeople(
+  store: Store,
+  people: ReadonlyArray<{ person: Person; as: RecordedAs }>,
+): Promise<void> {
+  // A person may have several applications; Postgres changes no row twice in a statement.
+  const once = new Map(people.map((one) => [one.person.candidateId, one]));
+  const rows = [...once.values()].map(({ person, as }) => ({
+    connection: person.connection,
+    partner_company: person.partnerCompany,
+    candidate_id: person.candidateId,
+    ...hireColumns(as),
+    claimed_at: store.now,
+    how: as.how,
+    recorded: JSON.stringify(as),
+  }));
+  for (let from = 0; from < rows.length; from += MOST_ROWS)
+    await store.kysely
+      .insertInto('claims')
+      .values(rows.slice(from, from + MOST_ROWS))
+      .onConflict((c) =>
+        c
+          .columns(['connection', 'partner_company', 'candidate_id'])
+          .doUpdateSet((eb) => ({ recorded: eb.fn.coalesce('claims.recorded', 'excluded.recorded') })),
+      )
+      .execute();
 }
 
 /**
- * Hands a person's claim from a hire that is over (its employee is linked) to the open hire that somebody decided on.
+ * Hands a person's claim from a hire that is over (its employee is linked, or it was only recorded) to the open hire
+ * that somebody decided on.
  * A claim that another hire took meanwhile stays there.
  */
 export async function moveClaim(store: Store, person: Person, from: HireRef, to: HireRef): Promise<void> {
@@ -76,6 +124,7 @@ export async function moveClaim(store: Store, person: Person, from: HireRef, to:
     .set({
       ...hireColumns(to),
       claimed_at: store.now,
+      how: null,
     })
     .where('connection', '=', person.connection)
     .where('partner_company', '=', person.partnerCompany)

@@ -20,6 +20,7 @@ export async function isClaimed({ kysely }: Store, person: Person): Promise<bool
     .where('connection', '=', person.connection)
     .where('partner_company', '=', person.partnerCompany)
     .where('candidate_id', '=', person.candidateId)
+    .where('how', 'is', null)
     .executeTakeFirst();
   return claim !== undefined;
 }

@@ -5,6 +5,8 @@ import type { Receives } from './applied-tenants.ts';
 import { audit } from './audit.ts';
 import { addHints } from './hints.ts';
 import { hireColumns } from './hire-columns.ts';
+import { insertHires, type NewHire } from './hires.ts';
+import { type Person, recordPeople } from './identity.ts';
 import type { Store } from './open-store.ts';
 import type { HireRow } from './schema.ts';
 
@@ -18,10 +20,12 @@ export interface Recorded {
   jobId: string | null;
   /** What it would have come to; or else why it is not this tenant's. */
   about: { observed: Observed } | { passedOver: string };
+  /** As the tenant's HR system is told of them; undefined where their record names nobody. */
+  person: Person | undefined;
 }
 
 /** Records a hire as of before go-live: nothing starts it by itself. One that was ever started stays as it is. */
-export async function recordHire(store: Store, { ref, candidateId, jobId, about }: Recorded): Promise<void> {
+export async function recordHire(store: Store, { ref, candidateId, jobId, about, person }: Recorded): Promise<void> {
   const written = {
     observed: 'observed' in about ? JSON.stringify(about.observed) : null,
     passed_over: 'passedOver' in about ? about.passedOver : null,
@@ -48,6 +52,28 @@ export async function recordHire(store: Store, { ref, candidateId, jobId, about 
         .where('hires.state', '=', 'before-go-live'),
     )
     .execute();
+  const how = 'observed' in about ? 'observed' : 'passed-over';
+  if (person !== undefined) await recordPeople(store, [{ person, as: { how, ...ref } }]);
+}
+
+/**
+ * Records who was hired before go-live, unless the baseline is complete by now: a pass that stood still must not take
+ * somebody hired since for an old one. Says whether it recorded them.
+ */
+export async function insertBaseline(
+  store: Store,
+  tenantId: string,
+  hires: readonly NewHire[],
+  people: Parameters<typeof recordPeople>[1],
+): Promise<boolean> {
+  return store.kysely.transaction().execute(async (trx) => {
+    const tenant = trx.selectFrom('tenants').select('baseline_done_at').where('tenant_id', '=', tenantId);
+    const locked = store.kind === 'postgres' ? tenant.forUpdate() : tenant;
+    if ((await locked.executeTakeFirstOrThrow()).baseline_done_at !== null) return false;
+    await insertHires({ ...store, kysely: trx }, hires);
+    await recordPeople({ ...store, kysely: trx }, people);
+    return true;
+  });
 }
 
 /** People who were hired while the tenant only observed, first seen at or after `since`, and are not started yet. */

@@ -24,6 +24,7 @@ import * as openBatches from './migrations/0026-open-batches.ts';
 import * as fieldIdentities from './migrations/0031-field-identities.ts';
 import * as holdHistory from './migrations/0032-hold-history.ts';
 import * as processes from './migrations/0033-processes.ts';
+import * as recordedPeople from './migrations/0034-recorded-people.ts';
 import type { Tables } from './schema.ts';
 
 const migrations: Record<string, Migration> = {
@@ -49,6 +50,7 @@ const migrations: Record<string, Migration> = {
   '0031-field-identities': fieldIdentities,
   '0032-hold-history': holdHistory,
   '0033-processes': processes,
+  '0034-recorded-people': recordedPeople,
 };
 
 export interface Store extends Database<Tables> {

@@ -27,7 +27,7 @@ async function observing() {
     await insertHires(store, [{ ...ref('1'), state: 'before-go-live' }]);
     const create = { would: 'create', credits: 1 } as const;
     const ask = { would: 'ask', code: 'MAPPING_INCOMPLETE', message: 'm', credits: 1 } as const;
-    const found = { candidateId: '88', jobId: '501' };
+    const found = { candidateId: '88', jobId: '501', person: undefined };
     await recordHire(store, { ref: ref('2'), ...found, about: { observed: create } });
     await recordHire(store, { ref: ref('3'), ...found, about: { observed: ask } });
     await recordHire(store, { ref: ref('4'), ...found, about: { passedOver: 'its job is another tenant’s' } });

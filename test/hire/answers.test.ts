@@ -98,24 +98,10 @@ describe('the catalogue', () => {
   const names = Object.keys(answers) as Answer[];
 
   test.each<[string, string[]]>([
-    ['same', ['retry']],
+    ['same', ['retry', 'same-employee', 'transfer', 'new-employment', 'here-too', 'link', 'create']],
     ['enrol', ['adopt', 'adopt-anyway', 'take-anyway']],
     ['re-enrol', ['re-enrol']],
-    [
-      'employ',
-      [
-        'skip-onboarding',
-        'job-as-known',
-        'start-in-past',
-        'create-anyway',
-        'same-employee',
-        'transfer',
-        'new-employment',
-        'here-too',
-        'link',
-        'create',
-      ],
-    ],
+    ['employ', ['skip-onboarding', 'job-as-known', 'start-in-past', 'create-anyway']],
     ['cancel', ['cancel']],
     ['ended', ['keep', 'left']],
     ['nowhere', ['dismiss', 'keep-partner', 'keep-hris', 'apply', 'link-job', 'create-job']],

@@ -36,6 +36,7 @@ const opened: Record<HoldCode, [HoldRequest, string[]]> = {
     ['5012', 'customFields[Start date]', '30 days', 'start-in-past'],
   ],
   PERSON_HIRED_BEFORE: [holdOf('PERSON_HIRED_BEFORE', { ...hire, other }), ['5012', '4001 of tenant globex']],
+  PERSON_RECORDED: [holdOf('PERSON_RECORDED', { ...hire, other }), ['5012', '4001 of tenant globex', 'link']],
   PERSON_BEING_HIRED: [holdOf('PERSON_BEING_HIRED', { ...hire, other }), ['5012', '4001 of tenant globex']],
   PERSON_HIRED_ELSEWHERE: [
     holdOf('PERSON_HIRED_ELSEWHERE', { ...hire, other }),

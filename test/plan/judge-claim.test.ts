@@ -40,6 +40,27 @@ test.each([
   else expect(judged).toEqual(expected);
 });
 
+test.each<[string, HireRef, HireRef, Partial<Decisions>, unknown]>([
+  ['hired without us on another job', second, second, {}, 'PERSON_RECORDED'],
+  ['hired without us in the period before', earlier, earlier, {}, 'PERSON_RECORDED'],
+  ['hired without us, and taken by us since', ref, second, {}, 'PERSON_RECORDED'],
+  [
+    'told that it is a new employment',
+    second,
+    second,
+    { person: 'new-employment' },
+    { verdict: 'claimed', take: true },
+  ],
+  ['told who the employee is', second, second, { link: '7' }, { verdict: 'claimed', take: true }],
+  ['a person’s word started it', ref, ref, {}, { verdict: 'claimed', take: false }],
+  ['passed over by the neighbour', elsewhere, elsewhere, {}, { verdict: 'claimed', take: true }],
+])('somebody %s', (_what, holder, recorded, decided, expected) => {
+  const seen = { ref, holder, holderWaits: false, before: undefined, recorded };
+  const judged = judgeClaim(seen, { ...undecided, ...decided });
+  if (typeof expected === 'string') expect(judged).toMatchObject({ verdict: 'hold', hold: { code: expected } });
+  else expect(judged).toEqual(expected);
+});
+
 test('the hold names the other hire', () => {
   const judged = judgeClaim({ ref, holder: second, holderWaits: true, before: undefined }, undecided);
   expect(judged).toMatchObject({ hold: { message: expect.stringContaining('6000'), details: { other: second } } });

@@ -111,6 +111,10 @@ const byCode: Record<string, Wish> = {
   ONBOARDING_TERMINATED: onboarding,
   ONBOARDING_DEADLINE: onboarding,
   PERSON_HIRED_BEFORE: ({ whims }) => [drawOne(whims, ['same-employee', 'transfer', 'new-employment']), []],
+  PERSON_RECORDED(world, customer, hold) {
+    const choice = linkOrCreate(world, customer, hold);
+    return choice[0] === 'link' ? choice : ['new-employment', []];
+  },
   ENROLLED_ELSEWHERE: adoptOwn,
   ENROLMENT_COMPLETED_ELSEWHERE: adoptOwn,
   ADOPT_NOT_FOUND: adoptOwn,

@@ -25,7 +25,7 @@ describe.each(kinds)('counts of hires on %s', (kind) => {
     await endHire(store, ref('1'), 'done');
     await endHire(store, ref('1'), 'done');
     await endHire(store, ref('2'), 'cancelled');
-    const observed = { ref: ref('5'), candidateId: '5', jobId: '4', about: { passedOver: 'scope' } };
+    const observed = { ref: ref('5'), candidateId: '5', jobId: '4', person: undefined, about: { passedOver: 'scope' } };
     for (const _ of [1, 2]) await recordHire(store, observed);
     const cancelled = await latestHire(store, 'acme', '2');
     if (cancelled !== undefined) await moveResting(store, cancelled, 'left');

@@ -163,7 +163,7 @@ test('a person hired by another tenant of the company is asked about before a se
   expect(held.hold).toMatchObject({ code: 'PERSON_HIRED_ELSEWHERE', details: { other: refOf('acme') } });
   const { holdId } = await openHold(deps, { ...refOf('beta'), hold: held.hold });
   await answerHold(store, holdId, { answer: 'here-too', arguments: [], by: 'ada' });
-  expect(await takeAnswer(deps, { ...refOf('beta'), holdId })).toMatchObject({ verdict: 'answered', next: 'employ' });
+  expect(await takeAnswer(deps, { ...refOf('beta'), holdId })).toMatchObject({ verdict: 'answered', next: 'same' });
   expect(await employ(deps, refOf('beta'))).toMatchObject({ verdict: 'employee' });
   const links = await store.kysely.selectFrom('links').select('connection').orderBy('connection').execute();
   expect(links.map(({ connection }) => connection)).toEqual(['acme-hr', 'beta-hr']);

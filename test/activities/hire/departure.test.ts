@@ -109,8 +109,9 @@ test('keep leaves employee and link as they are, and ends the question for this 
 });
 
 test('moved answers what the hire on the other job asks: the same employee takes it', async () => {
-  const { move, judge, answer, ref, row, begin, applyFor, employOnce, finish, employees, employeeId, fleet } =
-    await employPerson();
+  const world = await employPerson();
+  const { move, judge, answer, ref, row, begin, applyFor, employOnce, enrolAnswered, finish } = world;
+  const { employees, employeeId, fleet } = world;
   await move('SCREEN');
   const second = await begin(await applyFor(0));
   const asked = await employOnce(second);
@@ -121,7 +122,8 @@ test('moved answers what the hire on the other job asks: the same employee takes
   expect(await answer(await judge(), 'moved')).toMatchObject({ next: 'hand-over' });
   expect(await handOver(fleet.deps, ref)).toEqual({ verdict: 'over' });
   expect(fleet.signalled.at(-1)).toMatchObject({ jobCandidateId: second });
-  expect(await takeAnswer(fleet.deps, { ...own, jobCandidateId, holdId })).toMatchObject({ next: 'employ' });
+  expect(await takeAnswer(fleet.deps, { ...own, jobCandidateId, holdId })).toMatchObject({ next: 'same' });
+  await enrolAnswered({ ...own, jobCandidateId });
   expect(await employOnce(second)).toMatchObject({ verdict: 'employee' });
   await finish(second);
   expect(await row(second)).toMatchObject({ state: 'done', employee_id: employeeId });
@@ -144,7 +146,7 @@ test('moved answers a question that was asked while an earlier job had the emplo
   await moveTo('SCREEN', second);
   await answer(await judgeDeparture(fleet.deps, own), 'moved', own);
   expect(await handOver(fleet.deps, own)).toEqual({ verdict: 'over' });
-  expect(await takeAnswer(fleet.deps, { ...(await refOf(third)), holdId })).toMatchObject({ next: 'employ' });
+  expect(await takeAnswer(fleet.deps, { ...(await refOf(third)), holdId })).toMatchObject({ next: 'same' });
   expect(await employOnce(third)).toMatchObject({ verdict: 'employee' });
   expect(await employees()).toHaveLength(1);
 });

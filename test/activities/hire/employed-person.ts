@@ -21,6 +21,7 @@ interface EmployOptions {
   endColumn?: string;
   /** Inside the braces of `hris`, for another HR system than the table. */
   hris?: string;
+  database?: 'sqlite' | 'postgres';
 }
 
 /** A tenant at the sandbox with an SQL table as its HR system, and one hire that is done; the first day is in 2099. */
@@ -28,8 +29,8 @@ export async function employPerson({ endColumn = 'last_day', ...options }: Emplo
   const url = `sqlite:${join(await scratchFolder(), 'hr.sqlite')}`;
   const ending = endColumn === '' ? '' : `, endColumn: ${endColumn}`;
   const table = `kind: sql, connection: hr, url: "${url}", createTable: true${ending}`;
-  const { hris = table } = options;
-  const fleet = await fleetAtSandbox({ jobs: 3, hris });
+  const { hris = table, ...rest } = options;
+  const fleet = await fleetAtSandbox({ jobs: 3, hris, ...rest });
   await fleet.apply('acme');
   await fleet.reconcile('acme');
   const steps = stepsIn(fleet);
@@ -83,15 +84,23 @@ function write(): WriteOptions {
 type Fleet = Awaited<ReturnType<typeof fleetAtSandbox>>;
 
 /** What a hire's workflow does, and the person who answers it. */
-function stepsIn({ store, deps, sandbox, hire, open }: Fleet) {
+export function stepsIn({ store, deps, sandbox, hire, open }: Fleet) {
   const row = (of: string) => latestHire(store, 'acme', of);
   const refOf = async (jobCandidateId: string, tenantId = 'acme'): Promise<HireRef> => {
     const { period = 0 } = (await latestHire(store, tenantId, jobCandidateId)) ?? {};
     return { tenantId, jobCandidateId, period };
   };
+  /** As the workflow goes on to where it was asked: before the enrolment. */
+  const enrolAnswered = async ({ tenantId, jobCandidateId }: HireRef): Promise<void> => {
+    const hired = await latestHire(store, tenantId, jobCandidateId);
+    if (hired?.state !== 'open' || hired.employee_id !== null || hired.onboarding_candidate_id !== null) return;
+    await open(tenantId, jobCandidateId);
+    await finishOnboardings(sandbox.control, sandbox.partner);
+  };
   return {
     row,
     refOf,
+    enrolAnswered,
     /** Hires and onboards. */
     async begin(given?: number, tenantId = 'acme'): Promise<string> {
       const id = await hire(given);
@@ -102,11 +111,13 @@ function stepsIn({ store, deps, sandbox, hire, open }: Fleet) {
     employOnce: async (id: string, hr?: (hris: HrisConnection) => HrisConnection, tenantId = 'acme') =>
       employ(withHris(deps, hr), await refOf(id, tenantId)),
     finish: async (id: string) => expect(await finishHire(deps, await refOf(id))).toEqual({ verdict: 'verified' }),
-    async answerAs(ref: HireRef, verdict: { verdict: string }, answer: string) {
+    async answerAs(ref: HireRef, verdict: { verdict: string }, answer: string, ...given: string[]) {
       expect(verdict).toMatchObject({ verdict: 'hold' });
       const { holdId } = await openHold(deps, { ...ref, hold: (verdict as Held).hold });
-      await answerHold(store, holdId, { answer, arguments: [], by: 'ada' });
-      return takeAnswer(deps, { ...ref, holdId });
+      await answerHold(store, holdId, { answer, arguments: given, by: 'ada' });
+      const taken = await takeAnswer(deps, { ...ref, holdId });
+      await enrolAnswered(ref);
+      return taken;
     },
     /** Requests left so much earlier. */
     letPass: (ms: number) =>
@@ -118,7 +129,7 @@ function stepsIn({ store, deps, sandbox, hire, open }: Fleet) {
 }
 
 /** What recruiters do with the person, and what the partner shows of them. */
-function partnerSide({ store, sandbox }: Fleet, id: string) {
+export function partnerSide({ store, sandbox }: Fleet, id: string) {
   const hired = () => latestHire(store, 'acme', id);
   const moveTo = (stageType: 'SCREEN' | 'HIRED', of: string) =>
     sandbox.control.act('move', { jobCandidateIds: [Number(of)], stageType });
@@ -153,7 +164,7 @@ function withHris(deps: ActivityDeps, change: (hris: HrisConnection) => HrisConn
   return { ...deps, connections: { ...deps.connections, of } };
 }
 
-async function readTable(url: string) {
+export async function readTable(url: string) {
   const { kysely, close } = openDatabase<{
     employees: { id: number; employee_number: string; title: string; start_date: string; last_day?: string | null };
   }>(url);

@@ -18,7 +18,7 @@ import { createKnownTenants } from '../../../src/tenants/known-tenants.ts';
 import { planApplication } from '../../../src/tenants/plan-application.ts';
 import { type Applicant, defineStartDate, listApplicants } from '../../harness/world-people.ts';
 import { openSandbox } from '../../sandbox/open-sandbox.ts';
-import { freshStore } from '../../store/stores.ts';
+import { freshStore, type kinds } from '../../store/stores.ts';
 
 interface FleetOptions {
   candidates?: number;
@@ -31,6 +31,8 @@ interface FleetOptions {
   /** Nobody is enrolled. */
   skip?: boolean;
   store?: OpenStoreOptions;
+  /** Where the store is; SQLite where absent. */
+  database?: (typeof kinds)[number];
   /** Calls wait for no rate limit. */
   unlimited?: boolean;
 }
@@ -42,7 +44,7 @@ export async function fleetAtSandbox(options: FleetOptions = {}) {
   onTestFinished(() => sandbox[Symbol.asyncDispose]());
   vi.stubEnv('TEST_PARTNER_KEY', sandbox.key);
   const dir = await makeFolder();
-  const { store } = await freshStore('sqlite', options.store);
+  const { store } = await freshStore(options.database ?? 'sqlite', options.store);
   const known = createKnownTenants();
   const log = pino({ level: 'silent' });
   const connections = createConnections(known.get, {

@@ -28,7 +28,7 @@ async function hired({ url, key, partner: reader, control }: Sandbox, flow: stri
   await recordVerifiedKey(store, 'acme', 'one');
   await insertHires(store, [{ ...ref, state: 'open' }]);
   const policies = { onboarding: { flow }, enrolAt: ['HIRED'], createAt: ['HIRED'], credits: { canaryEvery: 60_000 } };
-  const tenant = { tenant: 'acme', policies };
+  const tenant = { tenant: 'acme', policies, partner: {}, hris: { connection: 'hr' } };
   const mapping = { hash: 'm', fields: [] };
   const connection = { tenant, partner, mapping, overrides: Overrides.parse({}), keyFingerprint: 'one' };
   const deps = {

@@ -5,9 +5,9 @@ import type { PartnerClient } from '../../../src/partner/client/create-partner-c
 import { defaultOverrides } from '../../../src/partner/contract/overrides.ts';
 import type { Store } from '../../../src/store/open-store.ts';
 
-const POLICIES = { enrolAt: ['HIRED'], createAt: ['HIRED'], onboarding: 'skip', cancel: { grace: 1000 } };
+const POLICIES = { enrolAt: ['HIRED'], createAt: ['HIRED'], onboarding: 'skip', cancel: { grace: 0 } };
 
-const TENANT = { tenant: 'acme', partner: {}, writeBack: { values: [] } };
+const TENANT = { tenant: 'acme', partner: {}, hris: { connection: 'hr' }, writeBack: { values: [] } };
 /** No mapping file names a custom field. */
 const WITHOUT_FIELDS = { mapping: { fields: [], back: [], files: {} }, landings: {}, exchanges: {} };
 

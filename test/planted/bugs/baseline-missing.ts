@@ -5,8 +5,8 @@ export const bug: PlantedBug = {
   patches: [
     {
       file: 'activities/reconcile/baseline.ts',
-      find: 'insertBaseline(store, tenantId, before)',
-      replace: 'insertBaseline(store, tenantId, before.slice(0, 0))',
+      find: 'insertBaseline(store, tenantId, before, people)',
+      replace: 'insertBaseline(store, tenantId, before.slice(0, 0), people)',
     },
   ],
   caughtBy: simulation(/hired before go-live and was enrolled/),

@@ -5,8 +5,8 @@ export const bug: PlantedBug = {
   patches: [
     {
       file: 'activities/reconcile/compare.ts',
-      find: "const due = await readHints(deps.store, tenantId, 'absent', AT_ONCE);",
-      replace: "const due = (await readHints(deps.store, tenantId, 'absent', AT_ONCE)).slice(0, 50);",
+      find: "const noted = await readHints(deps.store, tenantId, 'absent', AT_ONCE);",
+      replace: "const noted = (await readHints(deps.store, tenantId, 'absent', AT_ONCE)).slice(0, 50);",
     },
   ],
   caughtBy: tests(/FAIL .*sixty people who leave together/, 'test/activities/reconcile/baseline.test.ts'),

@@ -34,13 +34,15 @@ export function checkEmployees(world: World, { employees, hires, enrolments }: F
 
 /**
  * A claim belongs to a hire that works or made its employee: one that nobody releases would hold the person for ever.
+ * Of people who were only recorded no hire has it.
  */
 export function checkClaims({ store }: World): string[] {
   return store
     .all<{ id: string; state: string }>(
       `select c.job_candidate_id as id, h.state from claims c left join hires h on h.tenant_id = c.tenant_id
        and h.job_candidate_id = c.job_candidate_id and h.period = c.period
-       where h.state is null or (h.state in ('left', 'cancelled', 'kept', 'before-go-live') and h.employee_id is null)`,
+       where c.how is null and (h.state is null
+         or (h.state in ('left', 'cancelled', 'kept', 'before-go-live') and h.employee_id is null))`,
     )
     .map(({ id, state }) => `I10 job candidate ${id} is ${state} without an employee and still claims the person`);
 }
