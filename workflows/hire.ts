@@ -10,6 +10,9 @@ import { listenForHints } from './hints.ts';
 
 const MOST_VERIFY_TRIES = 5;
 const DEADLINE = 'ONBOARDING_DEADLINE' satisfies HoldCode;
+/** Held, and looked at again all the same: the HR system may make the employee meanwhile. */
+const PENDING = 'LEFT_WHILE_PENDING' satisfies HoldCode;
+const LOOK_AGAIN_MS = 900_000;
 /** Asks an activity for the steps after its own. */
 const GO_ON = { goOn: true, orHold: true };
 
@@ -202,7 +205,12 @@ async function park(hire: Hire): Promise<HireStep> {
     if (answered.ends !== undefined) progress.outcome = answered.ends;
     return answered.next === 'same' ? held.from : answered.next;
   }
-  const about = await hints.wait();
+  const isPending = held.code === PENDING;
+  const about = await hints.wait(isPending ? LOOK_AGAIN_MS : undefined);
+  if (isPending && about.size === 0) {
+    delete progress.hold;
+    return held.from;
+  }
   if (!about.has('person') || isAfterEmployee(held.from)) return held.from;
   if (isEnding(held.from)) {
     hints.clear('person');

@@ -1,19 +1,19 @@
-import { ConnectorError } from '../../src/errors.ts';
+import { ConnectorError, isConnectorError } from '../../src/errors.ts';
 import type { Change } from '../../src/hire/change.ts';
 import type { EmployeeRef } from '../../src/hire/employee.ts';
 import type { HireActivities } from '../../src/hire/hire-activities.ts';
 import { type HireRef, isSameHire } from '../../src/hire/hire-ref.ts';
-import { held } from '../../src/hire/holds.ts';
+import { type Held, type HoldCode, held } from '../../src/hire/holds.ts';
 import type { CreateResult } from '../../src/hris/port.ts';
 import { withoutDenied } from '../../src/plan/identity-ladder.ts';
 import { judgeCreate, mayCreateUnseen } from '../../src/plan/judge-create.ts';
 import { hireOf } from '../../src/store/hire-columns.ts';
 import { recordEmployee } from '../../src/store/hire-states.ts';
 import { linkEmployee, linksOfPerson, type Person } from '../../src/store/identity.ts';
-import { endPendingLease } from '../../src/store/identity-leases.ts';
-import { decideIntent, latestIntent } from '../../src/store/intents.ts';
+import { endLeasesOf } from '../../src/store/identity-leases.ts';
+import { decideIntent, latestIntent, type OpenIntent } from '../../src/store/intents.ts';
 import { takeLink } from '../../src/store/living-hire.ts';
-import { markApplied } from '../../src/store/plans.ts';
+import { latestPlan, markApplied } from '../../src/store/plans.ts';
 import type { LinkRow } from '../../src/store/schema.ts';
 import type { Connection } from '../connections.ts';
 import { personOf } from './hire-references.ts';
@@ -29,7 +29,15 @@ import { takeExisting } from './take-existing.ts';
 import { updateEmployee } from './update-employee.ts';
 import { CREATE_VERB } from './verbs.ts';
 import { type HireContext, reread } from './with-hire.ts';
-import { type Elapsed, type OnceOptions, type Seen, settleEarlier, startClock, writeOnce } from './write-once.ts';
+import {
+  type Elapsed,
+  type OnceOptions,
+  type Seen,
+  type Settled,
+  settleEarlier,
+  startClock,
+  writeOnce,
+} from './write-once.ts';
 
 type Applied = Awaited<ReturnType<HireActivities['employ']>>;
 type Creation = Extract<Change, { kind: 'create' }>;
@@ -137,6 +145,50 @@ export async function finishPending(hire: HireContext): Promise<Applied | undefi
   return ticket === undefined ? undefined : finish(hire, { kind: 'pending', ticket, nextCheckMs: 0 });
 }
 
+/**
+ * What became of a create before its hire ends without an employee: whoever was made is linked, so that somebody is
+ * asked about them. A hold where nobody knows, unless a person said how the hire ends (`asked`).
+ */
+export async function settleForEnd(hire: HireContext, { asked }: { asked: boolean }): Promise<Held | undefined> {
+  const { creation, row, decisions, connection } = hire;
+  if (row.employee_id !== null || (creation?.outcome !== 'open' && creation?.outcome !== 'done')) return undefined;
+  const named = decisions.link === undefined ? undefined : await readEmployee(connection.hris, decisions.link);
+  if (named !== undefined) return heldOf(await finish(hire, { kind: 'created', ref: named.ref }));
+  return creation.outcome === 'done' ? settleMade(hire, creation, asked) : settleLost(hire, asked);
+}
+
+/** Made, or taken by somebody who finishes it there. */
+async function settleMade(hire: HireContext, { result }: OpenIntent, asked: boolean): Promise<Held | undefined> {
+  const { jobCandidateId } = hire.ref;
+  try {
+    const finished = await finish(hire, JSON.parse(result ?? 'null') as CreateResult);
+    const waits = finished.verdict === 'pending' || isHeldAs(finished, 'EMPLOYEE_PENDING');
+    if (!waits) return heldOf(finished);
+    return asked ? undefined : held('LEFT_WHILE_PENDING', { jobCandidateId });
+  } catch (error) {
+    if (isConnectorError(error, 'HIRE_REJECTED')) return undefined;
+    throw error;
+  }
+}
+
+/** Its answer never came. */
+async function settleLost(hire: HireContext, asked: boolean): Promise<Held | undefined> {
+  const plan = await latestPlan(hire.store, hire.ref);
+  const change = plan === undefined ? undefined : (JSON.parse(plan.change) as Change);
+  const settled: Settled<CreateResult> =
+    change?.kind === 'create' ? await settleEarlier(onceOptions(hire, change, startClock())) : { kind: 'unprovable' };
+  if (settled.kind === 'adopted') return heldOf(await finish(hire, settled.value));
+  return settled.kind === 'clear' || asked ? undefined : heldOf(await createUnknown(hire, settled.hits));
+}
+
+function heldOf(applied: Applied): Held | undefined {
+  return applied.verdict === 'hold' ? applied : undefined;
+}
+
+function isHeldAs(applied: Applied, code: HoldCode): boolean {
+  return applied.verdict === 'hold' && applied.hold.code === code;
+}
+
 async function finish(hire: HireContext, created: CreateResult): Promise<Applied> {
   const { store, ref, row } = hire;
   const { tenant, hris } = hire.connection;
@@ -148,7 +200,7 @@ async function finish(hire: HireContext, created: CreateResult): Promise<Applied
   const person = personOf(tenant, row.candidate_id ?? '');
   const link = await linkEmployee(store, person, ref, { id: employee.id, number });
   if (!isOf(person, link)) return linkedToAnother(ref, link);
-  if (created.kind === 'pending') await endPendingLease(store, leasedBy(hire), hris.capabilities.readLagMs);
+  if (created.kind === 'pending') await endLeasesOf(store, leasedBy(hire), hris.capabilities.readLagMs);
   const key = { connection: person.connection, id: employee.id };
   await recordEmployee(store, ref, { ...key, number });
   if (!isSameHire(hireOf(link), ref)) await takeLink(store, key, { seen: hireOf(link), to: ref });

@@ -1,19 +1,23 @@
 import type { HireActivities } from '../../src/hire/hire-activities.ts';
 import type { HireRef } from '../../src/hire/hire-ref.ts';
 import type { EndState } from '../../src/hire/hire-state.ts';
+import type { Held } from '../../src/hire/holds.ts';
 import { planCancel } from '../../src/plan/plan-cancel.ts';
 import { beginNextEnrolment } from '../../src/store/enrolments.ts';
 import { addHints } from '../../src/store/hints.ts';
 import { endHire } from '../../src/store/hire-states.ts';
-import { whileOpen } from '../../src/store/hires.ts';
+import { readHireRow, whileOpen } from '../../src/store/hires.ts';
 import { closeHoldsOf, closeUnanswered } from '../../src/store/holds.ts';
 import { releaseClaim } from '../../src/store/identity.ts';
-import { requestUnderWay } from '../../src/store/intents.ts';
+import { latestIntent, requestUnderWay } from '../../src/store/intents.ts';
+import type { Store } from '../../src/store/open-store.ts';
 import { readClock } from '../../src/store/tenant-states.ts';
 import { hiringStagesOf } from '../../src/tenants/hiring-stages.ts';
 import type { ActivityDeps } from '../deps.ts';
 import { readPresence } from '../presence/read-presence.ts';
+import { settleForEnd } from './apply-plan.ts';
 import { isTerminatedByUs, terminateEnrolment, underWay } from './terminate-enrolment.ts';
+import { CREATE_VERB } from './verbs.ts';
 import { type HireContext, reread, withHire, withHireOrHeld } from './with-hire.ts';
 import { startClock } from './write-once.ts';
 
@@ -33,6 +37,8 @@ export function cancelHire(deps: ActivityDeps, given: HireRef): ReturnType<HireA
       const mayBeBack = 'verdict' in plan || plan.mayBeBack;
       if (mayBeBack && (await isBack(hire))) return { verdict: 'back' } as const;
       if ('verdict' in plan) return plan;
+      const made = await heldForEmployee(hire, plan.ends === 'cancelled');
+      if (made !== undefined) return made;
       const ended = await terminateEnrolment(hire, 'hire cancelled', sinceRead);
       if (ended.verdict === 'hold') return ended;
       await endCancelled(hire, plan.ends, lookedAt);
@@ -43,6 +49,15 @@ export function cancelHire(deps: ActivityDeps, given: HireRef): ReturnType<HireA
     },
     'ending',
   );
+}
+
+/** A create that left is settled before its hire ends; whoever came of it is asked about. */
+async function heldForEmployee(hire: HireContext, asked: boolean): Promise<Held | undefined> {
+  const unsettled = await settleForEnd(hire, { asked });
+  if (unsettled !== undefined) return unsettled;
+  const { row, answers, ref } = await reread(hire);
+  const plan = planCancel({ ...ref, state: row.state, employeeId: row.employee_id, answers });
+  return 'verdict' in plan ? plan : undefined;
 }
 
 /** Also hears of somebody who comes back while nobody has said yet how their hire ends. */
@@ -70,10 +85,18 @@ async function endCancelled({ deps, store, ref }: HireContext, ends: EndState, l
     if (waitMs !== undefined) throw underWay(ref, waitMs);
     // A worker that stood still must not end on an old reading a hire that goes on by now.
     if ((await readClock(open)) - lookedAt > 2 * deps.limits.giveUpMs) throw underWay(ref, 0);
+    if (await hasMade(open, ref, ends)) throw underWay(ref, 0);
     await releaseClaim(open, ref);
     await closeHoldsOf(open, ref);
     await endHire(open, ref, ends);
   });
+}
+
+/** Whether an employee came, or may have come, of a create since that was settled. A person's word ends the rest. */
+async function hasMade(open: Store, ref: HireRef, ends: EndState): Promise<boolean> {
+  if ((await readHireRow(open, ref)).employee_id !== null) return true;
+  const outcome = (await latestIntent(open, ref, CREATE_VERB))?.outcome;
+  return ends === 'left' && (outcome === 'open' || outcome === 'done');
 }
 
 /** Ends the live enrolment and counts up; a repeat after the count finds the new number and leaves it. */

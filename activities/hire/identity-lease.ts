@@ -8,7 +8,6 @@ import type { CreateResult } from '../../src/hris/port.ts';
 import {
   endIdentityLease,
   type IdentityLease,
-  keepPendingLease,
   type LeasedBy,
   takeIdentityLease,
 } from '../../src/store/identity-leases.ts';
@@ -45,13 +44,11 @@ export async function underIdentityLease(
 /** Keeps others out while a create is pending, also one that was sent by a version without leases. */
 export async function leasePending(hire: HireContext): Promise<void> {
   const { store, ref } = hire;
-  if (await keepPendingLease(store, leasedBy(hire))) return;
   const plan = await latestPlan(store, ref);
   const change = plan === undefined ? undefined : (JSON.parse(plan.change) as Change);
   if (change?.kind !== 'create') return;
   try {
     await takeIdentityLease(store, leaseFor(hire, change.fields), leaseMs(hire));
-    await keepPendingLease(store, leasedBy(hire));
   } catch (error) {
     // Another hire of this person creates already: this one's create cannot be taken back for that.
     if (!isConnectorError(error, 'IDENTITY_LEASED')) throw error;

@@ -3,7 +3,7 @@ import type { HireActivities } from '../../src/hire/hire-activities.ts';
 import { held } from '../../src/hire/holds.ts';
 import type { CreateResult } from '../../src/hris/port.ts';
 import { lastAnsweredAt } from '../../src/store/holds.ts';
-import { endPendingLease } from '../../src/store/identity-leases.ts';
+import { endLeasesOf } from '../../src/store/identity-leases.ts';
 import { type OpenIntent, refuseMade } from '../../src/store/intents.ts';
 import { leasedBy, leasePending } from './identity-lease.ts';
 import { type HireContext, reread } from './with-hire.ts';
@@ -35,7 +35,7 @@ export async function resolvePending(hire: HireContext, ticket: string): Promise
   } catch (error) {
     if (creation !== undefined && isConnectorError(error, 'HIRE_REJECTED')) {
       await refuseMade(hire.store, creation, { code: error.code });
-      await endPendingLease(hire.store, lease, 0);
+      await endLeasesOf(hire.store, lease, 0);
     }
     throw error;
   }

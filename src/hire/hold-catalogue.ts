@@ -269,6 +269,15 @@ export const holdCatalogue = {
       'Answer no-show to end the employment, moved if the person takes another job of this tenant (the next hire of ' +
       'theirs takes over the employee), keep to leave everything as it is, or retry to look again.',
   },
+  LEFT_WHILE_PENDING: {
+    scope: 'hire',
+    answers: ['cancel', 'link', 'retry'],
+    what: ({ jobCandidateId }: OfHire) =>
+      `Job candidate ${jobCandidateId} left the hiring stage while the HR system still finishes the employee.`,
+    asks:
+      'Withdraw it there, then answer cancel; or answer link <employeeId> if the employee exists by now, ' +
+      'or retry to look again. An employee that is made there meanwhile is found by itself.',
+  },
   EMPLOYMENT_NOT_ENDED: {
     scope: 'hire',
     answers: ['ended', 'retry', 'keep'],

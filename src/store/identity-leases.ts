@@ -43,7 +43,6 @@ export async function takeIdentityLease(store: Store, lease: IdentityLease, forM
             ...hireColumns(hire),
             leased_until: eb.ref('excluded.leased_until'),
             holder,
-            pending_since: null,
           }))
           .where((eb) => eb.or([isOwn(eb, hire), eb.not(isInForce(eb, store))])),
       )
@@ -67,32 +66,17 @@ export async function endIdentityLease({ kysely, now }: Store, lease: IdentityLe
     .execute();
 }
 
-/**
- * The HR system took the create, and somebody finishes it there: the lease lasts as long as the hire waits for it.
- * False where the hire has none.
- */
-export async function keepPendingLease({ kysely, now }: Store, { connection, hire }: LeasedBy): Promise<boolean> {
-  const { numUpdatedRows: kept } = await kysely
-    .updateTable('identity_leases')
-    .set((eb) => ({ pending_since: eb.fn.coalesce('pending_since', now) }))
-    .where('connection', '=', connection)
-    .where((eb) => isOwn(eb, hire))
-    .executeTakeFirstOrThrow();
-  return kept > 0n;
-}
-
-/** The pending create was finished or refused; reads show it after so long. */
-export async function endPendingLease(
+/** What became of the hire's create is known; reads show it after so long. */
+export async function endLeasesOf(
   { kysely, now }: Store,
   { connection, hire }: LeasedBy,
   afterMs: number,
 ): Promise<void> {
   await kysely
     .updateTable('identity_leases')
-    .set({ pending_since: null, leased_until: sql<number>`${now} + ${afterMs}` })
+    .set({ leased_until: sql<number>`${now} + ${afterMs}` })
     .where('connection', '=', connection)
     .where((eb) => isOwn(eb, hire))
-    .where('pending_since', 'is not', null)
     .execute();
 }
 
@@ -109,7 +93,7 @@ export async function purgeIdentityLeases(store: Store, tenantId: string): Promi
 async function leased(store: Store, { connection, hire, keys }: IdentityLease): Promise<ConnectorError> {
   const others = await store.kysely
     .selectFrom('identity_leases')
-    .select((eb) => ['tenant_id', 'job_candidate_id', 'period', 'leased_until', isPending(eb).as('pending')])
+    .select((eb) => ['tenant_id', 'job_candidate_id', 'period', 'leased_until', isPending(eb, store).as('pending')])
     .select(store.now.as('now'))
     .where('connection', '=', connection)
     .where('key', 'in', keys)
@@ -134,20 +118,37 @@ function isOwn(eb: Builder, hire: HireRef): Condition {
 }
 
 function isInForce(eb: Builder, { now }: Store): Condition {
-  return eb.or([eb('identity_leases.leased_until', '>', now), isPending(eb)]);
+  return eb.or([eb('identity_leases.leased_until', '>', now), hasUnnoted(eb, ['open', 'done'])]);
 }
 
-/** However long it takes: until the hire has its employee or is over. */
-function isPending(eb: Builder): Condition {
+/** The create may take days: somebody finishes it over there, or has to say what became of it. */
+function isPending(eb: Builder, { now }: Store): Condition {
+  const lasts = eb.and([eb('identity_leases.leased_until', '<=', now), hasUnnoted(eb, ['open'])]);
+  return eb.or([lasts, hasUnnoted(eb, ['done'])]);
+}
+
+/**
+ * Whether the hire has sent a create, by its intents, and not noted the employee: pending, lost, or made by a process
+ * that was killed. However long it takes, until the hire has its employee or is over.
+ */
+function hasUnnoted(eb: Builder, outcomes: readonly ('open' | 'done')[]): Condition {
   const waiting = eb
     .selectFrom('hires')
+    .innerJoin('intents', (join) =>
+      join
+        .onRef('intents.tenant_id', '=', 'hires.tenant_id')
+        .onRef('intents.job_candidate_id', '=', 'hires.job_candidate_id')
+        .onRef('intents.period', '=', 'hires.period'),
+    )
     .select('hires.period')
     .whereRef('hires.tenant_id', '=', 'identity_leases.tenant_id')
     .whereRef('hires.job_candidate_id', '=', 'identity_leases.job_candidate_id')
     .whereRef('hires.period', '=', 'identity_leases.period')
     .where('hires.state', '=', 'open')
-    .where('hires.employee_id', 'is', null);
-  return eb.and([eb('identity_leases.pending_since', 'is not', null), eb.exists(waiting)]);
+    .where('hires.employee_id', 'is', null)
+    .where('intents.verb', '=', 'create-employee')
+    .where('intents.outcome', 'in', outcomes);
+  return eb.exists(waiting);
 }
 
 function leasedByOther(

@@ -38,6 +38,6 @@ export interface IdentityLeaseTable {
   leased_until: number;
   /** One attempt; null from an older worker. */
   holder: string | null;
-  /** Somebody finishes the create over there: nobody else is created as long as the hire waits for it. */
+  /** Written by earlier versions only: the intents say whether a create waits for somebody over there. */
   pending_since: number | null;
 }

@@ -88,6 +88,7 @@ const opened: Record<HoldCode, [HoldRequest, string[]]> = {
     holdOf('LEFT_BEFORE_START', { ...hire, employeeId: '7' }),
     ['5012', 'employee 7', 'no-show', 'moved', 'keep'],
   ],
+  LEFT_WHILE_PENDING: [holdOf('LEFT_WHILE_PENDING', hire), ['5012', 'Withdraw it there']],
   EMPLOYMENT_NOT_ENDED: [
     holdOf('EMPLOYMENT_NOT_ENDED', { ...hire, employeeId: '7', said: 'Not now.' }),
     ['5012', 'employee 7', 'Not now.', 'ended'],

@@ -188,6 +188,10 @@ const cases: Record<Exclude<HoldCode, OfTenant>, Case> = {
   },
   LEFT_AFTER_EMPLOYEE: { hold: holdOf('LEFT_AFTER_EMPLOYEE', { jobCandidateId, employeeId: '7' }) },
   LEFT_BEFORE_START: { hold: holdOf('LEFT_BEFORE_START', { jobCandidateId, employeeId: '7' }) },
+  LEFT_WHILE_PENDING: {
+    hold: holdOf('LEFT_WHILE_PENDING', { jobCandidateId }),
+    again: (decisions) => decisions.link ?? 'waits as before',
+  },
   EMPLOYMENT_NOT_ENDED: { hold: holdOf('EMPLOYMENT_NOT_ENDED', { jobCandidateId, employeeId: '7', said: '' }) },
 };
 

@@ -128,6 +128,7 @@ const byCode: Record<string, Wish> = {
     [],
   ],
   EMPLOYMENT_NOT_ENDED: () => ['ended', []],
+  LEFT_WHILE_PENDING: () => ['retry', []],
   CREDITS_USED_UP(world, customer) {
     world.act('setCredits', customer, { onboardingCredits: 100 });
     return ['retry', []];

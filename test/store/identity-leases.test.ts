@@ -4,10 +4,10 @@ import { insertHires } from '../../src/store/hires.ts';
 import {
   endIdentityLease,
   type IdentityLease,
-  keepPendingLease,
   purgeIdentityLeases,
   takeIdentityLease,
 } from '../../src/store/identity-leases.ts';
+import { openIntent } from '../../src/store/intents.ts';
 import type { Store } from '../../src/store/open-store.ts';
 import { freshStore, kinds } from './stores.ts';
 
@@ -40,7 +40,8 @@ describe.each(kinds)('who is being created, on %s', (kind) => {
   test('a pending create keeps its lease, whatever the time, until its hire is over', async () => {
     const { store, other } = await twoHires(kind);
     await takeIdentityLease(store, first, 0);
-    await keepPendingLease(store, first);
+    const intent = { ...first.hire, verb: 'create-employee', attempt: 1, pinned: {}, budgetMs: 0 };
+    await openIntent(store, intent);
     await purgeIdentityLeases(store, 'acme');
     await expect(takeIdentityLease(other, second, LONG_MS)).rejects.toMatchObject({ details: { pending: true } });
     await endHire(store, first.hire, 'cancelled');

@@ -1,0 +1,94 @@
+import { describe, expect, test } from 'vitest';
+import { latestIntent } from '../../../src/store/intents.ts';
+import { kinds } from '../../store/stores.ts';
+import { HOUR_MS, hireInto, hireTwice } from './people-behind.ts';
+
+const LEFT = { verdict: 'hold', hold: { code: 'LEFT_AFTER_EMPLOYEE' } };
+const WAITS = { verdict: 'hold', hold: { code: 'LEFT_WHILE_PENDING' } };
+
+describe.each(kinds)('who leaves while the employee is made, with the store in %s', (database) => {
+  test('is linked to a pending employee once HR makes it, and asked about', async () => {
+    const { hr, employOnce, move, leave, employee } = await hireInto({ database });
+    await employOnce();
+    await move('SCREEN');
+    expect(await leave()).toMatchObject(WAITS);
+    expect(await employee()).toMatchObject({ state: 'open', employee_id: null });
+    await hr.approve();
+    expect(await leave()).toMatchObject(LEFT);
+    expect(await employee()).toMatchObject({ state: 'open', employee_id: expect.any(String) });
+    expect(hr.asked).toHaveLength(1);
+  });
+
+  test('is over once HR refuses the pending employee', async () => {
+    const { hr, employOnce, move, leave } = await hireInto({ database });
+    await employOnce();
+    await move('SCREEN');
+    expect(await leave()).toMatchObject(WAITS);
+    hr.reject('withdrawn');
+    expect(await leave()).toEqual({ verdict: 'cancelled', state: 'left' });
+  });
+
+  test('is over by a person who withdrew it there', async () => {
+    const { employOnce, move, leave, answer } = await hireInto({ database });
+    await employOnce();
+    await move('SCREEN');
+    await answer(await leave(), 'cancel');
+    expect(await leave()).toEqual({ verdict: 'cancelled', state: 'cancelled' });
+  });
+
+  test('goes on where they come back, with the employee that was made meanwhile', async () => {
+    const { hr, employOnce, move, leave, employee } = await hireInto({ database });
+    await employOnce();
+    await move('SCREEN');
+    expect(await leave()).toMatchObject(WAITS);
+    await move('HIRED');
+    expect(await leave()).toEqual({ verdict: 'back' });
+    await hr.approve();
+    expect(await employOnce()).toMatchObject({ verdict: 'employee' });
+    expect(await employee()).toMatchObject({ employee_id: expect.any(String) });
+  });
+
+  test('is linked to the employee of a create whose answer was lost', async () => {
+    const { hr, employOnce, move, leave, employee, letPass } = await hireInto({ database, create: 'lost' });
+    await expect(employOnce()).rejects.toMatchObject({ code: 'OUTCOME_UNKNOWN' });
+    await move('SCREEN');
+    await letPass(HOUR_MS);
+    expect(await leave()).toMatchObject(LEFT);
+    expect(await employee()).toMatchObject({ employee_id: expect.any(String) });
+    expect(hr.asked).toHaveLength(1);
+  });
+
+  test('is linked to an employee whose process was killed before it was noted', async () => {
+    const { store, ref, employOnce, move, leave, employee } = await hireInto({ database, create: 'made' });
+    expect(await employOnce()).toMatchObject({ verdict: 'employee' });
+    const { employee_id: id } = (await employee()) ?? {};
+    await forgetNote(store);
+    expect(await latestIntent(store, ref, 'create-employee')).toMatchObject({ outcome: 'done' });
+    await move('SCREEN');
+    expect(await leave()).toMatchObject(LEFT);
+    expect(await employee()).toMatchObject({ employee_id: id });
+  });
+
+  test.each(['lost', 'made'] as const)(
+    'keeps another candidate who is them waiting while no search shows it (%s)',
+    async (create) => {
+      const { hr, store, employOnce, employSecond, letPass, letPassLeases, names } = await hireTwice({
+        database,
+        create,
+        shows: false,
+      });
+      await employOnce().catch(() => undefined);
+      if (create === 'made') await forgetNote(store);
+      await letPass(HOUR_MS);
+      await letPassLeases(HOUR_MS);
+      expect(await employSecond()).toMatchObject(names);
+      expect(hr.asked).toHaveLength(1);
+    },
+  );
+});
+
+/** As after a kill between the outcome of the create and what is noted of it. */
+async function forgetNote({ kysely }: Awaited<ReturnType<typeof hireInto>>['store']): Promise<void> {
+  await kysely.deleteFrom('links').execute();
+  await kysely.updateTable('hires').set({ employee_id: null, employee_number: null, step: 'employ' }).execute();
+}

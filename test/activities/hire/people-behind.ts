@@ -1,0 +1,151 @@
+import { writeFile } from 'node:fs/promises';
+import { join } from 'node:path';
+import { expect } from 'vitest';
+import type { ActivityDeps } from '../../../activities/deps.ts';
+import { cancelHire } from '../../../activities/hire/cancel-hire.ts';
+import { employ } from '../../../activities/hire/employ.ts';
+import { openHold, takeAnswer } from '../../../activities/hire/hold-hire.ts';
+import { ConnectorError } from '../../../src/errors.ts';
+import type { HoldRequest } from '../../../src/hire/holds.ts';
+import type { CreateResult, HrisConnection } from '../../../src/hris/port.ts';
+import { endHire } from '../../../src/store/hire-states.ts';
+import { latestHire } from '../../../src/store/hires.ts';
+import { answerHold } from '../../../src/store/holds.ts';
+import { scratchFolder } from '../../harness/scratch-folder.ts';
+import { listApplicants } from '../../harness/world-people.ts';
+import { fleetAtSandbox } from './fleet-at-sandbox.ts';
+
+export const HOUR_MS = 3_600_000;
+
+/** The same human, hired as two candidates. */
+export async function hireTwice(options: IntoOptions = {}) {
+  const world = await hireInto({ ...options, samePerson: true });
+  const { store, ref } = world;
+  return {
+    ...world,
+    names: { hold: { code: 'PERSON_BEING_HIRED', details: { other: ref } } },
+    /** The leases were taken so much earlier. */
+    letPassLeases: (ms: number) =>
+      store.kysely
+        .updateTable('identity_leases')
+        .set((eb) => ({ leased_until: eb('leased_until', '-', ms) }))
+        .execute(),
+    cancel: () => endHire(store, ref, 'cancelled'),
+  };
+}
+
+interface IntoOptions {
+  samePerson?: boolean;
+  database?: 'sqlite' | 'postgres';
+  /** What becomes of a create: people finish it later, the answer is lost, or it is made at once. */
+  create?: 'pending' | 'lost' | 'made';
+  /** Searches show who was made. */
+  shows?: boolean;
+}
+
+/** One hire into an HR system whose people finish what was asked for. */
+export async function hireInto({
+  samePerson = false,
+  database = 'sqlite',
+  create = 'pending',
+  shows = true,
+}: IntoOptions = {}) {
+  const fleet = await fleetAtSandbox({ database, policies: 'pendingDeadline: 2d' });
+  await fleet.apply('acme');
+  await fleet.reconcile('acme');
+  if (samePerson) await makeSame(fleet);
+  const id = await fleet.hire();
+  await fleet.open('acme', id);
+  const secondId = await fleet.hire();
+  await fleet.open('acme', secondId);
+  const ref = { tenantId: 'acme', jobCandidateId: id, period: 1 };
+  const { hris } = await fleet.deps.connections.of('acme');
+  const hr = peopleBehind(shows ? hris : unseen(hris), create);
+  const connections: ActivityDeps['connections'] = {
+    ...fleet.deps.connections,
+    of: async (tenantId) => ({ ...(await fleet.deps.connections.of(tenantId)), hris: hr.connection }),
+  };
+  const { store } = fleet;
+  const deps = { ...fleet.deps, connections };
+  return {
+    hr,
+    store,
+    ref,
+    move: (stageType: 'SCREEN' | 'HIRED') =>
+      fleet.sandbox.control.act('move', { jobCandidateIds: [Number(id)], stageType }),
+    /** As when the person has left for good. */
+    leave: () => cancelHire(deps, ref),
+    employOnce: () => employ(deps, ref),
+    employSecond: () => employ(deps, { ...ref, jobCandidateId: secondId }),
+    employee: () => latestHire(store, 'acme', id),
+    async answer(held: { verdict: string; hold?: HoldRequest }, answer: string, ...given: string[]) {
+      if (held.hold === undefined) throw new Error('not held');
+      const { holdId } = await openHold(fleet.deps, { ...ref, hold: held.hold });
+      await answerHold(store, holdId, { answer, arguments: given, by: 'ada' });
+      expect(await takeAnswer(fleet.deps, { ...ref, holdId })).toMatchObject({ verdict: 'answered' });
+    },
+    /** The create was taken so much earlier. */
+    letPass: (ms: number) =>
+      store.kysely
+        .updateTable('intents')
+        .set((eb) => ({
+          decided_at: eb('decided_at', '-', ms),
+          sent_at: eb('sent_at', '-', ms),
+          give_up_at: eb('give_up_at', '-', ms),
+        }))
+        .execute(),
+  };
+}
+
+/** The next two candidates are of one name and birth date, which the HR system is told. */
+async function makeSame({ sandbox, apply }: Awaited<ReturnType<typeof fleetAtSandbox>>): Promise<void> {
+  const mapping = join(await scratchFolder(), 'employee.yaml');
+  await writeFile(mapping, 'fields:\n  birthDate: { from: candidate.dateOfBirth }\n');
+  await apply('acme', `mapping: ${mapping}\n`);
+  const fields = { firstName: 'Ada', lastName: 'Byron', dateOfBirth: '1990-12-10' };
+  for (const { candidateId } of (await listApplicants(sandbox.partner)).slice(0, 2))
+    await sandbox.control.act('editCandidate', { candidateId, fields });
+}
+
+function unseen(hris: HrisConnection): HrisConnection {
+  return { ...hris, employees: { ...hris.employees, find: async () => ({ kind: 'none', trusted: true }) } };
+}
+
+/** Takes every create; its people approve or reject the last one. */
+function peopleBehind(hris: HrisConnection, mode: NonNullable<IntoOptions['create']>) {
+  const asked: Parameters<HrisConnection['employees']['create']>[] = [];
+  const answers = new Map<string, CreateResult | ConnectorError>();
+  const ticket = () => `ticket-${asked.length}`;
+  const make = () => {
+    const [fields, reference, write] = asked.at(-1) ?? [];
+    if (fields === undefined || reference === undefined || write === undefined) throw new Error('nothing was asked');
+    return hris.employees.create(fields, reference, { ...write, signal: AbortSignal.timeout(10_000) });
+  };
+  const create: HrisConnection['employees']['create'] = async (...args) => {
+    args[2].beforeSend();
+    asked.push(args);
+    if (mode !== 'pending') {
+      const made = await hris.employees.create(...args);
+      if (mode === 'made') return made;
+      throw new ConnectorError({ code: 'HRIS_NO_ANSWER', action: 'unknown', message: 'No answer came.' });
+    }
+    return { kind: 'pending', ticket: ticket(), nextCheckMs: 900_000 };
+  };
+  const resolve = async (of: string): Promise<CreateResult> => {
+    const answer = answers.get(of) ?? { kind: 'pending', ticket: of, nextCheckMs: 900_000 };
+    if (answer instanceof ConnectorError) throw answer;
+    return answer;
+  };
+  return {
+    asked,
+    connection: { ...hris, employees: { ...hris.employees, create }, pending: { resolve } },
+    approve: async () => void answers.set(ticket(), await make()),
+    reject: (reason: string) =>
+      answers.set(ticket(), new ConnectorError({ code: 'HIRE_REJECTED', action: 'reject', message: reason })),
+    async makeByHand() {
+      const made = await make();
+      if (made.kind === 'pending') throw new Error('not made');
+      return made.ref;
+    },
+  };
+}
