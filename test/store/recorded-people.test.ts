@@ -11,7 +11,7 @@ import {
   takeClaim,
 } from '../../src/store/identity.ts';
 import { isClaimed } from '../../src/store/imported-links.ts';
-import { up } from '../../src/store/migrations/0033-recorded-people.ts';
+import { up } from '../../src/store/migrations/0034-recorded-people.ts';
 import { freshStore, kinds } from './stores.ts';
 
 const ref = (jobCandidateId: string, period = 1) => ({ tenantId: 'acme', jobCandidateId, period });
