@@ -38,7 +38,11 @@ export function cancelHire(deps: ActivityDeps, given: HireRef): ReturnType<HireA
       if (mayBeBack && (await isBack(hire))) return { verdict: 'back' } as const;
       if ('verdict' in plan) return plan;
       const made = await heldForEmployee(hire, plan.ends === 'cancelled');
-      if (made !== undefined) return made;
+      if (made !== undefined) {
+        // Nobody would take the answer to what was asked while they stayed.
+        await closeHoldsOf(store, ref, { except: made.hold.code });
+        return made;
+      }
       const ended = await terminateEnrolment(hire, 'hire cancelled', sinceRead);
       if (ended.verdict === 'hold') return ended;
       await endCancelled(hire, plan.ends, lookedAt);
