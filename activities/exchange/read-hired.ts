@@ -1,5 +1,6 @@
 import { amendsOnly, hiredForms } from '../../src/exchange/amendments.ts';
 import type { Change } from '../../src/hire/change.ts';
+import { readsSource } from '../../src/mapping/compile-rule.ts';
 import type { Mapping } from '../../src/mapping/load-mapping.ts';
 import type { PairState } from '../../src/store/exchange-pairs.ts';
 import { readJobs } from '../../src/store/jobs.ts';
@@ -17,20 +18,14 @@ export async function readJobRecords(
   people: readonly FetchedRecord[],
 ): Promise<JobRecords> {
   const ids = new Set(people.flatMap(({ jobId }) => (jobId === undefined ? [] : [jobId])));
-  if (!readsJob(mapping) || ids.size === 0) return new Map();
+  if (!readsSource(mapping.fields, 'job') || ids.size === 0) return new Map();
   const jobs = await readJobs(deps.store, key.tenantId, [...ids]);
   return new Map(jobs.map(({ jobId, record }) => [jobId, record]));
 }
 
 /** A job that is no longer listed has no values: they must not read as emptied. */
 export function isWithoutJob(mapping: Mapping, job: Record<string, unknown> | undefined): boolean {
-  return job === undefined && readsJob(mapping);
-}
-
-function readsJob({ fields }: Mapping): boolean {
-  return fields.some(({ from, when }) =>
-    [...from, ...when.map(({ path }) => path)].some(({ source }) => source === 'job'),
-  );
+  return job === undefined && readsSource(mapping.fields, 'job');
 }
 
 /** What a hire whose employee was never looked at since was made of, while its plan is kept. */

@@ -1,3 +1,4 @@
+import { pathsRead } from '../../src/mapping/compile-rule.ts';
 import type { Mapping } from '../../src/mapping/load-mapping.ts';
 import type { PartnerClient } from '../../src/partner/client/create-partner-client.ts';
 import { contract } from '../../src/partner/contract/index.ts';
@@ -15,9 +16,7 @@ export async function withNestedValues(
   candidateId: string,
   candidate: Record<string, unknown>,
 ): Promise<Record<string, unknown>> {
-  const paths = mappings.flatMap(({ fields }) =>
-    fields.flatMap(({ from, when }) => [...from, ...when.map((w) => w.path)]),
-  );
+  const paths = mappings.flatMap(({ fields }) => fields.flatMap(pathsRead));
   const lists = new Set(
     paths.flatMap((path) => ('customField' in path && path.of !== undefined ? [path.of.list] : [])),
   );

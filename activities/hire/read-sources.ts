@@ -1,5 +1,6 @@
 import type { EmployeeFields } from '../../src/hire/employee.ts';
 import { type Held, held } from '../../src/hire/holds.ts';
+import { readsSource } from '../../src/mapping/compile-rule.ts';
 import { evaluateMapping, type MappingProblem } from '../../src/mapping/evaluate.ts';
 import type { Mapping } from '../../src/mapping/load-mapping.ts';
 import type { MappingSources } from '../../src/mapping/read-source.ts';
@@ -78,18 +79,13 @@ async function readJobRecord(
   mapping: Mapping,
   isUnderWay: boolean,
 ): Promise<{ record: Record<string, unknown> | undefined } | Held | undefined> {
-  if (!readsJob(mapping) && connection.tenant.scope === undefined) return undefined;
+  // Only a mapping that reads the job costs the call.
+  const isRead = readsSource(mapping.fields, 'job');
+  if (!isRead && connection.tenant.scope === undefined) return undefined;
   const record = await readJobNow(store, connection, jobId);
   if (record !== undefined) return { record };
-  if (isUnderWay || decisions.jobAsKnown === true || !readsJob(mapping)) return { record: known };
+  if (isUnderWay || decisions.jobAsKnown === true || !isRead) return { record: known };
   return held('JOB_NOT_SHOWN', { jobCandidateId: ref.jobCandidateId, jobId });
-}
-
-/** Only a mapping that reads the job costs the call. */
-function readsJob({ fields }: Mapping): boolean {
-  return fields.some(({ from, when }) =>
-    [...from, ...when.map(({ path }) => path)].some((one) => one.source === 'job'),
-  );
 }
 
 async function readRecords(

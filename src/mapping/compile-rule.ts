@@ -43,6 +43,16 @@ export interface CompiledCondition {
   present?: boolean;
 }
 
+/** Everything that a rule reads, its conditions included. */
+export function pathsRead({ from, when }: Pick<CompiledField, 'from' | 'when'>): SourcePath[] {
+  return [...from, ...when.map(({ path }) => path)];
+}
+
+/** Whether any rule reads this record. */
+export function readsSource(fields: readonly CompiledField[], source: string): boolean {
+  return fields.some((field) => pathsRead(field).some((path) => path.source === source));
+}
+
 /** Undefined where the HR system has no such field. */
 export function compileRule(
   { target, rule, source }: PlacedRule,

@@ -1,3 +1,4 @@
+import { pathsRead } from './compile-rule.ts';
 import type { Mapping } from './load-mapping.ts';
 
 /** A custom field of the partner that a mapping names. */
@@ -24,10 +25,10 @@ export function customFieldsMapped(mappings: readonly Mapping[]): CustomFieldUse
 function usesIn(mappings: readonly Mapping[], rulesOf: (mapping: Mapping) => Mapping['fields']): CustomFieldUse[] {
   const uses = new Map<string, CustomFieldUse>();
   for (const mapping of mappings)
-    for (const { from, when, at } of rulesOf(mapping))
-      for (const path of [...from, ...when.map((one) => one.path)]) {
+    for (const field of rulesOf(mapping))
+      for (const path of pathsRead(field)) {
         if (!('customField' in path)) continue;
-        const own = Object.hasOwn(mapping.files, at.file) || uses.get(path.text)?.own === true;
+        const own = Object.hasOwn(mapping.files, field.at.file) || uses.get(path.text)?.own === true;
         uses.set(path.text, { path: path.text, entity: path.source, wanted: path.customField, own });
       }
   return [...uses.values()];

@@ -7,37 +7,41 @@ const AT_ONCE = 1_000;
  * Records that these should be read again. A record has one hint at most, as of the latest. `gone`: an event says that
  * they no longer exist.
  */
-export async function addHints(
+export function addHints(
   store: Store,
   tenantId: string,
   stream: string,
   recordIds: readonly string[],
   gone = false,
 ): Promise<void> {
-  const hinted = { hinted_at: store.now, gone: gone ? 1 : 0 };
-  for (let from = 0; from < recordIds.length; from += AT_ONCE) {
-    const some = recordIds.slice(from, from + AT_ONCE);
-    await store.kysely
-      .insertInto('hints')
-      .values(some.map((recordId) => ({ tenant_id: tenantId, stream, record_id: recordId, ...hinted })))
-      .onConflict((c) => c.columns(['tenant_id', 'stream', 'record_id']).doUpdateSet(hinted))
-      .execute();
-  }
+  return insertHints(store, { tenantId, stream, recordIds, gone, keepsFirst: false });
 }
 
 /** The same, for records whose first hint counts: since when something is so. */
-export async function addFirstHints(
+export function addFirstHints(
   store: Store,
   tenantId: string,
   stream: string,
   recordIds: readonly string[],
 ): Promise<void> {
+  return insertHints(store, { tenantId, stream, recordIds, gone: false, keepsFirst: true });
+}
+
+async function insertHints(
+  { kysely, now }: Store,
+  what: { tenantId: string; stream: string; recordIds: readonly string[]; gone: boolean; keepsFirst: boolean },
+): Promise<void> {
+  const { tenantId, stream, recordIds, gone, keepsFirst } = what;
+  const hinted = { hinted_at: now, gone: gone ? 1 : 0 };
   for (let from = 0; from < recordIds.length; from += AT_ONCE) {
     const some = recordIds.slice(from, from + AT_ONCE);
-    await store.kysely
+    await kysely
       .insertInto('hints')
-      .values(some.map((recordId) => ({ tenant_id: tenantId, stream, record_id: recordId, hinted_at: store.now })))
-      .onConflict((c) => c.columns(['tenant_id', 'stream', 'record_id']).doNothing())
+      .values(some.map((recordId) => ({ tenant_id: tenantId, stream, record_id: recordId, ...hinted })))
+      .onConflict((c) => {
+        const known = c.columns(['tenant_id', 'stream', 'record_id']);
+        return keepsFirst ? known.doNothing() : known.doUpdateSet(hinted);
+      })
       .execute();
   }
 }

@@ -1,5 +1,6 @@
 import { hash } from 'node:crypto';
 import { tablesOf } from '../mapping/bind-tables.ts';
+import { pathsRead } from '../mapping/compile-rule.ts';
 import { customFieldsRead } from '../mapping/custom-fields-in-use.ts';
 import type { Mapping } from '../mapping/load-mapping.ts';
 import { endOfText, parseJson, walkObject } from '../partner/client/json-text.ts';
@@ -25,7 +26,7 @@ const CHARS = 16;
  */
 export function recognitionOf(stream: string, mapping: Mapping): Recognition | undefined {
   if (customFieldsRead([mapping]).length + tablesOf(mapping).length > 0) return undefined;
-  const paths = mapping.fields.flatMap(({ from, when }) => [...from, ...when.map(({ path }) => path)]);
+  const paths = mapping.fields.flatMap(pathsRead);
   return {
     version: shortHash(JSON.stringify([codeVersion(), stream, mapping.fields])),
     reads: new Set(paths.flatMap((path) => ('field' in path ? [path.field] : []))),

@@ -1,7 +1,6 @@
 import { dirname, resolve } from 'node:path';
 import { isConnectorError } from '../errors.ts';
 import type { DefinitionFile } from '../hris/http/http.ts';
-import { loadDefinition } from '../hris/http/load-definition.ts';
 import { findHrisAdapter, hrisKinds } from '../hris/registry.ts';
 import type { Mapping } from '../mapping/load-mapping.ts';
 import { exchangeNames, landedNames, landings, type StreamName } from '../streams/streams.ts';
@@ -59,10 +58,10 @@ async function readHrisDefinition(
     const { text, problems } = await readYamlFile(file, Object.keys(texts).length === 0 ? undefined : texts);
     if (problems.length > 0) return { problems };
     const definition = { file, text };
-    return { definition, problems: loadDefinition(file, text).problems };
+    findHrisAdapter(kind, { definition });
+    return { definition, problems: [] };
   } catch (error) {
-    if (!isConnectorError(error)) throw error;
-    return { problems: [problemAt(source, path, error.message)] };
+    return { problems: problemsOf(error, source, path) };
   }
 }
 

@@ -12,9 +12,14 @@ export function explainIssues(source: YamlFile, schema: z.ZodType, error: z.ZodE
   return error.issues.flatMap((issue) => explain(source, schema, issue, prefix, []));
 }
 
+/** The known word that may be meant. */
+export function nearest(word: string, known: readonly string[]): string | undefined {
+  return closestMatch(word, known, { maxDistance: Math.max(2, Math.floor(word.length / 3)) });
+}
+
 /** `did you mean "x"?` where one of the known words is near, else the whole list. */
 export function didYouMean(word: string, known: readonly string[]): string {
-  const near = closestMatch(word, known, { maxDistance: Math.max(2, Math.floor(word.length / 3)) });
+  const near = nearest(word, known);
   return near === undefined ? `Known here: ${known.join(', ')}.` : `Did you mean "${near}"?`;
 }
 

@@ -1,7 +1,6 @@
 import { randomUUID } from 'node:crypto';
-import { once } from 'node:events';
-import { createServer, type IncomingMessage, type Server, type ServerResponse } from 'node:http';
-import type { AddressInfo } from 'node:net';
+import type { IncomingMessage, ServerResponse } from 'node:http';
+import { startRestartable } from './restartable-server.ts';
 
 export const ACME = { user: 'hirebridge', password: 'acme-password' };
 
@@ -81,25 +80,14 @@ export async function startAcmeServer(): Promise<AcmeServer> {
       acme.staff.set(id, one);
     },
     endSessions: () => sessions.clear(),
-    restart: async () => {
-      const { port } = server.address() as AddressInfo;
-      server.closeAllConnections();
-      server.close();
-      await once(server, 'close');
-      server = createServer(answer).listen(port, '127.0.0.1');
-      await once(server, 'listening');
-    },
-    close: async () => {
-      server.closeAllConnections();
-      server.close();
-    },
+    restart: () => server.restart(),
+    close: () => server.close(),
   };
 
   const answer = (request: IncomingMessage, response: ServerResponse): void =>
     void serve({ acme, sessions, add }, request, response);
-  let server: Server = createServer(answer).listen(0, '127.0.0.1');
-  await once(server, 'listening');
-  acme.url = `http://127.0.0.1:${(server.address() as AddressInfo).port}/api`;
+  const server = await startRestartable(answer);
+  acme.url = `${server.origin}/api`;
   return acme;
 }
 

@@ -5,8 +5,8 @@ import { readWebhook } from '../../src/hris/bamboohr/webhook.ts';
 import type { HrisConnection } from '../../src/hris/port.ts';
 import { openHris } from '../../src/hris/registry.ts';
 import type { HrisUnderTest, Powers } from './hris-case.ts';
-import { httpPowers } from './http-powers.ts';
-import { type HrisProfile, signal, employee as sqlEmployee } from './profile.ts';
+import { httpPowers, moodPowers } from './http-powers.ts';
+import { type HrisProfile, employee as sqlEmployee } from './profile.ts';
 
 export const bamboohrProfile: HrisProfile = {
   employee: (tag, changes = {}) => ({ ...sqlEmployee(tag), country: 'AU', ...changes }),
@@ -56,15 +56,6 @@ export async function bamboohrUnderTest(double: BambooDouble, url: string): Prom
 }
 
 function powersOf(double: BambooDouble, url: string): Partial<Powers> {
-  const spell = (mood: BambooDouble['mood']) => async () => {
-    const adapter = await openBamboohr(url);
-    await adapter.probe(signal);
-    double.mood = mood;
-    const end = async () => {
-      double.mood = 'well';
-    };
-    return { adapter, end };
-  };
   return {
     ...httpPowers({
       url,
@@ -73,8 +64,10 @@ function powersOf(double: BambooDouble, url: string): Partial<Powers> {
       isUpload: ({ method, path }) => method === 'POST' && path.endsWith('/files'),
       isAmendment: ({ method, path }) => method === 'POST' && path.includes('/tables/jobInfo'),
     }),
-    busy: spell('throttled'),
-    revoke: spell('revoked'),
+    ...moodPowers(
+      () => double,
+      () => openBamboohr(url),
+    ),
     restart: () => double.restart(),
     ownClock: true,
     people: {

@@ -5,8 +5,7 @@ import type { HrisConnection } from '../../src/hris/port.ts';
 import { openHris } from '../../src/hris/registry.ts';
 import { ACME, type AcmeServer, startAcmeServer } from './acme-server.ts';
 import { describeHris } from './conformance.ts';
-import type { HrisUnderTest, Powers } from './hris-case.ts';
-import { httpPowers } from './http-powers.ts';
+import { definedUnderTest } from './defined-under-test.ts';
 import { employee, type HrisProfile, refusal, signal, write } from './profile.ts';
 
 const file = fileURLToPath(new URL('definitions/acme.yaml', import.meta.url));
@@ -29,8 +28,8 @@ const profile: HrisProfile = {
   findsPersons: true,
 };
 
-function openAcme(url: string, changes: Record<string, unknown> = {}): Promise<HrisConnection> {
-  return openHris('http', 'acme', { url, definition: { file, text }, allowPrivateAddress: true, ...ACME, ...changes });
+function openAcme(url: string): Promise<HrisConnection> {
+  return openHris('http', 'acme', { url, definition: { file, text }, allowPrivateAddress: true, ...ACME });
 }
 
 let server: AcmeServer;
@@ -39,61 +38,30 @@ beforeAll(async () => {
 });
 afterAll(() => server?.close());
 
-describeHris('http', async (): Promise<HrisUnderTest> => {
-  const [adapter, second] = await Promise.all([openAcme(server.url), openAcme(server.url)]);
-  return {
+describeHris('http', () =>
+  definedUnderTest({
     profile,
-    adapter,
-    second,
-    count: async () => server.staff.size,
-    powers: powersOf(),
+    server,
+    calls: { base: '/api', create: '/staff', amendment: 'PUT' },
+    open: openAcme,
+    count: () => server.staff.size,
+    powers: {
+      people: { add: async (count) => server.add(count), touch: async (ids) => server.touch(ids), many: 60 },
+      job: {
+        finish: async (ticket) => server.finish(ticket),
+        refuse: async (ticket) => server.refuse(ticket),
+      },
+      staleUpdate: async (id) => {
+        const other = await openAcme(server.url);
+        const beforeSend = () => server.edit(id, () => undefined);
+        await other.employees.update(id, { title: 'Late' }, { ...write, beforeSend }).finally(() => other.close());
+      },
+    },
     lacks: {
       uniqueReference: 'this system takes a reference twice: the claim in our store keeps a second create away',
-      files: 'a definition describes no files yet',
-      stored: 'a definition describes no files yet',
-      webhooks: 'a definition describes no webhooks yet',
-      describe: 'the fields are those of the definition',
-      custom: 'the fields are those of the definition',
-      wide: 'the fields are those of the definition',
     },
-    stop: async () => void (await Promise.all([adapter.close(), second.close()])),
-  };
-});
-
-function powersOf(): Partial<Powers> {
-  const spell = (mood: AcmeServer['mood']) => async () => {
-    const adapter = await openAcme(server.url);
-    await adapter.probe(signal);
-    server.mood = mood;
-    const end = async () => {
-      server.mood = 'well';
-    };
-    return { adapter, end };
-  };
-  return {
-    ...httpPowers({
-      url: server.url,
-      open: ({ url }) => openAcme(url.endsWith('/api') ? url : `${url.replace(/\/$/, '')}/api`),
-      isCreate: ({ method, path }) => method === 'POST' && path.endsWith('/staff'),
-      isUpload: () => false,
-      isAmendment: ({ method }) => method === 'PUT',
-    }),
-    busy: spell('throttled'),
-    revoke: spell('revoked'),
-    restart: () => server.restart(),
-    ownClock: true,
-    people: { add: async (count) => server.add(count), touch: async (ids) => server.touch(ids), many: 60 },
-    job: {
-      finish: async (ticket) => server.finish(ticket),
-      refuse: async (ticket) => server.refuse(ticket),
-    },
-    staleUpdate: async (id) => {
-      const other = await openAcme(server.url);
-      const beforeSend = () => server.edit(id, () => undefined);
-      await other.employees.update(id, { title: 'Late' }, { ...write, beforeSend }).finally(() => other.close());
-    },
-  };
-}
+  }),
+);
 
 test('a session that has ended is begun anew, once for all who wait', async () => {
   const adapter = await openAcme(server.url);

@@ -1,3 +1,4 @@
+import type { HrisConnection } from '../../src/hris/port.ts';
 import type { HttpPower, Powers } from './hris-case.ts';
 import { startHttpProxy } from './http-proxy.ts';
 import { signal } from './profile.ts';
@@ -6,6 +7,23 @@ import { startTlsProxies } from './tls-proxy.ts';
 /** What every HRIS behind HTTP can be made to do, by what stands between. */
 export function httpPowers(http: HttpPower): Pick<Powers, 'http' | 'wire' | 'tls'> {
   return { http, wire: () => openWire(http), tls: () => openTls(http) };
+}
+
+/** What a double does by its mood: it is asked for fewer calls, or takes the credentials away. */
+export function moodPowers(
+  double: () => { mood: 'well' | 'throttled' | 'revoked' },
+  open: () => Promise<HrisConnection>,
+): Pick<Powers, 'busy' | 'revoke'> {
+  const spell = (mood: 'throttled' | 'revoked') => async () => {
+    const adapter = await open();
+    await adapter.probe(signal);
+    double().mood = mood;
+    const end = async () => {
+      double().mood = 'well';
+    };
+    return { adapter, end };
+  };
+  return { busy: spell('throttled'), revoke: spell('revoked') };
 }
 
 async function openWire({ url, open, isCreate, isUpload, isAmendment }: HttpPower): ReturnType<Powers['wire']> {

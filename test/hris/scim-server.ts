@@ -1,9 +1,7 @@
-import { once } from 'node:events';
-import { createServer, type Server } from 'node:http';
-import type { AddressInfo } from 'node:net';
 import express from 'express';
 import SCIMMY from 'scimmy';
 import SCIMMYRouters from 'scimmy-routers';
+import { startRestartable } from './restartable-server.ts';
 
 export const SCIM_TOKEN = 'scim-token';
 const EXTENSION = 'urn:ietf:params:scim:schemas:extension:enterprise:2.0:User';
@@ -74,18 +72,8 @@ export async function startScimServer({ ignoresPaging }: { ignoresPaging?: boole
         const tag = `added-${nextId}-${at}`;
         return add({ userName: tag, name: { givenName: 'Added', familyName: tag }, active: true }).id;
       }),
-    restart: async () => {
-      const { port } = server.address() as AddressInfo;
-      server.closeAllConnections();
-      server.close();
-      await once(server, 'close');
-      server = createServer(app).listen(port, '127.0.0.1');
-      await once(server, 'listening');
-    },
-    close: async () => {
-      server.closeAllConnections();
-      server.close();
-    },
+    restart: () => server.restart(),
+    close: () => server.close(),
   };
   app.use((_request, response, next) => {
     if (scim.mood === 'throttled') response.status(429).end();
@@ -102,9 +90,8 @@ export async function startScimServer({ ignoresPaging }: { ignoresPaging?: boole
       },
     }),
   );
-  let server: Server = createServer(app).listen(0, '127.0.0.1');
-  await once(server, 'listening');
-  scim.url = `http://127.0.0.1:${(server.address() as AddressInfo).port}/scim/v2`;
+  const server = await startRestartable(app);
+  scim.url = `${server.origin}/scim/v2`;
   return scim;
 }
 

@@ -1,6 +1,7 @@
-import { ConnectorError, isConnectorError } from '../../errors.ts';
+import { ConnectorError } from '../../errors.ts';
 import type { HrisLimits } from '../http-line.ts';
 import type { Employees, HrisAdapter, HrisConnection } from '../port.ts';
+import { probed } from '../probed.ts';
 import { amendEmployee } from './amend.ts';
 import { openApi } from './api.ts';
 import { changedEmployees } from './changes.ts';
@@ -35,15 +36,7 @@ function openConnection(options: BambooOptions, limits: HrisLimits): HrisConnect
     },
     changes: { since: (cursor, signal) => changedEmployees(bamboo, cursor, signal) },
     ...filesOf(bamboo),
-    probe: async (signal) => {
-      try {
-        await probe(bamboo, signal);
-        return { ok: true };
-      } catch (error) {
-        if (isConnectorError(error)) return { ok: false, error };
-        throw error;
-      }
-    },
+    probe: (signal) => probed(probe(bamboo, signal)),
     describe: async (subject, signal) => (subject === 'employee' ? describeFields(bamboo, signal) : []),
     close: () => bamboo.api.close(),
   };

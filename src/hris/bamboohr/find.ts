@@ -1,5 +1,6 @@
 import { z } from 'zod';
 import type { FindKey, Found } from '../../hire/employee.ts';
+import { foldText, foundBy } from '../fits-key.ts';
 import type { BambooApi } from './api.ts';
 import { type BambooOptions, readName } from './options.ts';
 
@@ -42,10 +43,7 @@ export async function findEmployee(bamboo: Bamboo, key: FindKey, signal: AbortSi
     hits.length > 0 || key.by === 'name'
       ? { hits, complete: key.by !== 'name' }
       : await scan(bamboo, { ...search, filter: undefined }, signal);
-  const refs = found.hits.map(refOf);
-  const [first, ...others] = refs;
-  if (first === undefined) return { kind: 'none', trusted: found.complete };
-  return others.length === 0 ? { kind: 'one', ref: first, by: key.by } : { kind: 'many', refs, by: key.by };
+  return foundBy(key, found.hits.map(refOf), found.complete);
 }
 
 async function scan(bamboo: Bamboo, search: Search, signal: AbortSignal): Promise<{ hits: Row[]; complete: boolean }> {
@@ -148,5 +146,5 @@ function quoted(value: string): string {
 }
 
 function folded(value: string | undefined): string {
-  return (value ?? '').normalize('NFC').trim().replaceAll(/\s+/g, ' ').toLowerCase();
+  return foldText(value ?? '');
 }

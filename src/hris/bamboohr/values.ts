@@ -1,7 +1,7 @@
 import countries from 'i18n-iso-countries';
-import { ConnectorError } from '../../errors.ts';
 import type { EmployeeFields, FieldValue } from '../../hire/employee.ts';
 import { type ReadCell, type ReadFields, readCell, readFields } from '../read-cell.ts';
+import { refuseFields } from '../refuse-fields.ts';
 import { type BambooField, type BambooOptions, readName } from './options.ts';
 
 /** Fields as BambooHR writes them. Every field that does not fit is named at once, without its value. */
@@ -14,7 +14,7 @@ export function toBamboo({ fields: known }: BambooOptions, fields: EmployeeField
     if (field === undefined || problem !== undefined) problems[key] = problem ?? 'is no field of this HRIS';
     else written[field.name] = toText(field, value);
   }
-  if (Object.keys(problems).length > 0) throw refused('INVALID_VALUE', 'does not accept', problems);
+  if (Object.keys(problems).length > 0) throw refuseFields('INVALID_VALUE', 'BambooHR does not accept', problems);
   return written;
 }
 
@@ -25,7 +25,7 @@ export function assertComplete({ fields: known }: BambooOptions, fields: Employe
   );
   if (missing.length === 0) return;
   const details = Object.fromEntries(missing.map(([key]) => [key, 'must not be empty']));
-  throw refused('MISSING_FIELD', 'requires', details);
+  throw refuseFields('MISSING_FIELD', 'BambooHR requires', details);
 }
 
 /** The fields of an answer, which names them as reading does; what it leaves out is empty or not ours to see. */
@@ -65,9 +65,4 @@ function countryName(code: string): string | undefined {
 
 export function isEmpty(value: FieldValue | undefined): boolean {
   return value === undefined || value === null || value === '';
-}
-
-function refused(code: string, verb: string, details: Record<string, string>): ConnectorError {
-  const message = `BambooHR ${verb}: ${Object.keys(details).join(', ')}.`;
-  return new ConnectorError({ code, action: 'reject', message, details });
 }

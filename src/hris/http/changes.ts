@@ -6,8 +6,10 @@ import type { HttpDefinition } from './load-definition.ts';
 import { idOf, toEmployee } from './record.ts';
 import { asText } from './template.ts';
 
-/** Each may cost a call. */
-const PAGE = 50;
+/** Where each is read by itself, each costs a call. */
+const READ_PAGE = 50;
+/** Where the list has them whole, a page costs the list again. */
+const LISTED_PAGE = 200;
 
 interface Change {
   id: string;
@@ -23,8 +25,7 @@ export async function changedEmployees(
   cursor: string | undefined,
   signal: AbortSignal,
 ): Promise<ChangedEmployees> {
-  const { changes: told } = defined.definition;
-  const { overlap = 60_000, beginning = '', reread = false } = told ?? {};
+  const { overlap, beginning, reread } = plan;
   const before = readChangeCursor(cursor);
   const { changes, clock } = await readChanges(defined, plan, before.settled ?? beginning, signal);
   const since = before.settled;
@@ -32,14 +33,15 @@ export async function changedEmployees(
     .filter(({ at }) => since === undefined || at > since)
     .toSorted((one, other) => (placeOf(one) < placeOf(other) ? -1 : 1))
     .filter((change) => placeOf(change) > (before.pass?.after ?? ''));
-  const page = waiting.slice(0, PAGE);
+  const size = reread ? READ_PAGE : LISTED_PAGE;
+  const page = waiting.slice(0, size);
   const read = await Promise.all(
     page.map(async ({ id, gone, raw }): Promise<EmployeeRecord | undefined> => {
       if (gone) return undefined;
       return reread ? readEmployee(defined, id, signal) : toEmployee(defined.definition, raw);
     }),
   );
-  const more = waiting.length > PAGE;
+  const more = waiting.length > size;
   const last = page.at(-1);
   return {
     employees: read.filter((record) => record !== undefined),

@@ -1,6 +1,8 @@
+import { dayOf } from '../../day-of.ts';
 import { ConnectorError, isConnectorError } from '../../errors.ts';
-import type { EmployeeFields, EmployeeRef, FindKey, Found, NameParts } from '../../hire/employee.ts';
+import type { EmployeeFields, EmployeeRef, FindKey, Found } from '../../hire/employee.ts';
 import { type Amendment, fieldsToAmend } from '../fields-to-amend.ts';
+import { fitsKey, foundBy } from '../fits-key.ts';
 import { hasEnded } from '../has-ended.ts';
 import type { CreateResult, EmployeeRecord, WriteOptions } from '../port.ts';
 import type { Expression } from './expression.ts';
@@ -23,6 +25,8 @@ interface Held {
 
 /** More employees than this are not read to prove that somebody is not there. */
 const MOST_SCANNED = 5_000;
+/** Fields that hold an e-mail address. */
+const ADDRESSES = ['email', 'workEmail'];
 
 /**
  * Every hit is compared again here. An empty answer counts where the definition trusts it and nothing was left out;
@@ -33,17 +37,13 @@ export async function findEmployee(defined: Defined, key: FindKey, signal: Abort
   if (!isKept(defined.definition, key.by)) return { kind: 'none', trusted: false };
   const plan = search[key.by];
   const values = 'value' in key ? { value: key.value } : { ...key, ...('parts' in key ? key.parts : {}) };
-  const asked = plan && (await hitsOf(defined, { plan, values, signal, accepts: plan.absent }, key));
-  const isProven = plan?.trusted === true && asked?.isWhole === true;
-  const found =
-    asked?.refs.length || isProven || everybody === undefined || key.by === 'name'
-      ? { refs: asked?.refs ?? [], isProven }
-      : await scan(defined, everybody, key, signal);
-  const [first, ...others] = found.refs;
-  if (first === undefined) return { kind: 'none', trusted: found.isProven && key.by !== 'name' };
-  return others.length === 0
-    ? { kind: 'one', ref: first, by: key.by }
-    : { kind: 'many', refs: [first, ...others], by: key.by };
+  const asked =
+    plan === undefined ? NOT_ASKED : await hitsOf(defined, { plan, values, signal, accepts: plan.absent }, key);
+  const isProven = plan?.trusted === true && asked.isWhole;
+  if (key.by === 'name') return foundBy(key, asked.refs, false);
+  if (asked.refs.length > 0 || isProven || everybody === undefined) return foundBy(key, asked.refs, isProven);
+  const { refs, isWhole } = await hitsOf(defined, { plan: everybody, signal }, key);
+  return foundBy(key, refs, isWhole);
 }
 
 /** Whether records say it at all. */
@@ -51,25 +51,23 @@ function isKept({ record, fields }: HttpDefinition, by: FindKey['by']): boolean 
   const has = (key: string): boolean => fields.some((field) => field.key === key);
   if (by === 'reference') return record.reference !== undefined;
   if (by === 'number') return record.number !== undefined;
-  if (by === 'email') return has('email') || has('workEmail');
+  if (by === 'email') return ADDRESSES.some(has);
   return has('givenName') && has('familyName') && (by === 'name' || has('birthDate'));
 }
 
-async function scan(
-  defined: Defined,
-  plan: NonNullable<HttpDefinition['everybody']>,
-  key: FindKey,
-  signal: AbortSignal,
-): Promise<{ refs: EmployeeRef[]; isProven: boolean }> {
-  const { refs, isWhole } = await hitsOf(defined, { plan, signal }, key);
-  return { refs, isProven: isWhole };
+interface Hits {
+  refs: EmployeeRef[];
+  /** Nobody was left out. */
+  isWhole: boolean;
 }
+
+const NOT_ASKED: Hits = { refs: [], isWhole: false };
 
 async function hitsOf(
   { definition, line }: Defined,
   call: Omit<Call, 'plan'> & { plan: Call['plan'] & { items: Expression } },
   key: FindKey,
-): Promise<{ refs: EmployeeRef[]; isWhole: boolean }> {
+): Promise<Hits> {
   const hits = new Map<string, EmployeeRef>();
   let isWhole = false;
   let seen = 0;
@@ -79,34 +77,13 @@ async function hitsOf(
     for (const record of records) {
       if (record === undefined)
         throw unreadable(call.plan.what, 'with a record that has no id', '"record.id"', answer.at.requestId);
-      if (fits(record, key)) hits.set(record.ref.id, record.ref);
+      if (fitsKey(record, key, ADDRESSES)) hits.set(record.ref.id, record.ref);
     }
     isWhole = isLast;
     seen += items.length;
     if (seen >= MOST_SCANNED) break;
   }
   return { refs: [...hits.values()], isWhole };
-}
-
-function fits({ ref, fields, reference }: EmployeeRecord, key: FindKey): boolean {
-  if (key.by === 'reference') return reference === key.value;
-  if (key.by === 'number') return ref.number === key.value;
-  if (key.by === 'email')
-    return [fields['email'], fields['workEmail']].some(
-      (text) => text !== undefined && folded(text) === folded(key.value),
-    );
-  const { birthDate = null } = fields;
-  if (key.by === 'person') return birthDate === key.birthDate && isNamed(fields, key);
-  const isUnknown = key.birthDate === undefined || birthDate === null || birthDate === '';
-  return isUnknown && key.parts !== undefined && isNamed(fields, key.parts);
-}
-
-function isNamed(fields: EmployeeFields, { familyName, givenName }: NameParts): boolean {
-  return folded(fields['familyName']) === folded(familyName) && folded(fields['givenName']) === folded(givenName);
-}
-
-function folded(value: unknown): string {
-  return String(value).normalize('NFC').trim().replaceAll(/\s+/gu, ' ').toLowerCase();
 }
 
 /** The records of a list, or the one that an answer is. An answer without any list is no empty list. */
@@ -139,8 +116,7 @@ export async function readEmployee(
 }
 
 async function readHeld({ definition, line }: Defined, id: string, signal: AbortSignal): Promise<Held | undefined> {
-  // They would lead to another address.
-  if (id === '' || id === '.' || id === '..' || id.includes('\0')) return undefined;
+  if (!isAddressable(id)) return undefined;
   const plan = definition.reading;
   const answer = await line
     .send({ plan, values: { id }, signal, idempotent: true, accepts: plan.absent })
@@ -226,8 +202,16 @@ async function resultOf(defined: Defined, answer: Answer, signal: AbortSignal): 
       requestId: answer.at.requestId,
     });
   const number = idOf(await (creating.number === undefined ? record.number?.(raw) : creating.number(answer)));
-  if (number !== undefined || record.number === undefined)
-    return { kind: 'created', ref: { id, ...(number === undefined ? {} : { number }) } };
+  return created(defined, { id, number }, signal);
+}
+
+async function created(
+  defined: Defined,
+  { id, number }: { id: string; number: string | undefined },
+  signal: AbortSignal,
+): Promise<CreateResult> {
+  if (number !== undefined) return { kind: 'created', ref: { id, number } };
+  if (defined.definition.record.number === undefined) return { kind: 'created', ref: { id } };
   // The system may give the number itself; a reading that fails takes nothing back.
   const read = await readEmployee(defined, id, signal).catch(() => undefined);
   return { kind: 'created', ref: read?.ref ?? { id } };
@@ -255,10 +239,7 @@ export async function askCreate(defined: Defined, ticket: string, signal: AbortS
         `${plan.what} says that the employee is made, but not under which id. ` +
         'Check "pending.id" of the definition.',
     });
-  const number = idOf(await plan.number?.(body));
-  if (number !== undefined) return { kind: 'created', ref: { id, number } };
-  const read = await readEmployee(defined, id, signal).catch(() => undefined);
-  return { kind: 'created', ref: read?.ref ?? { id } };
+  return created(defined, { id, number: idOf(await plan.number?.(body)) }, signal);
 }
 
 /** Writes only the fields given. */
@@ -294,7 +275,7 @@ export async function terminateEmployee(
   options: WriteOptions,
 ): Promise<void> {
   const { definition } = defined;
-  if (!plan.takesDay && !hasEnded(lastDay) && lastDay !== today())
+  if (!plan.takesDay && !hasEnded(lastDay) && lastDay !== dayOf(Date.now()))
     throw new ConnectorError({
       code: 'HRIS_NO_LAST_DAY',
       action: 'reject',
@@ -323,12 +304,17 @@ async function writeRecord(
 ): Promise<void> {
   const { definition, line } = defined;
   const { id, fields } = what;
+  if (!isAddressable(id)) throw notFound(definition);
   const held = what.held ?? (needsRaw(definition, plan, fields) ? await heldOf(defined, id, signal) : undefined);
-  if (id === '' || id === '.' || id === '..') throw notFound(definition);
   const version = held === undefined ? undefined : await definition.record.version?.(held.raw);
-  const values = withFields(fields, { ...what.values, id, version, today: today() });
+  const values = withFields(fields, { ...what.values, id, version, today: dayOf(Date.now()) });
   const record = recordOf(definition, plan, { fields, values, raw: held?.raw });
   await line.send({ plan, values: { ...values, record }, idempotent: true, sent: fields, signal, beforeSend });
+}
+
+/** Others would lead to another address. */
+function isAddressable(id: string): boolean {
+  return id !== '' && id !== '.' && id !== '..' && !id.includes('\0');
 }
 
 async function heldOf(defined: Defined, id: string, signal: AbortSignal): Promise<Held> {
@@ -345,8 +331,4 @@ function notFound({ name }: HttpDefinition): ConnectorError {
 function withFields(fields: EmployeeFields, values: Values): Values {
   const named = Object.entries(fields).map(([key, value]) => [`fields.${key}`, value]);
   return { ...Object.fromEntries(named), ...values };
-}
-
-function today(): string {
-  return new Date().toISOString().slice(0, 10);
 }

@@ -1,11 +1,12 @@
 import { readFileSync } from 'node:fs';
 import { fileURLToPath } from 'node:url';
 import { z } from 'zod';
-import { ConnectorError, isConnectorError } from '../../errors.ts';
+import { ConnectorError } from '../../errors.ts';
 import { refuse } from '../../yaml/yaml-file.ts';
 import { duration } from '../duration.ts';
 import type { HrisLimits } from '../http-line.ts';
 import type { FieldDef, HrisAdapter, HrisConnection } from '../port.ts';
+import { probed } from '../probed.ts';
 import { changedEmployees } from './changes.ts';
 import {
   amendEmployee,
@@ -22,10 +23,8 @@ import { openDefinedLine } from './line.ts';
 import { type HttpDefinition, loadDefinition } from './load-definition.ts';
 
 /** A definition as a tenant's options carry it: where it stands, and what it says. */
-export interface DefinitionFile {
-  file: string;
-  text: string;
-}
+const definitionFile = z.object({ file: z.string(), text: z.string() });
+export type DefinitionFile = z.output<typeof definitionFile>;
 
 /** What stands beside `kind` and `connection` in a tenant file, whatever the definition. */
 interface CommonOptions {
@@ -43,7 +42,7 @@ const MOST_ADAPTERS = 1_000;
 export const http: HrisAdapter<CommonOptions> = {
   optionsSchema: () => optionsOf(undefined),
   definedBy: ({ definition }) => {
-    const given = z.object({ file: z.string(), text: z.string() }).safeParse(definition);
+    const given = definitionFile.safeParse(definition);
     return given.success ? adapterOf(given.data) : undefined;
   },
   employeeFields: () => [],
@@ -58,12 +57,17 @@ export const http: HrisAdapter<CommonOptions> = {
 
 /** A kind of its own that a definition of ours describes: `src/hris/kinds/NAME.yaml`. */
 export function definedKind(name: string): HrisAdapter<CommonOptions> {
-  const file = fileURLToPath(new URL(`../kinds/${name}.yaml`, import.meta.url));
-  return adapterOf({ file, text: readFileSync(file, 'utf8') });
+  let made: HrisAdapter<CommonOptions> | undefined;
+  const make = (): HrisAdapter<CommonOptions> => {
+    const file = fileURLToPath(new URL(`../kinds/${name}.yaml`, import.meta.url));
+    return adapterOf({ file, text: readFileSync(file, 'utf8') });
+  };
+  // Every process lists the kinds, and few need this one: it is read where it is asked for.
+  return { ...http, definedBy: () => (made ??= make()) };
 }
 
 /** @throws ConnectorError HRIS_DEFINITION_INVALID with file:line:column of each problem */
-export function adapterOf({ file, text }: DefinitionFile): HrisAdapter<CommonOptions> {
+function adapterOf({ file, text }: DefinitionFile): HrisAdapter<CommonOptions> {
   const key = `${file}\n${text}`;
   const known = adapters.get(key);
   if (known !== undefined) return known;
@@ -135,15 +139,7 @@ function openConnection(definition: HttpDefinition, options: CommonOptions, limi
     },
     ...(changing && { changes: { since: (cursor, signal) => changedEmployees(defined, changing, cursor, signal) } }),
     ...(asking && { pending: { resolve: (ticket, signal) => askCreate(defined, ticket, signal) } }),
-    probe: async (signal) => {
-      try {
-        await line.send({ plan: definition.probing, signal, idempotent: true });
-        return { ok: true };
-      } catch (error) {
-        if (isConnectorError(error)) return { ok: false, error };
-        throw error;
-      }
-    },
+    probe: (signal) => probed(line.send({ plan: definition.probing, signal, idempotent: true })),
     close: () => line.close(),
   };
 }

@@ -40,7 +40,7 @@ export interface Answer {
 
 export interface DefinedLine {
   send(call: Call): Promise<Answer>;
-  /** Each page's answer, until the last; `isWhole` says whether all of them were seen. */
+  /** Each page's answer, until the last. */
   pages(call: Call, read: (answer: Answer) => Promise<unknown[]>): AsyncGenerator<Page>;
   close(): Promise<void>;
 }
@@ -97,33 +97,31 @@ export function openDefinedLine(definition: HttpDefinition, options: LineOptions
         refused = given;
         return {};
       });
-      const read = { ...plainAnswer(answer), body: answer.body.length === 0 ? undefined : json(answer) };
-      await refuseByRow(read, call, undefined);
+      const read = answerOf(answer, answer.body.length === 0 ? undefined : readJson(answer, { what, idempotent }));
+      const wrong = await refusalByRow(read, call, undefined);
+      if (wrong !== undefined) throw wrong;
       return read;
     } catch (error) {
       if (refused === undefined || !isConnectorError(error)) throw error;
-      const read = plainAnswer(refused);
+      const read = answerOf(refused, parsed(refused.body));
       if (call.accepts?.includes(refused.status) === true) return read;
-      await refuseByRow(read, call, error);
-      throw byStatus(error, definition, call);
-    }
-
-    function json(answer: HttpAnswer): unknown {
-      return readJson(answer, { what, idempotent });
+      throw (await refusalByRow(read, call, error)) ?? byStatus(error, definition, call, await wordsOf(read, call));
     }
   }
 
   /** The first row of `errors` that fits an answer makes the refusal. */
-  async function refuseByRow(answer: Answer, call: Call, error: ConnectorError | undefined): Promise<void> {
+  async function refusalByRow(
+    answer: Answer,
+    call: Call,
+    cause: ConnectorError | undefined,
+  ): Promise<ConnectorError | undefined> {
     for (const { status, when, means, field } of definition.refusals) {
       if (!status.includes(answer.status)) continue;
       if (when !== undefined && (await when(answer)) !== true) continue;
       const said = await wordsOf(answer, call);
-      throw refusalOf(means, { call, answer, said, field, retryAfter: definition.retryAfter, cause: error });
+      return refusalOf(means, { call, answer, said, field, retryAfter: definition.retryAfter, cause });
     }
-    if (error === undefined) return;
-    const said = await wordsOf(answer, call);
-    if (said !== '') throw withWords(byStatus(error, definition, call), said);
+    return undefined;
   }
 
   /** Only of writes, whose values are known and cut out: what is said of a search may quote anybody. */
@@ -253,8 +251,8 @@ function encodeBody(body: unknown, contentType: string | undefined): string {
   return new URLSearchParams(Object.fromEntries(entries) as Record<string, string>).toString();
 }
 
-function plainAnswer(answer: HttpAnswer): Answer {
-  return { status: answer.status, headers: answer.headers, body: parsed(answer.body), at: answer };
+function answerOf(at: HttpAnswer, body: unknown): Answer {
+  return { status: at.status, headers: at.headers, body, at };
 }
 
 /** Of a refusal, whose body may be anything. */
@@ -267,21 +265,21 @@ function parsed(body: Buffer): unknown {
 }
 
 /** What a status means to every HR system, where no row of the definition says otherwise. */
-function byStatus(error: ConnectorError, { retryAfter }: HttpDefinition, { plan }: Call): ConnectorError {
-  const { status, message, requestId } = error;
-  const as = (code: string, action: ConnectorError['action'], more: object = {}) =>
-    new ConnectorError({ code, action, message, status, requestId, cause: error, ...more });
-  if (status === 429) return as('RATE_LIMITED', 'throttle', { retryAfterMs: error.retryAfterMs ?? retryAfter });
+function byStatus(error: ConnectorError, { retryAfter }: HttpDefinition, { plan }: Call, said: string): ConnectorError {
+  const { status, requestId } = error;
+  const message = `${error.message}${quoted(said)}`;
+  const as = (code: string, action: ConnectorError['action'], retryAfterMs?: number): ConnectorError =>
+    new ConnectorError({ code, action, message, status, requestId, retryAfterMs, cause: error });
+  if (status === 429) return as('RATE_LIMITED', 'throttle', error.retryAfterMs ?? retryAfter);
   if (status === 412) return as('STALE', 'retry');
   if (status === 400 || status === 422) return as('INVALID_VALUE', 'reject');
   if (status === 404 && plan.method !== 'GET') return as('EMPLOYEE_NOT_FOUND', 'reject');
-  return error;
+  return said === '' ? error : as(error.code, error.action, error.retryAfterMs);
 }
 
-function withWords(error: ConnectorError, said: string): ConnectorError {
-  const { code, action, status, retryAfterMs, details, requestId } = error;
-  const message = `${error.message} It said: "${said}"`;
-  return new ConnectorError({ code, action, message, status, retryAfterMs, details, requestId, cause: error });
+/** The system's own words behind ours. */
+function quoted(said: string): string {
+  return said === '' ? '' : ` It said: "${said}"`;
 }
 
 const MEANINGS: Readonly<Record<string, { code: string; action: ConnectorError['action']; text: string }>> = {
@@ -311,11 +309,10 @@ function refusalOf(
 ): ConnectorError {
   const { call, answer, said, field, retryAfter, cause } = known;
   const { code, action, text } = MEANINGS[means] as (typeof MEANINGS)[string];
-  const words = said === '' ? '' : ` It said: "${said}"`;
   return new ConnectorError({
     code,
     action,
-    message: `${call.plan.what} was answered ${answer.status}: the HR system ${text}.${words}`,
+    message: `${call.plan.what} was answered ${answer.status}: the HR system ${text}.${quoted(said)}`,
     status: answer.status,
     requestId: answer.at.requestId,
     ...(action === 'throttle' ? { retryAfterMs: cause?.retryAfterMs ?? retryAfter } : {}),

@@ -44,7 +44,8 @@ export interface FieldPlan extends FieldOf {
 }
 
 /** A definition that was checked: every expression and template is ready to be used. */
-export interface HttpDefinition extends Omit<Definition, 'fields' | 'find' | 'record' | 'create' | 'pending'> {
+export interface HttpDefinition
+  extends Omit<Definition, 'fields' | 'find' | 'record' | 'create' | 'pending' | 'changes'> {
   fields: readonly FieldPlan[];
   record: {
     id: Expression;
@@ -63,7 +64,12 @@ export interface HttpDefinition extends Omit<Definition, 'fields' | 'find' | 're
   updating: WritePlan;
   terminating: (WritePlan & { takesDay: boolean }) | undefined;
   rehiring: WritePlan | undefined;
-  changing: (CallPlan & { items: Expression; stamp: Expression; gone?: Expression }) | undefined;
+  changing:
+    | (CallPlan & { items: Expression; stamp: Expression; gone?: Expression } & Pick<
+          NonNullable<Definition['changes']>,
+          'beginning' | 'overlap' | 'reread'
+        >)
+    | undefined;
   probing: CallPlan;
   authorizing: AuthPlan;
   refusals: readonly { status: readonly number[]; when?: Expression; means: string; field?: string }[];
@@ -120,7 +126,15 @@ class Compiler {
     const { find, read, create, update, terminate, rehire, record } = raw;
     this.#checkReference();
     const of = [...RECORD, ...this.#fields];
-    const { fields: _fields, find: _find, record: _record, create: _create, pending: _pending, ...rest } = raw;
+    const {
+      fields: _fields,
+      find: _find,
+      record: _record,
+      create: _create,
+      pending: _pending,
+      changes: _changes,
+      ...rest
+    } = raw;
     return {
       ...rest,
       fields: Object.entries(raw.fields).map(([key, field]) => ({
@@ -247,8 +261,11 @@ class Compiler {
   #changing(): HttpDefinition['changing'] {
     const { changes } = this.#raw;
     if (changes === undefined) return undefined;
-    const { items, stamp, gone } = changes;
+    const { items, stamp, gone, beginning, overlap, reread } = changes;
     return {
+      beginning,
+      overlap,
+      reread,
       ...this.#call(['changes'], changes, ['since']),
       items: this.#read(['changes', 'items'], items),
       stamp: this.#read(['changes', 'stamp'], stamp),

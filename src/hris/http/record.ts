@@ -1,8 +1,8 @@
 import { DateTime } from 'luxon';
-import { ConnectorError } from '../../errors.ts';
 import type { EmployeeFields, FieldValue } from '../../hire/employee.ts';
 import type { EmployeeRecord } from '../port.ts';
 import { type ReadCell, readCell, readFields } from '../read-cell.ts';
+import { refuseFields } from '../refuse-fields.ts';
 import { type PathStep, readPath, writePath } from './expression.ts';
 import type { FieldPlan, HttpDefinition, WritePlan } from './load-definition.ts';
 import type { Values } from './template.ts';
@@ -47,16 +47,11 @@ export function assertFits({ name, fields: known }: HttpDefinition, fields: Empl
     );
     if (problem !== undefined) problems[key] = problem;
   }
-  if (Object.keys(problems).length > 0) throw refused('INVALID_VALUE', `${name} does not accept`, problems);
+  if (Object.keys(problems).length > 0) throw refuseFields('INVALID_VALUE', `${name} does not accept`, problems);
   const missing = known.filter(({ key, required }) => required && (key in fields ? isEmpty(fields[key]) : isNew));
   if (missing.length === 0) return;
   const details = Object.fromEntries(missing.map(({ key }) => [key, 'must not be empty']));
-  throw refused('MISSING_FIELD', `${name} requires`, details);
-}
-
-function refused(code: string, what: string, details: Record<string, string>): ConnectorError {
-  const message = `${what}: ${Object.keys(details).join(', ')}.`;
-  return new ConnectorError({ code, action: 'reject', message, details });
+  throw refuseFields('MISSING_FIELD', `${name} requires`, details);
 }
 
 function problemOf(field: FieldPlan | undefined, value: FieldValue): string | undefined {

@@ -1,5 +1,6 @@
 import { ConnectorError } from '../../errors.ts';
-import type { EmployeeFields, FindKey, Found, NameParts } from '../../hire/employee.ts';
+import type { FindKey, Found } from '../../hire/employee.ts';
+import { fitsKey, foundBy } from '../fits-key.ts';
 import type { EmployeeRecord } from '../port.ts';
 import type { SftpOptions } from './options.ts';
 import { type Roster, readPeople } from './people.ts';
@@ -8,10 +9,8 @@ import type { Sftp } from './sftp-hris.ts';
 /** Looks among everybody known. Every letter is compared here, so an empty answer is as good as the roster is. */
 export async function findEmployee(hris: Sftp, key: FindKey, signal: AbortSignal): Promise<Found> {
   const { roster, employees } = await readPeople(hris, signal);
-  const refs = employees.filter((record) => fits(record, key)).map(({ ref }) => ref);
-  const [first, ...others] = refs;
-  if (first === undefined) return { kind: 'none', trusted: proves(hris.options, roster, key) };
-  return others.length === 0 ? { kind: 'one', ref: first, by: key.by } : { kind: 'many', refs, by: key.by };
+  const refs = employees.filter((record) => fitsKey(record, key)).map(({ ref }) => ref);
+  return foundBy(key, refs, proves(hris.options, roster, key));
 }
 
 /** Everybody known by their ids: whoever is asked for, the files are the same. */
@@ -27,20 +26,6 @@ export async function assertKnown(hris: Sftp, id: string, signal: AbortSignal): 
     action: 'reject',
     message: `Neither the newest roster nor the results know an employee with the id ${id}.`,
   });
-}
-
-function fits({ ref, reference, fields }: EmployeeRecord, key: FindKey): boolean {
-  if (key.by === 'reference') return reference === key.value;
-  if (key.by === 'number') return ref.number === key.value;
-  if (key.by === 'email') return folded(fields['email']) === folded(key.value);
-  const { birthDate = null } = fields;
-  if (key.by === 'person') return birthDate === key.birthDate && isNamed(fields, key);
-  const isUnknown = key.birthDate === undefined || birthDate === null || birthDate === '';
-  return isUnknown && key.parts !== undefined && isNamed(fields, key.parts);
-}
-
-function isNamed(fields: EmployeeFields, { familyName, givenName }: NameParts): boolean {
-  return folded(fields['familyName']) === folded(familyName) && folded(fields['givenName']) === folded(givenName);
 }
 
 const COMPARED: Record<'email' | 'person', readonly string[]> = {
@@ -59,8 +44,4 @@ function proves(options: SftpOptions, roster: Roster | undefined, { by }: FindKe
   const columns =
     by === 'number' ? [options.numberColumn] : COMPARED[by].map((key) => options.columns[key]?.column ?? '');
   return columns.every((column) => roster.columns.includes(column));
-}
-
-function folded(value: unknown): string | undefined {
-  return typeof value === 'string' ? value.normalize('NFC').trim().replaceAll(/\s+/g, ' ').toLowerCase() : undefined;
 }

@@ -1,6 +1,6 @@
-import { isConnectorError } from '../../errors.ts';
 import { fieldDefs } from '../columns.ts';
 import type { Employees, HrisAdapter, HrisConnection } from '../port.ts';
+import { probed } from '../probed.ts';
 import { readTogether } from '../read-together.ts';
 import { changedEmployees } from './changes.ts';
 import { describeColumns } from './describe.ts';
@@ -38,15 +38,7 @@ function openConnection(options: SftpOptions): HrisConnection {
     changes: { since: (cursor, signal) => changedEmployees(hris, cursor, signal) },
     pending: { resolve: (ticket, signal) => resolveRequest(hris, ticket, signal) },
     describe: (subject, signal) => (subject === 'employee' ? describeColumns(hris, signal) : Promise.resolve([])),
-    probe: async (signal) => {
-      try {
-        await probe(hris, signal);
-        return { ok: true };
-      } catch (error) {
-        if (isConnectorError(error)) return { ok: false, error };
-        throw error;
-      }
-    },
+    probe: (signal) => probed(probe(hris, signal)),
     close: () => session.close(),
   };
 }

@@ -1,7 +1,7 @@
-import { ConnectorError } from '../../errors.ts';
 import type { EmployeeFields, FieldValue } from '../../hire/employee.ts';
 import type { Column } from '../columns.ts';
 import { type ReadCell, type ReadFields, readCell, readFields } from '../read-cell.ts';
+import { refuseFields } from '../refuse-fields.ts';
 import type { Cells } from './csv.ts';
 import type { SftpOptions } from './options.ts';
 
@@ -19,7 +19,8 @@ export function toCells({ columns: known }: SftpOptions, fields: EmployeeFields)
     if (column === undefined || problem !== undefined) problems[key] = problem ?? '';
     else cells[column] = text;
   }
-  if (Object.keys(problems).length > 0) throw refused('INVALID_VALUE', 'A file of new hires cannot hold', problems);
+  if (Object.keys(problems).length > 0)
+    throw refuseFields('INVALID_VALUE', 'A file of new hires cannot hold', problems);
   return cells;
 }
 
@@ -29,7 +30,7 @@ export function refuseIncomplete({ columns: known }: SftpOptions, fields: Employ
     required && (Object.hasOwn(fields, key) ? toText(fields[key] ?? null) === null : isNew);
   const missing = Object.entries(known).filter(isMissing);
   const details = Object.fromEntries(missing.map(([key]) => [key, 'must not be empty']));
-  if (missing.length > 0) throw refused('MISSING_FIELD', 'This HRIS requires', details);
+  if (missing.length > 0) throw refuseFields('MISSING_FIELD', 'This HRIS requires', details);
 }
 
 /** What a row holds of our fields; a column that is not in the file is left out. */
@@ -70,9 +71,4 @@ export function problemOf(text: string | null): string | undefined {
   if (!text.isWellFormed()) return 'holds half a character';
   if (RUNS.some((one) => one.test(text))) return 'is a formula that a spreadsheet would run';
   return undefined;
-}
-
-function refused(code: string, verb: string, details: Record<string, string>): ConnectorError {
-  const message = `${verb}: ${Object.keys(details).join(', ')}.`;
-  return new ConnectorError({ code, action: 'reject', message, details });
 }

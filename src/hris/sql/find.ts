@@ -1,5 +1,6 @@
 import { sql } from 'kysely';
 import type { EmployeeRef, FindKey, Found, NameParts } from '../../hire/employee.ts';
+import { foldText, foundBy } from '../fits-key.ts';
 import { hasEnded } from '../has-ended.ts';
 import type { EmployeeRecord } from '../port.ts';
 import { cellText } from '../read-cell.ts';
@@ -52,9 +53,7 @@ export async function findEmployee(hris: SqlHris, key: FindKey): Promise<Found> 
   const search = searchFor(key, hris.options);
   const { rows, isComplete } = await readHits(hris, search);
   const refs = rows.filter((row) => !isRefused(row, hris.options)).map((row) => toRef(row, hris.options));
-  const [first, ...others] = refs;
-  if (first === undefined) return { kind: 'none', trusted: search.trusted && isComplete };
-  return others.length === 0 ? { kind: 'one', ref: first, by: key.by } : { kind: 'many', refs, by: key.by };
+  return foundBy(key, refs, search.trusted && isComplete);
 }
 
 /** The row of this reference that the customer's job refused, as the table itself has it. */
@@ -157,5 +156,5 @@ function isNamed({ columns }: SqlOptions, row: Row, names: NameParts): boolean {
 }
 
 function folded(value: unknown): string {
-  return cellText(value).normalize('NFC').trim().replaceAll(/\s+/g, ' ').toLowerCase();
+  return foldText(cellText(value));
 }

@@ -1,7 +1,7 @@
 import { access, constants } from 'node:fs/promises';
 import { type RawBuilder, sql } from 'kysely';
-import { closestMatch } from 'leven';
 import { ConnectorError } from '../../errors.ts';
+import { nearest } from '../../yaml/explain-issues.ts';
 import type { SqlDatabase } from './database.ts';
 import { describeTable } from './describe.ts';
 import { employeeColumns, type SqlOptions } from './options.ts';
@@ -121,7 +121,7 @@ const TABLES: Record<SqlDatabase['dialect'], RawBuilder<{ name: string }>> = {
 
 /** The one of these names that may be meant. */
 function near(name: string, among: readonly string[]): string[] {
-  const found = closestMatch(name, among, { maxDistance: Math.max(2, Math.floor(name.length / 3)) });
+  const found = nearest(name, among);
   return found === undefined ? [] : [` Did you mean "${found}" instead of "${name}"?`];
 }
 

@@ -8,6 +8,7 @@ import { employeesTable, landingTables, TYPES } from './ensure-hris-schema.ts';
 import { GONE_AT, type LandingTable } from './landing-options.ts';
 import { openSqlDatabase } from './open-database.ts';
 import { narrowed, type SqlOptions } from './options.ts';
+import { userOf } from './probe.ts';
 
 /**
  * Tables, columns, triggers and rights that are missing for the fields in use: a table that is there gets the columns
@@ -113,8 +114,8 @@ function uniqueIndex(table: string, column: string): RawBuilder<unknown> {
 
 /** What the user of the address needs; SQLite knows no rights. */
 function rightsOf(url: string, dialect: Dialect, options: SqlOptions, streams: readonly string[]): About[] {
-  const user = decodeURIComponent(URL.parse(url)?.username ?? '');
-  if (dialect === 'sqlite' || user === '') return [];
+  const user = userOf(url);
+  if (dialect === 'sqlite' || user === undefined) return [];
   const to = dialect === 'postgres' ? sql.ref(user) : sql`${sql.lit(user)}@'%'`;
   const { table, readFrom, reads, referenceColumn, endColumn } = options;
   const written = [...Object.values(reads).map(({ column }) => column), referenceColumn, endColumn];

@@ -8,6 +8,7 @@ import type {
   Requisitions,
   WriteOptions,
 } from '../port.ts';
+import { probed } from '../probed.ts';
 import { changedEmployees } from './changes.ts';
 import type { SqlDatabase, SqlHris } from './database.ts';
 import { describeTable } from './describe.ts';
@@ -56,14 +57,7 @@ function openConnection(options: SqlOptions): HrisConnection {
       return reach(signal, (open) => describeColumns(open, { table, columns }, options));
     },
     givesNumber: (signal) => reach(signal, (open) => givesNumber(open, options)),
-    probe: async (signal) => {
-      try {
-        await reach(signal, (open) => probeEmployees(open, options));
-        return { ok: true };
-      } catch (error) {
-        return { ok: false, error: explainSqlError(error, { sent: false, user: userOf(options.url) }) };
-      }
-    },
+    probe: (signal) => probed(reach(signal, (open) => probeEmployees(open, options))),
     close: () => database.close(),
   };
 }

@@ -1,4 +1,5 @@
 import type { EmployeeRef, FindKey, Found } from '../../hire/employee.ts';
+import { foundBy } from '../fits-key.ts';
 import type { TrytonOptions } from './options.ts';
 import type { TrytonSession } from './session.ts';
 
@@ -28,9 +29,7 @@ export async function findEmployee(tryton: Tryton, key: FindKey, signal: AbortSi
   if (search === undefined) return { kind: 'none', trusted: false };
   const { parties, complete } = await findParties(tryton, search, signal);
   const refs = parties.length === 0 ? [] : await employeesOf(tryton, parties, signal);
-  const [first, ...others] = refs;
-  if (first === undefined) return { kind: 'none', trusted: search.trusted && complete };
-  return others.length === 0 ? { kind: 'one', ref: first, by: key.by } : { kind: 'many', refs, by: key.by };
+  return foundBy(key, refs, search.trusted && complete);
 }
 
 /** Tryton's parties have no birth date, so nobody is found as a person: a name is all there is. */

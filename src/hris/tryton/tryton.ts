@@ -1,6 +1,7 @@
-import { ConnectorError, isConnectorError } from '../../errors.ts';
+import { ConnectorError } from '../../errors.ts';
 import type { HrisLimits } from '../http-line.ts';
 import type { HrisAdapter, HrisConnection } from '../port.ts';
+import { probed } from '../probed.ts';
 import { readTogether } from '../read-together.ts';
 import { changedEmployees } from './changes.ts';
 import { describeFields } from './describe.ts';
@@ -35,15 +36,7 @@ function openConnection(options: TrytonOptions, limits: HrisLimits): HrisConnect
     },
     changes: { since: (cursor, signal) => changedEmployees(open, cursor, signal) },
     files: { deliver: (id, file, write) => deliverFile(open, id, file, write) },
-    probe: async (signal) => {
-      try {
-        await probe(open, signal);
-        return { ok: true };
-      } catch (error) {
-        if (isConnectorError(error)) return { ok: false, error };
-        throw error;
-      }
-    },
+    probe: (signal) => probed(probe(open, signal)),
     describe: async (subject, signal) => (subject === 'employee' ? describeFields(open, signal) : []),
     close: () => open.session.close(),
   };

@@ -1,6 +1,7 @@
 import { ConnectorError, isConnectorError } from '../../errors.ts';
 import type { EmployeeFields, FieldValue } from '../../hire/employee.ts';
 import type { CreateResult, WriteOptions } from '../port.ts';
+import { refuseFields } from '../refuse-fields.ts';
 import { type EmployeeRow, employeesOf, partiesOfReference, type Tryton } from './find.ts';
 import { ADDRESS, CONTACTS, trytonFields } from './options.ts';
 import { type PartyParts, readParts, readRow } from './read-employee.ts';
@@ -167,8 +168,8 @@ function writesOf({ options }: Tryton, fields: EmployeeFields, { complete }: { c
   }
   for (const { key, required } of known.values())
     if (required && (fields[key] === null || (complete && isEmpty(fields[key])))) missing[key] = 'must not be empty';
-  if (Object.keys(problems).length > 0) throw refused('INVALID_VALUE', 'does not accept', problems);
-  if (Object.keys(missing).length > 0) throw refused('MISSING_FIELD', 'requires', missing);
+  if (Object.keys(problems).length > 0) throw refuseFields('INVALID_VALUE', 'Tryton does not accept', problems);
+  if (Object.keys(missing).length > 0) throw refuseFields('MISSING_FIELD', 'Tryton requires', missing);
   return sorted(options, fields);
 }
 
@@ -230,9 +231,4 @@ function alreadyExists(ref: { id: string; number?: string }): ConnectorError {
     message: 'Tryton already has the employee of this reference.',
     details: { ...ref },
   });
-}
-
-function refused(code: string, verb: string, details: Record<string, string>): ConnectorError {
-  const message = `Tryton ${verb}: ${Object.keys(details).join(', ')}.`;
-  return new ConnectorError({ code, action: 'reject', message, details });
 }

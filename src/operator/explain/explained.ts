@@ -1,4 +1,4 @@
-import type { CompiledField } from '../../mapping/compile-rule.ts';
+import { type CompiledField, pathsRead } from '../../mapping/compile-rule.ts';
 import { evaluateField, type Step } from '../../mapping/evaluate.ts';
 import type { MappingSources } from '../../mapping/read-source.ts';
 import { writeRule } from '../../mapping/write-rule.ts';
@@ -77,10 +77,12 @@ export function explainField(field: CompiledField, sources: MappingSources, time
   return result.value === undefined ? explained : { ...explained, value: result.value };
 }
 
-function readTimeOf({ from, when, table }: CompiledField, { now, earlier }: ReadTimes): string | undefined {
-  const records = [...from, ...when.map(({ path }) => path)].map(({ source }) => source);
+function readTimeOf(field: CompiledField, { now, earlier }: ReadTimes): string | undefined {
+  const records = pathsRead(field).map(({ source }) => source);
   if (records.length === 0) return undefined;
-  const times = [...records, ...(table === undefined ? [] : [table.name])].map((name) => earlier[name] ?? now);
+  const times = [...records, ...(field.table === undefined ? [] : [field.table.name])].map(
+    (name) => earlier[name] ?? now,
+  );
   return new Date(Math.min(...times)).toISOString();
 }
 

@@ -1,0 +1,37 @@
+import type { EmployeeFields, EmployeeRef, FindKey, Found, NameParts } from '../hire/employee.ts';
+import type { EmployeeRecord } from './port.ts';
+
+/** A text as people compare it, whatever its case, blanks and form of Unicode. */
+export function foldText(text: string): string {
+  return text.normalize('NFC').trim().replaceAll(/\s+/g, ' ').toLowerCase();
+}
+
+/** Whether a record is one that a search is for: compared here, so that no filter over there decides who is who. */
+export function fitsKey(
+  { ref, reference, fields }: EmployeeRecord,
+  key: FindKey,
+  addresses: readonly string[] = ['email'],
+): boolean {
+  if (key.by === 'reference') return reference === key.value;
+  if (key.by === 'number') return ref.number === key.value;
+  if (key.by === 'email') return addresses.some((name) => folded(fields[name]) === folded(key.value));
+  const { birthDate = null } = fields;
+  if (key.by === 'person') return birthDate === key.birthDate && isNamed(fields, key);
+  const isUnknown = key.birthDate === undefined || birthDate === null || birthDate === '';
+  return isUnknown && key.parts !== undefined && isNamed(fields, key.parts);
+}
+
+/** What a search comes to. `trusted`: nobody there is proven, should there be nobody. */
+export function foundBy({ by }: FindKey, refs: readonly EmployeeRef[], trusted: boolean): Found {
+  const [first, ...others] = refs;
+  if (first === undefined) return { kind: 'none', trusted };
+  return others.length === 0 ? { kind: 'one', ref: first, by } : { kind: 'many', refs: [...refs], by };
+}
+
+function folded(value: unknown): string | undefined {
+  return typeof value === 'string' ? foldText(value) : undefined;
+}
+
+function isNamed(fields: EmployeeFields, { familyName, givenName }: NameParts): boolean {
+  return folded(fields['familyName']) === folded(familyName) && folded(fields['givenName']) === folded(givenName);
+}
