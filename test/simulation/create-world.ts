@@ -8,12 +8,12 @@ import { nextDeliveryAt, settleDelivery, takeDueDeliveries } from '../../src/san
 import { nextTaskAt } from '../../src/sandbox/records/platform/tasks.ts';
 import { insertDelivery } from '../../src/store/inbox.ts';
 import * as workflows from '../../workflows/index.ts';
-import { addCustomer } from './add-customer.ts';
+import { addCustomer, addSibling, applySiblings } from './add-customer.ts';
 import type { Employee } from './hris-double.ts';
 import { ownTime } from './own-time.ts';
 import { leaveEarly } from './people.ts';
 import { createProcess, currentProcess, kill, type Process, stop } from './processes.ts';
-import type { Scenario } from './scenario.ts';
+import { has, type Scenario } from './scenario.ts';
 import { createStoreDouble } from './store-double.ts';
 import { createTemporalDouble } from './temporal-double.ts';
 import { currentAttempt } from './temporal-tasks.ts';
@@ -68,7 +68,10 @@ export async function createWorld(scenario: Scenario): Promise<World> {
       touched: (employee, verb) => noteTouch(world, employee, verb),
     },
   };
-  for (const companyId of [companies.companyId, companies.otherCompanyId ?? 0]) addCustomer(world, companyId);
+  addCustomer(world, companies.companyId);
+  if (has(world, 'shared-company')) addSibling(world);
+  addCustomer(world, companies.otherCompanyId ?? 0);
+  if (has(world, 'shared-company')) applySiblings(world);
   rememberPeople(world);
   watchListings(world);
   state.onEvents = () => pump(world);
@@ -103,6 +106,7 @@ function emptyWorld() {
     untraced: new Set(),
     people: new Map(),
     emails: new Map(),
+    jobs: new Map(),
     aliases: new Map(),
     gone: new Set(),
     hiredBefore: new Set(),
@@ -121,16 +125,17 @@ function takeUpQuirks({ scenario, state, timeline }: World): void {
   else timeline.at(START + scenario.quirksAfterMs, takeUp);
 }
 
-function rememberPeople({ state, people, emails, hiredBefore }: World): void {
+function rememberPeople({ state, people, jobs, emails, hiredBefore }: World): void {
   for (const { id, companyId, email } of state.all<{ id: number; companyId: number; email: string }>(
     'select id, company_id as companyId, email from candidates',
   ))
     emails.set(`${companyId} ${email}`, String(id));
-  const rows = state.all<{ id: number; candidateId: number; type: string }>(
-    'select j.id, j.candidate_id as candidateId, s.type from job_candidates j join stages s on s.id = j.stage_id',
+  const rows = state.all<{ id: number; candidateId: number; jobId: number; type: string }>(
+    'select j.id, j.candidate_id as candidateId, j.job_id as jobId, s.type from job_candidates j join stages s on s.id = j.stage_id',
   );
-  for (const { id, candidateId, type } of rows) {
+  for (const { id, candidateId, jobId, type } of rows) {
     people.set(String(id), String(candidateId));
+    jobs.set(String(id), String(jobId));
     if (type === 'HIRED') hiredBefore.add(String(id));
   }
 }

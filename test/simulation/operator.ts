@@ -6,7 +6,7 @@ import type { HireClient } from '../../src/temporal/hire-client.ts';
 import { rename } from './people.ts';
 import { drawOne, has } from './scenario.ts';
 import { policies } from './tenants.ts';
-import { type Customer, humanOf, served, type World } from './world.ts';
+import { type Customer, humanOf, served, takes, type World } from './world.ts';
 
 /**
  * Somebody who looks before they answer: who is an employee is read from the HRIS itself. Answers every open hold, or
@@ -115,6 +115,8 @@ const byCode: Record<string, Wish> = {
     const choice = linkOrCreate(world, customer, hold);
     return choice[0] === 'link' ? choice : ['new-employment', []];
   },
+  PERSON_HIRED_ELSEWHERE: ({ whims }) => [drawOne(whims, ['here-too', 'cancel']), []],
+  JOB_LEFT_SCOPE: () => ['cancel', []],
   ENROLLED_ELSEWHERE: adoptOwn,
   ENROLMENT_COMPLETED_ELSEWHERE: adoptOwn,
   ADOPT_NOT_FOUND: adoptOwn,
@@ -136,8 +138,9 @@ const byCode: Record<string, Wish> = {
   EMPLOYEE_OF_ANOTHER: linkOrCreate,
   REBUILT_BASELINE(world, customer, hold) {
     const { jobCandidateIds } = JSON.parse(hold.details) as { jobCandidateIds: string[] };
-    const meant = jobCandidateIds.filter((id) => isHired(world, id) && !world.hiredBefore.has(id));
-    void customer;
+    const meant = jobCandidateIds.filter(
+      (id) => isHired(world, id) && !world.hiredBefore.has(id) && takes(customer, world.jobs.get(id) ?? ''),
+    );
     return meant.length === 0 ? ['dismiss', []] : ['adopt', meant];
   },
 };

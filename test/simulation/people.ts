@@ -1,6 +1,6 @@
 import { ApiError } from '../../src/sandbox/errors.ts';
 import { drawOne, has } from './scenario.ts';
-import { type Customer, served, type World } from './world.ts';
+import { type Customer, served, takes, type World } from './world.ts';
 
 /** Somebody on a job, as the sandbox holds them. */
 export interface Applicant {
@@ -28,8 +28,9 @@ export function sendPeople(world: World): void {
       }
     };
     wait();
-    workOnOnboardings(world, customer);
   }
+  for (const customer of new Map(served(world).map((one) => [one.companyId, one])).values())
+    workOnOnboardings(world, customer);
 }
 
 interface Deed {
@@ -41,7 +42,7 @@ interface Deed {
 function planOf(world: World, customer: Customer): Deed[] {
   const { scenario, whims: random } = world;
   const deeds: Deed[] = [];
-  const everyone = applicants(world, customer);
+  const everyone = applicants(world, customer).filter(({ jobId }) => takes(customer, jobId));
   for (const person of everyone) {
     const hiredAt = 2_000 + random() * 200_000;
     const moveTo = (id: number, stageType: string) => move(world, customer, id, stageType);
@@ -91,6 +92,7 @@ function secondApplication(world: World, customer: Customer, person: Applicant):
   const added = world.act('addCandidate', customer, { candidate: { email: person.email }, jobId: other.id });
   const { jobCandidateId } = added as { jobCandidateId: number };
   world.people.set(String(jobCandidateId), String(person.candidateId));
+  world.jobs.set(String(jobCandidateId), String(other.id));
   return jobCandidateId;
 }
 
@@ -200,13 +202,14 @@ function attempt(what: () => unknown): void {
   }
 }
 
-export function hiredNow(world: World, { companyId }: Customer): Applicant[] {
-  return world.state.all<Applicant>(
+export function hiredNow(world: World, customer: Customer): Applicant[] {
+  const rows = world.state.all<Applicant>(
     `select j.id, j.candidate_id as candidateId, j.job_id as jobId, c.email
        from job_candidates j join candidates c on c.id = j.candidate_id
      join stages s on s.id = j.stage_id where j.company_id = ? and s.type = 'HIRED' order by j.id`,
-    companyId,
+    customer.companyId,
   );
+  return rows.filter(({ jobId }) => takes(customer, jobId));
 }
 
 /** Somebody who is hired leaves, or takes another job. */
@@ -293,6 +296,7 @@ function addAgain(world: World, customer: Customer, { candidateId, jobId, email 
     candidateId: number;
   };
   world.people.set(String(added.jobCandidateId), String(added.candidateId));
+  world.jobs.set(String(added.jobCandidateId), String(jobId));
   world.aliases.set(`${customer.companyId}:${added.candidateId}`, `${customer.companyId}:${candidateId}`);
   world.act('setCustomFieldValue', customer, {
     customFieldId: customer.startDateField,

@@ -68,7 +68,16 @@ export async function playInProcesses(options: Plays, note: (line: SeedLine) => 
 }
 
 function lostLine(play: string, ending: string): SeedLine {
-  return { play, seed: Number.parseInt(play, 10), ms: 0, holds: {}, hires: 0, compared: 0, violations: [ending] };
+  return {
+    play,
+    seed: Number.parseInt(play, 10),
+    ms: 0,
+    holds: {},
+    hires: 0,
+    events: 0,
+    compared: 0,
+    violations: [ending],
+  };
 }
 
 /** One process, until it has played everything or dies. */

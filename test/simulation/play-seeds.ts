@@ -22,6 +22,8 @@ export interface SeedLine {
   violations: string[];
   holds: Record<string, number>;
   hires: number;
+  /** How many things happened: the same seed has as many each time. */
+  events: number;
   /** Applications whose end was compared with that of a day without faults: I5. */
   compared: number;
 }
@@ -45,7 +47,7 @@ async function playSeed(play: string): Promise<SeedLine> {
   const [, how = ''] = play.split(':');
   const plant = plants[how];
   const violations: string[] = [];
-  const line: SeedLine = { play, seed, ms: 0, violations, holds: {}, hires: 0, compared: 0 };
+  const line: SeedLine = { play, seed, ms: 0, violations, holds: {}, hires: 0, events: 0, compared: 0 };
   try {
     const drawn = drawScenario(seed);
     const scenario = changed(drawn, how.split(','));
@@ -66,6 +68,7 @@ async function playSeed(play: string): Promise<SeedLine> {
     }
     for (const { code } of world.store.all<{ code: string }>('select code from holds'))
       line.holds[code] = (line.holds[code] ?? 0) + 1;
+    line.events = world.timeline.count();
     line.hires = world.store.all('select 1 from hires').length;
     if (process.env['SIMULATION_TRACE'] !== undefined) trace(world);
     closeWorld(world);

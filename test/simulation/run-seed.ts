@@ -22,17 +22,9 @@ const ROUNDS = 8;
 
 /** Reads what needs a real disk, before this process's clock is taken over. */
 export async function prepareSeeds(): Promise<void> {
-  await prepareMapping(
-    simulatedTenant({
-      id: 'a',
-      companyId: 1,
-      flowId: 'f',
-      idField: 'i',
-      connection: 'c',
-      skipOnboarding: false,
-      stagesApart: false,
-    }),
-  );
+  const facts = { id: 'a', companyId: 1, flowId: 'f', idField: 'i', connection: 'c', skipOnboarding: false };
+  for (const conditions of [false, true])
+    await prepareMapping(simulatedTenant({ ...facts, stagesApart: false, conditions }));
 }
 
 /** While it comes to rest after the storm, after a night, and after everything that was asked was answered. */

@@ -12,6 +12,8 @@ export const extras = [
   'unheard-answers',
   'restored-store',
   'early-leavers',
+  'shared-company',
+  'conditions',
 ] as const;
 export type Extra = (typeof extras)[number];
 /** With these, people and faults are the same as on a day without them, so that the ends can be compared. */
@@ -127,6 +129,11 @@ export function withExtras(scenario: Scenario, allowed: readonly Extra[]): Scena
     ...(drawn.includes('hired-before') ? { hiredBefore: hired } : {}),
     // Nobody could tell a lost store from a restored one.
     ...(drawn.includes('restored-store') ? { loseStore: false } : {}),
+    // Both tenants have the company's one key.
+    ...(drawn.includes('shared-company')
+      ? { tenants: 2, sharedHris: random() < 0.5, badKey: 'no', doubleApplications: true }
+      : {}),
+    ...(drawn.includes('conditions') ? { doubleApplications: true, changesOfMind: true } : {}),
   };
 }
 

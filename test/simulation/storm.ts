@@ -1,3 +1,4 @@
+import { applySiblings } from './add-customer.ts';
 import { killWorker } from './create-world.ts';
 import { createHrisDouble } from './hris-double.ts';
 import { hiredNow, moveOn } from './people.ts';
@@ -98,6 +99,7 @@ function loseStore(world: World): void {
   for (const process of world.workers.slice()) killWorker(world, process);
   world.temporal.forget();
   world.store.forget();
+  if (has(world, 'shared-company')) applySiblings(world);
   world.acknowledged.length = 0;
 }
 

@@ -26,7 +26,18 @@ export interface TenantFacts {
   connection: string;
   skipOnboarding: boolean;
   stagesApart: boolean;
+  /** Jobs that it takes; all where absent. */
+  jobs?: string[];
+  /** Its mapping has rules that hold for some jobs only. */
+  conditions: boolean;
 }
+
+const MAPPING = '/simulated/employee.yaml';
+/** What depends on the job, in fields that no other mapping here fills. */
+const CONDITIONS = `fields:
+  workplace: { from: job.city, when: [{ path: job.country, in: [Germany] }] }
+  employmentType: { constant: permanent, when: [{ path: job.country, in: [Germany] }] }
+`;
 
 /** A tenant as its file would make it, checked by the product's own schema. */
 export function simulatedTenant(facts: TenantFacts): Tenant {
@@ -49,13 +60,19 @@ export function simulatedTenant(facts: TenantFacts): Tenant {
       credits: { canaryEvery: '45s' },
     },
     writeBack: { customField: facts.idField },
+    ...(facts.jobs && { scope: { jobs: facts.jobs } }),
   });
   const { mapping: _mapping, hris, ...rest } = parsed;
   return {
     ...rest,
-    hris: { kind: 'sql', connection: hris.connection, options: { url: 'sqlite::memory:' } },
+    hris: {
+      kind: 'sql',
+      connection: hris.connection,
+      options: { url: 'sqlite::memory:', fields: { workplace: { column: 'workplace' } } },
+    },
     file: 'simulated.yaml',
     configHash: '',
-    files: {},
+    files: facts.conditions ? { [MAPPING]: CONDITIONS } : {},
+    ...(facts.conditions && { mapping: MAPPING }),
   };
 }

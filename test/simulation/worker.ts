@@ -25,11 +25,12 @@ import { policies } from './tenants.ts';
 import { reconcile, served, type World } from './world.ts';
 
 const log = pino({ level: 'silent' });
-let mapping: Mapping | undefined;
+/** By whether it has conditions. */
+const mappings = new Map<boolean, Mapping>();
 
-/** The mapping is read from its file once, before any clock is taken over. */
+/** Mappings are read from their files once, before any clock is taken over. */
 export async function prepareMapping(tenant: Connection['tenant']): Promise<void> {
-  mapping ??= await loadTenantMapping(tenant);
+  mappings.set(tenant.mapping !== undefined, await loadTenantMapping(tenant));
 }
 
 /** One worker process: activities, relay and chores over the doubles, wired as src/app.ts wires them. */
@@ -183,7 +184,7 @@ async function openConnection(
     partner,
     hris: hris.connect(process),
     // One of its own: what a process remembers of a mapping must not come from the seed before.
-    mapping: { ...mapping! },
+    mapping: { ...mappings.get(tenant.mapping !== undefined)! },
     landings: {},
     exchanges: {},
     overrides: Overrides.parse({}),

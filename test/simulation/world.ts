@@ -78,6 +78,8 @@ export interface World {
   people: Map<string, string>;
   /** E-mail to candidate within a company, `<company> <e-mail>`; also of those who are deleted later. */
   emails: Map<string, string>;
+  /** Job candidate to job, also of those who are deleted later. */
+  jobs: Map<string, string>;
   /** Candidates that are somebody who was another candidate before, `<company>:<candidate>`. */
   aliases: Map<string, string>;
   /** Humans who left as their employee was made. */
@@ -102,6 +104,11 @@ export interface World {
 /** The tenants this installation serves; the second company may be nobody's. */
 export function served(world: World): Customer[] {
   return world.customers.slice(0, world.scenario.tenants);
+}
+
+/** Whether a tenant takes this job of its company. */
+export function takes({ facts }: Customer, jobId: number | string): boolean {
+  return facts.jobs === undefined || facts.jobs.includes(String(jobId));
 }
 
 /** Who a candidate really is. */

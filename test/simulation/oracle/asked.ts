@@ -1,3 +1,4 @@
+import { has } from '../scenario.ts';
 import type { World } from '../world.ts';
 import type { Facts } from './facts.ts';
 import { isExcusedByLoss } from './finished.ts';
@@ -17,7 +18,30 @@ export function checkAsked(world: World, facts: Facts): string[] {
     ...checkVerdicts(world, facts),
     ...checkEnded(facts),
     ...checkOrphans(world, facts),
+    ...checkTransfers(world, facts),
   ];
+}
+
+/** An employee who took another job has what the mapping makes of that job, and nothing that only the old one had. */
+function checkTransfers(world: World, { employees, hires }: Facts): string[] {
+  if (!has(world, 'conditions')) return [];
+  return hires.flatMap((hire) => {
+    const [employee, ...others] = (employees.get(hire.human) ?? []).filter((one) => one.reference !== undefined);
+    const moved = world.given.findLast((one) => one.human === hire.human && one.answer === 'transfer');
+    const isLast = moved?.jobCandidateId === hire.jobCandidateId && hire.answers.at(-1) === 'transfer';
+    if (employee === undefined || others.length > 0 || !hire.hiredNow || !isLast) return [];
+    if (hires.some((one) => one.human === hire.human && one.openHolds.length > 0)) return [];
+    const row = world.state.one<{ body: string }>(
+      'select body from jobs where id = ?',
+      Number(world.jobs.get(hire.jobCandidateId)),
+    );
+    const { title, city, country } = JSON.parse(row?.body ?? '{}') as Record<string, string>;
+    const isHere = country === 'Germany';
+    const right = { title, workplace: isHere ? city : null, employmentType: isHere ? 'permanent' : null };
+    return Object.entries(right)
+      .filter(([field, value]) => (employee.fields[field] ?? null) !== value)
+      .map(([field]) => `I5 ${field} of ${hire.human}, who took another job, is not that job's`);
+  });
 }
 
 /** What somebody says of an employee whose person is not hired any more. */
@@ -71,7 +95,7 @@ function checkAdopted({ enrolments, hires }: Facts): string[] {
   });
 }
 
-const PERSON = new Set(['same-employee', 'transfer', 'new-employment']);
+const PERSON = new Set(['same-employee', 'transfer', 'new-employment', 'here-too']);
 
 /** Two applications of one person are one question. */
 function checkSamePerson(world: World, { hires }: Facts): string[] {

@@ -1,7 +1,7 @@
 import { type LedgerRow, readLedger } from '../../../src/sandbox/records/platform/ledger.ts';
 import type { HoldRow } from '../../../src/store/schema.ts';
 import type { Employee } from '../hris-double.ts';
-import { type Customer, humanOf, served, type World } from '../world.ts';
+import { type Customer, humanOf, served, takes, type World } from '../world.ts';
 
 /** One enrolment as the sandbox holds it. */
 export interface EnrolmentFact {
@@ -70,6 +70,7 @@ function hiresOf(world: World, customer: Customer): HireFact[] {
   const moved = new Set(ever.map(({ subject }) => subject));
   return [...world.people]
     .filter(([id, candidateId]) => here.has(candidateId) || moved.has(id))
+    .filter(([id]) => takes(customer, world.jobs.get(id) ?? ''))
     .map(([jobCandidateId, candidateId]) => {
       const own = holds.filter((hold) => hold.job_candidate_id === jobCandidateId);
       return {

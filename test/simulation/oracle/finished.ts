@@ -57,7 +57,13 @@ function wasLeft(world: World, { tenantId, answers }: HireFact): boolean {
 
 /** I8: with nothing broken any more, everything is done, over or asked. */
 export function checkQuiet(world: World, { hires }: Facts, idle: ReadonlySet<string> = new Set()): string[] {
-  const held = new Set(hires.filter((hire) => hire.openHolds.length > 0).map((hire) => hire.jobCandidateId));
+  const asked = world.store.all<{ id: string }>(
+    'select job_candidate_id as id from holds where closed_at is null and job_candidate_id is not null',
+  );
+  const held = new Set([
+    ...hires.filter((hire) => hire.openHolds.length > 0).map((hire) => hire.jobCandidateId),
+    ...asked.map(({ id }) => id),
+  ]);
   const open = world.store.all<{ tenant_id: string; job_candidate_id: string; period: number; step: string }>(
     "select tenant_id, job_candidate_id, period, step from hires where state = 'open'",
   );

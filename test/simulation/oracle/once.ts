@@ -1,3 +1,4 @@
+import { has } from '../scenario.ts';
 import { policies } from '../tenants.ts';
 import { humanOf, served, type World } from '../world.ts';
 import type { Facts } from './facts.ts';
@@ -18,6 +19,14 @@ export function checkEmployees(world: World, { employees, hires, enrolments }: F
       const right = (here.length > made ? 0 : 1) + anew;
       if (made > right) broken.push(`I2 ${made} employees were made for ${human}, ${right} are right`);
     }
+  }
+  for (const [human, records] of employees) {
+    const made = records.filter((one) => one.reference !== undefined);
+    const at = served(world).filter(({ hris }) => hris.employees.some((one) => made.includes(one)));
+    const here = new Set(at.map(({ hris }) => hris)).size;
+    const said = world.given.some((one) => one.human === human && one.answer === 'here-too');
+    if (has(world, 'shared-company') && here > 1 && !said)
+      broken.push(`I2 ${human} was made an employee in ${here} HR systems and nobody was asked`);
   }
   const owners = new Map([...employees].flatMap(([human, records]) => records.map((one) => [one.number, human])));
   for (const { customer } of new Map(hires.map((hire) => [hire.customer.companyId, hire])).values())
