@@ -1,10 +1,13 @@
 import { isConnectorError } from '../../src/errors.ts';
 import type { HireActivities } from '../../src/hire/hire-activities.ts';
+import { isSameHire } from '../../src/hire/hire-ref.ts';
 import { held } from '../../src/hire/holds.ts';
 import { cleanEmail } from '../../src/partner/contract/email.ts';
 import type { OnboardingCandidate } from '../../src/partner/contract/onboarding-candidate.ts';
 import { judgeAdoption } from '../../src/plan/judge-adoption.ts';
+import { hireOf } from '../../src/store/hire-columns.ts';
 import { hiresOfEnrolments, updateHire } from '../../src/store/hires.ts';
+import { siblingsOf } from '../../src/store/observed-hires.ts';
 import { hiringStagesOf } from '../../src/tenants/hiring-stages.ts';
 import { readPresence } from '../presence/read-presence.ts';
 import { readEnrolmentReference } from './hire-references.ts';
@@ -12,10 +15,25 @@ import type { HireContext } from './with-hire.ts';
 
 type Enrolled = Awaited<ReturnType<HireActivities['enrol']>>;
 
-/** Takes the enrolment that a person named for the one of this hire, if it fits. */
+/**
+ * Takes the enrolment that a person named for the one of this hire, if it fits. Two hires may be given the same one at
+ * the same moment: whoever has it and then sees the other one there gives it back, and asks.
+ */
 export async function adoptEnrolment(hire: HireContext, id: string): Promise<Enrolled> {
-  const { store, connection, ref, row, decisions } = hire;
+  const { store, ref, row } = hire;
   if (row.onboarding_candidate_id === id) return { verdict: 'enrolled' };
+  const taken = await take(hire, id);
+  if (taken.verdict === 'hold') return taken;
+  const otherHire = await holderBeside(hire, id);
+  if (otherHire === undefined) return taken;
+  const none = { onboarding_candidate_id: null, onboarding_reference: row.onboarding_reference };
+  await updateHire(store, ref, { ...none, onboarding_status: null }, { enrolment: row.enrolment });
+  const misfit = `belongs to job candidate ${otherHire}`;
+  return held('ADOPT_MISFIT', { jobCandidateId: ref.jobCandidateId, onboardingCandidateId: id, misfit });
+}
+
+async function take(hire: HireContext, id: string): Promise<Enrolled> {
+  const { store, connection, ref, row, decisions } = hire;
   const enrolment = await readEnrolment(hire, id);
   if (enrolment === undefined) return held('ADOPT_NOT_FOUND', { onboardingCandidateId: id });
   const { onboarding } = connection.tenant.policies;
@@ -60,11 +78,23 @@ async function otherHireOf(
   { externalRef }: OnboardingCandidate,
   id: string,
 ): Promise<string | undefined> {
-  const holders = await hiresOfEnrolments(store, ref.tenantId, [id]);
-  const holder = holders.find((one) => one.job_candidate_id !== ref.jobCandidateId || one.period !== ref.period);
-  if (holder !== undefined) return holder.job_candidate_id;
+  const holder = await holderBeside({ store, ref }, id);
+  if (holder !== undefined) return holder;
   const named = readEnrolmentReference(externalRef)?.jobCandidateId;
   return named === ref.jobCandidateId ? undefined : named;
+}
+
+/** The job candidate of another hire that has it, in whichever tenant of the company. */
+async function holderBeside(
+  { store, ref }: Pick<HireContext, 'store' | 'ref'>,
+  id: string,
+): Promise<string | undefined> {
+  for (const tenantId of [ref.tenantId, ...(await siblingsOf(store, ref.tenantId))]) {
+    const holders = await hiresOfEnrolments(store, tenantId, [id]);
+    const holder = holders.find((one) => !isSameHire(hireOf(one), ref));
+    if (holder !== undefined) return holder.job_candidate_id;
+  }
+  return undefined;
 }
 
 function textOf(value: string | number | null | undefined): string | undefined {

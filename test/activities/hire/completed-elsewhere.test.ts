@@ -80,3 +80,61 @@ test.each<[string, Status, { externalRef?: string; flow?: string }]>([
   expect(await fleet.open('acme', ref.jobCandidateId)).toMatchObject({ enrolled: { verdict: 'enrolled' } });
   expect(await fleet.enrolments()).toBe(2);
 });
+
+/** A person on two jobs, each of another tenant of the company, and the enrolment that a recruiter made for them. */
+async function hiredByTwo() {
+  const fleet = await fleetAtSandbox({ startDates: false, jobs: 2, candidates: 2 });
+  const { control, partner } = fleet.sandbox;
+  const jobs = ((await partner.jobs.list()).jobs as { id: number }[]).map(({ id }) => id);
+  for (const [nth, tenant] of ['acme', 'sister'].entries()) {
+    await fleet.apply(tenant, `scope: { jobs: ["${jobs[nth]}"] }\n`);
+    await fleet.reconcile(tenant);
+  }
+  const email = 'two.jobs@people.example';
+  const refs = [];
+  for (const [nth, tenantId] of ['acme', 'sister'].entries()) {
+    const candidate = { email, firstName: 'Two', lastName: 'Jobs' };
+    const added = await control.act('addCandidate', { candidate, jobId: jobs[nth] });
+    const { jobCandidateId } = added as { jobCandidateId: number };
+    refs.push({ tenantId, jobCandidateId: await fleet.hire(jobCandidateId), period: 1 });
+  }
+  const [flow] = (await partner.readAll(contract.onboarding.listFlows)).items;
+  await control.act('enrol', { flowId: flow?.flowId ?? '', firstName: 'By', lastName: 'Hand', email });
+  const [made] = (await partner.readAll(contract.onboarding.listCandidates)).items;
+  const id = made?.onboardingCandidateId ?? '';
+  for (const ref of refs) {
+    await fleet.open(ref.tenantId, ref.jobCandidateId);
+    const held = await enrol(fleet.deps, ref);
+    if (held.verdict !== 'hold') throw new Error(`expected a hold, not ${held.verdict}`);
+    const { holdId } = await openHold(fleet.deps, { ...ref, hold: held.hold });
+    await answerHold(fleet.store, holdId, { answer: 'adopt', arguments: [id], by: 'ada' });
+    await takeAnswer(fleet.deps, { ...ref, holdId });
+  }
+  return { fleet, refs, id };
+}
+
+test('an enrolment that a hire of another tenant of the company has is not adopted a second time', async () => {
+  const { fleet, refs, id } = await hiredByTwo();
+  const [first, second] = refs.map((ref) => () => enrol(fleet.deps, ref));
+  expect(await first?.()).toMatchObject({ verdict: 'enrolled' });
+  expect(await second?.()).toMatchObject({ verdict: 'hold', hold: { code: 'ADOPT_MISFIT' } });
+  expect(await fleet.enrolments()).toBe(1);
+  const rows = await fleet.store.kysely
+    .selectFrom('hires')
+    .where('onboarding_candidate_id', '=', id)
+    .select('tenant_id')
+    .execute();
+  expect(rows).toEqual([{ tenant_id: 'acme' }]);
+});
+
+test('of two hires that are given one enrolment at the same moment, at most one keeps it, and the other asks', async () => {
+  const { fleet, refs, id } = await hiredByTwo();
+  const verdicts = await Promise.all(refs.map((ref) => enrol(fleet.deps, ref)));
+  expect(verdicts.filter(({ verdict }) => verdict === 'hold').length).toBeGreaterThan(0);
+  const rows = await fleet.store.kysely
+    .selectFrom('hires')
+    .where('onboarding_candidate_id', '=', id)
+    .select('tenant_id')
+    .execute();
+  expect(rows).toHaveLength(verdicts.filter(({ verdict }) => verdict === 'enrolled').length);
+});
