@@ -1,12 +1,13 @@
 import { ApplicationFailure, ApplicationFailureCategory, type RetryPolicy } from '@temporalio/common';
 import { ConnectorError, type ErrorAction } from '../src/errors.ts';
+import { HIRE_BEHIND } from '../src/hire/hire-run.ts';
 
 /** Expected waits are no alarm: they are logged low and left out of failure counts. */
 const benign: ReadonlySet<ErrorAction> = new Set(['throttle', 'reauthorize', 'unknown']);
 
 /**
  * Turns an error's action into a Temporal failure: retrying happens there and nowhere else. Every action comes back,
- * after the error's own delay where it names one: a refusal that a person can cure has become a hold before it gets
+ * but HIRE_BEHIND, after the error's own delay where it names one: a refusal that a person can cure has become a hold before it gets
  * here, and a hire whose workflow failed would be followed by nobody. Messages are ConnectorErrors' own or a fixed
  * text: what other errors say may quote a record. `usualMs`: when an error without a delay of its own comes back.
  */
@@ -24,7 +25,7 @@ export function toFailure(error: unknown, usualMs?: number): ApplicationFailure 
   return ApplicationFailure.create({
     type: error.code,
     message: error.message,
-    nonRetryable: false,
+    nonRetryable: error.code === HIRE_BEHIND,
     ...delayOf(error.retryAfterMs ?? usualMs),
     ...(benign.has(error.action) ? { category: ApplicationFailureCategory.BENIGN } : {}),
   });

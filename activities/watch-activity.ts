@@ -1,4 +1,5 @@
 import { ConnectorError, isConnectorError } from '../src/errors.ts';
+import { HIRE_BEHIND } from '../src/hire/hire-run.ts';
 import type { Logger } from '../src/log.ts';
 import { type AlarmKey, clearTrouble, noteTrouble, postponeTrouble } from '../src/store/alarms.ts';
 import type { Store } from '../src/store/open-store.ts';
@@ -31,7 +32,8 @@ export async function noteFailure(
   error: unknown,
 ): Promise<number | undefined> {
   const key = keyOf(activity);
-  if (key === undefined) return undefined;
+  // Nobody tries that again under this name: the hire begins anew.
+  if (key === undefined || isConnectorError(error, HIRE_BEHIND)) return undefined;
   if (isWait(error)) {
     if (activity.attempt > 1) await postponeTrouble(store, key, (error as ConnectorError).retryAfterMs ?? 0);
     return undefined;

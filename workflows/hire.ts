@@ -1,6 +1,14 @@
-import { allHandlersFinished, condition, continueAsNew, sleep, workflowInfo } from '@temporalio/workflow';
+import {
+  ActivityFailure,
+  ApplicationFailure,
+  allHandlersFinished,
+  condition,
+  continueAsNew,
+  sleep,
+  workflowInfo,
+} from '@temporalio/workflow';
 import type { Enrolled, HireActivities, WentOn } from '../src/hire/hire-activities.ts';
-import type { HireInput, HireProgress, HireResult } from '../src/hire/hire-run.ts';
+import { HIRE_BEHIND, type HireInput, type HireProgress, type HireResult } from '../src/hire/hire-run.ts';
 import type { HireStep } from '../src/hire/hire-step.ts';
 import { type HoldCode, type HoldRequest, holdOf } from '../src/hire/holds.ts';
 import { activitiesOf } from './activities-of.ts';
@@ -39,6 +47,17 @@ const steps: Record<Exclude<HireStep, 'ended'>, Step> = {
  * step.
  */
 export async function hire(input: HireInput): Promise<HireResult> {
+  try {
+    return await follow(input);
+  } catch (error) {
+    const { cause } = error instanceof ActivityFailure ? error : {};
+    if (!(cause instanceof ApplicationFailure) || cause.type !== HIRE_BEHIND) throw error;
+    await sleep(input.timing.retryMs);
+    return startAnew(input, true);
+  }
+}
+
+async function follow(input: HireInput): Promise<HireResult> {
   const hints = listenForHints();
   // What the start itself was told of is read by the first step anyway; what the run before heard is not.
   if (input.carried === undefined) hints.clear();

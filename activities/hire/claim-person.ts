@@ -6,7 +6,7 @@ import { judgeClaim } from '../../src/plan/judge-claim.ts';
 import { type CompanyPerson, claimInCompany, readStanding } from '../../src/store/company-claims.ts';
 import { hireOf } from '../../src/store/hire-columns.ts';
 import { hasSuccessor } from '../../src/store/hire-states.ts';
-import { readHireRow } from '../../src/store/hires.ts';
+import { findHireRow } from '../../src/store/hires.ts';
 import { answersOf } from '../../src/store/holds.ts';
 import {
   claimOfPerson,
@@ -83,7 +83,7 @@ async function judgePerson(
   const [before] = others;
   const holder = claim === undefined ? ref : hireOf(claim);
   const isHeld = claim?.how === null && !isSameHire(holder, ref);
-  const holderWaits = isHeld && (await readHireRow(store, holder)).employee_id === null;
+  const holderWaits = isHeld && (await findHireRow(store, holder))?.employee_id === null;
   const recorded = isUnderWay(hire) ? undefined : recordedAs(claim);
   const isKnown =
     before !== undefined && others.length === 1 && decisions.person === undefined && (await isToldOf(hire, before));
@@ -115,7 +115,7 @@ async function isToldOf(hire: HireContext, before: LinkRow): Promise<boolean> {
 /** A hire that goes on made this person an active employee again. */
 async function isRehiredAlready(store: Store, before: HireRef): Promise<boolean> {
   if ((await latestIntent(store, before, REHIRE_VERB))?.outcome !== 'done') return false;
-  const { state } = await readHireRow(store, before);
+  const state = (await findHireRow(store, before))?.state;
   return state === 'open' || state === 'done';
 }
 

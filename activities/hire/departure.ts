@@ -5,7 +5,7 @@ import type { HireActivities } from '../../src/hire/hire-activities.ts';
 import { type HireRef, IMPORTED_PERIOD, isSameHire } from '../../src/hire/hire-ref.ts';
 import { judgeDeparture as judge } from '../../src/plan/judge-departure.ts';
 import { endHire } from '../../src/store/hire-states.ts';
-import { readHireRow } from '../../src/store/hires.ts';
+import { findHireRow } from '../../src/store/hires.ts';
 import { answerHold, lastAnswered, listHolds } from '../../src/store/holds.ts';
 import { latestPlan } from '../../src/store/plans.ts';
 import type { HoldRow } from '../../src/store/schema.ts';
@@ -72,5 +72,5 @@ async function asksAbout({ store, ref, row }: HireContext, { code, details }: Ho
   const { other } = JSON.parse(details) as { other: HireRef };
   if (isSameHire(other, ref)) return true;
   if (other.tenantId !== ref.tenantId || other.period === IMPORTED_PERIOD) return false;
-  return (await readHireRow(store, other)).employee_id === row.employee_id;
+  return (await findHireRow(store, other))?.employee_id === row.employee_id;
 }

@@ -3,7 +3,7 @@ import type { HireActivities } from '../../src/hire/hire-activities.ts';
 import type { HireRef } from '../../src/hire/hire-ref.ts';
 import type { HoldRequest } from '../../src/hire/holds.ts';
 import { endHire, lockHire } from '../../src/store/hire-states.ts';
-import { readHireRow } from '../../src/store/hires.ts';
+import { hireBehind, readHireRow } from '../../src/store/hires.ts';
 import { closeHold, openHold as insertHold, readHold } from '../../src/store/holds.ts';
 import { releaseClaim } from '../../src/store/identity.ts';
 import type { Store } from '../../src/store/open-store.ts';
@@ -49,7 +49,8 @@ export async function takeAnswer(
   { holdId, ...ref }: HireRef & { holdId: string },
 ): ReturnType<HireActivities['takeAnswer']> {
   const hold = await readHold(store, holdId);
-  if (hold === undefined || hold.answered_at === null || hold.answer === null) return { verdict: 'waiting' };
+  if (hold === undefined) throw hireBehind(ref);
+  if (hold.answered_at === null || hold.answer === null) return { verdict: 'waiting' };
   const { next = 'same', ends } = entryOf(hold.answer) ?? {};
   await store.kysely.transaction().execute(async (kysely) => {
     const closed = await closeHold({ ...store, kysely }, holdId);

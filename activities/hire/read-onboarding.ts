@@ -3,7 +3,7 @@ import type { HireActivities } from '../../src/hire/hire-activities.ts';
 import type { HireRef } from '../../src/hire/hire-ref.ts';
 import { held } from '../../src/hire/holds.ts';
 import { judgeOnboarding } from '../../src/plan/judge-onboarding.ts';
-import { updateHire } from '../../src/store/hires.ts';
+import { hireBehind, updateHire } from '../../src/store/hires.ts';
 import { assertKnownCompany } from '../assert-known-company.ts';
 import type { ActivityDeps } from '../deps.ts';
 import { noteUnknownValue } from '../note-unknown-value.ts';
@@ -25,7 +25,8 @@ export function readOnboarding(deps: ActivityDeps, given: HireRef): ReturnType<H
     const outside = await heldOutsideScope(hire, row.job_id);
     if (outside !== undefined) return outside;
     if (decisions.createAnyway || decisions.skipOnboarding) return { verdict: 'ready' } as const;
-    const id = row.onboarding_candidate_id ?? '';
+    const id = row.onboarding_candidate_id;
+    if (id === null) throw hireBehind(ref);
     try {
       const { data } = await partner.onboarding.getCandidate(
         { params: { onboardingCandidateId: id } },

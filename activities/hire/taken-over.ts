@@ -2,7 +2,7 @@ import { isSameHire } from '../../src/hire/hire-ref.ts';
 import { followedStates } from '../../src/hire/hire-state.ts';
 import { hireOf } from '../../src/store/hire-columns.ts';
 import { hasSuccessor } from '../../src/store/hire-states.ts';
-import { readHireRow } from '../../src/store/hires.ts';
+import { findHireRow } from '../../src/store/hires.ts';
 import { claimOfPerson } from '../../src/store/identity.ts';
 import { personOf } from './hire-references.ts';
 import type { HireContext } from './with-hire.ts';
@@ -12,8 +12,8 @@ export async function isTakenOver({ store, connection, ref, row }: HireContext):
   if (row.candidate_id === null) return false;
   const claim = await claimOfPerson(store, personOf(connection.tenant, row.candidate_id));
   if (claim === undefined || isSameHire(hireOf(claim), ref)) return false;
-  const holder = await readHireRow(store, hireOf(claim));
-  return holder.employee_id === row.employee_id && holder.state !== 'left';
+  const holder = await findHireRow(store, hireOf(claim));
+  return holder?.employee_id === row.employee_id && holder.state !== 'left';
 }
 
 /** Another hire that is not over has this employee too: an earlier job of theirs, or another candidate who is they. */

@@ -4,6 +4,12 @@ import type { HireStep } from './hire-step.ts';
 /** Why something should be read again. A hint decides what is read first, never what is true. */
 export type HintAbout = 'person' | 'onboarding' | 'answer' | 'credits';
 
+/**
+ * The code of an error that ends a run: the store does not know the hire as its workflow does, because it was restored
+ * from a backup. The hire begins anew from what the store and both sides show.
+ */
+export const HIRE_BEHIND = 'HIRE_BEHIND';
+
 /** How long a stalled worker goes unnoticed; configurable, so that tests need not wait. Milliseconds. */
 export interface HireTiming {
   heartbeatMs: number;

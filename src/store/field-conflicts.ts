@@ -111,6 +111,23 @@ export async function countUndecided({ kysely }: Store, { tenantId, stream }: St
   return Number(count);
 }
 
+/** Whether a conflict waits for a person: one of these, or any where none is named. */
+export async function hasUndecided(
+  { kysely }: Store,
+  { tenantId, stream }: StreamKey,
+  ids: readonly string[],
+): Promise<boolean> {
+  let query = kysely
+    .selectFrom('field_conflicts')
+    .select('conflict_id')
+    .where('tenant_id', '=', tenantId)
+    .where('stream', '=', stream)
+    .where('closed_at', 'is', null)
+    .where('kind', '=', 'held');
+  if (ids.length > 0) query = query.where('conflict_id', 'in', ids);
+  return (await query.limit(1).executeTakeFirst()) !== undefined;
+}
+
 /** Says whose value stays, for all that wait or for some by their ids. Returns the pairs to be read again. */
 export async function decideConflicts(
   { kysely }: Store,

@@ -1,6 +1,7 @@
 import { type HireRef, isSameHire } from '../hire/hire-ref.ts';
 import type { EndState, HireState } from '../hire/hire-state.ts';
 import { hireColumns, hireOf } from './hire-columns.ts';
+import { hireBehind } from './hires.ts';
 import { type EmployeeKey, handLinkBack, hasEmployee, inTransaction } from './living-hire.ts';
 import type { Store } from './open-store.ts';
 import type { HireRow } from './schema.ts';
@@ -89,7 +90,9 @@ export async function lockHire(store: Store, key: HireRef): Promise<Pick<HireRow
     .selectFrom('hires')
     .select('state')
     .where((eb) => eb.and(hireColumns(key)));
-  return (store.kind === 'postgres' ? row.forUpdate() : row).executeTakeFirstOrThrow();
+  const locked = await (store.kind === 'postgres' ? row.forUpdate() : row).executeTakeFirst();
+  if (locked === undefined) throw hireBehind(key);
+  return locked;
 }
 
 /** The next open hires of the tenant, in the order of their ids. */

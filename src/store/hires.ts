@@ -1,5 +1,7 @@
 import type { UpdateObject } from 'kysely';
+import { ConnectorError } from '../errors.ts';
 import type { HireRef } from '../hire/hire-ref.ts';
+import { HIRE_BEHIND } from '../hire/hire-run.ts';
 import type { HireState } from '../hire/hire-state.ts';
 import { hireColumns } from './hire-columns.ts';
 import type { Store } from './open-store.ts';
@@ -35,12 +37,30 @@ export async function hasOtherHire(
   return other !== undefined;
 }
 
+/** A hire's row. @throws ConnectorError HIRE_BEHIND where there is none: rows are never deleted. */
 export async function readHireRow(store: Store, key: HireRef): Promise<HireRow> {
+  const row = await findHireRow(store, key);
+  if (row === undefined) throw hireBehind(key);
+  return row;
+}
+
+export async function findHireRow(store: Store, key: HireRef): Promise<HireRow | undefined> {
   return store.kysely
     .selectFrom('hires')
     .selectAll()
     .where((eb) => eb.and(hireColumns(key)))
-    .executeTakeFirstOrThrow();
+    .executeTakeFirst();
+}
+
+/** See HIRE_BEHIND. */
+export function hireBehind({ jobCandidateId, period }: HireRef): ConnectorError {
+  return new ConnectorError({
+    code: HIRE_BEHIND,
+    action: 'retry',
+    message:
+      `The store knows less of the hire of job candidate ${jobCandidateId} (period ${period}) than its workflow: ` +
+      'a backup was restored. The hire begins anew from what both sides show.',
+  });
 }
 
 export interface NewHire extends HireRef {

@@ -222,6 +222,24 @@ export async function markNotified(store: Store, holdId: string): Promise<void> 
   await store.kysely.updateTable('holds').set({ notified_at: store.now }).where('hold_id', '=', holdId).execute();
 }
 
+/** Open holds that were answered so long ago and not acted upon, oldest first. */
+export async function unheardAnswers(
+  { kysely, now }: Store,
+  afterMs: number,
+  limit = 200,
+): Promise<Array<HoldRow & { now: number }>> {
+  const rows = await kysely
+    .selectFrom('holds')
+    .selectAll()
+    .select(now.as('now'))
+    .where(sql<boolean>`closed_at is null`)
+    .where('answered_at', '<=', sql<number>`${now} - ${sql.lit(afterMs)}`)
+    .orderBy('answered_at')
+    .limit(limit)
+    .execute();
+  return rows.map((row) => ({ ...row, now: Number(row.now) }));
+}
+
 /** The hold of this hire that was answered last since it was opened, closed or not. */
 export async function lastAnswered(store: Store, key: HireRef): Promise<HoldRow | undefined> {
   return store.kysely

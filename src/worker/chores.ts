@@ -1,4 +1,5 @@
 import type { ActivityDeps } from '../../activities/deps.ts';
+import { createAnswerRound } from '../../activities/hear-answer.ts';
 import { forgetTrouble } from '../store/alarms.ts';
 import { purgeConflicts } from '../store/field-conflicts.ts';
 import { purgeIdentityLeases } from '../store/identity-leases.ts';
@@ -63,6 +64,7 @@ function createRound(
 ): (tenants: readonly Tenant[]) => Promise<void> {
   const { store, log } = deps;
   const raiseAlarms = createAlarmRound(store, log);
+  const hearAnswers = createAnswerRound(deps);
   const notify = createNotifier(deps);
   const checkHris = createHrisCheck(deps);
   const resume: Chore = async ({ tenant }) => ((await resumePaused(deps, tenant)) ? 'done' : 'failed');
@@ -80,6 +82,7 @@ function createRound(
     await purgeDeliveries(store, 90 * DAY_MS);
     const states = new Map((await listTenantStates(store)).map((row) => [row.tenant_id, row]));
     await raiseAlarms([...states.values()], new Map(tenants.map((tenant) => [tenant.tenant, tenant])));
+    await hearAnswers();
     const toTell = await tenantsToTell(store);
     const toStart = await tenantsToStart(store);
     for (const tenant of tenants) {

@@ -1,4 +1,5 @@
 import { AsyncLocalStorage } from 'node:async_hooks';
+import { ActivityFailure } from '@temporalio/common';
 import type { Activities } from '../../activities/create-activities.ts';
 import { toFailure } from '../../activities/failures.ts';
 import { currentProcess } from './processes.ts';
@@ -96,6 +97,13 @@ function complete({ tasks }: TemporalServer, task: Task, value: unknown): void {
 
 function retry(server: TemporalServer, task: Task, error: unknown): void {
   const { retry: policy = {} } = task.options;
+  const failure = error === undefined ? undefined : toFailure(error);
+  if (failure?.nonRetryable === true) {
+    server.tasks.delete(task);
+    const failed = new ActivityFailure('Activity task failed', task.name, '', 'NON_RETRYABLE_FAILURE', '', failure);
+    activate(task.run, () => task.reject(failed));
+    return;
+  }
   if (policy.maximumAttempts !== undefined && task.attempt >= policy.maximumAttempts) {
     server.tasks.delete(task);
     activate(task.run, () => task.reject(new Error(`${task.name} failed too often`, { cause: error })));

@@ -4,6 +4,7 @@ import { patient } from '../../activities/activity-scope.ts';
 import type { Connection, Connections } from '../../activities/connections.ts';
 import { bindActivities } from '../../activities/create-activities.ts';
 import type { ActivityDeps } from '../../activities/deps.ts';
+import { createAnswerRound } from '../../activities/hear-answer.ts';
 import { createStageLookup } from '../../activities/reconcile/hiring-stages.ts';
 import type { Mapping } from '../../src/mapping/load-mapping.ts';
 import { createPartnerClient } from '../../src/partner/client/create-partner-client.ts';
@@ -48,13 +49,15 @@ export function startWorker(world: World, process: Process): void {
   };
   temporal.workers.push({ process, activities: bindActivities(deps) });
   startRelayIn(world, process, deps);
+  const hearAnswers = createAnswerRound(deps);
   const chores = (): void => {
-    void runChores(world, deps).finally(() => process.later(policies.pausedMs, chores));
+    void runChores(world, deps, hearAnswers).finally(() => process.later(policies.pausedMs, chores));
   };
   process.later(policies.pausedMs, chores);
 }
 
-async function runChores(world: World, deps: ActivityDeps): Promise<void> {
+async function runChores(world: World, deps: ActivityDeps, hearAnswers: () => Promise<void>): Promise<void> {
+  await hearAnswers().catch(() => undefined);
   for (const { tenant } of served(world)) await resumePaused(deps, tenant.tenant).catch(() => false);
   if (has(world, 'retention')) await clearOld(world, deps).catch(() => undefined);
 }

@@ -4,6 +4,8 @@
  */
 import { AsyncLocalStorage } from 'node:async_hooks';
 
+export { ActivityFailure, ApplicationFailure } from '@temporalio/common';
+
 /** What a running workflow asks of whoever runs it. */
 export interface WorkflowHost {
   now(): number;

@@ -18,14 +18,21 @@ export type Answers = { [Name in keyof HireActivities]?: () => Awaited<ReturnTyp
 export async function runHire(
   given: HireInput,
   answers: Answers,
-  { longAfter = Infinity, signals = [] }: { longAfter?: number; signals?: string[] } = {},
+  {
+    longAfter = Infinity,
+    signals = [],
+    timers = false,
+  }: { longAfter?: number; signals?: string[]; timers?: boolean } = {},
 ) {
   const called: string[] = [];
   const inputs: unknown[] = [];
   let long = false;
   const host: WorkflowHost = {
     now: () => Date.now(),
-    at: () => () => undefined,
+    at: (_ms, run) => {
+      if (timers) queueMicrotask(run);
+      return () => undefined;
+    },
     callActivity: async (name, asked) => {
       called.push(name);
       inputs.push(asked);
@@ -42,6 +49,7 @@ export async function runHire(
     conditions: new Set(),
   };
   const ended: unknown = await currentWorkflow.run(host, () => hire(given).catch((error: unknown) => error));
-  const carried = ended instanceof ContinueAsNew ? (ended.args[0] as HireInput).carried : undefined;
-  return { called, inputs, carried, result: ended as HireResult };
+  const continued = ended instanceof ContinueAsNew ? ended.args : undefined;
+  const carried = (continued?.[0] as HireInput | undefined)?.carried;
+  return { called, inputs, carried, continued, result: ended as HireResult };
 }

@@ -1,14 +1,10 @@
+import { hearAnswer, sideKeptBy } from '../../../activities/hear-answer.ts';
 import { ConnectorError, isConnectorError } from '../../errors.ts';
-import { type HoldCode, holdOf } from '../../hire/holds.ts';
-import type { Side } from '../../hire/side.ts';
-import { releaseCanary } from '../../store/credit-gate.ts';
-import { decideConflicts } from '../../store/field-conflicts.ts';
-import { addHints } from '../../store/hints.ts';
-import { hiresInState, latestHires } from '../../store/hires.ts';
-import { closeHold, listHolds, openHold, answerHold as writeAnswer } from '../../store/holds.ts';
+import type { HintAbout } from '../../hire/hire-run.ts';
+import { hasUndecided } from '../../store/field-conflicts.ts';
+import { listHolds, answerHold as writeAnswer } from '../../store/holds.ts';
 import type { Store } from '../../store/open-store.ts';
 import type { HoldRow } from '../../store/schema.ts';
-import type { HireClient } from '../../temporal/hire-client.ts';
 import { signalHire } from '../../temporal/signal-hire.ts';
 import type { OperatorParts } from '../operator-parts.ts';
 import { answerText, takesOf } from './answer-text.ts';
@@ -24,54 +20,45 @@ export interface HoldAnswer {
 
 type Parts = Pick<OperatorParts, 'store' | 'hires'>;
 
-/** Stores a person's answer, then hints what waits for it: a reconcile makes up for a lost signal. */
+/**
+ * Stores a person's answer, then tells whoever waits for it; the worker tells them again where that fails.
+ * @throws ConnectorError HOLD_UNKNOWN, HOLD_ANSWERED, ANSWER_UNKNOWN, ANSWER_INCOMPLETE, ANSWER_ID_UNKNOWN,
+ * CONFLICT_UNKNOWN: nothing is stored then
+ */
 export async function answerHold({ store, hires }: Parts, given: HoldAnswer): Promise<void> {
-  const { holdId, answer, arguments: args } = given;
+  const { holdId } = given;
   const hold = await readHoldRow(store, holdId);
   assertAccepted(hold, given);
+  await assertIdsKnown(store, hold, given);
   if (!(await writeAnswer(store, holdId, given)))
     throw refused('HOLD_ANSWERED', `Hold ${holdId} is answered already; the first answer stands.`);
-  const { tenant_id: tenantId, job_candidate_id: jobCandidateId } = hold;
-  if (jobCandidateId !== null)
-    return void (await signalHire(hires, { tenantId, jobCandidateId }, 'answer', { start: true }));
-  if (answer === 'adopt') await adoptHires(hires, tenantId, args);
-  if (answer === 'retry' && hold.code === ('CREDITS_USED_UP' satisfies HoldCode))
-    await retryEnrolments(store, hires, tenantId);
-  const side = KEPT[answer];
-  if (side !== undefined) await keepSide(store, hold, side, args);
-  await closeHold(store, holdId);
-  if (answer === 'retry' && hold.code === ('REBUILT_BASELINE' satisfies HoldCode)) await askAgain(store, hold);
-  // Trouble with the HR system is looked for by the worker all the time: with its hold closed it is told anew.
+  const answered = { ...hold, answer: given.answer, answer_arguments: JSON.stringify(given.arguments) };
+  const tell = (
+    hire: { tenantId: string; jobCandidateId: string },
+    about: HintAbout,
+    options: { start: boolean },
+  ): Promise<boolean> => signalHire(hires, hire, about, options);
+  await hearAnswer({ store, signalHire: tell }, answered);
 }
 
-/** Answers that say whose values stay. */
-const KEPT: Readonly<Record<string, Side>> = {
-  'keep-partner': 'partner',
-  'keep-hris': 'hris',
-  apply: 'partner',
-  keep: 'hris',
-};
-
-/** The pairs are read again by the stream's next run, which asks anew about those that were left out. */
-async function keepSide(
+/** An id that nothing is known of would be an answer to nothing, and the hold closed all the same. */
+async function assertIdsKnown(
   store: Store,
-  { tenant_id: tenantId, details }: HoldRow,
-  keep: Side,
-  ids: readonly string[],
+  { tenant_id: tenantId, job_candidate_id: jobCandidateId, details, hold_id: holdId }: HoldRow,
+  { answer, arguments: ids }: HoldAnswer,
 ): Promise<void> {
-  const { stream } = JSON.parse(details) as { stream: string };
-  const pairs = await decideConflicts(store, { tenantId, stream, keep }, ids);
-  if (pairs.length === 0) throw refused('CONFLICT_UNKNOWN', `No open conflict of ${stream} has one of these ids.`);
-  await addHints(store, tenantId, stream, pairs);
-}
-
-/** Asks about those who still are as the baseline recorded them, if there are any. */
-async function askAgain(store: Store, { tenant_id: tenantId, details }: HoldRow): Promise<void> {
-  const { jobCandidateIds } = JSON.parse(details) as { jobCandidateIds: string[] };
-  const hires = await latestHires(store, tenantId, jobCandidateIds);
-  const waiting = jobCandidateIds.filter((id) => hires.get(id)?.state === 'before-go-live');
-  if (waiting.length === 0) return;
-  await openHold(store, { tenantId, ...holdOf('REBUILT_BASELINE', { jobCandidateIds: waiting }) });
+  if (jobCandidateId !== null) return;
+  const facts = JSON.parse(details) as { stream?: string; jobCandidateIds?: string[] };
+  if (sideKeptBy(answer) !== undefined && facts.stream !== undefined) {
+    if (await hasUndecided(store, { tenantId, stream: facts.stream }, ids)) return;
+    throw refused('CONFLICT_UNKNOWN', `No open conflict of ${facts.stream} has one of these ids.`);
+  }
+  const unknown = answer === 'adopt' ? ids.filter((id) => facts.jobCandidateIds?.includes(id) !== true) : [];
+  if (unknown.length === 0) return;
+  throw refused(
+    'ANSWER_ID_UNKNOWN',
+    `Hold ${holdId} does not ask about ${unknown.join(', ')}. See whom it asks about with: hirebridge hold show ${holdId}`,
+  );
 }
 
 /**
@@ -114,20 +101,6 @@ function assertAccepted(hold: HoldRow, { holdId, answer, arguments: args }: Omit
     'ANSWER_INCOMPLETE',
     `The answer ${answer} needs an id: hirebridge hold answer ${holdId} ${answerText(answer, isOfHire)}`,
   );
-}
-
-/** Starts the hires that were named; the others stay as they are. */
-async function adoptHires(hires: HireClient, tenantId: string, jobCandidateIds: readonly string[]): Promise<void> {
-  for (const jobCandidateId of jobCandidateIds)
-    await signalHire(hires, { tenantId, jobCandidateId }, 'person', { start: true, adopt: true });
-}
-
-/** Lets the next enrolment through as the canary, and hints those that wait. */
-async function retryEnrolments(store: Store, hires: HireClient, tenantId: string): Promise<void> {
-  await releaseCanary(store, tenantId);
-  const open = await hiresInState(store, tenantId, 'open');
-  for (const hire of open.filter((one) => one.step === 'await-credits'))
-    await signalHire(hires, { tenantId, jobCandidateId: hire.job_candidate_id }, 'credits', { start: true });
 }
 
 function refused(code: string, message: string): ConnectorError {

@@ -1,5 +1,7 @@
 import { expect, onTestFinished, test } from 'vitest';
 import type { ActivityDeps } from '../../../activities/deps.ts';
+import { toFailure } from '../../../activities/failures.ts';
+import { hasEmployee } from '../../../activities/hire/confirm-gone.ts';
 import { openHold, takeAnswer } from '../../../activities/hire/hold-hire.ts';
 import { holdOf } from '../../../src/hire/holds.ts';
 import { createLogger } from '../../../src/log.ts';
@@ -51,4 +53,18 @@ test('a retry that finds the cause still there goes on with the same hold, its i
   expect(await lastAnsweredAt(store, REF, 'MAPPING_INCOMPLETE')).toBeGreaterThan(0);
   const other = await openHold(deps, { ...REF, hold: holdOf('JOB_NOT_SHOWN', { jobCandidateId: '5012', jobId: '1' }) });
   expect(other.holdId).not.toBe(holdId);
+});
+
+test('a hold or a hire that a restored store does not know ends the run, so that the hire begins anew', async () => {
+  const store = await openStore('sqlite::memory:');
+  onTestFinished(() => store.close());
+  const deps = { store, log: createLogger('test') } as ActivityDeps;
+  const hold = holdOf('ONBOARDING_TERMINATED', { jobCandidateId: '5012', status: 'terminated' });
+  const behind = { code: 'HIRE_BEHIND' };
+  await expect(openHold(deps, { ...REF, hold })).rejects.toMatchObject(behind);
+  await expect(hasEmployee(deps, REF)).rejects.toMatchObject(behind);
+  await insertHires(store, [{ ...REF, state: 'open' }]);
+  await expect(takeAnswer(deps, { ...REF, holdId: 'e8a1' })).rejects.toMatchObject(behind);
+  const error = await takeAnswer(deps, { ...REF, holdId: 'e8a1' }).catch((thrown: unknown) => thrown);
+  expect(toFailure(error)).toMatchObject({ type: 'HIRE_BEHIND', nonRetryable: true });
 });

@@ -1,10 +1,12 @@
 import { expect, onTestFinished, test } from 'vitest';
+import { createAnswerRound } from '../../../activities/hear-answer.ts';
 import { ConnectorError } from '../../../src/errors.ts';
 import { holdOf, hrisHold } from '../../../src/hire/holds.ts';
+import { createRootLogger } from '../../../src/log.ts';
 import { answerHold, answerHolds } from '../../../src/operator/holds/answer-hold.ts';
 import { closeCreditGate, passCreditGate } from '../../../src/store/credit-gate.ts';
 import { insertHires } from '../../../src/store/hires.ts';
-import { listHolds, openHold } from '../../../src/store/holds.ts';
+import { closeHold, listHolds, openHold } from '../../../src/store/holds.ts';
 import { openStore } from '../../../src/store/open-store.ts';
 import type { HoldRow } from '../../../src/store/schema.ts';
 import { readTenantState } from '../../../src/store/tenant-states.ts';
@@ -99,4 +101,51 @@ test('trouble with an HR system may be looked at again, which spends no credit',
   await answerHold(parts, { holdId, answer: 'retry', arguments: [], by: 'ann' });
   expect(await listHolds(store)).toEqual([]);
   expect(await passCreditGate(store, 'acme', 60_000)).toMatchObject({ pass: false });
+});
+
+test('an answer that no hire heard is told again, ever more rarely, until it is acted upon', async () => {
+  const { parts, store, signalled } = await operator();
+  const { client } = parts.hires;
+  const away = { workflow: { signalWithStart: () => Promise.reject(new Error('Temporal is away')) } };
+  const { holdId } = await openHold(store, { ...HOLD, tenantId: 'acme', jobCandidateId: '1' });
+  const answer = { holdId, answer: 'retry', arguments: [], by: 'ann' };
+  const lost = answerHold({ store, hires: { ...parts.hires, client: away as unknown as typeof client } }, answer);
+  await expect(lost).rejects.toThrow('Temporal is away');
+  const signalHire = async ({ jobCandidateId }: { jobCandidateId: string }) => signalled.push(jobCandidateId) > 0;
+  const log = createRootLogger(undefined, 'silent');
+  const round = createAnswerRound({ store, signalHire, log });
+  const letPass = (ms: number) =>
+    store.kysely
+      .updateTable('holds')
+      .set((eb) => ({ answered_at: eb('answered_at', '-', ms) }))
+      .execute();
+  await round();
+  expect(signalled, 'the command itself may still be at it').toEqual([]);
+  await letPass(11_000);
+  await round();
+  await round();
+  expect(signalled).toEqual(['1']);
+  await closeHold(store, holdId);
+  await createAnswerRound({ store, signalHire, log })();
+  expect(signalled).toEqual(['1']);
+});
+
+test.each([
+  [
+    'someone whom the hold does not ask about',
+    holdOf('REBUILT_BASELINE', { jobCandidateIds: ['1'] }),
+    'adopt',
+    'ANSWER_ID_UNKNOWN',
+  ],
+  [
+    'a conflict that is not open',
+    holdOf('FIELD_CONFLICTS', { stream: 'fields', count: 1 }),
+    'keep-hris',
+    'CONFLICT_UNKNOWN',
+  ],
+])('an answer with the id of %s is refused, and the hold can be answered', async (_who, hold, answer, code) => {
+  const { parts, store } = await operator();
+  const { holdId } = await openHold(store, { tenantId: 'acme', ...hold });
+  await expect(answerHold(parts, { holdId, answer, arguments: ['9'], by: 'ann' })).rejects.toMatchObject({ code });
+  expect(await listHolds(store)).toMatchObject([{ hold_id: holdId, answered_at: null }]);
 });

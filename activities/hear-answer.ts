@@ -1,0 +1,102 @@
+import type { HoldCode } from '../src/hire/holds.ts';
+import { holdOf } from '../src/hire/holds.ts';
+import type { Side } from '../src/hire/side.ts';
+import { releaseCanary } from '../src/store/credit-gate.ts';
+import { decideConflicts } from '../src/store/field-conflicts.ts';
+import { addHints } from '../src/store/hints.ts';
+import { hiresInState, latestHires } from '../src/store/hires.ts';
+import { closeHold, openHold, unheardAnswers } from '../src/store/holds.ts';
+import type { Store } from '../src/store/open-store.ts';
+import type { HoldRow } from '../src/store/schema.ts';
+import type { ActivityDeps, SignalHire } from './deps.ts';
+
+/** Longer than an operator's command takes to tell the hire by itself. */
+const UNHEARD_MS = 10_000;
+const MOST_WAIT_MS = 3_600_000;
+
+type Parts = { store: Store; signalHire: SignalHire };
+
+/**
+ * Does what follows a person's answer, which stands in the store: tells the hire, or acts for the whole tenant and
+ * closes the hold. Harmless when repeated, so that an answer whose signal failed is acted upon later.
+ */
+export async function hearAnswer({ store, signalHire }: Parts, hold: HoldRow): Promise<void> {
+  const { tenant_id: tenantId, job_candidate_id: jobCandidateId, answer, code } = hold;
+  if (jobCandidateId !== null) {
+    await signalHire({ tenantId, jobCandidateId }, 'answer', { start: true });
+    return;
+  }
+  const ids = JSON.parse(hold.answer_arguments ?? '[]') as string[];
+  if (answer === 'adopt')
+    for (const id of ids) await signalHire({ tenantId, jobCandidateId: id }, 'person', { start: true, adopt: true });
+  if (answer === 'retry' && code === ('CREDITS_USED_UP' satisfies HoldCode))
+    await retryEnrolments({ store, signalHire }, tenantId);
+  const side = sideKeptBy(answer);
+  if (side !== undefined) await keepSide(store, hold, side, ids);
+  // Trouble with the HR system is looked for by the worker all the time: with its hold closed it is told anew.
+  await store.kysely.transaction().execute(async (kysely) => {
+    await closeHold({ ...store, kysely }, hold.hold_id);
+    if (answer === 'retry' && code === ('REBUILT_BASELINE' satisfies HoldCode))
+      await askAgain({ ...store, kysely }, hold);
+  });
+}
+
+/**
+ * Acts upon answers that were written and not acted upon since: Temporal was away, or the command was killed. Each is
+ * tried again after twice as long, so that a hire that cannot listen yet is not flooded.
+ */
+export function createAnswerRound(deps: Pick<ActivityDeps, 'store' | 'signalHire' | 'log'>): () => Promise<void> {
+  const { store, log } = deps;
+  let waits = new Map<string, { ms: number; until: number }>();
+  return async () => {
+    const unheard = await unheardAnswers(store, UNHEARD_MS);
+    const next: typeof waits = new Map();
+    for (const hold of unheard) {
+      const { tenant_id: tenantId, job_candidate_id: jobCandidateId, hold_id: holdId } = hold;
+      const wait = waits.get(holdId) ?? { ms: UNHEARD_MS, until: 0 };
+      next.set(holdId, wait);
+      if (wait.until > hold.now) continue;
+      next.set(holdId, { ms: Math.min(2 * wait.ms, MOST_WAIT_MS), until: hold.now + wait.ms });
+      await hearAnswer(deps, hold).then(
+        () => log.info({ tenantId, jobCandidateId, holdId }, 'answer told again'),
+        (error: unknown) => log.warn({ tenantId, jobCandidateId, holdId, err: error }, 'answer not told'),
+      );
+    }
+    waits = next;
+  };
+}
+
+/** Whose values stay by an answer about fields that differ. */
+export function sideKeptBy(answer: string | null): Side | undefined {
+  if (answer === 'keep-partner' || answer === 'apply') return 'partner';
+  return answer === 'keep-hris' || answer === 'keep' ? 'hris' : undefined;
+}
+
+/** The pairs are read again by the stream's next run, which asks anew about those that were left out. */
+async function keepSide(
+  store: Store,
+  { tenant_id: tenantId, details }: HoldRow,
+  keep: Side,
+  ids: readonly string[],
+): Promise<void> {
+  const { stream } = JSON.parse(details) as { stream: string };
+  const pairs = await decideConflicts(store, { tenantId, stream, keep }, ids);
+  await addHints(store, tenantId, stream, pairs);
+}
+
+/** Asks about those who still are as the baseline recorded them, if there are any. */
+async function askAgain(store: Store, { tenant_id: tenantId, details }: HoldRow): Promise<void> {
+  const { jobCandidateIds } = JSON.parse(details) as { jobCandidateIds: string[] };
+  const hires = await latestHires(store, tenantId, jobCandidateIds);
+  const waiting = jobCandidateIds.filter((id) => hires.get(id)?.state === 'before-go-live');
+  if (waiting.length === 0) return;
+  await openHold(store, { tenantId, ...holdOf('REBUILT_BASELINE', { jobCandidateIds: waiting }) });
+}
+
+/** Lets the next enrolment through as the canary, and hints those that wait. */
+async function retryEnrolments({ store, signalHire }: Parts, tenantId: string): Promise<void> {
+  await releaseCanary(store, tenantId);
+  const open = await hiresInState(store, tenantId, 'open');
+  for (const hire of open.filter((one) => one.step === 'await-credits'))
+    await signalHire({ tenantId, jobCandidateId: hire.job_candidate_id }, 'credits', { start: true });
+}
