@@ -4,6 +4,7 @@ import {
   allHandlersFinished,
   condition,
   continueAsNew,
+  patched,
   sleep,
   workflowInfo,
 } from '@temporalio/workflow';
@@ -226,6 +227,14 @@ async function park(hire: Hire): Promise<HireStep> {
   }
   const isPending = held.code === PENDING;
   const about = await hints.wait(isPending ? LOOK_AGAIN_MS : undefined);
+  if (held.from === 'onboard' && about.has('onboarding') && !about.has('answer') && patched('onboarding-ends-hold')) {
+    const onboarding = await activities.readOnboarding({ ...ref, ...GO_ON, asked: true });
+    if (onboarding.verdict === 'ready') {
+      delete progress.hold;
+      if (about.has('person')) hints.add(['person']);
+      return afterGoingOn(hire, onboarding, 'employ');
+    }
+  }
   if (isPending && about.size === 0) {
     delete progress.hold;
     return held.from;

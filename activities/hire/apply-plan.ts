@@ -9,7 +9,7 @@ import { withoutDenied } from '../../src/plan/identity-ladder.ts';
 import { judgeCreate, mayCreateUnseen } from '../../src/plan/judge-create.ts';
 import { hireOf } from '../../src/store/hire-columns.ts';
 import { recordEmployee } from '../../src/store/hire-states.ts';
-import { linkEmployee, linksOfPerson, type Person } from '../../src/store/identity.ts';
+import { isSamePerson, linkEmployee, linksOfPerson, renamePerson } from '../../src/store/identity.ts';
 import { endLeasesOf } from '../../src/store/identity-leases.ts';
 import { decideIntent, latestIntent, type OpenIntent } from '../../src/store/intents.ts';
 import { takeLink } from '../../src/store/living-hire.ts';
@@ -199,10 +199,12 @@ async function finish(hire: HireContext, created: CreateResult): Promise<Applied
   await decideEarlier(hire, { kind: 'created', ref: employee });
   const person = personOf(tenant, row.candidate_id ?? '');
   const link = await linkEmployee(store, person, ref, { id: employee.id, number });
-  if (!isOf(person, link)) return linkedToAnother(ref, link);
+  const isTheirs = isSamePerson(link, person);
+  if (!isTheirs && hire.decisions.samePerson !== link.employee_id) return linkedToAnother(ref, link);
   if (created.kind === 'pending') await endLeasesOf(store, leasedBy(hire), hris.capabilities.readLagMs);
   const key = { connection: person.connection, id: employee.id };
   await recordEmployee(store, ref, { ...key, number });
+  if (!isTheirs) await renamePerson(store, key, person);
   if (!isSameHire(hireOf(link), ref)) await takeLink(store, key, { seen: hireOf(link), to: ref });
   return { verdict: 'employee' };
 }
@@ -212,10 +214,6 @@ async function decideEarlier({ store, ref, creation }: HireContext, created: Cre
   if (creation?.outcome !== 'open') return;
   const latest = await latestIntent(store, ref, CREATE_VERB);
   if (latest?.outcome === 'open') await decideIntent(store, latest, 'done', created);
-}
-
-function isOf(person: Person, link: LinkRow): boolean {
-  return link.partner_company === person.partnerCompany && link.candidate_id === person.candidateId;
 }
 
 /** Two hires may have found the employee at once: it stays with the first. */

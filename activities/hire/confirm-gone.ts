@@ -1,7 +1,7 @@
 import type { HireActivities } from '../../src/hire/hire-activities.ts';
 import type { HireRef } from '../../src/hire/hire-ref.ts';
 import { type HoldRequest, held, holdOf } from '../../src/hire/holds.ts';
-import { countLeft, readHireRow } from '../../src/store/hires.ts';
+import { readHireRow, reserveCancellation } from '../../src/store/hires.ts';
 import { hiringStagesOf } from '../../src/tenants/hiring-stages.ts';
 import { assertKnownCompany } from '../assert-known-company.ts';
 import type { ActivityDeps } from '../deps.ts';
@@ -35,7 +35,7 @@ async function whereNow({ store, connection, ref }: HireContext): Promise<'in' |
 export function allowCancellation(deps: ActivityDeps, given: HireRef): ReturnType<HireActivities['allowCancellation']> {
   return withHire(deps, given, async ({ store, connection, ref }) => {
     const most = connection.tenant.policies.changeLimits.cancellationsPerHour;
-    if ((await countLeft(store, ref.tenantId, HOUR_MS)) < most) return { verdict: 'allowed' } as const;
+    if (await reserveCancellation(store, ref, { most, windowMs: HOUR_MS })) return { verdict: 'allowed' } as const;
     return held('TOO_MANY_CANCELLATIONS', { jobCandidateId: ref.jobCandidateId, most });
   });
 }

@@ -11,7 +11,7 @@ import {
   judgeRefusedEnrolment,
   planEnrolment,
 } from '../../src/plan/plan-enrolment.ts';
-import { passCreditGate } from '../../src/store/credit-gate.ts';
+import { isCreditGateOpen, passCreditGate } from '../../src/store/credit-gate.ts';
 import { recordEnrolment } from '../../src/store/enrolments.ts';
 import { updateHire } from '../../src/store/hires.ts';
 import { decideIntent, latestIntent } from '../../src/store/intents.ts';
@@ -28,6 +28,8 @@ import { type HireWrite, newValues, noteWrites } from './note-writes.ts';
 import { type Seen, seePerson } from './see-person.ts';
 import { type HireContext, noteHire, withHireOrHeld } from './with-hire.ts';
 import { type Once, type SendGuard, writeOnce } from './write-once.ts';
+
+const AT_ONCE_MS = 1;
 
 /** The hire's nth enrolment in this period. */
 interface Attempt {
@@ -167,7 +169,8 @@ async function recordMade(hire: HireContext, attempt: Attempt, enrolment: Enrolm
   return { verdict: 'enrolled', present: true, waiting: enrolment.status === 'not_started' };
 }
 
+/** A gate that opened before this hire was known to wait told it nothing: it is looked at once more. */
 async function waitForCredits({ store, ref }: HireContext, waitMs: number): Promise<Enrolled> {
   await updateHire(store, ref, { step: 'await-credits' });
-  return { verdict: 'no-credits', waitMs };
+  return { verdict: 'no-credits', waitMs: (await isCreditGateOpen(store, ref.tenantId)) ? AT_ONCE_MS : waitMs };
 }

@@ -1,12 +1,17 @@
 import { inActivity } from '../../src/failpoint.ts';
 import type { HireActivities } from '../../src/hire/hire-activities.ts';
 import type { HireRef } from '../../src/hire/hire-ref.ts';
-import { endHire } from '../../src/store/hire-states.ts';
+import { type Held, held } from '../../src/hire/holds.ts';
+import { unreadableForMs } from '../../src/plan/plan-write-back.ts';
+import { hireOf } from '../../src/store/hire-columns.ts';
+import { endHire, recordEmployee, replaceEmployee } from '../../src/store/hire-states.ts';
 import { closeHoldsOf } from '../../src/store/holds.ts';
 import { inTransaction } from '../../src/store/living-hire.ts';
 import type { ActivityDeps } from '../deps.ts';
+import { personOf } from './hire-references.ts';
+import { readEmployee } from './read-employee.ts';
 import { verify } from './verify.ts';
-import { type HireContext, withHireOrHeld } from './with-hire.ts';
+import { type HireContext, reread, withHireOrHeld } from './with-hire.ts';
 import { writeBack } from './write-back.ts';
 
 type Finished = ReturnType<HireActivities['finishHire']>;
@@ -19,8 +24,39 @@ export function finishHire(deps: ActivityDeps, given: HireRef): Finished {
 async function writeAndVerify(hire: HireContext): Finished {
   // An earlier attempt came to the hire's end and was lost.
   if (hire.row.state === 'done') return { verdict: 'verified' };
-  const written = await inActivity('writeBack', () => writeBack(hire));
-  return written.verdict === 'hold' ? written : inActivity('verify', () => verifyAndEnd(hire));
+  const employed = await withEmployeeRead(hire);
+  if ('verdict' in employed) return employed;
+  const written = await inActivity('writeBack', () => writeBack(employed));
+  return written.verdict === 'hold' ? written : inActivity('verify', () => verifyAndEnd(employed));
+}
+
+/**
+ * The employee is read before the partner is told of them: since they were made somebody may have merged or deleted the
+ * record, and the HR system may have given it a number.
+ */
+async function withEmployeeRead(hire: HireContext): Promise<HireContext | Held> {
+  const { store, connection, ref, row, creation, decisions } = hire;
+  const { hris, tenant } = connection;
+  const { jobCandidateId } = ref;
+  const key = { connection: tenant.hris.connection, id: row.employee_id ?? '' };
+  const shown = await readEmployee(hris, key.id);
+  if (shown !== undefined) {
+    const { number = null } = shown.ref;
+    if (number === null || number === row.employee_number) return hire;
+    await recordEmployee(store, ref, { ...key, number });
+    return reread(hire);
+  }
+  // One that was made a moment ago may be shown late.
+  if (unreadableForMs(creation, hris.capabilities.readLagMs) > 0) return hire;
+  if (decisions.link === undefined || decisions.link === key.id)
+    return held('EMPLOYEE_GONE', { jobCandidateId, employeeId: key.id });
+  const named = await readEmployee(hris, decisions.link);
+  if (named === undefined) return held('EMPLOYEE_GONE', { jobCandidateId, employeeId: decisions.link });
+  const person = personOf(tenant, row.candidate_id ?? '');
+  const other = await replaceEmployee(store, { person, ref }, { gone: key.id, by: named.ref });
+  return other === undefined
+    ? reread(hire)
+    : held('EMPLOYEE_GONE', { jobCandidateId, employeeId: named.ref.id, other: hireOf(other) });
 }
 
 async function verifyAndEnd(hire: HireContext): Finished {

@@ -50,6 +50,8 @@ export async function takeAnswer(
 ): ReturnType<HireActivities['takeAnswer']> {
   const hold = await readHold(store, holdId);
   if (hold === undefined) throw hireBehind(ref);
+  // The question answered itself, and whoever closed it was killed before they said so: the step asks anew if it must.
+  if (hold.closed_at !== null && hold.answered_at === null) return { verdict: 'answered', next: 'same' };
   if (hold.answered_at === null || hold.answer === null) return { verdict: 'waiting' };
   const { next = 'same', ends } = entryOf(hold.answer) ?? {};
   await store.kysely.transaction().execute(async (kysely) => {

@@ -4,6 +4,7 @@ import type { HireRef } from '../../src/hire/hire-ref.ts';
 import { held } from '../../src/hire/holds.ts';
 import { judgeOnboarding } from '../../src/plan/judge-onboarding.ts';
 import { hireBehind, updateHire } from '../../src/store/hires.ts';
+import { closeUnanswered } from '../../src/store/holds.ts';
 import { assertKnownCompany } from '../assert-known-company.ts';
 import type { ActivityDeps } from '../deps.ts';
 import { noteUnknownValue } from '../note-unknown-value.ts';
@@ -16,8 +17,18 @@ type Verdict = Awaited<ReturnType<HireActivities['readOnboarding']>>;
 /**
  * Where the onboarding stands now. The states of the steps do not matter: the partner sums them up in overallStatus.
  */
-export function readOnboarding(deps: ActivityDeps, given: HireRef): ReturnType<HireActivities['readOnboarding']> {
-  return withHireOrHeld(deps, given, async (hire) => {
+export async function readOnboarding(
+  deps: ActivityDeps,
+  given: Parameters<HireActivities['readOnboarding']>[0],
+): Promise<Verdict> {
+  const onboarding = await readNow(deps, given);
+  if (given.asked !== true || onboarding.verdict !== 'ready') return onboarding;
+  // Whoever answered meanwhile is heard first.
+  return (await closeUnanswered(deps.store, given)) ? onboarding : { verdict: 'waiting' };
+}
+
+function readNow(deps: ActivityDeps, given: HireRef): Promise<Verdict> {
+  return withHireOrHeld(deps, given, async (hire): Promise<Verdict> => {
     const { store, connection, ref, row, decisions } = hire;
     // An earlier attempt went on to the end and was lost.
     if (row.state === 'done') return { verdict: 'ready' } as const;

@@ -1,4 +1,5 @@
 import { AsyncLocalStorage } from 'node:async_hooks';
+import { isConnectorError } from '../../src/errors.ts';
 import { inActivity } from '../../src/failpoint.ts';
 import { isOnlyActivity } from '../activity-scope.ts';
 
@@ -50,6 +51,20 @@ export function shareReads<Look, Answer>(
     });
 }
 
+/** A read whose answer was lost is repeated before each of its looks fails and waits by itself. */
+const REPEAT_AFTER_MS = [50, 250];
+
+async function repeated<T>(read: () => Promise<T>): Promise<T> {
+  for (const waitMs of REPEAT_AFTER_MS)
+    try {
+      return await read();
+    } catch (error) {
+      if (!isConnectorError(error) || error.action !== 'retry' || error.retryAfterMs !== undefined) throw error;
+      await new Promise((resolve) => setTimeout(resolve, waitMs));
+    }
+  return read();
+}
+
 async function answer<Look, Answer>(
   together: readonly Waiting<Look, Answer>[],
   read: ReadTogether<Look, Answer>,
@@ -57,7 +72,7 @@ async function answer<Look, Answer>(
   const looks = together.map((one) => one.look);
   try {
     // Whichever look came first is chance: failpoints of the read are those of no single activity.
-    const answers = await together[0]?.inContext(() => inActivity('sharedRead', () => read(looks)));
+    const answers = await together[0]?.inContext(() => inActivity('sharedRead', () => repeated(() => read(looks))));
     for (const [index, one] of together.entries()) one.resolve(answers?.[index] as Answer);
   } catch (error) {
     for (const one of together) one.reject(error);

@@ -1,8 +1,10 @@
 import { isConnectorError } from '../../src/errors.ts';
 import { isResting } from '../../src/hire/hire-state.ts';
+import type { HoldCode } from '../../src/hire/holds.ts';
 import { contract } from '../../src/partner/contract/index.ts';
 import { clearHintsUntil } from '../../src/store/hints.ts';
 import { latestHires } from '../../src/store/hires.ts';
+import { openHoldsOf } from '../../src/store/holds.ts';
 import { readJobs } from '../../src/store/jobs.ts';
 import type { Store } from '../../src/store/open-store.ts';
 import { addSeen, countSeenByJob, type SeenPerson } from '../../src/store/seen-people.ts';
@@ -14,6 +16,9 @@ import { cannotGoLive } from './cannot-go-live.ts';
 import { shortJobs, startsNow, waitsForCreateStage } from './decisions.ts';
 import { afterPage, startOfList } from './list-cursor.ts';
 import type { Run } from './run.ts';
+
+/** Asks how the hire of somebody ends who left; seen in the stage again, they need no answer. */
+const BACK = 'TOO_MANY_CANCELLATIONS' satisfies HoldCode;
 
 /** Stands for the job of a record that cannot be read and was shown by a list of the whole company. */
 const UNKNOWN_JOB = 'unknown';
@@ -106,10 +111,12 @@ async function startMissing(run: Run, { stage }: StageList, members: readonly St
   const known = await latestHires(deps.store, tenantId, present);
   const back = present.filter((id) => isResting(known.get(id)?.state ?? 'open'));
   if (back.length > 0) await clearAbsence(deps.store, tenantId, back);
+  const isOpen = present.some((id) => known.get(id)?.state === 'open');
+  const held = isOpen ? await openHoldsOf(deps.store, tenantId, BACK) : new Set();
   for (const jobCandidateId of present) {
     const hire = known.get(jobCandidateId);
     const starts = startsNow(hire);
-    if (!starts && !(hasArrived && waitsForCreateStage(hire))) continue;
+    if (!starts && !held.has(jobCandidateId) && !(hasArrived && waitsForCreateStage(hire))) continue;
     await deps.signalHire({ tenantId, jobCandidateId }, 'person', { start: true });
     counts[starts ? 'started' : 'hinted'] += 1;
   }

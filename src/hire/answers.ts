@@ -44,6 +44,7 @@ export const answers = {
   'new-employment': { next: 'same', decides: () => ({ person: 'new-employment' }) },
   'here-too': { next: 'same', decides: () => ({ hereToo: true }) },
   link: { next: 'same', takes: 'employeeId', decides: (_, { argument }) => (argument ? { link: argument } : {}) },
+  'same-person': { next: 'same', decides: (_, { details }) => samePersonAs(details['employeeIds']) },
   create: { next: 'same', decides: denyFound },
   cancel: { next: 'cancel' },
   'no-show': { next: 'end-employment' },
@@ -68,6 +69,12 @@ export function entryOf(answer: string): AnswerEntry | undefined {
 /** Whoever answers `adopt-anyway` was shown what does not fit this enrolment, and means it all the same. */
 function adoptShown(id: unknown): Partial<Decisions> {
   return typeof id === 'string' ? { adopt: id, adoptAnyway: id } : {};
+}
+
+/** Whoever answers `same-person` was shown the employee and the other candidate. */
+function samePersonAs(employeeIds: unknown): Partial<Decisions> {
+  const [id] = Array.isArray(employeeIds) ? employeeIds.map(String) : [];
+  return id === undefined ? {} : { samePerson: id, link: id };
 }
 
 /**

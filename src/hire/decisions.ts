@@ -20,6 +20,8 @@ export interface Decisions {
   hereToo?: boolean;
   /** The employee this person is. */
   link?: string | undefined;
+  /** The employee whose candidate, although another one, is the same human. */
+  samePerson?: string | undefined;
   /** Employees who are somebody else. */
   notThese: ReadonlySet<string>;
   /** A person looked and there is no such employee, although the HR system cannot prove it. */

@@ -68,7 +68,8 @@ export interface HireActivities {
   enrol(input: HireRef): Promise<Enrolled>;
   /** By the enrolment's number in `hires`: ends the live enrolment and counts up once per answered hold. */
   startNextEnrolment(input: HireRef): Promise<{ verdict: 'begun' } | Held>;
-  readOnboarding(input: HireRef & GoesOn): Promise<Onboarding>;
+  /** `asked`: the hire waits for an answer about its onboarding, which is closed where the onboarding is ready now. */
+  readOnboarding(input: HireRef & GoesOn & { asked?: boolean }): Promise<Onboarding>;
   /**
    * By the claim on the person and the intent of this hire: reads, plans, and makes one employee or takes the one that
    * is there. `seenAtOpening`: nothing was heard of the person since the hire was opened, so what this process read

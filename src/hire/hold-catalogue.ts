@@ -166,12 +166,13 @@ export const holdCatalogue = {
   },
   EMPLOYEE_OF_ANOTHER: {
     scope: 'hire',
-    answers: ['retry', 'link', 'create', 'cancel'],
+    answers: ['same-person', 'retry', 'link', 'create', 'cancel'],
     what: ({ jobCandidateId, employeeIds, other }: OfHire & { employeeIds: [string]; other: HireRef }) =>
       `Employee ${employeeIds[0]} fits job candidate ${jobCandidateId} ` +
-      `and is linked to ${nameHire(other)}, another person.`,
+      `and is linked to ${nameHire(other)}, another candidate of the hiring platform.`,
     asks:
-      'Correct the record in the HR system, then answer retry; or answer link <employeeId> with the right one, ' +
+      'Answer same-person if both candidates are one human (the employee is linked to this one from then on); ' +
+      'correct the record in the HR system, then answer retry; answer link <employeeId> with the right one, ' +
       'or create to make another employee.',
   },
   FORMER_EMPLOYEE: {
@@ -208,6 +209,19 @@ export const holdCatalogue = {
     asks:
       'Ask whoever finishes it there. Answer link <employeeId> if the employee exists, retry to wait as long again, ' +
       'or cancel once the request is withdrawn there.',
+  },
+  EMPLOYEE_GONE: {
+    scope: 'hire',
+    answers: ['link', 'retry', 'keep'],
+    what: ({ jobCandidateId, employeeId, other }: OfHire & { employeeId: string; other?: HireRef }) =>
+      other === undefined
+        ? `The HR system does not show employee ${employeeId} of job candidate ${jobCandidateId} any more, ` +
+          'so the hiring platform was not told the Employee ID.'
+        : `Employee ${employeeId}, named for job candidate ${jobCandidateId}, is linked to ${nameHire(other)}, ` +
+          'another person.',
+    asks:
+      'Look there: answer link <employeeId> if the record was merged into another one or made anew, ' +
+      'retry if it is back, or keep to end the hire as it is.',
   },
   WRITE_BACK_TARGET_MISSING: {
     scope: 'hire',

@@ -96,7 +96,9 @@ function planPerson(observed: EmployeeObservation, decisions: Decisions): Change
   if (observed.problems.length > 0) return incomplete(observed);
   const atHand = changeAtHand(observed, decisions);
   if (atHand !== undefined) return atHand;
-  return decisions.link === undefined ? planFromLadder(observed, decisions) : planNamed(observed, decisions.link);
+  return decisions.link === undefined
+    ? planFromLadder(observed, decisions)
+    : planNamed(observed, decisions.link, decisions);
 }
 
 /** The change that needs no reading of the HR system: the employee is known. */
@@ -107,8 +109,8 @@ function changeAtHand({ own, before, fields }: KnownPerson, { person }: Decision
   return { kind: 'update', employee: before, fields: pick(fields, jobFields) };
 }
 
-function planNamed(observed: EmployeeObservation, employeeId: string): Change | Held {
-  if (observed.named !== undefined) return planLink(observed, observed.named);
+function planNamed(observed: EmployeeObservation, employeeId: string, decisions: Decisions): Change | Held {
+  if (observed.named !== undefined) return planLink(observed, observed.named, decisions);
   return held('LINK_NOT_FOUND', { jobCandidateId: observed.ref.jobCandidateId, employeeId });
 }
 
@@ -116,7 +118,7 @@ function planFromLadder(observed: EmployeeObservation, decisions: Decisions): Ch
   const { fields, reference, before, unsettledCreate, findings = [] } = observed;
   const notThese = before === undefined ? decisions.notThese : new Set([...decisions.notThese, before.id]);
   const identity = climbIdentityLadder(withoutDenied(findings, notThese), { unsettledCreate });
-  if (identity.kind === 'link') return planLink(observed, identity.ref);
+  if (identity.kind === 'link') return planLink(observed, identity.ref, decisions);
   // A person's word on an absence holds while nothing is found that they were not shown.
   const vouched = decisions.createUnproven === true && identity.kind === 'hold' && identity.evidence.length === 0;
   // applyPlan settles a create that already left: it knows the create's deadline.
@@ -124,10 +126,14 @@ function planFromLadder(observed: EmployeeObservation, decisions: Decisions): Ch
   return ambiguous(observed, identity);
 }
 
-/** An employee who is linked to another person is never taken from them. */
-function planLink({ ref, candidateId, links = [] }: EmployeeObservation, employee: EmployeeRef): Change | Held {
+/** An employee who is linked to another candidate is taken only where somebody says that both are one person. */
+function planLink(
+  { ref, candidateId, links = [] }: EmployeeObservation,
+  employee: EmployeeRef,
+  { samePerson }: Decisions,
+): Change | Held {
   const link = links.find((one) => one.employeeId === employee.id);
-  if (link === undefined || (link.samePartnerCompany && link.candidateId === candidateId))
+  if (samePerson === employee.id || link === undefined || (link.samePartnerCompany && link.candidateId === candidateId))
     return { kind: 'link', employee };
   const { jobCandidateId } = ref;
   return held('EMPLOYEE_OF_ANOTHER', { jobCandidateId, employeeIds: [employee.id], other: link.hire });

@@ -55,6 +55,10 @@ export async function passCreditGate(
   return { pass: false, waitMs: Math.max(1_000, (gate.canary_at ?? 0) + canaryEveryMs - Number(gate.now)) };
 }
 
+export async function isCreditGateOpen(store: Store, tenantId: string): Promise<boolean> {
+  return (await gateOf(store, tenantId)).credit_gate === null;
+}
+
 async function gateOf(store: Store, tenantId: string) {
   return store.kysely
     .selectFrom('tenants')

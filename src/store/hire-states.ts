@@ -1,10 +1,12 @@
+import type { EmployeeRef } from '../hire/employee.ts';
 import { type HireRef, isSameHire } from '../hire/hire-ref.ts';
 import type { EndState, HireState } from '../hire/hire-state.ts';
 import { hireColumns, hireOf } from './hire-columns.ts';
 import { hireBehind } from './hires.ts';
+import { isSamePerson, linkEmployee, type Person } from './identity.ts';
 import { type EmployeeKey, handLinkBack, hasEmployee, inTransaction } from './living-hire.ts';
 import type { Store } from './open-store.ts';
-import type { HireRow } from './schema.ts';
+import type { HireRow, LinkRow } from './schema.ts';
 
 /**
  * Ends a hire that is in one of these states. One that is over already stays as it ended. An employee who was taken
@@ -64,6 +66,32 @@ export async function recordEmployee(
     .where('state', '=', 'open')
     .where((eb) => eb.or([eb('employee_id', 'is', null), eb('employee_id', '=', id)]))
     .execute();
+}
+
+/**
+ * An open hire's employee is another record by now: HR merged it, or made it anew. The one that is gone is nobody's any
+ * more. Gives the link of the new one where it is another person's; nothing changes then.
+ */
+export async function replaceEmployee(
+  store: Store,
+  { person, ref }: { person: Person; ref: HireRef },
+  { gone, by }: { gone: string; by: EmployeeRef },
+): Promise<LinkRow | undefined> {
+  return inTransaction(store, async (open) => {
+    const number = by.number ?? null;
+    const link = await linkEmployee(open, person, ref, { id: by.id, number });
+    if (!isSamePerson(link, person)) return link;
+    await open.kysely
+      .updateTable('hires')
+      .set({ employee_id: by.id, employee_number: number, connection: person.connection, updated_at: store.now })
+      .where((eb) => eb.and({ ...hireColumns(ref), state: 'open', employee_id: gone }))
+      .execute();
+    await open.kysely
+      .deleteFrom('links')
+      .where((eb) => eb.and({ ...hireColumns(ref), connection: person.connection, employee_id: gone }))
+      .execute();
+    return undefined;
+  });
 }
 
 /**

@@ -183,17 +183,44 @@ export async function hiresInState(store: Store, tenantId: string, ...states: Hi
     .execute();
 }
 
-/** How many hires of this tenant ended without an employee in the last `windowMs` because their person had left. */
-export async function countLeft(store: Store, tenantId: string, windowMs: number): Promise<number> {
-  const { count } = await store.kysely
-    .selectFrom('hires')
-    .select((eb) => eb.fn.countAll<number>().as('count'))
-    .where('tenant_id', '=', tenantId)
-    .where('state', '=', 'left')
-    .where('employee_id', 'is', null)
-    .where((eb) => eb('ended_at', '>', eb(store.now, '-', eb.val(windowMs))))
-    .executeTakeFirstOrThrow();
-  return Number(count);
+/**
+ * Takes one of the cancellations that a tenant may have within `windowMs`: hires that ended so, and those that are about
+ * to. Several that ask at once are counted one after the other. False where none is left.
+ */
+export async function reserveCancellation(
+  store: Store,
+  ref: HireRef,
+  { most, windowMs }: { most: number; windowMs: number },
+): Promise<boolean> {
+  return store.kysely.transaction().execute(async (trx) => {
+    // The tenant's row is locked by writing it as it is, in both dialects.
+    await trx
+      .updateTable('tenants')
+      .set((eb) => ({ tenant_id: eb.ref('tenant_id') }))
+      .where('tenant_id', '=', ref.tenantId)
+      .execute();
+    const { count } = await trx
+      .selectFrom('hires')
+      .select((eb) => eb.fn.countAll<number>().as('count'))
+      .where('tenant_id', '=', ref.tenantId)
+      .where('employee_id', 'is', null)
+      .where(({ eb, or, and, not }) => {
+        const since = eb(store.now, '-', eb.val(windowMs));
+        return or([
+          and([eb('state', '=', 'left'), eb('ended_at', '>', since)]),
+          and([
+            eb('state', '=', 'open'),
+            eb('step', '=', 'cancel'),
+            eb('updated_at', '>', since),
+            not(and(hireColumns(ref))),
+          ]),
+        ]);
+      })
+      .executeTakeFirstOrThrow();
+    if (Number(count) >= most) return false;
+    await updateHire({ ...store, kysely: trx }, ref, { step: 'cancel' });
+    return true;
+  });
 }
 
 /** The hires behind these enrolments. */

@@ -292,6 +292,18 @@ export async function hiresEverHeld({ kysely }: Store, tenantId: string, code: s
   return new Set(rows.map((row) => row.job_candidate_id));
 }
 
+/** Job candidates whose hire is held for this reason now. */
+export async function openHoldsOf({ kysely }: Store, tenantId: string, code: string): Promise<Set<string | null>> {
+  const rows = await kysely
+    .selectFrom('holds')
+    .select('job_candidate_id')
+    .where('tenant_id', '=', tenantId)
+    .where('code', '=', code)
+    .where('closed_at', 'is', null)
+    .execute();
+  return new Set(rows.map((row) => row.job_candidate_id));
+}
+
 /** When the last hold of this kind was answered, by the database's clock; undefined where none was. */
 export async function lastAnsweredAt(store: Store, key: HireRef, code: string): Promise<number | undefined> {
   const rows = await store.kysely

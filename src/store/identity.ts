@@ -176,6 +176,25 @@ export async function linkEmployee(
     .executeTakeFirstOrThrow();
 }
 
+/** An employee's person is known to the partner under this candidate id from now on: somebody said that they are one. */
+export async function renamePerson(
+  store: Store,
+  employee: { connection: string; id: string },
+  { partnerCompany, candidateId }: Person,
+): Promise<void> {
+  await store.kysely
+    .updateTable('links')
+    .set({ partner_company: partnerCompany, candidate_id: candidateId })
+    .where('connection', '=', employee.connection)
+    .where('employee_id', '=', employee.id)
+    .execute();
+}
+
+/** Whether a link is of this person. */
+export function isSamePerson(link: LinkRow, { partnerCompany, candidateId }: Person): boolean {
+  return link.partner_company === partnerCompany && link.candidate_id === candidateId;
+}
+
 export async function linkOfEmployee(
   store: Store,
   connection: string,

@@ -98,7 +98,7 @@ describe('the catalogue', () => {
   const names = Object.keys(answers) as Answer[];
 
   test.each<[string, string[]]>([
-    ['same', ['retry', 'same-employee', 'transfer', 'new-employment', 'here-too', 'link', 'create']],
+    ['same', ['retry', 'same-employee', 'transfer', 'new-employment', 'here-too', 'link', 'same-person', 'create']],
     ['enrol', ['adopt', 'adopt-anyway', 'take-anyway']],
     ['re-enrol', ['re-enrol']],
     ['employ', ['skip-onboarding', 'job-as-known', 'start-in-past', 'create-anyway']],

@@ -89,6 +89,7 @@ const opened: Record<HoldCode, [HoldRequest, string[]]> = {
     ['5012', 'employee 7', 'no-show', 'moved', 'keep'],
   ],
   LEFT_WHILE_PENDING: [holdOf('LEFT_WHILE_PENDING', hire), ['5012', 'Withdraw it there']],
+  EMPLOYEE_GONE: [holdOf('EMPLOYEE_GONE', { ...hire, employeeId: '7' }), ['5012', 'employee 7', 'link']],
   EMPLOYMENT_NOT_ENDED: [
     holdOf('EMPLOYMENT_NOT_ENDED', { ...hire, employeeId: '7', said: 'Not now.' }),
     ['5012', 'employee 7', 'Not now.', 'ended'],
@@ -130,6 +131,7 @@ test('an answer that only a whole tenant may give is offered for no single hire'
 
 test('once there is an employee no hold offers to cancel the hire', () => {
   const after: HoldCode[] = [
+    'EMPLOYEE_GONE',
     'WRITE_BACK_TARGET_MISSING',
     'WRITE_BACK_REFUSED',
     'WRITE_BACK_NOT_VERIFIED',

@@ -177,6 +177,10 @@ const cases: Record<Exclude<HoldCode, OfTenant>, Case> = {
     hold: holdOf('EMPLOYEE_PENDING', { jobCandidateId, ticket: 't', days: 14 }),
     again: (decisions) => decisions.link ?? 'waits as before',
   },
+  EMPLOYEE_GONE: {
+    hold: holdOf('EMPLOYEE_GONE', { jobCandidateId, employeeId: '7' }),
+    again: (decisions) => decisions.link ?? 'held as before',
+  },
   WRITE_BACK_TARGET_MISSING: { hold: holdOf('WRITE_BACK_TARGET_MISSING', { jobCandidateId }) },
   WRITE_BACK_REFUSED: {
     hold: holdOf('WRITE_BACK_REFUSED', { onboardingCandidateId: 'oc', refusal: 'CONFLICT', status: null }),

@@ -135,7 +135,11 @@ const byCode: Record<string, Wish> = {
     world.act('setCredits', customer, { onboardingCredits: 100 });
     return ['retry', []];
   },
-  EMPLOYEE_OF_ANOTHER: linkOrCreate,
+  EMPLOYEE_OF_ANOTHER(world, customer, hold) {
+    const choice = linkOrCreate(world, customer, hold);
+    const { employeeIds } = JSON.parse(hold.details) as { employeeIds: string[] };
+    return choice[0] === 'link' && choice[1][0] === employeeIds[0] ? ['same-person', []] : choice;
+  },
   REBUILT_BASELINE(world, customer, hold) {
     const { jobCandidateIds } = JSON.parse(hold.details) as { jobCandidateIds: string[] };
     const meant = jobCandidateIds.filter(

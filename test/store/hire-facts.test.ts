@@ -5,7 +5,7 @@ import { closeCreditGate, openCreditGate, passCreditGate, releaseCanary } from '
 import { beginNextEnrolment, recordEnrolment } from '../../src/store/enrolments.ts';
 import { addHints, clearHints, readHints } from '../../src/store/hints.ts';
 import { endHire, moveResting, recordEmployee } from '../../src/store/hire-states.ts';
-import { insertHires, latestHire, updateHire } from '../../src/store/hires.ts';
+import { insertHires, latestHire, reserveCancellation, updateHire } from '../../src/store/hires.ts';
 import { answerHold, closeHold, listHolds, openHold, readHold } from '../../src/store/holds.ts';
 import { linkEmployee, linksOfPerson, moveClaim, releaseClaim, takeClaim } from '../../src/store/identity.ts';
 import { decideIntent, latestIntent, openIntent, requestUnderWay } from '../../src/store/intents.ts';
@@ -35,6 +35,24 @@ async function installationIdByProcess(url: string): Promise<string> {
 }
 
 describe.each(kinds)('the store on %s', (kind) => {
+  test('of hires that leave at once no more are ended than an hour may have', async () => {
+    const { store } = await freshStore(kind);
+    await readTenantState(store, 'acme');
+    const refs = Array.from({ length: 6 }, (_, nth) => ({ ...key, jobCandidateId: String(nth) }));
+    await insertHires(
+      store,
+      refs.map((ref) => ({ ...ref, state: 'open' as const })),
+    );
+    const ask = () => Promise.all(refs.map((ref) => reserveCancellation(store, ref, { most: 3, windowMs: 3_600_000 })));
+    const allowed = await ask();
+    expect(allowed.filter(Boolean)).toHaveLength(3);
+    // The answer was lost: each is asked again, and those that were allowed are so still.
+    expect(await ask()).toEqual(allowed);
+    const ended = refs.filter((_, nth) => allowed[nth]);
+    for (const ref of ended) await endHire(store, ref, 'left');
+    expect((await ask()).filter(Boolean)).toEqual([]);
+  });
+
   test('processes that open a new store at once agree on one installation', async () => {
     const url = await freshStoreUrl(kind);
     const ids = await Promise.all(Array.from({ length: 4 }, () => installationIdByProcess(url)));

@@ -1,4 +1,5 @@
 import { join } from 'node:path';
+import { CompiledQuery } from 'kysely';
 import { expect } from 'vitest';
 import type { ActivityDeps } from '../../../activities/deps.ts';
 import { handOver, judgeDeparture } from '../../../activities/hire/departure.ts';
@@ -51,6 +52,8 @@ export async function employPerson({ endColumn = 'last_day', ...options }: Emplo
     end: (hr?: (hris: HrisConnection) => HrisConnection) => endEmployment(withHris(fleet.deps, hr), ref),
     answer: (verdict: { verdict: string }, answer: string, of = ref) => steps.answerAs(of, verdict, answer),
     employees: () => readTable(url),
+    /** The HR system's own table, for what people do to it. */
+    change: (sql: string) => runIn(url, sql),
     /** As after a go-live with a new store: only the HR system knows the employee. */
     async forget() {
       await fleet.store.kysely.deleteFrom('links').execute();
@@ -162,6 +165,15 @@ function withHris(deps: ActivityDeps, change: (hris: HrisConnection) => HrisConn
     return { ...connection, hris: change(connection.hris) };
   };
   return { ...deps, connections: { ...deps.connections, of } };
+}
+
+async function runIn(url: string, sql: string): Promise<void> {
+  const { kysely, close } = openDatabase<Record<string, never>>(url);
+  try {
+    await kysely.executeQuery(CompiledQuery.raw(sql));
+  } finally {
+    await close();
+  }
 }
 
 export async function readTable(url: string) {

@@ -1,3 +1,4 @@
+import { CompiledQuery } from 'kysely';
 import pino from 'pino';
 import { expect, onTestFinished, test } from 'vitest';
 import type { ActivityDeps } from '../../../activities/deps.ts';
@@ -6,6 +7,7 @@ import { openHold } from '../../../activities/hire/hold-hire.ts';
 import { createPartnerClient } from '../../../src/partner/client/create-partner-client.ts';
 import { contract } from '../../../src/partner/contract/index.ts';
 import { Overrides } from '../../../src/partner/contract/overrides.ts';
+import { closeCreditGate } from '../../../src/store/credit-gate.ts';
 import { insertHires } from '../../../src/store/hires.ts';
 import { listHolds } from '../../../src/store/holds.ts';
 import { readTenantState, recordVerifiedKey } from '../../../src/store/tenant-states.ts';
@@ -64,4 +66,24 @@ test.each([
   expect(hold?.message).toContain(` for flow ${flow} was answered `);
   expect(hold?.message).toContain(`"${words}"; `);
   for (const word of [person.firstName, person.lastName, person.email]) expect(hold?.message).not.toContain(word);
+});
+
+test('credits that come back while a hire begins to wait for them do not leave it waiting', async () => {
+  const sandbox = await openSandbox({ jobs: 1, candidates: 3 });
+  onTestFinished(() => sandbox[Symbol.asyncDispose]());
+  const [flow] = (await sandbox.partner.readAll(contract.onboarding.listFlows)).items;
+  const { deps, store, ref } = await hired(sandbox, flow?.flowId ?? '');
+  await closeCreditGate(store, 'acme', { required: 1, available: 0 });
+  const waiting = await enrol(deps, ref);
+  expect(waiting).toMatchObject({ verdict: 'no-credits' });
+  expect((waiting as { waitMs: number }).waitMs).toBeGreaterThan(10_000);
+  // The canary went through before this hire's row said that it waits: nobody wakes it.
+  await store.kysely.executeQuery(
+    CompiledQuery.raw(
+      `create trigger canary after update of step on hires when new.step = 'await-credits'
+       begin update tenants set credit_gate = null; end`,
+    ),
+  );
+  expect(await enrol(deps, ref)).toEqual({ verdict: 'no-credits', waitMs: 1 });
+  expect(await enrol(deps, ref)).toMatchObject({ verdict: 'enrolled' });
 });

@@ -139,3 +139,33 @@ test.each(['keep', 'cancel'])('a person’s %s is heard before somebody who come
   expect(await lookForReturn(deps, ref)).toEqual({ verdict: 'away' });
   expect(await listHolds(store)).toHaveLength(1);
 });
+
+test('somebody who came back goes on although the worker that saw them was killed before it said so', async () => {
+  const world = await enrolled({ status: 'in_progress', refusesToEnd: true });
+  const { deps, person } = world;
+  const refused = await cancelHire(deps, ref);
+  if (refused.verdict !== 'hold') throw new Error('not held');
+  const { holdId } = await openHold(deps, { ...ref, hold: refused.hold });
+  person.stage = 'HIRED';
+  expect(await lookForReturn(deps, ref)).toEqual({ verdict: 'back' });
+  expect(await lookForReturn(deps, ref)).toEqual({ verdict: 'away' });
+  expect(await takeAnswer(deps, { ...ref, holdId })).toEqual({ verdict: 'answered', next: 'same' });
+  expect(await cancelHire(deps, ref)).toEqual({ verdict: 'back' });
+});
+
+test('an onboarding that is ready after the deadline ends the question, unless somebody answered it', async () => {
+  const world = await enrolled({ status: 'in_progress' });
+  const { deps, store, partner } = world;
+  const hold = holdOf('ONBOARDING_DEADLINE', { jobCandidateId: '5012' });
+  const { holdId } = await openHold(deps, { ...ref, hold });
+  expect(await readOnboarding(deps, { ...ref, asked: true })).toEqual({ verdict: 'waiting' });
+  expect(await listHolds(store)).toHaveLength(1);
+  partner.status = 'completed';
+  expect(await readOnboarding(deps, { ...ref, asked: true })).toEqual({ verdict: 'ready' });
+  expect(await listHolds(store)).toEqual([]);
+  const again = await openHold(deps, { ...ref, hold });
+  expect(again.holdId).not.toBe(holdId);
+  await answerHold(store, again.holdId, { answer: 'cancel', arguments: [], by: 'ann' });
+  expect(await readOnboarding(deps, { ...ref, asked: true })).toEqual({ verdict: 'waiting' });
+  expect(await takeAnswer(deps, { ...ref, holdId: again.holdId })).toMatchObject({ next: 'cancel' });
+});

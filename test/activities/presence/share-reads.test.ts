@@ -1,6 +1,7 @@
 import { afterEach, beforeEach, expect, test, vi } from 'vitest';
 import { inScope } from '../../../activities/activity-scope.ts';
 import { shareReads } from '../../../activities/presence/share-reads.ts';
+import { ConnectorError } from '../../../src/errors.ts';
 
 /** A read that ends when the test says so, and the looks each one was for. */
 function controlled(most?: number) {
@@ -152,4 +153,38 @@ test('a caller who does not wait any longer takes nothing from the others', asyn
   await expect(one).rejects.toThrow('left');
   reads[0]?.end();
   expect(await other).toBe('a2 by read 1');
+});
+
+test('a read whose answer is lost is repeated before it fails those who wait for it', async () => {
+  const { reads, look } = controlled();
+  const answers = Promise.all([look('a1'), look('a2')]);
+  await settled();
+  reads[0]?.end(new ConnectorError({ code: 'PARTNER_UNREACHABLE', action: 'retry', message: 'cut' }));
+  await settled();
+  reads[1]?.end();
+  expect(await answers).toEqual(['a1 by read 2', 'a2 by read 2']);
+});
+
+test.each([
+  ['refused', { action: 'reject' as const }],
+  ['told when to come back', { action: 'retry' as const, retryAfterMs: 5_000 }],
+])('a read that is %s is not repeated', async (_how, facts) => {
+  const { reads, look } = controlled();
+  const failed = expect(look('a1')).rejects.toThrow('no');
+  await settled();
+  reads[0]?.end(new ConnectorError({ code: 'NO', message: 'no', ...facts }));
+  await failed;
+  await vi.advanceTimersByTimeAsync(1_000);
+  expect(reads).toHaveLength(1);
+});
+
+test('a read that fails three times fails', async () => {
+  const { reads, look } = controlled();
+  const failed = expect(look('a1')).rejects.toThrow('cut');
+  for (const nth of [0, 1, 2]) {
+    await vi.advanceTimersByTimeAsync(300);
+    reads[nth]?.end(new ConnectorError({ code: 'PARTNER_UNREACHABLE', action: 'retry', message: 'cut' }));
+  }
+  await failed;
+  expect(reads).toHaveLength(3);
 });

@@ -5,7 +5,7 @@ export const bug: PlantedBug = {
   patches: [
     {
       file: 'src/plan/plan-employee.ts',
-      find: 'return planLink(observed, observed.named);',
+      find: 'return planLink(observed, observed.named, decisions);',
       replace: "return { kind: 'link', employee: observed.named };",
     },
   ],

@@ -1,0 +1,54 @@
+import { expect, test } from 'vitest';
+import { finishHire } from '../../../activities/hire/finish-hire.ts';
+import { linkOfEmployee } from '../../../src/store/identity.ts';
+import { employPerson } from './employed-person.ts';
+
+/** A hire whose employee exists and whose ID the partner was not told yet. */
+async function employed() {
+  const world = await employPerson();
+  const id = await world.begin();
+  expect(await world.employOnce(id)).toMatchObject({ verdict: 'employee' });
+  const ref = await world.refOf(id);
+  const employeeId = (await world.row(id))?.employee_id ?? '';
+  return { ...world, id, ref, employeeId, finishOnce: () => finishHire(world.fleet.deps, ref) };
+}
+
+test('an employee whom HR merged into another record before the write-back is asked about, not told', async () => {
+  const { change, finishOnce, answerAs, shown, row, id, ref, employeeId, fleet, employees } = await employed();
+  await change(`update employees set id = 700 where id = ${employeeId}`);
+  const merged = (await employees()).find((one) => one.id === 700);
+  const asked = await finishOnce();
+  expect(asked).toMatchObject({ hold: { code: 'EMPLOYEE_GONE', details: { employeeId } } });
+  expect(await shown(id)).toBeNull();
+  expect(await answerAs(ref, asked, 'link', '700')).toMatchObject({ next: 'same' });
+  expect(await finishOnce()).toEqual({ verdict: 'verified' });
+  expect(await row(id)).toMatchObject({ state: 'done', employee_id: '700', employee_number: merged?.employee_number });
+  expect(await shown(id)).toMatchObject({ employeeId: merged?.employee_number });
+  expect(await linkOfEmployee(fleet.store, 'hr', employeeId)).toBeUndefined();
+  expect(await linkOfEmployee(fleet.store, 'hr', '700')).toMatchObject({ job_candidate_id: id });
+});
+
+test('the employee of another person is not taken for one that is gone', async () => {
+  const { change, finishOnce, answerAs, ref, employeeId, employees } = await employed();
+  await change(`delete from employees where id = ${employeeId}`);
+  const [first] = await employees();
+  await answerAs(ref, await finishOnce(), 'link', String(first?.id));
+  expect(await finishOnce()).toMatchObject({
+    hold: { code: 'EMPLOYEE_GONE', message: expect.stringContaining('another person') },
+  });
+  await answerAs(ref, await finishOnce(), 'link', '999');
+  expect(await finishOnce()).toMatchObject({ hold: { details: { employeeId: '999' } } });
+});
+
+test('a number that the HR system gives after the create is what the partner is told', async () => {
+  const { finishOnce, shown, row, id, fleet } = await employed();
+  const { employee_number: number } = (await row(id)) ?? {};
+  await fleet.store.kysely
+    .updateTable('hires')
+    .set({ employee_number: null })
+    .where('job_candidate_id', '=', id)
+    .execute();
+  expect(await finishOnce()).toEqual({ verdict: 'verified' });
+  expect(await row(id)).toMatchObject({ employee_number: number });
+  expect(await shown(id)).toMatchObject({ employeeId: number });
+});
