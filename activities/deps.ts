@@ -8,6 +8,8 @@ export interface ActivityDeps {
   store: Store;
   connections: Connections;
   signalHire: SignalHire;
+  /** Job candidates of the tenant whose hire has a running workflow; one that began a moment ago may be missing. */
+  followedHires: (tenantId: string) => Promise<ReadonlySet<string>>;
   log: Logger;
   limits: Limits;
   /** The person who applies a plan; absent where the product works by itself. */

@@ -19,6 +19,7 @@ import { openStore, type Store } from './store/open-store.ts';
 import { writeFailpoints } from './store/write-failpoints.ts';
 import { checkSearchAttributes } from './temporal/check-search-attributes.ts';
 import { connectTemporal, type TemporalConnection } from './temporal/connection.ts';
+import { followedHires } from './temporal/followed-hires.ts';
 import { createHireClient, type HireClient } from './temporal/hire-client.ts';
 import { triggerReconcile } from './temporal/schedules.ts';
 import { signalHire } from './temporal/signal-hire.ts';
@@ -205,6 +206,7 @@ function wireActivities(
     }),
     signalHire: (hire, about, options) =>
       withFailpoints('temporal.signalHire', () => signalHire(hires, hire, about, options)),
+    followedHires: (tenantId) => followedHires(hires, tenantId),
     closedGates: new Set(),
     pausedHris,
     limits: {

@@ -11,7 +11,7 @@ import { markJobs, noteAbsent, proveFilter, readLeavers } from './compare.ts';
 import { listPeople } from './list-people.ts';
 import { openRun } from './open-run.ts';
 import { goesOn, nextStep, type Run, type StepName, saveRun, startOf } from './run.ts';
-import { lookAtOnboardings, signalOpenHires } from './signal-hires.ts';
+import { lookAtOnboardings, signalOpenHires, signalUnfollowed } from './signal-hires.ts';
 import { signalOutOfScope } from './signal-out-of-scope.ts';
 
 /** Does the next bit of a step and notes in `run.position` what comes then. True when the step is over. */
@@ -30,6 +30,7 @@ const steps: Record<Exclude<StepName, 'end'>, Step> = {
   leavers: readLeavers,
   onboardings: lookAtOnboardings,
   'open-hires': signalOpenHires,
+  unfollowed: signalUnfollowed,
 };
 
 /** One attempt does so much. */

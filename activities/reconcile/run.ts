@@ -11,7 +11,7 @@ import { type ListCursor, startOfList } from './list-cursor.ts';
 const stepsOf = {
   baseline: ['jobs', 'traces', 'people', 'record', 'ask', 'mark', 'golive', 'proof', 'onboardings', 'open-hires'],
   full: ['people', 'absent', 'mark', 'proof', 'leavers', 'onboardings', 'open-hires'],
-  changed: ['people', 'absent', 'mark', 'proof', 'leavers', 'onboardings'],
+  changed: ['people', 'absent', 'mark', 'proof', 'leavers', 'onboardings', 'unfollowed'],
 } as const satisfies Record<ReconcileKind, readonly string[]>;
 
 export type StepName = (typeof stepsOf)[ReconcileKind][number] | 'end';

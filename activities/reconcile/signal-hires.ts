@@ -1,6 +1,7 @@
 import { isConnectorError } from '../../src/errors.ts';
 import { contract } from '../../src/partner/contract/index.ts';
-import { openHiresAfter } from '../../src/store/hire-states.ts';
+import { clearTrouble, noteTrouble } from '../../src/store/alarms.ts';
+import { openHiresAfter, openHiresSince } from '../../src/store/hire-states.ts';
 import { hiresInState, hiresOfEnrolments } from '../../src/store/hires.ts';
 import type { HireRow } from '../../src/store/schema.ts';
 import { onePage } from '../one-page.ts';
@@ -11,6 +12,8 @@ import type { Run } from './run.ts';
 const PAGE = 100;
 /** Enrolments read by their ids in one step. */
 const AT_ONCE = 20;
+/** So long Temporal may take to list a workflow. */
+const SETTLED_MS = 60_000;
 /** Instead of the number of a list: each enrolment is read by its id. */
 const EACH = 1;
 
@@ -88,4 +91,35 @@ export async function signalOpenHires(run: Run): Promise<boolean> {
   if (last === undefined) return true;
   run.position = { ...position, after: last };
   return false;
+}
+
+/**
+ * Open hires without a workflow are started anew: Temporal lost it, or the store was restored from before the hire's
+ * end. Only those that did not move for a while are compared, because Temporal lists a new workflow late.
+ */
+export async function signalUnfollowed({ deps, tenantId, counts }: Run): Promise<boolean> {
+  const { store, log } = deps;
+  const open = await openHiresSince(store, tenantId, SETTLED_MS);
+  if (open.length === 0) return true;
+  const followed = await deps.followedHires(tenantId);
+  const lost = open.filter((jobCandidateId) => !followed.has(jobCandidateId));
+  for (const jobCandidateId of lost) {
+    await deps.signalHire({ tenantId, jobCandidateId }, 'answer', { start: true });
+    counts.hinted += 1;
+  }
+  const key = { tenantId, kind: 'hires-unfollowed' as const, subject: 'hires' };
+  if (lost.length === 0) {
+    await clearTrouble(store, key);
+    return true;
+  }
+  log.error({ tenantId, hires: lost.length, some: lost.slice(0, 10) }, 'open hires had no workflow');
+  await noteTrouble(store, { ...key, reason: 'WORKFLOW_LOST', message: unfollowedText(lost) }, 0);
+  return true;
+}
+
+function unfollowedText(lost: readonly string[]): string {
+  return (
+    `${lost.length} open hires had no workflow in Temporal and were started anew, among them job candidate ` +
+    `${lost.slice(0, 5).join(', ')}. Temporal lost its history, or the store was restored from a backup.`
+  );
 }

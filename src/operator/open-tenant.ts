@@ -52,6 +52,7 @@ export async function withTenant<T>(
     connections,
     log,
     signalHire: async () => false,
+    followedHires: async () => new Set(),
     closedGates: new Set(),
     pausedHris: new Set(),
     limits: {

@@ -1,3 +1,4 @@
+import { sql } from 'kysely';
 import type { EmployeeRef } from '../hire/employee.ts';
 import { type HireRef, isSameHire } from '../hire/hire-ref.ts';
 import type { EndState, HireState } from '../hire/hire-state.ts';
@@ -137,6 +138,18 @@ export async function openHiresAfter(
     .where('job_candidate_id', '>', after)
     .orderBy('job_candidate_id')
     .limit(limit)
+    .execute();
+  return rows.map((row) => row.job_candidate_id);
+}
+
+/** Open hires that nothing was noted of for so long. */
+export async function openHiresSince({ kysely, now }: Store, tenantId: string, quietMs: number): Promise<string[]> {
+  const rows = await kysely
+    .selectFrom('hires')
+    .select('job_candidate_id')
+    .where('tenant_id', '=', tenantId)
+    .where('state', '=', 'open')
+    .where('updated_at', '<=', sql<number>`${now} - ${sql.lit(quietMs)}`)
     .execute();
   return rows.map((row) => row.job_candidate_id);
 }

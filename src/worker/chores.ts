@@ -78,6 +78,7 @@ function createRound(
   };
   return async (tenants) => {
     for (const kind of ['activity-failing', 'unknown-value'] as const) await forgetTrouble(store, kind, DAY_MS);
+    await forgetTrouble(store, 'hires-unfollowed', HOUR_MS);
     await purgeBodies(store, 7 * DAY_MS);
     await purgeDeliveries(store, 90 * DAY_MS);
     const states = new Map((await listTenantStates(store)).map((row) => [row.tenant_id, row]));

@@ -15,6 +15,7 @@ import { openRateLimit } from '../../src/store/open-rate-limit.ts';
 import type { Store } from '../../src/store/open-store.ts';
 import { purgeBodies, purgeDeliveries, purgePlans, purgeWrites } from '../../src/store/retention.ts';
 import type { HireClient } from '../../src/temporal/hire-client.ts';
+import { hireWorkflowId } from '../../src/temporal/ids.ts';
 import { signalHire } from '../../src/temporal/signal-hire.ts';
 import { loadTenantMapping } from '../../src/tenants/open-hris.ts';
 import { startRelay } from '../../src/worker/relay.ts';
@@ -45,6 +46,13 @@ export function startWorker(world: World, process: Process): void {
     closedGates: new Set(),
     pausedHris: new Set(),
     signalHire: signalHireOver(world, process),
+    followedHires: async (tenantId) => {
+      await world.pause(process, 'temporal.followedHires');
+      if (world.temporal.away) throw unavailable();
+      const prefix = hireWorkflowId('hbsimulation', tenantId, '');
+      const running = world.temporal.running().filter((id) => id.startsWith(prefix));
+      return new Set(running.map((id) => id.slice(prefix.length)));
+    },
     limits: { giveUpMs: policies.giveUpMs, partnerLagMs: policies.partnerLagMs, pausedMs: policies.pausedMs },
   };
   temporal.workers.push({ process, activities: bindActivities(deps) });

@@ -99,6 +99,7 @@ interface Signalled {
 function depsOf(parts: Pick<ActivityDeps, 'store' | 'log' | 'connections'>, signalled: Signalled[]): ActivityDeps {
   return {
     ...parts,
+    followedHires: async () => new Set(),
     signalHire: async (hire, _, { adopt }) => signalled.push({ ...hire, adopt }) > 0,
     limits: { giveUpMs: 60_000, partnerLagMs: 0, pausedMs: 0 },
     closedGates: new Set(),

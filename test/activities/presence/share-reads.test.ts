@@ -170,21 +170,21 @@ test.each([
   ['told when to come back', { action: 'retry' as const, retryAfterMs: 5_000 }],
 ])('a read that is %s is not repeated', async (_how, facts) => {
   const { reads, look } = controlled();
-  const failed = expect(look('a1')).rejects.toThrow('no');
+  const failed = look('a1').catch(String);
   await settled();
   reads[0]?.end(new ConnectorError({ code: 'NO', message: 'no', ...facts }));
-  await failed;
+  expect(await failed).toContain('no');
   await vi.advanceTimersByTimeAsync(1_000);
   expect(reads).toHaveLength(1);
 });
 
 test('a read that fails three times fails', async () => {
   const { reads, look } = controlled();
-  const failed = expect(look('a1')).rejects.toThrow('cut');
+  const failed = look('a1').catch(String);
   for (const nth of [0, 1, 2]) {
     await vi.advanceTimersByTimeAsync(300);
     reads[nth]?.end(new ConnectorError({ code: 'PARTNER_UNREACHABLE', action: 'retry', message: 'cut' }));
   }
-  await failed;
+  expect(await failed).toContain('cut');
   expect(reads).toHaveLength(3);
 });

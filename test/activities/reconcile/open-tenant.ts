@@ -17,13 +17,16 @@ export async function openTenant(hired = 3, { jobs = 1, ...stages }: Partial<Sta
   onTestFinished(() => sandbox[Symbol.asyncDispose]());
   const { store } = await freshStore('sqlite');
   const started: string[] = [];
+  const followed: string[] = [];
   let partner: PartnerClient = sandbox.partner;
-  const deps = reconcileDeps({ store, partner: () => partner, stages, started });
+  const deps = reconcileDeps({ store, partner: () => partner, stages, started, followed });
   return {
     sandbox,
     store,
     deps,
     started,
+    /** Whose hires have a workflow. */
+    followed,
     reconcile: () => reconcile(deps, { tenantId: 'acme' }),
     /** The partner as `change` makes it, until the next change. */
     changePartner: (change: (honest: PartnerClient) => PartnerClient) => {

@@ -23,10 +23,12 @@ interface Parts {
   stages?: Partial<Stages>;
   /** Whose hires were told to begin or to read again, in order. */
   started: string[];
+  /** Whose hires have a workflow. */
+  followed?: string[];
 }
 
 /** What a reconcile of the tenant acme needs, with an HRIS that knows nobody. */
-export function reconcileDeps({ store, partner, stages = {}, started }: Parts): ActivityDeps {
+export function reconcileDeps({ store, partner, stages = {}, started, followed = [] }: Parts): ActivityDeps {
   const connection = () =>
     ({
       ...WITHOUT_FIELDS,
@@ -43,6 +45,7 @@ export function reconcileDeps({ store, partner, stages = {}, started }: Parts): 
     closedGates: new Set(),
     pausedHris: new Set(),
     connections: { of: async () => connection(), reopenIfRotated: async () => false },
+    followedHires: async () => new Set(followed),
     signalHire: async ({ jobCandidateId }: { jobCandidateId: string }) => {
       started.push(jobCandidateId);
       return true;
