@@ -1,8 +1,10 @@
 import { Context } from '@temporalio/activity';
-import { ConnectorError } from '../src/errors.ts';
+import { ConnectorError, isConnectorError } from '../src/errors.ts';
 import { inActivity } from '../src/failpoint.ts';
 import type { HireActivities } from '../src/hire/hire-activities.ts';
+import { HIRE_BEHIND } from '../src/hire/hire-run.ts';
 import type { ReconcileActivities } from '../src/hire/reconcile-activities.ts';
+import { compareAllAnew } from '../src/store/tenant-states.ts';
 import type { ExchangeActivities, ExchangeInput, ExchangeStep } from '../src/streams/exchange-activities.ts';
 import type { PushActivities, PushInput } from '../src/streams/push-activities.ts';
 import type { PullInput, StreamActivities, StreamInput, StreamStep } from '../src/streams/stream-activities.ts';
@@ -46,6 +48,26 @@ interface BoundActivities extends Activities {
 
 /** Every activity bound to what it needs, as plain functions. */
 export function bindActivities(deps: ActivityDeps): BoundActivities {
+  const bound = functionsOf(deps);
+  const watched = Object.entries(bound).map(([name, run]) => [name, afterRestore(deps, run as RunWithBeat)]);
+  return Object.fromEntries(watched) as unknown as BoundActivities;
+}
+
+/** A restored store is noticed by one hire and concerns all: each tenant's next reconcile compares everything. */
+function afterRestore({ store, log }: ActivityDeps, run: RunWithBeat): RunWithBeat {
+  return async (input, beat) => {
+    try {
+      return await run(input, beat);
+    } catch (error) {
+      if (!isConnectorError(error, HIRE_BEHIND)) throw error;
+      log.error({ reason: error.message }, 'the store was restored: everything is compared anew');
+      await compareAllAnew(store);
+      throw error;
+    }
+  };
+}
+
+function functionsOf(deps: ActivityDeps): BoundActivities {
   return {
     openHire: (input) => openHire(deps, input),
     readHire: (input) => readHire(deps, input),

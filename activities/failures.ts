@@ -7,9 +7,10 @@ const benign: ReadonlySet<ErrorAction> = new Set(['throttle', 'reauthorize', 'un
 
 /**
  * Turns an error's action into a Temporal failure: retrying happens there and nowhere else. Every action comes back,
- * but HIRE_BEHIND, after the error's own delay where it names one: a refusal that a person can cure has become a hold before it gets
- * here, and a hire whose workflow failed would be followed by nobody. Messages are ConnectorErrors' own or a fixed
- * text: what other errors say may quote a record. `usualMs`: when an error without a delay of its own comes back.
+ * but HIRE_BEHIND, after the error's own delay where it names one: a refusal that a person can cure has become a hold
+ * before it gets here, and a hire whose workflow failed would be followed by nobody. Messages are ConnectorErrors' own
+ * or a fixed text: what other errors say may quote a record. `usualMs`: when an error without a delay of its own comes
+ * back.
  */
 export function toFailure(error: unknown, usualMs?: number): ApplicationFailure {
   if (error instanceof ApplicationFailure) return error;

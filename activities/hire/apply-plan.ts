@@ -9,13 +9,14 @@ import { withoutDenied } from '../../src/plan/identity-ladder.ts';
 import { judgeCreate, mayCreateUnseen } from '../../src/plan/judge-create.ts';
 import { hireOf } from '../../src/store/hire-columns.ts';
 import { recordEmployee } from '../../src/store/hire-states.ts';
-import { isSamePerson, linkEmployee, linksOfPerson, renamePerson } from '../../src/store/identity.ts';
+import { isSamePerson, linkEmployee, linkOfEmployee, linksOfPerson, renamePerson } from '../../src/store/identity.ts';
 import { endLeasesOf } from '../../src/store/identity-leases.ts';
 import { decideIntent, latestIntent, type OpenIntent } from '../../src/store/intents.ts';
 import { takeLink } from '../../src/store/living-hire.ts';
 import { latestPlan, markApplied } from '../../src/store/plans.ts';
 import type { LinkRow } from '../../src/store/schema.ts';
 import type { Connection } from '../connections.ts';
+import { createReference } from './create-reference.ts';
 import { personOf } from './hire-references.ts';
 import { leasedBy, underIdentityLease } from './identity-lease.ts';
 import { newValues, noteWrites, sensitiveFields } from './note-writes.ts';
@@ -151,10 +152,27 @@ export async function finishPending(hire: HireContext): Promise<Applied | undefi
  */
 export async function settleForEnd(hire: HireContext, { asked }: { asked: boolean }): Promise<Held | undefined> {
   const { creation, row, decisions, connection } = hire;
+  if (row.employee_id === null && creation === undefined) return settleUnknown(hire);
   if (row.employee_id !== null || (creation?.outcome !== 'open' && creation?.outcome !== 'done')) return undefined;
   const named = decisions.link === undefined ? undefined : await readEmployee(connection.hris, decisions.link);
   if (named !== undefined) return heldOf(await finish(hire, { kind: 'created', ref: named.ref }));
   return creation.outcome === 'done' ? settleMade(hire, creation, asked) : settleLost(hire, asked);
+}
+
+/**
+ * The store knows of no create. One that was made after the backup from which the store was restored carries our
+ * reference all the same. An HR system that does not answer now keeps nobody's hire from ending.
+ */
+async function settleUnknown(hire: HireContext): Promise<Held | undefined> {
+  const { store, connection, row } = hire;
+  if (row.candidate_id === null || !connection.hris.capabilities.storesReference) return undefined;
+  const reference = createReference(hire, row.candidate_id, false);
+  const [finding] = await readFindings(connection, reference, {}).catch(() => []);
+  if (finding?.found.kind !== 'one') return undefined;
+  const { ref } = finding.found;
+  // Of an earlier employment of theirs.
+  if ((await linkOfEmployee(store, connection.tenant.hris.connection, ref.id)) !== undefined) return undefined;
+  return heldOf(await finish(hire, { kind: 'created', ref }));
 }
 
 /** Made, or taken by somebody who finishes it there. */

@@ -5,7 +5,7 @@ import type { HireActivities } from '../../src/hire/hire-activities.ts';
 import { type HireRef, IMPORTED_PERIOD, isSameHire } from '../../src/hire/hire-ref.ts';
 import { judgeDeparture as judge } from '../../src/plan/judge-departure.ts';
 import { endHire } from '../../src/store/hire-states.ts';
-import { findHireRow } from '../../src/store/hires.ts';
+import { findHireRow, hireBehind } from '../../src/store/hires.ts';
 import { answerHold, lastAnswered, listHolds } from '../../src/store/holds.ts';
 import { latestPlan } from '../../src/store/plans.ts';
 import type { HoldRow } from '../../src/store/schema.ts';
@@ -20,7 +20,8 @@ import { type HireContext, withHire } from './with-hire.ts';
 export function judgeDeparture(deps: ActivityDeps, given: HireRef): ReturnType<HireActivities['judgeDeparture']> {
   return withHire(deps, given, async (hire) => {
     const { store, connection, ref, row } = hire;
-    const employeeId = row.employee_id ?? '';
+    const employeeId = row.employee_id;
+    if (employeeId === null) throw hireBehind(ref);
     const shown = await readEmployee(connection.hris, employeeId);
     const judged = judge({
       jobCandidateId: ref.jobCandidateId,

@@ -184,8 +184,8 @@ export async function hiresInState(store: Store, tenantId: string, ...states: Hi
 }
 
 /**
- * Takes one of the cancellations that a tenant may have within `windowMs`: hires that ended so, and those that are about
- * to. Several that ask at once are counted one after the other. False where none is left.
+ * Takes one of the cancellations that a tenant may have within `windowMs`: hires that ended so, and those that are
+ * about to. Several that ask at once are counted one after the other. False where none is left.
  */
 export async function reserveCancellation(
   store: Store,

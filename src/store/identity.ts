@@ -176,7 +176,7 @@ export async function linkEmployee(
     .executeTakeFirstOrThrow();
 }
 
-/** An employee's person is known to the partner under this candidate id from now on: somebody said that they are one. */
+/** An employee's person has this candidate id at the partner from now on: somebody said that both are one human. */
 export async function renamePerson(
   store: Store,
   employee: { connection: string; id: string },

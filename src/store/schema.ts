@@ -193,7 +193,8 @@ interface HoldTable {
 /**
  * activity-failing: one activity of a hire or tenant fails again and again. unknown-value: a value that the
  * specification does not have. field-changed: a field that a mapping uses is no longer what it was. mapping-misfit: a
- * mapping does not fit the fields of the HRIS. hires-unfollowed: open hires had no workflow. The others follow from what the store holds; see derivedAlarms.
+ * mapping does not fit the fields of the HRIS. hires-unfollowed: open hires had no workflow. The others follow from
+ * what the store holds; see derivedAlarms.
  */
 export type AlarmKind =
   | 'activity-failing'

@@ -112,6 +112,15 @@ export async function recordReconcile(store: Store, tenantId: string, full: bool
   );
 }
 
+/** The next reconcile of every tenant compares everything, as once a day. */
+export async function compareAllAnew({ kysely }: Store): Promise<void> {
+  await kysely
+    .updateTable('tenants')
+    .set({ fully_reconciled_at: null })
+    .where('fully_reconciled_at', 'is not', null)
+    .execute();
+}
+
 export async function recordVerifiedKey(store: Store, tenantId: string, fingerprint: string): Promise<void> {
   await update(store, tenantId, { verified_key: fingerprint });
 }

@@ -1,5 +1,6 @@
 import { Client } from '@temporalio/client';
 import { expect, onTestFinished, test } from 'vitest';
+import { openStore } from '../../src/store/open-store.ts';
 import { connectTemporal } from '../../src/temporal/connection.ts';
 import { expectExactlyHired, readStatus, takeApplicants, untilHired } from '../harness/exactly-hired.ts';
 import { editTenant, type FleetTenant, joinFleet } from '../harness/fleet.ts';
@@ -146,3 +147,38 @@ test('a removed tenant is answered 410, and its schedules and workflows end', as
     expect(left).toEqual([]);
   });
 });
+
+test('a hire whose workflow Temporal lost goes on with the next reconcile', async () => {
+  const tenant = await build();
+  const people = await takeApplicants(world, 1);
+  await cli('freeze', tenant, '--as', 'ada');
+  await hire(people);
+  await until('a hire that may not enrol', async () => (await readStatus(world)).hires['open'] === 1);
+  const id = `${world.installationId}/hire/${tenant}/${people[0]?.jobCandidateId}`;
+  await withSchedules(async (client, { reconcile }) => {
+    await client.workflow.getHandle(id).terminate('lost');
+    await until('that no workflow is listed', async () => {
+      const query = `TenantId = '${tenant}' AND Flow = 'hire' AND ExecutionStatus = 'Running'`;
+      return (await client.workflow.count(query)).count === 0;
+    });
+    await cli('thaw', tenant);
+    await passMinutes(2);
+    await client.schedule.getHandle(reconcile).trigger();
+    await untilHired(world, 1);
+  });
+  await expectExactlyHired(world, people);
+});
+
+/** As if nothing had been noted of the tenant's hires for so long. */
+async function passMinutes(minutes: number): Promise<void> {
+  const store = await openStore(world.storeUrl);
+  try {
+    const later = store.kysely
+      .updateTable('hires')
+      .set((eb) => ({ updated_at: eb('updated_at', '-', minutes * 60_000) }))
+      .where('tenant_id', '=', world.tenant);
+    await later.execute();
+  } finally {
+    await store.close();
+  }
+}

@@ -131,7 +131,8 @@ function rememberPeople({ state, people, jobs, emails, hiredBefore }: World): vo
   ))
     emails.set(`${companyId} ${email}`, String(id));
   const rows = state.all<{ id: number; candidateId: number; jobId: number; type: string }>(
-    'select j.id, j.candidate_id as candidateId, j.job_id as jobId, s.type from job_candidates j join stages s on s.id = j.stage_id',
+    `select j.id, j.candidate_id as candidateId, j.job_id as jobId, s.type
+       from job_candidates j join stages s on s.id = j.stage_id`,
   );
   for (const { id, candidateId, jobId, type } of rows) {
     people.set(String(id), String(candidateId));

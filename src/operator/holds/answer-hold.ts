@@ -57,7 +57,8 @@ async function assertIdsKnown(
   if (unknown.length === 0) return;
   throw refused(
     'ANSWER_ID_UNKNOWN',
-    `Hold ${holdId} does not ask about ${unknown.join(', ')}. See whom it asks about with: hirebridge hold show ${holdId}`,
+    `Hold ${holdId} does not ask about ${unknown.join(', ')}. ` +
+      `See whom it asks about with: hirebridge hold show ${holdId}`,
   );
 }
 

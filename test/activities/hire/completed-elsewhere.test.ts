@@ -127,7 +127,7 @@ test('an enrolment that a hire of another tenant of the company has is not adopt
   expect(rows).toEqual([{ tenant_id: 'acme' }]);
 });
 
-test('of two hires that are given one enrolment at the same moment, at most one keeps it, and the other asks', async () => {
+test('of two hires that are given one enrolment at once, at most one keeps it, and the other asks', async () => {
   const { fleet, refs, id } = await hiredByTwo();
   const verdicts = await Promise.all(refs.map((ref) => enrol(fleet.deps, ref)));
   expect(verdicts.filter(({ verdict }) => verdict === 'hold').length).toBeGreaterThan(0);

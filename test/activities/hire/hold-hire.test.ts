@@ -1,4 +1,5 @@
 import { expect, onTestFinished, test } from 'vitest';
+import { bindActivities } from '../../../activities/create-activities.ts';
 import type { ActivityDeps } from '../../../activities/deps.ts';
 import { toFailure } from '../../../activities/failures.ts';
 import { hasEmployee } from '../../../activities/hire/confirm-gone.ts';
@@ -9,6 +10,7 @@ import { endHire } from '../../../src/store/hire-states.ts';
 import { insertHires } from '../../../src/store/hires.ts';
 import { answerHold, earlierAnswers, lastAnsweredAt, listHolds } from '../../../src/store/holds.ts';
 import { openStore } from '../../../src/store/open-store.ts';
+import { readTenantState, recordReconcile } from '../../../src/store/tenant-states.ts';
 
 const REF = { tenantId: 'acme', jobCandidateId: '5012', period: 1 };
 
@@ -67,4 +69,8 @@ test('a hold or a hire that a restored store does not know ends the run, so that
   await expect(takeAnswer(deps, { ...REF, holdId: 'e8a1' })).rejects.toMatchObject(behind);
   const error = await takeAnswer(deps, { ...REF, holdId: 'e8a1' }).catch((thrown: unknown) => thrown);
   expect(toFailure(error)).toMatchObject({ type: 'HIRE_BEHIND', nonRetryable: true });
+  await readTenantState(store, 'acme');
+  await recordReconcile(store, 'acme', true);
+  await expect(bindActivities(deps).takeAnswer({ ...REF, holdId: 'e8a1' })).rejects.toMatchObject(behind);
+  expect(await readTenantState(store, 'acme')).toMatchObject({ fully_reconciled_at: null });
 });
