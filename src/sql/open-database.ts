@@ -3,6 +3,7 @@ import { dirname } from 'node:path';
 import { Kysely, type KyselyPlugin, PostgresDialect, type RawBuilder, sql } from 'kysely';
 import pg from 'pg';
 import { ConnectorError } from '../errors.ts';
+import { openPool } from './postgres-pool.ts';
 import { NodeSqliteDialect, openSqliteFile } from './sqlite-dialect.ts';
 
 export interface Database<Tables> {
@@ -59,17 +60,11 @@ function makeFile(file: string, ownerOnly: boolean): void {
 }
 
 function openPostgres<Tables>(url: string, options: OpenOptions): Database<Tables> {
-  const pool = new pg.Pool({
-    connectionString: url,
-    max: options.poolSize ?? 10,
-    connectionTimeoutMillis: 5_000,
-    types: {
-      getTypeParser: (oid: number, format?: 'text' | 'binary') =>
-        oid === INT8 && format !== 'binary' ? Number : pg.types.getTypeParser(oid, format),
-    } as pg.CustomTypesConfig,
-  });
-  // An idle connection that the server closes must not end the process; the next query reports it.
-  pool.on('error', () => undefined);
+  const types = {
+    getTypeParser: (oid: number, format?: 'text' | 'binary') =>
+      oid === INT8 && format !== 'binary' ? Number : pg.types.getTypeParser(oid, format),
+  } as pg.CustomTypesConfig;
+  const pool = openPool(url, options.poolSize ?? 10, types);
   const kysely = new Kysely<Tables>({ dialect: new PostgresDialect({ pool }), plugins: options.plugins ?? [] });
   return { kysely, kind: 'postgres', now: POSTGRES_NOW, close: () => kysely.destroy() };
 }

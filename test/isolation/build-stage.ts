@@ -1,10 +1,10 @@
 import { createServer } from 'node:http';
 import type { AddressInfo } from 'node:net';
 import type { Store } from '../../src/store/open-store.ts';
+import { type FaultProxy, startFaultProxy } from '../harness/fault-proxy.ts';
 import type { Process, World } from '../harness/world.ts';
 import { addNeighbour, NEIGHBOUR, type Neighbour, type NeighbourOptions } from './neighbour.ts';
 import { type NeighbourHris, startNeighbourHris } from './neighbour-hris.ts';
-import { type SwitchableProxy, startSwitchableProxy } from './switchable-proxy.ts';
 import type { Scene } from './trouble-steps.ts';
 import type { Trouble } from './troubles.ts';
 
@@ -69,7 +69,7 @@ function there<T>(thing: T | undefined): T {
 }
 
 interface Ends {
-  notified: SwitchableProxy;
+  notified: FaultProxy;
   hris: NeighbourHris | undefined;
 }
 
@@ -84,13 +84,13 @@ function neighbourOptions(trouble: Trouble, scale: number, { notified, hris }: E
 }
 
 /** An address that answers everything, behind a line that is silent at first. */
-async function startAddress(): Promise<{ line: SwitchableProxy; close(): Promise<void> }> {
+async function startAddress(): Promise<{ line: FaultProxy; close(): Promise<void> }> {
   const server = createServer((request, response) => {
     request.resume();
     response.end('{}');
   });
   await new Promise<void>((resolve) => server.listen(0, '127.0.0.1', resolve));
-  const line = await startSwitchableProxy((server.address() as AddressInfo).port);
+  const line = await startFaultProxy((server.address() as AddressInfo).port);
   line.fallSilent();
   return {
     line,

@@ -2,8 +2,8 @@ import { randomBytes } from 'node:crypto';
 import { asAdmin, newDatabase } from '../../src/counterparts/new-database.ts';
 import { ensureHrisSchema } from '../../src/hris/sql/ensure-hris-schema.ts';
 import { landings } from '../../src/streams/streams.ts';
+import { type FaultProxy, startFaultProxy } from '../harness/fault-proxy.ts';
 import { readEmployees } from '../harness/world-people.ts';
-import { type SwitchableProxy, startSwitchableProxy } from './switchable-proxy.ts';
 
 /** The neighbour's HR system in a Postgres that asks for a password, behind a line that can fall silent. */
 export interface NeighbourHris {
@@ -11,7 +11,7 @@ export interface NeighbourHris {
   url: string;
   /** The same database without a password, for the judge. */
   adminUrl: string;
-  line: SwitchableProxy;
+  line: FaultProxy;
   /** Ends the password and every connection that was made with it. */
   expirePassword(): Promise<void>;
   renewPassword(): Promise<void>;
@@ -26,7 +26,7 @@ export async function startNeighbourHris(serverUrl: string): Promise<NeighbourHr
   const [role, password] = [`hr_${randomBytes(4).toString('hex')}`, randomBytes(8).toString('hex')];
   await asAdmin(serverUrl, `create role ${role} superuser login password '${password}'`);
   await askForPassword(serverUrl, role);
-  const line = await startSwitchableProxy(Number(new URL(serverUrl).port));
+  const line = await startFaultProxy(Number(new URL(serverUrl).port));
   const { pathname } = new URL(adminUrl);
   const urlWith = (secret: string) => `postgres://${role}:${secret}@127.0.0.1:${line.port}${pathname}`;
   const alter = async (change: string): Promise<void> => {

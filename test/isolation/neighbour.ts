@@ -7,11 +7,11 @@ import { createPartnerClient } from '../../src/partner/client/create-partner-cli
 import { contract } from '../../src/partner/contract/index.ts';
 import { type ControlClient, createControlClient } from '../../src/sandbox/control/client.ts';
 import { landings } from '../../src/streams/streams.ts';
+import { type FaultProxy, startFaultProxy } from '../harness/fault-proxy.ts';
 import { startProcess } from '../harness/run-product.ts';
 import type { World } from '../harness/world.ts';
 import { type Applicant, defineStartDate, listApplicants } from '../harness/world-people.ts';
 import { TENANT, writeTenant } from '../harness/world-tenant.ts';
-import { type SwitchableProxy, startSwitchableProxy } from './switchable-proxy.ts';
 
 /** The tenant that has its worst day. */
 export const NEIGHBOUR = 'globex';
@@ -33,7 +33,7 @@ export interface Neighbour {
   /** People on a job who may be hired; none are listed of a large company. */
   applicants: Applicant[];
   /** Between the product and its partner. */
-  line: SwitchableProxy;
+  line: FaultProxy;
   close(): Promise<void>;
 }
 
@@ -57,7 +57,7 @@ export async function addNeighbour(world: World, options: NeighbourOptions): Pro
   const sandbox = await startProcess(['sandbox', ...args], { LOG_FORMAT: 'json', LOG_LEVEL: 'error' }, out);
   const { partner: baseUrl = '', company = '', control = '' } = sandbox.facts;
   const partner = createPartnerClient({ baseUrl, apiKey, environment: 'sandbox', allowPrivate: true });
-  const line = await startSwitchableProxy(Number(new URL(baseUrl).port));
+  const line = await startFaultProxy(Number(new URL(baseUrl).port));
   const { items: flows } = await partner.readAll(contract.onboarding.listFlows);
   const isSmall = options.candidates <= 1_000;
   await defineStartDate(partner, isSmall);

@@ -1,8 +1,8 @@
 import { openHold } from '../../src/store/holds.ts';
 import type { Store } from '../../src/store/open-store.ts';
+import type { FaultProxy } from '../harness/fault-proxy.ts';
 import { NEIGHBOUR, type Neighbour } from './neighbour.ts';
 import type { NeighbourHris } from './neighbour-hris.ts';
-import type { SwitchableProxy } from './switchable-proxy.ts';
 
 /** Where a trouble is played. */
 export interface Scene {
@@ -13,7 +13,7 @@ export interface Scene {
   /** The HR system of a trouble that asks for one. */
   hris?: NeighbourHris;
   /** Before the address that is told of holds. */
-  notified: SwitchableProxy;
+  notified: FaultProxy;
   /** Applies the tenant files as they are in their folder. */
   apply(): Promise<void>;
   /** One verb of `hirebridge tenant` for the tenant in trouble. */

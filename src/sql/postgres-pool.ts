@@ -1,0 +1,249 @@
+import { Socket } from 'node:net';
+import type { PostgresPool, PostgresPoolClient } from 'kysely';
+import pg from 'pg';
+import { ConnectorError } from '../errors.ts';
+import { within } from '../within.ts';
+
+/** What a Postgres address may say of its bounds, by the names that Postgres and libpq have for them. */
+const BOUNDS = {
+  /** Seconds for a new connection, and for a free one of the pool. */
+  connect_timeout: 5,
+  /** Milliseconds, on the server. */
+  statement_timeout: 15_000,
+  lock_timeout: 5_000,
+  idle_in_transaction_session_timeout: 15_000,
+  /** Milliseconds that what the server sent may stay unacknowledged. */
+  tcp_user_timeout: 10_000,
+  /** Seconds without a word until keep-alive asks. */
+  keepalives_idle: 10,
+} as const;
+
+type DatabaseBounds = Record<keyof typeof BOUNDS, number>;
+
+/** After its own timeout the server gets this long to say so. */
+const GRACE_MS = 2_000;
+/** A statement that takes this long may be slow, wait for a lock, or be lost: the server is asked which. */
+const SUSPECT_MS = 3_000;
+const LOOK_MS = 500;
+const ASK_MS = 2_000;
+/** How long the server has had nothing to do for a connection on which an answer is waited for. */
+const SETTLED_MS = 1_000;
+
+/** The server is no longer the one that was connected to: it ends, has ended, or only reads by now. */
+const OTHER_SERVER = /^(?:08...|57P0[1-5]|25006|25P03)$/;
+const SQLSTATE = /^[0-9A-Z]{5}$/;
+
+/** The bounds in a Postgres address, and its rest. @throws ConnectorError DATABASE_URL */
+function readBounds(url: string): { bounds: DatabaseBounds; address: string } {
+  const address = new URL(url);
+  const bounds: DatabaseBounds = { ...BOUNDS };
+  for (const name of Object.keys(BOUNDS) as (keyof typeof BOUNDS)[]) {
+    const given = address.searchParams.get(name);
+    if (given === null) continue;
+    if (!/^\d{1,9}$/.test(given)) throw notANumber(name);
+    bounds[name] = Number(given);
+    address.searchParams.delete(name);
+  }
+  return { bounds, address: address.href };
+}
+
+function settingsOf(bounds: DatabaseBounds, address: string): pg.ClientConfig {
+  return {
+    connectionString: address,
+    application_name: 'hirebridge',
+    connectionTimeoutMillis: bounds.connect_timeout * 1_000,
+    keepAlive: true,
+    keepAliveInitialDelayMillis: bounds.keepalives_idle * 1_000,
+    ...(bounds.statement_timeout === 0 ? {} : { query_timeout: bounds.statement_timeout + GRACE_MS }),
+  };
+}
+
+/** Set on the new connection, not asked for as it begins: poolers refuse a connection that asks for them. */
+async function setBounds(client: pg.ClientBase, bounds: DatabaseBounds): Promise<void> {
+  const { statement_timeout, lock_timeout, idle_in_transaction_session_timeout, tcp_user_timeout } = bounds;
+  const wanted = { statement_timeout, lock_timeout, idle_in_transaction_session_timeout, tcp_user_timeout };
+  await client.query(
+    'select set_config(name, value, false) from unnest($1::text[], $2::text[]) as setting (name, value)',
+    [Object.keys(wanted), Object.values(wanted).map((value) => `${value}ms`)],
+  );
+}
+
+/** Owns its socket: a polite end waits for an answer that a silent connection never gives. */
+class Client extends pg.Client {
+  readonly socket: Socket;
+  /** Not to be used by anybody again. */
+  isLost = false;
+
+  constructor(config: pg.ClientConfig) {
+    const socket = new Socket();
+    super({ ...config, stream: () => socket });
+    this.socket = socket;
+    // A connection that dies is also told to the client itself; without a listener that would end the process.
+    this.on('error', () => undefined);
+  }
+
+  drop(): void {
+    this.isLost = true;
+    this.socket.destroy();
+  }
+}
+
+function ours(client: pg.PoolClient): Client {
+  return client as unknown as Client;
+}
+
+interface UnderWay {
+  client: Client;
+  since: number;
+}
+
+/**
+ * A pool whose connections are given up once they are known to be lost. Keep-alive and the server's own timeouts end
+ * what hangs only after long; so while a statement takes long, the server is asked on a new connection whether it works
+ * on it. Where it does not, or does not know the connection, that one is dropped and so is every other that nobody
+ * uses: they were made before whatever happened. Where nothing can be asked, the timeouts decide.
+ */
+export function openPool(url: string, most: number, types: pg.CustomTypesConfig): PostgresPool {
+  const { bounds, address } = readBounds(url);
+  const settings = settingsOf(bounds, address);
+  const pool = new pg.Pool({
+    ...settings,
+    max: most,
+    types,
+    Client: Client as unknown as typeof pg.Client,
+    onConnect: (client) => setBounds(client, bounds),
+  });
+  // An idle connection that the server closes must not end the process; the next query reports it.
+  pool.on('error', () => undefined);
+  const open = new Set<Client>();
+  const idle = new Set<Client>();
+  const underWay = new Set<UnderWay>();
+  pool.on('connect', (client) => open.add(ours(client)));
+  pool.on('acquire', (client) => idle.delete(ours(client)));
+  pool.on('release', (_error, client) => idle.add(ours(client)));
+  pool.on('remove', (client) => {
+    open.delete(ours(client));
+    idle.delete(ours(client));
+  });
+
+  /** Everybody connected before now is connected to whatever is no longer there. */
+  function dropOthers(): void {
+    for (const client of open) {
+      if (idle.has(client)) client.drop();
+      else client.isLost = true;
+    }
+  }
+
+  let asking = false;
+  const looking = setInterval(() => {
+    const suspects = [...underWay].filter(({ since }) => performance.now() - since > SUSPECT_MS);
+    if (asking || suspects.length === 0) return;
+    asking = true;
+    void lostAmong(suspects, settings)
+      .then((lost) => {
+        // Whose answer came meanwhile is no longer among them.
+        const gone = lost.filter((one) => underWay.has(one));
+        if (gone.length > 0) dropOthers();
+        for (const { client } of gone) client.drop();
+      })
+      .finally(() => {
+        asking = false;
+      });
+  }, LOOK_MS).unref();
+
+  async function query(client: Client, text: string, parameters: readonly unknown[]) {
+    if (client.isLost && !client.socket.writable) {
+      // What would be rolled back has ended with its connection.
+      if (text === 'rollback') return { command: 'ROLLBACK', rowCount: 0, rows: [] };
+      throw silent();
+    }
+    const one = { client, since: performance.now() };
+    underWay.add(one);
+    try {
+      return await client.query(text, [...parameters]);
+    } catch (error) {
+      const code = (error as { code?: unknown }).code;
+      const isAnswer = typeof code === 'string' && SQLSTATE.test(code);
+      if (isAnswer && !OTHER_SERVER.test(code)) throw error;
+      if (isAnswer) dropOthers();
+      const wasDropped = client.isLost && !isAnswer;
+      client.drop();
+      throw wasDropped || isReadTimeout(error) ? silent(error) : error;
+    } finally {
+      underWay.delete(one);
+    }
+  }
+
+  return {
+    async connect() {
+      const client = await pool.connect();
+      const own = ours(client);
+      return {
+        query: (text: string, parameters: readonly unknown[]) => query(own, text, parameters),
+        release() {
+          if (own.isLost) own.drop();
+          client.release(own.isLost);
+        },
+      } as unknown as PostgresPoolClient;
+    },
+    async end() {
+      clearInterval(looking);
+      await within(GRACE_MS, pool.end());
+      for (const client of open) client.drop();
+    },
+  };
+}
+
+/**
+ * Those of the statements that the server does not work on. None where it cannot be asked, or where a pooler stands in
+ * between: then nobody knows its processes.
+ */
+async function lostAmong(suspects: readonly UnderWay[], settings: pg.ClientConfig): Promise<UnderWay[]> {
+  const asking = new Client({ ...settings, connectionTimeoutMillis: ASK_MS, query_timeout: ASK_MS });
+  try {
+    await asking.connect();
+    const { rows } = await asking.query<{ own: number; pid: number | null }>(
+      `select pg_backend_pid() as own, pid from (select 1) as one
+        left join pg_stat_activity on pid = any($1::int[])
+          and (state = 'active' or clock_timestamp() - state_change < $2::int * interval '1 ms')`,
+      [suspects.map(({ client }) => processOf(client)), SETTLED_MS],
+    );
+    if (rows[0]?.own !== processOf(asking)) return [];
+    const works = new Set(rows.map(({ pid }) => pid));
+    return suspects.filter(({ client }) => !works.has(processOf(client)));
+  } catch {
+    return [];
+  } finally {
+    asking.drop();
+  }
+}
+
+/** The server's process of a connection, as the server named it at its beginning. */
+function processOf(client: Client): number {
+  return Number((client as unknown as { processID: number | null }).processID);
+}
+
+function isReadTimeout(error: unknown): boolean {
+  return error instanceof Error && error.message === 'Query read timeout';
+}
+
+function silent(cause?: unknown): ConnectorError {
+  return new ConnectorError({
+    code: 'DATABASE_SILENT',
+    action: 'retry',
+    message:
+      'The connection to the database fell silent in the middle of a statement and was given up. ' +
+      'Whether the statement was carried out is not known. It is tried again on a new connection.',
+    cause,
+  });
+}
+
+function notANumber(name: string): ConnectorError {
+  return new ConnectorError({
+    code: 'DATABASE_URL',
+    action: 'reject',
+    message: `The database address gives ${name} no whole number. Correct it, or leave it out: ${
+      BOUNDS[name as keyof typeof BOUNDS]
+    } is used then.`,
+  });
+}
