@@ -82,8 +82,9 @@ export async function runReceiver(options: RunReceiverOptions): Promise<RunningR
   }
 }
 
-function readiness(receiver: Receiver) {
-  return { store: receiver.ready() ? { ok: true } : { ok: false, note: 'not open yet, or the last commit failed' } };
+async function readiness(receiver: Receiver) {
+  const ok = await receiver.ready();
+  return { store: ok ? { ok } : { ok, note: 'not open yet, the last commit failed, or the database does not answer' } };
 }
 
 /** The inbox, and the tenants as they are applied from now on. */
@@ -94,7 +95,7 @@ async function openDeliveryStore(
   known: (find: Admission['tenants']) => void,
 ) {
   const [
-    { openStore },
+    { openStore, storeAnswers },
     { createDeliveryBatches },
     { startWithFolder },
     { watchTenants },
@@ -119,7 +120,7 @@ async function openDeliveryStore(
       await Promise.all([watch.close(), presence.close()]);
       await store.close();
     };
-    return { commit: createDeliveryBatches(store), close };
+    return { commit: createDeliveryBatches(store), answers: () => storeAnswers(store), close };
   } catch (error) {
     await store.close();
     throw error;

@@ -15,7 +15,7 @@ import { assertMayWrite } from './store/assert-may-write.ts';
 import { listenForDeliveries } from './store/inbox.ts';
 import { keepPresence, type Presence } from './store/keep-presence.ts';
 import { type Limited, openRateLimit } from './store/open-rate-limit.ts';
-import { openStore, type Store } from './store/open-store.ts';
+import { openStore, type Store, storeAnswers } from './store/open-store.ts';
 import { writeFailpoints } from './store/write-failpoints.ts';
 import { checkSearchAttributes } from './temporal/check-search-attributes.ts';
 import { connectTemporal, type TemporalConnection } from './temporal/connection.ts';
@@ -112,7 +112,7 @@ async function startWorker(parts: WorkerParts): Promise<RunningWorker> {
   const health = await startHealth({
     port: options.healthPort ?? config.HIREBRIDGE_WORKER_HEALTH_PORT,
     registry,
-    ready: () => readiness(workers),
+    ready: () => readiness(workers, store),
   });
   log.info({ installationId, tenants: tenants.all().length, health: health.url }, 'working');
   let closing = false;
@@ -136,9 +136,13 @@ async function startWorker(parts: WorkerParts): Promise<RunningWorker> {
   };
 }
 
-function readiness(workers: readonly Worker[]) {
+async function readiness(workers: readonly Worker[], store: Store) {
   const states = workers.map((worker) => worker.getState());
-  return { temporal: { ok: states.every((state) => state === 'RUNNING'), note: states.join(', ') } };
+  const answers = await storeAnswers(store);
+  return {
+    store: answers ? { ok: true } : { ok: false, note: 'the database does not answer within a second' },
+    temporal: { ok: states.every((state) => state === 'RUNNING'), note: states.join(', ') },
+  };
 }
 
 /** Takes up what is applied, paused and removed, in this process and on the server. */

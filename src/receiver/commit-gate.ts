@@ -12,6 +12,8 @@ export interface DeliveryStore {
    * aborts nobody waits for it any more.
    */
   commit(delivery: Delivery, signal: AbortSignal): Promise<{ fresh: boolean }>;
+  /** Whether the database answers now. */
+  answers(): Promise<boolean>;
   close(): Promise<void>;
 }
 
@@ -29,8 +31,8 @@ export interface CommitGate {
   commit(delivery: Delivery): Promise<{ fresh: boolean }>;
   /** Deliveries waiting now. */
   held(): number;
-  /** The store is open and its last commit worked. */
-  ready(): boolean;
+  /** The store is open, its last commit worked, and it answers now. */
+  ready(): Promise<boolean>;
   /** Ends every wait with a 503; deliveries are no longer held. */
   abandon(): void;
   /** Abandons and closes the store. */
@@ -50,7 +52,7 @@ function retryDelay(attempt: number): number {
  */
 export function createCommitGate(options: GateOptions): CommitGate {
   const closing = new AbortController();
-  const state = { healthy: false };
+  const state: Health = { healthy: false, failedAt: Infinity };
   const room = createRoom({ count: options.maxHeld, bytes: options.maxHeldBytes }, 'STORE_UNAVAILABLE');
   const opened = openUntil(options, closing.signal, state);
   let ready: DeliveryStore | undefined;
@@ -73,7 +75,7 @@ export function createCommitGate(options: GateOptions): CommitGate {
       }
     },
     held: () => room.count(),
-    ready: () => state.healthy,
+    ready: async () => isTrusted(state) && (await ready?.answers()) === true,
     abandon: () => closing.abort(),
     async close() {
       closing.abort();
@@ -83,11 +85,20 @@ export function createCommitGate(options: GateOptions): CommitGate {
   };
 }
 
-async function openUntil(
-  { openStore, log }: GateOptions,
-  stop: AbortSignal,
-  state: { healthy: boolean },
-): Promise<DeliveryStore> {
+interface Health {
+  /** The store is open and its last commit worked. */
+  healthy: boolean;
+  failedAt: number;
+}
+
+/** A receiver that gets no deliveries because it is not ready would never be ready again. */
+const FAILED_MS = 5_000;
+
+function isTrusted({ healthy, failedAt }: Health): boolean {
+  return healthy || performance.now() - failedAt > FAILED_MS;
+}
+
+async function openUntil({ openStore, log }: GateOptions, stop: AbortSignal, state: Health): Promise<DeliveryStore> {
   for (let attempt = 0; ; attempt++) {
     try {
       const store = await openStore();
@@ -106,7 +117,7 @@ async function commitUntil(
   delivery: Delivery,
   deadline: AbortSignal,
   log: Logger,
-  state: { healthy: boolean },
+  state: Health,
 ) {
   for (let attempt = 0; ; attempt++) {
     try {
@@ -115,6 +126,7 @@ async function commitUntil(
       return result;
     } catch (err) {
       state.healthy = false;
+      state.failedAt = performance.now();
       if (deadline.aborted || (isConnectorError(err) && err.action === 'reject')) throw err;
       if (attempt === 0) log.warn({ err, tenantId: delivery.tenantId }, 'delivery not stored yet, trying again');
       await pause(retryDelay(attempt), undefined, { signal: deadline });

@@ -36,7 +36,7 @@ export interface Receiver {
   /** Base address; a tenant's address is `${url}/webhooks/${tenantId}`. */
   url: string;
   /** True when the store is open and the last commit worked. */
-  ready(): boolean;
+  ready(): Promise<boolean>;
   /** Stops listening, lets deliveries in flight end (two seconds), closes the store. */
   close(): Promise<void>;
 }

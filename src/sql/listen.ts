@@ -1,5 +1,6 @@
 import pg from 'pg';
 import { within } from '../within.ts';
+import { createConnection } from './postgres-pool.ts';
 
 export interface Listening {
   /** Whether what is told now is likely to be heard. */
@@ -8,6 +9,9 @@ export interface Listening {
 }
 
 const RECONNECT_MS = 1_000;
+/** Nothing is asked on this connection otherwise: what fell silent would pass for nothing told. */
+const ASK_EVERY_MS = 5_000;
+const ASK_MS = 3_000;
 /** A database that does not answer keeps nobody from closing for longer. */
 const CLOSE_MS = 1_000;
 
@@ -24,35 +28,37 @@ export function listen(url: string, channel: string, onHeard: () => void): Liste
 
 function listenOnPostgres(url: string, channel: string, onHeard: () => void): Listening {
   let timer: NodeJS.Timeout | undefined;
+  let asking: NodeJS.Timeout | undefined;
   let closed = false;
   let hearing = false;
   let client = connect();
 
-  function connect(): pg.Client {
-    const next = new pg.Client({ connectionString: url, connectionTimeoutMillis: 5_000, keepAlive: true });
+  function connect(): ReturnType<typeof createConnection> {
+    const next = createConnection(url, ASK_MS);
     next.on('notification', onHeard);
     // Said for the first attempt, and whenever the connection is lost.
-    next.on('error', () => undefined);
     next.on('end', () => next === client && reconnectLater());
     void begin(next);
     return next;
   }
 
-  async function begin(next: pg.Client): Promise<void> {
+  async function begin(next: ReturnType<typeof createConnection>): Promise<void> {
     try {
       await next.connect();
       await next.query(`listen ${pg.escapeIdentifier(channel)}`);
     } catch {
-      void next.end().catch(() => undefined);
+      next.drop();
       reconnectLater();
       return;
     }
     hearing = true; // and what was told before was not heard
     onHeard();
+    asking = setInterval(() => void next.query('select 1').catch(() => next.drop()), ASK_EVERY_MS);
   }
 
   function reconnectLater(): void {
     hearing = false;
+    clearInterval(asking);
     clearTimeout(timer);
     if (closed) return;
     timer = setTimeout(() => {
@@ -65,10 +71,12 @@ function listenOnPostgres(url: string, channel: string, onHeard: () => void): Li
     async close() {
       closed = true;
       clearTimeout(timer);
+      clearInterval(asking);
       await within(
         CLOSE_MS,
         client.end().catch(() => undefined),
       );
+      client.drop();
     },
   };
 }

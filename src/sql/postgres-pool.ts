@@ -47,6 +47,13 @@ function readBounds(url: string): { bounds: DatabaseBounds; address: string } {
   return { bounds, address: address.href };
 }
 
+/** A Postgres address with other bounds. */
+export function withBounds(url: string, bounds: Partial<DatabaseBounds>): string {
+  const address = new URL(url);
+  for (const [name, value] of Object.entries(bounds)) address.searchParams.set(name, String(value));
+  return address.href;
+}
+
 function settingsOf(bounds: DatabaseBounds, address: string): pg.ClientConfig {
   return {
     connectionString: address,
@@ -66,6 +73,12 @@ async function setBounds(client: pg.ClientBase, bounds: DatabaseBounds): Promise
     'select set_config(name, value, false) from unnest($1::text[], $2::text[]) as setting (name, value)',
     [Object.keys(wanted), Object.values(wanted).map((value) => `${value}ms`)],
   );
+}
+
+/** A connection that stands by itself, still to be opened. */
+export function createConnection(url: string, queryMs: number): Client {
+  const { bounds, address } = readBounds(url);
+  return new Client({ ...settingsOf(bounds, address), query_timeout: queryMs });
 }
 
 /** Owns its socket: a polite end waits for an answer that a silent connection never gives. */
@@ -111,7 +124,8 @@ export function openPool(url: string, most: number, types: pg.CustomTypesConfig)
     max: most,
     types,
     Client: Client as unknown as typeof pg.Client,
-    onConnect: (client) => setBounds(client, bounds),
+    // The pool waits for it, which its types do not say.
+    onConnect: ((client: pg.ClientBase) => setBounds(client, bounds)) as unknown as (client: pg.ClientBase) => void,
   });
   // An idle connection that the server closes must not end the process; the next query reports it.
   pool.on('error', () => undefined);

@@ -1,5 +1,6 @@
 import { ConnectorError } from '../errors.ts';
 import type { Receives } from './applied-tenants.ts';
+import { FLEET } from './freezes.ts';
 import type { Store } from './open-store.ts';
 
 /** How long a write that may not leave waits before it asks again. */
@@ -14,8 +15,15 @@ export async function assertMayWrite({ kysely }: Store, tenantId: string): Promi
   const row = await kysely
     .selectFrom('installation')
     .leftJoin('tenants', (join) => join.on('tenants.tenant_id', '=', tenantId))
-    .select(['installation.frozen_at as fleet_at', 'installation.frozen_by as fleet_by'])
-    .select(['tenants.frozen_at as own_at', 'tenants.frozen_by as own_by', 'tenants.receives'])
+    .leftJoin('freezes as fleet', (join) => join.on('fleet.tenant_id', '=', FLEET))
+    .leftJoin('freezes as own', (join) => join.on('own.tenant_id', '=', tenantId))
+    .select(({ fn }) => [
+      fn.coalesce('fleet.frozen_at', 'installation.frozen_at').as('fleet_at'),
+      fn.coalesce('fleet.frozen_by', 'installation.frozen_by').as('fleet_by'),
+      fn.coalesce('own.frozen_at', 'tenants.frozen_at').as('own_at'),
+      fn.coalesce('own.frozen_by', 'tenants.frozen_by').as('own_by'),
+      'tenants.receives',
+    ])
     .executeTakeFirst();
   if (row === undefined) return;
   if (row.fleet_at !== null) throw frozen('All tenants are', row.fleet_by, '--all');

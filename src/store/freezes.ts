@@ -1,3 +1,4 @@
+import { sql } from 'kysely';
 import { audit } from './audit.ts';
 import type { Store } from './open-store.ts';
 
@@ -9,50 +10,99 @@ export interface Freeze {
   by: string;
 }
 
-/** Stops every foreign write of one tenant, or of the fleet. False when it stands still already, or nobody has it. */
+/** What stands in place of a tenant's id where the whole fleet is frozen. */
+export const FLEET = '';
+/** What is written beside a freeze waits no longer for others. */
+const BESIDE_MS = 1_000;
+
+/**
+ * Stops every foreign write of one tenant, or of the fleet. False when it stands still already. It is one row of a
+ * table that nothing else writes to, so that no lock of other work keeps it waiting. What stands beside it (the word in
+ * the audit, and the columns that a worker of the version before reads) is written if it can be.
+ */
 export async function freeze(store: Store, by: string, tenantId?: string): Promise<boolean> {
-  return set(store, { by, tenantId, act: 'frozen' }, { frozen_at: store.now, frozen_by: by });
+  const { numInsertedOrUpdatedRows } = await store.kysely
+    .insertInto('freezes')
+    .values({ tenant_id: tenantId ?? FLEET, frozen_at: store.now, frozen_by: by })
+    .onConflict((conflict) => conflict.doNothing())
+    .executeTakeFirstOrThrow();
+  if (numInsertedOrUpdatedRows === 0n) return false;
+  await beside(store, (trx) => audit(trx, { by, act: 'frozen', ...named(tenantId) }));
+  await beside(store, (trx) => setColumns(trx, tenantId, { frozen_at: trx.now, frozen_by: by }));
+  return true;
 }
 
 /** Lets the writes go again. False when they were not stopped. */
 export async function thaw(store: Store, by: string, tenantId?: string): Promise<boolean> {
-  return set(store, { by, tenantId, act: 'thawed' }, { frozen_at: null, frozen_by: null });
-}
-
-type Act = { by: string; tenantId: string | undefined; act: 'frozen' | 'thawed' };
-type Frozen = { frozen_at: Store['now'] | null; frozen_by: string | null };
-
-async function set(store: Store, { by, tenantId, act }: Act, frozen: Frozen): Promise<boolean> {
   return store.kysely.transaction().execute(async (kysely) => {
-    const were = act === 'frozen' ? ('is' as const) : ('is not' as const);
-    const updated =
-      tenantId === undefined
-        ? await kysely.updateTable('installation').set(frozen).where('frozen_at', were, null).executeTakeFirst()
-        : await kysely
-            .updateTable('tenants')
-            .set(frozen)
-            .where('tenant_id', '=', tenantId)
-            .where('frozen_at', were, null)
-            .executeTakeFirst();
-    if (updated.numUpdatedRows === 0n) return false;
-    await audit({ ...store, kysely }, { by, act, ...(tenantId === undefined ? {} : { tenantId }) });
+    const trx = { ...store, kysely };
+    const { numDeletedRows } = await kysely
+      .deleteFrom('freezes')
+      .where('tenant_id', '=', tenantId ?? FLEET)
+      .executeTakeFirst();
+    const before = await setColumns(trx, tenantId, { frozen_at: null, frozen_by: null });
+    if (numDeletedRows === 0n && before === 0n) return false;
+    await audit(trx, { by, act: 'thawed', ...named(tenantId) });
     return true;
   });
 }
 
-/** Every freeze in force, the fleet's first. */
-export async function listFreezes({ kysely }: Store): Promise<Freeze[]> {
-  const fleet = await kysely.selectFrom('installation').select(['frozen_at', 'frozen_by']).executeTakeFirst();
-  const rows = await kysely
-    .selectFrom('tenants')
-    .select(['tenant_id', 'frozen_at', 'frozen_by'])
-    .where('frozen_at', 'is not', null)
-    .orderBy('tenant_id')
-    .execute();
-  const own = rows.map((row) => ({ tenantId: row.tenant_id, ...sinceAndBy(row) }));
-  return fleet === undefined || fleet.frozen_at === null ? own : [sinceAndBy(fleet), ...own];
+function named(tenantId: string | undefined): { tenantId?: string } {
+  return tenantId === undefined ? {} : { tenantId };
 }
 
-function sinceAndBy(row: { frozen_at: number | null; frozen_by: string | null }): Omit<Freeze, 'tenantId'> {
-  return { since: Number(row.frozen_at), by: row.frozen_by ?? '' };
+async function beside(store: Store, write: (trx: Store) => Promise<unknown>): Promise<void> {
+  await store.kysely
+    .transaction()
+    .execute(async (kysely) => {
+      if (store.kind === 'postgres') await sql`set local lock_timeout = ${sql.lit(BESIDE_MS)}`.execute(kysely);
+      await write({ ...store, kysely });
+    })
+    .catch(() => undefined);
+}
+
+type Frozen = { frozen_at: Store['now'] | null; frozen_by: string | null };
+
+async function setColumns({ kysely }: Store, tenantId: string | undefined, frozen: Frozen): Promise<bigint> {
+  const were = frozen.frozen_at === null ? ('is not' as const) : ('is' as const);
+  const { numUpdatedRows } =
+    tenantId === undefined
+      ? await kysely.updateTable('installation').set(frozen).where('frozen_at', were, null).executeTakeFirst()
+      : await kysely
+          .updateTable('tenants')
+          .set(frozen)
+          .where('tenant_id', '=', tenantId)
+          .where('frozen_at', were, null)
+          .executeTakeFirst();
+  return numUpdatedRows;
+}
+
+/** Every freeze in force, the fleet's first; one that a command of the version before made counts as well. */
+export async function listFreezes({ kysely }: Store): Promise<Freeze[]> {
+  const rows = await kysely
+    .selectFrom('freezes')
+    .select(['tenant_id', 'frozen_at', 'frozen_by'])
+    .union(
+      kysely
+        .selectFrom('installation')
+        .select([sql<string>`${FLEET}`.as('tenant_id'), 'frozen_at', 'frozen_by'])
+        .where('frozen_at', 'is not', null)
+        .where(sql<boolean>`not exists (select 1 from freezes where tenant_id = ${FLEET})`)
+        .$castTo<{ tenant_id: string; frozen_at: number; frozen_by: string }>(),
+    )
+    .union(
+      kysely
+        .selectFrom('tenants')
+        .select(['tenant_id', 'frozen_at', 'frozen_by'])
+        .where('frozen_at', 'is not', null)
+        .where(sql<boolean>`not exists (select 1 from freezes where freezes.tenant_id = tenants.tenant_id)`)
+        .$castTo<{ tenant_id: string; frozen_at: number; frozen_by: string }>(),
+    )
+    .orderBy('tenant_id')
+    .execute();
+  return rows.map((row) => ({
+    ...named(row.tenant_id === FLEET ? undefined : row.tenant_id),
+    since: Number(row.frozen_at),
+    by: row.frozen_by ?? '',
+  }));
 }

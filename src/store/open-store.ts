@@ -1,7 +1,10 @@
 import { randomBytes } from 'node:crypto';
+import { setTimeout as pause } from 'node:timers/promises';
 import { type KyselyPlugin, type Migration, Migrator, sql } from 'kysely';
 import { ConnectorError, isConnectorError } from '../errors.ts';
 import { type Database, type OpenOptions, openDatabase } from '../sql/open-database.ts';
+import { withBounds } from '../sql/postgres-pool.ts';
+import { within } from '../within.ts';
 import * as tables from './migrations/0001-tables.ts';
 import * as reconciles from './migrations/0002-reconciles.ts';
 import * as observedHires from './migrations/0003-observed-hires.ts';
@@ -25,6 +28,7 @@ import * as fieldIdentities from './migrations/0031-field-identities.ts';
 import * as holdHistory from './migrations/0032-hold-history.ts';
 import * as processes from './migrations/0033-processes.ts';
 import * as recordedPeople from './migrations/0034-recorded-people.ts';
+import * as freezes from './migrations/0035-freezes.ts';
 import type { Tables } from './schema.ts';
 
 const migrations: Record<string, Migration> = {
@@ -51,6 +55,7 @@ const migrations: Record<string, Migration> = {
   '0032-hold-history': holdHistory,
   '0033-processes': processes,
   '0034-recorded-people': recordedPeople,
+  '0035-freezes': freezes,
 };
 
 export interface Store extends Database<Tables> {
@@ -59,6 +64,14 @@ export interface Store extends Database<Tables> {
    */
   installationId: string;
 }
+
+/**
+ * A change of tables takes as long as it takes, but queues for a lock only briefly: whoever comes behind it in that
+ * queue, webhooks as well, waits for as long.
+ */
+const MIGRATION_BOUNDS = { statement_timeout: 0, lock_timeout: 200, idle_in_transaction_session_timeout: 60_000 };
+const MIGRATION_PAUSE_MS = 500;
+const MIGRATION_PATIENCE_MS = 60_000;
 
 /** `never` and `if-empty` for commands that only look: they leave tables that are there as they are. */
 export type Migrate = 'always' | 'if-empty' | 'never';
@@ -76,12 +89,23 @@ export async function openStore(url: string, options: OpenStoreOptions = {}): Pr
   const { migrate = 'always', ...rest } = options;
   const database = openDatabase<Tables>(url, { ...rest, ownerOnly: true });
   try {
-    await bringUpToDate(database, migrate);
+    await bringUpToDate(url, database, migrate);
     return { ...database, installationId: await readInstallationId(database) };
   } catch (error) {
     await database.close();
     throw isConnectorError(error) ? error : storeUnreachable(database.kind, error);
   }
+}
+
+const ANSWERS_MS = 1_000;
+
+/** Whether the database answers within a second; for readiness. */
+export async function storeAnswers({ kysely }: Store): Promise<boolean> {
+  const asked = sql`select 1`.execute(kysely).then(
+    () => true,
+    () => false,
+  );
+  return (await within(ANSWERS_MS, asked)) === true;
 }
 
 function storeUnreachable(kind: string, cause: unknown): ConnectorError {
@@ -95,13 +119,38 @@ function storeUnreachable(kind: string, cause: unknown): ConnectorError {
   });
 }
 
-async function bringUpToDate(database: Database<Tables>, migrate: Migrate): Promise<void> {
+async function bringUpToDate(url: string, database: Database<Tables>, migrate: Migrate): Promise<void> {
   const executed = await executedMigrations(database);
   const unknown = executed.filter((name) => !(name in migrations));
   if (unknown.length > 0) throw storeTooNew(unknown);
   if (executed.length === Object.keys(migrations).length) return;
   if (migrate === 'never' || (migrate === 'if-empty' && executed.length > 0)) throw storeTooOld();
-  const migrator = new Migrator({ db: database.kysely, provider: { getMigrations: async () => migrations } });
+  if (database.kind === 'sqlite') return migrateTables(database);
+  const patient = openDatabase<Tables>(withBounds(url, MIGRATION_BOUNDS), { poolSize: 1 });
+  try {
+    const until = performance.now() + MIGRATION_PATIENCE_MS;
+    while (!(await migratedWithoutWaiting(patient))) {
+      if (performance.now() > until) throw storeLocked();
+      await pause(MIGRATION_PAUSE_MS);
+    }
+  } finally {
+    await patient.close();
+  }
+}
+
+/** False where somebody holds a lock that it needs. */
+async function migratedWithoutWaiting(database: Database<Tables>): Promise<boolean> {
+  try {
+    await migrateTables(database);
+    return true;
+  } catch (error) {
+    if ((error as { code?: unknown }).code === '55P03') return false;
+    throw error;
+  }
+}
+
+async function migrateTables({ kysely }: Database<Tables>): Promise<void> {
+  const migrator = new Migrator({ db: kysely, provider: { getMigrations: async () => migrations } });
   const { error } = await migrator.migrateToLatest();
   if (error !== undefined) throw error;
 }
@@ -115,6 +164,17 @@ async function executedMigrations({ kysely, kind }: Database<Tables>): Promise<s
   if ((await tables.execute(kysely)).rows.length === 0) return [];
   const { rows } = await sql<{ name: string }>`select name from kysely_migration order by name`.execute(kysely);
   return rows.map(({ name }) => name);
+}
+
+function storeLocked(): ConnectorError {
+  return new ConnectorError({
+    code: 'STORE_LOCKED',
+    action: 'retry',
+    message:
+      `The tables of the store cannot be brought up to date: for ${MIGRATION_PATIENCE_MS / 1_000} s another session ` +
+      'has held a lock on one of them. Look for it in pg_stat_activity ("idle in transaction"), end it, ' +
+      'and start again.',
+  });
 }
 
 function storeTooNew(unknown: readonly string[]): ConnectorError {
@@ -137,11 +197,14 @@ function storeTooOld(): ConnectorError {
   });
 }
 
+/** Only the very first start takes a lock, so that two of them give the store one id. */
 async function readInstallationId({ kysely, now, kind }: Database<Tables>): Promise<string> {
+  const known = await kysely.selectFrom('installation').select('id').executeTakeFirst();
+  if (known !== undefined) return known.id;
   await kysely.transaction().execute(async (trx) => {
     if (kind === 'postgres') await sql`lock table installation in exclusive mode`.execute(trx);
-    const known = await trx.selectFrom('installation').select('id').executeTakeFirst();
-    if (known !== undefined) return;
+    const first = await trx.selectFrom('installation').select('id').executeTakeFirst();
+    if (first !== undefined) return;
     const id = `hb${randomBytes(5).toString('hex')}`;
     await trx.insertInto('installation').values({ id, created_at: now, tenants_version: 0 }).execute();
   });

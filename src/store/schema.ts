@@ -18,7 +18,7 @@ import type {
   StreamStateTable,
   StreamTable,
 } from './stream-tables.ts';
-import type { AuditTable, InstallationTable, TenantTable } from './tenant-tables.ts';
+import type { AuditTable, FreezeTable, InstallationTable, TenantTable } from './tenant-tables.ts';
 import type {
   ForeignWriteTable,
   MappingVersionTable,
@@ -35,6 +35,7 @@ export interface Tables {
   processes: ProcessTable;
   answers: AnswerTable;
   tenants: TenantTable;
+  freezes: FreezeTable;
   audit: AuditTable;
   inbox: InboxTable;
   webhook_refusals: WebhookRefusalTable;

@@ -4,9 +4,17 @@ export interface InstallationTable {
   created_at: number;
   /** Counts every change of a tenant's definition or state that running processes must take up. */
   tenants_version: number;
-  /** Foreign writes of every tenant stand still since then, by this person's word. */
+  /** As in `freezes`, for workers of the version before. */
   frozen_at: number | null;
   frozen_by: string | null;
+}
+
+export interface FreezeTable {
+  /** Empty for the whole fleet. */
+  tenant_id: string;
+  /** Foreign writes stand still since then, by this person's word. */
+  frozen_at: number;
+  frozen_by: string;
 }
 
 export interface TenantTable {
@@ -45,7 +53,7 @@ export interface TenantTable {
   receives: string | null;
   applied_at: number | null;
   applied_by: string | null;
-  /** Its foreign writes stand still since then. */
+  /** As in `freezes`, for workers of the version before. */
   frozen_at: number | null;
   frozen_by: string | null;
   removed_at: number | null;

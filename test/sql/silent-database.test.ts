@@ -1,7 +1,9 @@
 import { sql } from 'kysely';
 import { expect, onTestFinished, test } from 'vitest';
 import { type Database, openDatabase } from '../../src/sql/open-database.ts';
+import { openStore, storeAnswers } from '../../src/store/open-store.ts';
 import { type FaultProxy, startFaultProxy } from '../harness/fault-proxy.ts';
+import { scaled } from '../harness/pace.ts';
 import { createDatabase } from '../harness/postgres.ts';
 
 type Tables = Record<'seen', { id: number }>;
@@ -62,7 +64,8 @@ test('a transaction whose connection fell silent ends with what ended it, and ho
 
 test('a statement that takes long is left alone', async () => {
   const { database } = await behindProxy(ENDLESS);
-  await sql`select pg_sleep(7)`.execute(database.kysely);
+  const { rows } = await sql<{ one: number }>`select 1 as one from pg_sleep(7)`.execute(database.kysely);
+  expect(rows).toEqual([{ one: 1 }]);
 });
 
 test('while nothing answers at all every statement ends, and all is well once it answers', async () => {
@@ -109,4 +112,21 @@ test('a bound that is no number is refused by its name', () => {
   const open = () => openDatabase('postgres://user@127.0.0.1/store?lock_timeout=soon');
   expect(open).toThrow('lock_timeout');
   expect(open).not.toThrow('soon');
+});
+
+test('a store whose database fell silent is not ready within a second, and is again once it answers', async () => {
+  const { url } = await createDatabase();
+  const proxy = await startFaultProxy(Number(new URL(url).port));
+  const here = Object.assign(new URL(url), { port: String(proxy.port) });
+  const store = await openStore(here.href);
+  onTestFinished(async () => {
+    await proxy.close();
+    await store.close();
+  });
+  expect(await storeAnswers(store)).toBe(true);
+  proxy.blackHole();
+  const begin = performance.now();
+  expect(await storeAnswers(store)).toBe(false);
+  expect(performance.now() - begin).toBeLessThan(scaled(5_000));
+  await expect.poll(() => storeAnswers(store), { timeout: scaled(30_000) }).toBe(true);
 });

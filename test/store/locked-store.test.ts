@@ -1,0 +1,94 @@
+import pg from 'pg';
+import { expect, onTestFinished, test } from 'vitest';
+import { applyDefinitions } from '../../src/store/applied-tenants.ts';
+import { assertMayWrite } from '../../src/store/assert-may-write.ts';
+import { freeze, listFreezes, thaw } from '../../src/store/freezes.ts';
+import { openStore, type Store } from '../../src/store/open-store.ts';
+import { createDatabase } from '../harness/postgres.ts';
+
+/** Shorter than usual, so that a test that fails ends. */
+const BOUNDS = '?lock_timeout=1500';
+
+/** A session that did something and never came back. */
+async function forgottenSession(url: string, ...statements: string[]): Promise<pg.Client> {
+  const client = new pg.Client({ connectionString: url });
+  client.on('error', () => undefined);
+  await client.connect();
+  onTestFinished(() => client.end());
+  await client.query('begin');
+  for (const statement of statements) await client.query(statement);
+  return client;
+}
+
+async function storeWithTenant(): Promise<{ url: string; store: Store }> {
+  const { url } = await createDatabase();
+  const store = await openStore(url + BOUNDS);
+  onTestFinished(() => store.close());
+  const receives = { webhookKeys: [] };
+  await applyDefinitions(
+    store,
+    [{ tenantId: 'acme', file: '/acme.yaml', files: {}, receives, limits: undefined } as never],
+    'ada',
+  );
+  return { url, store };
+}
+
+test('a store opens and is read while somebody holds every lock that ordinary work takes', async () => {
+  const { url, store } = await storeWithTenant();
+  await forgottenSession(url, ...(await lockAll(url)));
+
+  const other = await openStore(url + BOUNDS);
+  onTestFinished(() => other.close());
+  expect(other.installationId).toBe(store.installationId);
+  expect(await listFreezes(other)).toEqual([]);
+  await expect(assertMayWrite(other, 'acme')).resolves.toBeUndefined();
+});
+
+test('a freeze takes effect while every other table is locked, and a thaw once none is', async () => {
+  const { url, store } = await storeWithTenant();
+  const session = await forgottenSession(url, ...(await lockAll(url, 'freezes')));
+
+  expect(await freeze(store, 'ada')).toBe(true);
+  expect(await freeze(store, 'bob', 'acme')).toBe(true);
+  await expect(assertMayWrite(store, 'other')).rejects.toThrow('All tenants are frozen by ada');
+  expect(await listFreezes(store)).toMatchObject([{ by: 'ada' }, { by: 'bob', tenantId: 'acme' }]);
+  expect(await freeze(store, 'ada')).toBe(false);
+
+  await session.query('rollback');
+  expect(await thaw(store, 'ada')).toBe(true);
+  await expect(assertMayWrite(store, 'acme')).rejects.toThrow('Tenant acme is frozen by bob');
+  expect(await thaw(store, 'bob', 'acme')).toBe(true);
+  await expect(assertMayWrite(store, 'acme')).resolves.toBeUndefined();
+  expect(await thaw(store, 'bob', 'acme')).toBe(false);
+});
+
+test('a freeze of the version before counts, and a thaw ends it', async () => {
+  const { store } = await storeWithTenant();
+  await store.kysely.updateTable('installation').set({ frozen_at: 1, frozen_by: 'ada' }).execute();
+  await expect(assertMayWrite(store, 'acme')).rejects.toThrow('All tenants are frozen by ada');
+  expect(await listFreezes(store)).toEqual([{ since: 1, by: 'ada' }]);
+  expect(await thaw(store, 'bob')).toBe(true);
+  await expect(assertMayWrite(store, 'acme')).resolves.toBeUndefined();
+});
+
+test('the tables of a new store are made although a session holds a lock for a while', async () => {
+  const { url } = await createDatabase();
+  const session = await forgottenSession(url, 'create table kysely_migration (name text primary key, timestamp text)');
+  const opening = openStore(url + BOUNDS);
+  await session.query('select pg_sleep(2)');
+  await session.query('rollback');
+  const store = await opening;
+  onTestFinished(() => store.close());
+  expect(await listFreezes(store)).toEqual([]);
+});
+
+async function lockAll(url: string, ...but: string[]): Promise<string[]> {
+  const client = new pg.Client({ connectionString: url });
+  await client.connect();
+  const { rows } = await client.query<{ name: string }>(
+    `select tablename as name from pg_tables where schemaname = 'public' and tablename <> all ($1)`,
+    [but],
+  );
+  await client.end();
+  return rows.map(({ name }) => `lock table ${name} in exclusive mode`);
+}
