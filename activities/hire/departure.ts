@@ -3,6 +3,7 @@ import type { Change } from '../../src/hire/change.ts';
 import type { FieldValue } from '../../src/hire/employee.ts';
 import type { HireActivities } from '../../src/hire/hire-activities.ts';
 import { type HireRef, IMPORTED_PERIOD, isSameHire } from '../../src/hire/hire-ref.ts';
+import { held } from '../../src/hire/holds.ts';
 import { judgeDeparture as judge } from '../../src/plan/judge-departure.ts';
 import { endHire } from '../../src/store/hire-states.ts';
 import { findHireRow, hireBehind } from '../../src/store/hires.ts';
@@ -14,7 +15,7 @@ import type { ActivityDeps } from '../deps.ts';
 import { readEmployee } from './read-employee.ts';
 import { seePerson } from './see-person.ts';
 import { isTakenOver } from './taken-over.ts';
-import { type HireContext, withHire } from './with-hire.ts';
+import { formerHris, type HireContext, withHire } from './with-hire.ts';
 
 /** What it means that the person of a finished hire has left the stage. */
 export function judgeDeparture(deps: ActivityDeps, given: HireRef): ReturnType<HireActivities['judgeDeparture']> {
@@ -22,6 +23,8 @@ export function judgeDeparture(deps: ActivityDeps, given: HireRef): ReturnType<H
     const { store, connection, ref, row } = hire;
     const employeeId = row.employee_id;
     if (employeeId === null) throw hireBehind(ref);
+    if (formerHris(hire) !== undefined)
+      return held('LEFT_AFTER_EMPLOYEE', { jobCandidateId: ref.jobCandidateId, employeeId });
     const shown = await readEmployee(connection.hris, employeeId);
     const judged = judge({
       jobCandidateId: ref.jobCandidateId,

@@ -12,7 +12,7 @@ import { readEmployee } from './read-employee.ts';
 import { seePerson } from './see-person.ts';
 import { isSharedWithHires, isTakenOver } from './taken-over.ts';
 import { END_VERB } from './verbs.ts';
-import { type HireContext, withHireOrHeld } from './with-hire.ts';
+import { formerHris, type HireContext, withHireOrHeld } from './with-hire.ts';
 import { employeeIdOf, writeEmployeeId } from './write-back.ts';
 import { type EarlierOptions, type Elapsed, type OnceOptions, settleEarlier, writeOnce } from './write-once.ts';
 
@@ -57,6 +57,9 @@ async function whatBecameOfIt(hire: HireContext): Promise<'ended' | 'unknown' | 
 /** Undefined once the employment is ended. */
 async function endOnce(hire: HireContext): Promise<Ended | undefined> {
   const { store, connection, ref } = hire;
+  const elsewhere = formerHris(hire);
+  if (elsewhere !== undefined && hire.decisions.endedByHand !== true)
+    return notEnded(hire, `They are in the HR system "${elsewhere}", which this tenant no longer has.`);
   const earlier = await whatBecameOfIt(hire);
   if (earlier === 'ended') return undefined;
   const { presence, sinceRead } = await seePerson(store, connection, ref.jobCandidateId);

@@ -11,7 +11,7 @@ import type { ActivityDeps } from '../deps.ts';
 import { personOf } from './hire-references.ts';
 import { readEmployee } from './read-employee.ts';
 import { verify } from './verify.ts';
-import { type HireContext, reread, withHireOrHeld } from './with-hire.ts';
+import { formerHris, type HireContext, reread, withHireOrHeld } from './with-hire.ts';
 import { writeBack } from './write-back.ts';
 
 type Finished = ReturnType<HireActivities['finishHire']>;
@@ -39,7 +39,8 @@ async function withEmployeeRead(hire: HireContext): Promise<HireContext | Held> 
   const { hris, tenant } = connection;
   const { jobCandidateId } = ref;
   const key = { connection: tenant.hris.connection, id: row.employee_id ?? '' };
-  const shown = await readEmployee(hris, key.id);
+  const isElsewhere = formerHris(hire) !== undefined;
+  const shown = isElsewhere ? undefined : await readEmployee(hris, key.id);
   if (shown !== undefined) {
     const { number = null } = shown.ref;
     if (number === null || number === row.employee_number) return hire;
@@ -47,8 +48,8 @@ async function withEmployeeRead(hire: HireContext): Promise<HireContext | Held> 
     return reread(hire);
   }
   // One that was made a moment ago may be shown late.
-  if (unreadableForMs(creation, hris.capabilities.readLagMs) > 0) return hire;
-  if (decisions.link === undefined || decisions.link === key.id)
+  if (!isElsewhere && unreadableForMs(creation, hris.capabilities.readLagMs) > 0) return hire;
+  if (decisions.link === undefined || (decisions.link === key.id && !isElsewhere))
     return held('EMPLOYEE_GONE', { jobCandidateId, employeeId: key.id });
   const named = await readEmployee(hris, decisions.link);
   if (named === undefined) return held('EMPLOYEE_GONE', { jobCandidateId, employeeId: decisions.link });

@@ -13,11 +13,13 @@ export async function isTakenOver({ store, connection, ref, row }: HireContext):
   const claim = await claimOfPerson(store, personOf(connection.tenant, row.candidate_id));
   if (claim === undefined || isSameHire(hireOf(claim), ref)) return false;
   const holder = await findHireRow(store, hireOf(claim));
-  return holder?.employee_id === row.employee_id && holder.state !== 'left';
+  const isSameHris =
+    (holder?.connection ?? null) === null || row.connection === null || holder?.connection === row.connection;
+  return isSameHris && holder?.employee_id === row.employee_id && holder.state !== 'left';
 }
 
 /** Another hire that is not over has this employee too: an earlier job of theirs, or another candidate who is they. */
-export function isSharedWithHires({ store, connection, ref }: HireContext, employeeId: string): Promise<boolean> {
-  const employee = { connection: connection.tenant.hris.connection, id: employeeId };
+export function isSharedWithHires({ store, connection, ref, row }: HireContext, employeeId: string): Promise<boolean> {
+  const employee = { connection: row.connection ?? connection.tenant.hris.connection, id: employeeId };
   return hasSuccessor(store, ref, employee, { states: followedStates });
 }

@@ -29,6 +29,15 @@ export interface HireContext {
   creation: OpenIntent | undefined;
 }
 
+/**
+ * The HR system that this hire's employee is in, where the tenant has another one by now: the id means somebody else
+ * there, so nothing is read or written by it.
+ */
+export function formerHris({ connection, row }: Pick<HireContext, 'connection' | 'row'>): string | undefined {
+  if (row.employee_id === null || row.connection === null) return undefined;
+  return row.connection === connection.tenant.hris.connection ? undefined : row.connection;
+}
+
 /** Runs one activity of a hire; see `guarded`. */
 export function withHire<T>(deps: ActivityDeps, ref: HireRef, work: (hire: HireContext) => Promise<T>): Promise<T> {
   return guarded(deps, ref.tenantId, async (connection) => work(await read(deps, connection, ref)));

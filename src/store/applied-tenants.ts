@@ -1,5 +1,7 @@
 import { sql } from 'kysely';
+import { ConnectorError } from '../errors.ts';
 import { audit } from './audit.ts';
+import { changeHris, type HrisWay } from './change-hris.ts';
 import { nameCompany } from './name-company.ts';
 import type { Store } from './open-store.ts';
 import type { TenantRow } from './schema.ts';
@@ -51,6 +53,8 @@ export interface Application extends Definition {
   over: number | null;
   /** What changes, one line each, for the audit. */
   changes: readonly string[];
+  /** The HR connection of people who are known is another one. */
+  hris?: { from: string; to: string };
 }
 
 /** Counts changes of tenants that running processes must take up. */
@@ -103,19 +107,22 @@ function appliedTenant(row: TenantRow): AppliedTenant {
 }
 
 /**
- * Applies all of these or none. False when one of them is no longer at the version it was compared with: somebody else
+ * Applies all of these or none, `hris` says what another HR connection means. False when one of them is no longer
+ * at the version it was compared with: somebody else
  * was faster. A removed tenant comes back.
  */
 export async function applyDefinitions(
   store: Store,
   applications: readonly Application[],
   by: string,
+  { hris: way }: { hris?: HrisWay | undefined } = {},
 ): Promise<boolean> {
   return changeTenants(store, async (trx, version) => {
     const rows = await trx.kysely.selectFrom('tenants').select(['tenant_id', 'version', 'state', 'receives']).execute();
     const known = new Map(rows.map((row) => [row.tenant_id, row]));
     const isStale = ({ tenantId, over }: Application) => numberOr(known.get(tenantId)?.version) !== over;
     if (applications.some(isStale)) return false;
+    await changeHrisOf(trx, applications, way);
     for (const application of applications) {
       const { tenantId, changes } = application;
       const { company } = application.receives;
@@ -124,6 +131,47 @@ export async function applyDefinitions(
       await audit(trx, { by, tenantId, act: 'applied', details: changes.join('\n') });
     }
     return true;
+  });
+}
+
+/** Tenants that share an HR system change it together, once. */
+async function changeHrisOf(trx: Store, applications: readonly Application[], way: HrisWay | undefined): Promise<void> {
+  const renamed = new Set<string>();
+  for (const { tenantId, hris } of applications) {
+    if (hris === undefined) continue;
+    if (way === undefined) throw hrisChanged(tenantId, hris);
+    // A worker that has the old connection open would go on to note people under it.
+    if (hris.from !== hris.to) await assertPaused(trx, tenantId);
+    if (way === 'keep' && renamed.has(hris.from)) continue;
+    renamed.add(hris.from);
+    await changeHris(trx, { tenantId, ...hris, way });
+  }
+}
+
+async function assertPaused({ kysely }: Store, tenantId: string): Promise<void> {
+  const { state } = await kysely
+    .selectFrom('tenants')
+    .select('state')
+    .where('tenant_id', '=', tenantId)
+    .executeTakeFirstOrThrow();
+  if (state !== 'active') return;
+  throw new ConnectorError({
+    code: 'TENANT_NOT_PAUSED',
+    action: 'reject',
+    message:
+      `Tenant ${tenantId} is at work with its HR system of before, so nothing was applied. Pause it first, apply, ` +
+      `and resume it: hirebridge tenant pause ${tenantId}`,
+  });
+}
+
+function hrisChanged(tenantId: string, { from, to }: { from: string; to: string }): ConnectorError {
+  return new ConnectorError({
+    code: 'HRIS_CHANGED',
+    action: 'reject',
+    message:
+      `Tenant ${tenantId} has people in the HR system "${from}" and is to have "${to}". Nothing was applied. ` +
+      'Say what that means: hirebridge tenant apply --hris keep (the same HR system under another name or address) or ' +
+      '--hris new (another HR system: nobody of the old one is touched, and whoever is hired again is asked about).',
   });
 }
 

@@ -12,8 +12,11 @@ export interface ClaimTable {
   recorded: string | null;
 }
 
-/** Hired before go-live, while the tenant only observed, or for a job that is not the tenant's. */
-export type RecordedHow = 'baseline' | 'observed' | 'passed-over';
+/**
+ * Hired before go-live, while the tenant only observed, for a job that is not the tenant's, or into the HR system that
+ * the tenant had before.
+ */
+export type RecordedHow = 'baseline' | 'observed' | 'passed-over' | 'other-hris';
 
 export interface LinkTable {
   connection: string;

@@ -1,6 +1,7 @@
 import { isDeepStrictEqual } from 'node:util';
 import { findHrisAdapter } from '../hris/registry.ts';
 import { type Application, type AppliedTenant, listAppliedTenants, type Receives } from '../store/applied-tenants.ts';
+import { readKnownOfHris } from '../store/change-hris.ts';
 import type { Store } from '../store/open-store.ts';
 import { type Problem, problemAt, refuse } from '../yaml/yaml-file.ts';
 import { clashes, type Loaded, overlaps } from './clashes.ts';
@@ -23,6 +24,15 @@ export interface PlannedTenant extends Application {
   kind: 'new' | 'changed' | 'back';
   /** It only observed until now. */
   goesLive: boolean;
+  /** The HR connection is another one, so that somebody has to say what that means (HrisWay). */
+  hris?: {
+    from: string;
+    to: string;
+    /** Known in the HR system before: employees linked, and people recorded. */
+    people: number;
+    /** Tenants that go on with the connection of before. */
+    sharedWith: string[];
+  };
 }
 
 /**
@@ -41,14 +51,42 @@ export async function planApplication(
   const tenants = loaded.flatMap(({ tenant }) => tenant ?? []);
   const named = new Set(tenants.map(({ tenant }) => tenant));
   const changed = tenants.filter((tenant) => !isApplied(known.get(tenant.tenant), tenant));
+  const applications = changed.map(async (tenant) => {
+    const applied = known.get(tenant.tenant);
+    return { ...applicationOf(tenant, applied), ...(await otherHris(store, tenant, applied, fleet)) };
+  });
   return {
-    applications: changed.map((tenant) => applicationOf(tenant, known.get(tenant.tenant))),
+    applications: await Promise.all(applications),
     same: tenants.filter((tenant) => !changed.includes(tenant)).map(({ tenant }) => tenant),
     absent: applied
       .filter(({ tenantId, state }) => !named.has(tenantId) && state !== 'removed')
       .map((one) => one.tenantId),
     warnings: ownOf(loaded, overlaps(fleet)).map(({ text }) => text),
   };
+}
+
+/** Where the HR system may be another one, and people are known in the one before. */
+async function otherHris(
+  store: Store,
+  { tenant: tenantId, hris: now }: Tenant,
+  applied: AppliedTenant | undefined,
+  fleet: readonly Loaded[],
+): Promise<Pick<PlannedTenant, 'hris'>> {
+  const before = applied === undefined ? undefined : (await readDefinition(applied)).tenant?.hris;
+  if (before === undefined) return {};
+  const isSame = before.connection === now.connection && before.kind === now.kind && urlOf(before) === urlOf(now);
+  if (isSame) return {};
+  const known = await readKnownOfHris(store, tenantId, before.connection);
+  if (known.people === 0) return {};
+  const sharedWith = fleet
+    .flatMap(({ tenant }) => tenant ?? [])
+    .filter((one) => one.tenant !== tenantId && one.hris.connection === before.connection)
+    .map((one) => one.tenant);
+  return { hris: { from: before.connection, to: now.connection, people: known.people, sharedWith } };
+}
+
+function urlOf({ options }: Tenant['hris']): string {
+  return JSON.stringify(options['url'] ?? options['host'] ?? null);
 }
 
 type Applied = ReadonlyMap<string, AppliedTenant>;

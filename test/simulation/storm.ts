@@ -1,3 +1,5 @@
+import { isConnectorError } from '../../src/errors.ts';
+import { changeHris as applyHris } from '../../src/store/change-hris.ts';
 import { applySiblings } from './add-customer.ts';
 import { killWorker } from './create-world.ts';
 import { createHrisDouble } from './hris-double.ts';
@@ -118,7 +120,7 @@ export function endStorm(world: World): void {
 /** What happens besides in the storm. */
 function beginExtras(world: World, start: number): void {
   const within = (from: number, to: number): number => start + from + world.random() * (to - from);
-  if (has(world, 'other-hris')) world.timeline.at(within(40_000, 350_000), () => changeHris(world));
+  if (has(world, 'other-hris')) world.timeline.at(within(40_000, 350_000), () => void changeHris(world));
   if (has(world, 'restored-store')) saveStore(world, within(30_000, 250_000));
 }
 
@@ -126,10 +128,22 @@ function beginExtras(world: World, start: number): void {
  * Whoever runs the first tenant gives its HR system another name, or the customer moves to another one, which counts
  * from one, too. Workers read the tenant's file anew by starting anew.
  */
-function changeHris(world: World): void {
+async function changeHris(world: World): Promise<void> {
   const [customer] = world.customers;
-  if (customer === undefined || !isLive(world)) return;
-  if (world.random() < 0.5) {
+  if (customer === undefined || world.calm || !isLive(world)) return;
+  const way = world.random() < 0.5 ? 'new' : 'keep';
+  for (const worker of world.workers.slice()) killWorker(world, worker);
+  const { id: tenantId, connection: from } = customer.facts;
+  const to = `${tenantId}-hr-anew`;
+  try {
+    await applyHris(world.outside, { tenantId, from, to, way });
+  } catch (error) {
+    if (!isConnectorError(error, 'HRIS_NOT_CHANGED')) throw error;
+    // Somebody waits until what was asked of the old one is settled.
+    world.timeline.at(world.timeline.now() + 20_000, () => void changeHris(world));
+    return;
+  }
+  if (way === 'new') {
     customer.hris = createHrisDouble(world.scenario.profile, world.hrisWorld);
     customer.systems.push(customer.hris);
     for (const nth of [1, 2, 3, 4])
@@ -140,8 +154,7 @@ function changeHris(world: World): void {
         title: 'Their own',
       });
   }
-  customer.tenant = simulatedTenant({ ...customer.facts, connection: `${customer.facts.id}-hr-anew` });
-  for (const worker of world.workers.slice()) killWorker(world, worker);
+  customer.tenant = simulatedTenant({ ...customer.facts, connection: to });
   for (const person of hiredNow(world, customer)) if (world.random() < 0.5) moveOn(world, customer, person);
 }
 

@@ -4,6 +4,7 @@ import { join } from 'node:path';
 import { afterEach, beforeEach, describe, expect, test } from 'vitest';
 import { evaluateMapping } from '../../src/mapping/evaluate.ts';
 import { applyDefinitions, listAppliedTenants } from '../../src/store/applied-tenants.ts';
+import { linkEmployee } from '../../src/store/identity.ts';
 import type { Store } from '../../src/store/open-store.ts';
 import { removeTenant } from '../../src/store/tenant-acts.ts';
 import { createKnownTenants } from '../../src/tenants/known-tenants.ts';
@@ -47,6 +48,21 @@ describe.each(kinds)('a folder against what is applied in %s', (kind) => {
     await put('acme.yaml', ACME.replace('deadline: 30d', 'deadline: 9d'));
     await startWithFolder(store, join(dir, 'gone'));
     expect((await listAppliedTenants(store))[0]?.files[join(dir, 'acme.yaml')]).toContain('deadline: 30d');
+  });
+
+  test('says that people are known in another HR system, and applies nothing without a word', async () => {
+    const { store } = await freshStore(kind);
+    await apply(store);
+    const [{ files = {} } = {}] = await listAppliedTenants(store);
+    const [, connection = ''] = /connection: ([\w-]+)/.exec(Object.values(files).join()) ?? [];
+    await put('acme.yaml', ACME.replace(`connection: ${connection}`, 'connection: another'));
+    expect((await plan(store)).applications).toEqual([expect.not.objectContaining({ hris: expect.anything() })]);
+    const person = { connection, partnerCompany: '17', candidateId: '88' };
+    await linkEmployee(store, person, { tenantId: 'acme', jobCandidateId: '1', period: 1 }, { id: '7', number: null });
+    const { applications } = await plan(store);
+    expect(applications).toMatchObject([{ hris: { from: connection, to: 'another', people: 1, sharedWith: [] } }]);
+    await expect(applyDefinitions(store, applications, 'ada')).rejects.toMatchObject({ code: 'HRIS_CHANGED' });
+    expect((await listAppliedTenants(store))[0]?.files).toEqual(files);
   });
 
   test('is what it was before: the applied tenant means what its file meant, mapping included', async () => {

@@ -1,6 +1,7 @@
 import { resolve } from 'node:path';
-import type { Command } from 'commander';
+import { type Command, Option } from 'commander';
 import type { ObservedHire } from '../../operator/tenants/observed-hires.ts';
+import type { HrisWay } from '../../store/change-hris.ts';
 import type { Store } from '../../store/open-store.ts';
 import type { PlannedApplication } from '../../tenants/plan-application.ts';
 import { EXIT } from '../exit-codes.ts';
@@ -19,6 +20,12 @@ export function addApply(tenant: Command): void {
     )
     .argument('[dir]', 'directory of tenant files; by default the one of --tenants')
     .option('--unchecked', 'apply what `check` says cannot work, or without asking both sides')
+    .addOption(
+      new Option('--hris <way>', 'what another HR connection means: the same HR system moved, or a new one').choices([
+        'keep',
+        'new',
+      ]),
+    )
     .option('--yes', 'apply without asking, and start who was hired while a tenant only observed');
   asOption(command)
     .addHelpText('after', example('hirebridge tenant apply', 'hirebridge tenant apply ./tenants --yes'))
@@ -26,6 +33,7 @@ export function addApply(tenant: Command): void {
 }
 
 interface ApplyOptions {
+  hris?: HrisWay;
   unchecked?: boolean;
   yes?: boolean;
   as?: string;
@@ -42,6 +50,10 @@ async function runApply(dir: string | undefined, options: ApplyOptions, command:
     const plan = await planApplication(store, from, { secrets: 'skip' });
     process.stdout.write(renderPlan(plan));
     if (plan.applications.length === 0) return;
+    if (!isHrisSettled(plan, options.hris)) {
+      process.exitCode = EXIT.refused;
+      return;
+    }
     if (options.unchecked !== true && !(await isChecked(store, plan))) {
       process.exitCode = EXIT.refused;
       return;
@@ -53,10 +65,37 @@ async function runApply(dir: string | undefined, options: ApplyOptions, command:
       process.exitCode = EXIT.refused;
       return;
     }
-    if (!(await applyDefinitions(store, plan.applications, byOf(options)))) throw await overtaken();
+    if (!(await applyDefinitions(store, plan.applications, byOf(options), options))) throw await overtaken();
     process.stdout.write('Applied. Running processes take it up within seconds.\n');
     for (const one of meanwhile) await offerStart(store, one, options);
   });
+}
+
+/** Says what another HR connection means, where people are known in the one before. */
+function isHrisSettled({ applications }: PlannedApplication, way: HrisWay | undefined): boolean {
+  const problems = applications.flatMap(({ tenantId, hris }) => {
+    if (hris === undefined) return [];
+    const { from, to, people, sharedWith } = hris;
+    if (way === 'keep' && from !== to && sharedWith.length > 0)
+      return [
+        `${tenantId}: ${sharedWith.join(', ')} would still have the HR system "${from}". ` +
+          'Rename the connection in their files, too, and apply them together.',
+      ];
+    if (way === 'new' && from === to)
+      return [
+        `${tenantId}: a new HR system needs a name of its own: change hris.connection, which is "${from}" as before.`,
+      ];
+    if (way !== undefined) return [];
+    return [
+      `${tenantId}: ${people} people are known in the HR system "${from}", and it is to be ` +
+        `${from === to ? 'another address or kind' : `"${to}"`}.\n` +
+        '  Say what that means:\n' +
+        '  --hris keep  the same HR system, moved or renamed: everybody stays linked\n' +
+        '  --hris new   another HR system: nobody of the old one is touched; whoever is hired again is asked about',
+    ];
+  });
+  if (problems.length > 0) process.stdout.write(`${problems.join('\n')}\nNothing was applied.\n`);
+  return problems.length === 0;
 }
 
 /** Says what fails; where a secret is not on this machine, nothing can be asked, and the processes will. */

@@ -12,6 +12,7 @@ import { unlimited } from '../../../src/rate-limit/rate-limit.ts';
 import type { SharedRateLimit } from '../../../src/rate-limit/shared-rate-limit.ts';
 import { applyDefinitions, listAppliedTenants } from '../../../src/store/applied-tenants.ts';
 import { assertMayWrite } from '../../../src/store/assert-may-write.ts';
+import type { HrisWay } from '../../../src/store/change-hris.ts';
 import { openRateLimit } from '../../../src/store/open-rate-limit.ts';
 import type { OpenStoreOptions } from '../../../src/store/open-store.ts';
 import { createKnownTenants } from '../../../src/tenants/known-tenants.ts';
@@ -58,11 +59,18 @@ export async function fleetAtSandbox(options: FleetOptions = {}) {
   if (options.startDates !== false) await defineStartDate(sandbox.partner, true);
   const [flow] = (await sandbox.partner.readAll(contract.onboarding.listFlows)).items;
 
-  const apply = async (tenant: string, settings = ''): Promise<void> => {
-    const text = tenantFile({ ...options, tenant, baseUrl: sandbox.url, flow: flow?.flowId ?? '' });
+  const apply = async (tenant: string, settings = '', other: { hris?: string; way?: HrisWay } = {}): Promise<void> => {
+    const hris = other.hris ?? options.hris;
+    const text = tenantFile({
+      ...options,
+      ...(hris && { hris }),
+      tenant,
+      baseUrl: sandbox.url,
+      flow: flow?.flowId ?? '',
+    });
     await writeFile(join(dir, `${tenant}.yaml`), `${text}${settings}`);
     const plan = await planApplication(store, dir, { secrets: 'check' });
-    await applyDefinitions(store, plan.applications, 'ada');
+    await applyDefinitions(store, plan.applications, 'ada', { hris: other.way });
     await known.take(await listAppliedTenants(store));
     for (const { tenantId } of plan.applications) await connections.reopen(tenantId);
   };

@@ -1,0 +1,62 @@
+import { join } from 'node:path';
+import { expect, test } from 'vitest';
+import { finishHire } from '../../../activities/hire/finish-hire.ts';
+import { steerTenant } from '../../../src/operator/tenants/steer-tenant.ts';
+import { scratchFolder } from '../../harness/scratch-folder.ts';
+import { employPerson, readTable } from './employed-person.ts';
+
+/** One hire that is done, one whose ID was not told yet; then the customer moves to an HR system with the same ids. */
+async function moved() {
+  const world = await employPerson();
+  const { fleet, begin, employOnce, refOf, change } = world;
+  const second = await begin();
+  expect(await employOnce(second)).toMatchObject({ verdict: 'employee' });
+  const url = `sqlite:${join(await scratchFolder(), 'anew.sqlite')}`;
+  const hris = `kind: sql, connection: anew, url: "${url}", createTable: true, endColumn: last_day`;
+  const by = { tenantId: 'acme', by: 'ada' };
+  await expect(fleet.apply('acme', '', { hris })).rejects.toMatchObject({ code: 'HRIS_CHANGED' });
+  await expect(fleet.apply('acme', '', { hris, way: 'new' })).rejects.toMatchObject({ code: 'TENANT_NOT_PAUSED' });
+  await steerTenant(fleet.store, 'pause', by);
+  await fleet.apply('acme', '', { hris, way: 'new' });
+  await steerTenant(fleet.store, 'resume', by);
+  const connection = await fleet.deps.connections.of('acme');
+  for (const nth of [1, 2, 3])
+    await connection.hris.employees.create(
+      { familyName: 'Stranger', givenName: `Nth ${nth}`, startDate: '2020-01-01', email: `s${nth}@elsewhere.example` },
+      `stranger-${nth}`,
+      { signal: AbortSignal.timeout(10_000), beforeSend: () => undefined },
+    );
+  const strangers = () => readTable(url);
+  return { ...world, second, secondRef: await refOf(second), strangers, before: await strangers(), change };
+}
+
+test('after a move to another HR system no stranger there is read or written by an id of before', async () => {
+  const world = await moved();
+  const { fleet, id, ref, second, secondRef, move, judge, end, answer, answerAs, shown, strangers, before } = world;
+  // The hire that had its employee and was not written back.
+  const asked = await finishHire(fleet.deps, secondRef);
+  expect(asked).toMatchObject({ hold: { code: 'EMPLOYEE_GONE' } });
+  expect(await shown(second)).toBeNull();
+  // The one that was done and leaves before the first day.
+  await move('SCREEN');
+  const left = await judge();
+  expect(left).toMatchObject({ hold: { code: 'LEFT_AFTER_EMPLOYEE' } });
+  await answer(left, 'left');
+  expect(await world.row(id)).toMatchObject({ state: 'left' });
+  expect(await end()).toEqual({ verdict: 'over' });
+  expect(await strangers()).toEqual(before);
+  // HR names who they are in the new system.
+  await answerAs(secondRef, asked, 'link', '2');
+  expect(await finishHire(fleet.deps, secondRef)).toEqual({ verdict: 'verified' });
+  expect(await world.row(second)).toMatchObject({ employee_id: '2', connection: 'anew' });
+  expect(ref.period).toBe(1);
+});
+
+test('after the move somebody who was hired before is asked about when they are hired again', async () => {
+  const { fleet, applyFor, strangers, before } = await moved();
+  const again = await fleet.hire(await applyFor(0));
+  expect(await fleet.open('acme', again)).toMatchObject({
+    enrolled: { verdict: 'hold', hold: { code: 'PERSON_RECORDED' } },
+  });
+  expect(await strangers()).toEqual(before);
+});
