@@ -170,8 +170,8 @@ function hrisChanged(tenantId: string, { from, to }: { from: string; to: string 
     action: 'reject',
     message:
       `Tenant ${tenantId} has people in the HR system "${from}" and is to have "${to}". Nothing was applied. ` +
-      'Say what that means: hirebridge tenant apply --hris keep (the same HR system under another name or address) or ' +
-      '--hris new (another HR system: nobody of the old one is touched, and whoever is hired again is asked about).',
+      'Say what that means: hirebridge tenant apply --hris keep (the same HR system under another name or address) ' +
+      'or --hris new (another HR system: nobody of the old one is touched, and whoever is hired again is asked about).',
   });
 }
 

@@ -1,0 +1,13 @@
+import { type PlantedBug, tests } from '../planted-bug.ts';
+
+export const bug: PlantedBug = {
+  name: 'held hire not told of a return',
+  patches: [
+    {
+      file: 'activities/reconcile/list-people.ts',
+      find: '    if (!starts && !held.has(jobCandidateId) && !(',
+      replace: "    if (!starts && !(held.has('') && hire !== undefined) && !(",
+    },
+  ],
+  caughtBy: tests(/whose hire asks how it ends is told/, 'test/activities/reconcile/reconcile-job.test.ts'),
+};
