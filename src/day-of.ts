@@ -1,4 +1,6 @@
-/** The day of a moment, `YYYY-MM-DD` in UTC. */
-export function dayOf(at: number): string {
-  return new Date(at).toISOString().slice(0, 10);
+import { DateTime } from 'luxon';
+
+/** The day of a moment in a time zone, `YYYY-MM-DD`. */
+export function dayOf(at: number, zone = 'UTC'): string {
+  return DateTime.fromMillis(at, { zone }).toFormat('yyyy-MM-dd');
 }

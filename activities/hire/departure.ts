@@ -17,10 +17,13 @@ import { seePerson } from './see-person.ts';
 import { isTakenOver } from './taken-over.ts';
 import { formerHris, type HireContext, withHire } from './with-hire.ts';
 
+const DAY_MS = 86_400_000;
+
 /** What it means that the person of a finished hire has left the stage. */
 export function judgeDeparture(deps: ActivityDeps, given: HireRef): ReturnType<HireActivities['judgeDeparture']> {
   return withHire(deps, given, async (hire) => {
     const { store, connection, ref, row } = hire;
+    const { policies, notify } = connection.tenant;
     const employeeId = row.employee_id;
     if (employeeId === null) throw hireBehind(ref);
     if (formerHris(hire) !== undefined)
@@ -32,7 +35,8 @@ export function judgeDeparture(deps: ActivityDeps, given: HireRef): ReturnType<H
       startDate: shown?.fields['startDate'] ?? (await plannedStart(hire)),
       former: shown?.former === true,
       takenOver: await isTakenOver(hire),
-      today: dayOf(await readClock(store)),
+      today: dayOf(await readClock(store), policies.timezone ?? notify?.timezone),
+      noShowDays: Math.floor(policies.noShow.within / DAY_MS),
     });
     if (judged.verdict === 'hold') return judged;
     // The HR system may have been away for hours since the person was seen to be gone.

@@ -277,8 +277,9 @@ export const holdCatalogue = {
   LEFT_BEFORE_START: {
     scope: 'hire',
     answers: ['no-show', 'moved', 'keep', 'retry'],
-    what: ({ jobCandidateId, employeeId }: OfHire & { employeeId: string }) =>
-      `Job candidate ${jobCandidateId} left the hiring stage before the first day of employee ${employeeId}.`,
+    what: ({ jobCandidateId, employeeId, daysSince }: OfHire & { employeeId: string; daysSince?: number }) =>
+      `Job candidate ${jobCandidateId} left the hiring stage ` +
+      `${daysSince === undefined ? 'before' : `${daysSince} days after`} the first day of employee ${employeeId}.`,
     asks:
       'Answer no-show to end the employment, moved if the person takes another job of this tenant (the next hire of ' +
       'theirs takes over the employee), keep to leave everything as it is, or retry to look again.',

@@ -10,18 +10,24 @@ export interface Departure {
   former: boolean;
   /** Another hire has the employee by now. */
   takenOver: boolean;
-  /** `YYYY-MM-DD` */
+  /** `YYYY-MM-DD`, in the tenant's time zone. */
   today: string;
+  /** So many days after the first one somebody may not have started. */
+  noShowDays: number;
 }
 
+const DAY_MS = 86_400_000;
+
 /**
- * Before the first day it is a question; from then on the employment is the HR system's, wherever the application goes.
- * Without a first day a person has to know.
+ * Before the first day, and for some days after it, it is a question: who did not come is moved out of the stage then.
+ * Later the employment is the HR system's, wherever the application goes. Without a first day a person has to know.
  */
 export function judgeDeparture(departure: Departure): { verdict: 'over' } | Held {
-  const { jobCandidateId, employeeId, startDate, former, takenOver, today } = departure;
+  const { jobCandidateId, employeeId, startDate, former, takenOver, today, noShowDays } = departure;
   if (former || takenOver) return { verdict: 'over' };
-  if (typeof startDate !== 'string') return held('LEFT_AFTER_EMPLOYEE', { jobCandidateId, employeeId });
-  // In the west it is still the day before.
-  return startDate >= today ? held('LEFT_BEFORE_START', { jobCandidateId, employeeId }) : { verdict: 'over' };
+  const first = typeof startDate === 'string' ? Date.parse(startDate) : Number.NaN;
+  if (Number.isNaN(first)) return held('LEFT_AFTER_EMPLOYEE', { jobCandidateId, employeeId });
+  const daysSince = Math.round((Date.parse(today) - first) / DAY_MS);
+  if (daysSince > noShowDays) return { verdict: 'over' };
+  return held('LEFT_BEFORE_START', { jobCandidateId, employeeId, ...(daysSince > 0 ? { daysSince } : {}) });
 }

@@ -11,6 +11,10 @@ export interface Notify {
   timezone: string;
 }
 
+export const timezone = z
+  .string()
+  .refine((zone) => IANAZone.isValidZone(zone), 'expected a time zone such as Europe/Berlin');
+
 const address = z.url({ protocol: /^https?$/, error: 'expected an https address' });
 
 /** Where new holds and alarms are told: an address, or with it a secret to sign them and the time of a daily digest. */
@@ -24,10 +28,7 @@ export const notify = z.union(
         .string('expected a time in quotes such as "08:00"')
         .regex(/^([01]\d|2[0-3]):[0-5]\d$/, 'expected a time in quotes such as "08:00"')
         .optional(),
-      timezone: z
-        .string()
-        .refine((zone) => IANAZone.isValidZone(zone), 'expected a time zone such as Europe/Berlin')
-        .default('UTC'),
+      timezone: timezone.default('UTC'),
     }),
   ],
   'expected an https address, or { url, secret, digest, timezone }',

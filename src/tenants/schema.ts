@@ -4,7 +4,7 @@ import { Overrides } from '../partner/contract/overrides.ts';
 import { stageTypes } from '../partner/contract/pipelines.ts';
 import { queryNamesOf } from '../partner/contract/query-names.ts';
 import { everyStream } from '../streams/streams.ts';
-import { notify } from './notify-section.ts';
+import { notify, timezone } from './notify-section.ts';
 import { secretRef } from './secrets.ts';
 import { interval, settingsOf } from './stream-settings.ts';
 
@@ -147,6 +147,10 @@ const policies = z.strictObject({
     .prefault({}),
   /** How far in the past an employment may begin before a person is asked. */
   startDate: z.strictObject({ past: duration.default(30 * 86_400_000) }).prefault({}),
+  /** In which today is today; the one of `notify` where absent, else UTC. */
+  timezone: timezone.optional(),
+  /** How long after the first day somebody who leaves the stage may not have started; later nothing is asked. */
+  noShow: z.strictObject({ within: duration.default(3 * 86_400_000) }).prefault({}),
   reconcile: z.strictObject({ every: interval.default(300_000) }).prefault({}),
   /** How long the HR system may take to make an employee whose create it took; then a person is asked. */
   pendingDeadline: duration.default(14 * 86_400_000),

@@ -76,7 +76,13 @@ test('an HR system that cannot be reached is one hold of the tenant, and hires f
   const [applicant] = await world.applicants();
   await world.control.act('move', { jobCandidateIds: [applicant?.jobCandidateId ?? 0], stageType: 'HIRED' });
   await writeFile(file, good);
-  await world.cli(['tenant', 'apply', '--yes']);
+  // Somebody is known under the wrong address by now.
+  await until('an enrolment, before which the person is claimed', async () => {
+    return (await world.effects('enrolment')).length === 1;
+  });
+  const asked = await world.cli(['tenant', 'apply', '--yes']);
+  expect(asked).toMatchObject({ code: 2, stdout: expect.stringContaining('--hris keep') });
+  expect(await world.cli(['tenant', 'apply', '--yes', '--hris', 'keep'])).toMatchObject({ code: 0 });
   await untilHired(world, 1);
   await until('the hold to close by itself', async () => (await readStatus(world)).holds.length === 0);
   expect(await world.employees()).toHaveLength(1);

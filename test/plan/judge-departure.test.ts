@@ -8,6 +8,7 @@ const gone: Departure = {
   former: false,
   takenOver: false,
   today: '2026-03-01',
+  noShowDays: 3,
 };
 const ANSWERS = ['no-show', 'moved', 'keep', 'retry'];
 const OVER = { verdict: 'over' };
@@ -15,12 +16,10 @@ const asks = (code: string, answers: string[]) => ({ verdict: 'hold', hold: { co
 
 test.each<[string, Partial<Departure>, object]>([
   ['before the first day a person is asked', {}, asks('LEFT_BEFORE_START', ANSWERS)],
-  [
-    'and on the first day, which has not begun in the west',
-    { today: '2026-03-02' },
-    asks('LEFT_BEFORE_START', ANSWERS),
-  ],
-  ['after the first day nothing is asked', { today: '2027-01-01' }, OVER],
+  ['and on the first day', { today: '2026-03-02' }, asks('LEFT_BEFORE_START', ANSWERS)],
+  ['and for some days after it', { today: '2026-03-05' }, asks('LEFT_BEFORE_START', ANSWERS)],
+  ['later nothing is asked', { today: '2026-03-06' }, OVER],
+  ['nor where nobody is waited for after the first day', { today: '2026-03-03', noShowDays: 0 }, OVER],
   ['an employment that has ended is no question', { former: true }, OVER],
   ['an employee whom another hire has is no question', { takenOver: true }, OVER],
   ['no first day', { startDate: undefined }, asks('LEFT_AFTER_EMPLOYEE', ['keep', 'left', 'retry'])],

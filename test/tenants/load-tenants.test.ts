@@ -45,6 +45,7 @@ describe('a good file', () => {
           pendingDeadline: 1_209_600_000,
           identity: { sameName: 'ask' },
           startDate: { past: 2_592_000_000 },
+          noShow: { within: 259_200_000 },
           reconcile: { every: 300_000 },
           cancel: { grace: 3_600_000 },
           changeLimits: { cancellationsPerHour: 3 },
