@@ -1,10 +1,9 @@
-import type { HoldCode } from '../src/hire/holds.ts';
-import { holdOf } from '../src/hire/holds.ts';
+import { type HoldCode, holdOf } from '../src/hire/holds.ts';
 import type { Side } from '../src/hire/side.ts';
 import { releaseCanary } from '../src/store/credit-gate.ts';
 import { decideConflicts } from '../src/store/field-conflicts.ts';
 import { addHints } from '../src/store/hints.ts';
-import { hiresInState, latestHires } from '../src/store/hires.ts';
+import { hiresAwaitingCredits, latestHires } from '../src/store/hires.ts';
 import { closeHold, openHold, unheardAnswers } from '../src/store/holds.ts';
 import type { Store } from '../src/store/open-store.ts';
 import type { HoldRow } from '../src/store/schema.ts';
@@ -96,7 +95,6 @@ async function askAgain(store: Store, { tenant_id: tenantId, details }: HoldRow)
 /** Lets the next enrolment through as the canary, and hints those that wait. */
 async function retryEnrolments({ store, signalHire }: Parts, tenantId: string): Promise<void> {
   await releaseCanary(store, tenantId);
-  const open = await hiresInState(store, tenantId, 'open');
-  for (const hire of open.filter((one) => one.step === 'await-credits'))
+  for (const hire of await hiresAwaitingCredits(store, tenantId))
     await signalHire({ tenantId, jobCandidateId: hire.job_candidate_id }, 'credits', { start: true });
 }

@@ -2,7 +2,7 @@ import { ConnectorError } from '../../src/errors.ts';
 import type { HireRef } from '../../src/hire/hire-ref.ts';
 import { holdOf } from '../../src/hire/holds.ts';
 import { type CreditNumbers, closeCreditGate, openCreditGate } from '../../src/store/credit-gate.ts';
-import { hiresInState } from '../../src/store/hires.ts';
+import { hiresAwaitingCredits } from '../../src/store/hires.ts';
 import { closeTenantHolds, openHold } from '../../src/store/holds.ts';
 import type { ActivityDeps } from '../deps.ts';
 import type { SendGuard } from './write-once.ts';
@@ -23,8 +23,7 @@ export async function openGate(deps: ActivityDeps, tenantId: string): Promise<vo
 }
 
 async function signalWaiting({ store, signalHire, log }: ActivityDeps, tenantId: string): Promise<void> {
-  const open = await hiresInState(store, tenantId, 'open');
-  const waiting = open.filter((hire) => hire.step === 'await-credits');
+  const waiting = await hiresAwaitingCredits(store, tenantId);
   log.info({ tenantId, waiting: waiting.length }, 'onboarding credits are back, enrolments go on');
   await closeTenantHolds(store, tenantId, 'CREDITS_USED_UP');
   for (const hire of waiting)

@@ -2,6 +2,7 @@ import { inActivity } from '../../src/failpoint.ts';
 import type { HireActivities } from '../../src/hire/hire-activities.ts';
 import type { HireRef } from '../../src/hire/hire-ref.ts';
 import { type Held, held } from '../../src/hire/holds.ts';
+import type { EmployeeRecord } from '../../src/hris/port.ts';
 import { unreadableForMs } from '../../src/plan/plan-write-back.ts';
 import { hireOf } from '../../src/store/hire-columns.ts';
 import { endHire, recordEmployee, replaceEmployee } from '../../src/store/hire-states.ts';
@@ -24,17 +25,23 @@ export function finishHire(deps: ActivityDeps, given: HireRef): Finished {
 async function writeAndVerify(hire: HireContext): Finished {
   // An earlier attempt came to the hire's end and was lost.
   if (hire.row.state === 'done') return { verdict: 'verified' };
-  const employed = await withEmployeeRead(hire);
+  const employed = await readEmployed(hire);
   if ('verdict' in employed) return employed;
-  const written = await inActivity('writeBack', () => writeBack(employed));
-  return written.verdict === 'hold' ? written : inActivity('verify', () => verifyAndEnd(employed));
+  const written = await inActivity('writeBack', () => writeBack(employed.hire, employed.shown));
+  return written.verdict === 'hold' ? written : inActivity('verify', () => verifyAndEnd(employed.hire));
+}
+
+interface Employed {
+  hire: HireContext;
+  /** Absent where the HR system may show the employee late. */
+  shown?: EmployeeRecord;
 }
 
 /**
  * The employee is read before the partner is told of them: since they were made somebody may have merged or deleted the
  * record, and the HR system may have given it a number.
  */
-async function withEmployeeRead(hire: HireContext): Promise<HireContext | Held> {
+async function readEmployed(hire: HireContext): Promise<Employed | Held> {
   const { store, connection, ref, row, creation, decisions } = hire;
   const { hris, tenant } = connection;
   const { jobCandidateId } = ref;
@@ -43,12 +50,12 @@ async function withEmployeeRead(hire: HireContext): Promise<HireContext | Held> 
   const shown = isElsewhere ? undefined : await readEmployee(hris, key.id);
   if (shown !== undefined) {
     const { number = null } = shown.ref;
-    if (number === null || number === row.employee_number) return hire;
+    if (number === null || number === row.employee_number) return { hire, shown };
     await recordEmployee(store, ref, { ...key, number });
-    return reread(hire);
+    return { hire: await reread(hire), shown };
   }
   // One that was made a moment ago may be shown late.
-  if (!isElsewhere && unreadableForMs(creation, hris.capabilities.readLagMs) > 0) return hire;
+  if (!isElsewhere && unreadableForMs(creation, hris.capabilities.readLagMs) > 0) return { hire };
   if (decisions.link === undefined || (decisions.link === key.id && !isElsewhere))
     return held('EMPLOYEE_GONE', { jobCandidateId, employeeId: key.id });
   const named = await readEmployee(hris, decisions.link);
@@ -56,7 +63,7 @@ async function withEmployeeRead(hire: HireContext): Promise<HireContext | Held> 
   const person = personOf(tenant, row.candidate_id ?? '');
   const other = await replaceEmployee(store, { person, ref }, { gone: key.id, by: named.ref });
   return other === undefined
-    ? reread(hire)
+    ? { hire: await reread(hire), shown: named }
     : held('EMPLOYEE_GONE', { jobCandidateId, employeeId: named.ref.id, other: hireOf(other) });
 }
 

@@ -1,15 +1,22 @@
 import { ConnectorError } from '../../src/errors.ts';
+import type { EmployeeRecord } from '../../src/hris/port.ts';
 import { mappedTargets, type TargetValue, unreadableForMs } from '../../src/plan/plan-write-back.ts';
 import { readEmployee } from './read-employee.ts';
 import { valuesBack } from './values-back.ts';
 import type { HireContext } from './with-hire.ts';
 
-/** The values that the tenant's files write back beside the ID, as the HR system holds them now. */
-export async function readMappedValues({ connection, ref, row, creation }: HireContext): Promise<TargetValue[]> {
+/**
+ * The values that the tenant's files write back beside the ID, as the HR system holds them now. `shown`: the employee,
+ * where they were read a moment ago.
+ */
+export async function readMappedValues(
+  { connection, ref, row, creation }: HireContext,
+  shown?: EmployeeRecord,
+): Promise<TargetValue[]> {
   const { tenant, hris, mapping } = connection;
   const { values } = tenant.writeBack;
   if (values.length === 0 && mapping.back.length === 0) return [];
-  const record = await readEmployee(hris, row.employee_id ?? '');
+  const record = shown ?? (await readEmployee(hris, row.employee_id ?? ''));
   if (record !== undefined)
     return [...mappedTargets(values, record.fields), ...(await valuesBack(connection, record.fields))];
   // The intent was read before the record, so that a record that is due by its clock was due when it was read.

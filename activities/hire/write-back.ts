@@ -1,5 +1,6 @@
 import { isConnectorError } from '../../src/errors.ts';
 import type { Held } from '../../src/hire/holds.ts';
+import type { EmployeeRecord } from '../../src/hris/port.ts';
 import { contract } from '../../src/partner/contract/index.ts';
 import { employeeIdToWrite, type TargetValue, targetAfterRefusal, targetOf } from '../../src/plan/plan-write-back.ts';
 import { settleWrites } from '../../src/store/foreign-writes.ts';
@@ -12,14 +13,14 @@ type WrittenBack = { verdict: 'written' } | Held;
 
 /**
  * Writes status and Employee ID to the partner, and the mapped custom field values. The same values again are
- * harmless.
+ * harmless. `shown`: the employee as read a moment ago.
  */
-export async function writeBack(hire: HireContext): Promise<WrittenBack> {
+export async function writeBack(hire: HireContext, shown?: EmployeeRecord): Promise<WrittenBack> {
   await noteHire(hire, { step: 'write-back' });
   const employeeId = employeeIdOf(hire);
   const target = await writeEmployeeId(hire, employeeId);
   if (target.verdict === 'hold') return target;
-  const values = await readMappedValues(hire);
+  const values = await readMappedValues(hire, shown);
   if (target.verdict === 'custom-field') values.push({ customFieldId: target.customField, value: employeeId });
   if (values.length > 0) await upsertValues(hire, values);
   return { verdict: 'written' };

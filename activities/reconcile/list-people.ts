@@ -4,7 +4,7 @@ import type { HoldCode } from '../../src/hire/holds.ts';
 import { contract } from '../../src/partner/contract/index.ts';
 import { clearHintsUntil } from '../../src/store/hints.ts';
 import { latestHires } from '../../src/store/hires.ts';
-import { openHoldsOf } from '../../src/store/holds.ts';
+import { hiresHeld } from '../../src/store/holds.ts';
 import { readJobs } from '../../src/store/jobs.ts';
 import type { Store } from '../../src/store/open-store.ts';
 import { addSeen, countSeenByJob, type SeenPerson } from '../../src/store/seen-people.ts';
@@ -112,7 +112,7 @@ async function startMissing(run: Run, { stage }: StageList, members: readonly St
   const back = present.filter((id) => isResting(known.get(id)?.state ?? 'open'));
   if (back.length > 0) await clearAbsence(deps.store, tenantId, back);
   const isOpen = present.some((id) => known.get(id)?.state === 'open');
-  const held = isOpen ? await openHoldsOf(deps.store, tenantId, BACK) : new Set();
+  const held = isOpen ? await hiresHeld(deps.store, { tenantId, code: BACK }) : new Set();
   for (const jobCandidateId of present) {
     const hire = known.get(jobCandidateId);
     const starts = startsNow(hire);

@@ -1,5 +1,5 @@
 import { hiresInState } from '../../src/store/hires.ts';
-import { hiresEverHeld } from '../../src/store/holds.ts';
+import { hiresHeld } from '../../src/store/holds.ts';
 import { isInScope } from '../hire/job-in-scope.ts';
 import type { Run } from './run.ts';
 
@@ -8,7 +8,7 @@ export async function signalOutOfScope({ deps, connection, tenantId, counts }: R
   if (connection.tenant.scope === undefined) return;
   const { store } = deps;
   const open = (await hiresInState(store, tenantId, 'open')).filter((hire) => hire.employee_id === null);
-  const asked = await hiresEverHeld(store, tenantId, 'JOB_LEFT_SCOPE');
+  const asked = await hiresHeld(store, { tenantId, code: 'JOB_LEFT_SCOPE', ever: true });
   const jobs = new Map<string, boolean>();
   for (const { job_id: jobId, job_candidate_id: jobCandidateId } of open) {
     if (jobId === null || asked.has(jobCandidateId)) continue;

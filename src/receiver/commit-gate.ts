@@ -31,7 +31,7 @@ export interface CommitGate {
   commit(delivery: Delivery): Promise<{ fresh: boolean }>;
   /** Deliveries waiting now. */
   held(): number;
-  /** The store is open, its last commit worked, and it answers now. */
+  /** The store is open, no commit failed a moment ago, and it answers now. */
   ready(): Promise<boolean>;
   /** Ends every wait with a 503; deliveries are no longer held. */
   abandon(): void;
@@ -52,9 +52,9 @@ function retryDelay(attempt: number): number {
  */
 export function createCommitGate(options: GateOptions): CommitGate {
   const closing = new AbortController();
-  const state: Health = { healthy: false, failedAt: Infinity };
+  const state: Commits = { failedAt: Number.NEGATIVE_INFINITY };
   const room = createRoom({ count: options.maxHeld, bytes: options.maxHeldBytes }, 'STORE_UNAVAILABLE');
-  const opened = openUntil(options, closing.signal, state);
+  const opened = openUntil(options, closing.signal);
   let ready: DeliveryStore | undefined;
   opened.then(
     (store) => (ready = store),
@@ -75,7 +75,7 @@ export function createCommitGate(options: GateOptions): CommitGate {
       }
     },
     held: () => room.count(),
-    ready: async () => isTrusted(state) && (await ready?.answers()) === true,
+    ready: async () => performance.now() - state.failedAt > FAILED_MS && (await ready?.answers()) === true,
     abandon: () => closing.abort(),
     async close() {
       closing.abort();
@@ -85,25 +85,18 @@ export function createCommitGate(options: GateOptions): CommitGate {
   };
 }
 
-interface Health {
-  /** The store is open and its last commit worked. */
-  healthy: boolean;
+/** When the last commit failed, by this process's clock; never where one has worked since. */
+interface Commits {
   failedAt: number;
 }
 
-/** A receiver that gets no deliveries because it is not ready would never be ready again. */
+/** Later it is not known: a receiver that gets no deliveries because it is not ready would never be ready again. */
 const FAILED_MS = 5_000;
 
-function isTrusted({ healthy, failedAt }: Health): boolean {
-  return healthy || performance.now() - failedAt > FAILED_MS;
-}
-
-async function openUntil({ openStore, log }: GateOptions, stop: AbortSignal, state: Health): Promise<DeliveryStore> {
+async function openUntil({ openStore, log }: GateOptions, stop: AbortSignal): Promise<DeliveryStore> {
   for (let attempt = 0; ; attempt++) {
     try {
-      const store = await openStore();
-      state.healthy = true;
-      return store;
+      return await openStore();
     } catch (err) {
       if (attempt % 10 === 0) log.error({ err, attempt }, 'store cannot be opened, deliveries wait');
       await pause(retryDelay(attempt), undefined, { signal: stop });
@@ -117,15 +110,14 @@ async function commitUntil(
   delivery: Delivery,
   deadline: AbortSignal,
   log: Logger,
-  state: Health,
+  state: Commits,
 ) {
   for (let attempt = 0; ; attempt++) {
     try {
       const result = await abortable(store.commit(delivery, deadline), deadline);
-      state.healthy = true;
+      state.failedAt = Number.NEGATIVE_INFINITY;
       return result;
     } catch (err) {
-      state.healthy = false;
       state.failedAt = performance.now();
       if (deadline.aborted || (isConnectorError(err) && err.action === 'reject')) throw err;
       if (attempt === 0) log.warn({ err, tenantId: delivery.tenantId }, 'delivery not stored yet, trying again');

@@ -35,7 +35,7 @@ export interface ReceiverOptions {
 export interface Receiver {
   /** Base address; a tenant's address is `${url}/webhooks/${tenantId}`. */
   url: string;
-  /** True when the store is open and the last commit worked. */
+  /** True when the store is open, no commit failed a moment ago, and it answers. */
   ready(): Promise<boolean>;
   /** Stops listening, lets deliveries in flight end (two seconds), closes the store. */
   close(): Promise<void>;

@@ -107,9 +107,8 @@ function appliedTenant(row: TenantRow): AppliedTenant {
 }
 
 /**
- * Applies all of these or none, `hris` says what another HR connection means. False when one of them is no longer
- * at the version it was compared with: somebody else
- * was faster. A removed tenant comes back.
+ * Applies all of these or none; `hris` says what another HR connection means. False when one of them is no longer at
+ * the version it was compared with: somebody else was faster. A removed tenant comes back.
  */
 export async function applyDefinitions(
   store: Store,
@@ -122,7 +121,7 @@ export async function applyDefinitions(
     const known = new Map(rows.map((row) => [row.tenant_id, row]));
     const isStale = ({ tenantId, over }: Application) => numberOr(known.get(tenantId)?.version) !== over;
     if (applications.some(isStale)) return false;
-    await changeHrisOf(trx, applications, way);
+    await changeHrisOf(trx, applications, { way, known });
     for (const application of applications) {
       const { tenantId, changes } = application;
       const { company } = application.receives;
@@ -135,27 +134,25 @@ export async function applyDefinitions(
 }
 
 /** Tenants that share an HR system change it together, once. */
-async function changeHrisOf(trx: Store, applications: readonly Application[], way: HrisWay | undefined): Promise<void> {
+async function changeHrisOf(
+  trx: Store,
+  applications: readonly Application[],
+  { way, known }: { way: HrisWay | undefined; known: ReadonlyMap<string, Pick<TenantRow, 'state'>> },
+): Promise<void> {
   const renamed = new Set<string>();
   for (const { tenantId, hris } of applications) {
     if (hris === undefined) continue;
     if (way === undefined) throw hrisChanged(tenantId, hris);
     // A worker that has the old connection open would go on to note people under it.
-    if (hris.from !== hris.to) await assertPaused(trx, tenantId);
+    if (hris.from !== hris.to && known.get(tenantId)?.state === 'active') throw notPaused(tenantId);
     if (way === 'keep' && renamed.has(hris.from)) continue;
     renamed.add(hris.from);
     await changeHris(trx, { tenantId, ...hris, way });
   }
 }
 
-async function assertPaused({ kysely }: Store, tenantId: string): Promise<void> {
-  const { state } = await kysely
-    .selectFrom('tenants')
-    .select('state')
-    .where('tenant_id', '=', tenantId)
-    .executeTakeFirstOrThrow();
-  if (state !== 'active') return;
-  throw new ConnectorError({
+function notPaused(tenantId: string): ConnectorError {
+  return new ConnectorError({
     code: 'TENANT_NOT_PAUSED',
     action: 'reject',
     message:

@@ -1,7 +1,7 @@
-import { sql } from 'kysely';
 import { ConnectorError } from '../errors.ts';
 import { hireOf } from './hire-columns.ts';
 import { recordPeople } from './identity.ts';
+import { unnotedCreates } from './intents.ts';
 import type { Store } from './open-store.ts';
 
 /**
@@ -18,17 +18,8 @@ export interface HrisChange {
   way: HrisWay;
 }
 
-/** What a tenant's records know of one HR system, and what stands against giving it up. */
-export interface KnownOfHris {
-  /** Employees and people whom the tenant has there. */
-  people: number;
-  /** Hires whose request for an employee has left, and what became of it is not known or not finished. */
-  unsettled: number;
-  /** Jobs made of the HR system's requisitions. */
-  requisitions: number;
-}
-
-export async function readKnownOfHris({ kysely }: Store, tenantId: string, connection: string): Promise<KnownOfHris> {
+/** Employees and people whom the tenant has in this HR system. */
+export async function countPeopleOf({ kysely }: Store, tenantId: string, connection: string): Promise<number> {
   const countIn = async (table: 'links' | 'claims') => {
     const query = kysely
       .selectFrom(table)
@@ -37,31 +28,28 @@ export async function readKnownOfHris({ kysely }: Store, tenantId: string, conne
       .where('connection', '=', connection);
     return Number((await query.executeTakeFirstOrThrow()).count);
   };
-  const unsettled = await kysely
-    .selectFrom('hires as h')
-    .innerJoin('intents as i', (join) =>
-      join
-        .onRef('i.tenant_id', '=', 'h.tenant_id')
-        .onRef('i.job_candidate_id', '=', 'h.job_candidate_id')
-        .onRef('i.period', '=', 'h.period'),
-    )
-    .select((eb) => eb.fn.count<number>('h.job_candidate_id').distinct().as('count'))
-    .where('h.tenant_id', '=', tenantId)
-    .where('h.state', '=', 'open')
-    .where('h.employee_id', 'is', null)
-    .where('i.verb', '=', 'create-employee')
-    .where('i.outcome', 'in', ['open', 'done'])
+  return (await countIn('links')) + (await countIn('claims'));
+}
+
+/** What stands against giving a tenant's HR system up. */
+export interface BoundToHris {
+  /** Hires whose request for an employee has left, and what became of it is not known or not finished. */
+  unsettled: number;
+  /** Jobs made of the HR system's requisitions. */
+  requisitions: number;
+}
+
+export async function readBoundToHris(store: Store, tenantId: string): Promise<BoundToHris> {
+  const unsettled = await unnotedCreates(store, ['open', 'done'])
+    .select((eb) => eb.fn.count<number>('hires.job_candidate_id').distinct().as('count'))
+    .where('hires.tenant_id', '=', tenantId)
     .executeTakeFirstOrThrow();
-  const requisitions = await kysely
+  const requisitions = await store.kysely
     .selectFrom('requisitions')
     .select((eb) => eb.fn.countAll<number>().as('count'))
     .where('tenant_id', '=', tenantId)
     .executeTakeFirstOrThrow();
-  return {
-    people: (await countIn('links')) + (await countIn('claims')),
-    unsettled: Number(unsettled.count),
-    requisitions: Number(requisitions.count),
-  };
+  return { unsettled: Number(unsettled.count), requisitions: Number(requisitions.count) };
 }
 
 /**
@@ -86,7 +74,7 @@ async function rename({ kysely }: Store, { from, to }: HrisChange): Promise<void
 
 async function replace(store: Store, { tenantId, from, to }: HrisChange): Promise<void> {
   const { kysely } = store;
-  const { unsettled, requisitions } = await readKnownOfHris(store, tenantId, from);
+  const { unsettled, requisitions } = await readBoundToHris(store, tenantId);
   if (unsettled > 0)
     throw notChanged(
       `${unsettled} hires have a request for an employee under way in "${from}". Let them end, or cancel them, first.`,
@@ -108,7 +96,7 @@ async function replace(store: Store, { tenantId, from, to }: HrisChange): Promis
     await kysely.deleteFrom(table).where('tenant_id', '=', tenantId).execute();
   await kysely
     .updateTable('field_conflicts')
-    .set({ closed_at: sql<number>`${store.now}` })
+    .set({ closed_at: store.now })
     .where('tenant_id', '=', tenantId)
     .where('closed_at', 'is', null)
     .execute();

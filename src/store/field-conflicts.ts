@@ -1,9 +1,10 @@
 import { randomUUID } from 'node:crypto';
-import { sql } from 'kysely';
+import { type ExpressionBuilder, sql } from 'kysely';
 import type { FieldValue } from '../hire/employee.ts';
 import type { Side } from '../hire/side.ts';
 import type { ConflictKind, FieldConflictRow } from './exchange-tables.ts';
 import type { Store } from './open-store.ts';
+import type { Tables } from './schema.ts';
 import type { StreamKey } from './streams.ts';
 
 /** A field of a pair where the sides differ. */
@@ -112,38 +113,34 @@ export async function countUndecided({ kysely }: Store, { tenantId, stream }: St
 }
 
 /** Whether a conflict waits for a person: one of these, or any where none is named. */
-export async function hasUndecided(
-  { kysely }: Store,
-  { tenantId, stream }: StreamKey,
-  ids: readonly string[],
-): Promise<boolean> {
-  let query = kysely
-    .selectFrom('field_conflicts')
-    .select('conflict_id')
-    .where('tenant_id', '=', tenantId)
-    .where('stream', '=', stream)
-    .where('closed_at', 'is', null)
-    .where('kind', '=', 'held');
-  if (ids.length > 0) query = query.where('conflict_id', 'in', ids);
+export async function hasUndecided({ kysely }: Store, key: StreamKey, ids: readonly string[]): Promise<boolean> {
+  const query = kysely.selectFrom('field_conflicts').select('conflict_id').where(isOpenFor(key, ids));
   return (await query.limit(1).executeTakeFirst()) !== undefined;
 }
 
 /** Says whose value stays, for all that wait or for some by their ids. Returns the pairs to be read again. */
 export async function decideConflicts(
   { kysely }: Store,
-  { tenantId, stream, keep }: StreamKey & { keep: Side },
+  { keep, ...key }: StreamKey & { keep: Side },
   ids: readonly string[],
 ): Promise<string[]> {
-  let query = kysely
+  const rows = await kysely
     .updateTable('field_conflicts')
     .set({ kept: keep })
-    .where('tenant_id', '=', tenantId)
-    .where('stream', '=', stream)
-    .where('closed_at', 'is', null)
-    .where('kind', '=', 'held');
-  if (ids.length > 0) query = query.where('conflict_id', 'in', ids);
-  const rows = await query.returning('pair_id').execute();
+    .where(isOpenFor(key, ids))
+    .returning('pair_id')
+    .execute();
   return [...new Set(rows.map((row) => row.pair_id))];
+}
+
+/** Conflicts that a person may decide: some by their ids, or all. */
+function isOpenFor({ tenantId, stream }: StreamKey, ids: readonly string[]) {
+  return (eb: ExpressionBuilder<Tables, 'field_conflicts'>) =>
+    eb.and([
+      eb.and({ tenant_id: tenantId, stream, kind: 'held' }),
+      eb('closed_at', 'is', null),
+      ...(ids.length > 0 ? [eb('conflict_id', 'in', ids)] : []),
+    ]);
 }
 
 /** A tenant's conflicts, latest first; those that are over only where they are asked for. */

@@ -183,6 +183,10 @@ export async function hiresInState(store: Store, tenantId: string, ...states: Hi
     .execute();
 }
 
+export async function hiresAwaitingCredits(store: Store, tenantId: string): Promise<HireRow[]> {
+  return (await hiresInState(store, tenantId, 'open')).filter((hire) => hire.step === 'await-credits');
+}
+
 /**
  * Takes one of the cancellations that a tenant may have within `windowMs`: hires that ended so, and those that are
  * about to. Several that ask at once are counted one after the other. False where none is left.
@@ -193,12 +197,8 @@ export async function reserveCancellation(
   { most, windowMs }: { most: number; windowMs: number },
 ): Promise<boolean> {
   return store.kysely.transaction().execute(async (trx) => {
-    // The tenant's row is locked by writing it as it is, in both dialects.
-    await trx
-      .updateTable('tenants')
-      .set((eb) => ({ tenant_id: eb.ref('tenant_id') }))
-      .where('tenant_id', '=', ref.tenantId)
-      .execute();
+    const tenant = trx.selectFrom('tenants').select('tenant_id').where('tenant_id', '=', ref.tenantId);
+    await (store.kind === 'postgres' ? tenant.forUpdate() : tenant).execute();
     const { count } = await trx
       .selectFrom('hires')
       .select((eb) => eb.fn.countAll<number>().as('count'))

@@ -281,25 +281,17 @@ function openedAt(store: Store, key: HireRef) {
     .where((eb) => eb.and(hireColumns(key)));
 }
 
-/** Job candidates whose hire was ever held for this reason, answered or not. */
-export async function hiresEverHeld({ kysely }: Store, tenantId: string, code: string): Promise<Set<string | null>> {
+/** Job candidates whose hire is held for this reason; with `ever` also those that were. */
+export async function hiresHeld(
+  { kysely }: Store,
+  { tenantId, code, ever = false }: { tenantId: string; code: string; ever?: boolean },
+): Promise<Set<string | null>> {
   const rows = await kysely
     .selectFrom('holds')
     .select('job_candidate_id')
     .where('tenant_id', '=', tenantId)
     .where('code', '=', code)
-    .execute();
-  return new Set(rows.map((row) => row.job_candidate_id));
-}
-
-/** Job candidates whose hire is held for this reason now. */
-export async function openHoldsOf({ kysely }: Store, tenantId: string, code: string): Promise<Set<string | null>> {
-  const rows = await kysely
-    .selectFrom('holds')
-    .select('job_candidate_id')
-    .where('tenant_id', '=', tenantId)
-    .where('code', '=', code)
-    .where('closed_at', 'is', null)
+    .$if(!ever, (query) => query.where('closed_at', 'is', null))
     .execute();
   return new Set(rows.map((row) => row.job_candidate_id));
 }

@@ -2,6 +2,7 @@ import { type ExpressionBuilder, type ExpressionWrapper, type SqlBool, sql } fro
 import { ConnectorError } from '../errors.ts';
 import { type HireRef, nameHire } from '../hire/hire-ref.ts';
 import { hireColumns, hireOf } from './hire-columns.ts';
+import { unnotedCreates } from './intents.ts';
 import type { Store } from './open-store.ts';
 import type { Tables } from './schema.ts';
 
@@ -117,38 +118,25 @@ function isOwn(eb: Builder, hire: HireRef): Condition {
   ]);
 }
 
-function isInForce(eb: Builder, { now }: Store): Condition {
-  return eb.or([eb('identity_leases.leased_until', '>', now), hasUnnoted(eb, ['open', 'done'])]);
+function isInForce(eb: Builder, store: Store): Condition {
+  return eb.or([eb('identity_leases.leased_until', '>', store.now), hasUnnoted(eb, store, ['open', 'done'])]);
 }
 
 /** The create may take days: somebody finishes it over there, or has to say what became of it. */
-function isPending(eb: Builder, { now }: Store): Condition {
-  const lasts = eb.and([eb('identity_leases.leased_until', '<=', now), hasUnnoted(eb, ['open'])]);
-  return eb.or([lasts, hasUnnoted(eb, ['done'])]);
+function isPending(eb: Builder, store: Store): Condition {
+  const lasts = eb.and([eb('identity_leases.leased_until', '<=', store.now), hasUnnoted(eb, store, ['open'])]);
+  return eb.or([lasts, hasUnnoted(eb, store, ['done'])]);
 }
 
-/**
- * Whether the hire has sent a create, by its intents, and not noted the employee: pending, lost, or made by a process
- * that was killed. However long it takes, until the hire has its employee or is over.
- */
-function hasUnnoted(eb: Builder, outcomes: readonly ('open' | 'done')[]): Condition {
-  const waiting = eb
-    .selectFrom('hires')
-    .innerJoin('intents', (join) =>
-      join
-        .onRef('intents.tenant_id', '=', 'hires.tenant_id')
-        .onRef('intents.job_candidate_id', '=', 'hires.job_candidate_id')
-        .onRef('intents.period', '=', 'hires.period'),
-    )
-    .select('hires.period')
-    .whereRef('hires.tenant_id', '=', 'identity_leases.tenant_id')
-    .whereRef('hires.job_candidate_id', '=', 'identity_leases.job_candidate_id')
-    .whereRef('hires.period', '=', 'identity_leases.period')
-    .where('hires.state', '=', 'open')
-    .where('hires.employee_id', 'is', null)
-    .where('intents.verb', '=', 'create-employee')
-    .where('intents.outcome', 'in', outcomes);
-  return eb.exists(waiting);
+/** Whether the lease's hire is one of `unnotedCreates`. */
+function hasUnnoted(eb: Builder, store: Store, outcomes: readonly ('open' | 'done')[]): Condition {
+  return eb.exists(
+    unnotedCreates(store, outcomes)
+      .select('hires.period')
+      .where('hires.tenant_id', '=', eb.ref('identity_leases.tenant_id'))
+      .where('hires.job_candidate_id', '=', eb.ref('identity_leases.job_candidate_id'))
+      .where('hires.period', '=', eb.ref('identity_leases.period')),
+  );
 }
 
 function leasedByOther(

@@ -137,3 +137,22 @@ export async function hasWriteUnderWay(store: Store, tenantId: string): Promise<
     .executeTakeFirst();
   return row !== undefined;
 }
+
+/**
+ * Hires that have sent a create, by their intents, and not noted the employee: pending, lost, or made by a process that
+ * was killed. However long it takes, until the hire has its employee or is over.
+ */
+export function unnotedCreates({ kysely }: Pick<Store, 'kysely'>, outcomes: readonly ('open' | 'done')[]) {
+  return kysely
+    .selectFrom('hires')
+    .innerJoin('intents', (join) =>
+      join
+        .onRef('intents.tenant_id', '=', 'hires.tenant_id')
+        .onRef('intents.job_candidate_id', '=', 'hires.job_candidate_id')
+        .onRef('intents.period', '=', 'hires.period'),
+    )
+    .where('hires.state', '=', 'open')
+    .where('hires.employee_id', 'is', null)
+    .where('intents.verb', '=', 'create-employee')
+    .where('intents.outcome', 'in', outcomes);
+}

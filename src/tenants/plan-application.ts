@@ -1,7 +1,7 @@
 import { isDeepStrictEqual } from 'node:util';
 import { findHrisAdapter } from '../hris/registry.ts';
 import { type Application, type AppliedTenant, listAppliedTenants, type Receives } from '../store/applied-tenants.ts';
-import { readKnownOfHris } from '../store/change-hris.ts';
+import { countPeopleOf } from '../store/change-hris.ts';
 import type { Store } from '../store/open-store.ts';
 import { type Problem, problemAt, refuse } from '../yaml/yaml-file.ts';
 import { clashes, type Loaded, overlaps } from './clashes.ts';
@@ -76,13 +76,13 @@ async function otherHris(
   if (before === undefined) return {};
   const isSame = before.connection === now.connection && before.kind === now.kind && urlOf(before) === urlOf(now);
   if (isSame) return {};
-  const known = await readKnownOfHris(store, tenantId, before.connection);
-  if (known.people === 0) return {};
+  const people = await countPeopleOf(store, tenantId, before.connection);
+  if (people === 0) return {};
   const sharedWith = fleet
     .flatMap(({ tenant }) => tenant ?? [])
     .filter((one) => one.tenant !== tenantId && one.hris.connection === before.connection)
     .map((one) => one.tenant);
-  return { hris: { from: before.connection, to: now.connection, people: known.people, sharedWith } };
+  return { hris: { from: before.connection, to: now.connection, people, sharedWith } };
 }
 
 function urlOf({ options }: Tenant['hris']): string {

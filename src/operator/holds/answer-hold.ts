@@ -1,6 +1,6 @@
+import type { SignalHire } from '../../../activities/deps.ts';
 import { hearAnswer, sideKeptBy } from '../../../activities/hear-answer.ts';
 import { ConnectorError, isConnectorError } from '../../errors.ts';
-import type { HintAbout } from '../../hire/hire-run.ts';
 import { hasUndecided } from '../../store/field-conflicts.ts';
 import { listHolds, answerHold as writeAnswer } from '../../store/holds.ts';
 import type { Store } from '../../store/open-store.ts';
@@ -33,11 +33,7 @@ export async function answerHold({ store, hires }: Parts, given: HoldAnswer): Pr
   if (!(await writeAnswer(store, holdId, given)))
     throw refused('HOLD_ANSWERED', `Hold ${holdId} is answered already; the first answer stands.`);
   const answered = { ...hold, answer: given.answer, answer_arguments: JSON.stringify(given.arguments) };
-  const tell = (
-    hire: { tenantId: string; jobCandidateId: string },
-    about: HintAbout,
-    options: { start: boolean },
-  ): Promise<boolean> => signalHire(hires, hire, about, options);
+  const tell: SignalHire = (hire, about, options) => signalHire(hires, hire, about, options);
   await hearAnswer({ store, signalHire: tell }, answered);
 }
 

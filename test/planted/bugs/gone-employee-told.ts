@@ -5,8 +5,8 @@ export const bug: PlantedBug = {
   patches: [
     {
       file: 'activities/hire/finish-hire.ts',
-      find: '  const employed = await withEmployeeRead(hire);',
-      replace: "  const employed = hire.row.employee_id === '' ? await withEmployeeRead(hire) : hire;",
+      find: '  const employed = await readEmployed(hire);',
+      replace: "  const employed = hire.row.employee_id === '' ? await readEmployed(hire) : { hire };",
     },
   ],
   caughtBy: tests(/merged into another record/, 'test/activities/hire/employee-gone.test.ts'),
