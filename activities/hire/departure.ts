@@ -7,7 +7,9 @@ import { held } from '../../src/hire/holds.ts';
 import { judgeDeparture as judge } from '../../src/plan/judge-departure.ts';
 import { endHire } from '../../src/store/hire-states.ts';
 import { findHireRow, hireBehind } from '../../src/store/hires.ts';
-import { answerHold, lastAnswered, listHolds } from '../../src/store/holds.ts';
+import { answerHold, closeHoldsOf, isAsking, lastAnswered, listHolds } from '../../src/store/holds.ts';
+import { inTransaction } from '../../src/store/living-hire.ts';
+import type { Store } from '../../src/store/open-store.ts';
 import { latestPlan } from '../../src/store/plans.ts';
 import type { HoldRow } from '../../src/store/schema.ts';
 import { readClock } from '../../src/store/tenant-states.ts';
@@ -37,13 +39,21 @@ export function judgeDeparture(deps: ActivityDeps, given: HireRef): ReturnType<H
       takenOver: await isTakenOver(hire),
       today: dayOf(await readClock(store), policies.timezone ?? notify?.timezone),
       noShowDays: Math.floor(policies.noShow.within / DAY_MS),
+      asked: await isAsking(store, ref, 'LEFT_BEFORE_START'),
     });
     if (judged.verdict === 'hold') return judged;
     // The HR system may have been away for hours since the person was seen to be gone.
     const { presence } = await seePerson(store, connection, ref.jobCandidateId);
     if (presence.verdict === 'in') return { verdict: 'back' };
-    await endHire(store, ref, 'left', ['done']);
+    await endAsLeft(store, ref);
     return judged;
+  });
+}
+
+/** With its questions: nobody would hear the answers of a hire that is over. */
+async function endAsLeft(store: Store, ref: HireRef): Promise<void> {
+  await inTransaction(store, async (open) => {
+    if (await endHire(open, ref, 'left', ['done'])) await closeHoldsOf(open, ref);
   });
 }
 
@@ -69,7 +79,7 @@ export function handOver(deps: ActivityDeps, given: HireRef): ReturnType<HireAct
       await answerHold(store, hold.hold_id, { answer: 'transfer', arguments: [], by });
       await deps.signalHire({ tenantId, jobCandidateId: hold.job_candidate_id ?? '' }, 'answer', { start: true });
     }
-    await endHire(store, ref, 'left', ['done']);
+    await endAsLeft(store, ref);
     return { verdict: 'over' } as const;
   });
 }

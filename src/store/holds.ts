@@ -97,7 +97,12 @@ export function earlierAnswers({ history }: Pick<HoldRow, 'history'>): EarlierAn
   return JSON.parse(history) as EarlierAnswer[];
 }
 
-function openHoldLike(store: Store, { tenantId, jobCandidateId, period, code }: NewHold) {
+/** Whether a hire asks this now. */
+export async function isAsking(store: Store, key: HireRef, code: string): Promise<boolean> {
+  return (await openHoldLike(store, { ...key, code })) !== undefined;
+}
+
+function openHoldLike(store: Store, { tenantId, jobCandidateId, period, code }: Omit<NewHold, 'message' | 'answers'>) {
   return store.kysely
     .selectFrom('holds')
     .select('hold_id')

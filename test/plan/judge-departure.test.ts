@@ -9,6 +9,7 @@ const gone: Departure = {
   takenOver: false,
   today: '2026-03-01',
   noShowDays: 3,
+  asked: false,
 };
 const ANSWERS = ['no-show', 'moved', 'keep', 'retry'];
 const OVER = { verdict: 'over' };
@@ -19,6 +20,8 @@ test.each<[string, Partial<Departure>, object]>([
   ['and on the first day', { today: '2026-03-02' }, asks('LEFT_BEFORE_START', ANSWERS)],
   ['and for some days after it', { today: '2026-03-05' }, asks('LEFT_BEFORE_START', ANSWERS)],
   ['later nothing is asked', { today: '2026-03-06' }, OVER],
+  ['what was asked in time stays a question', { today: '2026-03-09', asked: true }, asks('LEFT_BEFORE_START', ANSWERS)],
+  ['and ends with the employment', { today: '2026-03-09', asked: true, former: true }, OVER],
   ['nor where nobody is waited for after the first day', { today: '2026-03-03', noShowDays: 0 }, OVER],
   ['an employment that has ended is no question', { former: true }, OVER],
   ['an employee whom another hire has is no question', { takenOver: true }, OVER],

@@ -12,16 +12,16 @@ export interface Applicant {
 
 const TERMINAL = new Set(['completed', 'rejected', 'failed', 'terminated', 'final_handoff']);
 
-/** Recruiters and new colleagues of every tenant, from the moment its baseline is taken. */
+/**
+ * Recruiters and new colleagues of every company, from the moment the baselines of all its tenants are taken: who is
+ * hired before that on a job of another tenant is a hire of before its go-live.
+ */
 export function sendPeople(world: World): void {
   for (const customer of served(world)) {
     const plan = planOf(world, customer);
+    const colleagues = served(world).filter(({ companyId }) => companyId === customer.companyId);
     const wait = (): void => {
-      const [row] = world.store.all<{ done: number | null }>(
-        'select baseline_done_at as done from tenants where tenant_id = ?',
-        customer.tenant.tenant,
-      );
-      if (row?.done === null || row === undefined) world.timeline.at(world.timeline.now() + 1_000, wait);
+      if (!colleagues.every((one) => hasBaseline(world, one))) world.timeline.at(world.timeline.now() + 1_000, wait);
       else {
         for (const { at, what } of plan) willDo(world, at, what);
         if (has(world, 'hired-before')) moveOldHires(world, customer);
@@ -31,6 +31,12 @@ export function sendPeople(world: World): void {
   }
   for (const customer of new Map(served(world).map((one) => [one.companyId, one])).values())
     workOnOnboardings(world, customer);
+}
+
+function hasBaseline({ store }: World, { tenant }: Customer): boolean {
+  return store
+    .all<{ done: number | null }>('select baseline_done_at as done from tenants where tenant_id = ?', tenant.tenant)
+    .some(({ done }) => done !== null);
 }
 
 interface Deed {

@@ -21,6 +21,22 @@ test('who leaves before the first day is a question; from that day on nothing is
   expect(await listHolds(fleet.store)).toEqual([]);
 });
 
+test('what was asked before the first day stays asked after it, and ends with the employment', async () => {
+  const { move, judge, update, terminate, row, ref, fleet } = await employPerson();
+  await move('SCREEN');
+  const asked = await judge();
+  if (asked.verdict !== 'hold') throw new Error('not held');
+  const { holdId } = await openHold(fleet.deps, { ...ref, hold: asked.hold });
+  await update({ startDate: '2020-01-01' });
+  expect(await judge()).toMatchObject(BEFORE_START);
+  expect(await row()).toMatchObject({ state: 'done' });
+  await terminate('2020-01-02');
+  expect(await judge()).toEqual({ verdict: 'over' });
+  expect(await row()).toMatchObject({ state: 'left' });
+  expect(await listHolds(fleet.store)).toEqual([]);
+  expect(await takeAnswer(fleet.deps, { ...ref, holdId })).toMatchObject({ verdict: 'answered', next: 'same' });
+});
+
 test('no-show ends the employment on its first day, and the partner shows that the person left', async () => {
   const { move, judge, answer, end, row, employees, shown } = await employPerson();
   const { employeeId } = (await shown()) as { employeeId: string };
