@@ -3,14 +3,13 @@ import type { HireActivities } from '../../src/hire/hire-activities.ts';
 import type { HireRef } from '../../src/hire/hire-ref.ts';
 import { type Held, held } from '../../src/hire/holds.ts';
 import type { EmployeeRecord } from '../../src/hris/port.ts';
-import { unreadableForMs } from '../../src/plan/plan-write-back.ts';
 import { hireOf } from '../../src/store/hire-columns.ts';
 import { endHire, recordEmployee, replaceEmployee } from '../../src/store/hire-states.ts';
 import { closeHoldsOf } from '../../src/store/holds.ts';
 import { inTransaction } from '../../src/store/living-hire.ts';
 import type { ActivityDeps } from '../deps.ts';
 import { personOf } from './hire-references.ts';
-import { readEmployee } from './read-employee.ts';
+import { readEmployee, unshownForMs } from './read-employee.ts';
 import { verify } from './verify.ts';
 import { formerHris, type HireContext, reread, withHireOrHeld } from './with-hire.ts';
 import { writeBack } from './write-back.ts';
@@ -42,7 +41,7 @@ interface Employed {
  * record, and the HR system may have given it a number.
  */
 async function readEmployed(hire: HireContext): Promise<Employed | Held> {
-  const { store, connection, ref, row, creation, decisions } = hire;
+  const { store, connection, ref, row, decisions } = hire;
   const { hris, tenant } = connection;
   const { jobCandidateId } = ref;
   const key = { connection: tenant.hris.connection, id: row.employee_id ?? '' };
@@ -55,7 +54,7 @@ async function readEmployed(hire: HireContext): Promise<Employed | Held> {
     return { hire: await reread(hire), shown };
   }
   // One that was made a moment ago may be shown late.
-  if (!isElsewhere && unreadableForMs(creation, hris.capabilities.readLagMs) > 0) return { hire };
+  if (!isElsewhere && (await unshownForMs(hire)) > 0) return { hire };
   if (decisions.link === undefined || (decisions.link === key.id && !isElsewhere))
     return held('EMPLOYEE_GONE', { jobCandidateId, employeeId: key.id });
   const named = await readEmployee(hris, decisions.link);

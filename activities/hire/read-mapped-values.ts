@@ -1,7 +1,7 @@
 import { ConnectorError } from '../../src/errors.ts';
 import type { EmployeeRecord } from '../../src/hris/port.ts';
-import { mappedTargets, type TargetValue, unreadableForMs } from '../../src/plan/plan-write-back.ts';
-import { readEmployee } from './read-employee.ts';
+import { mappedTargets, type TargetValue } from '../../src/plan/plan-write-back.ts';
+import { readEmployee, unshownForMs } from './read-employee.ts';
 import { valuesBack } from './values-back.ts';
 import type { HireContext } from './with-hire.ts';
 
@@ -9,18 +9,15 @@ import type { HireContext } from './with-hire.ts';
  * The values that the tenant's files write back beside the ID, as the HR system holds them now. `shown`: the employee,
  * where they were read a moment ago.
  */
-export async function readMappedValues(
-  { connection, ref, row, creation }: HireContext,
-  shown?: EmployeeRecord,
-): Promise<TargetValue[]> {
+export async function readMappedValues(hire: HireContext, shown?: EmployeeRecord): Promise<TargetValue[]> {
+  const { connection, ref, row } = hire;
   const { tenant, hris, mapping } = connection;
   const { values } = tenant.writeBack;
   if (values.length === 0 && mapping.back.length === 0) return [];
   const record = shown ?? (await readEmployee(hris, row.employee_id ?? ''));
   if (record !== undefined)
     return [...mappedTargets(values, record.fields), ...(await valuesBack(connection, record.fields))];
-  // The intent was read before the record, so that a record that is due by its clock was due when it was read.
-  const waitMs = unreadableForMs(creation, hris.capabilities.readLagMs);
+  const waitMs = await unshownForMs(hire);
   throw waitMs > 0 ? notShownYet(row.employee_id, waitMs) : notFound(row.employee_id, ref.jobCandidateId);
 }
 

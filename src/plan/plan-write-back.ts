@@ -59,10 +59,16 @@ export function mappedTargets(
   });
 }
 
-/** How much longer an employee who was made a moment ago may stay unreadable, milliseconds. */
+/**
+ * How much longer an employee whom the hire made may stay unreadable, milliseconds. A create that the HR system took and
+ * finished days later is shown late from when it was found finished, `linkedAt`.
+ */
 export function unreadableForMs(
   creation: { decided_at: number | null; now: number } | undefined,
   readLagMs: number,
+  linkedAt = 0,
 ): number {
-  return creation === undefined ? 0 : Math.max(0, (creation.decided_at ?? creation.now) + readLagMs - creation.now);
+  if (creation === undefined) return 0;
+  const { decided_at: decidedAt, now } = creation;
+  return Math.max(0, Math.max(decidedAt ?? now, linkedAt) + readLagMs - now);
 }

@@ -104,8 +104,15 @@ describe('values written back beside the ID', () => {
 });
 
 describe('how long an employee may stay unreadable', () => {
-  test.each<[string, { decided_at: number | null; now: number } | undefined, number, number]>([
+  test.each<[string, { decided_at: number | null; now: number } | undefined, number, number, number?]>([
     ['one that was there before: no time at all', undefined, 5_000, 0],
+    [
+      'one that others finished days later: the lag from then on',
+      { decided_at: 1_000, now: 61_000 },
+      5_000,
+      4_000,
+      60_000,
+    ],
     ['one made this moment: the whole lag', { decided_at: 1_000, now: 1_000 }, 5_000, 5_000],
     ['one made a while ago: the rest of the lag', { decided_at: 1_000, now: 4_000 }, 5_000, 2_000],
     ['the last millisecond', { decided_at: 1_000, now: 5_999 }, 5_000, 1],
@@ -113,7 +120,7 @@ describe('how long an employee may stay unreadable', () => {
     ['long after the lag', { decided_at: 1_000, now: 60_000 }, 5_000, 0],
     ['a system without a lag', { decided_at: 1_000, now: 1_000 }, 0, 0],
     ['an attempt nobody decided yet: the whole lag', { decided_at: null, now: 9_000 }, 5_000, 5_000],
-  ])('%s', (_what, creation, readLagMs, expected) => {
-    expect(unreadableForMs(creation, readLagMs)).toBe(expected);
+  ])('%s', (_what, creation, readLagMs, expected, linkedAt) => {
+    expect(unreadableForMs(creation, readLagMs, linkedAt)).toBe(expected);
   });
 });

@@ -4,6 +4,7 @@ import { expect } from 'vitest';
 import type { ActivityDeps } from '../../../activities/deps.ts';
 import { cancelHire } from '../../../activities/hire/cancel-hire.ts';
 import { employ } from '../../../activities/hire/employ.ts';
+import { finishHire } from '../../../activities/hire/finish-hire.ts';
 import { openHold, takeAnswer } from '../../../activities/hire/hold-hire.ts';
 import { ConnectorError } from '../../../src/errors.ts';
 import type { HoldRequest } from '../../../src/hire/holds.ts';
@@ -77,6 +78,9 @@ export async function hireInto({
     leave: () => cancelHire(deps, ref),
     employOnce: () => employ(deps, ref),
     employSecond: () => employ(deps, { ...ref, jobCandidateId: secondId }),
+    /** With an HR system that shows nobody of late for so long. */
+    finishUnshown: (readLagMs: number) =>
+      finishHire({ ...fleet.deps, connections: lagging(connections, readLagMs) }, ref),
     employee: () => latestHire(store, 'acme', id),
     async answer(held: { verdict: string; hold?: HoldRequest }, answer: string, ...given: string[]) {
       if (held.hold === undefined) throw new Error('not held');
@@ -105,6 +109,22 @@ async function makeSame({ sandbox, apply }: Awaited<ReturnType<typeof fleetAtSan
   const fields = { firstName: 'Ada', lastName: 'Byron', dateOfBirth: '1990-12-10' };
   for (const { candidateId } of (await listApplicants(sandbox.partner)).slice(0, 2))
     await sandbox.control.act('editCandidate', { candidateId, fields });
+}
+
+/** A read of it shows nobody yet. */
+function lagging(connections: ActivityDeps['connections'], readLagMs: number): ActivityDeps['connections'] {
+  return {
+    ...connections,
+    of: async (tenantId) => {
+      const connection = await connections.of(tenantId);
+      const { hris } = connection;
+      const capabilities = { ...hris.capabilities, readLagMs };
+      return {
+        ...connection,
+        hris: { ...hris, capabilities, employees: { ...hris.employees, read: async () => undefined } },
+      };
+    },
+  };
 }
 
 function unseen(hris: HrisConnection): HrisConnection {
