@@ -22,8 +22,8 @@ const DAY_MS = 86_400_000;
 
 /**
  * Before the first day, and for some days after it, it is a question: who did not come is moved out of the stage then.
- * Later the employment is the HR system's, wherever the application goes. Without a first day a person has to know. A question
- * that was asked in time stays one, however late its answer comes.
+ * Later the employment is the HR system's, wherever the application goes. Without a first day a person has to know. A
+ * question that was asked in time stays one, however late its answer comes.
  */
 export function judgeDeparture(departure: Departure): { verdict: 'over' } | Held {
   const { jobCandidateId, employeeId, startDate, former, takenOver, today, noShowDays, asked } = departure;

@@ -60,8 +60,8 @@ export function mappedTargets(
 }
 
 /**
- * How much longer an employee whom the hire made may stay unreadable, milliseconds. A create that the HR system took and
- * finished days later is shown late from when it was found finished, `linkedAt`.
+ * How much longer an employee whom the hire made may stay unreadable, milliseconds. A create that the HR system took
+ * and finished days later is shown late from when it was found finished, `linkedAt`.
  */
 export function unreadableForMs(
   creation: { decided_at: number | null; now: number } | undefined,
