@@ -2,6 +2,7 @@ import type { HintAbout } from '../src/hire/hire-run.ts';
 import type { Logger } from '../src/log.ts';
 import type { Store } from '../src/store/open-store.ts';
 import type { Connections } from './connections.ts';
+import type { LastReconcile } from './reconcile/last-reconcile.ts';
 
 /** Everything activities need of the world; wired in one place. */
 export interface ActivityDeps {
@@ -10,6 +11,7 @@ export interface ActivityDeps {
   signalHire: SignalHire;
   /** Job candidates of the tenant whose hire has a running workflow; one that began a moment ago may be missing. */
   followedHires: (tenantId: string) => Promise<ReadonlySet<string>>;
+  lastReconcile: LastReconcile;
   log: Logger;
   limits: Limits;
   /** The person who applies a plan; absent where the product works by itself. */

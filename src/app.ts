@@ -6,6 +6,7 @@ import { createActivities } from '../activities/create-activities.ts';
 import type { ActivityDeps } from '../activities/deps.ts';
 import { hrisPaused } from '../activities/hris-side.ts';
 import { createStageLookup } from '../activities/reconcile/hiring-stages.ts';
+import { rememberReconciles } from '../activities/reconcile/last-reconcile.ts';
 import { type Config, type Places, readConfig, storeExists, storeUrl } from './config.ts';
 import { armFailpoints, passFailpoint, withFailpoints } from './failpoint.ts';
 import { createRegistry, startHealth } from './health.ts';
@@ -21,6 +22,7 @@ import { checkSearchAttributes } from './temporal/check-search-attributes.ts';
 import { connectTemporal, type TemporalConnection } from './temporal/connection.ts';
 import { followedHires } from './temporal/followed-hires.ts';
 import { createHireClient, type HireClient } from './temporal/hire-client.ts';
+import { askLastReconcile } from './temporal/last-reconcile.ts';
 import { triggerReconcile } from './temporal/schedules.ts';
 import { signalHire } from './temporal/signal-hire.ts';
 import { hintStream } from './temporal/start-sync.ts';
@@ -211,6 +213,7 @@ function wireActivities(
     signalHire: (hire, about, options) =>
       withFailpoints('temporal.signalHire', () => signalHire(hires, hire, about, options)),
     followedHires: (tenantId) => followedHires(hires, tenantId),
+    lastReconcile: rememberReconciles((tenantId) => askLastReconcile(hires, tenantId)),
     closedGates: new Set(),
     pausedHris,
     limits: {

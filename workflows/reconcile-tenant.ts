@@ -1,6 +1,6 @@
 import { proxyActivities, workflowInfo } from '@temporalio/workflow';
 import type { HireTiming } from '../src/hire/hire-run.ts';
-import type { ReconcileActivities, ReconcileCounts } from '../src/hire/reconcile-activities.ts';
+import type { ReconcileActivities, Reconciled } from '../src/hire/reconcile-activities.ts';
 import { bulkQueueOf } from './bulk-queue.ts';
 
 export interface ReconcileInput {
@@ -10,7 +10,7 @@ export interface ReconcileInput {
 }
 
 /** One pass over a tenant: finds what webhooks missed. Every finding is a hint; the hire's own workflow decides. */
-export async function reconcileTenant({ tenantId, timing }: ReconcileInput): Promise<ReconcileCounts> {
+export async function reconcileTenant({ tenantId, timing }: ReconcileInput): Promise<Reconciled> {
   const { reconcile } = proxyActivities<ReconcileActivities>({
     startToCloseTimeout: '1 hour',
     heartbeatTimeout: timing?.heartbeatMs ?? '1 minute',

@@ -28,7 +28,7 @@ const AT_ONCE = 100;
 const LOOKS_AT_ONCE = 4;
 
 /** An enrolment that carries our reference although our store knows nothing of it. */
-interface OwnTrace {
+export interface OwnTrace {
   period: number;
   enrolment: number;
   onboardingCandidateId: string;
@@ -152,10 +152,11 @@ async function isOurs(
   return (await hris.employees.find({ by: 'reference', value }, AbortSignal.timeout(30_000))).kind !== 'none';
 }
 
-async function reopen(
+/** Opens the hire of an enrolment or employee that is ours and that the store does not know, and has it followed. */
+export async function reopen(
   { store, signalHire }: ActivityDeps,
   tenantId: string,
-  person: SeenPerson,
+  person: Omit<SeenPerson, 'seen'>,
   trace: OwnTrace | undefined,
 ): Promise<void> {
   const { jobCandidateId } = person;
@@ -175,7 +176,7 @@ async function reopen(
   await signalHire({ tenantId, jobCandidateId }, 'person', { start: true });
 }
 
-function newHire(tenantId: string, person: SeenPerson, period: number, state: NewHire['state']): NewHire {
+function newHire(tenantId: string, person: Omit<SeenPerson, 'seen'>, period: number, state: NewHire['state']): NewHire {
   const { jobCandidateId, candidateId, jobId } = person;
   return { tenantId, jobCandidateId, period, state, candidateId, jobId };
 }

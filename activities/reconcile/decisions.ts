@@ -12,15 +12,19 @@ export interface ReconcileScope {
   isFirst: boolean;
   /** Once a day everything is compared, whatever seems unchanged. */
   isFull: boolean;
+  /** The store was restored from a backup: what it does not know any more is looked for, too. */
+  isRestored: boolean;
 }
 
 export function scopeOf(
   tenant: Pick<TenantRow, 'baseline_done_at' | 'fully_reconciled_at'>,
   now: number,
 ): ReconcileScope {
+  const isFirst = tenant.baseline_done_at === null;
   return {
-    isFirst: tenant.baseline_done_at === null,
+    isFirst,
     isFull: (tenant.fully_reconciled_at ?? 0) + DAY_MS <= now,
+    isRestored: !isFirst && tenant.fully_reconciled_at === null,
   };
 }
 
@@ -74,8 +78,10 @@ const beforeGoLive: readonly StepName[] = ['jobs', 'traces', 'people', 'record']
 /** Where a reconcile that was interrupted goes on; undefined when it does not. */
 export function goesOnFrom(
   { kind, position, ageMs }: { kind: ReconcileKind; position: Position; ageMs: number },
-  { isFirst }: ReconcileScope,
+  { isFirst, isRestored }: ReconcileScope,
 ): Position | undefined {
+  // One that began before the backup would end as if nothing had been lost.
+  if (isRestored && kind !== 'restored') return undefined;
   const isStale = ageMs > STALE_MS;
   if (kind !== 'baseline') return isFirst || isStale ? undefined : position;
   if (!isFirst && beforeGoLive.includes(position.step)) return undefined;

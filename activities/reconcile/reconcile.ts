@@ -1,4 +1,4 @@
-import type { ReconcileCounts } from '../../src/hire/reconcile-activities.ts';
+import type { Reconciled } from '../../src/hire/reconcile-activities.ts';
 import { clearHints } from '../../src/store/hints.ts';
 import { endReconcile } from '../../src/store/reconciles.ts';
 import { countSeen } from '../../src/store/seen-people.ts';
@@ -9,6 +9,7 @@ import { guarded } from '../guarded.ts';
 import { askAboutOthers, goLive, listJobs, listOwnEnrolments, recordHired } from './baseline.ts';
 import { markJobs, noteAbsent, proveFilter, readLeavers } from './compare.ts';
 import { listPeople } from './list-people.ts';
+import { openLost } from './lost-hires.ts';
 import { openRun } from './open-run.ts';
 import { goesOn, nextStep, type Run, type StepName, saveRun, startOf } from './run.ts';
 import { lookAtOnboardings, signalOpenHires, signalUnfollowed } from './signal-hires.ts';
@@ -31,6 +32,7 @@ const steps: Record<Exclude<StepName, 'end'>, Step> = {
   onboardings: lookAtOnboardings,
   'open-hires': signalOpenHires,
   unfollowed: signalUnfollowed,
+  lost: openLost,
 };
 
 /** One attempt does so much. */
@@ -43,7 +45,7 @@ const MOST_MS = 30_000;
  * done is kept in the store page by page: an attempt goes on where the one before it was, and gives its slot back
  * with RECONCILE_GOES_ON when it has done its share.
  */
-export function reconcile(deps: ActivityDeps, { tenantId }: { tenantId: string }): Promise<ReconcileCounts> {
+export function reconcile(deps: ActivityDeps, { tenantId }: { tenantId: string }): Promise<Reconciled> {
   return guarded(deps, tenantId, async (connection) => {
     const until = performance.now() + MOST_MS;
     const run = await openRun(deps, connection);
@@ -60,7 +62,7 @@ export function reconcile(deps: ActivityDeps, { tenantId }: { tenantId: string }
   });
 }
 
-async function finish(run: Run): Promise<ReconcileCounts> {
+async function finish(run: Run): Promise<Reconciled> {
   const { deps, connection, tenantId, holder, kind, plan } = run;
   const { store, log } = deps;
   await signalOutOfScope(run);
@@ -69,8 +71,9 @@ async function finish(run: Run): Promise<ReconcileCounts> {
   const people = kind === 'baseline' ? seen.hired + seen.rejected : seen.hired;
   const counts = { ...run.counts, people, unreadable: run.counts.unreadable + seen.unreadable };
   await clearHints(store, tenantId, 'people', plan.hints);
-  await recordReconcile(store, tenantId, kind !== 'changed');
+  const reconciledAt = await recordReconcile(store, tenantId, kind !== 'changed');
+  deps.lastReconcile.note(tenantId, reconciledAt);
   if (run.isSaved) await endReconcile(store, tenantId, holder);
   log.info({ tenantId, kind, full: kind !== 'changed', ...counts }, 'tenant reconciled');
-  return counts;
+  return { ...counts, reconciledAt };
 }

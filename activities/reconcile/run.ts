@@ -11,6 +11,7 @@ import { type ListCursor, startOfList } from './list-cursor.ts';
 const stepsOf = {
   baseline: ['jobs', 'traces', 'people', 'record', 'ask', 'mark', 'golive', 'proof', 'onboardings', 'open-hires'],
   full: ['people', 'absent', 'mark', 'proof', 'leavers', 'onboardings', 'open-hires'],
+  restored: ['traces', 'people', 'absent', 'mark', 'proof', 'leavers', 'lost', 'onboardings', 'open-hires'],
   changed: ['people', 'absent', 'mark', 'proof', 'leavers', 'onboardings', 'unfollowed'],
 } as const satisfies Record<ReconcileKind, readonly string[]>;
 
@@ -26,6 +27,8 @@ export interface Plan {
   short?: string[];
   /** Jobs with somebody whose record cannot be read; `unknown` where the job is not known either. */
   broken: string[];
+  /** Hires that the restored store does not know and the partner does not show. */
+  unshown?: string[];
   /** Cleared when the reconcile is over. */
   hints: Hint[];
 }

@@ -10,6 +10,12 @@ export interface ReconcileCounts {
   unreadable: number;
 }
 
+/** What Temporal keeps of a reconcile. */
+export interface Reconciled extends ReconcileCounts {
+  /** By the store's clock, ms; absent from results of versions that did not say it. */
+  reconciledAt?: number;
+}
+
 export interface ReconcileActivities {
-  reconcile(input: { tenantId: string }): Promise<ReconcileCounts>;
+  reconcile(input: { tenantId: string }): Promise<Reconciled>;
 }

@@ -44,6 +44,16 @@ export const tenantHolds = {
       'List them with: hirebridge conflicts TENANT. Answer apply to change the employees, or keep to leave them as ' +
       'they are, for all of them or with the ids of some; the next run does it.',
   },
+  HIRES_NOT_RESTORED: {
+    scope: 'tenant',
+    answers: ['dismiss'],
+    what: ({ jobCandidateIds }: { jobCandidateIds: string[] }) =>
+      'The store was restored from a backup. It does not know the hires of job candidates ' +
+      `${jobCandidateIds.join(', ')}, and the hiring platform does not show these applications any more.`,
+    asks:
+      'Look in the HR system whether employees were made for them, and end there what is not wanted. ' +
+      'Then answer dismiss.',
+  },
   REBUILT_BASELINE: {
     scope: 'tenant',
     answers: ['adopt', 'dismiss', 'retry'],

@@ -1,6 +1,7 @@
 import { setTimeout as pause } from 'node:timers/promises';
 import { type Connection, createConnections } from '../../activities/connections.ts';
 import type { ActivityDeps } from '../../activities/deps.ts';
+import { rememberReconciles } from '../../activities/reconcile/last-reconcile.ts';
 import { type Places, readConfig } from '../config.ts';
 import { isConnectorError } from '../errors.ts';
 import { createLogger } from '../log.ts';
@@ -53,6 +54,7 @@ export async function withTenant<T>(
     log,
     signalHire: async () => false,
     followedHires: async () => new Set(),
+    lastReconcile: rememberReconciles(async () => undefined),
     closedGates: new Set(),
     pausedHris: new Set(),
     limits: {

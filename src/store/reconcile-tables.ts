@@ -1,5 +1,5 @@
 /** baseline: who was hired before go-live. full: everything, once a day. changed: what moved since the last time. */
-export type ReconcileKind = 'baseline' | 'full' | 'changed';
+export type ReconcileKind = 'baseline' | 'full' | 'restored' | 'changed';
 
 /** The reconcile of a tenant that is under way or was interrupted; none once it is over. */
 export interface ReconcileTable {

@@ -72,6 +72,25 @@ export async function readTraces<Trace>(
   return new Map(rows.map((row) => [row.job_candidate_id, JSON.parse(row.trace ?? '') as Trace]));
 }
 
+/** The next job candidates with an enrolment of ours who is not hired now, in the order of their ids. */
+export async function nextTraced(
+  store: Store,
+  tenantId: string,
+  { after, limit }: { after: string; limit: number },
+): Promise<string[]> {
+  const rows = await store.kysely
+    .selectFrom('seen_people')
+    .select('job_candidate_id')
+    .where('tenant_id', '=', tenantId)
+    .where('job_candidate_id', '>', after)
+    .where('trace', 'is not', null)
+    .where('seen', '!=', 'hired')
+    .orderBy('job_candidate_id')
+    .limit(limit)
+    .execute();
+  return rows.map((row) => row.job_candidate_id);
+}
+
 /** Whether any enrolment carries our reference. */
 export async function hasTraces(store: Store, tenantId: string): Promise<boolean> {
   const row = await store.kysely

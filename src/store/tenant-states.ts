@@ -104,12 +104,15 @@ export async function finishBaseline(store: Store, tenantId: string): Promise<vo
   await update(store, tenantId, { baseline_done_at: store.now });
 }
 
-export async function recordReconcile(store: Store, tenantId: string, full: boolean): Promise<void> {
-  await update(
-    store,
-    tenantId,
-    full ? { reconciled_at: store.now, fully_reconciled_at: store.now } : { reconciled_at: store.now },
-  );
+/** Gives the moment that the store knows it by. */
+export async function recordReconcile({ kysely, now }: Store, tenantId: string, full: boolean): Promise<number> {
+  const { reconciled_at: at } = await kysely
+    .updateTable('tenants')
+    .set(full ? { reconciled_at: now, fully_reconciled_at: now } : { reconciled_at: now })
+    .where('tenant_id', '=', tenantId)
+    .returning('reconciled_at')
+    .executeTakeFirstOrThrow();
+  return Number(at);
 }
 
 /** The next reconcile of every tenant compares everything, as once a day. */

@@ -1,6 +1,8 @@
 import { Client } from '@temporalio/client';
+import { sql } from 'kysely';
 import { expect, onTestFinished, test } from 'vitest';
-import { openStore } from '../../src/store/open-store.ts';
+import { listHolds } from '../../src/store/holds.ts';
+import { openStore, type Store } from '../../src/store/open-store.ts';
 import { connectTemporal } from '../../src/temporal/connection.ts';
 import { expectExactlyHired, readStatus, takeApplicants, untilHired } from '../harness/exactly-hired.ts';
 import { editTenant, type FleetTenant, joinFleet } from '../harness/fleet.ts';
@@ -169,15 +171,52 @@ test('a hire whose workflow Temporal lost goes on with the next reconcile', asyn
   await expectExactlyHired(world, people);
 });
 
+test('who left and is not known to a restored store is asked about by the next reconcile', async () => {
+  const tenant = await build();
+  const people = await takeApplicants(world, 1);
+  await hire(people);
+  await untilHired(world, 1);
+  const jobCandidateId = String(people[0]?.jobCandidateId);
+  await restoreFromBefore(jobCandidateId);
+  await world.control.act('move', { jobCandidateIds: [Number(jobCandidateId)], stageType: 'SCREEN' });
+  await withSchedules((client, { reconcile }) => client.schedule.getHandle(reconcile).trigger());
+  await until('a question about the employee', async () => {
+    const holds = await withStore((store) => listHolds(store, { tenantId: tenant }));
+    return holds.some((hold) => hold.job_candidate_id === jobCandidateId && hold.code.startsWith('LEFT_'));
+  });
+  await expectExactlyHired(world, people);
+});
+
+/** The store as a backup from before the hire, an hour old, would leave it. */
+async function restoreFromBefore(jobCandidateId: string): Promise<void> {
+  await withStore(async ({ kysely }) => {
+    for (const { name, columns } of await kysely.introspection.getTables())
+      if (columns.some((column) => column.name === 'job_candidate_id'))
+        await sql`delete from ${sql.table(name)} where tenant_id = ${world.tenant}
+                  and job_candidate_id = ${jobCandidateId}`.execute(kysely);
+    await kysely
+      .updateTable('tenants')
+      .set((eb) => ({ reconciled_at: eb('reconciled_at', '-', 3_600_000) }))
+      .where('tenant_id', '=', world.tenant)
+      .execute();
+  });
+}
+
 /** As if nothing had been noted of the tenant's hires for so long. */
 async function passMinutes(minutes: number): Promise<void> {
-  const store = await openStore(world.storeUrl);
-  try {
-    const later = store.kysely
+  await withStore(({ kysely }) =>
+    kysely
       .updateTable('hires')
       .set((eb) => ({ updated_at: eb('updated_at', '-', minutes * 60_000) }))
-      .where('tenant_id', '=', world.tenant);
-    await later.execute();
+      .where('tenant_id', '=', world.tenant)
+      .execute(),
+  );
+}
+
+async function withStore<T>(use: (store: Store) => Promise<T>): Promise<T> {
+  const store = await openStore(world.storeUrl);
+  try {
+    return await use(store);
   } finally {
     await store.close();
   }

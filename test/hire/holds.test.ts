@@ -102,6 +102,10 @@ const opened: Record<HoldCode, [HoldRequest, string[]]> = {
   AMENDMENTS: [holdOf('AMENDMENTS', { stream: 'amendments', count: 2 }), ['2 fields', 'amendments']],
   FIELD_CONFLICTS: [holdOf('FIELD_CONFLICTS', { stream: 'employees', count: 3 }), ['3 fields', 'employees']],
   POSITION_CONFLICTS: [holdOf('POSITION_CONFLICTS', { stream: 'positions', count: 2 }), ['2 fields', 'positions']],
+  HIRES_NOT_RESTORED: [
+    holdOf('HIRES_NOT_RESTORED', { jobCandidateIds: ['4', '5'] }),
+    ['4, 5', 'Look in the HR system'],
+  ],
   REBUILT_BASELINE: [holdOf('REBUILT_BASELINE', { jobCandidateIds: ['1', '2', '3'] }), ['3 other hired people']],
 };
 

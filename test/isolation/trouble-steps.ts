@@ -1,3 +1,4 @@
+import { setTimeout } from 'node:timers/promises';
 import { openHold } from '../../src/store/holds.ts';
 import type { Store } from '../../src/store/open-store.ts';
 import type { FaultProxy } from '../harness/fault-proxy.ts';
@@ -29,6 +30,11 @@ const ROWS_AT_ONCE = 500;
 export async function hireMany({ control, applicants }: Neighbour): Promise<void> {
   const jobCandidateIds = applicants.slice(0, HIRES).map((one) => one.jobCandidateId);
   await control.act('move', { jobCandidateIds, stageType: 'HIRED' });
+}
+
+/** Some have been enrolled, the others are on their way. */
+export async function untilHiresAreUnderWay(scene: Scene): Promise<void> {
+  while ((await countEnrolments(scene)) < HIRES / 10) await setTimeout(50);
 }
 
 export async function hireOneMore({ neighbour: { control, applicants } }: Scene): Promise<void> {

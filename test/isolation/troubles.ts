@@ -14,6 +14,7 @@ import {
   newcomerIsEnrolled,
   openHolds,
   type Scene,
+  untilHiresAreUnderWay,
 } from './trouble-steps.ts';
 
 /** One tenant's worst day. */
@@ -83,6 +84,15 @@ export const troubles: Record<string, Trouble> = {
     begin: async (scene) => {
       await silence(scene);
       await hireMany(scene.neighbour);
+    },
+    end: speech,
+    isRight: areEnrolled,
+  },
+  'silent-midway': {
+    begin: async (scene) => {
+      await hireMany(scene.neighbour);
+      await untilHiresAreUnderWay(scene);
+      await silence(scene);
     },
     end: speech,
     isRight: areEnrolled,

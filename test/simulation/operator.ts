@@ -140,6 +140,7 @@ const byCode: Record<string, Wish> = {
     const { employeeIds } = JSON.parse(hold.details) as { employeeIds: string[] };
     return choice[0] === 'link' && choice[1][0] === employeeIds[0] ? ['same-person', []] : choice;
   },
+  HIRES_NOT_RESTORED: () => ['dismiss', []],
   REBUILT_BASELINE(world, customer, hold) {
     const { jobCandidateIds } = JSON.parse(hold.details) as { jobCandidateIds: string[] };
     const meant = jobCandidateIds.filter(

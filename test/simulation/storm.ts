@@ -170,12 +170,24 @@ function saveStore(world: World, at: number): void {
     if (world.calm) return;
     if (!isLive(world)) return saveStore(world, timeline.now() + 5_000);
     store.save();
+    const saved = lastReconcile(world);
     const taken = world.acknowledged.length;
-    timeline.at(timeline.now() + 15_000 + random() * 150_000, () => {
+    const restore = (): void => {
       if (world.calm) return;
+      if (lastReconcile(world) === saved) return void timeline.at(timeline.now() + 5_000, restore);
       for (const worker of world.workers.slice()) killWorker(world, worker);
       store.restore();
       world.acknowledged.length = taken;
-    });
+    };
+    timeline.at(timeline.now() + 15_000 + random() * 150_000, restore);
   });
+}
+
+/**
+ * By the store's clock, of whichever tenant. A backup is older than the last one: what was asked since the backup is
+ * found by the first reconcile that another one went before; without one between, by the daily pass.
+ */
+function lastReconcile({ store }: World): number {
+  const [row] = store.all<{ at: number | null }>('select max(reconciled_at) as at from tenants');
+  return row?.at ?? 0;
 }

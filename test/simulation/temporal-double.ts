@@ -25,6 +25,8 @@ export interface TemporalDouble {
   /** This process takes no more tasks. */
   leave(process: Process): void;
   running(): string[];
+  /** What a workflow gave when it ended last. */
+  result(id: string): unknown;
   signalWithStart(id: string, type: string, input: unknown, signal?: { name: string; args: unknown[] }): void;
   signal(id: string, name: string, args: unknown[]): void;
   /** Temporal's own store is deleted. */
@@ -43,6 +45,7 @@ export function createTemporalDouble(options: TemporalOptions): TemporalDouble {
   const server: TemporalServer = {
     ...options,
     runs: new Map(),
+    results: new Map(),
     tasks: new Set(),
     workers: [],
     attempts: [],
@@ -62,6 +65,7 @@ export function createTemporalDouble(options: TemporalOptions): TemporalDouble {
       if (at >= 0) workers.splice(at, 1);
     },
     running: () => [...runs.keys()],
+    result: (id) => server.results.get(id),
     signalWithStart(id, type, input, signal) {
       note(id);
       const run = runs.get(id) ?? open(server, id, type, input);
@@ -76,6 +80,7 @@ export function createTemporalDouble(options: TemporalOptions): TemporalDouble {
     forget() {
       for (const run of runs.values()) run.lost = true;
       runs.clear();
+      server.results.clear();
       tasks.clear();
     },
     busy: () => tasks.size,
@@ -111,15 +116,17 @@ function begin(server: TemporalServer, run: Run): void {
     currentWorkflow.run(run, () => {
       const workflow = server.workflows[run.type] as (input: unknown) => Promise<unknown>;
       workflow(run.input).then(
-        () => end(server, run),
+        (result) => end(server, run, result),
         (error: unknown) => fail(server, run, error),
       );
     }),
   );
 }
 
-function end({ runs }: TemporalServer, run: Run): void {
-  if (runs.get(run.id) === run) runs.delete(run.id);
+function end({ runs, results }: TemporalServer, run: Run, result?: unknown): void {
+  if (runs.get(run.id) !== run) return;
+  runs.delete(run.id);
+  if (result !== undefined) results.set(run.id, result);
 }
 
 function fail(server: TemporalServer, run: Run, error: unknown): void {

@@ -54,6 +54,8 @@ export interface TemporalOptions {
 /** What Temporal knows: its runs, the activities they wait for, and what the oracle asks about. */
 export interface TemporalServer extends TemporalOptions {
   runs: Map<string, Run>;
+  /** What workflows gave, by id. */
+  results: Map<string, unknown>;
   tasks: Set<Task>;
   workers: ActivityWorker[];
   attempts: Attempt[];

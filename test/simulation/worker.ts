@@ -6,6 +6,8 @@ import { bindActivities } from '../../activities/create-activities.ts';
 import type { ActivityDeps } from '../../activities/deps.ts';
 import { createAnswerRound } from '../../activities/hear-answer.ts';
 import { createStageLookup } from '../../activities/reconcile/hiring-stages.ts';
+import { rememberReconciles } from '../../activities/reconcile/last-reconcile.ts';
+import type { Reconciled } from '../../src/hire/reconcile-activities.ts';
 import type { Mapping } from '../../src/mapping/load-mapping.ts';
 import { createPartnerClient } from '../../src/partner/client/create-partner-client.ts';
 import { Overrides } from '../../src/partner/contract/overrides.ts';
@@ -24,7 +26,7 @@ import { createCarrier } from './network.ts';
 import { currentProcess, type Process } from './processes.ts';
 import { has } from './scenario.ts';
 import { policies } from './tenants.ts';
-import { reconcile, served, type World } from './world.ts';
+import { reconcile, reconcileId, served, type World } from './world.ts';
 
 const log = pino({ level: 'silent' });
 /** By whether it has conditions. */
@@ -53,6 +55,11 @@ export function startWorker(world: World, process: Process): void {
       const running = world.temporal.running().filter((id) => id.startsWith(prefix));
       return new Set(running.map((id) => id.slice(prefix.length)));
     },
+    lastReconcile: rememberReconciles(async (tenantId) => {
+      await world.pause(process, 'temporal.lastReconcile');
+      if (world.temporal.away) throw unavailable();
+      return (world.temporal.result(reconcileId(tenantId)) as Partial<Reconciled> | undefined)?.reconciledAt;
+    }),
     limits: { giveUpMs: policies.giveUpMs, partnerLagMs: policies.partnerLagMs, pausedMs: policies.pausedMs },
   };
   temporal.workers.push({ process, activities: bindActivities(deps) });

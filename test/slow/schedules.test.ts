@@ -3,7 +3,10 @@ import { join } from 'node:path';
 import { Client } from '@temporalio/client';
 import { afterEach, beforeAll, expect, test } from 'vitest';
 import { openStore } from '../../src/store/open-store.ts';
+import { readTenantState } from '../../src/store/tenant-states.ts';
 import { connectTemporal, type TemporalConnection } from '../../src/temporal/connection.ts';
+import type { HireClient } from '../../src/temporal/hire-client.ts';
+import { askLastReconcile } from '../../src/temporal/last-reconcile.ts';
 import { untilBaseline } from '../harness/exactly-hired.ts';
 import { temporalForTests } from '../harness/temporal.ts';
 import { startWorld, until, type World } from '../harness/world.ts';
@@ -50,6 +53,15 @@ async function listed(client: Client, installationId: string): Promise<Record<st
   return Object.fromEntries(shown.toSorted());
 }
 
+async function readTenant({ storeUrl }: World) {
+  const store = await openStore(storeUrl);
+  try {
+    return await readTenantState(store, 'acme');
+  } finally {
+    await store.close();
+  }
+}
+
 const RECONCILE = 'reconcile/acme';
 const JOBS = 'sync/acme/jobs';
 const HOUR = 3_600_000;
@@ -92,6 +104,10 @@ test('the server’s schedules are what is applied, after every act of a person 
   await untilListed('deleted, edited and added by hand', both);
   await handle(JOBS).pause('by hand');
   await untilListed('paused by hand', both);
+
+  const hires = { client, installationId } as HireClient;
+  const { reconciled_at: known } = await readTenant(world);
+  expect(await askLastReconcile(hires, 'acme'), 'what Temporal knows of the last reconcile').toBe(Number(known));
 
   await cli('tenant', 'remove', 'acme');
   await untilListed('remove', {});

@@ -6,6 +6,7 @@ import { onTestFinished, vi } from 'vitest';
 import { createConnections } from '../../../activities/connections.ts';
 import type { ActivityDeps } from '../../../activities/deps.ts';
 import { openHire } from '../../../activities/hire/open-hire.ts';
+import { rememberReconciles } from '../../../activities/reconcile/last-reconcile.ts';
 import { reconcile } from '../../../activities/reconcile/reconcile.ts';
 import { contract } from '../../../src/partner/contract/index.ts';
 import { unlimited } from '../../../src/rate-limit/rate-limit.ts';
@@ -108,6 +109,7 @@ function depsOf(parts: Pick<ActivityDeps, 'store' | 'log' | 'connections'>, sign
   return {
     ...parts,
     followedHires: async () => new Set(),
+    lastReconcile: rememberReconciles(async () => undefined),
     signalHire: async (hire, _, { adopt }) => signalled.push({ ...hire, adopt }) > 0,
     limits: { giveUpMs: 60_000, partnerLagMs: 0, pausedMs: 0 },
     closedGates: new Set(),

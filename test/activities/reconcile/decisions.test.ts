@@ -12,9 +12,15 @@ const DAY_MS = 86_400_000;
 
 describe('the scope of a reconcile', () => {
   test.each([
-    ['a tenant never reconciled: baseline, in full', null, null, { isFirst: true, isFull: true }],
-    ['a day after the last full one: in full', 1, 1, { isFirst: false, isFull: true }],
-    ['within a day of it: what changed', 1, 2, { isFirst: false, isFull: false }],
+    ['a tenant never reconciled: baseline, in full', null, null, { isFirst: true, isFull: true, isRestored: false }],
+    ['a day after the last full one: in full', 1, 1, { isFirst: false, isFull: true, isRestored: false }],
+    ['within a day of it: what changed', 1, 2, { isFirst: false, isFull: false, isRestored: false }],
+    [
+      'a store that was restored: in full, and what it lost',
+      1,
+      null,
+      { isFirst: false, isFull: true, isRestored: true },
+    ],
   ])('%s', (_what, baseline, reconciledAt, scope) => {
     const tenant = { baseline_done_at: baseline, fully_reconciled_at: reconciledAt };
     expect(scopeOf(tenant, DAY_MS + 1)).toEqual(scope);

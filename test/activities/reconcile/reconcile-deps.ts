@@ -1,5 +1,6 @@
 import type { Connection } from '../../../activities/connections.ts';
 import type { ActivityDeps } from '../../../activities/deps.ts';
+import { rememberReconciles } from '../../../activities/reconcile/last-reconcile.ts';
 import { createLogger } from '../../../src/log.ts';
 import type { PartnerClient } from '../../../src/partner/client/create-partner-client.ts';
 import { defaultOverrides } from '../../../src/partner/contract/overrides.ts';
@@ -46,6 +47,7 @@ export function reconcileDeps({ store, partner, stages = {}, started, followed =
     pausedHris: new Set(),
     connections: { of: async () => connection(), reopenIfRotated: async () => false },
     followedHires: async () => new Set(followed),
+    lastReconcile: rememberReconciles(async () => undefined),
     signalHire: async ({ jobCandidateId }: { jobCandidateId: string }) => {
       started.push(jobCandidateId);
       return true;

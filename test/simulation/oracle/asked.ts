@@ -1,6 +1,6 @@
 import { has } from '../scenario.ts';
 import type { World } from '../world.ts';
-import type { Facts } from './facts.ts';
+import { type Facts, type HireFact, idFieldOf } from './facts.ts';
 import { isExcusedByLoss } from './finished.ts';
 import { membershipOf, wasHired } from './memberships.ts';
 
@@ -47,13 +47,38 @@ function checkTransfers(world: World, { employees, hires }: Facts): string[] {
 /** What somebody says of an employee whose person is not hired any more. */
 const SETTLES = new Set(['keep', 'left', 'no-show', 'moved', 'ended', 'cancel', 'same-employee', 'transfer']);
 
+/**
+ * Made after the backup that was restored, and nothing tells of them: without onboarding no enrolment carries our
+ * reference; an HR system that keeps no reference shows nobody as ours, and the partner was not told an ID yet.
+ */
+function isUntold(world: World, hire: HireFact, { enrolments }: Facts): boolean {
+  if (!has(world, 'restored-store')) return false;
+  const { profile, skipOnboarding } = world.scenario;
+  const rows = world.store.all('select 1 from hires where job_candidate_id = ?', hire.jobCandidateId);
+  if (skipOnboarding && rows.length === 0) return true;
+  const told = (enrolments.get(hire.customer.companyId) ?? []).some(
+    ({ candidateId, external }) => candidateId === hire.candidateId && external.employeeId !== undefined,
+  );
+  return profile === 'careless' && !told && idFieldOf(world, hire) === undefined;
+}
+
+/** Gone from the partner as well: a question of the tenant names them. */
+function isNamed(world: World, { jobCandidateId }: HireFact): boolean {
+  const holds = world.store.all<{ details: string }>("select details from holds where code = 'HIRES_NOT_RESTORED'");
+  return holds.some(({ details }) =>
+    (JSON.parse(details) as { jobCandidateIds: string[] }).jobCandidateIds.includes(jobCandidateId),
+  );
+}
+
 /** An employee that was made for somebody who is not hired any more is asked about. */
-function checkOrphans(world: World, { employees, hires }: Facts): string[] {
+function checkOrphans(world: World, facts: Facts): string[] {
+  const { employees, hires } = facts;
   return [...employees].flatMap(([human, records]) => {
     const made = records.filter((one) => one.reference !== undefined && one.lastDay === undefined);
     const own = hires.filter((hire) => hire.human === human);
     if (made.length === 0 || own.some((hire) => hire.hiredNow || hire.openHolds.length > 0)) return [];
     if (own.some((hire) => isExcusedByLoss(world, hire))) return [];
+    if (own.some((hire) => isUntold(world, hire, facts) || isNamed(world, hire))) return [];
     const settled = world.given.some(
       (one) => one.human === human && SETTLES.has(one.answer) && one.at >= (made[0]?.createdAt ?? 0),
     );
@@ -125,7 +150,10 @@ function checkEnded({ employees, hires }: Facts): string[] {
     .map(({ human }) => `I2 the employment of ${human} was ended without asking`);
 }
 
-/** Back after a cancellation is a new period with a new enrolment, not a question about the one we ended. */
+/**
+ * Back after a cancellation is a new period with a new enrolment, not a question about the one we ended. A store that
+ * was restored from before does not know who ended it.
+ */
 function checkOwnEndings(world: World, { effects, hires, enrolments }: Facts): string[] {
   const all = [...enrolments.values()].flat();
   const held = new Set(
@@ -144,7 +172,7 @@ function checkOwnEndings(world: World, { effects, hires, enrolments }: Facts): s
           own.has(String(row.subject)) &&
           row.detail['to'] === 'terminated',
       );
-      return byOthers
+      return byOthers || has(world, 'restored-store')
         ? []
         : [`I10 job candidate ${hire.jobCandidateId} is held for an enrolment that we ended ourselves`];
     });

@@ -1,0 +1,68 @@
+import { holdOf } from '../../src/hire/holds.ts';
+import type { JobCandidate } from '../../src/partner/contract/job-candidate.ts';
+import { latestHires } from '../../src/store/hires.ts';
+import { openHold } from '../../src/store/holds.ts';
+import type { HireRow } from '../../src/store/schema.ts';
+import { nextTraced, readTraces } from '../../src/store/seen-people.ts';
+import { fetchJobCandidates } from '../presence/fetch-job-candidates.ts';
+import { type OwnTrace, reopen } from './baseline.ts';
+import type { Run } from './run.ts';
+
+/** Job candidates that one call fetches. */
+const AT_ONCE = 100;
+
+/**
+ * After a restore: hires that began after the backup, and whose people have left the stage since. An enrolment with our
+ * reference tells of them, or a workflow that Temporal still runs. Each is opened again, so that its end looks in the
+ * HR system for an employee who carries our reference, and asks about them. Who is in the stage was found by the lists.
+ */
+export async function openLost(run: Run): Promise<boolean> {
+  const { deps, tenantId, position } = run;
+  if (position.list === 0) {
+    await openUnknown(run, [...(await deps.followedHires(tenantId))]);
+    run.position = { ...position, list: 1 };
+    return false;
+  }
+  const ids = await nextTraced(deps.store, tenantId, { after: position.after, limit: AT_ONCE });
+  await openUnknown(run, ids);
+  const last = ids.at(-1);
+  if (last === undefined) return askAboutUnshown(run);
+  run.position = { ...position, after: last };
+  return false;
+}
+
+async function openUnknown(run: Run, ids: readonly string[]): Promise<void> {
+  const { deps, connection, tenantId, counts } = run;
+  const { store } = deps;
+  for (let from = 0; from < ids.length; from += AT_ONCE) {
+    const some = ids.slice(from, from + AT_ONCE);
+    const known = await latestHires(store, tenantId, some);
+    const traces = await readTraces<OwnTrace>(store, tenantId, some);
+    const unknown = some.filter((id) => isUnknown(known.get(id), traces.has(id)));
+    if (unknown.length === 0) continue;
+    const fetched = await fetchJobCandidates(connection, unknown, 'bulk');
+    for (const [index, jobCandidateId] of unknown.entries()) {
+      const shown: JobCandidate | undefined = fetched[index]?.jobCandidate;
+      if (shown === undefined) {
+        run.plan = { ...run.plan, unshown: [...new Set([...(run.plan.unshown ?? []), jobCandidateId])] };
+        run.isPlanChanged = true;
+        continue;
+      }
+      const { candidateId, jobId } = shown;
+      await reopen(deps, tenantId, { jobCandidateId, candidateId, jobId }, traces.get(jobCandidateId));
+      counts.started += 1;
+    }
+  }
+}
+
+async function askAboutUnshown({ deps, tenantId, plan: { unshown = [] } }: Run): Promise<true> {
+  if (unshown.length > 0)
+    await openHold(deps.store, { tenantId, ...holdOf('HIRES_NOT_RESTORED', { jobCandidateIds: unshown }) });
+  return true;
+}
+
+/** The store does not know the hire, or not its enrolment. */
+function isUnknown(hire: HireRow | undefined, isTraced: boolean): boolean {
+  if (hire === undefined) return true;
+  return isTraced && hire.state === 'open' && hire.employee_id === null && hire.onboarding_candidate_id === null;
+}

@@ -1,0 +1,83 @@
+import { expect, test } from 'vitest';
+import { contract } from '../../../src/partner/contract/index.ts';
+import { latestHire } from '../../../src/store/hires.ts';
+import { listHolds } from '../../../src/store/holds.ts';
+import { listApplicants } from '../../harness/world-people.ts';
+import { openTenant } from './open-tenant.ts';
+
+/** A tenant of which Temporal knows a reconcile that its store does not know of. */
+async function restored() {
+  const tenant = await openTenant(1);
+  await tenant.reconcile();
+  const { partner, control } = tenant.sandbox;
+  const [flow] = (await partner.readAll(contract.onboarding.listFlows)).items;
+  const applicants = (await listApplicants(partner)).map(({ jobCandidateId }) => jobCandidateId);
+  return {
+    ...tenant,
+    applicants,
+    /** As the tenant's own worker enrolled them after the backup. */
+    enrol: (jobCandidateId: number) =>
+      partner.onboarding.enrol({
+        params: { flowId: flow?.flowId ?? '' },
+        body: {
+          firstName: 'Ada',
+          lastName: 'Byron',
+          email: `${jobCandidateId}@example.org`,
+          externalRef: `hirebridge:${jobCandidateId}:1`,
+        },
+      }),
+    remove: (jobCandidateId: number) => control.act('deleteJobCandidate', { jobCandidateIds: [jobCandidateId] }),
+    /** The store is one of an hour ago. */
+    restore: () =>
+      tenant.store.kysely
+        .updateTable('tenants')
+        .set((eb) => ({ reconciled_at: eb('reconciled_at', '-', 3_600_000) }))
+        .execute(),
+  };
+}
+
+test('a store that knows less than the last reconcile was restored: who left since then is followed', async () => {
+  const { store, reconcile, started, applicants, enrol, restore } = await restored();
+  const id = applicants[0] ?? 0;
+  const { data } = await enrol(id);
+  await reconcile();
+  expect(started).toEqual([]);
+  expect(await latestHire(store, 'acme', String(id))).toBeUndefined();
+  await restore();
+  await reconcile();
+  expect(new Set(started)).toEqual(new Set([String(id)]));
+  expect(await latestHire(store, 'acme', String(id))).toMatchObject({
+    state: 'open',
+    period: 1,
+    candidate_id: expect.any(String),
+    onboarding_candidate_id: data.onboardingCandidateId,
+  });
+});
+
+test('a workflow whose hire the restored store does not know is told to begin anew', async () => {
+  const { reconcile, started, followed, applicants, restore } = await restored();
+  followed.push(String(applicants[1]));
+  await restore();
+  await reconcile();
+  expect(started).toContain(String(applicants[1]));
+});
+
+test('whom neither the restored store nor the partner knows any more is asked about', async () => {
+  const { store, reconcile, started, applicants, enrol, remove, restore } = await restored();
+  const id = applicants[0] ?? 0;
+  await enrol(id);
+  await remove(id);
+  await restore();
+  await reconcile();
+  expect(started).toEqual([]);
+  expect(await listHolds(store)).toMatchObject([
+    { code: 'HIRES_NOT_RESTORED', job_candidate_id: null, details: JSON.stringify({ jobCandidateIds: [String(id)] }) },
+  ]);
+});
+
+test('the reconcile after that one looks for nobody who is unknown', async () => {
+  const { reconcile, callsOf, restore } = await restored();
+  await restore();
+  expect(await callsOf(reconcile)).toHaveProperty('onboarding.listCandidates');
+  expect(await callsOf(reconcile)).not.toHaveProperty('onboarding.listCandidates');
+});
