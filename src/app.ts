@@ -206,6 +206,7 @@ function wireActivities(
       onAnswered: presence.answered,
       onObserved: createEvidenceKeeper(rateLimits, log),
       beforeWrite: (tenantId) => assertMayWrite(store, tenantId),
+      assertOwnHris: tenants.assertOwnHris,
       assertHrisWorks(tenantId) {
         if (pausedHris.has(tenantId)) throw hrisPaused(tenantId, config.HIREBRIDGE_PAUSED_MS);
       },

@@ -253,6 +253,9 @@ export interface SetupStatement {
   text: string;
 }
 
+/** Parts of what one HR system is, by name. Compared, and never shown. */
+export type HrisSystem = Readonly<Record<string, string | number>>;
+
 /** One kind of HR system. `options` is always the output of `optionsSchema`. */
 export interface HrisAdapter<Options = unknown> {
   /**
@@ -262,6 +265,12 @@ export interface HrisAdapter<Options = unknown> {
   optionsSchema(landings: Landings): z.ZodType<Options>;
   /** The adapter that these options describe; undefined where they describe none. Absent where the kind is one. */
   definedBy?(options: Readonly<Record<string, unknown>>): HrisAdapter | undefined;
+  /**
+   * What makes two sets of options the same HR system: host, port, database, company, folder, by the names of settings
+   * as far as there are such. Tenants whose parts differ never share links. No secret, and nobody is asked; a reference
+   * may stand where no secret could be read.
+   */
+  systemOf(options: Options): HrisSystem;
   /** Options that are secrets: a tenant file may only refer to them, and they are resolved before `open`. */
   secrets?: readonly string[];
   /** Undefined where this key, one of `webhookKeys`, did not sign it just now. Absent where the kind signs none. */

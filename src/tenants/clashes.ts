@@ -1,5 +1,7 @@
+import type { HrisSystem } from '../hris/port.ts';
 import { areDisjoint } from '../plan/job-scope.ts';
 import { type Path, type Problem, problemAt, type YamlFile } from '../yaml/yaml-file.ts';
+import { differencesOf, hrisSystem, unreadParts } from './hris-system.ts';
 import type { Tenant } from './schema.ts';
 
 /** A tenant file as far as it could be read. */
@@ -21,10 +23,19 @@ interface Read {
  */
 export function clashes(loaded: readonly Loaded[]): Problem[] {
   const read = readOnes(loaded);
+  const systems = compareSystems();
   return [
     ...beside(read, ({ tenant }) => tenant.tenant, sameName),
-    ...beside(read, ({ tenant }) => tenant.hris.connection, sameConnection),
+    ...beside(read, connectionOf, (one, other) => {
+      const others = systems(one, other);
+      return others.length > 0 ? others : sameSystem(one, other);
+    }),
   ];
+}
+
+/** Where one connection name has two meanings; and nothing else that these tenants may have in common. */
+export function otherSystems(loaded: readonly Loaded[]): Problem[] {
+  return beside(readOnes(loaded), connectionOf, compareSystems());
 }
 
 /**
@@ -63,6 +74,10 @@ function beside(
   });
 }
 
+function connectionOf({ tenant }: Read): string {
+  return tenant.hris.connection;
+}
+
 function companyOf({ tenant: { partner } }: Read): string | undefined {
   const { company, environment, baseUrl } = partner;
   return company === undefined ? undefined : `${environment} ${new URL(baseUrl).origin} ${company}`;
@@ -73,18 +88,36 @@ function sameName(one: Read, { source }: Read): Problem[] {
   return [at(one, ['tenant'], text)];
 }
 
-function sameConnection(one: Read, other: Read): Problem[] {
-  if (one.tenant.tenant === other.tenant.tenant) return [];
-  const { connection } = one.tenant.hris;
-  if (meaningOf(one) === meaningOf(other)) return [...unnamedCompany(one, other), ...sameJobs(one, other)];
-  const text =
-    `"${connection}" already names another HRIS in ${other.source.file}. One name is one HRIS: ` +
-    'use another name, or the same kind and url.';
-  return [at(one, ['hris', 'connection'], text)];
+/** Links, claims and leases are of a connection's name: two HR systems under one would have each other's people. */
+function compareSystems(): (one: Read, other: Read) => Problem[] {
+  const systems = new Map<Read, HrisSystem>();
+  const systemOf = (read: Read): HrisSystem => {
+    const system = systems.get(read) ?? hrisSystem(read.tenant.hris);
+    systems.set(read, system);
+    return system;
+  };
+  return (one, other) => {
+    if (one.tenant.tenant === other.tenant.tenant) return [];
+    const both = [systemOf(one), systemOf(other)] as const;
+    const parts = differencesOf(...both);
+    return parts.length === 0 ? [] : [otherSystem(one, other, { parts, unread: unreadParts(both, parts) })];
+  };
 }
 
-function meaningOf({ tenant: { hris } }: Read): string {
-  return JSON.stringify([hris.kind, hris.options['url']]);
+function otherSystem(one: Read, other: Read, { parts, unread }: { parts: string[]; unread: string[] }): Problem {
+  const { file, line, column } = at(other, ['hris', 'connection'], '');
+  const notHere =
+    unread.length === 0 ? '' : ` What stands behind ${unread.join(', ')} cannot be read here, and so not be compared.`;
+  const text =
+    `"${one.tenant.hris.connection}" already names another HR system in ${file}:${line}:${column}, which differs in ` +
+    `${parts.join(', ')}.${notHere} Give this one a name of its own, or write both alike if they are one HR system: ` +
+    'under one name, people of one customer would be taken for people of the other.';
+  return at(one, ['hris', 'connection'], text);
+}
+
+function sameSystem(one: Read, other: Read): Problem[] {
+  if (one.tenant.tenant === other.tenant.tenant) return [];
+  return [...unnamedCompany(one, other), ...sameJobs(one, other)];
 }
 
 /** Without it nobody can tell whether two candidates of one id are one person. */

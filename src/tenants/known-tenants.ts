@@ -1,6 +1,7 @@
 import { ConnectorError, isConnectorError } from '../errors.ts';
 import type { AppliedTenant } from '../store/applied-tenants.ts';
 import { PAUSED_BY_PERSON } from '../store/tenant-states.ts';
+import { differencesOf, hrisSystem } from './hris-system.ts';
 import { parseTenant } from './load-tenants.ts';
 import type { Tenant } from './schema.ts';
 
@@ -18,6 +19,11 @@ export interface KnownTenants {
   leaving(): string[];
   /** Whether there is work of several: also of one whose definition cannot be read, and of one that is leaving. */
   areSeveral(): boolean;
+  /**
+   * Compares with every tenant of the same connection name, as their secrets are now: applied before that was compared,
+   * or moved by a secret since. @throws ConnectorError HRIS_NAME_TAKEN
+   */
+  assertOwnHris(tenant: Tenant): void;
   /** Takes up definitions and states; what cannot be read is told by `get`. */
   take(changed: readonly AppliedTenant[]): Promise<void>;
 }
@@ -29,13 +35,15 @@ interface Known {
 
 export function createKnownTenants(): KnownTenants {
   const known = new Map<string, Known>();
+  const all = (): Tenant[] =>
+    [...known.values()].flatMap(({ tenant }) => (tenant instanceof ConnectorError ? [] : [tenant]));
   return {
     get(tenantId) {
       const { tenant } = known.get(tenantId) ?? { tenant: tenantUnknown(tenantId) };
       if (tenant instanceof ConnectorError) throw tenant;
       return tenant;
     },
-    all: () => [...known.values()].flatMap(({ tenant }) => (tenant instanceof ConnectorError ? [] : [tenant])),
+    all,
     unreadable: () =>
       [...known.values()].flatMap(({ applied: { tenantId, state }, tenant }) =>
         tenant instanceof ConnectorError && state !== 'removed' ? [tenantId] : [],
@@ -46,6 +54,14 @@ export function createKnownTenants(): KnownTenants {
         state === 'removed' && endedAt === null ? [tenantId] : [],
       ),
     areSeveral: () => [...known.values()].filter(({ applied: { endedAt } }) => endedAt === null).length > 1,
+    assertOwnHris(tenant) {
+      const isBeside = (one: Tenant) => one.tenant !== tenant.tenant && one.hris.connection === tenant.hris.connection;
+      const beside = all().filter(isBeside);
+      if (beside.length === 0) return;
+      const own = hrisSystem(tenant.hris);
+      const parts = new Set(beside.flatMap(({ hris }) => differencesOf(own, hrisSystem(hris))));
+      if (parts.size > 0) throw nameTaken(tenant, [...parts]);
+    },
     async take(changed) {
       for (const applied of changed) known.set(applied.tenantId, { applied, tenant: await read(applied) });
     },
@@ -60,6 +76,19 @@ async function read(applied: AppliedTenant): Promise<Tenant | ConnectorError> {
     if (isConnectorError(error)) return error;
     throw error;
   }
+}
+
+/** Its hold is told to the tenant, so it does not say whose the other HR system is. */
+function nameTaken({ tenant, file, hris }: Tenant, parts: readonly string[]): ConnectorError {
+  return new ConnectorError({
+    code: 'HRIS_NAME_TAKEN',
+    action: 'reauthorize',
+    message:
+      `The connection "${hris.connection}" of tenant ${tenant} (${file}) is another tenant's name for another HR ` +
+      `system, which differs in ${parts.join(', ')}. Nothing is read or written under it, because people of one ` +
+      'customer would be taken for people of the other. Correct hris or the secrets behind it, or give it a ' +
+      'connection of its own: hirebridge tenant apply names both files.',
+  });
 }
 
 function tenantUnknown(tenantId: string): ConnectorError {

@@ -4,8 +4,9 @@ import { type Application, type AppliedTenant, listAppliedTenants, type Receives
 import { countPeopleOf } from '../store/change-hris.ts';
 import type { Store } from '../store/open-store.ts';
 import { type Problem, problemAt, refuse } from '../yaml/yaml-file.ts';
-import { clashes, type Loaded, overlaps } from './clashes.ts';
+import { clashes, type Loaded, otherSystems, overlaps } from './clashes.ts';
 import { describeChanges } from './describe-changes.ts';
+import { differencesOf, hrisSystem } from './hris-system.ts';
 import { loadFolder, readDefinition } from './load-tenants.ts';
 import type { Tenant } from './schema.ts';
 
@@ -47,7 +48,7 @@ export async function planApplication(
   const [loaded, applied] = await Promise.all([loadFolder(dir, options.secrets), listAppliedTenants(store)]);
   const known = new Map(applied.map((one) => [one.tenantId, one]));
   const fleet = await fleetWith(loaded, known);
-  await assertFitting(loaded, known, fleet);
+  await assertFitting(store, { loaded, known, fleet });
   const tenants = loaded.flatMap(({ tenant }) => tenant ?? []);
   const named = new Set(tenants.map(({ tenant }) => tenant));
   const changed = tenants.filter((tenant) => !isApplied(known.get(tenant.tenant), tenant));
@@ -74,8 +75,8 @@ async function otherHris(
 ): Promise<Pick<PlannedTenant, 'hris'>> {
   const before = applied === undefined ? undefined : (await readDefinition(applied)).tenant?.hris;
   if (before === undefined) return {};
-  const isSame = before.connection === now.connection && before.kind === now.kind && urlOf(before) === urlOf(now);
-  if (isSame) return {};
+  const isSame = differencesOf(hrisSystem(before), hrisSystem(now)).length === 0;
+  if (isSame && before.connection === now.connection) return {};
   const people = await countPeopleOf(store, tenantId, before.connection);
   if (people === 0) return {};
   const sharedWith = fleet
@@ -83,10 +84,6 @@ async function otherHris(
     .filter((one) => one.tenant !== tenantId && one.hris.connection === before.connection)
     .map((one) => one.tenant);
   return { hris: { from: before.connection, to: now.connection, people, sharedWith } };
-}
-
-function urlOf({ options }: Tenant['hris']): string {
-  return JSON.stringify(options['url'] ?? options['host'] ?? null);
 }
 
 type Applied = ReadonlyMap<string, AppliedTenant>;
@@ -104,10 +101,27 @@ function ownOf(loaded: readonly Loaded[], problems: readonly Problem[]): Problem
 }
 
 /** The whole fleet as it would be must fit together, not only the folder. */
-async function assertFitting(loaded: readonly Loaded[], known: Applied, fleet: readonly Loaded[]): Promise<void> {
+async function assertFitting(
+  store: Store,
+  { loaded, known, fleet }: { loaded: readonly Loaded[]; known: Applied; fleet: readonly Loaded[] },
+): Promise<void> {
   const passed = await Promise.all(loaded.map((one) => passedOn(one, known.get(one.tenant?.tenant ?? ''))));
-  const problems = [...ownOf(loaded, clashes(fleet)), ...passed.flat()];
+  const left = await leftBehind(store, known);
+  const problems = [...ownOf(loaded, [...clashes(fleet), ...otherSystems([...left, ...loaded])]), ...passed.flat()];
   if (problems.length > 0) throw refuse('TENANT_FILE_INVALID', problems);
+}
+
+/** Removed tenants whose people are still known under the name of their connection. */
+async function leftBehind(store: Store, known: Applied): Promise<Loaded[]> {
+  const removed = [...known.values()].filter(({ state }) => state === 'removed');
+  const read = await Promise.all(
+    removed.map(async (one) => {
+      const loaded = await readDefinition(one);
+      const { connection = '' } = loaded.tenant?.hris ?? {};
+      return (await countPeopleOf(store, one.tenantId, connection)) > 0 ? loaded : [];
+    }),
+  );
+  return read.flat();
 }
 
 /** Links, hires and baseline of an id are one company's, even of a tenant that was removed. */

@@ -151,7 +151,7 @@ describe.each(kinds)('a folder against what is applied in %s', (kind) => {
     const beta = ACME.replace('tenant: acme', 'tenant: beta').replace('hr.sqlite', 'other.sqlite');
     await writeFile(join(elsewhere, 'beta.yaml'), beta);
     await expect(planApplication(store, elsewhere, { secrets: 'skip' })).rejects.toThrow(
-      /beta\.yaml:\d+:\d+ "acme-hr" already names another HRIS/,
+      /beta\.yaml:\d+:\d+ "acme-hr" already names another HR system/,
     );
     await writeFile(join(elsewhere, 'beta.yaml'), beta.replace('acme-hr', 'beta-hr'));
     expect(await planApplication(store, elsewhere, { secrets: 'skip' })).toMatchObject({ absent: ['acme'] });

@@ -227,7 +227,9 @@ describe('a file is refused', () => {
     await put('acme.yaml', ACME);
     await put('beta.yaml', change('tenant: acme', 'tenant: beta').replace('hr.sqlite', 'other.sqlite'));
     expect(await refused()).toEqual([
-      expect.stringContaining('beta.yaml:11:15 "acme-hr" already names another HRIS in acme.yaml'),
+      expect.stringContaining(
+        'beta.yaml:11:15 "acme-hr" already names another HR system in acme.yaml:11:15, which differs in url. Give',
+      ),
     ]);
   });
 

@@ -1,10 +1,13 @@
-import { writeFile } from 'node:fs/promises';
+import { rm, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
-import { afterEach, beforeEach, expect, test } from 'vitest';
+import { afterEach, beforeEach, expect, test, vi } from 'vitest';
+import { applyDefinitions } from '../../src/store/applied-tenants.ts';
+import { linkEmployee } from '../../src/store/identity.ts';
+import { removeTenant } from '../../src/store/tenant-acts.ts';
 import { loadTenants } from '../../src/tenants/load-tenants.ts';
 import { planApplication } from '../../src/tenants/plan-application.ts';
 import { freshStore } from '../store/stores.ts';
-import { ACME, makeTenantsFolder, removeTenantsFolder } from './acme.ts';
+import { ACME, makeTenantsFolder, removeTenantsFolder, SECRET } from './acme.ts';
 
 const BETA = ACME.replace('tenant: acme', 'tenant: beta');
 let dir: string;
@@ -67,3 +70,89 @@ test('two tenants of one company with HR systems of their own may overlap, with 
   await put('beta.yaml', `${own}scope: { jobs: ["2"] }\n`);
   expect((await planApplication(store, dir, { secrets: 'skip' })).warnings).toEqual([]);
 });
+
+/** A tenant of a company of its own, with the section `hris` as given. */
+function ofCompany(tenant: string, company: string, hris: string): string {
+  return ACME.replace('tenant: acme', `tenant: ${tenant}`)
+    .replace('company: "17"', `company: "${company}"`)
+    .replace(/hris:\n[\s\S]*?policies:/, `hris: { connection: shared-hr, ${hris} }\npolicies:`);
+}
+
+const SFTP =
+  'kind: sftp, host: files.acme.example, user: acme, privateKey: env:TEST_HR_KEY, ' +
+  `hostKey: "SHA256:${'A'.repeat(43)}"`;
+const TRYTON =
+  'kind: tryton, url: "https://hr.example", database: acme, company: 1, user: u, password: env:TEST_HR_KEY';
+const BAMBOO = 'kind: bamboohr, url: "https://acme.bamboohr.com", apiKey: env:TEST_HR_KEY, referenceField: none';
+const SCIM = 'kind: scim, url: "https://hr.example/scim/acme", token: env:TEST_HR_KEY';
+const SQL = `kind: sql, url: "env:TEST_HR_URL"`;
+
+test.each([
+  ['two SFTP hosts', SFTP, SFTP.replace('files.acme', 'files.beta'), 'host'],
+  ['two ports of an SFTP host', SFTP, `${SFTP}, port: 2022`, 'port'],
+  ['two accounts of an SFTP host', SFTP, SFTP.replace('user: acme', 'user: beta'), 'user'],
+  ['two folders of an SFTP host', SFTP, `${SFTP}, folders: { rosters: beta }`, 'folders.rosters'],
+  ['two databases of a Tryton', TRYTON, TRYTON.replace('database: acme', 'database: beta'), 'database'],
+  ['two companies in a Tryton', TRYTON, TRYTON.replace('company: 1', 'company: 2'), 'company'],
+  ['two companies at BambooHR', BAMBOO, BAMBOO.replace('//acme', '//beta'), 'url'],
+  ['two addresses of a described kind', SCIM, SCIM.replace('scim/acme', 'scim/beta'), 'url'],
+  ['two databases behind two secrets', SQL, SQL.replace('HR_URL', 'OTHER_URL'), 'host, database'],
+  ['two tables of a database', SQL, `${SQL}, table: beta`, 'table'],
+  ['two kinds', BAMBOO, SCIM, 'kind'],
+])('%s under one connection name are refused, naming both files', async (_, own, others, differs) => {
+  stubHrSecrets();
+  await put('acme.yaml', ofCompany('acme', '17', own));
+  await put('beta.yaml', ofCompany('beta', '18', others));
+  const error = await loadTenants(dir).catch((reason: Error) => reason as Error);
+  expect(String(error)).toMatch(
+    /beta\.yaml:9:21 "shared-hr" already names another HR system in \S+acme\.yaml:9:21, which differs in (.*?)\. Give/,
+  );
+  expect(/differs in (.*?)\. Give/.exec(String(error))?.[1]).toBe(differs);
+  for (const secret of [SECRET, 'pa55', 'db.example']) expect(JSON.stringify(error)).not.toContain(secret);
+});
+
+test.each([
+  ['an SFTP server', SFTP, SFTP.replace('files.acme', 'FILES.acme').replace('HR_KEY', 'OTHER_KEY')],
+  ['a Tryton', TRYTON, TRYTON.replace('user: u', 'user: another')],
+  ['a company at BambooHR', BAMBOO, BAMBOO.replace('.com"', '.com/"')],
+  ['a database behind two secrets', SQL, SQL.replace('HR_URL', 'SAME_URL')],
+])('%s that two companies really share is accepted', async (_, own, others) => {
+  stubHrSecrets();
+  await put('acme.yaml', ofCompany('acme', '17', own));
+  await put('beta.yaml', ofCompany('beta', '18', others));
+  expect(await loadTenants(dir)).toHaveLength(2);
+});
+
+test('what stands behind secrets of another machine is compared by its reference', async () => {
+  await put('acme.yaml', ofCompany('acme', '17', SQL));
+  await put('beta.yaml', ofCompany('beta', '18', SQL));
+  expect(await loadTenants(dir, { secrets: 'skip' })).toHaveLength(2);
+  await put('beta.yaml', ofCompany('beta', '18', SQL.replace('HR_URL', 'SAME_URL')));
+  await expect(loadTenants(dir, { secrets: 'skip' })).rejects.toThrow(
+    'differs in url. What stands behind env:TEST_SAME_URL, env:TEST_HR_URL cannot be read here',
+  );
+});
+
+test('the name of a removed tenant whose people are known is not given to another HR system', async () => {
+  stubHrSecrets();
+  const { store } = await freshStore('sqlite');
+  const plan = () => planApplication(store, dir, { secrets: 'skip' });
+  await put('acme.yaml', ofCompany('acme', '17', SFTP));
+  await applyDefinitions(store, (await plan()).applications, 'ada');
+  await removeTenant(store, { tenantId: 'acme', by: 'ada' });
+  const [own, anew] = [join(dir, 'acme.yaml'), ofCompany('beta', '18', SFTP.replace('files.acme', 'files.beta'))];
+  await rm(own);
+  await put('beta.yaml', anew);
+  expect((await plan()).applications).toHaveLength(1);
+  const person = { connection: 'shared-hr', partnerCompany: '17', candidateId: '88' };
+  await linkEmployee(store, person, { tenantId: 'acme', jobCandidateId: '1', period: 1 }, { id: '7', number: null });
+  await expect(plan()).rejects.toThrow(/beta\.yaml:9:21 "shared-hr" already names another HR system in \S+acme\.yaml/);
+});
+
+function stubHrSecrets(): void {
+  vi.stubEnv('TEST_HR_KEY', SECRET);
+  vi.stubEnv('TEST_OTHER_KEY', `${SECRET}-other`);
+  vi.stubEnv('TEST_HR_URL', 'postgres://acme:pa55@db.example/people');
+  vi.stubEnv('TEST_SAME_URL', 'postgresql://beta:pa55@DB.example:5432/people?sslmode=verify-full');
+  vi.stubEnv('TEST_OTHER_URL', 'postgres://beta:pa55@db2.example/others');
+}

@@ -2,6 +2,7 @@ import { ConnectorError } from '../../errors.ts';
 import type { HrisLimits } from '../http-line.ts';
 import type { Employees, HrisAdapter, HrisConnection } from '../port.ts';
 import { probed } from '../probed.ts';
+import { sameAddress } from '../same-address.ts';
 import { amendEmployee } from './amend.ts';
 import { openApi } from './api.ts';
 import { changedEmployees } from './changes.ts';
@@ -16,6 +17,7 @@ import { readWebhook } from './webhook.ts';
 /** BambooHR over its public API; document: `specs/public.yaml` of BambooHR/bhr-api-php (MIT). */
 export const bamboohr: HrisAdapter<BambooOptions> = {
   optionsSchema: () => bamboohrOptions,
+  systemOf: ({ url }) => ({ url: sameAddress(url) }),
   secrets: ['apiKey', 'webhookKeys', 'webhookKey'],
   readWebhook,
   employeeFields: bamboohrFields,

@@ -7,6 +7,7 @@ import { duration } from '../duration.ts';
 import type { HrisLimits } from '../http-line.ts';
 import type { FieldDef, HrisAdapter, HrisConnection } from '../port.ts';
 import { probed } from '../probed.ts';
+import { sameAddress } from '../same-address.ts';
 import { changedEmployees } from './changes.ts';
 import {
   amendEmployee,
@@ -41,6 +42,7 @@ const MOST_ADAPTERS = 1_000;
 /** An HR system that a definition file describes: `hris: { kind: http, definition: ./acme-hr.yaml, url: ... }`. */
 export const http: HrisAdapter<CommonOptions> = {
   optionsSchema: () => optionsOf(undefined),
+  systemOf: ({ url }) => ({ url: sameAddress(url) }),
   definedBy: ({ definition }) => {
     const given = definitionFile.safeParse(definition);
     return given.success ? adapterOf(given.data) : undefined;
@@ -95,10 +97,17 @@ function build(definition: HttpDefinition): HrisAdapter<CommonOptions> {
   const secrets = Object.entries(definition.options).flatMap(([key, { secret }]) => (secret ? [key] : []));
   return {
     optionsSchema: () => optionsOf(definition),
+    systemOf: (options) => ({ url: sameAddress(options.url), ...openOptions(definition, options) }),
     secrets,
     employeeFields: () => fields,
     open: async (options, limits) => openConnection(definition, options, limits),
   };
+}
+
+/** Those of the definition's own that are no secrets: which of them names a company, only its author knows. */
+function openOptions(definition: HttpDefinition, options: CommonOptions): Record<string, string> {
+  const open = Object.entries(definition.options).filter(([, { secret }]) => !secret);
+  return Object.fromEntries(open.map(([key]) => [key, String(options[key])]));
 }
 
 function optionsOf(definition: HttpDefinition | undefined): z.ZodType<CommonOptions> {

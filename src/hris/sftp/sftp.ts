@@ -16,6 +16,13 @@ import { createEmployee, rehireEmployee, resolveRequest, terminateEmployee, upda
 /** CSV files over SFTP: requests go out, a job of the customer takes them, and results and rosters come back. */
 export const sftp: HrisAdapter<SftpOptions> = {
   optionsSchema: () => sftpOptions,
+  // A folder is meant from where its user begins.
+  systemOf: ({ host, port, user, folders }) => ({
+    host: host.toLowerCase(),
+    port,
+    user,
+    ...Object.fromEntries(Object.entries(folders).map(([name, folder]) => [`folders.${name}`, folder])),
+  }),
   secrets: ['privateKey', 'passphrase', 'decryptWith', 'decryptPassphrase'],
   employeeFields: fieldDefs,
   open: async (options) => openConnection(options),

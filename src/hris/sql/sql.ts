@@ -27,12 +27,14 @@ import type { RequisitionTable } from './requisition-options.ts';
 import { amendRequisition, listRequisitions, readRequisitions, updateRequisition } from './requisitions.ts';
 import { setupOf } from './setup.ts';
 import { explainSqlError } from './sql-errors.ts';
+import { systemOf } from './system-of.ts';
 import { whileOpen } from './while-open.ts';
 import { amendEmployee, createEmployee, rehireEmployee, terminateEmployee, updateEmployee } from './write-employee.ts';
 
 /** An employees table in Postgres, MariaDB or SQLite that the HRIS owns and that numbers the employees itself. */
 export const sql: HrisAdapter<SqlOptions> = {
   optionsSchema: sqlOptions,
+  systemOf,
   employeeFields: fieldDefs,
   requisitionFields: ({ requisitions }) => (requisitions === undefined ? [] : fieldDefs(requisitions)),
   landingFields: (options, stream) => fieldDefs(landingTable(options, stream)),

@@ -3,6 +3,7 @@ import type { HrisLimits } from '../http-line.ts';
 import type { HrisAdapter, HrisConnection } from '../port.ts';
 import { probed } from '../probed.ts';
 import { readTogether } from '../read-together.ts';
+import { sameAddress } from '../same-address.ts';
 import { changedEmployees } from './changes.ts';
 import { describeFields } from './describe.ts';
 import { amendEmployee, rehireEmployee } from './employment.ts';
@@ -16,6 +17,7 @@ import { createEmployee, updateEmployee } from './write-employee.ts';
 /** Tryton, an ERP, over its JSON-RPC: an employee is a party, numbered by the server, and a record of the company. */
 export const tryton: HrisAdapter<TrytonOptions> = {
   optionsSchema: () => trytonOptions,
+  systemOf: ({ url, database, company }) => ({ url: sameAddress(url), database, company }),
   secrets: ['password'],
   employeeFields: trytonFields,
   open: async (options, limits) => openConnection(options, limits),

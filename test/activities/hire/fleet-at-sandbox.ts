@@ -53,6 +53,7 @@ export async function fleetAtSandbox(options: FleetOptions = {}) {
     requestMs: 5_000,
     rateLimitOf: (limited) => (options.unlimited ? freeCalls : openRateLimit(store, limited, log)),
     beforeWrite: (tenantId) => assertMayWrite(store, tenantId),
+    assertOwnHris: known.assertOwnHris,
   });
   onTestFinished(() => connections.close());
   const signalled: Signalled[] = [];

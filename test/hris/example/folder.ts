@@ -21,6 +21,7 @@ const REQUIRED = new Set(['givenName', 'familyName', 'startDate']);
 /** Employees as files of one folder, each named by the hash of our reference: a very small company's shared drive. */
 export const folder: HrisAdapter<Options> = {
   optionsSchema: () => folderOptions,
+  systemOf: ({ folder: place }) => ({ place }),
   employeeFields: (options) =>
     [...FIELDS, ...options.fields].map((key) => ({
       key,
