@@ -3,7 +3,7 @@ import type { ConnectorError } from '../errors.ts';
 import type { EmployeeFields, EmployeeRef, FindKey, Found } from '../hire/employee.ts';
 import type { Amendment } from './fields-to-amend.ts';
 import type { HrisLimits } from './http-line.ts';
-import type { NamedEmployees, SignedDelivery } from './signed-delivery.ts';
+import type { SignedWebhooks } from './signed-delivery.ts';
 
 /** `pending`: the HRIS accepted the request, a person or a job over there finishes it; ask `resolve(ticket)` later. */
 export type CreateResult =
@@ -273,8 +273,8 @@ export interface HrisAdapter<Options = unknown> {
   systemOf(options: Options): HrisSystem;
   /** Options that are secrets: a tenant file may only refer to them, and they are resolved before `open`. */
   secrets?: readonly string[];
-  /** Undefined where this key, one of `webhookKeys`, did not sign it just now. Absent where the kind signs none. */
-  readWebhook?(delivery: SignedDelivery, key: string): NamedEmployees | undefined;
+  /** Absent where the kind signs none. */
+  webhooks?: SignedWebhooks;
   /** What the mapping of an employee may write. */
   employeeFields(options: Options): readonly FieldDef[];
   /** What an open requisition holds; absent where there are none. */

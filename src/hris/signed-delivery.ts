@@ -6,6 +6,17 @@ export interface SignedDelivery {
   at: number;
 }
 
+/** Webhooks that a kind of HRIS signs. */
+export interface SignedWebhooks {
+  /**
+   * Whether its headers carry a signature of about now, by their form alone: what carries none is refused before its
+   * body is read.
+   */
+  looksSigned(delivery: Omit<SignedDelivery, 'body'>): boolean;
+  /** Undefined where this key, one of `webhookKeys`, did not sign it just now. */
+  read(delivery: SignedDelivery, key: string): NamedEmployees | undefined;
+}
+
 /** What a webhook says, once it is known who sent it. A hint: whoever it names is read again. */
 export interface NamedEmployees {
   /** Nobody named means that anybody may have changed. */

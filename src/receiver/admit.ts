@@ -5,6 +5,7 @@ import { admitHris, type HrisAddress } from './admit-hris.ts';
 import { type BodyLimits, declaresTooMuch, readBody } from './read-body.ts';
 import { type EventClass, readDelivery } from './read-delivery.ts';
 import { refusal } from './refusals.ts';
+import type { UnjudgedBodies } from './unjudged-bodies.ts';
 
 /** What the receiver knows of a tenant. */
 export interface ReceiverTenant {
@@ -29,6 +30,7 @@ export interface ReceiverTenant {
 export interface Admission {
   tenants: (id: string) => ReceiverTenant | undefined;
   limits: BodyLimits;
+  unjudged: UnjudgedBodies;
   classify: (event: string) => EventClass;
 }
 
@@ -66,9 +68,11 @@ export async function admit(request: IncomingMessage, tenant: ReceiverTenant, ad
   if (!isPlainJson(request)) throw refusal('WEBHOOK_TYPE_WRONG');
   if (declaresTooMuch(request, admission.limits.maxBytes)) throw refusal('WEBHOOK_TOO_LARGE');
   const { id: tenantId, hris } = tenant;
-  if (hris !== undefined && isOfHris(request)) return admitHris(request, { tenantId, ...hris }, admission.limits);
+  if (hris !== undefined && isOfHris(request)) return admitHris(request, { tenantId, ...hris }, admission);
   if (!holdsKey(request, tenant)) throw refusal('WEBHOOK_KEY_WRONG');
-  const bytes = await readBody(request, admission.limits);
+  // Without a key, nobody ever judges who sends.
+  const place = tenant.keyless === true ? admission.unjudged.enter(tenantId, request) : undefined;
+  const bytes = await readBody(request, admission.limits, place).finally(place?.leave);
   return readDelivery(bytes, { tenantId: tenant.id, company: tenant.company, classify: admission.classify });
 }
 

@@ -1,11 +1,15 @@
 import type { IncomingMessage } from 'node:http';
 import { refusal } from './refusals.ts';
+import type { UnjudgedBody } from './unjudged-bodies.ts';
 
 export interface BodyLimits {
   maxBytes: number;
   /** From the end of the headers to the last byte; a drip of bytes does not extend it. */
   maxMs: number;
 }
+
+/** A body that brings less than this in one second is given up, however long it might still take. */
+const LEAST_BYTES_A_SECOND = 1_000;
 
 /** True when the declared length alone is over the limit, so that not one byte need be read. */
 export function declaresTooMuch(request: IncomingMessage, maxBytes: number): boolean {
@@ -14,20 +18,29 @@ export function declaresTooMuch(request: IncomingMessage, maxBytes: number): boo
 
 /**
  * Reads the raw body while counting, so that an undeclared (chunked) length is bounded as well.
- * @throws ConnectorError WEBHOOK_TOO_LARGE, WEBHOOK_TOO_SLOW or WEBHOOK_ABORTED
+ * @throws ConnectorError WEBHOOK_TOO_LARGE, WEBHOOK_TOO_SLOW, WEBHOOK_ABORTED or WEBHOOKS_BUSY
  */
-export function readBody(request: IncomingMessage, limits: BodyLimits): Promise<Buffer> {
+export function readBody(request: IncomingMessage, limits: BodyLimits, place?: UnjudgedBody): Promise<Buffer> {
   const { promise, resolve, reject } = Promise.withResolvers<Buffer>();
   const chunks: Buffer[] = [];
   let size = 0;
-  const timer = setTimeout(() => reject(refusal('WEBHOOK_TOO_SLOW')), limits.maxMs);
+  const tooSlow = (): void => reject(refusal('WEBHOOK_TOO_SLOW'));
+  const timer = setTimeout(tooSlow, limits.maxMs);
+  let before = 0;
+  const pulse = setInterval(() => {
+    if (size - before < LEAST_BYTES_A_SECOND) tooSlow();
+    before = size;
+  }, 1_000);
   const take = (chunk: Buffer): void => {
     size += chunk.length;
+    place?.grow(chunk.length);
     if (size > limits.maxBytes) reject(refusal('WEBHOOK_TOO_LARGE'));
     else chunks.push(chunk);
   };
   request.on('data', take);
   request.once('error', (error) => reject(refusal('WEBHOOK_ABORTED', error)));
+  const turnOut = (): void => reject(refusal('WEBHOOKS_BUSY'));
+  place?.turnedOut.addEventListener('abort', turnOut, { once: true });
   const closed = (): void => reject(refusal('WEBHOOK_ABORTED'));
   request.once('close', closed);
   request.once('end', () => {
@@ -37,6 +50,7 @@ export function readBody(request: IncomingMessage, limits: BodyLimits): Promise<
   });
   return promise.finally(() => {
     clearTimeout(timer);
+    clearInterval(pulse);
     request.off('data', take);
     request.off('close', closed);
   });

@@ -4,7 +4,6 @@ import { resolveSecret } from '../tenants/secrets.ts';
 import type { ReceiverTenant } from './admit.ts';
 import type { HrisAddress } from './admit-hris.ts';
 import { refusal } from './refusals.ts';
-import { createRoom } from './room.ts';
 
 export interface ReceiverTenants {
   find: (tenantId: string) => ReceiverTenant | undefined;
@@ -13,9 +12,6 @@ export interface ReceiverTenants {
 
 /** Keys are read again after this time, and at once for a key that is not among them. */
 const FRESH_MS = 1_000;
-
-/** A body is bounded by itself; of a tenant so many are read at once. */
-const HRIS_ROOM = { count: 8, bytes: Number.POSITIVE_INFINITY };
 
 /** The tenants as a receiver knows them. One that lives by the reconcile alone has no webhook address of its own. */
 export function createReceiverTenants(): ReceiverTenants {
@@ -57,13 +53,13 @@ function receiverTenant(
 }
 
 function hrisAddress({ kind, webhookKey, webhookKeys = [webhookKey] }: HrisWebhooks): HrisAddress {
+  const signed = findHrisAdapter(kind)?.webhooks;
   return {
-    room: createRoom(HRIS_ROOM, 'HRIS_WEBHOOKS_BUSY'),
-    async read(delivery) {
-      const read = findHrisAdapter(kind)?.readWebhook;
-      const named = readKeys(webhookKeys).map((key) => read?.(delivery, key));
-      return named.find((one) => one !== undefined);
-    },
+    looksSigned: (delivery) => signed?.looksSigned(delivery) === true,
+    read: (delivery) =>
+      readKeys(webhookKeys)
+        .map((key) => signed?.read(delivery, key))
+        .find((one) => one !== undefined),
   };
 }
 

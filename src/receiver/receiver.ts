@@ -8,6 +8,7 @@ import { abortable, type CommitGate, createCommitGate, type GateOptions } from '
 import type { EventClass } from './read-delivery.ts';
 import type { ReceiverMetrics } from './receiver-metrics.ts';
 import { refusal } from './refusals.ts';
+import { createUnjudgedBodies } from './unjudged-bodies.ts';
 
 export interface ReceiverOptions {
   port: number;
@@ -24,6 +25,8 @@ export interface ReceiverOptions {
   onRefused?: (tenantId: string, code: string) => void;
   /** Largest body, bytes. Default 1,000,000. */
   maxBytes?: number;
+  /** Bodies that are read before anybody knows who sent them, bytes together. Default 32,000,000. */
+  maxUnjudgedBytes?: number;
   /** Time for one body, milliseconds. Default 5,000. */
   maxBodyMs?: number;
   /** Time one delivery may wait for the store, milliseconds. Default 10,000. */
@@ -45,10 +48,11 @@ const LINGER_MS = 2_000;
 
 /** Receives webhooks: verify, commit, then 200. Listens before the store is open and holds deliveries until then. */
 export async function startReceiver(options: ReceiverOptions): Promise<Receiver> {
-  const { maxBytes = 1_000_000, maxBodyMs = 5_000, maxWaitMs = 10_000 } = options;
+  const { maxBytes = 1_000_000, maxUnjudgedBytes = 32_000_000, maxBodyMs = 5_000, maxWaitMs = 10_000 } = options;
   const { tenants, classify, log, metrics, openStore } = options;
   const limits = { maxBytes, maxMs: maxBodyMs };
-  const admission = Promise.resolve(tenants).then((find): Admission => ({ tenants: find, classify, limits }));
+  const unjudged = createUnjudgedBodies(maxUnjudgedBytes);
+  const admission = Promise.resolve(tenants).then((find): Admission => ({ tenants: find, classify, limits, unjudged }));
   let loaded: Admission | undefined;
   admission.then(
     (known) => (loaded = known),

@@ -9,7 +9,7 @@ const REFUSALS = {
   WEBHOOK_TOO_LARGE: [413, 'The delivery is larger than this receiver accepts.'],
   WEBHOOK_KEY_WRONG: [401, 'The webhook key is missing or not one of this tenant.'],
   HRIS_WEBHOOK_FORGED: [401, 'The signature is not of the key under hris.webhookKeys, or its time is not now.'],
-  HRIS_WEBHOOKS_BUSY: [503, 'Many deliveries to this address are arriving at once. Send it again.'],
+  WEBHOOKS_BUSY: [503, 'Others needed the place of this delivery while its body came. Send it again.'],
   WEBHOOK_TOO_SLOW: [408, 'The body did not arrive in time.'],
   WEBHOOK_ABORTED: [400, 'The connection ended before the body was complete.'],
   WEBHOOK_MALFORMED: [400, 'The body is not a JSON object with an event name.'],

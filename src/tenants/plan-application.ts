@@ -178,6 +178,6 @@ function signedBy({ kind, options }: Tenant['hris']): Pick<Receives, 'hris'> {
   const keys = [options['webhookKeys'], options['webhookKey']].flat();
   const webhookKeys = keys.filter((key) => typeof key === 'string');
   const [webhookKey] = webhookKeys;
-  const signs = findHrisAdapter(kind)?.readWebhook !== undefined;
+  const signs = findHrisAdapter(kind)?.webhooks !== undefined;
   return signs && webhookKey !== undefined ? { hris: { kind, webhookKey, webhookKeys } } : {};
 }

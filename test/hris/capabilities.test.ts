@@ -44,7 +44,7 @@ const rows: readonly (readonly [string, (connection: HrisConnection, kind: strin
   ['a read may miss a write for', ({ capabilities }) => `${capabilities.readLagMs / 1000} s`],
   ['describes its fields', ({ describe }) => describe !== undefined],
   ['tells employees that changed', ({ changes }) => changes !== undefined],
-  ['its webhooks say who changed', (_connection, kind) => findHrisAdapter(kind)?.readWebhook !== undefined],
+  ['its webhooks say who changed', (_connection, kind) => findHrisAdapter(kind)?.webhooks !== undefined],
   ['a former employee is rehired', ({ employees }) => employees.rehire !== undefined],
   ['ends an employment', ({ employees }) => employees.terminate !== undefined],
   ['changes an employee over what was read', ({ employees }) => employees.amend !== undefined],

@@ -56,7 +56,7 @@ export interface Powers {
     sign(payload: Buffer, key: string, at: number): SignedDelivery['headers'];
     /** A payload about these employees, in each form there is. */
     payloads(ids: readonly string[]): Buffer[];
-    read: NonNullable<HrisAdapter['readWebhook']>;
+    read: NonNullable<HrisAdapter['webhooks']>['read'];
   };
   /** A field of the customer's: what `describe` must call it, and a value for it. */
   custom: { key: string; label: string; value: EmployeeFields[string] };

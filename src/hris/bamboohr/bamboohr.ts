@@ -12,14 +12,14 @@ import { rehireEmployee, terminateEmployee } from './employment.ts';
 import { deliverFile } from './files.ts';
 import { type Bamboo, findEmployee } from './find.ts';
 import { type BambooOptions, bamboohrFields, bamboohrOptions } from './options.ts';
-import { readWebhook } from './webhook.ts';
+import { webhooks } from './webhook.ts';
 
 /** BambooHR over its public API; document: `specs/public.yaml` of BambooHR/bhr-api-php (MIT). */
 export const bamboohr: HrisAdapter<BambooOptions> = {
   optionsSchema: () => bamboohrOptions,
   systemOf: ({ url }) => ({ url: sameAddress(url) }),
   secrets: ['apiKey', 'webhookKeys', 'webhookKey'],
-  readWebhook,
+  webhooks,
   employeeFields: bamboohrFields,
   open: async (options, limits) => openConnection(options, limits),
 };

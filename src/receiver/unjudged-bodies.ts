@@ -1,0 +1,78 @@
+import type { IncomingMessage } from 'node:http';
+import ipaddr from 'ipaddr.js';
+
+/** Bodies of senders that are known only once the body is whole. Together they hold a bounded memory. */
+export interface UnjudgedBodies {
+  /** One more body of this tenant begins. */
+  enter(tenantId: string, request: IncomingMessage): UnjudgedBody;
+}
+
+export interface UnjudgedBody {
+  /** So many bytes of it came. */
+  grow(bytes: number): void;
+  /** Aborted where others need its place. */
+  turnedOut: AbortSignal;
+  leave(): void;
+}
+
+/** What a body costs that has only begun: its socket and its request. */
+const PLACE_BYTES = 16_384;
+
+interface Sender {
+  bytes: number;
+  /** The oldest first. */
+  bodies: Set<{ bytes: number; turnOut: () => void }>;
+}
+
+/**
+ * Nobody is kept out: where memory ends, the address that holds most of it for one tenant loses its oldest body. Who
+ * signs sends at once and is gone in milliseconds, so the oldest is the one that trickles, from the same address too.
+ */
+export function createUnjudgedBodies(mostBytes: number): UnjudgedBodies {
+  const senders = new Map<string, Sender>();
+  let held = 0;
+  function makeRoom(): void {
+    while (held > mostBytes) {
+      const greediest = [...senders.values()].reduce((most, one) => (one.bytes > most.bytes ? one : most));
+      const [oldest] = greediest.bodies;
+      if (oldest === undefined) return;
+      oldest.turnOut();
+    }
+  }
+  return {
+    enter(tenantId, request) {
+      const name = `${tenantId} ${networkOf(request.socket.remoteAddress)}`;
+      const sender = senders.get(name) ?? { bytes: 0, bodies: new Set() };
+      senders.set(name, sender);
+      const turningOut = new AbortController();
+      const body = { bytes: 0, turnOut };
+      const grow = (bytes: number): void => {
+        if (!sender.bodies.has(body)) return;
+        body.bytes += bytes;
+        sender.bytes += bytes;
+        held += bytes;
+        makeRoom();
+      };
+      function leave(): void {
+        if (!sender.bodies.delete(body)) return;
+        sender.bytes -= body.bytes;
+        held -= body.bytes;
+        if (sender.bodies.size === 0) senders.delete(name);
+      }
+      function turnOut(): void {
+        leave();
+        turningOut.abort();
+      }
+      sender.bodies.add(body);
+      grow(PLACE_BYTES);
+      return { grow, leave, turnedOut: turningOut.signal };
+    },
+  };
+}
+
+/** An IPv4 address, or the network of an IPv6 address: whoever has one has all of its addresses. */
+function networkOf(address = ''): string {
+  if (!ipaddr.isValid(address)) return address;
+  const parsed = ipaddr.process(address);
+  return parsed.kind() === 'ipv4' ? parsed.toString() : parsed.toByteArray().slice(0, 8).join('.');
+}

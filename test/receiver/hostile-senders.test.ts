@@ -1,0 +1,109 @@
+import { once } from 'node:events';
+import { connect } from 'node:net';
+import { setTimeout as pause } from 'node:timers/promises';
+import { expect, onTestFinished, test, vi } from 'vitest';
+import { signWebhook } from '../../src/counterparts/bamboohr-webhooks.ts';
+import type { ReceiverOptions } from '../../src/receiver/receiver.ts';
+import { createReceiverTenants } from '../../src/receiver/receiver-tenants.ts';
+import type { AppliedTenant } from '../../src/store/applied-tenants.ts';
+import { scaled } from '../harness/pace.ts';
+import { startTestReceiver } from './receiver-fixture.ts';
+
+const HRIS_KEY = 'bamboo-webhook-0123456789';
+
+async function startReceiver(options: Partial<ReceiverOptions> = {}) {
+  vi.stubEnv('TEST_HRIS_WEBHOOK_KEY', HRIS_KEY);
+  onTestFinished(() => void vi.unstubAllEnvs());
+  const tenants = createReceiverTenants();
+  const hris = { kind: 'bamboohr', webhookKey: 'env:TEST_HRIS_WEBHOOK_KEY' };
+  const receives = { webhooks: 'off', webhookKeys: [], hris };
+  const applied = ['acme', 'beta'].map((tenantId) => ({ tenantId, version: 1, state: 'active', receives }));
+  tenants.take(applied as unknown as AppliedTenant[]);
+  return startTestReceiver({ tenants: tenants.find, maxBodyMs: 30_000, maxWaitMs: 30_000, ...options });
+}
+
+/** Headers of the form that the HR system's have, signed with no key of ours. */
+const forged = () => signWebhook(Buffer.from('x'), 'guessed', Date.now());
+
+interface Hostile {
+  headers?: Record<string, string>;
+  tenant?: string;
+  /** Its own address. */
+  from?: string;
+  declared?: number;
+  /** At once, before it trickles. */
+  first?: number;
+}
+
+/** A socket that declares a body and sends a byte of it now and then. */
+async function trickle(url: string, options: Hostile = {}) {
+  const { headers = forged(), tenant = 'acme', from = '127.0.0.1', declared = 900_000, first = 1 } = options;
+  const { port, hostname } = new URL(url);
+  const socket = connect({ port: Number(port), host: hostname, localAddress: from });
+  socket.on('error', () => undefined);
+  await once(socket, 'connect');
+  const all = { host: 'x', 'content-type': 'application/json', 'content-length': String(declared), ...headers };
+  const lines = Object.entries(all).map(([name, value]) => `${name}: ${value}\r\n`);
+  socket.write(`POST /webhooks/${tenant}/hris HTTP/1.1\r\n${lines.join('')}\r\n${'x'.repeat(first)}`);
+  let answer = '';
+  socket.on('data', (chunk) => (answer += String(chunk)));
+  const timer = setInterval(() => socket.write('x'), 40);
+  socket.once('close', () => clearInterval(timer));
+  onTestFinished(() => void socket.destroy());
+  return { status: () => Number(/^HTTP\/1\.1 (\d+)/.exec(answer)?.[1] ?? 0) };
+}
+
+/** Correctly signed webhooks, each another body; how they were answered, and how long all of it took. */
+async function sendSigned(url: string, count: number, tenant = 'acme') {
+  const started = performance.now();
+  const statuses = await Promise.all(
+    Array.from({ length: count }, async (_, n) => {
+      const body = Buffer.from(JSON.stringify({ employees: [{ id: String(n) }] }));
+      const headers = { 'content-type': 'application/json', ...signWebhook(body, HRIS_KEY, Date.now()) };
+      return (await fetch(`${url}/webhooks/${tenant}/hris`, { method: 'POST', headers, body })).status;
+    }),
+  );
+  return { refused: statuses.filter((status) => status !== 200), ms: performance.now() - started };
+}
+
+const times = <T>(count: number, make: (n: number) => Promise<T>): Promise<T[]> =>
+  Promise.all(Array.from({ length: count }, (_, n) => make(n)));
+
+test.each([10, 50, 400])(
+  '%i sockets that trickle unsigned or forged bodies take no place of signed ones',
+  async (n) => {
+    const { receiver, rows } = await startReceiver();
+    const hostile = await times(n, (at) => trickle(receiver.url, at % 3 === 0 ? { headers: {} } : {}));
+    await pause(200);
+    const { refused, ms } = await sendSigned(receiver.url, 30);
+    expect(refused).toEqual([]);
+    expect(ms).toBeLessThan(scaled(1_500));
+    expect(await rows()).toHaveLength(30);
+    // None of them was let through, and whoever carries no signature was refused before a body came.
+    const unsigned = hostile.filter((_, at) => at % 3 === 0);
+    await vi.waitFor(() => expect(unsigned.every((one) => one.status() === 401)).toBe(true), {
+      timeout: scaled(5_000),
+    });
+  },
+);
+
+test('a body that brings less than a thousand bytes a second is cut off long before its deadline', async () => {
+  const { receiver } = await startReceiver();
+  const slow = await trickle(receiver.url);
+  const started = performance.now();
+  await vi.waitFor(() => expect(slow.status()).toBe(408), { timeout: scaled(10_000), interval: 50 });
+  expect(performance.now() - started).toBeLessThan(scaled(4_000));
+});
+
+test('bodies that nobody has judged are held in a bounded memory, and the greediest address makes room', async () => {
+  const { receiver, metrics } = await startReceiver({ maxUnjudgedBytes: 2_000_000 });
+  const greedy = await times(12, () => trickle(receiver.url, { from: '127.0.0.2', first: 400_000 }));
+  // Only so much is held, whatever was sent.
+  await vi.waitFor(() => expect(greedy.filter((one) => one.status() === 503).length).toBeGreaterThanOrEqual(8), {
+    timeout: scaled(5_000),
+  });
+  const modest = await trickle(receiver.url, { from: '127.0.0.3', first: 200_000 });
+  for (const tenant of ['acme', 'beta']) expect((await sendSigned(receiver.url, 30, tenant)).refused).toEqual([]);
+  expect(modest.status()).not.toBe(503);
+  expect(await metrics()).toContain('code="WEBHOOKS_BUSY"');
+});
