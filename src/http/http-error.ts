@@ -79,19 +79,22 @@ export function httpError(
     /** The other side's own words, made safe to show. */
     said?: string | undefined;
     hint?: string | undefined;
+    /** Names of the fields that were refused. */
+    fields?: readonly string[];
     details?: Record<string, unknown> | undefined;
   } = {},
 ): ConnectorError {
   const row = statusRow(answer.status);
   const code = known.code ?? row.code;
   const retryAfterMs = readRetryAfter(answer.headers, Date.now());
+  const about = known.fields === undefined || known.fields.length === 0 ? '' : ` (${known.fields.join(', ')})`;
   const said = known.said === undefined ? '' : ` "${known.said}";`;
   return new ConnectorError({
     code,
     action: known.action ?? rowAction(row, idempotent),
     message:
       `${what} was answered ${answer.status} ${code} (request ${answer.requestId}):${said} ` +
-      `${known.hint ?? row.hint}.`,
+      `${known.hint ?? row.hint}${about}.`,
     status: answer.status,
     retryAfterMs,
     details: known.details,

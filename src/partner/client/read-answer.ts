@@ -4,10 +4,10 @@ import type { HttpAnswer } from '../../http/message.ts';
 import { valueAt } from '../contract/envelopes.ts';
 import { type PartnerError, readErrorBody } from '../contract/errors.ts';
 import type { Overrides } from '../contract/overrides.ts';
+import { callText, fieldsIn } from './call-text.ts';
 import { issuesText } from './issue-text.ts';
 import { parseJson } from './json-text.ts';
 import { observeAssumptions } from './observe-assumptions.ts';
-import { callText, partnerWords } from './partner-words.ts';
 import { isRepeatable } from './repeatable.ts';
 import type { AnyEndpoint, LooseInput, Observation } from './types.ts';
 
@@ -34,25 +34,28 @@ export function readAnswer(call: AskedCall, answer: HttpAnswer): unknown {
   throw unreadable(call, answer, 'UNREADABLE_ANSWER', `it does not fit the contract: ${issuesText(parsed.error)}`);
 }
 
-/** The error of any refusal, in every form that sections 5 and 7 show, HTML included. */
+/**
+ * The error of any refusal, in every form that sections 5 and 7 show, HTML included. The partner's own words stay here:
+ * they may name anybody, and errors go on into histories, holds and logs.
+ */
 export function readRefusal(call: AskedCall, answer: HttpAnswer, body: unknown): ConnectorError {
   const { overrides, endpoint, input } = call;
   const idempotent = isRepeatable(endpoint);
   const refused = readErrorBody(body);
-  const words = partnerWords(refused?.message, endpoint, input);
-  const what = callText(endpoint, input, words);
+  const what = callText(endpoint, input);
   if (refused === undefined) return httpError(what, answer, idempotent, foreignAnswers[answer.status] ?? {});
   const code = isKeyMissing(body)
     ? 'INVALID_API_KEY'
     : isEmailConflict(overrides, endpoint, refused, answer.status)
       ? 'EMAIL_CONFLICT'
       : codeOf(refused, answer.status);
+  const fields = fieldsIn(endpoint, Object.keys(refused.details ?? {}));
   return httpError(what, answer, idempotent, {
     code,
     action: actionOf(code, refused, answer.status),
-    said: words,
     hint: code === undefined ? undefined : hints[code],
-    details: safeDetails(refused.details),
+    fields,
+    details: safeDetails(refused.details, fields),
   });
 }
 
@@ -115,16 +118,17 @@ const hints: Record<string, string> = {
   ACCESS_DENIED: 'the key may not use this assessment',
 };
 
-/**
- * Numbers about credits, and the names of the fields refused. Texts of details may repeat what was sent, so they stay
- * out.
- */
-function safeDetails(details: Record<string, unknown> | undefined): Record<string, unknown> | undefined {
-  if (details === undefined) return undefined;
-  const entries = Object.entries(details).filter(([key]) => /^[\w.[\]-]{1,80}$/.test(key));
-  const numbers = entries.filter(([key, value]) => /credits$/i.test(key) && typeof value === 'number');
-  const fields = entries.map(([key]) => key).filter((key) => !numbers.some(([name]) => name === key));
-  return { ...Object.fromEntries(numbers), ...(fields.length > 0 ? { fields } : {}) };
+/** Amounts of credits, and the names of the fields refused. Texts of details may repeat what was sent. */
+function safeDetails(
+  details: Record<string, unknown> = {},
+  fields: readonly string[],
+): Record<string, unknown> | undefined {
+  const amounts = ['requiredCredits', 'availableCredits'].filter((name) => typeof details[name] === 'number');
+  const safe = {
+    ...Object.fromEntries(amounts.map((name) => [name, details[name]])),
+    ...(fields.length > 0 ? { fields } : {}),
+  };
+  return Object.keys(safe).length > 0 ? safe : undefined;
 }
 
 function unreadable({ endpoint, input }: AskedCall, answer: HttpAnswer, code: string, why: string): ConnectorError {

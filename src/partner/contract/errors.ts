@@ -106,7 +106,7 @@ export interface PartnerError {
   /** Undefined for a flat body without a code: by the status it is the key (401, 403). */
   code: string | undefined;
   type: string | undefined;
-  /** The partner's own words; may hold personal data: shown only through `partnerWords`. */
+  /** The partner's own words; may hold personal data: the client hands them to nobody. */
   message: string | undefined;
   details: Record<string, unknown> | undefined;
 }
