@@ -3,6 +3,7 @@ import type { PostgresPool, PostgresPoolClient } from 'kysely';
 import pg from 'pg';
 import { ConnectorError } from '../errors.ts';
 import { within } from '../within.ts';
+import { assertNotInClear } from './assert-not-in-clear.ts';
 
 /** What a Postgres address may say of its bounds, by the names that Postgres and libpq have for them. */
 const BOUNDS = {
@@ -35,6 +36,7 @@ const SQLSTATE = /^[0-9A-Z]{5}$/;
 
 /** The bounds in a Postgres address, and its rest. @throws ConnectorError DATABASE_URL */
 function readBounds(url: string): { bounds: DatabaseBounds; address: string } {
+  assertNotInClear(url, 'DATABASE_URL');
   const address = new URL(url);
   const bounds: DatabaseBounds = { ...BOUNDS };
   for (const name of Object.keys(BOUNDS) as (keyof typeof BOUNDS)[]) {

@@ -30,7 +30,7 @@ const options: Record<string, Record<string, unknown>> = {
     endColumn: 'last_day',
   },
   sql: {
-    url: 'postgres://hr.example/hr',
+    url: 'postgres://hr.example/hr?sslmode=verify-full',
     endColumn: 'last_day',
     changes: { column: 'changed_at' },
     requisitions: {},
