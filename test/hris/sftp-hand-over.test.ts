@@ -78,6 +78,8 @@ test.each([
   '-',
   '+61 (0)491 570 006',
   '+61(0)491570006',
+  '＋６１（０）４９１',
+  '－ Köchin （Teilzeit）',
   '@home',
   '=== Lead ===',
   '+49 30 | home',
@@ -97,6 +99,15 @@ test.each([
   '+log10(1)',
   "-2+cmd|' /C calc'!A0",
   '\t=cmd|/c calc',
+  '\u00a0\u3000=HYPERLINK("http://example.org")',
+  '\u200b=HYPERLINK("http://example.org")',
+  '\u00ad=cmd|/c calc',
+  ' \u3164=cmd|/c calc',
+  '＝HYPERLINK("http://example.org")',
+  ' ＝HYPERLINK（"http://example.org"）',
+  '＠SUM(A1)',
+  "＋cmd|' /C calc'!A0",
+  '－log10(1)',
 ])('%j would run in a spreadsheet, and is refused by field', (title) => {
   const details = { title: 'is a formula that a spreadsheet would run' };
   expect(() => toCells(options, { title })).toThrow(expect.objectContaining({ code: 'INVALID_VALUE', details }));

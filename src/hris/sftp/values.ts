@@ -58,17 +58,25 @@ function toText(value: FieldValue): string | null {
  * program to read, so whatever else begins with such a sign is left as it is: a phone, a title behind a hyphen.
  */
 const RUNS = [
-  /^\s*=.*(?:\p{L}[\d._]*\s*\(|[|!])/su,
-  /^\s*[+\-@].*\p{L}[\d._]*\(/su,
-  /^\s*@.*\p{L}[\d._]*\s*\(/su,
-  /^\s*[+\-@](?:[^|]*\||[^\]]*\]).*!/su,
+  /^=.*(?:\p{L}[\d._]*\s*\(|[|!])/su,
+  /^[+\-@].*\p{L}[\d._]*\(/su,
+  /^@.*\p{L}[\d._]*\s*\(/su,
+  /^[+\-@](?:[^|]*\||[^\]]*\]).*!/su,
 ];
+
+/**
+ * A text as whoever evaluates it may see it: full-width signs are the plain ones, and what nobody sees or what is blank
+ * does not stand in front.
+ */
+function seen(text: string): string {
+  return text.normalize('NFKC').replace(/^[\s\p{Cc}\p{Default_Ignorable_Code_Point}\u2800]+/u, '');
+}
 
 /** Why no cell can hold a text. */
 export function problemOf(text: string | null): string | undefined {
   if (text === null) return undefined;
   if (text.includes('\0')) return 'holds a zero character';
   if (!text.isWellFormed()) return 'holds half a character';
-  if (RUNS.some((one) => one.test(text))) return 'is a formula that a spreadsheet would run';
+  if (RUNS.some((one) => one.test(seen(text)))) return 'is a formula that a spreadsheet would run';
   return undefined;
 }
