@@ -10,6 +10,7 @@ import { rememberReconciles } from '../activities/reconcile/last-reconcile.ts';
 import { type Config, type Places, readConfig, storeExists, storeUrl } from './config.ts';
 import { armFailpoints, passFailpoint, withFailpoints } from './failpoint.ts';
 import { createRegistry, startHealth } from './health.ts';
+import { sweepKeyrings } from './hris/sftp/keyrings.ts';
 import { createLogger, type Logger } from './log.ts';
 import { keepRateLimits } from './rate-limit/kept-rate-limits.ts';
 import { assertMayWrite } from './store/assert-may-write.ts';
@@ -60,6 +61,7 @@ export async function runWorker(options: RunWorkerOptions): Promise<RunningWorke
     stopAt: config.HIREBRIDGE_FAILPOINT_STOP,
     listFile: config.HIREBRIDGE_FAILPOINT_LIST,
   });
+  await sweepKeyrings();
   // A first start with invalid files leaves nothing behind.
   if (!storeExists(options.dataDir)) await loadTenants(options.tenantsDir);
   installRuntime(log);

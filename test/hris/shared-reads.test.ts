@@ -10,7 +10,7 @@ const file = { name: 'people.csv', size: 9, changedAt: 1 };
 /** A folder whose files come when it is said, or not once their reader has left. */
 function slowFolder() {
   const reads: { signal: AbortSignal; come: () => void }[] = [];
-  const read: SftpSession['read'] = (_path, signal) =>
+  const read: SftpSession['read'] = (_path, _most, signal) =>
     new Promise((resolve, reject) => {
       signal.addEventListener('abort', () => reject(new Error('its reader has left')));
       reads.push({ signal, come: () => resolve(Buffer.from('id\n1\n')) });

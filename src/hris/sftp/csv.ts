@@ -24,6 +24,9 @@ function mark(value: string): { value: string; quoted_empty: boolean } {
   return { value, quoted_empty: true };
 }
 
+/** Of a short file with very many records, each record takes far more memory than its bytes. */
+const MOST_RECORDS = 500_000;
+
 export interface CsvFile {
   columns: string[];
   rows: Record<string, string>[];
@@ -41,6 +44,10 @@ export function readCsv(bytes: Uint8Array, { name, delimiter }: { name: string; 
       columns: (header: string[]) => {
         columns = header.map((column) => column.trim());
         return columns;
+      },
+      on_record: (record: Record<string, string>, { records }: { records: number }) => {
+        if (records > MOST_RECORDS) throw unreadable(name, 'it has more than 500,000 records');
+        return record;
       },
     });
     if (new Set(columns).size < columns.length) throw unreadable(name, 'a column stands in its header twice');

@@ -4,6 +4,7 @@ import type { Sftp } from './sftp-hris.ts';
 
 /** What the customer says of its columns, if it does: column, type, required, options, max_length. */
 const COLUMNS = 'columns.csv';
+const MOST_BYTES = 1_000_000;
 const TYPES: readonly string[] = ['text', 'number', 'date', 'boolean', 'list'] satisfies FieldDef['type'][];
 
 /** The columns of a request as the customer describes them; nothing where there is no such file. */
@@ -11,7 +12,7 @@ export async function describeColumns({ session, options }: Sftp, signal: AbortS
   const { requests } = options.folders;
   if (!(await session.list(requests, signal)).some(({ name }) => name === COLUMNS)) return [];
   const path = `${requests}/${COLUMNS}`;
-  const { rows } = readCsv(await session.read(path, signal), { name: path, delimiter: options.delimiter });
+  const { rows } = readCsv(await session.read(path, MOST_BYTES, signal), { name: path, delimiter: options.delimiter });
   const keys = new Map(Object.entries(options.columns).map(([key, { column }]) => [column, key]));
   return rows.map((row, index) => {
     const { column: label, type = 'text' } = row;

@@ -6,6 +6,9 @@ import { READY } from './ready-files.ts';
 import type { RemoteFile } from './session.ts';
 import type { Sftp } from './sftp-hris.ts';
 
+/** The name of a file stands in it. */
+const MOST_NOTE_BYTES = 1_000;
+
 export interface Request {
   id: string;
   cells: Cells;
@@ -109,7 +112,9 @@ function isOf({ id }: Request, name: string): boolean {
 }
 
 async function readNote({ session }: Sftp, note: string, signal: AbortSignal): Promise<string | undefined> {
-  return (await session.exists(note, signal)) ? (await session.read(note, signal)).toString('utf8') : undefined;
+  return (await session.exists(note, signal))
+    ? (await session.read(note, MOST_NOTE_BYTES, signal)).toString('utf8')
+    : undefined;
 }
 
 async function putFile(hris: Sftp, request: Request, signal: AbortSignal): Promise<string> {

@@ -1,8 +1,8 @@
 import { spawn } from 'node:child_process';
-import { mkdtemp, rm, writeFile } from 'node:fs/promises';
-import { tmpdir } from 'node:os';
+import { writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { ConnectorError } from '../../errors.ts';
+import { dropKeyring, makeKeyring } from './keyrings.ts';
 import type { SftpOptions } from './options.ts';
 
 /** OpenPGP by the program gpg of GnuPG 2.2 or later, each call in a keyring of its own that is removed afterwards. */
@@ -14,28 +14,31 @@ export async function encrypt(bytes: Uint8Array, publicKey: string, signal: Abor
   });
 }
 
-type Keys = Pick<SftpOptions, 'decryptWith' | 'decryptPassphrase'>;
+interface Decryption extends Pick<SftpOptions, 'decryptWith' | 'decryptPassphrase'> {
+  /** A short file may be a long one compressed: it is given up there, and the answer is one byte longer. */
+  mostBytes: number;
+}
 
-export async function decrypt(bytes: Uint8Array, keys: Keys, signal: AbortSignal): Promise<Buffer> {
-  const { decryptWith, decryptPassphrase = '' } = keys;
+export async function decrypt(bytes: Uint8Array, how: Decryption, signal: AbortSignal): Promise<Buffer> {
+  const { decryptWith, decryptPassphrase = '', mostBytes } = how;
   if (decryptWith === undefined)
     throw refused('A file of the customer is encrypted, and hris.decryptWith names no private key.');
   return withKeyring(async (keyring) => {
     const unlock = ['--pinentry-mode', 'loopback', '--passphrase-fd', '3'];
     const secret = { passphrase: decryptPassphrase, signal };
     await gpg(keyring, [...unlock, '--import'], { ...secret, input: Buffer.from(decryptWith) });
-    return gpg(keyring, [...unlock, '--decrypt'], { ...secret, input: bytes });
+    return gpg(keyring, [...unlock, '--decrypt'], { ...secret, input: bytes, mostBytes });
   });
 }
 
 async function withKeyring<T>(work: (keyring: string) => Promise<T>): Promise<T> {
-  const keyring = await mkdtemp(join(tmpdir(), 'hirebridge-gpg-'));
+  const keyring = await makeKeyring();
   try {
     return await work(keyring);
   } finally {
     // The agent that gpg starts for private keys would stay otherwise.
     await run('gpgconf', ['--homedir', keyring, '--kill', 'all'], {}).catch(() => undefined);
-    await rm(keyring, { recursive: true, force: true });
+    await dropKeyring(keyring);
   }
 }
 
@@ -44,11 +47,13 @@ interface Feed {
   /** On descriptor 3, where no other process sees it. */
   passphrase?: string;
   signal?: AbortSignal;
+  /** Of what it writes. */
+  mostBytes?: number;
 }
 
 async function gpg(keyring: string, args: readonly string[], feed: Feed): Promise<Buffer> {
   const { code, output, said } = await run('gpg', ['--homedir', keyring, '--batch', '--no-tty', ...args], feed);
-  if (code === 0) return output;
+  if (code === 0 || output.length > (feed.mostBytes ?? output.length)) return output;
   const asked = args.at(-1) === '--encrypt' ? 'encrypt to the key behind hris.encryptTo' : 'decrypt a file';
   throw refused(`gpg cannot ${asked}. It said: ${reasonIn(said)}.`);
 }
@@ -62,12 +67,17 @@ function reasonIn(said: string): string {
 async function run(
   program: string,
   args: readonly string[],
-  { input, passphrase, signal }: Feed,
+  { input, passphrase, signal, mostBytes = Number.POSITIVE_INFINITY }: Feed,
 ): Promise<{ code: number | null; output: Buffer; said: string }> {
   const child = spawn(program, args, { stdio: ['pipe', 'pipe', 'pipe', 'pipe'], ...(signal && { signal }) });
   const output: Buffer[] = [];
+  let room = mostBytes + 1;
   let said = '';
-  child.stdout.on('data', (bytes: Buffer) => output.push(bytes));
+  child.stdout.on('data', (bytes: Buffer) => {
+    output.push(bytes.subarray(0, room));
+    room -= Math.min(room, bytes.length);
+    if (room === 0) child.kill();
+  });
   child.stderr.on('data', (bytes: Buffer) => (said += bytes.toString('utf8')));
   const ended = new Promise<number | null>((resolve, reject) => {
     child.on('error', (error) => reject(explainSpawn(error, program)));

@@ -1,5 +1,6 @@
+import { ConnectorError } from '../../errors.ts';
 import { type SharedWork, shareWork } from '../share-work.ts';
-import { type CsvFile, readCsv } from './csv.ts';
+import { type CsvFile, readCsv, unreadable } from './csv.ts';
 import { decrypt } from './open-pgp.ts';
 import type { SftpOptions } from './options.ts';
 import type { RemoteFile, SftpSession } from './session.ts';
@@ -12,15 +13,23 @@ export interface ReadyFiles {
 }
 
 export const READY = '.ready';
+/** Of one file, as it is read. A roster of 100,000 employees has some 20 MB. */
+const MOST_BYTES = 64_000_000;
+/** Of a folder whose files are all read. */
+const MOST_BYTES_TOGETHER = 256_000_000;
 const ENCRYPTED = /\.(?:pgp|gpg|asc)$/;
 const CSV = /\.csv(?:\.(?:pgp|gpg|asc))?$/;
 
 export function createReadyFiles(session: SftpSession, options: SftpOptions): ReadyFiles {
   const known = new Map<string, SharedWork<CsvFile>>();
 
-  async function load(path: string, signal: AbortSignal): Promise<CsvFile> {
-    const bytes = await session.read(path, signal);
-    const text = ENCRYPTED.test(path) ? await decrypt(bytes, options, signal) : bytes;
+  async function load(path: string, size: number, signal: AbortSignal): Promise<CsvFile> {
+    if (size > MOST_BYTES) throw tooLong(path);
+    const bytes = await session.read(path, Math.min(size, MOST_BYTES), signal);
+    if (bytes.length > size) throw longerThanListed(path);
+    const isSealed = ENCRYPTED.test(path);
+    const text = isSealed ? await decrypt(bytes, { ...options, mostBytes: MOST_BYTES }, signal) : bytes;
+    if (text.length > MOST_BYTES) throw tooLong(path);
     return readCsv(text, { name: path, delimiter: options.delimiter });
   }
 
@@ -37,7 +46,9 @@ export function createReadyFiles(session: SftpSession, options: SftpOptions): Re
       const key = keyOf(folder, file);
       const begun = known.get(key);
       const reading =
-        begun === undefined || begun.isStopped() ? shareWork((all) => load(`${folder}/${file.name}`, all)) : begun;
+        begun === undefined || begun.isStopped()
+          ? shareWork((all) => load(`${folder}/${file.name}`, file.size, all))
+          : begun;
       known.set(key, reading);
       try {
         return await reading.join(signal);
@@ -48,6 +59,34 @@ export function createReadyFiles(session: SftpSession, options: SftpOptions): Re
       }
     },
   };
+}
+
+function tooLong(path: string): ConnectorError {
+  return unreadable(path, 'it is longer than 64 MB');
+}
+
+/** It may be replaced just now, so it is read again. */
+function longerThanListed(path: string): ConnectorError {
+  return new ConnectorError({
+    code: 'HRIS_UNREADABLE_FILE',
+    action: 'retry',
+    message:
+      `The file ${path} is longer than the server's list says, so it was not read to its end. It is tried again; if ` +
+      'that goes on, write it anew under another name.',
+  });
+}
+
+/** For a folder whose files are all read. @throws ConnectorError HRIS_UNREADABLE_FILE */
+export function assertReadable(folder: string, files: readonly RemoteFile[]): void {
+  const bytes = files.reduce((sum, { size }) => sum + size, 0);
+  if (bytes > MOST_BYTES_TOGETHER)
+    throw new ConnectorError({
+      code: 'HRIS_UNREADABLE_FILE',
+      action: 'reject',
+      message:
+        `The ${files.length} files in ${folder} are together longer than 256 MB, and all of them are read. Take old ` +
+        'ones and their .ready files away.',
+    });
 }
 
 function keyOf(folder: string, { name, size, changedAt }: RemoteFile): string {

@@ -2,6 +2,7 @@ import pLimit from 'p-limit';
 import { ConnectorError } from '../../errors.ts';
 import type { EmployeeRef } from '../../hire/employee.ts';
 import { unreadable } from './csv.ts';
+import { assertReadable } from './ready-files.ts';
 import type { Sftp } from './sftp-hris.ts';
 
 /** What the customer said about one request. */
@@ -19,6 +20,7 @@ export async function readResults(hris: Sftp, signal: AbortSignal): Promise<Resu
   const folder = options.folders.results;
   const limit = pLimit(AT_ONCE);
   const finished = await files.list(folder, signal);
+  assertReadable(folder, finished);
   const tables = await limit.map(finished, async (file) => ({ file, ...(await files.read(folder, file, signal)) }));
   const results: Result[] = [];
   for (const { file, rows } of tables) {

@@ -15,7 +15,8 @@ export interface RemoteFile {
 /** The customer's folders. Every failure is a ConnectorError. */
 export interface SftpSession {
   list(folder: string, signal: AbortSignal): Promise<RemoteFile[]>;
-  read(path: string, signal: AbortSignal): Promise<Buffer>;
+  /** At most one byte more than `most`: whoever gets that one knows that the file is too long. */
+  read(path: string, most: number, signal: AbortSignal): Promise<Buffer>;
   /**
    * Puts a whole file under its name, or nothing: written under another name and renamed. False where the name is taken
    * already; nobody's file is ever written over.
@@ -46,8 +47,7 @@ export function openSession(options: SftpOptions): SftpSession {
   const { use, close } = keepConnected(options);
   return {
     list: (folder, signal) => use(signal, { what: `Listing ${folder}` }, (sftp) => list(sftp, folder)),
-    read: (path, signal) =>
-      use(signal, { what: `Reading ${path}` }, (sftp) => settle<Buffer>((done) => sftp.readFile(path, done))),
+    read: (path, most, signal) => use(signal, { what: `Reading ${path}` }, (sftp) => read(sftp, path, most)),
     publish: (path, bytes, write) => {
       const attempt: Attempt = { what: `Writing ${path}` };
       return use(write.signal, attempt, (sftp) => publish(sftp, { ...write, path, bytes, attempt }));
@@ -114,6 +114,13 @@ async function list(sftp: SFTPWrapper, folder: string): Promise<RemoteFile[]> {
   return entries
     .filter(({ attrs }) => !attrs.isDirectory())
     .map(({ filename, attrs }) => ({ name: filename, size: attrs.size, changedAt: attrs.mtime * 1_000 }));
+}
+
+/** Whatever length the server claims. */
+async function read(sftp: SFTPWrapper, path: string, most: number): Promise<Buffer> {
+  const chunks: Buffer[] = [];
+  for await (const chunk of sftp.createReadStream(path, { end: most })) chunks.push(chunk as Buffer);
+  return Buffer.concat(chunks);
 }
 
 interface Publication extends Pick<WriteOptions, 'signal' | 'beforeSend'> {

@@ -1,0 +1,103 @@
+import { createHash } from 'node:crypto';
+import { once } from 'node:events';
+import type { AddressInfo } from 'node:net';
+import ssh2 from 'ssh2';
+import { onTestFinished } from 'vitest';
+
+/** A file of a server: what its list says of it, and what comes. */
+export interface ServedFile {
+  /** What the list claims; the length of the bytes where absent. */
+  claims?: number;
+  /** Absent where it never ends. */
+  bytes?: Buffer;
+  /** It is listed, and not to be read. */
+  isLocked?: boolean;
+}
+
+const { STATUS_CODE } = ssh2.utils.sftp;
+const ENDLESS = Buffer.from('employee_id,employee_number\r\n');
+
+/**
+ * An SSH server on a real socket whose files are as long as it likes. Its paths are `folder/name`; it is written with
+ * the server half of the library, and takes whoever comes.
+ */
+export async function serveFiles(files: Record<string, ServedFile>) {
+  const host = ssh2.utils.generateKeyPairSync('ed25519');
+  const user = ssh2.utils.generateKeyPairSync('ed25519');
+  let sent = 0;
+  const server = new ssh2.Server({ hostKeys: [host.private] }, (client) => {
+    client.on('error', () => undefined);
+    client.on('authentication', (context) => context.accept());
+    client.on('session', (accept) => {
+      accept().on('sftp', (acceptSftp) => serve(acceptSftp(), files, (bytes) => (sent += bytes)));
+    });
+  });
+  server.listen(0, '127.0.0.1');
+  await once(server, 'listening');
+  onTestFinished(() => void server.close());
+  const key = ssh2.utils.parseKey(host.public);
+  if (key instanceof Error) throw key;
+  const options = {
+    host: '127.0.0.1',
+    port: (server.address() as AddressInfo).port,
+    user: 'hr',
+    hostKey: `SHA256:${createHash('sha256').update(key.getPublicSSH()).digest('base64').replace(/=+$/, '')}`,
+    privateKey: user.private,
+    allowPrivateAddress: true,
+  };
+  return { options, sent: () => sent };
+}
+
+function serve(sftp: ssh2.SFTPWrapper, files: Record<string, ServedFile>, count: (bytes: number) => void): void {
+  const opened: { path: string; listed: boolean }[] = [];
+  const open = (path: string): Buffer => Buffer.from([opened.push({ path, listed: false }) - 1]);
+  const attrs = ({ claims, bytes }: ServedFile) => {
+    const size = claims ?? bytes?.length ?? 0;
+    return { mode: 0o100_644, uid: 0, gid: 0, size, atime: Date.now() / 1_000, mtime: Date.now() / 1_000 };
+  };
+  const at = sftp as unknown as {
+    on(event: string, listener: (id: number, ...rest: never[]) => void): void;
+    handle(id: number, handle: Buffer): void;
+    name(id: number, names: object[]): void;
+    attrs(id: number, of: object): void;
+    data(id: number, bytes: Buffer): void;
+    status(id: number, code: number): void;
+  };
+  at.on('OPENDIR', (id, path: string) => at.handle(id, open(path)));
+  at.on('READDIR', (id, handle: Buffer) => {
+    const folder = opened[handle[0] ?? 0];
+    if (folder === undefined || folder.listed) return at.status(id, STATUS_CODE.EOF);
+    folder.listed = true;
+    const inside = Object.entries(files).filter(([path]) => path.startsWith(`${folder.path}/`));
+    const names = inside.map(([path, file]) => [path.slice(folder.path.length + 1), file] as const);
+    const all = names.flatMap(([name, file]) => [
+      [name, file] as const,
+      [`${name}.ready`, { bytes: Buffer.alloc(0) }] as const,
+    ]);
+    return at.name(
+      id,
+      all.map(([filename, file]) => ({ filename, longname: filename, attrs: attrs(file) })),
+    );
+  });
+  at.on('OPEN', (id, path: string) => {
+    if (files[path]?.isLocked === true) return at.status(id, STATUS_CODE.PERMISSION_DENIED);
+    return at.handle(id, open(path));
+  });
+  const stat = (id: number, path: string) => {
+    const file = files[path];
+    return file === undefined ? at.status(id, STATUS_CODE.NO_SUCH_FILE) : at.attrs(id, attrs(file));
+  };
+  at.on('STAT', (id, path: string) => stat(id, path));
+  at.on('LSTAT', (id, path: string) => stat(id, path));
+  at.on('FSTAT', (id, handle: Buffer) => stat(id, opened[handle[0] ?? 0]?.path ?? ''));
+  at.on('READ', (id, handle: Buffer, offset: number, length: number) => {
+    const bytes = files[opened[handle[0] ?? 0]?.path ?? '']?.bytes;
+    const part =
+      bytes?.subarray(offset, offset + length) ??
+      Buffer.concat([offset === 0 ? ENDLESS : Buffer.alloc(0), Buffer.alloc(length, '1,1\r\n')]).subarray(0, length);
+    if (part.length === 0) return at.status(id, STATUS_CODE.EOF);
+    count(part.length);
+    return at.data(id, part);
+  });
+  at.on('CLOSE', (id) => at.status(id, STATUS_CODE.OK));
+}
