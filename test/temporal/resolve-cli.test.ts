@@ -1,4 +1,5 @@
 import { execFile, spawn } from 'node:child_process';
+import { createHash } from 'node:crypto';
 import { chmod, mkdir, readdir, readFile, writeFile } from 'node:fs/promises';
 import { createServer, type RequestListener } from 'node:http';
 import type { AddressInfo } from 'node:net';
@@ -60,15 +61,15 @@ async function listen(handler: RequestListener): Promise<string> {
   return `http://127.0.0.1:${(server.address() as AddressInfo).port}`;
 }
 
-/** Temporal's download service: describes the release, then serves its archive. */
-async function downloadService(archive: Buffer): Promise<{ url: string; asked: string[] }> {
+/** Temporal's download service: describes the release, then serves its archive, whose checksum is also given. */
+async function downloadService(archive: Buffer): Promise<{ url: string; asked: string[]; archiveSha256: string }> {
   const asked: string[] = [];
   const url = await listen((request, response) => {
     asked.push(request.url ?? '');
     if (request.url === '/archive') return void response.end(archive);
     response.end(JSON.stringify({ archiveUrl: `${url}/archive`, fileToExtract: 'temporal' }));
   });
-  return { url, asked };
+  return { url, asked, archiveSha256: createHash('sha256').update(archive).digest('hex') };
 }
 
 async function archiveOf(server: string): Promise<Buffer> {
@@ -119,14 +120,36 @@ test('passes over a CLI on PATH whose server is too old, and says so when nothin
 });
 
 test('downloads the pinned release once, then finds it in the cache', async () => {
-  const { url, asked } = await downloadService(await archiveOf('1.29.1'));
-  const found = await resolveTemporalCli({ env, downloadFrom: url });
+  const { url, asked, archiveSha256 } = await downloadService(await archiveOf('1.29.1'));
+  const found = await resolveTemporalCli({ env, downloadFrom: url, archiveSha256 });
   expect(found).toMatchObject({ source: 'download', server: '1.29.1' });
   expect(asked).toEqual([expect.stringContaining(`/cli/v${PINNED_CLI}?arch=`), '/archive']);
   expect(await cacheContents()).toEqual(['temporal']);
 
   expect(await resolveTemporalCli({ env, downloadFrom: url })).toMatchObject({ source: 'cache', path: found.path });
   expect(asked).toHaveLength(2);
+});
+
+test('runs nothing of an archive that is not the pinned one, and says so', async () => {
+  await executable(path.join(folder, 'release/temporal'), `touch ${folder}/was-run\n${cliBody('1.29.1')}`);
+  await run('tar', ['-czf', 'release.tgz', '-C', 'release', 'temporal'], { cwd: folder });
+  const { url, asked, archiveSha256 } = await downloadService(await readFile(path.join(folder, 'release.tgz')));
+  await expect(resolveTemporalCli({ env, downloadFrom: url })).rejects.toMatchObject({
+    code: 'NO_TEMPORAL_CLI',
+    message: expect.stringMatching(/download: the archive has the SHA-256 [0-9a-f]{64}, and [0-9a-f]{64} is pinned/),
+  });
+  expect(asked).toContain('/archive');
+  expect(await readdir(folder)).not.toContain('was-run');
+  expect(await cacheContents()).toEqual([]);
+  // The same one, were it the pinned one.
+  expect(await resolveTemporalCli({ env, downloadFrom: url, archiveSha256 })).toMatchObject({ source: 'download' });
+});
+
+test('downloads nothing where no checksum is pinned', async () => {
+  const { url, asked } = await downloadService(await archiveOf('1.29.1'));
+  await fakeGo('');
+  expect(await resolveTemporalCli({ env, downloadFrom: url, archiveSha256: '' })).toMatchObject({ source: 'build' });
+  expect(asked).toEqual([]);
 });
 
 test('builds with Go when the network is closed, which costs no waiting', async () => {
@@ -157,15 +180,15 @@ test('says how many packages of how many are built, then that it links; download
 test('builds with Go when the downloaded archive is damaged', async () => {
   await fakeGo('');
   const whole = await archiveOf('1.29.1');
-  const { url } = await downloadService(whole.subarray(0, whole.length / 2));
-  expect(await resolveTemporalCli({ env, downloadFrom: url })).toMatchObject({ source: 'build' });
+  const { url, archiveSha256 } = await downloadService(whole.subarray(0, whole.length / 2));
+  expect(await resolveTemporalCli({ env, downloadFrom: url, archiveSha256 })).toMatchObject({ source: 'build' });
 });
 
 test('refuses an archive member outside the archive', async () => {
-  const url = await listen((_request, response) => {
-    response.end(JSON.stringify({ archiveUrl: `${url}/archive`, fileToExtract: '../../temporal' }));
-  });
-  const failure = resolveTemporalCli({ env, downloadFrom: url });
+  const answer = () => JSON.stringify({ archiveUrl: `${url}/archive`, fileToExtract: '../../temporal' });
+  const url = await listen((_request, response) => void response.end(answer()));
+  const archiveSha256 = createHash('sha256').update(answer()).digest('hex');
+  const failure = resolveTemporalCli({ env, downloadFrom: url, archiveSha256 });
   await expect(failure).rejects.toMatchObject({ message: expect.stringMatching(/outside itself/) });
 });
 

@@ -1,4 +1,5 @@
 import { execFile } from 'node:child_process';
+import { createHash } from 'node:crypto';
 import { createWriteStream } from 'node:fs';
 import path from 'node:path';
 import { Readable } from 'node:stream';
@@ -7,7 +8,7 @@ import { promisify } from 'node:util';
 import { EnvHttpProxyAgent, fetch } from 'undici';
 import { z } from 'zod';
 import type { CliProgress } from './cli-progress.ts';
-import { PINNED_CLI, readCliVersion } from './cli-version.ts';
+import { PINNED_ARCHIVES, PINNED_CLI, readCliVersion } from './cli-version.ts';
 
 const run = promisify(execFile);
 
@@ -19,18 +20,25 @@ const machines: Partial<Record<NodeJS.Architecture, string>> = { x64: 'amd64', a
 
 export const TEMPORAL_DOWNLOAD = 'https://temporal.download';
 
+export interface Download {
+  /** Base address of the download service. */
+  from: string;
+  /** Of the archive; that of the pinned release where absent. */
+  sha256?: string | undefined;
+  onProgress: (progress: CliProgress) => void;
+}
+
 /**
- * Downloads the pinned release into `scratch` and returns the extracted binary, which has run once. Throws with a plain
- * reason. A closed network answers in milliseconds; one that drops packets costs the 3 s of the connect timeout.
+ * Downloads the pinned release into `scratch` and returns the extracted binary, which has run once; nothing of an
+ * archive with another checksum is unpacked or run. Throws with a plain reason. A closed network answers in
+ * milliseconds; one that drops packets costs the 3 s of the connect timeout.
  */
-export async function downloadCli(
-  scratch: string,
-  from: string,
-  onProgress: (progress: CliProgress) => void,
-): Promise<string> {
+export async function downloadCli(scratch: string, { from, sha256, onProgress }: Download): Promise<string> {
   const platform = platforms[process.platform];
   const arch = machines[process.arch];
   if (platform === undefined || arch === undefined) throw new Error('no release for this platform');
+  const pinned = sha256 ?? PINNED_ARCHIVES[`${platform} ${arch}`] ?? '';
+  if (pinned === '') throw new Error(`no checksum is pinned for ${platform} ${arch}, so nothing was downloaded`);
   const dispatcher = new EnvHttpProxyAgent({
     connect: { timeout: 3_000 },
     headersTimeout: 10_000,
@@ -45,7 +53,11 @@ export async function downloadCli(
     onProgress({ doing: `Downloading the Temporal CLI ${PINNED_CLI}` });
     const download = await fetch(release.archiveUrl, { dispatcher });
     if (!download.ok || download.body === null) throw new Error(`HTTP ${download.status} for the archive`);
-    await pipeline(Readable.fromWeb(download.body), createWriteStream(archive));
+    const hash = createHash('sha256');
+    const hashed = Readable.fromWeb(download.body).on('data', (chunk: Buffer) => hash.update(chunk));
+    await pipeline(hashed, createWriteStream(archive));
+    const found = hash.digest('hex');
+    if (found !== pinned) throw new Error(`the archive has the SHA-256 ${found}, and ${pinned} is pinned`);
     return await extract(archive, scratch, release.fileToExtract);
   } catch (error) {
     throw new Error(reasonOf(error), { cause: error });

@@ -23,12 +23,15 @@ export interface ResolveCliOptions {
   env?: NodeJS.ProcessEnv;
   /** Base address of the download service. */
   downloadFrom?: string;
+  /** Of what it serves; that of the pinned release where absent. */
+  archiveSha256?: string;
   /** Called about once a second while the CLI is obtained, never when it is at hand. */
   onProgress?: (progress: CliProgress) => void;
 }
 
 type Found = Omit<ResolvedCli, 'seconds'>;
-type Search = Required<ResolveCliOptions> & { tried: string[] };
+type Search = Required<Omit<ResolveCliOptions, 'archiveSha256'>> &
+  Pick<ResolveCliOptions, 'archiveSha256'> & { tried: string[] };
 
 /**
  * Finds or obtains the Temporal CLI: TEMPORAL_CLI_PATH, PATH, our cache, Temporal's download, a build with Go.
@@ -39,6 +42,7 @@ export async function resolveTemporalCli(options: ResolveCliOptions = {}): Promi
   const search: Search = {
     env: options.env ?? process.env,
     downloadFrom: options.downloadFrom ?? TEMPORAL_DOWNLOAD,
+    ...(options.archiveSha256 === undefined ? {} : { archiveSha256: options.archiveSha256 }),
     onProgress: options.onProgress ?? (() => undefined),
     tried: [],
   };
@@ -125,9 +129,10 @@ async function obtain(search: Search): Promise<Found> {
   });
 }
 
-async function obtainInto(folder: string, { env, downloadFrom, onProgress, tried }: Search): Promise<Found> {
+async function obtainInto(folder: string, search: Search): Promise<Found> {
+  const { env, downloadFrom: from, archiveSha256: sha256, onProgress, tried } = search;
   const ways = {
-    download: (scratch: string) => downloadCli(scratch, downloadFrom, onProgress),
+    download: (scratch: string) => downloadCli(scratch, { from, sha256, onProgress }),
     build: (scratch: string) => buildCli(scratch, env, onProgress),
   };
   for (const source of ['download', 'build'] as const) {
