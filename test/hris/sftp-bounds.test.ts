@@ -1,4 +1,6 @@
+import { setTimeout as pause } from 'node:timers/promises';
 import { expect, onTestFinished, test } from 'vitest';
+import { freePort } from '../../src/counterparts/free-port.ts';
 import { openHris } from '../../src/hris/registry.ts';
 import { encrypt } from '../../src/hris/sftp/open-pgp.ts';
 import { makeOwnKey, OWN_PASSPHRASE } from './counterparts/open-pgp-key.ts';
@@ -23,6 +25,20 @@ const roster = (rows: readonly string[]): ServedFile => ({
 test('a roster of usual length is read over the wire', async () => {
   const { find } = await look({ 'rosters/one.csv': roster(['a,6', 'b,7']) });
   expect(await find()).toMatchObject({ kind: 'one', ref: { id: 'b', number: '7' } });
+});
+
+test('a private key that is none is refused, and a server that is away then ends no process', async () => {
+  const { options } = await serveFiles({});
+  const hris = await openHris('sftp', 'test-hr', { ...options, port: await freePort(), privateKey: 'none' });
+  onTestFinished(() => hris.close());
+  let died: unknown;
+  const note = (error: unknown) => (died = error);
+  process.once('uncaughtException', note);
+  onTestFinished(() => void process.off('uncaughtException', note));
+  const refused = await refusal(hris.employees.find({ by: 'number', value: '7' }, signal));
+  expect(refused).toMatchObject({ code: 'HRIS_AUTH' });
+  await pause(100);
+  expect(died).toBeUndefined();
 });
 
 test('a file that may not be read says so', async () => {

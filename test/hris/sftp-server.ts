@@ -1,4 +1,4 @@
-import { createHash } from 'node:crypto';
+import { createHash, generateKeyPairSync } from 'node:crypto';
 import { once } from 'node:events';
 import type { AddressInfo } from 'node:net';
 import ssh2 from 'ssh2';
@@ -22,10 +22,9 @@ const ENDLESS = Buffer.from('employee_id,employee_number\r\n');
  * the server half of the library, and takes whoever comes.
  */
 export async function serveFiles(files: Record<string, ServedFile>) {
-  const host = ssh2.utils.generateKeyPairSync('ed25519');
-  const user = ssh2.utils.generateKeyPairSync('ed25519');
+  const [host, user] = [makeKey(), makeKey()];
   let sent = 0;
-  const server = new ssh2.Server({ hostKeys: [host.private] }, (client) => {
+  const server = new ssh2.Server({ hostKeys: [host] }, (client) => {
     client.on('error', () => undefined);
     client.on('authentication', (context) => context.accept());
     client.on('session', (accept) => {
@@ -35,17 +34,24 @@ export async function serveFiles(files: Record<string, ServedFile>) {
   server.listen(0, '127.0.0.1');
   await once(server, 'listening');
   onTestFinished(() => void server.close());
-  const key = ssh2.utils.parseKey(host.public);
+  const key = ssh2.utils.parseKey(host);
   if (key instanceof Error) throw key;
   const options = {
     host: '127.0.0.1',
     port: (server.address() as AddressInfo).port,
     user: 'hr',
     hostKey: `SHA256:${createHash('sha256').update(key.getPublicSSH()).digest('base64').replace(/=+$/, '')}`,
-    privateKey: user.private,
+    privateKey: user,
     allowPrivateAddress: true,
   };
   return { options, sent: () => sent };
+}
+
+/** Of Node: one in two hundred ed25519 keys that the library makes cannot be read by it. */
+function makeKey(): string {
+  const privateKeyEncoding = { type: 'pkcs1', format: 'pem' } as const;
+  const publicKeyEncoding = { type: 'pkcs1', format: 'pem' } as const;
+  return generateKeyPairSync('rsa', { modulusLength: 2_048, privateKeyEncoding, publicKeyEncoding }).privateKey;
 }
 
 function serve(sftp: ssh2.SFTPWrapper, files: Record<string, ServedFile>, count: (bytes: number) => void): void {

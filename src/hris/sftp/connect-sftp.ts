@@ -32,9 +32,12 @@ export async function connectSftp(options: SftpOptions, ended: () => void): Prom
   });
   over.catch(() => undefined);
   const ready = new Promise<void>((resolve, reject) => client.on('ready', resolve).on('error', reject));
+  const sock = connectSocket(options);
+  // A key that ssh2 cannot read is refused before it has this socket, whose error would end the process then.
+  sock.on('error', () => undefined);
   try {
     client.connect({
-      sock: connectSocket(options),
+      sock,
       host,
       port,
       username: user,
@@ -51,6 +54,7 @@ export async function connectSftp(options: SftpOptions, ended: () => void): Prom
     return { client, over, sftp: await Promise.race([settle<SFTPWrapper>((done) => client.sftp(done)), over]) };
   } catch (error) {
     client.destroy();
+    sock.destroy();
     if (shown !== '' && !hostKeys.includes(shown)) throw wrongHostKey(options, shown);
     throw error;
   }
