@@ -66,7 +66,7 @@ export interface ConnectionOptions {
   /** Awaited directly before each foreign write; rejects while the tenant may not write. */
   beforeWrite: (tenantId: string) => Promise<void>;
   /** Throws where another tenant has the name of its connection for another HR system. */
-  assertOwnHris?: (tenant: Tenant) => void;
+  assertOwnHris: (tenant: Tenant) => void;
   /** Throws while the tenant's HR system is known not to work. */
   assertHrisWorks?: (tenantId: string) => void;
 }
@@ -162,7 +162,7 @@ export function hashOfSecrets({ partner, hris }: Tenant): string | undefined {
 
 async function openConnection(tenant: Tenant, options: ConnectionOptions): Promise<Connection> {
   const { requestMs, rateLimitOf, log, onCall, onAnswered, onObserved, beforeWrite, assertHrisWorks } = options;
-  options.assertOwnHris?.(tenant);
+  options.assertOwnHris(tenant);
   const mayWrite = (): Promise<void> => beforeWrite(tenant.tenant);
   const apiKey = resolveSecret(tenant.partner.apiKey);
   const mapping = await loadTenantMapping(tenant);

@@ -11,6 +11,7 @@ import { assertMayWrite } from '../store/assert-may-write.ts';
 import { openRateLimit } from '../store/open-rate-limit.ts';
 import type { Store } from '../store/open-store.ts';
 import { withKnownTables } from '../streams/with-tables.ts';
+import { createKnownTenants, type KnownTenants } from '../tenants/known-tenants.ts';
 import { loadTenants, parseTenant } from '../tenants/load-tenants.ts';
 import type { Tenant } from '../tenants/schema.ts';
 import { assertKnownTenant } from './assert-known-tenant.ts';
@@ -47,6 +48,7 @@ export async function withTenant<T>(
     requestMs: config.HIREBRIDGE_REQUEST_MS,
     rateLimitOf: (limited) => openRateLimit(store, limited, log),
     beforeWrite: () => assertMayWrite(store, tenantId),
+    assertOwnHris: (await tenantsBeside(store, tenant)).assertOwnHris,
   });
   const deps: ActivityDeps = {
     store,
@@ -68,6 +70,14 @@ export async function withTenant<T>(
   } finally {
     await connections.close();
   }
+}
+
+/** Those that may share its HR system: reading the files of a whole fleet would take a command seconds. */
+async function tenantsBeside(store: Store, { hris }: Tenant): Promise<KnownTenants> {
+  const known = createKnownTenants();
+  const applied = await listAppliedTenants(store);
+  await known.take(applied.filter(({ file, files }) => files[file]?.includes(hris.connection)));
+  return known;
 }
 
 /** Its mappings look values up in the tables as they were read last. */

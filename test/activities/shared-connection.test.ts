@@ -2,6 +2,7 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { expect, test, vi } from 'vitest';
 import { guarded } from '../../activities/guarded.ts';
+import { withTenant } from '../../src/operator/open-tenant.ts';
 import { SECRET } from '../tenants/acme.ts';
 import { fleetAtSandbox } from './hire/fleet-at-sandbox.ts';
 
@@ -27,6 +28,9 @@ test('a worker opens no HR system that is another one than its connection is for
     { tenant_id: 'beta', code: 'HRIS_NAME_TAKEN', message: expect.stringContaining('differs in url') },
   ]);
   expect(holds[0]?.message).toContain('hirebridge tenant apply');
+  const places = { tenantsDir: 'none', dataDir: 'none' };
+  const asked = withTenant({ store: deps.store, places, tenantId: 'beta' }, async () => 'opened');
+  await expect(asked).rejects.toMatchObject({ code: 'HRIS_NAME_TAKEN' });
   // A hold is told to its tenant, whose business neither the other tenant nor the secret is.
   expect(holds[0]?.message).not.toContain('acme');
   expect(holds[0]?.message).not.toContain(SECRET);
