@@ -1,14 +1,16 @@
 import { ConnectorError } from '../../src/errors.ts';
-import type { PairPlan } from '../../src/exchange/plan-pair.ts';
+import { type PairPlan, TAKEN } from '../../src/exchange/plan-pair.ts';
 import { savePair } from '../../src/store/exchange-pairs.ts';
 import type { PairCounts } from '../../src/store/exchange-runs.ts';
 import { settleConflicts } from '../../src/store/field-conflicts.ts';
+import { addHints } from '../../src/store/hints.ts';
+import { findRefusedPairs } from '../../src/store/left-out-pairs.ts';
 import type { LinkedPair } from '../../src/store/linked-pairs.ts';
 import type { ExchangeContext } from './exchange-context.ts';
 import { assertFewMissing, newlyMissing, noteMissing } from './note-missing.ts';
 import { type ReadPair, readPairs } from './read-pairs.ts';
 import { busyIn, isBusy, plannedIn, writeFresh } from './write-fresh.ts';
-import { findingsOf, type PlannedPair, type WrittenPair } from './write-pairs.ts';
+import { doneIn, findingsOf, type PlannedPair, type WrittenPair } from './write-pairs.ts';
 
 /** What became of some pairs. */
 export interface PageResult {
@@ -31,10 +33,19 @@ export async function exchangePage(context: ExchangeContext, pairs: readonly Lin
   const planned = plannedIn(read);
   for (const one of planned.filter((it) => !isBusy(it))) await saveSeen(context, one);
   for (const one of missing) await noteMissing(context, one);
+  await hintTakers(context, written);
   const failed = written.find(({ unknown }) => unknown !== undefined);
   const result = resultOf(read, planned, written);
   if (failed !== undefined) context.deps.log.warn({ ...context.key, err: failed.unknown }, 'a write is in doubt');
   return result;
+}
+
+/** Whoever was refused a value that somebody else had is tried again soon after one of its field was given up. */
+async function hintTakers({ deps, key }: ExchangeContext, written: readonly WrittenPair[]): Promise<void> {
+  const fields = [...new Set(written.flatMap(doneIn).map(({ field }) => field))];
+  if (fields.length === 0) return;
+  const pairIds = await findRefusedPairs(deps.store, key, { fields, codes: TAKEN });
+  await addHints(deps.store, key.tenantId, key.stream, pairIds);
 }
 
 /** @throws ConnectorError where more is gone or emptied on one side than a person would have done */

@@ -1,3 +1,4 @@
+import { giversFirst } from '../../src/exchange/givers-first.ts';
 import type { ExchangeContext } from './exchange-context.ts';
 import { type ReadPair, readPairs } from './read-pairs.ts';
 import { type PlannedPair, type WrittenPair, writePairs } from './write-pairs.ts';
@@ -28,7 +29,7 @@ export async function writeFresh(
   first: readonly ReadPair[],
   { isListOld, check }: { isListOld: boolean; check: (read: readonly ReadPair[]) => Promise<void> },
 ): Promise<{ read: ReadPair[]; written: WrittenPair[] }> {
-  const busy = busyIn(plannedIn(first));
+  const busy = giversFirst(busyIn(plannedIn(first)));
   const later = writtenLater(context, busy, isListOld);
   const now = busy.filter((one) => !later.includes(one));
   const written = now.length === 0 ? [] : await writePairs(context, now);

@@ -1,4 +1,5 @@
 import { ConnectorError, isConnectorError } from '../../src/errors.ts';
+import { giversFirst } from '../../src/exchange/givers-first.ts';
 import {
   type FieldWrite,
   type Finding,
@@ -59,7 +60,7 @@ export interface WrittenPair {
  */
 export async function writePairs(context: ExchangeContext, planned: readonly PlannedPair[]): Promise<WrittenPair[]> {
   const guard = guardOf(context, planned);
-  const mine = await beginWrites(context, planned);
+  const mine = await beginWrites(context, giversFirst(planned));
   if (mine.length === 0) return [];
   const outcomes: Outcomes = new Map();
   const toPartner = mine.filter(({ plan }) => plan.toPartner.length > 0);
@@ -220,10 +221,10 @@ function judge(planned: PlannedPair, outcomes: Outcomes): WrittenPair {
 
 /** What both sides hold now. Where one of the writes is in doubt the pair stays settling, and is looked at again. */
 async function saveWritten({ deps, connection, key }: ExchangeContext, written: WrittenPair): Promise<void> {
-  const { planned, refused, stale, unknown } = written;
+  const { planned, unknown } = written;
   const { pair, state, plan, bases: before } = planned;
   if (unknown !== undefined) return;
-  const done = [...plan.toHris, ...plan.toPartner].filter(({ field }) => !refused.has(field) && !stale.has(field));
+  const done = doneIn(written);
   const bases = { ...before, ...plan.agreed, ...Object.fromEntries(done.map(({ field, form }) => [field, form])) };
   const { readLagMs } = connection.hris.capabilities;
   const settlesInMs = Math.max(readLagMs, deps.limits.partnerLagMs);
@@ -231,6 +232,12 @@ async function saveWritten({ deps, connection, key }: ExchangeContext, written: 
   const change = { bases, sent: {}, settlesInMs, missing: null, isGone: false };
   if (!(await savePair(deps.store, key, { pairId, version: state.version, ...change }))) return;
   await settleConflicts(deps.store, { ...key, pairId }, planned, findingsOf(written));
+}
+
+/** What either side took. */
+export function doneIn({ planned: { plan }, refused, stale, unknown }: WrittenPair): FieldWrite[] {
+  if (unknown !== undefined) return [];
+  return [...plan.toHris, ...plan.toPartner].filter(({ field }) => !refused.has(field) && !stale.has(field));
 }
 
 /** What a side refused is no longer about to be overwritten: it waits for a person. */

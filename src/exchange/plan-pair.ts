@@ -50,6 +50,9 @@ export type OpenConflict = Pick<
   'field' | 'kind' | 'code' | 'partner_form' | 'hris_form' | 'kept' | 'times'
 >;
 
+/** What a side says of a value that another record there holds, and that it takes only once. */
+export const TAKEN: readonly string[] = ['DUPLICATE_VALUE', 'EMAIL_CONFLICT', 'CONFLICT'];
+
 /** A value that was put back so often in a row is not kept where it is written. */
 const MOST_PUT_BACKS = 3;
 const NOT_KEPT = 'NOT_KEPT';
@@ -118,12 +121,15 @@ function decisionOf(open: OpenConflict | undefined): Decision | undefined {
   return { partner: open.partner_form ?? '', hris: open.hris_form ?? '', keep: open.kept };
 }
 
-/** What was refused, or not kept, is not sent again until it is another value. */
+/**
+ * What was refused, or not kept, is not sent again until it is another value. Whether somebody else still has a value
+ * is not known here, so one that was taken is tried whenever its pair is read.
+ */
 function stuckOn(one: SeenField, { to, over }: Write, open: OpenConflict | undefined): Finding | undefined {
   if (open === undefined) return undefined;
   const forms = { partner: open.partner_form, hris: open.hris_form };
   const [partner, hris] = [formIn(one.partner.seen), formIn(one.hris.seen)];
-  const isRefused = open.kind === 'quarantined' && forms[to] === null;
+  const isRefused = open.kind === 'quarantined' && forms[to] === null && !TAKEN.includes(open.code ?? '');
   const isSameValue = to === 'hris' ? forms.partner === partner : forms.hris === hris;
   if (isRefused && isSameValue) return { ...found(one, 'quarantined'), code: open.code ?? '', forms };
   const isSame = forms.partner === partner && forms.hris === hris;

@@ -1,6 +1,7 @@
 import { sql } from 'kysely';
 import type { Side } from '../hire/side.ts';
 import type { Store } from './open-store.ts';
+import type { StreamKey } from './streams.ts';
 
 /** Pairs of a stream that its runs leave out for one reason. */
 export interface LeftOutPairs {
@@ -63,6 +64,50 @@ async function readRefused({ kysely }: Store, tenantId: string): Promise<LeftOut
     ...counted(stream, row),
     why: { kind: 'refused', field, code: code ?? 'REFUSED' },
   }));
+}
+
+/** Pairs one of whose fields was refused for one of these reasons. */
+export async function findRefusedPairs(
+  { kysely }: Store,
+  { tenantId, stream }: StreamKey,
+  { fields, codes }: { fields: readonly string[]; codes: readonly string[] },
+): Promise<string[]> {
+  const rows = await kysely
+    .selectFrom('field_conflicts')
+    .select('pair_id')
+    .distinct()
+    .where('tenant_id', '=', tenantId)
+    .where('stream', '=', stream)
+    .where('closed_at', 'is', null)
+    .where('kind', '=', 'quarantined')
+    .where('field', 'in', fields)
+    .where('code', 'in', codes)
+    .execute();
+  return rows.map((row) => row.pair_id);
+}
+
+/**
+ * Has the pairs that a stream leaves out tried again once they are read: what was refused is no longer known to be the
+ * same value. Returns their ids.
+ */
+export async function retryLeftOutPairs({ kysely }: Store, { tenantId, stream }: StreamKey): Promise<string[]> {
+  const own = { tenant_id: tenantId, stream };
+  const refused = await kysely
+    .updateTable('field_conflicts')
+    .set({ partner_form: null, hris_form: null })
+    .where((eb) => eb.and(own))
+    .where('kind', '=', 'quarantined')
+    .where('closed_at', 'is', null)
+    .returning('pair_id')
+    .execute();
+  const others = await kysely
+    .selectFrom('exchange_pairs')
+    .select('pair_id')
+    .where((eb) => eb.and(own))
+    .where('gone_at', 'is', null)
+    .where((eb) => eb.or([eb('missing_side', 'is not', null), eb('sent', '<>', '{}')]))
+    .execute();
+  return [...new Set([...refused, ...others].map((row) => row.pair_id))];
 }
 
 function counted(stream: string, row: { count: number; since: number }): Omit<LeftOutPairs, 'why'> {

@@ -21,6 +21,8 @@ export const LIMITS = { giveUpMs: 30_000, partnerLagMs: 1_000, pausedMs: 1_000 }
 export interface Conditions extends Omit<Network, 'state' | 'carried'> {
   /** What happens to an update of the HR system. */
   updateMishap: () => 'lost-before' | 'lost-answer' | undefined;
+  /** The partner is asked at this address, over a socket, instead of in memory; then nothing happens on the way. */
+  partnerAt?: string;
 }
 
 /** Every pair, unless it is said otherwise. */
@@ -59,11 +61,11 @@ export function openProcess(parts: Parts, conditions: Conditions): OpenTenant {
     if (path.endsWith('/custom-field-values/bulk')) writes.partner += (JSON.parse(body) as unknown[]).length;
   };
   const partner = createPartnerClient({
-    baseUrl: 'http://partner.simulated/v1/partner',
+    baseUrl: `${conditions.partnerAt ?? 'http://partner.simulated'}/v1/partner`,
     apiKey: parts.key,
     environment: 'sandbox',
     allowPrivate: true,
-    dispatcher: createCarrier({ ...conditions, state, carried }),
+    ...(conditions.partnerAt === undefined && { dispatcher: createCarrier({ ...conditions, state, carried }) }),
   });
   const connection = {
     tenant,

@@ -1,3 +1,4 @@
+import { TAKEN } from '../../exchange/plan-pair.ts';
 import { listDeliveries } from '../../store/inbox-retry.ts';
 import { type LeftOutPairs, readLeftOutPairs } from '../../store/left-out-pairs.ts';
 import type { Store } from '../../store/open-store.ts';
@@ -58,9 +59,16 @@ function ofPairs({ stream, count, since, why }: LeftOutPairs): Failed {
 
 function reasonOf(why: LeftOutPairs['why']): string {
   if (why.kind === 'in doubt') return 'a write is in doubt: it is looked for, and made again where it is not there';
-  if (why.kind === 'refused') return `${why.field}: ${why.code}; each is listed by hirebridge conflicts`;
+  if (why.kind === 'refused')
+    return `${why.field}: ${[...wordsOf(why.code), why.code].join('; ')}; each is listed by hirebridge conflicts`;
   const whose = why.side === 'partner' ? 'the hiring platform shows no application' : 'the HR system shows no employee';
   return `${whose} any more: believed once a second run finds the same`;
+}
+
+/** What the code means and what follows, where it says too little. */
+function wordsOf(code: string): string[] {
+  if (!TAKEN.includes(code)) return [];
+  return ['another record there has this value; it is tried again each pass, a swap needs a third value'];
 }
 
 function iso(at: number): string {
