@@ -1,3 +1,4 @@
+import { isDeepStrictEqual } from 'node:util';
 import { ConnectorError } from '../../src/errors.ts';
 import { type PairPlan, TAKEN } from '../../src/exchange/plan-pair.ts';
 import { savePair } from '../../src/store/exchange-pairs.ts';
@@ -95,7 +96,7 @@ function kindOf(
 /** Saves what both sides agree on where nothing is to be written; nothing where that is known. */
 async function saveSeen(
   { deps, key }: ExchangeContext,
-  { pair, state, open, plan, bases: before, identities, renewed }: PlannedPair,
+  { pair, state, open, plan, bases: before, heard: { echoes }, identities, renewed }: PlannedPair,
 ): Promise<void> {
   const { pairId } = pair;
   const isFirst = state.version === 0 && Object.keys(before).length > 0;
@@ -104,12 +105,22 @@ async function saveSeen(
     isFirst ||
     news ||
     identities !== undefined ||
+    !isDeepStrictEqual(echoes, state.echoes) ||
     Object.keys(state.sent).length > 0 ||
     state.missing_side !== null ||
     state.isGone
   ) {
     const bases = { ...before, ...plan.agreed };
-    const change = { pairId, version: state.version, bases, identities, sent: {}, missing: null, isGone: false };
+    const change = {
+      pairId,
+      version: state.version,
+      bases,
+      identities,
+      sent: {},
+      echoes,
+      missing: null,
+      isGone: false,
+    };
     if (!(await savePair(deps.store, key, change))) return;
   }
   await settleConflicts(deps.store, { ...key, pairId }, { open, renewed }, plan.findings);

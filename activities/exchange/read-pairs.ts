@@ -3,7 +3,8 @@ import { dayOf } from '../../src/day-of.ts';
 import { ConnectorError } from '../../src/errors.ts';
 import { amendedFrom, amendsOnly } from '../../src/exchange/amendments.ts';
 import { type FieldIdentities, fieldIdentities, knownOf } from '../../src/exchange/field-identities.ts';
-import { arrivedBases, fieldsToWrite, type PairPlan, planPair } from '../../src/exchange/plan-pair.ts';
+import { type Heard, hearEchoes } from '../../src/exchange/hear-echoes.ts';
+import { fieldsToWrite, type PairPlan, planPair } from '../../src/exchange/plan-pair.ts';
 import { seeFields } from '../../src/exchange/see-fields.ts';
 import type { Side } from '../../src/hire/side.ts';
 import { decodeCustomFields } from '../../src/mapping/decode-custom-fields.ts';
@@ -29,6 +30,8 @@ export interface ReadPair {
     | {
         plan: PairPlan;
         bases: Record<string, string>;
+        /** What became of our own writes. */
+        heard: Pick<Heard, 'echoes' | 'bounces'>;
         /** Which fields these belong to, where that is to be saved. */
         identities?: Readonly<Record<string, string>>;
         /** Fields that were another one when the pair was last judged. */
@@ -143,14 +146,22 @@ function judge(
   const isOver = amendsOnly(mapping) && (held.former === true || isWithoutJob(mapping, job));
   const seen = isOver ? [] : seeFields(mapping, { pairId: pair.pairId, sources, record: held, defined });
   const { renewed, identities, ...known } = knownOf(state, now);
-  const bases = { ...hired, ...arrivedBases(seen, known) };
+  const again = (of: string): boolean => full || open.some((row) => row.field === of && isToBeTried(row));
+  const heard = hearEchoes(seen, known, again);
+  const bases = { ...hired, ...heard.bases };
   const still = open.filter(({ kind, field }) => (!full || kind === 'held') && !renewed.has(field));
-  const plan = planPair(seen, { bases, open: still, defined });
+  const plan = planPair(heard.seen, { bases, open: still, defined });
   return {
     ...(identities && { identities }),
     renewed,
     bases,
+    heard,
     plan,
     from: amendedFrom(dayOf(readAt), held.fields, fieldsToWrite(plan.toHris)),
   };
+}
+
+/** Somebody asked for it: what it was refused with is forgotten. */
+function isToBeTried({ kind, partner_form, hris_form }: FieldConflictRow): boolean {
+  return kind === 'quarantined' && partner_form === null && hris_form === null;
 }

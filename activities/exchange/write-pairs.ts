@@ -1,5 +1,6 @@
 import { ConnectorError, isConnectorError } from '../../src/errors.ts';
 import { giversFirst } from '../../src/exchange/givers-first.ts';
+import { echoesOf, type Heard } from '../../src/exchange/hear-echoes.ts';
 import {
   type FieldWrite,
   type Finding,
@@ -36,6 +37,8 @@ export interface PlannedPair extends Omit<ReadPair, 'found'> {
   plan: PairPlan;
   /** What both sides agreed on before, values that were under way included. */
   bases: Record<string, string>;
+  /** What became of our own writes. */
+  heard: Pick<Heard, 'echoes' | 'bounces'>;
   identities?: Readonly<Record<string, string>>;
   renewed: ReadonlySet<string>;
   /** The day from which an employee's new values count. */
@@ -84,10 +87,11 @@ async function beginWrites(context: ExchangeContext, planned: readonly PlannedPa
     if (!(await isRunning(store, key, runId))) throw superseded();
     const mine: PlannedPair[] = [];
     for (const one of planned) {
-      const { bases, identities, plan, state } = one;
+      const { bases, heard, identities, plan, state } = one;
       const { version } = state;
       const sent = sentForms(plan);
-      const change = { pairId: one.pair.pairId, version, bases, identities, sent, settlesInMs };
+      const { echoes } = heard;
+      const change = { pairId: one.pair.pairId, version, bases, identities, sent, echoes, settlesInMs };
       if (!(await savePair(store, key, change))) continue;
       mine.push({ ...one, state: { ...one.state, version: version + 1 } });
     }
@@ -222,14 +226,15 @@ function judge(planned: PlannedPair, outcomes: Outcomes): WrittenPair {
 /** What both sides hold now. Where one of the writes is in doubt the pair stays settling, and is looked at again. */
 async function saveWritten({ deps, connection, key }: ExchangeContext, written: WrittenPair): Promise<void> {
   const { planned, unknown } = written;
-  const { pair, state, plan, bases: before } = planned;
+  const { pair, state, plan, bases: before, heard } = planned;
   if (unknown !== undefined) return;
   const done = doneIn(written);
   const bases = { ...before, ...plan.agreed, ...Object.fromEntries(done.map(({ field, form }) => [field, form])) };
   const { readLagMs } = connection.hris.capabilities;
   const settlesInMs = Math.max(readLagMs, deps.limits.partnerLagMs);
   const { pairId } = pair;
-  const change = { bases, sent: {}, settlesInMs, missing: null, isGone: false };
+  const echoes = { ...heard.echoes, ...echoesOf(plan, { done, bounces: heard.bounces }) };
+  const change = { bases, sent: {}, echoes, settlesInMs, missing: null, isGone: false };
   if (!(await savePair(deps.store, key, { pairId, version: state.version, ...change }))) return;
   await settleConflicts(deps.store, { ...key, pairId }, planned, findingsOf(written));
 }

@@ -13,7 +13,7 @@ export function hiredForms({ fields }: Pick<Mapping, 'fields'>, pairId: string, 
   if (hired.kind === 'link') return {};
   const known = fields.filter(({ target }) => hired.kind === 'create' || target in hired.fields);
   return Object.fromEntries(
-    known.map(({ target }) => [target, fieldForm(pairId, target, hired.fields[target] ?? null)]),
+    known.map((field) => [field.target, fieldForm(pairId, field, hired.fields[field.target] ?? null)]),
   );
 }
 

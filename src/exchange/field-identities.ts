@@ -41,7 +41,7 @@ function partnerField(path: SourcePath, defined: readonly FieldDefinition[]): re
 
 /** What is still known of a pair: of a field that is another one by now, nothing is. */
 export function knownOf(
-  { bases, sent, identities }: Pick<PairState, 'bases' | 'sent' | 'identities'>,
+  { bases, sent, echoes, identities }: Pick<PairState, 'bases' | 'sent' | 'echoes' | 'identities'>,
   now: FieldIdentities,
 ) {
   const renewed = new Set(
@@ -51,6 +51,7 @@ export function knownOf(
   return {
     bases: Object.fromEntries(Object.entries(bases).filter(isKept)),
     sent: Object.fromEntries(Object.entries(sent).filter(isKept)),
+    echoes: Object.fromEntries(Object.entries(echoes).filter(isKept)),
     renewed,
     /** As they are to be saved; absent where they are known. */
     ...(Object.keys(now).some((field) => identities[field] !== now[field])

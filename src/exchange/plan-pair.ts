@@ -1,12 +1,12 @@
 import type { EmployeeFields, FieldValue } from '../hire/employee.ts';
 import type { Side } from '../hire/side.ts';
 import { type Decision, type Merge, mergeField, type Seen } from '../plan/merge-field.ts';
-import type { PairState, SentForms } from '../store/exchange-pairs.ts';
+import type { SentForms } from '../store/exchange-pairs.ts';
 import type { ConflictKind, FieldConflictRow } from '../store/exchange-tables.ts';
 import type { FieldDefinition } from '../store/fields.ts';
 import { EMPTY_FORM } from './form-of.ts';
 import { type PartnerValue, sayToPartner } from './say-to-partner.ts';
-import type { SeenField } from './see-fields.ts';
+import type { SeenField, SideValue } from './see-fields.ts';
 
 /** A field where the sides differ, for people: what each held, and what becomes of it. */
 export interface Finding {
@@ -23,6 +23,8 @@ export interface Finding {
 export interface FieldWrite {
   field: string;
   form: string;
+  /** The form that its side holds before. */
+  over: string;
   old: FieldValue;
   new: FieldValue;
   isSensitive: boolean;
@@ -45,17 +47,13 @@ export interface PairKnowledge {
   defined: readonly FieldDefinition[];
 }
 
-export type OpenConflict = Pick<
-  FieldConflictRow,
-  'field' | 'kind' | 'code' | 'partner_form' | 'hris_form' | 'kept' | 'times'
->;
+export type OpenConflict = Pick<FieldConflictRow, 'field' | 'kind' | 'code' | 'partner_form' | 'hris_form' | 'kept'>;
 
 /** What a side says of a value that another record there holds, and that it takes only once. */
 export const TAKEN: readonly string[] = ['DUPLICATE_VALUE', 'EMAIL_CONFLICT', 'CONFLICT'];
 
-/** A value that was put back so often in a row is not kept where it is written. */
-const MOST_PUT_BACKS = 3;
-const NOT_KEPT = 'NOT_KEPT';
+/** What was written came back as another value, several times in a row. */
+export const NOT_KEPT = 'NOT_KEPT';
 
 type Step = Partial<{ agreed: string; toHris: FieldWrite; toPartner: PairPlan['toPartner'][number]; finding: Finding }>;
 
@@ -70,22 +68,6 @@ export function planPair(seen: readonly SeenField[], known: PairKnowledge): Pair
     if (finding !== undefined) plan.findings.push(finding);
   }
   return plan;
-}
-
-/**
- * The bases once values under way arrived: what a side shows as it was sent there is nobody's edit, whatever the other
- * side holds by now.
- */
-export function arrivedBases(
-  seen: readonly SeenField[],
-  { bases, sent }: Pick<PairState, 'bases' | 'sent'>,
-): Record<string, string> {
-  const arrived = seen.flatMap(({ field: { target }, partner, hris }) => {
-    const under = sent[target];
-    const shown = under?.to === 'partner' ? partner.seen : hris.seen;
-    return under !== undefined && formIn(shown) === under.form ? [[target, under.form] as const] : [];
-  });
-  return { ...bases, ...Object.fromEntries(arrived) };
 }
 
 /** What is about to be sent where. */
@@ -106,7 +88,10 @@ function planField(one: SeenField, known: PairKnowledge): Step {
   const open = known.open.find((row) => row.field === field.target);
   const decided = decisionOf(open);
   const merge = mergeField(flow, { base, partner: partner.seen, hris: hris.seen, decided });
-  if (merge.verdict === 'agreed') return { agreed: formIn(partner.seen) ?? EMPTY_FORM };
+  if (merge.verdict === 'agreed') {
+    const agreed = formIn(partner.seen) ?? EMPTY_FORM;
+    return one.notKept === true ? { agreed, finding: found(one, 'quarantined', { code: NOT_KEPT }) } : { agreed };
+  }
   const stuck = merge.verdict === 'write' ? stuckOn(one, merge, open) : undefined;
   if (stuck !== undefined) return { finding: stuck };
   if (merge.verdict === 'write') return merge.to === 'hris' ? writeHris(one, merge) : writePartner(one, merge, known);
@@ -122,26 +107,23 @@ function decisionOf(open: OpenConflict | undefined): Decision | undefined {
 }
 
 /**
- * What was refused, or not kept, is not sent again until it is another value. Whether somebody else still has a value
- * is not known here, so one that was taken is tried whenever its pair is read.
+ * What was refused is not sent again until it is another value. Whether somebody else still has a value is not known
+ * here, so one that was taken is tried whenever its pair is read.
  */
-function stuckOn(one: SeenField, { to, over }: Write, open: OpenConflict | undefined): Finding | undefined {
+function stuckOn(one: SeenField, { to }: Write, open: OpenConflict | undefined): Finding | undefined {
   if (open === undefined) return undefined;
   const forms = { partner: open.partner_form, hris: open.hris_form };
   const [partner, hris] = [formIn(one.partner.seen), formIn(one.hris.seen)];
   const isRefused = open.kind === 'quarantined' && forms[to] === null && !TAKEN.includes(open.code ?? '');
   const isSameValue = to === 'hris' ? forms.partner === partner : forms.hris === hris;
-  if (isRefused && isSameValue) return { ...found(one, 'quarantined'), code: open.code ?? '', forms };
-  const isSame = forms.partner === partner && forms.hris === hris;
-  const isAgain = open.kind === 'put-back' ? open.times >= MOST_PUT_BACKS : open.code === NOT_KEPT;
-  return over === 'put-back' && isSame && isAgain ? found(one, 'quarantined', { code: NOT_KEPT }) : undefined;
+  return isRefused && isSameValue ? { ...found(one, 'quarantined'), code: open.code ?? '', forms } : undefined;
 }
 
 function writeHris(one: SeenField, { over }: Write): Step {
   const { field, partner, hris } = one;
   if (field.required && formIn(partner.seen) === EMPTY_FORM)
     return { finding: found(one, 'quarantined', { code: 'MISSING' }) };
-  const write = writeOf(one, { form: partner.seen, old: hris.value, new: partner.value });
+  const write = writeOf(one, { from: partner, to: hris });
   return { toHris: write, ...overwritten(one, over, 'partner') };
 }
 
@@ -150,12 +132,14 @@ function writePartner(one: SeenField, { over }: Write, { defined }: PairKnowledg
   if (hris.refusal !== undefined) return { finding: found(one, 'quarantined', { code: hris.refusal.code }) };
   const said = sayToPartner(field.from[0], hris.atPartner ?? null, defined);
   if ('code' in said) return { finding: found(one, 'quarantined', said) };
-  const write = writeOf(one, { form: hris.seen, old: partner.value, new: hris.value });
+  const write = writeOf(one, { from: hris, to: partner });
   return { toPartner: { ...write, at: said }, ...overwritten(one, over, 'hris') };
 }
 
-function writeOf(one: SeenField, { form, ...values }: { form: Seen; old: FieldValue; new: FieldValue }): FieldWrite {
-  return { field: one.field.target, form: formIn(form) ?? EMPTY_FORM, isSensitive: one.field.sensitive, ...values };
+function writeOf({ field }: SeenField, { from, to }: { from: SideValue; to: SideValue }): FieldWrite {
+  const form = formIn(from.seen) ?? EMPTY_FORM;
+  const over = to.shown ?? formIn(to.seen) ?? EMPTY_FORM;
+  return { field: field.target, form, over, old: to.value, new: from.value, isSensitive: field.sensitive };
 }
 
 function overwritten(one: SeenField, over: Write['over'], kept: Side): Step {

@@ -4,7 +4,7 @@ import type { CompiledField } from '../mapping/compile-rule.ts';
 import { applies, evaluateField, type Refusal } from '../mapping/evaluate.ts';
 import { valueBack } from '../mapping/evaluate-back.ts';
 import type { Mapping } from '../mapping/load-mapping.ts';
-import type { MappingSources } from '../mapping/read-source.ts';
+import { bareText, type MappingSources } from '../mapping/read-source.ts';
 import type { SourcePath } from '../mapping/source-fields.ts';
 import type { FieldFlow, Seen } from '../plan/merge-field.ts';
 import type { FieldDefinition } from '../store/fields.ts';
@@ -17,6 +17,10 @@ export interface SideValue {
   seen: Seen;
   value: FieldValue;
   refusal?: Refusal;
+  /** The form of it letter by letter, where that is another. */
+  exact?: string;
+  /** The form that stands there in truth, where it counts as another one. */
+  shown?: string | undefined;
 }
 
 /** One field of a pair as both sides show it. */
@@ -28,6 +32,8 @@ export interface SeenField {
     /** What the partner's place would have to hold for this value; null where it is empty. */
     atPartner?: Value | null;
   };
+  /** One side does not keep what the other holds. */
+  notKept?: boolean;
 }
 
 /** Every field of the mapping, whichever way it flows. */
@@ -61,8 +67,8 @@ export function seeFields(mapping: Mapping, { pairId, sources, record, defined }
 }
 
 /** The form of a value of one pair's field. */
-export function fieldForm(pairId: string, target: string, value: FieldValue): string {
-  return formOf(saltOf(pairId, target), value);
+export function fieldForm(pairId: string, field: CompiledField, value: FieldValue): string {
+  return formOf(saltOf(pairId, field.target), plainly(field, value));
 }
 
 function saltOf(pairId: string, target: string): string {
@@ -86,10 +92,10 @@ function seePartner(field: CompiledField, salt: string, sources: MappingSources)
   if (notShown(field, sources)) return { seen: { unreadable: 'RECORD_NOT_SHOWN' }, value: null };
   const result = evaluateField(field, sources);
   const isToBeFilled = 'code' in result && result.code === 'MISSING' && flowOf(field).owner !== 'partner';
-  if (isToBeFilled) return { seen: seenAs(EMPTY_FORM), value: null };
+  if (isToBeFilled) return { ...seenAs(field, salt, null), value: null };
   if ('code' in result) return { seen: { unreadable: result.code }, value: null, refusal: result };
   const value = result.value ?? null;
-  return { seen: seenAs(formOf(salt, value)), value };
+  return { ...seenAs(field, salt, value), value };
 }
 
 /**
@@ -105,7 +111,7 @@ function seeHris(
   // What is not shown is not known to be empty.
   if (value === undefined)
     return { seen: { unreadable: record.unreadable?.[field.target] ?? 'NOT_SHOWN' }, value: null };
-  const plain = { seen: seenAs(formOf(salt, value)), value };
+  const plain = { ...seenAs(field, salt, value), value };
   if (!goesBack) return plain;
   if (value === null || isEmpty(value)) return { ...plain, atPartner: null };
   const back = valueBack(field, value);
@@ -116,11 +122,28 @@ function seeHris(
   const stored = 'code' in said ? back.value : (said.sent ?? back.value);
   const again = evaluateField(field, sourcesWith(field.from[0], stored));
   if ('code' in again) return { ...plain, refusal: again };
-  return { seen: seenAs(formOf(salt, again.value)), value, atPartner: back.value };
+  return { ...seenAs(field, salt, again.value ?? null), value, atPartner: back.value };
 }
 
-function seenAs(form: string): Seen {
-  return { form, isEmpty: form === EMPTY_FORM };
+function seenAs(field: CompiledField, salt: string, value: FieldValue): Pick<SideValue, 'seen' | 'exact'> {
+  const form = formOf(salt, plainly(field, value));
+  const exact = formOf(salt, value);
+  return { seen: { form, isEmpty: form === EMPTY_FORM }, ...(exact === form ? {} : { exact }) };
+}
+
+/**
+ * A value without what no side is known to keep: blanks around a text, one of two ways of encoding a letter, and in the
+ * address of a candidate capitals, which the hiring platform writes small (section 2.3).
+ */
+function plainly(field: CompiledField, value: FieldValue): FieldValue {
+  if (Array.isArray(value)) return value.map((item) => bareText(item.normalize('NFC')));
+  if (typeof value !== 'string') return value;
+  const text = bareText(value.normalize('NFC'));
+  return isAddress(field) ? text.toLowerCase() : text;
+}
+
+function isAddress({ from: [path] }: CompiledField): boolean {
+  return path !== undefined && 'field' in path && path.source === 'candidate' && path.field === 'email';
 }
 
 /** Records of the partner that hold nothing but this value. */

@@ -91,7 +91,8 @@ function bare(value: Value | undefined): Value | undefined {
   return typeof value === 'string' ? bareText(value) : value;
 }
 
-function bareText(text: string): string {
+/** Without blanks and invisible characters around it. */
+export function bareText(text: string): string {
   return text.replaceAll(/^[\s\p{Cf}]+|[\s\p{Cf}]+$/gu, '');
 }
 

@@ -10,17 +10,33 @@ export interface PairState extends Pick<ExchangePairTable, 'version' | 'settles_
   /** Which field of either side a base belongs to, by field; absent in pairs of an earlier version. */
   identities: Readonly<Record<string, string>>;
   sent: SentForms;
+  echoes: Echoes;
   isGone: boolean;
 }
 
 /** Values under way, by field. */
 export type SentForms = Readonly<Record<string, { to: Side; form: string }>>;
 
+/** What was last written of a field and arrived, by field; none once its side was seen to hold just that. */
+export type Echoes = Readonly<Record<string, Echo>>;
+
+export interface Echo {
+  to: Side;
+  form: string;
+  /** The form that stood there before. */
+  over?: string;
+  /** How often in a row writes of the field had come back otherwise by then. */
+  times: number;
+  /** The form that the side shows in its place, which counts as `form` there; absent until it was looked at. */
+  shown?: string;
+}
+
 export const UNKNOWN_PAIR: PairState = {
   version: 0,
   bases: {},
   identities: {},
   sent: {},
+  echoes: {},
   settles_at: 0,
   missing_side: null,
   missing_run: null,
@@ -35,6 +51,7 @@ export interface PairChange {
   bases?: Readonly<Record<string, string>>;
   identities?: Readonly<Record<string, string>> | undefined;
   sent?: SentForms;
+  echoes?: Echoes;
   settlesInMs?: number;
   missing?: { side: Side; runId: string } | null;
   isGone?: boolean;
@@ -55,19 +72,22 @@ export async function readPairStates(
     .where('pair_id', 'in', pairIds)
     .execute();
   return new Map(
-    rows.map(({ pair_id, bases, identities, sent, settles_at, gone_at, version, missing_side, missing_run }) => [
-      pair_id,
-      {
-        version,
-        missing_side,
-        missing_run,
-        bases: JSON.parse(bases) as Record<string, string>,
-        identities: JSON.parse(identities) as Record<string, string>,
-        sent: JSON.parse(sent) as SentForms,
-        settles_at: Number(settles_at),
-        isGone: gone_at !== null,
-      },
-    ]),
+    rows.map(
+      ({ pair_id, bases, identities, sent, echoes, settles_at, gone_at, version, missing_side, missing_run }) => [
+        pair_id,
+        {
+          version,
+          missing_side,
+          missing_run,
+          bases: JSON.parse(bases) as Record<string, string>,
+          identities: JSON.parse(identities) as Record<string, string>,
+          sent: JSON.parse(sent) as SentForms,
+          echoes: JSON.parse(echoes) as Echoes,
+          settles_at: Number(settles_at),
+          isGone: gone_at !== null,
+        },
+      ],
+    ),
   );
 }
 
@@ -78,7 +98,7 @@ export async function readPairStates(
 export async function savePair(
   { kysely, now }: Store,
   { tenantId, stream }: StreamKey,
-  { pairId, version, bases, identities, sent, settlesInMs, missing, isGone }: PairChange,
+  { pairId, version, bases, identities, sent, echoes, settlesInMs, missing, isGone }: PairChange,
 ): Promise<boolean> {
   const settles = settlesInMs === undefined ? undefined : sql<number>`${now} + ${sql.lit(settlesInMs)}`;
   const changed = {
@@ -87,6 +107,7 @@ export async function savePair(
     ...(bases === undefined ? {} : { bases: JSON.stringify(bases) }),
     ...(identities === undefined ? {} : { identities: JSON.stringify(identities) }),
     ...(sent === undefined ? {} : { sent: JSON.stringify(sent) }),
+    ...(echoes === undefined ? {} : { echoes: JSON.stringify(echoes) }),
     ...(settles === undefined ? {} : { settles_at: settles }),
     ...(missing === undefined ? {} : { missing_side: missing?.side ?? null, missing_run: missing?.runId ?? null }),
     ...(isGone === undefined ? {} : { gone_at: isGone ? now : null }),

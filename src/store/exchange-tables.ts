@@ -13,6 +13,8 @@ export interface ExchangePairTable {
   identities: Generated<string>;
   /** JSON: field -> side and form of the value that was sent there, while it is in doubt whether it arrived. */
   sent: string;
+  /** JSON: field -> what was written there, until its side is seen to hold just that. */
+  echoes: Generated<string>;
   /** Counts changes: one is written only over what it was made from. */
   version: number;
   /** A read that began before this moment may miss a write of ours, so it does not count. */
@@ -49,7 +51,7 @@ export interface FieldConflictTable {
   is_sensitive: number;
   /** Whose value stays: by the rule, or by a person's answer about a held one. */
   kept: Side | null;
-  /** How often it was met since the sides last agreed. */
+  /** Always 1; an earlier version counted put-backs here. */
   times: number;
   since: number;
   closed_at: number | null;

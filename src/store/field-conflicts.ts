@@ -39,8 +39,8 @@ export async function openConflicts(
 /**
  * Brings what is recorded of one pair to what was found now: what is over is closed, what still stands stays as it is,
  * and what is new is taken down. Writes nothing where nothing changed. A conflict is over with its decision; a put-back
- * stays open until the sides are seen to agree. What was said of a field that is
- * another one by now (`renewed`) is over.
+ * stays open until the sides are seen to agree. What was said of a field that is another one by now (`renewed`) is
+ * over.
  */
 export async function settleConflicts(
   store: Store,
@@ -57,13 +57,6 @@ export async function settleConflicts(
       .updateTable('field_conflicts')
       .set({ closed_at: store.now })
       .where('conflict_id', 'in', over)
-      .execute();
-  const again = open.filter((row) => row.kind === 'put-back' && stands(row)).map((row) => row.conflict_id);
-  if (again.length > 0)
-    await store.kysely
-      .updateTable('field_conflicts')
-      .set((eb) => ({ times: eb('times', '+', 1) }))
-      .where('conflict_id', 'in', again)
       .execute();
   if (news.length === 0) return;
   const rows = news.map(({ field, kind, code, forms, values, isSensitive, kept }) => ({

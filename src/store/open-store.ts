@@ -29,6 +29,7 @@ import * as holdHistory from './migrations/0032-hold-history.ts';
 import * as processes from './migrations/0033-processes.ts';
 import * as recordedPeople from './migrations/0034-recorded-people.ts';
 import * as freezes from './migrations/0035-freezes.ts';
+import * as echoes from './migrations/0040-echoes.ts';
 import type { Tables } from './schema.ts';
 
 const migrations: Record<string, Migration> = {
@@ -56,6 +57,7 @@ const migrations: Record<string, Migration> = {
   '0033-processes': processes,
   '0034-recorded-people': recordedPeople,
   '0035-freezes': freezes,
+  '0040-echoes': echoes,
 };
 
 export interface Store extends Database<Tables> {
