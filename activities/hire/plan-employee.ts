@@ -1,7 +1,8 @@
 import { dayOf } from '../../src/day-of.ts';
 import type { Change } from '../../src/hire/change.ts';
-import type { EmployeeRef } from '../../src/hire/employee.ts';
+import type { EmployeeFields, EmployeeRef } from '../../src/hire/employee.ts';
 import type { Held } from '../../src/hire/holds.ts';
+import { readsSource } from '../../src/mapping/compile-rule.ts';
 import type { Mapping } from '../../src/mapping/load-mapping.ts';
 import type { Finding } from '../../src/plan/identity-ladder.ts';
 import {
@@ -71,7 +72,7 @@ export async function planEmployee(
 /** What is known of the person before the HR system is asked. */
 export function knownPerson(
   hire: HireContext,
-  sources: Pick<Sources, 'candidateId' | 'fields' | 'problems' | 'mapping'>,
+  sources: Pick<Sources, 'candidateId' | 'job' | 'fields' | 'problems' | 'mapping'>,
   before: LinkRow | undefined,
 ): KnownPerson {
   const { ref, row, connection, creation } = hire;
@@ -80,6 +81,7 @@ export function knownPerson(
     ref,
     candidateId,
     fields,
+    ofJob: fieldsOfJob(sources),
     problems,
     own: row.employee_id === null ? undefined : employeeOf(row.employee_id, row.employee_number),
     before: before === undefined ? undefined : employeeOf(before.employee_id, before.employee_number),
@@ -88,6 +90,24 @@ export function knownPerson(
     startLimit: startLimitOf(connection, mapping),
     canRehire: connection.hris.employees.rehire !== undefined,
   };
+}
+
+/**
+ * The start date, and every field whose rule reads the job or the application. One without a value is emptied, unless
+ * its rule has a default or reads a job that nobody could show.
+ */
+function fieldsOfJob({ mapping, fields, job }: Pick<Sources, 'mapping' | 'fields' | 'job'>): EmployeeFields {
+  const ofJob: EmployeeFields = {};
+  for (const field of mapping.fields) {
+    const { target, fallback } = field;
+    const readsJob = readsSource([field], 'job');
+    const isOfJob = readsJob || readsSource([field], 'jobCandidate');
+    const value = fields[target];
+    if (value !== undefined && (isOfJob || target === 'startDate')) ofJob[target] = value;
+    if (value === undefined && isOfJob && fallback === undefined && (job !== undefined || !readsJob))
+      ofJob[target] = null;
+  }
+  return ofJob;
 }
 
 function startLimitOf({ tenant }: Connection, { fields }: Mapping): NonNullable<KnownPerson['startLimit']> {

@@ -11,6 +11,8 @@ export interface KnownPerson {
   candidateId: string;
   /** Mapped from the records just read. */
   fields: EmployeeFields;
+  /** Those of the job, not of the person: what a transfer writes. `null`: the new job has no value of it. */
+  ofJob: EmployeeFields;
   problems: ReadonlyArray<{ field: string; code: string; text: string }>;
   /** The employee that this hire already has. */
   own: EmployeeRef | undefined;
@@ -45,16 +47,6 @@ export interface EmployeeObservation extends KnownPerson {
   former?: string | undefined;
 }
 
-/** What a transfer changes: the job, not the person. */
-const jobFields: ReadonlySet<string> = new Set([
-  'title',
-  'department',
-  'location',
-  'employmentType',
-  'startDate',
-  'manager',
-]);
-
 /** Which reading of the HR system the plan still needs. */
 export function readingFor(person: KnownPerson, decisions: Decisions): 'none' | 'named' | 'ladder' {
   if (person.problems.length > 0 || changeAtHand(person, decisions) !== undefined) return 'none';
@@ -83,10 +75,10 @@ function startsTooEarly(
 
 /** A former employee is made active again; where that cannot be asked for, a person does it. */
 function rehired(observed: EmployeeObservation, change: Exclude<Change, { kind: 'create' }>): Change | Held {
-  const { ref, own, before, former, canRehire, fields } = observed;
+  const { ref, own, before, former, canRehire, fields, ofJob } = observed;
   const { employee } = change;
   if (former !== employee.id || own?.id === employee.id) return change;
-  if (canRehire === true) return { kind: 'rehire', employee, fields };
+  if (canRehire === true) return { kind: 'rehire', employee, fields: { ...fields, ...ofJob } };
   // Of somebody who was hired through us a person has decided already what this hire is.
   if (before?.id === employee.id) return change;
   return held('FORMER_EMPLOYEE', { jobCandidateId: ref.jobCandidateId, employeeIds: [employee.id] });
@@ -102,11 +94,11 @@ function planPerson(observed: EmployeeObservation, decisions: Decisions): Change
 }
 
 /** The change that needs no reading of the HR system: the employee is known. */
-function changeAtHand({ own, before, fields }: KnownPerson, { person }: Decisions): Change | undefined {
+function changeAtHand({ own, before, ofJob }: KnownPerson, { person }: Decisions): Change | undefined {
   if (own !== undefined) return { kind: 'link', employee: own };
   if (before === undefined || person === 'new-employment') return undefined;
   if (person === 'same-employee') return { kind: 'link', employee: before };
-  return { kind: 'update', employee: before, fields: pick(fields, jobFields) };
+  return { kind: 'update', employee: before, fields: ofJob };
 }
 
 function planNamed(observed: EmployeeObservation, employeeId: string, decisions: Decisions): Change | Held {
@@ -152,8 +144,4 @@ function incomplete({ ref, problems }: EmployeeObservation): Held {
     problems: problems.map(({ text }) => text).join(' '),
     fields: Object.fromEntries(problems.map(({ field, code }) => [field, code])),
   });
-}
-
-function pick(fields: EmployeeFields, names: ReadonlySet<string>): EmployeeFields {
-  return Object.fromEntries(Object.entries(fields).filter(([name]) => names.has(name)));
 }

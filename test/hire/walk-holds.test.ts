@@ -35,6 +35,7 @@ const observed: EmployeeObservation = {
   ref,
   candidateId: '88',
   fields: {},
+  ofJob: {},
   problems: [],
   own: undefined,
   before: undefined,

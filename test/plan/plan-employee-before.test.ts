@@ -73,28 +73,12 @@ describe('a former worker who is hired again', () => {
     expect(inWords(planIn(world, decisions))).toBe(expected);
   });
 
-  test('a transfer leaves name, e-mail and birth date of the record as they are', () => {
-    const fields = {
-      ...ada.fields,
-      birthDate: '1990-01-01',
-      manager: 'm-1',
-      department: 'd',
-      location: 'l',
-      employmentType: null,
-    };
-    expect(planIn({ ...rehired, fields }, { person: 'transfer' })).toMatchObject({
-      kind: 'update',
-      fields: {
-        title: 'Engineer',
-        startDate: '2026-12-01',
-        manager: 'm-1',
-        department: 'd',
-        location: 'l',
-        employmentType: null,
-      },
-    });
-    expect(planIn({ ...rehired, fields }, { person: 'transfer' })).not.toHaveProperty('fields.birthDate');
-    expect(planIn({ ...rehired, fields }, { person: 'transfer' })).not.toHaveProperty('fields.workEmail');
+  test('a transfer writes what is of the job alone, and a rehire empties what the job does not have', () => {
+    const ofJob = { title: 'Engineer', department: null };
+    expect(planIn({ ...rehired, ofJob }, { person: 'transfer' })).toMatchObject({ kind: 'update', fields: ofJob });
+    const former = { ...rehired, ofJob, former: '3', canRehire: true };
+    const fields = { ...ada.fields, department: null };
+    expect(planIn(former, { person: 'transfer' })).toMatchObject({ kind: 'rehire', fields });
   });
 });
 

@@ -24,6 +24,7 @@ export const ada: KnownPerson = {
   ref: { tenantId: 'acme', jobCandidateId: '5012', period: 1 },
   candidateId: '88',
   fields: { givenName: 'Ada', workEmail: 'ada@acme.example', title: 'Engineer', startDate: '2026-12-01' },
+  ofJob: { title: 'Engineer', startDate: '2026-12-01' },
   problems: [],
   own: undefined,
   before: undefined,

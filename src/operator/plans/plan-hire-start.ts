@@ -52,10 +52,12 @@ async function planPerson(hire: HireContext, mapping: Mapping): Promise<PlannedP
   const [fetched] = await patiently(() => fetchJobCandidates(connection, [ref.jobCandidateId]));
   const record = fetched?.jobCandidate;
   if (record === undefined) throw unknownRecord(ref.jobCandidateId, fetched?.unreadable);
-  const { fields, problems } = evaluateMapping(mapping, await sourcesOf(hire, record));
+  const sources = await sourcesOf(hire, record);
+  const { fields, problems } = evaluateMapping(mapping, sources);
   const claimed = await foreseeClaim(hire, record.candidateId);
   if (claimed.verdict === 'hold') return heldAs(ref, claimed);
-  const known = knownPerson(hire, { candidateId: record.candidateId, fields, problems, mapping }, claimed.before);
+  const { candidateId } = record;
+  const known = knownPerson(hire, { candidateId, job: sources['job'], fields, problems, mapping }, claimed.before);
   const change = planEmployee(await observe(hire, known), decisions);
   if ('verdict' in change) return heldAs(ref, change);
   return { write: employeeWrite(ref.jobCandidateId, change, mapping) };
