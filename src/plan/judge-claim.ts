@@ -11,8 +11,8 @@ export interface ClaimObservation {
   holderWaits: boolean;
   /** The newest hire besides this one whose employee is linked to the person. */
   before: HireRef | undefined;
-  /** A hire of the person that hirebridge did not make. */
-  recorded?: HireRef | undefined;
+  /** A hire of the person that hirebridge did not make, or whose employee a removed tenant may have made. */
+  recorded?: (HireRef & { how?: string }) | undefined;
 }
 
 /**
@@ -38,8 +38,8 @@ export function judgeClaim(
   return { verdict: 'claimed', take: !mine };
 }
 
-/** The hire as it was recorded, which a person started; or the same application, recorded by another tenant. */
-function isSameApplication(recorded: HireRef, ref: HireRef): boolean {
+/** The hire as it was recorded, which a person started; or the same application, passed over by another tenant. */
+function isSameApplication(recorded: HireRef & { how?: string }, ref: HireRef): boolean {
   if (recorded.tenantId === ref.tenantId) return isSameHire(recorded, ref);
-  return recorded.jobCandidateId === ref.jobCandidateId;
+  return recorded.how !== 'removed' && recorded.jobCandidateId === ref.jobCandidateId;
 }

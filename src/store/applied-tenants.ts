@@ -2,6 +2,7 @@ import { sql } from 'kysely';
 import { ConnectorError } from '../errors.ts';
 import { audit } from './audit.ts';
 import { changeHris, type HrisWay } from './change-hris.ts';
+import { takeClaimsBack } from './identity.ts';
 import { nameCompany } from './name-company.ts';
 import type { Store } from './open-store.ts';
 import type { TenantRow } from './schema.ts';
@@ -126,7 +127,9 @@ export async function applyDefinitions(
       const { tenantId, changes } = application;
       const { company } = application.receives;
       if (company !== undefined && namesNoCompany(known.get(tenantId))) await nameCompany(trx, tenantId, company);
-      await writeDefinition(trx, application, { version, by, isBack: known.get(tenantId)?.state === 'removed' });
+      const isBack = known.get(tenantId)?.state === 'removed';
+      await writeDefinition(trx, application, { version, by, isBack });
+      if (isBack) await takeClaimsBack(trx, tenantId);
       await audit(trx, { by, tenantId, act: 'applied', details: changes.join('\n') });
     }
     return true;

@@ -63,6 +63,6 @@ async function readKnown({ kysely }: Store, { partnerCompany, candidateId }: Per
       .where('candidate_id', '=', candidateId);
   // Where no hire holds the person, another tenant may be the one that hires them.
   return rows('links')
-    .unionAll(rows('claims').where('how', 'is', null))
+    .unionAll(rows('claims').where((eb) => eb.or([eb('how', 'is', null), eb('how', '=', 'removed')])))
     .execute();
 }

@@ -128,14 +128,17 @@ function isPending(eb: Builder, store: Store): Condition {
   return eb.or([lasts, hasUnnoted(eb, store, ['done'])]);
 }
 
-/** Whether the lease's hire is one of `unnotedCreates`. */
+/** Whether the lease's hire is one of `unnotedCreates` that somebody goes on with: not of a removed tenant. */
 function hasUnnoted(eb: Builder, store: Store, outcomes: readonly ('open' | 'done')[]): Condition {
   return eb.exists(
     unnotedCreates(store, outcomes)
       .select('hires.period')
       .where('hires.tenant_id', '=', eb.ref('identity_leases.tenant_id'))
       .where('hires.job_candidate_id', '=', eb.ref('identity_leases.job_candidate_id'))
-      .where('hires.period', '=', eb.ref('identity_leases.period')),
+      .where('hires.period', '=', eb.ref('identity_leases.period'))
+      .where('hires.tenant_id', 'not in', (tenants) =>
+        tenants.selectFrom('tenants').select('tenants.tenant_id').where('tenants.ended_at', 'is not', null),
+      ),
   );
 }
 

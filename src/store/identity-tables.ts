@@ -14,9 +14,9 @@ export interface ClaimTable {
 
 /**
  * Hired before go-live, while the tenant only observed, for a job that is not the tenant's, or into the HR system that
- * the tenant had before.
+ * the tenant had before. `removed`: a tenant that was removed had sent the create, and nobody heard what became of it.
  */
-export type RecordedHow = 'baseline' | 'observed' | 'passed-over' | 'other-hris';
+export type RecordedHow = 'baseline' | 'observed' | 'passed-over' | 'other-hris' | 'removed';
 
 export interface LinkTable {
   connection: string;

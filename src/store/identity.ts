@@ -1,8 +1,9 @@
 import { sql } from 'kysely';
 import type { HireRef } from '../hire/hire-ref.ts';
-import { hireColumns } from './hire-columns.ts';
+import { hireColumns, hireOf } from './hire-columns.ts';
 import { openHire } from './hires.ts';
 import type { RecordedHow } from './identity-tables.ts';
+import { unnotedCreates } from './intents.ts';
 import type { Store } from './open-store.ts';
 import type { ClaimRow, LinkRow } from './schema.ts';
 
@@ -16,8 +17,8 @@ export interface Person {
 
 /**
  * Takes the right to be the only hire that looks up, creates or links this person. Returns the claim in force: the
- * caller's own, or another hire's. Undefined when there is none: a hire that is over takes none, nobody would
- * release it.
+ * caller's own, or another hire's. Undefined when there is none: a hire that is over or whose tenant is removed takes
+ * none, nobody would release it.
  */
 export async function takeClaim(
   store: Store,
@@ -28,15 +29,17 @@ export async function takeClaim(
     .insertInto('claims')
     .columns(['connection', 'partner_company', 'candidate_id', 'tenant_id', 'job_candidate_id', 'period', 'claimed_at'])
     .expression(
-      openHire(store, key).select((eb) => [
-        eb.val(person.connection).as('connection'),
-        eb.val(person.partnerCompany).as('partner_company'),
-        eb.val(person.candidateId).as('candidate_id'),
-        'hires.tenant_id',
-        'hires.job_candidate_id',
-        'hires.period',
-        store.now.as('claimed_at'),
-      ]),
+      openHire(store, key)
+        .where((eb) => eb.not(eb.exists(removedTenant(store, key.tenantId))))
+        .select((eb) => [
+          eb.val(person.connection).as('connection'),
+          eb.val(person.partnerCompany).as('partner_company'),
+          eb.val(person.candidateId).as('candidate_id'),
+          'hires.tenant_id',
+          'hires.job_candidate_id',
+          'hires.period',
+          store.now.as('claimed_at'),
+        ]),
     )
     .onConflict((c) => c.columns(['connection', 'partner_company', 'candidate_id']).doNothing())
     .returningAll()
@@ -46,6 +49,14 @@ export async function takeClaim(
   const mine =
     claim.tenant_id === key.tenantId && claim.job_candidate_id === key.jobCandidateId && claim.period === key.period;
   return { mine, claim };
+}
+
+function removedTenant({ kysely }: Store, tenantId: string) {
+  return kysely
+    .selectFrom('tenants')
+    .select('tenants.tenant_id')
+    .where('tenants.tenant_id', '=', tenantId)
+    .where('tenants.state', '=', 'removed');
 }
 
 /** The claim in force. */
@@ -75,6 +86,51 @@ export async function releaseClaim(store: Store, key: HireRef): Promise<void> {
     };
     await recordPeople(store, [{ person, as: JSON.parse(recorded) as RecordedAs }]);
   }
+}
+
+/**
+ * Nobody goes on with the hires of a removed tenant: those without an employee give their people back. Whose create may
+ * have made an employee is known as somebody to ask about.
+ */
+export async function releaseClaimsOf(store: Store, tenantId: string): Promise<void> {
+  const { kysely } = store;
+  const rows = await unnotedCreates(store, ['open', 'done'])
+    .where('hires.tenant_id', '=', tenantId)
+    .select(['hires.tenant_id', 'hires.job_candidate_id', 'hires.period'])
+    .distinct()
+    .execute();
+  for (const ref of rows.map(hireOf))
+    await kysely
+      .updateTable('claims')
+      .set({ how: 'removed', recorded: JSON.stringify({ ...ref, how: 'removed' } satisfies RecordedAs) })
+      .where((eb) => eb.and(hireColumns(ref)))
+      .execute();
+  const held = await kysely
+    .selectFrom('claims')
+    .innerJoin('hires', (join) =>
+      join
+        .onRef('hires.tenant_id', '=', 'claims.tenant_id')
+        .onRef('hires.job_candidate_id', '=', 'claims.job_candidate_id')
+        .onRef('hires.period', '=', 'claims.period'),
+    )
+    .select(['claims.tenant_id', 'claims.job_candidate_id', 'claims.period'])
+    .distinct()
+    .where('claims.tenant_id', '=', tenantId)
+    .where('claims.how', 'is', null)
+    .where('hires.state', '=', 'open')
+    .where('hires.employee_id', 'is', null)
+    .execute();
+  for (const ref of held.map(hireOf)) await releaseClaim(store, ref);
+}
+
+/** The tenant is back, and its hires go on: it settles by itself what became of their creates. */
+export async function takeClaimsBack({ kysely }: Store, tenantId: string): Promise<void> {
+  await kysely
+    .updateTable('claims')
+    .set({ how: null, recorded: null })
+    .where('tenant_id', '=', tenantId)
+    .where('how', '=', 'removed')
+    .execute();
 }
 
 /** A hire that hirebridge did not make: the person may be an employee whom it does not know. */

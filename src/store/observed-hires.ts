@@ -116,16 +116,23 @@ export async function tenantsToStart({ kysely }: Store): Promise<Set<string>> {
   return new Set(rows.map((row) => row.tenant_id));
 }
 
-/** Another tenant of the same company whose hire of this application is under way or has its employee. */
+/**
+ * Another tenant of the same company whose hire of this application is under way or has its employee. Nobody goes on
+ * with the open ones of a removed tenant.
+ */
 export async function findTaker(store: Store, ref: Omit<HireRef, 'period'>): Promise<string | undefined> {
   const siblings = await siblingsOf(store, ref.tenantId);
   if (siblings.length === 0) return undefined;
   const taker = await store.kysely
     .selectFrom('hires')
-    .select('tenant_id')
-    .where('tenant_id', 'in', siblings)
+    .innerJoin('tenants', 'tenants.tenant_id', 'hires.tenant_id')
+    .select('hires.tenant_id')
+    .where('hires.tenant_id', 'in', siblings)
     .where('job_candidate_id', '=', ref.jobCandidateId)
-    .where('state', 'in', ['open', 'done', 'kept'])
+    .where('hires.state', 'in', ['open', 'done', 'kept'])
+    .where((eb) =>
+      eb.or([eb('tenants.ended_at', 'is', null), eb('hires.state', '!=', 'open'), eb('employee_id', 'is not', null)]),
+    )
     .executeTakeFirst();
   return taker?.tenant_id;
 }

@@ -1,6 +1,8 @@
 import { sql } from 'kysely';
 import { changeTenants } from './applied-tenants.ts';
 import { type AuditEntry, audit } from './audit.ts';
+import { releaseClaimsOf } from './identity.ts';
+import { purgeIdentityLeases } from './identity-leases.ts';
 import type { Store } from './open-store.ts';
 import { PAUSED_BY_PERSON } from './tenant-states.ts';
 
@@ -55,14 +57,20 @@ export async function removeTenant(store: Store, act: TenantAct): Promise<boolea
   );
 }
 
-/** A worker has ended the schedules and workflows of a removed tenant. */
+/** A worker has ended the schedules and workflows of a removed tenant: what its hires held is everybody's again. */
 export async function recordEnd(store: Store, tenantId: string): Promise<void> {
-  await store.kysely
-    .updateTable('tenants')
-    .set({ ended_at: sql<number>`coalesce(ended_at, ${store.now})` })
-    .where('tenant_id', '=', tenantId)
-    .where('state', '=', 'removed')
-    .execute();
+  await store.kysely.transaction().execute(async (kysely) => {
+    const trx = { ...store, kysely };
+    const { numUpdatedRows } = await kysely
+      .updateTable('tenants')
+      .set({ ended_at: sql<number>`coalesce(ended_at, ${store.now})` })
+      .where('tenant_id', '=', tenantId)
+      .where('state', '=', 'removed')
+      .executeTakeFirstOrThrow();
+    if (numUpdatedRows === 0n) return;
+    await releaseClaimsOf(trx, tenantId);
+    await purgeIdentityLeases(trx, tenantId);
+  });
 }
 
 async function change(

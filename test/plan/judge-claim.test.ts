@@ -40,7 +40,7 @@ test.each([
   else expect(judged).toEqual(expected);
 });
 
-test.each<[string, HireRef, HireRef, Partial<Decisions>, unknown]>([
+test.each<[string, HireRef, HireRef & { how?: string }, Partial<Decisions>, unknown]>([
   ['hired without us on another job', second, second, {}, 'PERSON_RECORDED'],
   ['hired without us in the period before', earlier, earlier, {}, 'PERSON_RECORDED'],
   ['hired without us, and taken by us since', ref, second, {}, 'PERSON_RECORDED'],
@@ -54,6 +54,7 @@ test.each<[string, HireRef, HireRef, Partial<Decisions>, unknown]>([
   ['told who the employee is', second, second, { link: '7' }, { verdict: 'claimed', take: true }],
   ['a person’s word started it', ref, ref, {}, { verdict: 'claimed', take: false }],
   ['passed over by the neighbour', elsewhere, elsewhere, {}, { verdict: 'claimed', take: true }],
+  ['whom a removed neighbour may have made', elsewhere, { ...elsewhere, how: 'removed' }, {}, 'PERSON_RECORDED'],
 ])('somebody %s', (_what, holder, recorded, decided, expected) => {
   const seen = { ref, holder, holderWaits: false, before: undefined, recorded };
   const judged = judgeClaim(seen, { ...undecided, ...decided });

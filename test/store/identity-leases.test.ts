@@ -1,4 +1,5 @@
 import { describe, expect, test } from 'vitest';
+import { applyDefinitions, listAppliedTenants } from '../../src/store/applied-tenants.ts';
 import { endHire } from '../../src/store/hire-states.ts';
 import { insertHires } from '../../src/store/hires.ts';
 import {
@@ -9,6 +10,7 @@ import {
 } from '../../src/store/identity-leases.ts';
 import { openIntent } from '../../src/store/intents.ts';
 import type { Store } from '../../src/store/open-store.ts';
+import { recordEnd, removeTenant } from '../../src/store/tenant-acts.ts';
 import { freshStore, kinds } from './stores.ts';
 
 const first = leaseOf('5012');
@@ -46,6 +48,23 @@ describe.each(kinds)('who is being created, on %s', (kind) => {
     await expect(takeIdentityLease(other, second, LONG_MS)).rejects.toMatchObject({ details: { pending: true } });
     await endHire(store, first.hire, 'cancelled');
     await takeIdentityLease(other, second, LONG_MS);
+  });
+
+  test('a create that a removed tenant left behind keeps nobody waiting, until the tenant is back', async () => {
+    const { store, other } = await twoHires(kind);
+    const receives = { environment: 'production' as const, webhooks: 'off' as const, webhookKeys: [] };
+    const definition = { tenantId: 'acme', file: 'f', files: {}, receives, changes: [] };
+    await applyDefinitions(store, [{ ...definition, over: null }], 'ada');
+    await takeIdentityLease(store, first, 0);
+    await openIntent(store, { ...first.hire, verb: 'create-employee', attempt: 1, pinned: {}, budgetMs: 0 });
+    await removeTenant(store, { tenantId: 'acme', by: 'ada' });
+    await expect(takeIdentityLease(other, second, 0)).rejects.toMatchObject({ details: { pending: true } });
+    await recordEnd(store, 'acme');
+    await takeIdentityLease(other, second, 0);
+    await takeIdentityLease(store, first, 0);
+    const [removed] = await listAppliedTenants(store);
+    await applyDefinitions(store, [{ ...definition, over: removed?.version ?? null }], 'ada');
+    await expect(takeIdentityLease(other, second, 0)).rejects.toMatchObject({ details: { pending: true } });
   });
 
   test('leases that are over leave no rows', async () => {

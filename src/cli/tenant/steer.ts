@@ -60,9 +60,11 @@ function endLines(tenantId: string, { ended, writeUnderWay }: Remains): string[]
   return [`${tenantId} is removed, and its schedules and workflows are still to be ended: ${why}.`];
 }
 
-function leftLines({ hires, openHolds }: Remains): string[] {
+function leftLines({ hires, openHolds, unsettled }: Remains): string[] {
   const counts = Object.entries(hires).map(([state, count]) => `${count} ${state}`);
+  const asked = `${unsettled} hires have sent a request for an employee: look in the HR system what became of it.`;
   return [
+    ...(unsettled === 0 ? [] : [asked]),
     `What is left: hires ${counts.length === 0 ? 'none' : counts.join(', ')}; open holds ${openHolds}; ` +
       'links, inbox and audit stay in the store.',
     'Employees, enrolments and its webhook subscription stay where they are: end the subscription at the partner.',

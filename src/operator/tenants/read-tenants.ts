@@ -2,6 +2,7 @@ import { ConnectorError } from '../../errors.ts';
 import type { HireState } from '../../hire/hire-state.ts';
 import { type AppliedTenant, listAppliedTenants } from '../../store/applied-tenants.ts';
 import { readAudit } from '../../store/audit.ts';
+import { readBoundToHris } from '../../store/change-hris.ts';
 import { countHires } from '../../store/hires.ts';
 import { listHolds } from '../../store/holds.ts';
 import { hasWriteUnderWay } from '../../store/intents.ts';
@@ -34,6 +35,8 @@ export interface Remains {
   hires: Partial<Record<HireState, number>>;
   openHolds: number;
   writeUnderWay: boolean;
+  /** Hires whose request for an employee has left: nobody looks what becomes of it. */
+  unsettled: number;
 }
 
 const SHOWN_ACTS = 20;
@@ -59,13 +62,14 @@ export async function showTenant(store: Store, tenantId: string): Promise<Tenant
 /** @throws ConnectorError TENANT_UNKNOWN */
 export async function readRemains(store: Store, tenantId: string): Promise<Remains> {
   const { endedAt } = await findApplied(store, tenantId);
-  const [hires, holds, writeUnderWay] = await Promise.all([
+  const [hires, holds, writeUnderWay, { unsettled }] = await Promise.all([
     countHires(store),
     listHolds(store, { tenantId }),
     hasWriteUnderWay(store, tenantId),
+    readBoundToHris(store, tenantId),
   ]);
   const own = hires.filter((one) => one.tenantId === tenantId).map(({ state, count }) => [state, count] as const);
-  return { ended: endedAt !== null, hires: Object.fromEntries(own), openHolds: holds.length, writeUnderWay };
+  return { ended: endedAt !== null, hires: Object.fromEntries(own), openHolds: holds.length, writeUnderWay, unsettled };
 }
 
 /** @throws ConnectorError TENANT_UNKNOWN */
