@@ -1,5 +1,4 @@
 import { amendsOnly, hiredForms } from '../../src/exchange/amendments.ts';
-import type { Change } from '../../src/hire/change.ts';
 import { readsSource } from '../../src/mapping/compile-rule.ts';
 import type { Mapping } from '../../src/mapping/load-mapping.ts';
 import type { PairState } from '../../src/store/exchange-pairs.ts';
@@ -35,5 +34,5 @@ export async function readHired(
 ): Promise<Record<string, string>> {
   if (!amendsOnly(mapping) || state.version > 0 || pair.hire === undefined) return {};
   const plan = await latestPlan(deps.store, { tenantId: key.tenantId, ...pair.hire });
-  return plan === undefined ? {} : hiredForms(mapping, pair.pairId, JSON.parse(plan.change) as Change);
+  return plan === undefined || plan.change === 'purged' ? {} : hiredForms(mapping, pair.pairId, plan.change);
 }

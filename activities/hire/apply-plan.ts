@@ -226,10 +226,11 @@ async function settleMade(hire: HireContext, { result }: OpenIntent, asked: bool
 
 /** Its answer never came. */
 async function settleLost(hire: HireContext, asked: boolean): Promise<Held | undefined> {
-  const plan = await latestPlan(hire.store, hire.ref);
-  const change = plan === undefined ? undefined : (JSON.parse(plan.change) as Change);
+  const { change = 'purged' } = (await latestPlan(hire.store, hire.ref)) ?? {};
   const settled: Settled<CreateResult> =
-    change?.kind === 'create' ? await settleEarlier(onceOptions(hire, change, startClock())) : { kind: 'unprovable' };
+    change !== 'purged' && change.kind === 'create'
+      ? await settleEarlier(onceOptions(hire, change, startClock()))
+      : { kind: 'unprovable' };
   if (settled.kind === 'adopted') return heldOf(await finish(hire, settled.value));
   return settled.kind === 'clear' || asked ? undefined : heldOf(await createUnknown(hire, settled.hits));
 }

@@ -1,3 +1,4 @@
+import { readKept } from '../../src/store/purged.ts';
 import { employeeReference } from './hire-references.ts';
 import type { HireContext } from './with-hire.ts';
 
@@ -8,9 +9,9 @@ import type { HireContext } from './with-hire.ts';
  */
 export function createReference(hire: HireContext, candidateId: string, isFurther: boolean): string {
   const { creation, connection, decisions, ref } = hire;
-  if (creation !== undefined && creation.outcome !== 'refused')
-    return (JSON.parse(creation.pinned) as { reference: string }).reference;
-  const { code } = JSON.parse(creation?.result ?? '{}') as { code?: string };
+  const pinned = creation === undefined ? 'purged' : readKept<{ reference: string }>(creation.pinned);
+  if (pinned !== 'purged' && creation?.outcome !== 'refused') return pinned.reference;
+  const { code } = (JSON.parse(creation?.result ?? 'null') ?? {}) as { code?: string };
   const isTaken = code === 'ALREADY_EXISTS' && decisions.notThese.size > 0;
   return employeeReference(connection.tenant, candidateId, isFurther || isTaken ? ref : undefined);
 }

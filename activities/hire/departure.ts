@@ -1,5 +1,4 @@
 import { dayOf } from '../../src/day-of.ts';
-import type { Change } from '../../src/hire/change.ts';
 import type { FieldValue } from '../../src/hire/employee.ts';
 import type { HireActivities } from '../../src/hire/hire-activities.ts';
 import { type HireRef, IMPORTED_PERIOD, isSameHire } from '../../src/hire/hire-ref.ts';
@@ -59,9 +58,8 @@ async function endAsLeft(store: Store, ref: HireRef): Promise<void> {
 
 /** As it was when the employee was made, for an HR system that does not show it. */
 async function plannedStart({ store, ref }: HireContext): Promise<FieldValue | undefined> {
-  const plan = await latestPlan(store, ref);
-  const change = plan === undefined ? undefined : (JSON.parse(plan.change) as Change);
-  return change !== undefined && 'fields' in change ? change.fields['startDate'] : undefined;
+  const { change = 'purged' } = (await latestPlan(store, ref)) ?? {};
+  return change !== 'purged' && 'fields' in change ? change.fields['startDate'] : undefined;
 }
 
 /**

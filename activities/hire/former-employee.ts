@@ -5,6 +5,7 @@ import { hireOf } from '../../src/store/hire-columns.ts';
 import { hasSuccessor } from '../../src/store/hire-states.ts';
 import { linkOfEmployee } from '../../src/store/identity.ts';
 import { latestIntent, type OpenIntent } from '../../src/store/intents.ts';
+import { readKept } from '../../src/store/purged.ts';
 import type { LinkRow } from '../../src/store/schema.ts';
 import { readEmployee } from './read-employee.ts';
 import { END_VERB, REHIRE_VERB } from './verbs.ts';
@@ -33,7 +34,8 @@ export async function isShownFormer({ connection }: HireContext, employeeId: str
 export async function isFormer(hire: HireContext, employeeId: string, link?: LinkRow): Promise<boolean> {
   const rehire = await latestRehire(hire);
   const isBegun = rehire?.outcome === 'open' || rehire?.outcome === 'done';
-  if (isBegun && (JSON.parse(rehire.pinned) as Partial<PinnedRehire>).employeeId === employeeId) return true;
+  const pinned = isBegun ? readKept<PinnedRehire>(rehire.pinned) : 'purged';
+  if (pinned !== 'purged' && pinned.employeeId === employeeId) return true;
   return (await isShownFormer(hire, employeeId)) || isEndedByUs(hire, employeeId, link);
 }
 
@@ -45,9 +47,9 @@ async function isEndedByUs(hire: HireContext, employeeId: string, given: LinkRow
   if (isSameHire(before, ref)) return false;
   const end = await latestIntent(store, before, END_VERB);
   if (end?.outcome !== 'done') return false;
-  // Once the last day is over, the HR system's own word counts.
-  const { lastDay = '' } = JSON.parse(end.pinned) as { lastDay?: string };
-  if (lastDay < dayOf(end.now)) return false;
+  const pinned = readKept<{ lastDay: string }>(end.pinned);
+  // Once the last day is over, or nobody knows it any more, the HR system's own word counts.
+  if (pinned === 'purged' || pinned.lastDay < dayOf(end.now)) return false;
   const employee = { connection: link.connection, id: employeeId };
   return !(await hasSuccessor(store, ref, employee, { besides: [before], states: followedStates }));
 }

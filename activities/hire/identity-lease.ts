@@ -1,6 +1,5 @@
 import { createHmac, randomUUID } from 'node:crypto';
 import { isConnectorError } from '../../src/errors.ts';
-import type { Change } from '../../src/hire/change.ts';
 import type { EmployeeFields } from '../../src/hire/employee.ts';
 import type { HireRef } from '../../src/hire/hire-ref.ts';
 import { type Held, held } from '../../src/hire/holds.ts';
@@ -44,9 +43,8 @@ export async function underIdentityLease(
 /** Keeps others out while a create is pending, also one that was sent by a version without leases. */
 export async function leasePending(hire: HireContext): Promise<void> {
   const { store, ref } = hire;
-  const plan = await latestPlan(store, ref);
-  const change = plan === undefined ? undefined : (JSON.parse(plan.change) as Change);
-  if (change?.kind !== 'create') return;
+  const { change = 'purged' } = (await latestPlan(store, ref)) ?? {};
+  if (change === 'purged' || change.kind !== 'create') return;
   try {
     await takeIdentityLease(store, leaseFor(hire, change.fields), leaseMs(hire));
   } catch (error) {

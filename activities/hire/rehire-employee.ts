@@ -1,4 +1,5 @@
 import type { Change } from '../../src/hire/change.ts';
+import { readKept } from '../../src/store/purged.ts';
 import { isShownFormer, latestRehire, type PinnedRehire } from './former-employee.ts';
 import { newValues, noteWrites, sensitiveFields } from './note-writes.ts';
 import { REHIRE_VERB } from './verbs.ts';
@@ -62,6 +63,7 @@ function rehireOptions(
 /** An active employee proves an attempt where a former one was shown before it; otherwise the same is sent again. */
 async function lookForRehire(hire: HireContext, employeeId: string): Promise<Seen<null>> {
   const latest = await latestRehire(hire);
-  const { shown = false } = JSON.parse(latest?.pinned ?? '{}') as Partial<PinnedRehire>;
-  return shown && !(await isShownFormer(hire, employeeId)) ? { kind: 'found', value: null } : { kind: 'absent' };
+  const pinned = latest === undefined ? 'purged' : readKept<PinnedRehire>(latest.pinned);
+  const wasShown = pinned !== 'purged' && pinned.shown;
+  return wasShown && !(await isShownFormer(hire, employeeId)) ? { kind: 'found', value: null } : { kind: 'absent' };
 }

@@ -4,6 +4,7 @@ import type { HireRef } from '../../src/hire/hire-ref.ts';
 import { assertMayWrite } from '../../src/store/assert-may-write.ts';
 import { decideIntent, latestIntent, type OpenIntent, openIntent } from '../../src/store/intents.ts';
 import type { Store } from '../../src/store/open-store.ts';
+import { readKept } from '../../src/store/purged.ts';
 
 /** What a look at the foreign system says about this write. */
 export type Seen<T> = { kind: 'found'; value: T } | { kind: 'absent' } | Unprovable;
@@ -90,8 +91,8 @@ async function attempt<T, Pinned>(options: OnceOptions<T, Pinned>, latest: OpenI
   // Asked again directly before the socket; here, so that a tenant that may not write gathers no intents.
   await assertMayWrite(store, key.tenantId);
   // What was refused may have been corrected since; what may have left keeps its form, so that it can be recognised.
-  const pinned =
-    latest === undefined || latest.outcome === 'refused' ? options.pinned() : (JSON.parse(latest.pinned) as Pinned);
+  const earlier = latest === undefined || latest.outcome === 'refused' ? 'purged' : readKept<Pinned>(latest.pinned);
+  const pinned = earlier === 'purged' ? options.pinned() : earlier;
   const clock = startClock();
   const intent = await openIntent(store, {
     ...key,

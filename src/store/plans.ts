@@ -1,7 +1,9 @@
 import { randomUUID } from 'node:crypto';
+import type { Change } from '../hire/change.ts';
 import type { HireRef } from '../hire/hire-ref.ts';
 import { hireColumns } from './hire-columns.ts';
 import type { Store } from './open-store.ts';
+import { readKept } from './purged.ts';
 import type { PlanRow } from './schema.ts';
 
 /** A plan to be saved: by which mapping it was made, and the change itself. */
@@ -26,15 +28,18 @@ export async function insertPlan(store: Store, key: HireRef, plan: NewPlan): Pro
   return planId;
 }
 
+export type KeptPlan = Omit<PlanRow, 'change'> & { change: Change | 'purged' };
+
 /** The plan saved last for this hire. */
-export async function latestPlan(store: Store, key: HireRef): Promise<PlanRow | undefined> {
-  return store.kysely
+export async function latestPlan(store: Store, key: HireRef): Promise<KeptPlan | undefined> {
+  const row = await store.kysely
     .selectFrom('plans')
     .selectAll()
     .where((eb) => eb.and(hireColumns(key)))
     .orderBy('planned_at', 'desc')
     .limit(1)
     .executeTakeFirst();
+  return row && { ...row, change: readKept<Change>(row.change) };
 }
 
 export async function markApplied(store: Store, planId: string): Promise<void> {

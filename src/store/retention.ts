@@ -1,11 +1,10 @@
 import { type ExpressionBuilder, sql } from 'kysely';
 import type { Store } from './open-store.ts';
+import { PURGED } from './purged.ts';
 import type { Tables } from './schema.ts';
 
 /** Rows that one statement clears; the next round goes on. */
 const BATCH = 500;
-/** What a purged JSON column holds. */
-const PURGED = '{}';
 
 /** Clears the bodies of deliveries that came longer ago: they hold people, and their ids are kept beside them. */
 export async function purgeBodies(store: Store, afterMs: number): Promise<number> {
@@ -60,7 +59,10 @@ interface OldDelivery {
   body_hash: string;
 }
 
-/** Clears plans and pinned requests of a tenant's hires that were over longer ago. */
+/**
+ * Clears plans and enrolment requests of a tenant's hires that were over longer ago. Other requests pin ids and a last
+ * day: what somebody who opens the hire again must recognise.
+ */
 export async function purgePlans(store: Store, tenantId: string, afterMs: number): Promise<number> {
   const plans = await store.kysely
     .updateTable('plans')
@@ -73,6 +75,7 @@ export async function purgePlans(store: Store, tenantId: string, afterMs: number
     .updateTable('intents')
     .set({ pinned: PURGED })
     .where('tenant_id', '=', tenantId)
+    .where('verb', 'like', sql.lit('enrol:%'))
     .where('pinned', '!=', sql.lit(PURGED))
     .where((eb) => eb.exists(hireOver(store, 'intents', afterMs)))
     .executeTakeFirstOrThrow();
@@ -94,7 +97,7 @@ function ago(store: Store, ms: number) {
   return sql<number>`${store.now} - ${sql.lit(ms)}`;
 }
 
-/** Clears the values of foreign writes that were made longer ago, and of plans nobody applied; names and times stay. */
+/** Clears the values of foreign writes made longer ago; names and times stay. Plans that a person made end. */
 export async function purgeWrites(store: Store, tenantId: string, afterMs: number): Promise<number> {
   const batches = store.kysely
     .selectFrom('foreign_writes')
@@ -116,5 +119,7 @@ export async function purgeWrites(store: Store, tenantId: string, afterMs: numbe
     .where('tenant_id', '=', tenantId)
     .where('planned_at', '<=', ago(store, afterMs));
   await store.kysely.deleteFrom('saved_plan_records').where('plan_hash', 'in', old).execute();
+  // Without its records a plan would be applied as one that has nothing to write.
+  await store.kysely.deleteFrom('saved_plans').where('plan_hash', 'in', old).execute();
   return Number(writes.numUpdatedRows);
 }

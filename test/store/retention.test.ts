@@ -6,6 +6,7 @@ import { insertDelivery } from '../../src/store/inbox.ts';
 import { decideIntent, openIntent } from '../../src/store/intents.ts';
 import { insertPlan, latestPlan } from '../../src/store/plans.ts';
 import { purgeBodies, purgeDeliveries, purgePlans, purgeWrites } from '../../src/store/retention.ts';
+import { findPlan, savePlan } from '../../src/store/saved-plans.ts';
 import { freshStore, kinds } from './stores.ts';
 
 const DAY_MS = 86_400_000;
@@ -39,7 +40,7 @@ describe.each(kinds)('what is kept for a time, on %s', (kind) => {
     expect(await insertDelivery(store, { ...delivery, bodyHash: 'waits', state: 'waiting' })).toEqual({ fresh: false });
   });
 
-  test('plans and pinned requests are cleared once their hire has been over for long enough', async () => {
+  test('plans and enrolment requests are cleared once their hire has been over for long enough', async () => {
     const { store } = await freshStore(kind);
     const keyOf = (jobCandidateId: string) => ({ tenantId: 'acme', jobCandidateId, period: 1 });
     for (const jobCandidateId of ['over', 'open']) {
@@ -49,6 +50,8 @@ describe.each(kinds)('what is kept for a time, on %s', (kind) => {
       const pinned = { email: 'ada@example.com' };
       const intent = await openIntent(store, { ...key, verb: 'enrol:1', attempt: 1, pinned, budgetMs: 1_000 });
       if (intent !== undefined) await decideIntent(store, intent, 'done', null);
+      const employee = { ...key, verb: 'create-employee', attempt: 1, pinned: { reference: '17:88' }, budgetMs: 1_000 };
+      await openIntent(store, employee);
     }
     await endHire(store, keyOf('over'), 'done');
     expect(await purgePlans(store, 'acme', DAY_MS)).toBe(0);
@@ -56,9 +59,26 @@ describe.each(kinds)('what is kept for a time, on %s', (kind) => {
     expect(await purgePlans(store, 'globex', DAY_MS)).toBe(0);
     expect(await purgePlans(store, 'acme', DAY_MS)).toBe(2);
     const changes = await Promise.all(['over', 'open'].map(async (id) => (await latestPlan(store, keyOf(id)))?.change));
-    expect(changes).toEqual(['{}', '{"givenName":"Ada"}']);
-    const pinned = await store.kysely.selectFrom('intents').select('pinned').orderBy('job_candidate_id').execute();
-    expect(pinned.map((row) => row.pinned)).toEqual(['{"email":"ada@example.com"}', '{}']);
+    expect(changes).toEqual(['purged', { givenName: 'Ada' }]);
+    const pinned = await store.kysely.selectFrom('intents').select(['job_candidate_id', 'verb', 'pinned']).execute();
+    expect(pinned.map((row) => `${row.job_candidate_id} ${row.verb} ${row.pinned}`).toSorted()).toEqual([
+      'open create-employee {"reference":"17:88"}',
+      'open enrol:1 {"email":"ada@example.com"}',
+      'over create-employee {"reference":"17:88"}',
+      'over enrol:1 {}',
+    ]);
+  });
+
+  test('a plan that a person made is unknown once it is purged, and not one with nothing to write', async () => {
+    const { store } = await freshStore(kind);
+    const plan = { tenantId: 'acme', subject: 'jobs', source: 'records', mappingHash: 'm', by: 'ada' } as const;
+    const hash = await savePlan(store, { ...plan, records: [{ id: '7', change: { title: 'Cook' } }] });
+    await purgeWrites(store, 'acme', DAY_MS);
+    expect(await findPlan(store, hash)).toMatchObject({ hash });
+    await store.kysely.updateTable('saved_plans').set({ planned_at: 1 }).execute();
+    await purgeWrites(store, 'acme', DAY_MS);
+    await expect(findPlan(store, hash)).rejects.toMatchObject({ code: 'PLAN_UNKNOWN' });
+    expect(await store.kysely.selectFrom('saved_plan_records').selectAll().execute()).toEqual([]);
   });
 
   test('values of old foreign writes are cleared; who wrote which field, and when, stays', async () => {

@@ -1,14 +1,15 @@
 import { fetchJobCandidates } from '../../../activities/presence/fetch-job-candidates.ts';
+import type { Change } from '../../hire/change.ts';
 import type { EmployeeFields } from '../../hire/employee.ts';
 import { tablesOf } from '../../mapping/bind-tables.ts';
 import { type Mapping, shortVersion } from '../../mapping/load-mapping.ts';
 import { latestHire } from '../../store/hires.ts';
 import type { Store } from '../../store/open-store.ts';
-import { latestPlan } from '../../store/plans.ts';
-import type { HireRow, PlanRow } from '../../store/schema.ts';
+import { type KeptPlan, latestPlan } from '../../store/plans.ts';
+import type { HireRow } from '../../store/schema.ts';
 import { readStreamState } from '../../store/stream-states.ts';
 import { type OpenTenant, patiently } from '../open-tenant.ts';
-import { readHireSources, recordOf, unknownRecord } from '../plans/hire-sources.ts';
+import { readHireSources, unknownRecord } from '../plans/hire-sources.ts';
 import { type Explained, explainField, lastWritten } from './explained.ts';
 import { readWrites } from './read-audit.ts';
 
@@ -33,7 +34,7 @@ export async function explainRecord(
   const { sources, jobSeenAt } = await readHireSources(store, connection, enrolmentId, fetched.jobCandidate);
   const times = { now: Date.now(), earlier: { ...(await tableTimes(store, tenantId, mapping)), job: jobSeenAt } };
   const plan = row === undefined ? undefined : await latestPlan(store, refOf(row));
-  const planned = recordOf(changeOf(plan)['fields']);
+  const planned = plan === undefined || plan.change === 'purged' ? {} : fieldsOf(plan.change);
   const writes = (await readWrites(store, { tenantId, recordId: jobCandidateId }, reveal)).filter(isOfHire);
   const held = await readHeld(connection, row);
   return {
@@ -82,20 +83,20 @@ function refOf(row: HireRow) {
   return { tenantId: row.tenant_id, jobCandidateId: row.job_candidate_id, period: row.period };
 }
 
-function viewPlan(plan: PlanRow): NonNullable<Explained['plan']> {
+function viewPlan(plan: KeptPlan): NonNullable<Explained['plan']> {
   const iso = (at: number): string => new Date(Number(at)).toISOString();
-  const { kind } = changeOf(plan);
+  const { change } = plan;
   return {
     id: plan.plan_id,
     mapping: shortVersion(plan.mapping_hash),
-    ...(typeof kind === 'string' ? { decision: kind } : {}),
+    ...(change === 'purged' ? {} : { decision: change.kind }),
     plannedAt: iso(plan.planned_at),
     appliedAt: plan.applied_at === null ? null : iso(plan.applied_at),
-    purged: typeof kind !== 'string',
+    purged: change === 'purged',
   };
 }
 
-/** A plan that names no fields links somebody who is there already; one that names nothing was purged. */
-function changeOf(plan: PlanRow | undefined): Record<string, unknown> {
-  return plan === undefined ? {} : recordOf(JSON.parse(plan.change));
+/** A plan that names no fields links somebody who is there already. */
+function fieldsOf(change: Change): EmployeeFields {
+  return 'fields' in change ? change.fields : {};
 }

@@ -66,6 +66,6 @@ export function unknownRecord(id: string, reason: string | undefined): Connector
   });
 }
 
-export function recordOf(value: unknown): Record<string, unknown> {
+function recordOf(value: unknown): Record<string, unknown> {
   return typeof value === 'object' && value !== null ? (value as Record<string, unknown>) : {};
 }
