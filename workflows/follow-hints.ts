@@ -5,6 +5,8 @@ import { streamHintSignal } from './messages.ts';
 export interface Carried {
   round: number;
   begun: boolean;
+  /** A hint came during the pass, and no pass began since. */
+  heard?: boolean;
 }
 
 /** One part of a pass, and how a long history is continued by a new one. */
@@ -27,7 +29,7 @@ export async function followHints<Step extends { state: string }>(
   { hinted = false, carried = { round: 0, begun: false } }: { hinted?: boolean; carried?: Carried },
   { take, continueWith }: Passes<Step>,
 ): Promise<Step> {
-  const hints = listen();
+  const hints = listen(carried.heard);
   let { round, begun } = carried;
   if (hinted && !begun) await hints.quiet();
   for (let busyMs = BUSY_MS; ; ) {
@@ -41,7 +43,7 @@ export async function followHints<Step extends { state: string }>(
       round += 1;
       await hints.quiet();
     }
-    if (workflowInfo().continueAsNewSuggested) await continueWith({ round, begun });
+    if (workflowInfo().continueAsNewSuggested) await continueWith({ round, begun, heard: hints.came() });
   }
 }
 
@@ -50,8 +52,8 @@ export function runIdOf(round: number): string {
   return `${workflowInfo().firstExecutionRunId}${round === 0 ? '' : `/${round}`}`;
 }
 
-function listen() {
-  let heard = false;
+function listen(before = false) {
+  let heard = before;
   setHandler(streamHintSignal, () => {
     heard = true;
   });

@@ -85,3 +85,12 @@ test('a long history is continued in the same run, also where an earlier version
   const { calls } = await run({ ...input, full: true, begun: true }, ['done']);
   expect(calls).toEqual([{ runId: '', begun: true, full: true }]);
 });
+
+test('a hint that was heard before a long history is continued is followed after the pass', async () => {
+  const { ended } = await run({ ...input, full: true }, [{ hint: 'running' }], true);
+  const { calls } = await run(ended as ExchangeStart, ['done', 'done']);
+  expect(calls).toEqual([
+    { runId: '', begun: true, full: true },
+    { runId: '/1', begun: false, full: false, mode: 'incremental' },
+  ]);
+});
