@@ -15,7 +15,7 @@ import { type HoldCode, type HoldRequest, holdOf } from '../src/hire/holds.ts';
 import { activitiesOf } from './activities-of.ts';
 import { endEmployment, handOver, isAfterEmployee, watchDone } from './after-employee.ts';
 import { type Hire, hold, isGoneAfterGrace, isPresent } from './followed-hire.ts';
-import { listenForHints } from './hints.ts';
+import { type Hints, listenForHints } from './hints.ts';
 
 const MOST_VERIFY_TRIES = 5;
 const DEADLINE = 'ONBOARDING_DEADLINE' satisfies HoldCode;
@@ -65,7 +65,7 @@ async function follow(input: HireInput): Promise<HireResult> {
   else hints.add(input.carried.hints ?? []);
   const activities = activitiesOf(input);
   const begun = input.carried === undefined ? await open(input, activities) : { progress: input.carried };
-  if ('state' in begun) return hints.has('person') ? startAnew(input) : begun;
+  if ('state' in begun) return endUnlessHeard(input, hints, begun, false);
   const { progress, enrolled } = begun;
   const ref = { tenantId: input.tenantId, jobCandidateId: input.jobCandidateId, period: progress.period };
   const current: Hire = { ref, progress, hints, activities, isJustOpened: input.carried === undefined };
@@ -78,14 +78,22 @@ async function follow(input: HireInput): Promise<HireResult> {
     progress.step = progress.hold === undefined ? await steps[progress.step](current) : await park(current);
   }
   const { outcome: state = 'done' } = progress;
-  // Whoever moved while the end was under way is read again: no other workflow will hear of it.
-  if (hints.has('person')) return startAnew(input, state === 'done');
-  return { state, period: ref.period };
+  return endUnlessHeard(input, hints, { state, period: ref.period }, state === 'done');
 }
 
-async function startAnew({ tenantId, jobCandidateId, timing }: HireInput, watch = false): Promise<never> {
+/** What was heard while the end was under way is acted upon: no other workflow will hear of it. */
+async function endUnlessHeard(input: HireInput, hints: Hints, result: HireResult, watch: boolean): Promise<HireResult> {
+  const adopt = hints.has('adopt');
+  return adopt || hints.has('person') ? startAnew(input, watch, adopt) : result;
+}
+
+async function startAnew(
+  { tenantId, jobCandidateId, timing }: HireInput,
+  watch: boolean,
+  adopt = false,
+): Promise<never> {
   await condition(allHandlersFinished);
-  return continueAsNew<typeof hire>({ tenantId, jobCandidateId, timing, watch });
+  return continueAsNew<typeof hire>({ tenantId, jobCandidateId, timing, watch, ...(adopt ? { adopt } : {}) });
 }
 
 /** A hire at its first step, and what its enrolment came to where the opening went on to it. */

@@ -1,8 +1,11 @@
 import type { HireState } from './hire-state.ts';
 import type { HireStep } from './hire-step.ts';
 
-/** Why something should be read again. A hint decides what is read first, never what is true. */
-export type HintAbout = 'person' | 'onboarding' | 'answer' | 'credits';
+/**
+ * Why something should be read again. A hint decides what is read first, never what is true. `adopt`: a person asks for
+ * a hire that rests, see HireInput.
+ */
+export type HintAbout = 'person' | 'onboarding' | 'answer' | 'credits' | 'adopt';
 
 /**
  * The code of an error that ends a run: the store does not know the hire as its workflow does, because it was restored

@@ -18,7 +18,8 @@ export async function signalHire(
     const { adopt = false, watch = false } = options;
     await client.workflow.signalWithStart(
       'hire',
-      hireStartOptions(installationId, { ...hire, timing, adopt, watch }, about),
+      // A run that is about to end knows of the word by the signal alone.
+      hireStartOptions(installationId, { ...hire, timing, adopt, watch }, adopt ? 'adopt' : about),
     );
     return true;
   }

@@ -43,3 +43,30 @@ test.each([
   const heard = await runHire({ ...input, carried }, answers, { longAfter: called.length, signals: [] });
   expect(heard.called).toEqual(called);
 });
+
+test.each([
+  ['was cancelled', { progress: true }],
+  ['was found closed', { progress: false }],
+] as const)('a person’s word that reaches a run as it ends is heard by the next one: the hire %s', async (_, of) => {
+  const adopted = (): void => currentWorkflow.getStore()?.handlers.get('hint')?.('adopt');
+  const answers: Answers = {
+    cancelHire: () => {
+      adopted();
+      return { verdict: 'cancelled', state: 'cancelled' };
+    },
+    openHire: () => {
+      adopted();
+      return { verdict: 'closed', period: 1, state: 'cancelled' };
+    },
+  };
+  const carried = { step: 'cancel' as const, period: 1, policy };
+  const { continued } = await runHire(of.progress ? { ...input, carried } : input, answers);
+  expect(continued).toEqual([{ ...input, watch: false, adopt: true }]);
+});
+
+test('what a run was started with is not heard again when it ends', async () => {
+  const answers: Answers = { openHire: () => ({ verdict: 'closed', period: 1, state: 'kept' }) };
+  const { continued, result } = await runHire({ ...input, adopt: true }, answers, { signals: ['adopt'] });
+  expect(continued).toBeUndefined();
+  expect(result).toEqual({ state: 'kept', period: 1 });
+});
