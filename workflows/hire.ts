@@ -4,18 +4,56 @@ import {
   allHandlersFinished,
   condition,
   continueAsNew,
+  log,
   patched,
+  proxyActivities,
+  setHandler,
   sleep,
   workflowInfo,
 } from '@temporalio/workflow';
 import type { Enrolled, HireActivities, WentOn } from '../src/hire/hire-activities.ts';
-import { HIRE_BEHIND, type HireInput, type HireProgress, type HireResult } from '../src/hire/hire-run.ts';
+import type { HireRef } from '../src/hire/hire-ref.ts';
+import {
+  HIRE_BEHIND,
+  type HintAbout,
+  type HireInput,
+  type HireProgress,
+  type HireResult,
+} from '../src/hire/hire-run.ts';
 import type { HireStep } from '../src/hire/hire-step.ts';
-import { type HoldCode, type HoldRequest, holdOf } from '../src/hire/holds.ts';
-import { activitiesOf } from './activities-of.ts';
-import { endEmployment, handOver, isAfterEmployee, watchDone } from './after-employee.ts';
-import { type Hire, hold, isGoneAfterGrace, isPresent } from './followed-hire.ts';
-import { type Hints, listenForHints } from './hints.ts';
+import { type Held, type HoldCode, type HoldRequest, holdOf } from '../src/hire/holds.ts';
+import { hintSignal } from './messages.ts';
+
+/**
+ * The employee exists and the ID is written back. Nothing is undone by itself: who leaves before the first day is a
+ * question to a person.
+ */
+async function watchDone(hire: Hire): Promise<HireStep> {
+  const { ref, activities } = hire;
+  if (await isPresent(hire)) return 'ended';
+  if (!(await isGoneAfterGrace(hire))) return 'ended';
+  if (!patched('judge-departure')) return hold(hire, await activities.describeLeftAfterEmployee(ref));
+  return endedAs(hire, await activities.judgeDeparture(ref));
+}
+
+async function endEmployment(hire: Hire): Promise<HireStep> {
+  return endedAs(hire, await hire.activities.endEmployment(hire.ref));
+}
+
+async function handOver(hire: Hire): Promise<HireStep> {
+  return endedAs(hire, await hire.activities.handOver(hire.ref));
+}
+
+async function endedAs(hire: Hire, end: { verdict: 'over' } | { verdict: 'back' } | Held): Promise<HireStep> {
+  if (end.verdict === 'hold') return hold(hire, end.hold);
+  if (end.verdict === 'over') hire.progress.outcome = 'left';
+  return 'ended';
+}
+
+/** Only a person says how it goes on. */
+function isAfterEmployee(step: HireStep): boolean {
+  return step === 'watch-done' || step === 'end-employment';
+}
 
 const MOST_VERIFY_TRIES = 5;
 const DEADLINE = 'ONBOARDING_DEADLINE' satisfies HoldCode;
@@ -266,4 +304,94 @@ async function park(hire: Hire): Promise<HireStep> {
 /** Held because it ends: the person may come back meanwhile, and what was refused is not sent again by itself. */
 function isEnding(step: HireStep): boolean {
   return step === 'cancel' || step === 'confirm-left';
+}
+
+/** A hire's activities, tried until they work: no hire fails. */
+function activitiesOf({ timing }: HireInput): HireActivities {
+  return proxyActivities<HireActivities>({
+    startToCloseTimeout: timing.attemptMs,
+    heartbeatTimeout: timing.heartbeatMs,
+    retry: { initialInterval: timing.retryMs, backoffCoefficient: 2, maximumInterval: 60_000 },
+  });
+}
+
+/** One hire as its workflow follows it. */
+interface Hire {
+  ref: HireRef;
+  progress: HireProgress;
+  hints: Hints;
+  activities: HireActivities;
+  /** Nobody has looked for the person since the opening did. */
+  isJustOpened: boolean;
+}
+
+async function isPresent({ ref, activities, hints }: Hire): Promise<boolean> {
+  hints.clear('person');
+  const { verdict } = await activities.readHire(ref);
+  return verdict === 'in';
+}
+
+async function isGoneAfterGrace(hire: Hire): Promise<boolean> {
+  const { ref, progress, hints, activities } = hire;
+  const graceEndsAt = Date.now() + progress.policy.cancelGraceMs;
+  while (Date.now() < graceEndsAt) {
+    await hints.wait(graceEndsAt - Date.now());
+    if (await isPresent(hire)) return false;
+  }
+  return (await activities.confirmGone(ref)).verdict === 'gone';
+}
+
+/** Parks the hire; `park` waits in the next turn, so that a long wait can continue as new. */
+async function hold({ ref, progress, activities }: Hire, request: HoldRequest): Promise<HireStep> {
+  const { holdId } = await activities.openHold({ ...ref, hold: request });
+  progress.hold = { holdId, code: request.code, from: progress.step };
+  log.info('hire held', { holdCode: request.code, holdId });
+  return progress.step;
+}
+
+/** Hints that a hire heard and has not acted upon. */
+interface Hints {
+  /** Waits for the next hint, at most so long; then gives and clears every hint that came. */
+  wait(timeoutMs?: number): Promise<Set<HintAbout>>;
+  has(about: HintAbout): boolean;
+  all(): HintAbout[];
+  add(heard: readonly HintAbout[]): void;
+  /**
+   * Hints about the person heard before this call are answered by it where it says that it read the person afterwards.
+   */
+  answeredBy<T extends object>(call: Promise<T>): Promise<T>;
+  /** All of them where none is named. */
+  clear(about?: HintAbout): void;
+}
+
+/** Set before the first await, so that no signal of the start is lost. */
+function listenForHints(): Hints {
+  const waiting = new Set<HintAbout>();
+  setHandler(hintSignal, (about) => {
+    waiting.add(about);
+  });
+  return {
+    async wait(timeoutMs) {
+      if (timeoutMs === undefined) await condition(() => waiting.size > 0);
+      else await condition(() => waiting.size > 0, timeoutMs);
+      const about = new Set(waiting);
+      waiting.clear();
+      return about;
+    },
+    has: (about) => waiting.has(about),
+    all: () => [...waiting],
+    add(heard) {
+      for (const about of heard) waiting.add(about);
+    },
+    async answeredBy(call) {
+      const heard = waiting.delete('person');
+      const answer = await call;
+      if (heard && !('present' in answer && answer.present === true)) waiting.add('person');
+      return answer;
+    },
+    clear(about) {
+      if (about === undefined) waiting.clear();
+      else waiting.delete(about);
+    },
+  };
 }

@@ -1,19 +1,25 @@
+import { createHash } from 'node:crypto';
 import { ConnectorError, isConnectorError } from '../../src/errors.ts';
 import type { HireRef } from '../../src/hire/hire-ref.ts';
-import type { EmployeeFiles } from '../../src/hris/port.ts';
+import type { EmployeeFile, EmployeeFiles } from '../../src/hris/port.ts';
+import { type DownloadedFile, downloadFile } from '../../src/partner/client/download-file.ts';
+import { contract } from '../../src/partner/contract/index.ts';
+import type { HireDocumentRow } from '../../src/store/document-tables.ts';
+import { BY_ITSELF, recordWrites, settleWrites } from '../../src/store/foreign-writes.ts';
 import {
   documentsToTell,
   hiresDueForDocuments,
   noteDocumentLook,
   readHireDocuments,
+  sendDocument,
+  settleDocument,
 } from '../../src/store/hire-documents.ts';
 import { touchRun } from '../../src/store/push-runs.ts';
 import type { HireRow } from '../../src/store/schema.ts';
 import type { DocumentKind } from '../../src/tenants/schema.ts';
-import { outcomeUnknown } from '../hire/write-once.ts';
+import type { Connection } from '../connections.ts';
+import { guardFor, outcomeUnknown, type SendGuard, startClock } from '../hire/write-once.ts';
 import type { PushContext, Verdict } from '../push/push-context.ts';
-import { type Delivered, deliverDocument } from './deliver-document.ts';
-import { type ListedDocument, listDocuments } from './list-documents.ts';
 
 /** Documents that come later than this after the end of a hire are found by a pass with `full` only, ms. */
 const ENDED_WITHIN_MS = 30 * 86_400_000;
@@ -129,4 +135,201 @@ function unconfigured(tenantId: string, why: string): ConnectorError {
     action: 'reject',
     message: `Documents of ${tenantId} cannot go into the HR system: ${why}. Correct the tenant file and apply it.`,
   });
+}
+
+/** One document on its way to one employee. */
+interface Delivery {
+  context: PushContext;
+  files: EmployeeFiles;
+  ref: HireRef;
+  employeeId: string;
+  document: ListedDocument;
+  /** As it was when the database's clock showed `now`. */
+  row: HireDocumentRow | undefined;
+  now: number;
+}
+
+/** waiting: it may be on its way; nothing is sent before that time is over. */
+type Delivered =
+  | { kind: 'created' | 'unchanged' }
+  | { kind: 'skipped' | 'quarantined'; reason: string }
+  | { kind: 'waiting'; waitMs: number };
+
+const DOWNLOAD_MS = 60_000;
+/** An upload takes longer than other calls. */
+const BUDGETS = 2;
+
+/** Brings a document into the employee's record at most once: what was sent without an answer is looked for first. */
+async function deliverDocument(delivery: Delivery): Promise<Delivered> {
+  const { context, row, now, document } = delivery;
+  if (row?.state === 'delivered') return { kind: 'unchanged' };
+  const { readLagMs } = context.connection.hris.capabilities;
+  const waitMs = row?.state === 'sent' ? (row.give_up_at ?? 0) + readLagMs - now : 0;
+  if (waitMs > 0) return { kind: 'waiting', waitMs };
+  try {
+    const { tenant } = context.connection;
+    const allowPrivate = tenant.partner.allowPrivateAddress;
+    const file = await downloadFile(document.url, { allowPrivate, signal: AbortSignal.timeout(DOWNLOAD_MS) });
+    return await send(delivery, file);
+  } catch (error) {
+    if (!isConnectorError(error) || !error.code.startsWith('FILE_')) throw error;
+    if (error.action === 'retry') return { kind: 'skipped', reason: error.message };
+    return refuse(delivery, row?.attempt ?? 0, error);
+  }
+}
+
+async function send(delivery: Delivery, { bytes, mediaType }: DownloadedFile): Promise<Delivered> {
+  const { context, ref, row, document, files, employeeId } = delivery;
+  const { store, limits } = context.deps;
+  const budgetMs = BUDGETS * limits.giveUpMs;
+  const clock = startClock();
+  const sha256 = createHash('sha256').update(bytes).digest('hex');
+  const sending = { ...ref, document: document.key, sha256, runId: context.runId };
+  if (!(await sendDocument(store, sending, row, budgetMs))) return { kind: 'waiting', waitMs: budgetMs };
+  const batchId = await note(delivery, sha256);
+  const attempt = (row?.attempt ?? 0) + 1;
+  const guard = watched(guardFor('deliver', budgetMs, clock, clock));
+  const file: EmployeeFile = { name: `${document.title}.${endings[mediaType] ?? 'bin'}`, mediaType, bytes };
+  try {
+    await files.deliver(employeeId, file, guard);
+  } catch (error) {
+    if (!isConnectorError(error)) throw error;
+    return settle(delivery, { error, left: guard.left(), attempt, batchId, budgetMs });
+  }
+  await settleDocument(store, { ...ref, document: document.key, attempt }, { state: 'delivered', reason: null });
+  await settleWrites(store, batchId, 'done');
+  return { kind: 'created' };
+}
+
+interface Failed {
+  error: ConnectorError;
+  /** Bytes may have left. */
+  left: boolean;
+  attempt: number;
+  batchId: string;
+  budgetMs: number;
+}
+
+/** Once it left, only a refusal proves that it did not arrive: a repeat is safe, so no answer counts as "try again". */
+async function settle(delivery: Delivery, { error, left, attempt, batchId, budgetMs }: Failed): Promise<Delivered> {
+  const { store } = delivery.context.deps;
+  const isUnknown = error.action === 'unknown' || error.action === 'retry';
+  if (left && isUnknown) return { kind: 'waiting', waitMs: budgetMs };
+  await settleWrites(store, batchId, error.action === 'reject' ? 'refused' : 'absent');
+  if (error.action === 'reject') return refuse(delivery, attempt, error);
+  const document = { ...delivery.ref, document: delivery.document.key, attempt };
+  await settleDocument(store, document, { state: 'absent', reason: null });
+  throw error;
+}
+
+async function refuse(
+  { context, ref, document }: Delivery,
+  attempt: number,
+  error: ConnectorError,
+): Promise<Delivered> {
+  const reason = error.message;
+  await settleDocument(context.deps.store, { ...ref, document: document.key, attempt }, { state: 'refused', reason });
+  return { kind: 'quarantined', reason };
+}
+
+function note({ context, ref, document, employeeId }: Delivery, sha256: string): Promise<string> {
+  const { tenantId, jobCandidateId: recordId, period } = ref;
+  const origin = { tenantId, runId: context.runId, by: BY_ITSELF, mappingHash: null };
+  const changes = { [document.key]: { new: `sha256:${sha256}` } };
+  return recordWrites(context.deps.store, origin, [
+    { target: 'documents', recordId, period, foreignId: employeeId, kind: 'create', changes, sensitive: [] },
+  ]);
+}
+
+/** Remembers whether the bytes were let go. */
+function watched(guard: SendGuard): SendGuard & { left(): boolean } {
+  let left = false;
+  return {
+    ...guard,
+    beforeSend() {
+      guard.beforeSend();
+      left = true;
+    },
+    left: () => left,
+  };
+}
+
+/** Endings by which people open a file. */
+const endings: Readonly<Record<string, string>> = {
+  'application/pdf': 'pdf',
+  'application/msword': 'doc',
+  'application/vnd.openxmlformats-officedocument.wordprocessingml.document': 'docx',
+  'application/vnd.oasis.opendocument.text': 'odt',
+  'application/rtf': 'rtf',
+  'text/rtf': 'rtf',
+  'text/plain': 'txt',
+  'image/jpeg': 'jpg',
+  'image/png': 'png',
+};
+
+/** A document of a hire, as the partner has it now. */
+interface ListedDocument {
+  /** `resume`, `onboarding:<id>`, `offer:<id>`. */
+  key: string;
+  /** As the employee's record will name it, without its ending. */
+  title: string;
+  /** Time-limited. */
+  url: string;
+}
+
+type List = (connection: Connection, hire: HireRow) => Promise<ListedDocument[]>;
+
+const lists: Readonly<Record<DocumentKind, List>> = {
+  resume: listResume,
+  onboarding: listOnboarding,
+  offers: listOffers,
+};
+
+/** The documents of the kinds that the tenant sends, with URLs of this moment. */
+async function listDocuments(
+  connection: Connection,
+  hire: HireRow,
+  kinds: readonly DocumentKind[],
+): Promise<ListedDocument[]> {
+  const listed: ListedDocument[] = [];
+  for (const kind of new Set(kinds)) listed.push(...(await lists[kind](connection, hire)));
+  return listed;
+}
+
+async function listResume({ partner }: Connection, { candidate_id: candidateId }: HireRow): Promise<ListedDocument[]> {
+  if (candidateId === null) return [];
+  const { resume } = (await partner.candidates.get({ params: { candidateId } })).data;
+  return resume ? [{ key: 'resume', title: 'Resume', url: resume }] : [];
+}
+
+/** What the partner rejected is none of the employee's; whether it says so is not specified. */
+async function listOnboarding({ partner }: Connection, hire: HireRow): Promise<ListedDocument[]> {
+  const { onboarding_candidate_id: onboardingCandidateId } = hire;
+  if (onboardingCandidateId === null) return [];
+  const { items } = await partner.readAll(contract.onboarding.listDocuments, { params: { onboardingCandidateId } });
+  return items.flatMap(({ documentId, name, pdfUrl, ...more }) => {
+    if (!pdfUrl || more['status'] === 'rejected') return [];
+    const id = String(documentId);
+    return [{ key: `onboarding:${id}`, title: titled(name ?? 'Document', id), url: pdfUrl }];
+  });
+}
+
+async function listOffers({ partner }: Connection, hire: HireRow): Promise<ListedDocument[]> {
+  const query = { jobCandidateId: Number(hire.job_candidate_id) };
+  const { items } = await partner.readAll(contract.onboarding.listOffers, { query });
+  // A filter that the partner does not know would show everybody's offers.
+  const own = items.filter(({ jobCandidateId }) => String(jobCandidateId) === hire.job_candidate_id);
+  return own.flatMap(({ offerId, signedPdfUrl }) => {
+    const id = String(offerId);
+    return signedPdfUrl ? [{ key: `offer:${id}`, title: titled('Signed offer', id), url: signedPdfUrl }] : [];
+  });
+}
+
+/** Two documents may have one name: the end of the id tells them apart. */
+function titled(name: string, id: string): string {
+  const plain = name
+    .replaceAll(/[^\p{L}\p{N} ._-]/gu, ' ')
+    .replaceAll(/\s+/g, ' ')
+    .trim();
+  return `${plain.slice(0, 80).trim() || 'Document'} ${id.replaceAll(/\W/g, '').slice(-8)}`;
 }

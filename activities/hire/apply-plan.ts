@@ -9,24 +9,24 @@ import { withoutDenied } from '../../src/plan/identity-ladder.ts';
 import { judgeCreate, mayCreateUnseen } from '../../src/plan/judge-create.ts';
 import { hireOf } from '../../src/store/hire-columns.ts';
 import { recordEmployee } from '../../src/store/hire-states.ts';
+import { lastAnsweredAt } from '../../src/store/holds.ts';
 import { isSamePerson, linkEmployee, linkOfEmployee, linksOfPerson, renamePerson } from '../../src/store/identity.ts';
 import { endLeasesOf } from '../../src/store/identity-leases.ts';
-import { decideIntent, latestIntent, type OpenIntent } from '../../src/store/intents.ts';
+import { decideIntent, latestIntent, type OpenIntent, refuseMade } from '../../src/store/intents.ts';
 import { takeLink } from '../../src/store/living-hire.ts';
 import { latestPlan, markApplied } from '../../src/store/plans.ts';
 import type { LinkRow } from '../../src/store/schema.ts';
 import type { Connection } from '../connections.ts';
 import { createReference } from './create-reference.ts';
+import { isFormer } from './former-employee.ts';
 import { personOf } from './hire-references.ts';
-import { leasedBy, underIdentityLease } from './identity-lease.ts';
+import { leasedBy, leasePending, underIdentityLease } from './identity-lease.ts';
 import { newValues, noteWrites, sensitiveFields } from './note-writes.ts';
-import { pendingTicket, resolvePending } from './pending-create.ts';
 import type { Planned } from './plan-employee.ts';
 import { readEmployee } from './read-employee.ts';
 import { readFindings } from './read-findings.ts';
 import { readSources } from './read-sources.ts';
 import { isRehired, rehireEmployee } from './rehire-employee.ts';
-import { takeExisting } from './take-existing.ts';
 import { updateEmployee } from './update-employee.ts';
 import { CREATE_VERB } from './verbs.ts';
 import { readShown } from './verify.ts';
@@ -284,4 +284,82 @@ async function createUnknown(hire: HireContext, employeeIds: string[] = []): Pro
   const { creation, ref } = await reread(hire);
   const { jobCandidateId } = ref;
   return held('CREATE_UNKNOWN', { jobCandidateId, attempt: creation?.attempt ?? 0, employeeIds });
+}
+
+type Created = Extract<CreateResult, { kind: 'created' }>;
+type Waiting = Extract<Awaited<ReturnType<HireActivities['employ']>>, { verdict: 'pending' | 'hold' }>;
+
+const READ_MS = 30_000;
+const DAY_MS = 86_400_000;
+const HOLD = 'EMPLOYEE_PENDING';
+
+/** The ticket of a create that the HR system took and has not answered, unless a person named the employee since. */
+function pendingTicket({ creation, decisions, row }: HireContext): string | undefined {
+  if (creation?.outcome !== 'done' || row.employee_id !== null || decisions.link !== undefined) return undefined;
+  const made = JSON.parse(creation.result ?? 'null') as CreateResult | null;
+  return made?.kind === 'pending' ? made.ticket : undefined;
+}
+
+/** Asks what became of it. Rejected, the create counts as refused, so that a corrected one may follow. */
+async function resolvePending(hire: HireContext, ticket: string): Promise<Created | Waiting> {
+  const { creation } = await reread(hire);
+  const lease = leasedBy(hire);
+  await leasePending(hire);
+  try {
+    const result = await hire.connection.hris.pending?.resolve(ticket, AbortSignal.timeout(READ_MS));
+    if (result?.kind === 'created') return result;
+    const overdue = creation === undefined ? undefined : await heldWhenOverdue(hire, creation, ticket);
+    return overdue ?? { verdict: 'pending', nextCheckMs: result?.nextCheckMs ?? 60_000 };
+  } catch (error) {
+    if (creation !== undefined && isConnectorError(error, 'HIRE_REJECTED')) {
+      await refuseMade(hire.store, creation, { code: error.code });
+      await endLeasesOf(hire.store, lease, 0);
+    }
+    throw error;
+  }
+}
+
+/** The time begins anew with each answer. */
+async function heldWhenOverdue(
+  { store, ref, connection }: HireContext,
+  { decided_at, sent_at, now }: OpenIntent,
+  ticket: string,
+): Promise<Waiting | undefined> {
+  const since = Math.max(decided_at ?? sent_at, (await lastAnsweredAt(store, ref, HOLD)) ?? 0);
+  if (now - since < connection.tenant.policies.pendingDeadline) return undefined;
+  const days = Math.floor((now - (decided_at ?? sent_at)) / DAY_MS);
+  return held(HOLD, { jobCandidateId: ref.jobCandidateId, ticket, days });
+}
+
+/**
+ * A create refused because the HR system has an employee under our own reference, whom no search showed: some hide
+ * former employees. They are this hire's, unless somebody said otherwise. Every other refusal is thrown.
+ */
+async function takeExisting(
+  hire: HireContext,
+  error: ConnectorError,
+  { fields }: Extract<Change, { kind: 'create' }>,
+  sinceRead: Elapsed,
+): Promise<CreateResult | Held> {
+  const employee = employeeIn(error);
+  if (employee === undefined || hire.decisions.notThese.has(employee.id)) throw asRejected(error);
+  const created = { kind: 'created', ref: employee } as const;
+  if (!(await isFormer(hire, employee.id))) return created;
+  if (hire.connection.hris.employees.rehire === undefined)
+    return held('FORMER_EMPLOYEE', { jobCandidateId: hire.ref.jobCandidateId, employeeIds: [employee.id] });
+  await rehireEmployee(hire, { kind: 'rehire', employee, fields }, sinceRead);
+  return created;
+}
+
+function employeeIn({ code, details }: ConnectorError): EmployeeRef | undefined {
+  const { id, number } = details ?? {};
+  if (code !== 'ALREADY_EXISTS' || typeof id !== 'string') return undefined;
+  return typeof number === 'string' ? { id, number } : { id };
+}
+
+/** An error to be ignored would be retried without end; a person has to know of a refused create. */
+function asRejected(error: ConnectorError): ConnectorError {
+  if (error.action !== 'ignore') return error;
+  const { code, message, details } = error;
+  return new ConnectorError({ code, action: 'reject', message, ...(details && { details }), cause: error });
 }

@@ -1,7 +1,9 @@
-import type { ConnectorError } from '../../src/errors.ts';
+import { ConnectorError, isConnectorError } from '../../src/errors.ts';
 import type { Enrolled } from '../../src/hire/hire-activities.ts';
 import type { HireRef } from '../../src/hire/hire-ref.ts';
-import { type Held, held } from '../../src/hire/holds.ts';
+import { type Held, held, holdOf } from '../../src/hire/holds.ts';
+import { contract } from '../../src/partner/contract/index.ts';
+import type { OnboardingCandidate } from '../../src/partner/contract/onboarding-candidate.ts';
 import {
   adoptable,
   type Enrolment,
@@ -11,18 +13,24 @@ import {
   judgeRefusedEnrolment,
   planEnrolment,
 } from '../../src/plan/plan-enrolment.ts';
-import { isCreditGateOpen, passCreditGate } from '../../src/store/credit-gate.ts';
+import {
+  type CreditNumbers,
+  closeCreditGate,
+  isCreditGateOpen,
+  openCreditGate,
+  passCreditGate,
+} from '../../src/store/credit-gate.ts';
 import { recordEnrolment } from '../../src/store/enrolments.ts';
-import { updateHire } from '../../src/store/hires.ts';
+import { hiresAwaitingCredits, hiresOfEnrolments, updateHire } from '../../src/store/hires.ts';
+import { closeTenantHolds, openHold } from '../../src/store/holds.ts';
 import { decideIntent, latestIntent } from '../../src/store/intents.ts';
 import type { Connection } from '../connections.ts';
 import type { ActivityDeps } from '../deps.ts';
-import { adoptEnrolment } from './adopt-enrolment.ts';
+import { shareReads } from '../presence/share-reads.ts';
+import { adoptEnrolment, emailOf } from './adopt-enrolment.ts';
 import { claimPerson } from './claim-person.ts';
-import { findCompletedElsewhere } from './completed-elsewhere.ts';
-import { closeGate, openGate, turnBackAtGate } from './credits.ts';
 import { enrolmentOf, findEnrolments, lookForEnrolment } from './find-enrolment.ts';
-import { enrolmentReference } from './hire-references.ts';
+import { enrolmentReference, readEnrolmentReference } from './hire-references.ts';
 import { heldOutsideScope } from './job-in-scope.ts';
 import { type HireWrite, newValues, noteWrites } from './note-writes.ts';
 import { type Seen, seePerson } from './see-person.ts';
@@ -173,4 +181,116 @@ async function recordMade(hire: HireContext, attempt: Attempt, enrolment: Enrolm
 async function waitForCredits({ store, ref }: HireContext, waitMs: number): Promise<Enrolled> {
   await updateHire(store, ref, { step: 'await-credits' });
   return { verdict: 'no-credits', waitMs: (await isCreditGateOpen(store, ref.tenantId)) ? AT_ONCE_MS : waitMs };
+}
+
+const PAGE = 100;
+/** Beyond so many pages only the first and the last are read: what ended of late stands at one end of the list. */
+const MOST_PAGES = 5;
+
+/**
+ * Completed enrolments of this person in this flow that carry no reference of ours and belong to no hire. The partner
+ * refuses a second enrolment only while the first is active (section 7), so only a look saves the credit.
+ */
+async function findCompletedElsewhere(
+  { store, connection, ref }: HireContext,
+  person: { flowId: string; email: string | null | undefined },
+): Promise<string[]> {
+  const email = emailOf(person.email);
+  if (email === undefined) return [];
+  const ids = (await readCompleted(connection))
+    .filter((one) => one.overallStatus === 'completed' && emailOf(one.email) === email)
+    .filter(({ flowId }) => flowId === null || flowId === undefined || String(flowId) === person.flowId)
+    .filter(({ externalRef }) => readEnrolmentReference(externalRef) === undefined)
+    .map((one) => one.onboardingCandidateId);
+  const hires = await hiresOfEnrolments(store, ref.tenantId, ids);
+  return ids.filter((id) => hires.every((hire) => hire.onboarding_candidate_id !== id));
+}
+
+/** Hires of one moment share a read; what was asked with one key is never answered with another. */
+const readCompleted = shareReads<Connection, readonly OnboardingCandidate[]>(
+  ({ partner }) => partner,
+  async (looks) => {
+    const items = await readEnds(looks[0] as Connection);
+    return looks.map(() => items);
+  },
+);
+
+async function readEnds(connection: Connection): Promise<readonly OnboardingCandidate[]> {
+  const first = await readPages(connection, 1, 1);
+  const last = Math.ceil((first.total ?? 0) / PAGE);
+  if (last < 2) return first.items;
+  const from = Math.max(2, last - MOST_PAGES + 2);
+  return [...first.items, ...(await readPages(connection, from, last)).items];
+}
+
+/** A partner that refuses the filter shows nobody: this look prevents a cost, and must not stop a hire. */
+async function readPages(
+  { partner }: Connection,
+  from: number,
+  to: number,
+): Promise<{ items: OnboardingCandidate[]; total: number | undefined }> {
+  const items: OnboardingCandidate[] = [];
+  let total: number | undefined;
+  try {
+    const query = { status: 'completed' as const };
+    const pages = partner.pages(contract.onboarding.listCandidates, { query }, { priority: 'live', from });
+    let number = from;
+    for await (const page of pages) {
+      items.push(...page.items);
+      total = page.total ?? total;
+      number += 1;
+      if (number > to) break;
+    }
+  } catch (error) {
+    if (!isConnectorError(error) || error.action !== 'reject') throw error;
+  }
+  return { items, total };
+}
+
+/** The partner refused an enrolment for want of credits: the tenant's others wait from now on. */
+async function closeGate(deps: ActivityDeps, tenantId: string, numbers: CreditNumbers): Promise<void> {
+  const { store, log, closedGates } = deps;
+  closedGates.add(tenantId);
+  const first = await closeCreditGate(store, tenantId, numbers);
+  if (first) log.error({ tenantId, ...numbers }, 'onboarding credits used up, enrolments wait');
+  await openHold(store, { tenantId, ...holdOf('CREDITS_USED_UP', numbers) });
+}
+
+/** An enrolment went through: whoever waits for credits goes on. */
+async function openGate(deps: ActivityDeps, tenantId: string): Promise<void> {
+  deps.closedGates.delete(tenantId);
+  if (await openCreditGate(deps.store, tenantId)) await signalWaiting(deps, tenantId);
+}
+
+async function signalWaiting({ store, signalHire, log }: ActivityDeps, tenantId: string): Promise<void> {
+  const waiting = await hiresAwaitingCredits(store, tenantId);
+  log.info({ tenantId, waiting: waiting.length }, 'onboarding credits are back, enrolments go on');
+  await closeTenantHolds(store, tenantId, 'CREDITS_USED_UP');
+  for (const hire of waiting)
+    await signalHire({ tenantId, jobCandidateId: hire.job_candidate_id }, 'credits', { start: false });
+}
+
+/**
+ * Many enrolments may have passed the gate before the first 402 closed it: having each of them refused helps nobody.
+ */
+function turnBackAtGate(
+  { closedGates }: ActivityDeps,
+  { tenantId, jobCandidateId }: HireRef,
+  canary: boolean,
+  guard: SendGuard,
+): SendGuard {
+  return {
+    ...guard,
+    beforeSend() {
+      guard.beforeSend();
+      if (canary || !closedGates.has(tenantId)) return;
+      throw new ConnectorError({
+        code: 'CREDIT_GATE_CLOSED',
+        action: 'retry',
+        message:
+          `The enrolment of job candidate ${jobCandidateId} was not sent: ` +
+          `tenant ${tenantId} has no onboarding credits.`,
+      });
+    },
+  };
 }

@@ -1,21 +1,36 @@
-import { ConnectorError } from '../../src/errors.ts';
+import { ConnectorError, isConnectorError } from '../../src/errors.ts';
 import { inActivity } from '../../src/failpoint.ts';
+import type { Change } from '../../src/hire/change.ts';
+import { undecided } from '../../src/hire/decisions.ts';
 import type { HireActivities, Opened } from '../../src/hire/hire-activities.ts';
 import type { HireRef } from '../../src/hire/hire-ref.ts';
 import type { HirePolicy } from '../../src/hire/hire-run.ts';
 import type { HireStep } from '../../src/hire/hire-step.ts';
+import { type Held, refusalHold } from '../../src/hire/holds.ts';
+import type { Observed } from '../../src/hire/observed.ts';
+import { judgeAdmission } from '../../src/plan/judge-admission.ts';
+import { planEmployee as plan } from '../../src/plan/plan-employee.ts';
 import { type KnownHire, planOpening } from '../../src/plan/plan-opening.ts';
+import { observes } from '../../src/store/assert-may-write.ts';
 import { moveResting } from '../../src/store/hire-states.ts';
 import { insertHires, latestHire } from '../../src/store/hires.ts';
 import { answersOf, lastAnswered } from '../../src/store/holds.ts';
+import { findTaker, type Recorded, recordHire } from '../../src/store/observed-hires.ts';
 import type { Store } from '../../src/store/open-store.ts';
+import { insertPlan } from '../../src/store/plans.ts';
 import type { HireRow } from '../../src/store/schema.ts';
+import { readTenantState } from '../../src/store/tenant-states.ts';
 import type { Connection } from '../connections.ts';
 import type { ActivityDeps } from '../deps.ts';
 import { guarded } from '../guarded.ts';
-import { admit } from './admit.ts';
+import { foreseeClaim } from './claim-person.ts';
 import { enrol } from './enrol.ts';
+import { personOf } from './hire-references.ts';
+import { isInScope } from './job-in-scope.ts';
+import { knownPerson, observe } from './plan-employee.ts';
+import { readSources } from './read-sources.ts';
 import { keepSeen, type Seen, seePerson } from './see-person.ts';
+import type { HireContext } from './with-hire.ts';
 
 type Input = Parameters<HireActivities['openHire']>[0];
 
@@ -136,4 +151,109 @@ function baselinePending(tenantId: string): ConnectorError {
       'No hire starts before that is complete.',
     retryAfterMs: 2_000,
   });
+}
+
+/** A hire that was read as one. */
+type Found = Omit<Recorded, 'about' | 'person'>;
+
+/**
+ * Whether this hire may start. Where it may not, because the tenant only observes or does not take the job, it is
+ * recorded, so that nobody who was hired is ever mistaken for a new hire.
+ */
+async function admit(deps: ActivityDeps, connection: Connection, hire: Found): Promise<boolean> {
+  const { store, log } = deps;
+  const { ref, jobId } = hire;
+  const isScoped = connection.tenant.scope !== undefined;
+  const admission = judgeAdmission({
+    observes: observes(await readTenantState(store, ref.tenantId)),
+    inScope: await isInScope(store, connection, jobId),
+    takenBy: isScoped ? await findTaker(store, ref) : undefined,
+  });
+  if (admission.kind === 'start') return true;
+  if (admission.kind === 'pass') {
+    await recordHire(store, { ...hire, person: personIn(connection, hire), about: { passedOver: admission.why } });
+    log.info({ ...ref, jobId, reason: admission.why }, 'hire passed over');
+    return false;
+  }
+  await observeHire(deps, connection, hire);
+  return false;
+}
+
+/** Plans the hire as it would be made, and writes nothing outside the store. */
+async function observeHire(deps: ActivityDeps, connection: Connection, hire: Found): Promise<void> {
+  const { store, log } = deps;
+  const { ref } = hire;
+  const preview = await previewEmployee(deps, connection, ref).catch(refused);
+  if (preview.verdict === 'left') return;
+  const credits = connection.tenant.policies.onboarding === 'skip' ? 0 : 1;
+  const observed: Observed =
+    preview.verdict === 'hold'
+      ? { would: 'ask', code: preview.hold.code, message: preview.hold.message, credits }
+      : { would: preview.change.kind, ...employeeOf(preview.change), credits };
+  await store.kysely.transaction().execute(async (kysely) => {
+    const trx = { ...store, kysely };
+    await recordHire(trx, { ...hire, person: personIn(connection, hire), about: { observed } });
+    if (preview.verdict === 'plan')
+      await insertPlan(trx, ref, { mappingHash: connection.mapping.hash, change: preview.change });
+  });
+  log.info({ ...ref, would: observed.would, code: observed.code }, 'hire observed');
+}
+
+function personIn({ tenant }: Connection, { candidateId }: Found): Recorded['person'] {
+  return candidateId === null ? undefined : personOf(tenant, candidateId);
+}
+
+function employeeOf(change: Change): { employeeId?: string } {
+  return change.kind === 'create' ? {} : { employeeId: change.employee.id };
+}
+
+/** What would be refused is what a person would be asked about. */
+function refused(error: unknown): Held {
+  if (!isConnectorError(error) || error.action !== 'reject') throw error;
+  return refusalHold(error, 'before-employee');
+}
+
+type Preview = { verdict: 'plan'; change: Change } | { verdict: 'left' } | Held;
+
+/**
+ * What would be planned for a hire that is not started: both sides are read as they would be, and nothing is claimed,
+ * noted or written.
+ */
+async function previewEmployee(deps: ActivityDeps, connection: Connection, ref: HireRef): Promise<Preview> {
+  const hire = unstarted(deps, connection, ref);
+  // Between stages that enrol and stages that create somebody is hired all the same.
+  const read = await readSources(hire, { anyStage: true });
+  if (read.verdict !== 'read') return { verdict: 'left' };
+  const claimed = await foreseeClaim(hire, read.sources.candidateId);
+  if (claimed.verdict === 'hold') return claimed;
+  const change = plan(await observe(hire, knownPerson(hire, read.sources, claimed.before)), undecided);
+  return 'verdict' in change ? change : { verdict: 'plan', change };
+}
+
+/** A hire as it would stand at its first step. */
+function unstarted(deps: ActivityDeps, connection: Connection, ref: HireRef): HireContext {
+  const row: HireRow = {
+    tenant_id: ref.tenantId,
+    job_candidate_id: ref.jobCandidateId,
+    period: ref.period,
+    candidate_id: null,
+    job_id: null,
+    state: 'before-go-live',
+    step: 'ended',
+    onboarding_candidate_id: null,
+    onboarding_reference: null,
+    enrolment: 1,
+    onboarding_status: null,
+    onboarding_read_at: null,
+    employee_id: null,
+    employee_number: null,
+    connection: null,
+    opened_at: 0,
+    updated_at: 0,
+    ended_at: null,
+    observed: null,
+    passed_over: null,
+  };
+  const { store } = deps;
+  return { deps, store, connection, ref, row, answers: [], decisions: undecided, creation: undefined };
 }

@@ -1,19 +1,284 @@
-import type { Reconciled } from '../../src/hire/reconcile-activities.ts';
-import { clearHints } from '../../src/store/hints.ts';
-import { endReconcile } from '../../src/store/reconciles.ts';
-import { countSeen } from '../../src/store/seen-people.ts';
-import { recordReconcile } from '../../src/store/tenant-states.ts';
+import { randomUUID } from 'node:crypto';
+import { isConnectorError } from '../../src/errors.ts';
+import { followedStates, isResting, restingStates } from '../../src/hire/hire-state.ts';
+import type { HoldCode } from '../../src/hire/holds.ts';
+import type { ReconcileCounts, Reconciled } from '../../src/hire/reconcile-activities.ts';
+import { contract } from '../../src/partner/contract/index.ts';
+import { addFirstHints, addHints, clearHints, clearHintsUntil, type Hint, readHints } from '../../src/store/hints.ts';
+import { moveResting } from '../../src/store/hire-states.ts';
+import { hiresInState, latestHires } from '../../src/store/hires.ts';
+import { hiresHeld } from '../../src/store/holds.ts';
+import { markListed, readJobs } from '../../src/store/jobs.ts';
+import type { Store } from '../../src/store/open-store.ts';
+import type { ReconcileKind } from '../../src/store/reconcile-tables.ts';
+import { endReconcile, takeReconcile } from '../../src/store/reconciles.ts';
+import type { HireRow } from '../../src/store/schema.ts';
+import {
+  addSeen,
+  countSeen,
+  countSeenByJob,
+  readAbsent,
+  readHiredOf,
+  type SeenPerson,
+} from '../../src/store/seen-people.ts';
+import {
+  compareAllAnew,
+  readClock,
+  readTenantState,
+  recordReconcile,
+  startBaseline,
+} from '../../src/store/tenant-states.ts';
+import { assertMoved } from '../../src/streams/read-page.ts';
+import { hiringStagesOf } from '../../src/tenants/hiring-stages.ts';
+import type { Connection } from '../connections.ts';
 import type { ActivityDeps } from '../deps.ts';
 import { watchFields } from '../fields/watch-fields.ts';
 import { guarded } from '../guarded.ts';
+import { isInScope } from '../hire/job-in-scope.ts';
+import { readStagePage, type StageList, type StageMember, type StagePage } from '../presence/list-stage.ts';
+import { proveStageFilter } from '../presence/prove-stage-filter.ts';
+import { readPresence } from '../presence/read-presence.ts';
 import { askAboutOthers, goLive, listJobs, listOwnEnrolments, recordHired } from './baseline.ts';
-import { markJobs, noteAbsent, proveFilter, readLeavers } from './compare.ts';
-import { listPeople } from './list-people.ts';
+import { cannotGoLive } from './cannot-go-live.ts';
+import {
+  goesOnFrom,
+  jobsToList,
+  type ReconcileScope,
+  scopeOf,
+  shortJobs,
+  startsNow,
+  waitsForCreateStage,
+} from './decisions.ts';
+import { afterPage, startOfList } from './list-cursor.ts';
 import { openLost } from './lost-hires.ts';
-import { openRun } from './open-run.ts';
-import { goesOn, nextStep, type Run, type StepName, saveRun, startOf } from './run.ts';
+import { refreshJobs } from './refresh-jobs.ts';
+import {
+  firstStep,
+  goesOn,
+  nextStep,
+  type Plan,
+  type Position,
+  type Run,
+  type StepName,
+  saveRun,
+  startOf,
+} from './run.ts';
 import { lookAtOnboardings, signalOpenHires, signalUnfollowed } from './signal-hires.ts';
-import { signalOutOfScope } from './signal-out-of-scope.ts';
+
+/** Asks how the hire of somebody ends who left; seen in the stage again, they need no answer. */
+const BACK = 'TOO_MANY_CANCELLATIONS' satisfies HoldCode;
+
+/** Stands for the job of a record that cannot be read and was shown by a list of the whole company. */
+const UNKNOWN_JOB = 'unknown';
+
+/**
+ * Reads one page of the people in hiring stages: of the whole company where that is to be compared, which costs a call
+ * for each hundred people and not one for each job. A partner that refuses such a list is asked job by job, and so are
+ * the jobs of which it shows fewer people than their totals say.
+ */
+async function listPeople(run: Run): Promise<boolean> {
+  const { plan, position } = run;
+  const list = listsOf(run)[position.list];
+  if (list === undefined) return !(await findShortJobs(run));
+  try {
+    const page = await readStagePage(run.connection, list, position.cursor.page);
+    if (page !== undefined) await takePage(run, list, page);
+    const cursor = afterPage(position.cursor, page, run.kind === 'baseline');
+    if (cursor === undefined || cursor.page !== position.cursor.page + 1) run.pageBefore = '';
+    run.position =
+      cursor === undefined ? { ...position, list: position.list + 1, cursor: startOfList() } : { ...position, cursor };
+  } catch (error) {
+    if (list.jobId !== undefined || !plan.isWide || !isConnectorError(error) || error.action !== 'reject') throw error;
+    run.plan = { ...plan, isWide: false };
+    run.isPlanChanged = true;
+    run.position = { ...position, list: 0, cursor: startOfList() };
+  }
+  return false;
+}
+
+/** In the order in which they are read. */
+function listsOf({ connection, plan }: Run): StageList[] {
+  const stages = hiringStagesOf(connection.tenant);
+  const jobIds = plan.isWide ? (plan.short ?? []) : plan.jobs.map(({ jobId }) => jobId);
+  const ofCompany = plan.isWide ? stages.map((stage) => ({ stage })) : [];
+  return [...ofCompany, ...jobIds.flatMap((jobId) => stages.map((stage) => ({ stage, jobId })))];
+}
+
+/** Once the company's lists are read. True when there are jobs to be listed apart. */
+async function findShortJobs(run: Run): Promise<boolean> {
+  const { plan, tenantId } = run;
+  const { store } = run.deps;
+  if (!plan.isWide || plan.short !== undefined) return false;
+  const seen = await countSeenByJob(store, tenantId);
+  const listed = new Set(plan.jobs.map(({ jobId }) => jobId));
+  const jobs = (await readJobs(store, tenantId)).filter(({ jobId }) => listed.has(jobId));
+  const short = shortJobs(jobs, seen, hiringStagesOf(run.connection.tenant));
+  run.plan = { ...plan, short };
+  run.isPlanChanged = true;
+  return short.length > 0;
+}
+
+async function takePage(run: Run, list: StageList, page: StagePage): Promise<void> {
+  const { members, unreadable } = page;
+  const ids = members.map((member) => member.jobCandidateId).join(' ');
+  assertMoved({ list: contract.jobCandidates.listByStageType }, run.position.cursor.page, ids, run.pageBefore);
+  run.pageBefore = ids;
+  const people = members.map(asSeen);
+  for (const item of unreadable) {
+    noteBroken(run, list.jobId ?? UNKNOWN_JOB);
+    const { jobId = null } = list;
+    if (item.id !== undefined) people.push({ jobCandidateId: item.id, candidateId: null, jobId, seen: 'unreadable' });
+    else if (run.kind === 'baseline') throw cannotGoLive(run.tenantId, `Somebody hired${onJob(list)} has`, item);
+    else run.counts.unreadable += 1;
+  }
+  await addSeen(run.deps.store, run.tenantId, people);
+  if (run.kind !== 'baseline') await startMissing(run, list, members);
+}
+
+function asSeen({ jobCandidateId, candidateId, jobId, rejected }: StageMember): SeenPerson {
+  return { jobCandidateId, candidateId, jobId, seen: rejected ? 'rejected' : 'hired' };
+}
+
+function onJob({ jobId }: StageList): string {
+  return jobId === undefined ? '' : ` on job ${jobId}`;
+}
+
+/** With a record unreadable the job is listed again next time, or its person would be missed for a day. */
+function noteBroken(run: Run, jobId: string): void {
+  if (run.plan.broken.includes(jobId)) return;
+  run.plan = { ...run.plan, broken: [...run.plan.broken, jobId] };
+  run.isPlanChanged = true;
+}
+
+/** Everyone in a hiring stage without a hire. */
+async function startMissing(run: Run, { stage }: StageList, members: readonly StageMember[]): Promise<void> {
+  const { deps, tenantId, counts, connection } = run;
+  const present = [...new Set(members.filter((one) => !one.rejected).map((one) => one.jobCandidateId))];
+  // A stage that creates employees and enrols nobody.
+  const hasArrived = !connection.tenant.policies.enrolAt.includes(stage);
+  const known = await latestHires(deps.store, tenantId, present);
+  const back = present.filter((id) => isResting(known.get(id)?.state ?? 'open'));
+  if (back.length > 0) await clearAbsence(deps.store, tenantId, back);
+  const isOpen = present.some((id) => known.get(id)?.state === 'open');
+  const held = isOpen ? await hiresHeld(deps.store, { tenantId, code: BACK }) : new Set();
+  for (const jobCandidateId of present) {
+    const hire = known.get(jobCandidateId);
+    const starts = startsNow(hire);
+    if (!starts && !held.has(jobCandidateId) && !(hasArrived && waitsForCreateStage(hire))) continue;
+    await deps.signalHire({ tenantId, jobCandidateId }, 'person', { start: true });
+    counts[starts ? 'started' : 'hinted'] += 1;
+  }
+}
+
+/** Who is seen in the stage again was not away for good. */
+async function clearAbsence(store: Store, tenantId: string, jobCandidateIds: readonly string[]): Promise<void> {
+  await clearHintsUntil(store, { tenantId, stream: 'absent', until: await readClock(store) }, jobCandidateIds);
+}
+
+/** Whether this job's people are all known by now. */
+function isWhole({ broken }: Run['plan'], jobId: string): boolean {
+  return !broken.includes(UNKNOWN_JOB) && !broken.includes(jobId);
+}
+
+/** Jobs or hires of one step. */
+const AT_ONCE = 100;
+/** So many lots of people are looked for a second time in one reconcile; the rest is remembered. */
+const MOST_LOTS = 2;
+
+/**
+ * Hires whose person was in no list: a hint to read, no proof of anything. Where nobody follows the hire, it is
+ * remembered that a second reading is due.
+ */
+async function noteAbsent(run: Run): Promise<boolean> {
+  const { deps, tenantId, plan, position } = run;
+  const jobs = plan.jobs.slice(position.list * AT_ONCE, (position.list + 1) * AT_ONCE);
+  if (jobs.length === 0) return true;
+  const absent = await readAbsent(deps.store, tenantId, {
+    jobIds: jobs.map(({ jobId }) => jobId),
+    states: [...followedStates, ...restingStates],
+    after: position.after,
+    limit: AT_ONCE,
+  });
+  for (const hire of absent.filter(({ state }) => !isResting(state))) {
+    const ref = { tenantId, jobCandidateId: hire.job_candidate_id };
+    await deps.signalHire(ref, 'person', { start: true, watch: hire.state === 'done' });
+    run.counts.hinted += 1;
+  }
+  const resting = absent.filter(({ state }) => isResting(state)).map((hire) => hire.job_candidate_id);
+  await addFirstHints(deps.store, tenantId, 'absent', resting);
+  const last = absent.length < AT_ONCE ? undefined : absent.at(-1);
+  run.position =
+    last === undefined
+      ? { ...position, list: position.list + 1, after: '' }
+      : { ...position, after: last.job_candidate_id };
+  return false;
+}
+
+/** The jobs whose people are all known count as listed, with the totals from before the reading. */
+async function markJobs(run: Run): Promise<boolean> {
+  const { deps, tenantId, plan, position } = run;
+  const jobs = plan.jobs.slice(position.list * AT_ONCE, (position.list + 1) * AT_ONCE);
+  if (jobs.length === 0) return true;
+  const whole = jobs.filter(({ jobId }) => isWhole(plan, jobId));
+  await markListed(deps.store, tenantId, whole);
+  run.position = { ...position, list: position.list + 1 };
+  return false;
+}
+
+/** Tries the partner's filter on the longest list that was read. */
+async function proveFilter({ deps, connection, tenantId }: Run): Promise<boolean> {
+  const [longest] = await countSeenByJob(deps.store, tenantId);
+  if (longest === undefined) return true;
+  const [jobId] = longest;
+  const memberIds = await readHiredOf(deps.store, tenantId, jobId);
+  await proveStageFilter(deps.store, connection, { jobId, memberIds });
+  return true;
+}
+
+/**
+ * Hires that nobody follows and whose person is gone by a second reading too, after the tenant's grace: when they come
+ * back, that is a new period. Somebody moved out and back by mistake is still who they were.
+ */
+async function readLeavers(run: Run): Promise<boolean> {
+  const { deps, tenantId, position } = run;
+  const { grace } = run.connection.tenant.policies.cancel;
+  const goneBefore = (await readClock(deps.store)) - grace;
+  const noted = await readHints(deps.store, tenantId, 'absent', AT_ONCE);
+  const due = noted.filter(({ hintedAt }) => hintedAt <= goneBefore);
+  if (due.length === 0) return true;
+  const ids = due.map(({ recordId }) => recordId);
+  const hires = await latestHires(deps.store, tenantId, ids);
+  // All at once: however many they are, they share one list.
+  const read = await Promise.all(due.map((hint) => readAgain(run, hint, hires.get(hint.recordId))));
+  await clearHints(
+    deps.store,
+    tenantId,
+    'absent',
+    read.filter((hint) => hint !== undefined),
+  );
+  run.position = { ...position, list: position.list + 1 };
+  return due.length < AT_ONCE || run.position.list >= MOST_LOTS;
+}
+
+/** The hint that is settled by it. */
+async function readAgain(run: Run, hint: Hint, hire: HireRow | undefined): Promise<Hint | undefined> {
+  const { deps, connection, tenantId } = run;
+  if (hire === undefined || !isResting(hire.state)) return hint;
+  const stages = hiringStagesOf(connection.tenant);
+  const presence = await readPresence(deps.store, connection, hint.recordId, stages).catch(unlessUnreadable);
+  if (presence === undefined) {
+    // Their own record keeps nobody else waiting; theirs is read again next time, after the others.
+    run.counts.unreadable += 1;
+    await addHints(deps.store, tenantId, 'absent', [hint.recordId]);
+    return undefined;
+  }
+  if (presence.verdict !== 'in') await moveResting(deps.store, hire, 'left');
+  return hint;
+}
+
+function unlessUnreadable(error: unknown): undefined {
+  if (!isConnectorError(error, 'RECORD_UNREADABLE')) throw error;
+}
 
 /** Does the next bit of a step and notes in `run.position` what comes then. True when the step is over. */
 type Step = (run: Run) => Promise<boolean>;
@@ -76,4 +341,73 @@ async function finish(run: Run): Promise<Reconciled> {
   if (run.isSaved) await endReconcile(store, tenantId, holder);
   log.info({ tenantId, kind, full: kind !== 'changed', ...counts }, 'tenant reconciled');
   return { ...counts, reconciledAt };
+}
+
+/**
+ * The tenant's reconcile where it was interrupted, or a new one. A store that knows only of earlier ones than the last
+ * was restored from a backup.
+ */
+async function openRun(deps: ActivityDeps, connection: Connection): Promise<Run> {
+  const { store, log } = deps;
+  const tenantId = connection.tenant.tenant;
+  const state = await readTenantState(store, tenantId);
+  const isRestored = Number(state.reconciled_at ?? 0) < (await deps.lastReconcile.read(tenantId));
+  if (isRestored) {
+    log.error({ tenantId }, 'the store was restored: everything is compared anew');
+    await compareAllAnew(store);
+  }
+  const known = isRestored ? await readTenantState(store, tenantId) : state;
+  const scope = scopeOf(known, await readClock(store));
+  const common = { deps, connection, tenantId, holder: randomUUID(), isPlanChanged: false, pageBefore: '' };
+  const saved = await takeReconcile<Plan, Position, ReconcileCounts>(store, tenantId, common.holder);
+  const position = saved && goesOnFrom(saved, scope);
+  if (saved !== undefined && position !== undefined) return { ...common, ...saved, position, isSaved: true };
+  if (saved !== undefined) await endReconcile(store, tenantId, common.holder);
+  const kind = kindOf(scope);
+  const run: Run = { ...common, ...(await begin(deps, connection, kind)), isSaved: false };
+  await saveRun(run, kind !== 'changed' || run.plan.jobs.length > 0);
+  return run;
+}
+
+function kindOf({ isFirst, isRestored, isFull }: ReconcileScope): ReconcileKind {
+  if (isFirst) return 'baseline';
+  if (isRestored) return 'restored';
+  return isFull ? 'full' : 'changed';
+}
+
+async function begin(
+  { store }: ActivityDeps,
+  connection: Connection,
+  kind: ReconcileKind,
+): Promise<Pick<Run, 'kind' | 'plan' | 'position' | 'counts'>> {
+  const tenantId = connection.tenant.tenant;
+  const hints = await readHints(store, tenantId, 'people');
+  const none = { jobsListed: 0, people: 0, started: 0, hinted: 0, unreadable: 0 };
+  const position = startOf(firstStep(kind));
+  if (kind === 'baseline') {
+    await startBaseline(store, tenantId);
+    return { kind, plan: { jobs: [], isWide: false, broken: [], hints }, position, counts: { jobs: 0, ...none } };
+  }
+  const { jobs: all, unreadable } = await refreshJobs(store, connection);
+  const listed = jobsToList(all, kind !== 'changed', new Set(hints.map((hint) => hint.recordId)));
+  const jobs = listed.map(({ jobId, totals }) => ({ jobId, totals }));
+  const counts = { ...none, jobs: all.length, jobsListed: jobs.length, unreadable: unreadable.length };
+  return { kind, plan: { jobs, isWide: kind !== 'changed' && jobs.length > 1, broken: [], hints }, position, counts };
+}
+
+/** Hires on their way to an employee whose job left the scope: each reads that itself, and holds. */
+async function signalOutOfScope({ deps, connection, tenantId, counts }: Run): Promise<void> {
+  if (connection.tenant.scope === undefined) return;
+  const { store } = deps;
+  const open = (await hiresInState(store, tenantId, 'open')).filter((hire) => hire.employee_id === null);
+  const asked = await hiresHeld(store, { tenantId, code: 'JOB_LEFT_SCOPE', ever: true });
+  const jobs = new Map<string, boolean>();
+  for (const { job_id: jobId, job_candidate_id: jobCandidateId } of open) {
+    if (jobId === null || asked.has(jobCandidateId)) continue;
+    const taken = jobs.get(jobId) ?? (await isInScope(store, connection, jobId));
+    jobs.set(jobId, taken);
+    if (taken) continue;
+    await deps.signalHire({ tenantId, jobCandidateId }, 'onboarding', { start: true });
+    counts.hinted += 1;
+  }
 }

@@ -1,21 +1,31 @@
-import { ConnectorError } from '../../src/errors.ts';
+import { ConnectorError, isConnectorError } from '../../src/errors.ts';
+import type { EmployeeFields } from '../../src/hire/employee.ts';
+import { holdOf } from '../../src/hire/holds.ts';
 import type { Requisition } from '../../src/hris/port.ts';
+import { evaluateMapping } from '../../src/mapping/evaluate.ts';
+import type { Mapping } from '../../src/mapping/load-mapping.ts';
 import { contract } from '../../src/partner/contract/index.ts';
-import { changedValues, findJob, type ListedJob, notWritable } from '../../src/plan/plan-requisition.ts';
-import type { TargetValue } from '../../src/plan/plan-write-back.ts';
+import type { Job, JobInput } from '../../src/partner/contract/jobs.ts';
+import { decodeValue, encodeValue } from '../../src/partner/custom-field-forms.ts';
+import { changedValues, findJob, type ListedJob, mayBeOurs, notWritable } from '../../src/plan/plan-requisition.ts';
+import { mappedTargets, type TargetValue } from '../../src/plan/plan-write-back.ts';
+import type { FieldDefinition } from '../../src/store/fields.ts';
 import { BY_ITSELF, recordWrites, settleWrites } from '../../src/store/foreign-writes.ts';
+import { openHold, readHold } from '../../src/store/holds.ts';
 import { touchRun } from '../../src/store/push-runs.ts';
-import { readRequisitions } from '../../src/store/requisitions.ts';
+import type { RequisitionRow } from '../../src/store/push-tables.ts';
+import { linkRequisition, readRequisitions, sendRequisition, settleRequisition } from '../../src/store/requisitions.ts';
+import type { StreamKey } from '../../src/store/streams.ts';
 import { withTables } from '../../src/streams/with-tables.ts';
 import { loadRequisitionMapping } from '../../src/tenants/open-hris.ts';
+import type { Tenant } from '../../src/tenants/schema.ts';
+import type { Connection } from '../connections.ts';
+import type { ActivityDeps } from '../deps.ts';
 import { readDefinitions } from '../fields/read-definitions.ts';
-import { outcomeUnknown, startClock } from '../hire/write-once.ts';
+import { newValues } from '../hire/note-writes.ts';
+import { type Elapsed, guardFor, outcomeUnknown, startClock } from '../hire/write-once.ts';
 import { keepMapping } from '../keep-mapping.ts';
 import type { PushContext, Verdict } from '../push/push-context.ts';
-import { type Pushed, pushRequisition } from './push-requisition.ts';
-import { readJobs } from './read-jobs.ts';
-import type { RequisitionRun } from './requisition-run.ts';
-import { jobField, type WantedJob } from './wanted-job.ts';
 
 /** Every open requisition and its job. What was made before a kill is found again, by the store or in the list. */
 export async function pushRequisitions(context: PushContext, beat: () => void): Promise<Verdict[]> {
@@ -114,4 +124,229 @@ function verdictOf(run: RequisitionRun, pushed: Pushed, after: readonly ListedJo
   if (stuck.length > 0) return { kind: 'skipped', reason: `not writable in job ${shown.id}: ${stuck.join(', ')}` };
   if (pushed.kind === 'created' || pushed.isNew) return { kind: 'created' };
   return { kind: changesOf(pushed).length > 0 ? 'updated' : 'unchanged' };
+}
+
+/** Every job of the partner: there is no filter by custom field. One that cannot be read shows nothing of itself. */
+async function readJobs(
+  { partner }: Pick<Connection, 'partner'>,
+  defined: readonly FieldDefinition[],
+): Promise<ListedJob[]> {
+  const types = new Map(defined.filter(({ entity }) => entity === 'job').map(({ id, type }) => [id, type]));
+  const { items, unreadable } = await partner.readAll(contract.jobs.list, {});
+  const silent = unreadable.map(({ id, index }) => ({
+    id: id ?? `number ${index + 1}`,
+    fields: {},
+    values: new Map(),
+  }));
+  return [...items.map((job) => listed(job, types)), ...silent];
+}
+
+function listed(job: Job, types: ReadonlyMap<string, string>): ListedJob {
+  const shown = Object.entries(job.customFields ?? {});
+  const createdAt = new Date(job.createdAt ?? Number.NaN).getTime();
+  return {
+    id: String(job.id),
+    fields: job,
+    values: new Map(shown.map(([id, { value }]) => [id, decodeValue(types.get(id) ?? '', value)])),
+    ...(Number.isNaN(createdAt) ? {} : { createdAt }),
+  };
+}
+
+/** What the pass did with one requisition. */
+type Pushed =
+  | { kind: 'known'; wanted: WantedJob; job: ListedJob; isNew: boolean }
+  | { kind: 'created'; wanted: WantedJob }
+  | { kind: 'settled' }
+  | { kind: 'waiting'; waitMs: number }
+  | { kind: 'skipped' | 'quarantined' | 'held'; reason: string };
+
+/** Brings one open requisition to its one job: finds it, makes it, or says why not. */
+async function pushRequisition(run: RequisitionRun, requisition: Requisition): Promise<Pushed> {
+  const { id } = requisition;
+  const row = run.rows.get(id);
+  const seen = findJob(run.jobs, run.settings.reference, id);
+  if (seen.kind === 'many')
+    return {
+      kind: 'quarantined',
+      reason: `jobs ${seen.jobIds.join(' and ')} carry its id: take it out of all but one`,
+    };
+  const wanted = wantedJob(requisition, run.mapping, run.settings, run.defined);
+  const job = seen.kind === 'one' ? seen.job : run.jobs.find((one) => one.id === row?.job_id);
+  if (job !== undefined) return known(run, { wanted, job, row, id });
+  if (row?.state === 'created') return { kind: 'skipped', reason: `its job ${row.job_id ?? ''} is no longer listed` };
+  if (row?.state === 'dismissed') return { kind: 'settled' };
+  if ('reason' in wanted) return { kind: 'quarantined', reason: wanted.reason };
+  if (row?.state === 'sent') return settleSent(run, wanted, row);
+  return row?.state === 'held' ? takeAnswer(run, wanted, row) : create(run, wanted, row);
+}
+
+async function known(
+  run: RequisitionRun,
+  {
+    wanted,
+    job,
+    row,
+    id,
+  }: { wanted: WantedJob | { reason: string }; job: ListedJob; row?: RequisitionRow | undefined; id: string },
+): Promise<Pushed> {
+  if (row?.state !== 'created' || row.job_id !== job.id)
+    await linkRequisition(run.deps.store, { tenant_id: run.key.tenantId, requisition_id: id }, job.id);
+  if ('reason' in wanted) return { kind: 'quarantined', reason: wanted.reason };
+  return { kind: 'known', wanted, job, isNew: row?.run_id === run.runId };
+}
+
+async function create(run: RequisitionRun, wanted: WantedJob, before: RequisitionRow | undefined): Promise<Pushed> {
+  const created = await createJob(run, wanted, before);
+  if (created.kind === 'created') return { kind: 'created', wanted };
+  if (created.kind === 'refused') return { kind: 'quarantined', reason: created.reason };
+  return { kind: 'waiting', waitMs: run.deps.limits.giveUpMs + run.deps.limits.partnerLagMs };
+}
+
+/** A request without an answer: found, not found by its deadline, or not to be told. */
+async function settleSent(run: RequisitionRun, wanted: WantedJob, row: RequisitionRow): Promise<Pushed> {
+  const { deps, jobs, settings, now } = run;
+  const waitMs = (row.give_up_at ?? 0) + deps.limits.partnerLagMs - now;
+  if (waitMs > 0) return { kind: 'waiting', waitMs };
+  const jobIds = mayBeOurs(jobs, settings.reference, row.sent_at ?? 0);
+  return jobIds.length > 0 ? ask(run, row, jobIds) : createAgain(run, wanted, row);
+}
+
+async function createAgain(run: RequisitionRun, wanted: WantedJob, row: RequisitionRow): Promise<Pushed> {
+  await settleRequisition(run.deps.store, row, { state: 'absent' });
+  return create(run, wanted, { ...row, state: 'absent' });
+}
+
+/** One question of a tenant stands open at a time; the others wait their turn. */
+async function ask({ deps, key }: RequisitionRun, row: RequisitionRow, jobIds: string[]): Promise<Pushed> {
+  const { store } = deps;
+  const requisitionId = row.requisition_id;
+  const hold = holdOf('REQUISITION_UNKNOWN', { requisitionId, jobIds });
+  const { holdId } = await openHold(store, { tenantId: key.tenantId, ...hold });
+  const details = (await readHold(store, holdId))?.details ?? '{}';
+  const isOurs = (JSON.parse(details) as { requisitionId?: unknown }).requisitionId === requisitionId;
+  await settleRequisition(store, row, { state: 'held', hold_id: isOurs ? holdId : null });
+  return { kind: 'held', reason: 'whether its job was made, a person must say' };
+}
+
+async function takeAnswer(run: RequisitionRun, wanted: WantedJob, row: RequisitionRow): Promise<Pushed> {
+  const { store } = run.deps;
+  const hold = row.hold_id === null ? undefined : await readHold(store, row.hold_id);
+  const [jobId = ''] = JSON.parse(hold?.answer_arguments ?? '[]') as string[];
+  if (hold?.answer === 'link-job') return linkNamed(run, wanted, row, jobId);
+  if (hold?.answer === 'create-job') return createAgain(run, wanted, row);
+  if (hold?.answer === 'retry') return settleSent(run, wanted, row);
+  if (hold?.answer !== 'dismiss') return ask(run, row, mayBeOurs(run.jobs, run.settings.reference, row.sent_at ?? 0));
+  await settleRequisition(store, row, { state: 'dismissed' });
+  return { kind: 'settled' };
+}
+
+async function linkNamed(run: RequisitionRun, wanted: WantedJob, row: RequisitionRow, jobId: string): Promise<Pushed> {
+  const job = run.jobs.find(({ id }) => id === jobId);
+  if (job !== undefined) return known(run, { wanted, job, row, id: wanted.id });
+  await settleRequisition(run.deps.store, row, { state: 'held', hold_id: null });
+  return { kind: 'held', reason: `the hiring platform lists no job ${jobId}, which a person named` };
+}
+
+/** What became of asking for a job. unknown: it left, and no answer came. taken: somebody else is at it. */
+type Created = { kind: 'created' } | { kind: 'refused'; reason: string } | { kind: 'unknown' | 'taken' };
+
+/** Asks for a job at most once: intent, call, outcome. Whoever calls has looked for it before. */
+async function createJob(run: RequisitionRun, wanted: WantedJob, before: RequisitionRow | undefined): Promise<Created> {
+  const { deps, key, runId, connection } = run;
+  const { store, limits } = deps;
+  const { tenantId } = key;
+  const body = bodyOf(run, wanted);
+  const clock = startClock();
+  if (!(await sendRequisition(store, { tenantId, requisitionId: wanted.id, runId }, before, limits.giveUpMs)))
+    return { kind: 'taken' };
+  const batchId = await note(run, wanted);
+  const requisition = { tenant_id: tenantId, requisition_id: wanted.id };
+  try {
+    const { signal, beforeSend } = guardFor('create-job', limits.giveUpMs, clock, run.sinceLook);
+    const job = await connection.partner.jobs.create({ body }, { signal, beforeSend });
+    await linkRequisition(store, requisition, String(job.id));
+    await settleWrites(store, batchId, 'done');
+    return { kind: 'created' };
+  } catch (error) {
+    if (!isConnectorError(error)) throw error;
+    if (error.action === 'unknown') return { kind: 'unknown' };
+    await settleRequisition(store, requisition, { state: 'absent' });
+    await settleWrites(store, batchId, error.action === 'reject' ? 'refused' : 'absent');
+    if (error.action !== 'reject') throw error;
+    return { kind: 'refused', reason: error.message };
+  }
+}
+
+function bodyOf({ settings }: RequisitionRun, { id, fields, values }: WantedJob): JobInput {
+  const customFields = Object.fromEntries(values.map(({ customFieldId, value }) => [customFieldId, value]));
+  return { status: 'DRAFT', ...fields, customFields: { ...customFields, [settings.reference]: id } } as JobInput;
+}
+
+function note(run: RequisitionRun, { id, fields, values }: WantedJob): Promise<string> {
+  const sent = Object.fromEntries(values.map(({ customFieldId, value }) => [customFieldId, value]));
+  const changes = newValues({ status: 'DRAFT', ...fields, ...sent });
+  const { tenantId } = run.key;
+  const origin = { tenantId, runId: run.runId, by: BY_ITSELF, mappingHash: run.mapping.hash };
+  return recordWrites(run.deps.store, origin, [
+    { target: 'job', recordId: id, kind: 'create', changes, sensitive: [] },
+  ]);
+}
+
+/** One pass over the open requisitions, and what both sides held when it began. */
+interface RequisitionRun {
+  deps: ActivityDeps;
+  connection: Connection;
+  key: StreamKey;
+  runId: string;
+  mapping: Mapping;
+  settings: RequisitionSettings;
+  defined: readonly FieldDefinition[];
+  jobs: readonly ListedJob[];
+  rows: ReadonlyMap<string, RequisitionRow>;
+  /** The database's clock before the jobs were read. */
+  now: number;
+  /** Time since the jobs were read. */
+  sinceLook: Elapsed;
+}
+
+type RequisitionSettings = NonNullable<Tenant['requisitions']>;
+
+/** A requisition as a job: what only its creation can say, and what stays writable. */
+interface WantedJob {
+  id: string;
+  fields: EmployeeFields;
+  values: TargetValue[];
+}
+
+/** What the partner should hold of a requisition, or why it cannot be said: field names, never a value. */
+function wantedJob(
+  requisition: Requisition,
+  mapping: Mapping,
+  { values }: RequisitionSettings,
+  defined: readonly FieldDefinition[],
+): WantedJob | { reason: string } {
+  const { id } = requisition;
+  const { fields, problems } = evaluateMapping(mapping, { requisition: { id, ...requisition.fields } });
+  if (problems.length > 0) return { reason: problems.map(({ text }) => text).join(' ') };
+  const encoded: TargetValue[] = [];
+  for (const { customFieldId, value } of mappedTargets(values, requisition.fields)) {
+    const field = jobField(defined, customFieldId);
+    const sent = encodeValue(field, value);
+    if ('wrong' in sent) return { reason: `job custom field "${field.label}" (${customFieldId}) ${sent.wrong}` };
+    encoded.push({ customFieldId, value: sent.sent });
+  }
+  return { id, fields, values: encoded };
+}
+
+/** @throws ConnectorError CUSTOM_FIELD_NOT_FOUND where a job has no such custom field */
+function jobField(defined: readonly FieldDefinition[], id: string): FieldDefinition {
+  const field = defined.find((one) => one.entity === 'job' && one.id === id);
+  if (field !== undefined) return field;
+  throw new ConnectorError({
+    code: 'CUSTOM_FIELD_NOT_FOUND',
+    action: 'reject',
+    message:
+      `The hiring platform has no job custom field ${id}, which the tenant file names under requisitions. ` +
+      'Define it there, or name the right one.',
+  });
 }

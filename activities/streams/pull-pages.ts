@@ -1,21 +1,36 @@
 import type { ConnectorError } from '../../src/errors.ts';
-import { readHints } from '../../src/store/hints.ts';
+import type { RawPage } from '../../src/partner/client/types.ts';
+import { clearHints, type Hint, readHints } from '../../src/store/hints.ts';
+import { changeQuarantine, type Quarantined, readQuarantine } from '../../src/store/quarantine.ts';
+import { addMissing, forgetMissing } from '../../src/store/stream-missing.ts';
 import { holdStream, type StreamState } from '../../src/store/stream-states.ts';
 import type { StreamMode } from '../../src/store/stream-tables.ts';
 import { readClock } from '../../src/store/tenant-states.ts';
-import { countsOf, stepOf } from '../../src/streams/page-outcome.ts';
-import { firstPageOf } from '../../src/streams/read-page.ts';
+import { fetchAhead } from '../../src/streams/fetch-ahead.ts';
+import { countJoinable } from '../../src/streams/join-pages.ts';
+import { type LandedPage, NOTHING_LANDED } from '../../src/streams/land-page.ts';
+import { listOnlyTargets } from '../../src/streams/map-record.ts';
+import { countsOf, fallAt, lastPageOf, stepOf } from '../../src/streams/page-outcome.ts';
+import {
+  firstPageOf,
+  PAGE_SIZE,
+  type RecordPage,
+  readByIds,
+  readPage,
+  readRawPage,
+} from '../../src/streams/read-page.ts';
 import { WHOLE_LIST } from '../../src/streams/stream.ts';
 import type { PullInput, StreamStep } from '../../src/streams/stream-activities.ts';
 import { pullStreams } from '../../src/streams/streams.ts';
 import { isWholeDue } from '../../src/streams/whole-passes.ts';
 import type { Connection } from '../connections.ts';
 import type { ActivityDeps } from '../deps.ts';
-import { drainHints } from './drain-hints.ts';
+import { createHeapRoom } from '../heap-growth.ts';
 import { type Beat, inRun } from './in-run.ts';
-import { readList } from './read-list.ts';
-import { readOne } from './read-one.ts';
-import { commit, openReading, type Reading } from './reading.ts';
+import { landWithinLimits } from './land-within-limits.ts';
+import { commit, NO_PAGE, openReading, type Reading } from './reading.ts';
+import { removeGone } from './remove-gone.ts';
+import { type Fetched, keepSettled, landPages, settlePages, settleQuarantine } from './settle-pages.ts';
 
 /**
  * One activity of a run: reads what the run's mode asks for and lands it, from the store's cursor on. The cursor moves
@@ -93,4 +108,248 @@ function permissionLost({ tenantId, stream }: Reading['key'], { code, message }:
     `The key may no longer read ${stream}: ${message} [${code}] What was landed stays as it is. ` +
     `Give the key its permission back, then: hirebridge resume ${tenantId} ${stream}`
   );
+}
+
+/**
+ * One activity reads for so long: few events of history, and a deploy need not wait. Not so many pages: each end
+ * empties the row of pages asked for ahead, and filling it again costs a round trip.
+ */
+const BATCH_MS = 30_000;
+/** So often a batch reads again what may have slipped; a list that moves on is left to the next run. */
+const MOST_REREADS = 5;
+/** So many pages that have come are settled as one, in the statements of one. */
+const TOGETHER = 4;
+/** Records from which on a pass is long, and is given room for its garbage: most tenants at rest have fewer. */
+const LONG_PASS = 2_000;
+
+/** Reads and lands some pages from the run's cursor on. */
+async function readList(reading: Reading, beat: Beat): Promise<'over' | 'superseded'> {
+  const end = performance.now() + BATCH_MS;
+  const room = createHeapRoom();
+  const settled: Beat = (details) => {
+    if (reading.run.seen >= LONG_PASS) room.take();
+    beat(details);
+  };
+  try {
+    for (;;) {
+      const ended = await readSegment(reading, end, settled);
+      if (ended !== 'next') return ended;
+    }
+  } finally {
+    room.giveBack();
+  }
+}
+
+async function readSegment(reading: Reading, end: number, beat: Beat): Promise<'over' | 'superseded' | 'next'> {
+  const { segment } = reading.run;
+  const isWanted = (page: number): boolean =>
+    reading.run.state === 'running' &&
+    reading.run.segment === segment &&
+    performance.now() < end &&
+    page <= lastPageOf(reading.run);
+  for (;;) {
+    const ended = await readInto(reading, isWanted, beat);
+    if (ended === 'superseded') return 'superseded';
+    if (ended === 'over') break;
+    // From here on in order: no answer is older than the one before it.
+    reading.ahead = 1;
+    if (!(await readAgain(reading, ended.pages))) return 'superseded';
+  }
+  if (reading.run.segment === segment || reading.run.state !== 'running') return 'over';
+  return performance.now() < end ? 'next' : 'over';
+}
+
+/** Settles pages until none is wanted, or until records may have slipped to so many pages before. */
+async function readInto(
+  reading: Reading,
+  isWanted: (page: number) => boolean,
+  beat: Beat,
+): Promise<'over' | 'superseded' | { pages: number }> {
+  const { segment } = reading.run;
+  const isOn = (): boolean => reading.run.state === 'running' && reading.run.segment === segment;
+  const fetching = { ahead: reading.ahead, together: TOGETHER };
+  for await (const due of fetchAhead(reading.run.page, fetching, isWanted, (at) => fetchPage(reading, at))) {
+    for (let rest = due; rest.length > 0 && isOn(); ) {
+      const slipped = reading.rereads < MOST_REREADS ? await slippedOver(reading, rest[0]?.page) : 0;
+      if (slipped > 0) return { pages: slipped };
+      const some = rest.slice(0, joinable(reading, rest));
+      if (!(await settlePages(reading, some)) || !(await drainBetweenPages(reading))) return 'superseded';
+      const { page: next, seen, total } = reading.run;
+      beat({ page: next, seen, total });
+      rest = rest.slice(some.length);
+    }
+    if (!isOn()) break;
+  }
+  return 'over';
+}
+
+/** Where an entry of the list may be several records, only a page that was read tells whether it is the last. */
+function joinable({ run, stream }: Reading, pages: readonly Fetched[]): number {
+  if (stream.toRecords !== undefined) return 1;
+  return countJoinable(
+    run,
+    pages.map(({ page }) => page),
+  );
+}
+
+async function fetchPage(reading: Reading, page: number): Promise<Fetched> {
+  reading.reads += 1;
+  const read = reading.reads;
+  return { read, page: await readRawPage(reading.connection.partner, reading.stream, page, reading.run.segment) };
+}
+
+/** Over how many pages before this one records may have slipped. */
+async function slippedOver(reading: Reading, page: RawPage | undefined): Promise<number> {
+  const { run } = reading;
+  const before = run.page - firstPageOf(reading.stream);
+  if (page !== undefined) return Math.min(before, Math.ceil(fallAt(run, page) / PAGE_SIZE));
+  if (run.total === null || run.seen - run.seen_before >= run.total) return 0;
+  // Nothing here although the total promised more: it is too high, unless it has fallen meanwhile.
+  for (let back = 1; back <= before; back += 1) {
+    const { page: last } = await fetchPage(reading, run.page - back);
+    if (last !== undefined) return Math.min(before, Math.max(back - 1, Math.ceil(fallAt(run, last) / PAGE_SIZE)));
+  }
+  return 0;
+}
+
+/** Lands what has come to the pages before. The cursor stays, and so does the place in the list that it counts. */
+async function readAgain(reading: Reading, pages: number): Promise<boolean> {
+  reading.rereads += 1;
+  reading.before = undefined;
+  for (let at = reading.run.page - pages; at < reading.run.page; at += 1) {
+    const fetched = await fetchPage(reading, at);
+    const settled = await landPages(reading, [fetched], at);
+    const landed = settled[0]?.landed ?? NOTHING_LANDED;
+    const outcome = { isLast: false, quarantined: landed.quarantined };
+    const quarantined = await settleQuarantine(reading, { at, outcome, landed });
+    await keepSettled(reading, settled, at, true);
+    const { run } = reading;
+    const { created, updated } = landed;
+    const counts = { unchanged: 0, created, updated, quarantined, skipped: 0 };
+    const total = fetched.page?.total ?? run.total;
+    if (!(await commit(reading, { next: run.page, records: 0, total, counts, state: run.state }))) return false;
+  }
+  return true;
+}
+
+/** Lands a single record. Where the partner reads none by its id, its list is searched. */
+async function readOne(reading: Reading, id: string): Promise<boolean> {
+  if (reading.stream.fetch !== undefined) return landByIds(reading, [id]);
+  const found = await findInList(reading, id);
+  const { unchanged, created, updated, quarantined } = await landWithinLimits(reading, found);
+  const counts = { unchanged, created, updated, quarantined: quarantined.length, skipped: found === undefined ? 1 : 0 };
+  const { page, total } = reading.run;
+  return commit(reading, { next: page, records: found === undefined ? 0 : 1, total, counts, state: 'running' });
+}
+
+async function findInList({ connection, stream }: Reading, id: string): Promise<RecordPage | undefined> {
+  const { segments = [{}] } = stream;
+  for (const segment of segments.keys())
+    for (let at = firstPageOf(stream); ; at += 1) {
+      const page = await readPage(connection.partner, stream, at, segment);
+      if (page === undefined) break;
+      const items = page.items.filter((item) => String(item['id']) === id);
+      const unreadable = page.unreadable.filter((item) => item.id === id);
+      if (items.length + unreadable.length > 0) return { ...page, items, unreadable };
+    }
+  return undefined;
+}
+
+/** Ids a call, the most that section 4.3 allows. */
+const BATCH = 100;
+const HRIS_MS = 30_000;
+
+/** Reads by their ids all records that are hinted at. False when another run took over. */
+async function drainHints(reading: Reading): Promise<boolean> {
+  for (;;) {
+    const hints = await nextHints(reading);
+    if (hints.length === 0) return true;
+    if (!(await landHinted(reading, hints))) return false;
+  }
+}
+
+/** The same in the course of a long pass, a whole call at a time. */
+async function drainBetweenPages(reading: Reading): Promise<boolean> {
+  if (reading.stream.fetch === undefined) return true;
+  const hints = await nextHints(reading);
+  return hints.length < BATCH || landHinted(reading, hints);
+}
+
+async function nextHints({ deps, key }: Reading): Promise<Hint[]> {
+  const hints = await readHints(deps.store, key.tenantId, key.stream, BATCH + 1);
+  return hints.filter(({ recordId }) => recordId !== WHOLE_LIST).slice(0, BATCH);
+}
+
+/** Hints are cleared once their records have landed. */
+async function landHinted(reading: Reading, hints: readonly Hint[]): Promise<boolean> {
+  const { deps, key } = reading;
+  const ids = hints.map(({ recordId }) => recordId);
+  if (!(await landByIds(reading, ids, new Set(hints.filter(({ gone }) => gone).map((hint) => hint.recordId)))))
+    return false;
+  await clearHints(deps.store, key.tenantId, key.stream, hints);
+  return true;
+}
+
+/** `gone`: those of which an event says so; a read that does not show them either is believed. */
+async function landByIds(
+  reading: Reading,
+  ids: readonly string[],
+  gone: ReadonlySet<string> = new Set(),
+): Promise<boolean> {
+  const { connection, stream, run } = reading;
+  const { fetch } = stream;
+  if (fetch === undefined) return true;
+  reading.reads += 1;
+  for (const id of ids) reading.readById.set(id, reading.reads);
+  const read = await readByIds(connection.partner, { ...stream, fetch }, ids);
+  const page = { ...read, ...(await readStanding(reading, ids)) };
+  const landed = await landWithinLimits(reading, page);
+  const readable = page.items.map((item) => String(item['id']));
+  const shown = new Set([...readable, ...page.unreadable.flatMap(({ id }) => id ?? [])]);
+  const absent = ids.filter((id) => !shown.has(id));
+  await noteAbsent(reading, { shown: [...shown], absent, gone });
+  const quarantined = await quarantineByIds(reading, landed);
+  const { unchanged, created, updated } = landed;
+  const records = page.items.length + page.unreadable.length;
+  const counts = { unchanged, created, updated, quarantined, skipped: absent.length };
+  // Beside the list: its own count of records stays as it is.
+  const segment = { number: run.segment, seenBefore: run.seen_before + records };
+  return commit(reading, { next: run.page, records, total: run.total, counts, state: 'running', segment });
+}
+
+/** What stands in the rows, where something of it comes from the list alone. */
+async function readStanding(
+  { destination: { landing, mapping }, key }: Reading,
+  ids: readonly string[],
+): Promise<Pick<RecordPage, 'rowsBefore'>> {
+  if (listOnlyTargets(mapping, key.stream).length === 0) return {};
+  const rows = await landing.read(key.stream, ids, { tenant: key.tenantId, signal: AbortSignal.timeout(HRIS_MS) });
+  return { rowsBefore: new Map(rows.map(({ id, fields }) => [id, fields])) };
+}
+
+async function noteAbsent(
+  reading: Reading,
+  { shown, absent, gone }: { shown: string[]; absent: string[]; gone: ReadonlySet<string> },
+): Promise<void> {
+  const { deps, key, run } = reading;
+  await forgetMissing(deps.store, key, shown);
+  if (absent.length === 0) return;
+  const believed = absent.filter((id) => gone.has(id));
+  const once = absent.filter((id) => !gone.has(id));
+  await addMissing(deps.store, key, { runId: run.run_id, ids: believed, believed: true });
+  await addMissing(deps.store, key, { runId: run.run_id, ids: once, believed: false });
+  await removeGone(reading, believed);
+}
+
+/** Returns how many records are newly in it. */
+async function quarantineByIds(reading: Reading, { rows, quarantined }: LandedPage): Promise<number> {
+  const { deps, key, quarantine, run } = reading;
+  const good = new Set(rows.map(({ id }) => id));
+  const over = quarantine.map((row) => row.record_key).filter((id) => good.has(id));
+  const known = new Set(quarantine.map((row) => `${row.record_key} ${row.reason}`));
+  const news: Quarantined[] = quarantined.filter((one) => !known.has(`${one.key} ${one.reason}`));
+  if (over.length + news.length === 0) return 0;
+  if (!(await changeQuarantine(deps.store, key, run.run_id, { page: NO_PAGE, over, news }))) return 0;
+  reading.quarantine = await readQuarantine(deps.store, key);
+  return news.length;
 }

@@ -1,7 +1,9 @@
 import { randomUUID } from 'node:crypto';
+import type { IncomingHttpHeaders } from 'node:http';
+import { promisify } from 'node:util';
+import { unzip } from 'node:zlib';
+import type { Dispatcher } from 'undici';
 import { ConnectorError, isConnectorError } from '../errors.ts';
-import { decodeBody } from './body.ts';
-import { type Exchange, exchange } from './exchange.ts';
 import type { HttpAnswer, HttpMethod, HttpRequest } from './message.ts';
 import type { HttpPool } from './pool.ts';
 
@@ -90,4 +92,154 @@ function reasonOf(error: unknown): string {
   if (typeof code === 'string') return code;
   const inner = error instanceof AggregateError ? error.errors[0] : error.cause;
   return inner === undefined ? error.name : reasonOf(inner);
+}
+
+const unpack = promisify<Buffer, { maxOutputLength: number }, Buffer>(unzip);
+
+/**
+ * Unpacks a body of Content-Encoding gzip or deflate, and stops at `maxBytes`: a few kilobytes may unpack to gigabytes.
+ */
+async function decodeBody(body: Buffer, encoding: string | string[] | undefined, maxBytes: number): Promise<Buffer> {
+  const name = String(encoding ?? 'identity')
+    .trim()
+    .toLowerCase();
+  if (name === 'identity' || name === '' || body.length === 0) return body;
+  if (name !== 'gzip' && name !== 'x-gzip' && name !== 'deflate') throw exchangeError('UNREADABLE_BODY');
+  try {
+    return await unpack(body, { maxOutputLength: maxBytes });
+  } catch (error) {
+    const tooLarge = (error as NodeJS.ErrnoException).code === 'ERR_BUFFER_TOO_LARGE';
+    throw exchangeError(tooLarge ? 'ANSWER_TOO_LARGE' : 'UNREADABLE_BODY', error);
+  }
+}
+
+/** What is known of a request under way; an error is explained from it. */
+interface Exchange {
+  /** Set directly before the bytes are given to the socket: from here on the other side may have acted. */
+  sentAt: number | undefined;
+  status: number | undefined;
+  /** What beforeSend threw. */
+  refusal?: { error: unknown };
+}
+
+interface RawAnswer {
+  status: number;
+  headers: IncomingHttpHeaders;
+  body: Buffer;
+  sentAt: number;
+}
+
+type OwnEnd = 'ABORTED' | 'TIMEOUT' | 'ANSWER_TOO_LARGE' | 'SENT_TWICE' | 'UNREADABLE_BODY';
+
+/** An error that ends the exchange, by our own decision. */
+function exchangeError(code: OwnEnd, cause?: unknown): Error {
+  return Object.assign(new Error(code, { cause }), { code });
+}
+
+/** Dispatches one request and collects its answer, keeping `state` true at each moment. */
+function exchange(pool: HttpPool, request: HttpRequest, maxBodyBytes: number, state: Exchange): Promise<RawAnswer> {
+  const timeouts = { ...pool.timeouts, ...request.timeouts };
+  const { promise, resolve, reject } = Promise.withResolvers<RawAnswer>();
+  const reception = new Reception(request, state, maxBodyBytes, resolve, reject);
+  const onAbort = (): void => reception.end(exchangeError('ABORTED', request.signal?.reason));
+  if (request.signal?.aborted === true) {
+    onAbort();
+    return promise;
+  }
+  const timer = setTimeout(() => reception.end(exchangeError('TIMEOUT')), timeouts.totalMs);
+  request.signal?.addEventListener('abort', onAbort, { once: true });
+  pool.dispatcher.dispatch(
+    {
+      origin: pool.origin,
+      method: request.method,
+      path: request.path,
+      headers: request.headers ?? {},
+      body: request.body ?? null,
+      headersTimeout: timeouts.headersMs,
+      bodyTimeout: timeouts.bodyMs,
+    },
+    reception,
+  );
+  return promise.finally(() => {
+    clearTimeout(timer);
+    request.signal?.removeEventListener('abort', onAbort);
+  });
+}
+
+/**
+ * Takes the answer as undici brings it. Invariant: once ended, nothing is started; once started, nothing is started
+ * again.
+ */
+class Reception implements Dispatcher.DispatchHandler {
+  readonly #request: HttpRequest;
+  readonly #state: Exchange;
+  readonly #maxBytes: number;
+  readonly #resolve: (answer: RawAnswer) => void;
+  readonly #reject: (error: Error) => void;
+  #controller: Dispatcher.DispatchController | undefined;
+  #ended: Error | undefined;
+  #headers: IncomingHttpHeaders = {};
+  #chunks: Buffer[] = [];
+  #size = 0;
+
+  constructor(
+    request: HttpRequest,
+    state: Exchange,
+    maxBytes: number,
+    resolve: (answer: RawAnswer) => void,
+    reject: (error: Error) => void,
+  ) {
+    this.#request = request;
+    this.#state = state;
+    this.#maxBytes = maxBytes;
+    this.#resolve = resolve;
+    this.#reject = reject;
+  }
+
+  /** Ends it from our side: before the start nothing will be sent, after it the connection is cut. */
+  end(error: Error): void {
+    this.#ended ??= error;
+    this.#reject(this.#ended);
+    this.#controller?.abort(error);
+  }
+
+  /**
+   * The last moment at which nothing has happened: undici's writeH1 calls it before the first byte, and a throw stops
+   * the write.
+   */
+  onRequestStart(controller: Dispatcher.DispatchController): void {
+    if (this.#ended !== undefined) throw this.#ended;
+    // undici may put a request back into its queue when a connection ends; a second start would be a second send.
+    if (this.#state.sentAt !== undefined) throw exchangeError('SENT_TWICE');
+    try {
+      this.#request.beforeSend?.();
+    } catch (error) {
+      this.#state.refusal = { error };
+      throw error;
+    }
+    this.#controller = controller;
+    this.#state.sentAt = Date.now();
+  }
+
+  onResponseStart(_controller: unknown, status: number, headers: IncomingHttpHeaders): void {
+    this.#state.status = status;
+    this.#headers = headers;
+    if (Number(headers['content-length'] ?? 0) > this.#maxBytes) this.end(exchangeError('ANSWER_TOO_LARGE'));
+  }
+
+  onResponseData(_controller: unknown, chunk: Buffer): void {
+    this.#size += chunk.length;
+    if (this.#size > this.#maxBytes) this.end(exchangeError('ANSWER_TOO_LARGE'));
+    else this.#chunks.push(chunk);
+  }
+
+  onResponseEnd(): void {
+    const { sentAt, status } = this.#state;
+    if (sentAt === undefined || status === undefined) return;
+    this.#resolve({ status, headers: this.#headers, body: Buffer.concat(this.#chunks), sentAt });
+  }
+
+  onResponseError(_controller: unknown, error: Error): void {
+    this.#reject(this.#ended ?? error);
+  }
 }

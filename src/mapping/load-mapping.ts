@@ -1,17 +1,27 @@
 import { createHash } from 'node:crypto';
 import { existsSync } from 'node:fs';
+import { dirname, resolve } from 'node:path';
 import { fileURLToPath } from 'node:url';
 import type { FieldDef } from '../hris/port.ts';
-import { explainIssues } from '../yaml/explain-issues.ts';
-import { type Problem, problemAt, readYamlFile, refuse, type Texts, type YamlFile } from '../yaml/yaml-file.ts';
-import type { WayBack } from './check-direction.ts';
-import { checkRules } from './check-rules.ts';
+import { templateParts } from '../values/template.ts';
+import { didYouMean, explainIssues } from '../yaml/explain-issues.ts';
+import {
+  type Path,
+  type Problem,
+  problemAt,
+  readYamlFile,
+  refuse,
+  type Texts,
+  type YamlFile,
+} from '../yaml/yaml-file.ts';
+import { checkDirection, checkTwice, type WayBack } from './check-direction.ts';
 import { type CompiledField, compileRule } from './compile-rule.ts';
-import { flowsToHris, flowsToPartner, type PlacedRule } from './placed-rule.ts';
-import { readLayers } from './read-layers.ts';
+import { lengthOf } from './fit-value.ts';
+import { parseTableColumn } from './lookup-tables.ts';
+import { flowsToHris, flowsToPartner, type PlacedRule, pathsOf } from './placed-rule.ts';
 import { readLookup } from './read-lookup.ts';
 import { type FieldRule, mappingFile } from './schema.ts';
-import { type SourceRecords, sourceRecords } from './source-fields.ts';
+import { parseSourcePath, type SourceRecords, sourceRecords } from './source-fields.ts';
 
 /** A mapping checked at both ends. Plain data; may be kept for the life of a process. */
 export interface Mapping {
@@ -181,4 +191,217 @@ function meaningOf(rules: readonly PlacedRule[]): string {
 
 function defaultMappingFile(kind: string, name: string): string {
   return fileURLToPath(new URL(`../../mappings/${kind}/${name}.yaml`, import.meta.url));
+}
+
+const PREVIOUS_JOB: Record<string, string> = {
+  'candidate.currentJobTitle': 'the title of the job the person is leaving; the new one is job.title',
+  'candidate.currentCompany': 'the company the person is leaving',
+};
+
+/**
+ * Checks rules against both ends. `complete` is the file to blame for required fields that nothing fills; undefined
+ * leaves that check out.
+ */
+function checkRules(
+  rules: readonly PlacedRule[],
+  { fields, reads, way }: { fields: readonly FieldDef[]; reads: SourceRecords; way?: WayBack },
+  complete: YamlFile | undefined,
+): Problem[] {
+  const problems = rules.flatMap((placed) => [
+    ...checkTarget(placed, fields),
+    ...checkShape(placed, fields),
+    ...checkSources(placed, reads),
+    ...checkTable(placed),
+    ...checkValues(placed, fields),
+    ...checkDirection(placed, fields, way),
+  ]);
+  problems.push(...checkTwice(rules));
+  if (!complete) return problems;
+  for (const field of fields) {
+    if (!field.required || rules.some(({ target, rule }) => target === field.key && flowsToHris(rule))) continue;
+    problems.push(
+      problemAt(
+        complete,
+        [],
+        `"${field.key}" (${field.label}) is required by the HR system and nothing fills it. Add a rule with ` +
+          'from, constant or template.',
+        'fields',
+      ),
+    );
+  }
+  return problems;
+}
+
+function checkTarget({ target, rule, source }: PlacedRule, fields: readonly FieldDef[]): Problem[] {
+  const def = fields.find((field) => field.key === target);
+  const writable = fields.filter((field) => field.writable).map((field) => field.key);
+  if (!def)
+    return [
+      problemAt(
+        source,
+        ['fields'],
+        `"${target}" is not a field of the HR system. ${didYouMean(target, writable)}`,
+        target,
+      ),
+    ];
+  return def.writable || !flowsToHris(rule)
+    ? []
+    : [
+        problemAt(
+          source,
+          ['fields'],
+          `"${target}" is filled by the HR system itself and cannot be written. Remove the rule.`,
+          target,
+        ),
+      ];
+}
+
+function checkSources(placed: PlacedRule, reads: SourceRecords): Problem[] {
+  const { target, rule, source } = placed;
+  const at = ['fields', target];
+  const own = pathsOf(rule).flatMap((path, index) => {
+    const [key, ...inner] =
+      rule.template === undefined ? ['from', ...(Array.isArray(rule.from) ? [index] : [])] : ['template'];
+    return checkPath({ path, at: [...at, key ?? '', ...inner] }, placed, reads);
+  });
+  const asked = (rule.when ?? []).flatMap(({ path }, index) =>
+    checkPath(
+      { path, at: [...at, 'when', index, 'path'] },
+      { target, source, rule: { ...rule, acknowledge: 'previousJob' } },
+      reads,
+    ),
+  );
+  return [...own, ...asked];
+}
+
+function checkPath(
+  { path, at }: { path: string; at: Path },
+  { target, rule, source }: PlacedRule,
+  reads: SourceRecords,
+): Problem[] {
+  const parsed = parseSourcePath(path, { ...sourceRecords, ...reads });
+  if ('wrong' in parsed) {
+    const instead = parsed.known.length > 0 ? didYouMean(parsed.word, parsed.known) : '';
+    return [problemAt(source, at, `${parsed.wrong}. ${instead}`.trim())];
+  }
+  if (!Object.hasOwn(reads, parsed.source)) {
+    const text = `${path} is not at hand here: this mapping reads ${Object.keys(reads).join(', ')}. Remove the rule.`;
+    return [problemAt(source, at, text)];
+  }
+  const previous = PREVIOUS_JOB[path];
+  if (previous === undefined || rule.acknowledge === 'previousJob') return [];
+  const text =
+    `${path} is ${previous}. If the previous job is what "${target}" should hold, ` + 'add "acknowledge: previousJob".';
+  return [problemAt(source, at, text)];
+}
+
+function checkTable({ target, rule, source }: PlacedRule): Problem[] {
+  const column = rule.table === undefined ? undefined : parseTableColumn(rule.table);
+  if (column === undefined || !('wrong' in column)) return [];
+  const text = `${column.wrong}. ${didYouMean(column.word, column.known)}`;
+  return [problemAt(source, ['fields', target, 'table'], text)];
+}
+
+/** What stands in the file is known now, so a value the HR system would refuse or cut is refused now. */
+function checkValues({ target, rule, source }: PlacedRule, fields: readonly FieldDef[]): Problem[] {
+  const def = fields.find((field) => field.key === target);
+  if (def === undefined) return [];
+  type Given = [path: string[], value: string | number | boolean | undefined];
+  const looked = Object.entries(rule.lookup ?? {}).map(([key, value]): Given => [['lookup', key], value]);
+  const given: Given[] = [[['constant'], rule.constant], [['default'], rule.default], ...looked];
+  return given.flatMap(([path, value]) => {
+    const text = value === undefined ? undefined : refusalOf(value, def);
+    return text === undefined ? [] : [problemAt(source, ['fields', target, ...path], text)];
+  });
+}
+
+function refusalOf(value: string | number | boolean, { key, options, maxLength }: FieldDef): string | undefined {
+  const text = String(value);
+  if (options !== undefined && !options.includes(text))
+    return `"${text}" is not one of the values of "${key}". ${didYouMean(text, options)}`;
+  if (maxLength === undefined || lengthOf(text) <= maxLength) return undefined;
+  return `is ${lengthOf(text)} characters long, and "${key}" holds ${maxLength}. Shorten it.`;
+}
+
+/** Checks that the parts of a rule go together. */
+function checkShape(placed: PlacedRule, fields: readonly FieldDef[]): Problem[] {
+  return [...checkOrigin(placed), ...checkConstant(placed), ...checkLists(placed), ...checkOption(placed, fields)];
+}
+
+function checkOrigin({ target, rule, source }: PlacedRule): Problem[] {
+  const at = ['fields', target];
+  const origins = [rule.from, rule.constant, rule.template].filter((one) => one !== undefined);
+  if (origins.length !== 1)
+    return [problemAt(source, at, `"${target}" needs one of from, constant and template, and no two of them.`)];
+  if (rule.template === undefined) return [];
+  const parts = templateParts(rule.template);
+  if (parts?.some((part) => 'path' in part) === true) return [];
+  const wrong = parts === undefined ? 'has a brace that opens or closes alone' : 'names no path';
+  const text =
+    `the template of "${target}" ${wrong}. Write paths in braces: "{candidate.lastName}"; ` +
+    'text alone is a constant.';
+  return [problemAt(source, [...at, 'template'], text)];
+}
+
+function checkConstant({ target, rule, source }: PlacedRule): Problem[] {
+  if (rule.constant === undefined) return [];
+  const at = ['fields', target];
+  if ((rule.transform ?? rule.table ?? rule.lookup ?? rule.default) !== undefined) {
+    const text = `"${target}" is a constant; transform, table, lookup and default do nothing here. Remove them.`;
+    return [problemAt(source, at, text)];
+  }
+  if (typeof rule.constant !== 'string' || rule.constant.trim() !== '') return [];
+  const text = `"${target}" is an empty constant. Write a value, or null instead of the rule.`;
+  return [problemAt(source, [...at, 'constant'], text)];
+}
+
+function checkLists({ target, rule, source }: PlacedRule): Problem[] {
+  const collects = (rule.transform ?? []).some(
+    (one) => one === 'first' || one === 'join' || (typeof one === 'object' && 'join' in one),
+  );
+  if (!Array.isArray(rule.from) || collects) return [];
+  const text =
+    `"${target}" reads several sources. Add "first" or "join" to its transform list ` + 'to say how they become one.';
+  return [problemAt(source, ['fields', target, 'from'], text)];
+}
+
+/** `option` picks among the values of its field. */
+function checkOption({ target, rule, source }: PlacedRule, fields: readonly FieldDef[]): Problem[] {
+  const def = fields.find(({ key }) => key === target);
+  const index = (rule.transform ?? []).indexOf('option');
+  if (index < 0 || def === undefined || def.options !== undefined) return [];
+  const text = `"${target}" has no list of values in the HR system to pick from. Remove "option", or name its options.`;
+  return [problemAt(source, ['fields', target, 'transform', index], text)];
+}
+
+/**
+ * A mapping file and, before it, those that it extends, lowest first. A file that extends itself, however far around,
+ * and one that is not there are problems of the file that names them.
+ */
+async function readLayers(file: string, texts?: Texts, above: readonly YamlFile[] = []): Promise<YamlFile[]> {
+  const source = await readYamlFile(file, texts);
+  const named = extended(source);
+  if (named === undefined) return [source];
+  const below = resolve(dirname(file), named);
+  const chain = [...above, source];
+  const wrong = chain.some((one) => resolve(one.file) === below)
+    ? `"${named}" leads back to this file. Let each file extend only one that does not extend it in turn.`
+    : isThere(below, texts)
+      ? undefined
+      : `"${named}" does not exist. Correct the path; it is read as seen from this file.`;
+  if (wrong !== undefined) {
+    source.problems.push(problemAt(source, ['extends'], wrong));
+    return [source];
+  }
+  return [...(await readLayers(below, texts, chain)), source];
+}
+
+function isThere(file: string, texts: Texts | undefined): boolean {
+  return texts === undefined ? existsSync(file) : Object.hasOwn(texts, file);
+}
+
+/** Whatever else `extends` holds is the schema's to refuse. */
+function extended({ value }: YamlFile): string | undefined {
+  const named = (value as { extends?: unknown } | null | undefined)?.extends;
+  return typeof named === 'string' && named !== '' ? named : undefined;
 }

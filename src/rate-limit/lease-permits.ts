@@ -1,8 +1,6 @@
 import { ceilingInterval, freshCeiling, measureCompany, type SavedCeiling, underCeiling } from './ceiling.ts';
-import { grantPermits } from './grant-permits.ts';
-import { growthAhead, type LeaseClock } from './growth-ahead.ts';
 import { shareInFlight } from './in-flight-share.ts';
-import { leadLength, type SavedLeads, type Schedule, takeLead } from './live-lead.ts';
+import { LEAD_REACH_MS, leadLength, type SavedLeads, type Schedule, takeLead } from './live-lead.ts';
 import { MOST_LIVE_IN_ROW } from './permits.ts';
 import type { Priority, RateLimitAnswer } from './rate-limit.ts';
 import { createRateLimiter, type RateLimiter } from './rate-limiter.ts';
@@ -206,4 +204,89 @@ function scheduleOf(
 
 function shifted(permits: readonly number[], byMs: number): number[] {
   return permits.map((permit) => permit + byMs);
+}
+
+/** What a process wants of an exchange. */
+interface Wanted {
+  /** Requests in each priority. */
+  live: number;
+  bulk: number;
+  /** How far ahead permits are leased. */
+  leaseMs: number;
+  /** Of bulk's permits. */
+  reachMs: number;
+  /** Permits of a lead. */
+  length: number;
+  /** Bulk has no permit, and those of live requests of others reach further than a share. */
+  isStarved: boolean;
+}
+
+interface Lease {
+  /** When each may be used. */
+  permits: number[];
+  /** Nothing more is available for so long; undefined: all that was asked for is there. */
+  askInMs: number | undefined;
+}
+
+/**
+ * Permits for those that wait and have none, as far as a share reaches; for live requests as far again, and for a lead
+ * of `length` permits, or starved bulk's first, however far. `grownBy`: the rate of the last over the one that stands.
+ */
+function grantPermits(
+  limiter: RateLimiter,
+  clock: LeaseClock,
+  wanted: Wanted,
+  valid: number,
+): Lease & { grownBy: number } {
+  const now = clock.at;
+  const granted = grantAhead(limiter, clock, wanted, valid);
+  const grownBy = clock.growth(clock.at);
+  // What is saved by a clock that is far ahead is taken for one that was set back.
+  clock.at = now;
+  return { ...granted, grownBy };
+}
+
+function grantAhead(
+  limiter: RateLimiter,
+  clock: LeaseClock,
+  { live, bulk, leaseMs, reachMs, length, isStarved }: Wanted,
+  valid: number,
+): Lease {
+  const now = clock.at;
+  const permits: number[] = [];
+  const missing = Math.max(0, live + bulk - valid);
+  for (let n = 0; n < missing; n += 1) {
+    const priority = n < live ? 'live' : 'bulk';
+    const isFar = n < length || (isStarved && n === 0);
+    const until = now + (isFar ? LEAD_REACH_MS : priority === 'live' ? 2 * leaseMs : reachMs);
+    let wait = limiter.ask(priority);
+    while (wait > 0 && clock.at + wait <= until) {
+      clock.at += wait;
+      wait = limiter.ask(priority);
+    }
+    if (wait > 0) return { permits, askInMs: Math.min(Math.max(clock.at + wait - now - leaseMs, 0), 60_000) };
+    permits.push(clock.at);
+  }
+  return { permits, askInMs: undefined };
+}
+
+/** No further: within one lease nobody looks whether the answers are still fine. */
+const MOST = 32;
+
+/** The clock of an exchange, which goes ahead while permits are leased. */
+interface LeaseClock {
+  at: number;
+  /** Of the rate, at a moment of it. */
+  growth: (at: number) => number;
+}
+
+/**
+ * By how much the rate will have grown at a later moment, if no limit is met until then: permits that are leased ahead
+ * come ever faster, because otherwise each lease would keep to the rate that stood at its begin. Only until the first
+ * 429, and for a process that is alone: at its 429 it drops them all.
+ */
+function growthAhead({ limitSeen, underWay }: SavedRateLimit, isAlone: boolean, now: number) {
+  const { doublingMs, spent } = underWay?.climb ?? {};
+  if (!isAlone || limitSeen || doublingMs === undefined || spent?.refused !== 0) return () => 1;
+  return (at: number): number => Math.min(2 ** Math.max(0, (at - now) / doublingMs), MOST);
 }

@@ -1,7 +1,6 @@
-import { createEndpointLimits } from './endpoint-limits.ts';
 import { LearnedRateLimit, type LimiterClock } from './learned-rate-limit.ts';
 import type { Priority, RateLimitAnswer } from './rate-limit.ts';
-import type { SavedRateLimit } from './saved-rate-limit.ts';
+import type { SavedEndpoint, SavedEndpoints, SavedRateLimit } from './saved-rate-limit.ts';
 
 export interface RateLimiter {
   /**
@@ -48,4 +47,111 @@ export function createRateLimiter(clock: LimiterClock, saved?: SavedRateLimit): 
       return own === undefined ? company.save() : { ...company.save(), endpoints: own };
     },
   };
+}
+
+/** Endpoints that refuse while others go through have a limit of their own, learned like the company's. */
+interface EndpointLimits {
+  /** 0: the endpoint's own limit, if it has one, lets one request leave, and counts it. Otherwise ms to wait. */
+  ask(priority: Priority, endpoint: string | undefined): number;
+  giveBack(endpoint: string | undefined): void;
+  /**
+   * `own`: a 429 of the endpoint's own limit, which says nothing of the company's. `found`: the same, and those before
+   * it were taken for the company's. `perSecond` is the rate of them all.
+   */
+  judge(answer: RateLimitAnswer, perSecond: () => number): 'own' | 'found' | 'company';
+  save(): SavedEndpoints | undefined;
+}
+
+/** What an endpoint's own limit is learned with. */
+interface EndpointLimiter {
+  ask(priority: Priority): number;
+  answered(answer: RateLimitAnswer): void;
+  giveBack(permits: number): void;
+  save(): SavedRateLimit;
+}
+
+const MEMORY = 1_000;
+const MOST_ENDPOINTS = 64;
+const evidence = { least: -3, own: 9 };
+/** Where so many answers in a row are of one endpoint, its 429s may as well be everybody's. */
+const MOST_IN_ROW = 8;
+/** Share of the 429s that are the endpoint's if the limit is its own. */
+const ITS_OWN = 0.95;
+
+/** `restore` makes the limiter of an endpoint. */
+function createEndpointLimits(
+  restore: (saved?: SavedRateLimit) => EndpointLimiter,
+  saved: SavedEndpoints = { answers: 0, each: {} },
+): EndpointLimits {
+  const endpoints = structuredClone(saved);
+  const limiters = new Map<string, EndpointLimiter>();
+  for (const [name, { own }] of Object.entries(endpoints.each)) if (own !== undefined) limiters.set(name, restore(own));
+  const limiterOf = (name: string | undefined): EndpointLimiter | undefined =>
+    name === undefined || limiters.size === 0 ? undefined : limiters.get(name);
+
+  return {
+    ask: (priority, endpoint) => limiterOf(endpoint)?.ask(priority) ?? 0,
+    giveBack: (endpoint) => limiterOf(endpoint)?.giveBack(1),
+    judge: (answer, perSecond) => {
+      const { endpoint, status } = answer;
+      if (endpoint === undefined) return 'company';
+      const limiter = limiterOf(endpoint);
+      limiter?.answered(answer);
+      if (limiter !== undefined) return status === 429 ? 'own' : 'company';
+      if (!isShownOwn(endpoints, endpoint, status === 429)) return 'company';
+      const share = counted(endpoints, endpoint).answers / endpoints.answers;
+      const found = restore({ rate: share * perSecond(), limit: 0, noise: 0, limitSeen: false });
+      limiters.set(endpoint, found);
+      found.answered(answer);
+      return 'found';
+    },
+    save: () => {
+      for (const [name, limiter] of limiters)
+        endpoints.each[name] = { ...counted(endpoints, name), own: limiter.save() };
+      return Object.keys(endpoints.each).length === 0 ? undefined : structuredClone(endpoints);
+    },
+  };
+}
+
+/** Counts an answer. True once it is clear that the endpoint refuses and the others do not. */
+function isShownOwn(saved: SavedEndpoints, name: string, limited: boolean): boolean {
+  const own = counted(saved, name);
+  own.answers += 1;
+  saved.answers += 1;
+  if (saved.answers > MEMORY) fade(saved);
+  if (noteRow(saved, name, limited) > MOST_IN_ROW || !limited) return false;
+  for (const [other, endpoint] of Object.entries(saved.each)) {
+    const share = Math.min(Math.max(endpoint.answers / saved.answers, 0.001), 0.999);
+    const told = other === name ? Math.log(ITS_OWN / share) : Math.log((1 - ITS_OWN) / (1 - share));
+    endpoint.evidence = Math.max(evidence.least, endpoint.evidence + told);
+  }
+  return own.evidence > evidence.own;
+}
+
+/** Answers of this endpoint since another had a success, this one included. */
+function noteRow(saved: SavedEndpoints, name: string, limited: boolean): number {
+  const { row } = saved;
+  if (row?.endpoint === name) return (row.answers += 1);
+  if (!limited) saved.row = { endpoint: name, answers: 1 };
+  return 1;
+}
+
+function counted(saved: SavedEndpoints, name: string): SavedEndpoint {
+  const known = saved.each[name];
+  if (known !== undefined) return known;
+  const names = Object.keys(saved.each);
+  if (names.length >= MOST_ENDPOINTS) delete saved.each[rarestOf(saved, names)];
+  const fresh = { answers: 0, evidence: 0 };
+  saved.each[name] = fresh;
+  return fresh;
+}
+
+function rarestOf({ each }: SavedEndpoints, names: readonly string[]): string {
+  const plain = names.filter((name) => each[name]?.own === undefined);
+  return plain.reduce((rarest, name) => ((each[name]?.answers ?? 0) < (each[rarest]?.answers ?? 0) ? name : rarest));
+}
+
+function fade(saved: SavedEndpoints): void {
+  saved.answers /= 2;
+  for (const endpoint of Object.values(saved.each)) endpoint.answers /= 2;
 }

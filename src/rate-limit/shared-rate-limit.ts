@@ -1,15 +1,141 @@
 import { randomUUID } from 'node:crypto';
 import { askAgainMs, createUsage, LEAST_MS, OUTAGE_MS } from './ask-again.ts';
 import { createHeldPermits } from './held-permits.ts';
-import { createLeadWatch, type LeadWatch } from './lead-watch.ts';
-import { type Asked, type ChangeRateLimit, type Granted, leasePermits, spaceMs } from './lease-permits.ts';
+import { type Asked, type ChangeRateLimit, type Granted, leasePermits, spaceMs, validFromOf } from './lease-permits.ts';
 import { createLiveRuns } from './live-runs.ts';
 import type { Priority, RateLimitAnswer, RateLimitKeeper } from './rate-limit.ts';
-import { createSentRequests } from './sent-requests.ts';
-import { createStoreClock } from './store-clock.ts';
+import { createStoreClock, type StoreClock } from './store-clock.ts';
 import { nothingTold, type Told } from './told.ts';
 import { createWaiters } from './waiters.ts';
-import { createWriteBudget } from './write-budget.ts';
+
+/** Writes of the store: one in so many ms in the long run, and so many more at once; two a second in any minute. */
+const WRITES = { everyMs: 525, atOnce: 3 };
+
+interface WriteBudget {
+  /** When the next write is allowed; one that can wait leaves one for those that cannot. */
+  nextAt(isUrgent: boolean): number;
+  written(): void;
+}
+
+function createWriteBudget(): WriteBudget {
+  /** When the writes so far would have ended at an even rate. */
+  let endAt = 0;
+  return {
+    nextAt: (isUrgent) => endAt - (WRITES.atOnce - (isUrgent ? 0 : 1)) * WRITES.everyMs,
+    written() {
+      endAt = Math.max(endAt, performance.now()) + WRITES.everyMs;
+    },
+  };
+}
+
+/** The latest requests that left, and how many were under way then. */
+interface SentRequests {
+  note(inFlight: number): void;
+  /**
+   * The answer to one, on this process's clock, with those under way when it left; `inFlight` are so now, and are taken
+   * where that is forgotten. At its answer their number says how fast answers come, not what was refused.
+   */
+  received(answer: RateLimitAnswer, inFlight: number): RateLimitAnswer;
+}
+
+const MOST_KEPT = 256;
+/** No call is under way for longer. */
+const LONGEST_CALL_MS = 300_000;
+
+function createSentRequests(): SentRequests {
+  const sent: { at: number; inFlight: number }[] = [];
+  const inFlightAt = (sentAt: number) => sent.findLast(({ at }) => at <= sentAt + 1)?.inFlight;
+  return {
+    note: (inFlight) => {
+      sent.push({ at: performance.now(), inFlight });
+      if (sent.length > MOST_KEPT) sent.shift();
+    },
+    received(answer, inFlight) {
+      const sentAt = onOwnClock(answer.sentAt);
+      return {
+        ...answer,
+        sentAt,
+        inFlight: inFlightAt(sentAt) ?? inFlight,
+        roundTripMs: performance.now() - sentAt,
+      };
+    },
+  };
+}
+
+/** Wall clocks are set back and forth: only how long ago it was is taken from them. */
+function onOwnClock(sentAt: number): number {
+  return performance.now() - Math.min(Math.max(Date.now() - sentAt, 0), LONGEST_CALL_MS);
+}
+
+/** Learns before the next exchange that another process met the limit, or that live requests of its went first. */
+interface LeadWatch {
+  /** Whether bulk may go on; a look begins in the background before what was seen grows stale. */
+  mayGo(): boolean;
+  /** Nothing may go before the look that is under way returns. */
+  isAwaited(): boolean;
+  /** What an exchange with the shared rate limit said; see `SavedLeads`. */
+  saw(said: { movedMs: number; sharers: number }): void;
+  /** Resolves when no look is under way. */
+  end(): Promise<void>;
+}
+
+const LOOK_MS = 25;
+/** What was seen holds for so many looks: bulk goes on meanwhile, however slow the store. */
+const LOOKS = 4;
+/** Whoever met no other process for so long does not look: most run alone, and hires may be far apart. */
+const ALONE_MS = 3_600_000;
+
+interface LeadWatchOptions {
+  storeClock: StoreClock;
+  /** By so much since it was last seen, ms. */
+  onMoved: (ms: number) => void;
+  /** After each look. Permits for before this moment of the own clock are void. */
+  onLooked: (validFrom: number) => void;
+}
+
+function createLeadWatch(
+  changeRateLimit: ChangeRateLimit,
+  { storeClock, onMoved, onLooked }: LeadWatchOptions,
+): LeadWatch {
+  let known = 0;
+  let seenAt = Number.NEGATIVE_INFINITY;
+  let lookMs = 0;
+  let othersAt = Number.NEGATIVE_INFINITY;
+  let looking: Promise<void> | undefined;
+  function note(movedMs: number): void {
+    onMoved(movedMs - known);
+    // A look and an exchange overlap: what was read first may come last.
+    known = Math.max(known, movedMs);
+    seenAt = performance.now();
+  }
+  const ageMs = (): number => performance.now() - seenAt;
+  const isStale = (): boolean => ageMs() > Math.max(LOOK_MS, LOOKS * lookMs);
+  async function look(): Promise<void> {
+    const began = performance.now();
+    // An outage is noticed, and told of, where permits are asked for.
+    const seen = await changeRateLimit(({ leads, underWay }, now) => {
+      const validFrom = validFromOf(underWay, now, now - storeClock.ownTimeOf(now));
+      return { result: { movedMs: leads?.movedMs ?? known, validFrom } };
+    }).catch(() => ({ movedMs: known, validFrom: 0 }));
+    looking = undefined;
+    lookMs = performance.now() - began;
+    note(seen.movedMs);
+    onLooked(seen.validFrom);
+  }
+  return {
+    mayGo() {
+      if (performance.now() - othersAt > ALONE_MS) return true;
+      if (ageMs() > LOOK_MS) looking ??= look();
+      return !isStale();
+    },
+    isAwaited: () => looking !== undefined && isStale(),
+    saw({ movedMs, sharers }) {
+      note(movedMs);
+      if (sharers > 1) othersAt = seenAt;
+    },
+    end: async () => await looking,
+  };
+}
 
 export interface SharedRateLimit extends RateLimitKeeper {
   /** Those who hold it in one process go in turn, however many calls of each wait; wherever they go. */

@@ -1,7 +1,6 @@
 import { ConnectorError } from '../errors.ts';
 import { MOST_LIVE_IN_ROW } from './permits.ts';
 import type { Priority } from './rate-limit.ts';
-import { createTurns, type Turns } from './turns.ts';
 
 /** Calls of one process that wait for a permit: live before bulk, and in each priority the holders in turn. */
 export interface Waiters {
@@ -91,4 +90,52 @@ export function rateLimitClosed(): ConnectorError {
     action: 'retry',
     message: 'The connection was closed while a call waited for a permit of the rate limit. Nothing was sent.',
   });
+}
+
+/** What waits, of several holders: each holder has its turn, and of what is its own the first to come is next. */
+interface Turns<Waiting> {
+  add(holder: object, waiting: Waiting): void;
+  remove(holder: object, waiting: Waiting): void;
+  next(): Waiting | undefined;
+  count(): number;
+  /** Of all that wait, how many go before what this holder would add now. */
+  ahead(holder: object): number;
+  takeAll(): Waiting[];
+}
+
+function createTurns<Waiting>(): Turns<Waiting> {
+  /** In the order of their turns. */
+  const queues = new Map<object, Waiting[]>();
+  const count = (): number => [...queues.values()].reduce((sum, { length }) => sum + length, 0);
+  return {
+    add(holder, waiting) {
+      const queue = queues.get(holder) ?? [];
+      queue.push(waiting);
+      queues.set(holder, queue);
+    },
+    remove(holder, waiting) {
+      const queue = queues.get(holder) ?? [];
+      queue.splice(queue.indexOf(waiting), 1);
+      if (queue.length === 0) queues.delete(holder);
+    },
+    next() {
+      const [turn] = queues;
+      if (turn === undefined) return undefined;
+      const [holder, queue] = turn;
+      queues.delete(holder);
+      const waiting = queue.shift();
+      if (queue.length > 0) queues.set(holder, queue);
+      return waiting;
+    },
+    count,
+    ahead(holder) {
+      const own = queues.get(holder)?.length ?? 0;
+      return [...queues.values()].reduce((sum, { length }) => sum + Math.min(length, own + 1), 0);
+    },
+    takeAll() {
+      const all = [...queues.values()].flat();
+      queues.clear();
+      return all;
+    },
+  };
 }

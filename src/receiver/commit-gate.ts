@@ -2,8 +2,7 @@ import { setTimeout as pause } from 'node:timers/promises';
 import { isConnectorError } from '../errors.ts';
 import type { Logger } from '../log.ts';
 import type { Delivery } from '../store/inbox.ts';
-import { refusal } from './refusals.ts';
-import { createRoom } from './room.ts';
+import { type RefusalCode, refusal } from './refusals.ts';
 
 /** The part of the store a receiver needs. */
 export interface DeliveryStore {
@@ -155,4 +154,28 @@ export async function abortable<T>(promise: Promise<T>, signal: AbortSignal): Pr
   } finally {
     signal.removeEventListener('abort', stop);
   }
+}
+
+/** Counts who is in, and rejects one more than there is room for. */
+interface Room {
+  count(): number;
+  /** Gives what leaves again. */
+  enter(size: number): () => void;
+}
+
+function createRoom(most: { count: number; bytes: number }, full: RefusalCode): Room {
+  let count = 0;
+  let bytes = 0;
+  return {
+    count: () => count,
+    enter(size) {
+      if (count >= most.count || bytes + size > most.bytes) throw refusal(full);
+      count += 1;
+      bytes += size;
+      return () => {
+        count -= 1;
+        bytes -= size;
+      };
+    },
+  };
 }

@@ -1,17 +1,30 @@
 import { createHash } from 'node:crypto';
 import { readdir } from 'node:fs/promises';
 import { dirname, join, resolve } from 'node:path';
-import { ConnectorError } from '../errors.ts';
+import { ConnectorError, isConnectorError } from '../errors.ts';
+import type { DefinitionFile } from '../hris/http/http.ts';
 import { isDefinitionFile } from '../hris/http/load-definition.ts';
+import { findHrisAdapter, hrisKinds } from '../hris/registry.ts';
+import type { Mapping } from '../mapping/load-mapping.ts';
 import { isCasesFile } from '../mapping/test-mapping.ts';
-import { everyStream } from '../streams/streams.ts';
-import { explainIssues } from '../yaml/explain-issues.ts';
-import { parseYaml, readYamlFile, refuse, type YamlFile } from '../yaml/yaml-file.ts';
-import { anchoredOptions, checkHris, checkMapping, checkStreams, missingSecrets } from './check-tenant.ts';
+import { everyStream, exchangeNames, landedNames, landings, type StreamName } from '../streams/streams.ts';
+import { didYouMean, explainIssues } from '../yaml/explain-issues.ts';
+import {
+  type Path,
+  type Problem,
+  parseYaml,
+  problemAt,
+  readYamlFile,
+  refuse,
+  type Texts,
+  type YamlFile,
+} from '../yaml/yaml-file.ts';
+import { checkAmendments } from './amendment-mapping.ts';
 import { clashes, type Loaded } from './clashes.ts';
 import type { Notify } from './notify-section.ts';
+import { loadExchangeMapping, loadRequisitionMapping, loadStreamMapping, loadTenantMapping } from './open-hris.ts';
 import { type Tenant, type TenantFile, tenantFile } from './schema.ts';
-import { anchorSecret } from './secrets.ts';
+import { anchorSecret, isSecretRef, resolveSecret } from './secrets.ts';
 import type { StreamSettings } from './stream-settings.ts';
 
 /**
@@ -144,4 +157,233 @@ function withSecret(notify: Notify, file: string): Notify {
 
 function withPath(stream: StreamSettings, anchored: (path: string) => string): StreamSettings {
   return stream.mapping === undefined ? stream : { ...stream, mapping: anchored(stream.mapping) };
+}
+
+/** The adapter's own part of the file, checked by the adapter's own schema; texts of files as in Tenant.files. */
+async function checkHris(
+  source: YamlFile,
+  texts: Texts,
+): Promise<{ options?: Record<string, unknown>; files?: Texts; problems: Problem[] }> {
+  const value = (source.value as { hris?: unknown } | null)?.hris;
+  if (typeof value !== 'object' || value === null) return { problems: [] };
+  const { kind, connection: _connection, ...written } = value as Record<string, unknown>;
+  if (typeof kind !== 'string') return { problems: [] };
+  const { definition, problems: wrong } = await readHrisDefinition(source, kind, written['definition'], texts);
+  if (wrong.length > 0) return { problems: wrong };
+  const options = definition === undefined ? written : { ...written, definition };
+  const files = definition === undefined ? {} : { [definition.file]: definition.text };
+  const found = findHrisAdapter(kind, options);
+  if (!found)
+    return {
+      problems: [
+        problemAt(source, ['hris', 'kind'], `"${kind}" is not a kind of HRIS. ${didYouMean(kind, hrisKinds())}`),
+      ],
+    };
+  const problems = literalSecrets(source, options, found.secrets ?? []);
+  if (problems.length > 0) return { problems };
+  const schema = found.optionsSchema(landings);
+  const parsed = schema.safeParse(options);
+  if (!parsed.success) return { problems: explainIssues(source, schema, parsed.error, ['hris']) };
+  return { options, files, problems: [] };
+}
+
+/** The file that describes an HR system of kind `http`, read and checked. */
+async function readHrisDefinition(
+  source: YamlFile,
+  kind: string,
+  named: unknown,
+  texts: Texts,
+): Promise<{ definition?: DefinitionFile; problems: Problem[] }> {
+  if (kind !== 'http') return { problems: [] };
+  const path = ['hris', 'definition'];
+  if (typeof named !== 'string' || named === '') {
+    const text = '"hris.definition" is missing: the file that describes the HR system, such as ./acme-hr.yaml. Add it.';
+    return { problems: [problemAt(source, path, text)] };
+  }
+  const file = resolve(dirname(source.file), named);
+  try {
+    const { text, problems } = await readYamlFile(file, Object.keys(texts).length === 0 ? undefined : texts);
+    if (problems.length > 0) return { problems };
+    const definition = { file, text };
+    findHrisAdapter(kind, { definition });
+    return { definition, problems: [] };
+  } catch (error) {
+    return { problems: problemsOf(error, source, path) };
+  }
+}
+
+/** Secrets that stand in the file themselves: as an option of their own, or inside an address. */
+function literalSecrets(source: YamlFile, options: Record<string, unknown>, secrets: readonly string[]): Problem[] {
+  return optionTexts(options).flatMap(([path, option]) => {
+    if (isSecretRef(option)) return [];
+    const inAddress = URL.canParse(option) && new URL(option).password !== '';
+    if (!inAddress && !secrets.includes(path[0])) return [];
+    const what = inAddress ? 'holds a password. Put the whole address' : 'is a secret. Put it';
+    const into = 'into the environment or a file of its own and write env:NAME or file:/path here.';
+    return [problemAt(source, ['hris', ...path], `"hris.${path.join('.')}" ${what} ${into}`)];
+  });
+}
+
+/** Options that are texts, and the texts of those that are lists, by their paths. */
+function optionTexts(options: Record<string, unknown>): [[string, ...number[]], string][] {
+  const all = Object.entries(options).flatMap(([key, value]): [[string, ...number[]], unknown][] =>
+    Array.isArray(value) ? value.map((one, index) => [[key, index], one]) : [[[key], value]],
+  );
+  return all.filter((one): one is [[string, ...number[]], string] => typeof one[1] === 'string');
+}
+
+/** A relative SQLite path or secret file is meant from where the tenant file stands. */
+function anchoredOptions(options: Record<string, unknown>, file: string): Record<string, unknown> {
+  return Object.fromEntries(
+    Object.entries(options).map(([key, value]) => [
+      key,
+      Array.isArray(value) ? value.map((one) => anchored(one, file)) : anchored(value, file),
+    ]),
+  );
+}
+
+function anchored(value: unknown, file: string): unknown {
+  return typeof value === 'string' ? anchorText(value, file) : value;
+}
+
+function anchorText(text: string, file: string): string {
+  if (text.startsWith('sqlite:')) return `sqlite:${resolve(dirname(file), text.slice('sqlite:'.length))}`;
+  return anchorSecret(text, file);
+}
+
+/** Names every reference that leads nowhere, at its place. */
+function missingSecrets(source: YamlFile, tenant: Tenant): Problem[] {
+  const refs: [Path, unknown][] = [
+    [['partner', 'apiKey'], tenant.partner.apiKey],
+    ...tenant.partner.webhookKeys.map((ref, index): [Path, unknown] => [['partner', 'webhookKeys', index], ref]),
+    [['notify', 'secret'], tenant.notify?.secret],
+    ...optionTexts(tenant.hris.options).map(([path, value]): [Path, unknown] => [['hris', ...path], value]),
+  ];
+  return refs.flatMap(([path, ref]) => {
+    if (typeof ref !== 'string' || !isSecretRef(ref)) return [];
+    try {
+      resolveSecret(ref);
+      return [];
+    } catch (error) {
+      return [problemAt(source, path, (error as Error).message)];
+    }
+  });
+}
+
+/** Loads the tenant's mapping over the default one, so that its faults are told together with the tenant's. */
+async function checkMapping(source: YamlFile, tenant: Tenant): Promise<Checked> {
+  try {
+    const mapping = await loadTenantMapping(tenant);
+    const exchanged = await loadExchangeMapping(tenant, 'employees').catch(() => undefined);
+    const problems = [
+      ...checkWriteBack(source, tenant, mapping),
+      ...unreadTables(tenant, mapping),
+      ...checkAmendments(source, tenant, mapping, exchanged),
+    ];
+    return { hash: mapping.hash, files: mapping.files, problems };
+  } catch (error) {
+    return { hash: '', files: {}, problems: problemsOf(error, source, ['mapping']) };
+  }
+}
+
+/** A mapping's meaning, the files it was made of, and what is wrong with it. */
+interface Checked {
+  hash: string;
+  files: Texts;
+  problems: Problem[];
+}
+
+/** Tables that the mapping looks values up in and that no stream of the tenant reads. */
+function unreadTables({ streams }: Tenant, { fields }: Mapping): Problem[] {
+  return fields.flatMap(({ target, table, at }) => {
+    if (table === undefined || streams[table.name].every !== undefined) return [];
+    const text =
+      `"${target}" looks a value up in the table ${table.name}, which is not read. Add it to the tenant file under ` +
+      `streams: ${table.name}: { every: 1h }.`;
+    return [{ ...at, text }];
+  });
+}
+
+function checkWriteBack(source: YamlFile, tenant: Tenant, mapping: Mapping): Problem[] {
+  return [...unmappedValues(source, tenant, mapping), ...writtenTwice(source, tenant, mapping)];
+}
+
+function unmappedValues(source: YamlFile, tenant: Tenant, mapping: Mapping): Problem[] {
+  const mapped = mapping.fields.map((field) => field.target);
+  return tenant.writeBack.values.flatMap(({ field }, index) => {
+    if (mapped.includes(field)) return [];
+    const path = ['writeBack', 'values', index, 'field'];
+    return [problemAt(source, path, `"${field}" is not a mapped field. ${didYouMean(field, mapped)}`)];
+  });
+}
+
+/** One custom field would be written over by the other; a label is known only when the partner is asked. */
+function writtenTwice(source: YamlFile, { writeBack }: Tenant, { back }: Mapping): Problem[] {
+  const wanted: [Path, string | undefined][] = [
+    [['writeBack', 'customField'], writeBack.customField],
+    ...writeBack.values.map(({ customFieldId }, at): [Path, string] => [['writeBack', 'values', at], customFieldId]),
+  ];
+  return wanted.flatMap(([path, id]) => {
+    const rule = back.find(({ from: [to] }) => to !== undefined && 'customField' in to && to.customField === id);
+    if (rule === undefined) return [];
+    return [problemAt(source, path, `the mapping of "${rule.target}" writes ${id} as well. Keep one of the two.`)];
+  });
+}
+
+/** The same for the mappings of its streams. */
+async function checkStreams(source: YamlFile, tenant: Tenant): Promise<Checked> {
+  const check = async (stream: StreamName, mapping: Promise<Mapping | undefined>): Promise<Checked> => {
+    try {
+      const loaded = await mapping;
+      const { hash = '', files = {} } = loaded ?? {};
+      return { hash, files, problems: loaded === undefined ? [] : unreadTables(tenant, loaded) };
+    } catch (error) {
+      return { hash: '', files: {}, problems: problemsOf(error, source, ['streams', stream, 'mapping']) };
+    }
+  };
+  const pulled = await Promise.all(landedNames.map((name) => check(name, loadStreamMapping(tenant, name))));
+  const requisitions = await check('requisitions', loadRequisitionMapping(tenant));
+  const mapped = exchangeNames.filter((name) => tenant.streams[name].mapping !== undefined);
+  const exchanged = await Promise.all(mapped.map((name) => check(name, loadExchangeMapping(tenant, name))));
+  const checked = [...pulled, requisitions, ...exchanged];
+  const positions = await loadExchangeMapping(tenant, 'positions').catch(() => undefined);
+  return {
+    hash: checked.map((one) => one.hash).join(),
+    files: Object.assign({}, ...checked.map((one) => one.files)) as Texts,
+    problems: [...checked.flatMap((one) => one.problems), ...checkPositions(source, tenant, positions)],
+  };
+}
+
+function problemsOf(error: unknown, source: YamlFile, path: Path): Problem[] {
+  if (!isConnectorError(error)) throw error;
+  const listed = error.details?.['problems'] as Problem[] | undefined;
+  return listed ?? [problemAt(source, path, error.message)];
+}
+
+/** Names what keeps the stream `positions` from running, and custom fields that `requisitions` writes as well. */
+function checkPositions(source: YamlFile, tenant: Tenant, mapping: Mapping | undefined): Problem[] {
+  const { requisitions, streams, hris } = tenant;
+  const { every, mapping: file } = streams.positions;
+  if (every === undefined && file === undefined) return [];
+  if (requisitions === undefined || hris.options['requisitions'] === undefined) {
+    const text =
+      'positions exchanges values of jobs that the stream requisitions made. It needs the section requisitions, and ' +
+      'hris.requisitions, of an HR system that has open positions.';
+    return [problemAt(source, ['streams', 'positions'], text)];
+  }
+  const written: [Path, string][] = [
+    [['requisitions', 'reference'], requisitions.reference],
+    ...requisitions.values.map(({ customFieldId }, at): [Path, string] => [
+      ['requisitions', 'values', at],
+      customFieldId,
+    ]),
+  ];
+  return written.flatMap(([path, id]) => {
+    const rule = mapping?.back.find(
+      ({ from: [to] }) => to !== undefined && 'customField' in to && to.customField === id,
+    );
+    if (rule === undefined) return [];
+    const text = `the mapping of "${rule.target}" in streams.positions writes ${id} as well. Keep one of the two.`;
+    return [problemAt(source, path, text)];
+  });
 }

@@ -1,10 +1,14 @@
 import { constantViolations } from './constants.ts';
+import { countCode } from './counts.ts';
 import { importCycles, importViolations } from './floors.ts';
 import { sizeViolations, wideLines } from './sizes.ts';
 import { readCode, readProse } from './tree.ts';
 import { twinViolations } from './twins.ts';
 
-/** `node test/architecture/report.ts [PATH ...]` prints every violation, or those that name one of the paths. */
+/**
+ * `node test/architecture/report.ts [PATH ...]` prints every violation, or those that name one of the paths, and how
+ * shredded the product's code is.
+ */
 const paths = process.argv.slice(2);
 const tree = readCode();
 const sections = {
@@ -21,3 +25,11 @@ for (const [section, all] of Object.entries(sections)) {
   console.log(`${section}: ${found.length}`);
   for (const line of found) console.log(`  ${line}`);
 }
+
+const { files, withOneImporter, exports, exportsWithOneImporter, importLines, lines } = countCode(tree);
+const share = (some: number, all: number): string => `${some} of ${all}, ${Math.round((100 * some) / all)} %`;
+console.log(`files: ${files}`);
+console.log(`files with one importer: ${share(withOneImporter, files)}`);
+console.log(`exported names with one importer: ${share(exportsWithOneImporter, exports)}`);
+console.log(`lines of imports: ${importLines}`);
+console.log(`lines without sandbox and contract: ${lines}`);

@@ -1,17 +1,27 @@
-import { ConnectorError } from '../../errors.ts';
+import { z } from 'zod';
+import { ConnectorError, isConnectorError } from '../../errors.ts';
+import type { EmployeeFields } from '../../hire/employee.ts';
+import { clockOf, nextChangeCursor, readChangeCursor } from '../change-cursor.ts';
+import { type Amendment, fieldsToAmend } from '../fields-to-amend.ts';
+import { readJson } from '../http-call.ts';
 import type { HrisLimits } from '../http-line.ts';
-import type { Employees, HrisAdapter, HrisConnection } from '../port.ts';
+import type {
+  ChangedEmployees,
+  DescribedField,
+  EmployeeFile,
+  Employees,
+  HrisAdapter,
+  HrisConnection,
+  WriteOptions,
+} from '../port.ts';
 import { probed } from '../probed.ts';
 import { sameAddress } from '../same-address.ts';
-import { amendEmployee } from './amend.ts';
 import { openApi } from './api.ts';
-import { changedEmployees } from './changes.ts';
-import { describeFields, readFields } from './describe.ts';
-import { createEmployee, readEmployee, updateEmployee } from './employees.ts';
+import { createEmployee, notFound, readEmployee, updateEmployee } from './employees.ts';
 import { rehireEmployee, terminateEmployee } from './employment.ts';
-import { deliverFile } from './files.ts';
 import { type Bamboo, findEmployee } from './find.ts';
 import { type BambooOptions, bamboohrFields, bamboohrOptions } from './options.ts';
+import { toBamboo } from './values.ts';
 import { webhooks } from './webhook.ts';
 
 /** BambooHR over its public API; document: `specs/public.yaml` of BambooHR/bhr-api-php (MIT). */
@@ -74,4 +84,236 @@ async function probe(bamboo: Bamboo, signal: AbortSignal): Promise<void> {
       'or name the right one under hris.fields and hris.referenceField.',
     details: { fields: missing },
   });
+}
+
+const Rows = z.array(z.looseObject({ id: z.coerce.string(), date: z.string().default('') }));
+
+/** What BambooHR keeps with a date, in the table `jobInfo`. */
+const DATED: readonly string[] = ['jobTitle', 'department', 'location', 'division', 'reportsTo'];
+
+/** Dated fields as a row of their table, the others at once. BambooHR knows no versions: the values are read before. */
+async function amendEmployee(bamboo: Bamboo, id: string, amendment: Amendment, write: WriteOptions): Promise<void> {
+  const held = await readEmployee(bamboo, id, write.signal);
+  if (held === undefined) throw notFound(id);
+  const fields = Object.entries(fieldsToAmend(amendment, held.fields));
+  const isDated = ([key]: [string, unknown]): boolean => DATED.includes(bamboo.options.fields[key]?.name ?? '');
+  const dated = Object.fromEntries(fields.filter(isDated));
+  if (Object.keys(dated).length > 0) await amendJob(bamboo, { id, from: amendment.from, fields: dated }, write);
+  await updateEmployee(bamboo, id, Object.fromEntries(fields.filter((field) => !isDated(field))), write);
+}
+
+/** The row of that day; a new one holds what the row before it holds, because what a row leaves out is empty. */
+async function amendJob(
+  { api, options }: Bamboo,
+  { id, from, fields }: { id: string; from: string; fields: EmployeeFields },
+  { signal, beforeSend }: WriteOptions,
+): Promise<void> {
+  const path = `/api/v1/employees/${id}/tables/jobInfo`;
+  const table = 'employees/{id}/tables/jobInfo';
+  const changes = toBamboo(options, fields);
+  const rows = Rows.parse(await api.json({ what: `GET ${table}`, method: 'GET', path, signal }));
+  const before = rows.filter(({ date }) => date <= from).toSorted((a, b) => a.date.localeCompare(b.date));
+  const latest = before.at(-1);
+  const call = { method: 'POST', sent: fields, idempotent: true, signal, beforeSend } as const;
+  if (latest?.date === from)
+    return void (await api.send({ ...call, what: `POST ${table}/{row}`, path: `${path}/${latest.id}`, body: changes }));
+  const kept = Object.entries(latest ?? {}).filter(([name, value]) => DATED.includes(name) && value !== null);
+  const body = { ...Object.fromEntries(kept), ...changes, date: from };
+  await api.send({ ...call, what: `POST ${table}`, path, body });
+}
+
+const Changed = z.looseObject({
+  // No employees: an empty list instead of an empty map.
+  employees: z.union([
+    z.array(z.never()).transform(() => ({})),
+    z.record(z.string(), z.looseObject({ action: z.string(), lastChanged: z.iso.datetime({ offset: true }) })),
+  ]),
+});
+
+const BEGINNING = '1970-01-01T00:00:00.000Z';
+
+/** Each of them costs a call. */
+const PAGE = 50;
+/** How late a change may appear in the list; published nowhere. */
+const OVERLAP_MS = 60_000;
+
+interface Change {
+  id: string;
+  gone: boolean;
+  at: string;
+}
+
+/** One page of the employees that changed. The list has ids and times; each employee is then read by itself. */
+async function changedEmployees(
+  bamboo: Bamboo,
+  cursor: string | undefined,
+  signal: AbortSignal,
+): Promise<ChangedEmployees> {
+  const before = readChangeCursor(cursor);
+  const { changes, clock } = await readChanges(bamboo, before.settled, signal);
+  const waiting = changes.filter((change) => placeOf(change) > (before.pass?.after ?? ''));
+  const page = waiting.slice(0, PAGE);
+  const read = await Promise.all(
+    page.map(async ({ id, gone }) => (gone ? undefined : readEmployee(bamboo, id, signal))),
+  );
+  const more = waiting.length > PAGE;
+  const last = page.at(-1);
+  const after = more && last !== undefined ? placeOf(last) : undefined;
+  return {
+    employees: read.filter((record) => record !== undefined),
+    gone: page.filter((_change, at) => read[at] === undefined).map(({ id }) => id),
+    next: nextChangeCursor(before, { after, latest: last?.at ?? '', clock, overlapMs: OVERLAP_MS }),
+    more,
+  };
+}
+
+/** In the order of time, and of ids among equal times. */
+function placeOf({ at, id }: Change): string {
+  return `${at} ${id.padStart(15, '0')}`;
+}
+
+async function readChanges({ api }: Bamboo, settled: string | undefined, signal: AbortSignal) {
+  // Whether a change at this very second is told is published nowhere, so a second more is asked for.
+  const since = settled === undefined ? BEGINNING : new Date(Date.parse(settled) - 1_000).toISOString();
+  const query = new URLSearchParams({ since, type: 'all' });
+  const what = 'GET employees/changed';
+  const answer = await api.send({
+    what,
+    method: 'GET',
+    path: `/api/v1/employees/changed?${query.toString()}`,
+    signal,
+    priority: 'bulk',
+  });
+  const { employees } = Changed.parse(readJson(answer, { what, idempotent: true }));
+  const changes = Object.entries(employees)
+    .map(([id, { action, lastChanged }]) => ({
+      id,
+      gone: action === 'Deleted',
+      at: new Date(lastChanged).toISOString(),
+    }))
+    .filter(({ at }) => settled === undefined || at > settled)
+    .toSorted((a, b) => (placeOf(a) < placeOf(b) ? -1 : 1));
+  return { changes, clock: clockOf(answer.headers.date) };
+}
+
+const Id = z.union([z.string(), z.number()]).transform(String);
+const Fields = z.array(
+  z.looseObject({
+    id: Id,
+    name: z.string(),
+    type: z.string(),
+    alias: z.string().optional(),
+    deprecated: z.boolean().optional(),
+  }),
+);
+const Lists = z.array(
+  z.looseObject({
+    fieldId: Id,
+    options: z.array(z.looseObject({ name: z.string().nullish(), archived: z.string().optional() })),
+  }),
+);
+
+/** Every field of the account that is not retired. */
+async function readFields({ api }: Bamboo, signal: AbortSignal) {
+  const answer = await api.json({ what: 'GET meta/fields', method: 'GET', path: '/api/v1/meta/fields', signal });
+  return Fields.parse(answer).filter(({ deprecated }) => deprecated !== true);
+}
+
+/** Nobody is created without them; whatever else an account requires is published nowhere. */
+const REQUIRED: ReadonlySet<string> = new Set(['firstName', 'lastName']);
+
+/** The account's fields with the values of its lists, custom ones beside the standard ones. */
+async function describeFields(bamboo: Bamboo, signal: AbortSignal): Promise<DescribedField[]> {
+  const path = '/api/v1/meta/lists';
+  const [fields, lists] = await Promise.all([
+    readFields(bamboo, signal),
+    bamboo.api.json({ what: 'GET meta/lists', method: 'GET', path, signal }),
+  ]);
+  const options = new Map(
+    Lists.parse(lists).map(({ fieldId, options: all }) => [
+      fieldId,
+      all.flatMap(({ name, archived }) => (archived === 'yes' || !name ? [] : [name])),
+    ]),
+  );
+  const ours = Object.entries(bamboo.options.fields).map(([key, field]) => [field.name, { key, field }] as const);
+  const known = new Map(ours);
+  return fields.map(({ id, name, type, alias }) => {
+    const { key, field } = known.get(alias ?? id) ?? known.get(id) ?? {};
+    // Countries are codes here, whatever they are called there.
+    const values = field?.type === 'country' ? [] : (options.get(id) ?? []);
+    return {
+      key: key ?? alias ?? id,
+      label: name,
+      isField: key !== undefined,
+      type: TYPES[type] ?? 'other',
+      required: REQUIRED.has(alias ?? ''),
+      ...(values.length === 0 ? {} : { options: values }),
+    };
+  });
+}
+
+/** A list holds one of its values, so it is a text here. */
+const TYPES: Readonly<Record<string, DescribedField['type']>> = {
+  text: 'text',
+  textarea: 'text',
+  email: 'text',
+  phone: 'text',
+  list: 'text',
+  state: 'text',
+  country: 'text',
+  date: 'date',
+  checkbox: 'boolean',
+  bool: 'boolean',
+  int: 'number',
+  integer: 'number',
+};
+
+const View = z.looseObject({
+  categories: z.array(
+    z.looseObject({
+      id: z.number(),
+      files: z.array(z.looseObject({ id: z.number(), name: z.string(), size: z.number().optional() })).optional(),
+    }),
+  ),
+});
+
+/** Into a section of the employee's files, unless the same bytes are there under this name. */
+async function deliverFile(
+  bamboo: Bamboo,
+  { id, category }: { id: string; category: number },
+  file: EmployeeFile,
+  { signal, beforeSend }: WriteOptions,
+): Promise<'delivered' | 'there'> {
+  const place = `/api/v1/employees/${encodeURIComponent(id)}/files`;
+  if (await isThere(bamboo, place, file, signal)) return 'there';
+  const form = new FormData();
+  form.set('fileName', file.name);
+  form.set('category', String(category));
+  form.set('share', 'no');
+  form.set('file', new Blob([new Uint8Array(file.bytes)], { type: file.mediaType }), file.name);
+  const encoded = new Response(form);
+  const what = 'POST employees/{id}/files';
+  const upload = { contentType: encoded.headers.get('content-type') ?? '', body: await encoded.bytes() };
+  // Whatever became of an upload, the next delivery looks first.
+  await bamboo.api.send({ what, method: 'POST', path: place, upload, idempotent: true, signal, beforeSend });
+  return 'delivered';
+}
+
+async function isThere({ api }: Bamboo, place: string, file: EmployeeFile, signal: AbortSignal): Promise<boolean> {
+  const call = { what: 'GET employees/{id}/files/view', method: 'GET', path: `${place}/view`, signal } as const;
+  // Without a section that we may see the answer is 404, as it is for an employee who is not there.
+  const view = await api.json(call).catch((error: unknown) => {
+    if (isConnectorError(error) && error.status === 404) return { categories: [] };
+    throw error;
+  });
+  const { categories } = View.parse(view);
+  const named = categories
+    .flatMap(({ files = [] }) => files)
+    .filter(({ name, size }) => name === file.name && (size ?? file.bytes.length) === file.bytes.length);
+  for (const { id } of named) {
+    const what = 'GET employees/{id}/files/{fileId}';
+    const { body } = await api.send({ what, method: 'GET', path: `${place}/${id}`, accept: '*/*', signal });
+    if (body.equals(file.bytes)) return true;
+  }
+  return false;
 }

@@ -2,7 +2,6 @@ import { sql } from 'kysely';
 import type { Column } from '../columns.ts';
 import type { DescribedField, FieldDef } from '../port.ts';
 import type { SqlDatabase } from './database.ts';
-import { quotedTexts, readChecks } from './read-checks.ts';
 
 /** What the database says of one column. */
 interface RawColumn {
@@ -151,4 +150,37 @@ function typeOf({ declared, category }: RawColumn): Typed {
   if (type !== 'number') return { type: type ?? 'other' };
   if (/int|serial/.test(declared)) return { type, decimals: 0 };
   return first === undefined ? { type } : { type, decimals: Number(second ?? 0) };
+}
+
+interface Bounds {
+  options?: string[];
+  maxLength?: number;
+}
+
+/**
+ * What check constraints say of one column, as far as they are of the two forms that people write: a list of values,
+ * and a length. Any other is the database's to judge when a row is written.
+ */
+function readChecks(checks: readonly string[], column: string): Bounds {
+  const text = checks.join('\n');
+  const name = `["\`]?${column}["\`]?`;
+  // MariaDB prints no brackets around a check.
+  // Postgres prints `x in ('a', 'b')` as `(x)::text = ANY ((ARRAY['a'::text, 'b'::text])::text[])`.
+  const listed =
+    new RegExp(`(?:^|\\()\\s*${name}\\s+in\\s*\\(([^)]*)\\)`, 'im').exec(text) ??
+    new RegExp(`\\(*${name}\\)?(?:::[a-z ]+)?\\s*=\\s*ANY\\s*\\(+ARRAY\\[([^\\]]*)\\]`, 'i').exec(text);
+  const long = new RegExp(
+    `(?:char_length|character_length|length)\\(\\(*${name}\\)?(?:::[a-z ]+)?\\)\\s*<=\\s*(\\d+)`,
+    'i',
+  ).exec(text);
+  const options = quotedTexts(listed?.[1] ?? '');
+  return {
+    ...(options.length === 0 ? {} : { options }),
+    ...(long === null ? {} : { maxLength: Number(long[1]) }),
+  };
+}
+
+/** The texts between quotes; a quote in them is doubled. */
+function quotedTexts(text: string): string[] {
+  return [...text.matchAll(/'((?:[^']|'')*)'/g)].map(([, one = '']) => one.replaceAll("''", "'"));
 }

@@ -1,9 +1,12 @@
+import { resolve } from 'node:path';
+import { ConnectorError } from '../../errors.ts';
 import { fieldDefs } from '../columns.ts';
 import type {
   DescribedField,
   Employees,
   HrisAdapter,
   HrisConnection,
+  HrisSystem,
   Landing,
   Requisitions,
   WriteOptions,
@@ -16,7 +19,6 @@ import { createHrisTables } from './ensure-hris-schema.ts';
 import { findEmployee, readEmployee } from './find.ts';
 import { givesNumber } from './gives-number.ts';
 import { landRows, readHashes, readRows } from './land.ts';
-import { explainLandingError } from './landing-errors.ts';
 import { GONE_AT, type LandingTable, landingKeys } from './landing-options.ts';
 import { openSqlDatabase } from './open-database.ts';
 import { narrowed, type SqlOptions, sqlOptions } from './options.ts';
@@ -27,9 +29,30 @@ import type { RequisitionTable } from './requisition-options.ts';
 import { amendRequisition, listRequisitions, readRequisitions, updateRequisition } from './requisitions.ts';
 import { setupOf } from './setup.ts';
 import { explainSqlError } from './sql-errors.ts';
-import { systemOf } from './system-of.ts';
 import { whileOpen } from './while-open.ts';
 import { amendEmployee, createEmployee, rehireEmployee, terminateEmployee, updateEmployee } from './write-employee.ts';
+
+const USUAL_PORT: Readonly<Record<string, string>> = { 'mariadb:': '3306' };
+
+/** The table in its database: whoever logs in, and by which spelling of the address. */
+function systemOf({ url, table }: SqlOptions): HrisSystem {
+  if (url.startsWith('sqlite:')) return { url: `sqlite:${resolve(url.slice('sqlite:'.length))}`, table };
+  const address = URL.canParse(url) ? new URL(url) : undefined;
+  // A reference whose secret is not here.
+  if (address === undefined || !address.pathname.startsWith('/') || /^(?:env|file):/.test(url)) return { url, table };
+  const { searchParams: said, username, pathname } = address;
+  const path = pathname.slice(1);
+  return {
+    dialect: address.protocol === 'mariadb:' ? 'mariadb' : 'postgres',
+    // Postgres takes these from behind the question mark as well, and goes by them.
+    host: (said.get('host') ?? address.hostname).toLowerCase(),
+    port: said.get('port') ?? (address.port || (USUAL_PORT[address.protocol] ?? '5432')),
+    database: path === '' ? username : path,
+    // Where a schema of the database may be named.
+    options: said.get('options') ?? '',
+    table,
+  };
+}
 
 /** An employees table in Postgres, MariaDB or SQLite that the HRIS owns and that numbers the employees itself. */
 export const sql: HrisAdapter<SqlOptions> = {
@@ -189,4 +212,29 @@ function landingTable({ landing }: SqlOptions, stream: string): LandingTable {
   const table = landing[stream];
   if (table === undefined) throw new Error(`The connection was opened without a landing table for ${stream}.`);
   return table;
+}
+
+/**
+ * Faults of the landing table itself: they end the stream's run, and leave the tenant's hires alone, which use another
+ * table.
+ */
+const ofTheTable: ReadonlySet<string> = new Set(['HRIS_FORBIDDEN', 'HRIS_MISCONFIGURED']);
+
+/** As `explainSqlError`, about a landing table. */
+function explainLandingError(error: unknown, { table, columns }: LandingTable): ConnectorError {
+  const known = explainSqlError(error, { sent: false });
+  if (!ofTheTable.has(known.code)) return known;
+  const [, source = 'no code', next = ''] = /\(([^()]*)\)\.(.*)$/.exec(known.message) ?? [];
+  const needed = [...Object.values(landingKeys), ...Object.values(columns).map(({ column }) => column)].join(', ');
+  const why =
+    known.code === 'HRIS_FORBIDDEN'
+      ? 'may not be read and written by this user. Grant select, insert and update on it'
+      : `does not exist, or lacks a column or its unique key. It needs the columns ${needed}, unique on ` +
+        `(${landingKeys.tenant}, ${landingKeys.id}); another name or other columns go into hris.landing`;
+  return new ConnectorError({
+    code: 'LANDING_UNUSABLE',
+    action: 'reject',
+    message: `The landing table ${table} of the HRIS database ${why} (${source}).${next}`,
+    cause: known,
+  });
 }

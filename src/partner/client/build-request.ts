@@ -1,9 +1,8 @@
-import type { z } from 'zod';
+import { z } from 'zod';
 import { ConnectorError } from '../../errors.ts';
+import { cleanEmail } from '../contract/email.ts';
 import type { Overrides } from '../contract/overrides.ts';
-import { asSent } from './as-sent.ts';
 import { issueText } from './issue-text.ts';
-import { strictSchema } from './strict-schema.ts';
 import type { AnyEndpoint, LooseInput } from './types.ts';
 import { toWire } from './wire-names.ts';
 
@@ -102,4 +101,52 @@ function searchOf(query: unknown): string {
 
 function isEmpty(value: unknown): boolean {
   return typeof value === 'object' && value !== null && Object.values(value).every((entry) => entry === undefined);
+}
+
+/**
+ * The same body as it goes over the wire: e-mails cleaned, and digits in text as numbers wherever the schema asks for
+ * a number. Ids are text for callers and integers on the wire where the specification has them so (`"jobIds": [12]`).
+ */
+function asSent(schema: z.ZodType | undefined, value: unknown): unknown {
+  if (schema instanceof z.ZodOptional || schema instanceof z.ZodNullable)
+    return asSent(schema.def.innerType as z.ZodType, value);
+  if (typeof value === 'string') return textAsSent(schema, value);
+  if (schema instanceof z.ZodArray && Array.isArray(value))
+    return value.map((entry) => asSent(schema.def.element as z.ZodType, entry));
+  if (!(schema instanceof z.ZodObject) || typeof value !== 'object' || value === null) return value;
+  const fields: Record<string, z.ZodType> = schema.def.shape;
+  return Object.fromEntries(Object.entries(value).map(([key, field]) => [key, asSent(fields[key], field)]));
+}
+
+function textAsSent(schema: z.ZodType | undefined, text: string): unknown {
+  if (schema instanceof z.ZodEmail) return cleanEmail(text);
+  return schema instanceof z.ZodNumber && /^\d{1,15}$/.test(text) ? Number(text) : text;
+}
+
+const made = new WeakMap<z.ZodType, z.ZodType>();
+
+/**
+ * The schema with unknown keys refused at every depth: a misspelt key would be ignored by the partner and missed by us.
+ * Objects that the contract leaves open on purpose stay open.
+ */
+function strictSchema(schema: z.ZodType): z.ZodType {
+  const known = made.get(schema);
+  if (known !== undefined) return known;
+  const strict = makeStrict(schema);
+  made.set(schema, strict);
+  return strict;
+}
+
+function makeStrict(schema: z.ZodType): z.ZodType {
+  if (schema instanceof z.ZodObject) {
+    const shape = Object.fromEntries(
+      Object.entries(schema.def.shape).map(([key, field]) => [key, strictSchema(field as z.ZodType)]),
+    );
+    return schema.clone({ ...schema.def, shape, catchall: schema.def.catchall ?? z.never() });
+  }
+  if (schema instanceof z.ZodArray)
+    return schema.clone({ ...schema.def, element: strictSchema(schema.def.element as z.ZodType) });
+  if (schema instanceof z.ZodOptional || schema instanceof z.ZodNullable)
+    return schema.clone({ ...schema.def, innerType: strictSchema(schema.def.innerType as z.ZodType) } as never);
+  return schema;
 }

@@ -1,13 +1,15 @@
+import { ConnectorError } from '../../errors.ts';
 import { valueAt } from '../contract/envelopes.ts';
 import { type Contract, contract } from '../contract/index.ts';
 import { Overrides } from '../contract/overrides.ts';
+import { type UndefinedEndpoint, undefinedEndpoints } from '../contract/undefined-endpoints.ts';
+import { invalidInput } from './build-request.ts';
 import { type CallEndpoint, createCaller } from './call.ts';
-import { callInChunks } from './chunks.ts';
 import { assertKeyFormat } from './key-format.ts';
 import { type KeyStatus, readKeyStatus } from './key-status.ts';
 import { readAll, readPages } from './pages.ts';
 import { readRawPage } from './raw-page.ts';
-import { type RefusedCalls, refusedCallsOf } from './refused-calls.ts';
+import { rawItems, readItems } from './read-items.ts';
 import type {
   AnyEndpoint,
   CallInput,
@@ -17,6 +19,7 @@ import type {
   ChunkValue,
   ItemOf,
   ListEndpoint,
+  LooseInput,
   Page,
   PageOptions,
   PartnerClientOptions,
@@ -113,4 +116,77 @@ function stageOf(overrides: Overrides, jobCandidate: Readonly<Record<string, unk
   const field = overrides.jobCandidateStageField;
   const value = field === null ? undefined : valueAt(jobCandidate, field);
   return typeof value === 'string' || typeof value === 'number' ? value : undefined;
+}
+
+/**
+ * Splits an over-long array at the endpoint's limit (100 ids) and gives an outcome per chunk, in order: one that fails
+ * does not hide the others. Only for reads and upserts; what costs a credit is refused, it is never split.
+ */
+async function callInChunks(
+  call: CallEndpoint,
+  endpoint: AnyEndpoint,
+  input: LooseInput,
+  options: CallOptions,
+): Promise<ChunkOutcome<unknown>[]> {
+  const { chunk } = endpoint;
+  if (chunk === undefined || endpoint.costsCredit === true)
+    throw invalidInput(endpoint, 'body: this call is never split');
+  const entries = entriesOf(input.body, chunk.key);
+  if (entries === undefined)
+    throw invalidInput(endpoint, `body${chunk.key === null ? '' : `.${chunk.key}`}: expected array`);
+  const starts = Array.from({ length: Math.ceil(entries.length / chunk.max) }, (_, index) => index * chunk.max);
+  return Promise.all(
+    starts.map(async (from) => {
+      const part = entries.slice(from, from + chunk.max);
+      const to = from + part.length;
+      const body = chunk.key === null ? part : { ...(input.body as object), [chunk.key]: part };
+      try {
+        return { from, to, ok: true, value: valueOf(endpoint, await call(endpoint, { ...input, body }, options)) };
+      } catch (error) {
+        return { from, to, ok: false, error: error as Error };
+      }
+    }),
+  );
+}
+
+function entriesOf(body: unknown, key: string | null): unknown[] | undefined {
+  const entries = key === null ? body : (body as Record<string, unknown> | undefined)?.[key];
+  return Array.isArray(entries) ? entries : undefined;
+}
+
+function valueOf(endpoint: AnyEndpoint, body: unknown): unknown {
+  return endpoint.list === undefined ? body : readItems(endpoint.list, rawItems(endpoint.list, body));
+}
+
+type Refused = () => Promise<never>;
+
+/**
+ * Endpoints the specification names and shows nothing of. They are here so that a caller meets a reason and not a
+ * missing function.
+ */
+interface RefusedCalls {
+  jobs: { get: Refused; update: Refused };
+  bookings: { reschedule: Refused; cancel: Refused; checkIn: Refused; markNoShow: Refused };
+  campaigns: { update: Refused };
+}
+
+/** The refusals of one section of the contract, by name. */
+function refusedCallsOf(section: string): Record<string, Refused> {
+  const refused = undefinedEndpoints.map((endpoint) => [endpoint, ...endpoint.id.split('.')] as const);
+  return Object.fromEntries(
+    refused
+      .filter(([, own]) => own === section)
+      .map(([endpoint, , name = '']) => [name, () => Promise.reject(notShown(endpoint))]),
+  );
+}
+
+function notShown(endpoint: UndefinedEndpoint): ConnectorError {
+  return new ConnectorError({
+    code: 'NOT_IN_SPECIFICATION',
+    action: 'reject',
+    message:
+      `${endpoint.id} was not sent: section ${endpoint.section} leaves it open (${endpoint.what}). It must be done ` +
+      `in the partner's dashboard.`,
+    details: { operation: endpoint.id, section: endpoint.section },
+  });
 }

@@ -1,10 +1,10 @@
 /** The OpenAPI 3.1.0 document as a fold over the contract tree (section 9, rule 4). */
+
+import { z } from 'zod';
 import { assumptions } from '../contract/assumptions.ts';
+import type { ErrorCase } from '../contract/endpoint.ts';
 import { EventEnvelope, events } from '../contract/events.ts';
 import { type AnyEndpoint, allEndpoints } from '../contract/index.ts';
-import { errorSchemas } from './error-responses.ts';
-import { type Components, type Json, jsonSchemaOf } from './json-schema.ts';
-import { openApiPath, operationOf } from './operation.ts';
 
 export interface Addresses {
   /** Base URLs, ending in /v1/partner. */
@@ -132,4 +132,209 @@ function webhooksOf(components: Components): Json {
     return [name, { post: operation }];
   });
   return Object.fromEntries(entries);
+}
+
+/** One endpoint as an OpenAPI operation; named schemas are added to `components`. */
+function operationOf(endpoint: AnyEndpoint, components: Components): Json {
+  return {
+    operationId: endpoint.id,
+    summary: endpoint.summary,
+    description: descriptionOf(endpoint),
+    tags: [endpoint.id.split('.')[0]],
+    ...parametersOf(endpoint, components),
+    ...requestBodyOf(endpoint, components),
+    responses: { ...successesOf(endpoint, components), ...errorResponses(endpoint.errors) },
+    'x-section': endpoint.section,
+    'x-envelope': endpoint.envelope,
+    ...(endpoint.costsCredit ? { 'x-costs-credit': true } : {}),
+    ...(endpoint.list?.paging ? { 'x-paging': endpoint.list.paging } : {}),
+    ...assumedOf(endpoint),
+  };
+}
+
+/** `/pipelines/:pipelineId` as `/pipelines/{pipelineId}`. */
+function openApiPath(path: string): string {
+  return path.replace(/:(\w+)/g, '{$1}');
+}
+
+function descriptionOf(endpoint: AnyEndpoint): string {
+  const { paging } = endpoint.list ?? {};
+  const sentences = [
+    `Section ${endpoint.section} of the specification.`,
+    endpoint.costsCredit ? 'Costs credits: do not repeat it unless you know that it did not happen.' : '',
+    paging ? `Pages begin at ${paging.pageParam}=${paging.firstPage}.` : '',
+    endpoint.chunk ? `Keep to ${endpoint.chunk.max} entries a call.` : '',
+    endpoint.assumed?.length ? 'Rests on overrides, see x-assumed.' : '',
+  ];
+  return sentences.filter((sentence) => sentence !== '').join(' ');
+}
+
+function parametersOf(endpoint: AnyEndpoint, components: Components): Json {
+  const parameters = (['path', 'query'] as const).flatMap((place) => {
+    const schema = place === 'path' ? endpoint.params : endpoint.query;
+    if (!(schema instanceof z.ZodObject)) return [];
+    return Object.entries(schema.shape).map(([name, field]) =>
+      parameterOf(endpoint, place, name, field as z.ZodType, components),
+    );
+  });
+  return parameters.length === 0 ? {} : { parameters };
+}
+
+function parameterOf(
+  endpoint: AnyEndpoint,
+  place: 'path' | 'query',
+  name: string,
+  field: z.ZodType,
+  components: Components,
+): Json {
+  const schema = jsonSchemaOf(field, 'output', components);
+  const required = place === 'path' || !field.safeParse(undefined).success;
+  const list = schema['type'] === 'array' ? { style: 'form', explode: false } : {};
+  return { name, in: place, description: parameterText(endpoint, place, name), required, schema, ...list };
+}
+
+/** What is known of a parameter: how the pages are counted, or its words. */
+function parameterText(endpoint: AnyEndpoint, place: 'path' | 'query', name: string): string {
+  const { paging } = endpoint.list ?? {};
+  if (name === paging?.pageParam) return `Page, counted from ${String(paging.firstPage)}.`;
+  if (name === paging?.sizeParam) return 'Records a page.';
+  const words = name.replaceAll(/(?<=[a-z])[A-Z]/g, (letter) => ` ${letter.toLowerCase()}`);
+  return place === 'path' ? `Path: ${words}.` : `Query: ${words}.`;
+}
+
+function requestBodyOf(endpoint: AnyEndpoint, components: Components): Json {
+  if (endpoint.body === undefined) return {};
+  const schema = jsonSchemaOf(endpoint.body, 'input', components);
+  return { requestBody: { required: endpoint.bodyOptional !== true, content: { 'application/json': { schema } } } };
+}
+
+function successesOf(endpoint: AnyEndpoint, components: Components): Json {
+  const schema = jsonSchemaOf(endpoint.response, 'output', components);
+  if (endpoint.list) {
+    const items = jsonSchemaOf(endpoint.list.item, 'output', components);
+    placeItems(schema, endpoint.list.itemsAt.split('.'), items);
+  }
+  const response = { description: endpoint.summary, content: { 'application/json': { schema } } };
+  return Object.fromEntries((endpoint.okStatuses ?? [endpoint.status]).map((status) => [String(status), response]));
+}
+
+/** The contract reads a list's items one by one; the document shows them in their place. */
+function placeItems(schema: Json, path: readonly string[], items: Json): void {
+  const [key, ...rest] = path;
+  const field = key === undefined ? undefined : ((schema['properties'] as Json | undefined)?.[key] as Json | undefined);
+  if (field === undefined) throw new Error(`No list at ${path.join('.')} in the response schema.`);
+  if (rest.length > 0) placeItems(field, rest, items);
+  else field['items'] = items;
+}
+
+function assumedOf(endpoint: AnyEndpoint): Json {
+  if (!endpoint.assumed?.length) return {};
+  const known: Record<string, unknown> = assumptions;
+  return {
+    'x-assumed': endpoint.assumed.map((question) => ({ question, ...(known[question] as Json) })),
+  };
+}
+
+const text = { type: 'string' };
+const code = { type: 'string', examples: ['INVALID_REQUEST'] };
+
+/** The bodies of sections 5 and 7, by the shape an error case names. */
+const errorSchemas: Record<string, Json> = {
+  Error: {
+    type: 'object',
+    description: 'Canonical error body (section 7).',
+    properties: {
+      error: {
+        type: 'object',
+        properties: {
+          code,
+          type: text,
+          message: text,
+          details: { type: 'object', description: 'Field to message, or the numbers of a credit error.' },
+        },
+        required: ['code', 'type', 'message'],
+      },
+    },
+    required: ['error'],
+  },
+  KeyError: {
+    type: 'object',
+    description: 'Flat body for a key that is not accepted (section 5, rule 5).',
+    properties: { message: { type: 'string', examples: ['Invalid API key'] } },
+    required: ['message'],
+  },
+  AccountError: {
+    type: 'object',
+    description: 'Flat body for an inactive subscription (section 5, rule 6).',
+    properties: { code: { type: 'string', const: 'ACCOUNT_INACTIVE' }, message: text },
+    required: ['code', 'message'],
+  },
+  WorkspaceError: {
+    type: 'object',
+    description: 'Flat body of users and teams (section 7).',
+    properties: { statusCode: { type: 'integer' }, code, type: text, errorMessage: text },
+    required: ['statusCode', 'code', 'type', 'errorMessage'],
+  },
+};
+
+const schemaOfShape = { auth: 'KeyError', account: 'AccountError', workspace: 'WorkspaceError', canonical: 'Error' };
+
+/** OpenAPI responses of the errors of an endpoint, one a status. */
+function errorResponses(errors: readonly ErrorCase[]): Json {
+  const byStatus = Map.groupBy(errors, (error) => error.status);
+  return Object.fromEntries(
+    [...byStatus].sort(([a], [b]) => a - b).map(([status, cases]) => [String(status), errorResponse(cases)]),
+  );
+}
+
+function errorResponse(cases: readonly ErrorCase[]): Json {
+  const names = [...new Set(cases.map((error) => schemaOfShape[error.shape ?? 'canonical']))];
+  const refs = names.map((name) => ({ $ref: `#/components/schemas/${name}` }));
+  return {
+    description: cases.map((error) => `${error.code}: ${error.when}`).join('. '),
+    content: { 'application/json': { schema: refs.length === 1 ? refs[0] : { anyOf: refs } } },
+    'x-errors': cases.map(({ code, type, when }) => ({ code, type, when })),
+  };
+}
+
+type Json = { [key: string]: unknown };
+
+/** Shared schemas of the document: those with an id in the contract, each written once. */
+type Components = Map<string, Json>;
+
+/**
+ * JSON Schema 2020-12 of a contract schema; named parts go to `components` and are referred to.
+ * `input` is what a caller writes, `output` what the service answers.
+ * Error: two schemas of one name that differ.
+ */
+function jsonSchemaOf(schema: z.ZodType, io: 'input' | 'output', components: Components): Json {
+  const made = tidy(z.toJSONSchema(schema, { io, target: 'draft-2020-12' })) as Json;
+  const { $schema: _dialect, $defs, ...own } = made;
+  for (const [id, definition] of Object.entries(($defs ?? {}) as Json))
+    addComponent(components, id, definition as Json);
+  return own;
+}
+
+function addComponent(components: Components, id: string, definition: Json): void {
+  const known = components.get(id);
+  if (known !== undefined && JSON.stringify(known) !== JSON.stringify(definition))
+    throw new Error(`Two different schemas are called ${id}: give one of them another id in the contract.`);
+  components.set(id, definition);
+}
+
+/**
+ * Refers to components instead of $defs and leaves out the bounds of safe integers, which are zod's and not the spec's.
+ */
+function tidy(value: unknown): unknown {
+  if (Array.isArray(value)) return value.map(tidy);
+  if (typeof value !== 'object' || value === null) return value;
+  const entries = Object.entries(value)
+    .filter(([key, entry]) => !(Math.abs(Number(entry)) === Number.MAX_SAFE_INTEGER && /^(min|max)imum$/.test(key)))
+    .filter(([key]) => key !== 'id' || !('$id' in value))
+    .map(([key, entry]) => [key, key === '$ref' ? componentRef(String(entry)) : tidy(entry)]);
+  return Object.fromEntries(entries);
+}
+
+function componentRef(ref: string): string {
+  return ref.replace('#/$defs/', '#/components/schemas/');
 }

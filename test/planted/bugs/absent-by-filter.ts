@@ -4,7 +4,7 @@ export const bug: PlantedBug = {
   name: 'absence concluded from the filter',
   patches: [
     {
-      file: 'activities/presence/read-membership.ts',
+      file: 'activities/presence/read-presence.ts',
       find: '  const listed = await findInLists(connection, jobId, stages, new Set(rest));\n',
       replace: `  const { tenant, keyFingerprint } = connection;
   const filter = await readStageFilter(store, tenant.tenant, keyFingerprint, FILTER_PROVEN_FOR_MS);

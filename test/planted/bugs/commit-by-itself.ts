@@ -4,7 +4,7 @@ export const bug: PlantedBug = {
   name: 'commit in a message of its own',
   patches: [
     {
-      file: 'src/hris/sql/postgres.ts',
+      file: 'src/hris/sql/open-database.ts',
       find: '{ text: withLiterals(query), query_timeout',
       replace: '{ text: query.sql, values: [...query.parameters], query_timeout',
     },

@@ -4,7 +4,7 @@ export const bug: PlantedBug = {
   name: 'filter believed against its probe',
   patches: [
     {
-      file: 'activities/presence/read-membership.ts',
+      file: 'activities/presence/read-presence.ts',
       find: 'filter?.proven !== true',
       replace: 'filter === undefined',
     },

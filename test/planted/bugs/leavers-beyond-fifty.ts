@@ -4,7 +4,7 @@ export const bug: PlantedBug = {
   name: 'leavers beyond fifty forgotten',
   patches: [
     {
-      file: 'activities/reconcile/compare.ts',
+      file: 'activities/reconcile/reconcile.ts',
       find: "const noted = await readHints(deps.store, tenantId, 'absent', AT_ONCE);",
       replace: "const noted = (await readHints(deps.store, tenantId, 'absent', AT_ONCE)).slice(0, 50);",
     },

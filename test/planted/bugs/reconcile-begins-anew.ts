@@ -4,7 +4,7 @@ export const bug: PlantedBug = {
   name: 'an interrupted reconcile begins anew',
   patches: [
     {
-      file: 'activities/reconcile/open-run.ts',
+      file: 'activities/reconcile/reconcile.ts',
       find: 'if (saved !== undefined && position !== undefined) return',
       replace: 'if (saved === undefined && position !== undefined) return',
     },

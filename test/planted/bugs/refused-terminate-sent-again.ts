@@ -4,7 +4,7 @@ export const bug: PlantedBug = {
   name: 'refused terminate sent again each minute',
   patches: [
     {
-      file: 'activities/hire/terminate-enrolment.ts',
+      file: 'activities/hire/cancel-hire.ts',
       find: `  const { code, message } = once.error;
 `,
       replace: `  if (ids.length > 0) throw Object.assign(once.error, { action: 'retry' });

@@ -4,7 +4,7 @@ export const bug: PlantedBug = {
   name: 'held hire not told of a return',
   patches: [
     {
-      file: 'activities/reconcile/list-people.ts',
+      file: 'activities/reconcile/reconcile.ts',
       find: '    if (!starts && !held.has(jobCandidateId) && !(',
       replace: "    if (!starts && !(held.has('') && hire !== undefined) && !(",
     },

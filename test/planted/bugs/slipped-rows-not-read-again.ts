@@ -4,7 +4,7 @@ export const bug: PlantedBug = {
   name: 'slipped rows not read again',
   patches: [
     {
-      file: 'activities/streams/read-list.ts',
+      file: 'activities/streams/pull-pages.ts',
       find: 'reading.rereads < MOST_REREADS ?',
       replace: 'reading.rereads < 0 ?',
     },
