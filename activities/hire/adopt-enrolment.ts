@@ -85,7 +85,7 @@ async function otherHireOf(
 }
 
 /** The job candidate of another hire that has it, in whichever tenant of the company. */
-async function holderBeside(
+export async function holderBeside(
   { store, ref }: Pick<HireContext, 'store' | 'ref'>,
   id: string,
 ): Promise<string | undefined> {

@@ -29,7 +29,6 @@ import { readSources } from './read-sources.ts';
 import { isRehired, rehireEmployee } from './rehire-employee.ts';
 import { updateEmployee } from './update-employee.ts';
 import { CREATE_VERB } from './verbs.ts';
-import { readShown } from './verify.ts';
 import { type HireContext, reread } from './with-hire.ts';
 import {
   type Elapsed,
@@ -40,8 +39,6 @@ import {
   startClock,
   writeOnce,
 } from './write-once.ts';
-
-const LOOK_MS = 30_000;
 
 type Applied = Awaited<ReturnType<HireActivities['employ']>>;
 type Creation = Extract<Change, { kind: 'create' }>;
@@ -164,14 +161,13 @@ export async function settleForEnd(hire: HireContext, { asked }: { asked: boolea
 
 /**
  * The store knows of no create. One that was made after the backup from which the store was restored carries our
- * reference all the same, or the partner was told of it. A side that does not answer now keeps nobody's hire from
- * ending.
+ * reference all the same. An HR system that does not answer now keeps nobody's hire from ending. The ID that the
+ * partner was told is not looked up: another tenant, or the tenant's former HR system, may have given it.
  */
 async function settleUnknown(hire: HireContext): Promise<Held | undefined> {
   const { store, connection, row } = hire;
   if (row.candidate_id === null) return undefined;
-  const ref =
-    (await findOwn(hire, row.candidate_id).catch(() => undefined)) ?? (await findTold(hire).catch(() => undefined));
+  const ref = await findOwn(hire, row.candidate_id).catch(() => undefined);
   if (ref === undefined) return undefined;
   // Of an earlier employment of theirs.
   if ((await linkOfEmployee(store, connection.tenant.hris.connection, ref.id)) !== undefined) return undefined;
@@ -183,31 +179,6 @@ async function findOwn(hire: HireContext, candidateId: string): Promise<Employee
   if (!connection.hris.capabilities.storesReference) return undefined;
   const [finding] = await readFindings(connection, createReference(hire, candidateId, false), {});
   return finding?.found.kind === 'one' ? finding.found.ref : undefined;
-}
-
-/** The employee whose ID stands with the partner. */
-async function findTold(hire: HireContext): Promise<EmployeeRef | undefined> {
-  const { hris, tenant } = hire.connection;
-  const told = (await toldOnEnrolment(hire)) ?? (await toldInField(hire));
-  if (told === undefined) return undefined;
-  if (tenant.writeBack.employeeId === 'id') return (await readEmployee(hris, told))?.ref;
-  const found = await hris.employees.find({ by: 'number', value: told }, AbortSignal.timeout(LOOK_MS));
-  return found.kind === 'one' ? found.ref : undefined;
-}
-
-async function toldOnEnrolment({ connection, row }: HireContext): Promise<string | undefined> {
-  const { onboarding_candidate_id: onboardingCandidateId } = row;
-  if (onboardingCandidateId === null) return undefined;
-  const { data } = await connection.partner.onboarding.getCandidate({ params: { onboardingCandidateId } });
-  const { employeeId } = (data.externalStatus ?? {}) as { employeeId?: unknown };
-  return typeof employeeId === 'string' ? employeeId : undefined;
-}
-
-async function toldInField(hire: HireContext): Promise<string | undefined> {
-  const { customField } = hire.connection.tenant.writeBack;
-  if (customField === undefined) return undefined;
-  const shown = (await readShown(hire, [{ customFieldId: customField, value: '' }])).get(customField);
-  return typeof shown === 'string' && shown !== '' ? shown : undefined;
 }
 
 /** Made, or taken by somebody who finishes it there. */

@@ -19,6 +19,7 @@ import { hiringStagesOf } from '../../src/tenants/hiring-stages.ts';
 import type { Connection } from '../connections.ts';
 import type { ActivityDeps } from '../deps.ts';
 import { readPresence } from '../presence/read-presence.ts';
+import { holderBeside } from './adopt-enrolment.ts';
 import { settleForEnd } from './apply-plan.ts';
 import { findEnrolments } from './find-enrolment.ts';
 import { enrolmentReference } from './hire-references.ts';
@@ -234,7 +235,11 @@ async function enrolmentIds({ store, connection, ref, row }: HireContext): Promi
   if (live.kind === 'known') return [live.onboardingCandidateId];
   if (live.kind === 'wait') throw underWay(ref, live.waitMs);
   const hits = await findEnrolments(connection, enrolmentReference(ref, row.enrolment));
-  return hits.map((hit) => hit.onboardingCandidateId);
+  const own: string[] = [];
+  // Tenants of a company write the same reference: one that another hire has is not this one's to end.
+  for (const { onboardingCandidateId: id } of hits)
+    if ((await holderBeside({ store, ref }, id)) === undefined) own.push(id);
+  return own;
 }
 
 function underWay(ref: HireRef, waitMs: number): ConnectorError {

@@ -10,6 +10,7 @@ import { finishBaseline } from '../../src/store/tenant-states.ts';
 import type { Connection } from '../connections.ts';
 import type { ActivityDeps } from '../deps.ts';
 import { employeeReference, personOf, readEnrolmentReference } from '../hire/hire-references.ts';
+import { isInScope } from '../hire/job-in-scope.ts';
 import { onePage } from '../one-page.ts';
 import { cannotGoLive } from './cannot-go-live.ts';
 import { afterPage } from './list-cursor.ts';
@@ -99,7 +100,7 @@ export async function recordHired(run: Run): Promise<boolean> {
     tenantId,
     seen.map((one) => one.jobCandidateId),
   );
-  const ours = await ownAmong(run.connection, seen, traces);
+  const ours = await ownAmong(run, seen, traces);
   const before = seen.filter((one) => !ours.has(one)).map((one) => newHire(tenantId, one, 1, 'before-go-live'));
   const { tenant } = run.connection;
   const people = before.flatMap(({ candidateId, jobCandidateId, period }) => {
@@ -122,13 +123,14 @@ export async function recordHired(run: Run): Promise<boolean> {
 
 /** The first look is alone: an activity that has called may wait longer for the permits of the next. */
 async function ownAmong(
-  connection: Connection,
+  { deps: { store }, connection }: Pick<Run, 'deps' | 'connection'>,
   [first, ...others]: readonly SeenPerson[],
   traces: ReadonlyMap<string, OwnTrace>,
 ): Promise<ReadonlySet<SeenPerson>> {
   const own = new Set<SeenPerson>();
   const look = async (one: SeenPerson): Promise<void> => {
-    if (await isOurs(connection, one, traces)) own.add(one);
+    // Another tenant of the company takes the job, and follows whom it enrolled.
+    if ((await isInScope(store, connection, one.jobId)) && (await isOurs(connection, one, traces))) own.add(one);
   };
   if (first !== undefined) await look(first);
   const limit = pLimit(LOOKS_AT_ONCE);

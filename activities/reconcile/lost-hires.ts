@@ -4,6 +4,7 @@ import { latestHires } from '../../src/store/hires.ts';
 import { openHold } from '../../src/store/holds.ts';
 import type { HireRow } from '../../src/store/schema.ts';
 import { nextTraced, readTraces } from '../../src/store/seen-people.ts';
+import { isInScope } from '../hire/job-in-scope.ts';
 import { fetchJobCandidates } from '../presence/fetch-job-candidates.ts';
 import { type OwnTrace, reopen } from './baseline.ts';
 import type { Run } from './run.ts';
@@ -49,6 +50,8 @@ async function openUnknown(run: Run, ids: readonly string[]): Promise<void> {
         continue;
       }
       const { candidateId, jobId } = shown;
+      // Another tenant of the company takes the job, and follows whom it enrolled.
+      if (!(await isInScope(store, connection, jobId))) continue;
       await reopen(deps, tenantId, { jobCandidateId, candidateId, jobId }, traces.get(jobCandidateId));
       counts.started += 1;
     }

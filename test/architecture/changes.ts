@@ -41,7 +41,7 @@ const Options = z.strictObject({ cabinet: z.string() });
 
 export const paper: HrisAdapter<z.output<typeof Options>> = {
   optionsSchema: () => Options,
-  systemOf: ({ url }) => ({ url }),
+  systemOf: ({ cabinet }) => ({ cabinet }),
   employeeFields: () => [{ key: 'name', label: 'Name', type: 'text', required: true, writable: true }],
   open: async ({ cabinet }) => ({
     capabilities: { storesReference: false, readLagMs: 0 },

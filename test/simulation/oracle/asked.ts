@@ -1,6 +1,6 @@
 import { has } from '../scenario.ts';
 import type { World } from '../world.ts';
-import { type Facts, type HireFact, idFieldOf } from './facts.ts';
+import type { Facts, HireFact } from './facts.ts';
 import { isExcusedByLoss } from './finished.ts';
 import { membershipOf, wasHired } from './memberships.ts';
 
@@ -49,17 +49,13 @@ const SETTLES = new Set(['keep', 'left', 'no-show', 'moved', 'ended', 'cancel', 
 
 /**
  * Made after the backup that was restored, and nothing tells of them: without onboarding no enrolment carries our
- * reference; an HR system that keeps no reference shows nobody as ours, and the partner was not told an ID yet.
+ * reference; an HR system that keeps no reference shows nobody as ours.
  */
-function isUntold(world: World, hire: HireFact, { enrolments }: Facts): boolean {
+function isUntold(world: World, hire: HireFact): boolean {
   if (!has(world, 'restored-store')) return false;
   const { profile, skipOnboarding } = world.scenario;
   const rows = world.store.all('select 1 from hires where job_candidate_id = ?', hire.jobCandidateId);
-  if (skipOnboarding && rows.length === 0) return true;
-  const told = (enrolments.get(hire.customer.companyId) ?? []).some(
-    ({ candidateId, external }) => candidateId === hire.candidateId && external.employeeId !== undefined,
-  );
-  return profile === 'careless' && !told && idFieldOf(world, hire) === undefined;
+  return profile === 'careless' || (skipOnboarding && rows.length === 0);
 }
 
 /** Gone from the partner as well: a question of the tenant names them. */
@@ -71,14 +67,13 @@ function isNamed(world: World, { jobCandidateId }: HireFact): boolean {
 }
 
 /** An employee that was made for somebody who is not hired any more is asked about. */
-function checkOrphans(world: World, facts: Facts): string[] {
-  const { employees, hires } = facts;
+function checkOrphans(world: World, { employees, hires }: Facts): string[] {
   return [...employees].flatMap(([human, records]) => {
     const made = records.filter((one) => one.reference !== undefined && one.lastDay === undefined);
     const own = hires.filter((hire) => hire.human === human);
     if (made.length === 0 || own.some((hire) => hire.hiredNow || hire.openHolds.length > 0)) return [];
     if (own.some((hire) => isExcusedByLoss(world, hire))) return [];
-    if (own.some((hire) => isUntold(world, hire, facts) || isNamed(world, hire))) return [];
+    if (own.some((hire) => isUntold(world, hire) || isNamed(world, hire))) return [];
     const settled = world.given.some(
       (one) => one.human === human && SETTLES.has(one.answer) && one.at >= (made[0]?.createdAt ?? 0),
     );

@@ -25,7 +25,9 @@ export function checkEmployees(world: World, { employees, hires, enrolments }: F
     const at = served(world).filter(({ hris }) => hris.employees.some((one) => made.includes(one)));
     const here = new Set(at.map(({ hris }) => hris)).size;
     const said = world.given.some((one) => one.human === human && one.answer === 'here-too');
-    if (has(world, 'shared-company') && here > 1 && !said)
+    // Across HR systems a person is their candidate id: with a new profile nothing but an address tells who they are.
+    const isKnownTwice = [...world.aliases.values()].includes(human);
+    if (has(world, 'shared-company') && here > 1 && !said && !isKnownTwice)
       broken.push(`I2 ${human} was made an employee in ${here} HR systems and nobody was asked`);
   }
   const owners = new Map([...employees].flatMap(([human, records]) => records.map((one) => [one.number, human])));
