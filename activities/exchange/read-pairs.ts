@@ -24,14 +24,15 @@ export interface ReadPair {
   pair: LinkedPair;
   state: PairState;
   open: readonly FieldConflictRow[];
-  /** Time since the reading began. */
+  /** When the reading began, by the database's clock, and the time since. */
+  readAt: number;
   sinceRead: Elapsed;
   found:
     | {
         plan: PairPlan;
         bases: Record<string, string>;
         /** What became of our own writes. */
-        heard: Pick<Heard, 'echoes' | 'bounces'>;
+        heard: Pick<Heard, 'echoes' | 'bounces' | 'late'>;
         /** Which fields these belong to, where that is to be saved. */
         identities?: Readonly<Record<string, string>>;
         /** Fields that were another one when the pair was last judged. */
@@ -107,9 +108,10 @@ async function readOnce(context: ExchangeContext, pairs: readonly LinkedPair[]):
       pair,
       state: states.get(pair.pairId) ?? UNKNOWN_PAIR,
       open: open.get(pair.pairId) ?? [],
+      readAt,
       sinceRead,
     };
-    const shown = { readAt, jobs, identities, fetched: partner[index] ?? {}, held: hris[index] };
+    const shown = { jobs, identities, fetched: partner[index] ?? {}, held: hris[index] };
     const found =
       readAt <= known.state.settles_at
         ? { settles: true as const }
@@ -119,12 +121,10 @@ async function readOnce(context: ExchangeContext, pairs: readonly LinkedPair[]):
   return read;
 }
 
-type Known = Pick<ReadPair, 'pair' | 'state' | 'open'>;
+type Known = Pick<ReadPair, 'pair' | 'state' | 'open' | 'readAt'>;
 
 /** One pair as both sides showed it. */
 interface Shown {
-  /** When the reading began, by the database's clock. */
-  readAt: number;
   jobs: JobRecords;
   identities: FieldIdentities;
   fetched: FetchedRecord;
@@ -132,9 +132,9 @@ interface Shown {
 }
 
 function judge(
-  { mapping, defined, full }: ExchangeContext,
-  { pair, state, open }: Known,
-  { readAt, jobs, identities: now, fetched, held }: Shown,
+  { deps, connection, mapping, defined, full }: ExchangeContext,
+  { pair, state, open, readAt }: Known,
+  { jobs, identities: now, fetched, held }: Shown,
   hired: Record<string, string>,
 ): ReadPair['found'] {
   if (fetched.unreadable !== undefined) return { unreadable: fetched.unreadable };
@@ -147,7 +147,10 @@ function judge(
   const seen = isOver ? [] : seeFields(mapping, { pairId: pair.pairId, sources, record: held, defined });
   const { renewed, identities, ...known } = knownOf(state, now);
   const again = (of: string): boolean => full || open.some((row) => row.field === of && isToBeTried(row));
-  const heard = hearEchoes(seen, known, again);
+  const { readLagMs, shownWithinMs = readLagMs } = connection.hris.capabilities;
+  const settlesMs = deps.limits.giveUpMs + deps.limits.partnerLagMs;
+  const shownWithin = { hris: settlesMs + shownWithinMs, partner: settlesMs + deps.limits.partnerLagMs };
+  const heard = hearEchoes(seen, known, { again, readAt, shownWithin });
   const bases = { ...hired, ...heard.bases };
   const still = open.filter(({ kind, field }) => (!full || kind === 'held') && !renewed.has(field));
   const plan = planPair(heard.seen, { bases, open: still, defined });

@@ -8,7 +8,7 @@ import {
   type PairPlan,
   sentForms,
 } from '../../src/exchange/plan-pair.ts';
-import type { EmployeeFields } from '../../src/hire/employee.ts';
+import { hrisForms } from '../../src/exchange/see-fields.ts';
 import { fieldsToAmend } from '../../src/hris/fields-to-amend.ts';
 import type { WriteOptions } from '../../src/hris/port.ts';
 import { savePair } from '../../src/store/exchange-pairs.ts';
@@ -21,6 +21,7 @@ import { guardFor, type SendGuard, startClock } from '../hire/write-once.ts';
 import type { ExchangeContext } from './exchange-context.ts';
 import { positionsIn } from './positions-in.ts';
 import type { ReadPair } from './read-pairs.ts';
+import type { HeldRecord } from './read-sides.ts';
 import {
   attempt,
   type Outcomes,
@@ -32,13 +33,16 @@ import {
   sendValues,
 } from './send-to-partner.ts';
 
+/** What a record holds after it was written is asked for at most so long. */
+const LOOK_MS = 10_000;
+
 /** A pair with a plan that somebody must carry out, and the state it may be carried out from. */
 export interface PlannedPair extends Omit<ReadPair, 'found'> {
   plan: PairPlan;
   /** What both sides agreed on before, values that were under way included. */
   bases: Record<string, string>;
   /** What became of our own writes. */
-  heard: Pick<Heard, 'echoes' | 'bounces'>;
+  heard: Pick<Heard, 'echoes' | 'bounces' | 'late'>;
   identities?: Readonly<Record<string, string>>;
   renewed: ReadonlySet<string>;
   /** The day from which an employee's new values count. */
@@ -53,6 +57,8 @@ export interface WrittenPair {
   stale: ReadonlySet<string>;
   /** The error after which nobody knows what arrived. */
   unknown?: unknown;
+  /** Forms that the HR system showed directly after it was written to, where it was asked. */
+  after: ReadonlyMap<string, string>;
 }
 
 /**
@@ -72,9 +78,14 @@ export async function writePairs(context: ExchangeContext, planned: readonly Pla
     for (const one of toPartner) await patchCandidate(context, one, outcomes);
     return [...outcomes.values()];
   });
-  for (const one of mine) await writeHris(context, one, outcomes);
-  const written = mine.map((one) => judge(one, outcomes));
-  for (const one of written) await saveWritten(context, one);
+  const written: WrittenPair[] = [];
+  for (const pair of mine) {
+    await writeHris(context, pair, outcomes);
+    const judged = judge(pair, outcomes);
+    const one = { ...judged, after: await lookAfter(context, judged) };
+    await saveWritten(context, one);
+    written.push(one);
+  }
   return written;
 }
 
@@ -160,17 +171,19 @@ async function changeRecord(
   const records = entity === 'job' ? positionsIn(connection) : connection.hris.employees;
   if (records.amend !== undefined) return records.amend(pairId, { fields, over, from }, write);
   const held = await readAgain(connection, { entity, pairId }, write);
-  const left = fieldsToAmend({ fields, over }, held ?? {});
+  // What is shown already may be replaced by an earlier write that is still to arrive.
+  const late = fieldsToWrite(writes.filter((one) => one.form === one.over));
+  const left = { ...late, ...fieldsToAmend({ fields, over }, held?.fields ?? {}) };
   if (Object.keys(left).length > 0) await records.update(pairId, left, write);
 }
 
 async function readAgain(
   connection: Connection,
   { entity, pairId }: Pick<ExchangeContext, 'entity'> & { pairId: string },
-  { signal }: WriteOptions,
-): Promise<EmployeeFields | undefined> {
-  if (entity === 'job') return (await positionsIn(connection).read([pairId], signal))[0]?.fields;
-  return (await connection.hris.employees.read(pairId, signal))?.fields;
+  { signal }: Pick<WriteOptions, 'signal'>,
+): Promise<HeldRecord | undefined> {
+  if (entity === 'job') return (await positionsIn(connection).read([pairId], signal))[0];
+  return connection.hris.employees.read(pairId, signal);
 }
 
 /** Takes down what is about to be written, and what became of it. */
@@ -209,7 +222,28 @@ function changesOf(writes: readonly FieldWrite[]): NewWrite['changes'] {
   return Object.fromEntries(writes.map(({ field, old, new: value }) => [field, { old, new: value }]));
 }
 
-function judge(planned: PlannedPair, outcomes: Outcomes): WrittenPair {
+/**
+ * What the HR system made of values that both sides may edit: rounded or cut they would pass for somebody's edit later.
+ * Asked only where a reading shows each write at once. What is not known then is heard of at the next reading.
+ */
+async function lookAfter(context: ExchangeContext, written: Omit<WrittenPair, 'after'>): Promise<WrittenPair['after']> {
+  const { connection, defined, entity, mapping } = context;
+  const { readLagMs, shownWithinMs = readLagMs } = connection.hris.capabilities;
+  const { pairId } = written.planned.pair;
+  const taken = doneIn(written).filter((one) => written.planned.plan.toHris.includes(one));
+  const shared = mapping.back.filter(({ rule }) => rule.owner === 'either');
+  if (shownWithinMs > 0 || !taken.some(({ field }) => shared.some(({ target }) => target === field))) return new Map();
+  try {
+    const held = await readAgain(connection, { entity, pairId }, { signal: AbortSignal.timeout(LOOK_MS) });
+    if (held === undefined) return new Map();
+    return hrisForms({ ...mapping, back: shared }, { pairId, record: held, defined });
+  } catch (error) {
+    if (!isConnectorError(error)) throw error;
+    return new Map();
+  }
+}
+
+function judge(planned: PlannedPair, outcomes: Outcomes): Omit<WrittenPair, 'after'> {
   const refused = new Map<string, string>();
   const stale = new Set<string>();
   let unknown: unknown;
@@ -225,7 +259,7 @@ function judge(planned: PlannedPair, outcomes: Outcomes): WrittenPair {
 
 /** What both sides hold now. Where one of the writes is in doubt the pair stays settling, and is looked at again. */
 async function saveWritten({ deps, connection, key }: ExchangeContext, written: WrittenPair): Promise<void> {
-  const { planned, unknown } = written;
+  const { planned, unknown, after } = written;
   const { pair, state, plan, bases: before, heard } = planned;
   if (unknown !== undefined) return;
   const done = doneIn(written);
@@ -233,14 +267,16 @@ async function saveWritten({ deps, connection, key }: ExchangeContext, written: 
   const { readLagMs } = connection.hris.capabilities;
   const settlesInMs = Math.max(readLagMs, deps.limits.partnerLagMs);
   const { pairId } = pair;
-  const echoes = { ...heard.echoes, ...echoesOf(plan, { done, bounces: heard.bounces }) };
+  const at = planned.readAt + planned.sinceRead();
+  const kept = Object.entries(heard.echoes).filter(([field]) => !done.some((one) => one.field === field));
+  const echoes = { ...Object.fromEntries(kept), ...echoesOf(plan, heard, { done, after, at }) };
   const change = { bases, sent: {}, echoes, settlesInMs, missing: null, isGone: false };
   if (!(await savePair(deps.store, key, { pairId, version: state.version, ...change }))) return;
   await settleConflicts(deps.store, { ...key, pairId }, planned, findingsOf(written));
 }
 
 /** What either side took. */
-export function doneIn({ planned: { plan }, refused, stale, unknown }: WrittenPair): FieldWrite[] {
+export function doneIn({ planned: { plan }, refused, stale, unknown }: Omit<WrittenPair, 'after'>): FieldWrite[] {
   if (unknown !== undefined) return [];
   return [...plan.toHris, ...plan.toPartner].filter(({ field }) => !refused.has(field) && !stale.has(field));
 }

@@ -52,8 +52,11 @@ export type OpenConflict = Pick<FieldConflictRow, 'field' | 'kind' | 'code' | 'p
 /** What a side says of a value that another record there holds, and that it takes only once. */
 export const TAKEN: readonly string[] = ['DUPLICATE_VALUE', 'EMAIL_CONFLICT', 'CONFLICT'];
 
-/** What was written came back as another value, several times in a row. */
+/** What was written came back as another value. */
 export const NOT_KEPT = 'NOT_KEPT';
+
+/** What was written is not shown, and what stood there before still is. */
+export const NOT_SHOWN = 'NOT_SHOWN';
 
 type Step = Partial<{ agreed: string; toHris: FieldWrite; toPartner: PairPlan['toPartner'][number]; finding: Finding }>;
 
@@ -90,7 +93,8 @@ function planField(one: SeenField, known: PairKnowledge): Step {
   const merge = mergeField(flow, { base, partner: partner.seen, hris: hris.seen, decided });
   if (merge.verdict === 'agreed') {
     const agreed = formIn(partner.seen) ?? EMPTY_FORM;
-    return one.notKept === true ? { agreed, finding: found(one, 'quarantined', { code: NOT_KEPT }) } : { agreed };
+    const code = one.notKept;
+    return code === undefined ? { agreed } : { agreed, finding: found(one, 'quarantined', { code }) };
   }
   const stuck = merge.verdict === 'write' ? stuckOn(one, merge, open) : undefined;
   if (stuck !== undefined) return { finding: stuck };

@@ -32,8 +32,8 @@ export interface SeenField {
     /** What the partner's place would have to hold for this value; null where it is empty. */
     atPartner?: Value | null;
   };
-  /** One side does not keep what the other holds. */
-  notKept?: boolean;
+  /** Why one side does not hold what was written there. */
+  notKept?: string;
 }
 
 /** Every field of the mapping, whichever way it flows. */
@@ -64,6 +64,18 @@ export function seeFields(mapping: Mapping, { pairId, sources, record, defined }
         hris: seeHris(field, salt, { record, goesBack: goesBack.has(field.target), defined }),
       };
     });
+}
+
+/** What a record of the HR system holds, as forms by field; what cannot be read is left out. Pure. */
+export function hrisForms(
+  mapping: Mapping,
+  { pairId, record, defined }: Omit<ShownPair, 'sources'>,
+): Map<string, string> {
+  const forms = mapping.back.map((field) => {
+    const { seen } = seeHris(field, saltOf(pairId, field.target), { record, goesBack: true, defined });
+    return [field.target, 'form' in seen ? seen.form : undefined] as const;
+  });
+  return new Map(forms.filter((one): one is [string, string] => one[1] !== undefined));
 }
 
 /** The form of a value of one pair's field. */

@@ -48,6 +48,8 @@ export interface HrisCapabilities {
   storesReference: boolean;
   /** How long after a write a read may still miss it; 0 where reads show every write at once. */
   readLagMs: number;
+  /** How long an employee may be shown as before a change that was taken; `readLagMs` where absent. */
+  shownWithinMs?: number;
 }
 
 export interface WriteOptions {

@@ -17,14 +17,18 @@ export interface PairState extends Pick<ExchangePairTable, 'version' | 'settles_
 /** Values under way, by field. */
 export type SentForms = Readonly<Record<string, { to: Side; form: string }>>;
 
-/** What was last written of a field and arrived, by field; none once its side was seen to hold just that. */
+/** What was last written of a field and taken, by field; none once its side was seen to hold just that. */
 export type Echoes = Readonly<Record<string, Echo>>;
 
 export interface Echo {
   to: Side;
   form: string;
-  /** The form that stood there before. */
-  over?: string;
+  /** Forms that the side may go on showing for a while: what stood there before, and what was written since. */
+  over?: readonly string[];
+  /** When it was written, by the database's clock. */
+  at?: number;
+  /** What the side was seen to make of it directly after it was written. */
+  after?: string;
   /** How often in a row writes of the field had come back otherwise by then. */
   times: number;
   /** The form that the side shows in its place, which counts as `form` there; absent until it was looked at. */
@@ -82,12 +86,23 @@ export async function readPairStates(
           bases: JSON.parse(bases) as Record<string, string>,
           identities: JSON.parse(identities) as Record<string, string>,
           sent: JSON.parse(sent) as SentForms,
-          echoes: JSON.parse(echoes) as Echoes,
+          echoes: readEchoes(echoes),
           settles_at: Number(settles_at),
           isGone: gone_at !== null,
         },
       ],
     ),
+  );
+}
+
+/** An earlier version kept one form of what stood there before. */
+function readEchoes(text: string): Echoes {
+  const kept = JSON.parse(text) as Record<string, Omit<Echo, 'over'> & { over?: string | readonly string[] }>;
+  return Object.fromEntries(
+    Object.entries(kept).map(([field, { over, ...echo }]) => [
+      field,
+      over === undefined ? echo : { ...echo, over: [over].flat() },
+    ]),
   );
 }
 

@@ -163,7 +163,7 @@ test('what comes back as another value three times is said once and sent no more
   expect(await shown('city')).toEqual(['Köln', 'Cologne']);
   expect(await conflicts(false)).toEqual([['city', 'quarantined', 'NOT_KEPT']]);
   const [failed, ...more] = await readFailed(store(), 'acme');
-  expect(failed?.reason).toMatch(/^city: written 3 times, and came back otherwise each time; .*until.*edit/);
+  expect(failed?.reason).toMatch(/^city: written, and came back otherwise; .*until.*edit/);
   expect(more).toEqual([]);
   world.editPartner(person, city, 'Bonn');
   expect(await exchange()).toMatchObject({ state: 'done', updated: 1 });
@@ -181,14 +181,14 @@ describe('where both sides may edit and each writes the value its own way', () =
     await exchange();
     world.editPartner(person, city, 'Köln');
     const { partner, hris } = await fivePasses();
-    expect(partner + hris).toBe(3);
+    expect(partner + hris).toBe(1);
     expect(await fivePasses()).toEqual({ partner: 0, hris: 0 });
     expect(await shown('city')).toEqual(['Köln', 'Cologne']);
     expect(await conflicts(false)).toEqual([['city', 'quarantined', 'NOT_KEPT']]);
   };
 
   test.each(['partner', 'hris'] as const)(
-    'it goes to and fro three times, and an edit on the side %s ends it',
+    'it goes neither to nor fro, and an edit on the side %s ends it',
     async (side) => {
       await bounced();
       if (side === 'partner') world.editPartner(person, city, 'Oslo');

@@ -57,12 +57,25 @@ function isReported({ world }: Play, { employeeId }: Person, { name, owner }: Tw
   return owner !== 'either' && reported.length > 0;
 }
 
+/** A side put back what stood there before it was seen to hold a write: nobody lost an edit, and that is said. */
+function isSaid({ world, edits }: Play, person: Person, { field, ...values }: Held): boolean {
+  const made = edits.get(keyOf(person, field)) ?? {};
+  const isOwn = (side: 'partner' | 'hris'): boolean => comparable(values[side][field.name]) === comparable(made[side]);
+  const said = world.store.all(
+    `select 1 from field_conflicts where pair_id = ? and field = ? and kind = 'quarantined'
+      and code in ('NOT_SHOWN', 'NOT_KEPT') and closed_at is null`,
+    person.employeeId,
+    field.name,
+  );
+  return field.owner === 'either' && isOwn('partner') && isOwn('hris') && said.length > 0;
+}
+
 type Held = { field: TwoWayField; partner: Record<string, FieldValue>; hris: Record<string, FieldValue> };
 
 function judgeField(play: Play, when: string, person: Person, held: Held): void {
   const { name } = held.field;
   const differ = comparable(held.partner[name]) !== comparable(held.hris[name]);
-  if (differ && isReported(play, person, held.field)) return;
+  if (differ && (isReported(play, person, held.field) || isSaid(play, person, held))) return;
   const wrong = wrongIn(play.edits, person, held);
   if (wrong !== undefined) play.violations.push(`${when}: ${wrong}`);
 }

@@ -42,6 +42,10 @@ const options: Record<string, Record<string, unknown>> = {
 const rows: readonly (readonly [string, (connection: HrisConnection, kind: string) => string | boolean])[] = [
   ['our reference is stored', ({ capabilities }) => capabilities.storesReference],
   ['a read may miss a write for', ({ capabilities }) => `${capabilities.readLagMs / 1000} s`],
+  [
+    'a change may show later, by',
+    ({ capabilities }) => `${(capabilities.shownWithinMs ?? capabilities.readLagMs) / 1000} s`,
+  ],
   ['describes its fields', ({ describe }) => describe !== undefined],
   ['tells employees that changed', ({ changes }) => changes !== undefined],
   ['its webhooks say who changed', (_connection, kind) => findHrisAdapter(kind)?.webhooks !== undefined],

@@ -33,7 +33,7 @@ function openConnection(options: SftpOptions): HrisConnection {
   const hris: Sftp = { session, files: createReadyFiles(session, options), options };
   return {
     // A request is there at once, and a second of its name is refused; only changes show late, with the next roster.
-    capabilities: { storesReference: true, readLagMs: 0 },
+    capabilities: { storesReference: true, readLagMs: 0, shownWithinMs: options.rosterMaxAge },
     employees: {
       find: (key, signal) => findEmployee(hris, key, signal),
       read: readTogether((_ids, signal) => readEmployees(hris, signal)),

@@ -1,4 +1,4 @@
-import { NOT_KEPT, TAKEN } from '../../exchange/plan-pair.ts';
+import { NOT_KEPT, NOT_SHOWN, TAKEN } from '../../exchange/plan-pair.ts';
 import { listDeliveries } from '../../store/inbox-retry.ts';
 import { type LeftOutPairs, readLeftOutPairs } from '../../store/left-out-pairs.ts';
 import type { Store } from '../../store/open-store.ts';
@@ -67,7 +67,9 @@ function reasonOf(why: LeftOutPairs['why']): string {
 
 /** What the code means and what follows, where it says too little. */
 function wordsOf(code: string): string[] {
-  if (code === NOT_KEPT) return ['written 3 times, and came back otherwise each time; left until somebody edits it'];
+  if (code === NOT_KEPT) return ['written, and came back otherwise; left until somebody edits it'];
+  if (code === NOT_SHOWN)
+    return ['written and accepted, and the old value is still shown there; left until somebody edits it'];
   if (!TAKEN.includes(code)) return [];
   return ['another record there has this value; it is tried again each pass, a swap needs a third value'];
 }
