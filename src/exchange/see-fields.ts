@@ -1,4 +1,5 @@
 import type { EmployeeFields, FieldValue } from '../hire/employee.ts';
+import { readCell } from '../hris/read-cell.ts';
 import { isEmpty } from '../mapping/apply-transforms.ts';
 import type { CompiledField } from '../mapping/compile-rule.ts';
 import { applies, evaluateField, type Refusal } from '../mapping/evaluate.ts';
@@ -107,6 +108,9 @@ function seePartner(field: CompiledField, salt: string, sources: MappingSources)
   if (isToBeFilled) return { ...seenAs(field, salt, null), value: null };
   if ('code' in result) return { seen: { unreadable: result.code }, value: null, refusal: result };
   const value = result.value ?? null;
+  // What could not be read once it stands in the HR system would set the field apart there for good.
+  const kept = readCell(field.def.type, value);
+  if ('wrong' in kept) return { seen: { unreadable: kept.wrong }, value: null };
   return { ...seenAs(field, salt, value), value };
 }
 

@@ -56,7 +56,7 @@ function readNested(
 
 function readCustomField(wanted: string, fields: Record<string, unknown>, text: string): Read {
   const byId = fields[wanted];
-  if (Object.hasOwn(fields, wanted)) return { value: bare(plain(isRecord(byId) ? byId['value'] : byId)) };
+  if (Object.hasOwn(fields, wanted)) return readValue(isRecord(byId) ? byId['value'] : byId, text);
   const label = foldLabel(wanted);
   const hits = Object.values(fields).filter(
     (field) => isRecord(field) && typeof field['label'] === 'string' && foldLabel(field['label']) === label,
@@ -69,7 +69,17 @@ function readCustomField(wanted: string, fields: Record<string, unknown>, text: 
         'mapping.',
     };
   const [hit] = hits;
-  return { value: isRecord(hit) ? bare(plain(hit['value'])) : undefined };
+  return isRecord(hit) ? readValue(hit['value'], text) : { value: undefined };
+}
+
+/** Something that is no value is not empty: it must not empty the other side. */
+function readValue(value: unknown, text: string): Read {
+  const read = bare(plain(value));
+  if (read !== undefined || value === undefined || value === null) return { value: read };
+  return {
+    code: 'WRONG_TYPE',
+    text: `${text} holds something that is no text, number, list or yes and no. Correct it in the hiring platform.`,
+  };
 }
 
 /** Ids are text for us; one of digits alone also fits a field of type number. */

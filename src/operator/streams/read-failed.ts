@@ -65,14 +65,29 @@ function reasonOf(why: LeftOutPairs['why']): string {
   return `${whose} any more: believed once a second run finds the same`;
 }
 
-/** What the code means and what follows, where it says too little. */
+/** What the code means, and what follows. A code of a side's own says enough. */
 function wordsOf(code: string): string[] {
-  if (code === NOT_KEPT) return ['written, and came back otherwise; left until somebody edits it'];
-  if (code === NOT_SHOWN)
-    return ['written and accepted, and the old value is still shown there; left until somebody edits it'];
-  if (!TAKEN.includes(code)) return [];
-  return ['another record there has this value; it is tried again each pass, a swap needs a third value'];
+  if (TAKEN.includes(code))
+    return ['another record there has this value; it is tried again each pass, a swap needs a third value'];
+  const words = WORDS[code];
+  return words === undefined ? [] : [words];
 }
+
+const WORDS: Readonly<Record<string, string>> = {
+  [NOT_KEPT]: 'written, and came back otherwise; left until somebody edits it',
+  [NOT_SHOWN]: 'written and accepted, and the old value is still shown there; left until somebody edits it',
+  NOT_A_TEXT: 'the HR system holds bytes where a text belongs',
+  BROKEN_TEXT: 'the text holds a character that no database keeps',
+  TOO_LONG: 'the text is too long',
+  NOT_A_NUMBER: 'the HR system holds no number',
+  NOT_A_DAY: 'the HR system holds no day of the calendar',
+  NOT_TRUE_OR_FALSE: 'the HR system holds neither yes nor no',
+  NOT_A_LIST: 'the HR system holds no list of texts',
+  UNREADABLE: 'the HR system holds something that cannot be read',
+  WRONG_TYPE: 'the hiring platform holds a value of another type',
+  NOT_AN_OPTION: 'the value is none of the options in the HR system',
+  VALUE_MISFIT: 'the field of the hiring platform does not take this value',
+};
 
 function iso(at: number): string {
   return new Date(Number(at)).toISOString();

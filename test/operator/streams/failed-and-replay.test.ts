@@ -66,7 +66,8 @@ test('failed counts the pairs that an exchange leaves out, reason by reason', as
     'employees (1 pair): a write is in doubt: it is looked for, and made again where it is not there',
     'employees (1 pair): the HR system shows no employee any more: believed once a second run finds the same',
     'employees (2 pairs): the hiring platform shows no application any more: believed once a second run finds the same',
-    'employees (3 pairs): level: VALUE_MISFIT; each is listed by hirebridge conflicts',
+    'employees (3 pairs): level: the field of the hiring platform does not take this value; VALUE_MISFIT; ' +
+      'each is listed by hirebridge conflicts',
   ]);
   expect(JSON.stringify(failed)).not.toContain('Intern');
 });
