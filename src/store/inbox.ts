@@ -4,6 +4,7 @@ import { selectRows } from '../sql/rows-as-json.ts';
 import type { InboxState, LeftState } from './inbox-tables.ts';
 import type { Store } from './open-store.ts';
 import type { Tables } from './schema.ts';
+import { withTenantsOf } from './tenants-of.ts';
 
 /** The ids that an event carries, by kind, as the contract names the kinds. */
 export type DeliveryIds = Readonly<Record<string, readonly string[]>>;
@@ -32,7 +33,8 @@ const RETRY_CAP_MS = 60_000;
 /** To be relayed, or left by the relay to a person. */
 export type OpenInboxState = 'waiting' | LeftState;
 
-/** What the index `inbox_left` holds, spelled out, so that the planner sees that it serves. */
+/** What the indexes `inbox_waiting` and `inbox_left` hold, spelled out, so that the planner sees that they serve. */
+const IS_WAITING = sql<boolean>`state = 'waiting'`;
 export const IS_LEFT = sql<boolean>`state in ('undeliverable', 'other-company', 'unknown')`;
 
 /** Commits one delivery; one stored before stays as it is. Resolves only when it is durable. */
@@ -85,50 +87,39 @@ export interface LeasedDelivery extends Pick<Delivery, 'tenantId' | 'bodyHash' |
   failures: number;
 }
 
-/**
- * Tenants with due deliveries, who waits longest first. A tenant without a baseline, paused, or told by its partner to
- * wait is none of them: its deliveries rest, and cost nobody anything, until something can be done about them.
- */
-export async function tenantsDue(store: Store): Promise<string[]> {
-  const workable = store.kysely
-    .selectFrom('tenants')
-    .select((eb) => [
-      'tenants.tenant_id',
-      eb
-        .selectFrom('inbox')
-        .select('inbox.due_at')
-        .whereRef('inbox.tenant_id', '=', 'tenants.tenant_id')
-        .where('inbox.state', '=', 'waiting')
-        .orderBy('inbox.due_at')
-        .limit(1)
-        .as('due_at'),
-    ])
-    .where('tenants.state', '=', 'active')
-    .where('tenants.baseline_done_at', 'is not', null)
-    .where(({ not, exists, selectFrom }) =>
-      not(
-        exists(
-          selectFrom('rate_limits')
-            .select('rate_limits.tenant_id')
-            .whereRef('rate_limits.tenant_id', '=', 'tenants.tenant_id')
-            .where('rate_limits.upstream', '=', 'partner')
-            .where('rate_limits.paused_until', '>', store.now),
-        ),
-      ),
-    );
-  const rows = await store.kysely
-    .selectFrom(workable.as('due'))
-    .select('due.tenant_id')
-    .where('due.due_at', '<=', store.now)
-    .orderBy('due.due_at')
-    .execute();
-  return rows.map((row) => row.tenant_id);
+/** What a look at the inbox found. */
+export interface InboxLook {
+  /** Tenants with due deliveries, who waits longest first. */
+  due: string[];
+  /** When the next delivery of another tenant is due; absent where none waits for its time alone. */
+  nextInMs?: number;
 }
 
-/** At rest nothing waits, and a thousand tenants need not be asked one by one. */
-export async function isAnyWaiting(store: Store): Promise<boolean> {
-  const any = store.kysely.selectFrom('inbox').select('tenant_id').where('state', '=', sql.lit('waiting')).limit(1);
-  return (await any.executeTakeFirst()) !== undefined;
+/**
+ * Which deliveries are due. A tenant without a baseline or paused has none, and one told by its partner to wait has
+ * none yet: they rest, and cost nobody anything, until something can be done about them. Asks about no tenant but
+ * those for which something waits, so that an empty inbox is seen by one step in an index.
+ */
+export async function lookForDue(store: Store): Promise<InboxLook> {
+  const { rows } = await sql<{ tenant_id: string; in_ms: number }>`
+    ${withTenantsOf('inbox', IS_WAITING)},
+    waiting as (
+      select known.tenant_id, ${store.now} as now,
+        (select count(*) from tenants where tenants.tenant_id = known.tenant_id
+          and tenants.state = 'active' and tenants.baseline_done_at is not null) as at_work,
+        (select due_at from inbox where inbox.tenant_id = known.tenant_id and state = 'waiting'
+          order by due_at limit 1) as due_at,
+        coalesce((select paused_until from rate_limits
+          where rate_limits.tenant_id = known.tenant_id and upstream = 'partner'), 0) as paused_until
+      from known
+    )
+    select tenant_id, case when due_at > paused_until then due_at else paused_until end - now as in_ms
+    from waiting where at_work = 1 and due_at is not null order by due_at`.execute(store.kysely);
+  const later = rows.map((row) => Number(row.in_ms)).filter((inMs) => inMs > 0);
+  return {
+    due: rows.filter((row) => Number(row.in_ms) <= 0).map((row) => row.tenant_id),
+    ...(later.length === 0 ? {} : { nextInMs: Math.min(...later) }),
+  };
 }
 
 /**
@@ -208,7 +199,7 @@ export interface InboxCount {
 
 /** How many deliveries of each tenant wait or were left; those that are over are too many to count each time. */
 export async function countOpenDeliveries(store: Store): Promise<InboxCount[]> {
-  const counted = await Promise.all([sql<boolean>`state = 'waiting'`, IS_LEFT].map((open) => countWhere(store, open)));
+  const counted = await Promise.all([IS_WAITING, IS_LEFT].map((open) => countWhere(store, open)));
   return counted.flat();
 }
 

@@ -1,7 +1,7 @@
 import { setTimeout as pause } from 'node:timers/promises';
 import type { SignalHire } from '../../activities/deps.ts';
 import type { Logger } from '../log.ts';
-import { isAnyWaiting, leaseDeliveries, tenantsDue } from '../store/inbox.ts';
+import { leaseDeliveries, lookForDue } from '../store/inbox.ts';
 import type { StreamName } from '../streams/streams.ts';
 import { within } from '../within.ts';
 import { createCoalesced } from './coalesced.ts';
@@ -44,11 +44,11 @@ const MOST_UNDER_WAY = 256;
 const STORE_WAIT_MS = 1_000;
 const CLOSE_MS = 3_000;
 /**
- * To see that an inbox is empty takes one statement by an index; to see that nothing in it is due takes more. Whoever
- * is told of a delivery looks `gatherMs` later: an event often comes with others of the same person, and what comes
- * after a hire has begun makes it look again. What is told may be lost on the way: so it looks all the same, seldom.
+ * Whoever is told of a delivery looks `gatherMs` later: an event often comes with others of the same person, and what
+ * comes after a hire has begun makes it look again. What is told may be lost on the way, and nobody tells of a tenant
+ * that resumes: so it looks all the same, seldom, and when the next delivery is due that was put back.
  */
-const LOOK = { emptyMs: 50, toldMs: 1_000, restingMs: 200, gatherMs: 20 };
+const LOOK = { untoldMs: 50, toldMs: 1_000, gatherMs: 20 };
 
 interface Relay extends DeliveryRelay, Pick<RelayOptions, 'isShared' | 'isTold'> {
   underWay: UnderWay;
@@ -102,12 +102,11 @@ async function relayUntil(stop: AbortSignal, relay: Relay, idleMs: number | unde
   const { log, underWay, reconciles, streamHints, isTold = () => false } = relay;
   while (!stop.aborted) {
     const mayWait = isTold() && !reconciles.isOwing() && !streamHints.isOwing();
-    let waitMs = idleMs ?? (mayWait ? LOOK.toldMs : LOOK.emptyMs);
+    let waitMs = idleMs ?? (mayWait ? LOOK.toldMs : LOOK.untoldMs);
     try {
-      if (await isAnyWaiting(relay.store)) {
-        await beginDue(relay, stop);
-        waitMs = idleMs ?? LOOK.restingMs;
-      }
+      const { due, nextInMs = waitMs } = await lookForDue(relay.store);
+      await beginDue(relay, due, stop);
+      waitMs = Math.min(waitMs, Math.max(nextInMs, LOOK.gatherMs));
     } catch (error) {
       log.error({ err: error }, 'inbox cannot be read');
       waitMs = STORE_WAIT_MS;
@@ -124,9 +123,9 @@ async function relayUntil(stop: AbortSignal, relay: Relay, idleMs: number | unde
  * Begins what is due and has room: a batch of every tenant, and its next one when that has ended, so that what arrives
  * meanwhile about one hire is one signal.
  */
-async function beginDue(relay: Relay, stop: AbortSignal): Promise<void> {
-  const { store, underWay } = relay;
-  for (const tenantId of await tenantsDue(store)) {
+async function beginDue(relay: Relay, due: readonly string[], stop: AbortSignal): Promise<void> {
+  const { underWay } = relay;
+  for (const tenantId of due) {
     const room = Math.min(MOST_OF_A_TENANT, MOST_UNDER_WAY - underWay.all());
     if (room <= 0 || underWay.of(tenantId) > 0) continue;
     const { aboutHires, others } = await leaseBatch(relay, tenantId, room);

@@ -7,7 +7,7 @@ import {
   finishDeliveries,
   insertDelivery,
   leaseDeliveries,
-  tenantsDue,
+  lookForDue,
 } from '../../src/store/inbox.ts';
 import type { Store } from '../../src/store/open-store.ts';
 import { changeRateLimit } from '../../src/store/rate-limits.ts';
@@ -184,8 +184,12 @@ describe.each(kinds)('the inbox on %s', (kind) => {
       pausedUntil,
       result: undefined,
     }));
-    expect(await tenantsDue(store)).toEqual(['early', 'late']);
+    const { due, nextInMs } = await lookForDue(store);
+    expect(due).toEqual(['early', 'late']);
+    expect(Math.abs((nextInMs ?? 0) - 60_000)).toBeLessThan(5_000);
     await resumeTenant(store, 'paused');
-    expect(await tenantsDue(store)).toEqual(['early', 'late', 'paused']);
+    expect((await lookForDue(store)).due).toEqual(['early', 'late', 'paused']);
+    await store.kysely.updateTable('inbox').set({ state: 'relayed' }).execute();
+    expect(await lookForDue(store)).toEqual({ due: [] });
   });
 });

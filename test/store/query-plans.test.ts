@@ -1,5 +1,4 @@
-import { type KyselyPlugin, type QueryId, type RootOperationNode } from 'kysely';
-import { describe, expect, onTestFinished, test } from 'vitest';
+import { describe, expect, test } from 'vitest';
 import { forgetTrouble, noteTrouble } from '../../src/store/alarms.ts';
 import { audit, readAudit } from '../../src/store/audit.ts';
 import { claimInCompany } from '../../src/store/company-claims.ts';
@@ -44,18 +43,19 @@ import {
   finishDeliveries,
   insertDelivery,
   leaseDeliveries,
-  tenantsDue,
+  lookForDue,
 } from '../../src/store/inbox.ts';
 import { listDeliveries, retryDeliveries } from '../../src/store/inbox-retry.ts';
 import { leftStates } from '../../src/store/inbox-tables.ts';
 import { decideIntent, latestIntent, openIntent } from '../../src/store/intents.ts';
 import { tenantsToTell } from '../../src/store/notices.ts';
-import { openStore, type Store } from '../../src/store/open-store.ts';
+import type { Store } from '../../src/store/open-store.ts';
 import { insertPlan, latestPlan, markApplied } from '../../src/store/plans.ts';
 import { purgeBodies, purgeDeliveries, purgePlans, purgeWrites } from '../../src/store/retention.ts';
 import { readAbsent } from '../../src/store/seen-people.ts';
 import { readWebhookFacts } from '../../src/store/webhook-refusals.ts';
-import { freshStoreUrl, kinds } from './stores.ts';
+import { type Asked, plansOf, recordingStore } from './recording-store.ts';
+import { kinds } from './stores.ts';
 
 const key = { tenantId: 'acme', jobCandidateId: '7', period: 1 };
 /** Tables that grow with every hire and every event, without end. */
@@ -64,42 +64,14 @@ const GROWING = (
   'field_conflicts hire_documents document_looks exchange_pairs audit'
 ).split(' ');
 
-interface Asked {
-  node: RootOperationNode;
-  queryId: QueryId;
-}
-
-/** A store that keeps every query it was asked. */
-async function recordingStore(kind: (typeof kinds)[number]) {
-  const asked: Asked[] = [];
-  const built = new WeakMap<QueryId, RootOperationNode>();
-  const recorder: KyselyPlugin = {
-    transformQuery({ node, queryId }) {
-      built.set(queryId, node);
-      return node;
-    },
-    // Parts of queries are built as well; what has a result was asked.
-    async transformResult({ result, queryId }) {
-      const node = built.get(queryId);
-      if (node !== undefined) asked.push({ node, queryId });
-      return result;
-    },
-  };
-  const url = await freshStoreUrl(kind);
-  await (await openStore(url)).close();
-  // However small the tables are here, Postgres must show whether an index would serve.
-  const options = kind === 'postgres' ? '?options=-c%20enable_seqscan%3Doff' : '';
-  const store = await openStore(url + options, { plugins: [recorder] });
-  onTestFinished(() => store.close());
-  asked.splice(0);
-  return { store, asked };
-}
+/** However small the tables are here, Postgres must show whether an index would serve. */
+const INDEXES_ONLY = '?options=-c%20enable_seqscan%3Doff';
 
 /** What workers and receivers ask by themselves, once each. */
 async function askEverything(store: Store): Promise<void> {
   const delivery = { tenantId: 'acme', event: 'candidate.hired', ids: {}, body: '{}' };
   for (const bodyHash of ['a', 'b']) await insertDelivery(store, { ...delivery, bodyHash, state: 'waiting' });
-  await tenantsDue(store);
+  await lookForDue(store);
   const [one, other] = await leaseDeliveries(store, 'acme', 2);
   await leaseDeliveries(store, 'acme', 200, ['candidate.hired']);
   if (one !== undefined) await finishDeliveries(store, [one], 'relayed');
@@ -189,37 +161,25 @@ async function askForPairsAndDocuments(store: Store): Promise<void> {
   await readAudit(store, 'acme', 5);
 }
 
-interface PlanLine {
-  detail?: string;
-  'QUERY PLAN'?: string;
-}
-
 describe.each(kinds)('query plans on %s', (kind) => {
   test('nothing that a worker or a receiver asks by itself reads all of a table that grows without end', async () => {
-    const { store, asked } = await recordingStore(kind);
+    const { store, asked } = await recordingStore(kind, INDEXES_ONLY);
     await askEverything(store);
     expect(asked.length).toBeGreaterThan(30);
     expect(await scansOf(store, asked.splice(0))).toEqual([]);
   });
 
   test('nothing that metrics and status ask reads what is over', async () => {
-    const { store, asked } = await recordingStore(kind);
+    const { store, asked } = await recordingStore(kind, INDEXES_ONLY);
     await askForStatus(store);
     expect(asked.length).toBeGreaterThan(6);
     expect(await scansOf(store, asked.splice(0))).toEqual([]);
   });
 });
 
-async function scansOf({ kysely, kind }: Store, asked: readonly Asked[]): Promise<string[]> {
-  const scans: string[] = [];
-  const explain = kind === 'sqlite' ? 'explain query plan' : 'explain';
-  for (const { node, queryId } of asked) {
-    const compiled = kysely.getExecutor().compileQuery(node, queryId);
-    const { rows } = await kysely.executeQuery<PlanLine>({ ...compiled, sql: `${explain} ${compiled.sql}` });
-    const lines = rows.map((row) => row.detail ?? row['QUERY PLAN'] ?? '');
-    scans.push(...lines.filter(isScan).map((line) => `${line.trim()}: ${compiled.sql}`));
-  }
-  return scans;
+async function scansOf(store: Store, asked: readonly Asked[]): Promise<string[]> {
+  const plans = await plansOf(store, asked);
+  return plans.flatMap((plan) => plan.lines.filter(isScan).map((line) => `${line.trim()}: ${plan.sql}`));
 }
 
 /** Partial indexes that hold what waits, stands open or was left, and nothing that is over. */

@@ -227,6 +227,31 @@ test.each([true, false])('an empty inbox is looked at seldom where deliveries ar
   expect(looks.times > 2).toBe(!isTold);
 });
 
+test('what rests at a paused tenant is looked at no more often than an empty inbox', async () => {
+  const { store, looks } = await countedStore();
+  await pauseTenant(store, TENANT_ID, 'UNAUTHORIZED', 'wrong key');
+  await deliver(store, 'candidate.hired', { jobCandidateIds: [7] });
+  relayOver(store, { idleMs: undefined, isTold: () => true });
+  await pause(30);
+  looks.times = 0;
+  await pause(900);
+  expect(looks.times).toBeLessThanOrEqual(1);
+});
+
+test('a delivery that was put back is taken up again when it is due, although nobody tells of it', async () => {
+  const store = await freshStore();
+  const sent: number[] = [];
+  const signalHire = async (): Promise<boolean> => {
+    if (sent.push(performance.now()) === 1) throw new Error('a fault of its own');
+    return true;
+  };
+  await deliver(store, 'candidate.hired', { jobCandidateIds: [7] });
+  relayOver(store, { signalHire, idleMs: undefined, isTold: () => true });
+  await relayed(store, 1);
+  const [first = 0, second = 0] = sent;
+  expect(second - first).toBeLessThan(900);
+});
+
 test('however often deliveries are told of, looks keep their distance', async () => {
   const { store, looks } = await countedStore();
   const { relay } = relayOver(store, { idleMs: 60_000 });

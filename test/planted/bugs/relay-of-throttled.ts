@@ -5,8 +5,8 @@ export const bug: PlantedBug = {
   patches: [
     {
       file: 'src/store/inbox.ts',
-      find: "            .where('rate_limits.paused_until', '>', store.now),",
-      replace: "            .where('rate_limits.paused_until', '<', 0),",
+      find: 'case when due_at > paused_until then due_at else paused_until end - now as in_ms',
+      replace: 'due_at - now as in_ms',
     },
   ],
   caughtBy: tests(/FAIL .*a tenant is due with a baseline, active, and not told to wait/, 'test/store/inbox.test.ts'),

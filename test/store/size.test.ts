@@ -1,0 +1,40 @@
+import { sql } from 'kysely';
+import { describe, expect, test } from 'vitest';
+import { insertDeliveries, lookForDue } from '../../src/store/inbox.ts';
+import type { Store } from '../../src/store/open-store.ts';
+import { pauseTenant } from '../../src/store/tenant-states.ts';
+import { recordingStore, rowsRead } from './recording-store.ts';
+import { kinds } from './stores.ts';
+
+const MANY = 2_000;
+
+/** Tenants at work, each of which was told to wait at some time. */
+async function insertTenants({ kysely }: Store, count: number): Promise<void> {
+  const numbers = Array.from({ length: count }, (_, n) => n);
+  for (let from = 0; from < count; from += 500) {
+    const some = numbers.slice(from, from + 500).map((n) => `tenant-${n}`);
+    const states = some.map((tenant_id) => ({ tenant_id, state: 'active' as const, baseline_done_at: 1 }));
+    await kysely.insertInto('tenants').values(states).execute();
+    const limit = { upstream: 'partner' as const, version: 1, state: '{}', paused_until: 1 };
+    await kysely
+      .insertInto('rate_limits')
+      .values(some.map((tenant_id) => ({ tenant_id, ...limit })))
+      .execute();
+  }
+  await sql`analyze`.execute(kysely);
+}
+
+const delivery = { event: 'candidate.hired', ids: {}, body: '{}', state: 'waiting' } as const;
+
+describe.each(kinds)('what is asked of the store grows with what is there to do, on %s', (kind) => {
+  test('deliveries that wait at one paused tenant are looked at without asking about the others', async () => {
+    const { store, asked } = await recordingStore(kind);
+    await insertTenants(store, MANY);
+    await pauseTenant(store, 'tenant-7', 'UNAUTHORIZED', 'wrong key');
+    const waiting = Array.from({ length: 5_000 }, (_, n) => ({ ...delivery, tenantId: 'tenant-7', bodyHash: `${n}` }));
+    await insertDeliveries(store, waiting);
+    asked.splice(0);
+    await lookForDue(store);
+    expect(await rowsRead(store, asked.splice(0))).toBeLessThan(50);
+  });
+});
