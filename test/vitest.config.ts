@@ -10,6 +10,7 @@ const slowUnits = [
   'test/convergence/**/*.test.ts',
   'test/rate-limit/{shared-by-processes,bank}.test.ts',
   'test/sandbox/load.test.ts',
+  'test/store/large.test.ts',
   'test/architecture/reach.test.ts',
 ];
 /** They end what hangs, and decide nothing: no test is to be near them, on whatever machine. */

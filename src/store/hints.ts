@@ -1,4 +1,6 @@
+import { sql } from 'kysely';
 import type { Store } from './open-store.ts';
+import { withTenantsOf } from './tenants-of.ts';
 
 /** Databases take a bounded number of parameters a statement. */
 const AT_ONCE = 1_000;
@@ -66,13 +68,21 @@ export async function readHints(store: Store, tenantId: string, stream: string, 
   return rows.map((row) => ({ recordId: row.record_id, hintedAt: Number(row.hinted_at), gone: row.gone === 1 }));
 }
 
-/** Since when the oldest hint of each stream has waited. */
+/** Since when the oldest hint of each stream has waited: a few steps in an index each, however many hints it has. */
 export async function oldestHints(store: Store): Promise<{ tenantId: string; stream: string; hintedAt: number }[]> {
-  const rows = await store.kysely
-    .selectFrom('hints')
-    .select(['tenant_id', 'stream', (eb) => eb.fn.min('hinted_at').as('hinted_at')])
-    .groupBy(['tenant_id', 'stream'])
-    .execute();
+  const { rows } = await sql<{ tenant_id: string; stream: string; hinted_at: number }>`
+    ${withTenantsOf('hints', sql`true`)},
+    streams (tenant_id, stream) as (
+      select tenant_id, (select min(stream) from hints where hints.tenant_id = known.tenant_id)
+      from known where tenant_id is not null
+      union all
+      select tenant_id, (select min(hints.stream) from hints
+        where hints.tenant_id = streams.tenant_id and hints.stream > streams.stream)
+      from streams where stream is not null
+    )
+    select tenant_id, stream, (select min(hinted_at) from hints
+      where hints.tenant_id = streams.tenant_id and hints.stream = streams.stream) as hinted_at
+    from streams where stream is not null`.execute(store.kysely);
   return rows.map((row) => ({ tenantId: row.tenant_id, stream: row.stream, hintedAt: Number(row.hinted_at) }));
 }
 

@@ -30,6 +30,7 @@ import * as processes from './migrations/0033-processes.ts';
 import * as recordedPeople from './migrations/0034-recorded-people.ts';
 import * as freezes from './migrations/0035-freezes.ts';
 import * as echoes from './migrations/0040-echoes.ts';
+import * as oldestHints from './migrations/0070-oldest-hints.ts';
 import type { Tables } from './schema.ts';
 
 const migrations: Record<string, Migration> = {
@@ -58,6 +59,7 @@ const migrations: Record<string, Migration> = {
   '0034-recorded-people': recordedPeople,
   '0035-freezes': freezes,
   '0040-echoes': echoes,
+  '0070-oldest-hints': oldestHints,
 };
 
 export interface Store extends Database<Tables> {

@@ -14,7 +14,7 @@ import {
   settleWrites,
   verifyWrites,
 } from '../../src/store/foreign-writes.ts';
-import { addHints, clearHints, readHints } from '../../src/store/hints.ts';
+import { addHints, clearHints, oldestHints, readHints } from '../../src/store/hints.ts';
 import { documentsToTell, hiresDueForDocuments, readHireDocuments } from '../../src/store/hire-documents.ts';
 import { baselineIds, endHire, openHiresAfter } from '../../src/store/hire-states.ts';
 import {
@@ -105,6 +105,7 @@ async function askEverything(store: Store): Promise<void> {
   await endHire(store, key, 'done');
   await addHints(store, 'acme', 'people', ['1']);
   await clearHints(store, 'acme', 'people', await readHints(store, 'acme', 'people'));
+  await oldestHints(store);
   await noteTrouble(store, { tenantId: 'acme', kind: 'unknown-value', subject: 's', reason: 'R', message: 'm' }, 0);
   await forgetTrouble(store, 'activity-failing', 1_000);
   await alignAlarms(store, []);

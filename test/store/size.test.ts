@@ -1,5 +1,6 @@
 import { sql } from 'kysely';
 import { describe, expect, test } from 'vitest';
+import { addHints, oldestHints } from '../../src/store/hints.ts';
 import { insertDeliveries, lookForDue } from '../../src/store/inbox.ts';
 import type { Store } from '../../src/store/open-store.ts';
 import { pauseTenant } from '../../src/store/tenant-states.ts';
@@ -36,5 +37,20 @@ describe.each(kinds)('what is asked of the store grows with what is there to do,
     asked.splice(0);
     await lookForDue(store);
     expect(await rowsRead(store, asked.splice(0))).toBeLessThan(50);
+  });
+
+  test('the oldest hint of each stream is found without reading the others', async () => {
+    const { store, asked } = await recordingStore(kind);
+    const ids = Array.from({ length: 5_000 }, (_, n) => `record-${n}`);
+    for (const tenantId of ['acme', 'globex']) {
+      for (const stream of ['jobs', 'people']) await addHints(store, tenantId, stream, ids);
+      await store.kysely.updateTable('hints').set({ hinted_at: 7 }).where('record_id', '=', 'record-9').execute();
+    }
+    await sql`analyze`.execute(store.kysely);
+    asked.splice(0);
+    expect(await oldestHints(store)).toHaveLength(4);
+    expect(await rowsRead(store, asked.splice(0))).toBeLessThan(100);
+    const oldest = await oldestHints(store);
+    expect(oldest).toContainEqual({ tenantId: 'globex', stream: 'jobs', hintedAt: 7 });
   });
 });
