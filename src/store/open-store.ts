@@ -31,6 +31,7 @@ import * as recordedPeople from './migrations/0034-recorded-people.ts';
 import * as freezes from './migrations/0035-freezes.ts';
 import * as echoes from './migrations/0040-echoes.ts';
 import * as oldestHints from './migrations/0070-oldest-hints.ts';
+import * as leases from './migrations/0071-leases.ts';
 import type { Tables } from './schema.ts';
 
 const migrations: Record<string, Migration> = {
@@ -60,6 +61,7 @@ const migrations: Record<string, Migration> = {
   '0035-freezes': freezes,
   '0040-echoes': echoes,
   '0070-oldest-hints': oldestHints,
+  '0071-leases': leases,
 };
 
 export interface Store extends Database<Tables> {

@@ -3,25 +3,23 @@ import type { Store } from './open-store.ts';
 import { PURGED } from './purged.ts';
 import type { Tables } from './schema.ts';
 
-/** Rows that one statement clears; the next round goes on. */
-const BATCH = 500;
+/** Rows that one statement clears. */
+const BATCH = 1_000;
+/** How long one call goes on with further statements, ms: a fleet's deliveries of a day are done in minutes. */
+const BUDGET_MS = 3_000;
 
 /** Clears the bodies of deliveries that came longer ago: they hold people, and their ids are kept beside them. */
-export async function purgeBodies(store: Store, afterMs: number): Promise<number> {
-  const old = store.kysely
-    .selectFrom('inbox')
-    .select(['tenant_id', 'body_hash'])
-    .where('body', '!=', sql.lit(''))
-    .where('received_at', '<=', ago(store, afterMs))
-    .orderBy('received_at')
-    .limit(BATCH);
-  const { numUpdatedRows } = await store.kysely
-    .with('old', () => old)
-    .updateTable('inbox')
-    .set({ body: '' })
-    .where(isOld)
-    .executeTakeFirstOrThrow();
-  return Number(numUpdatedRows);
+export function purgeBodies(store: Store, afterMs: number, stop?: AbortSignal): Promise<number> {
+  const old = oldBodies(store).where('received_at', '<=', ago(store, afterMs)).limit(BATCH);
+  return inBatches(stop, async () => {
+    const { numUpdatedRows } = await store.kysely
+      .with('old', () => old)
+      .updateTable('inbox')
+      .set({ body: '' })
+      .where(isOld)
+      .executeTakeFirstOrThrow();
+    return Number(numUpdatedRows);
+  });
 }
 
 /**
@@ -29,21 +27,64 @@ export async function purgeBodies(store: Store, afterMs: number): Promise<number
  * keeps a repeated delivery from being relayed again; without it a repeat is a hint like any other, and starts nothing:
  * which hires there are is in `hires`, and whether somebody is hired now is asked of the partner.
  */
-export async function purgeDeliveries(store: Store, afterMs: number): Promise<number> {
-  const old = store.kysely
+export function purgeDeliveries(store: Store, afterMs: number, stop?: AbortSignal): Promise<number> {
+  const old = oldDeliveries(store).where('received_at', '<=', ago(store, afterMs)).limit(BATCH);
+  return inBatches(stop, async () => {
+    const { numDeletedRows } = await store.kysely
+      .with('old', () => old)
+      .deleteFrom('inbox')
+      .where(isOld)
+      .executeTakeFirstOrThrow();
+    return Number(numDeletedRows);
+  });
+}
+
+/** Clears until nothing is left to clear or the time is used up: whatever is left then is the next round's. */
+async function inBatches(stop: AbortSignal | undefined, clear: () => Promise<number>): Promise<number> {
+  const until = performance.now() + BUDGET_MS;
+  for (let all = 0; ; ) {
+    const some = await clear();
+    all += some;
+    if (some < BATCH || performance.now() > until || stop?.aborted) return all;
+  }
+}
+
+/** What should have been cleared by now. */
+export interface Overdue {
+  /** Of the oldest such row. */
+  tenantId: string;
+  what: 'bodies' | 'deliveries';
+  /** When that one came, milliseconds on the database's clock. */
+  receivedAt: number;
+}
+
+/** The oldest delivery that should be gone, and the oldest whose body should, where `purge...` stays behind. */
+export async function listOverdue(store: Store, after: { bodiesMs: number; deliveriesMs: number }): Promise<Overdue[]> {
+  const oldest = async (what: Overdue['what'], old: ReturnType<typeof oldBodies>, afterMs: number) => {
+    const rows = await old.select('received_at').where('received_at', '<=', ago(store, afterMs)).limit(1).execute();
+    return rows.map((row): Overdue => ({ what, tenantId: row.tenant_id, receivedAt: Number(row.received_at) }));
+  };
+  return [
+    ...(await oldest('bodies', oldBodies(store), after.bodiesMs)),
+    ...(await oldest('deliveries', oldDeliveries(store), after.deliveriesMs)),
+  ];
+}
+
+function oldBodies({ kysely }: Store) {
+  return kysely
+    .selectFrom('inbox')
+    .select(['tenant_id', 'body_hash'])
+    .where('body', '!=', sql.lit(''))
+    .orderBy('received_at');
+}
+
+function oldDeliveries({ kysely }: Store) {
+  return kysely
     .selectFrom('inbox')
     .select(['tenant_id', 'body_hash'])
     .where('body', '=', sql.lit(''))
     .where('state', '!=', sql.lit('waiting'))
-    .where('received_at', '<=', ago(store, afterMs))
-    .orderBy('received_at')
-    .limit(BATCH);
-  const { numDeletedRows } = await store.kysely
-    .with('old', () => old)
-    .deleteFrom('inbox')
-    .where(isOld)
-    .executeTakeFirstOrThrow();
-  return Number(numDeletedRows);
+    .orderBy('received_at');
 }
 
 function isOld({ eb, refTuple, selectFrom }: ExpressionBuilder<Tables & { old: OldDelivery }, 'inbox'>) {

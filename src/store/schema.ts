@@ -33,6 +33,7 @@ import type {
 export interface Tables {
   installation: InstallationTable;
   processes: ProcessTable;
+  leases: LeaseTable;
   answers: AnswerTable;
   tenants: TenantTable;
   freezes: FreezeTable;
@@ -86,6 +87,12 @@ interface ProcessTable {
   seen_at: number;
   /** It said that it ends; null where it runs, or was killed. */
   ended_at: number | null;
+}
+
+interface LeaseTable {
+  name: string;
+  holder: string;
+  leased_until: number;
 }
 
 interface AnswerTable {
@@ -213,6 +220,7 @@ export const derivedAlarms = [
   'unknown-event',
   'undeliverable',
   'many-departures',
+  'retention-late',
 ] as const;
 export type DerivedAlarm = (typeof derivedAlarms)[number];
 

@@ -3,6 +3,7 @@ import { createAnswerRound } from '../../activities/hear-answer.ts';
 import { forgetTrouble } from '../store/alarms.ts';
 import { purgeConflicts } from '../store/field-conflicts.ts';
 import { purgeIdentityLeases } from '../store/identity-leases.ts';
+import { createLease, type Lease } from '../store/leases.ts';
 import { tenantsToTell } from '../store/notices.ts';
 import { tenantsToStart } from '../store/observed-hires.ts';
 import { purgeBodies, purgeDeliveries, purgePlans, purgeWrites } from '../store/retention.ts';
@@ -13,7 +14,7 @@ import { createHrisCheck } from './check-hris.ts';
 import { dueDigest } from './digest-times.ts';
 import { fingerprintOf } from './fingerprint-of.ts';
 import { createNotifier } from './notify-tenant.ts';
-import { createAlarmRound } from './raise-alarms.ts';
+import { createAlarmRound, KEPT } from './raise-alarms.ts';
 import { resumePaused } from './resume-paused.ts';
 import { type Chore, type ChoreRunner, createChoreRunner } from './run-chores.ts';
 import { startRequested } from './start-requested.ts';
@@ -23,7 +24,10 @@ const DAY_MS = 86_400_000;
 const HOUR_MS = 3_600_000;
 /** An HR system that works is asked once in so many rounds. */
 const HRIS_EVERY = 12;
+/** A worker that says nothing for so many rounds no longer does what one does for all: another takes it over. */
+const LEASE_ROUNDS = 3;
 const CLOSE_MS = 3_000;
+const LEASE_END_MS = 500;
 
 /**
  * What a worker does on a timer: raises alarms and ends them, tells of holds and alarms, tries paused tenants again,
@@ -36,7 +40,8 @@ export function startChores(
 ): { close(): Promise<void> } {
   const stop = new AbortController();
   const runner = createChoreRunner({ log: deps.log, everyMs, stop: stop.signal, fingerprintOf });
-  const round = createRound(deps, runner, everyMs);
+  const lease = createLease(deps.store, 'chores');
+  const round = createRound(deps, { runner, lease, everyMs, stop: stop.signal });
   let rounding: Promise<void> | undefined;
   const tick = (): void => {
     rounding ??= round(tenants())
@@ -52,6 +57,10 @@ export function startChores(
       clearInterval(timer);
       stop.abort();
       await within(CLOSE_MS, Promise.all([rounding, runner.ended()]));
+      await within(
+        LEASE_END_MS,
+        lease.end().catch(() => undefined),
+      );
     },
   };
 }
@@ -59,8 +68,7 @@ export function startChores(
 /** One round: a few queries for all tenants, then what each of them needs. */
 function createRound(
   deps: ActivityDeps,
-  runner: ChoreRunner,
-  everyMs: number,
+  { runner, lease, everyMs, stop }: { runner: ChoreRunner; lease: Lease; everyMs: number; stop: AbortSignal },
 ): (tenants: readonly Tenant[]) => Promise<void> {
   const { store, log } = deps;
   const raiseAlarms = createAlarmRound(store, log);
@@ -68,7 +76,7 @@ function createRound(
   const notify = createNotifier(deps);
   const checkHris = createHrisCheck(deps);
   const resume: Chore = async ({ tenant }) => ((await resumePaused(deps, tenant)) ? 'done' : 'failed');
-  const start: Chore = (tenant, stop) => startRequested(deps, tenant, stop);
+  const start: Chore = (tenant, signal) => startRequested(deps, tenant, signal);
   const purge: Chore = async ({ tenant, policies }) => {
     await purgePlans(store, tenant, policies.retention.plans);
     await purgeWrites(store, tenant, policies.retention.plans);
@@ -79,9 +87,12 @@ function createRound(
   return async (tenants) => {
     for (const kind of ['activity-failing', 'unknown-value'] as const) await forgetTrouble(store, kind, DAY_MS);
     await forgetTrouble(store, 'hires-unfollowed', HOUR_MS);
-    await purgeBodies(store, 7 * DAY_MS);
-    await purgeDeliveries(store, 90 * DAY_MS);
     const states = new Map((await listTenantStates(store)).map((row) => [row.tenant_id, row]));
+    // One worker for all: the others would clear the same rows, and find them locked.
+    if (await lease.take(everyMs * LEASE_ROUNDS)) {
+      await purgeBodies(store, KEPT.bodiesMs, stop);
+      await purgeDeliveries(store, KEPT.deliveriesMs, stop);
+    }
     await raiseAlarms([...states.values()], new Map(tenants.map((tenant) => [tenant.tenant, tenant])));
     await hearAnswers();
     const toTell = await tenantsToTell(store);

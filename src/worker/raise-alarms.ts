@@ -1,19 +1,27 @@
 import type { HoldCode } from '../hire/holds.ts';
 import type { Logger } from '../log.ts';
+import type { Trouble } from '../store/alarms.ts';
 import { alignAlarms, countStuck } from '../store/derived-alarms.ts';
 import { oldestHints } from '../store/hints.ts';
 import { openDepartures } from '../store/holds.ts';
 import type { Store } from '../store/open-store.ts';
+import { listOverdue, type Overdue } from '../store/retention.ts';
 import { listStreamStates } from '../store/stream-states.ts';
 import { listStreams } from '../store/streams.ts';
 import { readClock, type TenantState } from '../store/tenant-states.ts';
 import type { Tenant } from '../tenants/schema.ts';
 import { judgeTenant } from './judge-tenants.ts';
 
+const DAY_MS = 86_400_000;
+/** How long deliveries are kept. */
+export const KEPT = { bodiesMs: 7 * DAY_MS, deliveriesMs: 90 * DAY_MS };
 /** An event that nobody sends any more is no alarm any more. */
-const UNKNOWN_MS = 86_400_000;
+const UNKNOWN_MS = DAY_MS;
 /** What is asked about somebody who left. */
 const DEPARTURES = ['LEFT_BEFORE_START', 'LEFT_AFTER_EMPLOYEE', 'TOO_MANY_CANCELLATIONS'] as const satisfies HoldCode[];
+
+/** A day more than `KEPT`: a worker that was away for a night has cleared what is due by then. */
+const LATE = { bodiesMs: KEPT.bodiesMs + DAY_MS, deliveriesMs: KEPT.deliveriesMs + DAY_MS };
 
 /** Compares what the tables hold of every tenant with what they should, in a few queries for all of them. */
 export function createAlarmRound(
@@ -47,9 +55,19 @@ export function createAlarmRound(
       const facts = { standing: standing.get(state.tenant_id) ?? [], hintedSince, streams, stuck, departedAt };
       return judgeTenant({ now, state, tenant, activeSince: activeSince(state, tenant, now), ...facts });
     });
-    const { raised, over } = await alignAlarms(store, troubles);
+    const late = (await listOverdue(store, LATE)).map(lateTrouble);
+    const { raised, over } = await alignAlarms(store, [...troubles, ...late]);
     for (const { tenantId, kind, subject, reason: code, message: reason } of raised)
       log.error({ tenantId, kind, subject, code, reason }, 'alarm raised');
     for (const { tenantId, kind, subject } of over) log.info({ tenantId, kind, subject }, 'alarm over');
   };
+}
+
+/** Told of the tenant that it has waited for longest. */
+function lateTrouble({ tenantId, what, receivedAt }: Overdue): Trouble {
+  const came = new Date(receivedAt).toISOString().slice(0, 10);
+  const message =
+    `${what === 'bodies' ? 'The body of a webhook' : 'A webhook'} that came on ${came} should have been cleared by ` +
+    'now. Check that a worker runs, and whether the database keeps up: hirebridge status';
+  return { tenantId, kind: 'retention-late', subject: `retention of ${what}`, reason: 'RETENTION_LATE', message };
 }

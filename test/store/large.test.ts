@@ -6,13 +6,18 @@ import { recordingStore, rowsRead } from './recording-store.ts';
 import { kinds } from './stores.ts';
 
 const MILLION = 1_000_000;
+const PART = 100_000;
 
 /** A million hints of a hundred tenants, of two streams each; the oldest came at 1. */
 async function insertHints({ kysely }: Store): Promise<void> {
-  await sql`insert into hints (tenant_id, stream, record_id, hinted_at)
-    with recursive numbers (n) as (select 1 union all select n + 1 from numbers where n < ${sql.lit(MILLION)})
-    select 'tenant-' || (n % 100), case when n % 200 < 100 then 'jobs' else 'people' end, 'record-' || n, n
-    from numbers`.execute(kysely);
+  // In parts: no statement may take longer than the store's bound.
+  for (let from = 1; from < MILLION; from += PART)
+    await sql`insert into hints (tenant_id, stream, record_id, hinted_at)
+      with recursive numbers (n) as (
+        select ${sql.lit(from)} union all select n + 1 from numbers where n < ${sql.lit(from + PART - 1)}
+      )
+      select 'tenant-' || (n % 100), case when n % 200 < 100 then 'jobs' else 'people' end, 'record-' || n, n
+      from numbers`.execute(kysely);
   await sql`analyze hints`.execute(kysely);
 }
 

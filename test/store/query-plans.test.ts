@@ -51,7 +51,7 @@ import { decideIntent, latestIntent, openIntent } from '../../src/store/intents.
 import { tenantsToTell } from '../../src/store/notices.ts';
 import type { Store } from '../../src/store/open-store.ts';
 import { insertPlan, latestPlan, markApplied } from '../../src/store/plans.ts';
-import { purgeBodies, purgeDeliveries, purgePlans, purgeWrites } from '../../src/store/retention.ts';
+import { listOverdue, purgeBodies, purgeDeliveries, purgePlans, purgeWrites } from '../../src/store/retention.ts';
 import { readAbsent } from '../../src/store/seen-people.ts';
 import { readWebhookFacts } from '../../src/store/webhook-refusals.ts';
 import { type Asked, plansOf, recordingStore } from './recording-store.ts';
@@ -115,6 +115,7 @@ async function askEverything(store: Store): Promise<void> {
   await purgeBodies(store, 1_000);
   await purgeDeliveries(store, 1_000);
   await purgePlans(store, 'acme', 1_000);
+  await listOverdue(store, { bodiesMs: 1_000, deliveriesMs: 1_000 });
 }
 
 /** What the metrics, `hirebridge status` and `hirebridge inbox` ask. */

@@ -1,11 +1,12 @@
+import type { KyselyPlugin } from 'kysely';
 import { describe, expect, test } from 'vitest';
 import { listWrites, recordWrites } from '../../src/store/foreign-writes.ts';
 import { endHire } from '../../src/store/hire-states.ts';
 import { insertHires } from '../../src/store/hires.ts';
-import { insertDelivery } from '../../src/store/inbox.ts';
+import { insertDeliveries, insertDelivery } from '../../src/store/inbox.ts';
 import { decideIntent, openIntent } from '../../src/store/intents.ts';
 import { insertPlan, latestPlan } from '../../src/store/plans.ts';
-import { purgeBodies, purgeDeliveries, purgePlans, purgeWrites } from '../../src/store/retention.ts';
+import { listOverdue, purgeBodies, purgeDeliveries, purgePlans, purgeWrites } from '../../src/store/retention.ts';
 import { findPlan, savePlan } from '../../src/store/saved-plans.ts';
 import { freshStore, kinds } from './stores.ts';
 
@@ -24,6 +25,49 @@ describe.each(kinds)('what is kept for a time, on %s', (kind) => {
       { body_hash: 'old', ids: '{"jobCandidateId":["7"]}', body: '' },
     ]);
     expect(await purgeBodies(store, 7 * DAY_MS)).toBe(0);
+  });
+
+  test('a day’s deliveries are cleared by one call, in statements of bounded size', async () => {
+    let statements = 0;
+    const count: KyselyPlugin = {
+      transformQuery: ({ node }) => node,
+      transformResult: async ({ result }) => ((statements += 1), result),
+    };
+    const { store } = await freshStore(kind, { plugins: [count] });
+    const delivery = {
+      tenantId: 'acme',
+      event: 'candidate.hired',
+      ids: {},
+      body: '{"a":1}',
+      state: 'ignored',
+    } as const;
+    const many = Array.from({ length: 4_500 }, (_, n) => ({ ...delivery, bodyHash: `hash-${n}` }));
+    for (let from = 0; from < many.length; from += 1_500) await insertDeliveries(store, many.slice(from, from + 1_500));
+    const fresh = { bodiesMs: DAY_MS, deliveriesMs: DAY_MS };
+    expect(await listOverdue(store, fresh)).toEqual([]);
+    await store.kysely.updateTable('inbox').set({ received_at: 1 }).execute();
+    expect(await listOverdue(store, fresh)).toEqual([{ what: 'bodies', tenantId: 'acme', receivedAt: 1 }]);
+    statements = 0;
+    expect(await purgeBodies(store, DAY_MS)).toBe(4_500);
+    expect(await listOverdue(store, fresh)).toEqual([{ what: 'deliveries', tenantId: 'acme', receivedAt: 1 }]);
+    expect(await purgeDeliveries(store, DAY_MS)).toBe(4_500);
+    expect(statements).toBeGreaterThanOrEqual(10);
+    expect(await listOverdue(store, fresh)).toEqual([]);
+  });
+
+  test('what is told to stop ends after the statement under way', async () => {
+    const { store } = await freshStore(kind);
+    const delivery = {
+      tenantId: 'acme',
+      event: 'candidate.hired',
+      ids: {},
+      body: '{"a":1}',
+      state: 'ignored',
+    } as const;
+    const many = Array.from({ length: 1_500 }, (_, n) => ({ ...delivery, bodyHash: `hash-${n}` }));
+    await insertDeliveries(store, many);
+    await store.kysely.updateTable('inbox').set({ received_at: 1 }).execute();
+    expect(await purgeBodies(store, DAY_MS, AbortSignal.abort())).toBe(1_000);
   });
 
   test('rows of old deliveries end once their bodies are cleared; what waits stays, however long', async () => {

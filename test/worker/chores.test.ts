@@ -2,13 +2,17 @@ import { once } from 'node:events';
 import { createServer, type RequestListener } from 'node:http';
 import type { AddressInfo } from 'node:net';
 import { setImmediate } from 'node:timers/promises';
+import type { KyselyPlugin } from 'kysely';
 import { expect, onTestFinished, test, vi } from 'vitest';
 import type { ActivityDeps } from '../../activities/deps.ts';
 import { pauseHris } from '../../activities/hris-side.ts';
 import { ConnectorError } from '../../src/errors.ts';
 import { createRootLogger } from '../../src/log.ts';
+import { listAlarms } from '../../src/store/alarms.ts';
 import { listHolds, openHold } from '../../src/store/holds.ts';
+import { insertDelivery } from '../../src/store/inbox.ts';
 import { openStore, type Store } from '../../src/store/open-store.ts';
+import { purgeBodies, purgeDeliveries } from '../../src/store/retention.ts';
 import { pauseTenant, readTenantState } from '../../src/store/tenant-states.ts';
 import { everyStream } from '../../src/streams/streams.ts';
 import type { Tenant } from '../../src/tenants/schema.ts';
@@ -16,10 +20,13 @@ import { createBackOff } from '../../src/worker/back-off.ts';
 import { createHrisCheck } from '../../src/worker/check-hris.ts';
 import { startChores } from '../../src/worker/chores.ts';
 import { createNotifier } from '../../src/worker/notify-tenant.ts';
+import { createAlarmRound } from '../../src/worker/raise-alarms.ts';
 import { createChoreRunner } from '../../src/worker/run-chores.ts';
 import { until } from '../harness/world.ts';
 
 type Probe = () => Promise<{ ok: true } | { ok: false; error: ConnectorError }>;
+
+const delivery = { tenantId: 'acme', bodyHash: 'a', event: 'candidate.hired', ids: {}, body: '{}' };
 
 const works: Probe = async () => ({ ok: true });
 
@@ -77,6 +84,46 @@ test('a tenant whose notify address hangs keeps no other tenant’s holds from b
   await until('globex was told', async () => (await notified(deps.store)).includes('globex'));
   // Rounds went on all the while, and none began the one that hangs again.
   expect({ hanging, notified: await notified(deps.store) }).toEqual({ hanging: 1, notified: ['globex'] });
+});
+
+test('of two workers one clears what is old, and the other does when that one has ended', async () => {
+  const cleared = [0, 0];
+  const deps = await depsOver();
+  const depsOf = (worker: number): ActivityDeps => {
+    const count: KyselyPlugin = {
+      transformQuery({ node }) {
+        if (node.kind === 'UpdateQueryNode' && JSON.stringify(node).includes('received_at')) cleared[worker] = 1;
+        return node;
+      },
+      transformResult: async ({ result }) => result,
+    };
+    return { ...deps, store: { ...deps.store, kysely: deps.store.kysely.withPlugin(count) } };
+  };
+  const one = startChores(depsOf(0), () => [], 20);
+  await until('the first clears', async () => cleared[0] === 1);
+  let rounds = 0;
+  const other = startChores(depsOf(1), () => ((rounds += 1), []), 20);
+  onTestFinished(() => other.close());
+  await until('the other goes round', async () => rounds > 5);
+  expect(cleared).toEqual([1, 0]);
+  await one.close();
+  await until('the other clears', async () => cleared[1] === 1);
+});
+
+test('a webhook that should be gone for a day is an alarm until it is', async () => {
+  const deps = await depsOver();
+  await insertDelivery(deps.store, { ...delivery, state: 'ignored' });
+  await readTenantState(deps.store, 'acme');
+  await deps.store.kysely.updateTable('inbox').set({ received_at: 86_400_000 }).execute();
+  const round = createAlarmRound(deps.store, deps.log);
+  await round([], new Map());
+  expect(await listAlarms(deps.store)).toMatchObject([
+    { tenant_id: 'acme', kind: 'retention-late', message: expect.stringContaining('1970-01-02') as string },
+  ]);
+  await purgeBodies(deps.store, 1_000);
+  await purgeDeliveries(deps.store, 1_000);
+  await round([], new Map());
+  expect(await listAlarms(deps.store)).toEqual([]);
 });
 
 test('chores end although one of them hangs', async () => {
