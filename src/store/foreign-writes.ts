@@ -4,6 +4,7 @@ import type { HireRef } from '../hire/hire-ref.ts';
 import { hasEscapeUnknownToPostgres, selectJson, selectRows } from '../sql/rows-as-json.ts';
 import { batchesOf } from './batches.ts';
 import type { Store } from './open-store.ts';
+import { listPurged } from './purged-writes.ts';
 import type { ForeignWriteRow } from './schema.ts';
 import type { WriteKind, WriteOutcome, WriteTarget } from './write-tables.ts';
 
@@ -224,9 +225,12 @@ export async function listWrites(store: Store, filter: WriteFilter): Promise<For
   if (filter.runId !== undefined) query = query.where('w.run_id', '=', filter.runId);
   if (filter.target !== undefined) query = query.where('w.target', '=', filter.target);
   if (filter.limit !== undefined) query = query.limit(filter.limit);
-  const rows = await query.execute();
-  return rows.map(({ intent_outcome: decided, open_batch: open, ...row }) => {
+  const whole = (await query.execute()).map(({ intent_outcome: decided, open_batch: open, ...row }) => {
     const isOpen = open !== null && row.verified_at === null;
-    return { ...row, outcome: decided ?? (isOpen ? 'open' : row.outcome) };
+    return { ...row, outcome: decided ?? (isOpen ? ('open' as const) : row.outcome) };
   });
+  const purged = await listPurged(store, filter);
+  if (purged.length === 0) return whole;
+  const all = [...whole, ...purged].sort((one, other) => Number(other.sent_at) - Number(one.sent_at));
+  return all.slice(0, filter.limit);
 }

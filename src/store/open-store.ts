@@ -32,6 +32,7 @@ import * as freezes from './migrations/0035-freezes.ts';
 import * as echoes from './migrations/0040-echoes.ts';
 import * as oldestHints from './migrations/0070-oldest-hints.ts';
 import * as leases from './migrations/0071-leases.ts';
+import * as purgedWrites from './migrations/0072-purged-writes.ts';
 import type { Tables } from './schema.ts';
 
 const migrations: Record<string, Migration> = {
@@ -62,6 +63,7 @@ const migrations: Record<string, Migration> = {
   '0040-echoes': echoes,
   '0070-oldest-hints': oldestHints,
   '0071-leases': leases,
+  '0072-purged-writes': purgedWrites,
 };
 
 export interface Store extends Database<Tables> {

@@ -1,6 +1,10 @@
 import { type ExpressionBuilder, sql } from 'kysely';
 import type { Store } from './open-store.ts';
+
 import { PURGED } from './purged.ts';
+
+import { purgeBatches } from './purged-writes.ts';
+
 import type { Tables } from './schema.ts';
 
 /** Rows that one statement clears. */
@@ -139,8 +143,13 @@ function ago(store: Store, ms: number) {
 }
 
 /** Clears the values of foreign writes made longer ago; names and times stay. Plans that a person made end. */
-export async function purgeWrites(store: Store, tenantId: string, afterMs: number): Promise<number> {
-  const batches = store.kysely
+export async function purgeWrites(
+  store: Store,
+  tenantId: string,
+  afterMs: number,
+  stop?: AbortSignal,
+): Promise<number> {
+  const rows = store.kysely
     .selectFrom('foreign_writes')
     .select('batch_id')
     .where('tenant_id', '=', tenantId)
@@ -148,12 +157,11 @@ export async function purgeWrites(store: Store, tenantId: string, afterMs: numbe
     .where('sent_at', '<=', ago(store, afterMs))
     .orderBy('sent_at')
     .limit(BATCH);
-  const writes = await store.kysely
-    .with('old', () => batches)
-    .updateTable('foreign_writes')
-    .set({ changes: PURGED, purged_at: store.now })
-    .where('batch_id', 'in', (eb) => eb.selectFrom('old').select('batch_id'))
-    .executeTakeFirstOrThrow();
+  const writes = await inBatches(stop, async () => {
+    const old = (await rows.execute()).map((row) => row.batch_id);
+    await purgeBatches(store, [...new Set(old)]);
+    return old.length;
+  });
   const old = store.kysely
     .selectFrom('saved_plans')
     .select('plan_hash')
@@ -162,5 +170,5 @@ export async function purgeWrites(store: Store, tenantId: string, afterMs: numbe
   await store.kysely.deleteFrom('saved_plan_records').where('plan_hash', 'in', old).execute();
   // Without its records a plan would be applied as one that has nothing to write.
   await store.kysely.deleteFrom('saved_plans').where('plan_hash', 'in', old).execute();
-  return Number(writes.numUpdatedRows);
+  return writes;
 }

@@ -23,6 +23,7 @@ import type {
   ForeignWriteTable,
   MappingVersionTable,
   OpenBatchTable,
+  PurgedWriteTable,
   SavedPlanRecordTable,
   SavedPlanTable,
 } from './write-tables.ts';
@@ -63,6 +64,7 @@ export interface Tables {
   seen_people: SeenPersonTable;
   foreign_writes: ForeignWriteTable;
   open_batches: OpenBatchTable;
+  purged_writes: PurgedWriteTable;
   mapping_versions: MappingVersionTable;
   saved_plans: SavedPlanTable;
   saved_plan_records: SavedPlanRecordTable;

@@ -42,6 +42,17 @@ export interface OpenBatchTable {
   tenant_id: string;
 }
 
+/** Landed records of one run whose values were purged: a row each would stay for good. */
+export interface PurgedWriteTable extends Pick<ForeignWriteTable, 'tenant_id' | 'run_id' | 'target' | 'mapping_hash'> {
+  page_id: string;
+  by: string;
+  /** Of the first of them. */
+  sent_at: number;
+  purged_at: number;
+  /** JSON: which records, by what was done to which fields and what became of it. */
+  records: string;
+}
+
 /** A stream by its name, or a part of a hire. */
 export type WriteTarget = 'employee' | 'enrolment' | 'external-status' | 'custom-fields' | (string & {});
 export type WriteKind = 'create' | 'update' | 'end';

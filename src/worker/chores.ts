@@ -77,9 +77,9 @@ function createRound(
   const checkHris = createHrisCheck(deps);
   const resume: Chore = async ({ tenant }) => ((await resumePaused(deps, tenant)) ? 'done' : 'failed');
   const start: Chore = (tenant, signal) => startRequested(deps, tenant, signal);
-  const purge: Chore = async ({ tenant, policies }) => {
+  const purge: Chore = async ({ tenant, policies }, signal) => {
     await purgePlans(store, tenant, policies.retention.plans);
-    await purgeWrites(store, tenant, policies.retention.plans);
+    await purgeWrites(store, tenant, policies.retention.plans, signal);
     await purgeConflicts(store, tenant, policies.retention.plans);
     await purgeIdentityLeases(store, tenant);
     return 'done';

@@ -60,7 +60,7 @@ import { kinds } from './stores.ts';
 const key = { tenantId: 'acme', jobCandidateId: '7', period: 1 };
 /** Tables that grow with every hire and every event, without end. */
 const GROWING = (
-  'inbox hires intents plans holds hints claims links foreign_writes ' +
+  'inbox hires intents plans holds hints claims links foreign_writes purged_writes ' +
   'field_conflicts hire_documents document_looks exchange_pairs audit'
 ).split(' ');
 
@@ -146,6 +146,7 @@ async function askForWrites(store: Store): Promise<void> {
   await concludeWrites(store, batchId, ['7']);
   await verifyWrites(store, key);
   await listWrites(store, { tenantId: 'acme', recordId: '7', limit: 10 });
+  await listWrites(store, { tenantId: 'acme', runId: 'r1' });
   await purgeWrites(store, 'acme', 1_000);
 }
 

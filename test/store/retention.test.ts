@@ -1,13 +1,18 @@
-import type { KyselyPlugin } from 'kysely';
+import { type KyselyPlugin, sql } from 'kysely';
 import { describe, expect, test } from 'vitest';
-import { listWrites, recordWrites } from '../../src/store/foreign-writes.ts';
+import { listWrites, readOpenWrites, recordWrites, settleWrites } from '../../src/store/foreign-writes.ts';
 import { endHire } from '../../src/store/hire-states.ts';
 import { insertHires } from '../../src/store/hires.ts';
 import { insertDeliveries, insertDelivery } from '../../src/store/inbox.ts';
 import { decideIntent, openIntent } from '../../src/store/intents.ts';
+import type { Store } from '../../src/store/open-store.ts';
 import { insertPlan, latestPlan } from '../../src/store/plans.ts';
 import { listOverdue, purgeBodies, purgeDeliveries, purgePlans, purgeWrites } from '../../src/store/retention.ts';
+
 import { findPlan, savePlan } from '../../src/store/saved-plans.ts';
+
+import type { ForeignWriteRow } from '../../src/store/schema.ts';
+
 import { freshStore, kinds } from './stores.ts';
 
 const DAY_MS = 86_400_000;
@@ -139,4 +144,58 @@ describe.each(kinds)('what is kept for a time, on %s', (kind) => {
     ]);
     expect(await purgeWrites(store, 'acme', DAY_MS)).toBe(0);
   });
+
+  test('landed records whose values were purged take 60 bytes each, and are listed as before', async () => {
+    const { store } = await freshStore(kind);
+    const names = ['title', 'department', 'location', 'manager', 'start_date'];
+    const values = names.map((name) => [name, { old: `the ${name} of before`, new: `the ${name} of now` }] as const);
+    const changes = Object.fromEntries(values);
+    const origin = { tenantId: 'acme', runId: 'r1', mappingHash: 'a'.repeat(64), by: 'hirebridge' };
+    for (let page = 0; page < 50; page += 1) {
+      const ids = Array.from({ length: 100 }, (_, n) => String(7_000_000 + page * 100 + n));
+      const writes = ids.map((recordId) => {
+        const kind = recordId.endsWith('3') ? ('update' as const) : ('create' as const);
+        return { target: 'candidates', recordId, kind, changes, sensitive: ['title'], rowHash: 'b'.repeat(64) };
+      });
+      await settleWrites(store, await recordWrites(store, { ...origin, runId: `r${page % 2}` }, writes), 'done');
+    }
+    const open = await recordWrites(store, origin, [
+      { target: 'candidates', recordId: 'open', kind: 'update', changes, sensitive: [] },
+      { target: 'candidates', recordId: 'open too', kind: 'update', changes, sensitive: [] },
+    ]);
+    const at = 1_000;
+    await store.kysely.updateTable('foreign_writes').set({ sent_at: at }).execute();
+    const seen = ({ record_id, run_id, kind, fields, outcome, mapping_hash, sent_at }: ForeignWriteRow) =>
+      JSON.stringify([record_id, run_id, kind, fields, outcome, mapping_hash, Number(sent_at)]);
+    const before = (await listWrites(store, { tenantId: 'acme' })).map(seen).sort();
+    expect(await purgeWrites(store, 'acme', DAY_MS)).toBe(5_002);
+    const after = await listWrites(store, { tenantId: 'acme' });
+    expect(after.map(seen).sort()).toEqual(before);
+    expect(new Set(after.map((row) => row.changes))).toEqual(new Set(['{}']));
+    expect(await listWrites(store, { tenantId: 'acme', runId: 'r1', recordId: '7000103' })).toMatchObject([
+      { record_id: '7000103', run_id: 'r1', kind: 'update', purged_at: expect.any(Number) as number },
+    ]);
+    expect(await listWrites(store, { tenantId: 'acme', runId: 'r1', limit: 7 })).toHaveLength(7);
+    expect((await readOpenWrites(store, 'acme', 'candidates')).map((row) => row.batch_id)).toEqual([open, open]);
+    expect((await bytesOf(store)) / 5_000).toBeLessThan(60);
+  });
 });
+
+/** What is left of the writes, indexes included, once the database has given up what it no longer needs. */
+async function bytesOf({ kysely, kind }: Store): Promise<number> {
+  const tables = ['foreign_writes', 'purged_writes'];
+  if (kind === 'sqlite') {
+    await sql`vacuum`.execute(kysely);
+    const { rows } = await sql<{ bytes: number }>`
+      select sum(pgsize) as bytes from dbstat
+      where name in (select name from sqlite_master where tbl_name in (${sql.join(tables)}))`.execute(kysely);
+    return Number(rows[0]?.bytes);
+  }
+  let bytes = 0;
+  for (const table of tables) {
+    await sql`vacuum full ${sql.table(table)}`.execute(kysely);
+    const { rows } = await sql<{ bytes: number }>`select pg_total_relation_size(${table}) as bytes`.execute(kysely);
+    bytes += Number(rows[0]?.bytes);
+  }
+  return bytes;
+}

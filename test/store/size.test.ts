@@ -1,10 +1,11 @@
 import { sql } from 'kysely';
 import { describe, expect, test } from 'vitest';
+import { listWrites, recordWrites } from '../../src/store/foreign-writes.ts';
 import { addHints, oldestHints } from '../../src/store/hints.ts';
 import { insertDeliveries, lookForDue } from '../../src/store/inbox.ts';
 import type { Store } from '../../src/store/open-store.ts';
 import { pauseTenant } from '../../src/store/tenant-states.ts';
-import { recordingStore, rowsRead } from './recording-store.ts';
+import { plansOf, recordingStore, rowsRead } from './recording-store.ts';
 import { kinds } from './stores.ts';
 
 const MANY = 2_000;
@@ -52,5 +53,26 @@ describe.each(kinds)('what is asked of the store grows with what is there to do,
     expect(await rowsRead(store, asked.splice(0))).toBeLessThan(100);
     const oldest = await oldestHints(store);
     expect(oldest).toContainEqual({ tenantId: 'globex', stream: 'jobs', hintedAt: 7 });
+  });
+
+  test('the writes of one run are found without reading those of others', async () => {
+    const { store, asked } = await recordingStore(kind);
+    for (const [runId, count] of Object.entries({ large: 3_000, small: 5 })) {
+      const ids = Array.from({ length: count }, (_, n) => `${runId}-${n}`);
+      const write = { target: 'jobs', kind: 'update', changes: { a: { new: 1 } }, sensitive: [] } as const;
+      const origin = { tenantId: 'acme', runId, mappingHash: 'm', by: 'hirebridge' };
+      await recordWrites(
+        store,
+        origin,
+        ids.map((recordId) => ({ ...write, recordId })),
+      );
+    }
+    await sql`analyze`.execute(store.kysely);
+    asked.splice(0);
+    expect(await listWrites(store, { tenantId: 'acme', runId: 'small' })).toHaveLength(5);
+    const ask = asked.splice(0);
+    const [plan] = await plansOf(store, ask);
+    expect(plan?.lines.join()).toContain('foreign_writes_of_run');
+    expect(await rowsRead(store, ask)).toBeLessThan(100);
   });
 });

@@ -1,0 +1,99 @@
+import { randomUUID } from 'node:crypto';
+import { sql } from 'kysely';
+import type { Store } from './open-store.ts';
+import type { ForeignWriteRow } from './schema.ts';
+
+/** Records of which the same is known. */
+interface Alike extends Pick<ForeignWriteRow, 'kind' | 'outcome'> {
+  fields: string[];
+  ids: string[];
+}
+
+/**
+ * Clears the values of these batches. Of landed records stays what was written when, many records in a row; what an
+ * intent or an id over there belongs to, and what nobody has settled, stays a row of its own without its values.
+ */
+export async function purgeBatches(store: Store, batchIds: readonly string[]): Promise<void> {
+  if (batchIds.length === 0) return;
+  await store.kysely.transaction().execute(async (kysely) => {
+    const open = kysely.selectFrom('open_batches').select('batch_id').where('batch_id', 'in', batchIds);
+    const landed = await kysely
+      .deleteFrom('foreign_writes')
+      .where('batch_id', 'in', batchIds)
+      .where('batch_id', 'not in', open)
+      .where('outcome', '!=', 'open')
+      .where('period', 'is', null)
+      .where('verb', 'is', null)
+      .where('foreign_id', 'is', null)
+      .returningAll()
+      .execute();
+    const pages = Map.groupBy(landed, (row) => JSON.stringify([row.run_id, row.target, row.mapping_hash, row.by]));
+    for (const rows of pages.values()) {
+      const [{ tenant_id, run_id, target, mapping_hash, by }] = rows as [ForeignWriteRow];
+      const common = { tenant_id, run_id, target, mapping_hash, by, purged_at: store.now };
+      const sent_at = Math.min(...rows.map((row) => Number(row.sent_at)));
+      const page = { ...common, page_id: randomUUID(), sent_at, records: JSON.stringify(alike(rows)) };
+      await kysely.insertInto('purged_writes').values(page).execute();
+    }
+    await kysely
+      .updateTable('foreign_writes')
+      .set({ changes: '{}', purged_at: store.now })
+      .where('batch_id', 'in', batchIds)
+      .execute();
+  });
+}
+
+function alike(rows: readonly ForeignWriteRow[]): Alike[] {
+  const groups = Map.groupBy(rows, ({ kind, outcome, fields }) => JSON.stringify([kind, outcome, fields]));
+  return [...groups.values()].map((own) => {
+    const [{ kind, outcome, fields }] = own as [ForeignWriteRow];
+    return { kind, outcome, fields: JSON.parse(fields) as string[], ids: own.map((row) => row.record_id) };
+  });
+}
+
+/** What is not kept of a landed record, or never was there. */
+const NOTHING = {
+  sensitive: '[]',
+  changes: '{}',
+  row_hash: null,
+  period: null,
+  foreign_id: null,
+  verb: null,
+  attempt: null,
+  verified_at: null,
+};
+
+/** What is asked of `foreign_writes`, of what was landed before its values were purged. */
+export async function listPurged(
+  { kysely }: Store,
+  filter: { tenantId: string; mapping?: string; recordId?: string; runId?: string; target?: string; limit?: number },
+): Promise<ForeignWriteRow[]> {
+  let query = kysely
+    .selectFrom('purged_writes')
+    .selectAll()
+    .where('tenant_id', '=', filter.tenantId)
+    .orderBy('sent_at', 'desc');
+  if (filter.mapping !== undefined) query = query.where('mapping_hash', 'like', `${filter.mapping}%`);
+  if (filter.runId !== undefined) query = query.where('run_id', '=', filter.runId);
+  if (filter.target !== undefined) query = query.where('target', '=', filter.target);
+  // Finds a few too many: what a pattern may take for its own sign is any sign.
+  const named = JSON.stringify(filter.recordId ?? '').replaceAll(/[^\w"-]/g, '_');
+  if (filter.recordId !== undefined) query = query.where(sql`records`, 'like', `%${named}%`);
+  if (filter.limit !== undefined) query = query.limit(filter.limit);
+  const pages = await query.execute();
+  return pages.flatMap(({ page_id: batch_id, records, ...page }) =>
+    (JSON.parse(records) as Alike[]).flatMap(({ kind, outcome, fields, ids }) =>
+      ids
+        .filter((id) => filter.recordId === undefined || id === filter.recordId)
+        .map((record_id) => ({
+          ...page,
+          ...NOTHING,
+          batch_id,
+          record_id,
+          kind,
+          outcome,
+          fields: JSON.stringify(fields),
+        })),
+    ),
+  );
+}
