@@ -83,9 +83,9 @@ async function runShow(
   });
   const hire = await read;
   if (options.json === true) return printJson(hire);
-  const { story, ...facts } = hire;
+  const { stands, next, story, ...facts } = hire;
   const lines = story.map(({ at, kind, text }) => `${at}  ${kind.padEnd(6)}  ${text}\n`);
-  process.stdout.write(`${renderHire(facts)}\n${lines.join('')}`);
+  process.stdout.write(`${stands}\n${next}\n\n${renderHire(facts)}\n${lines.join('')}`);
 }
 
 function renderHire(hire: HireView): string {

@@ -1,7 +1,7 @@
 import { userInfo } from 'node:os';
 import type { Command } from 'commander';
+import { age } from '../operator/ages.ts';
 import type { HoldGroup, HoldView } from '../operator/holds/read-holds.ts';
-import { age } from './ages.ts';
 import { example, placesOf } from './options.ts';
 import { printJson } from './print-json.ts';
 import { renderTable } from './table.ts';

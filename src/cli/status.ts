@@ -1,9 +1,9 @@
 import type { Command } from 'commander';
+import { age } from '../operator/ages.ts';
 import { describeRole, isMissing } from '../operator/status/read-processes.ts';
 import type { Status, TenantStatus } from '../operator/status/read-status.ts';
 import type { StreamStatus } from '../operator/streams/read-streams.ts';
 import type { Store } from '../store/open-store.ts';
-import { age } from './ages.ts';
 import { EXIT } from './exit-codes.ts';
 import { example, placesOf } from './options.ts';
 import { troubleLines } from './status/trouble-lines.ts';

@@ -4,6 +4,10 @@ import type { HireStep } from './hire-step.ts';
 
 /** One answer: what it takes, where the hire goes next, and what it decides for every later step. */
 interface AnswerEntry {
+  /** What it does, in one sentence for whoever is about to give it. */
+  does: string;
+  /** The same where a hold of the whole tenant takes it and means something else. */
+  doesForTenant?: string;
   /** `same`: the step that held. Absent where only a hold of the whole tenant takes the answer. */
   next?: HireStep | 'same';
   /** The ids that must stand behind the answer. */
@@ -24,39 +28,112 @@ export interface Given {
 
 /** Every answer that a hold may accept. */
 export const answers = {
-  retry: { next: 'same' },
-  adopt: { next: 'enrol', takes: 'id', decides: (_, { argument }) => (argument ? { adopt: argument } : {}) },
-  'adopt-anyway': { next: 'enrol', decides: (_, { details }) => adoptShown(details['onboardingCandidateId']) },
-  dismiss: {},
-  'keep-partner': {},
-  'keep-hris': {},
-  apply: {},
-  'link-job': { takes: 'jobId' },
-  'create-job': {},
-  're-enrol': { next: 're-enrol', decides: () => ({ adopt: undefined, createAnyway: false, enrolAnew: true }) },
-  'skip-onboarding': { next: 'employ', decides: () => ({ skipOnboarding: true }) },
-  'take-anyway': { next: 'enrol', decides: () => ({ takeAnyway: true }) },
-  'job-as-known': { next: 'employ', decides: () => ({ jobAsKnown: true }) },
-  'start-in-past': { next: 'employ', decides: () => ({ startInPast: true }) },
-  'create-anyway': { next: 'employ', decides: () => ({ createAnyway: true }) },
-  'same-employee': { next: 'same', decides: () => ({ person: 'same-employee' }) },
-  transfer: { next: 'same', decides: () => ({ person: 'transfer' }) },
-  'new-employment': { next: 'same', decides: () => ({ person: 'new-employment' }) },
-  'here-too': { next: 'same', decides: () => ({ hereToo: true }) },
-  link: { next: 'same', takes: 'employeeId', decides: (_, { argument }) => (argument ? { link: argument } : {}) },
-  'same-person': { next: 'same', decides: (_, { details }) => samePersonAs(details['employeeIds']) },
-  create: { next: 'same', decides: denyFound },
-  cancel: { next: 'cancel' },
-  'no-show': { next: 'end-employment' },
-  ended: { next: 'end-employment', decides: () => ({ endedByHand: true }) },
+  retry: { does: 'Reads both sides again and goes on; where the cause is still there, it asks again.', next: 'same' },
+  adopt: {
+    does: 'Takes the enrolment that you name as the one of this hire.',
+    doesForTenant: 'Starts the hires that you name, although they were recorded as before go-live.',
+    next: 'enrol',
+    takes: 'id',
+    decides: (_, { argument }) => (argument ? { adopt: argument } : {}),
+  },
+  'adopt-anyway': {
+    does: 'Takes the enrolment that is shown, although its e-mail is another one.',
+    next: 'enrol',
+    decides: (_, { details }) => adoptShown(details['onboardingCandidateId']),
+  },
+  dismiss: { does: 'Closes this question, and does nothing else.' },
+  'keep-partner': { does: 'The value of the hiring platform stays; the next run writes it to the HR system.' },
+  'keep-hris': { does: 'The value of the HR system stays; the next run writes it to the hiring platform.' },
+  apply: { does: 'The next run changes the employees to what the hiring platform holds.' },
+  'link-job': { does: 'Takes the job that you name as the one of this requisition.', takes: 'jobId' },
+  'create-job': { does: 'Makes a job for this requisition in the hiring platform.' },
+  're-enrol': {
+    does: 'Enrols the person once more, which costs one more credit.',
+    next: 're-enrol',
+    decides: () => ({ adopt: undefined, createAnyway: false, enrolAnew: true }),
+  },
+  'skip-onboarding': {
+    does: 'Makes the employee without an onboarding.',
+    next: 'employ',
+    decides: () => ({ skipOnboarding: true }),
+  },
+  'take-anyway': {
+    does: 'Finishes this hire here, although its job is not among those that this tenant takes.',
+    next: 'enrol',
+    decides: () => ({ takeAnyway: true }),
+  },
+  'job-as-known': {
+    does: 'Makes the employee with the job as it was listed last.',
+    next: 'employ',
+    decides: () => ({ jobAsKnown: true }),
+  },
+  'start-in-past': {
+    does: 'Makes the employee with this start date.',
+    next: 'employ',
+    decides: () => ({ startInPast: true }),
+  },
+  'create-anyway': {
+    does: 'Makes the employee, although the onboarding did not end well.',
+    next: 'employ',
+    decides: () => ({ createAnyway: true }),
+  },
+  'same-employee': {
+    does: 'Takes the employee of the other hire for this one; nothing new is made.',
+    next: 'same',
+    decides: () => ({ person: 'same-employee' }),
+  },
+  transfer: {
+    does: 'Gives the new job to the employee of the other hire.',
+    next: 'same',
+    decides: () => ({ person: 'transfer' }),
+  },
+  'new-employment': {
+    does: 'Makes another employee record for this person.',
+    next: 'same',
+    decides: () => ({ person: 'new-employment' }),
+  },
+  'here-too': {
+    does: 'Makes an employee in this HR system as well.',
+    next: 'same',
+    decides: () => ({ hereToo: true }),
+  },
+  link: {
+    does: 'Links this hire to the employee that you name; nothing new is made.',
+    next: 'same',
+    takes: 'employeeId',
+    decides: (_, { argument }) => (argument ? { link: argument } : {}),
+  },
+  'same-person': {
+    does: 'Links the employee that is shown to this candidate: both candidates are one human.',
+    next: 'same',
+    decides: (_, { details }) => samePersonAs(details['employeeIds']),
+  },
+  create: {
+    does: 'Makes another employee: none of those that are shown is this person.',
+    next: 'same',
+    decides: denyFound,
+  },
+  cancel: { does: 'Ends this hire and its enrolment. No employee is made.', next: 'cancel' },
+  'no-show': { does: 'Ends the employment in the HR system.', next: 'end-employment' },
+  ended: {
+    does: 'Ends this hire: you have ended the employment in the HR system.',
+    next: 'end-employment',
+    decides: () => ({ endedByHand: true }),
+  },
   moved: {
+    does: 'Leaves the employee to the next hire of this person.',
     next: 'hand-over',
     waitsFor:
       'The employee stays as they are until the next hire of this person in this tenant takes them over; one that ' +
       'asks about them already does so now. If none comes, end the employment in the HR system.',
   },
-  keep: { next: 'ended', ends: 'kept' },
-  left: { next: 'ended', ends: 'left' },
+  keep: {
+    does: 'Ends this hire and leaves everything as it is.',
+    doesForTenant: 'Leaves the employees as they are.',
+    next: 'ended',
+    ends: 'kept',
+  },
+  left: { does: 'Ends this hire: the person has left. The HR system stays as it is.', next: 'ended', ends: 'left' },
 } satisfies Record<string, AnswerEntry>;
 
 export type Answer = keyof typeof answers;

@@ -18,6 +18,7 @@ import { addHints, clearHints, oldestHints, readHints } from '../../src/store/hi
 import { documentsToTell, hiresDueForDocuments, readHireDocuments } from '../../src/store/hire-documents.ts';
 import { baselineIds, endHire, openHiresAfter } from '../../src/store/hire-states.ts';
 import {
+  countBegun,
   countHires,
   hasOtherHire,
   hiresInState,
@@ -121,6 +122,7 @@ async function askEverything(store: Store): Promise<void> {
 /** What the metrics, `hirebridge status` and `hirebridge inbox` ask. */
 async function askForStatus(store: Store): Promise<void> {
   await countHires(store);
+  await countBegun(store, 1_000);
   await countOpenHolds(store);
   await listHolds(store);
   await countOpenDeliveries(store);

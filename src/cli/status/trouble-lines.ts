@@ -1,5 +1,5 @@
+import { age } from '../../operator/ages.ts';
 import type { Status } from '../../operator/status/read-status.ts';
-import { age } from '../ages.ts';
 
 /** Lines of one kind; whoever has more reads them with --json. */
 const MOST_OF_A_KIND = 50;

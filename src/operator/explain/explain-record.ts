@@ -11,7 +11,7 @@ import { readStreamState } from '../../store/stream-states.ts';
 import { type OpenTenant, patiently } from '../open-tenant.ts';
 import { readHireSources, unknownRecord } from '../plans/hire-sources.ts';
 import { type Explained, explainField, lastWritten } from './explained.ts';
-import { readWrites } from './read-audit.ts';
+import { readHireWrites } from './read-audit.ts';
 
 const READ_MS = 30_000;
 
@@ -35,7 +35,7 @@ export async function explainRecord(
   const times = { now: Date.now(), earlier: { ...(await tableTimes(store, tenantId, mapping)), job: jobSeenAt } };
   const plan = row === undefined ? undefined : await latestPlan(store, refOf(row));
   const planned = plan === undefined || plan.change === 'purged' ? {} : fieldsOf(plan.change);
-  const writes = (await readWrites(store, { tenantId, recordId: jobCandidateId }, reveal)).filter(isOfHire);
+  const writes = await readHireWrites(store, tenantId, jobCandidateId, reveal);
   const held = await readHeld(connection, row);
   return {
     mapping: shortVersion(mapping.hash),
@@ -61,13 +61,6 @@ async function tableTimes(store: Store, tenantId: string, mapping: Mapping): Pro
     return [stream, wholeAt === null ? null : Number(wholeAt)] as const;
   });
   return Object.fromEntries(await Promise.all(times));
-}
-
-const HIRE_TARGETS: ReadonlySet<string> = new Set(['employee', 'enrolment', 'external-status', 'custom-fields']);
-
-/** A landed job or candidate may have the id of a job candidate. */
-function isOfHire({ target }: { target: string }): boolean {
-  return HIRE_TARGETS.has(target);
 }
 
 /** What the HR system holds of the employee; nothing where there is none, or where it cannot be asked. */

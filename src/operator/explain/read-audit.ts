@@ -29,6 +29,19 @@ export async function readWrites(store: Store, filter: WriteFilter, reveal = fal
   return (await listWrites(store, filter)).map((row) => viewWrite(row, reveal));
 }
 
+const HIRE_TARGETS: ReadonlySet<string> = new Set(['employee', 'enrolment', 'external-status', 'custom-fields']);
+
+/** What was written for one hire; a landed job or candidate may have the id of a job candidate. */
+export async function readHireWrites(
+  store: Store,
+  tenantId: string,
+  jobCandidateId: string,
+  reveal = false,
+): Promise<WriteView[]> {
+  const writes = await readWrites(store, { tenantId, recordId: jobCandidateId }, reveal);
+  return writes.filter(({ target }) => HIRE_TARGETS.has(target));
+}
+
 export function viewWrite(row: ForeignWriteRow, reveal: boolean): WriteView {
   const changes = changesOf(row);
   return {

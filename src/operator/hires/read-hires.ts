@@ -4,7 +4,7 @@ import { readHireRecords } from '../../store/hire-records.ts';
 import { type HireFilter, latestHire, listHires as listRows } from '../../store/hires.ts';
 import type { Store } from '../../store/open-store.ts';
 import type { HireRow } from '../../store/schema.ts';
-import { type StoryLine, tellHire } from './tell-hire.ts';
+import { type StoryLine, sayHire, tellHire } from './tell-hire.ts';
 
 /** One hire as people see it: ids, states and times (UTC), no personal data. */
 export interface HireView {
@@ -34,12 +34,15 @@ export async function listHires(store: Store, filter: HireFilter): Promise<HireV
   return (await listRows(store, filter)).map(viewHire);
 }
 
-/** The newest period of one job candidate, with its story. @throws ConnectorError HIRE_UNKNOWN */
+/**
+ * The newest period of one job candidate: how it stands, what comes next, and its story.
+ * @throws ConnectorError HIRE_UNKNOWN
+ */
 export async function readHire(
   store: Store,
   tenantId: string,
   jobCandidateId: string,
-): Promise<HireView & { story: StoryLine[] }> {
+): Promise<HireView & { stands: string; next: string; story: StoryLine[] }> {
   const row = await latestHire(store, tenantId, jobCandidateId);
   if (row === undefined)
     throw new ConnectorError({
@@ -49,7 +52,8 @@ export async function readHire(
         `The store knows no hire of job candidate ${jobCandidateId} in tenant ${tenantId}. ` +
         `List the known ones with: hirebridge hire list --tenant ${tenantId}`,
     });
-  return { ...viewHire(row), story: tellHire(await readHireRecords(store, row)) };
+  const records = await readHireRecords(store, row);
+  return { ...viewHire(row), ...sayHire(records), story: tellHire(records) };
 }
 
 export function viewHire(row: HireRow): HireView {

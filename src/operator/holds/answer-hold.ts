@@ -27,9 +27,7 @@ type Parts = Pick<OperatorParts, 'store' | 'hires'>;
  */
 export async function answerHold({ store, hires }: Parts, given: HoldAnswer): Promise<void> {
   const { holdId } = given;
-  const hold = await readHoldRow(store, holdId);
-  assertAccepted(hold, given);
-  await assertIdsKnown(store, hold, given);
+  const hold = await checkAnswer(store, given);
   if (!(await writeAnswer(store, holdId, given)))
     throw refused('HOLD_ANSWERED', `Hold ${holdId} is answered already; the first answer stands.`);
   const answered = { ...hold, answer: given.answer, answer_arguments: JSON.stringify(given.arguments) };
@@ -37,11 +35,19 @@ export async function answerHold({ store, hires }: Parts, given: HoldAnswer): Pr
   await hearAnswer({ store, signalHire: tell }, answered);
 }
 
+/** What `answerHold` refuses before it stores anything. Returns the hold. @throws ConnectorError as there */
+export async function checkAnswer(store: Store, given: Omit<HoldAnswer, 'by'>): Promise<HoldRow> {
+  const hold = await readHoldRow(store, given.holdId);
+  assertAccepted(hold, given);
+  await assertIdsKnown(store, hold, given);
+  return hold;
+}
+
 /** An id that nothing is known of would be an answer to nothing, and the hold closed all the same. */
 async function assertIdsKnown(
   store: Store,
   { tenant_id: tenantId, job_candidate_id: jobCandidateId, details, hold_id: holdId }: HoldRow,
-  { answer, arguments: ids }: HoldAnswer,
+  { answer, arguments: ids }: Omit<HoldAnswer, 'by'>,
 ): Promise<void> {
   if (jobCandidateId !== null) return;
   const facts = JSON.parse(details) as { stream?: string; jobCandidateIds?: string[] };

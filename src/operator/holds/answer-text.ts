@@ -13,6 +13,12 @@ export function answerText(answer: string, isOfHire: boolean): string {
   return takes === undefined ? answer : `${answer} <${takes}>`;
 }
 
+/** What an answer does, before it is given; empty for a word that is no answer. */
+export function answerDoes(answer: string, isOfHire: boolean): string {
+  const { does = '', doesForTenant = does } = entryOf(answer) ?? {};
+  return isOfHire ? does : doesForTenant;
+}
+
 /** What whoever answered is told. */
 export function answeredText(answered: string, answer: string): string {
   const { waitsFor } = entryOf(answer) ?? {};

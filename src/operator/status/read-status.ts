@@ -3,7 +3,7 @@ import type { RateLimitView } from '../../rate-limit/view-rate-limit.ts';
 import { listAlarms } from '../../store/alarms.ts';
 import { listAppliedTenants } from '../../store/applied-tenants.ts';
 import { listFreezes } from '../../store/freezes.ts';
-import { countHires } from '../../store/hires.ts';
+import { countBegun, countHires } from '../../store/hires.ts';
 import { listHolds } from '../../store/holds.ts';
 import { countOpenDeliveries, type InboxCount, type OpenInboxState } from '../../store/inbox.ts';
 import { viewRateLimits } from '../../store/open-rate-limit.ts';
@@ -45,6 +45,8 @@ export interface TenantStatus {
   answeredMs: { partner?: number; hris?: number };
   creditGateClosed: boolean;
   hires: Partial<Record<HireState, number>>;
+  /** Hires that began within the last 24 hours. */
+  begunLastDay: number;
   /** What waits, and what nothing acts upon. */
   inbox: { counts: Partial<Record<OpenInboxState, number>>; oldestWaitingMs?: number };
   /** The latest run of each stream that ever ran. */
@@ -63,13 +65,16 @@ export interface KnownTenant {
   webhooks: 'on' | 'off';
 }
 
+const DAY_MS = 86_400_000;
+
 /** Reads the state of these tenants and of every tenant the store knows. */
 export async function readStatus(store: Store, known: readonly KnownTenant[]): Promise<Status> {
   const now = await readClock(store);
-  const [rows, hires, deliveries, holds, streams, alarms, webhooks, freezes, rateLimits, processes, answers] =
+  const [rows, hires, begun, deliveries, holds, streams, alarms, webhooks, freezes, rateLimits, processes, answers] =
     await Promise.all([
       listTenantStates(store),
       countHires(store),
+      countBegun(store, now - DAY_MS),
       countOpenDeliveries(store),
       listHolds(store),
       readStreams(store, now),
@@ -93,6 +98,7 @@ export async function readStatus(store: Store, known: readonly KnownTenant[]): P
     ...tenantFacts(states.get(tenantId), now),
     answeredMs: answeredFacts(answers.get(tenantId), now),
     hires: countsByState(hiresOf.get(tenantId) ?? []),
+    begunLastDay: begun.get(tenantId) ?? 0,
     inbox: inboxFacts(deliveriesOf.get(tenantId) ?? [], now),
     streams: (streams.get(tenantId) ?? []).filter(
       ({ stream, refused }) => !refused || !dropped.has(`${tenantId} ${stream}`),
@@ -133,7 +139,7 @@ async function droppedStreams(
 function tenantFacts(
   row: TenantState | undefined,
   now: number,
-): Omit<TenantStatus, 'tenantId' | 'answeredMs' | 'hires' | 'inbox' | 'streams' | 'alarms' | 'rateLimits'> {
+): Pick<TenantStatus, 'state' | 'baseline' | 'creditGateClosed' | 'paused' | 'reconcileAgeMs'> {
   if (row === undefined) return { state: 'not seen yet', baseline: 'not started', creditGateClosed: false };
   const paused =
     row.state === 'paused' ? { paused: { code: row.paused_code ?? '', message: row.paused_message ?? '' } } : {};

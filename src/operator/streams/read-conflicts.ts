@@ -1,6 +1,8 @@
+import { sideKeptBy } from '../../../activities/hear-answer.ts';
 import type { Side } from '../../hire/side.ts';
 import type { FieldConflictRow } from '../../store/exchange-tables.ts';
 import { listConflicts } from '../../store/field-conflicts.ts';
+import { listHolds } from '../../store/holds.ts';
 import type { Store } from '../../store/open-store.ts';
 
 /** One field where the sides differed, as people are shown it. */
@@ -19,6 +21,8 @@ export interface ConflictView {
   partner: string | null;
   hris: string | null;
   kept: Side | null;
+  /** The open hold that is answered to decide it, and with what; null where none asks. */
+  asked: { holdId: string; answers: string[] } | null;
 }
 
 const MASKED = '"***"';
@@ -28,10 +32,29 @@ export async function readConflicts(
   store: Store,
   filter: { tenantId: string; all: boolean; limit?: number },
 ): Promise<ConflictView[]> {
-  return (await listConflicts(store, filter)).map(view);
+  const rows = await listConflicts(store, filter);
+  const asked = await holdsByStream(store, filter.tenantId);
+  return rows.map((row) => ({ ...view(row), asked: isUndecided(row) ? (asked.get(row.stream) ?? null) : null }));
 }
 
-function view(row: FieldConflictRow): ConflictView {
+function isUndecided({ kind, kept, closed_at: over }: FieldConflictRow): boolean {
+  return kind === 'held' && kept === null && over === null;
+}
+
+/** The open questions of whose value stays, by stream. */
+async function holdsByStream(store: Store, tenantId: string): Promise<Map<string, ConflictView['asked']>> {
+  const open = (await listHolds(store, { tenantId })).filter((row) => row.answered_at === null);
+  return new Map(
+    open.flatMap((row): [string, ConflictView['asked']][] => {
+      const { stream } = JSON.parse(row.details) as { stream?: string };
+      const answers = (JSON.parse(row.answers) as string[]).filter((one) => sideKeptBy(one) !== undefined);
+      if (stream === undefined || row.job_candidate_id !== null || answers.length === 0) return [];
+      return [[stream, { holdId: row.hold_id, answers }]];
+    }),
+  );
+}
+
+function view(row: FieldConflictRow): Omit<ConflictView, 'asked'> {
   const shown = (value: string | null): string | null => (value === null || row.is_sensitive === 0 ? value : MASKED);
   return {
     id: row.conflict_id,

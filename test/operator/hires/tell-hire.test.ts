@@ -46,3 +46,42 @@ test('a hire tells its events, calls, plans, holds and answers in their order, a
   expect(times).toEqual([...times].sort());
   expect(JSON.stringify(story)).not.toContain('jane@example.com');
 });
+
+test.each([
+  ['open', {}, 'is about to be enrolled.', 'Both sides are read'],
+  ['open', { step: 'onboard' }, 'waits for the onboarding.', 'Once it is ready'],
+  ['before-go-live', {}, 'was recorded as hired before go-live.', 'hirebridge hire start acme 12 --adopt'],
+  [
+    'done',
+    { ended_at: 0, employee_number: '000126' },
+    'since 1970-01-01T00:00:00.000Z: employee 000126',
+    'Nothing more',
+  ],
+  ['kept', { ended_at: 0 }, 'ended since 1970-01-01T00:00:00.000Z as kept.', 'A person ended it'],
+] as const)('a hire that is %s says how it stands and what comes next: %o', async (state, row, stands, next) => {
+  const store = await openStore('sqlite::memory:');
+  onTestFinished(() => store.close());
+  await insertHires(store, [{ ...KEY, state: 'open' }]);
+  await store.kysely
+    .updateTable('hires')
+    .set({ state, ...row })
+    .execute();
+  const hire = await readHire(store, 'acme', '12');
+  expect(hire.stands).toMatch(/^The hire of job candidate 12 in acme /);
+  expect([hire.stands, hire.next]).toEqual([expect.stringContaining(stands), expect.stringContaining(next)]);
+});
+
+test('a hire that waits for a person names the hold, and once it is answered the answer', async () => {
+  const store = await openStore('sqlite::memory:', { now: () => 1_000 });
+  onTestFinished(() => store.close());
+  await insertHires(store, [{ ...KEY, state: 'open' }]);
+  const hold = { ...KEY, code: 'MAPPING_INCOMPLETE', message: 'Fill it in.', answers: ['retry'] };
+  const { holdId } = await openHold(store, hold);
+  expect(await readHire(store, 'acme', '12')).toMatchObject({
+    stands:
+      'The hire of job candidate 12 in acme waits for a person since 1970-01-01T00:00:01.000Z: MAPPING_INCOMPLETE.',
+    next: `It goes on once hold ${holdId} is answered. Fill it in.`,
+  });
+  await answerHold(store, holdId, { answer: 'retry', arguments: [], by: 'ann' });
+  expect((await readHire(store, 'acme', '12')).stands).toMatch(/was answered retry\.$/);
+});
