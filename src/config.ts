@@ -31,6 +31,12 @@ export const Config = z.object({
     .default(8788)
     .describe('Port of health and metrics of `serve`, always on loopback; 0 takes a free port.'),
   HIREBRIDGE_WORKER_HEALTH_PORT: port.default(8789).describe('The same of `worker`.'),
+  HIREBRIDGE_CONSOLE_PORT: port.default(8790).describe("Port of the operator's pages, always on loopback."),
+  HIREBRIDGE_CONSOLE_TOKEN: z
+    .string()
+    .min(1)
+    .optional()
+    .describe('Where the token of the console stands, `env:NAME` or `file:PATH`; without it each start makes one.'),
   HIREBRIDGE_REUSE_PORT: flag
     .default(false)
     .describe('Lets a second receiver listen on the same port (Linux), so that a new one takes over without a gap.'),

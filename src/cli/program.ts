@@ -6,6 +6,7 @@ import { addCheck } from './check.ts';
 import { addCollection } from './collection.ts';
 import { addCompletion } from './completion.ts';
 import { addConflicts } from './conflicts.ts';
+import { addConsole } from './console.ts';
 import { addDdl } from './ddl.ts';
 import { addDemo } from './demo.ts';
 import { addDigest } from './digest.ts';
@@ -44,6 +45,7 @@ const COMMANDS = [
   addUp,
   addServe,
   addWorker,
+  addConsole,
   addHire,
   addHold,
   addInbox,

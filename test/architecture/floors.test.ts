@@ -34,6 +34,7 @@ test.each([
   ['another package than zod from the contract', 'src/partner/contract/jobs.ts', `import { x } from 'undici';`],
   ['a package from a workflow', 'workflows/hire.ts', `import { z } from 'zod';`],
   ['node from a workflow', 'workflows/hire.ts', `import { createHash } from 'node:crypto';`],
+  ['the command line from the console', 'src/console/holds.ts', `import { x } from '../cli/options.ts';`],
   ['a test from the project', 'src/app.ts', `import { x } from '../test/harness/world.ts';`],
   ['a folder whose name only begins like one', 'src/store/a.ts', `import { x } from '../logs/b.ts';`],
 ])('the table refuses %s', (_what, file, source) => {

@@ -31,7 +31,8 @@ const floors: readonly (readonly string[])[] = [
   ['src/temporal'],
   ['src/receiver', 'src/worker', 'src/operator', 'src/sandbox', 'src/counterparts'],
   ['src/app', 'src/app-receiver'],
-  ['src/console', 'src/cli'],
+  ['src/console'],
+  ['src/cli'],
 ];
 
 /** Rooms that may know less than their floor allows, each of them in addition to the ground. */

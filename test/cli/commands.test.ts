@@ -9,6 +9,7 @@ test.each([
   ['up', 'hirebridge up'],
   ['serve', 'hirebridge serve --host'],
   ['worker', 'hirebridge worker'],
+  ['console', 'hirebridge console --read-only'],
   ['hire', 'Commands:'],
   ['hold', 'Commands:'],
   ['status', 'hirebridge status'],

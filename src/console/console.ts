@@ -1,0 +1,84 @@
+import { readFileSync } from 'node:fs';
+import type { Server } from 'node:http';
+import type { AddressInfo } from 'node:net';
+import { createAdaptorServer } from '@hono/node-server';
+import { Hono } from 'hono';
+import { ConnectorError } from '../errors.ts';
+import { type AdmissionOptions, addGuards, addSessions } from './admit.ts';
+import { addFeeds } from './feeds.ts';
+import { addHires } from './hires.ts';
+import { addHolds } from './holds.ts';
+import { type ConsoleEnv, type ConsoleParts, refusalPage } from './layout.ts';
+import { addOverview } from './overview.ts';
+
+export interface ConsoleOptions extends ConsoleParts, AdmissionOptions {
+  /** 0 takes a free one. */
+  port: number;
+}
+
+export interface RunningConsole {
+  url: string;
+  close(): Promise<void>;
+}
+
+/** The look is the sandbox's; what only these pages have comes after it. */
+const STYLES = ['base', 'records', 'lists', 'forms'].map((name) => `../sandbox/page/${name}.css`);
+
+/** The operator's pages on loopback, over the functions that the commands call. */
+export async function startConsole(options: ConsoleOptions): Promise<RunningConsole> {
+  const { log, port } = options;
+  const app = new Hono<ConsoleEnv>();
+  app.onError((error, c) => refusalPage(c, error, log));
+  app.notFound((c) => refusalPage(c, unknownPage(), log));
+  addGuards(app);
+  const style = [...STYLES, 'page/console.css'].map(readText).join('\n');
+  const script = readText('page/console.js');
+  app.get('/console.css', (c) => c.body(style, 200, { 'content-type': 'text/css; charset=utf-8' }));
+  app.get('/console.js', (c) => c.body(script, 200, { 'content-type': 'text/javascript; charset=utf-8' }));
+  app.get('/favicon.ico', (c) => c.body(null, 204));
+  addSessions(app, options);
+  addOverview(app, options);
+  addHires(app, options);
+  addHolds(app, options);
+  addFeeds(app, options);
+  const server = createAdaptorServer({
+    fetch: app.fetch,
+    serverOptions: { headersTimeout: 5_000, requestTimeout: 10_000, connectionsCheckingInterval: 1_000 },
+  }) as Server;
+  await listen(server, port);
+  const url = `http://127.0.0.1:${(server.address() as AddressInfo).port}`;
+  log.info({ url, readOnly: options.readOnly }, 'console');
+  return { url, close: () => close(server) };
+}
+
+function readText(path: string): string {
+  return readFileSync(new URL(path, import.meta.url), 'utf8');
+}
+
+function listen(server: Server, port: number): Promise<void> {
+  return new Promise((resolve, reject) => {
+    server.once('error', (cause: NodeJS.ErrnoException) =>
+      reject(
+        new ConnectorError({
+          code: 'CONSOLE_CANNOT_LISTEN',
+          action: 'retry',
+          message:
+            `The console cannot listen on 127.0.0.1:${port} (${cause.code ?? 'error'}). ` +
+            'Free that port or choose another one (0 takes a free one).',
+          cause,
+        }),
+      ),
+    );
+    server.listen(port, '127.0.0.1', resolve);
+  });
+}
+
+async function close(server: Server): Promise<void> {
+  const closed = new Promise((resolve) => server.close(resolve));
+  server.closeAllConnections();
+  await closed;
+}
+
+function unknownPage(): ConnectorError {
+  return new ConnectorError({ code: 'PAGE_UNKNOWN', action: 'reject', message: 'There is no such page here.' });
+}

@@ -1,0 +1,121 @@
+import { request } from 'node:http';
+import { expect, test } from 'vitest';
+import { openHold, readHold } from '../../src/store/holds.ts';
+import { openConsole, TOKEN } from './open-console.ts';
+
+const HOLD = {
+  tenantId: 'acme',
+  jobCandidateId: '5012',
+  period: 1,
+  code: 'MAPPING_INCOMPLETE',
+  message: 'Then answer retry.',
+  answers: ['retry', 'cancel'],
+};
+
+/** A browser says by itself which host it asked; fetch does not let a test say another one. */
+function askAs(url: string, host: string): Promise<number | undefined> {
+  return new Promise((resolve, reject) => {
+    const sent = request(url, { headers: { host } }, (answer) => {
+      answer.resume();
+      resolve(answer.statusCode);
+    });
+    sent.once('error', reject).end();
+  });
+}
+
+test('the token is exchanged for a cookie that no script reads, and leaves the address', async () => {
+  const { url } = await openConsole();
+  const entry = await fetch(`${url}/?token=${TOKEN}`, { redirect: 'manual' });
+  expect([entry.status, entry.headers.get('location')]).toEqual([303, '/']);
+  expect(entry.headers.get('set-cookie')).toMatch(/^hirebridge-console-\d+=[\w-]{43}; .*HttpOnly; SameSite=Strict/);
+});
+
+test('without a session there is nothing but the sign-in, and a wrong token gives none', async () => {
+  const { url, store } = await openConsole();
+  const { holdId } = await openHold(store, HOLD);
+  for (const path of ['/', '/hires', '/holds', `/holds/${holdId}`, '/deliveries', '/streams', '/nowhere']) {
+    const answer = await fetch(url + path);
+    expect([path, answer.status]).toEqual([path, 401]);
+    expect(await answer.text()).not.toContain('5012');
+  }
+  const wrong = await fetch(`${url}/?token=${TOKEN}x`, { redirect: 'manual' });
+  expect([wrong.status, wrong.headers.get('set-cookie')]).toEqual([403, null]);
+  const typed = (token: string): Promise<Response> =>
+    fetch(`${url}/sign-in`, {
+      method: 'POST',
+      redirect: 'manual',
+      headers: { origin: url },
+      body: new URLSearchParams({ token }),
+    });
+  expect([(await typed('')).status, (await typed(TOKEN)).status]).toEqual([403, 303]);
+});
+
+test.each(['evil.example', 'evil.example:8790', '127.0.0.1.evil.example', 'localhost.evil.example', '10.0.0.1'])(
+  'a request for %s is refused, whatever it brings: a name may lead here by DNS rebinding',
+  async (host) => {
+    const { url } = await openConsole();
+    expect(await askAs(`${url}/?token=${TOKEN}`, host)).toBe(421);
+  },
+);
+
+test.each([
+  ['of another origin', { origin: 'http://evil.example' }, {}, 403],
+  ['of another port of this machine', { origin: 'http://127.0.0.1:1' }, {}, 403],
+  ['of a page that hides its origin', { origin: 'null' }, {}, 403],
+  ['without the token of the session', {}, { csrf: '' }, 403],
+  ['with another token', {}, { csrf: 'x'.repeat(43) }, 403],
+  ['without a session', { cookie: '' }, {}, 401],
+  ['as JSON', { 'content-type': 'application/json' }, {}, 415],
+  ['larger than any form', {}, { id: 'x'.repeat(70_000) }, 413],
+])('a form %s is refused, and nothing is done', async (_what, over, fields, status) => {
+  const { store, signalled, signIn } = await openConsole();
+  const { holdId } = await openHold(store, HOLD);
+  const visitor = await signIn();
+  const answer = await visitor.post(`/holds/${holdId}/answer`, { answer: 'retry', ...fields }, over);
+  expect(answer.status).toBe(status);
+  expect((await readHold(store, holdId))?.answered_at).toBeNull();
+  expect(signalled).toEqual([]);
+});
+
+test('a read-only console shows everything and does nothing', async () => {
+  const { store, signIn } = await openConsole({ readOnly: true });
+  const { holdId } = await openHold(store, HOLD);
+  const visitor = await signIn();
+  const { text } = await visitor.get(`/holds/${holdId}`);
+  expect(text).toContain('read only');
+  expect(text).not.toMatch(/<button>(retry|cancel)/);
+  const answer = await visitor.post(`/holds/${holdId}/answer`, { answer: 'retry' });
+  expect([answer.status, (await readHold(store, holdId))?.answered_at]).toEqual([403, null]);
+});
+
+test('whoever signs out is out, also with the cookie of before', async () => {
+  const { signIn } = await openConsole();
+  const visitor = await signIn();
+  expect((await visitor.post('/sign-out', {})).status).toBe(303);
+  expect((await visitor.get('/')).status).toBe(401);
+});
+
+test('every answer forbids other hosts, frames and scripts of its own; every asset is served from here', async () => {
+  const { url, signIn } = await openConsole();
+  const visitor = await signIn();
+  for (const path of ['/', '/holds', '/nowhere', '/console.css', '/console.js']) {
+    const { headers, text } = await visitor.get(path);
+    expect(headers.get('content-security-policy')).toMatch(/^default-src 'self';.*frame-ancestors 'none'$/);
+    expect(text).not.toMatch(/(?:href|src|action)="(?![/#])|innerHTML = |style=|onclick|<script>|url\(/);
+  }
+  const { text } = await visitor.get('/');
+  for (const [, name = ''] of text.matchAll(/(?:href|src)="(\/console\.\w+)"/g))
+    expect([name, (await fetch(url + name)).status]).toEqual([name, 200]);
+  expect((await fetch(url, { method: 'DELETE' })).status).toBe(405);
+});
+
+test('the log names what was done and by whom, and neither token nor cookie', async () => {
+  const { store, signIn, logged } = await openConsole();
+  const { holdId } = await openHold(store, HOLD);
+  const visitor = await signIn();
+  await visitor.post(`/holds/${holdId}/answer`, { answer: 'retry' });
+  const log = logged.join('');
+  expect(log).toMatch(new RegExp(`"holdId":"${holdId}","answer":"retry","by":"ann","msg":"hold answered"`));
+  expect(log).not.toContain(TOKEN);
+  expect(log).not.toContain(visitor.cookie.split('=')[1]);
+});
