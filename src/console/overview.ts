@@ -47,6 +47,8 @@ interface Trouble {
   hires: readonly string[];
   /** Where it stops a whole tenant: how many hires are open there. */
   openHires: number;
+  /** A list of all that have this cause. */
+  list?: string;
 }
 
 function needsPart(status: Status): Html {
@@ -63,7 +65,7 @@ function causePart({ code, oldestMs, items }: Cause): Html {
   const [first] = items;
   const tenants = new Set(items.flatMap(({ tenantId }) => tenantId ?? []));
   const more = items.length - MOST_SHOWN;
-  const all = `/holds?code=${encodeURIComponent(code)}`;
+  const all = first?.list === undefined ? 'hirebridge status' : html`<a href="${first.list}">all of them</a>`;
   const where = tenants.size === 1 ? [...tenants].join('') : `${tenants.size} tenants`;
   return html`<li class="card">
   <h3>${code}</h3>
@@ -80,7 +82,7 @@ function causePart({ code, oldestMs, items }: Cause): Html {
           item.ageMs === undefined ? '' : age(item.ageMs)
         }</span></li>`,
     )}</ul>
-  ${more > 0 ? html`<p class="hint">and ${more} more: <a href="${all}">holds</a></p>` : ''}
+  ${more > 0 ? html`<p class="hint">and ${more} more: ${all}</p>` : ''}
 </li>`;
 }
 
@@ -127,7 +129,8 @@ function troublesOf({ tenants, holds, freezes, processes }: Status): Trouble[] {
     const about = html`<a href="/holds/${holdId}">${of}</a>`;
     const hires = jobCandidateId === null ? [] : [jobCandidateId];
     const openHires = jobCandidateId === null && isWide(code) ? (openOf.get(tenantId) ?? 0) : 0;
-    return { code, tenantId, about, text: message, ageMs, hires, openHires };
+    const list = `/holds?code=${encodeURIComponent(code)}`;
+    return { code, tenantId, about, text: message, ageMs, hires, openHires, list };
   });
   return [...missing, ...frozen, ...tenants.flatMap(troublesOfTenant), ...held];
 }

@@ -1,6 +1,7 @@
 import { readdir, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
-import { expect, test } from 'vitest';
+import { expect, onTestFinished, test } from 'vitest';
+import { startUpConsole } from '../../src/cli/up/up-console.ts';
 import { openStore } from '../../src/store/open-store.ts';
 import { runCli, scratchDir, startCli, tenantDir } from './cli-process.ts';
 
@@ -45,4 +46,17 @@ test('console does not create a store where there is none', async () => {
   const data = await scratchDir();
   const { code } = await runCli(['console', '--port', '0', '--data', data, '--tenants', await tenantDir()]);
   expect({ code, files: await readdir(data) }).toEqual({ code: 2, files: [] });
+});
+
+test('up starts the pages with a token of its own; a second one on this machine takes another port', async () => {
+  const places = { dataDir: await dataDir(), tenantsDir: await tenantDir() };
+  const addresses: URL[] = [];
+  for (const port of [undefined, undefined]) {
+    const pages = await startUpConsole(places, { port, env: {} });
+    onTestFinished(() => pages.close());
+    addresses.push(new URL(pages.address));
+  }
+  expect(new Set(addresses.map(({ port }) => port)).size).toBe(2);
+  for (const { origin, searchParams } of addresses)
+    expect(await signsIn(origin, searchParams.get('token') ?? '')).toBe(303);
 });

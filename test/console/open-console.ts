@@ -30,13 +30,15 @@ export interface Visitor {
 
 interface Wanted {
   readOnly?: boolean;
+  /** Temporal answers no longer. */
+  isAway?: boolean;
   /** Of a world that is there already. */
   storeUrl?: string;
   tenantsDir?: string;
 }
 
 /** The console on a port of its own over a SQLite store in a file; only Temporal is not there. */
-export async function openConsole({ readOnly = false, ...world }: Wanted = {}): Promise<OpenConsole> {
+export async function openConsole({ readOnly = false, isAway = false, ...world }: Wanted = {}): Promise<OpenConsole> {
   const dataDir = await scratchDir();
   const tenantsDir = world.tenantsDir ?? (await tenantDir());
   const store = await openStore(world.storeUrl ?? `sqlite:${join(dataDir, 'store.db')}`);
@@ -50,7 +52,8 @@ export async function openConsole({ readOnly = false, ...world }: Wanted = {}): 
     places: { dataDir, tenantsDir },
     store,
     log: createRootLogger({ write: (line) => void logged.push(line) }, 'info'),
-    act: (use) => use({ store, hires: noteSignals(signalled), tenants: [{ tenant: 'acme' }] } satisfies OperatorParts),
+    act: (use) =>
+      use({ store, hires: noteSignals(signalled, isAway), tenants: [{ tenant: 'acme' }] } satisfies OperatorParts),
   });
   onTestFinished(async () => {
     await running.close();
@@ -59,8 +62,9 @@ export async function openConsole({ readOnly = false, ...world }: Wanted = {}): 
   return { url: running.url, store, signalled, logged, signIn: () => signIn(running) };
 }
 
-function noteSignals(signalled: string[]): HireClient {
+function noteSignals(signalled: string[], isAway: boolean): HireClient {
   const signalWithStart = async (_type: string, { workflowId }: { workflowId: string }): Promise<void> => {
+    if (isAway) throw new Error('Temporal is away');
     signalled.push(workflowId);
   };
   const client = { workflow: { signalWithStart } } as unknown as HireClient['client'];

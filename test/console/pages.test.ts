@@ -21,8 +21,8 @@ const ambiguous = holdOf('IDENTITY_AMBIGUOUS', {
   employeeIds: ['4711', HOSTILE],
 });
 
-async function withHold(): Promise<OpenConsole & { holdId: string }> {
-  const open = await openConsole();
+async function withHold(wanted: Parameters<typeof openConsole>[0] = {}): Promise<OpenConsole & { holdId: string }> {
+  const open = await openConsole(wanted);
   await insertHires(open.store, [{ ...HIRE, state: 'open' }]);
   const { holdId } = await openHold(open.store, { ...HIRE, ...ambiguous });
   return { ...open, holdId };
@@ -112,6 +112,14 @@ test('an answer is looked at once more, then stored as the command stores it; a 
   const second = await visitor.post(`/holds/${holdId}/answer`, { answer: 'create' });
   expect([second.status, await second.text()]).toEqual([409, expect.stringContaining('the first answer stands')]);
   expect((await readHold(store, holdId))?.answer).toBe('link');
+});
+
+test('an answer that is stored although nobody could be told of it yet is shown as given', async () => {
+  const { store, holdId, signIn, logged } = await withHold({ isAway: true });
+  const visitor = await signIn();
+  const answer = await visitor.post(`/holds/${holdId}/answer`, { answer: 'create' });
+  expect([answer.status, (await readHold(store, holdId))?.answer]).toEqual([303, 'create']);
+  expect(logged.join('')).toContain('answer stored and not told yet');
 });
 
 test.each([
