@@ -5,8 +5,8 @@ export const bug: PlantedBug = {
   patches: [
     {
       file: 'src/hire/answers.ts',
-      find: `create: { next: 'same', decides: denyFound },`,
-      replace: `create: { next: 'same', decides: (before, given) => (given.details['never'] ? denyFound(before, given) : {}) },`,
+      find: `    decides: denyFound,`,
+      replace: `    decides: (before, given) => (given.details['never'] ? denyFound(before, given) : {}),`,
     },
   ],
   caughtBy: tests(/IDENTITY_AMBIGUOUS answered create leads somewhere else/, 'test/hire/walk-holds.test.ts'),
