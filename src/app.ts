@@ -36,7 +36,7 @@ import { startChores } from './worker/chores.ts';
 import { endWorker, SHUTDOWN } from './worker/end-worker.ts';
 import { createEvidenceKeeper } from './worker/keep-evidence.ts';
 import { keepSchedules, type ScheduleKeeper } from './worker/keep-schedules.ts';
-import { createCallMetrics, gaugeAlarms, gaugeHires, gaugeHolds, gaugeRateLimits } from './worker/metrics.ts';
+import { createMetrics } from './worker/metrics.ts';
 import { type RunningRelay, startRelay } from './worker/relay.ts';
 
 export interface RunningWorker {
@@ -193,10 +193,6 @@ function wireActivities(
   { registry, presence }: { registry: Registry; presence: Presence },
 ): ActivityDeps {
   const pausedHris = new Set<string>();
-  gaugeHires(store, registry);
-  gaugeHolds(store, registry);
-  gaugeAlarms(store, registry);
-  gaugeRateLimits(store, registry);
   return {
     store,
     log,
@@ -204,7 +200,7 @@ function wireActivities(
       requestMs: config.HIREBRIDGE_REQUEST_MS,
       rateLimitOf: keepRateLimits((limited: Limited) => openRateLimit(rateLimits, limited, log)),
       log,
-      onCall: createCallMetrics(registry),
+      onCall: createMetrics(store, registry, { byTenant: config.HIREBRIDGE_METRICS_BY_TENANT }),
       onAnswered: presence.answered,
       onObserved: createEvidenceKeeper(rateLimits, log),
       beforeWrite: (tenantId) => assertMayWrite(store, tenantId),

@@ -37,6 +37,11 @@ export const Config = z.object({
     .min(1)
     .optional()
     .describe('Where the token of the console stands, `env:NAME` or `file:PATH`; without it each start makes one.'),
+  HIREBRIDGE_METRICS_BY_TENANT: flag
+    .default(false)
+    .describe(
+      "Tells calls, hires and rate limits apart by tenant in the worker's metrics: thirty series a tenant and more.",
+    ),
   HIREBRIDGE_REUSE_PORT: flag
     .default(false)
     .describe('Lets a second receiver listen on the same port (Linux), so that a new one takes over without a gap.'),

@@ -1,17 +1,48 @@
 import { Counter, Gauge, Histogram, type Registry } from 'prom-client';
 import type { CallReport } from '../partner/client/types.ts';
+import type { RateLimitView } from '../rate-limit/view-rate-limit.ts';
 import { listAlarms } from '../store/alarms.ts';
 import { countHires } from '../store/hires.ts';
 import { countOpenHolds } from '../store/holds.ts';
 import { viewRateLimits } from '../store/open-rate-limit.ts';
 import type { Store } from '../store/open-store.ts';
 
-/** Counts each call to a partner: by tenant, operation and outcome, and how long it took. */
-export function createCallMetrics(registry: Registry): (tenantId: string, report: CallReport) => void {
+export interface MetricsOptions {
+  /**
+   * Whether calls, hires and rate limits are told apart by tenant: thirty series a tenant and more, which block the
+   * process for as long as they are written. Holds and alarms always are: they are few, and somebody has to look.
+   */
+  byTenant: boolean;
+}
+
+/** What is counted of the fleet. Returns what is to be told of each call to a partner. */
+export function createMetrics(
+  store: Store,
+  registry: Registry,
+  options: MetricsOptions,
+): (tenantId: string, report: CallReport) => void {
+  gaugeHires(store, registry, options);
+  gaugeHolds(store, registry);
+  gaugeAlarms(store, registry);
+  gaugeRateLimits(store, registry, options);
+  return countCalls(registry, options);
+}
+
+/** The label of a tenant, where there is one. */
+function labelOf({ byTenant }: MetricsOptions) {
+  return {
+    names: byTenant ? ['tenant'] : [],
+    of: (tenant: string): { tenant?: string } => (byTenant ? { tenant } : {}),
+  };
+}
+
+/** Counts each call to a partner by operation and outcome, and how long it took. */
+function countCalls(registry: Registry, options: MetricsOptions): (tenantId: string, report: CallReport) => void {
+  const label = labelOf(options);
   const calls = new Counter({
     name: 'hirebridge_partner_calls_total',
     help: 'Calls to the partner API by operation and outcome',
-    labelNames: ['tenant', 'operation', 'status', 'code'],
+    labelNames: [...label.names, 'operation', 'status', 'code'],
     registers: [registry],
   });
   const seconds = new Histogram({
@@ -21,13 +52,13 @@ export function createCallMetrics(registry: Registry): (tenantId: string, report
     registers: [registry],
   });
   return (tenant, { operation, status, code, ms }) => {
-    calls.inc({ tenant, operation, status: status ?? 0, code: code ?? '' });
+    calls.inc({ ...label.of(tenant), operation, status: status ?? 0, code: code ?? '' });
     seconds.observe({ operation }, ms / 1000);
   };
 }
 
 /** Raised alarms, counted whenever the metrics are read. */
-export function gaugeAlarms(store: Store, registry: Registry): void {
+function gaugeAlarms(store: Store, registry: Registry): void {
   const alarms = new Gauge({
     name: 'hirebridge_alarms',
     help: 'Raised alarms by tenant, kind and reason',
@@ -42,7 +73,7 @@ export function gaugeAlarms(store: Store, registry: Registry): void {
 }
 
 /** Open holds, counted whenever the metrics are read. */
-export function gaugeHolds(store: Store, registry: Registry): void {
+function gaugeHolds(store: Store, registry: Registry): void {
   const holds = new Gauge({
     name: 'hirebridge_holds',
     help: 'Open holds by tenant and reason',
@@ -57,27 +88,32 @@ export function gaugeHolds(store: Store, registry: Registry): void {
 }
 
 /** Hires by state, counted whenever the metrics are read. */
-export function gaugeHires(store: Store, registry: Registry): void {
+function gaugeHires(store: Store, registry: Registry, options: MetricsOptions): void {
+  const label = labelOf(options);
   const hires = new Gauge({
     name: 'hirebridge_hires',
-    help: 'Hires by tenant and state',
-    labelNames: ['tenant', 'state'],
+    help: 'Hires by state',
+    labelNames: [...label.names, 'state'],
     registers: [registry],
     async collect() {
       const rows = await countHires(store);
       this.reset();
-      for (const { tenantId, state, count } of rows) hires.set({ tenant: tenantId, state }, count);
+      for (const { tenantId, state, count } of rows) hires.inc({ ...label.of(tenantId), state }, count);
     },
   });
 }
 
-/** What was learned of each rate limit and how its calls fare, read from the store with the metrics: of the fleet. */
-export function gaugeRateLimits(store: Store, registry: Registry): void {
+/**
+ * What was learned of each rate limit and how its calls fare, read from the store with the metrics: of the fleet. Where
+ * tenants are not told apart, of each upstream what is worst among them.
+ */
+function gaugeRateLimits(store: Store, registry: Registry, options: MetricsOptions): void {
+  const label = labelOf(options);
   const gauge = (name: string, help: string, labels: readonly string[] = []) =>
     new Gauge({
       name: `hirebridge_rate_limit_${name}`,
       help,
-      labelNames: ['tenant', 'upstream', ...labels],
+      labelNames: [...label.names, 'upstream', ...labels],
       registers: [registry],
     });
   const shares = gauge('share', 'Of the calls of the last minutes: refused with 429; and used of the learned rate', [
@@ -90,18 +126,34 @@ export function gaugeRateLimits(store: Store, registry: Registry): void {
   new Gauge({
     name: 'hirebridge_rate_limit_per_second',
     help: 'Calls a second that are allowed now, as learned, by the kind of limit believed in',
-    labelNames: ['tenant', 'upstream', 'kind'],
+    labelNames: [...label.names, 'upstream', 'kind'],
     registers: [registry],
     async collect() {
       const views = await viewRateLimits(store);
       for (const each of [this, shares, waits]) each.reset();
-      for (const { tenantId: tenant, upstream, kind, ...view } of views) {
-        this.set({ tenant, upstream, kind }, view.rate);
-        shares.set({ tenant, upstream, of: '429' }, view.share429);
-        shares.set({ tenant, upstream, of: 'used' }, view.use);
-        for (const [priority, { p50Ms, p99Ms }] of Object.entries(view.waits)) {
-          waits.set({ tenant, upstream, priority, quantile: '0.5' }, p50Ms / 1000);
-          waits.set({ tenant, upstream, priority, quantile: '0.99' }, p99Ms / 1000);
+      const seen = Map.groupBy(views, ({ tenantId, upstream }) =>
+        options.byTenant ? `${tenantId} ${upstream}` : upstream,
+      );
+      for (const alike of seen.values()) {
+        const [{ tenantId, upstream }] = alike as [RateLimitView];
+        const common = { ...label.of(tenantId), upstream };
+        const most = (what: (view: RateLimitView) => number): number => Math.max(...alike.map(what));
+        for (const [kind, own] of Map.groupBy(alike, (view) => view.kind))
+          this.set({ ...common, kind }, Math.min(...own.map(({ rate }) => rate)));
+        shares.set(
+          { ...common, of: '429' },
+          most((view) => view.share429),
+        );
+        shares.set(
+          { ...common, of: 'used' },
+          most((view) => view.use),
+        );
+        for (const priority of ['live', 'bulk'] as const) {
+          const waited = alike.flatMap((view) => view.waits[priority] ?? []);
+          if (waited.length === 0) continue;
+          const longest = (ms: readonly number[]): number => Math.max(...ms) / 1000;
+          waits.set({ ...common, priority, quantile: '0.5' }, longest(waited.map(({ p50Ms }) => p50Ms)));
+          waits.set({ ...common, priority, quantile: '0.99' }, longest(waited.map(({ p99Ms }) => p99Ms)));
         }
       }
     },

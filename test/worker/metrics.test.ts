@@ -1,0 +1,89 @@
+import { setTimeout as pause } from 'node:timers/promises';
+import { Registry } from 'prom-client';
+import { expect, onTestFinished, test } from 'vitest';
+import { createRootLogger } from '../../src/log.ts';
+import { noteTrouble } from '../../src/store/alarms.ts';
+import { endHire } from '../../src/store/hire-states.ts';
+import { insertHires } from '../../src/store/hires.ts';
+import { openHold } from '../../src/store/holds.ts';
+import { openRateLimit } from '../../src/store/open-rate-limit.ts';
+import { openStore, type Store } from '../../src/store/open-store.ts';
+import { createMetrics } from '../../src/worker/metrics.ts';
+
+const TENANTS = Array.from({ length: 1_000 }, (_, n) => `tenant-${n}`);
+const OPERATIONS = ['candidates.list', 'jobs.list', 'pipelines.list', 'candidates.get', 'onboarding.create'];
+const OUTCOMES = [
+  { status: 200 },
+  { status: 404, code: 'NOT_FOUND' },
+  { status: 429, code: 'RATE_LIMITED' },
+  { status: 500, code: 'SERVER' },
+];
+
+/** A fleet whose tenants each have hires in several states, a rate limit of their own, and a hold; a few an alarm. */
+async function fleet(): Promise<Store> {
+  const store = await openStore('sqlite::memory:');
+  onTestFinished(() => store.close());
+  const limit = openRateLimit(
+    store,
+    { tenantId: 'tenant-0', upstream: 'partner' },
+    createRootLogger(undefined, 'silent'),
+  );
+  for (let n = 0; n < 50; n += 1) await limit.acquire('live', new AbortController().signal);
+  await pause(50);
+  for (const [n, tenantId] of TENANTS.entries()) {
+    const key = (jobCandidateId: string) => ({ tenantId, jobCandidateId, period: 1 });
+    const states = ['open', 'done', 'left', 'cancelled', 'before-go-live'] as const;
+    await insertHires(
+      store,
+      states.map((_state, id) => ({ ...key(String(id)), state: 'open' as const })),
+    );
+    for (const [id, state] of states.entries())
+      if (state !== 'open' && state !== 'before-go-live') await endHire(store, key(String(id)), state);
+    await openHold(store, { tenantId, code: 'TEST', message: 'A test.', answers: ['retry'] });
+    const trouble = { tenantId, kind: 'tenant-paused', subject: 's', reason: 'R', message: 'm' } as const;
+    if (n < 200) await noteTrouble(store, trouble, 0);
+  }
+  const row = await store.kysely.selectFrom('rate_limits').selectAll().executeTakeFirstOrThrow();
+  const others = TENANTS.slice(1).map((tenant_id) => ({ ...row, tenant_id }));
+  for (let from = 0; from < others.length; from += 100)
+    await store.kysely
+      .insertInto('rate_limits')
+      .values(others.slice(from, from + 100))
+      .execute();
+  return store;
+}
+
+async function scrape(byTenant: boolean) {
+  const registry = new Registry();
+  const called = createMetrics(await fleet(), registry, { byTenant });
+  for (const tenantId of TENANTS)
+    for (const operation of OPERATIONS)
+      for (const outcome of OUTCOMES)
+        called(tenantId, { operation, ms: 5, ...outcome } as Parameters<typeof called>[1]);
+  let fastest = Number.POSITIVE_INFINITY;
+  let text = '';
+  for (let n = 0; n < 5; n += 1) {
+    const before = performance.now();
+    text = await registry.metrics();
+    fastest = Math.min(fastest, performance.now() - before);
+  }
+  const series = text.split('\n').filter((line) => line !== '' && !line.startsWith('#'));
+  return { fastest, series };
+}
+
+test('a scrape of a thousand tenants takes less than 50 ms and 2,000 series', async () => {
+  const { fastest, series } = await scrape(false);
+  expect(series.length).toBeLessThan(2_000);
+  expect(fastest).toBeLessThan(50);
+  expect(series).toContain('hirebridge_partner_calls_total{operation="jobs.list",status="404",code="NOT_FOUND"} 1000');
+  expect(series).toContain('hirebridge_hires{state="done"} 1000');
+  expect(series).toContain('hirebridge_holds{tenant="tenant-7",code="TEST"} 1');
+});
+
+test('who asks for it has calls, hires and rate limits by tenant', async () => {
+  const { series } = await scrape(true);
+  const has = (text: string): boolean => series.some((line) => line.startsWith(text));
+  expect(has('hirebridge_partner_calls_total{tenant="tenant-7",operation="jobs.list",status="404"')).toBe(true);
+  expect(has('hirebridge_hires{tenant="tenant-7",state="open"}')).toBe(true);
+  expect(has('hirebridge_rate_limit_per_second{tenant="tenant-7",upstream="partner"')).toBe(true);
+});
