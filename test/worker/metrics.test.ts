@@ -62,10 +62,12 @@ async function scrape(byTenant: boolean) {
         called(tenantId, { operation, ms: 5, ...outcome } as Parameters<typeof called>[1]);
   let fastest = Number.POSITIVE_INFINITY;
   let text = '';
-  for (let n = 0; n < 5; n += 1) {
-    const before = performance.now();
+  for (let n = 0; n < 10; n += 1) {
+    // Of this process: what others do meanwhile on the same machine does not count.
+    const before = process.cpuUsage();
     text = await registry.metrics();
-    fastest = Math.min(fastest, performance.now() - before);
+    const { user, system } = process.cpuUsage(before);
+    fastest = Math.min(fastest, (user + system) / 1_000);
   }
   const series = text.split('\n').filter((line) => line !== '' && !line.startsWith('#'));
   return { fastest, series };
