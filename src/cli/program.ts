@@ -28,6 +28,7 @@ import { addPause, addResume } from './pause.ts';
 import { addPlan } from './plan.ts';
 import { exitCodeOf, printError } from './print-error.ts';
 import { addRateLimit } from './rate-limit.ts';
+import { addReconcile } from './reconcile.ts';
 import { addReference } from './reference.ts';
 import { addReplay } from './replay.ts';
 import { addRevert } from './revert.ts';
@@ -50,6 +51,7 @@ const COMMANDS = [
   addHold,
   addInbox,
   addSync,
+  addReconcile,
   addPause,
   addResume,
   addFailed,

@@ -124,6 +124,19 @@ export async function compareAllAnew({ kysely }: Store): Promise<void> {
     .execute();
 }
 
+/**
+ * The same of one tenant, by a person's word. One that was restored, and one without a baseline, compares more than
+ * that already.
+ */
+export async function compareAnew({ kysely }: Store, tenantId: string): Promise<void> {
+  await kysely
+    .updateTable('tenants')
+    .set({ fully_reconciled_at: 0 })
+    .where('tenant_id', '=', tenantId)
+    .where('fully_reconciled_at', 'is not', null)
+    .execute();
+}
+
 export async function recordVerifiedKey(store: Store, tenantId: string, fingerprint: string): Promise<void> {
   await update(store, tenantId, { verified_key: fingerprint });
 }

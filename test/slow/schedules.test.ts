@@ -109,6 +109,12 @@ test('the server’s schedules are what is applied, after every act of a person 
   const { reconciled_at: known } = await readTenant(world);
   expect(await askLastReconcile(hires, 'acme'), 'what Temporal knows of the last reconcile').toBe(Number(known));
 
+  const { fully_reconciled_at: compared } = await readTenant(world);
+  await cli('reconcile', 'acme', '--full');
+  await until('everything was compared by a person’s word', async () => {
+    return Number((await readTenant(world)).fully_reconciled_at) > Number(compared);
+  });
+
   await cli('tenant', 'remove', 'acme');
   await untilListed('remove', {});
 });

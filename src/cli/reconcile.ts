@@ -1,0 +1,32 @@
+import type { Command } from 'commander';
+import { example, placesOf } from './options.ts';
+import { useEmbeddedTemporal } from './up/embedded-address.ts';
+
+export function addReconcile(program: Command): void {
+  program
+    .command('reconcile')
+    .description(
+      'Compare both sides of a tenant now, as its schedule does: what seems changed, or everything. One that runs ' +
+        'already is followed by one more.',
+    )
+    .argument('<tenant>', 'tenant to compare')
+    .option('--full', 'compare everything, as once a day, whatever seems unchanged')
+    .addHelpText(
+      'after',
+      '\nA worker must run (hirebridge up, or hirebridge worker).\n' +
+        example('hirebridge reconcile acme', 'hirebridge reconcile acme --full'),
+    )
+    .action(runReconcile);
+}
+
+async function runReconcile(tenantId: string, { full = false }: { full?: boolean }, command: Command): Promise<void> {
+  const places = await placesOf(command);
+  await useEmbeddedTemporal(places.dataDir);
+  const [{ withClient }, { reconcileNow }] = await Promise.all([
+    import('./with-client.ts'),
+    import('../operator/tenants/reconcile-now.ts'),
+  ]);
+  await withClient(places, (parts) => reconcileNow(parts, { tenantId, full }));
+  const what = full ? 'Everything' : 'What seems changed';
+  process.stdout.write(`${what} is compared now. Follow with: hirebridge status\n`);
+}
