@@ -19,7 +19,10 @@ export function addDemo(program: Command): void {
     .option('--once', 'end after the table: exit code 0 when every hire is verified, 1 otherwise')
     .option('--report <file>', 'write the counts as JSON')
     .addOption(
-      new Option('--hris <kind>', 'the HR system; what is missing of another than sql is installed with apt-get')
+      new Option(
+        '--hris <kind>',
+        'the HR system; what another than sql needs is installed with apt-get, and scim with pip',
+      )
         .choices(DEMO_KINDS)
         .default('sql'),
     )

@@ -3,12 +3,14 @@ import { API_KEY, REFERENCE_FIELD, startBambooDouble } from './bamboohr-double.t
 import { FILE_CATEGORY } from './bamboohr-records.ts';
 import { type CustomerJob, startCustomerJob, takeRequests } from './customer-job.ts';
 import { startPostgres } from './start-postgres.ts';
+import { SCIM_SERVER_TOKEN, startScim } from './start-scim.ts';
 import { startSftp } from './start-sftp.ts';
 import { startTryton, TRYTON_PASSWORD, type TrytonServer } from './start-tryton.ts';
 
 /** An employee in the HR system's own records. */
 export interface OwnEmployee {
   id: string;
+  /** The id where it gives no numbers. */
   number: string;
   /** What the connector left there: `<partner company>:<candidate id>`. */
   reference: string | null;
@@ -19,6 +21,8 @@ export interface OwnEmployee {
 export interface CustomerHris {
   /** `hris:` of the tenant file, without the connection. */
   settings: Record<string, unknown>;
+  /** What the partner is told as Employee ID: the number, unless the HR system gives none. */
+  employeeId?: 'id';
   /** The secrets that `settings` refers to. */
   env: NodeJS.ProcessEnv;
   /** From its own records, past everything that the connector uses. */
@@ -33,10 +37,12 @@ export interface HrisSource {
 }
 
 /** Kinds beside `sql`, whose tables need no counterpart. */
-export const hrisSources = { tryton: startTrytons, sftp: startSftps, bamboohr: startBamboos } as const satisfies Record<
-  string,
-  () => Promise<HrisSource>
->;
+export const hrisSources = {
+  tryton: startTrytons,
+  sftp: startSftps,
+  bamboohr: startBamboos,
+  scim: startScims,
+} as const satisfies Record<string, () => Promise<HrisSource>>;
 
 /** One installation; each customer has a copy of its database behind a server of its own. */
 async function startTrytons(): Promise<HrisSource> {
@@ -120,6 +126,28 @@ async function startBamboos(): Promise<HrisSource> {
             email: one['homeEmail'] ?? null,
           })),
         close: () => double.close(),
+      };
+    },
+    stop: async () => undefined,
+  };
+}
+
+async function startScims(): Promise<HrisSource> {
+  return {
+    async open() {
+      const server = await startScim();
+      return {
+        settings: { kind: 'scim', url: server.url, token: 'env:COUNTERPART_SCIM_TOKEN', allowPrivateAddress: true },
+        employeeId: 'id',
+        env: { COUNTERPART_SCIM_TOKEN: SCIM_SERVER_TOKEN },
+        employees: async () =>
+          (await server.users()).map(({ id, externalId, emails }) => ({
+            id,
+            number: id,
+            reference: externalId ?? null,
+            email: emails?.[0]?.value ?? null,
+          })),
+        close: () => server.stop(),
       };
     },
     stop: async () => undefined,

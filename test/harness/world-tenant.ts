@@ -64,6 +64,7 @@ export async function writeTenant(tenantsDir: string, facts: TenantFacts): Promi
   const settings = facts.otherHris?.settings ?? { kind: 'sql', url: facts.hrisUrl, ...facts.hris };
   const hris = Object.entries(settings).map(([name, value]) => `  ${name}: ${JSON.stringify(value)}\n`);
   const notify = facts.notify === undefined ? '' : `notify: ${facts.notify}\n`;
+  const told = facts.writeBack ?? (facts.otherHris?.employeeId && `employeeId: ${facts.otherHris.employeeId}`);
   const policies =
     facts.policies ?? 'onboarding: { flow: "{flow}" }\n  reconcile: { every: 1h }\n  cancel: { grace: 2s }';
   await writeFile(
@@ -80,6 +81,6 @@ hris:
   connection: ${tenant}-hr
 ${hris.join('')}policies:
   ${policies.replaceAll('{flow}', facts.flowId)}
-${facts.writeBack === undefined ? '' : `writeBack:\n  ${facts.writeBack}\n`}${notify}`,
+${told === undefined ? '' : `writeBack:\n  ${told}\n`}${notify}`,
   );
 }

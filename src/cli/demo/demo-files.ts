@@ -55,7 +55,7 @@ hris:
 ${hris.settings}${hris.tables === undefined ? '' : 'mapping: demo-mapping.yaml\n'}policies:
   onboarding: { flow: ${flowId}, readyAt: [final_handoff, completed], deadline: 1d }
   reconcile: { every: 15s }
-${hris.tables === undefined ? '' : STREAMS}writeBack: { employeeId: number, status: hired }
+${hris.tables === undefined ? '' : STREAMS}writeBack: { employeeId: ${hris.employeeId}, status: hired }
 `;
 }
 

@@ -1,5 +1,5 @@
 import { join } from 'node:path';
-import type { CustomerHris } from '../../counterparts/hris-sources.ts';
+import type { CustomerHris, hrisSources } from '../../counterparts/hris-sources.ts';
 import type { DemoKind } from './demo-kinds.ts';
 import { type EmployeeRow, type HrisTables, openTables } from './hris-tables.ts';
 
@@ -7,6 +7,8 @@ import { type EmployeeRow, type HrisTables, openTables } from './hris-tables.ts'
 export interface DemoHris {
   /** YAML under `hris:` in the tenant file, without the connection. */
   settings: string;
+  /** What the partner is told as Employee ID. */
+  employeeId: 'number' | 'id';
   /** The secrets that `settings` refers to. */
   env: NodeJS.ProcessEnv;
   /** The demo counts what stands there, not what the connector says it did. */
@@ -28,6 +30,7 @@ export async function openDemoHris(kind: DemoKind, dir: string): Promise<DemoHri
     case 'tryton':
     case 'sftp':
     case 'bamboohr':
+    case 'scim':
       return onCounterpart(kind);
   }
 }
@@ -40,6 +43,7 @@ function sqlHris(url: string, stop: () => Promise<void>): DemoHris {
   createTable: true # for demonstrations; a customer's table belongs to the customer
   changes: { column: changed_at, overlap: 2s } # how employees that somebody edited there are found
 `,
+    employeeId: 'number',
     env: {},
     employees: () => tables.employees(),
     tables,
@@ -63,12 +67,13 @@ async function onMariadb(): Promise<DemoHris> {
   return sqlHris(await server.newDatabase(), () => server.stop());
 }
 
-async function onCounterpart(kind: 'tryton' | 'sftp' | 'bamboohr'): Promise<DemoHris> {
-  const { hrisSources } = await import('../../counterparts/hris-sources.ts');
-  const source = await hrisSources[kind]();
+async function onCounterpart(kind: keyof typeof hrisSources): Promise<DemoHris> {
+  const { hrisSources: sources } = await import('../../counterparts/hris-sources.ts');
+  const source = await sources[kind]();
   const hris = await source.open();
   return {
     settings: yamlOf(hris.settings),
+    employeeId: hris.employeeId ?? 'number',
     env: hris.env,
     employees: () => hris.employees(),
     async close() {

@@ -1,0 +1,96 @@
+import { type ChildProcess, execFile } from 'node:child_process';
+import { join } from 'node:path';
+import { promisify } from 'node:util';
+import { endChild, spawnTied } from '../temporal/dev-server/spawn-tied.ts';
+import { ensurePackages } from './ensure-packages.ts';
+import { freePort } from './free-port.ts';
+import { installOnce } from './install-once.ts';
+import { until } from './until.ts';
+
+const run = promisify(execFile);
+
+export const SCIM_SERVER_TOKEN = 'scim-server-test-0123456789';
+
+/** A user as the server shows it. */
+export type ScimUser = Record<string, unknown> & { id: string; externalId?: string; emails?: { value?: string }[] };
+
+/** scim2-server of PyPI: a SCIM server with users, filters and versions of its own. It keeps them in memory. */
+export interface ScimServer {
+  url: string;
+  /** As any other client of it would ask. */
+  call<T>(method: string, path: string, body?: unknown): Promise<T>;
+  users(): Promise<ScimUser[]>;
+  stop(): Promise<void>;
+}
+
+/** Exact versions, so that a newer one changes no test by itself. */
+const REQUIREMENTS = [
+  'scim2-server==0.8.3',
+  'scim2-models==0.12.3',
+  'pydantic==2.14.4',
+  'pydantic_core==2.50.5',
+  'annotated-types==0.8.0',
+  'typing-inspection==0.4.5',
+  'typing_extensions==4.16.0',
+  'email-validator==2.4.0',
+  'dnspython==2.9.2',
+  'idna==3.20',
+  'lark==1.3.1',
+];
+
+export async function startScim(): Promise<ScimServer> {
+  const folder = await installOnce('scim2-server-0.8.3', install);
+  const port = await freePort();
+  const url = `http://127.0.0.1:${port}/v2`;
+  const args = ['--port', String(port), '--bearer-token', SCIM_SERVER_TOKEN];
+  const child = await serve(join(folder, 'bin', 'scim2-server'), args, url);
+  const call = createCall(url);
+  return { url, call, users: () => readUsers(call), stop: () => endChild(child, 'SIGKILL') };
+}
+
+async function install(folder: string): Promise<void> {
+  const makeFolder = () => run('python3', ['-m', 'venv', folder]);
+  await makeFolder().catch(async () => {
+    await ensurePackages('python3-venv');
+    await makeFolder();
+  });
+  await run(join(folder, 'bin', 'pip'), ['install', '--quiet', '--no-deps', ...REQUIREMENTS]);
+  await run(join(folder, 'bin', 'scim2-server'), ['--help']);
+}
+
+async function serve(command: string, args: readonly string[], url: string): Promise<ChildProcess> {
+  const child = spawnTied(command, args);
+  child.stdout?.resume();
+  child.stderr?.resume();
+  await until('the SCIM server answers', () =>
+    fetch(url).then(
+      () => true,
+      () => false,
+    ),
+  );
+  return child;
+}
+
+function createCall(url: string): ScimServer['call'] {
+  return async <T>(method: string, path: string, body?: unknown) => {
+    const answer = await fetch(`${url}${path}`, {
+      method,
+      headers: { authorization: `Bearer ${SCIM_SERVER_TOKEN}`, 'content-type': 'application/scim+json' },
+      ...(body === undefined ? {} : { body: JSON.stringify(body) }),
+    });
+    if (!answer.ok) throw new Error(`${method} ${path} was answered ${answer.status}`);
+    return (answer.status === 204 ? undefined : await answer.json()) as T;
+  };
+}
+
+async function readUsers(call: ScimServer['call']): Promise<ScimUser[]> {
+  const users: ScimUser[] = [];
+  for (;;) {
+    const page = await call<{ totalResults: number; Resources?: ScimUser[] }>(
+      'GET',
+      `/Users?startIndex=${users.length + 1}&count=500`,
+    );
+    users.push(...(page.Resources ?? []));
+    if (users.length >= page.totalResults || page.Resources?.length === 0) return users;
+  }
+}
