@@ -2,6 +2,7 @@ import type { Command } from 'commander';
 import { example, placesOf } from './options.ts';
 import { printJson } from './print-json.ts';
 import { renderTable } from './table.ts';
+import { byOf } from './tenant/by.ts';
 import { useEmbeddedTemporal } from './up/embedded-address.ts';
 import { withStore } from './with-store.ts';
 
@@ -27,6 +28,7 @@ export function addRetry(program: Command): void {
     .description('Read again the records that were left out, and relay again the deliveries that were given up.')
     .argument('<tenant>', 'tenant whose failures to retry')
     .argument('[stream]', 'the records of one stream alone')
+    .option('--as <name>', 'who does it; by default the user of this system')
     .addHelpText('after', example('hirebridge retry acme', 'hirebridge retry acme candidates'))
     .action(runRetry);
 }
@@ -48,14 +50,21 @@ async function runFailed(tenantId: string, options: { json?: boolean }, command:
   process.stdout.write(`${table}\n\nOnce the cause is removed: hirebridge retry ${tenantId}\n`);
 }
 
-async function runRetry(tenantId: string, stream: string | undefined, _: object, command: Command): Promise<void> {
+async function runRetry(
+  tenantId: string,
+  stream: string | undefined,
+  who: { as?: string },
+  command: Command,
+): Promise<void> {
   const places = await placesOf(command);
   await useEmbeddedTemporal(places.dataDir);
   const [{ retryFailed }, { withClient }] = await Promise.all([
     import('../operator/streams/retry-failed.ts'),
     import('./with-client.ts'),
   ]);
-  const { records, deliveries } = await withClient(places, (parts) => retryFailed(parts, { tenantId, stream }));
+  const { records, deliveries } = await withClient(places, (parts) =>
+    retryFailed(parts, { tenantId, stream, by: byOf(who) }),
+  );
   const parts = Object.entries(records).map(([name, count]) => `${count} of ${name} are read again`);
   if (deliveries > 0) parts.push(`${deliveries} deliveries are relayed again`);
   const what = parts.length === 0 ? 'Nothing to retry' : parts.join(', ');

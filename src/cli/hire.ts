@@ -5,6 +5,7 @@ import type { HireView } from '../operator/hires/read-hires.ts';
 import { example, placesOf } from './options.ts';
 import { printJson } from './print-json.ts';
 import { listedFilter, renderListed } from './table.ts';
+import { byOf } from './tenant/by.ts';
 import { useEmbeddedTemporal } from './up/embedded-address.ts';
 import { withStore } from './with-store.ts';
 
@@ -32,6 +33,7 @@ export function addHire(program: Command): void {
     .argument('<tenant>', 'tenant of the hire')
     .argument('<jobCandidateId>', "the partner's id of the job candidate")
     .option('--adopt', 'also start one that was hired before go-live, or that a person ended')
+    .option('--as <name>', 'who does it; by default the user of this system')
     .option('--json', 'print JSON')
     .addHelpText('after', example('hirebridge hire start acme 5012', 'hirebridge hire start acme 5012 --adopt'))
     .action(runStart);
@@ -101,7 +103,7 @@ function shown(value: HireView[keyof HireView]): string | number {
 async function runStart(
   tenantId: string,
   jobCandidateId: string,
-  options: { adopt?: boolean; json?: boolean },
+  options: { adopt?: boolean; json?: boolean; as?: string },
   command: Command,
 ): Promise<void> {
   const places = await placesOf(command);
@@ -110,7 +112,7 @@ async function runStart(
     import('../operator/hires/start-hire.ts'),
     import('./with-client.ts'),
   ]);
-  const request = { tenantId, jobCandidateId, adopt: options.adopt === true };
+  const request = { tenantId, jobCandidateId, adopt: options.adopt === true, by: byOf(options) };
   const { workflowId, started, hire } = await withClient(places, (parts) => startHire(parts, request));
   if (options.json === true) return printJson({ workflowId, started, hire });
   const outcome = started ? `Started as ${workflowId}.` : 'Not started: it is under way or over, as it stands below.';

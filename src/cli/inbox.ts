@@ -3,6 +3,7 @@ import type { DeliveryView } from '../operator/deliveries/retry-deliveries.ts';
 import { example, placesOf } from './options.ts';
 import { printJson } from './print-json.ts';
 import { listedFilter, renderListed } from './table.ts';
+import { byOf } from './tenant/by.ts';
 import { withStore } from './with-store.ts';
 
 const STATES = ['undeliverable', 'other-company', 'unknown', 'waiting', 'relayed', 'ignored'] as const;
@@ -23,6 +24,7 @@ export function addInbox(program: Command): void {
     .argument('[delivery]', 'id of the delivery, as `inbox list` shows it')
     .option('--all', 'every undeliverable delivery')
     .option('--tenant <tenant>', 'only those of one tenant')
+    .option('--as <name>', 'who does it; by default the user of this system')
     .addHelpText('after', example('hirebridge inbox retry 3f6a0c19be42', 'hirebridge inbox retry --all --tenant acme'))
     .action(runRetry);
 }
@@ -66,12 +68,13 @@ function renderDeliveries(found: readonly DeliveryView[]): string {
 
 async function runRetry(
   delivery: string | undefined,
-  options: { all?: boolean; tenant?: string },
+  options: { all?: boolean; tenant?: string; as?: string },
   command: Command,
 ): Promise<void> {
   if ((delivery === undefined) === (options.all !== true)) command.error('error: name one delivery, or write --all');
   const { retryDeliveries } = await import('../operator/deliveries/retry-deliveries.ts');
   const request = {
+    by: byOf(options),
     ...(delivery === undefined ? {} : { delivery }),
     ...(options.tenant === undefined ? {} : { tenantId: options.tenant }),
   };

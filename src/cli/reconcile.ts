@@ -1,5 +1,6 @@
 import type { Command } from 'commander';
 import { example, placesOf } from './options.ts';
+import { byOf } from './tenant/by.ts';
 import { useEmbeddedTemporal } from './up/embedded-address.ts';
 
 export function addReconcile(program: Command): void {
@@ -11,6 +12,7 @@ export function addReconcile(program: Command): void {
     )
     .argument('<tenant>', 'tenant to compare')
     .option('--full', 'compare everything, as once a day, whatever seems unchanged')
+    .option('--as <name>', 'who does it; by default the user of this system')
     .addHelpText(
       'after',
       '\nA worker must run (hirebridge up, or hirebridge worker).\n' +
@@ -19,14 +21,18 @@ export function addReconcile(program: Command): void {
     .action(runReconcile);
 }
 
-async function runReconcile(tenantId: string, { full = false }: { full?: boolean }, command: Command): Promise<void> {
+async function runReconcile(
+  tenantId: string,
+  { full = false, ...who }: { full?: boolean; as?: string },
+  command: Command,
+): Promise<void> {
   const places = await placesOf(command);
   await useEmbeddedTemporal(places.dataDir);
   const [{ withClient }, { reconcileNow }] = await Promise.all([
     import('./with-client.ts'),
     import('../operator/tenants/reconcile-now.ts'),
   ]);
-  await withClient(places, (parts) => reconcileNow(parts, { tenantId, full }));
+  await withClient(places, (parts) => reconcileNow(parts, { tenantId, full, by: byOf(who) }));
   const what = full ? 'Everything' : 'What seems changed';
   process.stdout.write(`${what} is compared now. Follow with: hirebridge status\n`);
 }

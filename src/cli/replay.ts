@@ -1,5 +1,6 @@
 import type { Command } from 'commander';
 import { example, placesOf } from './options.ts';
+import { byOf } from './tenant/by.ts';
 import { withStore } from './with-store.ts';
 
 export function addReplay(program: Command): void {
@@ -13,6 +14,7 @@ export function addReplay(program: Command): void {
     .argument('[delivery]', 'id of one delivery, as `inbox list` shows it')
     .option('--since <duration>', 'those received in the last 2h, 3d, ...')
     .option('--until <duration>', 'with --since: but not in the last 30m, ...')
+    .option('--as <name>', 'who does it; by default the user of this system')
     .addHelpText('after', example('hirebridge replay acme 3f6a0c19be42', 'hirebridge replay acme --since 2h'))
     .action(runReplay);
 }
@@ -20,12 +22,13 @@ export function addReplay(program: Command): void {
 interface Flags {
   since?: string;
   until?: string;
+  as?: string;
 }
 
 async function runReplay(
   tenantId: string,
   delivery: string | undefined,
-  { since, until = '0s' }: Flags,
+  { since, until = '0s', ...who }: Flags,
   command: Command,
 ): Promise<void> {
   if ((delivery === undefined) === (since === undefined)) command.error('error: name one delivery, or give --since');
@@ -39,6 +42,7 @@ async function runReplay(
   };
   const replay = {
     tenantId,
+    by: byOf(who),
     ...(delivery === undefined ? {} : { delivery }),
     ...(since === undefined ? {} : { window: { sinceMs: ageOf(since), untilMs: ageOf(until) } }),
   };

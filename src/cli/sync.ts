@@ -1,6 +1,7 @@
 import { type Command, Option } from 'commander';
 import { example, placesOf } from './options.ts';
 import type { SyncOptions } from './sync/follow-sync.ts';
+import { byOf } from './tenant/by.ts';
 import { useEmbeddedTemporal } from './up/embedded-address.ts';
 
 export function addSync(program: Command): void {
@@ -17,6 +18,7 @@ export function addSync(program: Command): void {
     .option('--rewrite', 'read the whole list and write every row again, whatever its hash says')
     .addOption(new Option('--dry-run', 'show what would be written, and write nothing').conflicts(['rewrite', 'one']))
     .option('--json', 'print the counts as JSON')
+    .option('--as <name>', 'who does it; by default the user of this system')
     .addHelpText(
       'after',
       '\nA worker must run (hirebridge up, or hirebridge worker), but for --dry-run. ' +
@@ -31,6 +33,7 @@ interface Flags {
   one?: string;
   rewrite?: boolean;
   dryRun?: boolean;
+  as?: string;
   json?: boolean;
 }
 
@@ -43,7 +46,7 @@ async function runSync(tenantId: string, stream: string | undefined, flags: Flag
   }
   await useEmbeddedTemporal(places.dataDir);
   const { followSync } = await import('./sync/follow-sync.ts');
-  const options = { ...places, tenantId, stream, ...readingOf(flags), json: flags.json === true };
+  const options = { ...places, tenantId, stream, ...readingOf(flags), by: byOf(flags), json: flags.json === true };
   process.exitCode = await followSync(options);
 }
 

@@ -74,9 +74,10 @@ ${table(
   app.post('/deliveries/again', async (c) => {
     const { tenant, delivery, state } = { ...oneDelivery(c), state: c.get('form').get('state') ?? '' };
     await assertTenantInStore(store, tenant);
-    const of = { tenantId: tenant, delivery };
+    const { by } = c.get('viewer');
+    const of = { tenantId: tenant, delivery, by };
     await (REPLAYED.has(state) ? replayDeliveries(store, of) : retryDeliveries(store, of));
-    log.info({ tenantId: tenant, delivery, by: c.get('viewer').by }, 'delivery given to the relay again');
+    log.info({ tenantId: tenant, delivery, by }, 'delivery given to the relay again');
     return c.redirect(`/deliveries?tenant=${encodeURIComponent(tenant)}&delivery=${delivery}&did=again`, 303);
   });
 }
@@ -148,8 +149,9 @@ ${section('conflicts', 'Where both sides differ', conflictsPart(conflicts))}`,
   app.post('/streams/retry', async (c) => {
     const tenant = c.get('form').get('tenant') ?? '';
     const stream = c.get('form').get('stream') ?? undefined;
-    const { records, deliveries } = await act((parts) => retryFailed(parts, { tenantId: tenant, stream }));
-    log.info({ tenantId: tenant, records, deliveries, by: c.get('viewer').by }, 'what was left out is tried again');
+    const { by } = c.get('viewer');
+    const { records, deliveries } = await act((parts) => retryFailed(parts, { tenantId: tenant, stream, by }));
+    log.info({ tenantId: tenant, records, deliveries, by }, 'what was left out is tried again');
     return c.redirect(`/streams?tenant=${encodeURIComponent(tenant)}&did=retry`, 303);
   });
 }

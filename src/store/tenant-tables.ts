@@ -83,7 +83,16 @@ export interface AuditTable {
     | 'revealed'
     | 'went-live'
     | 'linked'
-    | 'acknowledged';
+    | 'acknowledged'
+    | 'company-confirmed'
+    | 'hold-answered'
+    | 'hire-started'
+    | 'records-retried'
+    | 'deliveries-retried'
+    | 'deliveries-replayed'
+    | 'reconcile-asked'
+    | 'sync-asked'
+    | 'plan-applied';
   /** What changed, one line each; settings and references, no secrets. */
   details: string | null;
 }

@@ -172,7 +172,7 @@ test('what hirebridge failed advises has a value that was refused written once i
     },
   };
   const parts = { store: store(), tenants: [{ tenant: 'acme' }], hires: { client, installationId: 'i', timing: {} } };
-  const asked = { tenantId: 'acme', stream: undefined };
+  const asked = { tenantId: 'acme', stream: undefined, by: 'ann' };
   expect(await retryFailed(parts as never, asked)).toEqual({ records: { employees: 1 }, deliveries: 0 });
   expect(signalled).toEqual(['employees']);
   expect(await exchange({ mode: 'incremental' })).toMatchObject({ state: 'done', counts: { read: 1, updated: 1 } });

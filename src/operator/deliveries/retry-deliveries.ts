@@ -1,4 +1,5 @@
 import { ConnectorError } from '../../errors.ts';
+import { audit } from '../../store/audit.ts';
 import {
   type DeliveryFilter,
   listDeliveries as listRows,
@@ -30,10 +31,11 @@ export interface DeliveryRetry {
   /** As `inbox list` shows it; without one, all undeliverable deliveries are meant. */
   delivery?: string;
   tenantId?: string;
+  by: string;
 }
 
 /** Gives one delivery, or every undeliverable one, to the relay again. @throws ConnectorError DELIVERY_UNKNOWN */
-export async function retryDeliveries(store: Store, { delivery, tenantId }: DeliveryRetry): Promise<number> {
+export async function retryDeliveries(store: Store, { delivery, tenantId, by }: DeliveryRetry): Promise<number> {
   const states = delivery === undefined ? (['undeliverable'] as const) : leftStates;
   const count = await retryRows(store, {
     states,
@@ -46,5 +48,7 @@ export async function retryDeliveries(store: Store, { delivery, tenantId }: Deli
       action: 'reject',
       message: `No delivery ${delivery} can be retried. List those that can with: hirebridge inbox list`,
     });
+  const whose = tenantId === undefined ? {} : { tenantId };
+  await audit(store, { by, ...whose, act: 'deliveries-retried', details: delivery ?? `${count} undeliverable` });
   return count;
 }

@@ -1,4 +1,5 @@
 import { isResting } from '../../hire/hire-state.ts';
+import { audit } from '../../store/audit.ts';
 import { latestHire } from '../../store/hires.ts';
 import { hireWorkflowId } from '../../temporal/ids.ts';
 import { signalHire } from '../../temporal/signal-hire.ts';
@@ -17,12 +18,20 @@ export interface StartedHire {
 /** Starts one hire by hand. With `adopt` also one from the baseline, or one that a person ended. */
 export async function startHire(
   { store, hires, tenants }: OperatorParts,
-  { tenantId, jobCandidateId, adopt }: { tenantId: string; jobCandidateId: string; adopt: boolean },
+  { tenantId, jobCandidateId, adopt, by }: { tenantId: string; jobCandidateId: string; adopt: boolean; by: string },
 ): Promise<StartedHire> {
   assertKnownTenant(tenants, tenantId);
   const row = await latestHire(store, tenantId, jobCandidateId);
   const startable = row === undefined || row.state === 'left' || (adopt && isResting(row.state));
-  if (startable) await signalHire(hires, { tenantId, jobCandidateId }, 'person', { start: true, adopt });
+  if (startable) {
+    await audit(store, {
+      by,
+      tenantId,
+      act: 'hire-started',
+      details: `job candidate ${jobCandidateId}${adopt ? ', adopted' : ''}`,
+    });
+    await signalHire(hires, { tenantId, jobCandidateId }, 'person', { start: true, adopt });
+  }
   const workflowId = hireWorkflowId(store.installationId, tenantId, jobCandidateId);
   return { workflowId, started: startable, ...(row === undefined ? {} : { hire: viewHire(row) }) };
 }

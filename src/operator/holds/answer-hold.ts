@@ -1,6 +1,7 @@
 import type { SignalHire } from '../../../activities/deps.ts';
 import { hearAnswer, sideKeptBy } from '../../../activities/hear-answer.ts';
 import { ConnectorError, isConnectorError } from '../../errors.ts';
+import { audit } from '../../store/audit.ts';
 import { hasUndecided } from '../../store/field-conflicts.ts';
 import { listHolds, answerHold as writeAnswer } from '../../store/holds.ts';
 import type { Store } from '../../store/open-store.ts';
@@ -28,11 +29,21 @@ type Parts = Pick<OperatorParts, 'store' | 'hires'>;
 export async function answerHold({ store, hires }: Parts, given: HoldAnswer): Promise<void> {
   const { holdId } = given;
   const hold = await checkAnswer(store, given);
-  if (!(await writeAnswer(store, holdId, given)))
-    throw refused('HOLD_ANSWERED', `Hold ${holdId} is answered already; the first answer stands.`);
+  const isFirst = await store.kysely.transaction().execute(async (kysely) => {
+    const trx = { ...store, kysely };
+    if (!(await writeAnswer(trx, holdId, given))) return false;
+    await audit(trx, { by: given.by, tenantId: hold.tenant_id, act: 'hold-answered', details: describe(hold, given) });
+    return true;
+  });
+  if (!isFirst) throw refused('HOLD_ANSWERED', `Hold ${holdId} is answered already; the first answer stands.`);
   const answered = { ...hold, answer: given.answer, answer_arguments: JSON.stringify(given.arguments) };
   const tell: SignalHire = (hire, about, options) => signalHire(hires, hire, about, options);
   await hearAnswer({ store, signalHire: tell }, answered);
+}
+
+function describe({ hold_id: holdId, code, job_candidate_id: of }: HoldRow, given: HoldAnswer): string {
+  const words = [given.answer, ...given.arguments].join(' ');
+  return `${code}${of === null ? '' : ` of job candidate ${of}`} (hold ${holdId}): ${words}`;
 }
 
 /** What `answerHold` refuses before it stores anything. Returns the hold. @throws ConnectorError as there */

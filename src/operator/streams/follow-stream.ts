@@ -1,6 +1,7 @@
 import { setTimeout as pause } from 'node:timers/promises';
 import { ConnectorError } from '../../errors.ts';
 import type { SavedRateLimit } from '../../rate-limit/saved-rate-limit.ts';
+import { audit } from '../../store/audit.ts';
 import type { Store } from '../../store/open-store.ts';
 import { readQuarantine } from '../../store/quarantine.ts';
 import { readRateLimit } from '../../store/rate-limits.ts';
@@ -24,6 +25,8 @@ export interface StreamRequest {
   rewrite: boolean;
   /** With `mode: one`. */
   recordId?: string;
+  /** Who asks for it. */
+  by: string;
 }
 
 /** How a run that is followed stands. */
@@ -52,14 +55,12 @@ const PATIENCE_MS = 10_000;
  * @throws ConnectorError TENANT_UNKNOWN, TENANT_PAUSED, TENANT_OBSERVES, SYNC_BUSY, or a refused run's code
  */
 export async function followStream(
-  { store, hires, tenants }: OperatorParts,
+  parts: OperatorParts,
   request: StreamRequest,
   onLook: (look: StreamLook) => void,
 ): Promise<StreamResult> {
-  assertKnownTenant(tenants, request.tenantId);
-  await assertNotPaused(store, request.tenantId);
-  await assertWrites(store, request.tenantId);
-  const handle = await startSync(hires, wanted(request));
+  const { store } = parts;
+  const handle = await beginStream(parts, request);
   const ended = handle.result();
   ended.catch(() => undefined);
   const lateAt = performance.now() + PATIENCE_MS;
@@ -68,6 +69,20 @@ export async function followStream(
     onLook(await look(store, request, performance.now() > lateAt));
     if (step !== undefined) return readResult(store, request, step);
   }
+}
+
+/**
+ * Starts one run of a stream. @throws ConnectorError TENANT_UNKNOWN, TENANT_PAUSED, TENANT_OBSERVES, SYNC_BUSY
+ */
+export async function beginStream({ store, hires, tenants }: OperatorParts, request: StreamRequest) {
+  const { tenantId, stream, mode, rewrite, by } = request;
+  assertKnownTenant(tenants, tenantId);
+  await assertNotPaused(store, tenantId);
+  await assertWrites(store, tenantId);
+  const handle = await startSync(hires, wanted(request));
+  const details = [stream, mode, ...(rewrite ? ['every row again'] : [])].join(', ');
+  await audit(store, { by, tenantId, act: 'sync-asked', details });
+  return handle;
 }
 
 function wanted({ tenantId, stream, mode, rewrite, recordId }: StreamRequest) {

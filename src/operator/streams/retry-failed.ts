@@ -1,3 +1,4 @@
+import { audit } from '../../store/audit.ts';
 import { addHints } from '../../store/hints.ts';
 import { retryDeliveries } from '../../store/inbox-retry.ts';
 import { retryLeftOutPairs } from '../../store/left-out-pairs.ts';
@@ -21,10 +22,11 @@ export interface Retried {
  */
 export async function retryFailed(
   { store, hires, tenants }: OperatorParts,
-  { tenantId, stream }: { tenantId: string; stream: string | undefined },
+  { tenantId, stream, by }: { tenantId: string; stream: string | undefined; by: string },
 ): Promise<Retried> {
   assertKnownTenant(tenants, tenantId);
   if (stream !== undefined) assertKnownStream(stream);
+  await audit(store, { by, tenantId, act: 'records-retried', details: stream ?? 'all of it' });
   const records: Retried['records'] = {};
   for (const name of stream === undefined ? streamNames : [stream as StreamName]) {
     const left = await readQuarantine(store, { tenantId, stream: name });

@@ -1,4 +1,5 @@
 import { ConnectorError } from '../../errors.ts';
+import { audit } from '../../store/audit.ts';
 import type { Store } from '../../store/open-store.ts';
 import { confirmCompany as confirm, readTenantState } from '../../store/tenant-states.ts';
 
@@ -9,7 +10,10 @@ export async function confirmCompany(
 ): Promise<{ confirmedAt: number; by: string }> {
   const confirmed = await confirm(store, tenantId, by);
   const { paused_code: pausedCode, company_confirmed_at: confirmedAt } = await readTenantState(store, tenantId);
-  if (confirmed) return { confirmedAt: Number(confirmedAt), by };
+  if (confirmed) {
+    await audit(store, { by, tenantId, act: 'company-confirmed' });
+    return { confirmedAt: Number(confirmedAt), by };
+  }
   throw new ConnectorError({
     code: 'NOTHING_TO_CONFIRM',
     action: 'reject',

@@ -1,5 +1,6 @@
 import { ScheduleNotFoundError } from '@temporalio/client';
 import { ConnectorError } from '../../errors.ts';
+import { audit } from '../../store/audit.ts';
 import { compareAnew, readTenantState } from '../../store/tenant-states.ts';
 import { triggerReconcile } from '../../temporal/schedules.ts';
 import { assertKnownTenant } from '../assert-known-tenant.ts';
@@ -11,7 +12,7 @@ import type { OperatorParts } from '../operator-parts.ts';
  */
 export async function reconcileNow(
   { store, hires, tenants }: OperatorParts,
-  { tenantId, full }: { tenantId: string; full: boolean },
+  { tenantId, full, by }: { tenantId: string; full: boolean; by: string },
 ): Promise<void> {
   assertKnownTenant(tenants, tenantId);
   const { state, paused_message: why } = await readTenantState(store, tenantId);
@@ -21,6 +22,7 @@ export async function reconcileNow(
       action: 'reject',
       message: `${tenantId} is paused, so that nothing is compared: ${why} Remove the cause, or resume the tenant.`,
     });
+  await audit(store, { by, tenantId, act: 'reconcile-asked', details: full ? 'everything' : 'what seems changed' });
   if (full) await compareAnew(store, tenantId);
   try {
     await triggerReconcile(hires, tenantId);

@@ -35,7 +35,7 @@ test.each<[string, HireState | undefined, boolean, boolean]>([
   ['a cancelled hire is started with adopt', 'cancelled', true, true],
 ])('%s', async (_what, state, adopt, expected) => {
   const { parts, started } = await operatorOver(state);
-  const result = await startHire(parts, { ...request, adopt });
+  const result = await startHire(parts, { ...request, adopt, by: 'ann' });
   const workflowId = `${parts.store.installationId}/hire/acme/7`;
   expect(result).toMatchObject({ started: expected, workflowId });
   expect(started).toEqual(expected ? [workflowId] : []);
@@ -44,7 +44,7 @@ test.each<[string, HireState | undefined, boolean, boolean]>([
 
 test('a tenant that no file names is rejected before anything starts', async () => {
   const { parts, started } = await operatorOver(undefined);
-  await expect(startHire(parts, { ...request, tenantId: 'acne', adopt: false })).rejects.toMatchObject({
+  await expect(startHire(parts, { ...request, tenantId: 'acne', adopt: false, by: 'ann' })).rejects.toMatchObject({
     code: 'TENANT_UNKNOWN',
     message: expect.stringContaining('acme') as string,
   });

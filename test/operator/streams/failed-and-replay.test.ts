@@ -83,14 +83,14 @@ test('a window of deliveries is replayed, and what waits or came before it is le
     .set((eb) => ({ received_at: eb('received_at', '-', 5 * HOUR) }))
     .where('body_hash', '=', old!.body_hash)
     .execute();
-  expect(await replayDeliveries(store, { tenantId: 'acme', window: { sinceMs: HOUR, untilMs: 0 } })).toBe(2);
+  expect(await replayDeliveries(store, { tenantId: 'acme', by: 'ann', window: { sinceMs: HOUR, untilMs: 0 } })).toBe(2);
   expect(await waiting(store)).toBe(2);
-  expect(await replayDeliveries(store, { tenantId: 'acme', delivery: old!.body_hash.slice(0, 12) })).toBe(1);
+  expect(await replayDeliveries(store, { tenantId: 'acme', by: 'ann', delivery: old!.body_hash.slice(0, 12) })).toBe(1);
   expect(await waiting(store)).toBe(1);
 });
 
 test('a delivery that nobody has is refused by its id', async () => {
   const store = await freshStore();
-  const unknown = replayDeliveries(store, { tenantId: 'acme', delivery: 'abc' });
+  const unknown = replayDeliveries(store, { tenantId: 'acme', by: 'ann', delivery: 'abc' });
   await expect(unknown).rejects.toMatchObject({ code: 'DELIVERY_UNKNOWN' });
 });

@@ -32,9 +32,9 @@ describe.each(kinds)('a reconcile that a person asks for, on %s', (kind) => {
   test('with full the next one of this tenant compares everything, once, and no other tenant’s', async () => {
     const { store } = await freshStore(kind);
     const { parts, triggered, isFull } = await compared(store);
-    await reconcileNow(parts, { tenantId: 'acme', full: false });
+    await reconcileNow(parts, { tenantId: 'acme', full: false, by: 'ann' });
     expect(await isFull('acme')).toMatchObject({ isFull: false });
-    await reconcileNow(parts, { tenantId: 'acme', full: true });
+    await reconcileNow(parts, { tenantId: 'acme', full: true, by: 'ann' });
     expect(triggered).toHaveLength(2);
     expect(new Set(triggered).size).toBe(1);
     expect(await isFull('acme')).toEqual({ isFirst: false, isFull: true, isRestored: false });
@@ -50,7 +50,7 @@ describe.each(kinds)('a reconcile that a person asks for, on %s', (kind) => {
     const { store } = await freshStore(kind);
     const { parts, isFull } = await compared(store);
     await store.kysely.updateTable('tenants').set({ fully_reconciled_at: null }).execute();
-    await reconcileNow(parts, { tenantId: 'acme', full: true });
+    await reconcileNow(parts, { tenantId: 'acme', full: true, by: 'ann' });
     expect(await isFull('acme')).toMatchObject({ isRestored: true, isFull: true });
   });
 
@@ -58,13 +58,15 @@ describe.each(kinds)('a reconcile that a person asks for, on %s', (kind) => {
     const { store } = await freshStore(kind);
     const missing = new ScheduleNotFoundError('not found', 'id');
     const { parts } = await compared(store, () => Promise.reject(missing));
-    await expect(reconcileNow(parts, { tenantId: 'acme', full: true })).rejects.toMatchObject({
+    await expect(reconcileNow(parts, { tenantId: 'acme', full: true, by: 'ann' })).rejects.toMatchObject({
       code: 'NOT_SCHEDULED',
     });
-    await expect(reconcileNow(parts, { tenantId: 'who', full: true })).rejects.toMatchObject({
+    await expect(reconcileNow(parts, { tenantId: 'who', full: true, by: 'ann' })).rejects.toMatchObject({
       code: 'TENANT_UNKNOWN',
     });
     await pauseTenant(store, 'acme', 'UNAUTHORIZED', 'wrong key');
-    await expect(reconcileNow(parts, { tenantId: 'acme', full: true })).rejects.toThrow(/acme is paused.*wrong key/);
+    await expect(reconcileNow(parts, { tenantId: 'acme', full: true, by: 'ann' })).rejects.toThrow(
+      /acme is paused.*wrong key/,
+    );
   });
 });

@@ -1,0 +1,101 @@
+import { expect, onTestFinished, test } from 'vitest';
+import { replayDeliveries } from '../../src/operator/deliveries/replay-deliveries.ts';
+import { retryDeliveries } from '../../src/operator/deliveries/retry-deliveries.ts';
+import { startHire } from '../../src/operator/hires/start-hire.ts';
+import { answerHold } from '../../src/operator/holds/answer-hold.ts';
+import type { OperatorParts } from '../../src/operator/operator-parts.ts';
+import { beginStream } from '../../src/operator/streams/follow-stream.ts';
+import { retryFailed } from '../../src/operator/streams/retry-failed.ts';
+import { confirmCompany } from '../../src/operator/tenants/confirm-company.ts';
+import { reconcileNow } from '../../src/operator/tenants/reconcile-now.ts';
+import { openHold } from '../../src/store/holds.ts';
+import { insertDelivery } from '../../src/store/inbox.ts';
+import { openStore } from '../../src/store/open-store.ts';
+import { pauseTenant } from '../../src/store/tenant-states.ts';
+import type { HireClient } from '../../src/temporal/hire-client.ts';
+
+const HOLD = { tenantId: 'acme', jobCandidateId: '7', period: 1, code: 'NO_SHOW', message: '', answers: ['retry'] };
+
+/** A real store of one tenant; a Temporal that takes everything. */
+async function openParts(): Promise<OperatorParts> {
+  const store = await openStore('sqlite::memory:');
+  onTestFinished(() => store.close());
+  await store.kysely.insertInto('tenants').values({ tenant_id: 'acme', state: 'active' }).execute();
+  const taken = async (): Promise<object> => ({ trigger: async () => undefined });
+  const client = {
+    workflow: { start: taken, signalWithStart: taken },
+    schedule: { getHandle: () => ({ trigger: async () => undefined }) },
+  } as unknown as HireClient['client'];
+  const timing = { heartbeatMs: 1, attemptMs: 1, retryMs: 1 };
+  return { store, hires: { client, installationId: store.installationId, timing }, tenants: [{ tenant: 'acme' }] };
+}
+
+async function lost({ store }: OperatorParts): Promise<void> {
+  const delivery = { tenantId: 'acme', bodyHash: 'abcdef0123456789', event: 'x', ids: {}, body: '{}' };
+  await insertDelivery(store, { ...delivery, state: 'waiting' });
+  await store.kysely.updateTable('inbox').set({ state: 'undeliverable' }).execute();
+}
+
+test.each<[string, (parts: OperatorParts) => Promise<unknown>, string]>([
+  [
+    'hold-answered',
+    async (parts) => {
+      const { holdId } = await openHold(parts.store, HOLD);
+      await answerHold(parts, { holdId, answer: 'retry', arguments: [], by: 'ann' });
+    },
+    'NO_SHOW of job candidate 7',
+  ],
+  [
+    'hire-started',
+    (parts) => startHire(parts, { tenantId: 'acme', jobCandidateId: '7', adopt: false, by: 'ann' }),
+    'job candidate 7',
+  ],
+  ['records-retried', (parts) => retryFailed(parts, { tenantId: 'acme', stream: 'jobs', by: 'ann' }), 'jobs'],
+  [
+    'deliveries-retried',
+    async (parts) => {
+      await lost(parts);
+      await retryDeliveries(parts.store, { tenantId: 'acme', delivery: 'abcdef012345', by: 'ann' });
+    },
+    'abcdef012345',
+  ],
+  [
+    'deliveries-replayed',
+    async (parts) => {
+      await lost(parts);
+      await replayDeliveries(parts.store, { tenantId: 'acme', delivery: 'abcdef012345', by: 'ann' });
+    },
+    'abcdef012345',
+  ],
+  ['reconcile-asked', (parts) => reconcileNow(parts, { tenantId: 'acme', full: true, by: 'ann' }), 'everything'],
+  [
+    'sync-asked',
+    (parts) => beginStream(parts, { tenantId: 'acme', stream: 'jobs', mode: 'incremental', rewrite: false, by: 'ann' }),
+    'jobs',
+  ],
+  [
+    'company-confirmed',
+    async ({ store }) => {
+      await pauseTenant(store, 'acme', 'COMPANY_MISMATCH', '');
+      await confirmCompany(store, { tenantId: 'acme', by: 'ann' });
+    },
+    '',
+  ],
+])('%s stands in the audit trail once, with who and what', async (act, does, details) => {
+  const parts = await openParts();
+  await does(parts);
+  const rows = await parts.store.kysely.selectFrom('audit').selectAll().execute();
+  expect(rows).toEqual([expect.objectContaining({ act, by: 'ann', tenant_id: 'acme' })]);
+  expect(rows[0]?.details ?? '').toContain(details);
+});
+
+test('what is refused leaves no row', async () => {
+  const parts = await openParts();
+  const { holdId } = await openHold(parts.store, HOLD);
+  const given = { holdId, answer: 'create', arguments: [], by: 'ann' };
+  await expect(answerHold(parts, given)).rejects.toMatchObject({ code: 'ANSWER_UNKNOWN' });
+  await expect(
+    retryDeliveries(parts.store, { tenantId: 'acme', delivery: 'abcdef012345', by: 'ann' }),
+  ).rejects.toMatchObject({ code: 'DELIVERY_UNKNOWN' });
+  expect(await parts.store.kysely.selectFrom('audit').selectAll().execute()).toEqual([]);
+});
