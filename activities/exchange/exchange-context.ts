@@ -14,6 +14,6 @@ export interface ExchangeContext extends Reading {
   /** The custom fields that it names. */
   uses: readonly CustomFieldUse[];
   origin: WriteOrigin;
-  /** A person asked for the run: much may be emptied. */
+  /** A person asked for the run. */
   full: boolean;
 }

@@ -1,6 +1,6 @@
 import { isDeepStrictEqual } from 'node:util';
-import { ConnectorError } from '../../src/errors.ts';
-import { type PairPlan, TAKEN } from '../../src/exchange/plan-pair.ts';
+import { tallyWrites } from '../../src/exchange/pair-limits.ts';
+import { TAKEN } from '../../src/exchange/plan-pair.ts';
 import { savePair } from '../../src/store/exchange-pairs.ts';
 import type { PairCounts } from '../../src/store/exchange-runs.ts';
 import { settleConflicts } from '../../src/store/field-conflicts.ts';
@@ -10,8 +10,9 @@ import type { LinkedPair } from '../../src/store/linked-pairs.ts';
 import type { ExchangeContext } from './exchange-context.ts';
 import { assertFewMissing, newlyMissing, noteMissing } from './note-missing.ts';
 import { type ReadPair, readPairs } from './read-pairs.ts';
-import { busyIn, isBusy, plannedIn, writeFresh } from './write-fresh.ts';
-import { doneIn, findingsOf, type PlannedPair, type WrittenPair } from './write-pairs.ts';
+import { areFewWith, assertWithinLimits } from './within-limits.ts';
+import { writeFresh } from './write-fresh.ts';
+import { busyIn, doneIn, findingsOf, isBusy, type PlannedPair, plannedIn, type WrittenPair } from './write-pairs.ts';
 
 /** What became of some pairs. */
 export interface PageResult {
@@ -20,15 +21,22 @@ export interface PageResult {
   again: LinkedPair[];
 }
 
-/** More values may not be emptied at once, in so large a share of the pairs that were read. */
-const MOST_EMPTIED = { fields: 10, share: 0.25 };
-
-/** Reads some pairs and brings the edits of either side to the other. */
-export async function exchangePage(context: ExchangeContext, pairs: readonly LinkedPair[]): Promise<PageResult> {
+/**
+ * Reads some pairs and brings the edits of either side to the other. Undefined, and nothing is written, where these are
+ * more than a few and nobody has surveyed what is left.
+ */
+export async function exchangePage(
+  context: ExchangeContext,
+  pairs: readonly LinkedPair[],
+  { isSurveyed }: { isSurveyed: boolean },
+): Promise<PageResult | undefined> {
   const isListOld = context.jobs.isRead();
   const first = await readPairs(context, pairs);
-  const check = (all: readonly ReadPair[]): Promise<void> => assertFewLost(context, all);
+  const check = (all: readonly ReadPair[]): Promise<void> => assertFewMissing(context, newlyMissing(context, all));
   await check(first);
+  const busy = busyIn(plannedIn(first));
+  if (!isSurveyed && !(await areFewWith(context, busy))) return undefined;
+  if (busy.length > 0) await assertWithinLimits(context, tallyWrites(busy));
   const missing = newlyMissing(context, first);
   const { read, written } = await writeFresh(context, first, { isListOld, check });
   const planned = plannedIn(read);
@@ -47,13 +55,6 @@ async function hintTakers({ deps, key }: ExchangeContext, written: readonly Writ
   if (fields.length === 0) return;
   const pairIds = await findRefusedPairs(deps.store, key, { fields, codes: TAKEN });
   await addHints(deps.store, key.tenantId, key.stream, pairIds);
-}
-
-/** @throws ConnectorError where more is gone or emptied on one side than a person would have done */
-async function assertFewLost(context: ExchangeContext, read: readonly ReadPair[]): Promise<void> {
-  await assertFewMissing(context, newlyMissing(context, read));
-  const planned = plannedIn(read);
-  if (!context.full) assertFewEmptied(busyIn(planned), planned.length);
 }
 
 function resultOf(
@@ -124,19 +125,4 @@ async function saveSeen(
     if (!(await savePair(deps.store, key, change))) return;
   }
   await settleConflicts(deps.store, { ...key, pairId }, { open, renewed }, plan.findings);
-}
-
-/** A permission that is lost shows no values: they must not be emptied on the other side. */
-function assertFewEmptied(busy: ReadonlyArray<{ plan: PairPlan }>, pairs: number): void {
-  const emptied = busy.flatMap(({ plan }) => [...plan.toHris, ...plan.toPartner]).filter(({ form }) => form === '');
-  if (emptied.length <= MOST_EMPTIED.fields || emptied.length <= pairs * MOST_EMPTIED.share) return;
-  const fields = [...new Set(emptied.map(({ field }) => field))].join(', ');
-  throw new ConnectorError({
-    code: 'TOO_MANY_EMPTIED',
-    action: 'reject',
-    message:
-      `${emptied.length} values of ${pairs} pairs would be emptied (${fields}), as where a permission is lost. ` +
-      'Nothing of these pairs was written. Check that both sides show these fields; if it is meant, run: ' +
-      'hirebridge sync TENANT STREAM --full',
-  });
 }

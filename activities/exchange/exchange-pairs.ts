@@ -1,20 +1,22 @@
 import { amendsOnly } from '../../src/exchange/amendments.ts';
+import { sumOfTallies, type Tally } from '../../src/exchange/pair-limits.ts';
 import { type HoldCode, holdOf } from '../../src/hire/holds.ts';
-import { commitPairs, type PairCounts } from '../../src/store/exchange-runs.ts';
+import { commitPairs, forgetTallies, type PairCounts } from '../../src/store/exchange-runs.ts';
 import { countUndecided } from '../../src/store/field-conflicts.ts';
 import { addHints, clearHints, type Hint, readHints } from '../../src/store/hints.ts';
 import { closeTenantHolds, openHold } from '../../src/store/holds.ts';
 import { findPairs, type LinkedPair, listPairs } from '../../src/store/linked-pairs.ts';
 import type { StreamRow } from '../../src/store/schema.ts';
-import { endAllowance } from '../../src/store/stream-states.ts';
+import { completeExchange } from '../../src/store/stream-states.ts';
 import type { StreamMode } from '../../src/store/stream-tables.ts';
 import type { ExchangeInput, ExchangeStep } from '../../src/streams/exchange-activities.ts';
 import { WHOLE_LIST } from '../../src/streams/stream.ts';
 import type { ActivityDeps } from '../deps.ts';
 import { type Beat, inRun } from '../streams/in-run.ts';
 import type { ExchangeContext } from './exchange-context.ts';
-import { exchangePage } from './exchange-page.ts';
+import { exchangePage, type PageResult } from './exchange-page.ts';
 import { openContext, scopeOf } from './open-context.ts';
+import { assertWithinLimits, beginsWithSurvey, type Survey, surveyOf, surveyPairs } from './within-limits.ts';
 
 /** Pairs read together. */
 export const PAGE_SIZE = 100;
@@ -23,6 +25,7 @@ const BATCH_MS = 30_000;
 /** A run takes up so many hints; the others are for the next. */
 const MOST_HINTS = 1_000;
 const NONE: PairCounts = { unchanged: 0, updated: 0, skipped: 0, quarantined: 0, held: 0 };
+const NOTHING: PageResult = { counts: NONE, again: [] };
 
 /** A run under way, and what was asked for. */
 interface Asked {
@@ -79,6 +82,8 @@ async function takeAll(context: ExchangeContext, { run: begun, beat }: Asked): P
     context.jobs.forget();
   }
   let run: StreamRow | undefined = begun;
+  if (begun.cursor === null && begun.tally === null && (await beginsWithSurvey(context)))
+    run = await beginSurvey(context, begun);
   while (run?.state === 'running' && performance.now() < end) run = await takePage(context, run, beat);
   return run;
 }
@@ -93,7 +98,7 @@ async function takeSome(context: ExchangeContext, { run, input, beat }: Asked): 
 
 async function takeOne(context: ExchangeContext, recordId: string): Promise<Taken> {
   const pairs = await findPairs(context.deps.store, scopeOf(context), [recordId]);
-  const { counts, again } = await exchangePage(context, pairs);
+  const { counts, again } = (await exchangePage(context, pairs, { isSurveyed: true })) ?? NOTHING;
   await hintAgain(context, again);
   // Nobody who is linked has this id.
   const skipped = counts.skipped + (pairs.length === 0 ? 1 : 0);
@@ -109,7 +114,9 @@ async function endRun(context: ExchangeContext, run: StreamRow): Promise<void> {
   const count = await countUndecided(store, key);
   if (count > 0) await openHold(store, { tenantId, ...holdOf(code, { stream, count }) });
   else await closeTenantHolds(store, tenantId, code);
-  if ((run.mode ?? 'full') === 'full') await endAllowance(store, key);
+  const isWhole = (run.mode ?? 'full') === 'full';
+  // What a person allowed is no news for the next run.
+  if (isWhole && (await completeExchange(store, key, context.mapping.hash))) await forgetTallies(store, key);
   log.info({ ...key, ...stepOf(run) }, 'stream exchanged');
 }
 
@@ -123,32 +130,64 @@ function holdCodeOf({ mapping, entity }: ExchangeContext) {
 async function takePage(context: ExchangeContext, run: StreamRow, beat: Beat): Promise<StreamRow | undefined> {
   const { deps, key, runId } = context;
   const pairs = await listPairs(deps.store, scopeOf(context), run.cursor, PAGE_SIZE);
-  const { counts, again } = await exchangePage(context, pairs);
-  await hintAgain(context, again);
+  const survey = surveyOf(run);
+  if (survey?.isOver === false) return lookAtPage(context, { pairs, survey, beat });
+  const result = await exchangePage(context, pairs, { isSurveyed: survey !== undefined });
+  if (result === undefined) return beginSurvey(context, run);
+  await hintAgain(context, result.again);
   const isOver = pairs.length < PAGE_SIZE;
-  const next = await commitPairs(deps.store, key, runId, {
-    cursor: pairs.at(-1)?.pairId ?? run.cursor,
-    counts,
-    isOver,
-  });
+  const cursor = pairs.at(-1)?.pairId ?? run.cursor;
+  const next = await commitPairs(deps.store, key, runId, { cursor, counts: result.counts, isOver });
   beat({ cursor: next?.cursor, seen: next?.seen });
   return next;
+}
+
+function beginSurvey({ deps, key, runId }: ExchangeContext, { cursor }: StreamRow): Promise<StreamRow | undefined> {
+  const survey: Survey = { from: cursor, counts: {}, isOver: false };
+  return commitPairs(deps.store, key, runId, { cursor, counts: NONE, isOver: false, survey: JSON.stringify(survey) });
+}
+
+/** After the last page the run goes back to where its survey began, unless it would write too much. */
+async function lookAtPage(
+  context: ExchangeContext,
+  { pairs, survey, beat }: { pairs: readonly LinkedPair[]; survey: Survey; beat: Beat },
+): Promise<StreamRow | undefined> {
+  const { deps, key, runId } = context;
+  const counts = sumOfTallies(survey.counts, await surveyPairs(context, pairs, 'all'));
+  const last = pairs.at(-1);
+  const isOver = pairs.length < PAGE_SIZE || last === undefined;
+  if (isOver) {
+    await assertWithinLimits(context, counts);
+    context.jobs.forget();
+  }
+  const cursor = isOver ? survey.from : last.pairId;
+  const next = JSON.stringify({ ...survey, counts, isOver } satisfies Survey);
+  const run = await commitPairs(deps.store, key, runId, { cursor, counts: NONE, isOver: false, survey: next });
+  beat({ survey: run?.cursor });
+  return run;
 }
 
 /** Hints stay until their pairs are read; a pair that settles keeps its hint. A whole pass counts them itself. */
 async function takeHints(context: ExchangeContext, beat: Beat): Promise<Taken> {
   const { deps, key } = context;
   const hints = await readHints(deps.store, key.tenantId, key.stream, MOST_HINTS);
+  const pairsOf = (some: readonly Hint[]) => {
+    const ids = some.map(({ recordId }) => recordId);
+    return findPairs(deps.store, scopeOf(context), ids);
+  };
   let total = NONE;
   let cleared = 0;
+  let isSurveyed = false;
   for (let from = 0; from < hints.length; from += PAGE_SIZE) {
     const some = hints.slice(from, from + PAGE_SIZE);
-    const pairs = await findPairs(
-      deps.store,
-      scopeOf(context),
-      some.map(({ recordId }) => recordId),
-    );
-    const { counts, again } = await exchangePage(context, pairs);
+    const pairs = await pairsOf(some);
+    let result = await exchangePage(context, pairs, { isSurveyed });
+    if (result === undefined) {
+      await surveyHints(context, hints.slice(from), pairsOf);
+      isSurveyed = true;
+      result = (await exchangePage(context, pairs, { isSurveyed })) ?? NOTHING;
+    }
+    const { counts, again } = result;
     total = sumOf(total, counts);
     const kept = new Set(again.flatMap(({ pairId, partnerId }) => [pairId, partnerId]));
     const done = some.filter((hint: Hint) => !kept.has(hint.recordId));
@@ -157,6 +196,21 @@ async function takeHints(context: ExchangeContext, beat: Beat): Promise<Taken> {
     beat({ hints: from + some.length });
   }
   return { counts: total, isOver: hints.length < MOST_HINTS || cleared === 0 };
+}
+
+/** Looks at the pairs of all hints that are left before any of them is written. */
+async function surveyHints(
+  context: ExchangeContext,
+  hints: readonly Hint[],
+  pairsOf: (some: readonly Hint[]) => Promise<LinkedPair[]>,
+): Promise<void> {
+  let counts: Tally = {};
+  for (let from = 0; from < hints.length; from += PAGE_SIZE) {
+    const pairs = await pairsOf(hints.slice(from, from + PAGE_SIZE));
+    counts = sumOfTallies(counts, await surveyPairs(context, pairs, 'some'));
+  }
+  await assertWithinLimits(context, counts);
+  context.jobs.forget();
 }
 
 function sumOf(one: PairCounts, other: PairCounts): PairCounts {

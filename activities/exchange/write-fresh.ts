@@ -1,22 +1,12 @@
 import { giversFirst } from '../../src/exchange/givers-first.ts';
+import { tallyWrites } from '../../src/exchange/pair-limits.ts';
 import type { ExchangeContext } from './exchange-context.ts';
 import { type ReadPair, readPairs } from './read-pairs.ts';
-import { type PlannedPair, type WrittenPair, writePairs } from './write-pairs.ts';
+import { assertWithinLimits } from './within-limits.ts';
+import { busyIn, type PlannedPair, plannedIn, type WrittenPair, writePairs } from './write-pairs.ts';
 
 /** Pairs whose values are sent one pair after the other: so many are sent soon after they were read. */
 const SOON = 10;
-
-export function plannedIn(read: readonly ReadPair[]): PlannedPair[] {
-  return read.flatMap(({ found, ...one }) => ('plan' in found ? [{ ...one, ...found }] : []));
-}
-
-export function isBusy({ plan }: Pick<PlannedPair, 'plan'>): boolean {
-  return plan.toHris.length + plan.toPartner.length > 0;
-}
-
-export function busyIn(planned: readonly PlannedPair[]): PlannedPair[] {
-  return planned.filter(isBusy);
-}
 
 /**
  * Writes what the plans say. No API here writes under a condition, so an edit that somebody makes between our reading
@@ -43,7 +33,9 @@ export async function writeFresh(
     for (const one of read) again.set(one.pair.pairId, one);
     await check(latest());
     const some = busyIn(plannedIn(read));
-    if (some.length > 0) written.push(...(await writePairs(context, some)));
+    if (some.length === 0) continue;
+    await assertWithinLimits(context, tallyWrites(some));
+    written.push(...(await writePairs(context, some)));
   }
   return { read: latest(), written };
 }

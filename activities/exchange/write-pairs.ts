@@ -1,6 +1,7 @@
 import { ConnectorError, isConnectorError } from '../../src/errors.ts';
 import { giversFirst } from '../../src/exchange/givers-first.ts';
 import { echoesOf, type Heard } from '../../src/exchange/hear-echoes.ts';
+import { tallyWrites } from '../../src/exchange/pair-limits.ts';
 import {
   type FieldWrite,
   type Finding,
@@ -12,7 +13,7 @@ import { hrisForms } from '../../src/exchange/see-fields.ts';
 import { fieldsToAmend } from '../../src/hris/fields-to-amend.ts';
 import type { WriteOptions } from '../../src/hris/port.ts';
 import { savePair } from '../../src/store/exchange-pairs.ts';
-import { isRunning } from '../../src/store/exchange-runs.ts';
+import { addTally, isRunning } from '../../src/store/exchange-runs.ts';
 import { settleConflicts } from '../../src/store/field-conflicts.ts';
 import { forgetWrites, type NewWrite, recordWrites, settleWrites } from '../../src/store/foreign-writes.ts';
 import type { Connection } from '../connections.ts';
@@ -61,6 +62,18 @@ export interface WrittenPair {
   after: ReadonlyMap<string, string>;
 }
 
+export function plannedIn(read: readonly ReadPair[]): PlannedPair[] {
+  return read.flatMap(({ found, ...one }) => ('plan' in found ? [{ ...one, ...found }] : []));
+}
+
+export function isBusy({ plan }: Pick<PlannedPair, 'plan'>): boolean {
+  return plan.toHris.length + plan.toPartner.length > 0;
+}
+
+export function busyIn(planned: readonly PlannedPair[]): PlannedPair[] {
+  return planned.filter(isBusy);
+}
+
 /**
  * Writes what the plans say. Before anything leaves, each pair is marked as settling: whoever reads it meanwhile, also
  * after this process died, does not take a value that is under way for somebody's edit. Nothing leaves later than the
@@ -106,6 +119,7 @@ async function beginWrites(context: ExchangeContext, planned: readonly PlannedPa
       if (!(await savePair(store, key, change))) continue;
       mine.push({ ...one, state: { ...one.state, version: version + 1 } });
     }
+    if (mine.length > 0) await addTally(store, key, JSON.stringify(tallyWrites(mine)));
     return mine;
   });
 }

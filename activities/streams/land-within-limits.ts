@@ -1,8 +1,8 @@
 import { ConnectorError } from '../../src/errors.ts';
 import type { RowChange } from '../../src/hris/port.ts';
-import { holdStream, type StreamState } from '../../src/store/stream-states.ts';
+import { allowedCodes, holdStream, type StreamState } from '../../src/store/stream-states.ts';
 import type { StreamKey } from '../../src/store/streams.ts';
-import { type Excess, judgeChanges, tallyPage } from '../../src/streams/change-limits.ts';
+import { judgeChanges, tallyPage } from '../../src/streams/change-limits.ts';
 import { type LandedPage, landPage, NOTHING_LANDED } from '../../src/streams/land-page.ts';
 import type { RecordPage } from '../../src/streams/read-page.ts';
 import type { RowFacts } from '../../src/streams/row-facts.ts';
@@ -50,9 +50,13 @@ interface Limited {
  * Holds the stream until a person resumes it, unless a person allowed just this.
  * @throws ConnectorError with the limit's code
  */
-export async function stopAt(run: Limited, { code, message }: Excess, held: number): Promise<void> {
+export async function stopAt(
+  run: Limited,
+  { code, message }: { code: string; message: string },
+  held: number,
+): Promise<void> {
   const { deps, key, state } = run;
-  if (state?.allowed_code === code) return;
+  if (allowedCodes(state).includes(code)) return;
   const told =
     `${message} Nothing more is written until a person has looked. If it is right, allow it for the next pass: ` +
     `hirebridge resume ${key.tenantId} ${key.stream}`;

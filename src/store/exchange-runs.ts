@@ -1,6 +1,6 @@
-import { sql } from 'kysely';
+import { type ExpressionBuilder, sql } from 'kysely';
 import type { Store } from './open-store.ts';
-import type { StreamRow } from './schema.ts';
+import type { StreamRow, Tables } from './schema.ts';
 import { isUnderWay, type StreamKey } from './streams.ts';
 
 /** What some pairs added to a run. */
@@ -12,12 +12,21 @@ export interface PairCounts {
   held: number;
 }
 
+/** Where a run goes on, and what it has learned. */
+interface CommittedPairs {
+  cursor: string | null;
+  counts: PairCounts;
+  isOver: boolean;
+  /** JSON of what it looks at before it writes; as it was where absent. */
+  survey?: string;
+}
+
 /** Moves a run's cursor past some pairs, which are written by now. Undefined when another run took over. */
 export async function commitPairs(
   { kysely, now }: Store,
   key: StreamKey,
   runId: string,
-  { cursor, counts, isOver }: { cursor: string | null; counts: PairCounts; isOver: boolean },
+  { cursor, counts, isOver, survey }: CommittedPairs,
 ): Promise<StreamRow | undefined> {
   const { unchanged, updated, skipped, quarantined, held } = counts;
   const read = unchanged + updated + skipped + quarantined + held;
@@ -34,6 +43,7 @@ export async function commitPairs(
       quarantined: eb('quarantined', '+', quarantined),
       held: eb('held', '+', held),
       updated_at: now,
+      ...(survey === undefined ? {} : { tally: survey }),
       ...(isOver
         ? {
             ended_at: now,
@@ -55,4 +65,53 @@ export async function commitPairs(
 export async function isRunning({ kysely }: Store, key: StreamKey, runId: string): Promise<boolean> {
   const row = await kysely.selectFrom('streams').select('run_id').where(isUnderWay(key, runId)).executeTakeFirst();
   return row !== undefined;
+}
+
+/** Change limits look back for so long, and to the beginning of a run that lasts longer. */
+const LOOKS_BACK_MS = 3_600_000;
+
+/** Counts what is about to be written. `tally` as JSON. */
+export async function addTally(store: Store, key: StreamKey, tally: string): Promise<void> {
+  const { kysely, now } = store;
+  await kysely
+    .deleteFrom('exchange_tallies')
+    .where(ofStream(key))
+    .where('written_at', '<=', lately(store, key))
+    .execute();
+  const row = { tenant_id: key.tenantId, stream: key.stream, written_at: now, tally };
+  await kysely.insertInto('exchange_tallies').values(row).execute();
+}
+
+/** What the run under way wrote, and others within the hour. */
+export async function recentTallies(store: Store, key: StreamKey): Promise<string[]> {
+  const query = store.kysely.selectFrom('exchange_tallies').select('tally').where(ofStream(key));
+  const rows = await query.where('written_at', '>', lately(store, key)).execute();
+  return rows.map(({ tally }) => tally);
+}
+
+/** A person allowed what was written so far: it counts no more. */
+export async function forgetTallies({ kysely }: Store, key: StreamKey): Promise<void> {
+  await kysely.deleteFrom('exchange_tallies').where(ofStream(key)).execute();
+}
+
+function ofStream({ tenantId, stream }: StreamKey) {
+  return (eb: ExpressionBuilder<Tables, 'exchange_tallies'>) => eb.and({ tenant_id: tenantId, stream });
+}
+
+/** The beginning of the run, or an hour ago: whichever is earlier. */
+function lately({ kysely, now }: Store, { tenantId, stream }: StreamKey) {
+  const anHourAgo = sql<number>`${now} - ${sql.lit(LOOKS_BACK_MS)}`;
+  return kysely
+    .selectFrom('streams')
+    .select((eb) =>
+      eb
+        .case()
+        .when('started_at', '<', anHourAgo)
+        .then(eb('started_at', '-', 1))
+        .else(anHourAgo)
+        .end()
+        .as('since'),
+    )
+    .where('tenant_id', '=', tenantId)
+    .where('stream', '=', stream);
 }

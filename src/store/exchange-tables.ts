@@ -26,6 +26,15 @@ export interface ExchangePairTable {
   updated_at: number;
 }
 
+/** What an exchange was about to write, counted; kept for as long as its change limits look back. */
+export interface ExchangeTallyTable {
+  tenant_id: string;
+  stream: string;
+  written_at: number;
+  /** JSON of Tally. */
+  tally: string;
+}
+
 /**
  * put-back, conflict: a value of a side was replaced. held: a person decides. diverged: reported and left. quarantined:
  * one side's value cannot be said on the other.

@@ -33,6 +33,7 @@ import * as echoes from './migrations/0040-echoes.ts';
 import * as oldestHints from './migrations/0070-oldest-hints.ts';
 import * as leases from './migrations/0071-leases.ts';
 import * as purgedWrites from './migrations/0072-purged-writes.ts';
+import * as exchangeTallies from './migrations/0090-exchange-tallies.ts';
 import type { Tables } from './schema.ts';
 
 const migrations: Record<string, Migration> = {
@@ -64,6 +65,7 @@ const migrations: Record<string, Migration> = {
   '0070-oldest-hints': oldestHints,
   '0071-leases': leases,
   '0072-purged-writes': purgedWrites,
+  '0090-exchange-tallies': exchangeTallies,
 };
 
 export interface Store extends Database<Tables> {

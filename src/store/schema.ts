@@ -2,7 +2,7 @@ import type { Generated, Selectable } from 'kysely';
 import type { HireState } from '../hire/hire-state.ts';
 import type { HireStep } from '../hire/hire-step.ts';
 import type { DocumentLookTable, HireDocumentTable } from './document-tables.ts';
-import type { ExchangePairTable, FieldConflictTable } from './exchange-tables.ts';
+import type { ExchangePairTable, ExchangeTallyTable, FieldConflictTable } from './exchange-tables.ts';
 import type { FieldChangeTable, FieldMatchTable, FieldTable } from './field-tables.ts';
 import type { ClaimTable, IdentityLeaseTable, LinkTable } from './identity-tables.ts';
 import type { InboxTable, WebhookRefusalTable } from './inbox-tables.ts';
@@ -72,6 +72,7 @@ export interface Tables {
   field_changes: FieldChangeTable;
   field_matches: FieldMatchTable;
   exchange_pairs: ExchangePairTable;
+  exchange_tallies: ExchangeTallyTable;
   field_conflicts: FieldConflictTable;
   requisitions: RequisitionTable;
   employments: EmploymentTable;

@@ -36,11 +36,15 @@ export async function holdStream(store: Store, key: StreamKey, why: { code: stri
   await change(store, key, { held_code: why.code, held_message: why.message, held_at: store.now });
 }
 
-/** Ends a pause or a hold. What it was held for is allowed in the next whole pass. False where neither stood. */
+/**
+ * Ends a pause or a hold. What it was held for is allowed in the next whole pass, beside what was allowed before and
+ * has seen none yet. False where neither stood.
+ */
 export async function resumeStream(store: Store, key: StreamKey, by: string): Promise<boolean> {
   const state = await readStreamState(store, key);
   if (!state?.paused_at && !state?.held_code) return false;
-  const allowed = state.held_code === null ? {} : { allowed_code: state.held_code, allowed_by: by };
+  const codes = [...allowedCodes(state), ...(state.held_code === null ? [] : [state.held_code])];
+  const allowed = state.held_code === null ? {} : { allowed_code: codes.join(' '), allowed_by: by };
   const over = { paused_by: null, paused_at: null, held_code: null, held_message: null, held_at: null };
   return store.kysely.transaction().execute(async (kysely) => {
     const own = { ...store, kysely };
@@ -49,6 +53,11 @@ export async function resumeStream(store: Store, key: StreamKey, by: string): Pr
     await audit(own, { by, tenantId: key.tenantId, act: 'stream-resumed', details });
     return true;
   });
+}
+
+/** What a person lifted for the next whole pass. */
+export function allowedCodes(state: Pick<StreamState, 'allowed_code'> | undefined): string[] {
+  return state?.allowed_code?.split(' ') ?? [];
 }
 
 /** A pass over the whole list came to its end. What a person allowed was for this one. */
@@ -60,15 +69,16 @@ export async function completePass(
   await change(store, key, { ...pass, allowed_code: null, allowed_by: null });
 }
 
-/** What a person allowed was for the exchange that has just ended. */
-export async function endAllowance({ kysely }: Store, { tenantId, stream }: StreamKey): Promise<void> {
-  await kysely
-    .updateTable('stream_states')
-    .set({ allowed_code: null, allowed_by: null })
-    .where('tenant_id', '=', tenantId)
-    .where('stream', '=', stream)
-    .where('allowed_code', 'is not', null)
-    .execute();
+/**
+ * A whole exchange by this mapping came to its end, and what a person allowed was for it. False where nobody allowed
+ * anything.
+ */
+export async function completeExchange(store: Store, key: StreamKey, mappingHash: string): Promise<boolean> {
+  const state = await readStreamState(store, key);
+  const isAllowed = state !== undefined && state.allowed_code !== null;
+  if (isAllowed || state?.mapping_hash !== mappingHash)
+    await change(store, key, { mapping_hash: mappingHash, allowed_code: null, allowed_by: null });
+  return isAllowed;
 }
 
 type Times = 'paused_at' | 'held_at';

@@ -6,7 +6,7 @@ export interface ExchangeInput {
   stream: StreamName;
   /** One pass; a repeat with the same id goes on from the store's cursor. */
   runId: string;
-  /** Somebody asked for it: limits on how much may be emptied do not count. */
+  /** Somebody asked for it: pairs that were gone are looked for, and what was refused is tried again. */
   full: boolean;
   /** Every pair where absent; `incremental`: those that somebody hinted at. */
   mode?: StreamMode;

@@ -44,6 +44,7 @@ test.each([exchanged, exchangedPositions])(
     const { stream } = carried;
     const key = { tenantId: 'acme', stream };
     const all = await add(MANY);
+    world.allowMany();
     await exchange();
     expect(await alarms(stream)).toEqual([]);
     all.forEach(world.removeEmployee);
@@ -99,7 +100,7 @@ test.each([exchanged, exchangedPositions])(
     for (const one of all) world.editPartner(one, HOURS, 40);
     await exchange();
     for (const one of all) world.editPartner(one, HOURS, null);
-    expect(await exchange()).toMatchObject({ state: 'refused', code: 'TOO_MANY_EMPTIED' });
+    expect(await exchange()).toMatchObject({ state: 'refused', code: 'MASS_EMPTIED' });
     expect((await world.read(all[0] as Person))?.hris['hours']).toBe(40);
   },
 );

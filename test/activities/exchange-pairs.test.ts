@@ -132,17 +132,18 @@ test('a person who is gone at the partner is believed gone after a second run, a
   );
 });
 
-test('a pass over 120 people who changed reads them by two calls and sends their values by two', async () => {
+test('120 people who changed are looked at by two calls, read by two, and sent by two', async () => {
   world = await createWorld();
   const people: Person[] = [];
   for (let n = 0; n < 120; n += 1) people.push(await world.hire());
   for (const person of people) await world.editHris(person, fieldOf('costCentre'), `CC-${person.employeeId}`);
   const calls: string[] = [];
   const mishap = (_method: string, path: string): undefined => void calls.push(path.replace('/v1/partner/', ''));
+  world.allowMany();
   expect(await exchange({ mishap })).toMatchObject({ state: 'done', counts: { updated: 120 } });
   const count = (path: string): number => calls.filter((one) => one.startsWith(path)).length;
-  expect([count('job-candidates/bulk-fetch'), count('custom-field-values/bulk')]).toEqual([2, 2]);
-  expect(calls.length - 4).toBe(count('custom-fields'));
+  expect([count('job-candidates/bulk-fetch'), count('custom-field-values/bulk')]).toEqual([4, 2]);
+  expect(calls.length - 6).toBe(count('custom-fields'));
 });
 
 test('a hint has its pair alone read, whichever side named it; one that names no record has all of them', async () => {

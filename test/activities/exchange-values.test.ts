@@ -96,6 +96,7 @@ describe.each(sets)('values of $what', ({ carried, valueOf }) => {
       for (const { person, field, value } of each)
         if (side === 'partner') world.editPartner(person, field, value);
         else await world.editHris(person, field, value);
+      world.allowMany();
       await exchange(world, 'there');
       for (const { person, field, value } of each)
         expect(await bothSides(world, person, field)).toEqual(written(value));

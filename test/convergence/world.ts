@@ -44,6 +44,8 @@ export interface World {
   /** One activity of a run, as a new process would begin it. */
   exchange: (runId: string, conditions: Conditions, asked?: Asked) => Promise<ExchangeStep>;
   hint: (recordId: string) => void;
+  /** A person looked at what a first pass, or a large one, would write: the next whole pass may. */
+  allowMany: (codes?: string) => void;
   /** A request of a person at the partner, carried out at once. */
   call: Call;
   /** Custom fields by the name of their field. */
@@ -146,6 +148,14 @@ export async function createWorld(
     returnEmployee: ({ employeeId }) => void gone.delete(employeeId),
     exchange: (runId, conditions, asked) => exchange(parts, runId, conditions, asked),
     open: (conditions) => openProcess(parts, conditions),
+    allowMany: (codes = 'FIRST_MEETING MASS_CHANGE MASS_EMPTIED') => {
+      store.all(
+        `insert into stream_states (tenant_id, stream, allowed_code) values ('acme', ?, ?)
+          on conflict (tenant_id, stream) do update set allowed_code = excluded.allowed_code`,
+        stream,
+        codes,
+      );
+    },
     hint: (recordId) => addHint(store, { stream, recordId, now: clock.now() }),
     close: async () => {
       await hris.close();

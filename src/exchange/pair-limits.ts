@@ -1,0 +1,130 @@
+import type { Side } from '../hire/side.ts';
+import { EMPTY_FORM } from './form-of.ts';
+import type { FieldWrite, PairPlan } from './plan-pair.ts';
+
+/** What a write does to the side that it goes to. met: the sides were never compared in this field before. */
+type Effect = 'emptied' | 'changed' | 'met';
+
+/** Counts by side and effect, of pairs, and by side, effect and field, of values; `filled` and a field: of pairs. */
+export type Tally = Readonly<Record<string, number>>;
+
+interface Judged {
+  plan: Pick<PairPlan, 'toHris' | 'toPartner'>;
+  /** What both sides agreed on before. */
+  bases: Readonly<Record<string, string>>;
+}
+
+/** Up to `few` pairs nothing is a mass of them; beyond, more than this share of all pairs is. */
+const LIMITS: Readonly<Record<Effect, { few: number; share: number; code: PairLimitCode; says: string }>> = {
+  emptied: {
+    few: 10,
+    share: 0.05,
+    code: 'MASS_EMPTIED',
+    says: 'would lose values %in, as where a permission or a field was lost',
+  },
+  changed: { few: 20, share: 0.2, code: 'MASS_CHANGE', says: 'would get other values %in' },
+  met: {
+    few: 20,
+    share: 0.05,
+    code: 'FIRST_MEETING',
+    says: 'would get values %in that were never compared before: empty fields are filled, others as the mapping rules',
+  },
+};
+
+/** A field that would lose more than this share of its values has vanished, however few pairs have it. */
+const MOST_OF_A_FIELD = 0.5;
+
+export type PairLimitCode = 'MASS_EMPTIED' | 'MASS_CHANGE' | 'FIRST_MEETING';
+
+const EFFECTS = Object.keys(LIMITS) as Effect[];
+const PLACES: Readonly<Record<Side, string>> = { hris: 'in the HR system', partner: 'at the hiring platform' };
+
+/** What would be written of some pairs. */
+export function tallyWrites(pairs: readonly Judged[]): Tally {
+  const counted = countIn();
+  for (const { plan, bases } of pairs) {
+    for (const [side, writes] of [['hris', plan.toHris] as const, ['partner', plan.toPartner] as const]) {
+      for (const one of writes) counted.add(side, effectOf(one, bases), one.field);
+      for (const effect of new Set(writes.map((one) => effectOf(one, bases)))) counted.add(side, effect);
+    }
+  }
+  return counted.tally;
+}
+
+/** How many pairs have a value of each field. */
+export function tallyFilled(pairs: readonly Judged[]): Tally {
+  const counted = countIn();
+  for (const { bases } of pairs)
+    for (const [field, form] of Object.entries(bases)) if (form !== EMPTY_FORM) counted.add('filled', field);
+  return counted.tally;
+}
+
+export function sumOfTallies(...tallies: readonly Tally[]): Tally {
+  const counted = countIn();
+  for (const tally of tallies) for (const [key, count] of Object.entries(tally)) counted.by(key, count);
+  return counted.tally;
+}
+
+/** Whether these are so few pairs that nobody need know how many others follow. */
+export function areFew(tally: Tally): boolean {
+  return EFFECTS.every((effect) => SIDES.every((side) => countOf(tally, side, effect) <= LIMITS[effect].few));
+}
+
+/** Why a person is asked before so much is written. */
+interface PairExcess {
+  code: PairLimitCode;
+  message: string;
+  pairs: number;
+}
+
+/** Each limit that these writes exceed, of `known` pairs in all. */
+export function judgeTally(tally: Tally, known: number): PairExcess[] {
+  return SIDES.flatMap((side) => EFFECTS.flatMap((effect) => judgeEffect(tally, known, [side, effect])));
+}
+
+function judgeEffect(tally: Tally, known: number, [side, effect]: [Side, Effect]): PairExcess[] {
+  const { few, share, code, says } = LIMITS[effect];
+  const count = countOf(tally, side, effect);
+  const isMass = count > Math.max(few, known * share);
+  if (!isMass && !(effect === 'emptied' && vanishes(tally, side))) return [];
+  const what = `${count} of ${known} pairs ${says.replace('%in', PLACES[side])}`;
+  return [{ code, message: `${what} (${fieldsIn(tally, side, effect)}).`, pairs: count }];
+}
+
+const SIDES: readonly Side[] = ['hris', 'partner'];
+
+function effectOf({ field, form }: Pick<FieldWrite, 'field' | 'form'>, bases: Judged['bases']): Effect {
+  if (bases[field] === undefined) return 'met';
+  return form === EMPTY_FORM ? 'emptied' : 'changed';
+}
+
+function vanishes(tally: Tally, side: Side): boolean {
+  return fieldCounts(tally, side, 'emptied').some(([field, count]) => {
+    const filled = countOf(tally, 'filled', field);
+    return filled > 0 && count > Math.max(LIMITS.emptied.few, filled * MOST_OF_A_FIELD);
+  });
+}
+
+function fieldsIn(tally: Tally, side: Side, effect: Effect): string {
+  const counts = fieldCounts(tally, side, effect).toSorted(([, a], [, b]) => b - a);
+  return counts.map(([field, count]) => `${field} ${count}`).join(', ');
+}
+
+function fieldCounts(tally: Tally, ...key: [Side, Effect]): [string, number][] {
+  const prefix = `${key.join(' ')} `;
+  return Object.entries(tally).flatMap(([name, count]) =>
+    name.startsWith(prefix) ? [[name.slice(prefix.length), count] as [string, number]] : [],
+  );
+}
+
+function countOf(tally: Tally, ...key: [Side, Effect] | ['filled', string]): number {
+  return tally[key.join(' ')] ?? 0;
+}
+
+function countIn() {
+  const tally: Record<string, number> = {};
+  const by = (key: string, count: number): void => {
+    tally[key] = (tally[key] ?? 0) + count;
+  };
+  return { tally, by, add: (...key: string[]): void => by(key.join(' '), 1) };
+}
